@@ -1,0 +1,50 @@
+import type { AgentCard } from './card.ts';
+import type { ContextId } from './ids.ts';
+import type { Json, Metadata } from './json.ts';
+import type { Message } from './message.ts';
+import type { Part } from './parts.ts';
+import type { Principal } from './service.ts';
+import type { Task } from './task.ts';
+
+/** One message and the run of the agent that answers it. */
+export interface Turn {
+  readonly message: Message;
+  readonly task: Task;
+  readonly contextId: ContextId;
+  readonly history: readonly Message[];
+  readonly principal: Principal;
+  /** What the agent's `open` made for this context, if it has one. */
+  readonly conversation: unknown;
+  readonly acceptedOutputModes: readonly string[];
+  /** Counts from 1; more than 1 only under recovery `retry` or `resume`. */
+  readonly attempt: number;
+  /** Fires on cancel, on a timeout and on shutdown. */
+  readonly signal: AbortSignal;
+}
+
+/** What a run yields. The engine turns each into events, checks the transition and logs it before anyone sees it. */
+export type AgentOutput =
+  | { readonly kind: 'status'; readonly message?: Message; readonly metadata?: Metadata }
+  | { readonly kind: 'text'; readonly text: string; readonly artifact?: string; readonly last?: boolean }
+  | {
+      readonly kind: 'artifact';
+      readonly parts: readonly Part[];
+      readonly id?: string;
+      readonly name?: string;
+      readonly append?: boolean;
+      readonly last?: boolean;
+      readonly metadata?: Metadata;
+    }
+  | { readonly kind: 'data'; readonly data: Json; readonly name?: string }
+  | { readonly kind: 'ask'; readonly question: Message }
+  | { readonly kind: 'auth'; readonly request: Message }
+  | { readonly kind: 'reject'; readonly reason: Message }
+  | { readonly kind: 'message'; readonly message: Message };
+
+export interface Agent {
+  readonly card: AgentCard;
+  /** What happens to a run that a crash cut off. A run that is not idempotent is never repeated by itself. */
+  readonly recovery: 'resume' | 'retry' | 'fail';
+  run(turn: Turn): AsyncIterable<AgentOutput>;
+  open?(contextId: ContextId): Promise<unknown>;
+}

@@ -1,0 +1,58 @@
+import { A2AError } from '../errors.ts';
+import type { TaskEvent } from '../events.ts';
+import type { Json } from '../json.ts';
+import type { Operation, Shape, Shapes } from '../operations.ts';
+import { OPERATIONS } from '../operations.ts';
+import type { Decoded, Dialect, ReadEnv, StreamReader } from './dialect.ts';
+import type { Reader } from './shared/read.ts';
+import { attempt } from './shared/read.ts';
+
+/** One shape on the wire: how it is read, how it is written. */
+export interface Codec<T> {
+  readonly read: Reader<T>;
+  readonly write: (value: T) => Json;
+}
+
+export type Codecs = { readonly [K in Shape]?: Codec<Shapes[K]> };
+
+/** What a dialect's folder provides; `defineDialect` makes the rest the same way for all. */
+export type DialectSource = Omit<Dialect, 'decode' | 'encode' | 'operationOf' | 'openReader' | 'openStream'> &
+  Pick<Dialect, 'openStream'> & {
+    readonly codecs: Codecs;
+    /** Method names it understands besides those it sends. */
+    readonly aliases?: Readonly<Record<string, Operation>>;
+    readonly openReader?: Dialect['openReader'];
+  };
+
+export function defineDialect(source: DialectSource): Dialect {
+  const { codecs, aliases, ...rest } = source;
+  const byMethod = new Map<string, Operation>(Object.entries(aliases ?? {}));
+  for (const operation of OPERATIONS) {
+    const method = source.methods[operation];
+    if (method !== undefined) byMethod.set(method, operation);
+  }
+  const decode = <K extends Shape>(shape: K, raw: unknown, env: ReadEnv): Decoded<Shapes[K]> => {
+    const codec = codecs[shape];
+    return codec === undefined ? { ok: false, reason: 'not-in-dialect' } : attempt(codec.read as Reader<Shapes[K]>, raw, env);
+  };
+  return {
+    ...rest,
+    decode,
+    operationOf: (method) => byMethod.get(method),
+    encode: (shape, value) => {
+      const codec = codecs[shape];
+      if (codec === undefined) throw new A2AError('UNSUPPORTED_OPERATION', `${source.title} has no ${shape}`);
+      return (codec.write as (value: unknown) => Json)(value);
+    },
+    openReader: source.openReader ?? ((env) => eventReader((raw) => decode('event', raw, env))),
+  };
+}
+
+function eventReader(decode: (raw: unknown) => Decoded<TaskEvent>): StreamReader {
+  return {
+    read: (raw) => {
+      const event = decode(raw);
+      return event.ok ? { ok: true, value: [event.value] } : event;
+    },
+  };
+}

@@ -1,0 +1,144 @@
+import type { AgentCard } from '../card.ts';
+import type { A2AError, ErrorKind } from '../errors.ts';
+import type { Logged, TaskEvent } from '../events.ts';
+import type { DialectId, Seq } from '../ids.ts';
+import type { Json } from '../json.ts';
+import type { Operation, Shape, Shapes } from '../operations.ts';
+import type { Ids } from '../ports.ts';
+import type { Task } from '../task.ts';
+import type { RestGrammar } from './rest.ts';
+
+/** `not-in-dialect` becomes "method not found", `invalid` becomes "invalid params": never folded into one. */
+export type Decoded<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly reason: 'not-in-dialect' }
+  | { readonly ok: false; readonly reason: 'invalid'; readonly path: string; readonly problem: string };
+
+/** What reading needs besides the bytes. One object serves a whole process; `rpcId` is the exception. */
+export interface ReadEnv {
+  /** Mints the message ids that some dialects do not have. */
+  readonly ids: Ids;
+  readonly limits: ReadLimits;
+  /** The envelope's id, where a dialect gives it a meaning (SAM: it names the task). */
+  readonly rpcId?: RpcId;
+}
+
+export interface ReadLimits {
+  readonly jsonDepthMax: number;
+  readonly messagePartsMax: number;
+  readonly idCharsMax: number;
+}
+
+export const DEFAULT_READ_LIMITS: ReadLimits = { jsonDepthMax: 64, messagePartsMax: 100, idCharsMax: 128 };
+
+export type RpcId = string | number | null;
+
+/**
+ * How sure a dialect is that a request is its own: not at all; its method grammar fits; the body has marks of its own;
+ * the path is its own. The surest wins, and among equals the one that stands first in the registry.
+ */
+export const CONFIDENCE = ['no', 'grammar', 'shape', 'path'] as const;
+export type Confidence = (typeof CONFIDENCE)[number];
+
+/** What can be known of a request before it is read. `params` is JSON that nobody has checked. */
+export interface Hints {
+  readonly path?: string;
+  readonly method?: string;
+  readonly params?: unknown;
+  /** `A2A-Version`; it confirms, it never decides: Cortex sends 1.0 too. */
+  readonly version?: string;
+}
+
+/** One server-sent event. `id` only on what is in the log, so that a client never resumes after a frame we made up. */
+export interface Frame {
+  readonly data: string;
+  readonly id?: Seq;
+  readonly event?: string;
+}
+
+/** Writes one stream. Streams keep state: 0.1's artifact index, Cortex's last task. */
+export interface StreamWriter {
+  frames(batch: readonly Logged[]): readonly Frame[];
+  /** After the last event; `task` is the task as it stands then, if there is one. */
+  end(task: Task | undefined): readonly Frame[];
+}
+
+/** Reads one stream: the frame's JSON without its envelope. One frame can hold several events, or none. */
+export interface StreamReader {
+  read(raw: unknown): Decoded<readonly TaskEvent[]>;
+}
+
+/** An error as JSON-RPC carries it. */
+export interface WireError {
+  readonly code: number;
+  readonly message: string;
+  readonly data?: Json;
+}
+
+/** How a dialect *behaves*, in canonical terms. Engine, server and client read these; nothing reads a dialect's name. */
+export interface Traits {
+  /** A send without a wish waits for a terminal or interrupted state. */
+  readonly blockingDefault: boolean;
+  readonly closesOnInputRequired: boolean;
+  /** The caller chooses the task's id: it is an alias (decision 9). */
+  readonly callerNamesTask: boolean;
+  /** A message without a task id may continue the one waiting task of its context. */
+  readonly resumesByContext: boolean;
+  readonly unknownTask: 'error' | 'null';
+  readonly cancelFinished: 'error' | 'returns-task';
+  /** `as-task`: a direct message is answered as a completed task, because the dialect has only tasks. */
+  readonly directMessage: 'allowed' | 'as-task';
+  /** What a get without historyLength means: everything, or nothing. */
+  readonly historyDefault: 'all' | 'none';
+  /** Subscribing to a finished task: an error, or its snapshot and the end. */
+  readonly subscribeFinished: 'error' | 'returns-task';
+  /** HTTP status of a JSON-RPC error answer. */
+  readonly httpStatusOnError: (kind: ErrorKind) => number;
+  /** What this dialect's own clients wait for an answer; ours wait as long when they call it. */
+  readonly timeoutMs: number;
+  readonly bodyBytesMax: number;
+  /** Header that carries extension URIs, both ways. */
+  readonly extensionsHeader: 'A2A-Extensions' | 'X-A2A-Extensions' | undefined;
+  /** `A2A-Version` that its clients send and its servers answer with. */
+  readonly versionHeader: string | undefined;
+}
+
+/** One thing the dialect has no place for. `field` is `Type.member` of the canonical model. */
+export interface Loss {
+  readonly field: string;
+  /** Lost only for these values; absent: always. */
+  readonly values?: readonly Json[];
+  readonly reason: string;
+  /** Where it can be seen that there is no place: a section of the specification, or of the product's documents. */
+  readonly clause: string;
+}
+
+export interface CardCodec {
+  /** How sure this dialect is that the document is one of its cards. */
+  detect(raw: unknown): Confidence;
+  read(raw: unknown, env: ReadEnv): Decoded<AgentCard>;
+  write(card: AgentCard): Json;
+}
+
+/** One dialect, whole. Pure: it holds no state and touches nothing outside its arguments. */
+export interface Dialect {
+  readonly id: DialectId;
+  /** For people: `A2A 0.3`, `CortexPrism`. */
+  readonly title: string;
+  /** The method names it sends. What it accepts besides is `operationOf`'s business. */
+  readonly methods: Readonly<Partial<Record<Operation, string>>>;
+  operationOf(method: string): Operation | undefined;
+  detect(hints: Hints): Confidence;
+  decode<K extends Shape>(shape: K, raw: unknown, env: ReadEnv): Decoded<Shapes[K]>;
+  /** Throws UNSUPPORTED_OPERATION for a shape that the dialect does not have. */
+  encode<K extends Shape>(shape: K, value: Shapes[K]): Json;
+  readonly error: { read(raw: unknown): A2AError; write(error: A2AError): WireError };
+  readonly card: CardCodec;
+  /** `requestId` undefined: frames without a JSON-RPC envelope, as HTTP+JSON sends them. */
+  openStream(requestId: RpcId | undefined): StreamWriter;
+  openReader(env: ReadEnv): StreamReader;
+  /** Absent: the dialect has no HTTP+JSON form. */
+  readonly rest?: RestGrammar;
+  readonly traits: Traits;
+  readonly losses: readonly Loss[];
+}

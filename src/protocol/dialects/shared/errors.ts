@@ -1,0 +1,83 @@
+import type { ErrorDetails, ErrorKind } from '../../errors.ts';
+import { A2AError, ERRORS } from '../../errors.ts';
+import type { Json, JsonObject, Metadata, Mutable } from '../../json.ts';
+import type { WireError } from '../dialect.ts';
+import type { Raw } from './read.ts';
+import { isRaw } from './read.ts';
+
+/** Where a dialect's JSON-RPC codes differ from 1.0.1's. */
+export type Codes = Readonly<Partial<Record<ErrorKind, number>>>;
+
+const ERROR_INFO = 'type.googleapis.com/google.rpc.ErrorInfo';
+const BAD_REQUEST = 'type.googleapis.com/google.rpc.BadRequest';
+const RETRY_INFO = 'type.googleapis.com/google.rpc.RetryInfo';
+
+export function codeOf(kind: ErrorKind, codes: Codes): number {
+  return codes[kind] ?? ERRORS[kind].rpc;
+}
+
+/** The kind behind a code: the dialect's own meaning first, then 1.0.1's. The first kind with a code is its plain meaning. */
+export function kindOf(code: unknown, codes: Codes): ErrorKind | undefined {
+  const kinds = Object.keys(ERRORS) as ErrorKind[];
+  return kinds.find((kind) => codes[kind] === code) ?? kinds.find((kind) => codes[kind] === undefined && ERRORS[kind].rpc === code);
+}
+
+/** An error of a dialect whose `data` is free-form: an object if there is anything to say, otherwise nothing. */
+export function writePlainError(error: A2AError, codes: Codes): WireError {
+  const { field, info, data } = error.details;
+  const said: Record<string, Json> = { ...data, ...info, ...(field === undefined ? {} : { field }) };
+  const code = error.details.code ?? codeOf(error.kind, codes);
+  return Object.keys(said).length === 0 ? { code, message: error.message } : { code, message: error.message, data: said };
+}
+
+/** Reads an error of any dialect: `data` as 1.0's list of details, as an object, or as anything at all. */
+export function readError(raw: unknown, codes: Codes): A2AError {
+  if (!isRaw(raw)) return new A2AError('INVALID_AGENT_RESPONSE', 'the peer sent an error that is not an object');
+  const message = typeof raw.message === 'string' ? raw.message : undefined;
+  const details = readDetails(raw.data);
+  const kind = details.kind ?? kindOf(raw.code, codes);
+  if (kind !== undefined) return new A2AError(kind, message, details.rest);
+  const code = typeof raw.code === 'number' ? { code: raw.code } : {};
+  return new A2AError('INTERNAL_ERROR', message, { ...details.rest, ...code });
+}
+
+export function readDetails(data: unknown): { kind?: ErrorKind; rest: ErrorDetails } {
+  if (isRaw(data)) return { rest: { data: data as Metadata, ...(typeof data.field === 'string' ? { field: data.field } : {}) } };
+  if (!Array.isArray(data)) return { rest: {} };
+  const rest: Mutable<ErrorDetails> = {};
+  for (const detail of data) if (isRaw(detail)) readDetail(detail, rest);
+  const info: unknown = data.find((detail) => isRaw(detail) && detail['@type'] === ERROR_INFO);
+  const reason = isRaw(info) ? info.reason : undefined;
+  return typeof reason === 'string' && Object.hasOwn(ERRORS, reason) ? { kind: reason as ErrorKind, rest } : { rest };
+}
+
+function readDetail(detail: Raw, into: Mutable<ErrorDetails>): void {
+  if (detail['@type'] === ERROR_INFO && isRaw(detail.metadata)) into.info = stringsOf(detail.metadata);
+  if (detail['@type'] === RETRY_INFO && typeof detail.retryDelay === 'string') {
+    into.retryAfterMs = Number.parseFloat(detail.retryDelay) * 1000;
+  }
+  if (detail['@type'] === BAD_REQUEST && Array.isArray(detail.fieldViolations)) {
+    const first: unknown = detail.fieldViolations[0];
+    if (isRaw(first) && typeof first.field === 'string') into.field = first.field;
+  }
+}
+
+/** A2A 1.0.1 §9.5 and §11.6: google.rpc details, ErrorInfo first. */
+export function writeDetails(error: A2AError): readonly JsonObject[] {
+  const { field, info, retryAfterMs } = error.details;
+  const out: JsonObject[] = [
+    {
+      '@type': ERROR_INFO,
+      reason: ERRORS[error.kind].reason,
+      domain: 'a2a-protocol.org',
+      ...(info === undefined ? {} : { metadata: info }),
+    },
+  ];
+  if (field !== undefined) out.push({ '@type': BAD_REQUEST, fieldViolations: [{ field, description: error.message }] });
+  if (retryAfterMs !== undefined) out.push({ '@type': RETRY_INFO, retryDelay: `${retryAfterMs / 1000}s` });
+  return out;
+}
+
+function stringsOf(raw: Raw): Record<string, string> {
+  return Object.fromEntries(Object.entries(raw).filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
+}

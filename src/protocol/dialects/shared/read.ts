@@ -1,0 +1,178 @@
+import type { Json, Metadata } from '../../json.ts';
+import type { Decoded, ReadEnv } from '../dialect.ts';
+
+/**
+ * Reading unchecked JSON. A reader returns the value or throws a `Fault`; `attempt` turns that into an outcome, so nothing
+ * is thrown past a dialect. The path is put together while the fault unwinds: good input never pays for it.
+ * Readers take the value and its name, not the object and a key: property reads stay where the engine can cache them.
+ */
+export type Raw = Readonly<Record<string, unknown>>;
+export type Reader<T> = (raw: unknown, env: ReadEnv) => T;
+
+class Fault extends Error {
+  path = '';
+}
+
+export function attempt<T>(read: Reader<T>, raw: unknown, env: ReadEnv): Decoded<T> {
+  try {
+    return { ok: true, value: read(raw, env) };
+  } catch (thrown) {
+    if (thrown instanceof Fault) return { ok: false, reason: 'invalid', path: thrown.path, problem: thrown.message };
+    throw thrown;
+  }
+}
+
+export function fail(name: string, problem: string): never {
+  const fault = new Fault(problem);
+  fault.path = name;
+  throw fault;
+}
+
+/** Reads a member; a fault inside it is named by its whole path. */
+export function member<T>(value: unknown, name: string, read: Reader<T>, env: ReadEnv): T {
+  try {
+    return read(value, env);
+  } catch (thrown) {
+    throw under(thrown, name);
+  }
+}
+
+export function memberIf<T>(value: unknown, name: string, read: Reader<T>, env: ReadEnv): T | undefined {
+  return value === undefined || value === null ? undefined : member(value, name, read, env);
+}
+
+export function list<T>(value: unknown, name: string, read: Reader<T>, env: ReadEnv): T[] {
+  if (!Array.isArray(value)) return fail(name, missingOr(value, 'must be an array'));
+  const out: T[] = [];
+  let at = 0;
+  try {
+    for (; at < value.length; at += 1) out.push(read(value[at], env));
+  } catch (thrown) {
+    throw under(thrown, `${name}[${at}]`);
+  }
+  return out;
+}
+
+export function listIf<T>(value: unknown, name: string, read: Reader<T>, env: ReadEnv): T[] | undefined {
+  return value === undefined || value === null ? undefined : list(value, name, read, env);
+}
+
+export function object(raw: unknown): Raw {
+  if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) return fail('', missingOr(raw, 'must be an object'));
+  return raw as Raw;
+}
+
+export function text(value: unknown, name: string): string {
+  return typeof value === 'string' ? value : fail(name, missingOr(value, 'must be a string'));
+}
+
+export function textIf(value: unknown, name: string): string | undefined {
+  return value === undefined || value === null ? undefined : text(value, name);
+}
+
+export function filledText(value: unknown, name: string): string {
+  return text(value, name) || fail(name, 'must not be empty');
+}
+
+export function flagIf(value: unknown, name: string): boolean | undefined {
+  if (value === undefined || value === null) return undefined;
+  return typeof value === 'boolean' ? value : fail(name, 'must be true or false');
+}
+
+/** ProtoJSON lets an int32 come as a number or as a numeric string. */
+export function countIf(value: unknown, name: string): number | undefined {
+  if (value === undefined || value === null) return undefined;
+  const number = typeof value === 'string' && /^\d{1,10}$/.test(value) ? Number(value) : value;
+  if (typeof number !== 'number' || !Number.isInteger(number) || number < 0 || number > 0x7fffffff) {
+    return fail(name, 'must be a whole number from 0 to 2147483647');
+  }
+  return number;
+}
+
+export function textsIf(value: unknown, name: string): string[] | undefined {
+  return value === undefined || value === null ? undefined : texts(value, name);
+}
+
+export function texts(value: unknown, name: string): string[] {
+  if (!Array.isArray(value)) return fail(name, missingOr(value, 'must be an array of strings'));
+  for (let at = 0; at < value.length; at += 1) text(value[at], `${name}[${at}]`);
+  return value as string[];
+}
+
+/** An id from a wire. Empty counts as absent: proto3 has no difference. */
+export function idIf<Id extends string>(value: unknown, name: string, env: ReadEnv): Id | undefined {
+  if (value === undefined || value === null || value === '') return undefined;
+  return id<Id>(value, name, env);
+}
+
+export function id<Id extends string>(value: unknown, name: string, env: ReadEnv): Id {
+  if (typeof value !== 'string') return fail(name, missingOr(value, 'must be a string'));
+  if (value === '') return fail(name, 'must not be empty');
+  if (value.length > env.limits.idCharsMax) return fail(name, `must be at most ${env.limits.idCharsMax} characters`);
+  return value as Id;
+}
+
+export function oneOf<T>(value: unknown, name: string, known: ReadonlyMap<unknown, T>): T {
+  const found = known.get(value);
+  if (found !== undefined) return found;
+  return fail(name, missingOr(value, `unknown value ${shown(value)}; known: ${[...known.keys()].filter(isText).join(', ')}`));
+}
+
+export function metadataIf(value: unknown, name: string, env: ReadEnv): Metadata | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== 'object' || Array.isArray(value)) return fail(name, 'must be an object');
+  return freeform(value, name, env) as Metadata;
+}
+
+/**
+ * JSON that we carry without understanding it. It must survive being written again: no depth that overflows a stack, no
+ * number that JSON can't say, no key that becomes somebody's prototype.
+ */
+export function freeform(value: unknown, name: string, env: ReadEnv): Json {
+  checkFreeform(value, name, env.limits.jsonDepthMax, env.limits.jsonDepthMax);
+  return value as Json;
+}
+
+function checkFreeform(value: unknown, name: string, left: number, max: number): void {
+  if (typeof value === 'number') {
+    if (!Number.isFinite(value)) fail(name, 'holds a number that is out of range');
+    return;
+  }
+  if (typeof value !== 'object' || value === null) {
+    if (value === undefined) fail(name, 'is required');
+    return;
+  }
+  if (left === 0) fail(name, `is nested deeper than ${max}`);
+  if (Array.isArray(value)) {
+    for (const item of value) checkFreeform(item, name, left - 1, max);
+    return;
+  }
+  for (const key in value) {
+    if (key === '__proto__') fail(name, 'must not have the key __proto__');
+    checkFreeform((value as Raw)[key], name, left - 1, max);
+  }
+}
+
+export function missingOr(value: unknown, problem: string): string {
+  return value === undefined || value === null ? 'is required' : problem;
+}
+
+export function isRaw(value: unknown): value is Raw {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string';
+}
+
+function shown(value: unknown): string {
+  const text = JSON.stringify(value) ?? typeof value;
+  return text.length > 40 ? `${text.slice(0, 40)}…` : text;
+}
+
+function under(thrown: unknown, name: string): unknown {
+  if (thrown instanceof Fault) {
+    thrown.path = thrown.path === '' ? name : thrown.path.startsWith('[') ? name + thrown.path : `${name}.${thrown.path}`;
+  }
+  return thrown;
+}

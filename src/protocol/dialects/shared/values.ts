@@ -1,0 +1,32 @@
+import { fail, missingOr } from './read.ts';
+
+const STANDARD_BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
+const ANY_BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
+
+/** ProtoJSON: standard base64 with padding is written; base64url and missing padding are read (A2A 1.0.1 §5.5). */
+export function base64(value: unknown, name: string): string {
+  if (typeof value !== 'string') return fail(name, missingOr(value, 'must be a base64 string'));
+  if (value.length % 4 === 0 && STANDARD_BASE64.test(value)) return value;
+  const bare = value.replace(/=+$/, '');
+  if (!ANY_BASE64.test(value) || bare.length % 4 === 1) return fail(name, 'is not base64');
+  return bare
+    .replaceAll('-', '+')
+    .replaceAll('_', '/')
+    .padEnd(Math.ceil(bare.length / 4) * 4, '=');
+}
+
+const UTC = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?Z$/;
+const LENIENT = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:[Zz]|[+-]\d{2}:?\d{2})?$/;
+
+/**
+ * A timestamp in the canonical form: UTC with `Z` (A2A 1.0.1 §5.6.1). 0.x peers send offsets, or no zone at all, which is
+ * taken as UTC.
+ */
+export function timestampIf(value: unknown, name: string): string | undefined {
+  if (value === undefined || value === null || value === '') return undefined;
+  if (typeof value !== 'string') return fail(name, 'must be an RFC 3339 timestamp');
+  if (UTC.test(value) && !Number.isNaN(Date.parse(value))) return value;
+  const zoned = LENIENT.test(value) ? (/(?:[Zz]|[+-]\d{2}:?\d{2})$/.test(value) ? value : `${value}Z`) : '';
+  const at = Date.parse(zoned.replace(' ', 'T'));
+  return Number.isNaN(at) ? fail(name, 'must be an RFC 3339 timestamp') : new Date(at).toISOString();
+}

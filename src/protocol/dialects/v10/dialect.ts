@@ -1,0 +1,151 @@
+import { ERRORS } from '../../errors.ts';
+import type { Logged, TaskEvent } from '../../events.ts';
+import { dialectId } from '../../ids.ts';
+import type { Json } from '../../json.ts';
+import type { Operation } from '../../operations.ts';
+import type { Codec, Codecs } from '../define.ts';
+import { defineDialect } from '../define.ts';
+import type { Dialect, Loss, Traits } from '../dialect.ts';
+import { readError, writeDetails } from '../shared/errors.ts';
+import type { Reader } from '../shared/read.ts';
+import { plainStream } from '../shared/stream.ts';
+import { card, readCard } from './card.ts';
+import { detect } from './detect.ts';
+import { readEvent, readTask, withGeneration, withoutGeneration } from './model.ts';
+import {
+  readCancelRequest,
+  readExtendedCardRequest,
+  readGetRequest,
+  readListRequest,
+  readPushConfig,
+  readPushCreateRequest,
+  readPushDeleteRequest,
+  readPushGetRequest,
+  readPushListRequest,
+  readPushPage,
+  readSendRequest,
+  readSendResult,
+  readSubscribeRequest,
+  readTaskPage,
+  writeSendRequest,
+} from './requests.ts';
+import { rest } from './rest.ts';
+
+/** A2A 1.0.1, JSON-RPC and HTTP+JSON: the two differ in envelope and paths, not in bodies. */
+const methods: Readonly<Partial<Record<Operation, string>>> = {
+  send: 'SendMessage',
+  stream: 'SendStreamingMessage',
+  get: 'GetTask',
+  list: 'ListTasks',
+  cancel: 'CancelTask',
+  subscribe: 'SubscribeToTask',
+  'push.create': 'CreateTaskPushNotificationConfig',
+  'push.get': 'GetTaskPushNotificationConfig',
+  'push.list': 'ListTaskPushNotificationConfigs',
+  'push.delete': 'DeleteTaskPushNotificationConfig',
+  extendedCard: 'GetExtendedAgentCard',
+};
+
+const traits: Traits = {
+  blockingDefault: true,
+  closesOnInputRequired: true,
+  callerNamesTask: false,
+  resumesByContext: false,
+  unknownTask: 'error',
+  cancelFinished: 'error',
+  directMessage: 'allowed',
+  historyDefault: 'all',
+  subscribeFinished: 'error',
+  // §9.5 leaves the HTTP status of a JSON-RPC error open; the SDKs answer 200. Refusals at the door keep their own.
+  httpStatusOnError: (kind) => (ERRORS[kind].rpc > -32000 || kind === 'PAYLOAD_TOO_LARGE' ? ERRORS[kind].http : 200),
+  timeoutMs: 30_000,
+  bodyBytesMax: 1_048_576,
+  extensionsHeader: 'A2A-Extensions',
+  versionHeader: '1.0',
+};
+
+const losses: readonly Loss[] = [
+  { field: 'SendRequest.alias', reason: 'the server names every task', clause: 'A2A 1.0.1 §3.4.2: client-chosen ids are not supported' },
+  ...['Task', 'TaskStatusUpdate', 'TaskArtifactUpdate'].map((type) => ({
+    field: `${type}.generation`,
+    reason: 'only the 1.1 draft counts generations; turn it on with v10.generation',
+    clause: 'A2A 1.0.1 a2a.proto has no such field',
+  })),
+  { field: 'SendConfiguration.ifGenerationMatch', reason: 'only in the 1.1 draft', clause: 'A2A 1.0.1 a2a.proto SendMessageConfiguration' },
+  { field: 'GetRequest.currentGeneration', reason: 'only in the 1.1 draft', clause: 'A2A 1.0.1 a2a.proto GetTaskRequest' },
+];
+
+const same = <T>(read: Reader<T>): Codec<T> => ({ read, write: (value) => value as unknown as Json });
+
+function codecs(options: { readonly generation: boolean }): Codecs {
+  const numbered = options.generation ? withGeneration : withoutGeneration;
+  const writeEvent = (event: TaskEvent): Json => eventJson(event, numbered);
+  return {
+    'send.request': { read: readSendRequest, write: options.generation ? writeDraftSend : writeSendRequest },
+    'send.result': { read: readSendResult, write: (result) => writeEvent(result as TaskEvent) },
+    'stream.request': { read: readSendRequest, write: options.generation ? writeDraftSend : writeSendRequest },
+    'get.request': {
+      read: readGetRequest,
+      write: ({ currentGeneration, ...request }) =>
+        (options.generation && currentGeneration !== undefined
+          ? { ...request, currentGeneration: String(currentGeneration) }
+          : request) as unknown as Json,
+    },
+    'get.result': { read: readTask, write: numbered },
+    'list.request': same(readListRequest),
+    'list.result': { read: readTaskPage, write: (page) => ({ ...page, tasks: page.tasks.map((task) => numbered(task)) }) },
+    'cancel.request': same(readCancelRequest),
+    'cancel.result': { read: readTask, write: numbered },
+    'subscribe.request': { read: readSubscribeRequest, write: ({ after: _, ...request }) => request },
+    'push.create.request': same(readPushCreateRequest),
+    'push.create.result': same(readPushConfig),
+    'push.get.request': same(readPushGetRequest),
+    'push.get.result': same(readPushConfig),
+    'push.list.request': same(readPushListRequest),
+    'push.list.result': same(readPushPage),
+    'push.delete.request': same(readPushDeleteRequest),
+    // §9.4.10 leaves the result open: null, {} and nothing at all are all in the field.
+    'push.delete.result': { read: () => null, write: () => null },
+    'extendedCard.request': same(readExtendedCardRequest),
+    'extendedCard.result': same(readCard),
+    event: { read: readEvent, write: writeEvent },
+  };
+}
+
+function writeDraftSend({ alias: _, ...request }: Parameters<typeof writeSendRequest>[0]): Json {
+  const match = request.configuration?.ifGenerationMatch;
+  if (match === undefined) return request as unknown as Json;
+  return { ...request, configuration: { ...request.configuration, ifGenerationMatch: String(match) } } as unknown as Json;
+}
+
+function eventJson(event: TaskEvent, write: typeof withGeneration, logged?: Logged): Json {
+  if (event.artifactUpdate !== undefined) return { artifactUpdate: write(event.artifactUpdate, logged?.seq) };
+  if (event.statusUpdate !== undefined) return { statusUpdate: write(event.statusUpdate, logged?.seq) };
+  if (event.task !== undefined) return { task: write(event.task, logged?.seq) };
+  return { message: event.message as unknown as Json };
+}
+
+function build(id: string, title: string, options: { readonly generation: boolean }): Dialect {
+  const numbered = options.generation ? withGeneration : withoutGeneration;
+  return defineDialect({
+    id: dialectId(id),
+    title,
+    methods,
+    detect: options.generation ? () => 'no' : detect,
+    codecs: codecs(options),
+    error: {
+      read: (raw) => readError(raw, {}),
+      write: (error) => ({ code: error.details.code ?? ERRORS[error.kind].rpc, message: error.message, data: writeDetails(error) }),
+    },
+    card,
+    rest,
+    openStream: (requestId) => plainStream(requestId, (event, logged) => eventJson(event, numbered, logged)),
+    traits,
+    losses: options.generation ? losses.filter((loss) => loss.field === 'SendRequest.alias') : losses,
+  });
+}
+
+export const v10: Dialect = build('v10', 'A2A 1.0', { generation: false });
+
+/** The unreleased 1.1 draft's `generation`, for those who turn it on; 1.0 otherwise. */
+export const v10Generation: Dialect = build('v10.generation', 'A2A 1.0 with the 1.1 draft’s generation', { generation: true });

@@ -1,0 +1,228 @@
+import type { TaskArtifactUpdate, TaskEvent, TaskStatusUpdate } from '../../events.ts';
+import type { ContextId, MessageId, Seq, TaskId } from '../../ids.ts';
+import type { Json, Mutable } from '../../json.ts';
+import type { Message, Role } from '../../message.ts';
+import type { Part } from '../../parts.ts';
+import type { TaskState } from '../../states.ts';
+import type { Artifact, Task, TaskStatus } from '../../task.ts';
+import type { ReadEnv } from '../dialect.ts';
+import type { Raw } from '../shared/read.ts';
+import {
+  fail,
+  flagIf,
+  freeform,
+  id,
+  idIf,
+  isRaw,
+  listIf,
+  member,
+  memberIf,
+  metadataIf,
+  object,
+  oneOf,
+  text,
+  textIf,
+  textsIf,
+} from '../shared/read.ts';
+import { base64, timestampIf } from '../shared/values.ts';
+
+/**
+ * The canonical model is 1.0 JSON, so reading here is checking and copying. ProtoJSON allows snake_case names and enum
+ * numbers on input (A2A 1.0.1 §5.5); unknown members are ignored (§5.7), which is why the known ones are copied.
+ */
+const STATE_NAMES: readonly TaskState[] = [
+  'TASK_STATE_UNSPECIFIED',
+  'TASK_STATE_SUBMITTED',
+  'TASK_STATE_WORKING',
+  'TASK_STATE_COMPLETED',
+  'TASK_STATE_FAILED',
+  'TASK_STATE_CANCELED',
+  'TASK_STATE_INPUT_REQUIRED',
+  'TASK_STATE_REJECTED',
+  'TASK_STATE_AUTH_REQUIRED',
+];
+export const STATES: ReadonlyMap<unknown, TaskState> = new Map<unknown, TaskState>([
+  ...STATE_NAMES.map((state) => [state, state] as const),
+  ...STATE_NAMES.map((state, number) => [number, state] as const),
+  ['TASK_STATE_CANCELLED', 'TASK_STATE_CANCELED'], // 0.3's proto spelling; peers mix them up
+]);
+const ROLES: ReadonlyMap<unknown, Role> = new Map<unknown, Role>([
+  ['ROLE_USER', 'ROLE_USER'],
+  ['ROLE_AGENT', 'ROLE_AGENT'],
+  [1, 'ROLE_USER'],
+  [2, 'ROLE_AGENT'],
+]);
+
+/** A message in an answer or an event: a peer that leaves out its id is forgiven. */
+export function readMessage(raw: unknown, env: ReadEnv): Message {
+  const m = object(raw);
+  const out: Mutable<Message> = {
+    messageId: idIf<MessageId>(m.messageId ?? m.message_id, 'messageId', env) ?? (env.ids.next() as MessageId),
+    role: oneOf(m.role, 'role', ROLES),
+    parts: listIf(m.parts, 'parts', readPart, env) ?? [],
+  };
+  const contextId = idIf<ContextId>(m.contextId ?? m.context_id, 'contextId', env);
+  if (contextId !== undefined) out.contextId = contextId;
+  const taskId = idIf<TaskId>(m.taskId ?? m.task_id, 'taskId', env);
+  if (taskId !== undefined) out.taskId = taskId;
+  const metadata = metadataIf(m.metadata, 'metadata', env);
+  if (metadata !== undefined) out.metadata = metadata;
+  const extensions = textsIf(m.extensions, 'extensions');
+  if (extensions !== undefined) out.extensions = extensions;
+  const references = textsIf(m.referenceTaskIds ?? m.reference_task_ids, 'referenceTaskIds');
+  if (references !== undefined) out.referenceTaskIds = references as TaskId[];
+  return out;
+}
+
+/** A message in a request: 1.0.1 §4.1.4 requires its id and at least one part. */
+export function readRequestMessage(raw: unknown, env: ReadEnv): Message {
+  const m = object(raw);
+  id(m.messageId ?? m.message_id, 'messageId', env);
+  checkParts(m.parts, env);
+  return readMessage(raw, env);
+}
+
+export function checkParts(parts: unknown, env: ReadEnv): void {
+  if (!Array.isArray(parts)) fail('parts', parts === undefined ? 'is required' : 'must be an array');
+  const { length } = parts as unknown[];
+  if (length === 0) fail('parts', 'must have at least one part');
+  if (length > env.limits.messagePartsMax) fail('parts', `must have at most ${env.limits.messagePartsMax} parts`);
+}
+
+export function readPart(raw: unknown, env: ReadEnv): Part {
+  const p = object(raw);
+  const out = readContent(p, env) as Mutable<Part>;
+  const metadata = metadataIf(p.metadata, 'metadata', env);
+  if (metadata !== undefined) out.metadata = metadata;
+  const filename = textIf(p.filename, 'filename');
+  if (filename !== undefined && filename !== '') out.filename = filename;
+  const mediaType = textIf(p.mediaType ?? p.media_type, 'mediaType');
+  if (mediaType !== undefined && mediaType !== '') out.mediaType = mediaType;
+  return out;
+}
+
+function readContent(p: Raw, env: ReadEnv): Part {
+  const { text: words, raw, url, data } = p;
+  const found = Number(isSet(words)) + Number(isSet(raw)) + Number(isSet(url)) + Number(data !== undefined);
+  if (found !== 1) return fail('', `must have exactly one of text, raw, url, data; has ${found}`);
+  if (isSet(words)) return { text: text(words, 'text') };
+  if (isSet(raw)) return { raw: base64(raw, 'raw') };
+  if (isSet(url)) return { url: text(url, 'url') };
+  return { data: freeform(data, 'data', env) };
+}
+
+/** `null` is a value only for `data` (google.protobuf.Value). */
+function isSet(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
+export function readStatus(raw: unknown, env: ReadEnv): TaskStatus {
+  const s = object(raw);
+  // ProtoJSON leaves out an enum's zero: no state is UNSPECIFIED.
+  const out: Mutable<TaskStatus> = { state: s.state === undefined ? 'TASK_STATE_UNSPECIFIED' : oneOf(s.state, 'state', STATES) };
+  const message = memberIf(s.message, 'message', readMessage, env);
+  if (message !== undefined) out.message = message;
+  const timestamp = timestampIf(s.timestamp, 'timestamp');
+  if (timestamp !== undefined) out.timestamp = timestamp;
+  return out;
+}
+
+export function readArtifact(raw: unknown, env: ReadEnv): Artifact {
+  const a = object(raw);
+  const out: Mutable<Artifact> = {
+    artifactId: id(a.artifactId ?? a.artifact_id, 'artifactId', env),
+    parts: listIf(a.parts, 'parts', readPart, env) ?? [],
+  };
+  const name = textIf(a.name, 'name');
+  if (name !== undefined && name !== '') out.name = name;
+  const description = textIf(a.description, 'description');
+  if (description !== undefined && description !== '') out.description = description;
+  const metadata = metadataIf(a.metadata, 'metadata', env);
+  if (metadata !== undefined) out.metadata = metadata;
+  const extensions = textsIf(a.extensions, 'extensions');
+  if (extensions !== undefined) out.extensions = extensions;
+  return out;
+}
+
+export function readTask(raw: unknown, env: ReadEnv): Task {
+  const t = object(raw);
+  const out: Mutable<Task> = { id: id(t.id, 'id', env), status: member(t.status, 'status', readStatus, env) };
+  const contextId = idIf<ContextId>(t.contextId ?? t.context_id, 'contextId', env);
+  if (contextId !== undefined) out.contextId = contextId;
+  const artifacts = listIf(t.artifacts, 'artifacts', readArtifact, env);
+  if (artifacts !== undefined) out.artifacts = artifacts;
+  const history = listIf(t.history, 'history', readMessage, env);
+  if (history !== undefined) out.history = history;
+  const metadata = metadataIf(t.metadata, 'metadata', env);
+  if (metadata !== undefined) out.metadata = metadata;
+  const generation = generationIf(t.generation, 'generation');
+  if (generation !== undefined) out.generation = generation;
+  return out;
+}
+
+export function readStatusUpdate(raw: unknown, env: ReadEnv): TaskStatusUpdate {
+  const u = object(raw);
+  const out: Mutable<TaskStatusUpdate> = {
+    taskId: id(u.taskId ?? u.task_id, 'taskId', env),
+    contextId: idIf<ContextId>(u.contextId ?? u.context_id, 'contextId', env) ?? ('' as ContextId),
+    status: member(u.status, 'status', readStatus, env),
+  };
+  const metadata = metadataIf(u.metadata, 'metadata', env);
+  if (metadata !== undefined) out.metadata = metadata;
+  const generation = generationIf(u.generation, 'generation');
+  if (generation !== undefined) out.generation = generation;
+  return out;
+}
+
+export function readArtifactUpdate(raw: unknown, env: ReadEnv): TaskArtifactUpdate {
+  const u = object(raw);
+  const out: Mutable<TaskArtifactUpdate> = {
+    taskId: id(u.taskId ?? u.task_id, 'taskId', env),
+    contextId: idIf<ContextId>(u.contextId ?? u.context_id, 'contextId', env) ?? ('' as ContextId),
+    artifact: member(u.artifact, 'artifact', readArtifact, env),
+  };
+  const append = flagIf(u.append, 'append');
+  if (append === true) out.append = append;
+  const lastChunk = flagIf(u.lastChunk ?? u.last_chunk, 'lastChunk');
+  if (lastChunk === true) out.lastChunk = lastChunk;
+  const metadata = metadataIf(u.metadata, 'metadata', env);
+  if (metadata !== undefined) out.metadata = metadata;
+  const generation = generationIf(u.generation, 'generation');
+  if (generation !== undefined) out.generation = generation;
+  return out;
+}
+
+/** StreamResponse: exactly one of four. A SendMessageResponse is the same with two of them. */
+export function readEvent(raw: unknown, env: ReadEnv): TaskEvent {
+  const e = object(raw);
+  const statusUpdate = e.statusUpdate ?? e.status_update;
+  const artifactUpdate = e.artifactUpdate ?? e.artifact_update;
+  const found = Number(isRaw(e.task)) + Number(isRaw(e.message)) + Number(isRaw(statusUpdate)) + Number(isRaw(artifactUpdate));
+  if (found !== 1) return fail('', `must have exactly one of task, message, statusUpdate, artifactUpdate; has ${found}`);
+  if (isRaw(artifactUpdate)) return { artifactUpdate: member(artifactUpdate, 'artifactUpdate', readArtifactUpdate, env) };
+  if (isRaw(statusUpdate)) return { statusUpdate: member(statusUpdate, 'statusUpdate', readStatusUpdate, env) };
+  if (isRaw(e.task)) return { task: member(e.task, 'task', readTask, env) };
+  return { message: member(e.message, 'message', readMessage, env) };
+}
+
+/** The 1.1 draft's int64, which ProtoJSON writes as a string. 0 means that the peer does not count. */
+export function generationIf(value: unknown, name: string): Seq | undefined {
+  if (value === undefined || value === null) return undefined;
+  const number = Number(value);
+  if ((typeof value !== 'string' && typeof value !== 'number') || !Number.isSafeInteger(number) || number < 0) {
+    return fail(name, 'must be a whole number');
+  }
+  return number === 0 ? undefined : (number as Seq);
+}
+
+/** What 1.0.1 knows of a value: everything but `generation`, which only the 1.1 draft's variant writes. */
+export function withoutGeneration<T extends { readonly generation?: Seq }>(value: T): Json {
+  if (value.generation === undefined) return value as unknown as Json;
+  const { generation: _, ...rest } = value;
+  return rest as unknown as Json;
+}
+
+export function withGeneration<T extends { readonly generation?: Seq }>(value: T, seq?: Seq): Json {
+  const generation = value.generation ?? seq;
+  return (generation === undefined ? value : { ...value, generation: String(generation) }) as unknown as Json;
+}

@@ -1,0 +1,143 @@
+import type { Metadata } from './json.ts';
+
+export type ErrorKind =
+  | 'PARSE_ERROR'
+  | 'INVALID_REQUEST'
+  | 'METHOD_NOT_FOUND'
+  | 'INVALID_PARAMS'
+  | 'INTERNAL_ERROR'
+  | 'TASK_NOT_FOUND'
+  | 'TASK_NOT_CANCELABLE'
+  | 'PUSH_NOTIFICATION_NOT_SUPPORTED'
+  | 'UNSUPPORTED_OPERATION'
+  | 'CONTENT_TYPE_NOT_SUPPORTED'
+  | 'INVALID_AGENT_RESPONSE'
+  | 'EXTENDED_AGENT_CARD_NOT_CONFIGURED'
+  | 'EXTENSION_SUPPORT_REQUIRED'
+  | 'VERSION_NOT_SUPPORTED'
+  | 'TASK_GENERATION_MISMATCH'
+  | 'TASK_FINISHED'
+  | 'STREAMING_NOT_SUPPORTED'
+  | 'PAYLOAD_TOO_LARGE'
+  | 'UNAUTHENTICATED'
+  | 'PERMISSION_DENIED'
+  | 'RATE_LIMITED'
+  | 'UNAVAILABLE';
+
+interface ErrorRow {
+  readonly rpc: number;
+  readonly http: number;
+  readonly grpc: number;
+  /** ErrorInfo.reason. */
+  readonly reason: string;
+  /** What the peer reads when nobody says it better. */
+  readonly text: string;
+}
+
+/**
+ * Every error kind, once, with its codes of A2A 1.0.1 §5.4. A dialect whose codes differ says so in its own folder.
+ * From TASK_FINISHED on the kinds are ours: they take the code that 1.0.1 gives the case, or, for the last four, the codes
+ * of a2a-go, since A2A leaves authentication to HTTP.
+ */
+export const ERRORS: Readonly<Record<ErrorKind, ErrorRow>> = {
+  PARSE_ERROR: { rpc: -32700, http: 400, grpc: 3, reason: 'PARSE_ERROR', text: 'Invalid JSON payload' },
+  INVALID_REQUEST: { rpc: -32600, http: 400, grpc: 3, reason: 'INVALID_REQUEST', text: 'Request payload validation error' },
+  METHOD_NOT_FOUND: { rpc: -32601, http: 404, grpc: 12, reason: 'METHOD_NOT_FOUND', text: 'Method not found' },
+  INVALID_PARAMS: { rpc: -32602, http: 400, grpc: 3, reason: 'INVALID_PARAMS', text: 'Invalid parameters' },
+  INTERNAL_ERROR: { rpc: -32603, http: 500, grpc: 13, reason: 'INTERNAL_ERROR', text: 'Internal error' },
+  TASK_NOT_FOUND: { rpc: -32001, http: 404, grpc: 5, reason: 'TASK_NOT_FOUND', text: 'Task not found' },
+  TASK_NOT_CANCELABLE: { rpc: -32002, http: 400, grpc: 9, reason: 'TASK_NOT_CANCELABLE', text: 'Task cannot be canceled' },
+  PUSH_NOTIFICATION_NOT_SUPPORTED: {
+    rpc: -32003,
+    http: 400,
+    grpc: 9,
+    reason: 'PUSH_NOTIFICATION_NOT_SUPPORTED',
+    text: 'Push Notification is not supported',
+  },
+  UNSUPPORTED_OPERATION: { rpc: -32004, http: 400, grpc: 9, reason: 'UNSUPPORTED_OPERATION', text: 'This operation is not supported' },
+  CONTENT_TYPE_NOT_SUPPORTED: { rpc: -32005, http: 400, grpc: 3, reason: 'CONTENT_TYPE_NOT_SUPPORTED', text: 'Incompatible content types' },
+  INVALID_AGENT_RESPONSE: { rpc: -32006, http: 500, grpc: 13, reason: 'INVALID_AGENT_RESPONSE', text: 'Invalid agent response' },
+  EXTENDED_AGENT_CARD_NOT_CONFIGURED: {
+    rpc: -32007,
+    http: 400,
+    grpc: 9,
+    reason: 'EXTENDED_AGENT_CARD_NOT_CONFIGURED',
+    text: 'Extended agent card is not configured',
+  },
+  EXTENSION_SUPPORT_REQUIRED: {
+    rpc: -32008,
+    http: 400,
+    grpc: 9,
+    reason: 'EXTENSION_SUPPORT_REQUIRED',
+    text: 'Extension support is required',
+  },
+  VERSION_NOT_SUPPORTED: { rpc: -32009, http: 400, grpc: 9, reason: 'VERSION_NOT_SUPPORTED', text: 'A2A version is not supported' },
+  TASK_GENERATION_MISMATCH: { rpc: -32010, http: 409, grpc: 10, reason: 'TASK_GENERATION_MISMATCH', text: 'Task is at another generation' },
+  TASK_FINISHED: {
+    rpc: -32004,
+    http: 400,
+    grpc: 9,
+    reason: 'UNSUPPORTED_OPERATION',
+    text: 'Task is finished and takes no further message',
+  },
+  STREAMING_NOT_SUPPORTED: { rpc: -32004, http: 400, grpc: 9, reason: 'UNSUPPORTED_OPERATION', text: 'Streaming is not supported' },
+  PAYLOAD_TOO_LARGE: { rpc: -32600, http: 413, grpc: 8, reason: 'INVALID_REQUEST', text: 'Request body too large' },
+  UNAUTHENTICATED: { rpc: -31401, http: 401, grpc: 16, reason: 'UNAUTHENTICATED', text: 'Authentication required' },
+  PERMISSION_DENIED: { rpc: -31403, http: 403, grpc: 7, reason: 'PERMISSION_DENIED', text: 'Permission denied' },
+  RATE_LIMITED: { rpc: -31429, http: 429, grpc: 8, reason: 'RATE_LIMITED', text: 'Too many requests' },
+  UNAVAILABLE: { rpc: -31503, http: 503, grpc: 14, reason: 'UNAVAILABLE', text: 'Service unavailable' },
+};
+
+/** gRPC status names by number, as REST error bodies spell them (A2A 1.0.1 §11.6). */
+export const GRPC_STATUS: Readonly<Record<number, string>> = {
+  3: 'INVALID_ARGUMENT',
+  5: 'NOT_FOUND',
+  7: 'PERMISSION_DENIED',
+  8: 'RESOURCE_EXHAUSTED',
+  9: 'FAILED_PRECONDITION',
+  10: 'ABORTED',
+  12: 'UNIMPLEMENTED',
+  13: 'INTERNAL',
+  14: 'UNAVAILABLE',
+  16: 'UNAUTHENTICATED',
+};
+
+/** What the other side may know of an error: ErrorInfo metadata, the offending field, when to come back. */
+export interface ErrorDetails {
+  /** Path of the field that is wrong, as `message.parts[0].text`. */
+  readonly field?: string;
+  readonly retryAfterMs?: number;
+  /** ErrorInfo.metadata: flat strings. */
+  readonly info?: Readonly<Record<string, string>>;
+  /** What a peer sent as `error.data` in a form we have no member for; a dialect that can, hands it on. */
+  readonly data?: Metadata;
+  /** The code a peer used, where our table has no kind for it. */
+  readonly code?: number;
+}
+
+const BRAND = Symbol.for('parley.A2AError');
+
+/** The one error of Parley. `message` is for the peer; `cause` is for the log and never leaves the process. */
+export class A2AError extends Error {
+  override readonly name: string = 'A2AError';
+  readonly kind: ErrorKind;
+  readonly details: ErrorDetails;
+
+  constructor(kind: ErrorKind, message?: string, options: ErrorDetails & { readonly cause?: unknown } = {}) {
+    const { cause, ...details } = options;
+    super(message ?? ERRORS[kind].text, cause === undefined ? undefined : { cause });
+    this.kind = kind;
+    this.details = details;
+    Object.defineProperty(this, BRAND, { value: true });
+  }
+
+  /** Anything thrown becomes an error a peer may see; what we did not make ourselves says only that it happened. */
+  static from(thrown: unknown): A2AError {
+    return isA2AError(thrown) ? thrown : new A2AError('INTERNAL_ERROR', undefined, { cause: thrown });
+  }
+}
+
+/** By brand, not by constructor: two copies of this package in one process must agree. */
+export function isA2AError(value: unknown): value is A2AError {
+  return typeof value === 'object' && value !== null && BRAND in value;
+}

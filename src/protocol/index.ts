@@ -1,0 +1,28 @@
+/**
+ * The protocol room: one canonical model (A2A 1.0 JSON), and a codec for every dialect that is spoken out there.
+ * It imports nothing, touches nothing, and everything else stands on it.
+ *
+ * ```ts
+ * const found = registry.detect({ path: '/a2a', method: 'message/send', params });
+ * const request = found?.decode('send.request', params, env);
+ * ```
+ */
+export * from './agent.ts';
+export * from './card.ts';
+export * from './dialects/dialect.ts';
+export * from './dialects/registry.ts';
+export * from './dialects/rest.ts';
+export * from './errors.ts';
+export * from './events.ts';
+export * from './fold.ts';
+export * from './ids.ts';
+export * from './json.ts';
+export * from './message.ts';
+export * from './operations.ts';
+export * from './parts.ts';
+export * from './ports.ts';
+export * from './push.ts';
+export * from './requests.ts';
+export * from './service.ts';
+export * from './states.ts';
+export * from './task.ts';

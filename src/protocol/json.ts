@@ -1,0 +1,26 @@
+/** JSON as a type. Values that came off a wire are `unknown` until a dialect has read them. */
+export type Json = string | number | boolean | null | readonly Json[] | JsonObject;
+export interface JsonObject {
+  readonly [key: string]: Json;
+}
+
+/** Free-form members that A2A carries for others: `metadata`, extension `params`. */
+export type Metadata = JsonObject;
+
+/**
+ * A protobuf oneof as a type: exactly one member is there, the others can't be.
+ * `if (value.task !== undefined)` narrows it; nothing has to sniff with `in`.
+ */
+export type OneOf<Members> = {
+  [Key in keyof Members]: { readonly [Own in Key]: Members[Own] } & {
+    readonly [Other in Exclude<keyof Members, Key>]?: never;
+  };
+}[keyof Members];
+
+/** Closes a union: a member that is added and not handled becomes a type error where this is called. */
+export function unreachable(value: never): never {
+  throw new Error(`unhandled case: ${JSON.stringify(value)}`);
+}
+
+/** For building a readonly value member by member before it is handed out. */
+export type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };

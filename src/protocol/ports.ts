@@ -1,0 +1,24 @@
+import type { Logged } from './events.ts';
+import type { Seq, TaskId } from './ids.ts';
+
+/** What the outside world is to Parley. Inner rooms are handed these; only adapters and the edge know the real thing. */
+export type Fetch = (request: Request) => Promise<Response>;
+
+export interface Clock {
+  now(): Date;
+}
+
+export interface Ids {
+  /** At least 122 random bits; safe in URLs, headers and topics. */
+  next(): string;
+}
+
+export const systemClock: Clock = { now: () => new Date() };
+export const randomIds: Ids = { next: () => crypto.randomUUID() };
+
+/** One of the engine's ports: a task's events, in order, without gaps. */
+export interface EventLog {
+  /** Fails with a conflict when `seen` is not the task's last sequence number. */
+  append(task: TaskId, batch: readonly Logged[], seen: Seq): Promise<Seq>;
+  read(task: TaskId, after: Seq): AsyncIterable<readonly Logged[]>;
+}

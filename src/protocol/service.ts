@@ -1,0 +1,70 @@
+import type { AgentCard } from './card.ts';
+import type { EventStream } from './events.ts';
+import type { DialectId, TaskId, TenantId } from './ids.ts';
+import type { PushConfig } from './push.ts';
+import type {
+  CancelRequest,
+  ExtendedCardRequest,
+  GetRequest,
+  ListRequest,
+  PushDeleteRequest,
+  PushGetRequest,
+  PushListRequest,
+  PushPage,
+  SendRequest,
+  SendResult,
+  SubscribeRequest,
+  TaskPage,
+} from './requests.ts';
+import type { Task } from './task.ts';
+
+/** Who is calling. Everything that is stored belongs to one; open loopback is one principal, `local`. */
+export interface Principal {
+  readonly id: string;
+  readonly scopes: readonly string[];
+}
+
+export const LOCAL_PRINCIPAL: Principal = { id: 'local', scopes: ['*'] };
+
+/** W3C trace context, carried through unread. */
+export interface TraceContext {
+  readonly traceparent: string;
+  readonly tracestate?: string;
+}
+
+/** What a call brings besides its request. */
+export interface CallContext {
+  readonly principal: Principal;
+  readonly tenant?: TenantId;
+  readonly dialect: DialectId;
+  /** Extension URIs the caller asked for. */
+  readonly extensions: readonly string[];
+  readonly idempotencyKey?: string;
+  /** Fires when the caller has left. A task outlives it. */
+  readonly signal: AbortSignal;
+  readonly trace?: TraceContext;
+}
+
+/**
+ * The operations of A2A, in canonical terms. Engine, proxy, mesh route and mock implement it; so does every client link.
+ * Cross-cutting work is a decorator, `(next: A2AService) => A2AService`. Failures are thrown `A2AError`s.
+ */
+export interface A2AService {
+  send(request: SendRequest, ctx: CallContext): Promise<SendResult>;
+  stream(request: SendRequest, ctx: CallContext): EventStream;
+  get(request: GetRequest, ctx: CallContext): Promise<Task>;
+  list(request: ListRequest, ctx: CallContext): Promise<TaskPage>;
+  cancel(request: CancelRequest, ctx: CallContext): Promise<Task>;
+  subscribe(request: SubscribeRequest, ctx: CallContext): EventStream;
+  readonly push: PushService;
+  extendedCard(request: ExtendedCardRequest, ctx: CallContext): Promise<AgentCard>;
+  /** The dialect a task was made in, for requests whose shape does not tell. Absent: not remembered here. */
+  originOf?(task: TaskId, ctx: CallContext): DialectId | undefined;
+}
+
+export interface PushService {
+  create(config: PushConfig, ctx: CallContext): Promise<PushConfig>;
+  get(request: PushGetRequest, ctx: CallContext): Promise<PushConfig>;
+  list(request: PushListRequest, ctx: CallContext): Promise<PushPage>;
+  delete(request: PushDeleteRequest, ctx: CallContext): Promise<void>;
+}

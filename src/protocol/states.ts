@@ -1,0 +1,52 @@
+/** A2A 1.0.1 §4.1.3. `TASK_STATE_UNSPECIFIED` is what 0.x calls `unknown`; we read it, we never choose it. */
+export type TaskState =
+  | 'TASK_STATE_UNSPECIFIED'
+  | 'TASK_STATE_SUBMITTED'
+  | 'TASK_STATE_WORKING'
+  | 'TASK_STATE_COMPLETED'
+  | 'TASK_STATE_FAILED'
+  | 'TASK_STATE_CANCELED'
+  | 'TASK_STATE_INPUT_REQUIRED'
+  | 'TASK_STATE_REJECTED'
+  | 'TASK_STATE_AUTH_REQUIRED';
+
+type Phase = 'open' | 'waiting' | 'terminal';
+
+const WORKING: readonly TaskState[] = [
+  'TASK_STATE_WORKING',
+  'TASK_STATE_INPUT_REQUIRED',
+  'TASK_STATE_AUTH_REQUIRED',
+  'TASK_STATE_COMPLETED',
+  'TASK_STATE_FAILED',
+  'TASK_STATE_CANCELED',
+  'TASK_STATE_REJECTED',
+];
+
+/**
+ * The task-state machine. No A2A version publishes one, so this is ours: it allows every sequence that the five products and
+ * the official SDKs produce, and nothing after a terminal state (§3.1.1). A state may repeat: each repeat is a progress note.
+ */
+export const TASK_STATES: Readonly<Record<TaskState, { readonly phase: Phase; readonly next: readonly TaskState[] }>> = {
+  TASK_STATE_UNSPECIFIED: { phase: 'open', next: ['TASK_STATE_SUBMITTED', ...WORKING] },
+  TASK_STATE_SUBMITTED: { phase: 'open', next: ['TASK_STATE_SUBMITTED', ...WORKING] },
+  TASK_STATE_WORKING: { phase: 'open', next: WORKING },
+  TASK_STATE_INPUT_REQUIRED: { phase: 'waiting', next: WORKING },
+  TASK_STATE_AUTH_REQUIRED: { phase: 'waiting', next: WORKING },
+  TASK_STATE_COMPLETED: { phase: 'terminal', next: [] },
+  TASK_STATE_FAILED: { phase: 'terminal', next: [] },
+  TASK_STATE_CANCELED: { phase: 'terminal', next: [] },
+  TASK_STATE_REJECTED: { phase: 'terminal', next: [] },
+};
+
+export function isTerminal(state: TaskState): boolean {
+  return TASK_STATES[state].phase === 'terminal';
+}
+
+/** Waits for the caller: `input-required` and `auth-required`, which A2A calls interrupted. */
+export function isInterrupted(state: TaskState): boolean {
+  return TASK_STATES[state].phase === 'waiting';
+}
+
+export function mayFollow(from: TaskState, to: TaskState): boolean {
+  return TASK_STATES[from].next.includes(to);
+}

@@ -1,0 +1,156 @@
+import { describe, expect, it } from 'vitest';
+import type { Decoded, Dialect, Json, Logged, Operation, Shape, TaskEvent } from '#protocol';
+import { A2AError, createRegistry, DIALECTS, isStreamOperation, seq } from '#protocol';
+import type { Exchange } from './support/corpus.ts';
+import { corpus, corpusDialects } from './support/corpus.ts';
+import { countingEnv } from './support/env.ts';
+
+const registry = createRegistry(DIALECTS);
+const FAMILIES = [...new Set(DIALECTS.map((dialect) => dialect.id.split('.')[0]))];
+
+describe('corpus', () => {
+  it('has a folder for every dialect and no other', () => {
+    expect(corpusDialects()).toEqual(FAMILIES.toSorted());
+  });
+
+  for (const folder of corpusDialects()) {
+    describe(folder, () => {
+      const exchanges = corpus(folder);
+      it('has at least 15 exchanges, each with a source', () => {
+        expect(exchanges.length).toBeGreaterThanOrEqual(15);
+        for (const exchange of exchanges) expect(exchange.source, exchange.file).toMatch(/\S{4}/);
+      });
+      for (const exchange of exchanges) describe(exchange.file, () => checkExchange(exchange));
+    });
+  }
+});
+
+function checkExchange(exchange: Exchange): void {
+  const dialect = registry.byId(exchange.dialect);
+  if (dialect === undefined) throw new Error(`${exchange.file}: unknown dialect ${exchange.dialect}`);
+  if (exchange.request !== undefined) checkRequest(exchange, dialect, exchange.request);
+  if (exchange.canonical.error !== undefined) checkError(exchange, dialect);
+  if (exchange.canonical.result !== undefined) checkResult(exchange, dialect);
+  if (exchange.frames !== undefined) checkFrames(exchange, dialect, exchange.frames);
+  if (exchange.canonical.card !== undefined) checkCard(exchange, dialect);
+}
+
+function checkRequest(exchange: Exchange, dialect: Dialect, request: NonNullable<Exchange['request']>): void {
+  const shape = `${exchange.operation as Operation}.request` as Shape;
+  const only = exchange.only?.request;
+  it('is detected', () => {
+    const found = registry.detect({ path: exchange.path ?? '/', method: request.method, params: request.params });
+    // v02 and other variants are chosen by a mount or a card, not by sight: their family's detectable member wins.
+    expect([dialect.id, ...sharers(dialect)]).toContain(found?.id);
+  });
+  if (exchange.canonical.request === undefined) return;
+  if (only !== 'write') {
+    it('reads the request', () => {
+      expect(dialect.operationOf(request.method)).toBe(exchange.operation);
+      const env = { ...countingEnv(), ...(request.id === undefined ? {} : { rpcId: request.id }) };
+      expect(decodedValue(dialect.decode(shape, request.params, env))).toEqual(exchange.canonical.request);
+    });
+  }
+  if (only !== 'read') {
+    it('writes the request', () => {
+      expect(plain(dialect.encode(shape, exchange.canonical.request as never))).toEqual(request.params);
+    });
+  }
+}
+
+/** Dialects whose requests look the same and that stand before it: chosen by detection in its place. */
+function sharers(dialect: Dialect): readonly string[] {
+  return dialect.id.startsWith('v02') || dialect.id.startsWith('v03.') ? ['v03'] : dialect.id === 'v10.generation' ? ['v10'] : [];
+}
+
+function checkResult(exchange: Exchange, dialect: Dialect): void {
+  const shape = `${exchange.operation as Operation}.result` as Shape;
+  const wire = exchange.rest === undefined ? (exchange.response as { result: Json }).result : exchange.response;
+  if (exchange.only?.response !== 'write') {
+    it('reads the result', () => {
+      expect(decodedValue(dialect.decode(shape, wire, countingEnv()))).toEqual(exchange.canonical.result);
+    });
+  }
+  if (exchange.only?.response !== 'read') {
+    it('writes the result', () => {
+      expect(plain(dialect.encode(shape, exchange.canonical.result as never))).toEqual(wire);
+    });
+  }
+}
+
+function checkError(exchange: Exchange, dialect: Dialect): void {
+  const expected = exchange.canonical.error;
+  if (expected === undefined) return;
+  const wire = (exchange.response as { error: Json }).error;
+  if (exchange.only?.response !== 'write') {
+    it('reads the error', () => {
+      const error = exchange.rest === undefined ? dialect.error.read(wire) : dialect.rest?.readError(0, exchange.response);
+      expect(error?.kind).toBe(expected.kind);
+      if (expected.message !== undefined) expect(error?.message).toBe(expected.message);
+    });
+  }
+  if (exchange.only?.response !== 'read') {
+    it('writes the error', () => {
+      const error = new A2AError(expected.kind, expected.message, expected.details);
+      const written = exchange.rest === undefined ? dialect.error.write(error) : dialect.rest?.writeError(error).body;
+      expect(plain(written)).toEqual(exchange.rest === undefined ? wire : exchange.response);
+    });
+  }
+}
+
+function checkFrames(exchange: Exchange, dialect: Dialect, frames: readonly string[]): void {
+  const events = exchange.canonical.events ?? [];
+  if (exchange.only?.response !== 'write') {
+    it('reads the stream', () => {
+      const reader = dialect.openReader(countingEnv());
+      const seen: TaskEvent[] = [];
+      for (const frame of frames) {
+        if (frame === '[DONE]') continue;
+        seen.push(...decodedValue(reader.read(withoutEnvelope(JSON.parse(frame)))));
+      }
+      expect(seen).toEqual(events);
+    });
+  }
+  if (exchange.only?.response !== 'read') {
+    it('writes the stream', () => {
+      expect(isStreamOperation(exchange.operation as Operation)).toBe(true);
+      const writer = dialect.openStream(exchange.rest === undefined ? (exchange.request?.id ?? null) : undefined);
+      const logged: Logged[] = events.map((event, at) => ({ seq: seq(at + 1), event }));
+      const task = exchange.canonical.result as never;
+      const written = [...writer.frames(logged), ...writer.end(task)];
+      expect(written.map((frame) => parsed(frame.data))).toEqual(frames.map(parsed));
+    });
+  }
+}
+
+function checkCard(exchange: Exchange, dialect: Dialect): void {
+  if (exchange.only?.response !== 'write') {
+    it('reads the card', () => {
+      const found = registry.readCard(exchange.response, countingEnv());
+      expect([dialect.id, ...sharers(dialect)]).toContain(found?.dialect.id);
+      expect(decodedValue(dialect.card.read(exchange.response, countingEnv()))).toEqual(exchange.canonical.card);
+    });
+  }
+  if (exchange.only?.response !== 'read' && exchange.canonical.card !== undefined) {
+    const { card } = exchange.canonical;
+    it('writes the card', () => expect(plain(dialect.card.write(card))).toEqual(exchange.response));
+  }
+}
+
+function decodedValue<T>(decoded: Decoded<T>): T {
+  if (!decoded.ok) throw new Error(`not decoded: ${JSON.stringify(decoded)}`);
+  return plain(decoded.value) as T;
+}
+
+/** As a reader on the other side would see it: no undefined members, no prototypes. */
+function plain(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value));
+}
+
+function parsed(data: string): unknown {
+  return data === '[DONE]' ? data : JSON.parse(data);
+}
+
+function withoutEnvelope(frame: unknown): unknown {
+  return typeof frame === 'object' && frame !== null && 'jsonrpc' in frame && 'result' in frame ? frame.result : frame;
+}

@@ -1,0 +1,51 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import type { AgentCard, ErrorDetails, ErrorKind, Json, Operation, TaskEvent } from '#protocol';
+
+/**
+ * One recorded exchange, as `test/corpus/<dialect>/<operation>-<case>.json`. The wire members are somebody else's bytes and
+ * `source` says whose; `canonical` is what they mean. Our own encoder never wrote any of them.
+ */
+export interface Exchange {
+  readonly file: string;
+  /** Where the wire members come from: seed and heading, dialects.md or protocol.md section, or the SDK that was recorded. */
+  readonly source: string;
+  readonly note?: string;
+  readonly dialect: string;
+  readonly operation: Operation | 'card' | 'error';
+  /** POST path the request came to; `/` if absent. */
+  readonly path?: string;
+  /** JSON-RPC request as sent; for HTTP+JSON, `rest` says the rest. */
+  readonly request?: { readonly jsonrpc?: string; readonly id?: string | number | null; readonly method: string; readonly params?: Json };
+  /** HTTP+JSON instead of JSON-RPC: verb, path with query, body; the answer's `response` is then the bare body. */
+  readonly rest?: { readonly verb: string; readonly path: string; readonly body?: Json };
+  /** JSON-RPC response as received (`{jsonrpc,id,result|error}`), or the bare body for `rest` and cards. */
+  readonly response?: Json;
+  /** Server-sent events as received: the text after `data: `. */
+  readonly frames?: readonly string[];
+  readonly canonical: {
+    readonly request?: Json;
+    readonly result?: Json;
+    readonly error?: { readonly kind: ErrorKind; readonly message?: string; readonly details?: ErrorDetails };
+    readonly events?: readonly TaskEvent[];
+    readonly card?: AgentCard;
+  };
+  /**
+   * What is checked, if not all: `read` for bytes that we accept and never send (the product's documents and code differ, or
+   * a longer spelling), `write` for bytes that carry less than the canonical value. `why` says it.
+   */
+  readonly only?: { readonly request?: 'read' | 'write'; readonly response?: 'read' | 'write'; readonly why: string };
+}
+
+const FOLDER = new URL('../corpus/', import.meta.url);
+
+export function corpus(dialect: string): readonly Exchange[] {
+  const folder = new URL(`${dialect}/`, FOLDER);
+  return readdirSync(folder)
+    .filter((name) => name.endsWith('.json'))
+    .sort()
+    .map((name) => ({ file: `${dialect}/${name}`, ...JSON.parse(readFileSync(new URL(name, folder), 'utf8')) }));
+}
+
+export function corpusDialects(): readonly string[] {
+  return readdirSync(FOLDER).sort();
+}
