@@ -112,7 +112,8 @@ function checkError(exchange: Exchange, dialect: Dialect): void {
   const wire = (exchange.response as { error: Json }).error;
   if (exchange.only?.response !== 'write') {
     it('reads the error', () => {
-      const error = exchange.rest === undefined ? dialect.error.read(wire) : dialect.rest?.readError(0, exchange.response);
+      const error =
+        exchange.rest === undefined ? dialect.error.read(wire) : dialect.rest?.readError(exchange.status ?? 0, exchange.response);
       expect(error?.kind).toBe(expected.kind);
       if (expected.message !== undefined) expect(error?.message).toBe(expected.message);
       if (expected.details !== undefined) expect(error?.details).toEqual(expected.details);
@@ -121,8 +122,8 @@ function checkError(exchange: Exchange, dialect: Dialect): void {
   if (exchange.only?.response !== 'read') {
     it('writes the error', () => {
       const error = new A2AError(expected.kind, expected.message, expected.details);
-      const written = exchange.rest === undefined ? dialect.error.write(error) : dialect.rest?.writeError(error).body;
-      expect(plain(written)).toEqual(exchange.rest === undefined ? wire : exchange.response);
+      if (exchange.rest === undefined) return expect(plain(dialect.error.write(error))).toEqual(wire);
+      expect(plain(dialect.rest?.writeError(error))).toEqual({ status: exchange.status, body: exchange.response });
     });
   }
 }

@@ -20,6 +20,8 @@ export interface Exchange {
   readonly rest?: { readonly verb: string; readonly path: string; readonly body?: Json };
   /** JSON-RPC response as received (`{jsonrpc,id,result|error}`), or the bare body for `rest` and cards. */
   readonly response?: Json;
+  /** HTTP status of an HTTP+JSON error: some peers say what went wrong by it alone. */
+  readonly status?: number;
   /** Server-sent events as received: the text after `data: `. */
   readonly frames?: readonly string[];
   readonly canonical: {

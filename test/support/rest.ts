@@ -21,7 +21,8 @@ export function restCall(grammar: RestGrammar, operation: Operation, request: Js
   const route = grammar.routes.find((candidate) => candidate.operation === operation && candidate.alias !== true);
   if (route === undefined) throw new Error(`no route for ${operation}`);
   const rest: Record<string, unknown> = { ...(request as Members) };
-  const path = route.path.replace(/\{(\w+)\}/g, (_, name: string) => {
+  const template = grammar.tenants && rest['tenant'] !== undefined ? `/{tenant}${route.path}` : route.path;
+  const path = template.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = String(rest[name]);
     delete rest[name];
     return encodeURIComponent(value);
