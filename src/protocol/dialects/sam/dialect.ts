@@ -37,6 +37,7 @@ const traits: Traits = {
   callerNamesTask: true,
   resumesByContext: false,
   unknownTask: 'error',
+  unknownMethod: 'silence',
   cancelFinished: 'error',
   directMessage: 'as-task',
   historyDefault: 'all',
