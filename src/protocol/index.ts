@@ -29,3 +29,4 @@ export * from './requests.ts';
 export * from './service.ts';
 export * from './states.ts';
 export * from './task.ts';
+export * from './translate.ts';
