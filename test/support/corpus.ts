@@ -14,6 +14,8 @@ export interface Exchange {
   readonly operation: Operation | 'card' | 'error';
   /** POST path the request came to; `/` if absent. */
   readonly path?: string;
+  /** Broker topic that it came to instead: the mount fixes the dialect there, nothing is detected. */
+  readonly topic?: string;
   /** JSON-RPC request as sent; for HTTP+JSON, `rest` says the rest. */
   readonly request?: { readonly jsonrpc?: string; readonly id?: string | number | null; readonly method: string; readonly params?: Json };
   /** HTTP+JSON instead of JSON-RPC: verb, path with query, body; the answer's `response` is then the bare body. */
