@@ -1,12 +1,14 @@
 import type { AgentCard } from '../card.ts';
 import type { DialectId } from '../ids.ts';
 import type { Operation } from '../operations.ts';
+import { cortex } from './cortex/dialect.ts';
 import type { Decoded, Dialect, Hints, ReadEnv } from './dialect.ts';
 import { CONFIDENCE } from './dialect.ts';
+import { promptkit } from './promptkit/dialect.ts';
 import { v10, v10Generation } from './v10/dialect.ts';
 
 /** Every dialect, in the order that settles ties. A new one is a folder and a line here. */
-export const DIALECTS: readonly Dialect[] = [v10, v10Generation];
+export const DIALECTS: readonly Dialect[] = [v10, v10Generation, promptkit, cortex];
 
 export interface Registry {
   readonly all: readonly Dialect[];
