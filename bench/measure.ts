@@ -29,8 +29,14 @@ export function compare(what: Comparison): Measured {
   return {
     ratio: quantile(ratios, 0.5),
     spread: [quantile(ratios, 0.25), quantile(ratios, 0.75)],
-    oursMicros: quantile(rows.map((row) => row.ours).sort((a, b) => a - b), 0.5),
-    besideMicros: quantile(rows.map((row) => row.beside).sort((a, b) => a - b), 0.5),
+    oursMicros: quantile(
+      rows.map((row) => row.ours).sort((a, b) => a - b),
+      0.5,
+    ),
+    besideMicros: quantile(
+      rows.map((row) => row.beside).sort((a, b) => a - b),
+      0.5,
+    ),
   };
 }
 
