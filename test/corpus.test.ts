@@ -30,7 +30,6 @@ function checkExchange(exchange: Exchange): void {
   if (dialect === undefined) throw new Error(`${exchange.file}: unknown dialect ${exchange.dialect}`);
   if (exchange.request !== undefined) checkRequest(exchange, dialect, exchange.request);
   if (exchange.canonical.error !== undefined) checkError(exchange, dialect);
-  // Beside frames it is the task at the stream's end, not an answer.
   if (exchange.canonical.result !== undefined && exchange.frames === undefined) checkResult(exchange, dialect);
   if (exchange.frames !== undefined) checkFrames(exchange, dialect, exchange.frames);
   if (exchange.canonical.card !== undefined) checkCard(exchange, dialect);

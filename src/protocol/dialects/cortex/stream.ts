@@ -35,6 +35,7 @@ export function openStream(requestId: RpcId | undefined): StreamWriter {
     return [value.task === undefined ? JSON.stringify(event.write(value)) : wrap(event.write(value))];
   };
   return {
+    endsWithTask: true,
     frames: (batch) => batch.flatMap((logged) => framesOf(linesOf(logged.event), logged)),
     end: (whole) => [...(whole === undefined || told ? [] : [{ data: wrap({ task: task.write(whole) }) }]), { data: '[DONE]' }],
   };

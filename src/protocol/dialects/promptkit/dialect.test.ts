@@ -82,7 +82,7 @@ describe('cards', () => {
 
   it('are its own only if they name no address', () => {
     expect(whose(named)).toBe('promptkit');
-    expect(whose({ ...named, supportedInterfaces: [] })).toBe('promptkit');
+    expect(promptkit.card.detect({ ...named, supportedInterfaces: [] })).toBe('grammar');
     expect(promptkit.card.detect({ ...named, url: 'https://a.example' })).toBe('no');
     expect(promptkit.card.detect({ ...named, interfaces: [{}] })).toBe('no');
     for (const raw of [{}, 'x', { name: 1 }, { name: 'an artifact', parts: [] }]) expect(promptkit.card.detect(raw)).toBe('no');
