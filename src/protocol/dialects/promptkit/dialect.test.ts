@@ -19,6 +19,14 @@ describe('requests', () => {
     expect(read('get.request', { name: 't' })).toMatchObject({ ok: false, path: 'id', problem: 'is required' });
   });
 
+  it('asks by id', () => {
+    const id = taskId('t');
+    expect(promptkit.encode('get.request', { id, historyLength: 5 })).toEqual({ id: 't', historyLength: 5 });
+    for (const shape of ['get.request', 'cancel.request', 'subscribe.request'] as const) {
+      expect(promptkit.encode(shape, { id })).toEqual({ id: 't' });
+    }
+  });
+
   it('brings a page size into range', () => {
     expect(read('list.request', { contextId: '', pageSize: 1000 })).toEqual({ ok: true, value: { pageSize: 100 } });
     expect(read('list.request', { contextId: '', pageSize: 0, pageToken: '' })).toEqual({ ok: true, value: {} });
@@ -50,6 +58,11 @@ describe('results', () => {
   it('says of a page what its tasks do not', () => {
     const page = { tasks: [task], nextPageToken: 'p2', pageSize: 1, totalSize: 9 };
     expect(promptkit.encode('list.result', page)).toMatchObject({ nextPageToken: 'p2', pageSize: 1, totalSize: 9 });
+  });
+
+  it('takes for a page only what has tasks', () => {
+    expect(read('list.result', { tasks: null })).toEqual({ ok: true, value: { tasks: [], nextPageToken: '', pageSize: 0, totalSize: 0 } });
+    expect(read('list.result', {})).toMatchObject({ ok: false, path: 'tasks' });
   });
 
   it('answers a direct message by one artifact, whose texts its client joins', () => {

@@ -8,7 +8,7 @@ import { modesIf } from './card.ts';
 import type { FlatWords } from './flat-model.ts';
 import { contextIf } from './flat-model.ts';
 import type { Raw, Reader } from './read.ts';
-import { countIf, flagIf, id, idIf, listIf, member, memberIf, metadataIf, object, oneOf, textIf } from './read.ts';
+import { countIf, flagIf, id, idIf, list, member, memberIf, metadataIf, object, oneOf, textIf } from './read.ts';
 import { timestampIf } from './values.ts';
 
 /**
@@ -99,7 +99,7 @@ export function readFlatList(raw: unknown, env: ReadEnv, words: Pick<FlatWords, 
 /** What is not said is as it must be when all tasks are on one page. */
 export function readFlatPage(raw: unknown, env: ReadEnv, task: Reader<Task>): TaskPage {
   const p = object(raw);
-  const tasks = listIf(p.tasks, 'tasks', task, env) ?? [];
+  const tasks = p.tasks === null ? [] : list(p.tasks, 'tasks', task, env);
   return {
     tasks,
     nextPageToken: textIf(p.nextPageToken, 'nextPageToken') ?? '',
