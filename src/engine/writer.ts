@@ -1,122 +1,239 @@
-import { A2AError } from '#protocol';
-import type { Live } from './live.ts';
+import { A2AError, isA2AError } from '#protocol';
+import type { EngineLimits } from './limits.ts';
+import type { Live, Unsaved } from './live.ts';
+import { NOTHING, unsaved, wakeAll } from './live.ts';
 import type { Store, Write } from './ports.ts';
+import type { Timers } from './timers.ts';
 
 /**
  * Group commit. What all tasks have appended since the last commit goes into the next one; then, and only then, their readers
  * wake. One commit is under way at a time, and while it is the next one gathers.
  */
 export interface Writer {
-  /** The task has entries in `pending`, or a new row: take them into the next commit. */
+  /** The task has something that is not durable: take it into the next commit. */
   touch(live: Live): void;
   add(write: Write): void;
-  /** Resolves when everything handed over so far is durable; rejects if that can't be. */
-  settled(): Promise<void>;
+  /** Goes along with the next commit and asks for none: what is lost by a crash is no loss. */
+  addLazily(write: Write, onDurable: () => void): void;
+  /** Commits what has gathered lazily, if there is any. */
+  nudge(): void;
+  /**
+   * Resolves when everything handed over so far is durable. Rejects if the store fails for good; a request is also refused when
+   * it can't write for now, while a run waits until it can.
+   */
+  settled(who?: 'request' | 'run'): Promise<void>;
+  /** Throws if nothing can be kept: for good, or for now. */
+  check(): void;
   /** Set once the store has failed for good: nothing is durable any more, so nothing may be promised. */
   readonly broken: unknown;
+  readonly commits: number;
 }
 
 interface WriterOptions {
   readonly store: Store;
-  readonly tailEvents: number;
-  /** Later in this turn of the event loop, after what is ready now has run. */
-  readonly soon: (work: () => void) => void;
+  readonly limits: Pick<EngineLimits, 'tailEvents' | 'tailBytes'>;
+  readonly timers: Timers;
+  readonly onPublished: (live: Live, saved: Unsaved) => void;
   readonly onBroken: (cause: unknown) => void;
 }
 
 interface Waiter {
+  readonly who: 'request' | 'run';
   readonly resolve: () => void;
   readonly reject: (cause: unknown) => void;
 }
 
+interface Lazy {
+  readonly write: Write;
+  readonly onDurable: () => void;
+}
+
+/** Everything that waits for a commit, and then everything that is in one. */
+interface Gathered {
+  readonly lives: Live[];
+  readonly others: Write[];
+  readonly lazies: Lazy[];
+  readonly waiters: Waiter[];
+}
+
+const RETRY_MS = 1000;
+
 export function createWriter(options: WriterOptions): Writer {
-  const { store, tailEvents, soon, onBroken } = options;
-  let dirty = new Set<Live>();
-  let others: Write[] = [];
-  let waiters: Waiter[] = [];
-  let isScheduled = false;
-  let isCommitting = false;
-  let broken: unknown;
+  const { store, limits, timers, onPublished, onBroken } = options;
+  let next = gather();
+  let isBusy = false;
+  let stalled: A2AError | undefined;
+  let broken: A2AError | undefined;
+  let commits = 0;
 
   const schedule = (): void => {
-    if (isScheduled || isCommitting) return;
-    isScheduled = true;
-    soon(flush);
+    if (isBusy || broken !== undefined) return;
+    isBusy = true;
+    timers.soon(flush);
   };
 
   const flush = (): void => {
-    isScheduled = false;
-    const lives = [...dirty];
-    const taken = waiters;
-    const batch: Write[] = lives.map((live) => ({ kind: 'task', row: live.row, isNew: live.isNew, entries: live.pending }));
-    batch.push(...others);
-    const marks = lives.map((live) => live.pending.length);
-    dirty = new Set();
-    others = [];
-    waiters = [];
-    const after = (): void => {
-      isCommitting = false;
-      lives.forEach((live, at) => {
-        publish(live, marks[at] ?? 0, tailEvents);
-      });
-      for (const waiter of taken) waiter.resolve();
-      if (dirty.size > 0 || others.length > 0 || waiters.length > 0) schedule();
+    const taken = next;
+    next = gather();
+    const batch = batchOf(taken);
+    const done = (): void => {
+      stalled = undefined;
+      isBusy = false;
+      commits += 1;
+      for (const live of taken.lives) onPublished(live, publish(live, limits));
+      for (const lazy of taken.lazies) lazy.onDurable();
+      for (const waiter of taken.waiters) waiter.resolve();
+      if (!isEmpty(next)) schedule();
     };
-    const lost = (cause: unknown): void => {
-      broken = cause;
-      const refusal = new A2AError('UNAVAILABLE', 'the store has failed; nothing more can be kept', { cause });
-      for (const waiter of [...taken, ...waiters]) waiter.reject(refusal);
-      for (const live of [...lives, ...dirty]) wakeAll(live);
-      onBroken(cause);
+    const failed = (cause: unknown): void => {
+      if (isA2AError(cause) && cause.kind === 'UNAVAILABLE') stall(taken, cause);
+      else breakDown(taken, cause);
     };
-    isCommitting = true;
-    try {
-      const committed = store.commit(batch);
-      if (committed instanceof Promise) committed.then(after, lost);
-      else after();
-    } catch (cause) {
-      lost(cause);
+    if (batch.length === 0) {
+      done();
+      return;
     }
+    let committed: void | Promise<void>;
+    try {
+      committed = store.commit(batch);
+    } catch (cause) {
+      failed(cause);
+      return;
+    }
+    if (committed instanceof Promise) committed.then(done, failed);
+    else done();
+  };
+
+  /** Nothing was written and it may work later: all of it goes back, in order, and is tried again. */
+  const stall = (taken: Gathered, cause: A2AError): void => {
+    stalled = cause;
+    for (const live of taken.lives) putBack(live, next.lives);
+    next.others.unshift(...taken.others);
+    next.lazies.unshift(...taken.lazies);
+    const waiters = [...taken.waiters, ...next.waiters];
+    next = { ...next, waiters: waiters.filter((waiter) => waiter.who === 'run') };
+    for (const waiter of waiters) if (waiter.who === 'request') waiter.reject(cause);
+    for (const live of next.lives) wakeAll(live);
+    timers.later(RETRY_MS, flush);
+  };
+
+  const breakDown = (taken: Gathered, cause: unknown): void => {
+    broken = new A2AError('UNAVAILABLE', 'the store has failed; nothing more can be kept', { cause });
+    for (const waiter of [...taken.waiters, ...next.waiters]) waiter.reject(broken);
+    for (const live of [...taken.lives, ...next.lives]) wakeAll(live);
+    onBroken(cause);
   };
 
   return {
     touch: (live) => {
-      dirty.add(live);
+      if (live.isDirty) return;
+      live.isDirty = true;
+      next.lives.push(live);
       schedule();
     },
     add: (write) => {
-      others.push(write);
+      next.others.push(write);
       schedule();
     },
-    settled: () =>
+    addLazily: (write, onDurable) => {
+      next.lazies.push({ write, onDurable });
+    },
+    nudge: () => {
+      if (next.lazies.length > 0) schedule();
+    },
+    settled: (who = 'request') =>
       new Promise((resolve, reject) => {
-        if (broken !== undefined) {
-          reject(new A2AError('UNAVAILABLE', 'the store has failed; nothing more can be kept', { cause: broken }));
+        const refusal = broken ?? (who === 'request' ? stalled : undefined);
+        if (refusal !== undefined) {
+          reject(refusal);
           return;
         }
-        waiters.push({ resolve, reject });
+        next.waiters.push({ who, resolve, reject });
         schedule();
       }),
+    check: () => {
+      const refusal = broken ?? stalled;
+      if (refusal !== undefined) throw refusal;
+    },
     get broken() {
       return broken;
+    },
+    get commits() {
+      return commits;
     },
   };
 }
 
-/** The first `count` pending entries are durable: readers may see them. */
-function publish(live: Live, count: number, tailEvents: number): void {
-  live.isNew = false;
-  const entries = live.pending.splice(0, count);
-  const last = entries.at(-1);
-  if (last !== undefined) {
-    for (const entry of entries) live.tail.push(entry);
-    // Trimmed in large steps: cutting one entry off an array for each one added would copy the array each time.
-    if (live.tail.length > tailEvents * 2) live.tail = live.tail.slice(-tailEvents);
-    live.committed = last.seq;
-  }
-  wakeAll(live);
+function gather(): Gathered {
+  return { lives: [], others: [], lazies: [], waiters: [] };
 }
 
-function wakeAll(live: Live): void {
-  for (const wake of [...live.wakes]) wake();
+function isEmpty(gathered: Gathered): boolean {
+  return gathered.lives.length === 0 && gathered.others.length === 0 && gathered.waiters.length === 0;
+}
+
+/** From here on a task gathers for the commit after this one. */
+function batchOf({ lives, others, lazies }: Gathered): readonly Write[] {
+  const batch: Write[] = [];
+  // First, because they are about what was written before: the same name may be in use again.
+  for (const lazy of lazies) batch.push(lazy.write);
+  for (const live of lives) {
+    live.isDirty = false;
+    live.saving = live.pending;
+    live.pending = unsaved();
+    const { entries, beside } = live.saving;
+    if (!live.isGone) batch.push({ kind: 'task', row: { ...live.row }, isNew: live.isNew, entries });
+    for (const write of beside) batch.push(write);
+  }
+  for (const write of others) batch.push(write);
+  return batch;
+}
+
+function putBack(live: Live, lives: Live[]): void {
+  const { saving, pending } = live;
+  live.saving = NOTHING;
+  // What a task that was taken back wanted to write beside itself was for the task: only its direct message is left.
+  if (!live.isGone) {
+    live.pending = {
+      entries: [...saving.entries, ...pending.entries],
+      bytes: saving.bytes + pending.bytes,
+      beside: [...saving.beside, ...pending.beside],
+      reserved: [...saving.reserved, ...pending.reserved],
+      hasDirect: false,
+    };
+  } else if (saving.hasDirect) {
+    live.pending = saving;
+  } else {
+    pending.reserved.unshift(...saving.reserved);
+  }
+  if (live.isDirty) return;
+  live.isDirty = true;
+  lives.push(live);
+}
+
+/** What was being saved is durable: readers may see it. */
+function publish(live: Live, limits: WriterOptions['limits']): Unsaved {
+  const saved = live.saving;
+  live.saving = NOTHING;
+  live.isNew = false;
+  if (saved.hasDirect) live.isDirectSaved = true;
+  const last = saved.entries.at(-1);
+  if (last !== undefined) {
+    live.committed = last.seq;
+    keepTail(live, saved, limits);
+  }
+  wakeAll(live);
+  return saved;
+}
+
+/** Trimmed in large steps: cutting an entry off for each one added would copy the array each time. */
+function keepTail(live: Live, { entries, bytes }: Unsaved, limits: WriterOptions['limits']): void {
+  live.tailBytes += bytes;
+  if (live.tail.length === 0 || live.tailBytes > limits.tailBytes) {
+    live.tail = entries;
+    live.tailBytes = bytes;
+    return;
+  }
+  for (const entry of entries) live.tail.push(entry);
+  if (live.tail.length > limits.tailEvents * 2) live.tail = live.tail.slice(-limits.tailEvents);
 }
