@@ -3,19 +3,13 @@ import { A2AError, contextId as asContextId, taskId as asTaskId, isInterrupted, 
 import type { Call } from './call.ts';
 import type { Core, EntryNotes } from './core.ts';
 import { agentOf, aliasKey, append, hold, release } from './core.ts';
-import type { Input, Live } from './live.ts';
+import type { Admitted, Input, Live } from './live.ts';
 import { newLive } from './live.ts';
 import { checkInput, checkOutput, modesOf } from './modes.ts';
 import { statusEvent } from './outputs.ts';
 import type { SendRecord, TaskRow } from './ports.ts';
 import { checkInlinePush, inlinePush } from './push.ts';
 import { startTurn } from './turns.ts';
-
-/** Where a message went: the task, held, and the entry that took it in. */
-export interface Admitted {
-  readonly live: Live;
-  readonly seq: Seq;
-}
 
 /** How the send is known, if it can be repeated: kept in the commit that takes the message in. */
 export type Naming = Pick<SendRecord, 'owner' | 'agent' | 'token' | 'fingerprint'> & { readonly key: string };

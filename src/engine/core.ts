@@ -2,10 +2,9 @@ import type { Agent, CallContext, Clock, DialectId, Ids, TaskEvent, TaskId, Task
 import { A2AError, isInterrupted, isTerminal, mayFollow } from '#protocol';
 import type { Contexts } from './contexts.ts';
 import type { EngineLimits } from './limits.ts';
-import type { Live, Run } from './live.ts';
+import type { Live, Reservation, Run } from './live.ts';
 import { isQueued, NOTHING, newLive } from './live.ts';
 import type { Blobs, Entry, Owner, Scope, Store, TaskKey } from './ports.ts';
-import type { Reservation } from './retries.ts';
 import type { Slots } from './slots.ts';
 import type { Stamp } from './stamps.ts';
 import type { Timers } from './timers.ts';

@@ -8,10 +8,11 @@
  * const { task } = await engine.serviceOf('echo').send({ message: createUserMessage('hello') }, ctx);
  * ```
  */
-export type { Engine, EngineOptions, EngineStats } from './engine.ts';
+export type { Engine, EngineStats } from './engine.ts';
 export { createEngine } from './engine.ts';
 export type { EngineLimits } from './limits.ts';
 export { DEFAULT_ENGINE_LIMITS } from './limits.ts';
+export type { EngineOptions, ExtendedCard } from './options.ts';
 export type {
   Blobs,
   ContextFilter,

@@ -50,6 +50,19 @@ export interface Unsaved {
   hasDirect: boolean;
 }
 
+/** Where a message went: the task, held, and the entry that took it in. */
+export interface Admitted {
+  readonly live: Live;
+  readonly seq: Seq;
+}
+
+/** A send whose record is not durable yet (`retries.ts`). */
+export interface Reservation {
+  readonly fingerprint: string;
+  /** Undefined: it was a repeat itself. */
+  readonly admitted: Promise<Admitted | undefined>;
+}
+
 /** A call that waits until its message has been dealt with. */
 export interface Sender {
   /** The entry that took its message in. */

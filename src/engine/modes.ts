@@ -1,4 +1,4 @@
-import type { AgentCard, Message, Part } from '#protocol';
+import type { AgentCard, Json, Message, Part } from '#protocol';
 import { A2AError, base64ToBytes } from '#protocol';
 
 /**
@@ -85,7 +85,7 @@ export interface Fitted {
 }
 
 /** Each part as the caller accepts it. Text and JSON go over into each other; text of any kind can be read as plain text. */
-export function fit(parts: readonly Part[], accepted: Modes): Fitted {
+export function fitParts(parts: readonly Part[], accepted: Modes): Fitted {
   if (parts.every(accepted.takes)) return { parts, leftOut: [] };
   const kept: Part[] = [];
   const leftOut: string[] = [];
@@ -100,18 +100,23 @@ export function fit(parts: readonly Part[], accepted: Modes): Fitted {
 function converted(part: Part, accepted: Modes): Part | undefined {
   const { text, raw, url, data, mediaType: _, ...rest } = part;
   if (url !== undefined) return undefined;
-  const asText = textType(accepted);
-  if (text !== undefined) {
-    if (asText !== undefined) return asText === TEXT ? { ...rest, text } : { ...rest, text, mediaType: asText };
-    return accepted.has(JSON_TYPE) ? { ...rest, data: jsonOr(text) } : undefined;
-  }
-  if (data !== undefined) {
-    if (asText === undefined) return accepted.has(JSON_TYPE) ? { ...rest, data } : undefined;
-    return asText === TEXT ? { ...rest, text: JSON.stringify(data) } : { ...rest, text: JSON.stringify(data), mediaType: asText };
-  }
+  if (text !== undefined) return asText(rest, text, accepted) ?? asData(rest, jsonOr(text), accepted);
+  if (data !== undefined) return asText(rest, JSON.stringify(data), accepted) ?? asData(rest, data, accepted);
   const type = typeOf(part) ?? '';
   const inside = type.startsWith('text/') || type === JSON_TYPE ? textIn(raw ?? '') : undefined;
-  return inside === undefined ? undefined : converted({ ...rest, text: inside }, accepted);
+  return inside === undefined ? undefined : (asText(rest, inside, accepted) ?? asData(rest, jsonOr(inside), accepted));
+}
+
+type Rest = Pick<Part, 'metadata' | 'filename'>;
+
+function asText(rest: Rest, text: string, accepted: Modes): Part | undefined {
+  const type = textType(accepted);
+  if (type === undefined) return undefined;
+  return type === TEXT ? { ...rest, text } : { ...rest, text, mediaType: type };
+}
+
+function asData(rest: Rest, data: Json, accepted: Modes): Part | undefined {
+  return accepted.has(JSON_TYPE) ? { ...rest, data } : undefined;
 }
 
 /** The type under which text can be given: plain if it may be, otherwise the first kind of text that is accepted. */
@@ -120,7 +125,7 @@ function textType(accepted: Modes): string | undefined {
   return accepted.listed.find((type) => type.startsWith('text/'));
 }
 
-function jsonOr(text: string): NonNullable<Part['data']> {
+function jsonOr(text: string): Json {
   try {
     return JSON.parse(text);
   } catch {

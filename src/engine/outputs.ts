@@ -15,7 +15,7 @@ import type { Core } from './core.ts';
 import { contentLength } from './core.ts';
 import type { Live } from './live.ts';
 import type { Modes } from './modes.ts';
-import { fit } from './modes.ts';
+import { fitParts } from './modes.ts';
 
 /** What an output does to its turn. */
 export interface Effect {
@@ -112,7 +112,7 @@ interface Chunk {
 /** A chunk in the form that the caller accepts, and a word on what could not be given. */
 function chunkEvents(core: Core, live: Live, making: Making, chunk: Chunk): readonly TaskEvent[] {
   if (making.accepted === undefined) return [chunkEvent(core, live, making, chunk)];
-  const { parts, leftOut } = fit(chunk.parts, making.accepted);
+  const { parts, leftOut } = fitParts(chunk.parts, making.accepted);
   if (leftOut.length === 0) return [chunkEvent(core, live, making, { ...chunk, parts })];
   const types = [...new Set(leftOut)].join(', ');
   const text = `Left out of ${chunk.name ?? chunk.id}: ${types}. The caller accepts ${making.accepted.listed.join(', ')}.`;
@@ -158,7 +158,7 @@ function nextId({ row }: Live, making: Making): string {
 /** A direct message has no task to make a note in: it says in itself what it had to leave out. */
 function fitted(message: Message, accepted: Modes | undefined): Message {
   if (accepted === undefined) return message;
-  const { parts, leftOut } = fit(message.parts, accepted);
+  const { parts, leftOut } = fitParts(message.parts, accepted);
   if (leftOut.length === 0) return { ...message, parts };
   return { ...message, parts: [...parts, { text: `Left out: ${leftOut.join(', ')}.` }] };
 }

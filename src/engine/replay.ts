@@ -21,25 +21,34 @@ export interface Answered {
 const PAGE = 512;
 
 export async function readPast(core: Core, live: Live): Promise<Past> {
-  const { key, turn, last, owner } = live.row;
-  const principal = { id: owner.principal, scopes: [] };
+  const { key, turn, owner } = live.row;
   const queued: Input[] = [];
   const answers: Answered[] = [];
   let input: Input | undefined;
   let question: Message | undefined;
   for await (const entry of wordsFrom(core, live, turn)) {
-    const message = entry.seq === turn ? (entry.input ?? entry.event.task?.history?.at(-1)) : entry.input;
-    const taken = message === undefined ? undefined : { seq: entry.seq, message, modes: entry.modes ?? [], principal };
+    const taken = inputOf(entry, owner.principal);
     if (entry.seq === turn) input = taken;
     else if (taken !== undefined && entry.queued === true) queued.push(taken);
-    else if (message !== undefined && question !== undefined) answers.push({ question, answer: message });
-    const status = entry.event.statusUpdate?.status;
-    if (status !== undefined) question = status.state === 'TASK_STATE_INPUT_REQUIRED' ? status.message : undefined;
+    else if (taken !== undefined && question !== undefined) answers.push({ question, answer: taken.message });
+    question = questionAfter(entry, question);
   }
   if (input === undefined) {
-    throw new A2AError('INTERNAL_ERROR', undefined, { cause: new Error(`no message at ${turn} of ${last} in task ${key}`) });
+    throw new A2AError('INTERNAL_ERROR', undefined, { cause: new Error(`no message at ${turn} in task ${key}`) });
   }
   return { input, queued, answers };
+}
+
+/** Who sent it is known, what it was allowed is not: a turn that is repeated has no scopes. */
+function inputOf({ seq, event, input, modes = [] }: Entry, principal: string): Input | undefined {
+  const message = input ?? event.task?.history?.at(-1);
+  return message === undefined ? undefined : { seq, message, modes, principal: { id: principal, scopes: [] } };
+}
+
+function questionAfter({ event }: Entry, before: Message | undefined): Message | undefined {
+  const status = event.statusUpdate?.status;
+  if (status === undefined) return before;
+  return status.state === 'TASK_STATE_INPUT_REQUIRED' ? status.message : undefined;
 }
 
 /** Durable or not. */

@@ -1,11 +1,15 @@
 import type { Message, SendRequest } from '#protocol';
 import { A2AError } from '#protocol';
-import type { Admitted, Naming } from './admit.ts';
+import type { Naming } from './admit.ts';
 import { admit } from './admit.ts';
 import type { Call } from './call.ts';
 import type { Core } from './core.ts';
 import { hold } from './core.ts';
+import type { Admitted } from './live.ts';
 import type { SendName, SendRecord } from './ports.ts';
+
+/** Where a send ended up: with a task, held, or with the direct message that was its answer. */
+export type Sent = (Admitted & { readonly answer?: never }) | { readonly answer: Message };
 
 /**
  * A send that is repeated. It attaches to the first one's task when it carries an Idempotency-Key, when the first answer never
@@ -15,15 +19,6 @@ import type { SendName, SendRecord } from './ports.ts';
  * A name is reserved in memory before anything is awaited, so of any number that come at once one is admitted; its record is in
  * the commit that takes the message in, and from then on the store knows it, also after a restart.
  */
-export interface Reservation {
-  readonly fingerprint: string;
-  /** Undefined: the message was a repeat itself. */
-  readonly admitted: Promise<Admitted | undefined>;
-}
-
-/** Where a send ended up: with a task, held, or with the direct message that was its answer. */
-export type Sent = (Admitted & { readonly answer?: never }) | { readonly answer: Message };
-
 export async function sendOnce(core: Core, call: Call, naming: Naming | undefined): Promise<Sent> {
   if (naming === undefined) return admit(core, call);
   for (;;) {

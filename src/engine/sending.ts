@@ -1,12 +1,11 @@
 import type { CallContext, EventStream, Logged, SendRequest, SendResult, Seq, Task } from '#protocol';
 import { A2AError } from '#protocol';
-import type { Admitted } from './admit.ts';
 import type { Call, Served } from './call.ts';
 import { callOf } from './call.ts';
 import type { Core } from './core.ts';
 import { release } from './core.ts';
 import { checkStreaming, follow } from './follow.ts';
-import type { Live } from './live.ts';
+import type { Admitted, Live } from './live.ts';
 import { addSender, nextCommit, wakeAll } from './live.ts';
 import { nameFor, renameTask } from './names.ts';
 import { foldTo, withHistory } from './read.ts';

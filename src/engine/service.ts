@@ -1,4 +1,4 @@
-import type { A2AService, AgentCard, CallContext, GetRequest, Task } from '#protocol';
+import type { A2AService, GetRequest, Task } from '#protocol';
 import { A2AError, isTerminal } from '#protocol';
 import type { Served } from './call.ts';
 import type { Core } from './core.ts';
@@ -10,13 +10,12 @@ import type { Live } from './live.ts';
 import { nextCommit, wakeAll } from './live.ts';
 import { inputModes, outputModes } from './modes.ts';
 import { nameFor, renameTask } from './names.ts';
+import type { ExtendedCard } from './options.ts';
 import { listTasks } from './pages.ts';
 import { createPushService } from './push.ts';
 import { foldTo, withHistory } from './read.ts';
 import { send, stream } from './sending.ts';
 import { stopTask } from './stopping.ts';
-
-export type ExtendedCard = (agent: string, ctx: CallContext) => Promise<AgentCard>;
 
 /** The engine as an A2AService, for one of its agents. */
 export function createService(core: Core, agent: string, extendedCard?: ExtendedCard): A2AService {

@@ -1,4 +1,4 @@
-import type { AgentOutput, TaskEvent } from '#protocol';
+import type { Agent, AgentOutput, TaskEvent, Turn } from '#protocol';
 import { isInterrupted, isTerminal } from '#protocol';
 import { spill } from './blobs.ts';
 import type { Lease } from './contexts.ts';
@@ -75,35 +75,53 @@ interface Driving {
 }
 
 /** Never rejects. */
-async function drive(core: Core, live: Live, run: Run, { start, isLate }: Driving): Promise<void> {
+async function drive(core: Core, live: Live, run: Run, driving: Driving): Promise<void> {
   let lease: Lease | undefined;
   try {
     if (live.row.state !== 'TASK_STATE_WORKING') append(core, live, statusEvent(core, live, 'TASK_STATE_WORKING'));
     core.writer.touch(live);
-    if (isLate) await core.writer.settled('run');
-    const past: Past = 'input' in start ? { input: start.input, queued: [], answers: [] } : await readPast(core, live);
-    run.queue.unshift(...past.queued);
+    if (driving.isLate) await core.writer.settled('run');
     const agent = agentOf(core, live.row.agent);
     if (agent.open !== undefined) lease = await core.contexts.use(live.row, agent);
+    const past = 'input' in driving.start ? freshTurn(driving.start.input) : await readPast(core, live);
+    run.queue.unshift(...past.queued);
     const seen = sightOf(core, live);
     const sight = seen instanceof Promise ? await seen : seen;
-    if (live.run !== run) return;
-    const accepted = past.input.modes.length === 0 ? undefined : modesOf(past.input.modes);
-    const making = startMaking(accepted, sight.task.artifacts ?? [], agent.recovery === 'resume' && live.row.attempt > 1);
     const turn = makeTurn(core, live, run, { past, sight, conversation: lease?.conversation });
-    for await (const output of agent.run(turn)) {
-      if (live.run !== run) return;
-      const isLast = apply(core, live, { run, making, output });
-      if (isLast === true || (isLast !== false && (await isLast))) return;
-      while (isWindowFull(core, live) && live.run === run) await nextCommit(live);
-    }
-    if (live.run === run) endQuietly(core, live, run);
+    const making = makingOf(agent, turn);
+    if (live.run === run) await listen(core, live, { run, making, outputs: agent.run(turn) });
   } catch (thrown) {
     failRun(core, live, run, thrown);
   } finally {
     lease?.release();
     finish(core, live, run);
   }
+}
+
+function freshTurn(input: Input): Past {
+  return { input, queued: [], answers: [] };
+}
+
+function makingOf(agent: Agent, turn: Turn): Making {
+  const accepted = turn.acceptedOutputModes.length === 0 ? undefined : modesOf(turn.acceptedOutputModes);
+  return startMaking(accepted, turn.task.artifacts ?? [], agent.recovery === 'resume' && turn.attempt > 1);
+}
+
+interface Listening {
+  readonly run: Run;
+  readonly making: Making;
+  readonly outputs: AsyncIterable<AgentOutput>;
+}
+
+/** Until the run has said its last word, or nobody listens any more. It need not wait for the disk but within its window. */
+async function listen(core: Core, live: Live, { run, making, outputs }: Listening): Promise<void> {
+  for await (const output of outputs) {
+    if (live.run !== run) return;
+    const isLast = apply(core, live, { run, making, output });
+    if (isLast === true || (isLast !== false && (await isLast))) return;
+    while (isWindowFull(core, live) && live.run === run) await nextCommit(live);
+  }
+  if (live.run === run) endQuietly(core, live, run);
 }
 
 function isWindowFull({ limits, writer }: Core, { pending, saving }: Live): boolean {

@@ -59,109 +59,136 @@ interface Gathered {
 const RETRY_MS = 1000;
 
 export function createWriter(options: WriterOptions): Writer {
-  const { store, limits, timers, onPublished, onBroken } = options;
-  let next = gather();
-  let isBusy = false;
-  let stalled: A2AError | undefined;
-  let broken: A2AError | undefined;
-  let commits = 0;
+  return new GroupWriter(options);
+}
 
-  const schedule = (): void => {
-    if (isBusy || broken !== undefined) return;
-    isBusy = true;
-    timers.soon(flush);
-  };
+class GroupWriter implements Writer {
+  readonly #options: WriterOptions;
+  #next: Gathered = gather();
+  /** A commit is under way, or about to be. */
+  #isBusy = false;
+  #stalled: A2AError | undefined;
+  #broken: A2AError | undefined;
+  #commits = 0;
 
-  const flush = (): void => {
-    const taken = next;
-    next = gather();
+  constructor(options: WriterOptions) {
+    this.#options = options;
+  }
+
+  get broken(): A2AError | undefined {
+    return this.#broken;
+  }
+
+  get commits(): number {
+    return this.#commits;
+  }
+
+  touch(live: Live): void {
+    if (live.isDirty) return;
+    live.isDirty = true;
+    this.#next.lives.push(live);
+    this.#schedule();
+  }
+
+  add(write: Write): void {
+    this.#next.others.push(write);
+    this.#schedule();
+  }
+
+  addLazily(write: Write, onDurable: () => void): void {
+    this.#next.lazies.push({ write, onDurable });
+  }
+
+  nudge(): void {
+    if (this.#next.lazies.length > 0) this.#schedule();
+  }
+
+  settled(who: Waiter['who'] = 'request'): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const refusal = this.#broken ?? (who === 'request' ? this.#stalled : undefined);
+      if (refusal !== undefined) {
+        reject(refusal);
+        return;
+      }
+      this.#next.waiters.push({ who, resolve, reject });
+      this.#schedule();
+    });
+  }
+
+  check(): void {
+    const refusal = this.#broken ?? this.#stalled;
+    if (refusal !== undefined) throw refusal;
+  }
+
+  #schedule(): void {
+    if (this.#isBusy || this.#broken !== undefined) return;
+    this.#isBusy = true;
+    this.#options.timers.soon(() => this.#flush());
+  }
+
+  #flush(): void {
+    const taken = this.#next;
+    this.#next = gather();
     const batch = batchOf(taken);
-    const done = (): void => {
-      stalled = undefined;
-      isBusy = false;
-      commits += 1;
-      for (const live of taken.lives) onPublished(live, publish(live, limits));
-      for (const lazy of taken.lazies) lazy.onDurable();
-      for (const waiter of taken.waiters) waiter.resolve();
-      if (!isEmpty(next)) schedule();
-    };
-    const failed = (cause: unknown): void => {
-      if (isA2AError(cause) && cause.kind === 'UNAVAILABLE') stall(taken, cause);
-      else breakDown(taken, cause);
-    };
     if (batch.length === 0) {
-      done();
+      this.#done(taken);
       return;
     }
     let committed: void | Promise<void>;
     try {
-      committed = store.commit(batch);
+      committed = this.#options.store.commit(batch);
     } catch (cause) {
-      failed(cause);
+      this.#failed(taken, cause);
       return;
     }
-    if (committed instanceof Promise) committed.then(done, failed);
-    else done();
-  };
+    this.#commits += 1;
+    if (committed instanceof Promise) {
+      committed.then(
+        () => this.#done(taken),
+        (cause: unknown) => this.#failed(taken, cause),
+      );
+    } else this.#done(taken);
+  }
+
+  #done(taken: Gathered): void {
+    const { limits, onPublished } = this.#options;
+    this.#stalled = undefined;
+    this.#isBusy = false;
+    for (const live of taken.lives) onPublished(live, publish(live, limits));
+    for (const lazy of taken.lazies) lazy.onDurable();
+    for (const waiter of taken.waiters) waiter.resolve();
+    if (!isEmpty(this.#next)) this.#schedule();
+  }
+
+  #failed(taken: Gathered, cause: unknown): void {
+    if (isA2AError(cause) && cause.kind === 'UNAVAILABLE') this.#stall(taken, cause);
+    else this.#breakDown(taken, cause);
+  }
 
   /** Nothing was written and it may work later: all of it goes back, in order, and is tried again. */
-  const stall = (taken: Gathered, cause: A2AError): void => {
-    stalled = cause;
+  #stall(taken: Gathered, cause: A2AError): void {
+    const next = this.#next;
     for (const live of taken.lives) putBack(live, next.lives);
-    next.others.unshift(...taken.others);
-    next.lazies.unshift(...taken.lazies);
     const waiters = [...taken.waiters, ...next.waiters];
-    next = { ...next, waiters: waiters.filter((waiter) => waiter.who === 'run') };
+    this.#stalled = cause;
+    this.#next = {
+      lives: next.lives,
+      others: [...taken.others, ...next.others],
+      lazies: [...taken.lazies, ...next.lazies],
+      waiters: waiters.filter((waiter) => waiter.who === 'run'),
+    };
     for (const waiter of waiters) if (waiter.who === 'request') waiter.reject(cause);
     for (const live of next.lives) wakeAll(live);
-    timers.later(RETRY_MS, flush);
-  };
+    this.#options.timers.later(RETRY_MS, () => this.#flush());
+  }
 
-  const breakDown = (taken: Gathered, cause: unknown): void => {
-    broken = new A2AError('UNAVAILABLE', 'the store has failed; nothing more can be kept', { cause });
-    for (const waiter of [...taken.waiters, ...next.waiters]) waiter.reject(broken);
-    for (const live of [...taken.lives, ...next.lives]) wakeAll(live);
-    onBroken(cause);
-  };
-
-  return {
-    touch: (live) => {
-      if (live.isDirty) return;
-      live.isDirty = true;
-      next.lives.push(live);
-      schedule();
-    },
-    add: (write) => {
-      next.others.push(write);
-      schedule();
-    },
-    addLazily: (write, onDurable) => {
-      next.lazies.push({ write, onDurable });
-    },
-    nudge: () => {
-      if (next.lazies.length > 0) schedule();
-    },
-    settled: (who = 'request') =>
-      new Promise((resolve, reject) => {
-        const refusal = broken ?? (who === 'request' ? stalled : undefined);
-        if (refusal !== undefined) {
-          reject(refusal);
-          return;
-        }
-        next.waiters.push({ who, resolve, reject });
-        schedule();
-      }),
-    check: () => {
-      const refusal = broken ?? stalled;
-      if (refusal !== undefined) throw refusal;
-    },
-    get broken() {
-      return broken;
-    },
-    get commits() {
-      return commits;
-    },
-  };
+  #breakDown(taken: Gathered, cause: unknown): void {
+    const broken = new A2AError('UNAVAILABLE', 'the store has failed; nothing more can be kept', { cause });
+    this.#broken = broken;
+    for (const waiter of [...taken.waiters, ...this.#next.waiters]) waiter.reject(broken);
+    for (const live of [...taken.lives, ...this.#next.lives]) wakeAll(live);
+    this.#options.onBroken(cause);
+  }
 }
 
 function gather(): Gathered {

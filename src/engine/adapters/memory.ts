@@ -1,19 +1,8 @@
-import type {
-  Blobs,
-  ContextFilter,
-  Entry,
-  EntryRange,
-  ListFilter,
-  ListQuery,
-  PushRow,
-  SendName,
-  SendRecord,
-  Store,
-  TaskKey,
-  TaskRow,
-  Write,
-} from '../ports.ts';
+import { unreachable } from '#protocol';
+import type { Blobs, Entry, EntryRange, PushRow, SendName, SendRecord, Store, TaskKey, TaskRow, Write } from '../ports.ts';
 import { MemoryIndex } from './memory-index.ts';
+
+type TaskWrite = Extract<Write, { readonly kind: 'task' }>;
 
 /** A task with its log. Entry n stands at n - 1. */
 interface Kept {
@@ -28,78 +17,22 @@ interface Kept {
 
 /** Tasks that live as long as the process. Everything the contract asks for but durability. */
 export function memoryStore(): Store {
-  const tasks = new Map<TaskKey, Kept>();
-  const index = new MemoryIndex();
-  const sends = new Map<string, SendRecord>();
-  let lastKey = 0;
-
-  const apply = (write: Write): void => {
-    switch (write.kind) {
-      case 'task':
-        keepTask(write);
-        return;
-      case 'send':
-        keepSend(write.record);
-        return;
-      case 'delivered': {
-        const record = sends.get(nameOf(write.name));
-        if (record !== undefined) sends.set(nameOf(write.name), { ...record, delivered: true });
-        return;
-      }
-      case 'push':
-        tasks.get(write.task)?.pushes.set(write.push.config.id, write.push);
-        return;
-      case 'unpush':
-        tasks.get(write.task)?.pushes.delete(write.id);
-        return;
-      case 'forget':
-        forget(write.task);
-        return;
-      case 'forgetSends':
-        for (const [name, record] of sends) if (record.task === undefined && record.at < write.before) sends.delete(name);
-    }
-  };
-
-  const keepTask = ({ row, entries }: Extract<Write, { kind: 'task' }>): void => {
-    const kept: Kept = tasks.get(row.key) ?? { row, entries: [], words: [], pushes: new Map(), sends: new Set() };
-    kept.row = row;
-    for (const entry of entries) {
-      kept.entries.push(entry);
-      if (entry.event.artifactUpdate === undefined) kept.words.push(entry);
-    }
-    tasks.set(row.key, kept);
-    index.put(row);
-    if (row.key > lastKey) lastKey = row.key;
-  };
-
-  const keepSend = (record: SendRecord): void => {
-    const name = nameOf(record);
-    sends.set(name, record);
-    if (record.task !== undefined) tasks.get(record.task.key)?.sends.add(name);
-  };
-
-  const forget = (key: TaskKey): void => {
-    const kept = tasks.get(key);
-    if (kept === undefined) return;
-    tasks.delete(key);
-    index.remove(kept.row);
-    for (const name of kept.sends) if (sends.get(name)?.task?.key === key) sends.delete(name);
-  };
-
+  const kept = new MemoryTasks();
+  const { index, sends } = kept;
   return {
     commit: (batch) => {
-      check(tasks, index, batch);
-      for (const write of batch) apply(write);
+      kept.check(batch);
+      for (const write of batch) kept.apply(write);
     },
-    lastKey: () => lastKey,
+    lastKey: () => kept.lastKey,
     task: (scope, id) => index.byId(scope, id),
     byAlias: (owner, agent, alias) => index.byAlias(owner, agent, alias),
-    waiting: (filter: ContextFilter, limit) => index.waiting(filter, limit),
+    waiting: (filter, limit) => index.waiting(filter, limit),
     send: (name) => sends.get(nameOf(name)),
-    list: (query: ListQuery) => index.list(query),
-    count: (filter: ListFilter) => index.count(filter),
-    entries: (key, range) => entriesOf(tasks.get(key), range),
-    pushConfigs: (key) => [...(tasks.get(key)?.pushes.values() ?? [])],
+    list: (query) => index.list(query),
+    count: (filter) => index.count(filter),
+    entries: (key, range) => entriesOf(kept.tasks.get(key), range),
+    pushConfigs: (key) => [...(kept.tasks.get(key)?.pushes.values() ?? [])],
     unfinished: () => index.unfinished(),
     quiet: (phase, range) => index.quiet(phase, range),
     finished: () => index.finished,
@@ -107,24 +40,96 @@ export function memoryStore(): Store {
   };
 }
 
-/** A batch is refused before any of it is taken in. */
-function check(tasks: ReadonlyMap<TaskKey, Kept>, index: MemoryIndex, batch: readonly Write[]): void {
-  const lasts = new Map<TaskKey, number>();
-  for (const write of batch) {
-    if (write.kind === 'forget') lasts.delete(write.task);
-    if (write.kind !== 'task') continue;
-    const { row, entries, isNew } = write;
-    const stored = lasts.get(row.key) ?? tasks.get(row.key)?.row.last;
-    if (isNew !== (stored === undefined)) throw new Error(`task ${row.key} is ${isNew ? 'there already' : 'not there'}`);
-    if (isNew && index.byId('any', row.id) !== undefined) throw new Error(`the id ${row.id} is taken`);
-    let last = stored ?? 0;
-    for (const { seq } of entries) {
-      if (seq !== last + 1) throw new Error(`entry ${seq} does not continue task ${row.key}, which stands at ${last}`);
-      last = seq;
+class MemoryTasks {
+  readonly tasks = new Map<TaskKey, Kept>();
+  readonly index = new MemoryIndex();
+  readonly sends = new Map<string, SendRecord>();
+  lastKey = 0;
+
+  /** A batch is refused before any of it is taken in. */
+  check(batch: readonly Write[]): void {
+    const lasts = new Map<TaskKey, number>();
+    for (const write of batch) {
+      if (write.kind !== 'task') continue;
+      const stored = lasts.get(write.row.key) ?? this.tasks.get(write.row.key)?.row.last;
+      if (write.isNew && this.index.byId('any', write.row.id) !== undefined) throw new Error(`the id ${write.row.id} is taken`);
+      checkContinues(write, stored);
+      lasts.set(write.row.key, write.row.last);
     }
-    if (row.last !== last) throw new Error(`task ${row.key} stands at ${last}, not at ${row.last}`);
-    lasts.set(row.key, last);
   }
+
+  apply(write: Write): void {
+    switch (write.kind) {
+      case 'task':
+        this.#keepTask(write);
+        break;
+      case 'send':
+        this.#keepSend(write.record);
+        break;
+      case 'delivered':
+        this.#mark(nameOf(write.name));
+        break;
+      case 'push':
+        this.tasks.get(write.task)?.pushes.set(write.push.config.id, write.push);
+        break;
+      case 'unpush':
+        this.tasks.get(write.task)?.pushes.delete(write.id);
+        break;
+      case 'forget':
+        this.#forget(write.task);
+        break;
+      case 'forgetSends':
+        this.#forgetSends(write.before);
+        break;
+      default:
+        unreachable(write);
+    }
+  }
+
+  #keepTask({ row, entries }: TaskWrite): void {
+    const kept: Kept = this.tasks.get(row.key) ?? { row, entries: [], words: [], pushes: new Map(), sends: new Set() };
+    kept.row = row;
+    for (const entry of entries) {
+      kept.entries.push(entry);
+      if (entry.event.artifactUpdate === undefined) kept.words.push(entry);
+    }
+    this.tasks.set(row.key, kept);
+    this.index.put(row);
+    if (row.key > this.lastKey) this.lastKey = row.key;
+  }
+
+  #keepSend(record: SendRecord): void {
+    const name = nameOf(record);
+    this.sends.set(name, record);
+    if (record.task !== undefined) this.tasks.get(record.task.key)?.sends.add(name);
+  }
+
+  #mark(name: string): void {
+    const record = this.sends.get(name);
+    if (record !== undefined) this.sends.set(name, { ...record, delivered: true });
+  }
+
+  #forget(key: TaskKey): void {
+    const kept = this.tasks.get(key);
+    if (kept === undefined) return;
+    this.tasks.delete(key);
+    this.index.remove(kept.row);
+    for (const name of kept.sends) if (this.sends.get(name)?.task?.key === key) this.sends.delete(name);
+  }
+
+  #forgetSends(before: number): void {
+    for (const [name, record] of this.sends) if (record.task === undefined && record.at < before) this.sends.delete(name);
+  }
+}
+
+function checkContinues({ row, isNew, entries }: TaskWrite, stored: number | undefined): void {
+  if (isNew !== (stored === undefined)) throw new Error(`task ${row.key} is ${isNew ? 'there already' : 'not there'}`);
+  let last = stored ?? 0;
+  for (const { seq } of entries) {
+    if (seq !== last + 1) throw new Error(`entry ${seq} does not continue task ${row.key}, which stands at ${last}`);
+    last = seq;
+  }
+  if (row.last !== last) throw new Error(`task ${row.key} stands at ${last}, not at ${row.last}`);
 }
 
 function entriesOf(kept: Kept | undefined, { after, limit, only }: EntryRange): readonly Entry[] {
