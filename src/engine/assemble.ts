@@ -4,6 +4,7 @@ import type { Core } from './core.ts';
 import { dropIfIdle } from './core.ts';
 import { DEFAULT_ENGINE_LIMITS } from './limits.ts';
 import type { Live, Unsaved } from './live.ts';
+import { wakeAll } from './live.ts';
 import type { EngineOptions } from './options.ts';
 import type { TaskKey } from './ports.ts';
 import { endReservations } from './retries.ts';
@@ -36,6 +37,7 @@ export function assemble(options: EngineOptions): Assembled {
   const onBroken = (cause: unknown): void => {
     report('the store has failed', cause);
     for (const [run, live] of core.runs) if (live.run === run) letGo(core, live, 'The store has failed.');
+    for (const live of core.lives.values()) wakeAll(live);
     options.onBroken?.(cause);
   };
   const core: Core = {
