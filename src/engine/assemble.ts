@@ -30,8 +30,8 @@ export function assemble(options: EngineOptions): Assembled {
   const onPublished = (live: Live, saved: Unsaved): void => {
     counts.events += saved.entries.length;
     endReservations(core, saved.reserved);
-    if (live.isGone) core.leaving.delete(live.row.id);
-    else if (saved.entries.length > 0) onCommitted?.(live.row, saved.entries);
+    if (saved.hasDirect) core.leaving.delete(live.row.id);
+    if (saved.entries.length > 0 && !live.isGone) onCommitted?.(live.row, saved.entries);
     dropIfIdle(core, live);
   };
   const onBroken = (cause: unknown): void => {

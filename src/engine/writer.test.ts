@@ -220,7 +220,7 @@ describe('group commit', () => {
         expect(under).toBe(1);
         batches.push(batch.filter((write) => write.kind === 'task').length);
         await new Promise((resolve) => setTimeout(resolve, 2));
-        kept.commit(batch);
+        await kept.commit(batch);
         under -= 1;
       },
     };
