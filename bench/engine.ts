@@ -75,13 +75,15 @@ for (let round = 1; round <= rounds; round += 1) {
   const engine = createEngine({ store: memoryStore(), agents: { echo, chatty } });
   await engine.start();
   const start = performance.now();
+  const cpu = process.cpuUsage();
   await sendAll(engine.serviceOf('echo'), sends);
+  const { user, system } = process.cpuUsage(cpu);
   const sent = performance.now();
   const marks = [sent, ...(await readAll(engine.serviceOf('chatty')))];
   const read = performance.now();
   const quarters = marks.slice(1).map((mark, at) => mark - (marks[at] ?? mark));
   console.log(
-    `round ${round}: ${perSecond(sends, sent - start)} sends/s (${engine.stats().commits} commits), ${perSecond(chunks, read - sent)} chunks/s,`,
+    `round ${round}: ${perSecond(sends, sent - start)} sends/s (${((user + system) / sends).toFixed(1)} µs CPU each), ${perSecond(chunks, read - sent)} chunks/s,`,
     `last quarter ${((quarters.at(-1) ?? 0) / (quarters[0] ?? 1)).toFixed(2)} x the first`,
   );
   await engine.stop();

@@ -2,7 +2,7 @@ import type { ContextId, Message, Mutable, Seq, Task, TaskId } from '#protocol';
 import { A2AError, contextId as asContextId, taskId as asTaskId, isInterrupted, isTerminal } from '#protocol';
 import type { Call } from './call.ts';
 import type { Core, EntryNotes } from './core.ts';
-import { agentOf, aliasKey, append, hold, release } from './core.ts';
+import { agentOf, append, hold, release, scopedKey } from './core.ts';
 import type { Admitted, Input, Live } from './live.ts';
 import { newLive, nextCommit } from './live.ts';
 import { checkInput, checkOutput, modesOf } from './modes.ts';
@@ -63,7 +63,7 @@ function checkOpen(core: Core): void {
 /** Two messages under a new name at once make one task: the second finds what the first has just made. */
 function madeMeanwhile(core: Core, { request, owner, served, traits }: Call): Live | undefined {
   if (!traits.callerNamesTask || request.alias === undefined || request.message.taskId !== undefined) return undefined;
-  const live = core.aliases.get(aliasKey(owner, served.agent, request.alias));
+  const live = core.aliases.get(scopedKey(owner, served.agent, request.alias));
   return live?.isGone === true ? undefined : live;
 }
 
@@ -88,7 +88,7 @@ async function named(core: Core, { request, owner, served }: Call, taskId: TaskI
 
 /** Decision 9: the latest task of that name goes on; if it is finished, a new one in its context does. */
 async function aliased(core: Core, { owner, served }: Call, alias: NonNullable<TaskRow['alias']>): Promise<Live | undefined> {
-  const key = aliasKey(owner, served.agent, alias);
+  const key = scopedKey(owner, served.agent, alias);
   const id = core.aliases.get(key)?.row.id ?? (await core.store.byAlias(owner, served.agent, alias))?.id;
   return id === undefined ? undefined : hold(core, owner, id);
 }
@@ -138,7 +138,7 @@ function create(core: Core, call: Call, { contextId: given, naming }: Creation):
   if (request.metadata !== undefined) task.metadata = request.metadata;
   const { seq } = append(core, live, { task }, notesOf(call));
   core.lives.set(id, live);
-  if (row.alias !== undefined) core.aliases.set(aliasKey(owner, served.agent, row.alias), live);
+  if (row.alias !== undefined) core.aliases.set(scopedKey(owner, served.agent, row.alias), live);
   takeNotes(core, live, { call, naming, seq });
   startTurn(core, live, { input: { seq, message, modes: modesIn(call), principal: ctx.principal } });
   return { live, seq };

@@ -95,7 +95,7 @@ export function dropIfIdle(core: Core, live: Live): void {
   if (live.holds > 0 || live.run !== undefined || live.isDirty || live.saving !== NOTHING) return;
   if (core.lives.get(live.row.id) === live) core.lives.delete(live.row.id);
   if (live.row.alias !== undefined) {
-    const name = aliasKey(live.row.owner, live.row.agent, live.row.alias);
+    const name = scopedKey(live.row.owner, live.row.agent, live.row.alias);
     if (core.aliases.get(name) === live) core.aliases.delete(name);
   }
 }
@@ -180,9 +180,9 @@ export function isIn(scope: Scope, owner: Owner): boolean {
   return scope === 'any' || (scope.principal === owner.principal && scope.tenant === owner.tenant);
 }
 
-/** Lengths first: no two triples of strings run together to the same key. */
-export function aliasKey(owner: Owner, agent: string, alias: string): string {
-  return `${owner.tenant.length}.${owner.principal.length}.${agent.length}.${owner.tenant}${owner.principal}${agent}${alias}`;
+/** What a caller named, for maps. Lengths first: no two lists of strings run together to the same key. */
+export function scopedKey(owner: Owner, agent: string, name: string): string {
+  return `${owner.tenant.length}.${owner.principal.length}.${agent.length}.${owner.tenant}${owner.principal}${agent}${name}`;
 }
 
 export function agentOf(core: Core, name: string): Agent {

@@ -4,7 +4,7 @@ import type { Naming } from './admit.ts';
 import { admit } from './admit.ts';
 import type { Call } from './call.ts';
 import type { Core } from './core.ts';
-import { hold } from './core.ts';
+import { hold, scopedKey } from './core.ts';
 import type { Admitted } from './live.ts';
 import type { SendName, SendRecord } from './ports.ts';
 
@@ -115,7 +115,7 @@ export function nameOf({ request, ctx, owner, served }: Call): Naming | undefine
   const token = tokenOf(request, ctx.idempotencyKey ?? '');
   if (token === undefined) return undefined;
   const name: SendName = { owner, agent: served.agent, token };
-  return { ...name, key: JSON.stringify([owner.tenant, owner.principal, served.agent, token]), fingerprint: fingerprintOf(request) };
+  return { ...name, key: scopedKey(owner, served.agent, token), fingerprint: fingerprintOf(request) };
 }
 
 /** Two kinds of names that must not meet. */
