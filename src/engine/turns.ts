@@ -53,7 +53,8 @@ export function startTurn(core: Core, live: Live, start: TurnStart): void {
 function newRun(core: Core, queue: readonly Input[]): Run {
   const now = core.ticks();
   return {
-    abort: new AbortController(),
+    abort: undefined,
+    why: undefined,
     queue: [...queue],
     startedAt: now,
     seenLast: 0 as Run['seenLast'],
