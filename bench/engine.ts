@@ -1,6 +1,6 @@
 import { createEngine } from '#engine';
 import type { A2AService, Agent, AgentCard, CallContext } from '#protocol';
-import { createUserMessage, dialectId, LOCAL_PRINCIPAL } from '#protocol';
+import { createUserMessage, dialectId, LOCAL_PRINCIPAL, messageId } from '#protocol';
 import { memoryStore } from '../src/engine/adapters/memory.ts';
 
 /**
@@ -38,6 +38,10 @@ const chatty: Agent = {
   },
 };
 
+let messages = 0;
+/** As a parsed body has it: a flat string, not the rope that `randomUUID` makes. */
+const message = (text: string) => createUserMessage(text, { messageId: messageId(`m${++messages}`) });
+
 const context = (): CallContext => ({
   principal: LOCAL_PRINCIPAL,
   dialect: dialectId('v10'),
@@ -50,7 +54,7 @@ async function sendAll(service: A2AService, count: number): Promise<void> {
   const caller = async (): Promise<void> => {
     while (left > 0) {
       left -= 1;
-      const { task } = await service.send({ message: createUserMessage('hello there') }, context());
+      const { task } = await service.send({ message: message('hello there') }, context());
       if (task?.status.state !== 'TASK_STATE_COMPLETED') throw new Error(`not completed: ${JSON.stringify(task)}`);
     }
   };
@@ -60,7 +64,7 @@ async function sendAll(service: A2AService, count: number): Promise<void> {
 async function readAll(service: A2AService): Promise<number[]> {
   const marks: number[] = [];
   let seen = 0;
-  for await (const batch of service.stream({ message: createUserMessage('go') }, context())) {
+  for await (const batch of service.stream({ message: message('go') }, context())) {
     for (const { seq } of batch) {
       if (seq !== seen + 1) throw new Error(`${seq} after ${seen}`);
       seen = seq;

@@ -158,6 +158,11 @@ export function isSettled(live: Live, seq: Seq): boolean {
   return isTerminal(live.row.state) || (isInterrupted(live.row.state) && !isQueued(live, seq));
 }
 
+/** Finished, and everybody may know. */
+export function isAtRest({ row, committed }: Live): boolean {
+  return isTerminal(row.state) && committed >= row.last;
+}
+
 export function addSender(live: Live, seq: Seq): Sender {
   const sender: Sender = { seq, settledAt: isSettled(live, seq) ? live.row.last : undefined };
   live.senders = live.senders.length === 0 ? [sender] : [...live.senders, sender];

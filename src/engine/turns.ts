@@ -183,8 +183,8 @@ function endQuietly(core: Core, live: Live, run: Run): void {
   core.writer.touch(live);
 }
 
-/** The next message that came while the run was under way is the next turn, unless the task is finished. */
-function finish(core: Core, live: Live, run: Run): void {
+/** The next message that came while the run was under way is the next turn, unless the task is finished. Twice does no harm. */
+export function finish(core: Core, live: Live, run: Run): void {
   core.runs.delete(run);
   if (run.hasPlace) {
     run.hasPlace = false;
