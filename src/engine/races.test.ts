@@ -6,6 +6,8 @@ import { isTerminal, seq } from '#protocol';
 import {
   AT_ONCE,
   agent,
+  ask,
+  BOB,
   collect,
   ctx,
   fakeTime,
@@ -147,6 +149,49 @@ describe('messages to one task, in any order', () => {
           expect(engine.stats()).toMatchObject({ running: 0, liveTasks: 0 });
         };
         await s.waitFor(work());
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
+
+describe('calls that find a task at rest, over a store that takes its time', () => {
+  it('all work on one and the same', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.scheduler(), async (s) => {
+        const run = agent(async function* () {
+          await step(s, 'agent');
+          yield ask('more?');
+        });
+        const first = await world(run);
+        const calm = first.service.send(request('go'), ctx());
+        await s.waitFor(calm);
+        const task = taskOf(await calm);
+        const kept = first.store;
+        const slow: Store = {
+          ...kept,
+          commit: async (batch) => (await step(s, 'commit'), kept.commit(batch)),
+          task: async (scope, id) => {
+            const row = await kept.task(scope, id);
+            await step(s, 'row');
+            return row;
+          },
+        };
+        const { service, engine } = await first.crash({ store: slow });
+        const call = async <T>(work: () => Promise<T>): Promise<T> => (await step(s, 'call'), work());
+        const work = Promise.all([
+          call(() => service.send(toTask(task, 'a'), ctx())),
+          call(() => service.send(toTask(task, 'b'), ctx())),
+          call(() => service.get({ id: task.id }, ctx())),
+          call(() => service.get({ id: task.id }, ctx({ principal: BOB })).catch((thrown) => thrown.kind)),
+          call(() => engine.admin.task(task.id)),
+        ]);
+        const [, , , stranger] = await s.waitFor(work);
+        expect(stranger).toBe('TASK_NOT_FOUND');
+        expect(engine.stats()).toMatchObject({ isBroken: false, liveTasks: 0 });
+        const log = await s.waitFor(engine.admin.events({ id: task.id }));
+        expect(log.filter(({ event }) => event.statusUpdate?.status.state === 'TASK_STATE_INPUT_REQUIRED')).toHaveLength(3);
+        expect(seqsOf(log)).toEqual(log.map((_, at) => at + 1));
       }),
       { numRuns: 200 },
     );
