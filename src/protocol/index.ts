@@ -8,10 +8,13 @@
  * ```
  */
 export * from './agent.ts';
+export * from './canonical-json.ts';
 export * from './card.ts';
 export * from './dialects/dialect.ts';
+export * from './dialects/interfaces.ts';
 export * from './dialects/registry.ts';
 export * from './dialects/rest.ts';
+export * from './dialects/superset.ts';
 export * from './errors.ts';
 export * from './events.ts';
 export * from './fold.ts';
@@ -24,5 +27,6 @@ export * from './ports.ts';
 export * from './push.ts';
 export * from './requests.ts';
 export * from './service.ts';
+export * from './signing.ts';
 export * from './states.ts';
 export * from './task.ts';
