@@ -2,7 +2,7 @@ import { canonicalJson } from './canonical-json.ts';
 import type { AgentCard, AgentCardSignature } from './card.ts';
 import type { CardField } from './card-fields.ts';
 import { cardView, isObject } from './card-fields.ts';
-import { wrapFlatSchemes } from './dialects/shared/security.ts';
+import { wrapFlatSchemes } from './dialects/flat-schemes.ts';
 import { A2AError, isA2AError } from './errors.ts';
 import type { Json, JsonObject } from './json.ts';
 

@@ -24,7 +24,7 @@ import { fail, filledText, flagIf, isRaw, member, memberIf, object, text, textIf
  * are read everywhere, because hybrid cards mix them.
  */
 type Kind = keyof { [K in SecurityScheme as keyof K]: true };
-const KIND_OF_TYPE: ReadonlyMap<unknown, Kind> = new Map<unknown, Kind>([
+export const KIND_OF_TYPE: ReadonlyMap<unknown, Kind> = new Map<unknown, Kind>([
   ['apiKey', 'apiKeySecurityScheme'],
   ['http', 'httpAuthSecurityScheme'],
   ['oauth2', 'oauth2SecurityScheme'],
@@ -81,7 +81,7 @@ function kindOf(s: Raw): Kind | undefined {
   return wrapped[0] ?? KIND_OF_TYPE.get(textIf(s.type, 'type'));
 }
 
-function wrappedKinds(s: Raw): readonly Kind[] {
+export function wrappedKinds(s: Raw): readonly Kind[] {
   return [...KIND_OF_TYPE.values()].filter((kind) => (s[kind] ?? s[SNAKE[kind]] ?? null) !== null);
 }
 
@@ -186,19 +186,6 @@ export function readRequirement(raw: unknown, env: ReadEnv): SecurityRequirement
     schemes[name] = scopes.length === 0 ? {} : { list: scopes };
   }
   return { schemes };
-}
-
-/** A card's JSON with every flat scheme put into 1.0's wrapper. A signature covers the 1.0 form, also of a card that was served flat. */
-export function wrapFlatSchemes(card: JsonObject): JsonObject {
-  const schemes = card.securitySchemes ?? card.security_schemes;
-  if (!isRaw(schemes)) return card;
-  return { ...card, securitySchemes: Object.fromEntries(Object.entries(schemes).map(([name, scheme]) => [name, wrapFlat(scheme)])) };
-}
-
-function wrapFlat(scheme: Json): Json {
-  if (!isRaw(scheme) || wrappedKinds(scheme).length > 0) return scheme;
-  const kind = KIND_OF_TYPE.get(scheme.type);
-  return kind === undefined ? scheme : { [kind]: { ...scheme, ...(scheme.in === undefined ? {} : { location: scheme.in }) } };
 }
 
 /** The 0.x spelling of a scheme. What 0.x has no word for (`pkceRequired`, `deviceCode`) stays: no 0.x schema forbids it. */
