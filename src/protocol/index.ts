@@ -30,6 +30,7 @@ export * from './push.ts';
 export * from './requests.ts';
 export * from './service.ts';
 export * from './signing.ts';
+export { type SigningForm, signingPayload } from './signing-forms.ts';
 export * from './states.ts';
 export * from './task.ts';
 export * from './translate.ts';
