@@ -46,6 +46,29 @@ const VERSIONS: Readonly<Record<string, SchemaVersion>> = {
   'v02.0': '0.2.0',
 };
 
+/** 1.0's messages, which are bare in its schema. */
+const V10: Readonly<Partial<Record<Shape, string>>> = {
+  'send.request': 'SendMessageRequest',
+  'stream.request': 'SendMessageRequest',
+  'get.request': 'GetTaskRequest',
+  'list.request': 'ListTasksRequest',
+  'cancel.request': 'CancelTaskRequest',
+  'subscribe.request': 'SubscribeToTaskRequest',
+  'push.create.request': 'TaskPushNotificationConfig',
+  'push.get.request': 'GetTaskPushNotificationConfigRequest',
+  'push.list.request': 'ListTaskPushNotificationConfigsRequest',
+  'push.delete.request': 'DeleteTaskPushNotificationConfigRequest',
+  'extendedCard.request': 'GetExtendedAgentCardRequest',
+  'send.result': 'SendMessageResponse',
+  'get.result': 'Task',
+  'list.result': 'ListTasksResponse',
+  'cancel.result': 'Task',
+  'push.create.result': 'TaskPushNotificationConfig',
+  'push.get.result': 'TaskPushNotificationConfig',
+  'push.list.result': 'ListTaskPushNotificationConfigsResponse',
+  event: 'StreamResponse',
+};
+
 suiteNeeding(SCHEMAS.what, SCHEMAS.areThere, 'what we write is valid by the official schemas', () => {
   for (const [id, version] of Object.entries(VERSIONS)) {
     const dialect = registry.byId(id);
@@ -80,6 +103,11 @@ suiteNeeding(SCHEMAS.what, SCHEMAS.areThere, 'what we write is valid by the offi
         expect(schemaProblems(version, 'JSONRPCErrorResponse', { jsonrpc: '2.0', id: 1, error }), kind).toEqual([]);
       }
     });
+  }
+
+  for (const [shape, definition] of Object.entries(V10) as [Shape, string][]) {
+    const dialect = registry.byId('v10') as Dialect;
+    it(`v10: ${shape}`, () => expectValid(shape, (value) => schemaProblems('1.0.1', definition, written(dialect, shape, value))));
   }
 
   it('v03: list.result, as main had it after the tag', () => {
