@@ -181,7 +181,7 @@ describe('answers of 0.3', () => {
     const nulls = { ...task, artifacts: null, history: null, metadata: null, status: { state: 'working', message: null, timestamp: null } };
     expect(value(v03, 'get.result', nulls)).toEqual({ id: 't1', contextId: 'c1', status: { state: 'TASK_STATE_WORKING' } });
     const zoneless = { ...task, status: { state: 'working', timestamp: '2025-08-01T10:00:00.123456' } };
-    expect(value(v03, 'get.result', zoneless)).toHaveProperty('status.timestamp', '2025-08-01T10:00:00.123Z');
+    expect(value(v03, 'get.result', zoneless)).toHaveProperty('status.timestamp', '2025-08-01T10:00:00.123456Z');
   });
 
   it('unwraps data only under its mark and in its form', () => {
