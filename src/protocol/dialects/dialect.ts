@@ -61,6 +61,8 @@ export interface StreamWriter {
   frames(batch: readonly Logged[]): readonly Frame[];
   /** After the last event; `task` is the task as it stands then, if there is one. */
   end(task: Task | undefined): readonly Frame[];
+  /** `end` uses the task. Without this nobody fetches it. */
+  readonly endsWithTask?: true;
 }
 
 /** Reads one stream: the frame's JSON without its envelope. One frame can hold several events, or none. */
@@ -85,6 +87,8 @@ export interface Traits {
   /** A message without a task id may continue the one waiting task of its context. */
   readonly resumesByContext: boolean;
   readonly unknownTask: 'error' | 'null';
+  /** `silence`: on a broker, a method it does not know is acknowledged and never answered. Absent: an error, as over HTTP always. */
+  readonly unknownMethod?: 'silence';
   readonly cancelFinished: 'error' | 'returns-task';
   /** `as-task`: a direct message is answered as a completed task, because the dialect has only tasks. */
   readonly directMessage: 'allowed' | 'as-task';

@@ -61,7 +61,7 @@ function namedEntries(raw: unknown): [string, unknown][] {
 }
 
 function readScheme(raw: unknown, env: ReadEnv): readonly (readonly [suffix: string, scheme: SecurityScheme])[] {
-  const s = object(raw);
+  const s = unwrapped(object(raw), 'scheme');
   const kind = kindOf(s);
   if (kind === undefined) return [];
   const body = memberIf(s[kind] ?? s[SNAKE[kind]], kind, object, env) ?? s;
@@ -85,13 +85,19 @@ export function wrappedKinds(s: Raw): readonly Kind[] {
   return [...KIND_OF_TYPE.values()].filter((kind) => (s[kind] ?? s[SNAKE[kind]] ?? null) !== null);
 }
 
+/** @a2a-js/sdk 1.3.0 serves its public card as it lies in memory: a union is `{<name>: {$case, value}}` there. */
+function unwrapped(raw: Raw, name: string): Raw {
+  const union = raw[name];
+  return isRaw(union) && typeof union.$case === 'string' ? { [union.$case]: union.value } : raw;
+}
+
 function readSimple(kind: Exclude<Kind, 'oauth2SecurityScheme'>, s: Raw): SecurityScheme {
   switch (kind) {
     case 'apiKeySecurityScheme': {
       const scheme: ApiKeySecurityScheme = {
         ...described(s),
-        // The SDKs' translation: a place that nobody knows is a header.
-        location: LOCATIONS.get(text(s.location ?? s.in, 'location')) ?? 'header',
+        // `in_`: a2a-sdk 0.2.5 for Python. The SDKs' translation takes a place that nobody knows for a header.
+        location: LOCATIONS.get(text(s.location ?? s.in ?? s.in_, 'location')) ?? 'header',
         name: filledText(s.name, 'name'),
       };
       return { apiKeySecurityScheme: scheme };
@@ -126,7 +132,7 @@ const LOCATIONS: ReadonlyMap<string, ApiKeySecurityScheme['location']> = new Map
 ]);
 
 function readFlows(raw: unknown, env: ReadEnv): readonly (readonly [string, OAuthFlows])[] {
-  const f = member(raw, 'flows', object, env);
+  const f = unwrapped(member(raw, 'flows', object, env), 'flow');
   const out: (readonly [string, OAuthFlows])[] = [];
   const add = (name: string, value: unknown, read: (flow: Raw) => OAuthFlows) => {
     const flow = memberIf(value, `flows.${name}`, (inner) => read(object(inner)), env);
