@@ -5,6 +5,7 @@ import { modesIf, readCapabilities, readProvider, readSignature, readSkill } fro
 import type { Raw } from '../shared/read.ts';
 import { attempt, flagIf, isRaw, listIf, memberIf, object, text, textIf } from '../shared/read.ts';
 import { readRequirement, readSchemes, writeFlatRequirement, writeFlatScheme } from '../shared/security.ts';
+import { withSplitRequirements } from '../shared/split.ts';
 
 /**
  * The card that agents and gateways publish on the discovery topics: 0.3's shape, at home on a topic (`url` is
@@ -45,7 +46,7 @@ function readCard(raw: unknown, env: ReadEnv): AgentCard {
   if (requirements !== undefined) out.securityRequirements = requirements;
   const signatures = listIf(c.signatures, 'signatures', readSignature, env);
   if (signatures !== undefined) out.signatures = signatures;
-  return out;
+  return withSplitRequirements(out);
 }
 
 /** The main one first. `additionalInterfaces` may repeat it (0.3 says it should): that entry is not a second one. */

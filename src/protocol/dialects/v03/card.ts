@@ -5,8 +5,8 @@ import { modesIf, readCapabilities, readProvider, readSignature, readSkill } fro
 import type { Raw, Reader } from '../shared/read.ts';
 import { attempt, flagIf, isRaw, listIf, memberIf, object, text, textIf } from '../shared/read.ts';
 import { readRequirement, readSchemes, writeFlatRequirement, writeFlatScheme } from '../shared/security.ts';
+import { withSplitRequirements } from '../shared/split.ts';
 import type { Out } from './parts.ts';
-import { alternatives, splitNames } from './security.ts';
 import type { Lacks } from './write.ts';
 
 /** What a release's card says of itself. */
@@ -61,20 +61,11 @@ export function cardReader(edition: CardEdition): Reader<AgentCard> {
 }
 
 function withSecurity(card: Mutable<AgentCard>, c: Raw, env: ReadEnv): AgentCard {
-  const rawSchemes = c.securitySchemes ?? c.security_schemes;
-  const schemes = memberIf(rawSchemes, 'securitySchemes', readSchemes, env);
+  const schemes = memberIf(c.securitySchemes ?? c.security_schemes, 'securitySchemes', readSchemes, env);
   if (schemes !== undefined) card.securitySchemes = schemes;
-  const splits = splitNames(rawSchemes, schemes);
   const requirements = listIf(c.security, 'security', readRequirement, env);
-  if (requirements !== undefined) card.securityRequirements = alternatives(requirements, splits);
-  if (splits.size > 0) {
-    card.skills = card.skills.map((skill) =>
-      skill.securityRequirements === undefined
-        ? skill
-        : { ...skill, securityRequirements: alternatives(skill.securityRequirements, splits) },
-    );
-  }
-  return card;
+  if (requirements !== undefined) card.securityRequirements = requirements;
+  return withSplitRequirements(card);
 }
 
 /** `stateTransitionHistory` has no successor; the flag for the extended card has moved in among the capabilities. */
