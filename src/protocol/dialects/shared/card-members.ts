@@ -1,10 +1,10 @@
-import type { AgentCard, AgentInterface } from '../../card.ts';
+import type { AgentCapabilities, AgentCard, AgentInterface } from '../../card.ts';
 import type { TenantId } from '../../ids.ts';
 import type { Mutable } from '../../json.ts';
 import type { ReadEnv } from '../dialect.ts';
 import { modesIf, readCapabilities, readProvider, readSignature, readSkill } from './card.ts';
 import type { Raw } from './read.ts';
-import { idIf, listIf, memberIf, object, text, textIf } from './read.ts';
+import { flagIf, idIf, listIf, memberIf, object, text, textIf } from './read.ts';
 import { readRequirement, readSchemes } from './security.ts';
 import { withSplitRequirements } from './split.ts';
 
@@ -15,7 +15,7 @@ export function readCardMembers(c: Raw, supportedInterfaces: readonly AgentInter
     description: textIf(c.description, 'description') ?? '',
     version: textIf(c.version, 'version') ?? '',
     supportedInterfaces,
-    capabilities: memberIf(c.capabilities, 'capabilities', readCapabilities, env) ?? {},
+    capabilities: capabilitiesOf(c, env),
     defaultInputModes: modesIf(c.defaultInputModes ?? c.default_input_modes, 'defaultInputModes') ?? [],
     defaultOutputModes: modesIf(c.defaultOutputModes ?? c.default_output_modes, 'defaultOutputModes') ?? [],
     skills: listIf(c.skills, 'skills', readSkill, env) ?? [],
@@ -39,6 +39,13 @@ export function readCardMembers(c: Raw, supportedInterfaces: readonly AgentInter
   const signatures = listIf(c.signatures, 'signatures', readSignature, env);
   if (signatures !== undefined) out.signatures = signatures;
   return withSplitRequirements(out);
+}
+
+/** The flag for the extended card has moved in among the capabilities with 1.0; a hybrid may have it only where 0.3 looks. */
+function capabilitiesOf(c: Raw, env: ReadEnv): AgentCapabilities {
+  const said = memberIf(c.capabilities, 'capabilities', readCapabilities, env) ?? {};
+  const flag = flagIf(c.supportsAuthenticatedExtendedCard ?? c.supports_authenticated_extended_card, 'supportsAuthenticatedExtendedCard');
+  return said.extendedAgentCard !== undefined || flag === undefined ? said : { ...said, extendedAgentCard: flag };
 }
 
 /** An interface as 1.0 writes it. */

@@ -186,7 +186,7 @@ describe('several flows in one scheme', () => {
   it('do not multiply without bound', () => {
     const names = Array.from({ length: 30 }, (_, at) => `o${at}`);
     const many = schemes(Object.fromEntries(names.map((name) => [name, { type: 'oauth2', flows: { implicit: code, password: flow } }])));
-    expect(() => split([{ schemes: Object.fromEntries(names.map((name) => [name, {}])) }], many)).toThrow('at most 100 alternatives');
+    expect(split([{ schemes: Object.fromEntries(names.map((name) => [name, {}])) }], many)).toHaveLength(64);
   });
 });
 

@@ -74,6 +74,12 @@ function readScheme(raw: unknown, env: ReadEnv): readonly (readonly [suffix: str
   });
 }
 
+/** @a2a-js/sdk 1.3.0 serves its public card as it lies in memory: a union is `{<name>: {$case, value}}` there. */
+function unwrapped(raw: Raw, name: string): Raw {
+  const union = raw[name];
+  return isRaw(union) && typeof union.$case === 'string' ? { [union.$case]: union.value } : raw;
+}
+
 /** The wrapped kind if there is one, otherwise by `type`: in a hybrid card 1.0's member is the one that a signature covers. */
 function kindOf(s: Raw): Kind | undefined {
   const wrapped = wrappedKinds(s);
@@ -85,18 +91,12 @@ export function wrappedKinds(s: Raw): readonly Kind[] {
   return [...KIND_OF_TYPE.values()].filter((kind) => (s[kind] ?? s[SNAKE[kind]] ?? null) !== null);
 }
 
-/** @a2a-js/sdk 1.3.0 serves its public card as it lies in memory: a union is `{<name>: {$case, value}}` there. */
-function unwrapped(raw: Raw, name: string): Raw {
-  const union = raw[name];
-  return isRaw(union) && typeof union.$case === 'string' ? { [union.$case]: union.value } : raw;
-}
-
 function readSimple(kind: Exclude<Kind, 'oauth2SecurityScheme'>, s: Raw): SecurityScheme {
   switch (kind) {
     case 'apiKeySecurityScheme': {
       const scheme: ApiKeySecurityScheme = {
         ...described(s),
-        // `in_`: a2a-sdk 0.2.5 for Python. The SDKs' translation takes a place that nobody knows for a header.
+        // The SDKs' translation: a place that nobody knows is a header. `in_`: a2a-sdk 0.2.5 for Python.
         location: LOCATIONS.get(text(s.location ?? s.in ?? s.in_, 'location')) ?? 'header',
         name: filledText(s.name, 'name'),
       };

@@ -1,11 +1,10 @@
 import type { AgentCard, SecurityRequirement } from '../../card.ts';
 import type { Mutable } from '../../json.ts';
-import { fail } from './read.ts';
 import { FLOWS } from './security.ts';
 
 /**
  * Where `readSchemes` made several schemes of one, a requirement that names the one is met by any of them: it becomes several
- * requirements, which 1.0 reads as "or". The last step of reading a card.
+ * requirements, which 1.0 reads as "or". Goes over a card that has been read.
  */
 export function withSplitRequirements(card: AgentCard): AgentCard {
   const names = Object.keys(card.securitySchemes ?? {});
@@ -25,16 +24,16 @@ export function withSplitRequirements(card: AgentCard): AgentCard {
 }
 
 type Schemes = SecurityRequirement['schemes'];
-const ALTERNATIVES_MAX = 100;
+const CHOICES_MAX = 64;
 
-/** One choice for each scheme, in all combinations. A card must not make its reader build a list of any length. */
+/** One choice for each scheme in all combinations; a card that would make too many keeps its first ones. */
 function everyChoice(schemes: Schemes, alternatives: (name: string) => readonly string[]): readonly Schemes[] {
   let choices: Schemes[] = [Object.create(null)];
   for (const [name, scopes] of Object.entries(schemes)) {
-    const names = alternatives(name);
-    if (choices.length * names.length > ALTERNATIVES_MAX)
-      fail('securityRequirements', `must have at most ${ALTERNATIVES_MAX} alternatives`);
-    choices = choices.flatMap((choice) => names.map((one) => Object.assign(Object.create(null) as object, choice, { [one]: scopes })));
+    choices = choices.flatMap((choice) =>
+      alternatives(name).map((one) => Object.assign(Object.create(null) as object, choice, { [one]: scopes })),
+    );
+    choices = choices.slice(0, CHOICES_MAX);
   }
   return choices;
 }

@@ -3,7 +3,7 @@ import { cardView } from '../../card-fields.ts';
 import type { Json, JsonObject } from '../../json.ts';
 import type { CardCodec, Confidence, ReadEnv } from '../dialect.ts';
 import { readCardMembers, readInterface } from '../shared/card-members.ts';
-import { attempt, flagIf, isRaw, list, object } from '../shared/read.ts';
+import { attempt, isRaw, list, object } from '../shared/read.ts';
 
 /** A2A 1.0.1 §8: a card is 1.0's if it lists interfaces, whatever older members stand beside them. */
 export const card: CardCodec = {
@@ -25,9 +25,5 @@ export function writeCard(value: AgentCard): Json {
 export function readCard(raw: unknown, env: ReadEnv): AgentCard {
   const c = object(raw);
   const interfaces = list(c.supportedInterfaces ?? c.supported_interfaces, 'supportedInterfaces', readInterface, env);
-  const read = readCardMembers(c, interfaces, env);
-  // a2a-js writes the capabilities of its hybrid card as 0.3 does, where this one stands beside them.
-  const extended = flagIf(c.supportsAuthenticatedExtendedCard, 'supportsAuthenticatedExtendedCard');
-  if (extended !== true || read.capabilities.extendedAgentCard !== undefined) return read;
-  return { ...read, capabilities: { ...read.capabilities, extendedAgentCard: extended } };
+  return readCardMembers(c, interfaces, env);
 }
