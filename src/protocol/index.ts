@@ -10,6 +10,7 @@
 export * from './agent.ts';
 export * from './card.ts';
 export * from './dialects/dialect.ts';
+export * from './dialects/fallback.ts';
 export * from './dialects/registry.ts';
 export * from './dialects/rest.ts';
 export * from './errors.ts';

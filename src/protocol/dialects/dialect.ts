@@ -61,6 +61,8 @@ export interface StreamWriter {
   frames(batch: readonly Logged[]): readonly Frame[];
   /** After the last event; `task` is the task as it stands then, if there is one. */
   end(task: Task | undefined): readonly Frame[];
+  /** `end` uses the task. Without this nobody fetches it. */
+  readonly endsWithTask?: true;
 }
 
 /** Reads one stream: the frame's JSON without its envelope. One frame can hold several events, or none. */
@@ -73,6 +75,16 @@ export interface WireError {
   readonly code: number;
   readonly message: string;
   readonly data?: Json;
+}
+
+/** Where a dialect's JSON-RPC envelope differs from that of JSON-RPC 2.0. */
+export interface EnvelopeRules {
+  /** `jsonrpc` may be left out. */
+  readonly versionOptional?: true;
+  /** `id` may be left out, and is answered as null. */
+  readonly idOptional?: true;
+  /** An `id` of null is as good as none. */
+  readonly idNotNull?: true;
 }
 
 /** How a dialect *behaves*, in canonical terms. Engine, server and client read these; nothing reads a dialect's name. */
@@ -133,6 +145,9 @@ export interface Dialect {
   /** Throws UNSUPPORTED_OPERATION for a shape that the dialect does not have. */
   encode<K extends Shape>(shape: K, value: Shapes[K]): Json;
   readonly error: { read(raw: unknown): A2AError; write(error: A2AError): WireError };
+  readonly envelope?: EnvelopeRules;
+  /** The envelope id of a request, where the dialect gives it a meaning; otherwise the link counts. */
+  rpcId?<K extends Shape>(shape: K, value: Shapes[K]): RpcId | undefined;
   readonly card: CardCodec;
   /** `requestId` undefined: frames without a JSON-RPC envelope, as HTTP+JSON sends them. */
   openStream(requestId: RpcId | undefined): StreamWriter;
