@@ -1,5 +1,6 @@
 import type { ViteUserConfig } from 'vitest/config';
 import { defineConfig } from 'vitest/config';
+import { ClosingReporter } from './scripts/reporter.ts';
 
 const conditions = ['our-src', 'node', 'import', 'default'];
 
@@ -11,6 +12,7 @@ const config: ViteUserConfig = defineConfig({
     environment: 'node',
     testTimeout: 30_000,
     pool: 'threads',
+    reporters: ['default', new ClosingReporter()],
   },
 });
 

@@ -7,6 +7,7 @@ import type { Codec, Codecs } from '../define.ts';
 import { defineDialect } from '../define.ts';
 import type { Dialect, Loss, Traits } from '../dialect.ts';
 import { readError, writeDetails } from '../shared/errors.ts';
+import { DRAFT_LOSSES } from '../shared/losses.ts';
 import type { Reader } from '../shared/read.ts';
 import { plainStream } from '../shared/stream.ts';
 import { card, readCard } from './card.ts';
@@ -64,16 +65,11 @@ const traits: Traits = {
   versionHeader: '1.0',
 };
 
-const losses: readonly Loss[] = [
-  { field: 'SendRequest.alias', reason: 'the server names every task', clause: 'A2A 1.0.1 §3.4.2: client-chosen ids are not supported' },
-  ...['Task', 'TaskStatusUpdate', 'TaskArtifactUpdate'].map((type) => ({
-    field: `${type}.generation`,
-    reason: 'only the 1.1 draft counts generations; turn it on with v10.generation',
-    clause: 'A2A 1.0.1 a2a.proto has no such field',
-  })),
-  { field: 'SendConfiguration.ifGenerationMatch', reason: 'only in the 1.1 draft', clause: 'A2A 1.0.1 a2a.proto SendMessageConfiguration' },
-  { field: 'GetRequest.currentGeneration', reason: 'only in the 1.1 draft', clause: 'A2A 1.0.1 a2a.proto GetTaskRequest' },
-];
+const ALIAS: Loss = {
+  field: 'SendRequest.alias',
+  reason: 'the server names every task',
+  clause: 'A2A 1.0.1 §3.4.2: ids that the client chooses for new tasks are not supported',
+};
 
 const same = <T>(read: Reader<T>): Codec<T> => ({ read, write: (value) => value as unknown as Json });
 
@@ -141,7 +137,7 @@ function build(id: string, title: string, options: { readonly generation: boolea
     rest,
     openStream: (requestId) => plainStream(requestId, (event, logged) => eventJson(event, numbered, logged)),
     traits,
-    losses: options.generation ? losses.filter((loss) => loss.field === 'SendRequest.alias') : losses,
+    losses: options.generation ? [ALIAS] : [ALIAS, ...DRAFT_LOSSES],
   });
 }
 

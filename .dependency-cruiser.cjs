@@ -1,0 +1,84 @@
+// Which room may import which, as docs/rooms.md says. `npm run check` runs it and demands that it saw the modules.
+const MAY_IMPORT = {
+  protocol: [],
+  bindings: ['protocol'],
+  engine: ['protocol'],
+  agents: ['protocol'],
+  client: ['protocol', 'bindings'],
+  tools: ['protocol', 'client', 'agents'],
+  workflows: ['protocol', 'engine', 'agents'],
+  server: ['protocol', 'bindings', 'engine', 'agents', 'client'],
+  mesh: ['protocol', 'bindings', 'engine', 'agents', 'client', 'tools', 'server'],
+  console: ['protocol', 'client'],
+  cli: ['protocol', 'bindings', 'engine', 'agents', 'client', 'tools', 'workflows', 'server', 'mesh'],
+};
+const rooms = Object.keys(MAY_IMPORT);
+const outside = (room) => rooms.filter((other) => other !== room && !MAY_IMPORT[room].includes(other)).join('|') || '-';
+const TEST = '[.]test[.]ts$';
+const DRIVER = '/adapters/[^/]+[.]ts$';
+
+module.exports = {
+  forbidden: [
+    ...rooms.map((room) => ({
+      name: `room-${room}`,
+      severity: 'error',
+      from: { path: `^src/${room}/`, pathNot: TEST },
+      to: { path: `^src/(${outside(room)})/` },
+    })),
+    {
+      name: 'enter-by-the-door',
+      comment: 'Another room is entered by its index.ts, or by a driver it offers.',
+      severity: 'error',
+      from: { path: '^src/([^/]+)/' },
+      to: { path: '^src/[^/]+/', pathNot: ['^src/$1/', '^src/[^/]+/index[.]ts$', DRIVER] },
+    },
+    {
+      name: 'drivers-are-chosen-late',
+      comment: 'Only the edge decides which driver serves a port.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: ['^src/(cli|server)/', DRIVER, TEST] },
+      to: { path: DRIVER },
+    },
+    {
+      name: 'dialects-stand-alone',
+      comment: 'A dialect is one folder; only 0.2 builds on another, 0.3.',
+      severity: 'error',
+      from: { path: '^src/protocol/dialects/([^/]+)/', pathNot: ['^src/protocol/dialects/v02/', TEST] },
+      to: { path: '^src/protocol/dialects/[^/]+/', pathNot: ['^src/protocol/dialects/($1|shared)/'] },
+    },
+    {
+      name: 'v02-builds-on-v03',
+      severity: 'error',
+      from: { path: '^src/protocol/dialects/v02/', pathNot: TEST },
+      to: { path: '^src/protocol/dialects/[^/]+/', pathNot: '^src/protocol/dialects/(v02|v03|shared)/' },
+    },
+    {
+      name: 'old-fields-stay-in-dialects',
+      comment: 'Nothing but the registry reaches into a dialect.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: ['^src/protocol/dialects/', TEST] },
+      to: { path: '^src/protocol/dialects/[^/]+/' },
+    },
+    {
+      name: 'pure-core',
+      comment: 'Inner rooms reach the outside through ports. Drivers import packages.',
+      severity: 'error',
+      from: { path: '^src/(protocol|bindings|engine|client|console)/', pathNot: [DRIVER, TEST] },
+      to: { dependencyTypes: ['core', 'npm', 'npm-peer', 'npm-optional', 'npm-dev', 'npm-no-pkg', 'npm-unknown'] },
+    },
+    { name: 'resolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
+    { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
+    {
+      name: 'no-orphans',
+      severity: 'error',
+      from: { orphan: true, pathNot: ['^src/cli/main[.]ts$', DRIVER] },
+      to: {},
+    },
+  ],
+  options: {
+    tsConfig: { fileName: 'tsconfig.json' },
+    tsPreCompilationDeps: true,
+    doNotFollow: { path: 'node_modules' },
+    enhancedResolveOptions: { conditionNames: ['our-src', 'import', 'node', 'default'], exportsFields: ['exports'] },
+  },
+};

@@ -1,0 +1,53 @@
+/** Two ways to do one thing, measured in turns (ABAB), so that whatever else the machine does falls on both. */
+export interface Measured {
+  /** Median of the rounds' ratios ours / beside; below 1 we are faster. */
+  readonly ratio: number;
+  /** Lowest and highest quartile of the rounds. */
+  readonly spread: readonly [number, number];
+  readonly oursMicros: number;
+  readonly besideMicros: number;
+}
+
+interface Comparison {
+  readonly ours: () => number;
+  readonly beside: () => number;
+  readonly rounds: number;
+  readonly iterations: number;
+}
+
+/** Kept so that no work can be optimised away. */
+let sink = 0;
+
+export function compare(what: Comparison): Measured {
+  const { ours, beside, rounds, iterations } = what;
+  for (let round = 0; round < 3; round += 1) {
+    run(beside, iterations);
+    run(ours, iterations);
+  }
+  const rows = Array.from({ length: rounds }, () => ({ beside: run(beside, iterations), ours: run(ours, iterations) }));
+  const ratios = rows.map((row) => row.ours / row.beside).sort((a, b) => a - b);
+  return {
+    ratio: quantile(ratios, 0.5),
+    spread: [quantile(ratios, 0.25), quantile(ratios, 0.75)],
+    oursMicros: quantile(
+      rows.map((row) => row.ours).sort((a, b) => a - b),
+      0.5,
+    ),
+    besideMicros: quantile(
+      rows.map((row) => row.beside).sort((a, b) => a - b),
+      0.5,
+    ),
+  };
+}
+
+/** Microseconds an iteration. */
+function run(work: () => number, iterations: number): number {
+  const start = performance.now();
+  for (let at = 0; at < iterations; at += 1) sink += work();
+  const took = performance.now() - start;
+  return sink < 0 ? Number.NaN : (took * 1000) / iterations;
+}
+
+function quantile(sorted: readonly number[], share: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+}

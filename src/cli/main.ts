@@ -1,0 +1,57 @@
+import { readFileSync } from 'node:fs';
+import type { Command } from './command.ts';
+import { CliError } from './command.ts';
+import { translateCommand } from './translate.ts';
+
+const COMMANDS: readonly Command[] = [translateCommand];
+
+function overview(): string {
+  const width = Math.max(...COMMANDS.map((command) => command.name.length));
+  return [
+    'parley: the A2A runtime. Every version and dialect of Agent2Agent, both ways.',
+    '',
+    'Usage: parley COMMAND [OPTIONS]',
+    '',
+    'Commands:',
+    ...COMMANDS.map((command) => `  ${command.name.padEnd(width)}  ${command.summary}`),
+    `  ${'help'.padEnd(width)}  Show this, or a command's help: parley help COMMAND`,
+    '',
+    'Options: --version, --help',
+    '',
+  ].join('\n');
+}
+
+async function main(args: readonly string[]): Promise<number> {
+  const [name, ...rest] = args;
+  if (name === undefined || name === '--help' || name === '-h') return say(overview());
+  if (name === '--version' || name === '-V') return say(`${version()}\n`);
+  const asked = name === 'help' ? rest[0] : name;
+  if (asked === undefined) return say(overview());
+  const command = COMMANDS.find((candidate) => candidate.name === asked);
+  if (command === undefined) {
+    throw new CliError(`there is no command ${asked}`, {
+      hint: `commands: ${COMMANDS.map((known) => known.name).join(', ')}; try: parley help`,
+      exit: 2,
+    });
+  }
+  if (name === 'help' || rest.includes('--help') || rest.includes('-h')) return say(command.help);
+  return command.run(rest);
+}
+
+function version(): string {
+  const manifest: unknown = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+  return typeof manifest === 'object' && manifest !== null && 'version' in manifest ? String(manifest.version) : 'unknown';
+}
+
+function say(text: string): number {
+  process.stdout.write(text);
+  return 0;
+}
+
+try {
+  process.exitCode = await main(process.argv.slice(2));
+} catch (thrown) {
+  const error = thrown instanceof CliError ? thrown : new CliError(thrown instanceof Error ? thrown.message : String(thrown));
+  process.stderr.write(`parley: ${error.message}\n${error.hint === undefined ? '' : `  ${error.hint}\n`}`);
+  process.exitCode = error.exit;
+}

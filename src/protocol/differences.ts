@@ -1,0 +1,97 @@
+/**
+ * What two canonical values differ in, named by `Type.member`. Losses of translation are found with it, not guessed: encode,
+ * decode, compare.
+ */
+export interface Difference {
+  /** Where in the value: `history[0].parts[1].filename`. */
+  readonly path: string;
+  /** What it is in the model: `Part.filename`. */
+  readonly field: string;
+  readonly was: unknown;
+  readonly is: unknown;
+}
+
+/** Members whose values have a type of their own; every other member is a leaf. `[]` is a list of them, `{}` a map. */
+const MODEL: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  SendRequest: { message: 'Message', configuration: 'SendConfiguration' },
+  SendConfiguration: { taskPushNotificationConfig: 'PushConfig' },
+  SendResult: { task: 'Task', message: 'Message' },
+  TaskEvent: { task: 'Task', message: 'Message', statusUpdate: 'TaskStatusUpdate', artifactUpdate: 'TaskArtifactUpdate' },
+  Message: { parts: 'Part[]' },
+  Task: { status: 'TaskStatus', artifacts: 'Artifact[]', history: 'Message[]' },
+  TaskStatus: { message: 'Message' },
+  TaskStatusUpdate: { status: 'TaskStatus' },
+  TaskArtifactUpdate: { artifact: 'Artifact' },
+  Artifact: { parts: 'Part[]' },
+  TaskPage: { tasks: 'Task[]' },
+  PushConfig: { authentication: 'AuthenticationInfo' },
+  PushPage: { configs: 'PushConfig[]' },
+  AgentCard: {
+    supportedInterfaces: 'AgentInterface[]',
+    provider: 'AgentProvider',
+    capabilities: 'AgentCapabilities',
+    skills: 'AgentSkill[]',
+    securitySchemes: 'SecurityScheme{}',
+    signatures: 'AgentCardSignature[]',
+  },
+  AgentCapabilities: { extensions: 'AgentExtension[]' },
+  SecurityScheme: { oauth2SecurityScheme: 'OAuth2SecurityScheme' },
+};
+
+export function differences(type: string, was: unknown, is: unknown, path = ''): readonly Difference[] {
+  const out: Difference[] = [];
+  compareMembers({ type, was: members(was), is: members(is), path }, out);
+  return out;
+}
+
+interface Pair {
+  readonly type: string;
+  readonly was: Readonly<Record<string, unknown>>;
+  readonly is: Readonly<Record<string, unknown>>;
+  readonly path: string;
+}
+
+function compareMembers(pair: Pair, out: Difference[]): void {
+  for (const key of new Set([...Object.keys(pair.was), ...Object.keys(pair.is)])) {
+    const [was, is] = [pair.was[key], pair.is[key]];
+    if (equal(was, is)) continue;
+    const path = pair.path === '' ? key : `${pair.path}.${key}`;
+    const kind = MODEL[pair.type]?.[key] ?? '';
+    const type = kind.replace(/(\[\]|\{\})$/, '');
+    if (type === '' || was === undefined || is === undefined || !sameShape(was, is)) {
+      out.push({ path, field: `${pair.type}.${key}`, was, is });
+    } else if (Array.isArray(was) && Array.isArray(is)) {
+      was.forEach((item, at) => {
+        compareMembers({ type, was: members(item), is: members(is[at]), path: `${path}[${at}]` }, out);
+      });
+    } else if (kind.endsWith('{}')) {
+      for (const name of Object.keys(members(was))) {
+        compareMembers({ type, was: members(members(was)[name]), is: members(members(is)[name]), path: `${path}.${name}` }, out);
+      }
+    } else {
+      compareMembers({ type, was: members(was), is: members(is), path }, out);
+    }
+  }
+}
+
+/** Lists of one length, maps of the same keys, objects: what can be compared member by member. */
+function sameShape(was: unknown, is: unknown): boolean {
+  if (Array.isArray(was)) return Array.isArray(is) && was.length === is.length;
+  return typeof was === 'object' && typeof is === 'object';
+}
+
+function members(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
+}
+
+/** Deep equality of JSON. A member that is undefined and one that is not there are the same. */
+export function equal(left: unknown, right: unknown): boolean {
+  if (left === right) return true;
+  if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false;
+  if (Array.isArray(left) || Array.isArray(right)) {
+    if (!Array.isArray(left) || !Array.isArray(right) || left.length !== right.length) return false;
+    return left.every((item, at) => equal(item, right[at]));
+  }
+  const [a, b] = [members(left), members(right)];
+  return [...new Set([...Object.keys(a), ...Object.keys(b)])].every((key) => equal(a[key], b[key]));
+}

@@ -1,0 +1,69 @@
+import type { AgentCard } from './card.ts';
+import type { Dialect, Loss, ReadEnv } from './dialects/dialect.ts';
+import type { Difference } from './differences.ts';
+import { differences, equal } from './differences.ts';
+import type { Json } from './json.ts';
+import type { Shape, Shapes } from './operations.ts';
+
+/** A difference, and the entry of the dialect's table that answers for it. No entry: a defect of ours, and said so. */
+export interface Lost extends Difference {
+  readonly loss: Loss | undefined;
+}
+
+const TYPE_OF: Readonly<Record<Shape, string>> = {
+  'send.request': 'SendRequest',
+  'stream.request': 'SendRequest',
+  'get.request': 'GetRequest',
+  'list.request': 'ListRequest',
+  'cancel.request': 'CancelRequest',
+  'subscribe.request': 'SubscribeRequest',
+  'push.create.request': 'PushConfig',
+  'push.get.request': 'PushGetRequest',
+  'push.list.request': 'PushListRequest',
+  'push.delete.request': 'PushDeleteRequest',
+  'extendedCard.request': 'ExtendedCardRequest',
+  'card.request': 'ExtendedCardRequest',
+  'send.result': 'SendResult',
+  'get.result': 'Task',
+  'list.result': 'TaskPage',
+  'cancel.result': 'Task',
+  'push.create.result': 'PushConfig',
+  'push.get.result': 'PushConfig',
+  'push.list.result': 'PushPage',
+  'push.delete.result': 'null',
+  'extendedCard.result': 'AgentCard',
+  'card.result': 'AgentCard',
+  event: 'TaskEvent',
+};
+
+/** Writes a value in a dialect and says what a reader of it can no longer know. */
+export function encodeWithLosses<K extends Shape>(
+  dialect: Dialect,
+  [shape, value]: readonly [K, Shapes[K]],
+  env: ReadEnv,
+): { readonly json: Json; readonly lost: readonly Lost[]; readonly kept: Shapes[K] | undefined } {
+  const json = JSON.parse(JSON.stringify(dialect.encode(shape, value))) as Json;
+  const read = dialect.decode(shape, json, env);
+  const kept = read.ok ? read.value : undefined;
+  return { json, lost: explain(dialect, differences(TYPE_OF[shape], value, kept)), kept };
+}
+
+/** The same for a card. */
+export function writeCardWithLosses(
+  dialect: Dialect,
+  card: AgentCard,
+  env: ReadEnv,
+): { readonly json: Json; readonly lost: readonly Lost[] } {
+  const json = JSON.parse(JSON.stringify(dialect.card.write(card))) as Json;
+  const read = dialect.card.read(json, env);
+  return { json, lost: explain(dialect, differences('AgentCard', card, read.ok ? read.value : undefined)) };
+}
+
+function explain(dialect: Dialect, found: readonly Difference[]): readonly Lost[] {
+  return found.map((difference) => ({ ...difference, loss: dialect.losses.find((loss) => covers(loss, difference)) }));
+}
+
+function covers(loss: Loss, difference: Difference): boolean {
+  if (loss.field !== difference.field) return false;
+  return loss.values === undefined || loss.values.some((value) => equal(value, difference.was));
+}

@@ -1,0 +1,201 @@
+import type { AgentCard } from './card.ts';
+import type { Decoded, Dialect, ReadEnv } from './dialects/dialect.ts';
+import type { Registry } from './dialects/registry.ts';
+import { equal } from './differences.ts';
+import { A2AError } from './errors.ts';
+import type { TaskEvent } from './events.ts';
+import type { Json } from './json.ts';
+import type { Lost } from './losses.ts';
+import { encodeWithLosses, writeCardWithLosses } from './losses.ts';
+import type { Operation, Shape, Shapes } from './operations.ts';
+
+/**
+ * One document from any dialect to any other. What it is can be told, or found out: a request by the detector, a card by its
+ * shape, and a response or an event by reading it in every dialect and keeping the one that writes back the same bytes.
+ */
+export type DocumentKind = 'request' | 'response' | 'event' | 'card';
+
+export interface TranslateOptions {
+  readonly registry: Registry;
+  readonly env: ReadEnv;
+  readonly to: Dialect;
+  /** Undefined: found out. */
+  readonly from?: Dialect;
+  readonly kind?: DocumentKind;
+  /** The path a request was posted to, where that matters for telling dialects apart. */
+  readonly path?: string;
+  /** What a response answers, where dialects answer differently; `send` if not said. */
+  readonly operation?: Operation;
+}
+
+export interface Translation {
+  readonly from: Dialect;
+  readonly kind: DocumentKind;
+  readonly operation?: Operation;
+  /** One document, but for events, which can become several frames or none. */
+  readonly output: readonly Json[];
+  readonly lost: readonly Lost[];
+}
+
+export function translate(document: unknown, options: TranslateOptions): Translation {
+  const kind = options.kind ?? kindOf(document, options);
+  switch (kind) {
+    case 'request':
+      return translateRequest(document, options);
+    case 'response':
+      return translateResponse(document, options);
+    case 'event':
+      return translateEvent(document, options);
+    case 'card':
+      return translateCard(document, options);
+  }
+}
+
+function kindOf(document: unknown, options: TranslateOptions): DocumentKind {
+  const members = membersOf(document);
+  if (typeof members['method'] === 'string') return 'request';
+  if ('error' in members) return 'response';
+  const found = options.registry.readCard(document, options.env);
+  if (found?.card.ok === true && 'name' in members) return 'card';
+  return bestReading(document, 'response', options) !== undefined ? 'response' : 'event';
+}
+
+function translateRequest(document: unknown, options: TranslateOptions): Translation {
+  const { method, params, id } = membersOf(document);
+  if (typeof method !== 'string') throw new A2AError('INVALID_REQUEST', 'a request has a method', { field: 'method' });
+  const from = options.from ?? options.registry.detect({ method, params, ...(options.path === undefined ? {} : { path: options.path }) });
+  const operation = from?.operationOf(method);
+  if (from === undefined || operation === undefined) throw new A2AError('METHOD_NOT_FOUND', `no dialect has a method ${method}`);
+  const shape = `${operation}.request` as const;
+  const rpcId = typeof id === 'string' || typeof id === 'number' ? { rpcId: id } : {};
+  const value = demand(from.decode(shape, params, { ...options.env, ...rpcId }), 'params');
+  const name = options.to.methods[operation];
+  if (name === undefined) throw new A2AError('UNSUPPORTED_OPERATION', `${options.to.title} has no ${operation}`);
+  const { json, lost } = encodeWithLosses(options.to, [shape, value], options.env);
+  return { from, kind: 'request', operation, lost, output: [{ jsonrpc: '2.0', id: (id ?? null) as Json, method: name, params: json }] };
+}
+
+function translateResponse(document: unknown, options: TranslateOptions): Translation {
+  const members = membersOf(document);
+  const envelope = (answer: Record<string, Json>): Json =>
+    'jsonrpc' in members ? { jsonrpc: '2.0', id: (members['id'] ?? null) as Json, ...answer } : (Object.values(answer)[0] as Json);
+  if ('error' in members) {
+    const from = options.from ?? options.registry.all[0];
+    if (from === undefined) throw new A2AError('INVALID_REQUEST', 'no dialect to read with');
+    const error = options.to.error.write(from.error.read(members['error']));
+    return { from, kind: 'response', lost: [], output: [envelope({ error: error as unknown as Json })] };
+  }
+  const best = bestReading(document, 'response', options);
+  if (best === undefined) throw unreadable('response', options);
+  const { json, lost } = encodeWithLosses(options.to, [best.shape, best.value as never], options.env);
+  return { from: best.dialect, kind: 'response', operation: best.operation, lost, output: [envelope({ result: json })] };
+}
+
+function translateEvent(document: unknown, options: TranslateOptions): Translation {
+  const best = bestReading(document, 'event', options);
+  if (best === undefined) throw unreadable('event', options);
+  const id = membersOf(document)['id'] as string | number | null | undefined;
+  const events = best.value as readonly TaskEvent[];
+  const writer = options.to.openStream('jsonrpc' in membersOf(document) ? (id ?? null) : undefined);
+  const frames = writer.frames(events.map((event) => ({ event })));
+  const lost = events.flatMap((event) => encodeWithLosses(options.to, ['event', event], options.env).lost);
+  return { from: best.dialect, kind: 'event', lost, output: frames.map((frame) => parsedOrText(frame.data)) };
+}
+
+function translateCard(document: unknown, options: TranslateOptions): Translation {
+  const found =
+    options.from === undefined
+      ? options.registry.readCard(document, options.env)
+      : { dialect: options.from, card: options.from.card.read(document, options.env) };
+  if (found === undefined) throw unreadable('card', options);
+  const card: AgentCard = demand(found.card, '');
+  const { json, lost } = writeCardWithLosses(options.to, card, options.env);
+  return { from: found.dialect, kind: 'card', lost, output: [json] };
+}
+
+interface Reading {
+  readonly dialect: Dialect;
+  readonly operation: Operation;
+  readonly shape: Shape;
+  readonly value: unknown;
+  readonly apart: number;
+}
+
+const ANSWERS: readonly Operation[] = ['send', 'get', 'list', 'push.get', 'push.list', 'extendedCard'];
+
+/** Reads in every dialect there is and keeps what comes nearest to the same bytes when it is written again. */
+function bestReading(document: unknown, kind: 'response' | 'event', options: TranslateOptions): Reading | undefined {
+  const members = membersOf(document);
+  const raw = 'result' in members && 'jsonrpc' in members ? members['result'] : document;
+  let best: Reading | undefined;
+  for (const dialect of options.from === undefined ? options.registry.all : [options.from]) {
+    for (const reading of kind === 'event' ? eventReadings(dialect, raw, options) : answerReadings(dialect, raw, options)) {
+      if (best === undefined || reading.apart < best.apart) best = reading;
+    }
+  }
+  return best;
+}
+
+function answerReadings(dialect: Dialect, raw: unknown, options: TranslateOptions): readonly Reading[] {
+  const operations = options.operation === undefined ? ANSWERS : [options.operation];
+  return operations.flatMap((operation) => {
+    const shape = `${operation}.result` as Extract<Shape, `${string}.result`>;
+    const read = dialect.decode(shape, raw, options.env);
+    if (!read.ok || read.value === null) return [];
+    const written = dialect.encode(shape, read.value as Shapes[typeof shape] as never);
+    return [{ dialect, operation, shape, value: read.value, apart: distance(raw, written) }];
+  });
+}
+
+function eventReadings(dialect: Dialect, raw: unknown, options: TranslateOptions): readonly Reading[] {
+  const read = dialect.openReader(options.env).read(raw);
+  if (!read.ok || read.value.length === 0) return [];
+  const frames = dialect.openStream(undefined).frames(read.value.map((event) => ({ event })));
+  const apart = Math.min(...frames.map((frame) => distance(raw, withoutResult(parsedOrText(frame.data)))), Number.MAX_SAFE_INTEGER);
+  return [{ dialect, operation: 'stream', shape: 'event', value: read.value, apart }];
+}
+
+/** How many leaves the two documents do not share. */
+function distance(left: unknown, right: unknown): number {
+  if (equal(left, right)) return 0;
+  if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return leaves(left) + leaves(right);
+  const [a, b] = [membersOf(left), membersOf(right)];
+  let sum = 0;
+  for (const key of new Set([...Object.keys(a), ...Object.keys(b)])) sum += distance(a[key], b[key]);
+  return sum;
+}
+
+function leaves(value: unknown): number {
+  if (value === undefined) return 0;
+  if (typeof value !== 'object' || value === null) return 1;
+  return Object.values(value).reduce((sum: number, member) => sum + leaves(member), 1);
+}
+
+function demand<T>(decoded: Decoded<T>, name: string): T {
+  if (decoded.ok) return decoded.value;
+  if (decoded.reason === 'not-in-dialect') throw new A2AError('UNSUPPORTED_OPERATION', 'the dialect has no such document');
+  const field = [name, decoded.path].filter((piece) => piece !== '').join('.');
+  throw new A2AError('INVALID_PARAMS', `${field} ${decoded.problem}`, { field });
+}
+
+function unreadable(kind: DocumentKind, options: TranslateOptions): A2AError {
+  const who = options.from === undefined ? 'any known dialect' : options.from.title;
+  return new A2AError('INVALID_PARAMS', `this is not a ${kind} of ${who}`);
+}
+
+function membersOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
+}
+
+function withoutResult(frame: Json): unknown {
+  const members = membersOf(frame);
+  return 'result' in members && 'jsonrpc' in members ? members['result'] : frame;
+}
+
+function parsedOrText(data: string): Json {
+  try {
+    return JSON.parse(data) as Json;
+  } catch {
+    return data;
+  }
+}

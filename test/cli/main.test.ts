@@ -1,0 +1,33 @@
+import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parley } from './run.ts';
+
+describe('parley', () => {
+  it('says what it can do', () => {
+    const { code, out } = parley([]);
+    expect(code).toBe(0);
+    expect(out).toContain('translate');
+  });
+
+  it('prints its version and nothing else', () => {
+    expect(parley(['--version']).out).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+
+  it('starts on the Node of the machine, however old', () => {
+    const folders = (process.env['PATH'] ?? '').split(delimiter).filter((folder) => !folder.includes('node_modules'));
+    const node = folders.map((folder) => join(folder, 'node')).find(existsSync) ?? process.execPath;
+    expect(parley(['--version'], '', node).out).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+
+  it('explains a command in two ways', () => {
+    expect(parley(['help', 'translate']).out).toBe(parley(['translate', '--help']).out);
+  });
+
+  it('refuses an unknown command with exit 2 and names the known ones', () => {
+    const { code, out, err } = parley(['translte']);
+    expect(code).toBe(2);
+    expect(out).toBe('');
+    expect(err).toMatch(/no command translte[\s\S]*translate/);
+  });
+});

@@ -1,0 +1,83 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Dialect, Loss, Lost, Shape, Shapes } from '#protocol';
+import { DIALECTS, encodeWithLosses, isA2AError, writeCardWithLosses } from '#protocol';
+import { card, SHAPES } from './support/arbitraries.ts';
+import { countingEnv } from './support/env.ts';
+
+/** Entries that at least one generated value has lost. */
+const WITNESSED = new Set<string>();
+
+const RUNS = Number(process.env['PARLEY_PROPERTY_RUNS'] ?? 150);
+
+describe('decode after encode is the identity but for the losses that a dialect lists', () => {
+  for (const dialect of DIALECTS) {
+    describe(dialect.id, () => {
+      for (const [shape, values] of Object.entries(SHAPES) as [Shape, fc.Arbitrary<never>][]) {
+        if (!has(dialect, shape)) continue;
+        it(shape, () => {
+          fc.assert(
+            fc.property(values, (value) => expectOnlyListed(dialect, shape, value)),
+            { numRuns: RUNS },
+          );
+        });
+      }
+      it('card', () => {
+        fc.assert(
+          fc.property(card, (value) => expectListed(dialect, 'card', writeCardWithLosses(dialect, value, countingEnv()).lost)),
+          { numRuns: RUNS },
+        );
+      });
+      it('lists nothing that it does not lose', () => {
+        const idle = dialect.losses.filter((loss) => !WITNESSED.has(nameOf(dialect, loss)));
+        expect(idle.map((loss) => loss.field)).toEqual([]);
+      });
+    });
+  }
+});
+
+describe('from any dialect to any other loses only what the other lists', () => {
+  for (const from of DIALECTS) {
+    it(`${from.id} to each`, () => {
+      for (const shape of ['send.request', 'send.result', 'get.result', 'event'] as const) {
+        if (!has(from, shape)) continue;
+        const values = SHAPES[shape] as fc.Arbitrary<never>;
+        fc.assert(
+          fc.property(values, (value) => {
+            const held = encodeWithLosses(from, [shape, value], countingEnv()).kept;
+            if (held === undefined) throw new Error(`${from.id} can't read its own ${shape}`);
+            for (const to of DIALECTS) if (has(to, shape)) expectOnlyListed(to, shape, held);
+          }),
+          { numRuns: Math.ceil(RUNS / 10) },
+        );
+      }
+    });
+  }
+});
+
+function expectOnlyListed<K extends Shape>(dialect: Dialect, shape: K, value: Shapes[K]): void {
+  const { lost, kept, json } = encodeWithLosses(dialect, [shape, value], countingEnv());
+  if (kept === undefined && value !== null) {
+    throw new Error(`${dialect.id} can't read its own ${shape}: ${JSON.stringify(dialect.decode(shape, json, countingEnv()))}`);
+  }
+  expectListed(dialect, shape, lost);
+}
+
+function nameOf(dialect: Dialect, loss: Loss): string {
+  return `${dialect.id} ${dialect.losses.indexOf(loss)}`;
+}
+
+function expectListed(dialect: Dialect, what: string, lost: readonly Lost[]): void {
+  for (const item of lost) if (item.loss !== undefined) WITNESSED.add(nameOf(dialect, item.loss));
+  const unlisted = lost.filter((item) => item.loss === undefined);
+  expect(unlisted, `${dialect.id} ${what}: lost without an entry in losses`).toEqual([]);
+}
+
+function has(dialect: Dialect, shape: Shape): boolean {
+  try {
+    dialect.encode(shape, undefined as never);
+    return true;
+  } catch (thrown) {
+    return !(isA2AError(thrown) && thrown.kind === 'UNSUPPORTED_OPERATION');
+  }
+}
