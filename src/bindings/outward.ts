@@ -105,6 +105,7 @@ export interface Outward {
  * comes out as a GET is another call.
  */
 export async function send({ url, ...init }: Outward, options: LinkOptions, ctx: CallContext): Promise<Response> {
+  if (ctx.signal.aborted) throw aborted(ctx);
   const late = new AbortController();
   const timer = options.timeoutMs === undefined ? undefined : setTimeout(() => late.abort(), options.timeoutMs);
   try {

@@ -63,6 +63,8 @@ export interface MemoryService extends A2AService {
   readonly seen: Seen[];
   /** Streams that are being read right now. */
   readonly openStreams: () => number;
+  /** The tasks, under the names that their makers know them by. */
+  readonly tasks: () => readonly Task[];
   /** All of its state, to see that nothing has changed. */
   readonly state: () => string;
 }
@@ -87,6 +89,7 @@ export function memoryService(card?: AgentCard): MemoryService {
   return {
     seen: memory.seen,
     openStreams: () => memory.streams,
+    tasks: () => [...memory.tasks.values()].map(({ task, alias }) => (alias === undefined ? task : { ...task, id: taskId(alias) })),
     state: () => JSON.stringify([...memory.tasks.values()].map(({ task, log, push }) => [task, log.length, [...push.values()]])),
     send: async (request, ctx) => await send(memory, note('send', request, ctx), ctx),
     stream: (request, ctx) => counted(memory, stream(memory, note('stream', request, ctx), ctx)),
