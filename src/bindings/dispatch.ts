@@ -10,13 +10,15 @@ import type {
   ReadEnv,
   Requests,
   Results,
+  SendResult,
   Shape,
   Shapes,
   StreamOperation,
   Task,
+  TaskEvent,
   UnaryOperation,
 } from '#protocol';
-import { A2AError, isA2AError, isTerminal } from '#protocol';
+import { A2AError, createTaskStatus, isA2AError, isTerminal, taskId } from '#protocol';
 import type { ServeOptions } from './options.ts';
 
 /** One call that has been read and not yet made. */
@@ -68,7 +70,8 @@ export async function answerUnary<Op extends UnaryOperation>(call: Call<Op>, ser
     ctx: CallContext,
   ) => Promise<unknown>;
   try {
-    return write(await run(service, call.request, call.ctx));
+    const value = await run(service, call.request, call.ctx);
+    return write(call.operation === 'send' ? underItsName(value as SendResult, call as unknown as Call<'send'>) : value);
   } catch (thrown) {
     const instead = await insteadOf(thrown, call as unknown as Call<Operation>, service);
     if (instead === undefined) throw thrown;
@@ -94,6 +97,18 @@ function taskOnly({ request }: Call<'cancel' | 'subscribe'>): Requests['get'] {
   return request.tenant === undefined ? { id: request.id } : { id: request.id, tenant: request.tenant };
 }
 
+/**
+ * A caller that named the task, in a dialect that has only tasks, is answered with a task of that name even where there is
+ * none: only here both are known. Where the server names tasks, the dialect makes up one of its own.
+ */
+function underItsName<T extends SendResult | TaskEvent>(answer: T, { dialect, request }: Call<'send' | 'stream'>): T | { task: Task } {
+  const { message } = answer;
+  if (message === undefined || request.alias === undefined || dialect.traits.directMessage !== 'as-task') return answer;
+  const context = message.contextId ?? request.message.contextId;
+  const status = createTaskStatus('TASK_STATE_COMPLETED', message);
+  return { task: { id: taskId(request.alias), ...(context === undefined ? {} : { contextId: context }), status } };
+}
+
 type Batch = readonly Logged[];
 
 /** A stream opened as far as its first batch: what goes wrong before that is an error, not a stream. */
@@ -105,12 +120,19 @@ export interface OpenStream {
 export async function openStream(call: Call<StreamOperation>, service: A2AService): Promise<OpenStream> {
   const rest = eventsOf(call, service)[Symbol.asyncIterator]();
   try {
-    return { first: await rest.next(), rest };
+    const first = await rest.next();
+    return { first: call.operation === 'stream' ? firstUnderItsName(first, call as Call<'stream'>) : first, rest };
   } catch (thrown) {
     const task = await finishedTask(thrown, call, service);
     if (task === undefined) throw thrown;
     return { first: { done: false, value: [{ event: { task } }] }, rest: { next: async () => ({ done: true, value: undefined }) } };
   }
+}
+
+/** A direct message is the first event of its stream, and the only one. */
+function firstUnderItsName(first: OpenStream['first'], call: Call<'stream'>): OpenStream['first'] {
+  if (first.done === true) return first;
+  return { done: false, value: first.value.map((logged) => ({ ...logged, event: underItsName(logged.event, call) })) };
 }
 
 function eventsOf(call: Call<StreamOperation>, service: A2AService): EventStream {

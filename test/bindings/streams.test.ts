@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ServeOptions } from '#bindings';
 import { encodeFrames, serveJsonRpc, serveRest } from '#bindings';
 import type { A2AService, CallContext, Dialect, Fetch, Logged, SubscribeRequest, Task, TaskEvent } from '#protocol';
-import { A2AError, DIALECTS, isStreamOperation, seq, taskId } from '#protocol';
+import { A2AError, contextId, DIALECTS, isStreamOperation, seq, taskId } from '#protocol';
 import { dialectOf } from '../support/calls.ts';
 import { memoryService } from '../support/memory-service.ts';
 import { rpc, v10Message } from '../support/posts.ts';
@@ -273,8 +273,9 @@ describe('the task at the end of a stream', () => {
   for (const dialect of DIALECTS) {
     it(`${dialect.id} says whether it needs it`, () => {
       if (!Object.keys(dialect.methods).some((operation) => isStreamOperation(operation as 'stream'))) return;
-      const event: TaskEvent = { task: TASK };
-      const ends = [undefined, { ...TASK, id: taskId('t2') }].map((task) => {
+      const status = { state: 'TASK_STATE_COMPLETED' } as const;
+      const event: TaskEvent = { statusUpdate: { taskId: TASK.id, contextId: contextId('c'), status } };
+      const ends = [undefined, { ...TASK, id: taskId('t2'), status }].map((task) => {
         const writer = dialect.openStream(1);
         writer.frames([{ event }]);
         return encodeFrames(writer.end(task));

@@ -246,13 +246,13 @@ async function* stream(memory: Memory, request: SendRequest, ctx: CallContext): 
   if (after > 0) yield [{ seq: seq(after), event: presented({ task: view(record, ctx, undefined) }, record, ctx) }];
   for await (const batch of follow(memory, record, after, ctx)) {
     yield batch;
-    if (directivesOf(request.message).words.has('break')) throw new Error('secret inside');
+    if (directivesOf(request.message).words.has('break-now')) throw new Error('secret inside');
   }
 }
 
 function directly(message: Message): Message | undefined {
   const { words } = directivesOf(message);
-  if (words.has('crash')) throw new Error('secret inside');
+  if (words.has('crash-now')) throw new Error('secret inside');
   if (words.has('quota')) throw new A2AError('RATE_LIMITED', undefined, { retryAfterMs: 1500 });
   return words.has('message')
     ? createAgentTextMessage('said directly', { contextId: message.contextId ?? contextId('context-0') })
