@@ -3,10 +3,12 @@ import type { DialectId } from '../ids.ts';
 import type { Operation } from '../operations.ts';
 import type { Decoded, Dialect, Hints, ReadEnv } from './dialect.ts';
 import { CONFIDENCE } from './dialect.ts';
+import { society } from './society/dialect.ts';
+import { v01 } from './v01/dialect.ts';
 import { v10, v10Generation } from './v10/dialect.ts';
 
 /** Every dialect, in the order that settles ties. A new one is a folder and a line here. */
-export const DIALECTS: readonly Dialect[] = [v10, v10Generation];
+export const DIALECTS: readonly Dialect[] = [v10, v10Generation, v01, society];
 
 export interface Registry {
   readonly all: readonly Dialect[];

@@ -57,6 +57,14 @@ export function listIf<T>(value: unknown, name: string, read: Reader<T>, env: Re
   return value === undefined || value === null ? undefined : list(value, name, read, env);
 }
 
+/** The parts of a request's message: every version wants at least one, and we take no more than the limit. */
+export function checkParts(parts: unknown, env: ReadEnv): void {
+  if (!Array.isArray(parts)) fail('parts', parts === undefined ? 'is required' : 'must be an array');
+  const { length } = parts as unknown[];
+  if (length === 0) fail('parts', 'must have at least one part');
+  if (length > env.limits.messagePartsMax) fail('parts', `must have at most ${env.limits.messagePartsMax} parts`);
+}
+
 export function object(raw: unknown): Raw {
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) return fail('', missingOr(raw, 'must be an object'));
   return raw as Raw;

@@ -8,6 +8,7 @@ import type { Artifact, Task, TaskStatus } from '../../task.ts';
 import type { ReadEnv } from '../dialect.ts';
 import type { Raw } from '../shared/read.ts';
 import {
+  checkParts,
   fail,
   flagIf,
   freeform,
@@ -80,13 +81,6 @@ export function readRequestMessage(raw: unknown, env: ReadEnv): Message {
   id(m.messageId ?? m.message_id, 'messageId', env);
   checkParts(m.parts, env);
   return readMessage(raw, env);
-}
-
-export function checkParts(parts: unknown, env: ReadEnv): void {
-  if (!Array.isArray(parts)) fail('parts', parts === undefined ? 'is required' : 'must be an array');
-  const { length } = parts as unknown[];
-  if (length === 0) fail('parts', 'must have at least one part');
-  if (length > env.limits.messagePartsMax) fail('parts', `must have at most ${env.limits.messagePartsMax} parts`);
 }
 
 export function readPart(raw: unknown, env: ReadEnv): Part {
