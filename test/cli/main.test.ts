@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parley } from './run.ts';
 
@@ -10,6 +12,12 @@ describe('parley', () => {
 
   it('prints its version and nothing else', () => {
     expect(parley(['--version']).out).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+
+  it('starts on the Node of the machine, however old', () => {
+    const folders = (process.env['PATH'] ?? '').split(delimiter).filter((folder) => !folder.includes('node_modules'));
+    const node = folders.map((folder) => join(folder, 'node')).find(existsSync) ?? process.execPath;
+    expect(parley(['--version'], '', node).out).toMatch(/^\d+\.\d+\.\d+\n$/);
   });
 
   it('explains a command in two ways', () => {

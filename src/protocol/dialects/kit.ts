@@ -1,0 +1,27 @@
+/** What a dialect is made of, for those who write one: `parley-a2a/protocol/dialect`. docs/dialects.md shows how. */
+export { type Codec, type Codecs, type DialectSource, defineDialect } from './define.ts';
+export { type Codes, codeOf, readError, writePlainError } from './shared/errors.ts';
+export {
+  attempt,
+  countIf,
+  fail,
+  flagIf,
+  freeform,
+  id,
+  idIf,
+  list,
+  listIf,
+  member,
+  memberIf,
+  metadataIf,
+  object,
+  oneOf,
+  type Raw,
+  type Reader,
+  text,
+  textIf,
+  texts,
+  textsIf,
+} from './shared/read.ts';
+export { envelope, framesOf, plainStream } from './shared/stream.ts';
+export { base64, timestampIf } from './shared/values.ts';

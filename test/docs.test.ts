@@ -1,0 +1,94 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, describe, expect, it } from 'vitest';
+
+/** Every code block of README, CONTRIBUTING and docs/ is run. `text` blocks are pictures, everything else must work. */
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const scratch = mkdtempSync(join(ROOT, '.docs-'));
+afterAll(() => rmSync(scratch, { recursive: true }));
+
+interface Block {
+  readonly page: string;
+  readonly line: number;
+  readonly language: string;
+  readonly code: string;
+}
+
+const pages = [
+  'README.md',
+  'CONTRIBUTING.md',
+  ...readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' }).map((name) => `docs/${name}`),
+].filter((name) => name.endsWith('.md'));
+const blocks = pages.flatMap(blocksOf);
+
+describe('code blocks of the documentation', () => {
+  it('are found', () => expect(blocks.length).toBeGreaterThan(8));
+  for (const block of blocks) it(`${block.page}:${block.line} (${block.language})`, () => check(block));
+});
+
+describe('links between pages', () => {
+  for (const page of pages) {
+    it(page, () => {
+      const text = readFileSync(join(ROOT, page), 'utf8');
+      const targets = [...text.matchAll(/\]\((?!https?:|#)([^)#]+)(?:#[^)]*)?\)/g)].map((match) => match[1] ?? '');
+      for (const target of targets) readFileSync(join(ROOT, page, '..', target));
+    });
+  }
+});
+
+function check(block: Block): void {
+  switch (block.language) {
+    case 'text':
+      return;
+    case 'json':
+      JSON.parse(block.code);
+      return;
+    case 'sh':
+      checkShell(block.code);
+      return;
+    case 'ts':
+      checkTypeScript(block);
+      return;
+    default:
+      throw new Error(`${block.page}:${block.line}: nobody knows how to run a block of "${block.language}"`);
+  }
+}
+
+/** npm's own commands would run these tests inside themselves: it is enough that the scripts are there. */
+function checkShell(code: string): void {
+  const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: Record<string, string> };
+  const rest = code.split('\n').filter((line) => {
+    const script = /^npm (?:run )?([\w:-]+)/.exec(line)?.[1];
+    if (script === undefined || script === 'install' || script === 'ci') return script === undefined;
+    expect(Object.keys(scripts), line).toContain(script);
+    return false;
+  });
+  if (rest.join('').trim() === '') return;
+  const PATH = [join(ROOT, 'bin'), join(ROOT, 'node_modules/.bin'), process.env['PATH']].join(delimiter);
+  const run = spawnSync('bash', ['-euo', 'pipefail', '-c', rest.join('\n')], {
+    cwd: ROOT,
+    encoding: 'utf8',
+    env: { ...process.env, PATH },
+  });
+  expect(run.status, `${run.stdout}\n${run.stderr}`).toBe(0);
+}
+
+function checkTypeScript(block: Block): void {
+  const file = join(scratch, `${block.page.replaceAll(/\W/g, '-')}-${block.line}.ts`);
+  writeFileSync(file, block.code);
+  const run = spawnSync(process.execPath, ['--conditions=our-src', file], { encoding: 'utf8', cwd: ROOT });
+  expect(run.status, run.stderr).toBe(0);
+  expect(run.stderr).not.toContain('Assertion failed');
+}
+
+function blocksOf(page: string): readonly Block[] {
+  const text = readFileSync(join(ROOT, page), 'utf8');
+  return [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map((match) => ({
+    page,
+    line: text.slice(0, match.index).split('\n').length,
+    language: match[1] ?? '',
+    code: match[2] ?? '',
+  }));
+}
