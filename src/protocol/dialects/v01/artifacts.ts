@@ -98,11 +98,20 @@ export function writeArtifact(artifact: Artifact, index: number): Out {
 }
 
 export function writeArtifacts(artifacts: readonly Artifact[]): Json {
-  const number = artifactNumbers();
+  const number = isInOrder(artifacts) ? undefined : artifactNumbers();
   const out: Json[] = new Array(artifacts.length);
   for (let at = 0; at < artifacts.length; at += 1) {
     const artifact = artifacts[at] as Artifact;
-    out[at] = writeArtifact(artifact, number(artifact.artifactId));
+    out[at] = writeArtifact(artifact, number === undefined ? at : number(artifact.artifactId));
   }
   return out;
+}
+
+/** Whether numbering by first appearance would give every artifact its position: the common case, and worth no bookkeeping. */
+function isInOrder(artifacts: readonly Artifact[]): boolean {
+  for (let at = 0; at < artifacts.length; at += 1) {
+    const own = ownIndex((artifacts[at] as Artifact).artifactId);
+    if (own !== undefined && own !== at) return false;
+  }
+  return true;
 }
