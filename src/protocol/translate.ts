@@ -1,5 +1,5 @@
 import type { AgentCard } from './card.ts';
-import type { Decoded, Dialect, ReadEnv } from './dialects/dialect.ts';
+import type { Decoded, Dialect, Frame, ReadEnv, RpcId } from './dialects/dialect.ts';
 import type { Registry } from './dialects/registry.ts';
 import { equal } from './differences.ts';
 import { A2AError } from './errors.ts';
@@ -96,8 +96,7 @@ function translateEvent(document: unknown, options: TranslateOptions): Translati
   if (best === undefined) throw unreadable('event', options);
   const id = membersOf(document)['id'] as string | number | null | undefined;
   const events = best.value as readonly TaskEvent[];
-  const writer = options.to.openStream('jsonrpc' in membersOf(document) ? (id ?? null) : undefined);
-  const frames = writer.frames(events.map((event) => ({ event })));
+  const frames = framesOf(options.to, events, 'jsonrpc' in membersOf(document) ? (id ?? null) : undefined);
   const lost = events.flatMap((event) => encodeWithLosses(options.to, ['event', event], options.env).lost);
   return { from: best.dialect, kind: 'event', lost, output: frames.map((frame) => parsedOrText(frame.data)) };
 }
@@ -150,9 +149,16 @@ function answerReadings(dialect: Dialect, raw: unknown, options: TranslateOption
 function eventReadings(dialect: Dialect, raw: unknown, options: TranslateOptions): readonly Reading[] {
   const read = dialect.openReader(options.env).read(raw);
   if (!read.ok || read.value.length === 0) return [];
-  const frames = dialect.openStream(undefined).frames(read.value.map((event) => ({ event })));
+  const frames = framesOf(dialect, read.value, undefined);
   const apart = Math.min(...frames.map((frame) => distance(raw, withoutResult(parsedOrText(frame.data)))), Number.MAX_SAFE_INTEGER);
   return [{ dialect, operation: 'stream', shape: 'event', value: read.value, apart }];
+}
+
+/** A dialect may keep back what ends the work until the stream ends. */
+function framesOf(dialect: Dialect, events: readonly TaskEvent[], requestId: RpcId | undefined): readonly Frame[] {
+  const writer = dialect.openStream(requestId);
+  const frames = writer.frames(events.map((event) => ({ event })));
+  return frames.length > 0 ? frames : writer.end(undefined);
 }
 
 /** How many leaves the two documents do not share. */

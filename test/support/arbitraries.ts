@@ -281,6 +281,7 @@ export const card: fc.Arbitrary<AgentCard> = shaped(
       iconUrl: URLS,
       securitySchemes: fc.dictionary(ID, scheme, { minKeys: 1, maxKeys: 3 }),
       securityRequirements: some(requirement, 2),
+      signatures: some(fc.record({ protected: ID, signature: ID, header: METADATA }, { requiredKeys: ['protected', 'signature'] }), 2),
     },
     {
       requiredKeys: [

@@ -14,12 +14,16 @@ export interface Exchange {
   readonly operation: Operation | 'card' | 'error';
   /** POST path the request came to; `/` if absent. */
   readonly path?: string;
+  /** Broker topic that it came to instead: the mount fixes the dialect there, nothing is detected. */
+  readonly topic?: string;
   /** JSON-RPC request as sent; for HTTP+JSON, `rest` says the rest. */
   readonly request?: { readonly jsonrpc?: string; readonly id?: string | number | null; readonly method: string; readonly params?: Json };
   /** HTTP+JSON instead of JSON-RPC: verb, path with query, body; the answer's `response` is then the bare body. */
   readonly rest?: { readonly verb: string; readonly path: string; readonly body?: Json };
   /** JSON-RPC response as received (`{jsonrpc,id,result|error}`), or the bare body for `rest` and cards. */
   readonly response?: Json;
+  /** HTTP status of an HTTP+JSON error: some peers say what went wrong by it alone. */
+  readonly status?: number;
   /** Server-sent events as received: the text after `data: `. */
   readonly frames?: readonly string[];
   readonly canonical: {

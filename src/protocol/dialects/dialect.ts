@@ -85,6 +85,8 @@ export interface Traits {
   /** A message without a task id may continue the one waiting task of its context. */
   readonly resumesByContext: boolean;
   readonly unknownTask: 'error' | 'null';
+  /** `silence`: on a broker, a method it does not know is acknowledged and never answered. Absent: an error, as over HTTP always. */
+  readonly unknownMethod?: 'silence';
   readonly cancelFinished: 'error' | 'returns-task';
   /** `as-task`: a direct message is answered as a completed task, because the dialect has only tasks. */
   readonly directMessage: 'allowed' | 'as-task';

@@ -3,12 +3,21 @@ import type { DialectId } from '../ids.ts';
 import type { Operation } from '../operations.ts';
 import type { Decoded, Dialect, Hints, ReadEnv } from './dialect.ts';
 import { CONFIDENCE } from './dialect.ts';
+import { sam, samDocumented } from './sam/dialect.ts';
 import { society } from './society/dialect.ts';
 import { v01 } from './v01/dialect.ts';
+import { v02, v02Releases } from './v02/dialect.ts';
+import { v03, v03Rest, v03TaskId } from './v03/dialect.ts';
 import { v10, v10Generation } from './v10/dialect.ts';
 
 /** Every dialect, in the order that settles ties. A new one is a folder and a line here. */
-export const DIALECTS: readonly Dialect[] = [v10, v10Generation, v01, society];
+export const DIALECTS: readonly Dialect[] = [
+  ...[v10, v10Generation],
+  ...[v03, v03TaskId, v03Rest],
+  ...[v02, ...v02Releases],
+  ...[v01, society],
+  ...[sam, samDocumented],
+];
 
 export interface Registry {
   readonly all: readonly Dialect[];

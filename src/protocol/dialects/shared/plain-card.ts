@@ -92,6 +92,7 @@ export function plainCardLosses(clause: string): readonly Loss[] {
     { field: 'AgentCapabilities.extendedAgentCard', reason: absent, clause },
     { field: 'AgentCapabilities.extensions', reason: absent, clause },
     { field: 'AgentCard.iconUrl', reason: absent, clause },
+    { field: 'AgentCard.signatures', reason: absent, clause },
     { field: 'AgentSkill.securityRequirements', reason: absent, clause },
     ...authenticationLosses(clause),
   ];

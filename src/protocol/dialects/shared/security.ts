@@ -49,7 +49,7 @@ export function readSchemes(raw: unknown, env: ReadEnv): { [name: string]: Secur
 }
 
 function readScheme(raw: unknown): readonly (readonly [suffix: string, scheme: SecurityScheme])[] {
-  const s = object(raw);
+  const s = unwrapped(object(raw), 'scheme');
   const wrapped = [...KIND_OF_TYPE.values()].find((kind) => isRaw(s[kind] ?? s[SNAKE[kind]]));
   const kind = wrapped ?? oneOf(s.type, 'type', KIND_OF_TYPE);
   const body = wrapped === undefined ? s : object(s[wrapped] ?? s[SNAKE[wrapped]]);
@@ -62,12 +62,18 @@ function readScheme(raw: unknown): readonly (readonly [suffix: string, scheme: S
   });
 }
 
+/** @a2a-js/sdk 1.3.0 serves its public card as it lies in memory: a union is `{<name>: {$case, value}}` there. */
+function unwrapped(raw: Raw, name: string): Raw {
+  const union = raw[name];
+  return isRaw(union) && typeof union.$case === 'string' ? { [union.$case]: union.value } : raw;
+}
+
 function readSimple(kind: Exclude<Kind, 'oauth2SecurityScheme'>, s: Raw): SecurityScheme {
   switch (kind) {
     case 'apiKeySecurityScheme': {
       const scheme: ApiKeySecurityScheme = {
         ...described(s),
-        location: oneOf(s.location ?? s.in, 'location', LOCATIONS),
+        location: oneOf(s.location ?? s.in ?? s.in_, 'location', LOCATIONS), // `in_`: a2a-sdk 0.2.5 for Python
         name: filledText(s.name, 'name'),
       };
       return { apiKeySecurityScheme: scheme };
@@ -102,7 +108,7 @@ const LOCATIONS: ReadonlyMap<unknown, ApiKeySecurityScheme['location']> = new Ma
 ]);
 
 function readFlows(raw: unknown): readonly (readonly [string, OAuthFlows])[] {
-  const f = member(raw, 'flows', object, undefined as never);
+  const f = unwrapped(member(raw, 'flows', object, undefined as never), 'flow');
   const out: (readonly [string, OAuthFlows])[] = [];
   const add = (name: string, value: unknown, read: (flow: Raw) => OAuthFlows) => {
     if (isRaw(value)) out.push([name, member(value, `flows.${name}`, (flow) => read(object(flow)), undefined as never)]);

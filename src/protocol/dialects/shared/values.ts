@@ -16,17 +16,18 @@ export function base64(value: unknown, name: string): string {
 }
 
 const UTC = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?Z$/;
-const LENIENT = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:[Zz]|[+-]\d{2}:?\d{2})?$/;
+const LENIENT = /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?)([Zz]|[+-]\d{2}:?\d{2})?$/;
 
 /**
  * A timestamp in the canonical form: UTC with `Z` (A2A 1.0.1 §5.6.1). 0.x peers send offsets, or no zone at all, which is
- * taken as UTC.
+ * taken as UTC. Only a real offset costs what is finer than a millisecond.
  */
 export function timestampIf(value: unknown, name: string): string | undefined {
   if (value === undefined || value === null || value === '') return undefined;
   if (typeof value !== 'string') return fail(name, 'must be an RFC 3339 timestamp');
   if (UTC.test(value) && !Number.isNaN(Date.parse(value))) return value;
-  const zoned = LENIENT.test(value) ? (/(?:[Zz]|[+-]\d{2}:?\d{2})$/.test(value) ? value : `${value}Z`) : '';
-  const at = Date.parse(zoned.replace(' ', 'T'));
-  return Number.isNaN(at) ? fail(name, 'must be an RFC 3339 timestamp') : new Date(at).toISOString();
+  const [, day, time, zone = 'Z'] = LENIENT.exec(value) ?? [];
+  const at = Date.parse(`${day}T${time}${zone.toUpperCase()}`);
+  if (day === undefined || Number.isNaN(at)) return fail(name, 'must be an RFC 3339 timestamp');
+  return /^(?:[Zz]|[+-]00:?00)$/.test(zone) ? `${day}T${time}Z` : new Date(at).toISOString();
 }

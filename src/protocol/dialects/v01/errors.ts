@@ -50,8 +50,8 @@ export function writeError(error: A2AError): WireError {
 
 export function readError(raw: unknown): A2AError {
   const error = readAnyError(raw, CODES);
-  const { detail, ...data } = error.details.data ?? {};
+  const { detail, field: _, ...rest } = error.details.data ?? {};
   if (typeof detail !== 'string') return error;
-  const { data: _, ...details } = error.details;
-  return new A2AError(error.kind, detail, Object.keys(data).length === 0 ? details : { ...details, data });
+  const { data: __, ...details } = error.details;
+  return new A2AError(error.kind, detail, Object.keys(rest).length === 0 ? details : { ...details, data: rest });
 }

@@ -1,8 +1,9 @@
-import type { AgentCard, AgentInterface } from '../../card.ts';
+import type { AgentCapabilities, AgentCard, AgentInterface } from '../../card.ts';
 import type { TenantId } from '../../ids.ts';
 import type { Json, Mutable } from '../../json.ts';
 import type { CardCodec, Confidence, ReadEnv } from '../dialect.ts';
 import { modesIf, readCapabilities, readProvider, readSignature, readSkill } from '../shared/card.ts';
+import type { Raw } from '../shared/read.ts';
 import { attempt, idIf, isRaw, list, listIf, memberIf, object, text, textIf } from '../shared/read.ts';
 import { readRequirement, readSchemes } from '../shared/security.ts';
 
@@ -24,7 +25,7 @@ export function readCard(raw: unknown, env: ReadEnv): AgentCard {
     description: textIf(c.description, 'description') ?? '',
     version: textIf(c.version, 'version') ?? '',
     supportedInterfaces: list(c.supportedInterfaces ?? c.supported_interfaces, 'supportedInterfaces', readInterface, env),
-    capabilities: memberIf(c.capabilities, 'capabilities', readCapabilities, env) ?? {},
+    capabilities: capabilitiesOf(c, env),
     defaultInputModes: modesIf(c.defaultInputModes ?? c.default_input_modes, 'defaultInputModes') ?? [],
     defaultOutputModes: modesIf(c.defaultOutputModes ?? c.default_output_modes, 'defaultOutputModes') ?? [],
     skills: listIf(c.skills, 'skills', readSkill, env) ?? [],
@@ -48,6 +49,13 @@ export function readCard(raw: unknown, env: ReadEnv): AgentCard {
   const signatures = listIf(c.signatures, 'signatures', readSignature, env);
   if (signatures !== undefined) out.signatures = signatures;
   return out;
+}
+
+/** A hybrid card may name its extended card only where 0.3 looks for it. */
+function capabilitiesOf(c: Raw, env: ReadEnv): AgentCapabilities {
+  const said = memberIf(c.capabilities, 'capabilities', readCapabilities, env) ?? {};
+  const elsewhere = said.extendedAgentCard === undefined && c.supportsAuthenticatedExtendedCard === true;
+  return elsewhere ? { ...said, extendedAgentCard: true } : said;
 }
 
 function readInterface(raw: unknown, env: ReadEnv): AgentInterface {

@@ -80,7 +80,14 @@ export function readRequestMessage(raw: unknown, env: ReadEnv): Message {
   const m = object(raw);
   id(m.messageId ?? m.message_id, 'messageId', env);
   checkParts(m.parts, env);
-  return readMessage(raw, env);
+  const message = readMessage(raw, env);
+  (m.parts as readonly unknown[]).forEach(checkContent);
+  return message;
+}
+
+/** A peer that writes `data: null` as nothing (@a2a-js/sdk 1.3.0) is forgiven in its answers, not in what it asks. */
+function checkContent(part: unknown, at: number): void {
+  if (contents(object(part)) === 0) fail(`parts[${at}]`, `${ONE_CONTENT}; has 0`);
 }
 
 export function readPart(raw: unknown, env: ReadEnv): Part {
@@ -97,12 +104,18 @@ export function readPart(raw: unknown, env: ReadEnv): Part {
 
 function readContent(p: Raw, env: ReadEnv): Part {
   const { text: words, raw, url, data } = p;
-  const found = Number(isSet(words)) + Number(isSet(raw)) + Number(isSet(url)) + Number(data !== undefined);
-  if (found !== 1) return fail('', `must have exactly one of text, raw, url, data; has ${found}`);
+  const found = contents(p);
+  if (found > 1) return fail('', `${ONE_CONTENT}; has ${found}`);
   if (isSet(words)) return { text: text(words, 'text') };
   if (isSet(raw)) return { raw: base64(raw, 'raw') };
   if (isSet(url)) return { url: text(url, 'url') };
-  return { data: freeform(data, 'data', env) };
+  return { data: data === undefined ? null : freeform(data, 'data', env) };
+}
+
+const ONE_CONTENT = 'must have exactly one of text, raw, url, data';
+
+function contents(p: Raw): number {
+  return Number(isSet(p.text)) + Number(isSet(p.raw)) + Number(isSet(p.url)) + Number(p.data !== undefined);
 }
 
 /** `null` is a value only for `data` (google.protobuf.Value). */

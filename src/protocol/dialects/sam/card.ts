@@ -1,0 +1,100 @@
+import type { AgentCard, AgentInterface, AgentSkill } from '../../card.ts';
+import type { Json, JsonObject, Mutable } from '../../json.ts';
+import type { CardCodec, Confidence, ReadEnv } from '../dialect.ts';
+import { modesIf, readCapabilities, readProvider, readSignature, readSkill } from '../shared/card.ts';
+import type { Raw } from '../shared/read.ts';
+import { attempt, flagIf, isRaw, listIf, memberIf, object, text, textIf } from '../shared/read.ts';
+import { readRequirement, readSchemes, writeFlatRequirement, writeFlatScheme } from '../shared/security.ts';
+
+/**
+ * The card that agents and gateways publish on the discovery topics: 0.3's shape, at home on a topic (`url` is
+ * `solace:{request topic}`), with what SAM adds as capability extensions (dialects.md §4f).
+ */
+export const card: CardCodec = {
+  detect: (raw): Confidence => (isRaw(raw) && typeof raw.url === 'string' && raw.url.startsWith('solace:') ? 'path' : 'no'),
+  read: (raw, env) => attempt(readCard, raw, env),
+  write: writeCard,
+};
+
+function readCard(raw: unknown, env: ReadEnv): AgentCard {
+  const c = object(raw);
+  const capabilities = memberIf(c.capabilities, 'capabilities', readCapabilities, env) ?? {};
+  const extended = flagIf(
+    c.supportsAuthenticatedExtendedCard ?? c.supports_authenticated_extended_card,
+    'supportsAuthenticatedExtendedCard',
+  );
+  const out: Mutable<AgentCard> = {
+    name: text(c.name, 'name'),
+    description: textIf(c.description, 'description') ?? '',
+    version: textIf(c.version, 'version') ?? '',
+    supportedInterfaces: readInterfaces(c, env),
+    capabilities: extended === undefined ? capabilities : { ...capabilities, extendedAgentCard: extended },
+    defaultInputModes: modesIf(c.defaultInputModes ?? c.default_input_modes, 'defaultInputModes') ?? [],
+    defaultOutputModes: modesIf(c.defaultOutputModes ?? c.default_output_modes, 'defaultOutputModes') ?? [],
+    skills: listIf(c.skills, 'skills', readSkill, env) ?? [],
+  };
+  const provider = memberIf(c.provider, 'provider', readProvider, env);
+  if (provider !== undefined) out.provider = provider;
+  const documentationUrl = textIf(c.documentationUrl ?? c.documentation_url, 'documentationUrl');
+  if (documentationUrl !== undefined) out.documentationUrl = documentationUrl;
+  const iconUrl = textIf(c.iconUrl ?? c.icon_url, 'iconUrl');
+  if (iconUrl !== undefined) out.iconUrl = iconUrl;
+  const schemes = memberIf(c.securitySchemes ?? c.security_schemes, 'securitySchemes', readSchemes, env);
+  if (schemes !== undefined) out.securitySchemes = schemes;
+  const requirements = listIf(c.security, 'security', readRequirement, env);
+  if (requirements !== undefined) out.securityRequirements = requirements;
+  const signatures = listIf(c.signatures, 'signatures', readSignature, env);
+  if (signatures !== undefined) out.signatures = signatures;
+  return out;
+}
+
+/** The main one first. `additionalInterfaces` may repeat it (0.3 says it should): that entry is not a second one. */
+function readInterfaces(c: Raw, env: ReadEnv): readonly AgentInterface[] {
+  const protocolVersion = shortVersion(textIf(c.protocolVersion ?? c.protocol_version, 'protocolVersion') ?? '0.3.0');
+  const url = text(c.url, 'url');
+  const protocolBinding = textIf(c.preferredTransport ?? c.preferred_transport, 'preferredTransport') ?? 'JSONRPC';
+  const others = listIf(c.additionalInterfaces ?? c.additional_interfaces, 'additionalInterfaces', readOther, env) ?? [];
+  const repeated = others.findIndex((other) => other.url === url && other.protocolBinding === protocolBinding);
+  const main: AgentInterface = { url, protocolBinding, protocolVersion };
+  return [main, ...others.filter((_, at) => at !== repeated).map((other) => ({ ...other, protocolVersion }))];
+}
+
+function readOther(raw: unknown): { readonly url: string; readonly protocolBinding: string } {
+  const i = object(raw);
+  return { url: text(i.url, 'url'), protocolBinding: text(i.transport, 'transport') };
+}
+
+/** Canonical versions are `Major.Minor`; 0.x cards say the patch as well. */
+function shortVersion(version: string): string {
+  return version.split('.').slice(0, 2).join('.');
+}
+
+function longVersion(version: string): string {
+  return version.startsWith('0.') ? `${version}.0` : version;
+}
+
+function writeCard(value: AgentCard): Json {
+  const { supportedInterfaces, capabilities, skills, securitySchemes, securityRequirements, ...rest } = value;
+  const { extendedAgentCard, ...abilities } = capabilities;
+  const [main, ...others] = supportedInterfaces;
+  const out: Record<string, Json> = {
+    ...(rest as unknown as JsonObject),
+    protocolVersion: longVersion(main?.protocolVersion ?? '0.3'),
+    url: main?.url ?? '',
+    preferredTransport: main?.protocolBinding ?? 'JSONRPC',
+    capabilities: abilities as unknown as JsonObject,
+    skills: skills.map(writeSkill),
+  };
+  if (others.length > 0) out.additionalInterfaces = supportedInterfaces.map((each) => ({ url: each.url, transport: each.protocolBinding }));
+  if (extendedAgentCard !== undefined) out.supportsAuthenticatedExtendedCard = extendedAgentCard;
+  if (securitySchemes !== undefined) {
+    out.securitySchemes = Object.fromEntries(Object.entries(securitySchemes).map(([name, scheme]) => [name, writeFlatScheme(scheme)]));
+  }
+  if (securityRequirements !== undefined) out.security = securityRequirements.map(writeFlatRequirement);
+  return out;
+}
+
+function writeSkill({ securityRequirements, ...skill }: AgentSkill): Json {
+  const out = skill as unknown as JsonObject;
+  return securityRequirements === undefined ? out : { ...out, security: securityRequirements.map(writeFlatRequirement) };
+}

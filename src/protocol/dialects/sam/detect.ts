@@ -1,0 +1,24 @@
+import type { Confidence, Hints } from '../dialect.ts';
+import type { Raw } from '../shared/read.ts';
+import { isRaw } from '../shared/read.ts';
+
+/**
+ * Over HTTP, SAM is known by its documented spelling alone. `message/*` is 0.3's and PromptKit's there, `tasks/cancel` is
+ * 0.3's; on a broker the mount says that it is SAM, and this tells which of its spellings.
+ */
+export function detectDocumented(hints: Hints): Confidence {
+  if (hints.method === 'tasks/send-streaming') return 'shape';
+  if (hints.method !== 'tasks/send' || !isRaw(hints.params)) return 'no';
+  const { message, id } = hints.params;
+  if (!isRaw(message)) return 'no';
+  // 0.1 and Society put the task's id into the params, and the earliest 0.1 lets `type` be left out.
+  return isSnake(message) || (id === undefined && hasBareParts(message.parts)) ? 'shape' : 'no';
+}
+
+function isSnake(message: Raw): boolean {
+  return message.message_id !== undefined || message.context_id !== undefined || message.task_id !== undefined;
+}
+
+function hasBareParts(parts: unknown): boolean {
+  return Array.isArray(parts) && parts.length > 0 && parts.every((part) => isRaw(part) && part.type === undefined);
+}

@@ -1,0 +1,104 @@
+import { ERRORS } from '../../errors.ts';
+import { dialectId } from '../../ids.ts';
+import type { Operation } from '../../operations.ts';
+import type { Codecs } from '../define.ts';
+import { defineDialect } from '../define.ts';
+import type { Dialect, Loss, Traits } from '../dialect.ts';
+import type { Codes } from '../shared/errors.ts';
+import { readError, writePlainError } from '../shared/errors.ts';
+import { DRAFT_LOSSES } from '../shared/losses.ts';
+import { card } from './card.ts';
+import { detectDocumented } from './detect.ts';
+import { readEvent, readTask } from './model.ts';
+import { readCancelRequest, readSendRequest, readSendResult, writeCancelRequest, writeSendRequest } from './requests.ts';
+import { openStream } from './stream.ts';
+import type { Spelling } from './write.ts';
+import { writeEvent, writeTask } from './write.ts';
+
+/** Solace Agent Mesh: three methods, one codec, two spellings. There is nothing to get, list or subscribe to. */
+type Methods = Readonly<Partial<Record<Operation, string>>>;
+const WIRE: Methods = { send: 'message/send', stream: 'message/stream', cancel: 'tasks/cancel' };
+const DOCUMENTED: Methods = { send: 'tasks/send', stream: 'tasks/send-streaming', cancel: 'tasks/cancel' };
+const ALIASES: Readonly<Record<string, Operation>> = {
+  'message/send': 'send',
+  'message/stream': 'stream',
+  'tasks/send': 'send',
+  'tasks/send-streaming': 'stream',
+};
+
+/** dialects.md §4b: what SAM refuses for want of rights it calls an invalid request. Read back, the code has its plain meaning. */
+const codes: Codes = { INVALID_REQUEST: -32600, UNAUTHENTICATED: -32600, PERMISSION_DENIED: -32600 };
+
+const traits: Traits = {
+  // The one answer to a send is the finished Task, and there is no method to ask for it later: an early one would be taken
+  // for the answer. That the broker carries it as a message of its own is the binding's business.
+  blockingDefault: true,
+  closesOnInputRequired: true,
+  callerNamesTask: true,
+  resumesByContext: false,
+  unknownTask: 'error',
+  unknownMethod: 'silence',
+  cancelFinished: 'error',
+  directMessage: 'as-task',
+  historyDefault: 'all',
+  subscribeFinished: 'error',
+  // SAM has no HTTP form of its own; JSON-RPC errors go out as in the official versions.
+  httpStatusOnError: (kind) => (ERRORS[kind].rpc > -32000 || kind === 'PAYLOAD_TOO_LARGE' ? ERRORS[kind].http : 200),
+  timeoutMs: 300_000, // its gateways' idle task_timeout (§4f)
+  bodyBytesMax: 10_000_000,
+  extensionsHeader: undefined,
+  versionHeader: undefined,
+};
+
+const MODEL = 'dialects.md §4b: the models of A2A 0.3';
+const NAMED = 'dialects.md §4b: request id = task id; seed 003, Message Object: task_id';
+const losses: readonly Loss[] = [
+  { field: 'Message.taskId', reason: 'a request names its task in one place, read as the caller’s name for it (alias)', clause: NAMED },
+  { field: 'SendRequest.alias', reason: 'a task id in the message of a request is read as the caller’s name for the task', clause: NAMED },
+  ...['SendRequest.tenant', 'CancelRequest.tenant', 'AgentInterface.tenant'].map((field) => ({
+    field,
+    reason: 'SAM has no tenants; its namespace is the root of the topics',
+    clause: 'dialects.md §4f: topics under {ns}/a2a/v1',
+  })),
+  { field: 'Part.filename', reason: 'only a file has a name, not text or data', clause: `${MODEL} (protocol.md §4.3)` },
+  { field: 'Part.mediaType', reason: 'only a file has a media type, not text or data', clause: `${MODEL} (protocol.md §4.3)` },
+  {
+    field: 'AgentInterface.protocolVersion',
+    reason: 'one version for the whole card: that of the first interface',
+    clause: 'A2A 0.3.0 AgentInterface {url, transport}',
+  },
+  ...DRAFT_LOSSES.filter((loss) => !loss.field.startsWith('GetRequest.')),
+];
+
+function codecs(spelling: Spelling): Codecs {
+  return {
+    'send.request': { read: readSendRequest, write: (request) => writeSendRequest(request, spelling) },
+    'send.result': { read: readSendResult, write: (result) => writeEvent(result, spelling) },
+    'stream.request': { read: readSendRequest, write: (request) => writeSendRequest(request, spelling) },
+    'cancel.request': { read: readCancelRequest, write: writeCancelRequest },
+    'cancel.result': { read: readTask, write: (task) => writeTask(task, spelling) },
+    event: { read: readEvent, write: (event) => writeEvent(event, spelling) },
+  };
+}
+
+function build(id: string, title: string, spelling: Spelling): Dialect {
+  return defineDialect({
+    id: dialectId(id),
+    title,
+    methods: spelling === 'wire' ? WIRE : DOCUMENTED,
+    aliases: ALIASES,
+    detect: spelling === 'wire' ? () => 'no' : detectDocumented,
+    codecs: codecs(spelling),
+    error: { read: (raw) => readError(raw, codes), write: (error) => writePlainError(error, codes) },
+    card,
+    openStream: (requestId) => openStream(requestId, spelling),
+    traits,
+    losses,
+  });
+}
+
+/** As SAM's code sends it. Found on a broker alone, whose mount says so. */
+export const sam: Dialect = build('sam', 'Solace Agent Mesh', 'wire');
+
+/** As SAM's documents write it. */
+export const samDocumented: Dialect = build('sam.documented', 'Solace Agent Mesh, as documented', 'documented');

@@ -1,0 +1,136 @@
+import type { ExternalId, PushConfigId } from '../../ids.ts';
+import type { Json, JsonObject, Mutable } from '../../json.ts';
+import type { AuthenticationInfo, PushConfig } from '../../push.ts';
+import type { CancelRequest, SendConfiguration, SendRequest, SendResult } from '../../requests.ts';
+import type { ReadEnv } from '../dialect.ts';
+import type { Raw } from '../shared/read.ts';
+import {
+  countIf,
+  fail,
+  filledText,
+  flagIf,
+  id,
+  idIf,
+  member,
+  memberIf,
+  metadataIf,
+  object,
+  textIf,
+  texts,
+  textsIf,
+} from '../shared/read.ts';
+import { readEvent, readRequestMessage } from './model.ts';
+import type { Spelling } from './write.ts';
+import { writeMessage } from './write.ts';
+
+/**
+ * The caller names the task: by `task_id` of the message, otherwise by the envelope's id (dialects.md §4b, "request id = task
+ * id"). Either is an alias, never one of our ids, so `message.taskId` stays empty and a follow-up finds the task by its name.
+ */
+export function readSendRequest(raw: unknown, env: ReadEnv): SendRequest {
+  const r = object(raw);
+  const out: Mutable<SendRequest> = { message: member(r.message, 'message', readRequestMessage, env) };
+  const alias = member(r.message, 'message', readName, env) ?? nameOfEnvelope(env);
+  if (alias !== undefined) out.alias = alias;
+  const configuration = memberIf(r.configuration, 'configuration', readConfiguration, env);
+  if (configuration !== undefined) out.configuration = configuration;
+  const metadata = metadataIf(r.metadata, 'metadata', env);
+  if (metadata !== undefined) out.metadata = metadata;
+  return out;
+}
+
+function readName(raw: unknown, env: ReadEnv): ExternalId | undefined {
+  const m = object(raw);
+  return idIf<ExternalId>(m.taskId ?? m.task_id, 'taskId', env);
+}
+
+function nameOfEnvelope(env: ReadEnv): ExternalId | undefined {
+  return env.rpcId === undefined || env.rpcId === null ? undefined : idIf<ExternalId>(String(env.rpcId), 'id', env);
+}
+
+/** The name goes into the message as well as into the envelope, so that it does not hang on how the envelope is numbered. */
+export function writeSendRequest(request: SendRequest, spelling: Spelling): Json {
+  const { message, configuration, metadata } = request;
+  const out: Record<string, Json> = { message: writeMessage(message, spelling, request.alias ?? message.taskId) };
+  if (configuration !== undefined) out.configuration = writeConfiguration(configuration, spelling);
+  if (metadata !== undefined) out.metadata = metadata;
+  return out;
+}
+
+function readConfiguration(raw: unknown, env: ReadEnv): SendConfiguration {
+  const c = object(raw);
+  const out: Mutable<SendConfiguration> = {};
+  const modes = textsIf(c.acceptedOutputModes ?? c.accepted_output_modes, 'acceptedOutputModes');
+  if (modes !== undefined) out.acceptedOutputModes = modes;
+  const push = memberIf(c.pushNotificationConfig ?? c.push_notification_config, 'pushNotificationConfig', readPushConfig, env);
+  if (push !== undefined) out.taskPushNotificationConfig = push;
+  const historyLength = countIf(c.historyLength ?? c.history_length, 'historyLength');
+  if (historyLength !== undefined) out.historyLength = historyLength;
+  const blocking = flagIf(c.blocking, 'blocking');
+  if (blocking !== undefined) out.returnImmediately = !blocking;
+  return out;
+}
+
+function writeConfiguration(configuration: SendConfiguration, spelling: Spelling): JsonObject {
+  const wire = spelling === 'wire';
+  const { acceptedOutputModes, taskPushNotificationConfig, historyLength, returnImmediately } = configuration;
+  const out: Record<string, Json> = {};
+  if (acceptedOutputModes !== undefined) out[wire ? 'acceptedOutputModes' : 'accepted_output_modes'] = acceptedOutputModes;
+  if (taskPushNotificationConfig !== undefined) {
+    out[wire ? 'pushNotificationConfig' : 'push_notification_config'] = writePushConfig(taskPushNotificationConfig);
+  }
+  if (historyLength !== undefined) out[wire ? 'historyLength' : 'history_length'] = historyLength;
+  if (returnImmediately !== undefined) out.blocking = !returnImmediately;
+  return out;
+}
+
+function readPushConfig(raw: unknown, env: ReadEnv): PushConfig {
+  const c = object(raw);
+  const out: Mutable<PushConfig> = { url: filledText(c.url, 'url') };
+  const configId = idIf<PushConfigId>(c.id, 'id', env);
+  if (configId !== undefined) out.id = configId;
+  const token = textIf(c.token, 'token');
+  if (token) out.token = token;
+  const authentication = memberIf(c.authentication, 'authentication', readAuthentication, env);
+  if (authentication !== undefined) out.authentication = authentication;
+  return out;
+}
+
+/** 0.3 lists schemes, 1.0 has one: the first. */
+function readAuthentication(raw: unknown): AuthenticationInfo {
+  const a = object(raw);
+  const scheme = texts(a.schemes, 'schemes')[0] ?? fail('schemes', 'must name a scheme');
+  const credentials = textIf(a.credentials, 'credentials');
+  return credentials ? { scheme, credentials } : { scheme };
+}
+
+function writePushConfig(config: PushConfig): JsonObject {
+  const out: Record<string, Json> = { url: config.url };
+  if (config.id !== undefined) out.id = config.id;
+  if (config.token !== undefined) out.token = config.token;
+  if (config.authentication !== undefined) {
+    const { scheme, credentials } = config.authentication;
+    out.authentication = credentials === undefined ? { schemes: [scheme] } : { schemes: [scheme], credentials };
+  }
+  return out;
+}
+
+export function readSendResult(raw: unknown, env: ReadEnv): SendResult {
+  const event = readEvent(raw, env);
+  if (event.task !== undefined) return { task: event.task };
+  if (event.message !== undefined) return { message: event.message };
+  return fail('kind', 'must be one of task, message');
+}
+
+/** `{id}` on the wire; the documents name the method and no member, so the spellings of a task id elsewhere are taken too. */
+export function readCancelRequest(raw: unknown, env: ReadEnv): CancelRequest {
+  const r: Raw = object(raw);
+  const out: Mutable<CancelRequest> = { id: id(r.id ?? r.taskId ?? r.task_id, 'id', env) };
+  const metadata = metadataIf(r.metadata, 'metadata', env);
+  if (metadata !== undefined) out.metadata = metadata;
+  return out;
+}
+
+export function writeCancelRequest(request: CancelRequest): Json {
+  return request.metadata === undefined ? { id: request.id } : { id: request.id, metadata: request.metadata };
+}

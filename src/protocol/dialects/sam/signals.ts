@@ -1,0 +1,44 @@
+import type { DataPart, Part } from '../../parts.ts';
+import { isRaw } from '../shared/read.ts';
+
+/**
+ * What SAM's agents say of their work in data parts of status messages, by `data.type` (dialects.md §4b). They are plain
+ * data on every wire and pass through unchanged; this is for those who want to show them.
+ */
+export const SIGNALS = [
+  'tool_invocation_start',
+  'tool_result',
+  'llm_invocation',
+  'llm_response',
+  'agent_progress_update',
+  'artifact_creation_progress',
+  'artifact_saved',
+  'template_block',
+  'structured_invocation_request',
+  'structured_invocation_result',
+  'workflow_execution_start',
+  'workflow_node_execution_start',
+  'workflow_node_execution_result',
+  'workflow_map_progress',
+  'workflow_execution_result',
+  'deep_research_progress',
+  'deep_research_plan',
+  'deep_research_plan_stale',
+  'deep_research_report',
+  'rag_info_update',
+  'compaction_notification',
+  'thinking_content',
+] as const;
+export type Signal = (typeof SIGNALS)[number];
+
+const KNOWN: ReadonlySet<unknown> = new Set(SIGNALS);
+
+/** The signal that a part is, if it is one. */
+export function signalOf(part: Part): Signal | undefined {
+  const type = isRaw(part.data) ? part.data.type : undefined;
+  return KNOWN.has(type) ? (type as Signal) : undefined;
+}
+
+export function isSignal(part: Part): part is DataPart {
+  return signalOf(part) !== undefined;
+}

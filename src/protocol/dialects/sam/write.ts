@@ -1,0 +1,174 @@
+import type { TaskArtifactUpdate, TaskEvent, TaskStatusUpdate } from '../../events.ts';
+import type { Json, JsonObject } from '../../json.ts';
+import type { Message } from '../../message.ts';
+import type { FilePart, Part } from '../../parts.ts';
+import type { TaskState } from '../../states.ts';
+import { isInterrupted, isTerminal } from '../../states.ts';
+import type { Artifact, Task, TaskStatus } from '../../task.ts';
+
+/**
+ * `wire`: what SAM's code sends, the 0.3 models by their JSON names without nulls. `documented`: what its documents show,
+ * the same models by their Python names, parts without `kind`, and an artifact that is one file as `{id,name,uri,…}`.
+ * Both write every state of 0.3. The documents name five, but the code behind either spelling has all (dialects.md §4b) and
+ * answers `input-required` itself.
+ */
+export type Spelling = 'wire' | 'documented';
+
+type Out = Record<string, Json>;
+
+const STATE_NAMES: Readonly<Record<TaskState, string>> = {
+  TASK_STATE_UNSPECIFIED: 'unknown',
+  TASK_STATE_SUBMITTED: 'submitted',
+  TASK_STATE_WORKING: 'working',
+  TASK_STATE_COMPLETED: 'completed',
+  TASK_STATE_FAILED: 'failed',
+  TASK_STATE_CANCELED: 'canceled',
+  TASK_STATE_INPUT_REQUIRED: 'input-required',
+  TASK_STATE_REJECTED: 'rejected',
+  TASK_STATE_AUTH_REQUIRED: 'auth-required',
+};
+
+/** `taskId` is another than the message's own where a request names its task. */
+export function writeMessage(message: Message, spelling: Spelling, taskId: string | undefined = message.taskId): JsonObject {
+  const wire = spelling === 'wire';
+  const role = message.role === 'ROLE_USER' ? 'user' : 'agent';
+  const parts = writeParts(message.parts, spelling);
+  const out: Out = wire
+    ? { kind: 'message', messageId: message.messageId, role, parts }
+    : { kind: 'message', message_id: message.messageId, role, parts };
+  if (message.contextId !== undefined) out[wire ? 'contextId' : 'context_id'] = message.contextId;
+  if (taskId !== undefined) out[wire ? 'taskId' : 'task_id'] = taskId;
+  if (message.metadata !== undefined) out.metadata = message.metadata;
+  if (message.extensions !== undefined) out.extensions = message.extensions;
+  if (message.referenceTaskIds !== undefined) out[wire ? 'referenceTaskIds' : 'reference_task_ids'] = message.referenceTaskIds;
+  return out;
+}
+
+function writeParts(parts: readonly Part[], spelling: Spelling): Json[] {
+  const out: Json[] = [];
+  for (const part of parts) out.push(writePart(part, spelling));
+  return out;
+}
+
+function writePart(part: Part, spelling: Spelling): Json {
+  const wire = spelling === 'wire';
+  let out: Out;
+  if (part.text !== undefined) {
+    out = wire ? { kind: 'text', text: part.text } : { text: part.text };
+  } else if (part.data !== undefined) {
+    const { data } = part;
+    if (typeof data !== 'object' || data === null || Array.isArray(data)) return writeWrappedData(part, spelling);
+    out = wire ? { kind: 'data', data } : { data };
+  } else {
+    out = wire ? { kind: 'file', file: writeFile(part, 'mimeType') } : { file: writeFile(part, 'mime_type') };
+  }
+  if (part.metadata !== undefined) out.metadata = part.metadata;
+  return out;
+}
+
+function writeFile(part: FilePart, mediaType: 'mimeType' | 'mime_type'): Json {
+  const file: Out = part.url === undefined ? { bytes: part.raw } : { uri: part.url };
+  if (part.filename !== undefined) file.name = part.filename;
+  if (part.mediaType !== undefined) file[mediaType] = part.mediaType;
+  return file;
+}
+
+/** Data that is no object: 0.3 has no place for it but this one, which the official SDKs agree on (protocol.md §4.3). */
+function writeWrappedData(part: Part, spelling: Spelling): Json {
+  const data = { value: part.data ?? null };
+  const metadata = { ...part.metadata, data_part_compat: true };
+  return spelling === 'wire' ? { kind: 'data', data, metadata } : { data, metadata };
+}
+
+function writeStatus(status: TaskStatus, spelling: Spelling): Json {
+  const out: Out = { state: STATE_NAMES[status.state] };
+  if (status.message !== undefined) out.message = writeMessage(status.message, spelling);
+  if (status.timestamp !== undefined) out.timestamp = status.timestamp;
+  return out;
+}
+
+function writeArtifact(artifact: Artifact, spelling: Spelling): Json {
+  const out: Out = spelling === 'wire' ? { artifactId: artifact.artifactId } : { id: artifact.artifactId };
+  if (artifact.name !== undefined) out.name = artifact.name;
+  if (artifact.description !== undefined) out.description = artifact.description;
+  if (spelling === 'wire' || !writeAsFile(artifact, out)) out.parts = writeParts(artifact.parts, spelling);
+  if (artifact.metadata !== undefined) out.metadata = artifact.metadata;
+  if (artifact.extensions !== undefined) out.extensions = artifact.extensions;
+  return out;
+}
+
+/**
+ * The documented artifact holds one file, whose name is the artifact's. Text, data, several parts, a file of another name:
+ * those keep `parts` beside the documented `id`, since to make a file of them would change what they are.
+ */
+function writeAsFile(artifact: Artifact, out: Out): boolean {
+  const part = artifact.parts[0];
+  if (part === undefined || artifact.parts.length !== 1 || part.filename !== artifact.name) return false;
+  if (part.url !== undefined) {
+    if (part.metadata !== undefined) return false;
+    out.uri = part.url;
+  } else if (part.raw !== undefined) {
+    const uri = part.metadata?.uri;
+    if (part.metadata !== undefined && (typeof uri !== 'string' || Object.keys(part.metadata).length !== 1)) return false;
+    if (typeof uri === 'string') out.uri = uri;
+    out.inline_data = { data: part.raw };
+  } else return false;
+  if (part.mediaType !== undefined) out.mime_type = part.mediaType;
+  return true;
+}
+
+/** `contextId` is required in the model behind it, so a task without one says so with an empty text. */
+export function writeTask(task: Task, spelling: Spelling): Json {
+  const contextId = task.contextId ?? '';
+  const status = writeStatus(task.status, spelling);
+  const out: Out =
+    spelling === 'wire' ? { kind: 'task', id: task.id, contextId, status } : { kind: 'task', id: task.id, context_id: contextId, status };
+  if (task.artifacts !== undefined) {
+    const artifacts: Json[] = [];
+    for (const artifact of task.artifacts) artifacts.push(writeArtifact(artifact, spelling));
+    out.artifacts = artifacts;
+  }
+  if (task.history !== undefined) {
+    const history: Json[] = [];
+    for (const message of task.history) history.push(writeMessage(message, spelling));
+    out.history = history;
+  }
+  if (task.metadata !== undefined) out.metadata = task.metadata;
+  return out;
+}
+
+export function writeStatusUpdate(update: TaskStatusUpdate, spelling: Spelling, final: boolean): Json {
+  const { taskId, contextId } = update;
+  const status = writeStatus(update.status, spelling);
+  const out: Out =
+    spelling === 'wire'
+      ? { kind: 'status-update', taskId, contextId, status, final }
+      : { kind: 'status-update', task_id: taskId, context_id: contextId, status, final };
+  if (update.metadata !== undefined) out.metadata = update.metadata;
+  return out;
+}
+
+export function writeArtifactUpdate(update: TaskArtifactUpdate, spelling: Spelling): Json {
+  const { taskId, contextId } = update;
+  const artifact = writeArtifact(update.artifact, spelling);
+  const out: Out =
+    spelling === 'wire'
+      ? { kind: 'artifact-update', taskId, contextId, artifact }
+      : { kind: 'artifact-update', task_id: taskId, context_id: contextId, artifact };
+  if (update.append !== undefined) out.append = update.append;
+  if (update.lastChunk !== undefined) out[spelling === 'wire' ? 'lastChunk' : 'last_chunk'] = update.lastChunk;
+  if (update.metadata !== undefined) out.metadata = update.metadata;
+  return out;
+}
+
+export function writeEvent(event: TaskEvent, spelling: Spelling): Json {
+  if (event.artifactUpdate !== undefined) return writeArtifactUpdate(event.artifactUpdate, spelling);
+  if (event.statusUpdate !== undefined) return writeStatusUpdate(event.statusUpdate, spelling, isAnswer(event.statusUpdate.status.state));
+  if (event.task !== undefined) return writeTask(event.task, spelling);
+  return writeMessage(event.message, spelling);
+}
+
+/** SAM's last word on a request: done, or waiting for the caller. */
+export function isAnswer(state: TaskState): boolean {
+  return isTerminal(state) || isInterrupted(state);
+}

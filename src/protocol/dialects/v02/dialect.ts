@@ -1,0 +1,66 @@
+import type { Confidence, Dialect } from '../dialect.ts';
+import type { Codes } from '../shared/errors.ts';
+import type { Raw } from '../shared/read.ts';
+import { isRaw } from '../shared/read.ts';
+import { CODES } from '../v03/codes.ts';
+import { kindDialect } from '../v03/kind-dialect.ts';
+import type { Patch, Release } from './releases.ts';
+import { release } from './releases.ts';
+
+/** The newest release whose cards do not say their version. */
+const UNSAID: Patch = 4;
+const NEWEST: Patch = 6;
+
+/** 0.2's codes end at -32006: there is no extended card over RPC, so no code for not having one. */
+const V02_CODES: Codes = { ...CODES, EXTENDED_AGENT_CARD_NOT_CONFIGURED: -32004 };
+
+/**
+ * 0.2 is 0.3 with less. Its requests can't be told from 0.3's, so that it is chosen by a card, a mount, or the task's origin;
+ * where only the grammar speaks, 0.3 stands before it.
+ */
+function build(own: Release): Dialect {
+  const { patch } = own;
+  const dialect: Dialect = kindDialect({
+    id: patch === NEWEST ? 'v02' : `v02.${patch}`,
+    title: `A2A 0.2.${patch}`,
+    without: own.without,
+    losses: own.losses,
+    outputModesRequired: own.outputModesRequired,
+    taskId: 'id',
+    codes: V02_CODES,
+    card: {
+      ...(own.cardSaysVersion ? { protocolVersion: `0.2.${patch}` } : {}),
+      interfaceVersion: '0.2',
+      transports: own.transports,
+      detect: (raw) => detectCard(raw, patch),
+    },
+    detect: ({ method }) => (method !== undefined && dialect.operationOf(method) !== undefined ? 'grammar' : 'no'),
+    traits: own.extensionsHeader ? {} : { extensionsHeader: undefined },
+  });
+  return dialect;
+}
+
+const SAID = /^0\.2(?:\.(\d+))?/;
+
+function detectCard(raw: Raw, patch: Patch): Confidence {
+  if (typeof raw.protocolVersion !== 'string') return patch === UNSAID && looksLike02(raw) ? 'grammar' : 'no';
+  const said = SAID.exec(raw.protocolVersion);
+  if (said === null) return 'no';
+  // A number that was never released is read as the newest that was.
+  return Math.min(Number(said[1] ?? NEWEST), NEWEST) === patch ? 'shape' : 'no';
+}
+
+/** Without a version, what 0.2 requires of a card and 0.1 does not: media types, and described, tagged skills. */
+function looksLike02(raw: Raw): boolean {
+  if (raw.authentication !== undefined || raw.interfaces !== undefined) return false;
+  const modes: unknown = raw.defaultInputModes;
+  if (!Array.isArray(modes) || !modes.some((mode: unknown) => typeof mode === 'string' && mode.includes('/'))) return false;
+  return (
+    Array.isArray(raw.skills) && raw.skills.every((skill: unknown) => isRaw(skill) && Array.isArray(skill.tags) && 'description' in skill)
+  );
+}
+
+export const v02: Dialect = build(release(6));
+
+/** The releases before it, newest first. */
+export const v02Releases: readonly Dialect[] = ([5, 4, 3, 2, 1, 0] as const).map((patch) => build(release(patch)));

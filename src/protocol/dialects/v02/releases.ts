@@ -1,0 +1,72 @@
+import type { Operation } from '../../operations.ts';
+import type { Loss } from '../dialect.ts';
+
+/** 0.2.0 to 0.2.6, by their last number. */
+export type Patch = 0 | 1 | 2 | 3 | 4 | 5 | 6;
+
+/** A release that 0.2 did not reach: what came with 0.3.0. */
+const V03 = 7;
+type Since = Patch | typeof V03;
+
+interface Arrival {
+  readonly since: Since;
+  /** In the canonical model. */
+  readonly field: string;
+  /** In the release's own schema. */
+  readonly wire: string;
+}
+
+/** What each release brought (schema diffs of the tags), and so what those before it lack. */
+const FIELDS: readonly Arrival[] = [
+  { since: 1, field: 'Message.referenceTaskIds', wire: 'Message.referenceTaskIds' },
+  { since: 1, field: 'AgentCapabilities.extendedAgentCard', wire: 'AgentCard.supportsAuthenticatedExtendedCard' },
+  { since: 2, field: 'Message.extensions', wire: 'Message.extensions' },
+  { since: 2, field: 'Artifact.extensions', wire: 'Artifact.extensions' },
+  { since: 2, field: 'PushConfig.id', wire: 'PushNotificationConfig.id' },
+  { since: 2, field: 'AgentCapabilities.extensions', wire: 'AgentCapabilities.extensions' },
+  { since: 2, field: 'AgentCard.iconUrl', wire: 'AgentCard.iconUrl' },
+  { since: 5, field: 'PushGetRequest.id', wire: 'GetTaskPushNotificationConfigParams.pushNotificationConfigId' },
+  { since: V03, field: 'AgentCard.signatures', wire: 'AgentCard.signatures' },
+  { since: V03, field: 'AgentSkill.securityRequirements', wire: 'AgentSkill.security' },
+  { since: V03, field: 'SecurityScheme.mtlsSecurityScheme', wire: 'MutualTLSSecurityScheme' },
+  { since: V03, field: 'OAuth2SecurityScheme.oauth2MetadataUrl', wire: 'OAuth2SecurityScheme.oauth2MetadataUrl' },
+];
+
+const OPERATIONS_SINCE: readonly { readonly since: Since; readonly operation: Operation }[] = [
+  { since: 5, operation: 'push.list' },
+  { since: 5, operation: 'push.delete' },
+  // 0.2.1 to 0.2.6 have the extended card behind a plain GET, not as a method.
+  { since: V03, operation: 'extendedCard' },
+  { since: V03, operation: 'list' },
+];
+
+/** One release as the differences from 0.3 that it is. */
+export interface Release {
+  readonly patch: Patch;
+  readonly losses: readonly Loss[];
+  readonly without: readonly Operation[];
+  /** `acceptedOutputModes` became optional in 0.2.6. */
+  readonly outputModesRequired: boolean;
+  /** The card says which version it is of: since 0.2.5. */
+  readonly cardSaysVersion: boolean;
+  /** `preferredTransport`, `additionalInterfaces`: since 0.2.4. */
+  readonly transports: boolean;
+  /** `X-A2A-Extensions`: the guide that names it ships with 0.2.4. */
+  readonly extensionsHeader: boolean;
+}
+
+export function release(patch: Patch): Release {
+  return {
+    patch,
+    losses: FIELDS.filter(({ since }) => since > patch).map((arrival) => ({
+      field: arrival.field,
+      reason: `came with ${arrival.since === V03 ? '0.3.0' : `0.2.${arrival.since}`}`,
+      clause: `A2A 0.2.${patch} a2a.json: no ${arrival.wire}`,
+    })),
+    without: OPERATIONS_SINCE.filter(({ since }) => since > patch).map(({ operation }) => operation),
+    outputModesRequired: patch < 6,
+    cardSaysVersion: patch >= 5,
+    transports: patch >= 4,
+    extensionsHeader: patch >= 4,
+  };
+}

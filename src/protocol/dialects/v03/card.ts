@@ -1,0 +1,187 @@
+import type { AgentCard, AgentInterface, AgentSkill, SecurityScheme } from '../../card.ts';
+import type { Json, Mutable } from '../../json.ts';
+import type { CardCodec, Confidence, ReadEnv } from '../dialect.ts';
+import { modesIf, readCapabilities, readProvider, readSignature, readSkill } from '../shared/card.ts';
+import type { Raw, Reader } from '../shared/read.ts';
+import { attempt, flagIf, isRaw, listIf, memberIf, object, text, textIf } from '../shared/read.ts';
+import { readRequirement, readSchemes, writeFlatRequirement, writeFlatScheme } from '../shared/security.ts';
+import type { Out } from './parts.ts';
+import { alternatives, splitNames } from './security.ts';
+import type { Lacks } from './write.ts';
+
+/** What a release's card says of itself. */
+export interface CardEdition {
+  /** `protocolVersion` as written; before 0.2.5 there is none. */
+  readonly protocolVersion?: string;
+  /** Of interfaces whose card does not say. */
+  readonly interfaceVersion: string;
+  /** `preferredTransport` and `additionalInterfaces`: since 0.2.4. */
+  readonly transports: boolean;
+  readonly detect: (raw: Raw) => Confidence;
+}
+
+export function cardCodec(edition: CardEdition, lacks: Lacks): CardCodec {
+  const read = cardReader(edition);
+  return {
+    detect: (raw) => (isRaw(raw) && isLegacy(raw) ? edition.detect(raw) : 'no'),
+    read: (raw, env) => attempt(read, raw, env),
+    write: (card) => writeCard(card, edition, lacks),
+  };
+}
+
+/** Interfaces of 1.0's shape make it a 1.0 card, whatever else a hybrid holds (protocol §4.5). */
+function isLegacy(raw: Raw): boolean {
+  const interfaces = raw.supportedInterfaces ?? raw.supported_interfaces;
+  return typeof raw.url === 'string' && !(Array.isArray(interfaces) && interfaces.length > 0);
+}
+
+export function cardReader(edition: CardEdition): Reader<AgentCard> {
+  return (raw, env) => {
+    const c = object(raw);
+    const out: Mutable<AgentCard> = {
+      name: text(c.name, 'name'),
+      description: textIf(c.description, 'description') ?? '',
+      version: textIf(c.version, 'version') ?? '',
+      supportedInterfaces: readInterfaces(c, edition, env),
+      capabilities: readAbilities(c, env),
+      defaultInputModes: modesIf(c.defaultInputModes ?? c.default_input_modes, 'defaultInputModes') ?? [],
+      defaultOutputModes: modesIf(c.defaultOutputModes ?? c.default_output_modes, 'defaultOutputModes') ?? [],
+      skills: listIf(c.skills, 'skills', readSkill, env) ?? [],
+    };
+    const provider = memberIf(c.provider, 'provider', readProvider, env);
+    if (provider !== undefined) out.provider = provider;
+    const documentationUrl = textIf(c.documentationUrl ?? c.documentation_url, 'documentationUrl');
+    if (documentationUrl !== undefined && documentationUrl !== '') out.documentationUrl = documentationUrl;
+    const iconUrl = textIf(c.iconUrl ?? c.icon_url, 'iconUrl');
+    if (iconUrl !== undefined && iconUrl !== '') out.iconUrl = iconUrl;
+    const signatures = listIf(c.signatures, 'signatures', readSignature, env);
+    if (signatures !== undefined) out.signatures = signatures;
+    return withSecurity(out, c, env);
+  };
+}
+
+function withSecurity(card: Mutable<AgentCard>, c: Raw, env: ReadEnv): AgentCard {
+  const rawSchemes = c.securitySchemes ?? c.security_schemes;
+  const schemes = memberIf(rawSchemes, 'securitySchemes', readSchemes, env);
+  if (schemes !== undefined) card.securitySchemes = schemes;
+  const splits = splitNames(rawSchemes, schemes);
+  const requirements = listIf(c.security, 'security', readRequirement, env);
+  if (requirements !== undefined) card.securityRequirements = alternatives(requirements, splits);
+  if (splits.size > 0) {
+    card.skills = card.skills.map((skill) =>
+      skill.securityRequirements === undefined
+        ? skill
+        : { ...skill, securityRequirements: alternatives(skill.securityRequirements, splits) },
+    );
+  }
+  return card;
+}
+
+/** `stateTransitionHistory` has no successor; the flag for the extended card has moved in among the capabilities. */
+function readAbilities(c: Raw, env: ReadEnv): AgentCard['capabilities'] {
+  const capabilities = memberIf(c.capabilities, 'capabilities', readCapabilities, env) ?? {};
+  const flag = c.supportsAuthenticatedExtendedCard ?? c.supports_authenticated_extended_card;
+  const extended = flagIf(flag, 'supportsAuthenticatedExtendedCard');
+  return extended === undefined ? capabilities : { ...capabilities, extendedAgentCard: extended };
+}
+
+/** The main URL first, since it is the preferred one (A2A 0.3.0 §5.6.3); an entry that repeats it says nothing new. */
+function readInterfaces(c: Raw, edition: CardEdition, env: ReadEnv): readonly AgentInterface[] {
+  const said = textIf(c.protocolVersion ?? c.protocol_version, 'protocolVersion');
+  const protocolVersion = majorMinor(said) ?? edition.interfaceVersion;
+  const transport = textIf(c.preferredTransport ?? c.preferred_transport, 'preferredTransport');
+  const main = { url: text(c.url, 'url'), protocolBinding: transport || 'JSONRPC', protocolVersion };
+  const read = (raw: unknown): AgentInterface => {
+    const i = object(raw);
+    return { url: text(i.url, 'url'), protocolBinding: text(i.transport, 'transport'), protocolVersion };
+  };
+  const more = listIf(c.additionalInterfaces ?? c.additional_interfaces, 'additionalInterfaces', read, env);
+  return unique([main, ...(more ?? [])]);
+}
+
+/** Patch numbers never take part in choosing a version (A2A 1.0.1 §3.6). */
+function majorMinor(version: string | undefined): string | undefined {
+  return version === undefined || version === '' ? undefined : (/^\d+\.\d+/.exec(version)?.[0] ?? version);
+}
+
+function unique(interfaces: readonly AgentInterface[]): readonly AgentInterface[] {
+  const seen = new Set<string>();
+  return interfaces.filter(({ url, protocolBinding }) => {
+    const key = `${protocolBinding} ${url}`;
+    return !seen.has(key) && seen.add(key);
+  });
+}
+
+export function writeCard(card: AgentCard, edition: CardEdition, lacks: Lacks): Out {
+  const { extendedAgentCard, ...capabilities } = card.capabilities;
+  const out: Out = {
+    ...(edition.protocolVersion === undefined ? {} : { protocolVersion: edition.protocolVersion }),
+    name: card.name,
+    description: card.description,
+    ...writeInterfaces(card.supportedInterfaces, edition),
+    version: card.version,
+    capabilities: without(capabilities, 'AgentCapabilities', lacks),
+    defaultInputModes: card.defaultInputModes,
+    defaultOutputModes: card.defaultOutputModes,
+    skills: card.skills.map((skill) => writeSkill(skill, lacks)),
+  };
+  if (extendedAgentCard !== undefined && !lacks.has('AgentCapabilities.extendedAgentCard')) {
+    out.supportsAuthenticatedExtendedCard = extendedAgentCard;
+  }
+  const { provider, documentationUrl, iconUrl, signatures } = card;
+  const rest = { provider, documentationUrl, iconUrl, signatures };
+  Object.assign(out, without(rest, 'AgentCard', lacks));
+  if (card.securitySchemes !== undefined) out.securitySchemes = writeSchemes(card.securitySchemes, lacks);
+  if (card.securityRequirements !== undefined) out.security = card.securityRequirements.map(writeFlatRequirement);
+  return out;
+}
+
+function writeSkill(skill: AgentSkill, lacks: Lacks): Out {
+  const { securityRequirements, ...rest } = skill;
+  const out = { ...rest } as unknown as Out;
+  if (securityRequirements !== undefined && !lacks.has('AgentSkill.securityRequirements')) {
+    out.security = securityRequirements.map(writeFlatRequirement);
+  }
+  return out;
+}
+
+/** A requirement that names a scheme left out here stays: that something is needed is better known than hidden. */
+function writeSchemes(schemes: NonNullable<AgentCard['securitySchemes']>, lacks: Lacks): Out {
+  const out: Out = {};
+  for (const [name, scheme] of Object.entries(schemes)) {
+    if (scheme.mtlsSecurityScheme !== undefined && lacks.has('SecurityScheme.mtlsSecurityScheme')) continue;
+    out[name] = writeFlatScheme(withoutMetadataUrl(scheme, lacks));
+  }
+  return out;
+}
+
+function withoutMetadataUrl(scheme: SecurityScheme, lacks: Lacks): SecurityScheme {
+  if (scheme.oauth2SecurityScheme === undefined || !lacks.has('OAuth2SecurityScheme.oauth2MetadataUrl')) return scheme;
+  const { oauth2MetadataUrl: _, ...oauth2SecurityScheme } = scheme.oauth2SecurityScheme;
+  return { oauth2SecurityScheme };
+}
+
+function without(value: object, type: string, lacks: Lacks): Out {
+  const kept = Object.entries(value).filter(([name, item]) => item !== undefined && !lacks.has(`${type}.${name}`));
+  return Object.fromEntries(kept) as Out;
+}
+
+const OLD = /^0\.[23](\.|$)/;
+
+/**
+ * The main URL is JSON-RPC where there is one, that of an old version first: the oldest clients know nothing else. The others
+ * are named only if they speak an old version, since the entry has no member to say which.
+ */
+function writeInterfaces(interfaces: readonly AgentInterface[], edition: CardEdition): { readonly [key: string]: Json } {
+  const old = interfaces.filter(({ protocolVersion }) => OLD.test(protocolVersion));
+  const rpc = (i: AgentInterface) => i.protocolBinding === 'JSONRPC';
+  const main = old.find(rpc) ?? interfaces.find(rpc) ?? old[0] ?? interfaces[0];
+  if (main === undefined) return { url: '' };
+  if (!edition.transports) return { url: main.url };
+  const all = unique(old.includes(main) ? old : [main, ...old]);
+  return {
+    url: main.url,
+    preferredTransport: main.protocolBinding,
+    ...(all.length < 2 ? {} : { additionalInterfaces: all.map(({ url, protocolBinding }) => ({ url, transport: protocolBinding })) }),
+  };
+}

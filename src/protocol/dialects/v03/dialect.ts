@@ -1,0 +1,53 @@
+import type { Confidence, Dialect, Hints } from '../dialect.ts';
+import type { Raw } from '../shared/read.ts';
+import type { CardEdition } from './card.ts';
+import { CODES } from './codes.ts';
+import { hasKind, saysTaskId } from './detect.ts';
+import type { Edition } from './kind-dialect.ts';
+import { kindDialect } from './kind-dialect.ts';
+import { restDialect } from './rest-dialect.ts';
+
+const V02 = /^0\.2(\.|$)/;
+
+/** Members that no card had before 0.2; 0.2's cards with a version of their own go to the release that they name. */
+function detectCard(raw: Raw): Confidence {
+  if (typeof raw.protocolVersion === 'string') return V02.test(raw.protocolVersion) ? 'grammar' : 'shape';
+  const marks = [raw.preferredTransport, raw.additionalInterfaces, raw.securitySchemes, raw.security];
+  return marks.some((mark) => mark !== undefined) || raw.supportsAuthenticatedExtendedCard !== undefined ? 'shape' : 'no';
+}
+
+const card: CardEdition = { protocolVersion: '0.3.0', interfaceVersion: '0.3', transports: true, detect: detectCard };
+
+const edition: Edition = {
+  id: 'v03',
+  title: 'A2A 0.3',
+  without: [],
+  losses: [],
+  outputModesRequired: false,
+  taskId: 'id',
+  codes: CODES,
+  card,
+  detect: (hints) => (hints.method === undefined || !isMethod(hints) ? 'no' : hasKind(hints.params) ? 'shape' : 'grammar'),
+  traits: {},
+};
+
+/** A2A 0.3.0 over JSON-RPC. */
+export const v03: Dialect = kindDialect(edition);
+
+/** 0.3 as coding-agent-a2a's document spells it: `{taskId}`, and cancelling a finished task is no error. */
+export const v03TaskId: Dialect = kindDialect({
+  ...edition,
+  id: 'v03.taskid',
+  title: 'A2A 0.3 with taskId',
+  taskId: 'taskId',
+  card: { ...card, detect: () => 'no' },
+  detect: (hints) => (saysTaskId(hints) ? 'shape' : 'no'),
+  traits: { cancelFinished: 'returns-task' },
+});
+
+/** A2A 0.3.0 over HTTP+JSON. */
+export const v03Rest: Dialect = restDialect(card);
+
+function isMethod(hints: Hints): boolean {
+  return hints.method !== undefined && v03.operationOf(hints.method) !== undefined;
+}

@@ -1,0 +1,83 @@
+import type { Role } from '../../message.ts';
+import type { Part } from '../../parts.ts';
+import type { TaskState } from '../../states.ts';
+import type { Reader } from '../shared/read.ts';
+import type { Out } from './parts.ts';
+import { readKindPart, readProtoPart, writeKindPart, writeProtoPart } from './parts.ts';
+
+/**
+ * 0.3 has two JSON forms of one model: `kind` JSON over JSON-RPC, and the ProtoJSON of its a2a.proto under `/v1`. They differ in
+ * these things and in their envelopes.
+ */
+export interface Form {
+  /** `kind` tells what an object is; without it a wrapper's member name does. */
+  readonly kinds: boolean;
+  readonly states: ReadonlyMap<unknown, TaskState>;
+  readonly stateName: Readonly<Record<TaskState, string>>;
+  readonly roles: ReadonlyMap<unknown, Role>;
+  readonly roleName: Readonly<Record<Role, string>>;
+  readonly readPart: Reader<Part>;
+  readonly writePart: (part: Part) => Out;
+}
+
+const KIND_STATES: Readonly<Record<TaskState, string>> = {
+  TASK_STATE_UNSPECIFIED: 'unknown',
+  TASK_STATE_SUBMITTED: 'submitted',
+  TASK_STATE_WORKING: 'working',
+  TASK_STATE_COMPLETED: 'completed',
+  TASK_STATE_FAILED: 'failed',
+  TASK_STATE_CANCELED: 'canceled',
+  TASK_STATE_INPUT_REQUIRED: 'input-required',
+  TASK_STATE_REJECTED: 'rejected',
+  TASK_STATE_AUTH_REQUIRED: 'auth-required',
+};
+
+/** In the order of the enum's numbers, which ProtoJSON takes on input too. */
+const PROTO_STATES: Readonly<Record<TaskState, string>> = {
+  TASK_STATE_UNSPECIFIED: 'TASK_STATE_UNSPECIFIED',
+  TASK_STATE_SUBMITTED: 'TASK_STATE_SUBMITTED',
+  TASK_STATE_WORKING: 'TASK_STATE_WORKING',
+  TASK_STATE_COMPLETED: 'TASK_STATE_COMPLETED',
+  TASK_STATE_FAILED: 'TASK_STATE_FAILED',
+  TASK_STATE_CANCELED: 'TASK_STATE_CANCELLED', // 0.3's proto has two L
+  TASK_STATE_INPUT_REQUIRED: 'TASK_STATE_INPUT_REQUIRED',
+  TASK_STATE_REJECTED: 'TASK_STATE_REJECTED',
+  TASK_STATE_AUTH_REQUIRED: 'TASK_STATE_AUTH_REQUIRED',
+};
+
+const PROTO_ENTRIES = Object.entries(PROTO_STATES) as [TaskState, string][];
+
+export const KIND_FORM: Form = {
+  kinds: true,
+  states: new Map<unknown, TaskState>([
+    ...(Object.entries(KIND_STATES) as [TaskState, string][]).map(([state, name]) => [name, state] as const),
+    ['cancelled', 'TASK_STATE_CANCELED'],
+  ]),
+  stateName: KIND_STATES,
+  roles: new Map<unknown, Role>([
+    ['user', 'ROLE_USER'],
+    ['agent', 'ROLE_AGENT'],
+  ]),
+  roleName: { ROLE_USER: 'user', ROLE_AGENT: 'agent' },
+  readPart: readKindPart,
+  writePart: writeKindPart,
+};
+
+export const PROTO_FORM: Form = {
+  kinds: false,
+  states: new Map<unknown, TaskState>([
+    ...PROTO_ENTRIES.map(([state, name]) => [name, state] as const),
+    ...PROTO_ENTRIES.map(([state], number) => [number, state] as const),
+    ['TASK_STATE_CANCELED', 'TASK_STATE_CANCELED'],
+  ]),
+  stateName: PROTO_STATES,
+  roles: new Map<unknown, Role>([
+    ['ROLE_USER', 'ROLE_USER'],
+    ['ROLE_AGENT', 'ROLE_AGENT'],
+    [1, 'ROLE_USER'],
+    [2, 'ROLE_AGENT'],
+  ]),
+  roleName: { ROLE_USER: 'ROLE_USER', ROLE_AGENT: 'ROLE_AGENT' },
+  readPart: readProtoPart,
+  writePart: writeProtoPart,
+};

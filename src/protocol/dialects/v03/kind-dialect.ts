@@ -1,0 +1,192 @@
+import { A2AError, ERRORS } from '../../errors.ts';
+import { dialectId } from '../../ids.ts';
+import type { Operation } from '../../operations.ts';
+import { OPERATIONS } from '../../operations.ts';
+import type { Codec, Codecs } from '../define.ts';
+import { defineDialect } from '../define.ts';
+import type { Confidence, Dialect, Hints, Loss, RpcId, StreamWriter, Traits } from '../dialect.ts';
+import type { Codes } from '../shared/errors.ts';
+import { readError, writePlainError } from '../shared/errors.ts';
+import { envelope, frame } from '../shared/stream.ts';
+import type { CardEdition } from './card.ts';
+import { cardCodec, cardReader, writeCard } from './card.ts';
+import type { Form } from './form.ts';
+import { KIND_FORM } from './form.ts';
+import { familyLosses, kindLosses } from './losses.ts';
+import { configWriter, readTaskConfig } from './push.ts';
+import { readers } from './read.ts';
+import {
+  listReader,
+  readCancelRequest,
+  readConfiguration,
+  readGetRequest,
+  readPushDeleteRequest,
+  readPushGetRequest,
+  readPushListRequest,
+  readPushPage,
+  readSubscribeRequest,
+  sendReader,
+  sendResultReader,
+  sendWriter,
+  taskPageReader,
+} from './requests.ts';
+import type { Lacks, Writers } from './write.ts';
+import { writers } from './write.ts';
+
+/** One release that speaks `kind` JSON over JSON-RPC: 0.3 itself, or what a 0.2.x had of it. */
+export interface Edition {
+  readonly id: string;
+  readonly title: string;
+  /** Operations of 0.3 that it has no method for. */
+  readonly without: readonly Operation[];
+  /** Members of the model that it has no place for, though 0.3 has. */
+  readonly losses: readonly Loss[];
+  readonly outputModesRequired: boolean;
+  /** How get, cancel and resubscribe spell the task's id. */
+  readonly taskId: 'id' | 'taskId';
+  /** Where its codes differ from 1.0.1's when it writes. */
+  readonly codes: Codes;
+  readonly card: CardEdition;
+  readonly detect: (hints: Hints) => Confidence;
+  readonly traits: Partial<Traits>;
+}
+
+const METHODS: Readonly<Partial<Record<Operation, string>>> = {
+  send: 'message/send',
+  stream: 'message/stream',
+  get: 'tasks/get',
+  cancel: 'tasks/cancel',
+  subscribe: 'tasks/resubscribe',
+  'push.create': 'tasks/pushNotificationConfig/set',
+  'push.get': 'tasks/pushNotificationConfig/get',
+  'push.list': 'tasks/pushNotificationConfig/list',
+  'push.delete': 'tasks/pushNotificationConfig/delete',
+  extendedCard: 'agent/getAuthenticatedExtendedCard',
+};
+
+/** §11.1.2 misspells the first; the second is main's after the tag, answered but never asked. */
+const ALIASES: Readonly<Record<string, Operation>> = { 'agent/authenticatedExtendedCard': 'extendedCard', 'tasks/list': 'list' };
+
+export const TRAITS: Traits = {
+  // The text names no default; servers of both official SDKs wait unless `blocking` is false.
+  blockingDefault: true,
+  closesOnInputRequired: true,
+  callerNamesTask: false,
+  resumesByContext: true,
+  unknownTask: 'error',
+  cancelFinished: 'error',
+  directMessage: 'allowed',
+  // §7.3 leaves an unset historyLength to the server. All, as the Python SDK answers and 1.0 does: the JS SDK's empty list
+  // can be asked for with 0, a history that was left out can't be asked for without knowing its length.
+  historyDefault: 'all',
+  subscribeFinished: 'returns-task',
+  httpStatusOnError: (kind) => {
+    if (kind === 'PARSE_ERROR') return 400;
+    // Refusals at the door are HTTP's own and keep their status; the specification leaves the rest open and the SDKs say 200.
+    return ERRORS[kind].rpc > -32000 || kind === 'PAYLOAD_TOO_LARGE' ? ERRORS[kind].http : 200;
+  },
+  timeoutMs: 30_000,
+  bodyBytesMax: 1_048_576,
+  extensionsHeader: 'X-A2A-Extensions',
+  versionHeader: undefined,
+};
+
+/** A release of the family, built from 0.3's codecs with what it lacks taken out. */
+export function kindDialect(edition: Edition): Dialect {
+  const has = (operation: Operation) => METHODS[operation] !== undefined && !edition.without.includes(operation);
+  const held = { operation: has, transports: edition.card.transports };
+  const lacks: Lacks = new Set(edition.losses.filter((loss) => loss.values === undefined).map((loss) => loss.field));
+  const write = writers(KIND_FORM, lacks);
+  const aliases = Object.entries(ALIASES).filter(([, operation]) => !edition.without.includes(operation));
+  return defineDialect({
+    id: dialectId(edition.id),
+    title: edition.title,
+    methods: Object.fromEntries(OPERATIONS.filter(has).map((operation) => [operation, METHODS[operation]])),
+    aliases: Object.fromEntries(aliases),
+    detect: edition.detect,
+    codecs: withoutOperations(kindCodecs(edition, { write, lacks }), edition.without),
+    // -32600 is read as the plain "invalid request": only its writer knows that it meant a finished task.
+    error: { read: (raw) => readError(raw, {}), write: (error) => writePlainError(error, edition.codes) },
+    card: cardCodec(edition.card, lacks),
+    openStream: (requestId) => closingStream(requestId, write.event),
+    traits: { ...TRAITS, ...edition.traits },
+    losses: [...familyLosses(held), ...kindLosses(held), ...edition.losses],
+  });
+}
+
+function kindCodecs(edition: Edition, own: { readonly write: Writers; readonly lacks: Lacks }): Codecs {
+  const { write, lacks } = own;
+  const read = readers(KIND_FORM);
+  const config = configWriter(!lacks.has('PushConfig.id'));
+  const { outputModesRequired, taskId } = edition;
+  const send: Codecs['send.request'] = {
+    read: sendReader(read, readConfiguration),
+    write: sendWriter({ message: write.message, config, outputModesRequired }),
+  };
+  const task = { read: read.task, write: write.task };
+  const taskConfig: Codecs['push.get.result'] = {
+    read: readTaskConfig,
+    write: (value) => ({ taskId: value.taskId ?? '', pushNotificationConfig: config(value) }),
+  };
+  return {
+    'send.request': send,
+    'send.result': { read: sendResultReader(read), write: (result) => write.event(result, true) },
+    'stream.request': send,
+    'get.request': {
+      read: readGetRequest,
+      write: (r) => (r.historyLength === undefined ? { [taskId]: r.id } : { [taskId]: r.id, historyLength: r.historyLength }),
+    },
+    'get.result': task,
+    ...listCodecs(KIND_FORM, taskPage(read.task, write.task)),
+    'cancel.request': {
+      read: readCancelRequest,
+      write: (r) => (r.metadata === undefined ? { [taskId]: r.id } : { [taskId]: r.id, metadata: r.metadata }),
+    },
+    'cancel.result': task,
+    'subscribe.request': { read: readSubscribeRequest, write: (r) => ({ [taskId]: r.id }) },
+    'push.create.request': taskConfig,
+    'push.create.result': taskConfig,
+    'push.get.request': {
+      read: readPushGetRequest,
+      write: (r) =>
+        r.id === undefined || lacks.has('PushGetRequest.id') ? { id: r.taskId } : { id: r.taskId, pushNotificationConfigId: r.id },
+    },
+    'push.get.result': taskConfig,
+    'push.list.request': { read: readPushListRequest, write: (r) => ({ id: r.taskId }) },
+    'push.list.result': { read: readPushPage, write: (page) => page.configs.map(taskConfig.write) },
+    'push.delete.request': { read: readPushDeleteRequest, write: (r) => ({ id: r.taskId, pushNotificationConfigId: r.id }) },
+    'push.delete.result': { read: () => null, write: () => null },
+    'extendedCard.request': { read: () => ({}), write: () => ({}) },
+    'extendedCard.result': { read: cardReader(edition.card), write: (card) => writeCard(card, edition.card, lacks) },
+    event: { read: read.event, write: (event) => write.event(event, true) },
+  };
+}
+
+function taskPage(read: Parameters<typeof taskPageReader>[0], write: Writers['task']): NonNullable<Codecs['list.result']> {
+  return { read: taskPageReader(read), write: ({ tasks, ...page }) => ({ tasks: tasks.map(write), ...page }) };
+}
+
+/** Listing is answered where it is asked for; we never ask, because no release of the family has it. */
+export function listCodecs(form: Form, result: NonNullable<Codecs['list.result']>): Codecs {
+  const request: Codec<Parameters<NonNullable<Codecs['list.request']>['write']>[0]> = {
+    read: listReader(form),
+    write: () => {
+      throw new A2AError('UNSUPPORTED_OPERATION', 'A2A 0.3 has no list of tasks');
+    },
+  };
+  return { 'list.request': request, 'list.result': result };
+}
+
+function withoutOperations(codecs: Codecs, operations: readonly Operation[]): Codecs {
+  const gone = new Set(operations.flatMap((operation) => [`${operation}.request`, `${operation}.result`]));
+  return Object.fromEntries(Object.entries(codecs).filter(([shape]) => !gone.has(shape)));
+}
+
+/** Only the last event of a batch can be the one that the stream closes with. */
+export function closingStream(requestId: RpcId | undefined, write: Writers['event']): StreamWriter {
+  const wrap = envelope(requestId);
+  return {
+    frames: (batch) => batch.map((logged, at) => frame(wrap(write(logged.event, at === batch.length - 1)), logged)),
+    end: () => [],
+  };
+}

@@ -1,0 +1,134 @@
+import type { Operation } from '../../operations.ts';
+import type { Loss } from '../dialect.ts';
+import { DRAFT_LOSSES } from '../shared/losses.ts';
+
+/** Types of the requests that 1.0 gives a tenant, and the operation that each belongs to. */
+const TENANTED: readonly (readonly [type: string, operation: Operation])[] = [
+  ['SendRequest', 'send'],
+  ['GetRequest', 'get'],
+  ['CancelRequest', 'cancel'],
+  ['SubscribeRequest', 'subscribe'],
+  ['PushConfig', 'push.create'],
+  ['PushGetRequest', 'push.get'],
+  ['PushListRequest', 'push.list'],
+  ['PushDeleteRequest', 'push.delete'],
+  ['ExtendedCardRequest', 'extendedCard'],
+];
+
+/** What a release has, as far as its losses depend on it. */
+export interface Has {
+  readonly operation: (operation: Operation) => boolean;
+  /** Its card can name transports. */
+  readonly transports: boolean;
+}
+
+/** What no release of the family can say, in neither form. */
+export function familyLosses(has: Has): readonly Loss[] {
+  return [
+    { field: 'SendRequest.alias', reason: 'the server names every task', clause: 'A2A 0.3.0 §6.1: Task.id is made by the server' },
+    ...DRAFT_LOSSES,
+    ...TENANTED.filter(([, operation]) => has.operation(operation)).map(([type]) => ({
+      field: `${type}.tenant`,
+      reason: 'tenancy came with 1.0',
+      clause: 'A2A 0.3.0 a2a.json and a2a.proto: no request has a tenant',
+    })),
+    {
+      field: 'Task.contextId',
+      reason: 'is required, so that a task without one is shown with its own id there',
+      clause: 'A2A 0.3.0 §6.1: contextId is required',
+    },
+    ...['Part.filename', 'Part.mediaType'].map((field) => ({
+      field,
+      reason: 'a text or data part has no file members; file parts keep it',
+      clause: 'A2A 0.3.0 §6.5.1, §6.5.3: TextPart and DataPart hold their content and metadata only',
+    })),
+    ...CARD_LOSSES,
+    ...(has.transports ? ORDER_LOSSES : [UNTOLD_TRANSPORT]),
+  ];
+}
+
+const CARD_LOSSES: readonly Loss[] = [
+  {
+    field: 'AgentInterface.tenant',
+    reason: 'tenancy came with 1.0',
+    clause: 'A2A 0.3.0 §5.5.5: AgentInterface is {url, transport}',
+  },
+  {
+    field: 'AgentInterface.protocolVersion',
+    reason: 'one version stands for the whole card',
+    clause: 'A2A 0.3.0 §5.5: protocolVersion is a member of the card',
+  },
+  {
+    field: 'AgentCard.supportedInterfaces',
+    reason: 'an interface of 1.0 can’t be told from one of 0.3, so only the main one and those of 0.x are named',
+    clause: 'A2A 0.3.0 §5.5.5: AgentInterface has no version',
+  },
+];
+
+const ORDER_LOSSES: readonly Loss[] = ['AgentInterface.url', 'AgentInterface.protocolBinding'].map((field) => ({
+  field,
+  reason: 'the main JSON-RPC address comes first, whatever the order was',
+  clause: 'A2A 0.3.0 §5.6.1: the main url is the preferred one',
+}));
+
+const UNTOLD_TRANSPORT: Loss = {
+  field: 'AgentInterface.protocolBinding',
+  reason: 'there is one address, and it is taken for JSON-RPC',
+  clause: 'A2A 0.2.3 a2a.json AgentCard: no preferredTransport, no additionalInterfaces',
+};
+
+/** What only the `kind` form lacks. */
+export function kindLosses(has: Has): readonly Loss[] {
+  if (!has.operation('push.list')) return [];
+  return [
+    ...['PushListRequest.pageSize', 'PushListRequest.pageToken'].map((field) => ({
+      field,
+      reason: 'the list comes whole',
+      clause: 'A2A 0.3.0 §7.7.1: ListTaskPushNotificationConfigParams is {id, metadata}',
+    })),
+    {
+      field: 'PushPage.nextPageToken',
+      reason: 'the list comes whole',
+      clause: 'A2A 0.3.0 §7.7: the result is an array',
+    },
+  ];
+}
+
+const NO_PRESENCE = 'A2A 0.3.0 a2a.proto SendMessageConfiguration: proto3 fields without presence';
+
+/** What only the REST form lacks. */
+export const REST_LOSSES: readonly Loss[] = [
+  {
+    field: 'Message.referenceTaskIds',
+    reason: 'only the JSON-RPC form has it',
+    clause: 'A2A 0.3.0 a2a.proto Message: no such field',
+  },
+  { field: 'CancelRequest.metadata', reason: 'a cancel is its path', clause: 'A2A 0.3.0 a2a.proto CancelTaskRequest is {name}' },
+  {
+    field: 'GetRequest.historyLength',
+    values: [0],
+    reason: '0 asks for everything there, so that nothing can’t be asked for',
+    clause: 'A2A 0.3.0 a2a.proto GetTaskRequest.history_length: 0 is unlimited',
+  },
+  {
+    field: 'SendConfiguration.historyLength',
+    values: [0],
+    reason: '0 asks for everything there, so that nothing can’t be asked for',
+    clause: NO_PRESENCE,
+  },
+  {
+    field: 'SendConfiguration.returnImmediately',
+    reason: 'unsaid would mean not to wait, so that the default is spelled out',
+    clause: NO_PRESENCE,
+  },
+  {
+    field: 'SendRequest.configuration',
+    reason: 'unsaid would mean not to wait, so that the default is spelled out',
+    clause: NO_PRESENCE,
+  },
+  ...['TaskPage.nextPageToken', 'TaskPage.pageSize', 'TaskPage.totalSize'].map((field) => ({
+    field,
+    reason: 'the list is all there is',
+    clause: 'A2A 0.3.0 §7.3 tasks/list: the answer is [Task]',
+  })),
+];

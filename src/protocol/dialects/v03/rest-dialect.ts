@@ -1,0 +1,108 @@
+import type { AgentCard } from '../../card.ts';
+import { dialectId } from '../../ids.ts';
+import type { TaskPage } from '../../requests.ts';
+import type { Codecs } from '../define.ts';
+import { defineDialect } from '../define.ts';
+import type { Dialect } from '../dialect.ts';
+import { readError, writePlainError } from '../shared/errors.ts';
+import type { Reader } from '../shared/read.ts';
+import { isRaw, list } from '../shared/read.ts';
+import type { CardEdition } from './card.ts';
+import { cardCodec, cardReader, writeCard } from './card.ts';
+import { CODES } from './codes.ts';
+import { detectRest } from './detect.ts';
+import { PROTO_FORM } from './form.ts';
+import { closingStream, listCodecs, TRAITS } from './kind-dialect.ts';
+import { familyLosses, REST_LOSSES } from './losses.ts';
+import type { Out } from './parts.ts';
+import { readers } from './read.ts';
+import { sendReader, sendResultReader } from './requests.ts';
+import { rest, restStatus } from './rest.ts';
+import {
+  readConfigRequest,
+  readConfiguration,
+  readGetRequest,
+  readPushCreateRequest,
+  readPushListRequest,
+  readPushPage,
+  readTaskConfig,
+  readTaskRequest,
+  sendWriter,
+  writeGetRequest,
+  writePushCreateRequest,
+  writePushListRequest,
+  writePushPage,
+  writeTaskConfig,
+} from './rest-requests.ts';
+import type { Lacks } from './write.ts';
+import { writers } from './write.ts';
+
+const NOTHING: Lacks = new Set();
+const write = writers(PROTO_FORM, new Set(['Message.referenceTaskIds']));
+
+/** 0.3 over HTTP+JSON: the ProtoJSON of its a2a.proto, which is what all official SDKs send under `/v1`. */
+export function restDialect(card: CardEdition): Dialect {
+  return defineDialect({
+    id: dialectId('v03.rest'),
+    title: 'A2A 0.3 HTTP+JSON',
+    methods: {},
+    detect: detectRest,
+    codecs: restCodecs(card),
+    error: { read: (raw) => readError(raw, {}), write: (error) => writePlainError(error, CODES) },
+    // The public card is the same document for every binding, so that it is `v03` that recognises it.
+    card: { ...cardCodec(card, NOTHING), detect: () => 'no' },
+    rest,
+    openStream: (requestId) => closingStream(requestId, write.event),
+    traits: { ...TRAITS, httpStatusOnError: restStatus },
+    losses: [...familyLosses({ operation: () => true, transports: true }), ...REST_LOSSES],
+  });
+}
+
+function restCodecs(card: CardEdition): Codecs {
+  const read = readers(PROTO_FORM);
+  const send: Codecs['send.request'] = { read: sendReader(read, readConfiguration), write: sendWriter(write.message) };
+  const task = { read: read.task, write: write.task };
+  const taskConfig = { read: readTaskConfig, write: writeTaskConfig };
+  const oneConfig: Codecs['push.delete.request'] = { read: readConfigRequest, write: (r) => ({ taskId: r.taskId, id: r.id }) };
+  return {
+    'send.request': send,
+    'send.result': { read: sendResultReader(read), write: (result) => write.event(result, true) },
+    'stream.request': send,
+    'get.request': { read: readGetRequest, write: writeGetRequest },
+    'get.result': task,
+    ...listCodecs(PROTO_FORM, { read: bareListReader(read.task), write: (page) => page.tasks.map(write.task) }),
+    'cancel.request': { read: readTaskRequest, write: (r) => ({ id: r.id }) },
+    'cancel.result': task,
+    'subscribe.request': { read: readTaskRequest, write: (r) => ({ id: r.id }) },
+    'push.create.request': { read: readPushCreateRequest, write: writePushCreateRequest },
+    'push.create.result': taskConfig,
+    'push.get.request': { read: readConfigRequest, write: (r) => ({ taskId: r.taskId, id: r.id ?? '' }) },
+    'push.get.result': taskConfig,
+    'push.list.request': { read: readPushListRequest, write: writePushListRequest },
+    'push.list.result': { read: readPushPage, write: writePushPage },
+    'push.delete.request': oneConfig,
+    'push.delete.result': { read: () => null, write: () => ({}) },
+    'extendedCard.request': { read: () => ({}), write: () => ({}) },
+    'extendedCard.result': { read: cardReader(card), write: (value) => bothShapes(value, writeCard(value, card, NOTHING)) },
+    event: { read: read.event, write: (event) => write.event(event, true) },
+  };
+}
+
+/** `GET /v1/tasks` answers `[Task]` (A2A 0.3.0 §7.3): one page, which says nothing of itself. */
+function bareListReader(task: Reader<TaskPage['tasks'][number]>): Reader<TaskPage> {
+  return (raw, env) => {
+    const tasks = isRaw(raw) ? list(raw.tasks, 'tasks', task, env) : list(raw, '', task, env);
+    return { tasks, nextPageToken: '', pageSize: tasks.length, totalSize: tasks.length };
+  };
+}
+
+/**
+ * `/v1/card` is ProtoJSON to the JS client and flat JSON to the Python one. Schemes can be both at once; `security` can't, and
+ * stays flat: Python refuses the other shape, JS reads on.
+ */
+function bothShapes(card: AgentCard, flat: Out): Out {
+  if (card.securitySchemes === undefined) return flat;
+  const schemes = flat.securitySchemes as Out;
+  const merged = Object.entries(card.securitySchemes).map(([name, scheme]) => [name, { ...(schemes[name] as Out), ...scheme }]);
+  return { ...flat, securitySchemes: Object.fromEntries(merged) as Out };
+}

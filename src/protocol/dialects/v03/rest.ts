@@ -1,0 +1,56 @@
+import type { ErrorKind } from '../../errors.ts';
+import { A2AError, ERRORS } from '../../errors.ts';
+import type { RestGrammar } from '../rest.ts';
+import { readError, writePlainError } from '../shared/errors.ts';
+import { isRaw } from '../shared/read.ts';
+import { CODES } from './codes.ts';
+
+/** HTTP+JSON of 0.3 (A2A 0.3.0 §3.5.6). Its text says POST for `:subscribe` and its proto GET; the SDKs took one each. */
+export const rest: RestGrammar = {
+  tenants: false,
+  mediaType: 'application/json',
+  routes: [
+    { verb: 'POST', path: '/v1/message:send', operation: 'send' },
+    { verb: 'POST', path: '/v1/message:stream', operation: 'stream' },
+    { verb: 'GET', path: '/v1/tasks/{id}', operation: 'get' },
+    // In the text only: no SDK serves it, so it is answered and never asked.
+    { verb: 'GET', path: '/v1/tasks', operation: 'list', flags: ['includeArtifacts'], alias: true },
+    { verb: 'POST', path: '/v1/tasks/{id}:cancel', operation: 'cancel' },
+    { verb: 'POST', path: '/v1/tasks/{id}:subscribe', operation: 'subscribe' },
+    { verb: 'GET', path: '/v1/tasks/{id}:subscribe', operation: 'subscribe', alias: true },
+    { verb: 'POST', path: '/v1/tasks/{taskId}/pushNotificationConfigs', operation: 'push.create' },
+    { verb: 'GET', path: '/v1/tasks/{taskId}/pushNotificationConfigs/{id}', operation: 'push.get' },
+    { verb: 'GET', path: '/v1/tasks/{taskId}/pushNotificationConfigs', operation: 'push.list' },
+    { verb: 'DELETE', path: '/v1/tasks/{taskId}/pushNotificationConfigs/{id}', operation: 'push.delete' },
+    { verb: 'GET', path: '/v1/card', operation: 'extendedCard' },
+  ],
+  writeError: (error) => ({ status: restStatus(error.kind), body: { ...writePlainError(error, CODES) } }),
+  readError: (status, body) => {
+    const inner = isRaw(body) && isRaw(body.error) ? body.error : body;
+    // JS 0.3 sends the JSON-RPC error as it is; Python 0.3 sends `{message}`, and the status must tell.
+    if (isRaw(inner) && typeof inner.code === 'number' && inner.code < 0) return readError(inner, {});
+    const said = isRaw(inner) ? [inner.message, inner.detail].find((words) => typeof words === 'string') : undefined;
+    return new A2AError(STATUS_KINDS[status] ?? 'INTERNAL_ERROR', said as string | undefined);
+  },
+};
+
+/** JS 0.3.13's table, but that what it has no line for and is the caller's fault is not answered with its 500. */
+export function restStatus(kind: ErrorKind): number {
+  return kind === 'TASK_NOT_CANCELABLE' ? 409 : ERRORS[kind].http;
+}
+
+/** Python 0.3.26's table, read backwards. */
+const STATUS_KINDS: Readonly<Record<number, ErrorKind>> = {
+  400: 'INVALID_REQUEST',
+  401: 'UNAUTHENTICATED',
+  403: 'PERMISSION_DENIED',
+  404: 'TASK_NOT_FOUND',
+  409: 'TASK_NOT_CANCELABLE',
+  413: 'PAYLOAD_TOO_LARGE',
+  415: 'CONTENT_TYPE_NOT_SUPPORTED',
+  422: 'INVALID_PARAMS',
+  429: 'RATE_LIMITED',
+  501: 'UNSUPPORTED_OPERATION',
+  502: 'INVALID_AGENT_RESPONSE',
+  503: 'UNAVAILABLE',
+};

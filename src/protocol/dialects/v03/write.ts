@@ -1,0 +1,141 @@
+import type { TaskArtifactUpdate, TaskEvent, TaskStatusUpdate } from '../../events.ts';
+import type { Message } from '../../message.ts';
+import type { Part } from '../../parts.ts';
+import { isTerminal } from '../../states.ts';
+import type { Artifact, Task, TaskStatus } from '../../task.ts';
+import type { Form } from './form.ts';
+import type { Out } from './parts.ts';
+
+/** `closes`: the stream ends with this event, if its state lets it. */
+export interface Writers {
+  readonly message: (message: Message) => Out;
+  readonly task: (task: Task) => Out;
+  readonly event: (event: TaskEvent, closes: boolean) => Out;
+}
+
+/** Members that a form or an older release has no place for, as `Type.member`. */
+export type Lacks = ReadonlySet<string>;
+
+export function writers(form: Form, lacks: Lacks): Writers {
+  const parts = partsWriter(form);
+  const message = messageWriter(form, { lacks, parts });
+  const status = statusWriter(form, message);
+  const artifact = artifactWriter(lacks, parts);
+  const task = taskWriter(form, { status, artifact, message });
+  const statusUpdate = statusUpdateWriter(form, status);
+  const artifactUpdate = artifactUpdateWriter(form, artifact);
+  const wrap = (name: string, body: Out): Out => (form.kinds ? body : { [name]: body });
+  const event = (value: TaskEvent, closes: boolean): Out => {
+    if (value.artifactUpdate !== undefined) return wrap('artifactUpdate', artifactUpdate(value.artifactUpdate));
+    if (value.statusUpdate !== undefined) return wrap('statusUpdate', statusUpdate(value.statusUpdate, closes));
+    if (value.task !== undefined) return wrap('task', task(value.task));
+    return wrap('message', message(value.message));
+  };
+  return { message, task, event };
+}
+
+type PartsWriter = (parts: readonly Part[]) => Out[];
+
+function partsWriter(form: Form): PartsWriter {
+  return (parts) => {
+    const out: Out[] = [];
+    for (const part of parts) out.push(form.writePart(part));
+    return out;
+  };
+}
+
+function messageWriter(form: Form, own: { readonly lacks: Lacks; readonly parts: PartsWriter }): Writers['message'] {
+  const hasExtensions = !own.lacks.has('Message.extensions');
+  const hasReferences = !own.lacks.has('Message.referenceTaskIds');
+  return (message) => {
+    const role = form.roleName[message.role];
+    const parts = own.parts(message.parts);
+    const out: Out = form.kinds
+      ? { kind: 'message', messageId: message.messageId, role, parts }
+      : { messageId: message.messageId, role, content: parts };
+    if (message.contextId !== undefined) out.contextId = message.contextId;
+    if (message.taskId !== undefined) out.taskId = message.taskId;
+    if (message.metadata !== undefined) out.metadata = message.metadata;
+    if (hasExtensions && message.extensions !== undefined) out.extensions = message.extensions;
+    if (hasReferences && message.referenceTaskIds !== undefined) out.referenceTaskIds = message.referenceTaskIds;
+    return out;
+  };
+}
+
+function statusWriter(form: Form, message: Writers['message']): (status: TaskStatus) => Out {
+  return (status) => {
+    const out: Out = { state: form.stateName[status.state] };
+    if (status.message !== undefined) out.message = message(status.message);
+    if (status.timestamp !== undefined) out.timestamp = status.timestamp;
+    return out;
+  };
+}
+
+function artifactWriter(lacks: Lacks, parts: PartsWriter): (artifact: Artifact) => Out {
+  const hasExtensions = !lacks.has('Artifact.extensions');
+  return (artifact) => {
+    const out: Out = { artifactId: artifact.artifactId, parts: parts(artifact.parts) };
+    if (artifact.name !== undefined) out.name = artifact.name;
+    if (artifact.description !== undefined) out.description = artifact.description;
+    if (artifact.metadata !== undefined) out.metadata = artifact.metadata;
+    if (hasExtensions && artifact.extensions !== undefined) out.extensions = artifact.extensions;
+    return out;
+  };
+}
+
+interface TaskWriters {
+  readonly status: (status: TaskStatus) => Out;
+  readonly artifact: (artifact: Artifact) => Out;
+  readonly message: Writers['message'];
+}
+
+function taskWriter(form: Form, write: TaskWriters): Writers['task'] {
+  return (task) => {
+    const status = write.status(task.status);
+    // contextId is required (0.3.0 a2a.json Task); a task that has none is a conversation of its own.
+    const contextId = task.contextId ?? task.id;
+    const out: Out = form.kinds ? { kind: 'task', id: task.id, contextId, status } : { id: task.id, contextId, status };
+    if (task.artifacts !== undefined) {
+      const artifacts: Out[] = [];
+      for (const artifact of task.artifacts) artifacts.push(write.artifact(artifact));
+      out.artifacts = artifacts;
+    }
+    if (task.history !== undefined) {
+      const history: Out[] = [];
+      for (const message of task.history) history.push(write.message(message));
+      out.history = history;
+    }
+    if (task.metadata !== undefined) out.metadata = task.metadata;
+    return out;
+  };
+}
+
+/**
+ * `final` tells 0.x clients that nothing follows: they stop reading there. A stream closes at a terminal state, and at
+ * `input-required`, but only where that is the last that has happened: in a replay the task may have gone on.
+ */
+function statusUpdateWriter(form: Form, status: TaskWriters['status']): (update: TaskStatusUpdate, closes: boolean) => Out {
+  return (update, closes) => {
+    const { taskId, contextId } = update;
+    const { state } = update.status;
+    const final = isTerminal(state) || (closes && state === 'TASK_STATE_INPUT_REQUIRED');
+    const body = status(update.status);
+    const out: Out = form.kinds
+      ? { kind: 'status-update', taskId, contextId, status: body, final }
+      : { taskId, contextId, status: body, final };
+    if (update.metadata !== undefined) out.metadata = update.metadata;
+    return out;
+  };
+}
+
+function artifactUpdateWriter(form: Form, artifact: TaskWriters['artifact']): (update: TaskArtifactUpdate) => Out {
+  return (update) => {
+    const { taskId, contextId } = update;
+    const body = artifact(update.artifact);
+    const out: Out = form.kinds ? { kind: 'artifact-update', taskId, contextId, artifact: body } : { taskId, contextId, artifact: body };
+    if (update.append !== undefined) out.append = update.append;
+    if (update.lastChunk !== undefined) out.lastChunk = update.lastChunk;
+    if (update.metadata !== undefined) out.metadata = update.metadata;
+    return out;
+  };
+}

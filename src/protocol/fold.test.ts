@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'vitest';
+import type { TaskArtifactUpdate, TaskEvent } from './events.ts';
+import { assembleArtifact, foldEvent } from './fold.ts';
+import { artifactId, contextId, messageId, seq, taskId } from './ids.ts';
+import type { Message } from './message.ts';
+import type { Part } from './parts.ts';
+import type { TaskState } from './states.ts';
+import type { Artifact, Task } from './task.ts';
+
+const ids = { taskId: taskId('t'), contextId: contextId('c') };
+const task: Task = { id: ids.taskId, contextId: ids.contextId, status: { state: 'TASK_STATE_WORKING' } };
+const said = (id: string): Message => ({ messageId: messageId(id), role: 'ROLE_AGENT', parts: [{ text: id }] });
+const status = (state: TaskState, message?: Message, more: object = {}): TaskEvent => ({
+  statusUpdate: { ...ids, status: message === undefined ? { state } : { state, message }, ...more },
+});
+const artifact = (id: string, parts: readonly Part[], more: object = {}): Artifact => ({ artifactId: artifactId(id), parts, ...more });
+const chunk = (what: Artifact, more: object = {}): TaskArtifactUpdate => ({ ...ids, artifact: what, ...more });
+const fold = (from: Task, ...events: TaskEvent[]): Task => events.reduce<Task>(foldEvent, from);
+
+describe('folding an event into a task', () => {
+  it('starts with a task, and a task replaces what was there', () => {
+    expect(foldEvent(undefined, { task })).toBe(task);
+    const other: Task = { ...task, metadata: { a: 1 } };
+    expect(foldEvent(task, { task: other })).toBe(other);
+  });
+
+  it('needs a task to start with, and a direct message is not one', () => {
+    expect(() => foldEvent(undefined, status('TASK_STATE_WORKING'))).toThrow('only if it starts with one');
+    expect(() => foldEvent(undefined, { artifactUpdate: chunk(artifact('a', [])) })).toThrow('only if it starts with one');
+    expect(() => foldEvent(task, { message: said('m') })).toThrow('only if it starts with one');
+  });
+
+  it('leaves the old task as it was', () => {
+    const before: Task = { ...task, artifacts: [artifact('a', [{ text: '1' }])], history: [said('m0')], metadata: { a: 1 } };
+    const copy = structuredClone(before);
+    fold(
+      before,
+      status('TASK_STATE_WORKING', said('m1'), { metadata: { b: 2 } }),
+      { artifactUpdate: chunk(artifact('a', [{ text: '2' }]), { append: true }) },
+      status('TASK_STATE_COMPLETED'),
+    );
+    expect(before).toEqual(copy);
+  });
+
+  it('moves what the agent said into the history when it says the next thing, once', () => {
+    const after = fold(
+      task,
+      status('TASK_STATE_WORKING', said('m1')),
+      status('TASK_STATE_WORKING', said('m2')),
+      status('TASK_STATE_COMPLETED', said('m3')),
+    );
+    expect(after.history?.map((message) => message.messageId)).toEqual(['m1', 'm2']);
+    expect(after.status.message?.messageId).toBe('m3');
+    const again = fold({ ...task, history: [said('m1')] }, status('TASK_STATE_WORKING', said('m1')), status('TASK_STATE_COMPLETED'));
+    expect(again.history?.map((message) => message.messageId)).toEqual(['m1']);
+  });
+
+  it('makes no history out of silence', () => {
+    expect(fold(task, status('TASK_STATE_WORKING'), status('TASK_STATE_COMPLETED'))).not.toHaveProperty('history');
+  });
+
+  it('merges metadata, the later value winning, and keeps it when an event has none', () => {
+    const after = fold(
+      { ...task, metadata: { a: 1, b: { c: 1 } } },
+      status('TASK_STATE_WORKING', undefined, { metadata: { b: { d: 2 } } }),
+      {
+        artifactUpdate: chunk(artifact('x', []), { metadata: { e: 3 } }),
+      },
+    );
+    expect(after.metadata).toEqual({ a: 1, b: { d: 2 }, e: 3 });
+    expect(fold(after, status('TASK_STATE_WORKING')).metadata).toEqual(after.metadata);
+  });
+
+  it('takes over the number the event counts to', () => {
+    const counted = fold(task, status('TASK_STATE_WORKING', undefined, { generation: seq(4) }));
+    expect(counted.generation).toBe(4);
+    expect(fold(counted, status('TASK_STATE_WORKING')).generation).toBe(4);
+    expect(fold(counted, { artifactUpdate: chunk(artifact('a', []), { generation: seq(5) }) }).generation).toBe(5);
+  });
+
+  it('replaces or lengthens an artifact by its id, in its place', () => {
+    const before: Task = { ...task, artifacts: [artifact('a', [{ text: 'a1' }]), artifact('b', [{ text: 'b1' }])] };
+    const replaced = fold(before, { artifactUpdate: chunk(artifact('a', [{ text: 'a2' }])) });
+    expect(replaced.artifacts?.map((each) => each.parts)).toEqual([[{ text: 'a2' }], [{ text: 'b1' }]]);
+    const longer = fold(before, { artifactUpdate: chunk(artifact('a', [{ text: 'a2' }]), { append: true }) });
+    expect(longer.artifacts?.map((each) => each.parts)).toEqual([[{ text: 'a1' }, { text: 'a2' }], [{ text: 'b1' }]]);
+  });
+
+  it('makes an artifact that a chunk is appended to and nobody knows', () => {
+    const after = fold(task, { artifactUpdate: chunk(artifact('new', [{ text: '1' }]), { append: true }) });
+    expect(after.artifacts).toEqual([artifact('new', [{ text: '1' }])]);
+  });
+});
+
+describe('assembling an artifact', () => {
+  const first = artifact('a', [{ text: '1' }], { name: 'n', description: 'd', metadata: { a: 1, b: 1 } });
+
+  it('lengthens its parts, takes over what the chunk says anew, and keeps the rest', () => {
+    const next = assembleArtifact(first, chunk(artifact('a', [{ text: '2' }], { name: 'm', metadata: { b: 2 } }), { append: true }));
+    expect(next).toEqual(artifact('a', [{ text: '1' }, { text: '2' }], { name: 'm', description: 'd', metadata: { a: 1, b: 2 } }));
+  });
+
+  it('has no metadata if neither had any', () => {
+    const plain = artifact('a', [{ text: '1' }]);
+    expect(Object.keys(assembleArtifact(plain, chunk(plain, { append: true })))).not.toContain('metadata');
+  });
+
+  it('is the chunk itself when nothing was there, or when it does not append', () => {
+    const only = artifact('a', [{ text: '2' }]);
+    expect(assembleArtifact(undefined, chunk(only, { append: true }))).toBe(only);
+    expect(assembleArtifact(first, chunk(only))).toBe(only);
+    expect(assembleArtifact(first, chunk(only, { append: false }))).toBe(only);
+  });
+});
