@@ -56,7 +56,7 @@ function wordsOf(error: A2AError): string {
 const WITHOUT_SUBJECT = /^(?:must|is|holds|unknown) /;
 
 function withSubject(problem: string, field: string | undefined): string {
-  return field !== undefined && WITHOUT_SUBJECT.test(problem) ? `${field} ${problem}` : problem;
+  return field && WITHOUT_SUBJECT.test(problem) ? `${field} ${problem}` : problem;
 }
 
 /** The words without their prefix, which is put back when they are written again. */
