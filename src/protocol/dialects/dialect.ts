@@ -61,6 +61,8 @@ export interface StreamWriter {
   frames(batch: readonly Logged[]): readonly Frame[];
   /** After the last event; `task` is the task as it stands then, if there is one. */
   end(task: Task | undefined): readonly Frame[];
+  /** `end` uses the task. Without this nobody fetches it. */
+  readonly endsWithTask?: true;
 }
 
 /** Reads one stream: the frame's JSON without its envelope. One frame can hold several events, or none. */

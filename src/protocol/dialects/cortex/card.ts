@@ -1,0 +1,99 @@
+import type { AgentCard, AgentInterface, AgentSkill, SecurityScheme } from '../../card.ts';
+import type { Json, JsonObject, Mutable } from '../../json.ts';
+import type { CardCodec, Confidence, ReadEnv } from '../dialect.ts';
+import { readCardMembers } from '../shared/card-members.ts';
+import { withTenant } from '../shared/flat-requests.ts';
+import type { Raw } from '../shared/read.ts';
+import { attempt, isRaw, list, object, text, textIf } from '../shared/read.ts';
+import { writeFlatScheme } from '../shared/security.ts';
+
+const BINDINGS: ReadonlyMap<string, string> = new Map([
+  ['json-rpc', 'JSONRPC'],
+  ['grpc', 'GRPC'],
+  ['http+json', 'HTTP+JSON'],
+]);
+const PROTOCOLS: ReadonlyMap<string, string> = new Map([...BINDINGS].map(([protocol, binding]) => [binding, protocol]));
+
+/** Cortex's card is 0.3's in its members, and known by `interfaces`, without which its client throws. */
+export const card: CardCodec = {
+  detect: (raw): Confidence => (isRaw(raw) && Array.isArray(raw.interfaces) && raw.supportedInterfaces === undefined ? 'path' : 'no'),
+  read: (raw, env) => attempt(readCard, raw, env),
+  write: writeCard,
+};
+
+export function readCard(raw: unknown, env: ReadEnv): AgentCard {
+  const c = object(raw);
+  const interfaces = list(c.interfaces, 'interfaces', readInterface, env);
+  return readCardMembers({ ...c, capabilities: capabilitiesOf(c), securitySchemes: schemesOf(c) }, interfaces, env);
+}
+
+function readInterface(raw: unknown, env: ReadEnv): AgentInterface {
+  const i = object(raw);
+  const protocol = text(i.protocol, 'protocol');
+  const out: Mutable<AgentInterface> = {
+    url: text(i.url, 'url'),
+    protocolBinding: BINDINGS.get(protocol.toLowerCase()) ?? protocol,
+    protocolVersion: textIf(i.version, 'version') ?? '1.0',
+  };
+  return withTenant(out, i, env);
+}
+
+/** Its extensions are addresses, not objects. */
+function capabilitiesOf(c: Raw): unknown {
+  if (!isRaw(c.capabilities) || !Array.isArray(c.capabilities.extensions)) return c.capabilities;
+  const extensions = c.capabilities.extensions.map((extension: unknown) =>
+    typeof extension === 'string' ? { uri: extension } : extension,
+  );
+  return { ...c.capabilities, extensions };
+}
+
+/** It spells `mutualTls`. */
+function schemesOf(c: Raw): unknown {
+  if (!isRaw(c.securitySchemes)) return c.securitySchemes;
+  const respelled = (scheme: unknown) => (isRaw(scheme) && scheme.type === 'mutualTls' ? { ...scheme, type: 'mutualTLS' } : scheme);
+  return Object.fromEntries(Object.entries(c.securitySchemes).map(([name, scheme]) => [name, respelled(scheme)]));
+}
+
+export function writeCard(value: AgentCard): JsonObject {
+  const { supportedInterfaces, capabilities, skills, defaultInputModes, defaultOutputModes, securitySchemes, ...rest } = value;
+  return {
+    ...(rest as unknown as JsonObject),
+    url: baseOf(supportedInterfaces),
+    defaultInputModes: writeModes(defaultInputModes),
+    defaultOutputModes: writeModes(defaultOutputModes),
+    capabilities: { ...capabilities, stateTransitionHistory: true } as unknown as JsonObject,
+    skills: skills.map(writeSkill),
+    interfaces: supportedInterfaces.map(({ protocolBinding, protocolVersion, ...where }) => ({
+      ...where,
+      protocol: PROTOCOLS.get(protocolBinding) ?? protocolBinding,
+      version: protocolVersion,
+    })),
+    ...(securitySchemes === undefined
+      ? {}
+      : { securitySchemes: Object.fromEntries(Object.entries(securitySchemes).map(([name, scheme]) => [name, writeScheme(scheme)])) }),
+  };
+}
+
+/** Its `url` is what its interface's address stands on. */
+function baseOf(interfaces: readonly AgentInterface[]): string {
+  const first = interfaces.find((where) => where.protocolBinding === 'JSONRPC') ?? interfaces[0];
+  return first?.url.replace(/\/a2a\/?$/, '') ?? '';
+}
+
+function writeSkill({ inputModes, outputModes, ...skill }: AgentSkill): JsonObject {
+  return {
+    ...(skill as unknown as JsonObject),
+    ...(inputModes === undefined ? {} : { inputModes: writeModes(inputModes) }),
+    ...(outputModes === undefined ? {} : { outputModes: writeModes(outputModes) }),
+  };
+}
+
+function writeScheme(scheme: SecurityScheme): Json {
+  const flat = writeFlatScheme(scheme) as JsonObject;
+  return flat['type'] === 'mutualTLS' ? { ...flat, type: 'mutualTls' } : flat;
+}
+
+/** Plain text is `text` to Cortex, on cards and in requests. */
+export function writeModes(modes: readonly string[]): string[] {
+  return modes.map((mode) => (mode === 'text/plain' ? 'text' : mode));
+}

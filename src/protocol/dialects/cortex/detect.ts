@@ -1,0 +1,18 @@
+import type { Confidence, Hints } from '../dialect.ts';
+import { isRaw } from '../shared/read.ts';
+
+const OWN_PATH = /\/api\/a2a\/?$/;
+
+/**
+ * Cortex has 1.0's methods and sends 1.0's version header; roles in lower case tell it apart. Where there is no role 1.0 is
+ * as likely and stands first. A method that it lacks is never its own, or nobody else could subscribe to a task made by it.
+ */
+export function detect(hints: Hints, methods: ReadonlySet<string>): Confidence {
+  const { path, method, params } = hints;
+  if (path !== undefined && OWN_PATH.test(path)) return method?.includes('/') === true ? 'no' : 'path';
+  if (method === undefined || !methods.has(method)) return 'no';
+  if (method === 'GetAgentCard') return 'shape';
+  const message = isRaw(params) ? params.message : undefined;
+  const role = isRaw(message) ? message.role : undefined;
+  return role === 'user' || role === 'agent' ? 'shape' : 'grammar';
+}

@@ -1,0 +1,101 @@
+import type { AgentCard } from '../../card.ts';
+import { dialectId } from '../../ids.ts';
+import type { Json } from '../../json.ts';
+import type { Operation } from '../../operations.ts';
+import type { Codec, Codecs } from '../define.ts';
+import { defineDialect } from '../define.ts';
+import type { Dialect, Loss, Traits } from '../dialect.ts';
+import { readFlatCancel, readFlatGet, readFlatList, readFlatPage } from '../shared/flat-requests.ts';
+import { DRAFT_LOSSES } from '../shared/losses.ts';
+import { card, readCard, writeCard } from './card.ts';
+import { detect } from './detect.ts';
+import { error, httpStatusOnError } from './errors.ts';
+import { task, words } from './model.ts';
+import { cardRequest, send, sendResult } from './requests.ts';
+import { event, openReader, openStream } from './stream.ts';
+
+const methods: Readonly<Partial<Record<Operation, string>>> = {
+  send: 'SendMessage',
+  stream: 'SendStreamingMessage',
+  get: 'GetTask',
+  list: 'ListTasks',
+  cancel: 'CancelTask',
+  extendedCard: 'GetExtendedAgentCard',
+  card: 'GetAgentCard',
+};
+const METHODS: ReadonlySet<string> = new Set(Object.values(methods));
+
+const cardResult: Codec<AgentCard> = { read: readCard, write: writeCard };
+
+const codecs: Codecs = {
+  'send.request': send,
+  'send.result': sendResult,
+  'stream.request': send,
+  'get.request': { read: readFlatGet, write: ({ currentGeneration: _, ...request }) => request },
+  'get.result': task,
+  'list.request': { read: (raw, env) => readFlatList(raw, env, words), write: (request) => request as unknown as Json },
+  'list.result': {
+    read: (raw, env) => readFlatPage(raw, env, task.read),
+    write: ({ tasks, nextPageToken }) => ({ tasks: tasks.map(task.write), ...(nextPageToken === '' ? {} : { nextPageToken }) }),
+  },
+  'cancel.request': { read: readFlatCancel, write: (request) => request as unknown as Json },
+  'cancel.result': task,
+  'extendedCard.request': cardRequest,
+  'extendedCard.result': cardResult,
+  'card.request': cardRequest,
+  'card.result': cardResult,
+  event,
+};
+
+const traits: Traits = {
+  blockingDefault: true,
+  // Its client waits for the end of the stream and knows no second message to the same task.
+  closesOnInputRequired: true,
+  callerNamesTask: false,
+  resumesByContext: false,
+  unknownTask: 'null',
+  cancelFinished: 'returns-task',
+  directMessage: 'as-task',
+  historyDefault: 'all',
+  subscribeFinished: 'returns-task',
+  httpStatusOnError,
+  timeoutMs: 120_000,
+  bodyBytesMax: 1_048_576,
+  extensionsHeader: undefined,
+  versionHeader: '1.0',
+};
+
+const TYPES = 'CortexPrism packages/server/src/a2a/types.ts';
+const SERVER = 'CortexPrism packages/server/src/a2a/server.ts, handleA2ARequest';
+
+const losses: readonly Loss[] = [
+  { field: 'SendRequest.alias', reason: 'the server names every task', clause: SERVER },
+  {
+    field: 'TaskStatus.state',
+    values: ['TASK_STATE_SUBMITTED', 'TASK_STATE_AUTH_REQUIRED'],
+    reason: 'has seven states; written as working and input required',
+    clause: `${TYPES}, TaskState`,
+  },
+  { field: 'TaskPage.pageSize', reason: 'a page does not say how large it may be', clause: `${TYPES}, ListTasksResponse` },
+  { field: 'TaskPage.totalSize', reason: 'a page does not say how many tasks there are', clause: `${TYPES}, ListTasksResponse` },
+  { field: 'SendResult.message', reason: 'answers are tasks; written as a completed one', clause: SERVER },
+  { field: 'SendResult.task', reason: 'stands where a direct message was', clause: SERVER },
+  { field: 'TaskEvent.message', reason: 'streams are of tasks; written as a completed one', clause: SERVER },
+  { field: 'TaskEvent.task', reason: 'stands where a direct message was', clause: SERVER },
+  ...DRAFT_LOSSES,
+];
+
+/** CortexPrism: 1.0's methods and states, 0.x's roles and files, and a stream of its own. */
+export const cortex: Dialect = defineDialect({
+  id: dialectId('cortex'),
+  title: 'CortexPrism',
+  methods,
+  detect: (hints) => detect(hints, METHODS),
+  codecs,
+  error,
+  card,
+  openStream,
+  openReader,
+  traits,
+  losses,
+});

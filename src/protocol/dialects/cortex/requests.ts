@@ -1,0 +1,79 @@
+import type { PushConfigId, TaskId } from '../../ids.ts';
+import type { Json, JsonObject, Mutable } from '../../json.ts';
+import type { AuthenticationInfo, PushConfig } from '../../push.ts';
+import type { ExtendedCardRequest, SendConfiguration, SendRequest, SendResult } from '../../requests.ts';
+import type { Codec } from '../define.ts';
+import type { ReadEnv } from '../dialect.ts';
+import { readFlatConfiguration, readFlatSend, withTenant, writeFlatConfiguration } from '../shared/flat-requests.ts';
+import { filledText, idIf, isRaw, member, memberIf, object, textIf } from '../shared/read.ts';
+import { writeModes } from './card.ts';
+import { answerTask, model, task } from './model.ts';
+
+export const send: Codec<SendRequest> = {
+  read: (raw, env) => readFlatSend(raw, env, { message: model.requestMessage.read, configuration: readConfiguration }),
+  write: ({ alias: _, message, configuration, ...rest }) => ({
+    message: model.message.write(message),
+    ...(configuration === undefined ? {} : { configuration: writeConfiguration(configuration) }),
+    ...rest,
+  }),
+};
+
+/** A bare Task. The wrappers of 1.0 are understood, since Cortex says it speaks 1.0. */
+export const sendResult: Codec<SendResult> = {
+  read: (raw, env) => {
+    const r = object(raw);
+    if (isRaw(r.task)) return { task: member(r.task, 'task', task.read, env) };
+    if (isRaw(r.message)) return { message: member(r.message, 'message', model.message.read, env) };
+    return { task: task.read(raw, env) };
+  },
+  write: (result) => task.write(result.task ?? answerTask(result.message)),
+};
+
+export const cardRequest: Codec<ExtendedCardRequest> = {
+  read: (raw, env) => (raw === undefined || raw === null ? {} : withTenant({}, object(raw), env)),
+  write: (value) => value as unknown as Json,
+};
+
+/** `idempotencyKey` and `acceptedContextExtensions` have no place in the model; Cortex reads none of these members itself. */
+function readConfiguration(raw: unknown, env: ReadEnv): SendConfiguration {
+  const out = readFlatConfiguration(raw);
+  const push = memberIf(object(raw).pushNotificationConfig, 'pushNotificationConfig', readPushConfig, env);
+  if (push !== undefined) out.taskPushNotificationConfig = push;
+  return out;
+}
+
+function writeConfiguration(configuration: SendConfiguration): JsonObject {
+  const { acceptedOutputModes: modes, taskPushNotificationConfig: push } = configuration;
+  return {
+    ...writeFlatConfiguration(configuration),
+    ...(modes === undefined ? {} : { acceptedOutputModes: writeModes(modes) }),
+    ...(push === undefined ? {} : { pushNotificationConfig: writePushConfig(push) }),
+  };
+}
+
+function readPushConfig(raw: unknown, env: ReadEnv): PushConfig {
+  const c = object(raw);
+  const out: Mutable<PushConfig> = { url: filledText(c.url, 'url') };
+  const configId = idIf<PushConfigId>(c.id, 'id', env);
+  if (configId !== undefined) out.id = configId;
+  const taskId = idIf<TaskId>(c.taskId, 'taskId', env);
+  if (taskId !== undefined) out.taskId = taskId;
+  const token = textIf(c.token, 'token');
+  if (token) out.token = token;
+  const authentication = memberIf(c.authentication, 'authentication', readAuthentication, env);
+  if (authentication !== undefined) out.authentication = authentication;
+  return withTenant(out, c, env);
+}
+
+function readAuthentication(raw: unknown): AuthenticationInfo {
+  const a = object(raw);
+  const scheme = filledText(a.schemeId ?? a.scheme, 'schemeId');
+  const credentials = textIf(a.token ?? a.credentials, 'token');
+  return credentials ? { scheme, credentials } : { scheme };
+}
+
+function writePushConfig({ authentication, ...config }: PushConfig): JsonObject {
+  if (authentication === undefined) return config;
+  const { scheme, credentials } = authentication;
+  return { ...config, authentication: { schemeId: scheme, ...(credentials === undefined ? {} : { token: credentials }) } };
+}

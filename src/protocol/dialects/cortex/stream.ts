@@ -1,0 +1,124 @@
+import type { TaskArtifactUpdate, TaskEvent, TaskStatusUpdate } from '../../events.ts';
+import type { ContextId, TaskId } from '../../ids.ts';
+import { contextId } from '../../ids.ts';
+import type { Json, JsonObject } from '../../json.ts';
+import type { Message } from '../../message.ts';
+import type { TaskState } from '../../states.ts';
+import { isInterrupted, isTerminal } from '../../states.ts';
+import type { Codec } from '../define.ts';
+import type { ReadEnv, RpcId, StreamReader, StreamWriter } from '../dialect.ts';
+import { attempt, fail, isRaw, member, object } from '../shared/read.ts';
+import { envelope, framesOf } from '../shared/stream.ts';
+import { answerTask, model, task } from './model.ts';
+
+/** One event as one document: a task under `task`, an update bare and with its `type`. */
+export const event: Codec<TaskEvent> = {
+  read: (raw, env) => readEvent(raw, env) ?? fail('', 'must have task, status or artifact'),
+  write: (value) => {
+    if (value.artifactUpdate !== undefined) return artifactFrame(value.artifactUpdate);
+    if (value.statusUpdate !== undefined) return statusFrame(value.statusUpdate);
+    return { task: task.write(value.task ?? answerTask(value.message)) };
+  },
+};
+
+/**
+ * Tasks are enveloped, updates are not. Cortex's client returns the last enveloped task and never reads an artifact, so the
+ * whole task is told once more before `[DONE]`, unless it was the last thing told.
+ */
+export function openStream(requestId: RpcId | undefined): StreamWriter {
+  const wrap = envelope(requestId);
+  let told = false;
+  const linesOf = (value: TaskEvent): readonly string[] => {
+    told = value.task !== undefined || value.message !== undefined;
+    if (value.message !== undefined) return messageLines(value.message, wrap);
+    if (value.artifactUpdate !== undefined) return [artifactLine(value.artifactUpdate, requestId !== undefined)];
+    return [value.task === undefined ? JSON.stringify(event.write(value)) : wrap(event.write(value))];
+  };
+  return {
+    endsWithTask: true,
+    frames: (batch) => batch.flatMap((logged) => framesOf(linesOf(logged.event), logged)),
+    end: (whole) => [...(whole === undefined || told ? [] : [{ data: wrap({ task: task.write(whole) }) }]), { data: '[DONE]' }],
+  };
+}
+
+/**
+ * Only the first frame may name the context, so it is remembered. After a terminal state there is nothing more to learn: what
+ * comes then is the task told once more.
+ */
+export function openReader(env: ReadEnv): StreamReader {
+  let seen: { readonly taskId: TaskId; readonly contextId: ContextId; readonly state: TaskState } | undefined;
+  const inContext = <T extends { readonly contextId: ContextId }>(update: T): T =>
+    update.contextId === '' && seen !== undefined ? { ...update, contextId: seen.contextId } : update;
+
+  const next = (found: TaskEvent): TaskEvent => {
+    if (found.artifactUpdate !== undefined) return { artifactUpdate: inContext(found.artifactUpdate) };
+    if (found.task !== undefined) {
+      seen = { taskId: found.task.id, contextId: found.task.contextId ?? contextId(''), state: found.task.status.state };
+      return found;
+    }
+    if (found.statusUpdate !== undefined) {
+      const statusUpdate = inContext(found.statusUpdate);
+      seen = { taskId: statusUpdate.taskId, contextId: statusUpdate.contextId, state: statusUpdate.status.state };
+      return { statusUpdate };
+    }
+    // In the midst of a task a message is not the answer, or it would end the stream: it is a word on the way.
+    if (seen === undefined) return found;
+    const { state, ...where } = seen;
+    return { statusUpdate: { ...where, status: { state, message: found.message } } };
+  };
+
+  const read = (raw: unknown): readonly TaskEvent[] => {
+    if (seen !== undefined && isTerminal(seen.state)) return [];
+    const found = readEvent(raw, env);
+    return found === undefined ? [] : [next(found)];
+  };
+  return { read: (raw) => attempt(read, raw, env) };
+}
+
+function readEvent(raw: unknown, env: ReadEnv): TaskEvent | undefined {
+  const frame = object(raw);
+  if (frame.artifact !== undefined) return { artifactUpdate: model.artifactUpdate.read(frame, env) };
+  if (frame.status !== undefined) return { statusUpdate: model.statusUpdate.read(frame, env) };
+  if (isRaw(frame.task)) return { task: member(frame.task, 'task', task.read, env) };
+  if (isRaw(frame.message)) return { message: member(frame.message, 'message', model.message.read, env) };
+  return undefined;
+}
+
+function statusFrame(update: TaskStatusUpdate): JsonObject {
+  const { state } = update.status;
+  return { type: 'TaskStatusUpdateEvent', ...placed(model.statusUpdate.write(update)), final: isTerminal(state) || isInterrupted(state) };
+}
+
+function artifactFrame(update: TaskArtifactUpdate): JsonObject {
+  return { type: 'TaskArtifactUpdateEvent', ...placed(model.artifactUpdate.write(update)) };
+}
+
+/**
+ * Cortex documents that artifact text reaches its client's `onChunk`, but the client looks for text only in
+ * `result.message.parts`. So the text stands there too, in the same frame: a frame more would say everything twice to whoever
+ * reads both, while this one is an artifact to them, and no JSON-RPC response, since it has no `jsonrpc`.
+ */
+function artifactLine(update: TaskArtifactUpdate, called: boolean): string {
+  const parts = update.artifact.parts.flatMap(({ text }) => (text ? [{ text }] : []));
+  const frame = artifactFrame(update);
+  return JSON.stringify(called && parts.length > 0 ? { ...frame, result: { message: { role: 'agent', parts } } } : frame);
+}
+
+/** Cortex knows no direct message: the stream of a task that has it for an answer, whole. */
+function messageLines(message: Message, wrap: (result: Json) => string): readonly string[] {
+  const whole = answerTask(message);
+  const { artifacts, status, ...begun } = whole;
+  const where = { taskId: whole.id, contextId: whole.contextId ?? contextId('') };
+  return [
+    wrap({ task: task.write({ ...begun, status: { state: 'TASK_STATE_WORKING' } }) }),
+    ...(artifacts ?? []).map((artifact) => artifactLine({ ...where, artifact, lastChunk: true }, true)),
+    JSON.stringify(statusFrame({ ...where, status })),
+    wrap({ task: task.write(whole) }),
+  ];
+}
+
+/** Without an empty context. */
+function placed(update: Json): JsonObject {
+  const { contextId: context, ...rest } = update as JsonObject;
+  return context === '' || context === undefined ? rest : { ...rest, contextId: context };
+}

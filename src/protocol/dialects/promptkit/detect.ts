@@ -1,0 +1,34 @@
+import type { Confidence, Hints } from '../dialect.ts';
+import { isRaw } from '../shared/read.ts';
+
+/** `/a2a/jsonrpc` is where 0.3 and 1.0 agents of the official SDKs listen, `/api/a2a` is Cortex. */
+const FOREIGN_PATH = /\/(?:a2a\/jsonrpc|api\/a2a)\/?$/;
+
+/** Slash methods are 0.3's too, but 0.3 says `kind` on every message and part, and PromptKit never does. */
+export function detect(hints: Hints): Confidence {
+  if (hints.path !== undefined && FOREIGN_PATH.test(hints.path)) return 'no';
+  switch (hints.method) {
+    case 'tasks/list':
+    case 'tasks/subscribe':
+      return 'shape';
+    case 'tasks/get':
+    case 'tasks/cancel':
+      return 'grammar';
+    case 'message/send':
+    case 'message/stream':
+      return detectMessage(isRaw(hints.params) ? hints.params.message : undefined);
+    default:
+      return 'no';
+  }
+}
+
+function detectMessage(message: unknown): Confidence {
+  if (!isRaw(message) || !Array.isArray(message.parts)) return 'grammar';
+  const parts: readonly unknown[] = message.parts;
+  if ([message, ...parts].some((value) => isRaw(value) && ('kind' in value || 'type' in value))) return 'no';
+  return parts.length > 0 && parts.every(isFlat) ? 'shape' : 'grammar';
+}
+
+function isFlat(part: unknown): boolean {
+  return isRaw(part) && ['text', 'raw', 'url', 'data', 'metadata'].some((member) => member in part) && !('file' in part);
+}

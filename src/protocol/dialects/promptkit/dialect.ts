@@ -1,0 +1,154 @@
+import { dialectId } from '../../ids.ts';
+import type { Json, JsonObject } from '../../json.ts';
+import type { ListRequest, SendRequest, TaskPage } from '../../requests.ts';
+import type { Task } from '../../task.ts';
+import type { Codec, Codecs } from '../define.ts';
+import { defineDialect } from '../define.ts';
+import type { Dialect, Loss, Traits } from '../dialect.ts';
+import { taskOfMessage } from '../shared/flat-model.ts';
+import {
+  readFlatCancel,
+  readFlatConfiguration,
+  readFlatGet,
+  readFlatList,
+  readFlatPage,
+  readFlatSend,
+  readFlatSubscribe,
+  writeFlatConfiguration,
+} from '../shared/flat-requests.ts';
+import { DRAFT_LOSSES } from '../shared/losses.ts';
+import { card } from './card.ts';
+import { detect } from './detect.ts';
+import { error, httpStatusOnError } from './errors.ts';
+import { model, words } from './model.ts';
+import { ANSWER_ARTIFACT, event, openReader, openStream } from './stream.ts';
+
+const send: Codec<SendRequest> = {
+  read: (raw, env) => readFlatSend(raw, env, { message: model.requestMessage.read, configuration: readFlatConfiguration }),
+  write: ({ message, configuration, metadata }) => ({
+    message: model.message.write(message),
+    ...(configuration === undefined ? {} : { configuration: writeFlatConfiguration(configuration) }),
+    ...(metadata === undefined ? {} : { metadata }),
+  }),
+};
+
+/** `contextId` is there even when it is empty: its Go member is not optional. */
+const task: Codec<Task> = {
+  read: model.task.read,
+  write: (value) => ({ ...(model.task.write(value) as JsonObject), contextId: value.contextId ?? '' }),
+};
+
+const codecs: Codecs = {
+  'send.request': send,
+  'send.result': {
+    read: (raw, env) => ({ task: task.read(raw, env) }),
+    write: (result) => task.write(result.task ?? taskOfMessage(result.message, ANSWER_ARTIFACT)),
+  },
+  'stream.request': send,
+  'get.request': {
+    read: readFlatGet,
+    write: ({ id, historyLength }) => (historyLength === undefined ? { id } : { id, historyLength }),
+  },
+  'get.result': task,
+  'list.request': { read: (raw, env) => readFlatList(raw, env, words), write: writeListRequest },
+  'list.result': { read: (raw, env) => readFlatPage(raw, env, task.read), write: writePage },
+  'cancel.request': { read: readFlatCancel, write: ({ id }) => ({ id }) },
+  'cancel.result': task,
+  'subscribe.request': { read: readFlatSubscribe, write: ({ id }) => ({ id }) },
+  event,
+};
+
+function writeListRequest({ contextId, status, pageSize, pageToken, historyLength }: ListRequest): Json {
+  return {
+    contextId: contextId ?? '',
+    ...(status === undefined ? {} : { status: words.stateNames[status] }),
+    ...(pageSize === undefined ? {} : { pageSize }),
+    ...(pageToken === undefined ? {} : { pageToken }),
+    ...(historyLength === undefined ? {} : { historyLength }),
+  };
+}
+
+/** Its type has all four members; it leaves out what says nothing new, and so do we. */
+function writePage({ tasks, nextPageToken, pageSize, totalSize }: TaskPage): Json {
+  return {
+    tasks: tasks.map(task.write),
+    pageSize,
+    ...(nextPageToken === '' ? {} : { nextPageToken }),
+    ...(totalSize === tasks.length ? {} : { totalSize }),
+  };
+}
+
+const traits: Traits = {
+  // Its own server answers after 5 ms, but its tools never ask again: what is not finished then is an empty answer to them.
+  blockingDefault: true,
+  closesOnInputRequired: true,
+  callerNamesTask: false,
+  resumesByContext: false,
+  unknownTask: 'error',
+  cancelFinished: 'error',
+  directMessage: 'as-task',
+  historyDefault: 'none',
+  subscribeFinished: 'returns-task',
+  httpStatusOnError,
+  timeoutMs: 60_000,
+  bodyBytesMax: 10_485_760,
+  extensionsHeader: undefined,
+  versionHeader: undefined,
+};
+
+const PARAMS = 'PromptKit runtime/a2a/types.go, params of the methods';
+const CARD = 'PromptKit runtime/a2a/types.go, AgentCard';
+const STREAM = 'PromptKit runtime/a2a/client.go, parseStreamEvent: artifact and status are all it reads';
+const TASKS_ONLY = 'PromptKit runtime/a2a/client.go, SendMessage: the result is decoded as a Task';
+
+const losses: readonly Loss[] = [
+  { field: 'SendRequest.alias', reason: 'the server names every task', clause: PARAMS },
+  ...['SendRequest', 'GetRequest', 'ListRequest', 'CancelRequest', 'SubscribeRequest'].map((type) => ({
+    field: `${type}.tenant`,
+    reason: 'one server is one agent',
+    clause: PARAMS,
+  })),
+  { field: 'SendConfiguration.taskPushNotificationConfig', reason: 'has no push notifications', clause: PARAMS },
+  { field: 'CancelRequest.metadata', reason: 'a cancel names the task and nothing else', clause: PARAMS },
+  { field: 'ListRequest.statusTimestampAfter', reason: 'lists by context only', clause: PARAMS },
+  { field: 'ListRequest.includeArtifacts', reason: 'lists whole tasks', clause: PARAMS },
+  {
+    field: 'TaskStatus.state',
+    values: ['TASK_STATE_UNSPECIFIED'],
+    reason: 'its client refuses an answer with a state it does not know; written as working',
+    clause: 'PromptKit runtime/a2a/types.go, TaskState.UnmarshalJSON',
+  },
+  { field: 'SendResult.message', reason: 'answers are tasks; written as a completed one', clause: TASKS_ONLY },
+  { field: 'SendResult.task', reason: 'stands where a direct message was', clause: TASKS_ONLY },
+  { field: 'TaskEvent.task', reason: 'streams have no task; written as its status and its artifacts', clause: STREAM },
+  { field: 'TaskEvent.message', reason: 'streams have no message; written as an artifact and a completed status', clause: STREAM },
+  { field: 'TaskEvent.statusUpdate', reason: 'stands where a task or a direct message was', clause: STREAM },
+  { field: 'AgentCard.securitySchemes', reason: 'its card says nothing of security', clause: CARD },
+  { field: 'AgentCard.securityRequirements', reason: 'its card says nothing of security', clause: CARD },
+  { field: 'AgentSkill.securityRequirements', reason: 'its card says nothing of security', clause: CARD },
+  { field: 'AgentInterface.tenant', reason: 'one server is one agent', clause: CARD },
+  { field: 'AgentExtension.params', reason: 'an extension is an address and a description', clause: CARD },
+  ...DRAFT_LOSSES,
+];
+
+/** PromptKit (AltairaLabs): A2A of its own, between 0.3's method names and 1.0's shapes. */
+export const promptkit: Dialect = defineDialect({
+  id: dialectId('promptkit'),
+  title: 'PromptKit',
+  methods: {
+    send: 'message/send',
+    stream: 'message/stream',
+    get: 'tasks/get',
+    cancel: 'tasks/cancel',
+    list: 'tasks/list',
+    subscribe: 'tasks/subscribe',
+  },
+  detect,
+  codecs,
+  error,
+  card,
+  openStream,
+  openReader,
+  traits,
+  losses,
+});

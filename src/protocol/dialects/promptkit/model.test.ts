@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest';
+import { countingEnv } from '../../../../test/support/env.ts';
+import type { Json } from '../../json.ts';
+import type { Part } from '../../parts.ts';
+import type { TaskState } from '../../states.ts';
+import { TASK_STATES } from '../../states.ts';
+import { attempt } from '../shared/read.ts';
+import { model, words } from './model.ts';
+
+const readPart = (raw: unknown) => attempt(words.part.read, raw, countingEnv());
+const roundTrip = (part: Part) => readPart(JSON.parse(JSON.stringify(words.part.write(part))));
+
+describe('parts', () => {
+  it('writes data as it is if it is an object', () => {
+    expect(words.part.write({ data: { a: [1] } })).toEqual({ data: { a: [1] } });
+  });
+
+  for (const data of [[1, 'two', null], 'text', 3.5, true, null, []] as readonly Json[]) {
+    it(`writes the data ${JSON.stringify(data)} as text, and takes it back`, () => {
+      expect(words.part.write({ data })).toEqual({ text: JSON.stringify(data), metadata: { data_part_compat: true } });
+      const whole: Part = { data, metadata: { a: 1 }, filename: 'd.json', mediaType: 'application/json' };
+      expect(roundTrip(whole)).toEqual({ ok: true, value: whole });
+      expect(roundTrip({ data })).toEqual({ ok: true, value: { data } });
+    });
+  }
+
+  it('leaves marked text that is no JSON as it is', () => {
+    const text = { text: 'not {json', metadata: { data_part_compat: true } };
+    expect(readPart(text)).toEqual({ ok: true, value: text });
+  });
+
+  it('takes no prototype from marked text', () => {
+    const text = { text: '{"__proto__":{"a":1}}', metadata: { data_part_compat: true } };
+    expect(readPart(text)).toEqual({ ok: true, value: text });
+  });
+
+  it('reads and writes a tool answer, which is nothing but metadata', () => {
+    const wire = { metadata: { tool_call_id: 'c1', tool_result: [1] } };
+    expect(readPart(wire)).toEqual({ ok: true, value: { text: '', ...wire } });
+    expect(words.part.write({ text: '', ...wire })).toEqual(wire);
+  });
+
+  it('keeps the metadata of a tool call beside its text', () => {
+    const part: Part = { text: 'Client tool required: x', metadata: { tool_call_id: 'c1', tool_name: 'x', consent_message: 'ok?' } };
+    expect(words.part.write(part)).toEqual(part);
+    expect(roundTrip(part)).toEqual({ ok: true, value: part });
+  });
+
+  it('keeps empty text that answers no tool', () => {
+    expect(roundTrip({ text: '', metadata: { tool_call_id: '' } })).toEqual({
+      ok: true,
+      value: { text: '', metadata: { tool_call_id: '' } },
+    });
+    expect(words.part.write({ text: '' })).toEqual({ text: '' });
+  });
+
+  for (const wrong of [{}, { metadata: { a: 1 } }, { text: 'a', url: 'b' }, 'text', null, { raw: '!!' }]) {
+    it(`refuses ${JSON.stringify(wrong)}`, () => expect(readPart(wrong)).toMatchObject({ ok: false, reason: 'invalid' }));
+  }
+});
+
+describe('states', () => {
+  it('writes only the eight that PromptKit knows', () => {
+    const known = ['submitted', 'working', 'completed', 'failed', 'canceled', 'input_required', 'rejected', 'auth_required'];
+    for (const state of Object.keys(TASK_STATES) as TaskState[]) expect(known).toContain(words.stateNames[state]);
+    expect(words.stateNames.TASK_STATE_UNSPECIFIED).toBe('working');
+    expect([...words.states.keys()].sort()).toEqual(known.sort());
+  });
+
+  it('refuses another spelling', () => {
+    const read = attempt(model.task.read, { id: 't', status: { state: 'input-required' } }, countingEnv());
+    expect(read).toMatchObject({ ok: false, path: 'status.state' });
+  });
+});

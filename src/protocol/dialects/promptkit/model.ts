@@ -1,0 +1,90 @@
+import type { Json, JsonObject, Metadata } from '../../json.ts';
+import type { Part } from '../../parts.ts';
+import type { TaskState } from '../../states.ts';
+import type { Codec } from '../define.ts';
+import type { ReadEnv } from '../dialect.ts';
+import type { FlatModel, FlatWords } from '../shared/flat-model.ts';
+import { flatMessage, flatModel } from '../shared/flat-model.ts';
+import { readFlatPart } from '../shared/flat-part.ts';
+import { attempt, freeform, isRaw, metadataIf } from '../shared/read.ts';
+
+/** PromptKit decodes into Go structs: a member of the wrong type, or a state it does not know, costs it the whole answer. */
+const STATES: readonly (readonly [name: string, state: TaskState])[] = [
+  ['submitted', 'TASK_STATE_SUBMITTED'],
+  ['working', 'TASK_STATE_WORKING'],
+  ['completed', 'TASK_STATE_COMPLETED'],
+  ['failed', 'TASK_STATE_FAILED'],
+  ['canceled', 'TASK_STATE_CANCELED'],
+  ['input_required', 'TASK_STATE_INPUT_REQUIRED'],
+  ['rejected', 'TASK_STATE_REJECTED'],
+  ['auth_required', 'TASK_STATE_AUTH_REQUIRED'],
+];
+
+const part: Codec<Part> = { read: readPart, write: writePart };
+
+export const words: FlatWords = {
+  states: new Map(STATES),
+  stateNames: {
+    ...(Object.fromEntries(STATES.map(([name, state]) => [state, name])) as Record<TaskState, string>),
+    TASK_STATE_UNSPECIFIED: 'working', // it is not over, and that is all we know
+  },
+  part,
+  message: flatMessage(part),
+};
+
+export const model: FlatModel = flatModel(words);
+
+/** Set where other data than an object travels as text; official SDKs mark what they wrap for 0.3 by the same name. */
+const DATA_MARK = 'data_part_compat';
+
+function readPart(raw: unknown, env: ReadEnv): Part {
+  if (isToolAnswer(raw)) return { text: '', metadata: metadataIf(raw.metadata, 'metadata', env) as Metadata };
+  const read = readFlatPart(raw, env);
+  return read.text !== undefined && read.metadata?.[DATA_MARK] === true ? unmarked(read, read.metadata, env) : read;
+}
+
+/** The answer to a client tool's call is a part of nothing but metadata: `tool_call_id` with `tool_result` or `rejected`. */
+function isToolAnswer(raw: unknown): raw is { readonly metadata: unknown } {
+  if (!isRaw(raw) || !answersTool(raw.metadata)) return false;
+  return [raw.text, raw.raw, raw.url, raw.data].every((content) => content === undefined || content === null);
+}
+
+function answersTool(metadata: unknown): boolean {
+  return isRaw(metadata) && typeof metadata.tool_call_id === 'string' && metadata.tool_call_id !== '';
+}
+
+function writePart(value: Part): Json {
+  if (value.data !== undefined && !isRaw(value.data)) return marked(value, value.data);
+  if (value.text === '' && answersTool(value.metadata)) {
+    const { text: _, ...rest } = value;
+    return rest as unknown as Json;
+  }
+  return value as unknown as Json;
+}
+
+/**
+ * PromptKit's `data` is a Go map. A list or a number there makes its client drop the whole answer; as text, its tools and
+ * models can read it, and the mark lets a reader of ours take it back.
+ */
+function marked(value: Part, data: Json): JsonObject {
+  const { data: _, ...rest } = value;
+  return { ...rest, text: JSON.stringify(data), metadata: { ...value.metadata, [DATA_MARK]: true } };
+}
+
+function unmarked(value: Part, metadata: Metadata, env: ReadEnv): Part {
+  const data = attempt(parsed, value.text, env);
+  if (!data.ok) return value;
+  const { text: _, metadata: __, ...rest } = value;
+  const { [DATA_MARK]: ___, ...others } = metadata;
+  return { ...rest, data: data.value, ...(Object.keys(others).length === 0 ? {} : { metadata: others }) } as Part;
+}
+
+function parsed(text: unknown, env: ReadEnv): Json {
+  let data: unknown;
+  try {
+    data = JSON.parse(text as string);
+  } catch {
+    data = undefined; // text that somebody else marked
+  }
+  return freeform(data, 'data', env);
+}

@@ -1,0 +1,98 @@
+import type { TaskArtifactUpdate, TaskEvent, TaskStatusUpdate } from '../../events.ts';
+import { contextId } from '../../ids.ts';
+import type { Json } from '../../json.ts';
+import { isInterrupted, isTerminal } from '../../states.ts';
+import type { Task } from '../../task.ts';
+import type { Codec } from '../define.ts';
+import type { ReadEnv, RpcId, StreamReader, StreamWriter } from '../dialect.ts';
+import { taskOfMessage } from '../shared/flat-model.ts';
+import { attempt, fail, object } from '../shared/read.ts';
+import { envelope, framesOf } from '../shared/stream.ts';
+import { model } from './model.ts';
+
+/** Artifact ids count from 1, as PromptKit's own do. */
+export const ANSWER_ARTIFACT = 'artifact-1';
+
+/**
+ * Its client's scanner stops for good at a line over 1 MiB. A third of that in characters is safe in every script; a text
+ * or file that is longer by itself can't be helped.
+ */
+const LINE_CHARS_MAX = 349_000;
+
+/** One event as one document. It knows two: a status and an artifact. */
+export const event: Codec<TaskEvent> = {
+  read: (raw, env) => readEvent(raw, env) ?? fail('', 'must have artifact or status'),
+  write: (value) => {
+    if (value.artifactUpdate !== undefined) return model.artifactUpdate.write(value.artifactUpdate);
+    if (value.statusUpdate !== undefined) return model.statusUpdate.write(value.statusUpdate);
+    return model.statusUpdate.write(statusOf(value.task ?? taskOfMessage(value.message, ANSWER_ARTIFACT)));
+  },
+};
+
+/** What is neither status nor artifact is passed over, as PromptKit's own client does. */
+export function openReader(env: ReadEnv): StreamReader {
+  return {
+    read: (raw) =>
+      attempt(
+        (frame) => {
+          const found = readEvent(frame, env);
+          return found === undefined ? [] : [found];
+        },
+        raw,
+        env,
+      ),
+  };
+}
+
+export function openStream(requestId: RpcId | undefined): StreamWriter {
+  const wrap = envelope(requestId);
+  return {
+    frames: (batch) => batch.flatMap((logged) => framesOf(linesOf(logged.event, wrap), logged)),
+    end: () => [],
+  };
+}
+
+function readEvent(raw: unknown, env: ReadEnv): TaskEvent | undefined {
+  const frame = object(raw);
+  if (frame.artifact !== undefined) return { artifactUpdate: model.artifactUpdate.read(frame, env) };
+  if (frame.status === undefined) return undefined;
+  return frame.taskId === undefined && frame.id !== undefined
+    ? { task: model.task.read(frame, env) }
+    : { statusUpdate: model.statusUpdate.read(frame, env) };
+}
+
+type Wrap = (result: Json) => string;
+
+function linesOf(value: TaskEvent, wrap: Wrap): readonly string[] {
+  if (value.artifactUpdate !== undefined) return artifactLines(value.artifactUpdate, wrap);
+  if (value.statusUpdate !== undefined) return [wrap(model.statusUpdate.write(value.statusUpdate))];
+  return taskLines(value.task ?? taskOfMessage(value.message, ANSWER_ARTIFACT), wrap);
+}
+
+/** There is no Task frame: its status and artifacts one by one. A status that ends the stream comes last. */
+function taskLines(task: Task, wrap: Wrap): readonly string[] {
+  const status = wrap(model.statusUpdate.write(statusOf(task)));
+  const artifacts = (task.artifacts ?? []).flatMap((artifact) => artifactLines({ ...whereOf(task), artifact }, wrap));
+  const last = isTerminal(task.status.state) || isInterrupted(task.status.state);
+  return last ? [...artifacts, status] : [status, ...artifacts];
+}
+
+function artifactLines(update: TaskArtifactUpdate, wrap: Wrap): readonly string[] {
+  const line = wrap(model.artifactUpdate.write(update));
+  const { parts } = update.artifact;
+  if (line.length <= LINE_CHARS_MAX || parts.length < 2) return [line];
+  const { lastChunk: _, ...first } = update;
+  const half = parts.length >> 1;
+  return [
+    ...artifactLines({ ...first, artifact: { ...update.artifact, parts: parts.slice(0, half) } }, wrap),
+    ...artifactLines({ ...update, append: true, artifact: { ...update.artifact, parts: parts.slice(half) } }, wrap),
+  ];
+}
+
+function statusOf(task: Task): TaskStatusUpdate {
+  return { ...whereOf(task), status: task.status, ...(task.metadata === undefined ? {} : { metadata: task.metadata }) };
+}
+
+function whereOf(task: Task): Pick<TaskStatusUpdate, 'taskId' | 'contextId'> {
+  return { taskId: task.id, contextId: task.contextId ?? contextId('') };
+}

@@ -1,0 +1,206 @@
+import type { TaskArtifactUpdate, TaskStatusUpdate } from '../../events.ts';
+import type { ArtifactId, ContextId, MessageId, TaskId } from '../../ids.ts';
+import { taskId } from '../../ids.ts';
+import type { JsonObject, Mutable } from '../../json.ts';
+import type { Message, Role } from '../../message.ts';
+import type { Part } from '../../parts.ts';
+import type { TaskState } from '../../states.ts';
+import type { Artifact, Task, TaskStatus } from '../../task.ts';
+import type { Codec } from '../define.ts';
+import type { ReadEnv } from '../dialect.ts';
+import type { Raw } from './read.ts';
+import { checkParts, flagIf, id, idIf, listIf, member, memberIf, metadataIf, object, oneOf, textIf, textsIf } from './read.ts';
+import { timestampIf } from './values.ts';
+
+/**
+ * Products that took 1.0's shapes, without `kind`, and kept 0.x's words: roles in lower case, states of their own. The model
+ * is written once here; the words are an argument.
+ */
+export interface FlatWords extends ContextLimit {
+  readonly states: ReadonlyMap<unknown, TaskState>;
+  readonly stateNames: Readonly<Record<TaskState, string>>;
+  readonly part: Codec<Part>;
+  readonly message: Codec<Message>;
+}
+
+/** How long a context's id may be, where the product allows more than we do. */
+export interface ContextLimit {
+  readonly contextCharsMax?: number;
+}
+
+export interface FlatModel {
+  readonly message: Codec<Message>;
+  /** A message that asks for something: it must have parts. */
+  readonly requestMessage: Codec<Message>;
+  readonly task: Codec<Task>;
+  readonly statusUpdate: Codec<TaskStatusUpdate>;
+  readonly artifactUpdate: Codec<TaskArtifactUpdate>;
+}
+
+const ROLES: ReadonlyMap<unknown, Role> = new Map<unknown, Role>([
+  ['user', 'ROLE_USER'],
+  ['agent', 'ROLE_AGENT'],
+  ['ROLE_USER', 'ROLE_USER'],
+  ['ROLE_AGENT', 'ROLE_AGENT'],
+]);
+
+export function flatModel(words: FlatWords): FlatModel {
+  const { message, part } = words;
+  const status: Codec<TaskStatus> = {
+    read: (raw, env) => readStatus(raw, env, words),
+    write: ({ state, message: said, ...rest }) => ({
+      state: words.stateNames[state],
+      ...(said === undefined ? {} : { message: message.write(said) }),
+      ...rest,
+    }),
+  };
+  const artifact: Codec<Artifact> = {
+    read: (raw, env) => readArtifact(raw, env, part),
+    write: (value) => ({ ...value, parts: value.parts.map(part.write) }),
+  };
+  return {
+    message,
+    requestMessage: {
+      read: (raw, env) => {
+        checkParts(object(raw).parts, env);
+        return message.read(raw, env);
+      },
+      write: message.write,
+    },
+    task: {
+      read: (raw, env) => readTask(raw, env, { ...words, status, artifact }),
+      write: ({ generation: _, status: now, artifacts, history, ...rest }) => ({
+        ...rest,
+        status: status.write(now),
+        ...(artifacts === undefined ? {} : { artifacts: artifacts.map(artifact.write) }),
+        ...(history === undefined ? {} : { history: history.map(message.write) }),
+      }),
+    },
+    statusUpdate: {
+      read: (raw, env) => {
+        const u = object(raw);
+        return { ...readUpdate(u, env, words), status: member(u.status, 'status', status.read, env) };
+      },
+      write: ({ generation: _, ...update }) => ({ ...update, status: status.write(update.status) }),
+    },
+    artifactUpdate: {
+      read: (raw, env) => {
+        const u = object(raw);
+        const out: Mutable<TaskArtifactUpdate> = {
+          ...readUpdate(u, env, words),
+          artifact: member(u.artifact, 'artifact', artifact.read, env),
+        };
+        if (flagIf(u.append, 'append') === true) out.append = true;
+        if (flagIf(u.lastChunk ?? u.last_chunk, 'lastChunk') === true) out.lastChunk = true;
+        return out;
+      },
+      write: ({ generation: _, ...update }) => ({ ...update, artifact: artifact.write(update.artifact) }),
+    },
+  };
+}
+
+export function flatMessage(part: Codec<Part>, limit: ContextLimit = {}): Codec<Message> {
+  return {
+    read: (raw, env) => readMessage(raw, env, { ...limit, part }),
+    write: (message): JsonObject => ({
+      ...message,
+      role: message.role === 'ROLE_AGENT' ? 'agent' : 'user',
+      parts: message.parts.map(part.write),
+    }),
+  };
+}
+
+/** An answer without a task, for products that know only tasks: it is finished, and the parts are its output. */
+export function taskOfMessage(message: Message, artifactId: string): Task {
+  const { messageId, contextId, parts, metadata, extensions } = message;
+  const artifact: Mutable<Artifact> = { artifactId: artifactId as ArtifactId, parts };
+  if (metadata !== undefined) artifact.metadata = metadata;
+  if (extensions !== undefined) artifact.extensions = extensions;
+  return {
+    id: message.taskId ?? taskId(messageId),
+    ...(contextId === undefined ? {} : { contextId }),
+    status: { state: 'TASK_STATE_COMPLETED' },
+    artifacts: [artifact],
+  };
+}
+
+function readMessage(raw: unknown, env: ReadEnv, words: ContextLimit & Pick<FlatWords, 'part'>): Message {
+  const m = object(raw);
+  const out: Mutable<Message> = {
+    messageId: idIf<MessageId>(m.messageId ?? m.message_id, 'messageId', env) ?? (env.ids.next() as MessageId),
+    role: oneOf(m.role, 'role', ROLES),
+    parts: listIf(m.parts, 'parts', words.part.read, env) ?? [],
+  };
+  const contextId = contextIf(m.contextId ?? m.context_id, env, words);
+  if (contextId !== undefined) out.contextId = contextId;
+  const task = idIf<TaskId>(m.taskId ?? m.task_id, 'taskId', env);
+  if (task !== undefined) out.taskId = task;
+  const metadata = metadataIf(m.metadata, 'metadata', env);
+  if (metadata !== undefined) out.metadata = metadata;
+  const extensions = textsIf(m.extensions, 'extensions');
+  if (extensions !== undefined) out.extensions = extensions;
+  const references = textsIf(m.referenceTaskIds ?? m.reference_task_ids, 'referenceTaskIds');
+  if (references !== undefined) out.referenceTaskIds = references as TaskId[];
+  return out;
+}
+
+function readStatus(raw: unknown, env: ReadEnv, words: FlatWords): TaskStatus {
+  const s = object(raw);
+  const out: Mutable<TaskStatus> = { state: oneOf(s.state, 'state', words.states) };
+  const message = memberIf(s.message, 'message', words.message.read, env);
+  if (message !== undefined) out.message = message;
+  const timestamp = timestampIf(s.timestamp, 'timestamp');
+  if (timestamp !== undefined) out.timestamp = timestamp;
+  return out;
+}
+
+function readArtifact(raw: unknown, env: ReadEnv, part: Codec<Part>): Artifact {
+  const a = object(raw);
+  const out: Mutable<Artifact> = {
+    artifactId: id(a.artifactId ?? a.artifact_id, 'artifactId', env),
+    parts: listIf(a.parts, 'parts', part.read, env) ?? [],
+  };
+  const name = textIf(a.name, 'name');
+  if (name) out.name = name;
+  const description = textIf(a.description, 'description');
+  if (description) out.description = description;
+  const metadata = metadataIf(a.metadata, 'metadata', env);
+  if (metadata !== undefined) out.metadata = metadata;
+  const extensions = textsIf(a.extensions, 'extensions');
+  if (extensions !== undefined) out.extensions = extensions;
+  return out;
+}
+
+interface Insides extends FlatWords {
+  readonly status: Codec<TaskStatus>;
+  readonly artifact: Codec<Artifact>;
+}
+
+function readTask(raw: unknown, env: ReadEnv, inside: Insides): Task {
+  const t = object(raw);
+  const out: Mutable<Task> = { id: id(t.id, 'id', env), status: member(t.status, 'status', inside.status.read, env) };
+  const contextId = contextIf(t.contextId ?? t.context_id, env, inside);
+  if (contextId !== undefined) out.contextId = contextId;
+  const artifacts = listIf(t.artifacts, 'artifacts', inside.artifact.read, env);
+  if (artifacts !== undefined) out.artifacts = artifacts;
+  const history = listIf(t.history, 'history', inside.message.read, env);
+  if (history !== undefined) out.history = history;
+  const metadata = metadataIf(t.metadata, 'metadata', env);
+  if (metadata !== undefined) out.metadata = metadata;
+  return out;
+}
+
+/** What the two kinds of update share. */
+function readUpdate(u: Raw, env: ReadEnv, words: FlatWords): Pick<TaskStatusUpdate, 'taskId' | 'contextId' | 'metadata'> {
+  const metadata = metadataIf(u.metadata, 'metadata', env);
+  return {
+    taskId: id(u.taskId ?? u.task_id, 'taskId', env),
+    contextId: contextIf(u.contextId ?? u.context_id, env, words) ?? ('' as ContextId),
+    ...(metadata === undefined ? {} : { metadata }),
+  };
+}
+
+export function contextIf(value: unknown, env: ReadEnv, { contextCharsMax }: ContextLimit): ContextId | undefined {
+  if (contextCharsMax === undefined) return idIf<ContextId>(value, 'contextId', env);
+  return idIf<ContextId>(value, 'contextId', { ...env, limits: { ...env.limits, idCharsMax: contextCharsMax } });
+}

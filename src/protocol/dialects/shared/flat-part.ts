@@ -1,0 +1,39 @@
+import type { Mutable } from '../../json.ts';
+import type { Part } from '../../parts.ts';
+import type { ReadEnv } from '../dialect.ts';
+import type { Raw } from './read.ts';
+import { fail, freeform, isRaw, metadataIf, object, text, textIf } from './read.ts';
+import { base64 } from './values.ts';
+
+/**
+ * A part told apart by its members, in any of the spellings that are about: file content flat or under `file`, `raw` or
+ * `bytes`, `url` or `uri`, `mediaType` or `mimeType`. An unknown member, as `kind` or `partId`, is ignored.
+ */
+export function readFlatPart(raw: unknown, env: ReadEnv): Part {
+  const p = object(raw);
+  const file: Raw = isRaw(p.file) ? p.file : {};
+  const out = readContent(p, file, env) as Mutable<Part>;
+  const metadata = metadataIf(p.metadata, 'metadata', env);
+  if (metadata !== undefined) out.metadata = metadata;
+  const filename = textIf(p.filename ?? file.name, 'filename');
+  if (filename) out.filename = filename;
+  const mediaType = textIf(p.mediaType ?? p.media_type ?? mimeTypeOf(p) ?? mimeTypeOf(file), 'mediaType');
+  if (mediaType) out.mediaType = mediaType;
+  return out;
+}
+
+function readContent(p: Raw, file: Raw, env: ReadEnv): Part {
+  const words = p.text ?? undefined;
+  const bytes = p.raw ?? p.bytes ?? file.bytes ?? undefined;
+  const url = p.url ?? p.uri ?? file.uri ?? undefined;
+  const found = Number(words !== undefined) + Number(bytes !== undefined) + Number(url !== undefined) + Number(p.data !== undefined);
+  if (found !== 1) return fail('', `must have exactly one of text, data, and a file's bytes or address; has ${found}`);
+  if (words !== undefined) return { text: text(words, 'text') };
+  if (bytes !== undefined) return { raw: base64(bytes, 'raw') };
+  if (url !== undefined) return { url: text(url, 'url') };
+  return { data: freeform(p.data, 'data', env) };
+}
+
+function mimeTypeOf(raw: Raw): unknown {
+  return raw.mimeType ?? raw.mime_type;
+}

@@ -1,0 +1,121 @@
+import type { TaskId, TenantId } from '../../ids.ts';
+import type { JsonObject, Mutable } from '../../json.ts';
+import type { Message } from '../../message.ts';
+import type { CancelRequest, GetRequest, ListRequest, SendConfiguration, SendRequest, SubscribeRequest, TaskPage } from '../../requests.ts';
+import type { Task } from '../../task.ts';
+import type { ReadEnv } from '../dialect.ts';
+import { modesIf } from './card.ts';
+import type { FlatWords } from './flat-model.ts';
+import { contextIf } from './flat-model.ts';
+import type { Raw, Reader } from './read.ts';
+import { countIf, flagIf, id, idIf, list, member, memberIf, metadataIf, object, oneOf, textIf } from './read.ts';
+import { timestampIf } from './values.ts';
+
+/**
+ * Requests of the products that took 1.0's shapes and kept 0.x's `blocking`. Every member that 1.0 has is read in all of
+ * them; what a product has no place for is left out by its own writer.
+ */
+export interface SendInsides {
+  readonly message: Reader<Message>;
+  readonly configuration: Reader<SendConfiguration>;
+}
+
+export function readFlatSend(raw: unknown, env: ReadEnv, inside: SendInsides): SendRequest {
+  const r = object(raw);
+  const out: Mutable<SendRequest> = { message: member(r.message, 'message', inside.message, env) };
+  const configuration = memberIf(r.configuration, 'configuration', inside.configuration, env);
+  if (configuration !== undefined) out.configuration = configuration;
+  const metadata = metadataIf(r.metadata, 'metadata', env);
+  if (metadata !== undefined) out.metadata = metadata;
+  return withTenant(out, r, env);
+}
+
+export function readFlatConfiguration(raw: unknown): Mutable<SendConfiguration> {
+  const c = object(raw);
+  const out: Mutable<SendConfiguration> = {};
+  const modes = modesIf(c.acceptedOutputModes, 'acceptedOutputModes');
+  if (modes !== undefined) out.acceptedOutputModes = modes;
+  const historyLength = countIf(c.historyLength, 'historyLength');
+  if (historyLength !== undefined) out.historyLength = historyLength;
+  const blocking = flagIf(c.blocking, 'blocking');
+  if (blocking !== undefined) out.returnImmediately = !blocking;
+  return out;
+}
+
+export function writeFlatConfiguration(configuration: SendConfiguration): JsonObject {
+  const { acceptedOutputModes, historyLength, returnImmediately } = configuration;
+  return {
+    ...(acceptedOutputModes === undefined ? {} : { acceptedOutputModes }),
+    ...(historyLength === undefined ? {} : { historyLength }),
+    ...(returnImmediately === undefined ? {} : { blocking: !returnImmediately }),
+  };
+}
+
+export function readFlatGet(raw: unknown, env: ReadEnv): GetRequest {
+  const r = object(raw);
+  const out: Mutable<GetRequest> = { id: idOfTask(r, env) };
+  const historyLength = countIf(r.historyLength, 'historyLength');
+  if (historyLength !== undefined) out.historyLength = historyLength;
+  return withTenant(out, r, env);
+}
+
+export function readFlatCancel(raw: unknown, env: ReadEnv): CancelRequest {
+  const r = object(raw);
+  const out: Mutable<CancelRequest> = { id: idOfTask(r, env) };
+  const metadata = metadataIf(r.metadata, 'metadata', env);
+  if (metadata !== undefined) out.metadata = metadata;
+  return withTenant(out, r, env);
+}
+
+export function readFlatSubscribe(raw: unknown, env: ReadEnv): SubscribeRequest {
+  const r = object(raw);
+  const out: Mutable<SubscribeRequest> = { id: idOfTask(r, env) };
+  return withTenant(out, r, env);
+}
+
+const PAGE_SIZE_MAX = 100;
+
+/** A page size that 1.0 does not allow is brought into its range: these products take any number. */
+export function readFlatList(raw: unknown, env: ReadEnv, words: Pick<FlatWords, 'states' | 'contextCharsMax'>): ListRequest {
+  const r = raw === undefined || raw === null ? {} : object(raw);
+  const out: Mutable<ListRequest> = {};
+  const contextId = contextIf(r.contextId ?? r.context_id, env, words);
+  if (contextId !== undefined) out.contextId = contextId;
+  const status = memberIf(r.status, 'status', (value) => oneOf(value, '', words.states), env);
+  if (status !== undefined && status !== 'TASK_STATE_UNSPECIFIED') out.status = status;
+  const pageSize = countIf(r.pageSize, 'pageSize');
+  if (pageSize) out.pageSize = Math.min(pageSize, PAGE_SIZE_MAX);
+  const pageToken = textIf(r.pageToken, 'pageToken');
+  if (pageToken) out.pageToken = pageToken;
+  const historyLength = countIf(r.historyLength, 'historyLength');
+  if (historyLength !== undefined) out.historyLength = historyLength;
+  const after = timestampIf(r.statusTimestampAfter, 'statusTimestampAfter');
+  if (after !== undefined) out.statusTimestampAfter = after;
+  const includeArtifacts = flagIf(r.includeArtifacts, 'includeArtifacts');
+  if (includeArtifacts !== undefined) out.includeArtifacts = includeArtifacts;
+  return withTenant(out, r, env);
+}
+
+/** What is not said is as it must be when all tasks are on one page. */
+export function readFlatPage(raw: unknown, env: ReadEnv, task: Reader<Task>): TaskPage {
+  const p = object(raw);
+  const tasks = p.tasks === null ? [] : list(p.tasks, 'tasks', task, env);
+  return {
+    tasks,
+    nextPageToken: textIf(p.nextPageToken, 'nextPageToken') ?? '',
+    pageSize: countIf(p.pageSize, 'pageSize') ?? tasks.length,
+    totalSize: countIf(p.totalSize, 'totalSize') ?? tasks.length,
+  };
+}
+
+/** `id`, or one of the names that other versions have for it. */
+function idOfTask(r: Raw, env: ReadEnv): TaskId {
+  const named = typeof r.name === 'string' && r.name.startsWith('tasks/') ? r.name.slice('tasks/'.length) : undefined;
+  return id<TaskId>(r.id ?? r.taskId ?? r.task_id ?? named, 'id', env);
+}
+
+export function withTenant<T extends { tenant?: TenantId }>(out: T, raw: Raw, env: ReadEnv): T {
+  const tenant = idIf<TenantId>(raw.tenant, 'tenant', env);
+  if (tenant !== undefined) out.tenant = tenant;
+  return out;
+}
