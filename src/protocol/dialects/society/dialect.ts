@@ -1,8 +1,9 @@
-import { A2AError, ERRORS } from '../../errors.ts';
+import { A2AError } from '../../errors.ts';
 import { dialectId } from '../../ids.ts';
 import type { Codecs } from '../define.ts';
 import { defineDialect } from '../define.ts';
 import type { Dialect, Traits } from '../dialect.ts';
+import { httpStatusOf } from '../shared/errors.ts';
 import { card } from './card.ts';
 import { detect } from './detect.ts';
 import { readError, writeError } from './errors.ts';
@@ -22,7 +23,7 @@ const traits: Traits = {
   historyDefault: 'none',
   subscribeFinished: 'error',
   // Its client reads no body but that of a 2xx. What is over the limit is refused at the door all the same.
-  httpStatusOnError: (kind) => (ERRORS[kind].rpc > -32000 || kind === 'PAYLOAD_TOO_LARGE' ? ERRORS[kind].http : 200),
+  httpStatusOnError: httpStatusOf,
   timeoutMs: 30_000,
   bodyBytesMax: 1_048_576,
   extensionsHeader: undefined,

@@ -1,9 +1,9 @@
-import { ERRORS } from '../../errors.ts';
 import { dialectId } from '../../ids.ts';
 import type { Operation } from '../../operations.ts';
 import type { Codecs } from '../define.ts';
 import { defineDialect } from '../define.ts';
 import type { Dialect, Traits } from '../dialect.ts';
+import { httpStatusOf } from '../shared/errors.ts';
 import { card } from './card.ts';
 import { detect } from './detect.ts';
 import { readError, writeError } from './errors.ts';
@@ -47,7 +47,7 @@ const traits: Traits = {
   // 0.1 leaves it open. A caller whose stream broke just before the end gets the end, not an error.
   subscribeFinished: 'returns-task',
   // Refusals at the door keep their own status (0.1: authentication is HTTP's business).
-  httpStatusOnError: (kind) => (ERRORS[kind].rpc > -32000 || kind === 'PAYLOAD_TOO_LARGE' ? ERRORS[kind].http : 200),
+  httpStatusOnError: httpStatusOf,
   timeoutMs: 30_000,
   bodyBytesMax: 1_048_576,
   extensionsHeader: undefined,
