@@ -33,7 +33,7 @@ const WIRES: readonly Wired[] = DIALECTS.flatMap((dialect) => {
     name: `${dialect.id} over HTTP+JSON`,
     binding: 'rest',
     dialect,
-    has: (operation) => rest.routes.some((route) => route.operation === operation) && writes(dialect, operation),
+    has: (operation) => rest.routes.some((route) => route.operation === operation && route.alias !== true),
     open: (service, more, serving) =>
       restLink({
         ...base,
