@@ -1,4 +1,3 @@
-import { ERRORS } from '../../errors.ts';
 import { dialectId } from '../../ids.ts';
 import type { Operation, Shape, Shapes } from '../../operations.ts';
 import type { SendRequest } from '../../requests.ts';
@@ -6,7 +5,7 @@ import type { Codecs } from '../define.ts';
 import { defineDialect } from '../define.ts';
 import type { Dialect, Loss, RpcId, Traits } from '../dialect.ts';
 import type { Codes } from '../shared/errors.ts';
-import { readError, writePlainError } from '../shared/errors.ts';
+import { httpStatusOf, readError, writePlainError } from '../shared/errors.ts';
 import { DRAFT_LOSSES } from '../shared/losses.ts';
 import { card } from './card.ts';
 import { detectDocumented } from './detect.ts';
@@ -44,7 +43,7 @@ const traits: Traits = {
   historyDefault: 'all',
   subscribeFinished: 'error',
   // SAM has no HTTP form of its own; JSON-RPC errors go out as in the official versions.
-  httpStatusOnError: (kind) => (ERRORS[kind].rpc > -32000 || kind === 'PAYLOAD_TOO_LARGE' ? ERRORS[kind].http : 200),
+  httpStatusOnError: httpStatusOf,
   timeoutMs: 300_000, // its gateways' idle task_timeout (§4f)
   bodyBytesMax: 10_000_000,
   extensionsHeader: undefined,
