@@ -16,7 +16,7 @@ export type Parsed = { readonly ok: true; readonly value: unknown } | { readonly
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** Bytes to JSON: well-formed UTF-8, not nested too deep, well-formed JSON. Never throws. */
-export function parseJson(bytes: Uint8Array, jsonDepthMax: number = DEFAULT_BODY_LIMITS.jsonDepthMax): Parsed {
+export function parseJson(bytes: Uint8Array, jsonDepthMax: number): Parsed {
   if (!nestsWithin(bytes, jsonDepthMax)) return refused(`Invalid JSON payload: nested deeper than ${jsonDepthMax}`);
   try {
     return { ok: true, value: JSON.parse(utf8.decode(bytes)) };
