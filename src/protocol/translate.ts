@@ -57,7 +57,8 @@ function kindOf(document: unknown, options: TranslateOptions): DocumentKind {
   if ('error' in members) return 'response';
   const found = options.registry.readCard(document, options.env);
   if (found?.card.ok === true && 'name' in members) return 'card';
-  return bestReading(document, 'response', options) !== undefined ? 'response' : 'event';
+  const [answer, event] = [bestReading(document, 'response', options), bestReading(document, 'event', options)];
+  return event !== undefined && (answer === undefined || event.apart < answer.apart) ? 'event' : 'response';
 }
 
 function translateRequest(document: unknown, options: TranslateOptions): Translation {
