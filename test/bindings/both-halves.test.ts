@@ -90,7 +90,7 @@ function suite(wire: Wired): void {
     expect(service.seen[0]?.ctx.dialect).toBe(dialect.id);
     expect(textOf(answer.task)).toBe('chunk 1chunk 2chunk 3');
     if (answer.task === undefined) throw new Error('no task');
-    const { historyLength } = (service.seen[0]?.request as SendRequest).configuration ?? {};
+    const { historyLength } = (service.seen[0]?.request as SendRequest | undefined)?.configuration ?? {};
     const asked = { id: answer.task.id, ...(historyLength === undefined ? {} : { historyLength }) };
     same('Task', await service.get(asked, { ...ctx, dialect: dialect.id }), answer.task);
   });
