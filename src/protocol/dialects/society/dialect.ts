@@ -46,6 +46,7 @@ export const society: Dialect = defineDialect({
   detect,
   codecs,
   error: { read: readError, write: writeError },
+  envelope: { idNotNull: true },
   card,
   openStream: () => {
     throw new A2AError('STREAMING_NOT_SUPPORTED', 'Society has no streams');
