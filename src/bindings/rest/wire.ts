@@ -1,5 +1,5 @@
 import type { Json, JsonObject, Operation, RestGrammar, RestRoute } from '#protocol';
-import { A2AError } from '#protocol';
+import { A2AError, invalidParams } from '#protocol';
 
 /** One segment of a route: fixed text, or a member of the request with what follows it, as in `{id}:cancel`. */
 type Segment = { readonly text: string } | { readonly member: string; readonly suffix: string };
@@ -116,7 +116,7 @@ export function fillPath(route: RestRoute, request: JsonObject, tenants: boolean
   const left: Record<string, Json> = { ...request };
   const take = (member: string): string => {
     const value = left[member];
-    if (typeof value !== 'string' || value === '') throw new A2AError('INVALID_PARAMS', 'is required', { field: member });
+    if (typeof value !== 'string' || value === '') throw invalidParams({ path: member, problem: 'is required' });
     delete left[member];
     return encodeURIComponent(value);
   };
