@@ -34,10 +34,16 @@ function checkParts(parts: unknown, env: ReadEnv): void {
   const all = (parts ?? []) as readonly unknown[];
   if (all.length === 0) fail('message.parts', 'message must have at least one part');
   if (all.length > env.limits.messagePartsMax) fail('message.parts', `must have at most ${env.limits.messagePartsMax} parts`);
-  for (let at = 0; at < all.length; at += 1) {
-    const { type } = objectOr(all[at], `message.parts[${at}]`);
-    if (type === undefined || type === null || type === '') fail(`message.parts[${at}].type`, `part[${at}] type is required`);
-  }
+  for (let at = 0; at < all.length; at += 1) if (!hasType(all[at])) refuseType(all[at], at);
+}
+
+function hasType(part: unknown): boolean {
+  return isRaw(part) && part.type !== undefined && part.type !== null && part.type !== '';
+}
+
+function refuseType(part: unknown, at: number): never {
+  objectOr(part, `message.parts[${at}]`);
+  return fail(`message.parts[${at}].type`, `part[${at}] type is required`);
 }
 
 /**
