@@ -8,7 +8,7 @@ import type { Artifact, Task, TaskStatus } from '../../task.ts';
 import type { ReadEnv } from '../dialect.ts';
 import { id, listIf, member, memberIf, object, oneOf } from '../shared/read.ts';
 import type { Out } from './model.ts';
-import { readArtifacts, readMessage, writeArtifact, writeMessage } from './model.ts';
+import { readArtifacts, readMessage, writeArtifact, writeArtifacts, writeMessage } from './model.ts';
 
 const STATES: ReadonlyMap<unknown, TaskState> = new Map<unknown, TaskState>([
   ['submitted', 'TASK_STATE_SUBMITTED'],
@@ -46,10 +46,10 @@ export function writeTask(task: Task): Json {
   const said = textOf(parts) || parts.map(wordsFor).join('\n') || words;
   const out: Out = { id: task.id, status: said === '' ? { state } : { state, message: said } };
   if (task.history !== undefined) out.messages = task.history.map(writeMessage);
-  const artifacts = (task.artifacts ?? []).map(writeArtifact);
+  const artifacts = writeArtifacts(task.artifacts ?? []);
   const unseen = artifacts.length === 0 && state !== 'failed';
   const repeated = said !== '' && (unseen || parts.length > 1 || parts[0]?.text === undefined);
-  if (repeated) artifacts.push(writeArtifact({ name: STATUS_ARTIFACT, parts }));
+  if (repeated) artifacts.push(writeArtifact(STATUS_ARTIFACT, parts));
   if (repeated || task.artifacts !== undefined) out.artifacts = artifacts;
   return out;
 }
