@@ -1,8 +1,9 @@
 import { dialectId } from '../../ids.ts';
-import type { Operation } from '../../operations.ts';
+import type { Operation, Shape, Shapes } from '../../operations.ts';
+import type { SendRequest } from '../../requests.ts';
 import type { Codecs } from '../define.ts';
 import { defineDialect } from '../define.ts';
-import type { Dialect, Loss, Traits } from '../dialect.ts';
+import type { Dialect, Loss, RpcId, Traits } from '../dialect.ts';
 import type { Codes } from '../shared/errors.ts';
 import { httpStatusOf, readError, writePlainError } from '../shared/errors.ts';
 import { DRAFT_LOSSES } from '../shared/losses.ts';
@@ -80,6 +81,13 @@ function codecs(spelling: Spelling): Codecs {
   };
 }
 
+/** A send's envelope id is the task's name (§4b); a cancel has an id of its own, or its answer would be taken for the task's. */
+function rpcId<K extends Shape>(shape: K, value: Shapes[K]): RpcId | undefined {
+  if (shape !== 'send.request' && shape !== 'stream.request') return undefined;
+  const { alias, message } = value as SendRequest;
+  return alias ?? message.taskId;
+}
+
 function build(id: string, title: string, spelling: Spelling): Dialect {
   return defineDialect({
     id: dialectId(id),
@@ -89,6 +97,7 @@ function build(id: string, title: string, spelling: Spelling): Dialect {
     detect: spelling === 'wire' ? () => 'no' : detectDocumented,
     codecs: codecs(spelling),
     error: { read: (raw) => readError(raw, codes), write: (error) => writePlainError(error, codes) },
+    rpcId,
     card,
     openStream: (requestId) => openStream(requestId, spelling),
     traits,

@@ -90,15 +90,14 @@ describe('security of a 0.3 card', () => {
     expect(card.securityRequirements).toHaveLength(2);
   });
 
-  it('keeps the first alternatives of a card on which they multiply without end', () => {
+  it('does not let alternatives multiply without end', () => {
     const names = Array.from({ length: 40 }, (_, n) => `o${n}`);
-    const card = {
-      ...wire,
+    const card = read({
       securitySchemes: Object.fromEntries(names.map((name) => [name, twoFlows])),
       security: [Object.fromEntries(names.map((name) => [name, []]))],
-    };
-    const result = v03.card.read(card, env);
-    expect(result.ok && result.value.securityRequirements).toHaveLength(64);
+    });
+    expect(card.securityRequirements).toHaveLength(64);
+    for (const { schemes } of card.securityRequirements ?? []) expect(Object.keys(schemes)).toHaveLength(40);
   });
 
   it('is written in both shapes over REST, where its readers differ', () => {
