@@ -42,8 +42,14 @@ const STATUS_ARTIFACT = 'status';
 export function writeTask(task: Task): Json {
   const { name: state, words } = STATE_NAMES[task.status.state];
   const message = task.status.message?.parts ?? [];
-  const parts: readonly Part[] = message.length === 0 && words !== '' ? [{ text: words }] : message;
-  const said = textOf(parts) || parts.map(wordsFor).join('\n') || words;
+  const own =
+    textOf(message) ||
+    message
+      .filter((part) => !isTextPart(part))
+      .map(wordsFor)
+      .join('\n');
+  const said = own || words;
+  const parts: readonly Part[] = own === '' ? [{ text: said }] : message;
   const out: Out = { id: task.id, status: said === '' ? { state } : { state, message: said } };
   if (task.history !== undefined) out.messages = task.history.map(writeMessage);
   const artifacts = writeArtifacts(task.artifacts ?? []);
