@@ -40,14 +40,12 @@ function checkParts(parts: unknown, env: ReadEnv): void {
   }
 }
 
-/**
- * `id` is the thread: a caller that has no name for it goes on with its task or its context, or begins with the message's id.
- * Only users send.
- */
+/** A caller that has no name for its thread goes on with its task or its context, or begins one by the message's id. */
+export function threadOf({ alias, message }: SendRequest): string {
+  return alias ?? message.taskId ?? message.contextId ?? message.messageId;
+}
+
+/** Only users send. */
 export function writeSendRequest(request: SendRequest): Json {
-  const { message } = request;
-  return {
-    id: request.alias ?? message.taskId ?? message.contextId ?? message.messageId,
-    message: { role: 'user', parts: writeParts(message.parts) },
-  };
+  return { id: threadOf(request), message: { role: 'user', parts: writeParts(request.message.parts) } };
 }

@@ -82,6 +82,8 @@ export const v01: Dialect = defineDialect({
   detect,
   codecs,
   error: { read: readError, write: writeError },
+  // 0.1's JSONRPCMessage requires neither.
+  envelope: { versionOptional: true, idOptional: true },
   card,
   openStream,
   openReader,
