@@ -70,20 +70,28 @@ function family(dialect: Dialect): string {
 }
 
 function sameLoss(left: Loss, right: Loss): boolean {
-  return left.field === right.field && left.reason === right.reason && String(left.values) === String(right.values);
+  return (
+    left.field === right.field &&
+    left.reason === right.reason &&
+    left.absent === right.absent &&
+    String(left.values) === String(right.values)
+  );
 }
 
 function lossTable(losses: readonly Loss[]): string {
   return table(
     ['what', 'why', 'seen in'],
-    losses.map((loss) => {
-      const values = loss.values === undefined ? '' : ` = ${loss.values.map((value) => JSON.stringify(value)).join(', ')}`;
-      return [`\`${loss.field}\`${values}`, loss.reason, loss.clause];
-    }),
+    losses.map((loss) => [`\`${loss.field}\`${conditionOf(loss)}`, loss.reason, loss.clause]),
   );
 }
 
-/** One column a family: a variant has one of its own only where it behaves otherwise. */
+function conditionOf(loss: Loss): string {
+  const absent = loss.absent ? ' absent' : '';
+  const values = loss.values === undefined ? '' : ` = ${loss.values.map((value) => JSON.stringify(value)).join(', ')}`;
+  const beside = loss.beside === undefined ? '' : ` beside ${loss.beside.map((member) => `\`${member}\``).join(' or ')}`;
+  return `${absent}${values}${beside}`;
+}
+
 function traits(): string {
   const names = [
     'blockingDefault',

@@ -67,6 +67,10 @@ class EventSource implements UnderlyingDefaultSource<Uint8Array> {
 
   cancel(): void {
     this.#stop();
+    this.#leave();
+  }
+
+  #leave(): void {
     this.#wire.left(); // before `return`, which a generator takes only between two events
     this.#rest.return?.().catch(() => undefined);
   }
@@ -87,6 +91,7 @@ class EventSource implements UnderlyingDefaultSource<Uint8Array> {
       }
     } catch (thrown) {
       this.#over = true;
+      this.#leave(); // it may be the writer that failed, and the service still at work
       return encodeFrames([this.#wire.errorFrame(thrown)]);
     }
   }

@@ -61,9 +61,10 @@ async function stream(arrival: Arrival, uncalled: Uncalled<StreamOperation>, wra
   const leaving = leavingOf(request);
   const ctx = contextOf(request, arrival, leaving.signal);
   try {
+    const writer = wrapping.openStream();
     const events = await openStream(resumed({ ...uncalled, ctx }, request), service);
     return eventResponse(events, {
-      writer: wrapping.openStream(),
+      writer,
       headers: headersFor(arrival, ctx),
       keepAliveMs: options.keepAliveMs ?? DEFAULT_KEEP_ALIVE_MS,
       errorFrame: (thrown) => wrapping.errorFrame(toPeer(thrown, options)),

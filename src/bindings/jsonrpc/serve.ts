@@ -1,8 +1,8 @@
 import type { A2AService, Dialect, DialectId, Hints, RpcId } from '#protocol';
 import { A2AError, answeringDialect } from '#protocol';
-import { DEFAULT_BODY_LIMITS, parseJson, readBytes } from '../body.ts';
+import { DEFAULT_BODY_LIMITS } from '../body.ts';
 import type { Visit } from '../door.ts';
-import { answerHeaders, checkVersion, contextOf, errorHeaders, readVisit, toPeer } from '../door.ts';
+import { answerHeaders, checkVersion, contextOf, errorHeaders, readVisit, requestBytes, requestJson, toPeer } from '../door.ts';
 import { isMediaType, JSON_TYPE } from '../media.ts';
 import type { Caller, ServeOptions } from '../options.ts';
 import { callerOf, DEFAULT_ENV, registryOf } from '../options.ts';
@@ -37,7 +37,8 @@ async function answer(exchange: Exchange, visit: Visit): Promise<Response> {
   if (!isMediaType(request.headers.get('content-type'), [JSON_TYPE])) {
     throw new A2AError('CONTENT_TYPE_NOT_SUPPORTED', `Content-Type must be ${JSON_TYPE}`);
   }
-  const raw = await readBody(request, visit, options);
+  const bodyBytesMax = options.bodyBytesMax ?? visit.fixed?.traits.bodyBytesMax ?? DEFAULT_BODY_LIMITS.bodyBytesMax;
+  const raw = requestJson(await requestBytes(request, bodyBytesMax), options);
   exchange.id = readableId(raw);
   const envelope = requestObject(raw);
   const caller = await callerOf(request, options);
@@ -47,14 +48,6 @@ async function answer(exchange: Exchange, visit: Visit): Promise<Response> {
   const rpc = readEnvelope(envelope, exchange.dialect.envelope ?? {});
   checkVersion(visit.version, exchange.dialect, options);
   return await call(exchange, rpc, caller);
-}
-
-async function readBody(request: Request, visit: Visit, options: ServeOptions): Promise<unknown> {
-  const { bodyBytesMax } = DEFAULT_BODY_LIMITS;
-  const bytes = await readBytes(request, options.bodyBytesMax ?? visit.fixed?.traits.bodyBytesMax ?? bodyBytesMax);
-  const parsed = parseJson(bytes, (options.env ?? DEFAULT_ENV).limits.jsonDepthMax);
-  if (!parsed.ok) throw parsed.error;
-  return parsed.value;
 }
 
 function pickDialect(exchange: Exchange, hints: Hints, caller: Caller): Dialect {

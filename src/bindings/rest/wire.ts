@@ -105,10 +105,10 @@ function flag(text: string | undefined): unknown {
   return text === 'true' ? true : text === 'false' ? false : text;
 }
 
-/** The route that a client takes for an operation. */
+/** The route that a client takes for an operation; one that is only answered is taken when its verb is asked for. */
 export function routeFor(grammar: RestGrammar, operation: Operation, verb?: RestRoute['verb']): RestRoute | undefined {
   const fits = grammar.routes.filter((route) => route.operation === operation);
-  return verb === undefined ? (fits.find((route) => route.alias !== true) ?? fits[0]) : fits.find((route) => route.verb === verb);
+  return fits.find((route) => (verb === undefined ? route.alias !== true : route.verb === verb));
 }
 
 /** A request as a path and what is left of it for the query or the body. */
