@@ -46,14 +46,12 @@ function refuseType(part: unknown, at: number): never {
   return fail(`message.parts[${at}].type`, `part[${at}] type is required`);
 }
 
-/**
- * `id` is the thread: a caller that has no name for it goes on with its task or its context, or begins with the message's id.
- * Only users send.
- */
+/** A caller that has no name for its thread goes on with its task or its context, or begins one by the message's id. */
+export function threadOf({ alias, message }: SendRequest): string {
+  return alias ?? message.taskId ?? message.contextId ?? message.messageId;
+}
+
+/** Only users send. */
 export function writeSendRequest(request: SendRequest): Json {
-  const { message } = request;
-  return {
-    id: request.alias ?? message.taskId ?? message.contextId ?? message.messageId,
-    message: { role: 'user', parts: writeParts(message.parts) },
-  };
+  return { id: threadOf(request), message: { role: 'user', parts: writeParts(request.message.parts) } };
 }
