@@ -125,8 +125,8 @@ function isSet(value: unknown): boolean {
 
 export function readStatus(raw: unknown, env: ReadEnv): TaskStatus {
   const s = object(raw);
-  // ProtoJSON leaves out an enum's zero: no state is UNSPECIFIED.
-  const out: Mutable<TaskStatus> = { state: s.state === undefined ? 'TASK_STATE_UNSPECIFIED' : oneOf(s.state, 'state', STATES) };
+  // ProtoJSON leaves out an enum's zero, and null is unset: no state is UNSPECIFIED.
+  const out: Mutable<TaskStatus> = { state: isSet(s.state) ? oneOf(s.state, 'state', STATES) : 'TASK_STATE_UNSPECIFIED' };
   const message = memberIf(s.message, 'message', readMessage, env);
   if (message !== undefined) out.message = message;
   const timestamp = timestampIf(s.timestamp, 'timestamp');
