@@ -155,8 +155,8 @@ export function writeArtifactUpdate(update: TaskArtifactUpdate, spelling: Spelli
     spelling === 'wire'
       ? { kind: 'artifact-update', taskId, contextId, artifact }
       : { kind: 'artifact-update', task_id: taskId, context_id: contextId, artifact };
-  if (update.append !== undefined) out.append = update.append;
-  if (update.lastChunk !== undefined) out[spelling === 'wire' ? 'lastChunk' : 'last_chunk'] = update.lastChunk;
+  if (update.append === true) out.append = true;
+  if (update.lastChunk === true) out[spelling === 'wire' ? 'lastChunk' : 'last_chunk'] = true;
   if (update.metadata !== undefined) out.metadata = update.metadata;
   return out;
 }
