@@ -88,6 +88,8 @@ describe('1.0 names what is wrong, and where', () => {
     ['get.result', { ...task, artifacts: [{ parts: [] }] }, 'artifacts[0].artifactId: is required'],
     ['get.result', { ...task, history: [message, 5] }, 'history[1]: must be an object'],
     ['get.result', { ...task, generation: -1 }, 'generation: must be a whole number'],
+    ['get.result', { ...task, generation: '0x10' }, 'generation: must be a whole number'],
+    ['get.result', { ...task, generation: '' }, 'generation: must be a whole number'],
     ['event', { statusUpdate: { contextId: 'c', status } }, 'statusUpdate.taskId: is required'],
     [
       'event',
