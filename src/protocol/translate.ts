@@ -67,7 +67,8 @@ function translateRequest(document: unknown, options: TranslateOptions): Transla
   if (typeof method !== 'string') throw new A2AError('INVALID_REQUEST', 'a request has a method', { field: 'method' });
   const from = options.from ?? options.registry.detect({ method, params, ...(options.path === undefined ? {} : { path: options.path }) });
   const operation = from?.operationOf(method);
-  if (from === undefined || operation === undefined) throw new A2AError('METHOD_NOT_FOUND', `no dialect has a method ${method}`);
+  if (from === undefined) throw new A2AError('METHOD_NOT_FOUND', `no dialect has a method ${method}`);
+  if (operation === undefined) throw new A2AError('METHOD_NOT_FOUND', `${from.title} has no method ${method}`);
   const shape = `${operation}.request` as const;
   const rpcId = typeof id === 'string' || typeof id === 'number' ? { rpcId: id } : {};
   const value = demand(from.decode(shape, params, { ...options.env, ...rpcId }), from, 'params');

@@ -82,6 +82,13 @@ describe('parley translate', () => {
   it.each([
     ['not JSON', ['--to', 'v10'], 'nope', 1, /not JSON \(line 1/],
     ['nobody’s document', ['--to', 'v10'], '{}', 1, /--kind/],
+    [
+      'another dialect’s method',
+      ['--from', 'society', '--to', 'v10'],
+      '{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"t"}}',
+      1,
+      /Society has no method GetTask/,
+    ],
     ['an unknown method', ['--to', 'v10'], '{"jsonrpc":"2.0","id":1,"method":"tasks/fly"}', 1, /tasks\/fly[\s\S]*--from/],
     [
       'a field that is missing',
