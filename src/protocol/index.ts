@@ -9,10 +9,15 @@
  */
 export * from './admin.ts';
 export * from './agent.ts';
+export * from './canonical-json.ts';
 export * from './card.ts';
 export * from './dialects/dialect.ts';
+export * from './dialects/fallback.ts';
+export * from './dialects/fault.ts';
+export * from './dialects/interfaces.ts';
 export * from './dialects/registry.ts';
 export * from './dialects/rest.ts';
+export * from './dialects/superset.ts';
 export * from './differences.ts';
 export * from './errors.ts';
 export * from './events.ts';
@@ -28,6 +33,8 @@ export * from './ports.ts';
 export * from './push.ts';
 export * from './requests.ts';
 export * from './service.ts';
+export * from './signing.ts';
+export { type SigningForm, signingPayload } from './signing-forms.ts';
 export * from './states.ts';
 export * from './task.ts';
 export * from './translate.ts';
