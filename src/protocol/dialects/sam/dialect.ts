@@ -53,7 +53,12 @@ const traits: Traits = {
 const MODEL = 'dialects.md §4b: the models of A2A 0.3';
 const NAMED = 'dialects.md §4b: request id = task id; seed 003, Message Object: task_id';
 const losses: readonly Loss[] = [
-  { field: 'Message.taskId', reason: 'a request names its task in one place, read as the caller’s name for it (alias)', clause: NAMED },
+  {
+    field: 'Message.taskId',
+    in: 'requests',
+    reason: 'a request names its task in one place, read as the caller’s name for it (alias)',
+    clause: NAMED,
+  },
   {
     field: 'SendRequest.alias',
     absent: true,
