@@ -30,6 +30,7 @@ import {
   unreadable,
   unsupported,
 } from '../outward.ts';
+import { withoutSlashesAtEnd } from '../path.ts';
 import { EVENT_STREAM } from '../sse.ts';
 import { fillPath, queryOf, routeFor } from './wire.ts';
 
@@ -135,7 +136,7 @@ async function go<Op extends Operation>(operation: Op, given: Requests[Op], { li
     ...(after === undefined ? {} : { 'Last-Event-ID': String(after) }),
     ...(await requestHeaders(options, ctx)),
   };
-  const url = `${options.url.replace(/\/+$/, '')}${path}${hasBody ? '' : queryOf(left)}`;
+  const url = `${withoutSlashesAtEnd(options.url)}${path}${hasBody ? '' : queryOf(left)}`;
   return await send({ url, method: route.verb, headers, ...(hasBody ? { body: JSON.stringify(left) } : {}) }, options, ctx);
 }
 
