@@ -38,7 +38,7 @@ function namedDialect(id: string, registry: Registry): Dialect {
 const ZERO_VERSIONS: readonly string[] = ['0.1', '0.2', '0.3'];
 
 /**
- * The method's grammar, or the path, says what is spoken; the header may only agree (protocol.md §4.7). All of 0.x is one
+ * The method's grammar, or the path, says what is spoken; the header may only agree (reference/protocol §4.7). All of 0.x is one
  * to it: nobody sent a header then, and what sends `0.2` today is understood.
  */
 export function checkVersion(version: string | undefined, dialect: Dialect, options: ServeOptions): void {
