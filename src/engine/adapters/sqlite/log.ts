@@ -35,12 +35,16 @@ export function createReadLog(db: DatabaseSync): ReadLog {
     for (const segment of (only === 'words' ? words : all).each(key, from.first)) {
       const entries = openSegment(key, segment, only);
       chain.next(segment, entries.length);
-      for (const entry of entries) if (entry.seq > after && out.length < limit) out.push(entry);
+      take(entries, { after, limit }, out);
       if (out.length >= limit) return out;
     }
     chain.end();
     return out;
   };
+}
+
+function take(entries: readonly Entry[], { after, limit }: EntryRange, into: Entry[]): void {
+  for (const entry of entries) if (entry.seq > after && into.length < limit) into.push(entry);
 }
 
 /** The segment that holds the first entry asked for. */

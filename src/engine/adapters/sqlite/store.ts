@@ -57,7 +57,9 @@ export function assemble({ db, files, lock, meta, losses, settings }: Opened): S
   if (losses.commits > 0) {
     const highest = losses.tasks.reduce((max, task) => Math.max(max, task.key), 0);
     const now = Date.now();
-    writing.transact(() => losses.tasks.forEach((task) => quarantine.add(task, now)), highest);
+    writing.transact(() => {
+      for (const task of losses.tasks) quarantine.add(task, now);
+    }, highest);
     report(
       `${losses.commits} commits were lost; ${losses.tasks.length} tasks are not served`,
       new StoreError('damaged', 'the end of the WAL is missing'),
@@ -122,7 +124,13 @@ export function assemble({ db, files, lock, meta, losses, settings }: Opened): S
     const gate = checkpoints.gate();
     if (gate !== undefined && guard.broken === undefined) return gate.then(() => commit(batch));
     space.admit(batch);
-    transact(() => batch.forEach(apply), touchedBy(batch), highestKeyIn(batch));
+    transact(
+      () => {
+        for (const write of batch) apply(write);
+      },
+      touchedBy(batch),
+      highestKeyIn(batch),
+    );
     if (batch.some((write) => write.kind === 'forget')) purgeSoon();
   };
   const close = async (): Promise<void> => {
