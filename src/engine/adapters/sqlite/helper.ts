@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import type { Checkpointed, CheckpointMode, Job, Outcome, Reply, Request, WorkerSetup } from './worker.ts';
 
-/** This side of `worker.ts`. The thread is started when there is work for it, and keeps no process alive. */
+/** This side of `worker.ts`. The thread is started when there is work for it, and keeps the process alive only until it is done. */
 export interface Helper {
   checkpoint(mode: CheckpointMode, commits?: number): Promise<Checkpointed>;
   verify(): Promise<readonly string[]>;
@@ -30,17 +30,18 @@ export function createHelper(setup: WorkerSetup): Helper {
     started.on('message', (reply: Reply) => {
       const waiter = waiters.get(reply.id);
       waiters.delete(reply.id);
+      if (waiters.size === 0) started.unref();
       if ('failure' in reply) waiter?.reject(Object.assign(new Error(reply.failure.message), { errcode: reply.failure.errcode }));
       else waiter?.resolve(reply);
     });
     started.on('error', failAll);
     started.on('exit', () => failAll(new Error('the store’s thread has ended')));
-    started.unref();
     return started;
   };
   const ask = (job: Job | 'close'): Promise<Exclude<Reply, { failure: unknown }>> =>
     new Promise((resolve, reject) => {
       worker ??= start();
+      worker.ref();
       waiters.set(next, { resolve, reject });
       worker.postMessage({ id: next, job } satisfies Request);
       next += 1;
@@ -62,9 +63,7 @@ export function createHelper(setup: WorkerSetup): Helper {
       return 'problems' in outcome ? outcome.problems : [];
     },
     close: async () => {
-      if (worker === undefined) return;
-      worker.ref();
-      await ask('close');
+      if (worker !== undefined) await ask('close');
     },
   };
 }
