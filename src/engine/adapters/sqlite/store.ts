@@ -136,6 +136,7 @@ export function assemble({ db, files, lock, meta, losses, settings }: Opened): S
   const close = async (): Promise<void> => {
     clearTimeout(purging);
     await checkpoints.close();
+    await space.settled();
     await helper.close().catch((thrown: unknown) => report('the store’s thread did not end well', thrown));
     marks.close();
     if (guard.broken === undefined) {
