@@ -60,8 +60,11 @@ export function readPragma(db: DatabaseSync, pragma: string): unknown {
  * Until 3.51.2 two connections that write and checkpoint at the same moment can corrupt the database (the "WAL-reset bug"): there
  * the one connection does both.
  */
-export function mayShareWal(db: DatabaseSync): boolean {
-  const version = String(Object.values(db.prepare('SELECT sqlite_version()').get() ?? {})[0]);
+export function mayShareWal(version: string): boolean {
   const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number);
   return major > 3 || (major === 3 && (minor > 51 || (minor === 51 && patch >= 3)));
+}
+
+export function versionOf(db: DatabaseSync): string {
+  return String(db.prepare('SELECT sqlite_version() AS version').get()?.['version']);
 }

@@ -3,7 +3,7 @@ import type { Store, Write } from '../../ports.ts';
 import type { Checkpoints } from './checkpoints.ts';
 import { createCheckpoints } from './checkpoints.ts';
 import { createApply } from './commit.ts';
-import { mayShareWal } from './connection.ts';
+import { mayShareWal, versionOf } from './connection.ts';
 import { StoreError, troubleOf } from './faults.ts';
 import type { Files } from './files.ts';
 import { sizeOf } from './files.ts';
@@ -79,7 +79,7 @@ export function assemble({ db, files, lock, meta, losses, settings }: Opened): S
 
   function chooseCheckpoints(): Checkpoints {
     const { walBytes, walBytesMax } = settings;
-    if (!mayShareWal(db)) {
+    if (!mayShareWal(versionOf(db))) {
       const onEmptied = (): void => {
         startMarks(files.marks, meta.store, writing.commits);
         marks.reopen();
