@@ -1,17 +1,16 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { TaskKey } from '#engine';
 import { isA2AError } from '#protocol';
 import { suiteNeeding } from '../../../test/support/needs.ts';
+import { scratchFolder } from '../../../test/support/scratch.ts';
 import { mayMount, mountTmpfs } from '../../../test/support/tmpfs.ts';
 import type { FileBlobs } from './blobs.ts';
 import { openBlobs } from './blobs.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'parley-blobs-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = scratchFolder();
 
 const content = (text: string): Uint8Array => new TextEncoder().encode(text);
 const nameOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');

@@ -1,19 +1,18 @@
-import { copyFileSync, mkdtempSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { TaskKey, TaskRow, Write } from '#engine';
 import type { A2AError } from '#protocol';
 import { contextId, externalId, seq, taskId } from '#protocol';
 import { ALICE, aPush, aSend, aTask, entriesOf, rowOf, seqOf } from '../../../test/contracts/rows.ts';
+import { scratchFolder } from '../../../test/support/scratch.ts';
 import { timeOrderedIds } from '../time-ordered-ids.ts';
 import type { SqliteOptions, SqliteStore } from './sqlite.ts';
 import { isDamage, openSqliteStore, StoreError } from './sqlite.ts';
 
 /** What is particular to this store; what all stores share is in test/contracts, what breaks it in test/faults. */
-const folder = mkdtempSync(join(tmpdir(), 'parley-sqlite-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = scratchFolder();
 
 let files = 0;
 let path = '';

@@ -1,12 +1,11 @@
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { scratchFolder } from '../../../../test/support/scratch.ts';
 import { assertSettings, connect, mayShareWal, readPragma, rollBack } from './connection.ts';
 import { createInlineCheckpoints } from './inline-checkpoints.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'parley-connection-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = scratchFolder();
 
 describe('a connection', () => {
   // Builds of SQLite differ: one that reads FULL on a fresh file may be at NORMAL after its first write to the WAL.

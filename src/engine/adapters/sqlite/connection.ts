@@ -6,7 +6,6 @@ import { StoreError } from './faults.ts';
  * defaults: a `synchronous` that is silently NORMAL loses acknowledged commits when the power goes.
  */
 const SETTINGS: readonly (readonly [pragma: string, value: string | number, isNow: string | number])[] = [
-  ['busy_timeout', 2000, 2000],
   ['journal_mode', 'wal', 'wal'],
   ['synchronous', 'full', 2],
   ['wal_autocheckpoint', 0, 0],
@@ -19,11 +18,16 @@ const SETTINGS: readonly (readonly [pragma: string, value: string | number, isNo
 
 export interface ConnectOptions {
   readonly cacheBytes: number;
+  /** How long it waits for another connection. The thread of the event loop had better come back later. */
+  readonly busyMs?: number;
 }
 
-export function connect(path: string, { cacheBytes }: ConnectOptions): DatabaseSync {
+const BUSY_MS = 100;
+
+export function connect(path: string, { cacheBytes, busyMs = BUSY_MS }: ConnectOptions): DatabaseSync {
   const db = new DatabaseSync(path, { enableForeignKeyConstraints: false });
   try {
+    db.exec(`PRAGMA busy_timeout = ${busyMs}`);
     for (const [pragma, value] of SETTINGS) db.exec(`PRAGMA ${pragma} = ${value}`);
     db.exec(`PRAGMA cache_size = ${-Math.ceil(cacheBytes / 1024)}`);
     assertSettings(db);

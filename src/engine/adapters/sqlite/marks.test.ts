@@ -1,13 +1,12 @@
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { scratchFolder } from '../../../../test/support/scratch.ts';
 import type { Write } from '../../ports.ts';
 import { openMarks, readMarks, startMarks } from './marks.ts';
 import { touchedBy } from './touched.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'parley-marks-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = scratchFolder();
 const path = join(folder, 'x.marks');
 
 describe('the high-water mark', () => {
