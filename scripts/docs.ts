@@ -1,12 +1,13 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import type { Dialect, ErrorKind, Operation } from '#protocol';
+import { DEFAULT_ENGINE_LIMITS } from '#engine';
+import type { Dialect, ErrorKind, Loss, Operation } from '#protocol';
 import { A2AError, DIALECTS, ERRORS, GRPC_STATUS, OPERATIONS } from '#protocol';
 
 /**
  * Fills the generated parts of docs/: what stands between `<!-- generated: NAME -->` and `<!-- /generated -->`. With --check
  * it only says which pages are stale.
  */
-const SECTIONS: Readonly<Record<string, () => string>> = { dialects, methods, losses, traits, errors };
+const SECTIONS: Readonly<Record<string, () => string>> = { dialects, methods, losses, traits, errors, limits };
 const FOLDER = new URL('../docs/', import.meta.url);
 const check = process.argv.includes('--check');
 let stale = 0;
@@ -34,8 +35,13 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
 function dialects(): string {
   return table(
     ['id', 'what it is', 'operations'],
-    DIALECTS.map((dialect) => [`\`${dialect.id}\``, dialect.title, Object.keys(dialect.methods).join(', ')]),
+    DIALECTS.map((dialect) => [`\`${dialect.id}\``, dialect.title, operationsOf(dialect).join(', ')]),
   );
+}
+
+function operationsOf(dialect: Dialect): readonly string[] {
+  const named = Object.keys(dialect.methods);
+  return named.length > 0 ? named : [...new Set(dialect.rest?.routes.map((route) => route.operation))];
 }
 
 function methods(): string {
@@ -47,18 +53,44 @@ function methods(): string {
 }
 
 function losses(): string {
-  return DIALECTS.map((dialect) => `### \`${dialect.id}\`\n\n${lossTable(dialect)}`).join('\n\n');
+  return DIALECTS.map((dialect) => `### \`${dialect.id}\`\n\n${lossesOf(dialect)}`).join('\n\n');
 }
 
-function lossTable(dialect: Dialect): string {
-  if (dialect.losses.length === 0) return 'Nothing.';
+/** A variant is told by what it adds to its family's list, and what it does not share. */
+function lossesOf(dialect: Dialect): string {
+  const first = DIALECTS.find((other) => family(other) === family(dialect));
+  if (first === undefined || first === dialect) return dialect.losses.length === 0 ? 'Nothing.' : lossTable(dialect.losses);
+  const more = dialect.losses.filter((loss) => !first.losses.some((known) => sameLoss(known, loss)));
+  const fewer = first.losses.filter((loss) => !dialect.losses.some((known) => sameLoss(known, loss)));
+  const but = fewer.length === 0 ? '' : `, but not ${fewer.map((loss) => `\`${loss.field}\``).join(', ')}`;
+  return more.length === 0 ? `As \`${first.id}\`${but}.` : `As \`${first.id}\`${but}, and:\n\n${lossTable(more)}`;
+}
+
+function family(dialect: Dialect): string {
+  return dialect.id.split('.')[0] ?? dialect.id;
+}
+
+function sameLoss(left: Loss, right: Loss): boolean {
+  return (
+    left.field === right.field &&
+    left.reason === right.reason &&
+    left.absent === right.absent &&
+    String(left.values) === String(right.values)
+  );
+}
+
+function lossTable(losses: readonly Loss[]): string {
   return table(
     ['what', 'why', 'seen in'],
-    dialect.losses.map((loss) => {
-      const values = loss.values === undefined ? '' : ` = ${loss.values.map((value) => JSON.stringify(value)).join(', ')}`;
-      return [`\`${loss.field}\`${values}`, loss.reason, loss.clause];
-    }),
+    losses.map((loss) => [`\`${loss.field}\`${conditionOf(loss)}`, loss.reason, loss.clause]),
   );
+}
+
+function conditionOf(loss: Loss): string {
+  const absent = loss.absent ? ' absent' : '';
+  const values = loss.values === undefined ? '' : ` = ${loss.values.map((value) => JSON.stringify(value)).join(', ')}`;
+  const beside = loss.beside === undefined ? '' : ` beside ${loss.beside.map((member) => `\`${member}\``).join(' or ')}`;
+  return `${absent}${values}${beside}`;
 }
 
 function traits(): string {
@@ -75,9 +107,13 @@ function traits(): string {
     'timeoutMs',
     'bodyBytesMax',
   ] as const;
+  const shown = DIALECTS.filter((dialect) => {
+    const first = DIALECTS.find((other) => family(other) === family(dialect));
+    return first === dialect || names.some((name) => first?.traits[name] !== dialect.traits[name]);
+  });
   return table(
-    ['trait', ...DIALECTS.map((dialect) => `\`${dialect.id}\``)],
-    names.map((name) => [name, ...DIALECTS.map((dialect) => String(dialect.traits[name]))]),
+    ['trait', ...shown.map((dialect) => `\`${dialect.id}\``)],
+    names.map((name) => [name, ...shown.map((dialect) => String(dialect.traits[name]))]),
   );
 }
 
@@ -90,6 +126,20 @@ function errors(): string {
       const row = ERRORS[kind];
       const codes = shown.map((dialect) => String(dialect.error.write(new A2AError(kind)).code));
       return [kind, String(row.http), `${GRPC_STATUS[row.grpc]} (${row.grpc})`, row.reason, ...codes];
+    }),
+  );
+}
+
+/** Said once, beside each limit in the source. */
+function limits(): string {
+  const source = readFileSync(new URL('../src/engine/limits.ts', import.meta.url), 'utf8');
+  const about = new Map(Array.from(source.matchAll(/\/\*\* (.*) \*\/\n\s+readonly (\w+):/g), ([, text = '', name = '']) => [name, text]));
+  return table(
+    ['limit', 'default', 'what'],
+    Object.entries(DEFAULT_ENGINE_LIMITS).map(([name, value]) => {
+      const what = about.get(name);
+      if (what === undefined) throw new Error(`src/engine/limits.ts says nothing about ${name}`);
+      return [`\`${name}\``, value.toLocaleString('en-US'), what];
     }),
   );
 }

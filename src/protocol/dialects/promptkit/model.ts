@@ -3,9 +3,10 @@ import type { Part } from '../../parts.ts';
 import type { TaskState } from '../../states.ts';
 import type { Codec } from '../define.ts';
 import type { ReadEnv } from '../dialect.ts';
-import type { FlatModel, FlatWords } from '../shared/flat-model.ts';
+import type { FlatModel } from '../shared/flat-model.ts';
 import { flatMessage, flatModel } from '../shared/flat-model.ts';
 import { readFlatPart } from '../shared/flat-part.ts';
+import type { FlatWords } from '../shared/flat-words.ts';
 import { attempt, freeform, isRaw, metadataIf } from '../shared/read.ts';
 
 /** PromptKit decodes into Go structs: a member of the wrong type, or a state it does not know, costs it the whole answer. */
@@ -29,7 +30,7 @@ export const words: FlatWords = {
     TASK_STATE_UNSPECIFIED: 'working', // it is not over, and that is all we know
   },
   part,
-  message: flatMessage(part),
+  message: flatMessage({ part }),
 };
 
 export const model: FlatModel = flatModel(words);
@@ -45,7 +46,7 @@ function readPart(raw: unknown, env: ReadEnv): Part {
 
 /** The answer to a client tool's call is a part of nothing but metadata: `tool_call_id` with `tool_result` or `rejected`. */
 function isToolAnswer(raw: unknown): raw is { readonly metadata: unknown } {
-  if (!isRaw(raw) || !answersTool(raw.metadata)) return false;
+  if (!isRaw(raw) || raw.metadata === undefined || !answersTool(raw.metadata)) return false;
   return [raw.text, raw.raw, raw.url, raw.data].every((content) => content === undefined || content === null);
 }
 

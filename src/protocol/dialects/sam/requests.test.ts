@@ -70,7 +70,11 @@ describe('a bad request names what is wrong', () => {
     ['no message', {}, 'message: is required'],
     ['no message id', { message: { ...message, message_id: undefined } }, 'message.messageId: is required'],
     ['another kind', { message: { ...message, kind: 'task' } }, 'message.kind: must be message'],
-    ['an unknown role', { message: { ...message, role: 'ROLE_USER' } }, 'message.role: unknown value "ROLE_USER"; known: user, agent'],
+    [
+      'an unknown role',
+      { message: { ...message, role: 'ROLE_USER' } },
+      'message.role: has the unknown value "ROLE_USER"; known: user, agent',
+    ],
     ['no parts', { message: { ...message, parts: [] } }, 'message.parts: must have at least one part'],
     [
       'too many parts',
@@ -96,6 +100,11 @@ describe('a bad request names what is wrong', () => {
     ],
   ])('%s', (_, params, expected) => {
     expect(problem(params)).toBe(expected);
+  });
+
+  it('and so does a bad answer, by the name that its task id has there', () => {
+    const task = { id: 't', context_id: 'c', status: { state: 'working' }, history: [{ ...message, taskId: 5 }] };
+    expect(sam.decode('send.result', task, countingEnv())).toMatchObject({ path: 'history[0].taskId', problem: 'must be a string' });
   });
 
   it('of a cancel too', () => {

@@ -1,12 +1,12 @@
 import { ERRORS } from '../../errors.ts';
-import type { Logged, TaskEvent } from '../../events.ts';
+import type { Logged, TaskArtifactUpdate, TaskEvent } from '../../events.ts';
 import { dialectId } from '../../ids.ts';
 import type { Json } from '../../json.ts';
 import type { Operation } from '../../operations.ts';
 import type { Codec, Codecs } from '../define.ts';
 import { defineDialect } from '../define.ts';
 import type { Dialect, Loss, Traits } from '../dialect.ts';
-import { readError, writeDetails } from '../shared/errors.ts';
+import { httpStatusOf, readError, writeDetails } from '../shared/errors.ts';
 import { DRAFT_LOSSES } from '../shared/losses.ts';
 import type { Reader } from '../shared/read.ts';
 import { plainStream } from '../shared/stream.ts';
@@ -58,7 +58,7 @@ const traits: Traits = {
   historyDefault: 'all',
   subscribeFinished: 'error',
   // §9.5 leaves the HTTP status of a JSON-RPC error open; the SDKs answer 200. Refusals at the door keep their own.
-  httpStatusOnError: (kind) => (ERRORS[kind].rpc > -32000 || kind === 'PAYLOAD_TOO_LARGE' ? ERRORS[kind].http : 200),
+  httpStatusOnError: httpStatusOf,
   timeoutMs: 30_000,
   bodyBytesMax: 1_048_576,
   extensionsHeader: 'A2A-Extensions',
@@ -115,10 +115,18 @@ function writeDraftSend({ alias: _, ...request }: Parameters<typeof writeSendReq
 }
 
 function eventJson(event: TaskEvent, write: typeof withGeneration, logged?: Logged): Json {
-  if (event.artifactUpdate !== undefined) return { artifactUpdate: write(event.artifactUpdate, logged?.seq) };
+  if (event.artifactUpdate !== undefined) return { artifactUpdate: write(withoutFalse(event.artifactUpdate), logged?.seq) };
   if (event.statusUpdate !== undefined) return { statusUpdate: write(event.statusUpdate, logged?.seq) };
   if (event.task !== undefined) return { task: write(event.task, logged?.seq) };
   return { message: event.message as unknown as Json };
+}
+
+/** ProtoJSON leaves out a false (§5.5). */
+function withoutFalse(update: TaskArtifactUpdate): TaskArtifactUpdate {
+  const { append, lastChunk } = update;
+  if (append !== false && lastChunk !== false) return update;
+  const { append: _, lastChunk: __, ...rest } = update;
+  return { ...rest, ...(append === true ? { append } : {}), ...(lastChunk === true ? { lastChunk } : {}) };
 }
 
 function build(id: string, title: string, options: { readonly generation: boolean }): Dialect {
