@@ -52,6 +52,7 @@ describe('names', () => {
   const STEP = fc.oneof(
     { weight: 5, arbitrary: fc.record({ kind: fc.constant('add' as const), what: fc.array(fc.nat(12), { maxLength: 5 }) }) },
     { weight: 2, arbitrary: fc.record({ kind: fc.constant('drop' as const), what: fc.array(fc.nat(), { maxLength: 3 }) }) },
+    { weight: 2, arbitrary: fc.record({ kind: fc.constant('look' as const), what: fc.array(fc.nat(12), { maxLength: 5 }) }) },
     { weight: 1, arbitrary: fc.record({ kind: fc.constant('restart' as const), what: fc.constant([]) }) },
   );
 
@@ -66,8 +67,6 @@ describe('names', () => {
           if (kind === 'restart') names = open();
           const next = new Map(sends);
           const add = (hash: number): void => {
-            // As an engine does: it looks first whether the name is known.
-            names.find(hash, () => undefined);
             last += 1;
             next.set(last, hash);
             db.prepare('INSERT INTO send VALUES (?, ?)').run(last, hash);
@@ -80,7 +79,12 @@ describe('names', () => {
             db.prepare('DELETE FROM send WHERE n = ?').run(n);
             names.drop({ hash, n });
           };
-          transact(names, () => what.forEach(kind === 'add' ? add : drop), luck > 1);
+          const look = (hash: number): void => {
+            names.find(hash, () => undefined);
+            for (const [n, at] of next) if (at === hash) expect(names.find(hash, (found) => (found === n ? n : undefined))).toBe(n);
+          };
+          const steps = { add, drop, look, restart: () => {} };
+          transact(names, () => what.forEach(steps[kind]), luck > 1);
           if (luck > 1) sends = next;
         }
         for (const [n, hash] of sends) expect(names.find(hash, (found) => (found === n ? n : undefined))).toBe(n);

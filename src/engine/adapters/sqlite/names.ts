@@ -53,9 +53,7 @@ export function createNames(db: DatabaseSync, start: NamesStart, generation: num
   let named = start.named;
   let last = named;
   // Of the transaction under way.
-  let added: Named[] = [];
-  let dropped: Named[] = [];
-  let drained = 0;
+  let [added, dropped, drained]: [Named[], Named[], number] = [[], [], 0];
 
   const add = (name: Named): void => {
     last = Math.max(last, name.n);
@@ -88,7 +86,10 @@ export function createNames(db: DatabaseSync, start: NamesStart, generation: num
     flush: () => {
       if (draining === undefined) return named;
       drained = Math.min(draining.sorted.length, draining.done + added.length * PACE);
-      for (const { hash, n } of portionOf(draining, drained)) insert(hash, n);
+      for (const { hash, n } of portionOf(draining, drained)) {
+        insert(hash, n);
+        absent.delete(hash);
+      }
       return drained === draining.sorted.length ? draining.upTo : named;
     },
     settle: (isCommitted) => {
@@ -101,9 +102,7 @@ export function createNames(db: DatabaseSync, start: NamesStart, generation: num
           draining = undefined;
         }
       }
-      added = [];
-      dropped = [];
-      drained = 0;
+      [added, dropped, drained] = [[], [], 0];
       if (draining === undefined && young.size >= generation) {
         draining = drainingOf(young, last);
         young = new Map();
