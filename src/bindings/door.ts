@@ -3,6 +3,7 @@ import { A2AError, isA2AError } from '#protocol';
 import { parseJson, readBytes } from './body.ts';
 import type { Caller, ServeOptions } from './options.ts';
 import { DEFAULT_ENV, registryOf } from './options.ts';
+import { pathBelow } from './path.ts';
 import { seqFrom } from './sse.ts';
 
 /** What an HTTP request says before its body is read: the same for both bindings. */
@@ -27,11 +28,6 @@ export function readVisit(request: Request, options: ServeOptions): Visit {
   };
 }
 
-function pathBelow(path: string, base: string): string {
-  const below = path === base || path.startsWith(`${base}/`) ? path.slice(base.length) : path;
-  return below.replace(/\/+$/, '') || '/';
-}
-
 function namedDialect(id: string, registry: Registry): Dialect {
   const dialect = registry.byId(id);
   if (dialect !== undefined) return dialect;
@@ -42,7 +38,7 @@ function namedDialect(id: string, registry: Registry): Dialect {
 const ZERO_VERSIONS: readonly string[] = ['0.1', '0.2', '0.3'];
 
 /**
- * The method's grammar, or the path, says what is spoken; the header may only agree (protocol.md §4.7). All of 0.x is one
+ * The method's grammar, or the path, says what is spoken; the header may only agree (reference/protocol §4.7). All of 0.x is one
  * to it: nobody sent a header then, and what sends `0.2` today is understood.
  */
 export function checkVersion(version: string | undefined, dialect: Dialect, options: ServeOptions): void {
@@ -113,7 +109,7 @@ export function resumeAfter(request: Request): Seq | undefined {
 /** The body under the limit. A caller that leaves in the midst of it is the caller's fault, not ours. */
 export async function requestBytes(request: Request, bodyBytesMax: number): Promise<Uint8Array> {
   try {
-    return await readBytes(request, bodyBytesMax);
+    return await readBytes(request, bodyBytesMax, request.signal);
   } catch (cause) {
     throw isA2AError(cause) ? cause : new A2AError('INVALID_REQUEST', 'the body was cut off', { cause });
   }
@@ -137,6 +133,15 @@ export function answerHeaders(dialect: Dialect, activated: readonly string[]): R
 export function errorHeaders(error: A2AError): Record<string, string> {
   const { retryAfterMs } = error.details;
   return retryAfterMs === undefined ? {} : { 'Retry-After': String(Math.ceil(retryAfterMs / 1000)) };
+}
+
+/** Writes an error; one with details that can't be written (too deep, a cycle) is told without them. */
+export function writeSafely<T>(error: A2AError, write: (error: A2AError) => T): T {
+  try {
+    return write(error);
+  } catch {
+    return write(new A2AError(error.kind, error.message));
+  }
 }
 
 /** Anything thrown becomes an error that a caller may read; what was behind it goes to the log. */

@@ -19,6 +19,9 @@ export interface EventWire {
 
 const utf8 = new TextEncoder();
 
+/** A timer that is set for longer goes off at once. */
+const TIMER_MS_MAX = 0x7fffffff;
+
 export function eventResponse(events: OpenStream, wire: EventWire): Response {
   const body = new ReadableStream<Uint8Array>(new EventSource(events, wire), { highWaterMark: 0 });
   return new Response(body, {
@@ -36,6 +39,7 @@ class EventSource implements UnderlyingDefaultSource<Uint8Array> {
   #waiting = false;
   #quiet = true;
   #over = false;
+  #stopped = false;
 
   constructor(events: OpenStream, wire: EventWire) {
     this.#first = events.first;
@@ -44,12 +48,14 @@ class EventSource implements UnderlyingDefaultSource<Uint8Array> {
   }
 
   start(controller: ReadableStreamDefaultController<Uint8Array>): void {
+    const { keepAliveMs } = this.#wire;
+    if (keepAliveMs <= 0 || keepAliveMs > TIMER_MS_MAX) return;
     // Twice as often as needed, so that the silence is never longer than said; and nothing while the last one lies unread.
     this.#timer = setInterval(() => {
       const due = this.#waiting && this.#quiet && controller.desiredSize === 0;
       if (due) controller.enqueue(utf8.encode(KEEP_ALIVE));
       this.#quiet = !due;
-    }, this.#wire.keepAliveMs / 2);
+    }, keepAliveMs / 2);
   }
 
   async pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
@@ -57,7 +63,7 @@ class EventSource implements UnderlyingDefaultSource<Uint8Array> {
     const text = await this.#next();
     this.#waiting = false;
     this.#quiet = false;
-    if (this.#timer === undefined) return; // the caller left while we waited
+    if (this.#stopped) return; // the caller left while we waited
     if (text !== '') controller.enqueue(utf8.encode(text));
     if (this.#over) {
       this.#stop();
@@ -72,7 +78,14 @@ class EventSource implements UnderlyingDefaultSource<Uint8Array> {
 
   #leave(): void {
     this.#wire.left(); // before `return`, which a generator takes only between two events
-    this.#rest.return?.().catch(() => undefined);
+    void this.#return();
+  }
+
+  /** Whatever the service makes of it: the caller is gone, or has been told already. */
+  async #return(): Promise<void> {
+    try {
+      await this.#rest.return?.();
+    } catch {}
   }
 
   /** The next text to write. Empty only at the end: a batch can be one that the dialect has no frames for. */
@@ -108,7 +121,7 @@ class EventSource implements UnderlyingDefaultSource<Uint8Array> {
 
   #stop(): void {
     clearInterval(this.#timer);
-    this.#timer = undefined;
+    this.#stopped = true;
     this.#wire.ended();
   }
 }

@@ -22,6 +22,7 @@ export interface ServeOptions {
   readonly versionRequired?: boolean;
   /** Default: the fixed dialect's own limit, otherwise 1 MiB. */
   readonly bodyBytesMax?: number;
+  /** How long a stream may be silent before a comment is sent; 0 or Infinity: none is ever sent. */
   readonly keepAliveMs?: number;
   readonly env?: ReadEnv;
   /** What went wrong inside, for the log. The caller reads only that something did. */
