@@ -1,0 +1,49 @@
+import { unreachable } from '#protocol';
+import type { Write } from '../../ports.ts';
+import type { Pushes } from './pushes.ts';
+import type { Realms } from './realms.ts';
+import type { Sends } from './sends.ts';
+import type { Tally } from './tally.ts';
+import type { Tasks } from './tasks.ts';
+import type { Trash } from './trash.ts';
+
+export interface Tables {
+  readonly realms: Realms;
+  readonly tally: Tally;
+  readonly tasks: Tasks;
+  readonly sends: Sends;
+  readonly pushes: Pushes;
+  readonly trash: Trash;
+}
+
+/** Puts one write into the transaction under way. */
+export function apply(write: Write, { tasks, sends, pushes }: Tables): void {
+  switch (write.kind) {
+    case 'task':
+      if (write.isNew) tasks.create(write.row, write.entries);
+      else tasks.change(write.row, write.entries);
+      return;
+    case 'send':
+      sends.put(write.record);
+      return;
+    case 'delivered':
+      sends.deliver(write.name);
+      return;
+    case 'push':
+      pushes.put(write.task, write.push);
+      return;
+    case 'unpush':
+      pushes.drop(write.task, write.id);
+      return;
+    case 'forget':
+      if (!tasks.forget(write.task)) return;
+      pushes.forgetTask(write.task);
+      sends.forgetTask(write.task);
+      return;
+    case 'forgetSends':
+      sends.forgetBefore(write.before);
+      return;
+    default:
+      unreachable(write);
+  }
+}
