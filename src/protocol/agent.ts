@@ -20,6 +20,8 @@ export interface Turn {
   readonly attempt: number;
   /** Fires on cancel, on a timeout and on shutdown. */
   readonly signal: AbortSignal;
+  /** Asks the caller without ending the run: the task waits as input-required, and the next message is the answer. */
+  ask(question: Message): Promise<Message>;
 }
 
 /** What a run yields. The engine turns each into events, checks the transition and logs it before anyone sees it. */
@@ -36,6 +38,8 @@ export type AgentOutput =
       readonly metadata?: Metadata;
     }
   | { readonly kind: 'data'; readonly data: Json; readonly name?: string }
+  | { readonly kind: 'complete'; readonly message?: Message; readonly metadata?: Metadata }
+  | { readonly kind: 'fail'; readonly reason: Message }
   | { readonly kind: 'ask'; readonly question: Message }
   | { readonly kind: 'auth'; readonly request: Message }
   | { readonly kind: 'reject'; readonly reason: Message }
