@@ -8,10 +8,13 @@
  * ```
  */
 export * from './agent.ts';
+export * from './canonical-json.ts';
 export * from './card.ts';
 export * from './dialects/dialect.ts';
+export * from './dialects/interfaces.ts';
 export * from './dialects/registry.ts';
 export * from './dialects/rest.ts';
+export * from './dialects/superset.ts';
 export * from './differences.ts';
 export * from './errors.ts';
 export * from './events.ts';
@@ -27,6 +30,8 @@ export * from './ports.ts';
 export * from './push.ts';
 export * from './requests.ts';
 export * from './service.ts';
+export * from './signing.ts';
+export { type SigningForm, signingPayload } from './signing-forms.ts';
 export * from './states.ts';
 export * from './task.ts';
 export * from './translate.ts';

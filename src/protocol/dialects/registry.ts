@@ -1,4 +1,4 @@
-import type { AgentCard } from '../card.ts';
+import type { AgentCard, AgentInterface } from '../card.ts';
 import type { DialectId } from '../ids.ts';
 import type { Operation } from '../operations.ts';
 import { cortex } from './cortex/dialect.ts';
@@ -28,15 +28,44 @@ export interface Registry {
    * request's own shape leaves open (get, cancel and subscribe look alike in half of the dialects).
    */
   detect(hints: Hints, origin?: () => DialectId | undefined): Dialect | undefined;
-  /** Reads any known card, and says whose it was. */
-  readCard(raw: unknown, env: ReadEnv): { readonly dialect: Dialect; readonly card: Decoded<AgentCard> } | undefined;
+  /** Reads any known card, and says whose it was; undefined if no dialect knows it for one of its own. */
+  readCard(raw: unknown, env: ReadEnv): FoundCard | undefined;
+  /** The dialect in which an interface of a 1.0 card wants to be called, by the version it states. */
+  speaks(iface: Pick<AgentInterface, 'protocolVersion'>): Dialect | undefined;
 }
+
+export interface FoundCard {
+  /** Whose shape the card has. */
+  readonly dialect: Dialect;
+  readonly card: Decoded<AgentCard>;
+  /**
+   * Who will understand calls. The same, unless a card in 1.0's shape lists only interfaces of older versions. A client that picks
+   * another interface than the first asks `speaks` about that one.
+   */
+  readonly calls: Dialect;
+}
+
+/** The published versions, as interfaces state them. Products state one of these, so theirs are known by their cards alone. */
+const DIALECT_OF_VERSION: ReadonlyMap<string, string> = new Map([
+  ['1.0', 'v10'],
+  ['0.3', 'v03'],
+  ['0.2', 'v02'],
+  ['0.1', 'v01'],
+]);
 
 const BY_TASK: ReadonlySet<Operation | undefined> = new Set<Operation>(['get', 'cancel', 'subscribe']);
 
 export function createRegistry(dialects: readonly Dialect[]): Registry {
   const byId = new Map<string, Dialect>(dialects.map((dialect) => [dialect.id, dialect]));
+  const speaks: Registry['speaks'] = ({ protocolVersion }) => {
+    const version = /^(\d+)\.(\d+)/.exec(protocolVersion);
+    if (version === null) return undefined;
+    // A later 1.x is called as 1.0, the nearest that we speak; its server says so if that will not do (A2A 1.0.1 §3.6.2).
+    const known = version[1] === '1' ? '1.0' : version[0];
+    return byId.get(DIALECT_OF_VERSION.get(known) ?? '');
+  };
   return {
+    speaks,
     all: dialects,
     byId: (id) => byId.get(id),
     detect: (hints, origin) => {
@@ -48,9 +77,18 @@ export function createRegistry(dialects: readonly Dialect[]): Registry {
     },
     readCard: (raw, env) => {
       const dialect = surest(dialects, (candidate) => candidate.card.detect(raw))?.dialect;
-      return dialect === undefined ? undefined : { dialect, card: dialect.card.read(raw, env) };
+      if (dialect === undefined) return undefined;
+      const card = dialect.card.read(raw, env);
+      return { dialect, card, calls: (card.ok ? callsOf(dialect, card.value, speaks) : undefined) ?? dialect };
     },
   };
+}
+
+/** Only a card in the canonical shape can list interfaces of other versions than its own. */
+function callsOf(dialect: Dialect, card: AgentCard, speaks: Registry['speaks']): Dialect | undefined {
+  const spoken = card.supportedInterfaces.map(speaks);
+  if (dialect.id !== DIALECT_OF_VERSION.get('1.0') || spoken.includes(dialect)) return dialect;
+  return spoken.find((other) => other !== undefined);
 }
 
 function surest(dialects: readonly Dialect[], ask: (dialect: Dialect) => (typeof CONFIDENCE)[number]) {

@@ -1,10 +1,10 @@
 import type { AgentCard, AgentInterface, AgentSkill } from '../../card.ts';
-import type { Json, JsonObject, Mutable } from '../../json.ts';
+import type { Json, JsonObject } from '../../json.ts';
 import type { CardCodec, Confidence, ReadEnv } from '../dialect.ts';
-import { modesIf, readCapabilities, readProvider, readSignature, readSkill } from '../shared/card.ts';
+import { readCardMembers } from '../shared/card-members.ts';
 import type { Raw } from '../shared/read.ts';
-import { attempt, flagIf, isRaw, listIf, memberIf, object, text, textIf } from '../shared/read.ts';
-import { readRequirement, readSchemes, writeFlatRequirement, writeFlatScheme } from '../shared/security.ts';
+import { attempt, isRaw, listIf, object, text, textIf } from '../shared/read.ts';
+import { writeFlatRequirement, writeFlatScheme } from '../shared/security.ts';
 
 /**
  * The card that agents and gateways publish on the discovery topics: 0.3's shape, at home on a topic (`url` is
@@ -18,34 +18,7 @@ export const card: CardCodec = {
 
 function readCard(raw: unknown, env: ReadEnv): AgentCard {
   const c = object(raw);
-  const capabilities = memberIf(c.capabilities, 'capabilities', readCapabilities, env) ?? {};
-  const extended = flagIf(
-    c.supportsAuthenticatedExtendedCard ?? c.supports_authenticated_extended_card,
-    'supportsAuthenticatedExtendedCard',
-  );
-  const out: Mutable<AgentCard> = {
-    name: text(c.name, 'name'),
-    description: textIf(c.description, 'description') ?? '',
-    version: textIf(c.version, 'version') ?? '',
-    supportedInterfaces: readInterfaces(c, env),
-    capabilities: extended === undefined ? capabilities : { ...capabilities, extendedAgentCard: extended },
-    defaultInputModes: modesIf(c.defaultInputModes ?? c.default_input_modes, 'defaultInputModes') ?? [],
-    defaultOutputModes: modesIf(c.defaultOutputModes ?? c.default_output_modes, 'defaultOutputModes') ?? [],
-    skills: listIf(c.skills, 'skills', readSkill, env) ?? [],
-  };
-  const provider = memberIf(c.provider, 'provider', readProvider, env);
-  if (provider !== undefined) out.provider = provider;
-  const documentationUrl = textIf(c.documentationUrl ?? c.documentation_url, 'documentationUrl');
-  if (documentationUrl !== undefined) out.documentationUrl = documentationUrl;
-  const iconUrl = textIf(c.iconUrl ?? c.icon_url, 'iconUrl');
-  if (iconUrl !== undefined) out.iconUrl = iconUrl;
-  const schemes = memberIf(c.securitySchemes ?? c.security_schemes, 'securitySchemes', readSchemes, env);
-  if (schemes !== undefined) out.securitySchemes = schemes;
-  const requirements = listIf(c.security, 'security', readRequirement, env);
-  if (requirements !== undefined) out.securityRequirements = requirements;
-  const signatures = listIf(c.signatures, 'signatures', readSignature, env);
-  if (signatures !== undefined) out.signatures = signatures;
-  return out;
+  return readCardMembers(c, readInterfaces(c, env), env);
 }
 
 /** The main one first. `additionalInterfaces` may repeat it (0.3 says it should): that entry is not a second one. */

@@ -1,11 +1,12 @@
-import type { AgentCard, AgentInterface } from '../../card.ts';
+import type { AgentCapabilities, AgentCard, AgentInterface } from '../../card.ts';
 import type { TenantId } from '../../ids.ts';
 import type { Mutable } from '../../json.ts';
 import type { ReadEnv } from '../dialect.ts';
 import { modesIf, readCapabilities, readProvider, readSignature, readSkill } from './card.ts';
 import type { Raw } from './read.ts';
-import { idIf, listIf, memberIf, object, text, textIf } from './read.ts';
+import { flagIf, idIf, listIf, memberIf, object, text, textIf } from './read.ts';
 import { readRequirement, readSchemes } from './security.ts';
+import { withSplitRequirements } from './split.ts';
 
 /** A card but for its interfaces, which every version names in its own way. */
 export function readCardMembers(c: Raw, supportedInterfaces: readonly AgentInterface[], env: ReadEnv): AgentCard {
@@ -14,7 +15,7 @@ export function readCardMembers(c: Raw, supportedInterfaces: readonly AgentInter
     description: textIf(c.description, 'description') ?? '',
     version: textIf(c.version, 'version') ?? '',
     supportedInterfaces,
-    capabilities: memberIf(c.capabilities, 'capabilities', readCapabilities, env) ?? {},
+    capabilities: capabilitiesOf(c, env),
     defaultInputModes: modesIf(c.defaultInputModes ?? c.default_input_modes, 'defaultInputModes') ?? [],
     defaultOutputModes: modesIf(c.defaultOutputModes ?? c.default_output_modes, 'defaultOutputModes') ?? [],
     skills: listIf(c.skills, 'skills', readSkill, env) ?? [],
@@ -37,7 +38,14 @@ export function readCardMembers(c: Raw, supportedInterfaces: readonly AgentInter
   if (requirements !== undefined) out.securityRequirements = requirements;
   const signatures = listIf(c.signatures, 'signatures', readSignature, env);
   if (signatures !== undefined) out.signatures = signatures;
-  return out;
+  return withSplitRequirements(out);
+}
+
+/** The flag for the extended card has moved in among the capabilities with 1.0; a hybrid may have it only where 0.3 looks. */
+function capabilitiesOf(c: Raw, env: ReadEnv): AgentCapabilities {
+  const said = memberIf(c.capabilities, 'capabilities', readCapabilities, env) ?? {};
+  const flag = flagIf(c.supportsAuthenticatedExtendedCard ?? c.supports_authenticated_extended_card, 'supportsAuthenticatedExtendedCard');
+  return said.extendedAgentCard !== undefined || flag === undefined ? said : { ...said, extendedAgentCard: flag };
 }
 
 /** An interface as 1.0 writes it. */
@@ -46,7 +54,8 @@ export function readInterface(raw: unknown, env: ReadEnv): AgentInterface {
   const out: Mutable<AgentInterface> = {
     url: text(i.url, 'url'),
     protocolBinding: text(i.protocolBinding ?? i.protocol_binding, 'protocolBinding'),
-    protocolVersion: textIf(i.protocolVersion ?? i.protocol_version, 'protocolVersion') ?? '1.0',
+    // 1.0.0-rc had none here, and its cards are of this shape too.
+    protocolVersion: textIf(i.protocolVersion ?? i.protocol_version, 'protocolVersion') || '1.0',
   };
   const tenant = idIf<TenantId>(i.tenant, 'tenant', env);
   if (tenant !== undefined) out.tenant = tenant;

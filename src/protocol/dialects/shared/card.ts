@@ -1,16 +1,17 @@
 import type { AgentCapabilities, AgentCardSignature, AgentExtension, AgentProvider, AgentSkill } from '../../card.ts';
 import type { Mutable } from '../../json.ts';
 import type { ReadEnv } from '../dialect.ts';
-import { flagIf, listIf, metadataIf, object, text, textIf, textsIf } from './read.ts';
+import { fail, flagIf, listIf, metadataIf, object, text, textIf, textsIf } from './read.ts';
 import { readRequirement } from './security.ts';
 
 /** The members that cards of all versions share. Older cards leave out what 1.0 requires; it is filled with nothing. */
 export function readSkill(raw: unknown, env: ReadEnv): AgentSkill {
   const s = object(raw);
   const name = textIf(s.name, 'name');
+  const id = textIf(s.id, 'id') ?? name ?? fail('id', 'is required');
   const out: Mutable<AgentSkill> = {
-    id: textIf(s.id, 'id') ?? text(s.name, 'id'),
-    name: name ?? text(s.id, 'name'),
+    id,
+    name: name ?? id,
     description: textIf(s.description, 'description') ?? '',
     tags: textsIf(s.tags, 'tags') ?? [],
   };

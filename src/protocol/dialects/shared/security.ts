@@ -17,14 +17,14 @@ import type { Json, JsonObject } from '../../json.ts';
 import { unreachable } from '../../json.ts';
 import type { ReadEnv } from '../dialect.ts';
 import type { Raw } from './read.ts';
-import { fail, filledText, isRaw, member, object, oneOf, text, textIf, texts } from './read.ts';
+import { fail, filledText, flagIf, isRaw, member, memberIf, object, text, textIf, texts } from './read.ts';
 
 /**
  * Security schemes come in two shapes: 1.0 wraps each in the name of its kind, 0.x tells the kind by `type` (OpenAPI). Both
  * are read everywhere, because hybrid cards mix them.
  */
 type Kind = keyof { [K in SecurityScheme as keyof K]: true };
-const KIND_OF_TYPE: ReadonlyMap<unknown, Kind> = new Map<unknown, Kind>([
+export const KIND_OF_TYPE: ReadonlyMap<unknown, Kind> = new Map<unknown, Kind>([
   ['apiKey', 'apiKeySecurityScheme'],
   ['http', 'httpAuthSecurityScheme'],
   ['oauth2', 'oauth2SecurityScheme'],
@@ -39,22 +39,34 @@ const SNAKE: Readonly<Record<Kind, string>> = {
   mtlsSecurityScheme: 'mtls_security_scheme',
 };
 
-/** Several flows in one 0.x scheme become several schemes: 1.0 has one flow a scheme, and none may be lost. */
+export const FLOWS = ['authorizationCode', 'clientCredentials', 'deviceCode', 'implicit', 'password'] as const;
+
+/**
+ * Several flows in one 0.x scheme become several schemes: 1.0 has one flow a scheme, and none may be lost. A scheme of a kind
+ * that we do not know is left out; a requirement that names it stays, and nobody will claim to meet it.
+ */
 export function readSchemes(raw: unknown, env: ReadEnv): { [name: string]: SecurityScheme } {
   const out: { [name: string]: SecurityScheme } = Object.create(null);
-  for (const [name, value] of Object.entries(object(raw))) {
+  for (const [name, value] of namedEntries(raw)) {
     for (const [suffix, scheme] of member(value, name, readScheme, env)) out[`${name}${suffix}`] = scheme;
   }
   return out;
 }
 
-function readScheme(raw: unknown): readonly (readonly [suffix: string, scheme: SecurityScheme])[] {
+/** Names that strangers chose. `__proto__` would be somebody's prototype as soon as the map is copied carelessly. */
+function namedEntries(raw: unknown): [string, unknown][] {
+  const named = object(raw);
+  if (Object.hasOwn(named, '__proto__')) fail('', 'must not have the key __proto__');
+  return Object.entries(named);
+}
+
+function readScheme(raw: unknown, env: ReadEnv): readonly (readonly [suffix: string, scheme: SecurityScheme])[] {
   const s = unwrapped(object(raw), 'scheme');
-  const wrapped = [...KIND_OF_TYPE.values()].find((kind) => isRaw(s[kind] ?? s[SNAKE[kind]]));
-  const kind = wrapped ?? oneOf(s.type, 'type', KIND_OF_TYPE);
-  const body = wrapped === undefined ? s : object(s[wrapped] ?? s[SNAKE[wrapped]]);
+  const kind = kindOf(s);
+  if (kind === undefined) return [];
+  const body = memberIf(s[kind] ?? s[SNAKE[kind]], kind, object, env) ?? s;
   if (kind !== 'oauth2SecurityScheme') return [['', readSimple(kind, body)]];
-  const flows = readFlows(body.flows);
+  const flows = readFlows(body.flows, env);
   const url = textIf(body.oauth2MetadataUrl ?? body.oauth2_metadata_url, 'oauth2MetadataUrl');
   return flows.map(([name, flow]) => {
     const scheme: OAuth2SecurityScheme = { ...described(body), flows: flow, ...(url ? { oauth2MetadataUrl: url } : {}) };
@@ -68,12 +80,24 @@ function unwrapped(raw: Raw, name: string): Raw {
   return isRaw(union) && typeof union.$case === 'string' ? { [union.$case]: union.value } : raw;
 }
 
+/** The wrapped kind if there is one, otherwise by `type`: in a hybrid card 1.0's member is the one that a signature covers. */
+function kindOf(s: Raw): Kind | undefined {
+  const wrapped = wrappedKinds(s);
+  if (wrapped.length > 1) return fail('', `must have exactly one of ${wrapped.join(', ')}`);
+  return wrapped[0] ?? KIND_OF_TYPE.get(textIf(s.type, 'type'));
+}
+
+export function wrappedKinds(s: Raw): readonly Kind[] {
+  return [...KIND_OF_TYPE.values()].filter((kind) => (s[kind] ?? s[SNAKE[kind]] ?? null) !== null);
+}
+
 function readSimple(kind: Exclude<Kind, 'oauth2SecurityScheme'>, s: Raw): SecurityScheme {
   switch (kind) {
     case 'apiKeySecurityScheme': {
       const scheme: ApiKeySecurityScheme = {
         ...described(s),
-        location: oneOf(s.location ?? s.in ?? s.in_, 'location', LOCATIONS), // `in_`: a2a-sdk 0.2.5 for Python
+        // The SDKs' translation: a place that nobody knows is a header. `in_`: a2a-sdk 0.2.5 for Python.
+        location: LOCATIONS.get(text(s.location ?? s.in ?? s.in_, 'location')) ?? 'header',
         name: filledText(s.name, 'name'),
       };
       return { apiKeySecurityScheme: scheme };
@@ -101,41 +125,42 @@ function readSimple(kind: Exclude<Kind, 'oauth2SecurityScheme'>, s: Raw): Securi
   }
 }
 
-const LOCATIONS: ReadonlyMap<unknown, ApiKeySecurityScheme['location']> = new Map([
+const LOCATIONS: ReadonlyMap<string, ApiKeySecurityScheme['location']> = new Map([
   ['query', 'query'],
   ['header', 'header'],
   ['cookie', 'cookie'],
 ]);
 
-function readFlows(raw: unknown): readonly (readonly [string, OAuthFlows])[] {
-  const f = unwrapped(member(raw, 'flows', object, undefined as never), 'flow');
+function readFlows(raw: unknown, env: ReadEnv): readonly (readonly [string, OAuthFlows])[] {
+  const f = unwrapped(member(raw, 'flows', object, env), 'flow');
   const out: (readonly [string, OAuthFlows])[] = [];
   const add = (name: string, value: unknown, read: (flow: Raw) => OAuthFlows) => {
-    if (isRaw(value)) out.push([name, member(value, `flows.${name}`, (flow) => read(object(flow)), undefined as never)]);
+    const flow = memberIf(value, `flows.${name}`, (inner) => read(object(inner)), env);
+    if (flow !== undefined) out.push([name, flow]);
   };
   add('authorizationCode', f.authorizationCode ?? f.authorization_code, (flow) => {
-    const pkce = (flow.pkceRequired ?? flow.pkce_required) === true;
-    const code: AuthorizationCodeFlow = { authorizationUrl: authorizationUrl(flow), tokenUrl: tokenUrl(flow), ...scoped(flow) };
+    const pkce = flagIf(flow.pkceRequired ?? flow.pkce_required, 'pkceRequired');
+    const code: AuthorizationCodeFlow = { authorizationUrl: authorizationUrl(flow), tokenUrl: tokenUrl(flow), ...scoped(flow, env) };
     return { authorizationCode: pkce ? { ...code, pkceRequired: true } : code };
   });
   add('clientCredentials', f.clientCredentials ?? f.client_credentials, (flow) => {
-    const credentials: ClientCredentialsFlow = { tokenUrl: tokenUrl(flow), ...scoped(flow) };
+    const credentials: ClientCredentialsFlow = { tokenUrl: tokenUrl(flow), ...scoped(flow, env) };
     return { clientCredentials: credentials };
   });
   add('deviceCode', f.deviceCode ?? f.device_code, (flow) => {
     const url = text(flow.deviceAuthorizationUrl ?? flow.device_authorization_url, 'deviceAuthorizationUrl');
-    const device: DeviceCodeFlow = { deviceAuthorizationUrl: url, tokenUrl: tokenUrl(flow), ...scoped(flow) };
+    const device: DeviceCodeFlow = { deviceAuthorizationUrl: url, tokenUrl: tokenUrl(flow), ...scoped(flow, env) };
     return { deviceCode: device };
   });
   add('implicit', f.implicit, (flow) => {
-    const implicit: ImplicitFlow = { authorizationUrl: authorizationUrl(flow), ...scoped(flow) };
+    const implicit: ImplicitFlow = { authorizationUrl: authorizationUrl(flow), ...scoped(flow, env) };
     return { implicit };
   });
   add('password', f.password, (flow) => {
-    const password: PasswordFlow = { tokenUrl: tokenUrl(flow), ...scoped(flow) };
+    const password: PasswordFlow = { tokenUrl: tokenUrl(flow), ...scoped(flow, env) };
     return { password };
   });
-  return out.length > 0 ? out : fail('flows', 'must have a flow');
+  return out;
 }
 
 function authorizationUrl(flow: Raw): string {
@@ -146,9 +171,9 @@ function tokenUrl(flow: Raw): string {
   return text(flow.tokenUrl ?? flow.token_url, 'tokenUrl');
 }
 
-function scoped(flow: Raw): { scopes: { [scope: string]: string }; refreshUrl?: string } {
+function scoped(flow: Raw, env: ReadEnv): { scopes: { [scope: string]: string }; refreshUrl?: string } {
   const scopes: { [scope: string]: string } = Object.create(null);
-  for (const [scope, about] of Object.entries(isRaw(flow.scopes) ? flow.scopes : {})) scopes[scope] = text(about, `scopes.${scope}`);
+  for (const [scope, about] of memberIf(flow.scopes, 'scopes', namedEntries, env) ?? []) scopes[scope] = text(about, `scopes.${scope}`);
   const refreshUrl = textIf(flow.refreshUrl ?? flow.refresh_url, 'refreshUrl');
   return refreshUrl ? { scopes, refreshUrl } : { scopes };
 }
@@ -158,12 +183,12 @@ function described(s: Raw): { description?: string } {
   return description ? { description } : {};
 }
 
-/** `{schemes:{name:{list:[…]}}}` of 1.0, or `{name:[…]}` of 0.x. */
-export function readRequirement(raw: unknown): SecurityRequirement {
+/** `{schemes:{name:{list:[…]}}}` of 1.0, `{schemes:{name:[…]}}` as a2a-go 2.3 writes it, or `{name:[…]}` of 0.x. */
+export function readRequirement(raw: unknown, env: ReadEnv): SecurityRequirement {
   const r = object(raw);
   const schemes: { [name: string]: { list?: readonly string[] } } = Object.create(null);
-  for (const [name, value] of Object.entries(isRaw(r.schemes) ? r.schemes : r)) {
-    const scopes = texts(Array.isArray(value) ? value : (object(value).list ?? []), name);
+  for (const [name, value] of namedEntries(isRaw(r.schemes) ? r.schemes : r)) {
+    const scopes = texts(Array.isArray(value) ? value : (member(value, name, object, env).list ?? []), name);
     schemes[name] = scopes.length === 0 ? {} : { list: scopes };
   }
   return { schemes };

@@ -1,12 +1,11 @@
 import type { AgentCard, AgentInterface, AgentSkill, SecurityScheme } from '../../card.ts';
-import type { Json, Mutable } from '../../json.ts';
+import type { Json } from '../../json.ts';
 import type { CardCodec, Confidence, ReadEnv } from '../dialect.ts';
-import { modesIf, readCapabilities, readProvider, readSignature, readSkill } from '../shared/card.ts';
+import { readCardMembers } from '../shared/card-members.ts';
 import type { Raw, Reader } from '../shared/read.ts';
-import { attempt, flagIf, isRaw, listIf, memberIf, object, text, textIf } from '../shared/read.ts';
-import { readRequirement, readSchemes, writeFlatRequirement, writeFlatScheme } from '../shared/security.ts';
+import { attempt, isRaw, listIf, object, text, textIf } from '../shared/read.ts';
+import { writeFlatRequirement, writeFlatScheme } from '../shared/security.ts';
 import type { Out } from './parts.ts';
-import { alternatives, splitNames } from './security.ts';
 import type { Lacks } from './write.ts';
 
 /** What a release's card says of itself. */
@@ -38,51 +37,8 @@ function isLegacy(raw: Raw): boolean {
 export function cardReader(edition: CardEdition): Reader<AgentCard> {
   return (raw, env) => {
     const c = object(raw);
-    const out: Mutable<AgentCard> = {
-      name: text(c.name, 'name'),
-      description: textIf(c.description, 'description') ?? '',
-      version: textIf(c.version, 'version') ?? '',
-      supportedInterfaces: readInterfaces(c, edition, env),
-      capabilities: readAbilities(c, env),
-      defaultInputModes: modesIf(c.defaultInputModes ?? c.default_input_modes, 'defaultInputModes') ?? [],
-      defaultOutputModes: modesIf(c.defaultOutputModes ?? c.default_output_modes, 'defaultOutputModes') ?? [],
-      skills: listIf(c.skills, 'skills', readSkill, env) ?? [],
-    };
-    const provider = memberIf(c.provider, 'provider', readProvider, env);
-    if (provider !== undefined) out.provider = provider;
-    const documentationUrl = textIf(c.documentationUrl ?? c.documentation_url, 'documentationUrl');
-    if (documentationUrl !== undefined && documentationUrl !== '') out.documentationUrl = documentationUrl;
-    const iconUrl = textIf(c.iconUrl ?? c.icon_url, 'iconUrl');
-    if (iconUrl !== undefined && iconUrl !== '') out.iconUrl = iconUrl;
-    const signatures = listIf(c.signatures, 'signatures', readSignature, env);
-    if (signatures !== undefined) out.signatures = signatures;
-    return withSecurity(out, c, env);
+    return readCardMembers(c, readInterfaces(c, edition, env), env);
   };
-}
-
-function withSecurity(card: Mutable<AgentCard>, c: Raw, env: ReadEnv): AgentCard {
-  const rawSchemes = c.securitySchemes ?? c.security_schemes;
-  const schemes = memberIf(rawSchemes, 'securitySchemes', readSchemes, env);
-  if (schemes !== undefined) card.securitySchemes = schemes;
-  const splits = splitNames(rawSchemes, schemes);
-  const requirements = listIf(c.security, 'security', readRequirement, env);
-  if (requirements !== undefined) card.securityRequirements = alternatives(requirements, splits);
-  if (splits.size > 0) {
-    card.skills = card.skills.map((skill) =>
-      skill.securityRequirements === undefined
-        ? skill
-        : { ...skill, securityRequirements: alternatives(skill.securityRequirements, splits) },
-    );
-  }
-  return card;
-}
-
-/** `stateTransitionHistory` has no successor; the flag for the extended card has moved in among the capabilities. */
-function readAbilities(c: Raw, env: ReadEnv): AgentCard['capabilities'] {
-  const capabilities = memberIf(c.capabilities, 'capabilities', readCapabilities, env) ?? {};
-  const flag = c.supportsAuthenticatedExtendedCard ?? c.supports_authenticated_extended_card;
-  const extended = flagIf(flag, 'supportsAuthenticatedExtendedCard');
-  return extended === undefined ? capabilities : { ...capabilities, extendedAgentCard: extended };
 }
 
 /** The main URL first, since it is the preferred one (A2A 0.3.0 §5.6.3); an entry that repeats it says nothing new. */

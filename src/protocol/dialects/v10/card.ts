@@ -1,19 +1,26 @@
 import type { AgentCard } from '../../card.ts';
-import type { Json } from '../../json.ts';
+import { cardView } from '../../card-fields.ts';
+import type { Json, JsonObject } from '../../json.ts';
 import type { CardCodec, Confidence, ReadEnv } from '../dialect.ts';
 import { readCardMembers, readInterface } from '../shared/card-members.ts';
 import { attempt, isRaw, list, object } from '../shared/read.ts';
 
-/** A2A 1.0.1 §8: a card is 1.0's if it has interfaces of that shape. */
+/** A2A 1.0.1 §8: a card is 1.0's if it lists interfaces, whatever older members stand beside them. */
 export const card: CardCodec = {
   detect: (raw): Confidence => {
-    if (!isRaw(raw)) return 'no';
-    const interfaces = raw.supportedInterfaces ?? raw.supported_interfaces;
-    return Array.isArray(interfaces) && interfaces.length > 0 ? 'path' : 'no';
+    const interfaces = isRaw(raw) ? (raw.supportedInterfaces ?? raw.supported_interfaces) : undefined;
+    if (interfaces === undefined || interfaces === null) return 'no';
+    // An empty list, or what is no list, is 1.0's only if nobody else makes sense of the card.
+    return Array.isArray(interfaces) && interfaces.length > 0 ? 'path' : 'grammar';
   },
   read: (raw, env) => attempt(readCard, raw, env),
-  write: (value) => value as unknown as Json,
+  write: writeCard,
 };
+
+/** Pure 1.0: kits refuse any key outside of its schema, so what a program put on its card beside the model stays at home. */
+export function writeCard(value: AgentCard): Json {
+  return cardView(value as unknown as JsonObject);
+}
 
 export function readCard(raw: unknown, env: ReadEnv): AgentCard {
   const c = object(raw);

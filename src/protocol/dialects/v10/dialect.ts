@@ -10,7 +10,7 @@ import { readError, writeDetails } from '../shared/errors.ts';
 import { DRAFT_LOSSES } from '../shared/losses.ts';
 import type { Reader } from '../shared/read.ts';
 import { plainStream } from '../shared/stream.ts';
-import { card, readCard } from './card.ts';
+import { card, readCard, writeCard } from './card.ts';
 import { detect } from './detect.ts';
 import { readEvent, readTask, withGeneration, withoutGeneration } from './model.ts';
 import {
@@ -103,7 +103,7 @@ function codecs(options: { readonly generation: boolean }): Codecs {
     // §9.4.10 leaves the result open: null, {} and nothing at all are all in the field.
     'push.delete.result': { read: () => null, write: () => null },
     'extendedCard.request': same(readExtendedCardRequest),
-    'extendedCard.result': same(readCard),
+    'extendedCard.result': { read: readCard, write: writeCard },
     event: { read: readEvent, write: writeEvent },
   };
 }

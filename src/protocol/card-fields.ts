@@ -1,0 +1,142 @@
+import type { Json, JsonObject } from './json.ts';
+
+/**
+ * The members of a 1.0 card and when each is there, from a2a.proto 1.0.1. `!` is field_behavior REQUIRED, `?` is proto3
+ * `optional`, `|` is a member of a oneof, none is a plain field, for which proto3 can't tell "default" from "not set".
+ * `[]` repeats, `{}` is a map from names. Two things need it: the card without anything 1.0 does not know, and what a
+ * signature covers.
+ */
+const TYPES = {
+  AgentCard: {
+    name: 'string!',
+    description: 'string!',
+    version: 'string!',
+    supportedInterfaces: 'AgentInterface[]!',
+    capabilities: 'AgentCapabilities!',
+    defaultInputModes: 'string[]!',
+    defaultOutputModes: 'string[]!',
+    skills: 'AgentSkill[]!',
+    provider: 'AgentProvider',
+    documentationUrl: 'string?',
+    iconUrl: 'string?',
+    securitySchemes: 'SecurityScheme{}',
+    securityRequirements: 'SecurityRequirement[]',
+    signatures: 'AgentCardSignature[]',
+  },
+  AgentInterface: { url: 'string!', protocolBinding: 'string!', protocolVersion: 'string!', tenant: 'string' },
+  AgentProvider: { organization: 'string!', url: 'string!' },
+  AgentCapabilities: {
+    streaming: 'bool?',
+    pushNotifications: 'bool?',
+    extendedAgentCard: 'bool?',
+    extensions: 'AgentExtension[]',
+  },
+  AgentExtension: { uri: 'string', description: 'string', required: 'bool', params: 'Struct' },
+  AgentSkill: {
+    id: 'string!',
+    name: 'string!',
+    description: 'string!',
+    tags: 'string[]!',
+    examples: 'string[]',
+    inputModes: 'string[]',
+    outputModes: 'string[]',
+    securityRequirements: 'SecurityRequirement[]',
+  },
+  AgentCardSignature: { protected: 'string!', signature: 'string!', header: 'Struct' },
+  StringList: { list: 'string[]' },
+  SecurityRequirement: { schemes: 'StringList{}' },
+  SecurityScheme: {
+    apiKeySecurityScheme: 'APIKeySecurityScheme|',
+    httpAuthSecurityScheme: 'HTTPAuthSecurityScheme|',
+    oauth2SecurityScheme: 'OAuth2SecurityScheme|',
+    openIdConnectSecurityScheme: 'OpenIdConnectSecurityScheme|',
+    mtlsSecurityScheme: 'MutualTlsSecurityScheme|',
+  },
+  APIKeySecurityScheme: { description: 'string', location: 'string!', name: 'string!' },
+  HTTPAuthSecurityScheme: { description: 'string', scheme: 'string!', bearerFormat: 'string' },
+  OAuth2SecurityScheme: { description: 'string', flows: 'OAuthFlows!', oauth2MetadataUrl: 'string' },
+  OpenIdConnectSecurityScheme: { description: 'string', openIdConnectUrl: 'string!' },
+  MutualTlsSecurityScheme: { description: 'string' },
+  OAuthFlows: {
+    authorizationCode: 'AuthorizationCodeOAuthFlow|',
+    clientCredentials: 'ClientCredentialsOAuthFlow|',
+    deviceCode: 'DeviceCodeOAuthFlow|',
+    implicit: 'ImplicitOAuthFlow|',
+    password: 'PasswordOAuthFlow|',
+  },
+  AuthorizationCodeOAuthFlow: {
+    authorizationUrl: 'string!',
+    tokenUrl: 'string!',
+    refreshUrl: 'string',
+    scopes: 'string{}!',
+    pkceRequired: 'bool',
+  },
+  ClientCredentialsOAuthFlow: { tokenUrl: 'string!', refreshUrl: 'string', scopes: 'string{}!' },
+  DeviceCodeOAuthFlow: { deviceAuthorizationUrl: 'string!', tokenUrl: 'string!', refreshUrl: 'string', scopes: 'string{}!' },
+  ImplicitOAuthFlow: { authorizationUrl: 'string', refreshUrl: 'string', scopes: 'string{}' },
+  PasswordOAuthFlow: { tokenUrl: 'string', refreshUrl: 'string', scopes: 'string{}' },
+} as const;
+
+export type CardType = keyof typeof TYPES;
+
+export interface CardField {
+  readonly name: string;
+  /** How ProtoJSON also lets it be spelled on input. */
+  readonly snake: string;
+  /** A message of the table, or undefined for text, flags and free-form JSON. */
+  readonly message: CardType | undefined;
+  readonly shape: 'one' | 'list' | 'map';
+  readonly presence: 'required' | 'optional' | 'oneof' | 'plain';
+}
+
+const SHAPES = { '[]': 'list', '{}': 'map' } as const;
+const PRESENCES = { '!': 'required', '?': 'optional', '|': 'oneof' } as const;
+
+export const CARD_FIELDS: Readonly<Record<CardType, ReadonlyMap<string, CardField>>> = Object.fromEntries(
+  Object.entries(TYPES).map(([type, members]) => [
+    type,
+    new Map(Object.entries(members).map(([name, code]) => [name, parseField(name, code)])),
+  ]),
+) as Record<CardType, Map<string, CardField>>;
+
+function parseField(name: string, code: string): CardField {
+  const [, type = '', shape = '', presence = ''] = /^(\w+)(\[\]|\{\})?([!?|])?$/.exec(code) ?? [];
+  return {
+    name,
+    snake: name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+    message: Object.hasOwn(TYPES, type) ? (type as CardType) : undefined,
+    shape: SHAPES[shape as keyof typeof SHAPES] ?? 'one',
+    presence: PRESENCES[presence as keyof typeof PRESENCES] ?? 'plain',
+  };
+}
+
+/**
+ * A card as 1.0 sees it: only members that it knows, in its own spelling, null being absent. `keep` may leave out more. What has a
+ * wrong type is passed on as it is: this is a view, not a check.
+ */
+export function cardView(card: JsonObject, keep: (field: CardField, value: Json) => boolean = () => true): JsonObject {
+  return viewOf(card, 'AgentCard', keep);
+}
+
+function viewOf(raw: JsonObject, type: CardType, keep: (field: CardField, value: Json) => boolean): JsonObject {
+  const out: Record<string, Json> = {};
+  for (const field of CARD_FIELDS[type].values()) {
+    const value = raw[field.name] ?? raw[field.snake];
+    if (value === undefined || value === null) continue;
+    const seen = memberView(value, field, keep);
+    if (keep(field, seen)) out[field.name] = seen;
+  }
+  return out;
+}
+
+function memberView(value: Json, { message, shape }: CardField, keep: (field: CardField, value: Json) => boolean): Json {
+  if (message === undefined) return value;
+  const one = (item: Json): Json => (isObject(item) ? viewOf(item, message, keep) : item);
+  if (shape === 'list' && Array.isArray(value)) return value.map(one);
+  if (shape === 'map' && isObject(value)) return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, one(item)]));
+  return one(value);
+}
+
+export function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { tenantId } from '../ids.ts';
+import { interfacesFor } from './interfaces.ts';
+
+describe('the interfaces of a node', () => {
+  it('are each binding in each version, the newest and preferred first', () => {
+    expect(interfacesFor('https://a.example')).toEqual([
+      { url: 'https://a.example/a2a', protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
+      { url: 'https://a.example', protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
+      { url: 'https://a.example/a2a', protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
+      { url: 'https://a.example', protocolBinding: 'HTTP+JSON', protocolVersion: '0.3' },
+    ]);
+  });
+
+  it('begin with the binding that is preferred', () => {
+    const bindings = interfacesFor('https://a.example', { prefer: 'HTTP+JSON' }).map((one) => one.protocolBinding);
+    expect(bindings).toEqual(['HTTP+JSON', 'JSONRPC', 'HTTP+JSON', 'JSONRPC']);
+  });
+
+  it('name a tenant only where the version has tenants', () => {
+    const tenants = interfacesFor('https://a.example', { tenant: tenantId('t') }).map((one) => one.tenant);
+    expect(tenants).toEqual(['t', 't', undefined, undefined]);
+  });
+
+  it.each([
+    ['http://127.0.0.1:41242/', 'http://127.0.0.1:41242'],
+    ['https://A.example:443//', 'https://a.example'],
+    ['https://a.example/agents/demo/', 'https://a.example/agents/demo'],
+  ])('hang on the base without a slash at its end: %s', (base, url) => {
+    expect(interfacesFor(base, { prefer: 'HTTP+JSON' })[0]?.url).toBe(url);
+    expect(interfacesFor(base)[0]?.url).toBe(`${url}/a2a`);
+  });
+
+  it.each([
+    '',
+    'a.example',
+    '/a2a',
+    'ftp://a.example',
+    'https://u:p@a.example',
+    'https://u@a.example',
+    'https://a.example/?k=secret',
+    'https://a.example/#x',
+  ])('refuse %j', (base) => expect(() => interfacesFor(base)).toThrow('http(s) address'));
+});

@@ -1,0 +1,137 @@
+import type { AgentCard } from '../card.ts';
+import type { CardType } from '../card-fields.ts';
+import { CARD_FIELDS, isObject } from '../card-fields.ts';
+import { A2AError, isA2AError } from '../errors.ts';
+import type { Json, JsonObject } from '../json.ts';
+import type { Dialect } from './dialect.ts';
+import { DIALECTS } from './registry.ts';
+
+/**
+ * How `securitySchemes` is written, the one member that 1.0 and 0.x name alike and shape differently: wrapped as 1.0 does, flat as
+ * 0.x does, or each scheme as both at once, which readers of either side accept (docs/cards.md has who was tried).
+ */
+export type SchemeShape = 'wrapped' | 'flat' | 'both';
+
+export interface WriteCardOptions {
+  /** `superset` for everybody, `strict` for pure 1.0, or the id of one dialect. */
+  readonly form?: 'superset' | 'strict' | (string & {});
+  /** For the superset. */
+  readonly schemes?: SchemeShape;
+  /** The first is the canonical one. */
+  readonly dialects?: readonly Dialect[];
+}
+
+/** A card as it is served. */
+export function writeCard(card: AgentCard, options: WriteCardOptions = {}): Json {
+  const { form = 'superset', schemes = 'both', dialects = DIALECTS } = options;
+  const [canonical, ...others] = dialects;
+  if (canonical === undefined) throw new A2AError('INTERNAL_ERROR', 'no dialect to write a card in');
+  if (form === 'strict') return canonical.card.write(card);
+  if (form === 'superset') return superset(card, canonical, { others, schemes });
+  const only = dialects.find((dialect) => dialect.id === form);
+  if (only === undefined) throw new A2AError('INVALID_PARAMS', `unknown dialect ${form}`);
+  return only.card.write(card);
+}
+
+/**
+ * 1.0's card, and beside each of its members what only other dialects have. Nothing that 1.0 knows is added, changed or taken away,
+ * so that its readers see the same card and its signatures hold.
+ */
+function superset(
+  card: AgentCard,
+  canonical: Dialect,
+  { others, schemes }: { readonly others: readonly Dialect[]; readonly schemes: SchemeShape },
+): Json {
+  let out = canonical.card.write(card);
+  if (!isObject(out)) return out;
+  for (const dialect of others) {
+    const written = writtenBy(dialect, card);
+    if (isObject(written)) out = withForeign(out, written, 'AgentCard');
+  }
+  return schemes === 'both' ? out : withSchemes(out, schemes);
+}
+
+/** A dialect may have no way to say this card, such as 0.3 for an agent without an interface of 0.3: then it adds nothing. */
+function writtenBy(dialect: Dialect, card: AgentCard): Json | undefined {
+  try {
+    return dialect.card.write(card);
+  } catch (thrown) {
+    if (isA2AError(thrown)) return undefined;
+    throw thrown;
+  }
+}
+
+function withForeign(base: JsonObject, other: JsonObject, type: CardType): JsonObject {
+  const out: Record<string, Json> = { ...base };
+  for (const [name, theirs] of Object.entries(other)) {
+    const field = CARD_FIELDS[type].get(name);
+    const ours = base[name];
+    if (field === undefined) {
+      if (ours === undefined) out[name] = theirs;
+    } else if (field.message !== undefined && ours !== undefined) {
+      out[name] = nested(ours, theirs, field.message);
+    }
+  }
+  return out;
+}
+
+/** A message, a list of messages that are the same ones, or a map of messages by name. */
+function nested(ours: Json, theirs: Json, type: CardType): Json {
+  if (Array.isArray(ours)) {
+    if (!Array.isArray(theirs)) return ours;
+    return ours.map((item, at) => {
+      const twin: Json | undefined = theirs[at];
+      return isObject(item) && isObject(twin) && item['id'] !== undefined && item['id'] === twin['id']
+        ? withForeign(item, twin, type)
+        : item;
+    });
+  }
+  if (!isObject(ours) || !isObject(theirs)) return ours;
+  if (type !== 'SecurityScheme') return withForeign(ours, theirs, type);
+  return mapValues(ours, (scheme, name) => {
+    const twin = theirs[name];
+    return isObject(scheme) && isObject(twin) ? withForeign(scheme, twin, type) : scheme;
+  });
+}
+
+/** Out of schemes in both shapes, the members of one. A scheme that nobody wrote flat stays as it is. */
+function withSchemes(card: JsonObject, shape: 'wrapped' | 'flat'): JsonObject {
+  const { securitySchemes } = card;
+  if (!isObject(securitySchemes)) return card;
+  const only = (scheme: Json): Json => {
+    if (!isObject(scheme)) return scheme;
+    const members = Object.entries(scheme).filter(([name]) => CARD_FIELDS.SecurityScheme.has(name) === (shape === 'wrapped'));
+    return members.length === 0 ? scheme : Object.fromEntries(members);
+  };
+  return { ...card, securitySchemes: mapValues(securitySchemes, only) };
+}
+
+function mapValues(object: JsonObject, map: (value: Json, name: string) => Json): JsonObject {
+  return Object.fromEntries(Object.entries(object).map(([name, value]) => [name, map(value, name)]));
+}
+
+export interface CardRequest {
+  readonly path?: string;
+  /** `A2A-Version`, from the header or the query. */
+  readonly version?: string | null;
+}
+
+export interface CardChoice {
+  readonly schemes: SchemeShape;
+  /** Whatever was chosen, caches must keep the answers apart. */
+  readonly headers: { readonly Vary: 'A2A-Version' };
+}
+
+/**
+ * What to serve to whom: by the version that the caller names; otherwise 0.x at its old path; otherwise both shapes, because callers
+ * of all versions fetch agent-card.json without a version, and either shape alone breaks some of them.
+ */
+export function negotiateCard(request: CardRequest): CardChoice {
+  return { schemes: shapeFor(request), headers: { Vary: 'A2A-Version' } };
+}
+
+function shapeFor({ path, version }: CardRequest): SchemeShape {
+  const major = /^\s*(\d+)\.\d+/.exec(version ?? '')?.[1];
+  if (major !== undefined) return Number(major) >= 1 ? 'wrapped' : 'flat';
+  return path !== undefined && /\/agent\.json$/.test(path) ? 'flat' : 'both';
+}

@@ -1,0 +1,96 @@
+import { canonicalJson } from './canonical-json.ts';
+import type { AgentCard } from './card.ts';
+import type { CardField, CardType } from './card-fields.ts';
+import { CARD_FIELDS, cardView, isObject } from './card-fields.ts';
+import { wrapFlatSchemes } from './dialects/flat-schemes.ts';
+import type { Json, JsonObject } from './json.ts';
+
+/**
+ * What a card signature is over: the card's 1.0 view without `signatures`, as canonical JSON. What 1.0 does not know (a superset's
+ * older members) is not covered, so nobody may act on it because of a signature.
+ *
+ * `spec` is A2A 1.0.1 §8.4.1: REQUIRED members stay, `optional` ones stay if set, others unless they are at their default. `sdk` is
+ * what a2a-js and a2a-python really sign: every empty text, list and object goes, wherever it stands (a2a-js#627, A2A#2122).
+ */
+export type SigningForm = 'spec' | 'sdk';
+
+export interface SigningCandidate {
+  readonly form: SigningForm;
+  readonly payload: Uint8Array;
+  /** Members of this card that the form can't see, so that they may have been put there or changed by anybody. */
+  readonly uncovered: readonly string[];
+}
+
+const FORMS: readonly SigningForm[] = ['spec', 'sdk'];
+
+/** The bytes that a signature covers. Takes a card as it was received, not as it was read: reading fills in and tidies. */
+export function signingPayload(card: AgentCard | JsonObject, form: SigningForm = 'spec'): Uint8Array {
+  return candidateOf(signedView(card), form).payload;
+}
+
+/** The forms in the order they count, one where they agree. */
+export function signingCandidates(card: AgentCard | JsonObject, forms: readonly SigningForm[] = FORMS): readonly SigningCandidate[] {
+  const view = signedView(card);
+  const all = FORMS.filter((form) => forms.includes(form)).map((form) => candidateOf(view, form));
+  const [first, second] = all;
+  return first !== undefined && second !== undefined && isSame(first.payload, second.payload) ? [first] : all;
+}
+
+function signedView(card: AgentCard | JsonObject): JsonObject {
+  const { signatures: _, ...view } = cardView(wrapFlatSchemes(card as JsonObject), isKept);
+  return view;
+}
+
+function candidateOf(view: JsonObject, form: SigningForm): SigningCandidate {
+  const spec = canonicalJson(view); // first: it refuses what is too deep for the recursions below
+  const text = form === 'spec' ? spec : canonicalJson(withoutEmpty(view) ?? {});
+  return { form, payload: new TextEncoder().encode(text), uncovered: form === 'spec' ? [] : unseen(view, 'AgentCard') };
+}
+
+function isKept(field: CardField, value: Json): boolean {
+  return field.presence !== 'plain' || !(value === false || isEmpty(value));
+}
+
+function isEmpty(value: Json): boolean {
+  if (value === null || value === '') return true;
+  return typeof value === 'object' && Object.keys(value).length === 0;
+}
+
+function withoutEmpty(value: Json): Json | undefined {
+  let out: Json = value;
+  if (Array.isArray(value)) out = value.map(withoutEmpty).filter((item) => item !== undefined);
+  else if (isObject(value)) {
+    const members = Object.entries(value).map(([name, item]) => [name, withoutEmpty(item)] as const);
+    out = Object.fromEntries(members.filter((entry): entry is [string, Json] => entry[1] !== undefined));
+  }
+  return isEmpty(out) ? undefined : out;
+}
+
+/**
+ * What the sdk form drops although it means something by being there: an item of a list, an entry of a map (a requirement without
+ * scopes!), the member of a oneof (mTLS!), anything in free-form JSON. A plain member that is empty says no more than one that is absent.
+ */
+function unseen(message: JsonObject, type: CardType): string[] {
+  return [...CARD_FIELDS[type].values()].flatMap((field) => {
+    const value = message[field.name];
+    return value === undefined ? [] : unseenIn(value, field).map((path) => `${field.name}${path}`);
+  });
+}
+
+function unseenIn(value: Json, field: CardField): string[] {
+  const inside = (item: Json): string[] => {
+    if (field.message !== undefined && isObject(item)) return unseen(item, field.message).map((path) => `.${path}`);
+    return canonicalJson(withoutEmpty(item) ?? null) === canonicalJson(item) ? [] : [''];
+  };
+  const counted = (item: Json): string[] => (withoutEmpty(item) === undefined ? [''] : inside(item));
+  if (Array.isArray(value)) return value.flatMap((item, at) => counted(item).map((path) => `[${at}]${path}`));
+  if (field.shape === 'map' && isObject(value)) {
+    return Object.entries(value).flatMap(([name, item]) => counted(item).map((path) => `.${name}${path}`));
+  }
+  if (field.presence === 'oneof') return counted(value);
+  return isEmpty(value) ? [] : inside(value);
+}
+
+function isSame(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, at) => byte === b[at]);
+}

@@ -1,0 +1,159 @@
+import type { AgentCard, AgentCardSignature } from './card.ts';
+import { isObject } from './card-fields.ts';
+import { A2AError, isA2AError } from './errors.ts';
+import type { Json, JsonObject } from './json.ts';
+import type { SigningCandidate, SigningForm } from './signing-forms.ts';
+import { signingCandidates } from './signing-forms.ts';
+
+/** Agent card signatures, A2A 1.0.1 §8.4: a JWS (RFC 7515) whose payload is not carried along but made from the card again. */
+
+/** Asymmetric, and in every JOSE library. A policy may name others; `none` and shared secrets are refused whatever it says. */
+export const CARD_ALGORITHMS: readonly string[] = ['ES256', 'RS256', 'EdDSA', 'Ed25519'];
+const NEVER = /^(?:none|HS\d+)$/i;
+
+export interface ProtectedHeader {
+  readonly alg: string;
+  readonly kid: string;
+  readonly typ: 'JOSE';
+  readonly jku?: string;
+}
+
+/** Holds a private key. `sign` makes the JWS over `payload` with exactly this protected header, both parts base64url. */
+export interface CardSigner {
+  readonly header: Omit<ProtectedHeader, 'typ'>;
+  sign(payload: Uint8Array, header: ProtectedHeader): Promise<{ readonly protected: string; readonly signature: string }>;
+}
+
+/** One signature and what it should be over. `header` is the protected one, read and checked; `jku` only if the policy allows it. */
+export interface SignedPayload {
+  readonly payload: Uint8Array;
+  readonly protected: string;
+  readonly signature: string;
+  readonly header: { readonly alg: string; readonly kid: string; readonly jku?: string };
+}
+
+/** Knows whom to trust: it finds the key by `kid`, from its own store. */
+export interface CardVerifier {
+  verify(signed: SignedPayload): Promise<'valid' | 'invalid' | 'unknown-key'>;
+}
+
+export interface VerifyPolicy {
+  readonly algorithms?: readonly string[];
+  /** `['spec']` refuses what the SDKs sign, and with it everything that their form does not cover. */
+  readonly forms?: readonly SigningForm[];
+  /** A `jku` names its own root of trust (A2A#2096): it is ignored unless this says that the address is one of ours. */
+  readonly allowsJku?: (url: string) => boolean;
+  /** Signatures looked at; a card with thousands must not buy thousands of verifications. */
+  readonly signaturesMax?: number;
+}
+
+/** Ordered by how near the signature came: of several, the nearest is told. */
+const REFUSALS = ['malformed', 'no-kid', 'algorithm-not-allowed', 'unavailable', 'unknown-key', 'mismatch'] as const;
+type Refusal = (typeof REFUSALS)[number];
+
+export interface GoodCard {
+  readonly ok: true;
+  readonly kid: string;
+  readonly alg: string;
+  readonly form: SigningForm;
+  /** Paths into the card that the signature says nothing about. Always empty in the `spec` form. */
+  readonly uncovered: readonly string[];
+}
+interface Refused {
+  readonly ok: false;
+  readonly reason: Refusal;
+  readonly kid?: string;
+  readonly cause?: unknown;
+}
+export type CardVerdict =
+  | GoodCard
+  | Refused
+  | { readonly ok: false; readonly reason: 'unsigned' | 'not-canonical'; readonly cause?: unknown };
+
+/**
+ * Adds a signature in each form that differs, so that verifiers by the text and verifiers by the SDKs both find theirs; other
+ * signatures stay (key rotation). `forms: ['spec']` signs by the text alone.
+ */
+export async function signCard(
+  card: AgentCard,
+  signer: CardSigner,
+  options: { readonly forms?: readonly SigningForm[] } = {},
+): Promise<AgentCard> {
+  const { alg, kid, jku } = signer.header;
+  if (NEVER.test(alg)) throw new A2AError('INVALID_PARAMS', `a card can't be signed with ${alg}`);
+  if (kid === '') throw new A2AError('INVALID_PARAMS', 'a card signature needs a key id');
+  const header: ProtectedHeader = { alg, kid, typ: 'JOSE', ...(jku === undefined ? {} : { jku }) };
+  const added: AgentCardSignature[] = [];
+  for (const { payload } of signingCandidates(card, options.forms)) {
+    const made = await signer.sign(payload, header);
+    added.push({ protected: made.protected, signature: made.signature });
+  }
+  return { ...card, signatures: [...(card.signatures ?? []), ...added] };
+}
+
+/** Verifies a card as received. One good signature is enough, in the form that covers most; nothing about the card is thrown. */
+export async function verifyCard(card: unknown, verifier: CardVerifier, policy: VerifyPolicy = {}): Promise<CardVerdict> {
+  const raw = card as Json | undefined;
+  const signatures = isObject(raw) ? raw['signatures'] : undefined;
+  if (!isObject(raw) || !Array.isArray(signatures) || signatures.length === 0) return { ok: false, reason: 'unsigned' };
+  let candidates: readonly SigningCandidate[];
+  try {
+    candidates = signingCandidates(raw, policy.forms);
+  } catch (cause) {
+    if (isA2AError(cause)) return { ok: false, reason: 'not-canonical', cause };
+    throw cause;
+  }
+  const read = signatures.slice(0, policy.signaturesMax ?? 8).map((signature) => readSignature(signature, policy));
+  let nearest: Refused = { ok: false, reason: 'malformed' };
+  for (const candidate of candidates) {
+    for (const signature of read) {
+      const verdict = signature.ok ? await verifyOne(signature.signed, candidate, verifier) : signature;
+      if (verdict.ok) return verdict;
+      if (REFUSALS.indexOf(verdict.reason) >= REFUSALS.indexOf(nearest.reason)) nearest = verdict;
+    }
+  }
+  return nearest;
+}
+
+type Readable = { readonly ok: true; readonly signed: Omit<SignedPayload, 'payload'> };
+
+async function verifyOne(
+  signed: Readable['signed'],
+  { form, payload, uncovered }: SigningCandidate,
+  verifier: CardVerifier,
+): Promise<GoodCard | Refused> {
+  const { kid, alg } = signed.header;
+  try {
+    const outcome = await verifier.verify({ ...signed, payload });
+    if (outcome === 'valid') return { ok: true, kid, alg, form, uncovered };
+    return { ok: false, reason: outcome === 'invalid' ? 'mismatch' : outcome, kid };
+  } catch (cause) {
+    return { ok: false, reason: 'unavailable', kid, cause };
+  }
+}
+
+function readSignature(signature: Json, policy: VerifyPolicy): Readable | Refused {
+  const malformed: Refused = { ok: false, reason: 'malformed' };
+  if (!isObject(signature)) return malformed;
+  const { protected: encoded, signature: value } = signature;
+  if (typeof encoded !== 'string' || typeof value !== 'string') return malformed;
+  const header = decodedHeader(encoded);
+  // RFC 7515 §4.1.11: what is critical and not understood makes a signature invalid, and we understand none.
+  if (header === undefined || typeof header['alg'] !== 'string' || header['crit'] !== undefined) return malformed;
+  const { alg, kid, jku } = header;
+  if (typeof kid !== 'string' || kid === '') return { ok: false, reason: 'no-kid' };
+  if (NEVER.test(alg) || !(policy.algorithms ?? CARD_ALGORITHMS).includes(alg)) return { ok: false, reason: 'algorithm-not-allowed', kid };
+  const allowed = typeof jku === 'string' && policy.allowsJku?.(jku) === true ? { jku } : {};
+  return { ok: true, signed: { protected: encoded, signature: value, header: { alg, kid, ...allowed } } };
+}
+
+function decodedHeader(encoded: string): JsonObject | undefined {
+  if (!/^[A-Za-z0-9_-]{1,8192}$/.test(encoded)) return undefined;
+  try {
+    const bytes = Uint8Array.from(atob(encoded.replaceAll('-', '+').replaceAll('_', '/')), (char) => char.charCodeAt(0));
+    const header: Json = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    return isObject(header) ? header : undefined;
+  } catch {
+    return undefined;
+  }
+}
