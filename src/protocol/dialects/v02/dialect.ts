@@ -40,7 +40,7 @@ function build(own: Release): Dialect {
   return dialect;
 }
 
-const SAID = /^0\.2(?:\.(\d+))?/;
+const SAID = /^0\.2(?:\.(\d+)|$)/;
 
 function detectCard(raw: Raw, patch: Patch): Confidence {
   if (typeof raw.protocolVersion !== 'string') return patch === UNSAID && looksLike02(raw) ? 'grammar' : 'no';

@@ -24,7 +24,11 @@ export const rest: RestGrammar = {
     { verb: 'DELETE', path: '/v1/tasks/{taskId}/pushNotificationConfigs/{id}', operation: 'push.delete' },
     { verb: 'GET', path: '/v1/card', operation: 'extendedCard' },
   ],
-  writeError: (error) => ({ status: restStatus(error.kind), body: { ...writePlainError(error, CODES) } }),
+  // A refusal at the door can have a status of its own (405, 415).
+  writeError: (error: A2AError, status?: number) => ({
+    status: status ?? restStatus(error.kind),
+    body: { ...writePlainError(error, CODES) },
+  }),
   readError: (status, body) => {
     const inner = isRaw(body) && isRaw(body.error) ? body.error : body;
     // JS 0.3 sends the JSON-RPC error as it is; Python 0.3 sends `{message}`, and the status must tell.

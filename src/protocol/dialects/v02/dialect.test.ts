@@ -1,0 +1,156 @@
+import { describe, expect, it } from 'vitest';
+import { countingEnv } from '../../../../test/support/env.ts';
+import { A2AError } from '../../errors.ts';
+import { messageId } from '../../ids.ts';
+import type { Operation } from '../../operations.ts';
+import type { Dialect } from '../dialect.ts';
+import { createRegistry, DIALECTS } from '../registry.ts';
+import { v03 } from '../v03/dialect.ts';
+import { v02, v02Releases } from './dialect.ts';
+
+const env = countingEnv();
+const registry = createRegistry(DIALECTS);
+const RELEASES: readonly Dialect[] = [...v02Releases.toReversed(), v02];
+const each = <T>(ask: (dialect: Dialect) => T): readonly T[] => RELEASES.map(ask);
+
+describe('what each release of 0.2 has', () => {
+  it('stands in order, 0.2.0 first', () => {
+    expect(each((dialect) => dialect.id)).toEqual(['v02.0', 'v02.1', 'v02.2', 'v02.3', 'v02.4', 'v02.5', 'v02']);
+    expect(v02.title).toBe('A2A 0.2.6');
+  });
+
+  it('grows by methods: list and delete of push configs came with 0.2.5, the extended card not at all', () => {
+    const has = (operation: Operation) => each((dialect) => dialect.methods[operation] !== undefined);
+    const [always, since5, never] = [Array(7).fill(true), [false, false, false, false, false, true, true], Array(7).fill(false)];
+    for (const operation of ['send', 'stream', 'get', 'cancel', 'subscribe', 'push.create', 'push.get'] as const) {
+      expect(has(operation)).toEqual(always);
+    }
+    for (const operation of ['push.list', 'push.delete'] as const) expect(has(operation)).toEqual(since5);
+    for (const operation of ['extendedCard', 'list'] as const) expect(has(operation)).toEqual(never);
+  });
+
+  it('refuses what it has not as not its own, both ways', () => {
+    expect(v02.decode('extendedCard.request', {}, env)).toEqual({ ok: false, reason: 'not-in-dialect' });
+    expect(v02.operationOf('tasks/list')).toBeUndefined();
+    const [oldest] = RELEASES;
+    expect(oldest?.decode('push.list.request', { id: 't' }, env)).toEqual({ ok: false, reason: 'not-in-dialect' });
+    expect(() => oldest?.encode('push.delete.request', {} as never)).toThrow(expect.objectContaining({ kind: 'UNSUPPORTED_OPERATION' }));
+  });
+
+  it('grows by fields', () => {
+    const lacks = (field: string) => each((dialect) => dialect.losses.some((loss) => loss.field === field)).filter(Boolean).length;
+    expect(lacks('Message.referenceTaskIds')).toBe(1);
+    expect(lacks('AgentCapabilities.extendedAgentCard')).toBe(1);
+    for (const field of ['Message.extensions', 'Artifact.extensions', 'PushConfig.id', 'AgentCard.iconUrl']) expect(lacks(field)).toBe(2);
+    expect(lacks('PushGetRequest.id')).toBe(5);
+    for (const field of ['AgentCard.signatures', 'AgentSkill.securityRequirements', 'SecurityScheme.mtlsSecurityScheme']) {
+      expect(lacks(field)).toBe(7);
+    }
+    const references = v02Releases.at(-1)?.losses.find((loss) => loss.field === 'Message.referenceTaskIds');
+    expect(references).toMatchObject({ reason: 'came with 0.2.1', clause: 'A2A 0.2.0 a2a.json: no Message.referenceTaskIds' });
+  });
+
+  it('needs acceptedOutputModes in a configuration before 0.2.6, and no configuration at all', () => {
+    const message = { messageId: messageId('m1'), role: 'ROLE_USER', parts: [{ text: 'hi' }] } as const;
+    const modes = (configuration: object) =>
+      each((dialect) => (dialect.encode('send.request', { message, configuration }) as { configuration: object }).configuration);
+    expect(modes({ returnImmediately: true })).toEqual([
+      ...Array(6).fill({ acceptedOutputModes: [], blocking: false }),
+      { blocking: false },
+    ]);
+    for (const dialect of RELEASES) expect(dialect.encode('send.request', { message })).not.toHaveProperty('configuration');
+  });
+
+  it('has no -32007, and says which extensions are wanted since 0.2.4', () => {
+    expect(each((dialect) => dialect.error.write(new A2AError('EXTENDED_AGENT_CARD_NOT_CONFIGURED')).code)).toEqual(Array(7).fill(-32004));
+    expect(each((dialect) => dialect.error.write(new A2AError('TASK_FINISHED')).code)).toEqual(Array(7).fill(-32600));
+    const header = 'X-A2A-Extensions';
+    expect(each((dialect) => dialect.traits.extensionsHeader)).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+      header,
+      header,
+      header,
+    ]);
+    expect(v02.traits).toEqual(v03.traits);
+  });
+});
+
+describe('whose request, whose card', () => {
+  it('never takes a request from 0.3 by sight', () => {
+    for (const params of [{}, { message: { kind: 'message', parts: [] } }]) {
+      expect(registry.detect({ path: '/a2a/jsonrpc', method: 'message/send', params })?.id).toBe('v03');
+    }
+    expect(each((dialect) => dialect.detect({ method: 'message/send', params: { message: { kind: 'message' } } }))).toEqual(
+      Array(7).fill('grammar'),
+    );
+    expect(each((dialect) => dialect.detect({ method: 'tasks/pushNotificationConfig/list' }))).toEqual([
+      ...Array(5).fill('no'),
+      ...Array(2).fill('grammar'),
+    ]);
+    expect(v02.detect({ path: '/a2a' })).toBe('no');
+  });
+
+  const card = {
+    name: 'E',
+    description: '',
+    url: 'https://h.example/',
+    version: '1',
+    capabilities: {},
+    defaultInputModes: ['text/plain'],
+    defaultOutputModes: ['text/plain'],
+    skills: [{ id: 'e', name: 'E', description: 'd', tags: [] }],
+  };
+  const whose = (raw: object) => registry.readCard(raw, env)?.dialect.id;
+
+  it('takes the cards that name one of its releases', () => {
+    const versions = ['0.2.0', '0.2.1', '0.2.2', '0.2.3', '0.2.4', '0.2.5', '0.2.6', '0.2.9', '0.2', '0.20.0'];
+    expect(versions.map((protocolVersion) => whose({ ...card, protocolVersion }))).toEqual([
+      'v02.0',
+      'v02.1',
+      'v02.2',
+      'v02.3',
+      'v02.4',
+      'v02.5',
+      'v02',
+      'v02',
+      'v02',
+      'v03',
+    ]);
+  });
+
+  it('says the transport since 0.2.4 and the version since 0.2.5', () => {
+    const { url, ...rest } = card;
+    const canonical = { ...rest, supportedInterfaces: [{ url, protocolBinding: 'JSONRPC', protocolVersion: '0.2' }] };
+    const says = each((dialect) => dialect.card.write(canonical) as { preferredTransport?: string; protocolVersion?: string });
+    const none = Array(4).fill(undefined);
+    expect(says.map((written) => written.preferredTransport)).toEqual([...none, 'JSONRPC', 'JSONRPC', 'JSONRPC']);
+    expect(says.map((written) => written.protocolVersion)).toEqual([...none, undefined, '0.2.5', '0.2.6']);
+    expect(v02.card.detect({ ...card, protocolVersion: '0.20.0' })).toBe('no');
+  });
+
+  it('takes a card that names none for 0.2.4’s if it has what 0.2 requires and 0.1 does not', () => {
+    expect(whose(card)).toBe('v02.4');
+    const others = [
+      { ...card, authentication: { schemes: [] } },
+      { ...card, interfaces: [] },
+      { ...card, defaultInputModes: ['text'] },
+      { ...card, defaultInputModes: undefined },
+      { ...card, skills: [{ id: 'e', name: 'E' }] },
+      { ...card, skills: undefined },
+    ];
+    for (const raw of others) expect(v02Releases.map((dialect) => dialect.card.detect(raw))).toEqual(Array(6).fill('no'));
+  });
+
+  it('leaves a requirement in place whose scheme it cannot describe', () => {
+    const secured = {
+      ...card,
+      supportedInterfaces: [],
+      securitySchemes: { tls: { mtlsSecurityScheme: {} } },
+      securityRequirements: [{ schemes: { tls: {} } }],
+    };
+    expect(v02.card.write(secured)).toMatchObject({ securitySchemes: {}, security: [{ tls: [] }] });
+  });
+});

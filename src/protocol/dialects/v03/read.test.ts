@@ -1,0 +1,257 @@
+import { describe, expect, it } from 'vitest';
+import { countingEnv } from '../../../../test/support/env.ts';
+import type { Shape } from '../../operations.ts';
+import type { Dialect } from '../dialect.ts';
+import { v03, v03Rest } from './dialect.ts';
+
+const env = countingEnv();
+const text = { kind: 'text', text: 'hi' };
+const message = { kind: 'message', messageId: 'm1', role: 'user', parts: [text] };
+const task = { kind: 'task', id: 't1', contextId: 'c1', status: { state: 'working' } };
+
+function problem(dialect: Dialect, shape: Shape, raw: unknown): string {
+  const read = dialect.decode(shape, raw, env);
+  if (read.ok) throw new Error(`read: ${JSON.stringify(read.value)}`);
+  return read.reason === 'invalid' ? `${read.path}: ${read.problem}` : read.reason;
+}
+
+function value(dialect: Dialect, shape: Shape, raw: unknown): unknown {
+  const read = dialect.decode(shape, raw, countingEnv());
+  if (!read.ok) throw new Error(JSON.stringify(read));
+  return read.value;
+}
+
+const withPart = (part: unknown) => ({ message: { ...message, parts: [part] } });
+const deep = (levels: number): unknown => (levels === 0 ? 1 : { a: deep(levels - 1) });
+
+describe('bad requests of 0.3 name the member', () => {
+  const cases: readonly (readonly [string, Shape, unknown, string | RegExp])[] = [
+    ['no params', 'send.request', undefined, ': is required'],
+    ['params that are a list', 'send.request', [], ': must be an object'],
+    ['no message', 'send.request', {}, 'message: is required'],
+    ['no messageId', 'send.request', { message: { ...message, messageId: undefined } }, 'message.messageId: is required'],
+    ['an empty messageId', 'send.request', { message: { ...message, messageId: '' } }, 'message.messageId: must not be empty'],
+    ['an id that is too long', 'get.request', { id: 'x'.repeat(129) }, 'id: must be at most 128 characters'],
+    ['no role', 'send.request', { message: { ...message, role: undefined } }, 'message.role: is required'],
+    [
+      'a role of 1.0',
+      'send.request',
+      { message: { ...message, role: 'ROLE_USER' } },
+      'message.role: unknown value "ROLE_USER"; known: user, agent',
+    ],
+    ['no parts', 'send.request', { message: { ...message, parts: undefined } }, 'message.parts: is required'],
+    ['empty parts', 'send.request', { message: { ...message, parts: [] } }, 'message.parts: must have at least one part'],
+    [
+      'too many parts',
+      'send.request',
+      { message: { ...message, parts: Array(101).fill(text) } },
+      'message.parts: must have at most 100 parts',
+    ],
+    [
+      'a part of an unknown kind',
+      'send.request',
+      withPart({ kind: 'video' }),
+      'message.parts[0].kind: unknown value "video"; known: text, file, data',
+    ],
+    ['a text part without text', 'send.request', withPart({ kind: 'text', data: {} }), 'message.parts[0].text: is required'],
+    ['a part of nothing', 'send.request', withPart({}), 'message.parts[0]: must have exactly one of text, file, data; has 0'],
+    [
+      'a part of two',
+      'send.request',
+      withPart({ text: 'a', data: {} }),
+      'message.parts[0]: must have exactly one of text, file, data; has 2',
+    ],
+    [
+      'a file of nothing',
+      'send.request',
+      withPart({ kind: 'file', file: {} }),
+      'message.parts[0].file: must have exactly one of bytes, uri',
+    ],
+    [
+      'a file of both',
+      'send.request',
+      withPart({ kind: 'file', file: { bytes: 'aGk=', uri: 'x:y' } }),
+      'message.parts[0].file: must have exactly one of bytes, uri',
+    ],
+    [
+      'bytes that are not base64',
+      'send.request',
+      withPart({ kind: 'file', file: { bytes: '%' } }),
+      'message.parts[0].file.bytes: is not base64',
+    ],
+    ['data that is no object', 'send.request', withPart({ kind: 'data', data: [1] }), 'message.parts[0].data: must be an object'],
+    ['data too deep', 'send.request', withPart({ kind: 'data', data: deep(65) }), 'message.parts[0].data: is nested deeper than 64'],
+    [
+      'a prototype key',
+      'send.request',
+      JSON.parse('{"message":{"messageId":"m","role":"user","parts":[{"text":"a"}],"metadata":{"__proto__":{}}}}'),
+      'message.metadata: must not have the key __proto__',
+    ],
+    [
+      'blocking that is text',
+      'send.request',
+      { message, configuration: { blocking: 'yes' } },
+      'configuration.blocking: must be true or false',
+    ],
+    [
+      'a negative historyLength',
+      'get.request',
+      { id: 't', historyLength: -1 },
+      'historyLength: must be a whole number from 0 to 2147483647',
+    ],
+    ['no id', 'cancel.request', {}, 'id: is required'],
+    ['a taskId that is no text', 'cancel.request', { taskId: 7 }, 'taskId: must be a string'],
+    [
+      'a push config without url',
+      'push.create.request',
+      { taskId: 't', pushNotificationConfig: {} },
+      'pushNotificationConfig.url: is required',
+    ],
+    ['no push config', 'push.create.request', { taskId: 't' }, 'pushNotificationConfig: is required'],
+    [
+      'authentication without a scheme',
+      'push.create.request',
+      { taskId: 't', pushNotificationConfig: { url: 'x:y', authentication: { schemes: [] } } },
+      'pushNotificationConfig.authentication.schemes[0]: is required',
+    ],
+    ['a delete without config id', 'push.delete.request', { id: 't' }, 'pushNotificationConfigId: is required'],
+    ['a page that is too large', 'list.request', { pageSize: 101 }, 'pageSize: must be from 1 to 100'],
+    ['an instant that is text', 'list.request', { lastUpdatedAfter: 'now' }, 'lastUpdatedAfter: must be milliseconds since 1970'],
+    ['an instant beyond time', 'list.request', { lastUpdatedAfter: 9e15 }, 'lastUpdatedAfter: must be milliseconds since 1970'],
+    [
+      'an unknown state',
+      'list.request',
+      { status: 'input_required' },
+      /^status: unknown value "input_required"; known: unknown, submitted/,
+    ],
+  ];
+  for (const [name, shape, raw, expected] of cases) {
+    it(name, () => {
+      const said = problem(v03, shape, raw);
+      if (typeof expected === 'string') expect(said).toBe(expected);
+      else expect(said).toMatch(expected);
+    });
+  }
+});
+
+describe('answers of 0.3', () => {
+  it('tells events without kind by the member that only they have', () => {
+    const { kind: _, ...bare } = task;
+    expect(value(v03, 'event', bare)).toHaveProperty('task.id', 't1');
+    expect(value(v03, 'event', { taskId: 't1', status: { state: 'working' } })).toEqual({
+      statusUpdate: { taskId: 't1', contextId: '', status: { state: 'TASK_STATE_WORKING' } },
+    });
+    expect(value(v03, 'event', { taskId: 't1', artifact: { artifactId: 'a', parts: [] } })).toHaveProperty('artifactUpdate.artifact');
+    expect(value(v03, 'event', { role: 'agent', parts: [{ text: 'a' }] })).toEqual({
+      message: { messageId: 'minted-1', role: 'ROLE_AGENT', parts: [{ text: 'a' }] },
+    });
+    expect(problem(v03, 'event', {})).toBe('kind: is required');
+    expect(problem(v03, 'event', { kind: 'artifact' })).toMatch(/^kind: unknown value "artifact"/);
+  });
+
+  it('has a task or a message for a send, and nothing else', () => {
+    expect(value(v03, 'send.result', message)).toHaveProperty('message.role', 'ROLE_USER');
+    expect(problem(v03, 'send.result', { kind: 'status-update', taskId: 't', status: { state: 'working' } })).toBe(
+      ': must be a task or a message',
+    );
+  });
+
+  it('reads every state, both ways of cancel(l)ed, and no other', () => {
+    const states = ['submitted', 'working', 'input-required', 'completed', 'canceled', 'cancelled', 'failed', 'rejected', 'auth-required'];
+    const read = states.map(
+      (state) => (value(v03, 'get.result', { ...task, status: { state } }) as { status: { state: string } }).status.state,
+    );
+    expect(read).toEqual([
+      'TASK_STATE_SUBMITTED',
+      'TASK_STATE_WORKING',
+      'TASK_STATE_INPUT_REQUIRED',
+      'TASK_STATE_COMPLETED',
+      'TASK_STATE_CANCELED',
+      'TASK_STATE_CANCELED',
+      'TASK_STATE_FAILED',
+      'TASK_STATE_REJECTED',
+      'TASK_STATE_AUTH_REQUIRED',
+    ]);
+    expect(value(v03, 'get.result', { ...task, status: { state: 'unknown' } })).toHaveProperty('status.state', 'TASK_STATE_UNSPECIFIED');
+    expect(problem(v03, 'get.result', { ...task, status: {} })).toBe('status.state: is required');
+    expect(problem(v03, 'get.result', { ...task, status: { state: 'TASK_STATE_WORKING' } })).toMatch(/^status.state: unknown/);
+  });
+
+  it('takes null for absent, and a timestamp without a zone for UTC', () => {
+    const nulls = { ...task, artifacts: null, history: null, metadata: null, status: { state: 'working', message: null, timestamp: null } };
+    expect(value(v03, 'get.result', nulls)).toEqual({ id: 't1', contextId: 'c1', status: { state: 'TASK_STATE_WORKING' } });
+    const zoneless = { ...task, status: { state: 'working', timestamp: '2025-08-01T10:00:00.123456' } };
+    expect(value(v03, 'get.result', zoneless)).toHaveProperty('status.timestamp', '2025-08-01T10:00:00.123456Z');
+  });
+
+  it('unwraps data only under its mark and in its form', () => {
+    const data = (part: unknown) => (value(v03, 'send.request', withPart(part)) as { message: { parts: unknown[] } }).message.parts[0];
+    expect(data({ kind: 'data', data: { value: null }, metadata: { data_part_compat: true } })).toEqual({ data: null });
+    expect(data({ kind: 'data', data: { value: 1, x: 2 }, metadata: { data_part_compat: true } })).toEqual({
+      data: { value: 1, x: 2 },
+      metadata: { data_part_compat: true },
+    });
+    expect(data({ kind: 'data', data: { value: 1 }, metadata: { data_part_compat: 'true' } })).toHaveProperty('data', { value: 1 });
+  });
+});
+
+describe('0.3 REST', () => {
+  const proto = { messageId: 'm1', role: 'ROLE_USER', content: [{ text: 'hi' }] };
+
+  it('reads ProtoJSON: enum numbers, left out zeros, snake_case', () => {
+    const raw = { id: 't1', context_id: 'c1', status: { state: 5, update: { message_id: 'm', role: 2, content: [{ text: 'a' }] } } };
+    expect(value(v03Rest, 'get.result', raw)).toEqual({
+      id: 't1',
+      contextId: 'c1',
+      status: { state: 'TASK_STATE_CANCELED', message: { messageId: 'm', role: 'ROLE_AGENT', parts: [{ text: 'a' }] } },
+    });
+    expect(value(v03Rest, 'get.result', { id: 't1', status: {} })).toHaveProperty('status.state', 'TASK_STATE_UNSPECIFIED');
+    expect(value(v03Rest, 'get.result', { id: 't1', status: { state: 'TASK_STATE_CANCELED' } })).toHaveProperty(
+      'status.state',
+      'TASK_STATE_CANCELED',
+    );
+  });
+
+  it('names what is wrong', () => {
+    const part = (bad: unknown) => problem(v03Rest, 'send.request', { message: { ...proto, content: [bad] } });
+    expect(part({ text: 'a', file: {} })).toBe('message.parts[0]: must have exactly one of text, file, data; has 2');
+    expect(part({ file: {} })).toBe('message.parts[0].file: must have exactly one of fileWithBytes, fileWithUri');
+    expect(part({ data: { a: 1 } })).toBe('message.parts[0].data.data: is required');
+    expect(part({ data: { data: 1 } })).toBe('message.parts[0].data.data: must be an object');
+    expect(problem(v03Rest, 'event', { task: {}, message: {} })).toBe(
+      ': must have exactly one of task, message, statusUpdate, artifactUpdate; has 2',
+    );
+    expect(problem(v03Rest, 'get.request', {})).toBe('id: is required');
+    expect(problem(v03Rest, 'push.create.request', { taskId: 't1' })).toBe('pushNotificationConfig: is required');
+    expect(problem(v03Rest, 'push.get.result', { name: 'x', pushNotificationConfig: { url: 'x:y' } })).toBe('name: is required');
+    expect(problem(v03Rest, 'push.get.result', { name: 7, pushNotificationConfig: { url: 'x:y' } })).toBe('name: must be a string');
+  });
+
+  it('takes a configuration that does not say blocking as not to wait, and none as no wish', () => {
+    const immediately = (configuration: unknown) =>
+      (value(v03Rest, 'send.request', { message: proto, configuration }) as { configuration?: object }).configuration;
+    expect(immediately({})).toEqual({ returnImmediately: true });
+    expect(immediately({ blocking: false })).toEqual({ returnImmediately: true });
+    expect(immediately({ blocking: true, historyLength: 0 })).toEqual({ returnImmediately: false });
+    expect(immediately(undefined)).toBeUndefined();
+    expect(immediately(null)).toBeUndefined();
+  });
+
+  it('takes ids from the path, or from resource names', () => {
+    const name = 'tasks/a/b/pushNotificationConfigs/p1';
+    expect(value(v03Rest, 'push.get.request', { name })).toEqual({ taskId: 'a/b', id: 'p1' });
+    expect(value(v03Rest, 'push.list.request', { parent: 'tasks/t1' })).toEqual({ taskId: 't1' });
+    expect(value(v03Rest, 'cancel.request', { name: 'tasks/t1' })).toEqual({ id: 't1' });
+    expect(value(v03Rest, 'push.create.request', { config: { name, pushNotificationConfig: { url: 'x:y' } } })).toEqual({
+      taskId: 'a/b',
+      url: 'x:y',
+    });
+    const python = {
+      parent: 'tasks/t1',
+      config: { name: 'tasks/t1/pushNotificationConfigs/None', pushNotificationConfig: { url: 'x:y' } },
+    };
+    expect(value(v03Rest, 'push.create.request', { taskId: 't1', ...python })).toEqual({ taskId: 't1', url: 'x:y' });
+    const query = { taskId: 't1', configId: 'q', pushNotificationConfig: { url: 'x:y' } };
+    expect(value(v03Rest, 'push.create.request', query)).toEqual({ taskId: 't1', id: 'q', url: 'x:y' });
+  });
+});
