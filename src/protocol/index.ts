@@ -10,6 +10,7 @@
 export * from './agent.ts';
 export * from './canonical-json.ts';
 export * from './card.ts';
+export * from './choices.ts';
 export * from './dialects/dialect.ts';
 export * from './dialects/interfaces.ts';
 export * from './dialects/registry.ts';
