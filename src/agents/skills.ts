@@ -1,5 +1,5 @@
-import type { AgentExtension, AgentSkill, DataPart, JsonObject, Message, Metadata, SecurityRequirement, Turn } from '#protocol';
-import { A2AError, getTextFromMessage, isDataPart } from '#protocol';
+import type { AgentExtension, AgentSkill, DataPart, Json, JsonObject, Message, Metadata, SecurityRequirement, Turn } from '#protocol';
+import { A2AError, DEFAULT_READ_LIMITS, getTextFromMessage, isDataPart } from '#protocol';
 import type { LastWord } from './outputs.ts';
 import { reject } from './outputs.ts';
 import type { Problem, StandardSchema } from './schema.ts';
@@ -116,8 +116,15 @@ function inputOf(message: Message): unknown {
   if (part !== undefined) return part.data;
   const text = getTextFromMessage(message);
   try {
-    return JSON.parse(text);
+    const value: Json = JSON.parse(text);
+    return isPlain(value, DEFAULT_READ_LIMITS.jsonDepthMax) ? value : text;
   } catch {
     return text;
   }
+}
+
+/** What a dialect checks of a data part, it can't check of a text. */
+function isPlain(value: Json, depthLeft: number): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  return depthLeft > 0 && !Object.hasOwn(value, '__proto__') && Object.values(value).every((member) => isPlain(member, depthLeft - 1));
 }
