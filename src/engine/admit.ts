@@ -1,120 +1,213 @@
-import type { CallContext, ContextId, Message, SendRequest, Seq, Task, TaskId, Traits } from '#protocol';
-import { A2AError, contextId as asContextId, createTaskStatus, isInterrupted, isTerminal, taskId as asTaskId } from '#protocol';
-import type { Core } from './core.ts';
-import { append, hold, holdRow } from './core.ts';
-import type { Live } from './live.ts';
+import type { ContextId, Message, Mutable, Seq, Task, TaskId } from '#protocol';
+import { A2AError, contextId as asContextId, taskId as asTaskId, isInterrupted, isTerminal } from '#protocol';
+import type { Call } from './call.ts';
+import type { Core, EntryNotes } from './core.ts';
+import { agentOf, aliasKey, append, hold, release } from './core.ts';
+import type { Admitted, Input, Live } from './live.ts';
 import { newLive } from './live.ts';
+import { checkInput, checkOutput, modesOf } from './modes.ts';
 import { statusEvent } from './outputs.ts';
-import type { Owner, TaskRow } from './ports.ts';
-import type { TurnStart } from './turns.ts';
+import type { SendRecord, TaskRow } from './ports.ts';
+import { checkInlinePush, inlinePush } from './push.ts';
 import { startTurn } from './turns.ts';
 
-/** Where a message went: the task, held, and the entry that took it in. */
-export interface Admitted {
-  readonly live: Live;
-  readonly seq: Seq;
-}
-
-export function ownerOf(ctx: CallContext): Owner {
-  return { tenant: ctx.tenant ?? '', principal: ctx.principal.id };
-}
+/** How the send is known, if it can be repeated: kept in the commit that takes the message in. */
+export type Naming = Pick<SendRecord, 'owner' | 'agent' | 'token' | 'fingerprint'> & { readonly key: string };
 
 /**
  * A2A 1.0.1 §3.4: a message goes on with the task it names, or makes a new one in the context it names. The other ways in are
  * traits of a dialect: a caller's own name for the task (an alias), or the one waiting task of the context.
  */
-export async function admit(core: Core, request: SendRequest, ctx: CallContext, agent: string, onMessage?: TurnStart['onMessage']): Promise<Admitted> {
-  const traits = core.traitsOf(ctx.dialect);
-  const found = await continued(core, request, ctx, agent, traits);
-  const start: TurnStart = {
-    message: request.message,
-    acceptedOutputModes: request.configuration?.acceptedOutputModes ?? [],
-    principal: ctx.principal,
-    ...(onMessage === undefined ? {} : { onMessage }),
-  };
-  return 'live' in found ? resume(core, found.live, start) : create(core, { request, ctx, agent, ...found }, start);
+export async function admit(core: Core, call: Call, naming?: Naming): Promise<Admitted> {
+  checkModes(call);
+  const config = call.request.configuration?.taskPushNotificationConfig;
+  const found = await continued(core, call);
+  try {
+    if (config !== undefined) await checkInlinePush(core, call, { config, live: found.live });
+    // From here on nothing is awaited: what is found to be so stays so until the message is in.
+    checkOpen(core);
+    const live = found.live ?? madeMeanwhile(core, call);
+    return live === undefined ? create(core, call, { contextId: found.contextId, naming }) : resume(core, live, { call, naming });
+  } catch (thrown) {
+    if (found.live !== undefined) release(core, found.live);
+    throw thrown;
+  }
 }
 
-type Continued = { readonly live: Live } | { readonly contextId: ContextId | undefined };
+function checkModes({ request, served }: Call): void {
+  checkInput(served.takes, request.message);
+  const accepted = request.configuration?.acceptedOutputModes ?? [];
+  if (accepted.length > 0) checkOutput(served.makes, modesOf(accepted));
+}
 
-async function continued(core: Core, request: SendRequest, ctx: CallContext, agent: string, traits: Traits): Promise<Continued> {
-  const owner = ownerOf(ctx);
+function checkOpen(core: Core): void {
+  if (core.phase !== 'open') throw new A2AError('UNAVAILABLE', 'the server is starting or stopping', { retryAfterMs: 1000 });
+  core.writer.check();
+}
+
+/** Two messages under a new name at once make one task: the second finds what the first has just made. */
+function madeMeanwhile(core: Core, { request, owner, served, traits }: Call): Live | undefined {
+  if (request.message.taskId !== undefined || !traits.callerNamesTask || request.alias === undefined) return undefined;
+  const live = core.aliases.get(aliasKey(owner, served.agent, request.alias));
+  if (live === undefined || isTerminal(live.row.state)) return undefined;
+  live.holds += 1;
+  return live;
+}
+
+interface Continued {
+  readonly live?: Live;
+  readonly contextId?: ContextId | undefined;
+}
+
+async function continued(core: Core, call: Call): Promise<Continued> {
+  const { request, traits } = call;
   const { taskId, contextId } = request.message;
-  if (taskId !== undefined) {
-    const live = await hold(core, owner, taskId);
-    if (live === undefined || live.row.agent !== agent) throw new A2AError('TASK_NOT_FOUND', undefined, { info: { taskId } });
-    if (contextId !== undefined && contextId !== live.row.contextId) {
-      live.holds -= 1;
-      throw new A2AError('INVALID_PARAMS', 'message.contextId is not the context of the task', { field: 'message.contextId' });
-    }
+  if (taskId !== undefined) return named(core, call, taskId);
+  if (traits.callerNamesTask && request.alias !== undefined) return aliased(core, call, request.alias);
+  if (traits.resumesByContext && contextId !== undefined) return waited(core, call, contextId);
+  return { contextId };
+}
+
+async function named(core: Core, { request, owner, served }: Call, taskId: TaskId): Promise<Continued> {
+  const { contextId } = request.message;
+  const live = await hold(core, owner, taskId);
+  if (live !== undefined && live.row.agent === served.agent && (contextId === undefined || contextId === live.row.contextId))
     return { live };
-  }
-  if (traits.callerNamesTask && request.alias !== undefined) {
-    const row = await core.store.byAlias(owner, agent, request.alias);
-    if (row === undefined) return { contextId };
-    const live = holdRow(core, row);
-    if (!isTerminal(live.row.state)) return { live };
-    live.holds -= 1;
-    return { contextId: live.row.contextId };
-  }
-  if (traits.resumesByContext && contextId !== undefined) {
-    const waiting = await core.store.waiting(owner, agent, contextId, 2);
-    if (waiting.length === 1 && waiting[0] !== undefined) return { live: holdRow(core, waiting[0]) };
-  }
+  if (live !== undefined) release(core, live);
+  if (live === undefined || live.row.agent !== served.agent)
+    throw new A2AError('TASK_NOT_FOUND', `there is no task ${taskId}`, { info: { taskId } });
+  throw new A2AError('INVALID_PARAMS', 'message.contextId is not the context of the task', { field: 'message.contextId' });
+}
+
+/** Decision 9: the latest task of that name goes on; if it is finished, a new one in its context does. */
+async function aliased(core: Core, { request, owner, served }: Call, alias: NonNullable<TaskRow['alias']>): Promise<Continued> {
+  const key = aliasKey(owner, served.agent, alias);
+  const id = core.aliases.get(key)?.row.id ?? (await core.store.byAlias(owner, served.agent, alias))?.id;
+  const live = id === undefined ? undefined : await hold(core, owner, id);
+  if (live === undefined) return { contextId: request.message.contextId };
+  if (!isTerminal(live.row.state)) return { live };
+  release(core, live);
+  return { contextId: live.row.contextId };
+}
+
+/** Only if exactly one waits: a guess is worse than a new task. */
+async function waited(core: Core, { owner, served }: Call, contextId: ContextId): Promise<Continued> {
+  const rows = await core.store.waiting({ owner, agent: served.agent, contextId }, 2);
+  const [only] = rows;
+  if (only === undefined || rows.length > 1) return { contextId };
+  const live = await hold(core, owner, only.id);
+  if (live === undefined) return { contextId };
+  if (isInterrupted(live.row.state)) return { live };
+  release(core, live);
   return { contextId };
 }
 
 interface Creation {
-  readonly request: SendRequest;
-  readonly ctx: CallContext;
-  readonly agent: string;
   readonly contextId: ContextId | undefined;
+  readonly naming: Naming | undefined;
 }
 
-function create(core: Core, from: Creation, start: TurnStart): Admitted {
-  const id: TaskId = asTaskId(core.ids.next());
-  const contextId = from.contextId ?? asContextId(core.ids.next());
-  const message: Message = { ...from.request.message, taskId: id, contextId };
-  const now = core.clock.now();
-  const row: TaskRow = {
+function create(core: Core, call: Call, { contextId: given, naming }: Creation): Admitted {
+  const { request, ctx, served, owner } = call;
+  if (core.slots.isFull) throw new A2AError('UNAVAILABLE', 'too many tasks are waiting; try again later', { retryAfterMs: 1000 });
+  const id = asTaskId(core.ids.next());
+  const contextId = given ?? asContextId(core.ids.next());
+  const message: Message = { ...request.message, taskId: id, contextId };
+  const now = core.now();
+  // It is at work from the start, unless it has to wait for its place.
+  const state = core.slots.hasRoom ? 'TASK_STATE_WORKING' : 'TASK_STATE_SUBMITTED';
+  const row: Mutable<TaskRow> = {
     key: core.nextKey(),
     id,
-    owner: ownerOf(from.ctx),
-    agent: from.agent,
+    owner,
+    agent: served.agent,
     contextId,
-    dialect: from.ctx.dialect,
-    ...(from.request.alias === undefined ? {} : { alias: from.request.alias }),
-    state: 'TASK_STATE_SUBMITTED',
-    statusAt: now.getTime(),
+    dialect: ctx.dialect,
+    state,
+    statusAt: now.ms,
     last: 0 as Seq,
+    turn: 1 as Seq,
     attempt: 0,
     bytes: 0,
   };
+  if (request.alias !== undefined) row.alias = request.alias;
   const live = newLive(row, true);
   live.holds = 1;
-  const task: Task = { id, contextId, status: createTaskStatus('TASK_STATE_SUBMITTED', undefined, now), history: [message] };
+  const task: Mutable<Task> = { id, contextId, status: { state, timestamp: now.iso }, history: [message] };
+  if (request.metadata !== undefined) task.metadata = request.metadata;
+  const { seq } = append(core, live, { task }, notesOf(call));
   core.lives.set(id, live);
-  const seq = append(core, live, { task: from.request.metadata === undefined ? task : { ...task, metadata: from.request.metadata } });
-  startTurn(core, live, { ...start, message });
+  if (row.alias !== undefined) core.aliases.set(aliasKey(owner, served.agent, row.alias), live);
+  takeNotes(core, live, { call, naming, seq });
+  startTurn(core, live, { input: { seq, message, modes: modesIn(call), principal: ctx.principal } });
   return { live, seq };
+}
+
+interface Resumption {
+  readonly call: Call;
+  readonly naming: Naming | undefined;
 }
 
 /** Messages to one task are serialised: an answer to the run that asks, the next turn, or a place in its queue. */
-function resume(core: Core, live: Live, start: TurnStart): Admitted {
-  if (isTerminal(live.row.state)) {
-    live.holds -= 1;
-    throw new A2AError('TASK_FINISHED', `task ${live.row.alias ?? live.row.id} is finished and takes no further message`);
+function resume(core: Core, live: Live, { call, naming }: Resumption): Admitted {
+  const { row, run } = live;
+  if (isTerminal(row.state)) throw new A2AError('TASK_FINISHED', `task ${row.alias ?? row.id} is finished and takes no further message`);
+  const wanted = call.request.configuration?.ifGenerationMatch;
+  if (wanted !== undefined && wanted !== row.last) {
+    throw new A2AError('TASK_GENERATION_MISMATCH', `task ${row.id} is at generation ${row.last}, not ${wanted}`);
   }
-  const message: Message = { ...start.message, taskId: live.row.id, contextId: live.row.contextId };
-  const seq = append(core, live, statusEvent(core, live, 'TASK_STATE_WORKING'), message);
-  const { run } = live;
-  if (run === undefined) startTurn(core, live, { ...start, message });
+  const waits = run !== undefined && run.answer === undefined;
+  checkRoom(core, live, waits);
+  const message: Message = { ...call.request.message, taskId: row.id, contextId: row.contextId };
+  const notes: EntryNotes = { ...notesOf(call), input: message, ...(waits ? { queued: true } : {}) };
+  const wasAsking = isCutOff(core, live);
+  const { seq } = append(core, live, statusEvent(core, live, 'TASK_STATE_WORKING'), notes);
+  takeNotes(core, live, { call, naming, seq });
+  const input: Input = { seq, message, modes: modesIn(call), principal: call.ctx.principal };
+  if (run === undefined) startTurn(core, live, wasAsking ? { again: true } : { input });
   else if (run.answer !== undefined) run.answer(message);
-  else run.queue.push(message);
+  else run.queue.push(input);
   return { live, seq };
 }
 
-/** The caller need not wait any longer: the task is finished, or waits for somebody. */
-export function isSettled(live: Live): boolean {
-  return isTerminal(live.row.state) || (isInterrupted(live.row.state) && (live.run === undefined || live.run.answer !== undefined));
+function checkRoom(core: Core, { row, run }: Live, waits: boolean): void {
+  const { limits, slots } = core;
+  const isFull = waits ? (run?.queue.length ?? 0) >= limits.queuedMessagesMax : run === undefined && slots.isFull;
+  if (isFull) throw new A2AError('UNAVAILABLE', 'too many messages are waiting; try again later', { retryAfterMs: 1000 });
+  if (row.last >= limits.taskEventsMax || row.bytes >= limits.taskBytesMax) {
+    throw new A2AError('UNSUPPORTED_OPERATION', `task ${row.alias ?? row.id} is full and takes no further message`);
+  }
+}
+
+/** Its run was asking when it was cut off, and may be repeated: then this message is the answer, not a turn of its own. */
+function isCutOff(core: Core, { row, run }: Live): boolean {
+  return run === undefined && row.attempt > 0 && isInterrupted(row.state) && agentOf(core, row.agent).recovery !== 'fail';
+}
+
+interface Noting {
+  readonly call: Call;
+  readonly naming: Naming | undefined;
+  readonly seq: Seq;
+}
+
+/** The record of the send and an inline push config are in the commit that takes the message in, or nowhere. */
+function takeNotes(core: Core, live: Live, { call, naming, seq }: Noting): void {
+  const config = call.request.configuration?.taskPushNotificationConfig;
+  if (config !== undefined) live.pending.beside.push(inlinePush(core, live, { config, dialect: call.ctx.dialect, after: seq }));
+  if (naming === undefined) return;
+  const { key, ...name } = naming;
+  const task = { key: live.row.key, id: live.row.id, seq };
+  const record: SendRecord = { ...name, at: core.now().ms, delivered: false, task };
+  live.pending.beside.push({ kind: 'send', record });
+  live.pending.reserved.push(key);
+  if (seq === 1) live.record = record;
+}
+
+function modesIn({ request }: Call): readonly string[] {
+  return request.configuration?.acceptedOutputModes ?? [];
+}
+
+function notesOf(call: Call): EntryNotes | undefined {
+  const modes = modesIn(call);
+  return modes.length === 0 ? undefined : { modes };
 }

@@ -1,97 +1,172 @@
-import type { AgentOutput, Artifact, Message, Metadata, TaskEvent, TaskState, TaskStatus } from '#protocol';
-import { artifactId, unreachable } from '#protocol';
+import type {
+  AgentOutput,
+  Artifact,
+  Message,
+  Metadata,
+  Mutable,
+  Part,
+  TaskArtifactUpdate,
+  TaskEvent,
+  TaskState,
+  TaskStatus,
+} from '#protocol';
+import { A2AError, artifactId, createAgentTextMessage, messageId, unreachable } from '#protocol';
 import type { Core } from './core.ts';
+import { contentLength } from './core.ts';
 import type { Live } from './live.ts';
+import type { Modes } from './modes.ts';
+import { fitParts } from './modes.ts';
 
-/** What an output does to its turn: it goes on, or this was its last word. */
+/** What an output does to its turn. */
 export interface Effect {
   readonly events: readonly TaskEvent[];
+  /** This was the run's last word. */
   readonly ends: boolean;
-  /** A direct message: it replaces the task if nobody has heard of the task yet. */
+  /** A direct message: it replaces the task if nobody can have heard of it. */
   readonly message?: Message;
 }
 
-const ANSWER = 'response';
+/** What a run has made so far. */
+export interface Making {
+  readonly artifacts: Map<string, Made>;
+  /** What the caller accepts; undefined: anything. */
+  readonly accepted: Modes | undefined;
+  unnamed: number;
+}
 
-/** Artifacts of this run that have had a first chunk: further text is appended to them. */
-export type Started = Set<string>;
+interface Made {
+  bytes: number;
+  /** Its first chunk came from this run, or from the one that this run resumes: further text is appended to it. */
+  readonly isOurs: boolean;
+}
 
-export function effectOf(core: Core, live: Live, output: AgentOutput, started: Started): Effect {
+export function startMaking(accepted: Modes | undefined, before: readonly Artifact[], isResumed: boolean): Making {
+  const artifacts = new Map<string, Made>();
+  for (const { artifactId: id, parts } of before) {
+    artifacts.set(id, { bytes: parts.reduce((sum, part) => sum + contentLength(part), 0), isOurs: isResumed });
+  }
+  return { artifacts, accepted, unnamed: 0 };
+}
+
+export function effectOf(core: Core, live: Live, making: Making, output: AgentOutput): Effect {
   switch (output.kind) {
     case 'status':
-      return going([statusEvent(core, live, 'TASK_STATE_WORKING', output.message, output.metadata)]);
-    case 'text':
-      return going([chunkEvent(live, { id: output.artifact ?? ANSWER, parts: [{ text: output.text }], ...last(output) }, started)]);
-    case 'artifact': {
-      const id = output.id ?? core.ids.next();
-      const append = output.append ?? false;
-      return going([chunkEvent(live, { ...output, id, append }, started)]);
+      return going([statusEvent(core, live, 'TASK_STATE_WORKING', output)]);
+    case 'text': {
+      const id = output.artifact ?? answerId(live);
+      const append = making.artifacts.get(id)?.isOurs ?? false;
+      return going(chunkEvents(core, live, making, { id, parts: [{ text: output.text }], append, last: output.last }));
     }
+    case 'artifact':
+      return going(chunkEvents(core, live, making, { ...output, id: output.id ?? nextId(live, making) }));
     case 'data':
-      return going([chunkEvent(live, { id: core.ids.next(), parts: [{ data: output.data }], append: false, name: output.name }, started)]);
+      return going(chunkEvents(core, live, making, { id: nextId(live, making), parts: [{ data: output.data }], name: output.name }));
     case 'complete':
-      return ending([statusEvent(core, live, 'TASK_STATE_COMPLETED', output.message, output.metadata)]);
+      return ending(statusEvent(core, live, 'TASK_STATE_COMPLETED', output));
     case 'fail':
-      return ending([statusEvent(core, live, 'TASK_STATE_FAILED', output.reason)]);
+      return ending(statusEvent(core, live, 'TASK_STATE_FAILED', { message: output.reason }));
     case 'ask':
-      return ending([statusEvent(core, live, 'TASK_STATE_INPUT_REQUIRED', output.question)]);
+      return ending(statusEvent(core, live, 'TASK_STATE_INPUT_REQUIRED', { message: output.question }));
     case 'auth':
-      return ending([statusEvent(core, live, 'TASK_STATE_AUTH_REQUIRED', output.request)]);
+      return going([statusEvent(core, live, 'TASK_STATE_AUTH_REQUIRED', { message: output.request })]);
     case 'reject':
-      return ending([statusEvent(core, live, 'TASK_STATE_REJECTED', output.reason)]);
+      return ending(statusEvent(core, live, 'TASK_STATE_REJECTED', { message: output.reason }));
     case 'message':
-      return { events: [], ends: true, message: output.message };
+      return { events: [], ends: true, message: fitted(output.message, making.accepted) };
     default:
       return unreachable(output);
   }
 }
 
-export function statusEvent(core: Core, live: Live, state: TaskState, message?: Message, metadata?: Metadata): TaskEvent {
+interface Said {
+  readonly message?: Message | undefined;
+  readonly metadata?: Metadata | undefined;
+}
+
+export function statusEvent(core: Core, live: Live, state: TaskState, said: Said = {}): TaskEvent {
   const { id: taskId, contextId } = live.row;
-  const said: Message | undefined = message === undefined ? undefined : { ...message, taskId, contextId };
-  const timestamp = core.clock.now().toISOString();
-  const status: TaskStatus = said === undefined ? { state, timestamp } : { state, message: said, timestamp };
-  return { statusUpdate: metadata === undefined ? { taskId, contextId, status } : { taskId, contextId, status, metadata } };
+  const timestamp = core.now().iso;
+  const status: TaskStatus =
+    said.message === undefined ? { state, timestamp } : { state, message: { ...said.message, taskId, contextId }, timestamp };
+  return {
+    statusUpdate: said.metadata === undefined ? { taskId, contextId, status } : { taskId, contextId, status, metadata: said.metadata },
+  };
+}
+
+/** The engine's own words. */
+export function words(core: Core, text: string): Message {
+  return createAgentTextMessage(text, { messageId: messageId(core.ids.next()) });
 }
 
 interface Chunk {
   readonly id: string;
-  readonly parts: Artifact['parts'];
-  readonly append?: boolean;
+  readonly parts: readonly Part[];
+  readonly append?: boolean | undefined;
   readonly last?: boolean | undefined;
   readonly name?: string | undefined;
-  readonly metadata?: Artifact['metadata'] | undefined;
+  readonly description?: string | undefined;
+  readonly extensions?: readonly string[] | undefined;
+  readonly metadata?: Metadata | undefined;
 }
 
-/** The first chunk of an artifact makes it; text without a word on `append` is appended from the second on. */
-function chunkEvent(live: Live, chunk: Chunk, started: Started): TaskEvent {
-  const append = chunk.append ?? started.has(chunk.id);
-  started.add(chunk.id);
-  const artifact: Artifact = {
-    artifactId: artifactId(chunk.id),
-    parts: chunk.parts,
-    ...(chunk.name === undefined ? {} : { name: chunk.name }),
-    ...(chunk.metadata === undefined ? {} : { metadata: chunk.metadata }),
-  };
-  return {
-    artifactUpdate: {
-      taskId: live.row.id,
-      contextId: live.row.contextId,
-      artifact,
-      ...(append ? { append } : {}),
-      ...(chunk.last === true ? { lastChunk: true } : {}),
-    },
-  };
+/** A chunk in the form that the caller accepts, and a word on what could not be given. */
+function chunkEvents(core: Core, live: Live, making: Making, chunk: Chunk): readonly TaskEvent[] {
+  if (making.accepted === undefined) return [chunkEvent(core, live, making, chunk)];
+  const { parts, leftOut } = fitParts(chunk.parts, making.accepted);
+  if (leftOut.length === 0) return [chunkEvent(core, live, making, { ...chunk, parts })];
+  const types = [...new Set(leftOut)].join(', ');
+  const text = `Left out of ${chunk.name ?? chunk.id}: ${types}. The caller accepts ${making.accepted.listed.join(', ')}.`;
+  const note = statusEvent(core, live, 'TASK_STATE_WORKING', { message: words(core, text) });
+  return parts.length === 0 ? [note] : [chunkEvent(core, live, making, { ...chunk, parts }), note];
 }
 
-function last(output: { readonly last?: boolean }): { last?: boolean } {
-  return output.last === true ? { last: true } : {};
+function chunkEvent(core: Core, live: Live, making: Making, chunk: Chunk): TaskEvent {
+  count(core, making, chunk);
+  const artifact: Mutable<Artifact> = { artifactId: artifactId(chunk.id), parts: chunk.parts };
+  if (chunk.name !== undefined) artifact.name = chunk.name;
+  if (chunk.description !== undefined) artifact.description = chunk.description;
+  if (chunk.extensions !== undefined) artifact.extensions = chunk.extensions;
+  if (chunk.metadata !== undefined) artifact.metadata = chunk.metadata;
+  const update: Mutable<TaskArtifactUpdate> = { taskId: live.row.id, contextId: live.row.contextId, artifact };
+  if (chunk.append === true) update.append = true;
+  if (chunk.last === true) update.lastChunk = true;
+  return { artifactUpdate: update };
+}
+
+function count(core: Core, making: Making, chunk: Chunk): void {
+  let bytes = 0;
+  for (const part of chunk.parts) bytes += contentLength(part);
+  const made = making.artifacts.get(chunk.id);
+  const total = chunk.append === true && made !== undefined ? made.bytes + bytes : bytes;
+  if (total > core.limits.artifactBytesMax) {
+    throw new A2AError('INVALID_AGENT_RESPONSE', `artifact ${chunk.id} would hold more than ${core.limits.artifactBytesMax} bytes`);
+  }
+  if (made?.isOurs === true) made.bytes = total;
+  else making.artifacts.set(chunk.id, { bytes: total, isOurs: true });
+}
+
+/** Ids go by the turn, not by chance: a run that is repeated makes the same ones, and so replaces what the first one made. */
+function answerId({ row }: Live): string {
+  return row.turn === 1 ? 'response' : `response-${row.turn}`;
+}
+
+function nextId({ row }: Live, making: Making): string {
+  making.unnamed += 1;
+  return `artifact-${row.turn}-${making.unnamed}`;
+}
+
+/** A direct message has no task to make a note in: it says in itself what it had to leave out. */
+function fitted(message: Message, accepted: Modes | undefined): Message {
+  if (accepted === undefined) return message;
+  const { parts, leftOut } = fitParts(message.parts, accepted);
+  if (leftOut.length === 0) return { ...message, parts };
+  return { ...message, parts: [...parts, { text: `Left out: ${leftOut.join(', ')}.` }] };
 }
 
 function going(events: readonly TaskEvent[]): Effect {
   return { events, ends: false };
 }
 
-function ending(events: readonly TaskEvent[]): Effect {
-  return { events, ends: true };
+function ending(event: TaskEvent): Effect {
+  return { events: [event], ends: true };
 }

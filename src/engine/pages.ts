@@ -1,65 +1,81 @@
-import type { CallContext, ListRequest, Task, TaskPage } from '#protocol';
+import type { CallContext, ListRequest, Mutable, Task, TaskPage } from '#protocol';
 import { A2AError } from '#protocol';
-import { ownerOf } from './admit.ts';
+import type { Served } from './call.ts';
 import type { Core } from './core.ts';
-import type { ListQuery, TaskKey } from './ports.ts';
+import { ownerOf } from './core.ts';
+import { nameFor, renameTask } from './names.ts';
+import type { ListFilter, Place, TaskKey, TaskRow } from './ports.ts';
 import { foldStored, withHistory } from './read.ts';
+import { openToken, sealToken } from './tokens.ts';
 
 const PAGE_DEFAULT = 50;
 const PAGE_MAX = 100;
 
 /** A2A 1.0.1 §3.1.4: newest status first. A token is a place in that order, so rows that change or go do not break the paging. */
-export async function listTasks(core: Core, request: ListRequest, ctx: CallContext, agent: string): Promise<TaskPage> {
-  const pageSize = request.pageSize ?? PAGE_DEFAULT;
-  if (pageSize < 1 || pageSize > PAGE_MAX) throw new A2AError('INVALID_PARAMS', `pageSize must be from 1 to ${PAGE_MAX}`, { field: 'pageSize' });
-  const filter: Omit<ListQuery, 'after' | 'limit'> = {
-    owner: ownerOf(ctx),
-    agent,
-    ...(request.contextId === undefined ? {} : { contextId: request.contextId }),
-    ...(request.status === undefined ? {} : { state: request.status }),
-    ...(request.statusTimestampAfter === undefined ? {} : { statusFrom: Date.parse(request.statusTimestampAfter) }),
-  };
-  const scope = JSON.stringify(filter);
-  const after = request.pageToken === undefined ? {} : { after: await openToken(core, request.pageToken, scope) };
-  await core.writer.settled();
-  const rows = await core.store.list({ ...filter, ...after, limit: pageSize + 1 });
-  const shown = rows.slice(0, pageSize);
-  const last = shown.at(-1);
-  const tasks = await Promise.all(
-    shown.map(async (row): Promise<Task> => {
-      const { artifacts, ...task } = await foldStored(core.store, row.key, row.last);
-      const whole: Task = request.includeArtifacts === true ? { ...task, artifacts: artifacts ?? [] } : task;
-      const named = row.alias === undefined || !core.traitsOf(ctx.dialect).callerNamesTask ? whole : { ...whole, id: row.alias as never };
-      return withHistory(named, request.historyLength, 'all');
-    }),
-  );
+export async function listTasks(
+  core: Core,
+  served: Served,
+  call: { readonly request: ListRequest; readonly ctx: CallContext },
+): Promise<TaskPage> {
+  const { request, ctx } = call;
+  const filter: Mutable<ListFilter> = { owner: ownerOf(ctx, request), agent: served.agent };
+  if (request.contextId !== undefined) filter.contextId = request.contextId;
+  if (request.status !== undefined && request.status !== 'TASK_STATE_UNSPECIFIED') filter.state = request.status;
+  if (request.statusTimestampAfter !== undefined) filter.statusFrom = timeOf(request.statusTimestampAfter);
+  const { rows, nextPageToken } = await pageOf(core, filter, request);
+  const tasks = await Promise.all(rows.map((row) => shown(core, row, call)));
   return {
-    tasks,
-    pageSize,
+    tasks: tasks.filter((task) => task !== undefined),
+    pageSize: request.pageSize ?? PAGE_DEFAULT,
     totalSize: await core.store.count(filter),
-    nextPageToken: rows.length > pageSize && last !== undefined ? await sealToken(core, [last.statusAt, last.key], scope) : '',
+    nextPageToken,
   };
 }
 
-type Place = readonly [statusAt: number, key: number];
-
-/** Bound to owner and filter by a MAC: a token is of no use to another, nor in another list. */
-async function sealToken(core: Core, place: Place, scope: string): Promise<string> {
-  const text = place.join('.');
-  return `${text}.${await mac(core, `${text}\n${scope}`)}`;
+interface Page {
+  readonly rows: readonly TaskRow[];
+  readonly nextPageToken: string;
 }
 
-async function openToken(core: Core, token: string, scope: string): Promise<{ statusAt: number; key: TaskKey }> {
-  const [statusAt, key, seal] = token.split('.');
-  const text = `${statusAt}.${key}`;
-  if (seal === undefined || seal !== (await mac(core, `${text}\n${scope}`))) {
-    throw new A2AError('INVALID_PARAMS', 'pageToken is not one that this list has given', { field: 'pageToken' });
+interface Paging {
+  readonly pageSize?: number;
+  readonly pageToken?: string;
+}
+
+export async function pageOf(core: Core, filter: ListFilter, { pageSize = PAGE_DEFAULT, pageToken = '' }: Paging): Promise<Page> {
+  if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > PAGE_MAX) {
+    throw new A2AError('INVALID_PARAMS', `pageSize must be from 1 to ${PAGE_MAX}`, { field: 'pageSize' });
   }
-  return { statusAt: Number(statusAt), key: Number(key) as TaskKey };
+  const after = pageToken === '' ? {} : { after: placeOf(await openToken(core, pageToken, filter)) };
+  const found = await core.store.list({ ...filter, ...after, limit: pageSize + 1 });
+  const rows = found.slice(0, pageSize);
+  const last = rows.at(-1);
+  const hasMore = found.length > pageSize && last !== undefined;
+  return { rows, nextPageToken: hasMore ? await sealToken(core, [last.statusAt, last.key], filter) : '' };
 }
 
-async function mac(core: Core, text: string): Promise<string> {
-  const key = await crypto.subtle.importKey('raw', core.secret, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign']);
-  const sum = new Uint8Array(await crypto.subtle.sign('HMAC', key, new TextEncoder().encode(text)));
-  return btoa(String.fromCharCode(...sum.subarray(0, 18))).replaceAll('+', '-').replaceAll('/', '_');
+function placeOf([statusAt = 0, key = 0]: readonly number[]): Place {
+  return { statusAt, key: key as TaskKey };
+}
+
+/** Without artifacts a task costs what was said in it, however much was made. Undefined: it was forgotten meanwhile. */
+async function shown(
+  core: Core,
+  row: TaskRow,
+  { request, ctx }: { readonly request: ListRequest; readonly ctx: CallContext },
+): Promise<Task | undefined> {
+  const live = core.lives.get(row.id);
+  if (live !== undefined) live.announced = true;
+  const traits = core.traitsOf(ctx.dialect);
+  const wantsArtifacts = request.includeArtifacts === true;
+  const folded = await foldStored(core, wantsArtifacts ? row : { key: row.key, last: row.last, only: 'words' });
+  if (folded === undefined) return undefined;
+  const task = wantsArtifacts ? { ...folded, artifacts: folded.artifacts ?? [] } : folded;
+  return renameTask(withHistory(task, request.historyLength, traits.historyDefault), nameFor(row, traits));
+}
+
+function timeOf(timestamp: string): number {
+  const ms = Date.parse(timestamp);
+  if (Number.isNaN(ms)) throw new A2AError('INVALID_PARAMS', 'statusTimestampAfter is not a time', { field: 'statusTimestampAfter' });
+  return ms;
 }

@@ -1,21 +1,5 @@
-import type {
-  ContextId,
-  DialectId,
-  ExternalId,
-  Message,
-  PushConfig,
-  PushConfigId,
-  SendResult,
-  Seq,
-  TaskEvent,
-  TaskId,
-  TaskState,
-} from '#protocol';
+import type { ContextId, DialectId, ExternalId, Message, PushConfig, PushConfigId, Seq, TaskEvent, TaskId, TaskState } from '#protocol';
 
-/**
- * What the engine needs of a store. Reads name an owner: there is no way to ask for a task without saying who asks. Writes come in
- * batches that are committed whole; `commit` returns when they are durable, and only then does anybody hear of them.
- */
 declare const brand: unique symbol;
 /** Small integers: rows are clustered by them, public ids are indexed beside. */
 export type TaskKey = number & { readonly [brand]: 'TaskKey' };
@@ -25,11 +9,21 @@ export interface Owner {
   readonly principal: string;
 }
 
-/** One line of a task's log. `input` is the caller's message that the event answers to; it joins the history. */
+/** Reads name an owner: there is no way to ask for a task without saying who asks. Operators say `any`. */
+export type Scope = Owner | 'any';
+
+/** One line of a task's log, numbered from 1 without gaps. All but `seq` is the engine's own: a store keeps it as it is. */
 export interface Entry {
   readonly seq: Seq;
   readonly event: TaskEvent;
+  /** The caller's message that came with the event; it joins the history. Entry 1 has its message in the task. */
   readonly input?: Message;
+  /** The message had to wait for the turn under way: it gets a turn of its own afterwards. */
+  readonly queued?: true;
+  /** What the message's caller accepts as output. */
+  readonly modes?: readonly string[];
+  /** Parts of the artifact whose content is `blob:` and a name: the content is in the blob port. */
+  readonly spilled?: readonly number[];
 }
 
 /** What is known of a task without reading its log. */
@@ -39,84 +33,133 @@ export interface TaskRow {
   readonly owner: Owner;
   readonly agent: string;
   readonly contextId: ContextId;
+  /** The dialect in which it was made. */
   readonly dialect: DialectId;
   readonly alias?: ExternalId;
   readonly state: TaskState;
-  /** Of the last status: milliseconds. Lists are ordered by it. */
+  /** Time of the last status, in milliseconds. Lists are ordered by it. */
   readonly statusAt: number;
   readonly last: Seq;
-  /** Starts of the agent for the turn under way; 0 when none is. A crash leaves it above 0. */
+  /** The entry whose message the turn under way, or the last one, answers. */
+  readonly turn: Seq;
+  /** How often the agent was started for this turn; 0 when it was not yet, or when the turn is over. A crash leaves it above 0. */
   readonly attempt: number;
   readonly bytes: number;
 }
 
 /** A send that can be recognised when it is repeated. */
-export interface SendRecord {
-  readonly owner: Owner;
-  /** The messageId, or the Idempotency-Key if there was one. */
-  readonly token: string;
+export interface SendRecord extends SendName {
+  /** Tells another body under the same name. */
   readonly fingerprint: string;
-  readonly task?: TaskKey;
-  /** A direct message answer is kept whole: there is no task to fold it from. */
-  readonly answer?: SendResult;
+  readonly at: number;
   readonly delivered: boolean;
+  /** Where the message went: the task, and the entry that took it in. */
+  readonly task?: { readonly key: TaskKey; readonly id: TaskId; readonly seq: Seq };
+  /** A direct answer is kept whole: there is no task to fold it from. */
+  readonly answer?: Message;
 }
 
-export type Write =
-  | { readonly kind: 'task'; readonly row: TaskRow; readonly isNew: boolean; readonly entries: readonly Entry[] }
-  | { readonly kind: 'send'; readonly record: SendRecord }
-  | { readonly kind: 'delivered'; readonly owner: Owner; readonly token: string }
-  | {
-      readonly kind: 'push';
-      readonly task: TaskKey;
-      readonly config: PushConfig & { readonly id: PushConfigId };
-      readonly dialect: DialectId;
-    }
-  | { readonly kind: 'unpush'; readonly task: TaskKey; readonly id: PushConfigId }
-  | { readonly kind: 'forget'; readonly task: TaskKey };
-
-export interface ListQuery {
+/** What a send is known by: the caller's Idempotency-Key, or else its messageId. */
+export interface SendName {
   readonly owner: Owner;
   readonly agent: string;
-  readonly contextId?: ContextId;
-  readonly state?: TaskState;
-  readonly statusFrom?: number;
-  /** Strictly after this place in the order (newest first). */
-  readonly after?: { readonly statusAt: number; readonly key: TaskKey };
-  readonly limit: number;
+  readonly token: string;
 }
 
 export interface PushRow {
   readonly config: PushConfig & { readonly id: PushConfigId };
+  /** Deliveries are written in the dialect that the config was registered in. */
   readonly dialect: DialectId;
+  /** Events after this one are to be delivered. */
+  readonly after: Seq;
 }
 
+export type Write =
+  /** Refused unless `isNew` tells the truth and `entries` continue the stored log up to `row.last`. */
+  | { readonly kind: 'task'; readonly row: TaskRow; readonly isNew: boolean; readonly entries: readonly Entry[] }
+  /** Replaces a record of the same name. */
+  | { readonly kind: 'send'; readonly record: SendRecord }
+  | { readonly kind: 'delivered'; readonly name: SendName }
+  /** Same id replaces, in place: a config keeps its place in the list. */
+  | { readonly kind: 'push'; readonly task: TaskKey; readonly push: PushRow }
+  | { readonly kind: 'unpush'; readonly task: TaskKey; readonly id: PushConfigId }
+  /** The task with its log, its push configs and the records of its sends. */
+  | { readonly kind: 'forget'; readonly task: TaskKey }
+  /** Records that have no task and are older. */
+  | { readonly kind: 'forgetSends'; readonly before: number };
+
+export interface ListFilter {
+  readonly owner: Scope;
+  readonly agent?: string;
+  readonly contextId?: ContextId;
+  readonly state?: TaskState;
+  /** Inclusive. */
+  readonly statusFrom?: number;
+}
+
+/** A place in the order of lists: newest status first, then highest key first. */
+export interface Place {
+  readonly statusAt: number;
+  readonly key: TaskKey;
+}
+
+export interface ListQuery extends ListFilter {
+  /** Strictly after this place in the order, whether or not a row still stands there. */
+  readonly after?: Place;
+  readonly limit: number;
+}
+
+/** SQLite and memory answer at once, a database over a network does not. */
 export type MaybePromise<T> = T | Promise<T>;
 
+/**
+ * Where tasks are kept. `commit` takes a batch whole or not at all and returns when it is durable; only then does anybody hear of
+ * it. A commit that fails with an A2AError of kind UNAVAILABLE has written nothing and may succeed later (a full disk): it is tried
+ * again. Any other failure is for good. `test/contracts/store.ts` is the contract; every adapter passes it.
+ */
 export interface Store {
   commit(batch: readonly Write[]): MaybePromise<void>;
-  /** Highest key in use; the engine mints the next ones. */
+  /** Highest key ever given; the engine mints the next ones. */
   lastKey(): MaybePromise<number>;
-  task(owner: Owner, id: TaskId): MaybePromise<TaskRow | undefined>;
-  /** Newest first. */
+  task(scope: Scope, id: TaskId): MaybePromise<TaskRow | undefined>;
+  /** The newest task of that name. */
   byAlias(owner: Owner, agent: string, alias: ExternalId): MaybePromise<TaskRow | undefined>;
   /** Tasks of a context that wait for their caller, at most `limit`. */
-  waiting(owner: Owner, agent: string, contextId: ContextId, limit: number): MaybePromise<readonly TaskRow[]>;
-  send(owner: Owner, token: string): MaybePromise<SendRecord | undefined>;
+  waiting(filter: ContextFilter, limit: number): MaybePromise<readonly TaskRow[]>;
+  send(name: SendName): MaybePromise<SendRecord | undefined>;
   list(query: ListQuery): MaybePromise<readonly TaskRow[]>;
-  count(query: Omit<ListQuery, 'after' | 'limit'>): MaybePromise<number>;
+  count(filter: ListFilter): MaybePromise<number>;
   /** At most `limit` entries after a sequence number, in order. */
-  entries(task: TaskKey, after: Seq, limit: number): MaybePromise<readonly Entry[]>;
+  entries(task: TaskKey, range: EntryRange): MaybePromise<readonly Entry[]>;
+  /** In the order in which they were first registered. */
   pushConfigs(task: TaskKey): MaybePromise<readonly PushRow[]>;
-  /** For recovery and retention, which have no owner: every task that is not finished; finished ones older than a time. */
+  /** For recovery: every task that is not finished. */
   unfinished(): MaybePromise<readonly TaskRow[]>;
-  finishedBefore(statusAt: number, limit: number): MaybePromise<readonly TaskRow[]>;
+  /** For retention: tasks whose last status is older, oldest first, at most `limit`. */
+  quiet(phase: 'finished' | 'waiting', range: { readonly before: number; readonly limit: number }): MaybePromise<readonly TaskRow[]>;
+  finished(): MaybePromise<number>;
   close(): MaybePromise<void>;
 }
 
-/** Where large content goes. Keys are content hashes; a blob is never changed. */
+export interface ContextFilter {
+  readonly owner: Owner;
+  readonly agent: string;
+  readonly contextId: ContextId;
+}
+
+export interface EntryRange {
+  readonly after: Seq;
+  readonly limit: number;
+  /** `words`: all but artifact updates, at a cost that does not depend on how many of those there are. */
+  readonly only?: 'words';
+}
+
+/**
+ * Where large content goes: written before the entry that refers to it, never changed, dropped with its task. Names are content
+ * hashes, and so is checked what comes back. `put` returns when the content is durable.
+ */
 export interface Blobs {
-  put(bytes: Uint8Array): Promise<string>;
-  get(key: string): Promise<Uint8Array | undefined>;
-  delete(key: string): Promise<void>;
+  put(task: TaskKey, name: string, content: Uint8Array): Promise<void>;
+  get(task: TaskKey, name: string): Promise<Uint8Array | undefined>;
+  forget(task: TaskKey): Promise<void>;
 }

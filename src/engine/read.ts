@@ -1,42 +1,106 @@
-import type { Logged, Message, Seq, Task, TaskFold } from '#protocol';
+import type { Message, Seq, Task, TaskFold } from '#protocol';
 import { startFold } from '#protocol';
+import { unspill } from './blobs.ts';
+import type { Core } from './core.ts';
 import type { Live } from './live.ts';
-import type { Entry, Store, TaskKey } from './ports.ts';
+import type { Entry, MaybePromise, TaskKey } from './ports.ts';
 
 const PAGE = 512;
+/** Entries that are folded before others get their turn of the event loop. */
+const BREATH = 8192;
 
 /** Durable entries after a sequence number, at most a page: from memory if they are still at hand, otherwise from the store. */
-export async function entriesAfter(store: Store, live: Live, after: Seq): Promise<readonly Entry[]> {
+export function entriesAfter(core: Core, live: Live, after: Seq): MaybePromise<readonly Entry[]> {
   if (after >= live.committed) return [];
   const first = live.tail[0];
   if (first !== undefined && first.seq <= after + 1) {
     const from = after + 1 - first.seq;
-    return live.tail.slice(from, from + PAGE);
+    return unspill(core, live.row.key, live.tail.slice(from, from + PAGE));
   }
-  const entries = await store.entries(live.row.key, after, PAGE);
-  return entries.filter((entry) => entry.seq <= live.committed);
+  return storedAfter(core, live, after);
+}
+
+async function storedAfter(core: Core, live: Live, after: Seq): Promise<readonly Entry[]> {
+  const limit = Math.min(PAGE, live.committed - after);
+  return unspill(core, live.row.key, await core.store.entries(live.row.key, { after, limit }));
 }
 
 /** The task as it stood after `at`: one pass over its log. */
-export async function foldTo(store: Store, live: Live, at: Seq): Promise<Task> {
+export async function foldTo(core: Core, live: Live, at: Seq): Promise<Task> {
   const fold = startFold();
+  let breath = 0;
   for (let after = 0 as Seq; after < at; ) {
-    const entries = await entriesAfter(store, live, after);
+    const page = entriesAfter(core, live, after);
+    const entries = page instanceof Promise ? await page : page;
     if (entries.length === 0) break;
     after = addAll(fold, entries, at);
+    breath += entries.length;
+    if (breath >= BREATH) {
+      breath = 0;
+      await breathe(core);
+    }
   }
-  return { ...fold.task(), generation: at };
+  return numbered(fold.task(), at);
 }
 
-/** The same for a task that nothing is happening to. */
-export async function foldStored(store: Store, key: TaskKey, last: Seq): Promise<Task> {
+/** What an agent sees at the start of a turn. */
+export interface Sight {
+  readonly task: Task;
+  /** The messages before the one that the turn answers. */
+  readonly history: readonly Message[];
+}
+
+/** Everything that happened, durable or not. The first turn of a task, which most tasks leave it at, needs no folding. */
+export function sightOf(core: Core, live: Live): MaybePromise<Sight> {
+  const task = live.row.last === 1 ? live.pending.entries[0]?.event.task : undefined;
+  return task === undefined ? foldAll(core, live) : { task, history: [] };
+}
+
+async function foldAll(core: Core, live: Live): Promise<Sight> {
   const fold = startFold();
-  for (let after = 0 as Seq; after < last; ) {
-    const entries = await store.entries(key, after, PAGE);
+  let after = 0 as Seq;
+  let before = 0;
+  const addPage = (entries: readonly Entry[]): void => {
+    for (const entry of entries) {
+      fold.add(entry.event, entry.input);
+      if (entry.seq === live.row.turn) before = fold.said - 1;
+      after = entry.seq;
+    }
+  };
+  while (after < live.committed) {
+    const entries = await entriesAfter(core, live, after);
     if (entries.length === 0) break;
-    after = addAll(fold, entries, last);
+    addPage(entries);
   }
-  return { ...fold.task(), generation: last };
+  // Nothing may be awaited between the last look at what is durable and this one at what is not: each entry is folded once.
+  const rest = [...live.saving.entries, ...live.pending.entries];
+  addPage(await unspill(core, live.row.key, rest));
+  const task = numbered(fold.task(), after);
+  return { task, history: task.history?.slice(0, before) ?? [] };
+}
+
+export interface StoredTask {
+  readonly key: TaskKey;
+  readonly last: Seq;
+  /** `words`: without artifacts, and without the cost of reading them. */
+  readonly only?: 'words';
+}
+
+/** A task that nothing needs to be happening to. Undefined: it was forgotten meanwhile. */
+export async function foldStored(core: Core, { key, last, only }: StoredTask): Promise<Task | undefined> {
+  const fold = startFold();
+  let isStarted = false;
+  for (let after = 0 as Seq; after < last; ) {
+    const range = { after, limit: PAGE, ...(only === undefined ? {} : { only }) };
+    const page = core.store.entries(key, range);
+    const entries = page instanceof Promise ? await page : page;
+    if (entries.length === 0) break;
+    isStarted = true;
+    after = addAll(fold, await unspill(core, key, entries), last);
+    if (entries.length < PAGE) break;
+    await breathe(core);
+  }
+  return isStarted ? numbered(fold.task(), last) : undefined;
 }
 
 function addAll(fold: TaskFold, entries: readonly Entry[], upTo: Seq): Seq {
@@ -49,11 +113,15 @@ function addAll(fold: TaskFold, entries: readonly Entry[], upTo: Seq): Seq {
   return last;
 }
 
-export function logged(entry: Entry): Logged {
-  return { seq: entry.seq, event: entry.event };
+function breathe(core: Core): Promise<void> {
+  return new Promise((resolve) => core.timers.soon(resolve));
 }
 
-/** A2A 1.0.1 §3.2.4: unset is everything, 0 leaves `history` out, N the last N. */
+function numbered(task: Task, generation: Seq): Task {
+  return { ...task, generation };
+}
+
+/** A2A 1.0.1 §3.2.4: unset is everything (or nothing, where a dialect has it so), 0 leaves `history` out, N the last N. */
 export function withHistory(task: Task, length: number | undefined, byDefault: 'all' | 'none'): Task {
   const wanted = length ?? (byDefault === 'all' ? undefined : 0);
   if (wanted === undefined || task.history === undefined) return task;

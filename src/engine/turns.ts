@@ -1,144 +1,205 @@
-import type { Agent, AgentOutput, Message, Turn } from '#protocol';
-import { createAgentTextMessage, isA2AError, isTerminal } from '#protocol';
+import type { Agent, AgentOutput, TaskEvent, Turn } from '#protocol';
+import { isInterrupted, isTerminal } from '#protocol';
+import { spill } from './blobs.ts';
+import type { Lease } from './contexts.ts';
 import type { Core } from './core.ts';
 import { agentOf, append, dropIfIdle } from './core.ts';
-import type { Live, Run } from './live.ts';
-import type { Started } from './outputs.ts';
-import { effectOf, statusEvent } from './outputs.ts';
-import { foldTo } from './read.ts';
-
-/** Why a run was stopped: becomes the task's last words. */
-export type StopReason = 'canceled' | 'timed out' | 'silent' | 'shutdown';
+import { mayTakeBack, takeBack } from './direct.ts';
+import type { Input, Live, Run } from './live.ts';
+import { nextCommit } from './live.ts';
+import { modesOf } from './modes.ts';
+import type { Making } from './outputs.ts';
+import { effectOf, startMaking, statusEvent } from './outputs.ts';
+import { sightOf } from './read.ts';
+import type { Past } from './replay.ts';
+import { readPast } from './replay.ts';
+import { failRun } from './stopping.ts';
+import { makeTurn } from './turn.ts';
 
 /** A turn: one message, one run of the agent. It outlives the request that brought the message. */
-export interface TurnStart {
-  readonly message: Message;
-  readonly acceptedOutputModes: readonly string[];
-  readonly principal: Turn['principal'];
-  /** Called with a direct message, if it may replace the task: nobody has heard of the task. Returns false otherwise. */
-  readonly onMessage?: (message: Message) => boolean;
-}
+export type TurnStart =
+  | { readonly input: Input; readonly queue?: readonly Input[] }
+  /** The turn that was cut off, once more. `delayMs` leaves time for others if this one is what kills the process. */
+  | { readonly again: true; readonly delayMs?: number };
 
-export function startTurn(core: Core, live: Live, start: TurnStart, queue: readonly Message[] = []): void {
-  let finish: () => void = () => {};
-  const done = new Promise<void>((resolve) => {
-    finish = resolve;
-  });
-  const now = core.clock.now().getTime();
-  const run: Run = { abort: new AbortController(), startedAt: now, heardAt: now, answer: undefined, queue: [...queue], done };
+export function startTurn(core: Core, live: Live, start: TurnStart): void {
+  const { row } = live;
+  const run = newRun(core, 'again' in start ? [] : (start.queue ?? []));
   live.run = run;
-  live.row = { ...live.row, attempt: live.row.attempt + 1 };
+  core.runs.set(run, live);
+  if ('input' in start) {
+    row.turn = start.input.seq;
+    row.attempt = 0;
+  }
+  let isLate = 'again' in start;
+  const begin = (): void => {
+    run.hasPlace = true;
+    run.callOff = undefined;
+    run.startedAt = core.ticks();
+    run.seenAt = run.startedAt;
+    row.attempt += 1;
+    run.done = drive(core, live, run, { start, isLate });
+  };
+  const queue = (): void => {
+    run.callOff = () => core.slots.leave(begin);
+    // Whoever waits for a place is late: its message is durable, and that must not look as if it had been begun.
+    isLate = !core.slots.take(begin) || isLate;
+  };
+  if ('again' in start && start.delayMs !== undefined) run.callOff = core.timers.later(start.delayMs, queue);
+  else queue();
   core.writer.touch(live);
-  core.slots.take(() => {
-    void drive(core, live, run, start)
-      .catch((thrown: unknown) => core.report('a turn failed outside its agent', thrown))
-      .finally(() => {
-        core.slots.free();
-        afterRun(core, live, run, start);
-        finish();
-      });
-  });
 }
 
-async function drive(core: Core, live: Live, run: Run, start: TurnStart): Promise<void> {
-  const agent = agentOf(core, live.row.agent);
-  const started: Started = new Set();
-  try {
-    const turn = await makeTurn(core, live, run, start);
-    for await (const output of agent.run(turn)) {
-      if (live.run !== run || run.abort.signal.aborted) return;
-      run.heardAt = core.clock.now().getTime();
-      if (apply(core, live, output, started, start)) return;
-      if (live.pending.length >= core.limits.windowEvents) await core.writer.settled();
-    }
-    if (live.run === run && !isTerminal(live.row.state)) append(core, live, statusEvent(core, live, 'TASK_STATE_COMPLETED'));
-  } catch (thrown) {
-    if (live.run === run) failRun(core, live, thrown);
-  }
-}
-
-/** Returns whether the output was the turn's last. */
-function apply(core: Core, live: Live, output: AgentOutput, started: Started, start: TurnStart): boolean {
-  const effect = effectOf(core, live, output, started);
-  if (effect.message !== undefined) {
-    if (start.onMessage?.(effect.message) !== true) append(core, live, statusEvent(core, live, 'TASK_STATE_COMPLETED', effect.message));
-    return true;
-  }
-  for (const event of effect.events) append(core, live, event);
-  return effect.ends;
-}
-
-async function makeTurn(core: Core, live: Live, run: Run, start: TurnStart): Promise<Turn> {
-  const agent: Agent = agentOf(core, live.row.agent);
-  const conversation = await core.contexts.get(agent, live.row.agent, live.row.contextId);
-  const isFirst = live.row.last <= 1;
-  const first = live.pending[0]?.event.task ?? live.tail[0]?.event.task;
-  const task = isFirst && first !== undefined ? first : await foldTo(core.store, live, live.committed);
+function newRun(core: Core, queue: readonly Input[]): Run {
+  const now = core.ticks();
   return {
-    message: start.message,
-    task,
-    contextId: live.row.contextId,
-    history: task.history ?? [],
-    principal: start.principal,
-    conversation,
-    acceptedOutputModes: start.acceptedOutputModes,
-    attempt: live.row.attempt,
-    signal: run.abort.signal,
-    ask: (question) => ask(core, live, run, question),
+    abort: new AbortController(),
+    queue: [...queue],
+    startedAt: now,
+    seenLast: 0 as Run['seenLast'],
+    seenAt: now,
+    answer: undefined,
+    askedAt: now,
+    stoppedAt: undefined,
+    hasPlace: false,
+    isOver: false,
+    callOff: undefined,
+    done: Promise.resolve(),
   };
 }
 
-/** The task waits as input-required while the run stays alive; the next message to the task is the answer. */
-function ask(core: Core, live: Live, run: Run, question: Message): Promise<Message> {
-  append(core, live, statusEvent(core, live, 'TASK_STATE_INPUT_REQUIRED', question));
-  return new Promise((resolve, reject) => {
-    const stop = (): void => reject(run.abort.signal.reason);
-    run.abort.signal.addEventListener('abort', stop, { once: true });
-    run.answer = (message) => {
-      run.answer = undefined;
-      run.abort.signal.removeEventListener('abort', stop);
-      resolve(message);
-    };
-  });
+interface Driving {
+  readonly start: TurnStart;
+  /** The attempt is counted on disk before the agent is started: a crash must not make it start again unnoticed. */
+  readonly isLate: boolean;
 }
 
-/** Throws become `failed`. What an agent says with an A2AError is meant for the peer; anything else stays in the log. */
-function failRun(core: Core, live: Live, thrown: unknown): void {
-  core.report(`agent ${live.row.agent} failed`, thrown);
-  if (isTerminal(live.row.state)) return;
-  const reason = isA2AError(thrown) && thrown.kind !== 'INTERNAL_ERROR' ? thrown.message : 'The agent failed unexpectedly.';
-  append(core, live, statusEvent(core, live, 'TASK_STATE_FAILED', createAgentTextMessage(reason)));
+/** Never rejects. */
+async function drive(core: Core, live: Live, run: Run, driving: Driving): Promise<void> {
+  let lease: Lease | undefined;
+  try {
+    if (live.row.state !== 'TASK_STATE_WORKING') append(core, live, statusEvent(core, live, 'TASK_STATE_WORKING'));
+    core.writer.touch(live);
+    if (driving.isLate) await core.writer.settled('run');
+    const agent = agentOf(core, live.row.agent);
+    if (agent.open !== undefined) lease = await core.contexts.use(live.row, agent);
+    const past = 'input' in driving.start ? freshTurn(driving.start.input) : await readPast(core, live);
+    run.queue.unshift(...past.queued);
+    const seen = sightOf(core, live);
+    const sight = seen instanceof Promise ? await seen : seen;
+    const turn = makeTurn(core, live, run, { past, sight, conversation: lease?.conversation });
+    const making = makingOf(agent, turn);
+    if (live.run === run) await listen(core, live, { run, making, outputs: agent.run(turn) });
+  } catch (thrown) {
+    failRun(core, live, run, thrown);
+  } finally {
+    lease?.release();
+    finish(core, live, run);
+  }
 }
 
-const LAST_WORDS: Readonly<Record<StopReason, { readonly state: 'TASK_STATE_CANCELED' | 'TASK_STATE_FAILED'; readonly text: string }>> = {
-  canceled: { state: 'TASK_STATE_CANCELED', text: 'The task was canceled.' },
-  'timed out': { state: 'TASK_STATE_FAILED', text: 'The agent took too long.' },
-  silent: { state: 'TASK_STATE_FAILED', text: 'The agent was silent for too long.' },
-  shutdown: { state: 'TASK_STATE_FAILED', text: 'The server was shut down while the agent was working.' },
-};
+function freshTurn(input: Input): Past {
+  return { input, queued: [], answers: [] };
+}
 
-/**
- * Stops a run and ends its task at once: the agent is told by its signal, but nobody waits for it to listen. The terminal state
- * is appended first, so exactly one of a cancel and a completion wins, and what the agent still says is dropped.
- */
-export function stopRun(core: Core, live: Live, reason: StopReason): void {
-  const { run } = live;
-  const { state, text } = LAST_WORDS[reason];
-  append(core, live, statusEvent(core, live, state, createAgentTextMessage(text)));
-  if (run === undefined) return;
-  live.run = undefined;
-  run.abort.abort(new DOMException(text, 'AbortError'));
-  dropIfIdle(core, live);
+function makingOf(agent: Agent, turn: Turn): Making {
+  const accepted = turn.acceptedOutputModes.length === 0 ? undefined : modesOf(turn.acceptedOutputModes);
+  return startMaking(accepted, turn.task.artifacts ?? [], agent.recovery === 'resume' && turn.attempt > 1);
+}
+
+interface Listening {
+  readonly run: Run;
+  readonly making: Making;
+  readonly outputs: AsyncIterable<AgentOutput>;
+}
+
+/** Until the run has said its last word, or nobody listens any more. It need not wait for the disk but within its window. */
+async function listen(core: Core, live: Live, { run, making, outputs }: Listening): Promise<void> {
+  for await (const output of outputs) {
+    if (live.run !== run) return;
+    const isLast = apply(core, live, { run, making, output });
+    if (isLast === true || (isLast !== false && (await isLast))) return;
+    while (isWindowFull(core, live) && live.run === run) await nextCommit(live);
+  }
+  if (live.run === run) endQuietly(core, live, run);
+}
+
+function isWindowFull({ limits, writer }: Core, { pending, saving }: Live): boolean {
+  const isFull =
+    pending.entries.length + saving.entries.length >= limits.windowEvents || pending.bytes + saving.bytes >= limits.windowBytes;
+  return isFull && writer.broken === undefined;
+}
+
+interface Step {
+  readonly run: Run;
+  readonly making: Making;
+  readonly output: AgentOutput;
+}
+
+/** Returns whether the output was the run's last word. */
+function apply(core: Core, live: Live, { run, making, output }: Step): boolean | Promise<boolean> {
+  const effect = effectOf(core, live, making, output);
+  // The run needs no recovery from here on: that and its last word are in one commit.
+  if (effect.ends) live.row.attempt = 0;
+  if (effect.message !== undefined) {
+    if (mayTakeBack(core, live)) takeBack(core, live, effect.message);
+    else append(core, live, statusEvent(core, live, 'TASK_STATE_COMPLETED', { message: effect.message }));
+  }
+  for (const [at, event] of effect.events.entries()) {
+    const spilling = event.artifactUpdate === undefined ? undefined : spill(core, live.row.key, event.artifactUpdate.artifact.parts);
+    if (spilling !== undefined) return applySpilled(core, live, { run, spilling, event, rest: effect.events.slice(at + 1) });
+    append(core, live, event);
+  }
+  run.isOver = effect.ends;
+  return effect.ends;
+}
+
+interface Spilling {
+  readonly run: Run;
+  readonly spilling: NonNullable<ReturnType<typeof spill>>;
+  readonly event: TaskEvent;
+  readonly rest: readonly TaskEvent[];
+}
+
+async function applySpilled(core: Core, live: Live, { run, spilling, event, rest }: Spilling): Promise<boolean> {
+  const { parts, spilled, bytes } = await spilling;
+  const { artifactUpdate: update } = event;
+  if (live.run !== run || update === undefined) return true;
+  append(core, live, { artifactUpdate: { ...update, artifact: { ...update.artifact, parts } } }, { spilled });
+  live.row.bytes += bytes;
+  for (const later of rest) append(core, live, later);
+  return false;
+}
+
+/** The agent has ended without a last word: the turn is done. The task is too, unless it waits or another message does. */
+function endQuietly(core: Core, live: Live, run: Run): void {
+  live.row.attempt = 0;
+  if (!isInterrupted(live.row.state) && run.queue.length === 0) append(core, live, statusEvent(core, live, 'TASK_STATE_COMPLETED'));
+  core.writer.touch(live);
 }
 
 /** The next message that came while the run was under way is the next turn, unless the task is finished. */
-function afterRun(core: Core, live: Live, run: Run, start: TurnStart): void {
-  if (live.run !== run) return;
-  live.run = undefined;
-  live.row = { ...live.row, attempt: 0 };
-  core.writer.touch(live);
-  const next = run.queue.shift();
-  if (next !== undefined && !isTerminal(live.row.state)) {
-    startTurn(core, live, { ...start, message: next }, run.queue);
+function finish(core: Core, live: Live, run: Run): void {
+  core.runs.delete(run);
+  if (run.hasPlace) {
+    run.hasPlace = false;
+    core.slots.free();
   }
+  if (live.run === run) {
+    live.run = undefined;
+    const next = run.queue.shift();
+    if (next !== undefined && !isTerminal(live.row.state) && core.writer.broken === undefined) {
+      if (core.phase === 'closed' || core.phase === 'off') leaveForLater(core, live, next);
+      else startTurn(core, live, { input: next, queue: run.queue });
+    }
+  }
+  dropIfIdle(core, live);
+}
+
+/** Recovery finds a turn that was never begun, and what is queued behind it. */
+function leaveForLater(core: Core, live: Live, next: Input): void {
+  live.row.turn = next.seq;
+  live.row.attempt = 0;
+  if (live.row.state !== 'TASK_STATE_WORKING') append(core, live, statusEvent(core, live, 'TASK_STATE_WORKING'));
+  core.writer.touch(live);
 }

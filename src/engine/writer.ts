@@ -1,122 +1,266 @@
-import { A2AError } from '#protocol';
-import type { Live } from './live.ts';
+import { A2AError, isA2AError } from '#protocol';
+import type { EngineLimits } from './limits.ts';
+import type { Live, Unsaved } from './live.ts';
+import { NOTHING, unsaved, wakeAll } from './live.ts';
 import type { Store, Write } from './ports.ts';
+import type { Timers } from './timers.ts';
 
 /**
  * Group commit. What all tasks have appended since the last commit goes into the next one; then, and only then, their readers
  * wake. One commit is under way at a time, and while it is the next one gathers.
  */
 export interface Writer {
-  /** The task has entries in `pending`, or a new row: take them into the next commit. */
+  /** The task has something that is not durable: take it into the next commit. */
   touch(live: Live): void;
   add(write: Write): void;
-  /** Resolves when everything handed over so far is durable; rejects if that can't be. */
-  settled(): Promise<void>;
+  /** Goes along with the next commit and asks for none: what is lost by a crash is no loss. */
+  addLazily(write: Write, onDurable: () => void): void;
+  /** Commits what has gathered lazily, if there is any. */
+  nudge(): void;
+  /**
+   * Resolves when everything handed over so far is durable. Rejects if the store fails for good; a request is also refused when
+   * it can't write for now, while a run waits until it can.
+   */
+  settled(who?: 'request' | 'run'): Promise<void>;
+  /** Throws if nothing can be kept: for good, or for now. */
+  check(): void;
   /** Set once the store has failed for good: nothing is durable any more, so nothing may be promised. */
   readonly broken: unknown;
+  readonly commits: number;
 }
 
 interface WriterOptions {
   readonly store: Store;
-  readonly tailEvents: number;
-  /** Later in this turn of the event loop, after what is ready now has run. */
-  readonly soon: (work: () => void) => void;
+  readonly limits: Pick<EngineLimits, 'tailEvents' | 'tailBytes'>;
+  readonly timers: Timers;
+  readonly onPublished: (live: Live, saved: Unsaved) => void;
   readonly onBroken: (cause: unknown) => void;
 }
 
 interface Waiter {
+  readonly who: 'request' | 'run';
   readonly resolve: () => void;
   readonly reject: (cause: unknown) => void;
 }
 
-export function createWriter(options: WriterOptions): Writer {
-  const { store, tailEvents, soon, onBroken } = options;
-  let dirty = new Set<Live>();
-  let others: Write[] = [];
-  let waiters: Waiter[] = [];
-  let isScheduled = false;
-  let isCommitting = false;
-  let broken: unknown;
-
-  const schedule = (): void => {
-    if (isScheduled || isCommitting) return;
-    isScheduled = true;
-    soon(flush);
-  };
-
-  const flush = (): void => {
-    isScheduled = false;
-    const lives = [...dirty];
-    const taken = waiters;
-    const batch: Write[] = lives.map((live) => ({ kind: 'task', row: live.row, isNew: live.isNew, entries: live.pending }));
-    batch.push(...others);
-    const marks = lives.map((live) => live.pending.length);
-    dirty = new Set();
-    others = [];
-    waiters = [];
-    const after = (): void => {
-      isCommitting = false;
-      lives.forEach((live, at) => {
-        publish(live, marks[at] ?? 0, tailEvents);
-      });
-      for (const waiter of taken) waiter.resolve();
-      if (dirty.size > 0 || others.length > 0 || waiters.length > 0) schedule();
-    };
-    const lost = (cause: unknown): void => {
-      broken = cause;
-      const refusal = new A2AError('UNAVAILABLE', 'the store has failed; nothing more can be kept', { cause });
-      for (const waiter of [...taken, ...waiters]) waiter.reject(refusal);
-      for (const live of [...lives, ...dirty]) wakeAll(live);
-      onBroken(cause);
-    };
-    isCommitting = true;
-    try {
-      const committed = store.commit(batch);
-      if (committed instanceof Promise) committed.then(after, lost);
-      else after();
-    } catch (cause) {
-      lost(cause);
-    }
-  };
-
-  return {
-    touch: (live) => {
-      dirty.add(live);
-      schedule();
-    },
-    add: (write) => {
-      others.push(write);
-      schedule();
-    },
-    settled: () =>
-      new Promise((resolve, reject) => {
-        if (broken !== undefined) {
-          reject(new A2AError('UNAVAILABLE', 'the store has failed; nothing more can be kept', { cause: broken }));
-          return;
-        }
-        waiters.push({ resolve, reject });
-        schedule();
-      }),
-    get broken() {
-      return broken;
-    },
-  };
+interface Lazy {
+  readonly write: Write;
+  readonly onDurable: () => void;
 }
 
-/** The first `count` pending entries are durable: readers may see them. */
-function publish(live: Live, count: number, tailEvents: number): void {
+/** Everything that waits for a commit, and then everything that is in one. */
+interface Gathered {
+  readonly lives: Live[];
+  readonly others: Write[];
+  readonly lazies: Lazy[];
+  readonly waiters: Waiter[];
+}
+
+const RETRY_MS = 1000;
+
+export function createWriter(options: WriterOptions): Writer {
+  return new GroupWriter(options);
+}
+
+class GroupWriter implements Writer {
+  readonly #options: WriterOptions;
+  #next: Gathered = gather();
+  /** A commit is under way, or about to be. */
+  #isBusy = false;
+  #stalled: A2AError | undefined;
+  #broken: A2AError | undefined;
+  #commits = 0;
+
+  constructor(options: WriterOptions) {
+    this.#options = options;
+  }
+
+  get broken(): A2AError | undefined {
+    return this.#broken;
+  }
+
+  get commits(): number {
+    return this.#commits;
+  }
+
+  touch(live: Live): void {
+    if (live.isDirty) return;
+    live.isDirty = true;
+    this.#next.lives.push(live);
+    this.#schedule();
+  }
+
+  add(write: Write): void {
+    this.#next.others.push(write);
+    this.#schedule();
+  }
+
+  addLazily(write: Write, onDurable: () => void): void {
+    this.#next.lazies.push({ write, onDurable });
+  }
+
+  nudge(): void {
+    if (this.#next.lazies.length > 0) this.#schedule();
+  }
+
+  settled(who: Waiter['who'] = 'request'): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const refusal = this.#broken ?? (who === 'request' ? this.#stalled : undefined);
+      if (refusal !== undefined) {
+        reject(refusal);
+        return;
+      }
+      this.#next.waiters.push({ who, resolve, reject });
+      this.#schedule();
+    });
+  }
+
+  check(): void {
+    const refusal = this.#broken ?? this.#stalled;
+    if (refusal !== undefined) throw refusal;
+  }
+
+  #schedule(): void {
+    if (this.#isBusy || this.#broken !== undefined) return;
+    this.#isBusy = true;
+    this.#options.timers.soon(() => this.#flush());
+  }
+
+  #flush(): void {
+    const taken = this.#next;
+    this.#next = gather();
+    const batch = batchOf(taken);
+    if (batch.length === 0) {
+      this.#done(taken);
+      return;
+    }
+    let committed: void | Promise<void>;
+    try {
+      committed = this.#options.store.commit(batch);
+    } catch (cause) {
+      this.#failed(taken, cause);
+      return;
+    }
+    this.#commits += 1;
+    if (committed instanceof Promise) {
+      committed.then(
+        () => this.#done(taken),
+        (cause: unknown) => this.#failed(taken, cause),
+      );
+    } else this.#done(taken);
+  }
+
+  #done(taken: Gathered): void {
+    const { limits, onPublished } = this.#options;
+    this.#stalled = undefined;
+    this.#isBusy = false;
+    for (const live of taken.lives) onPublished(live, publish(live, limits));
+    for (const lazy of taken.lazies) lazy.onDurable();
+    for (const waiter of taken.waiters) waiter.resolve();
+    if (!isEmpty(this.#next)) this.#schedule();
+  }
+
+  #failed(taken: Gathered, cause: unknown): void {
+    if (isA2AError(cause) && cause.kind === 'UNAVAILABLE') this.#stall(taken, cause);
+    else this.#breakDown(taken, cause);
+  }
+
+  /** Nothing was written and it may work later: all of it goes back, in order, and is tried again. */
+  #stall(taken: Gathered, cause: A2AError): void {
+    const next = this.#next;
+    for (const live of taken.lives) putBack(live, next.lives);
+    const waiters = [...taken.waiters, ...next.waiters];
+    this.#stalled = cause;
+    this.#next = {
+      lives: next.lives,
+      others: [...taken.others, ...next.others],
+      lazies: [...taken.lazies, ...next.lazies],
+      waiters: waiters.filter((waiter) => waiter.who === 'run'),
+    };
+    for (const waiter of waiters) if (waiter.who === 'request') waiter.reject(cause);
+    for (const live of next.lives) wakeAll(live);
+    this.#options.timers.later(RETRY_MS, () => this.#flush());
+  }
+
+  #breakDown(taken: Gathered, cause: unknown): void {
+    const broken = new A2AError('UNAVAILABLE', 'the store has failed; nothing more can be kept', { cause });
+    this.#broken = broken;
+    for (const waiter of [...taken.waiters, ...this.#next.waiters]) waiter.reject(broken);
+    for (const live of [...taken.lives, ...this.#next.lives]) wakeAll(live);
+    this.#options.onBroken(cause);
+  }
+}
+
+function gather(): Gathered {
+  return { lives: [], others: [], lazies: [], waiters: [] };
+}
+
+function isEmpty(gathered: Gathered): boolean {
+  return gathered.lives.length === 0 && gathered.others.length === 0 && gathered.waiters.length === 0;
+}
+
+/** From here on a task gathers for the commit after this one. */
+function batchOf({ lives, others, lazies }: Gathered): readonly Write[] {
+  const batch: Write[] = [];
+  // First, because they are about what was written before: the same name may be in use again.
+  for (const lazy of lazies) batch.push(lazy.write);
+  for (const live of lives) {
+    live.isDirty = false;
+    live.saving = live.pending;
+    live.pending = unsaved();
+    const { entries, beside } = live.saving;
+    if (!live.isGone) batch.push({ kind: 'task', row: { ...live.row }, isNew: live.isNew, entries });
+    for (const write of beside) batch.push(write);
+  }
+  for (const write of others) batch.push(write);
+  return batch;
+}
+
+function putBack(live: Live, lives: Live[]): void {
+  const { saving, pending } = live;
+  live.saving = NOTHING;
+  // What a task that was taken back wanted to write beside itself was for the task: only its direct message is left.
+  if (!live.isGone) {
+    live.pending = {
+      entries: [...saving.entries, ...pending.entries],
+      bytes: saving.bytes + pending.bytes,
+      beside: [...saving.beside, ...pending.beside],
+      reserved: [...saving.reserved, ...pending.reserved],
+      hasDirect: false,
+    };
+  } else if (saving.hasDirect) {
+    live.pending = saving;
+  } else {
+    pending.reserved.unshift(...saving.reserved);
+  }
+  if (live.isDirty) return;
+  live.isDirty = true;
+  lives.push(live);
+}
+
+/** What was being saved is durable: readers may see it. */
+function publish(live: Live, limits: WriterOptions['limits']): Unsaved {
+  const saved = live.saving;
+  live.saving = NOTHING;
   live.isNew = false;
-  const entries = live.pending.splice(0, count);
-  const last = entries.at(-1);
+  if (saved.hasDirect) live.isDirectSaved = true;
+  const last = saved.entries.at(-1);
   if (last !== undefined) {
-    for (const entry of entries) live.tail.push(entry);
-    // Trimmed in large steps: cutting one entry off an array for each one added would copy the array each time.
-    if (live.tail.length > tailEvents * 2) live.tail = live.tail.slice(-tailEvents);
     live.committed = last.seq;
+    keepTail(live, saved, limits);
   }
   wakeAll(live);
+  return saved;
 }
 
-function wakeAll(live: Live): void {
-  for (const wake of [...live.wakes]) wake();
+/** Trimmed in large steps: cutting an entry off for each one added would copy the array each time. */
+function keepTail(live: Live, { entries, bytes }: Unsaved, limits: WriterOptions['limits']): void {
+  live.tailBytes += bytes;
+  if (live.tail.length === 0 || live.tailBytes > limits.tailBytes) {
+    live.tail = entries;
+    live.tailBytes = bytes;
+    return;
+  }
+  for (const entry of entries) live.tail.push(entry);
+  if (live.tail.length > limits.tailEvents * 2) live.tail = live.tail.slice(-limits.tailEvents);
 }

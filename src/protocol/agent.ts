@@ -10,8 +10,10 @@ import type { Task } from './task.ts';
 /** One message and the run of the agent that answers it. */
 export interface Turn {
   readonly message: Message;
+  /** As it stands with this message taken in. */
   readonly task: Task;
   readonly contextId: ContextId;
+  /** What was said in the task before this message, oldest first. */
   readonly history: readonly Message[];
   readonly principal: Principal;
   /** What the agent's `open` made for this context, if it has one. */
@@ -23,9 +25,18 @@ export interface Turn {
   readonly signal: AbortSignal;
   /** Asks the caller without ending the run: the task waits as input-required, and the next message is the answer. */
   ask(question: Message): Promise<Message>;
+  /**
+   * Resolves when the message, this attempt and everything yielded so far are on disk. An agent with effects outside (it starts a
+   * program, it spends money) awaits it before the first one: whatever happens then, the attempt is known of after a restart.
+   */
+  durable(): Promise<void>;
 }
 
-/** What a run yields. The engine turns each into events, checks the transition and logs it before anyone sees it. */
+/**
+ * What a run yields. The engine turns each into events, checks the transition and logs it before anyone sees it. `complete`, `fail`,
+ * `reject`, `ask` and `message` are a run's last words; a run that ends without one has completed. After `auth` a run may go on by
+ * itself (the credential came another way) or end, and then the next message is a turn of its own.
+ */
 export type AgentOutput =
   | { readonly kind: 'status'; readonly message?: Message; readonly metadata?: Metadata }
   | { readonly kind: 'text'; readonly text: string; readonly artifact?: string; readonly last?: boolean }
@@ -34,6 +45,8 @@ export type AgentOutput =
       readonly parts: readonly Part[];
       readonly id?: string;
       readonly name?: string;
+      readonly description?: string;
+      readonly extensions?: readonly string[];
       readonly append?: boolean;
       readonly last?: boolean;
       readonly metadata?: Metadata;
@@ -54,9 +67,14 @@ export type AgentOutput =
 
 export interface Agent {
   readonly card: AgentCard;
-  /** What happens to a run that a crash cut off. A run that is not idempotent is never repeated by itself. */
+  /**
+   * What happens to a run that a crash or a shutdown cut off. `fail`: the task fails; right for a run that is not idempotent, which is
+   * never repeated by itself. `retry`: the same message is run again from its start, and what the new run makes replaces what the
+   * old one made. `resume`: the same, but `turn.task` holds what was made and further text is appended to it.
+   */
   readonly recovery: 'resume' | 'retry' | 'fail';
   run(turn: Turn): AsyncIterable<AgentOutput>;
+  /** Makes the state of one caller's conversation, once. If it is disposable, it is disposed of when it has long been unused. */
   open?(contextId: ContextId): Promise<unknown>;
   /** The card for a caller who has shown who it is. Without it the agent has no extended card. */
   extendedCard?(principal: Principal): Promise<AgentCard>;

@@ -26,7 +26,10 @@ export function foldEvent(task: Task | undefined, event: TaskEvent): Task {
  * a task together. A log of 100,000 chunks folds in one pass.
  */
 export interface TaskFold {
+  /** `input` is a caller's message that came with the event; it joins the history. */
   add(event: TaskEvent, input?: Message): void;
+  /** How many messages the history has so far. */
+  readonly said: number;
   task(): Task;
 }
 
@@ -35,7 +38,7 @@ export function startFold(): TaskFold {
   let history: Message[] = [];
   let artifacts = new Map<string, Mutable<Artifact> & { parts: Part[] }>();
   const said = (message: Message | undefined): void => {
-    if (message !== undefined && history.at(-1)?.messageId !== message.messageId) history.push(message);
+    if (message !== undefined && (message.messageId === '' || history.at(-1)?.messageId !== message.messageId)) history.push(message);
   };
   return {
     add: (event, input) => {
@@ -52,12 +55,16 @@ export function startFold(): TaskFold {
       const update = event.statusUpdate ?? event.artifactUpdate;
       if (event.statusUpdate !== undefined) {
         said(base.status.message);
-        said(input);
+        // A caller may repeat its message id: what it sent was said all the same.
+        if (input !== undefined) history.push(input);
         base = { ...base, status: event.statusUpdate.status };
       } else {
         addChunk(artifacts, event.artifactUpdate);
       }
       if (update.metadata !== undefined) base = { ...base, metadata: { ...base.metadata, ...update.metadata } };
+    },
+    get said() {
+      return history.length;
     },
     task: () => {
       if (base === undefined) throw new Error('nothing has been folded yet');

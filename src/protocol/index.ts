@@ -7,6 +7,7 @@
  * const request = found?.decode('send.request', params, env);
  * ```
  */
+export * from './admin.ts';
 export * from './agent.ts';
 export * from './canonical-json.ts';
 export * from './card.ts';

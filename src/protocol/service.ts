@@ -43,6 +43,12 @@ export interface CallContext {
   /** Fires when the caller has left. A task outlives it. */
   readonly signal: AbortSignal;
   readonly trace?: TraceContext;
+  /**
+   * A host that can tell when its answer has gone out gives this: a service calls it at most once, with what is to happen then. The host
+   * calls `mark` when the response was written whole, and never if the caller left before. Without it an answer counts as delivered
+   * when it is returned, and a stream when it was read to its end. A repeat of a send whose answer was delivered is a new send.
+   */
+  onDelivered?(mark: () => void): void;
 }
 
 /**

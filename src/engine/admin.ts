@@ -1,0 +1,110 @@
+import type { AdminService, AdminTask, Message, Mutable, TaskId, TenantId } from '#protocol';
+import { A2AError, isTerminal, messageId } from '#protocol';
+import { admit } from './admit.ts';
+import type { Served } from './call.ts';
+import type { Core } from './core.ts';
+import { agentOf, hold, release } from './core.ts';
+import type { Live } from './live.ts';
+import { modesOf } from './modes.ts';
+import { pageOf } from './pages.ts';
+import type { ListFilter, TaskRow } from './ports.ts';
+import { entriesAfter, foldTo } from './read.ts';
+import { forgetNow } from './retention.ts';
+import { stopTask } from './stopping.ts';
+
+const EVENTS_MAX = 1000;
+
+export function createAdmin(core: Core): AdminService {
+  return {
+    tasks: async (request) => {
+      const { principal, tenant, agent, contextId, status, statusTimestampAfter } = request;
+      const filter: Mutable<ListFilter> = { owner: principal === undefined ? 'any' : { principal, tenant: tenant ?? '' } };
+      if (agent !== undefined) filter.agent = agent;
+      if (contextId !== undefined) filter.contextId = contextId;
+      if (status !== undefined) filter.state = status;
+      if (statusTimestampAfter !== undefined) filter.statusFrom = Date.parse(statusTimestampAfter);
+      const { rows, nextPageToken } = await pageOf(core, filter, request);
+      return { tasks: rows.map((row) => shown(core, row)), nextPageToken, totalSize: await core.store.count(filter) };
+    },
+    task: (id) => withAny(core, id, async (live) => ({ ...shown(core, live.row), task: await foldTo(core, live, live.committed) })),
+    events: ({ id, after = 0 as never, limit = EVENTS_MAX }) =>
+      withAny(core, id, async (live) => {
+        const wanted = Math.min(limit, EVENTS_MAX);
+        const found = [...(await entriesAfter(core, live, after))];
+        for (let last = found.at(-1); last !== undefined && found.length < wanted; last = found.at(-1)) {
+          const more = await entriesAfter(core, live, last.seq);
+          if (more.length === 0) break;
+          found.push(...more);
+        }
+        return found.slice(0, wanted).map(({ seq, event }) => ({ seq, event }));
+      }),
+    retry: (id) => withAny(core, id, (live) => retry(core, live)),
+    delete: async (id) => {
+      const row = await withAny(core, id, async (live) => {
+        if (!isTerminal(live.row.state)) stopTask(core, live, 'canceled');
+        await core.writer.settled();
+        return { ...live.row };
+      });
+      await forgetNow(core, row);
+    },
+  };
+}
+
+async function withAny<T>(core: Core, id: TaskId, use: (live: Live) => Promise<T>): Promise<T> {
+  const live = await hold(core, 'any', id);
+  if (live === undefined) throw new A2AError('TASK_NOT_FOUND', `there is no task ${id}`, { info: { taskId: id } });
+  try {
+    live.announced = true;
+    return await use(live);
+  } finally {
+    release(core, live);
+  }
+}
+
+function shown(core: Core, row: TaskRow): AdminTask {
+  const { id, agent, owner, contextId, dialect, alias, state, statusAt, last, bytes, attempt } = row;
+  return {
+    id,
+    agent,
+    principal: owner.principal,
+    ...(owner.tenant === '' ? {} : { tenant: owner.tenant as TenantId }),
+    contextId,
+    dialect,
+    ...(alias === undefined ? {} : { alias }),
+    state,
+    statusAt: new Date(statusAt).toISOString(),
+    last,
+    bytes,
+    attempt,
+    isRunning: core.lives.get(id)?.run !== undefined,
+  };
+}
+
+async function retry(core: Core, live: Live): Promise<AdminTask> {
+  const { row } = live;
+  if (!isTerminal(row.state)) throw new A2AError('UNSUPPORTED_OPERATION', `task ${row.id} is not finished`);
+  const { owner, agent, dialect, contextId, alias, id } = row;
+  agentOf(core, agent);
+  const task = await foldTo(core, live, live.committed);
+  const said = task.history?.findLast((message) => message.role === 'ROLE_USER');
+  if (said === undefined) throw new A2AError('UNSUPPORTED_OPERATION', `task ${id} has no message to repeat`);
+  const { taskId: _, ...again } = said;
+  const message: Message = {
+    ...again,
+    messageId: messageId(core.ids.next()),
+    contextId,
+    referenceTaskIds: [...(said.referenceTaskIds ?? []), id],
+  };
+  const ctx = { principal: { id: owner.principal, scopes: [] }, dialect, extensions: [], signal: new AbortController().signal };
+  // What the agent took once it takes again: its modes are not asked.
+  const served: Served = { agent, takes: modesOf([]), makes: modesOf([]) };
+  const request = alias === undefined ? { message } : { message, alias };
+  const admitted = await admit(core, { request, ctx, served, owner, traits: core.traitsOf(dialect) });
+  try {
+    admitted.live.announced = true;
+    await core.writer.settled();
+    return shown(core, admitted.live.row);
+  } finally {
+    release(core, admitted.live);
+  }
+}

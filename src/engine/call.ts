@@ -1,0 +1,26 @@
+import type { CallContext, SendRequest, Traits } from '#protocol';
+import type { Core } from './core.ts';
+import { ownerOf } from './core.ts';
+import type { Modes } from './modes.ts';
+import type { Owner } from './ports.ts';
+
+/** What the engine knows of one of its agents besides the agent itself. */
+export interface Served {
+  readonly agent: string;
+  /** What it takes and what it makes, by its card. */
+  readonly takes: Modes;
+  readonly makes: Modes;
+}
+
+/** A send or a stream, with everything that is looked up once. */
+export interface Call {
+  readonly request: SendRequest;
+  readonly ctx: CallContext;
+  readonly served: Served;
+  readonly owner: Owner;
+  readonly traits: Traits;
+}
+
+export function callOf(core: Core, served: Served, request: SendRequest, ctx: CallContext): Call {
+  return { request, ctx, served, owner: ownerOf(ctx, request), traits: core.traitsOf(ctx.dialect) };
+}

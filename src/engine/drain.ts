@@ -1,0 +1,57 @@
+import { isInterrupted } from '#protocol';
+import type { Core } from './core.ts';
+import { agentOf } from './core.ts';
+import type { Live, Run } from './live.ts';
+import { wakeAll } from './live.ts';
+import { letGo, stopTask } from './stopping.ts';
+
+/** The way out: no new turns, some time for those under way, and then each is stopped as its agent's recovery allows. */
+export async function drain(core: Core, ms: number): Promise<void> {
+  if (core.phase === 'off') return;
+  core.phase = 'closed';
+  core.slots.close();
+  for (const [run, live] of core.runs) if (live.run === run && isLeft(live, run)) letGo(core, live, 'The server is shutting down.');
+  await ended(core, ms);
+  for (const [run, live] of core.runs) {
+    if (live.run !== run) continue;
+    if (agentOf(core, live.row.agent).recovery === 'fail') stopTask(core, live, 'shutdown');
+    else leave(core, live);
+  }
+  try {
+    await core.writer.settled();
+  } catch (thrown) {
+    core.report('not everything could be kept', thrown);
+  }
+  core.phase = 'off';
+  core.contexts.clear();
+  for (const live of core.lives.values()) wakeAll(live);
+}
+
+/** The next start goes on with it. That this process ends is no fault of the run: earlier attempts are not held against it. */
+function leave(core: Core, live: Live): void {
+  live.row.attempt = Math.min(live.row.attempt, 1);
+  core.writer.touch(live);
+  letGo(core, live, 'The server is shutting down.');
+}
+
+/** Nothing is lost by leaving these to the next start at once: they have not begun, or wait for somebody. */
+function isLeft({ row }: Live, run: Run): boolean {
+  return run.callOff !== undefined || (isInterrupted(row.state) && !run.isOver);
+}
+
+async function ended(core: Core, ms: number): Promise<void> {
+  let isOverdue = false;
+  let callOff: () => void = () => {};
+  const deadline = new Promise<void>((resolve) => {
+    callOff = core.timers.later(ms, () => {
+      isOverdue = true;
+      resolve();
+    });
+  });
+  while (!isOverdue) {
+    const working = [...core.runs].filter(([run, live]) => live.run === run).map(([run]) => run.done);
+    if (working.length === 0) break;
+    await Promise.race([deadline, Promise.all(working)]);
+  }
+  callOff();
+}

@@ -1,0 +1,56 @@
+import type { CallContext, ExternalId, TaskId, TenantId } from '#protocol';
+import { A2AError } from '#protocol';
+import type { Served } from './call.ts';
+import type { Core } from './core.ts';
+import { aliasKey, hold, ownerOf, release } from './core.ts';
+import type { Live } from './live.ts';
+import { nextCommit } from './live.ts';
+
+/** Somebody asks for a task. */
+export interface Asked {
+  readonly served: Served;
+  readonly ctx: CallContext;
+  readonly request: { readonly id: TaskId; readonly tenant?: TenantId };
+}
+
+/** Held until `use` is done with it. */
+export async function withTask<T>(core: Core, asked: Asked, use: (live: Live) => Promise<T>): Promise<T> {
+  const live = await find(core, asked);
+  try {
+    return await use(live);
+  } finally {
+    release(core, live);
+  }
+}
+
+/** By id; in dialects where callers name tasks, by their name first. What is found is durable, and its caller knows of it. */
+export async function find(core: Core, { served, ctx, request }: Asked): Promise<Live> {
+  const owner = ownerOf(ctx, request);
+  const { id } = request;
+  if (core.phase === 'new') throw new A2AError('UNAVAILABLE', 'the server is starting', { retryAfterMs: 1000 });
+  const live = await hold(core, owner, core.traitsOf(ctx.dialect).callerNamesTask ? await idOf(core, id, { served, owner }) : id);
+  if (live !== undefined && live.row.agent === served.agent) {
+    if (live.committed > 0 || (await isBorn(core, live, ctx.signal))) {
+      live.announced = true;
+      return live;
+    }
+  }
+  if (live !== undefined) release(core, live);
+  throw new A2AError('TASK_NOT_FOUND', `there is no task ${id}`, { info: { taskId: id } });
+}
+
+async function idOf(core: Core, id: TaskId, of: { readonly served: Served; readonly owner: ReturnType<typeof ownerOf> }): Promise<TaskId> {
+  const alias = id as string as ExternalId;
+  const { agent } = of.served;
+  const row = core.aliases.get(aliasKey(of.owner, agent, alias))?.row ?? (await core.store.byAlias(of.owner, agent, alias));
+  return row?.id ?? id;
+}
+
+/** Its first commit is under way: a moment, unless a direct message takes its place or the store fails. */
+async function isBorn(core: Core, live: Live, signal: AbortSignal): Promise<boolean> {
+  while (live.committed === 0 && !live.isGone && !signal.aborted) {
+    core.writer.check();
+    await nextCommit(live, signal);
+  }
+  return live.committed > 0 && !live.isGone;
+}

@@ -1,0 +1,153 @@
+import type { AgentCard, Json, Message, Part } from '#protocol';
+import { A2AError, base64ToBytes } from '#protocol';
+
+/**
+ * Media types that somebody takes. Compared without parameters and case; `text/*` and `*\/*` are patterns; `text`, `data`, `json` and
+ * `file`, which old cards and callers write, mean text/plain, application/json and anything. An empty list says nothing, so it
+ * refuses nothing.
+ *
+ * A part without a media type: text is text/plain, and anybody who takes some kind of text takes it; data is application/json;
+ * a file could be anything, and is taken by anybody who takes more than plain text and JSON.
+ */
+export interface Modes {
+  readonly listed: readonly string[];
+  has(mediaType: string): boolean;
+  takes(part: Part): boolean;
+}
+
+const SHORT: ReadonlyMap<string, string> = new Map([
+  ['text', 'text/plain'],
+  ['data', 'application/json'],
+  ['json', 'application/json'],
+  ['file', '*/*'],
+  ['*', '*/*'],
+]);
+const TEXT = 'text/plain';
+const JSON_TYPE = 'application/json';
+
+export function modesOf(listed: readonly string[]): Modes {
+  const types = new Set(listed.map(normal));
+  const isOpen = types.size === 0 || types.has('*/*');
+  const has = (mediaType: string): boolean => {
+    const type = normal(mediaType);
+    return isOpen || types.has(type) || types.has(`${type.slice(0, type.indexOf('/'))}/*`);
+  };
+  const takesText = has(TEXT) || [...types].some((type) => type.startsWith('text/'));
+  const takesJson = has(JSON_TYPE) || [...types].some((type) => type.endsWith('+json'));
+  const takesFiles = isOpen || [...types].some((type) => type !== TEXT && type !== JSON_TYPE);
+  return {
+    listed: [...types],
+    has,
+    takes: (part) => {
+      if (part.mediaType !== undefined && part.mediaType !== '') return has(part.mediaType);
+      if (part.text !== undefined) return takesText;
+      return part.data === undefined ? takesFiles : takesJson;
+    },
+  };
+}
+
+export function inputModes(card: AgentCard): Modes {
+  return modesOf([...card.defaultInputModes, ...card.skills.flatMap((skill) => skill.inputModes ?? [])]);
+}
+
+export function outputModes(card: AgentCard): Modes {
+  return modesOf([...card.defaultOutputModes, ...card.skills.flatMap((skill) => skill.outputModes ?? [])]);
+}
+
+/** A2A 1.0.1 §3.3.2: a part of a type that neither the agent nor a skill of it takes is refused, before anything is made of it. */
+export function checkInput(modes: Modes, message: Message): void {
+  message.parts.forEach((part, at) => {
+    if (modes.takes(part)) return;
+    const type = typeOf(part) ?? 'a file of unknown type';
+    throw new A2AError('CONTENT_TYPE_NOT_SUPPORTED', `this agent does not take ${type}; it takes ${modes.listed.join(', ')}`, {
+      field: `message.parts[${at}]`,
+    });
+  });
+}
+
+/** A caller who can use nothing of what the agent makes hears so before the agent works for nothing. */
+export function checkOutput(made: Modes, accepted: Modes): void {
+  if (made.listed.length === 0 || accepted.listed.length === 0) return;
+  if (made.listed.some((type) => type.includes('*') || accepted.has(type) || isConvertible(type, accepted))) return;
+  const reason = `this agent makes ${made.listed.join(', ')}, and none of it can be given as ${accepted.listed.join(', ')}`;
+  throw new A2AError('CONTENT_TYPE_NOT_SUPPORTED', reason, { field: 'configuration.acceptedOutputModes' });
+}
+
+function isConvertible(type: string, accepted: Modes): boolean {
+  const isWords = type.startsWith('text/') || type === JSON_TYPE;
+  return isWords && (textType(accepted) !== undefined || accepted.has(JSON_TYPE));
+}
+
+export interface Fitted {
+  readonly parts: readonly Part[];
+  /** Types of those that could not be given in any way that the caller accepts. */
+  readonly leftOut: readonly string[];
+}
+
+/** Each part as the caller accepts it. Text and JSON go over into each other; text of any kind can be read as plain text. */
+export function fitParts(parts: readonly Part[], accepted: Modes): Fitted {
+  if (parts.every(accepted.takes)) return { parts, leftOut: [] };
+  const kept: Part[] = [];
+  const leftOut: string[] = [];
+  for (const part of parts) {
+    const fitted = accepted.takes(part) ? part : converted(part, accepted);
+    if (fitted === undefined) leftOut.push(typeOf(part) ?? 'a file of unknown type');
+    else kept.push(fitted);
+  }
+  return { parts: kept, leftOut };
+}
+
+function converted(part: Part, accepted: Modes): Part | undefined {
+  const { text, raw, url, data, mediaType: _, ...rest } = part;
+  if (url !== undefined) return undefined;
+  if (text !== undefined) return asText(rest, text, accepted) ?? asData(rest, jsonOr(text), accepted);
+  if (data !== undefined) return asText(rest, JSON.stringify(data), accepted) ?? asData(rest, data, accepted);
+  const type = typeOf(part) ?? '';
+  const inside = type.startsWith('text/') || type === JSON_TYPE ? textIn(raw ?? '') : undefined;
+  return inside === undefined ? undefined : (asText(rest, inside, accepted) ?? asData(rest, jsonOr(inside), accepted));
+}
+
+type Rest = Pick<Part, 'metadata' | 'filename'>;
+
+function asText(rest: Rest, text: string, accepted: Modes): Part | undefined {
+  const type = textType(accepted);
+  if (type === undefined) return undefined;
+  return type === TEXT ? { ...rest, text } : { ...rest, text, mediaType: type };
+}
+
+function asData(rest: Rest, data: Json, accepted: Modes): Part | undefined {
+  return accepted.has(JSON_TYPE) ? { ...rest, data } : undefined;
+}
+
+/** The type under which text can be given: plain if it may be, otherwise the first kind of text that is accepted. */
+function textType(accepted: Modes): string | undefined {
+  if (accepted.has(TEXT)) return TEXT;
+  return accepted.listed.find((type) => type.startsWith('text/'));
+}
+
+function jsonOr(text: string): Json {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+function textIn(base64: string): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(base64ToBytes(base64));
+  } catch {
+    return undefined;
+  }
+}
+
+function typeOf(part: Part): string | undefined {
+  if (part.mediaType !== undefined && part.mediaType !== '') return normal(part.mediaType);
+  if (part.text !== undefined) return TEXT;
+  return part.data === undefined ? undefined : JSON_TYPE;
+}
+
+function normal(type: string): string {
+  const bare = (type.split(';', 1)[0] ?? '').trim().toLowerCase();
+  return SHORT.get(bare) ?? bare;
+}

@@ -1,0 +1,31 @@
+import type { Agent, AgentCard, CallContext, Clock, DialectId, Ids, Traits } from '#protocol';
+import type { EngineLimits } from './limits.ts';
+import type { Blobs, Entry, Store, TaskRow } from './ports.ts';
+import type { Timers } from './timers.ts';
+
+/** The card for those who have shown who they are. */
+export type ExtendedCard = (agent: string, ctx: CallContext) => Promise<AgentCard>;
+
+export interface EngineOptions {
+  readonly store: Store;
+  /** By the name under which their tasks are kept: a name that is gone leaves its tasks orphaned. */
+  readonly agents: Readonly<Record<string, Agent>>;
+  /** Absent: large content stays in the log. */
+  readonly blobs?: Blobs;
+  readonly limits?: Partial<EngineLimits>;
+  /** `messageId`: a repeated message id always attaches to the first task. Default `key`: as docs/engine.md says. */
+  readonly idempotency?: 'key' | 'messageId';
+  /** Signs page tokens; at least 32 bytes. Default: made anew, so that tokens end with the process. */
+  readonly secret?: Uint8Array<ArrayBuffer>;
+  readonly extendedCard?: ExtendedCard;
+  readonly traitsOf?: (dialect: DialectId) => Traits;
+  readonly clock?: Clock;
+  readonly ids?: Ids;
+  readonly timers?: Timers;
+  /** What went wrong inside, for the log. */
+  readonly report?: (what: string, cause: unknown) => void;
+  /** The store has failed for good: nothing more can be kept, and the process had better end. */
+  readonly onBroken?: (cause: unknown) => void;
+  /** These entries are durable: a wake-up for whoever follows logs, as webhooks do. It must not throw. */
+  readonly onCommitted?: (row: TaskRow, entries: readonly Entry[]) => void;
+}

@@ -1,0 +1,56 @@
+import { isInterrupted } from '#protocol';
+import type { Core } from './core.ts';
+import { hold, release } from './core.ts';
+import type { Live } from './live.ts';
+import type { TaskRow } from './ports.ts';
+import type { StopReason } from './stopping.ts';
+import { stopTask } from './stopping.ts';
+import { startTurn } from './turns.ts';
+
+export interface Recovered {
+  readonly waiting: number;
+  readonly started: number;
+  readonly ended: number;
+}
+
+/**
+ * After a start: whoever waits for its caller goes on waiting; every other task that is not finished is begun, repeated or failed,
+ * by what its agent declares. Afterwards none is at work that nobody works on. When it returns, all ends are durable.
+ */
+export async function recover(core: Core): Promise<Recovered> {
+  const counts = { waiting: 0, started: 0, ended: 0 };
+  for (const row of await core.store.unfinished()) {
+    if (isInterrupted(row.state)) {
+      counts.waiting += 1;
+      continue;
+    }
+    const live = await hold(core, 'any', row.id);
+    if (live === undefined) continue;
+    const reason = whyEnded(core, row);
+    if (reason === undefined) {
+      counts.started += 1;
+      again(core, live);
+    } else {
+      counts.ended += 1;
+      stopTask(core, live, reason);
+    }
+    release(core, live);
+  }
+  if (counts.ended > 0) await core.writer.settled();
+  return counts;
+}
+
+/** Undefined: it is begun. A turn whose agent was never started can be, whatever the agent declares. */
+function whyEnded(core: Core, { agent: name, attempt }: TaskRow): StopReason | undefined {
+  const agent = core.agents.get(name);
+  if (agent === undefined) return 'orphaned';
+  if (attempt === 0) return undefined;
+  if (agent.recovery === 'fail') return 'interrupted';
+  return attempt >= core.limits.attemptsMax ? 'given up' : undefined;
+}
+
+/** The more often it was tried, the longer the others have before it is tried again. `startTurn` counts on disk before it runs. */
+function again(core: Core, live: Live): void {
+  const { attempt } = live.row;
+  startTurn(core, live, attempt === 0 ? { again: true } : { again: true, delayMs: core.limits.retryMs * attempt ** 2 });
+}

@@ -1,0 +1,134 @@
+import type { CallContext, EventStream, Logged, SendRequest, SendResult, Seq, Task } from '#protocol';
+import { A2AError } from '#protocol';
+import type { Call, Served } from './call.ts';
+import { callOf } from './call.ts';
+import type { Core } from './core.ts';
+import { release } from './core.ts';
+import { checkStreaming, follow } from './follow.ts';
+import type { Admitted, Live } from './live.ts';
+import { addSender, nextCommit, wakeAll } from './live.ts';
+import { nameFor, renameTask } from './names.ts';
+import { foldTo, withHistory } from './read.ts';
+import { markOf, nameOf, sendOnce } from './retries.ts';
+
+/** A send: answered when the message has been dealt with, or as soon as it is kept. Nothing is answered that is not durable. */
+export async function send(core: Core, served: Served, { request, ctx }: Sending): Promise<SendResult> {
+  const call = callOf(core, served, request, ctx);
+  const naming = nameOf(call);
+  const sent = await sendOnce(core, call, naming);
+  const result = sent.answer === undefined ? await answer(core, call, sent) : { message: sent.answer };
+  const mark = markOf(core, call, naming);
+  if (mark !== undefined) (ctx.onDelivered ?? atOnce).call(ctx, mark);
+  return result;
+}
+
+interface Sending {
+  readonly request: SendRequest;
+  readonly ctx: CallContext;
+}
+
+function atOnce(mark: () => void): void {
+  mark();
+}
+
+async function answer(core: Core, call: Call, { live, seq }: Admitted): Promise<SendResult> {
+  try {
+    const returnsAtOnce = call.request.configuration?.returnImmediately ?? !call.traits.blockingDefault;
+    const at = returnsAtOnce
+      ? await kept(core, live, { seq, signal: call.ctx.signal })
+      : await dealtWith(core, live, { seq, signal: call.ctx.signal });
+    if (live.direct !== undefined) return { message: live.direct };
+    live.announced = true;
+    const task = trimmed(call, await foldTo(core, live, at));
+    return { task: renameTask(task, nameFor(live.row, call.traits)) };
+  } finally {
+    release(core, live);
+  }
+}
+
+interface Waiting {
+  readonly seq: Seq;
+  readonly signal: AbortSignal;
+}
+
+/** The message is durable; or the agent was so quick that its direct message is. */
+async function kept(core: Core, live: Live, { seq, signal }: Waiting): Promise<Seq> {
+  while (live.direct === undefined ? live.committed < seq : !live.isDirectSaved) await wait(core, live, signal);
+  return live.committed;
+}
+
+/** The task is finished or asks for something, and that is durable. */
+async function dealtWith(core: Core, live: Live, { seq, signal }: Waiting): Promise<Seq> {
+  const sender = addSender(live, seq);
+  try {
+    for (;;) {
+      if (live.direct !== undefined) {
+        if (live.isDirectSaved) return seq;
+      } else if (sender.settledAt !== undefined && live.committed >= sender.settledAt) return sender.settledAt;
+      await wait(core, live, signal);
+    }
+  } finally {
+    live.senders.delete(sender);
+  }
+}
+
+async function wait(core: Core, live: Live, signal: AbortSignal): Promise<void> {
+  core.writer.check();
+  if (signal.aborted) throw new A2AError('UNAVAILABLE', 'the caller has left');
+  if (core.phase === 'off') throw new A2AError('UNAVAILABLE', 'the server is shutting down', { retryAfterMs: 1000 });
+  await nextCommit(live, signal);
+}
+
+function trimmed({ request, traits }: Call, task: Task): Task {
+  return withHistory(task, request.configuration?.historyLength, traits.historyDefault);
+}
+
+/** The same, read along while it happens. */
+export async function* stream(core: Core, served: Served, { request, ctx }: Sending): EventStream & AsyncGenerator<readonly Logged[]> {
+  checkStreaming(core, served.agent);
+  const call = callOf(core, served, request, ctx);
+  const naming = nameOf(call);
+  const sent = await sendOnce(core, call, naming);
+  const mark = markOf(core, call, naming);
+  if (mark !== undefined) ctx.onDelivered?.(mark);
+  if (sent.answer !== undefined) {
+    yield [{ event: { message: sent.answer } }];
+  } else {
+    yield* events(core, call, sent);
+  }
+  if (ctx.onDelivered === undefined && !ctx.signal.aborted) mark?.();
+}
+
+async function* events(core: Core, call: Call, { live, seq }: Admitted): AsyncGenerator<readonly Logged[]> {
+  const { traits, ctx } = call;
+  try {
+    await firstWord(core, live, { seq, signal: ctx.signal });
+    if (live.direct !== undefined) {
+      yield [{ event: { message: live.direct } }];
+      return;
+    }
+    live.announced = true;
+    const { closesOnInputRequired } = traits;
+    yield* follow(core, live, { from: seq, traits, signal: ctx.signal, closesOnInputRequired, trim: (task) => trimmed(call, task) });
+  } finally {
+    release(core, live);
+  }
+}
+
+/** The first frame says whether this is a task or a message: the agent gets a moment to say its first word. */
+async function firstWord(core: Core, live: Live, { seq, signal }: Waiting): Promise<void> {
+  let isOverdue = live.announced || core.traitsOf(live.row.dialect).directMessage === 'as-task';
+  const callOff = isOverdue
+    ? undefined
+    : core.timers.later(core.limits.firstOutputMs, () => {
+        isOverdue = true;
+        wakeAll(live);
+      });
+  try {
+    while (live.direct === undefined ? live.committed < seq || !(isOverdue || live.committed > seq) : !live.isDirectSaved) {
+      await wait(core, live, signal);
+    }
+  } finally {
+    callOff?.();
+  }
+}
