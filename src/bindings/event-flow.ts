@@ -53,12 +53,17 @@ class EventFlow implements Outflow {
   #isQuiet = true;
   #isOver = false;
   #isClosed = false;
+  #isWhole = false;
 
   constructor(events: OpenStream, wire: EventWire) {
     this.#first = events.first;
     this.#rest = events.rest;
     this.#wire = wire;
     this.#prefix = wire.retryMs === undefined ? '' : encodeRetry(wire.retryMs);
+  }
+
+  get isWhole(): boolean {
+    return this.#isWhole;
   }
 
   next(): Promise<string | undefined> {
@@ -126,6 +131,7 @@ class EventFlow implements Outflow {
       for (;;) {
         if (this.#at === this.#batch.length && !(await this.#fetch())) {
           this.#isOver = true;
+          this.#isWhole = true;
           return this.#taken() + encodeFrames(this.#wire.writer.end(await this.#taskAtEnd()));
         }
         const text = this.#write();

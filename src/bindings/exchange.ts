@@ -6,6 +6,8 @@ import { readBytes } from './body.ts';
  */
 export interface Asked {
   readonly method: string;
+  /** Scheme and host that the caller asked for, as `http://127.0.0.1:41242`. Only a host's check makes it trustworthy. */
+  readonly origin: string;
   /** As it came: percent-encoded, without the query. */
   readonly path: string;
   /** What follows the question mark; empty if nothing does. */
@@ -35,16 +37,18 @@ export interface Outflow {
   cancel(): void;
   /** This is said yet, and then it is over: the server stops. */
   finish(text: string): void;
+  /** It came to its own end. */
+  readonly isWhole: boolean;
 }
 
 export function askedOf(request: Request): Asked {
   const { headers } = request;
-  // Whatever comes before the path is the host's business.
   const from = request.url.indexOf('/', request.url.indexOf('://') + 3);
   const target = from === -1 ? '/' : request.url.slice(from);
   const mark = target.indexOf('?');
   return {
     method: request.method,
+    origin: from === -1 ? request.url : request.url.slice(0, from),
     path: mark === -1 ? target : target.slice(0, mark),
     query: mark === -1 ? '' : target.slice(mark + 1),
     signal: request.signal,

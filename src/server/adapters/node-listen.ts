@@ -1,0 +1,90 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
+import type { Answer } from '#bindings';
+import type { Handler } from '../handler.ts';
+import type { ServerLimits } from '../limits.ts';
+import type { Log } from '../log.ts';
+import type { Metrics } from '../metrics.ts';
+import { NodeAsked } from './node-asked.ts';
+import { checkHead } from './node-checks.ts';
+import { writeAnswer } from './node-write.ts';
+
+export interface HostOptions {
+  readonly handler: Handler;
+  readonly limits: ServerLimits;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+export interface Host {
+  readonly server: Server;
+  /** Requests that have not been answered yet, streams aside. */
+  readonly busy: () => number;
+  /** From now on each connection ends with its answer. */
+  stopKeeping(): void;
+}
+
+/** After the answer to a body that is too large, so that its sender reads the answer before it runs into a closed door. */
+const LINGER_MS = 500;
+
+/** Node's HTTP server around a handler, with what Node by itself is too patient for (faults.md H7 to H9). */
+export function createHost({ handler, limits, log, metrics }: HostOptions): Host {
+  let busy = 0;
+  let isStopping = false;
+  const cut = metrics.counter({ name: 'parley_streams_cut_total', help: 'Streams cut off because nobody read them.' });
+  const dropped = metrics.counter({ name: 'parley_connections_dropped_total', help: 'Connections beyond the limit.' });
+
+  const answerTo = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
+    const asked = new NodeAsked(incoming, outgoing);
+    const refused = checkHead(incoming, limits.headersMax);
+    const answer = refused ?? (await handler.answer(asked));
+    writeAnswer(outgoing, answer, {
+      idleMsMax: limits.streamIdleMsMax,
+      isLast: isStopping || refused !== undefined || isUnread(incoming, answer),
+      onDelivered: asked.delivered,
+      onCut: () => cut.add([]),
+    });
+    if (isUnread(incoming, answer)) linger(incoming);
+  };
+  const server = createServer(
+    {
+      headersTimeout: limits.headerMsMax,
+      requestTimeout: limits.requestMsMax,
+      connectionsCheckingInterval: Math.min(500, limits.headerMsMax),
+      keepAliveTimeout: 65_000,
+      noDelay: true,
+    },
+    (incoming, outgoing) => {
+      busy += 1;
+      answerTo(incoming, outgoing)
+        .catch((thrown: unknown) => {
+          log.error('a request could not be answered', thrown);
+          outgoing.destroy();
+        })
+        .finally(() => {
+          busy -= 1;
+        });
+    },
+  );
+  server.maxConnections = limits.connectionsMax;
+  server.on('drop', () => dropped.add([]));
+  return {
+    server,
+    busy: () => busy,
+    stopKeeping: () => {
+      isStopping = true;
+    },
+  };
+}
+
+/** The answer was made without the whole body: because it is too large, or because nobody wanted it. */
+function isUnread(incoming: IncomingMessage, { status }: Answer): boolean {
+  return status === 413 && !incoming.complete;
+}
+
+/** What still comes is read and dropped for a moment: closing on unread bytes would take the answer back on its way. */
+function linger(incoming: IncomingMessage): void {
+  incoming.resume();
+  const timer = setTimeout(() => incoming.destroy(), LINGER_MS);
+  incoming.once('close', () => clearTimeout(timer));
+}
