@@ -40,6 +40,7 @@ function isLeft({ row }: Live, run: Run): boolean {
 }
 
 async function ended(core: Core, ms: number): Promise<void> {
+  if (ms <= 0) return;
   let isOverdue = false;
   let callOff: () => void = () => {};
   const deadline = new Promise<void>((resolve) => {
