@@ -1,0 +1,71 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { StoreError } from './faults.ts';
+import type { Files } from './files.ts';
+import { sizeOf } from './files.ts';
+import type { MarkedCommit } from './marks.ts';
+import { readMarks } from './marks.ts';
+import type { Meta } from './open.ts';
+import type { Quarantined } from './quarantine.ts';
+import { structureProblems } from './verify.ts';
+
+export interface Losses {
+  /** Tasks with something in the lost commits. */
+  readonly tasks: readonly Quarantined[];
+  /** Lost commits that held something of no task: answers to sends that made none. */
+  readonly others: number;
+  readonly commits: number;
+  /** The marks are of no use for what comes now. */
+  readonly isStale: boolean;
+}
+
+interface LossOptions {
+  /** Carry on although it can't be said what was lost. */
+  readonly acceptLoss: boolean;
+}
+
+/**
+ * Compares the database with its high-water mark. What is missing is named, task by task; where it can't be named the store is not
+ * opened.
+ */
+export function findLosses(db: DatabaseSync, files: Files, meta: Meta, { acceptLoss }: LossOptions): Losses {
+  const marks = readMarks(files.marks);
+  if (marks === undefined) {
+    if (sizeOf(files.wal) > 0 && !acceptLoss)
+      throw refusal(
+        files,
+        'the high-water mark is missing or illegible, and the WAL is not empty: whether commits were lost can’t be told',
+      );
+    return { ...NOTHING, isStale: true };
+  }
+  if (marks.store !== meta.store && !acceptLoss) throw refusal(files, `${files.marks} belongs to another store`);
+  if (meta.commits < marks.base && !acceptLoss) {
+    throw refusal(
+      files,
+      `the database holds ${meta.commits} commits, but held ${marks.base} once: it was damaged, or an older copy was put in its place`,
+    );
+  }
+  const lost = marks.store === meta.store ? marks.commits.filter(({ commit }) => commit > meta.commits) : [];
+  if (lost.length === 0) return { ...NOTHING, isStale: marks.store !== meta.store || meta.commits < marks.base };
+  const problems = structureProblems(db);
+  if (problems.length > 0) throw refusal(files, `${lost.length} commits were lost, and what is left is not whole (${problems.join('; ')})`);
+  return { tasks: tasksIn(lost), others: lost.filter((commit) => commit.hasOther).length, commits: lost.length, isStale: true };
+}
+
+const NOTHING: Losses = { tasks: [], others: 0, commits: 0, isStale: false };
+
+function tasksIn(lost: readonly MarkedCommit[]): readonly Quarantined[] {
+  const why = 'its last entries were lost with the end of the WAL';
+  const tasks = new Map<number, Quarantined>();
+  for (const { key, id } of lost.flatMap((commit) => commit.tasks)) {
+    const known = id ?? tasks.get(key)?.id;
+    tasks.set(key, known === undefined ? { key, why } : { key, id: known, why });
+  }
+  return [...tasks.values()];
+}
+
+function refusal(files: Files, what: string): StoreError {
+  return new StoreError(
+    'damaged',
+    `${files.path}: ${what}. Restore it from a backup; or open it with acceptLoss to carry on without what is lost`,
+  );
+}

@@ -1,0 +1,102 @@
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { crc32 } from 'node:zlib';
+
+/**
+ * The high-water mark. SQLite drops the end of a damaged WAL without a word, so what was committed is also noted outside of it: a
+ * line for each commit, written before anybody hears of the commit, with the tasks that it concerned. At the next start a commit
+ * that has its line and is not in the database was lost, and its tasks are known. The file is not synced: it has to survive the
+ * process, and after a power failure it is at worst behind. It starts afresh whenever the whole WAL has reached the main file.
+ */
+export interface Marks {
+  note(commit: number, touched: string): void;
+  /** Another file has been put in its place (`startMarks`). */
+  reopen(): void;
+  close(): void;
+}
+
+const HEADER = 'parley-marks-1';
+
+/** An empty file for a database that holds all commits up to a number in its main file. Durable when this returns. */
+export function startMarks(path: string, store: string, commits: number): void {
+  const temporary = `${path}.new`;
+  const file = openSync(temporary, 'w');
+  writeSync(file, sealed(`${HEADER} ${store} ${commits}`));
+  fsyncSync(file);
+  closeSync(file);
+  renameSync(temporary, path);
+  syncFolder(dirname(path));
+}
+
+export function syncFolder(folder: string): void {
+  if (process.platform === 'win32') return;
+  const file = openSync(folder, 'r');
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+export function openMarks(path: string): Marks {
+  let file = openSync(path, 'a');
+  return {
+    note: (commit, touched) => {
+      writeSync(file, sealed(`${commit} ${touched}`));
+    },
+    reopen: () => {
+      closeSync(file);
+      file = openSync(path, 'a');
+    },
+    close: () => closeSync(file),
+  };
+}
+
+export interface MarkedTask {
+  readonly key: number;
+  readonly id?: string;
+}
+
+export interface MarkedCommit {
+  readonly commit: number;
+  readonly tasks: readonly MarkedTask[];
+  /** It also held something that belongs to no task. */
+  readonly hasOther: boolean;
+}
+
+export interface MarksRead {
+  readonly store: string;
+  /** The main file holds everything up to this commit. */
+  readonly base: number;
+  readonly commits: readonly MarkedCommit[];
+}
+
+/** Undefined: there is no such file, or it has no legible head. Illegible lines in it are passed over: the last may be torn. */
+export function readMarks(path: string): MarksRead | undefined {
+  if (!existsSync(path)) return undefined;
+  const [head, ...lines] = readFileSync(path, 'utf8').split('\n').map(unsealed);
+  const [header, store, base] = head?.split(' ') ?? [];
+  if (header !== HEADER || store === undefined || base === undefined) return undefined;
+  return { store, base: Number(base), commits: lines.flatMap((line) => (line === undefined ? [] : [commitOf(line)])) };
+}
+
+function commitOf(line: string): MarkedCommit {
+  const [commit, ...touched] = line.split(' ');
+  const tasks = touched.filter((word) => /^\d/.test(word)).map(taskOf);
+  return { commit: Number(commit), tasks, hasOther: touched.includes('*') };
+}
+
+function taskOf(word: string): MarkedTask {
+  const [key, id] = word.split('=');
+  return id === undefined ? { key: Number(key) } : { key: Number(key), id: decodeURIComponent(id) };
+}
+
+function sealed(line: string): string {
+  return `${line} ${crc32(line).toString(16)}\n`;
+}
+
+function unsealed(line: string): string | undefined {
+  const at = line.lastIndexOf(' ');
+  const body = line.slice(0, Math.max(0, at));
+  return crc32(body).toString(16) === line.slice(at + 1) ? body : undefined;
+}

@@ -1,0 +1,79 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { Scope, Store, TaskRow } from '../../ports.ts';
+import { isDamage, taskDamaged } from './errors.ts';
+import type { Guard } from './guard.ts';
+import { createLists } from './lists.ts';
+import { createReadLog } from './log.ts';
+import type { Pushes } from './pushes.ts';
+import type { Quarantine } from './quarantine.ts';
+import type { Realms } from './realms.ts';
+import type { TaskRecord } from './rows.ts';
+import { rowOf, TASK_COLUMNS } from './rows.ts';
+import type { Sends } from './sends.ts';
+import { query } from './statement.ts';
+import type { Tally } from './tally.ts';
+import { toText } from './text.ts';
+
+interface ReadParts {
+  readonly guard: Guard;
+  readonly realms: Realms;
+  readonly tally: Tally;
+  readonly sends: Sends;
+  readonly pushes: Pushes;
+  readonly quarantine: Quarantine;
+}
+
+type Reads = Omit<Store, 'commit' | 'close' | 'lastKey'>;
+
+export function createReads(db: DatabaseSync, { guard, realms, tally, sends, pushes, quarantine }: ReadParts): Reads {
+  const byId = query<TaskRecord>(db, `SELECT ${TASK_COLUMNS} FROM task WHERE id = ?`);
+  const byAlias = query<TaskRecord>(
+    db,
+    `SELECT ${TASK_COLUMNS} FROM task INDEXED BY task_alias WHERE realm = ? AND alias = ? ORDER BY key DESC LIMIT 1`,
+  );
+  const readLog = createReadLog(db);
+  const lists = createLists(db, realms, tally, quarantine);
+  return {
+    task: (scope, id) =>
+      guard.read(() => {
+        const record = byId.one(toText(id));
+        if (record === undefined) {
+          quarantine.assertIdServed(toText(id));
+          return undefined;
+        }
+        const row = rowOf(record, realms);
+        if (!isIn(scope, row)) return undefined;
+        quarantine.assertServed(row.key);
+        return row;
+      }),
+    byAlias: (owner, agent, alias) =>
+      guard.read(() => {
+        const realm = realms.find(owner, agent);
+        const record = realm === undefined ? undefined : byAlias.one(realm.key, toText(alias));
+        if (record === undefined) return undefined;
+        quarantine.assertServed(record.key);
+        return rowOf(record, realms);
+      }),
+    entries: (key, range) =>
+      guard.read(() => {
+        quarantine.assertServed(key);
+        try {
+          return readLog(key, range);
+        } catch (thrown) {
+          throw isDamage(thrown) ? taskDamaged(key, thrown instanceof Error ? thrown.message : '') : thrown;
+        }
+      }),
+    send: (name) => guard.read(() => sends.get(name)),
+    pushConfigs: (key) => guard.read(() => pushes.of(key)),
+    list: (asked) => guard.read(() => lists.list(asked)),
+    count: (filter) => guard.read(() => lists.count(filter)),
+    waiting: (filter, limit) => guard.read(() => lists.waiting(filter, limit)),
+    unfinished: () => guard.read(lists.unfinished),
+    quiet: (phase, range) => guard.read(() => lists.quiet(phase, range)),
+    finished: () => guard.read(lists.finished),
+  };
+}
+
+function isIn(scope: Scope, { owner }: TaskRow): boolean {
+  return scope === 'any' || (scope.tenant === owner.tenant && scope.principal === owner.principal);
+}

@@ -1,0 +1,13 @@
+import type { Clock, Ids } from '#protocol';
+import { systemClock } from '#protocol';
+
+/** Milliseconds in base 36 take nine digits until the year 5188. */
+const DIGITS = 9;
+
+/**
+ * Ids that begin with their time: in a store's index they come one after another, so a commit writes to one page of it and not to as
+ * many as there are tasks. A random id follows whole, so they are as hard to guess; they do tell when they were made.
+ */
+export function timeOrderedIds(clock: Clock = systemClock): Ids {
+  return { next: () => `${clock.now().getTime().toString(36).padStart(DIGITS, '0')}-${crypto.randomUUID()}` };
+}
