@@ -45,6 +45,7 @@ export function fakeTurn(content: string | readonly Part[], options: FakeTurn = 
     attempt: options.attempt ?? 1,
     signal: options.signal ?? new AbortController().signal,
     asked,
+    durable: async () => {},
     ask: async (question) => {
       asked.push(question);
       return createUserMessage(answers.shift() ?? '');
