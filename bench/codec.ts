@@ -1,6 +1,6 @@
+import { parseJson } from '#bindings';
 import type { Dialect, Json, ReadEnv, Shape, Shapes } from '#protocol';
 import { artifactId, contextId, DEFAULT_READ_LIMITS, DIALECTS, messageId, randomIds, taskId } from '#protocol';
-import { parseJson } from '#bindings';
 import type { Measured } from './measure.ts';
 import { compare } from './measure.ts';
 
@@ -67,7 +67,11 @@ export interface CodecRow extends Measured {
 
 export function benchCodecs(rounds: number): readonly CodecRow[] {
   return DIALECTS.flatMap((dialect) =>
-    WORKS.filter((work) => canWrite(dialect, work)).map((work) => ({ dialect: dialect.id, work: work.name, ...measure(dialect, work, rounds) })),
+    WORKS.filter((work) => canWrite(dialect, work)).map((work) => ({
+      dialect: dialect.id,
+      work: work.name,
+      ...measure(dialect, work, rounds),
+    })),
   );
 }
 
@@ -76,7 +80,7 @@ function measure(dialect: Dialect, work: Work, rounds: number): Measured {
   const utf8 = new TextDecoder('utf-8', { fatal: true });
   const platform = (): number => JSON.stringify(JSON.parse(utf8.decode(bytes))).length;
   const ours = (): number => {
-    const parsed = parseJson(bytes);
+    const parsed = parseJson(bytes, DEFAULT_READ_LIMITS.jsonDepthMax);
     if (!parsed.ok) throw new Error('the benchmark parses its own bytes');
     const decoded = dialect.decode(work.shape, parsed.value, env);
     if (!decoded.ok) throw new Error(`${dialect.id} reads its own ${work.name}: ${JSON.stringify(decoded)}`);

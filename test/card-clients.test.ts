@@ -49,10 +49,10 @@ const CLIENTS: readonly {
     path: CARD_PATH,
     needs: {
       protocolVersion: '0.3.0',
-      url: `${BASE}/a2a`,
+      url: `${BASE}/`,
       preferredTransport: 'JSONRPC',
       additionalInterfaces: [
-        { url: `${BASE}/a2a`, transport: 'JSONRPC' },
+        { url: `${BASE}/`, transport: 'JSONRPC' },
         { url: BASE, transport: 'HTTP+JSON' },
       ],
       version: '1.2.3',
@@ -68,13 +68,13 @@ const CLIENTS: readonly {
     client: 'A2A 0.2',
     dialect: 'v02',
     path: '/.well-known/agent.json',
-    needs: { url: `${BASE}/a2a`, protocolVersion: expect.any(String), securitySchemes: FLAT },
+    needs: { url: `${BASE}/`, protocolVersion: expect.any(String), securitySchemes: FLAT },
   },
   {
     client: 'A2A 0.1',
     dialect: 'v01',
     path: '/.well-known/agent.json',
-    needs: { name: 'Agent', url: `${BASE}/a2a`, version: '1.2.3', authentication: { schemes: expect.any(Array) } },
+    needs: { name: 'Agent', url: `${BASE}/`, version: '1.2.3', authentication: { schemes: expect.any(Array) } },
   },
   {
     client: 'Society',
@@ -82,7 +82,7 @@ const CLIENTS: readonly {
     path: CARD_PATH,
     needs: {
       name: 'Agent',
-      url: `${BASE}/a2a`,
+      url: `${BASE}/`,
       capabilities: { streaming: true, pushNotifications: false },
       provider: { organization: 'Example' },
       authentication: { schemes: expect.any(Array) },
@@ -109,7 +109,7 @@ const CLIENTS: readonly {
     needs: {
       name: 'Agent',
       description: 'An agent.',
-      url: `${BASE}/a2a`,
+      url: `${BASE}/`,
       version: '1.2.3',
       skills: [{ id: 's' }],
       capabilities: { streaming: true },

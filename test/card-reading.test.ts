@@ -237,8 +237,23 @@ describe('a scheme that nobody knows', () => {
     ['Cortex', { ...old, interfaces: [{ url: 'https://a.example/a2a', protocol: 'json-rpc', version: '1.0' }] }],
   ])('is still required, on a card of %s', (_, raw) => {
     const found = registry.readCard(plain(raw), countingEnv());
-    if (found === undefined || found.dialect.id === 'promptkit') return; // its dialect is not registered
-    expect(found.card).toMatchObject({ ok: true, value: { securitySchemes: {}, securityRequirements: [{ schemes: { k: {} } }] } });
+    expect(found?.card).toMatchObject({ ok: true, value: { securitySchemes: {}, securityRequirements: [{ schemes: { k: {} } }] } });
+  });
+});
+
+describe('several OAuth flows in one scheme', () => {
+  const flows = { implicit: { authorizationUrl: 'a', scopes: {} }, password: { tokenUrl: 't', scopes: {} } };
+  const both = { securitySchemes: { o: { type: 'oauth2', flows } } };
+  const old = { ...V10, supportedInterfaces: undefined, url: 'https://a.example', ...both, security: [{ o: ['r'] }] };
+  it.each([
+    ['1.0', { ...V10, ...both, securityRequirements: [{ schemes: { o: { list: ['r'] } } }] }],
+    ['0.3', { ...old, protocolVersion: '0.3.0' }],
+    ['SAM', { ...old, url: 'solace:ns/a2a/v1/agent/request/A', protocolVersion: '0.3.0' }],
+    ['Cortex', { ...old, interfaces: [{ url: 'https://a.example/a2a', protocol: 'json-rpc', version: '1.0' }] }],
+  ])('are a choice, on a card of %s', (_, raw) => {
+    const list = ['r'];
+    const requirements = [{ schemes: { 'o.implicit': { list } } }, { schemes: { 'o.password': { list } } }];
+    expect(registry.readCard(plain(raw), countingEnv())?.card).toMatchObject({ ok: true, value: { securityRequirements: requirements } });
   });
 });
 

@@ -64,8 +64,10 @@ function attempt(document: Json, options: Parameters<typeof translate>[1], lenie
   } catch (thrown) {
     if (!isA2AError(thrown)) throw thrown;
     if (lenient && thrown.kind === 'UNSUPPORTED_OPERATION') return thrown.message;
-    const hint =
-      options.from === undefined ? 'name the dialect with --from (parley translate --list shows them), or the --kind' : undefined;
+    const isUnknown = thrown.kind === 'METHOD_NOT_FOUND' || thrown.kind === 'INVALID_REQUEST';
+    const hint = isUnknown
+      ? 'say what it is with --kind, or whose it is with --from (parley translate --list shows the dialects)'
+      : undefined;
     throw new CliError(thrown.message, hint === undefined ? {} : { hint });
   }
 }

@@ -170,6 +170,10 @@ describe('verifying', () => {
       { skills: [{ ...skill(), tags: ['t', ''], securityRequirements: [{ schemes: {} }] }] },
       ['skills[0].tags[1]', 'skills[0].securityRequirements[0]'],
     ],
+    [
+      { securitySchemes: { o: { oauth2SecurityScheme: { description: 'd', flows: { implicit: {} } } } } },
+      ['securitySchemes.o.oauth2SecurityScheme.flows.implicit'],
+    ],
     [ext({ uri: 'u', params: { a: 1, b: '' } }), ['capabilities.extensions[0].params']],
     [ext({ uri: 'u', params: { a: 1, b: [false, 0] } }), []],
     [ext({ params: { a: null } }), ['capabilities.extensions[0]']],

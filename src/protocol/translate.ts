@@ -1,5 +1,6 @@
 import type { AgentCard } from './card.ts';
 import type { Decoded, Dialect, Frame, ReadEnv, RpcId } from './dialects/dialect.ts';
+import { invalidParams } from './dialects/fault.ts';
 import type { Registry } from './dialects/registry.ts';
 import { equal } from './differences.ts';
 import { A2AError } from './errors.ts';
@@ -57,7 +58,8 @@ function kindOf(document: unknown, options: TranslateOptions): DocumentKind {
   if ('error' in members) return 'response';
   const found = options.registry.readCard(document, options.env);
   if (found?.card.ok === true && 'name' in members) return 'card';
-  return bestReading(document, 'response', options) !== undefined ? 'response' : 'event';
+  const [answer, event] = [bestReading(document, 'response', options), bestReading(document, 'event', options)];
+  return event !== undefined && (answer === undefined || event.apart < answer.apart) ? 'event' : 'response';
 }
 
 function translateRequest(document: unknown, options: TranslateOptions): Translation {
@@ -68,7 +70,7 @@ function translateRequest(document: unknown, options: TranslateOptions): Transla
   if (from === undefined || operation === undefined) throw new A2AError('METHOD_NOT_FOUND', `no dialect has a method ${method}`);
   const shape = `${operation}.request` as const;
   const rpcId = typeof id === 'string' || typeof id === 'number' ? { rpcId: id } : {};
-  const value = demand(from.decode(shape, params, { ...options.env, ...rpcId }), 'params');
+  const value = demand(from.decode(shape, params, { ...options.env, ...rpcId }), from, 'params');
   const name = options.to.methods[operation];
   if (name === undefined) throw new A2AError('UNSUPPORTED_OPERATION', `${options.to.title} has no ${operation}`);
   const { json, lost } = encodeWithLosses(options.to, [shape, value], options.env);
@@ -107,7 +109,7 @@ function translateCard(document: unknown, options: TranslateOptions): Translatio
       ? options.registry.readCard(document, options.env)
       : { dialect: options.from, card: options.from.card.read(document, options.env) };
   if (found === undefined) throw unreadable('card', options);
-  const card: AgentCard = demand(found.card, '');
+  const card: AgentCard = demand(found.card, found.dialect, '');
   const { json, lost } = writeCardWithLosses(options.to, card, options.env);
   return { from: found.dialect, kind: 'card', lost, output: [json] };
 }
@@ -122,14 +124,17 @@ interface Reading {
 
 const ANSWERS: readonly Operation[] = ['send', 'get', 'list', 'push.get', 'push.list', 'extendedCard'];
 
-/** Reads in every dialect there is and keeps what comes nearest to the same bytes when it is written again. */
+/**
+ * Reads in every dialect there is and keeps what comes nearest to the same bytes when it is written again. Readers forgive, so
+ * almost anything can be read as something; a reading that keeps nothing of the document is none.
+ */
 function bestReading(document: unknown, kind: 'response' | 'event', options: TranslateOptions): Reading | undefined {
   const members = membersOf(document);
   const raw = 'result' in members && 'jsonrpc' in members ? members['result'] : document;
   let best: Reading | undefined;
   for (const dialect of options.from === undefined ? options.registry.all : [options.from]) {
     for (const reading of kind === 'event' ? eventReadings(dialect, raw, options) : answerReadings(dialect, raw, options)) {
-      if (best === undefined || reading.apart < best.apart) best = reading;
+      if (reading.apart < (best?.apart ?? leaves(raw))) best = reading;
     }
   }
   return best;
@@ -177,16 +182,16 @@ function leaves(value: unknown): number {
   return Object.values(value).reduce((sum: number, member) => sum + leaves(member), 1);
 }
 
-function demand<T>(decoded: Decoded<T>, name: string): T {
+function demand<T>(decoded: Decoded<T>, from: Dialect, name: string): T {
   if (decoded.ok) return decoded.value;
-  if (decoded.reason === 'not-in-dialect') throw new A2AError('UNSUPPORTED_OPERATION', 'the dialect has no such document');
-  const field = [name, decoded.path].filter((piece) => piece !== '').join('.');
-  throw new A2AError('INVALID_PARAMS', `${field} ${decoded.problem}`, { field });
+  if (decoded.reason === 'not-in-dialect') throw new A2AError('UNSUPPORTED_OPERATION', `${from.title} has no such document`);
+  const fault = invalidParams({ path: [name, decoded.path].filter((piece) => piece !== '').join('.'), problem: decoded.problem });
+  throw new A2AError('INVALID_PARAMS', `read as ${from.title}: ${fault.message}`, fault.details);
 }
 
 function unreadable(kind: DocumentKind, options: TranslateOptions): A2AError {
   const who = options.from === undefined ? 'any known dialect' : options.from.title;
-  return new A2AError('INVALID_PARAMS', `this is not a ${kind} of ${who}`);
+  return new A2AError('INVALID_REQUEST', `this is not a ${kind} of ${who}`);
 }
 
 function membersOf(value: unknown): Readonly<Record<string, unknown>> {

@@ -89,6 +89,18 @@ describe('@a2a-js/sdk', () => {
   });
 });
 
+describe('a card as the server of @a2a-js/sdk really sends it, its unions as they lie in memory', () => {
+  it('is verified, and the schemes that its signature leaves out are named', async () => {
+    const signer = generateAgentCardSignature(key, { alg: 'ES256', kid: key.kid as string, typ: 'JOSE' });
+    const sent = JSON.parse(JSON.stringify(await signer(SdkCard.fromJSON(SECURED)))) as JsonObject;
+    expect(await verifyCard(sent, joseVerifier(publicKeys([key])))).toMatchObject({
+      ok: true,
+      form: 'sdk',
+      uncovered: ['securitySchemes.key', 'securitySchemes.mtls'],
+    });
+  });
+});
+
 interface Vector {
   readonly source: string;
   readonly keys: JSONWebKeySet;

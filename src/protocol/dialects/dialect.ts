@@ -77,6 +77,16 @@ export interface WireError {
   readonly data?: Json;
 }
 
+/** Where a dialect's JSON-RPC envelope differs from that of JSON-RPC 2.0. */
+export interface EnvelopeRules {
+  /** `jsonrpc` may be left out. */
+  readonly versionOptional?: true;
+  /** `id` may be left out, and is answered as null. */
+  readonly idOptional?: true;
+  /** An `id` of null is as good as none. */
+  readonly idNotNull?: true;
+}
+
 /** How a dialect *behaves*, in canonical terms. Engine, server and client read these; nothing reads a dialect's name. */
 export interface Traits {
   /** A send without a wish waits for a terminal or interrupted state. */
@@ -110,8 +120,12 @@ export interface Traits {
 /** One thing the dialect has no place for. `field` is `Type.member` of the canonical model. */
 export interface Loss {
   readonly field: string;
-  /** Lost only for these values; absent: always. */
+  /** Lost only for these values; unsaid: for any. */
   readonly values?: readonly Json[];
+  /** What is lost is that there was nothing: the dialect must say something here. */
+  readonly absent?: true;
+  /** Lost only where one of these stands beside it: a part's filename beside `text`, not beside `url`. */
+  readonly beside?: readonly string[];
   readonly reason: string;
   /** Where it can be seen that there is no place: a section of the specification, or of the product's documents. */
   readonly clause: string;
@@ -137,6 +151,9 @@ export interface Dialect {
   /** Throws UNSUPPORTED_OPERATION for a shape that the dialect does not have. */
   encode<K extends Shape>(shape: K, value: Shapes[K]): Json;
   readonly error: { read(raw: unknown): A2AError; write(error: A2AError): WireError };
+  readonly envelope?: EnvelopeRules;
+  /** The envelope id of a request, where the dialect gives it a meaning; otherwise the link counts. */
+  rpcId?<K extends Shape>(shape: K, value: Shapes[K]): RpcId | undefined;
   readonly card: CardCodec;
   /** `requestId` undefined: frames without a JSON-RPC envelope, as HTTP+JSON sends them. */
   openStream(requestId: RpcId | undefined): StreamWriter;

@@ -7,7 +7,7 @@ describe('the interfaces of a node', () => {
     expect(interfacesFor('https://a.example')).toEqual([
       { url: 'https://a.example/a2a', protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
       { url: 'https://a.example', protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
-      { url: 'https://a.example/a2a', protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
+      { url: 'https://a.example/', protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
       { url: 'https://a.example', protocolBinding: 'HTTP+JSON', protocolVersion: '0.3' },
     ]);
   });

@@ -9,8 +9,11 @@ export interface InterfaceOptions {
   readonly tenant?: TenantId;
 }
 
-/** Where a node answers in each binding. HTTP+JSON has the base itself: 1.0's paths hang on it, 0.3's under its `/v1`. */
-const PATHS = { JSONRPC: '/a2a', 'HTTP+JSON': '' } as const;
+/**
+ * Where a node answers in each binding. HTTP+JSON has the base itself: 1.0's paths hang on it, 0.3's under its `/v1`. The old
+ * JSON-RPC address is the root, because it becomes the `url` that Society's clients call, and only there are they known.
+ */
+const PATHS = { JSONRPC: { '1.0': '/a2a', '0.3': '/' }, 'HTTP+JSON': { '1.0': '', '0.3': '' } } as const;
 const BINDINGS = ['JSONRPC', 'HTTP+JSON'] as const;
 const VERSIONS = ['1.0', '0.3'] as const;
 
@@ -24,7 +27,7 @@ export function interfacesFor(baseUrl: string, options: InterfaceOptions = {}): 
   const bindings = options.prefer === 'HTTP+JSON' ? BINDINGS.toReversed() : BINDINGS;
   return VERSIONS.flatMap((protocolVersion) =>
     bindings.map((protocolBinding) => {
-      const out: Mutable<AgentInterface> = { url: `${base}${PATHS[protocolBinding]}`, protocolBinding, protocolVersion };
+      const out: Mutable<AgentInterface> = { url: `${base}${PATHS[protocolBinding][protocolVersion]}`, protocolBinding, protocolVersion };
       if (options.tenant !== undefined && protocolVersion === '1.0') out.tenant = options.tenant; // 0.3 has no tenants
       return out;
     }),

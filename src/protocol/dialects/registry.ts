@@ -6,6 +6,8 @@ import type { Decoded, Dialect, Hints, ReadEnv } from './dialect.ts';
 import { CONFIDENCE } from './dialect.ts';
 import { promptkit } from './promptkit/dialect.ts';
 import { sam, samDocumented } from './sam/dialect.ts';
+import { society } from './society/dialect.ts';
+import { v01 } from './v01/dialect.ts';
 import { v02, v02Releases } from './v02/dialect.ts';
 import { v03, v03Rest, v03TaskId } from './v03/dialect.ts';
 import { v10, v10Generation } from './v10/dialect.ts';
@@ -15,6 +17,7 @@ export const DIALECTS: readonly Dialect[] = [
   ...[v10, v10Generation],
   ...[v03, v03TaskId, v03Rest],
   ...[v02, ...v02Releases],
+  ...[v01, society],
   promptkit,
   ...[sam, samDocumented],
   cortex,

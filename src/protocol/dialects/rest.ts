@@ -19,6 +19,7 @@ export interface RestGrammar {
   /** A leading `/{tenant}` segment is part of the grammar. */
   readonly tenants: boolean;
   readonly mediaType: string;
-  writeError(error: A2AError): { readonly status: number; readonly body: Json };
+  /** `status`: of a refusal at the door that has one of its own (405, 415), in place of the error's. */
+  writeError(error: A2AError, status?: number): { readonly status: number; readonly body: Json };
   readError(status: number, body: unknown): A2AError;
 }

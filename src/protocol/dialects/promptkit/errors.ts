@@ -2,7 +2,7 @@ import type { ErrorKind } from '../../errors.ts';
 import { A2AError, ERRORS } from '../../errors.ts';
 import type { Dialect } from '../dialect.ts';
 import type { Codes } from '../shared/errors.ts';
-import { readError, writePlainError } from '../shared/errors.ts';
+import { httpStatusOf, readError, writePlainError } from '../shared/errors.ts';
 import { isRaw } from '../shared/read.ts';
 
 /** PromptKit's own errors: several kinds share a code, and then its text tells them apart. */
@@ -47,5 +47,5 @@ function messageOf(value: A2AError): string {
 
 /** Its client reads an answer only under 200; what is refused before the answer keeps its status, and 429 and 503 are retried. */
 export function httpStatusOnError(kind: ErrorKind): number {
-  return ERRORS[kind].rpc > -32000 || kind === 'PAYLOAD_TOO_LARGE' ? ERRORS[kind].http : 200;
+  return httpStatusOf(kind);
 }

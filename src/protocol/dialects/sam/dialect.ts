@@ -1,11 +1,11 @@
-import { ERRORS } from '../../errors.ts';
 import { dialectId } from '../../ids.ts';
-import type { Operation } from '../../operations.ts';
+import type { Operation, Shape, Shapes } from '../../operations.ts';
+import type { SendRequest } from '../../requests.ts';
 import type { Codecs } from '../define.ts';
 import { defineDialect } from '../define.ts';
-import type { Dialect, Loss, Traits } from '../dialect.ts';
+import type { Dialect, Loss, RpcId, Traits } from '../dialect.ts';
 import type { Codes } from '../shared/errors.ts';
-import { readError, writePlainError } from '../shared/errors.ts';
+import { httpStatusOf, readError, writePlainError } from '../shared/errors.ts';
 import { DRAFT_LOSSES } from '../shared/losses.ts';
 import { card } from './card.ts';
 import { detectDocumented } from './detect.ts';
@@ -43,7 +43,7 @@ const traits: Traits = {
   historyDefault: 'all',
   subscribeFinished: 'error',
   // SAM has no HTTP form of its own; JSON-RPC errors go out as in the official versions.
-  httpStatusOnError: (kind) => (ERRORS[kind].rpc > -32000 || kind === 'PAYLOAD_TOO_LARGE' ? ERRORS[kind].http : 200),
+  httpStatusOnError: httpStatusOf,
   timeoutMs: 300_000, // its gateways' idle task_timeout (§4f)
   bodyBytesMax: 10_000_000,
   extensionsHeader: undefined,
@@ -54,14 +54,19 @@ const MODEL = 'dialects.md §4b: the models of A2A 0.3';
 const NAMED = 'dialects.md §4b: request id = task id; seed 003, Message Object: task_id';
 const losses: readonly Loss[] = [
   { field: 'Message.taskId', reason: 'a request names its task in one place, read as the caller’s name for it (alias)', clause: NAMED },
-  { field: 'SendRequest.alias', reason: 'a task id in the message of a request is read as the caller’s name for the task', clause: NAMED },
+  {
+    field: 'SendRequest.alias',
+    absent: true,
+    reason: 'a task id in the message of a request is read as the caller’s name for the task',
+    clause: NAMED,
+  },
   ...['SendRequest.tenant', 'CancelRequest.tenant', 'AgentInterface.tenant'].map((field) => ({
     field,
     reason: 'SAM has no tenants; its namespace is the root of the topics',
     clause: 'dialects.md §4f: topics under {ns}/a2a/v1',
   })),
-  { field: 'Part.filename', reason: 'only a file has a name, not text or data', clause: `${MODEL} (protocol.md §4.3)` },
-  { field: 'Part.mediaType', reason: 'only a file has a media type, not text or data', clause: `${MODEL} (protocol.md §4.3)` },
+  { field: 'Part.filename', beside: ['text', 'data'], reason: 'only a file has a name', clause: `${MODEL} (protocol.md §4.3)` },
+  { field: 'Part.mediaType', beside: ['text', 'data'], reason: 'only a file has a media type', clause: `${MODEL} (protocol.md §4.3)` },
   {
     field: 'AgentInterface.protocolVersion',
     reason: 'one version for the whole card: that of the first interface',
@@ -81,6 +86,13 @@ function codecs(spelling: Spelling): Codecs {
   };
 }
 
+/** A send's envelope id is the task's name (§4b); a cancel has an id of its own, or its answer would be taken for the task's. */
+function rpcId<K extends Shape>(shape: K, value: Shapes[K]): RpcId | undefined {
+  if (shape !== 'send.request' && shape !== 'stream.request') return undefined;
+  const { alias, message } = value as SendRequest;
+  return alias ?? message.taskId;
+}
+
 function build(id: string, title: string, spelling: Spelling): Dialect {
   return defineDialect({
     id: dialectId(id),
@@ -90,6 +102,7 @@ function build(id: string, title: string, spelling: Spelling): Dialect {
     detect: spelling === 'wire' ? () => 'no' : detectDocumented,
     codecs: codecs(spelling),
     error: { read: (raw) => readError(raw, codes), write: (error) => writePlainError(error, codes) },
+    rpcId,
     card,
     openStream: (requestId) => openStream(requestId, spelling),
     traits,

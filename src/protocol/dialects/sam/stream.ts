@@ -23,6 +23,7 @@ export function openStream(requestId: RpcId | undefined, spelling: Spelling): St
     return released;
   };
   return {
+    endsWithTask: true,
     frames: (batch) => {
       const out: Frame[] = [];
       for (const logged of batch) {

@@ -22,6 +22,11 @@ export function kindOf(code: unknown, codes: Codes): ErrorKind | undefined {
   return kinds.find((kind) => codes[kind] === code) ?? kinds.find((kind) => codes[kind] === undefined && ERRORS[kind].rpc === code);
 }
 
+/** HTTP status of a JSON-RPC error: 200, as the SDKs answer, but what is refused at the door keeps its own. */
+export function httpStatusOf(kind: ErrorKind): number {
+  return ERRORS[kind].rpc > -32000 || kind === 'PAYLOAD_TOO_LARGE' ? ERRORS[kind].http : 200;
+}
+
 /** An error of a dialect whose `data` is free-form: an object if there is anything to say, otherwise nothing. */
 export function writePlainError(error: A2AError, codes: Codes): WireError {
   const { field, info, data } = error.details;

@@ -123,7 +123,7 @@ export function id<Id extends string>(value: unknown, name: string, env: ReadEnv
 export function oneOf<T>(value: unknown, name: string, known: ReadonlyMap<unknown, T>): T {
   const found = known.get(value);
   if (found !== undefined) return found;
-  return fail(name, missingOr(value, `unknown value ${shown(value)}; known: ${[...known.keys()].filter(isText).join(', ')}`));
+  return fail(name, missingOr(value, `has the unknown value ${shown(value)}; known: ${[...known.keys()].filter(isText).join(', ')}`));
 }
 
 export function metadataIf(value: unknown, name: string, env: ReadEnv): Metadata | undefined {

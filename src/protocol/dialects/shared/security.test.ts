@@ -50,6 +50,11 @@ describe('a scheme', () => {
     });
   });
 
+  it('is read as a2a-js holds it in memory and serves it', () => {
+    const held = { scheme: { $case: 'oauth2SecurityScheme', value: { flows: { flow: { $case: 'clientCredentials', value: flow } } } } };
+    expect(schemes({ o: held })).toEqual({ o: { oauth2SecurityScheme: { flows: { clientCredentials: flow } } } });
+  });
+
   it('is what its wrapped member says where the flat ones say something else: a signature covers that', () => {
     expect(schemes({ k: { type: 'apiKey', in: 'query', name: 'n', httpAuthSecurityScheme: { scheme: 'Bearer' } } })).toEqual({
       k: { httpAuthSecurityScheme: { scheme: 'Bearer' } },

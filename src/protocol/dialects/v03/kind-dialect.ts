@@ -1,4 +1,4 @@
-import { A2AError, ERRORS } from '../../errors.ts';
+import { A2AError } from '../../errors.ts';
 import { dialectId } from '../../ids.ts';
 import type { Operation } from '../../operations.ts';
 import { OPERATIONS } from '../../operations.ts';
@@ -6,7 +6,7 @@ import type { Codec, Codecs } from '../define.ts';
 import { defineDialect } from '../define.ts';
 import type { Confidence, Dialect, Hints, Loss, RpcId, StreamWriter, Traits } from '../dialect.ts';
 import type { Codes } from '../shared/errors.ts';
-import { readError, writePlainError } from '../shared/errors.ts';
+import { httpStatusOf, readError, writePlainError } from '../shared/errors.ts';
 import { envelope, frame } from '../shared/stream.ts';
 import type { CardEdition } from './card.ts';
 import { cardCodec, cardReader, writeCard } from './card.ts';
@@ -83,7 +83,7 @@ export const TRAITS: Traits = {
   httpStatusOnError: (kind) => {
     if (kind === 'PARSE_ERROR') return 400;
     // Refusals at the door are HTTP's own and keep their status; the specification leaves the rest open and the SDKs say 200.
-    return ERRORS[kind].rpc > -32000 || kind === 'PAYLOAD_TOO_LARGE' ? ERRORS[kind].http : 200;
+    return httpStatusOf(kind);
   },
   timeoutMs: 30_000,
   bodyBytesMax: 1_048_576,

@@ -6,7 +6,7 @@ import type { Operation } from '../../operations.ts';
 import type { Codec, Codecs } from '../define.ts';
 import { defineDialect } from '../define.ts';
 import type { Dialect, Loss, Traits } from '../dialect.ts';
-import { readError, writeDetails } from '../shared/errors.ts';
+import { httpStatusOf, readError, writeDetails } from '../shared/errors.ts';
 import { DRAFT_LOSSES } from '../shared/losses.ts';
 import type { Reader } from '../shared/read.ts';
 import { plainStream } from '../shared/stream.ts';
@@ -58,7 +58,7 @@ const traits: Traits = {
   historyDefault: 'all',
   subscribeFinished: 'error',
   // §9.5 leaves the HTTP status of a JSON-RPC error open; the SDKs answer 200. Refusals at the door keep their own.
-  httpStatusOnError: (kind) => (ERRORS[kind].rpc > -32000 || kind === 'PAYLOAD_TOO_LARGE' ? ERRORS[kind].http : 200),
+  httpStatusOnError: httpStatusOf,
   timeoutMs: 30_000,
   bodyBytesMax: 1_048_576,
   extensionsHeader: 'A2A-Extensions',

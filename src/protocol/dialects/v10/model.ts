@@ -215,10 +215,8 @@ export function readEvent(raw: unknown, env: ReadEnv): TaskEvent {
 /** The 1.1 draft's int64, which ProtoJSON writes as a string. 0 means that the peer does not count. */
 export function generationIf(value: unknown, name: string): Seq | undefined {
   if (value === undefined || value === null) return undefined;
-  const number = Number(value);
-  if ((typeof value !== 'string' && typeof value !== 'number') || !Number.isSafeInteger(number) || number < 0) {
-    return fail(name, 'must be a whole number');
-  }
+  const number = typeof value === 'string' || typeof value === 'number' ? Number(value) : Number.NaN;
+  if (!Number.isSafeInteger(number) || number < 0) return fail(name, 'must be a whole number');
   return number === 0 ? undefined : (number as Seq);
 }
 

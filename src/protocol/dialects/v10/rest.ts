@@ -26,10 +26,11 @@ export const rest: RestGrammar = {
     { verb: 'GET', path: '/extendedAgentCard', operation: 'extendedCard' },
   ],
   // §11.6: google.rpc.Status in JSON; `code` is the HTTP status, `status` the gRPC name.
-  writeError: (error) => {
+  writeError: (error, atTheDoor) => {
     const row = ERRORS[error.kind];
+    const http = atTheDoor ?? row.http;
     const status = GRPC_STATUS[row.grpc] ?? 'UNKNOWN';
-    return { status: row.http, body: { error: { code: row.http, status, message: error.message, details: writeDetails(error) } } };
+    return { status: http, body: { error: { code: http, status, message: error.message, details: writeDetails(error) } } };
   },
   readError: (status, body) => {
     const inner = isRaw(body) && isRaw(body.error) ? body.error : isRaw(body) ? body : {};

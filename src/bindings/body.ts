@@ -1,0 +1,88 @@
+import { A2AError } from '#protocol';
+import { Gathered } from './bytes.ts';
+
+/** What a body may be before anybody looks into it. */
+export interface BodyLimits {
+  readonly bodyBytesMax: number;
+  readonly jsonDepthMax: number;
+}
+
+export const DEFAULT_BODY_LIMITS: BodyLimits = { bodyBytesMax: 1_048_576, jsonDepthMax: 64 };
+
+/** JSON that nobody has checked, or why there is none. */
+export type Parsed = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly error: A2AError };
+
+// A BOM is kept, so that JSON.parse refuses it: JSON on a wire has none (RFC 8259 §8.1).
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** Bytes to JSON: well-formed UTF-8, not nested too deep, well-formed JSON. Never throws. */
+export function parseJson(bytes: Uint8Array, jsonDepthMax: number): Parsed {
+  if (!nestsWithin(bytes, jsonDepthMax)) return refused(`Invalid JSON payload: nested deeper than ${jsonDepthMax}`);
+  try {
+    return { ok: true, value: JSON.parse(utf8.decode(bytes)) };
+  } catch (cause) {
+    return refused(undefined, cause);
+  }
+}
+
+/** The whole body under the limit. Fails with PAYLOAD_TOO_LARGE as soon as that is known: often before the first byte. */
+export async function readBytes(message: Request | Response, bodyBytesMax: number): Promise<Uint8Array> {
+  const declared = Number(message.headers.get('content-length') ?? 0);
+  if (declared > bodyBytesMax) throw tooLarge(bodyBytesMax);
+  if (message.body === null) return new Uint8Array(0);
+  const reader = message.body.getReader();
+  const gathered = new Gathered();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return gathered.take();
+    if (gathered.length + value.length > bodyBytesMax) {
+      reader.cancel().catch(() => undefined); // the sender is told by the answer; how its stream ends is of no interest
+      throw tooLarge(bodyBytesMax);
+    }
+    gathered.add(value);
+  }
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const OTHER = 0;
+const STRING = 1;
+const OPENING = 2;
+
+/** What a byte outside of a string is. One look-up a byte is what makes the scan cheap; bytes of longer characters are OTHER. */
+const KIND = new Uint8Array(256);
+KIND[QUOTE] = STRING;
+for (const bracket of '[{') KIND[bracket.charCodeAt(0)] = OPENING;
+for (const bracket of ']}') KIND[bracket.charCodeAt(0)] = OPENING + 1;
+
+/**
+ * No more than `max` arrays and objects inside each other. JSON.parse takes half a million of them and JSON.stringify then
+ * overflows the stack, so this looks at the bytes first.
+ */
+export function nestsWithin(bytes: Uint8Array, max: number): boolean {
+  let depth = 0;
+  for (let at = 0; at < bytes.length; at += 1) {
+    const kind = KIND[bytes[at] as number] as number;
+    if (kind === OTHER) continue;
+    if (kind === STRING) at = endOfString(bytes, at + 1);
+    else if (kind === OPENING) {
+      depth += 1;
+      if (depth > max) return false;
+    } else depth -= 1;
+  }
+  return true;
+}
+
+function endOfString(bytes: Uint8Array, start: number): number {
+  let at = start;
+  for (let byte = bytes[at]; byte !== QUOTE && byte !== undefined; byte = bytes[at]) at += byte === BACKSLASH ? 2 : 1;
+  return at;
+}
+
+function refused(message: string | undefined, cause?: unknown): Parsed {
+  return { ok: false, error: new A2AError('PARSE_ERROR', message, cause === undefined ? {} : { cause }) };
+}
+
+function tooLarge(bodyBytesMax: number): A2AError {
+  return new A2AError('PAYLOAD_TOO_LARGE', `Request body too large: more than ${bodyBytesMax} bytes`);
+}

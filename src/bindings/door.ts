@@ -1,0 +1,147 @@
+import type { CallContext, Dialect, Registry, Seq, TraceContext } from '#protocol';
+import { A2AError, isA2AError } from '#protocol';
+import { parseJson, readBytes } from './body.ts';
+import type { Caller, ServeOptions } from './options.ts';
+import { DEFAULT_ENV, registryOf } from './options.ts';
+import { seqFrom } from './sse.ts';
+
+/** What an HTTP request says before its body is read: the same for both bindings. */
+export interface Visit {
+  /** Below the mount, without a slash at its end. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  /** `A2A-Version`, from the header or the query (A2A 1.0.1 §3.6.1). Empty counts as absent. */
+  readonly version: string | undefined;
+  /** The dialect that the mount or `?dialect=` fixes. */
+  readonly fixed: Dialect | undefined;
+}
+
+export function readVisit(request: Request, options: ServeOptions): Visit {
+  const url = new URL(request.url);
+  const asked = options.dialect === undefined ? url.searchParams.get('dialect') : null;
+  return {
+    path: pathBelow(url.pathname, options.basePath ?? ''),
+    query: url.searchParams,
+    version: (request.headers.get('a2a-version') ?? url.searchParams.get('A2A-Version') ?? '').trim() || undefined,
+    fixed: asked === null ? options.dialect : namedDialect(asked, registryOf(options)),
+  };
+}
+
+function pathBelow(path: string, base: string): string {
+  const below = path === base || path.startsWith(`${base}/`) ? path.slice(base.length) : path;
+  return below.replace(/\/+$/, '') || '/';
+}
+
+function namedDialect(id: string, registry: Registry): Dialect {
+  const dialect = registry.byId(id);
+  if (dialect !== undefined) return dialect;
+  const known = registry.all.map((each) => each.id).join(', ');
+  throw new A2AError('INVALID_REQUEST', `unknown dialect; known: ${known}`, { field: 'dialect' });
+}
+
+const ZERO_VERSIONS: readonly string[] = ['0.1', '0.2', '0.3'];
+
+/**
+ * The method's grammar, or the path, says what is spoken; the header may only agree (protocol.md §4.7). All of 0.x is one
+ * to it: nobody sent a header then, and what sends `0.2` today is understood.
+ */
+export function checkVersion(version: string | undefined, dialect: Dialect, options: ServeOptions): void {
+  const own = dialect.traits.versionHeader;
+  if (version === undefined && (options.versionRequired !== true || own === undefined)) return;
+  if (version !== undefined && speaks(dialect, version)) return;
+  const requested = (version ?? '0.3').slice(0, 32);
+  throw new A2AError('VERSION_NOT_SUPPORTED', `A2A version ${requested} is not supported for this request`, {
+    info: { requestedVersion: requested, supportedVersions: supportedVersions(registryOf(options)).join(',') },
+  });
+}
+
+export function speaks(dialect: Dialect, version: string): boolean {
+  const asked = /^(\d{1,4}\.\d{1,4})(?:\.\d{1,4})?$/.exec(version)?.[1];
+  const own = dialect.traits.versionHeader;
+  if (asked === undefined) return false;
+  return own === undefined || ZERO_VERSIONS.includes(own) ? ZERO_VERSIONS.includes(asked) : asked === own;
+}
+
+function supportedVersions(registry: Registry): readonly string[] {
+  const named = registry.all.map((dialect) => dialect.traits.versionHeader);
+  const versions = named.flatMap((version) => (version === undefined || ZERO_VERSIONS.includes(version) ? ZERO_VERSIONS : [version]));
+  return [...new Set(versions)].sort();
+}
+
+/** Who calls, and in which dialect. */
+export interface Calling {
+  readonly dialect: Dialect;
+  readonly caller: Caller;
+}
+
+const EXTENSION_HEADERS = ['A2A-Extensions', 'X-A2A-Extensions'] as const;
+
+/** The dialect's own header; the other one, because clients between two versions send either. */
+function extensionsOf(request: Request, dialect: Dialect): readonly string[] {
+  const own = dialect.traits.extensionsHeader;
+  const header =
+    (own === undefined ? null : request.headers.get(own)) ?? EXTENSION_HEADERS.map((name) => request.headers.get(name)).find(Boolean);
+  const uris = (header ?? '').split(',').map((uri) => uri.trim());
+  return [...new Set(uris.filter((uri) => uri !== ''))];
+}
+
+export function contextOf(request: Request, { dialect, caller }: Calling, signal: AbortSignal): CallContext {
+  const idempotencyKey = request.headers.get('idempotency-key');
+  const trace = traceOf(request);
+  return {
+    ...caller,
+    dialect: dialect.id,
+    extensions: extensionsOf(request, dialect),
+    ...(idempotencyKey === null || idempotencyKey === '' ? {} : { idempotencyKey }),
+    signal,
+    ...(trace === undefined ? {} : { trace }),
+  };
+}
+
+function traceOf(request: Request): TraceContext | undefined {
+  const traceparent = request.headers.get('traceparent');
+  if (traceparent === null) return undefined;
+  const tracestate = request.headers.get('tracestate');
+  return tracestate === null ? { traceparent } : { traceparent, tracestate };
+}
+
+/** `Last-Event-ID` as a place in the log. Anything but a number is somebody else's id, and means nothing here. */
+export function resumeAfter(request: Request): Seq | undefined {
+  return seqFrom(request.headers.get('last-event-id') ?? undefined);
+}
+
+/** The body under the limit. A caller that leaves in the midst of it is the caller's fault, not ours. */
+export async function requestBytes(request: Request, bodyBytesMax: number): Promise<Uint8Array> {
+  try {
+    return await readBytes(request, bodyBytesMax);
+  } catch (cause) {
+    throw isA2AError(cause) ? cause : new A2AError('INVALID_REQUEST', 'the body was cut off', { cause });
+  }
+}
+
+export function requestJson(bytes: Uint8Array, options: ServeOptions): unknown {
+  const parsed = parseJson(bytes, (options.env ?? DEFAULT_ENV).limits.jsonDepthMax);
+  if (!parsed.ok) throw parsed.error;
+  return parsed.value;
+}
+
+/** What every answer of a dialect says in its headers. */
+export function answerHeaders(dialect: Dialect, activated: readonly string[]): Record<string, string> {
+  const headers: Record<string, string> = {};
+  const { versionHeader, extensionsHeader } = dialect.traits;
+  if (versionHeader !== undefined) headers['A2A-Version'] = versionHeader;
+  if (extensionsHeader !== undefined && activated.length > 0) headers[extensionsHeader] = activated.join(',');
+  return headers;
+}
+
+export function errorHeaders(error: A2AError): Record<string, string> {
+  const { retryAfterMs } = error.details;
+  return retryAfterMs === undefined ? {} : { 'Retry-After': String(Math.ceil(retryAfterMs / 1000)) };
+}
+
+/** Anything thrown becomes an error that a caller may read; what was behind it goes to the log. */
+export function toPeer(thrown: unknown, options: ServeOptions): A2AError {
+  const error = A2AError.from(thrown);
+  if (error.kind === 'INTERNAL_ERROR') options.onError?.(error.cause ?? error);
+  return error;
+}

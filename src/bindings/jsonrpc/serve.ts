@@ -1,0 +1,101 @@
+import type { A2AService, Dialect, DialectId, Hints, RpcId } from '#protocol';
+import { A2AError, answeringDialect } from '#protocol';
+import { DEFAULT_BODY_LIMITS } from '../body.ts';
+import type { Visit } from '../door.ts';
+import { answerHeaders, checkVersion, contextOf, errorHeaders, readVisit, requestBytes, requestJson, toPeer } from '../door.ts';
+import { isMediaType, JSON_TYPE } from '../media.ts';
+import type { Caller, ServeOptions } from '../options.ts';
+import { callerOf, DEFAULT_ENV, registryOf } from '../options.ts';
+import { respond } from '../respond.ts';
+import type { RpcRequest } from './wire.ts';
+import { errorText, readableId, readEnvelope, requestObject, resultText } from './wire.ts';
+
+/** Who answers and under which id, as far as the request has been understood. An error is answered with what is known. */
+interface Exchange {
+  readonly request: Request;
+  readonly service: A2AService;
+  readonly options: ServeOptions;
+  dialect: Dialect;
+  id: RpcId;
+}
+
+/** Serves one JSON-RPC request of any dialect. Never throws: what goes wrong is answered. */
+export async function serveJsonRpc(request: Request, service: A2AService, options: ServeOptions = {}): Promise<Response> {
+  const exchange: Exchange = { request, service, options, id: null, dialect: options.dialect ?? answeringDialect(registryOf(options), {}) };
+  try {
+    if (request.method !== 'POST') return notPost(exchange);
+    return await answer(exchange, readVisit(request, options));
+  } catch (thrown) {
+    return refuse(exchange, toPeer(thrown, options));
+  }
+}
+
+async function answer(exchange: Exchange, visit: Visit): Promise<Response> {
+  const { request, options } = exchange;
+  const sight: Hints = { path: visit.path, ...(visit.version === undefined ? {} : { version: visit.version }) };
+  exchange.dialect = visit.fixed ?? answeringDialect(registryOf(options), sight);
+  if (!isMediaType(request.headers.get('content-type'), [JSON_TYPE])) {
+    throw new A2AError('CONTENT_TYPE_NOT_SUPPORTED', `Content-Type must be ${JSON_TYPE}`);
+  }
+  const bodyBytesMax = options.bodyBytesMax ?? visit.fixed?.traits.bodyBytesMax ?? DEFAULT_BODY_LIMITS.bodyBytesMax;
+  const raw = requestJson(await requestBytes(request, bodyBytesMax), options);
+  exchange.id = readableId(raw);
+  const envelope = requestObject(raw);
+  const caller = await callerOf(request, options);
+  const { method, params } = envelope;
+  if (visit.fixed === undefined && typeof method === 'string')
+    exchange.dialect = pickDialect(exchange, { ...sight, method, params }, caller);
+  const rpc = readEnvelope(envelope, exchange.dialect.envelope ?? {});
+  checkVersion(visit.version, exchange.dialect, options);
+  return await call(exchange, rpc, caller);
+}
+
+function pickDialect(exchange: Exchange, hints: Hints, caller: Caller): Dialect {
+  const registry = registryOf(exchange.options);
+  const origin = exchange.service.originOf === undefined ? undefined : () => originOf(exchange, hints, caller);
+  return registry.detect(hints, origin) ?? answeringDialect(registry, hints);
+}
+
+/** The dialect that a task was made in: get, cancel and subscribe look alike in half of the dialects. */
+function originOf({ request, service, options }: Exchange, hints: Hints, caller: Caller): DialectId | undefined {
+  const dialect = registryOf(options).detect(hints);
+  const operation = hints.method === undefined ? undefined : dialect?.operationOf(hints.method);
+  if (dialect === undefined || (operation !== 'get' && operation !== 'cancel' && operation !== 'subscribe')) return undefined;
+  const decoded = dialect.decode(`${operation}.request`, hints.params, options.env ?? DEFAULT_ENV);
+  return decoded.ok ? service.originOf?.(decoded.value.id, contextOf(request, { dialect, caller }, request.signal)) : undefined;
+}
+
+async function call(exchange: Exchange, rpc: RpcRequest, caller: Caller): Promise<Response> {
+  const { request, service, options, dialect, id } = exchange;
+  const operation = dialect.operationOf(rpc.method);
+  if (operation === undefined) throw methodNotFound(rpc.method);
+  const env = { ...(options.env ?? DEFAULT_ENV), rpcId: rpc.id };
+  return await respond(
+    { request, service, options, dialect, caller, operation, raw: rpc.params, env },
+    {
+      result: (value, headers) => json(resultText(id, value), 200, headers),
+      openStream: () => dialect.openStream(id),
+      errorFrame: (error) => ({ event: 'error', data: errorText(id, dialect.error.write(error)) }),
+    },
+  );
+}
+
+function methodNotFound(method: string): A2AError {
+  const shown = method.slice(0, 100);
+  return new A2AError('METHOD_NOT_FOUND', `Method not found: ${shown}`, { info: { method: shown } });
+}
+
+function refuse(exchange: Exchange, error: A2AError): Response {
+  const { dialect, id } = exchange;
+  const status = dialect.traits.httpStatusOnError(error.kind);
+  return json(errorText(id, dialect.error.write(error)), status, { ...answerHeaders(dialect, []), ...errorHeaders(error) });
+}
+
+function notPost(exchange: Exchange): Response {
+  const error = exchange.dialect.error.write(new A2AError('INVALID_REQUEST', 'JSON-RPC is sent by POST'));
+  return json(errorText(null, error), 405, { Allow: 'POST' });
+}
+
+function json(text: string, status: number, headers: Record<string, string>): Response {
+  return new Response(text, { status, headers: { ...headers, 'Content-Type': JSON_TYPE } });
+}

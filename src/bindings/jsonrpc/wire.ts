@@ -1,0 +1,82 @@
+import type { EnvelopeRules, Json, RpcId, WireError } from '#protocol';
+import { A2AError } from '#protocol';
+
+/**
+ * The JSON-RPC 2.0 envelope, as A2A uses it.
+ *
+ * - `id` is a string, a number or null and is echoed as it came: `0`, `"0"` and `""` are ids. A number that JavaScript can't
+ *   hold exactly is refused, because it would be echoed as another one.
+ * - A request without `id` (a notification) is refused with -32600 and not executed: every A2A operation has a result, and
+ *   one that nobody can collect is work for nothing. JSON-RPC would have it executed and unanswered, the SDKs execute it and
+ *   answer with id null; A2A leaves it open. A dialect that says `idOptional` is answered with id null.
+ * - A batch is refused as a whole with -32600; none of it is executed (faults.md I4).
+ */
+export interface RpcRequest {
+  readonly id: RpcId;
+  readonly method: string;
+  readonly params: unknown;
+}
+
+export type RawObject = Readonly<Record<string, unknown>>;
+
+export function isObject(value: unknown): value is RawObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The id to answer under, even if the rest of the envelope is wrong. */
+export function readableId(raw: unknown): RpcId {
+  const id = isObject(raw) ? raw['id'] : undefined;
+  return isId(id) ? id : null;
+}
+
+function isId(id: unknown): id is RpcId {
+  if (typeof id === 'number') return Number.isFinite(id) && (!Number.isInteger(id) || Number.isSafeInteger(id));
+  return typeof id === 'string' || id === null;
+}
+
+/** Before a dialect is chosen: one request, not a batch, not something else. */
+export function requestObject(raw: unknown): RawObject {
+  if (isObject(raw)) return raw;
+  throw new A2AError('INVALID_REQUEST', Array.isArray(raw) ? 'batch requests are not supported' : 'must be an object');
+}
+
+export function readEnvelope(raw: RawObject, rules: EnvelopeRules): RpcRequest {
+  const { jsonrpc, method, params, id } = raw;
+  if (jsonrpc !== '2.0' && !(jsonrpc === undefined && rules.versionOptional === true)) {
+    throw new A2AError('INVALID_REQUEST', 'jsonrpc must be "2.0"', { field: 'jsonrpc' });
+  }
+  if (typeof method !== 'string' || method === '') throw new A2AError('INVALID_REQUEST', 'method is required', { field: 'method' });
+  if (id === undefined ? rules.idOptional !== true : id === null && rules.idNotNull === true) {
+    throw new A2AError('INVALID_REQUEST', 'id is required', { field: 'id' });
+  }
+  if (id !== undefined && !isId(id)) {
+    throw new A2AError('INVALID_REQUEST', 'id must be a string, null or a number that is exact in JavaScript', { field: 'id' });
+  }
+  if (params !== undefined && params !== null && !isObject(params)) throw new A2AError('INVALID_PARAMS', 'params must be an object');
+  return { id: id ?? null, method, params };
+}
+
+export function requestText(id: RpcId, method: string, params: Json): string {
+  return JSON.stringify({ jsonrpc: '2.0', id, method, params });
+}
+
+export function resultText(id: RpcId, result: Json): string {
+  return JSON.stringify({ jsonrpc: '2.0', id, result });
+}
+
+export function errorText(id: RpcId, error: WireError): string {
+  return JSON.stringify({ jsonrpc: '2.0', id, error });
+}
+
+/** What came back: a result (which may be absent: a2a-go leaves out an empty one), an error, or nothing of JSON-RPC. */
+export type RpcAnswer =
+  | { readonly kind: 'result'; readonly id: unknown; readonly result: unknown }
+  | { readonly kind: 'error'; readonly error: unknown }
+  | { readonly kind: 'other' };
+
+export function readAnswer(raw: unknown): RpcAnswer {
+  if (!isObject(raw)) return { kind: 'other' };
+  if (isObject(raw['error'])) return { kind: 'error', error: raw['error'] };
+  if ('result' in raw || raw['jsonrpc'] === '2.0') return { kind: 'result', id: raw['id'], result: raw['result'] };
+  return { kind: 'other' };
+}

@@ -1,0 +1,193 @@
+import type {
+  A2AService,
+  CallContext,
+  Decoded,
+  Dialect,
+  ErrorKind,
+  EventStream,
+  Fetch,
+  Ids,
+  Operation,
+  ReadEnv,
+  Requests,
+  Results,
+  SendRequest,
+  Shape,
+  StreamOperation,
+  UnaryOperation,
+} from '#protocol';
+import { A2AError, DEFAULT_READ_LIMITS, externalId, isA2AError, randomIds } from '#protocol';
+import type { Parsed } from './body.ts';
+import { parseJson, readBytes } from './body.ts';
+
+export type LinkHeaders = Readonly<Record<string, string>>;
+
+/** How a link reaches its peer. */
+export interface LinkOptions {
+  readonly url: string;
+  readonly dialect: Dialect;
+  readonly fetch: Fetch;
+  /** Sent with every request: credentials, routing. */
+  readonly headers?: LinkHeaders | ((ctx: CallContext) => LinkHeaders | Promise<LinkHeaders>);
+  readonly ids?: Ids;
+  /** Until the peer's answer begins. Absent: as long as the caller waits. */
+  readonly timeoutMs?: number;
+  readonly answerBytesMax?: number;
+  readonly eventBytesMax?: number;
+}
+
+export const DEFAULT_ANSWER_BYTES_MAX = 16_777_216;
+export const DEFAULT_EVENT_BYTES_MAX = 16_777_216;
+
+/** The two ways in which a wire is used; everything else about an `A2AService` is the same for all links. */
+export interface Wire {
+  unary<Op extends UnaryOperation>(operation: Op, request: Requests[Op], ctx: CallContext): Promise<Results[Op]>;
+  stream<Op extends StreamOperation>(operation: Op, request: Requests[Op], ctx: CallContext): EventStream;
+}
+
+export function serviceOver(wire: Wire): A2AService {
+  return {
+    send: (request, ctx) => wire.unary('send', request, ctx),
+    stream: (request, ctx) => wire.stream('stream', request, ctx),
+    get: (request, ctx) => wire.unary('get', request, ctx),
+    list: (request, ctx) => wire.unary('list', request, ctx),
+    cancel: (request, ctx) => wire.unary('cancel', request, ctx),
+    subscribe: (request, ctx) => wire.stream('subscribe', request, ctx),
+    push: {
+      create: (config, ctx) => wire.unary('push.create', config, ctx),
+      get: (request, ctx) => wire.unary('push.get', request, ctx),
+      list: (request, ctx) => wire.unary('push.list', request, ctx),
+      delete: async (request, ctx) => {
+        await wire.unary('push.delete', request, ctx);
+      },
+    },
+    extendedCard: (request, ctx) => wire.unary('extendedCard', request, ctx),
+  };
+}
+
+export function linkEnv(options: LinkOptions): ReadEnv {
+  return { ids: options.ids ?? randomIds, limits: DEFAULT_READ_LIMITS };
+}
+
+/** Where the caller has to name the task and did not, the link does. */
+export function named<Op extends Operation>(operation: Op, request: Requests[Op], options: LinkOptions): Requests[Op] {
+  if ((operation !== 'send' && operation !== 'stream') || !options.dialect.traits.callerNamesTask) return request;
+  const send = request as SendRequest;
+  if (send.alias !== undefined) return request;
+  const alias = externalId(send.message.taskId ?? (options.ids ?? randomIds).next());
+  return { ...send, alias } as unknown as Requests[Op];
+}
+
+/** The headers that every binding sends. */
+export async function requestHeaders(options: LinkOptions, ctx: CallContext): Promise<Record<string, string>> {
+  const { versionHeader, extensionsHeader } = options.dialect.traits;
+  const headers: Record<string, string> = {};
+  if (versionHeader !== undefined) headers['A2A-Version'] = versionHeader;
+  if (extensionsHeader !== undefined && ctx.extensions.length > 0) headers[extensionsHeader] = ctx.extensions.join(',');
+  if (ctx.idempotencyKey !== undefined) headers['Idempotency-Key'] = ctx.idempotencyKey;
+  if (ctx.trace !== undefined) {
+    headers['traceparent'] = ctx.trace.traceparent;
+    if (ctx.trace.tracestate !== undefined) headers['tracestate'] = ctx.trace.tracestate;
+  }
+  const own = typeof options.headers === 'function' ? await options.headers(ctx) : options.headers;
+  return { ...headers, ...own };
+}
+
+export interface Outward {
+  readonly url: string;
+  readonly method: string;
+  readonly headers: LinkHeaders;
+  readonly body?: string;
+}
+
+/**
+ * One request, one answer or a typed error. Redirects are not followed: the credentials are for this address, and a POST that
+ * comes out as a GET is another call.
+ */
+export async function send({ url, ...init }: Outward, options: LinkOptions, ctx: CallContext): Promise<Response> {
+  if (ctx.signal.aborted) throw aborted(ctx);
+  const late = new AbortController();
+  const timer = options.timeoutMs === undefined ? undefined : setTimeout(() => late.abort(), options.timeoutMs);
+  try {
+    const signal = timer === undefined ? ctx.signal : AbortSignal.any([ctx.signal, late.signal]);
+    return await options.fetch(new Request(url, { ...init, signal, redirect: 'manual' }));
+  } catch (cause) {
+    if (ctx.signal.aborted) throw aborted(ctx);
+    if (late.signal.aborted) throw new A2AError('UNAVAILABLE', `no answer within ${options.timeoutMs} ms`, { cause });
+    throw isA2AError(cause) ? cause : new A2AError('UNAVAILABLE', 'the agent could not be reached', { cause });
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+export function aborted(ctx: CallContext): A2AError {
+  return new A2AError('UNAVAILABLE', 'the call was aborted', { cause: ctx.signal.reason });
+}
+
+/** The answer's body as JSON, if it is. */
+export async function readAnswerBody(
+  response: Response,
+  options: LinkOptions,
+  ctx: CallContext,
+): Promise<Parsed & { readonly empty: boolean }> {
+  const max = options.answerBytesMax ?? DEFAULT_ANSWER_BYTES_MAX;
+  try {
+    const bytes = await readBytes(response, max);
+    return { ...parseJson(bytes, DEFAULT_READ_LIMITS.jsonDepthMax), empty: bytes.length === 0 };
+  } catch (cause) {
+    if (ctx.signal.aborted) throw aborted(ctx);
+    if (isA2AError(cause)) throw new A2AError('INVALID_AGENT_RESPONSE', `the answer is larger than ${max} bytes`);
+    throw new A2AError('UNAVAILABLE', 'the answer was cut off', { cause });
+  }
+}
+
+const STATUS_KINDS: Readonly<Record<number, ErrorKind>> = {
+  401: 'UNAUTHENTICATED',
+  403: 'PERMISSION_DENIED',
+  408: 'UNAVAILABLE',
+  413: 'PAYLOAD_TOO_LARGE',
+  415: 'CONTENT_TYPE_NOT_SUPPORTED',
+  429: 'RATE_LIMITED',
+  502: 'UNAVAILABLE',
+  503: 'UNAVAILABLE',
+  504: 'UNAVAILABLE',
+};
+
+/** For an answer that is not of the protocol: all there is to go by is its status. */
+export function statusError(response: Response, wanted: string): A2AError {
+  const type = response.headers.get('content-type')?.split(';')[0] ?? 'no content type';
+  const message = `HTTP ${response.status} with ${type} is not ${wanted}`;
+  const retryAfterMs = retryAfter(response);
+  return new A2AError(
+    STATUS_KINDS[response.status] ?? 'INVALID_AGENT_RESPONSE',
+    message,
+    retryAfterMs === undefined ? {} : { retryAfterMs },
+  );
+}
+
+function retryAfter(response: Response): number | undefined {
+  const header = response.headers.get('retry-after');
+  if (header === null) return undefined;
+  return /^\d{1,9}$/.test(header) ? Number(header) * 1000 : undefined;
+}
+
+/** Reads a result in the peer's dialect. */
+export function decodeResult<Op extends UnaryOperation>(operation: Op, raw: unknown, options: LinkOptions): Results[Op] {
+  const { dialect } = options;
+  if ((raw === null || raw === undefined) && (operation === 'get' || operation === 'cancel') && dialect.traits.unknownTask === 'null') {
+    throw new A2AError('TASK_NOT_FOUND');
+  }
+  const decoded = dialect.decode(`${operation}.result` as Shape, raw, linkEnv(options)) as Decoded<unknown>;
+  if (decoded.ok) return decoded.value as Results[Op];
+  throw unreadable(decoded);
+}
+
+export function unreadable(decoded: Exclude<Decoded<unknown>, { ok: true }>): A2AError {
+  if (decoded.reason === 'not-in-dialect') return new A2AError('INVALID_AGENT_RESPONSE', 'the answer is none that the dialect has');
+  const where = decoded.path === '' ? 'it' : decoded.path;
+  return new A2AError('INVALID_AGENT_RESPONSE', `the answer can't be read: ${where} ${decoded.problem}`);
+}
+
+export function unsupported(operation: Operation, dialect: Dialect): A2AError {
+  return new A2AError('UNSUPPORTED_OPERATION', `${dialect.title} has no ${operation}`);
+}

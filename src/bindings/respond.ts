@@ -1,0 +1,92 @@
+import type {
+  A2AError,
+  A2AService,
+  CallContext,
+  Dialect,
+  Frame,
+  Json,
+  Operation,
+  ReadEnv,
+  StreamOperation,
+  StreamWriter,
+  UnaryOperation,
+} from '#protocol';
+import { isStreamOperation } from '#protocol';
+import type { Call } from './dispatch.ts';
+import { answerUnary, openStream, requestOf } from './dispatch.ts';
+import { answerHeaders, contextOf, resumeAfter, toPeer } from './door.ts';
+import { eventResponse, leavingOf } from './event-response.ts';
+import type { Caller, ServeOptions } from './options.ts';
+import { DEFAULT_KEEP_ALIVE_MS } from './options.ts';
+
+/** A request that has been understood as far as its operation; `raw` is what the dialect will read. */
+export interface Arrival {
+  readonly request: Request;
+  readonly service: A2AService;
+  readonly options: ServeOptions;
+  readonly dialect: Dialect;
+  readonly caller: Caller;
+  readonly operation: Operation;
+  readonly raw: unknown;
+  readonly env: ReadEnv;
+}
+
+/** What a binding puts around an answer. */
+export interface Wrapping {
+  result(value: Json, headers: Record<string, string>): Response;
+  openStream(): StreamWriter;
+  errorFrame(error: A2AError): Frame;
+}
+
+/** Decodes, calls, encodes: what all bindings do alike. Throws what has to be answered as an error. */
+export async function respond(arrival: Arrival, wrapping: Wrapping): Promise<Response> {
+  const { operation, raw, dialect } = arrival;
+  const request = requestOf(operation, raw, arrival);
+  const uncalled = { operation, request, dialect };
+  if (isStreamOperation(operation)) return await stream(arrival, uncalled as Uncalled<StreamOperation>, wrapping);
+  return await unary(arrival, uncalled as Uncalled<UnaryOperation>, wrapping);
+}
+
+type Uncalled<Op extends Operation> = Omit<Call<Op>, 'ctx'>;
+
+async function unary(arrival: Arrival, uncalled: Uncalled<UnaryOperation>, wrapping: Wrapping): Promise<Response> {
+  const { request, service, options } = arrival;
+  const ctx = contextOf(request, arrival, request.signal);
+  const result = await answerUnary({ ...uncalled, ctx }, service, options);
+  return wrapping.result(result, headersFor(arrival, ctx));
+}
+
+async function stream(arrival: Arrival, uncalled: Uncalled<StreamOperation>, wrapping: Wrapping): Promise<Response> {
+  const { request, service, options } = arrival;
+  const leaving = leavingOf(request);
+  const ctx = contextOf(request, arrival, leaving.signal);
+  try {
+    const writer = wrapping.openStream();
+    const events = await openStream(resumed({ ...uncalled, ctx }, request), service);
+    return eventResponse(events, {
+      writer,
+      headers: headersFor(arrival, ctx),
+      keepAliveMs: options.keepAliveMs ?? DEFAULT_KEEP_ALIVE_MS,
+      errorFrame: (thrown) => wrapping.errorFrame(toPeer(thrown, options)),
+      taskAtEnd: (id) => service.get({ id }, ctx).catch(() => undefined),
+      left: leaving.leave,
+      ended: leaving.forget,
+    });
+  } catch (thrown) {
+    leaving.forget();
+    throw thrown;
+  }
+}
+
+function resumed(call: Call<StreamOperation>, request: Request): Call<StreamOperation> {
+  const after = call.operation === 'subscribe' ? resumeAfter(request) : undefined;
+  return after === undefined ? call : { ...call, request: { ...call.request, after } as Call<'subscribe'>['request'] };
+}
+
+function headersFor({ dialect, options }: Arrival, ctx: CallContext): Record<string, string> {
+  const own = options.extensions ?? [];
+  return answerHeaders(
+    dialect,
+    ctx.extensions.filter((uri) => own.includes(uri)),
+  );
+}

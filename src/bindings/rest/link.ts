@@ -1,0 +1,150 @@
+import type {
+  A2AService,
+  CallContext,
+  JsonObject,
+  Logged,
+  Operation,
+  Requests,
+  RestGrammar,
+  RestRoute,
+  Results,
+  Shape,
+  Shapes,
+  StreamOperation,
+  UnaryOperation,
+} from '#protocol';
+import { A2AError } from '#protocol';
+import { incomingEvents, isEventStream } from '../incoming.ts';
+import { JSON_TYPE } from '../media.ts';
+import type { LinkOptions } from '../outward.ts';
+import {
+  DEFAULT_EVENT_BYTES_MAX,
+  decodeResult,
+  linkEnv,
+  named,
+  readAnswerBody,
+  requestHeaders,
+  send,
+  serviceOver,
+  statusError,
+  unreadable,
+  unsupported,
+} from '../outward.ts';
+import { EVENT_STREAM } from '../sse.ts';
+import { fillPath, queryOf, routeFor } from './wire.ts';
+
+/** A remote agent that speaks HTTP+JSON, as an `A2AService`. The dialect must have that form. */
+export function restLink(options: LinkOptions): A2AService {
+  const { rest } = options.dialect;
+  if (rest === undefined) throw new A2AError('UNSUPPORTED_OPERATION', `${options.dialect.title} has no HTTP+JSON form`);
+  const link: Link = { options, grammar: rest, subscribeBy: undefined };
+  return serviceOver({
+    unary: (operation, request, ctx) => call(operation, request, { link, ctx }),
+    stream: (operation, request, ctx) => events(operation, request, { link, ctx }),
+  });
+}
+
+interface Link {
+  readonly options: LinkOptions;
+  readonly grammar: RestGrammar;
+  /** The verb that this peer takes for a subscription, once it is known: the specification says both. */
+  subscribeBy: RestRoute['verb'] | undefined;
+}
+
+interface Calling {
+  readonly link: Link;
+  readonly ctx: CallContext;
+}
+
+async function call<Op extends UnaryOperation>(operation: Op, request: Requests[Op], calling: Calling): Promise<Results[Op]> {
+  const { link, ctx } = calling;
+  const accept = [...new Set([link.grammar.mediaType, JSON_TYPE])].join(', ');
+  const response = await go(operation, request, { ...calling, route: routeOf(operation, link), accept });
+  const body = await readAnswerBody(response, link.options, ctx);
+  if (!response.ok) throw errorOf(response, body.ok ? body.value : undefined, link);
+  if (!body.ok && !body.empty) throw statusError(response, 'an HTTP+JSON answer');
+  return decodeResult(operation, body.ok ? body.value : undefined, link.options);
+}
+
+async function* events<Op extends StreamOperation>(
+  operation: Op,
+  request: Requests[Op],
+  calling: Calling,
+): AsyncGenerator<readonly Logged[], void> {
+  const { link, ctx } = calling;
+  const { options, grammar } = link;
+  const response = await openEvents(operation, request, calling);
+  const reader = options.dialect.openReader(linkEnv(options));
+  if (isEventStream(response)) {
+    yield* incomingEvents(response, {
+      reader,
+      unwrap: (frame, name) => unwrap(frame, name, grammar),
+      eventBytesMax: options.eventBytesMax ?? DEFAULT_EVENT_BYTES_MAX,
+      ctx,
+    });
+    return;
+  }
+  const body = await readAnswerBody(response, options, ctx);
+  if (!response.ok) throw errorOf(response, body.ok ? body.value : undefined, link);
+  if (!body.ok) throw statusError(response, 'an event stream');
+  const read = reader.read(body.value); // some agents answer a call for a stream with the result itself
+  if (!read.ok) throw unreadable(read);
+  yield read.value.map((event) => ({ event }));
+}
+
+/** A subscription goes by POST, and on 404 or 405 by the other verb: the one that worked is kept (protocol.md §2.4.2). */
+async function openEvents<Op extends StreamOperation>(operation: Op, request: Requests[Op], calling: Calling): Promise<Response> {
+  const { link } = calling;
+  const usual = routeOf(operation, link, operation === 'subscribe' ? link.subscribeBy : undefined);
+  const response = await go(operation, request, { ...calling, route: usual, accept: EVENT_STREAM });
+  if (operation !== 'subscribe' || link.subscribeBy !== undefined || !noRoute(response)) return response;
+  const other = link.grammar.routes.find((route) => route.operation === operation && route.verb !== usual.verb);
+  if (other === undefined) return response;
+  const second = await go(operation, request, { ...calling, route: other, accept: EVENT_STREAM });
+  if (!noRoute(second)) link.subscribeBy = other.verb;
+  const [told, untold] = second.status === 405 ? [response, second] : [second, response];
+  await untold.body?.cancel();
+  return told;
+}
+
+function noRoute({ status }: Response): boolean {
+  return status === 404 || status === 405;
+}
+
+function routeOf(operation: Operation, { grammar, options }: Link, verb?: RestRoute['verb']): RestRoute {
+  const route = routeFor(grammar, operation, verb);
+  if (route === undefined) throw unsupported(operation, options.dialect);
+  return route;
+}
+
+interface Going extends Calling {
+  readonly route: RestRoute;
+  readonly accept: string;
+}
+
+async function go<Op extends Operation>(operation: Op, given: Requests[Op], { link, ctx, route, accept }: Going): Promise<Response> {
+  const { options, grammar } = link;
+  const written = options.dialect.encode(`${operation}.request` as Shape, named(operation, given, options) as unknown as Shapes[Shape]);
+  const { path, left } = fillPath(route, (written ?? {}) as JsonObject, grammar.tenants);
+  const hasBody = route.verb === 'POST';
+  const after = operation === 'subscribe' ? (given as Requests['subscribe']).after : undefined;
+  const headers = {
+    Accept: accept,
+    // What every server takes: a2a-js answers both, others know only this one (protocol.md §2.4.5).
+    ...(hasBody ? { 'Content-Type': JSON_TYPE } : {}),
+    ...(after === undefined ? {} : { 'Last-Event-ID': String(after) }),
+    ...(await requestHeaders(options, ctx)),
+  };
+  const url = `${options.url.replace(/\/+$/, '')}${path}${hasBody ? '' : queryOf(left)}`;
+  return await send({ url, method: route.verb, headers, ...(hasBody ? { body: JSON.stringify(left) } : {}) }, options, ctx);
+}
+
+function errorOf(response: Response, body: unknown, { grammar }: Link): A2AError {
+  return body === undefined ? statusError(response, 'an HTTP+JSON error') : grammar.readError(response.status, body);
+}
+
+function unwrap(frame: unknown, name: string | undefined, grammar: RestGrammar): unknown {
+  const failed = name === 'error' || (typeof frame === 'object' && frame !== null && 'error' in frame);
+  if (failed) throw grammar.readError(500, frame);
+  return frame;
+}

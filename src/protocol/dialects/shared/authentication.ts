@@ -1,0 +1,134 @@
+import type { OAuthFlows, SecurityRequirement, SecurityScheme } from '../../card.ts';
+import type { Json } from '../../json.ts';
+import { unreachable } from '../../json.ts';
+import type { Loss } from '../dialect.ts';
+import type { Raw } from './read.ts';
+import { isRaw, object, textIf, texts } from './read.ts';
+
+/**
+ * `authentication{schemes, credentials}`, as the cards of 0.1 and Society have it: names of schemes, any of which will do, and
+ * one text for all that there is to know about them. Where a scheme needs more than its name the text is JSON (protocol 4.5).
+ */
+export interface Security {
+  readonly schemes: { readonly [name: string]: SecurityScheme };
+  readonly requirements: readonly SecurityRequirement[];
+}
+
+export function readAuthentication(raw: unknown): Security | undefined {
+  const a = object(raw);
+  const names = texts(a.schemes ?? [], 'schemes').filter((name) => name !== '');
+  if (names.length === 0) return undefined;
+  const credentials = textIf(a.credentials, 'credentials') ?? '';
+  const known = jsonObject(credentials);
+  const description = known === undefined && credentials !== '' ? { description: credentials } : {};
+  const schemes: { [name: string]: SecurityScheme } = Object.create(null);
+  for (const name of names) schemes[name] = readScheme(name, known ?? {}, description);
+  return { schemes, requirements: Object.keys(schemes).map((name) => ({ schemes: { [name]: {} } })) };
+}
+
+function readScheme(name: string, known: Raw, described: { readonly description?: string }): SecurityScheme {
+  switch (name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')) {
+    case 'apikey': {
+      const location = known.in === 'query' || known.in === 'cookie' ? known.in : 'header';
+      return { apiKeySecurityScheme: { ...described, location, name: words(known.name) ?? 'X-API-Key' } };
+    }
+    case 'oauth2': {
+      const flows = readFlows(known);
+      // Without the flow there is still a token to be sent.
+      return flows === undefined
+        ? { httpAuthSecurityScheme: { ...described, scheme: 'Bearer' } }
+        : { oauth2SecurityScheme: { ...described, flows } };
+    }
+    case 'openidconnect': {
+      const openIdConnectUrl = words(known.openIdConnectUrl);
+      return openIdConnectUrl === undefined
+        ? { httpAuthSecurityScheme: { ...described, scheme: 'Bearer' } }
+        : { openIdConnectSecurityScheme: { ...described, openIdConnectUrl } };
+    }
+    case 'mutualtls':
+      return { mtlsSecurityScheme: described };
+    default:
+      return { httpAuthSecurityScheme: { ...described, scheme: name } };
+  }
+}
+
+function readFlows(known: Raw): OAuthFlows | undefined {
+  const [authorizationUrl, tokenUrl] = [words(known.authorizationUrl), words(known.tokenUrl)];
+  const refreshUrl = words(known.refreshUrl);
+  const scopes: { [scope: string]: string } = Object.create(null);
+  for (const [scope, about] of Object.entries(isRaw(known.scopes) ? known.scopes : {})) scopes[scope] = words(about) ?? '';
+  const scoped = refreshUrl === undefined ? { scopes } : { scopes, refreshUrl };
+  if (authorizationUrl !== undefined) {
+    return tokenUrl === undefined
+      ? { implicit: { authorizationUrl, ...scoped } }
+      : { authorizationCode: { authorizationUrl, tokenUrl, ...scoped } };
+  }
+  return tokenUrl === undefined ? undefined : { clientCredentials: { tokenUrl, ...scoped } };
+}
+
+function words(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+function jsonObject(text: string): Raw | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isRaw(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Every scheme that the card declares, since the form can't tell those that are asked for from those that would do. */
+export function writeAuthentication(schemes: { readonly [name: string]: SecurityScheme }): Json {
+  const names = new Set<string>();
+  const known: { [member: string]: Json } = {};
+  const said: string[] = [];
+  for (const scheme of Object.values(schemes)) {
+    const { name, details, description } = writeScheme(scheme);
+    names.add(name);
+    Object.assign(known, details);
+    if (description !== undefined) said.push(description);
+  }
+  const credentials = Object.keys(known).length > 0 ? JSON.stringify(known) : said[0];
+  return credentials === undefined ? { schemes: [...names] } : { schemes: [...names], credentials };
+}
+
+interface WrittenScheme {
+  readonly name: string;
+  readonly details?: { readonly [member: string]: Json };
+  readonly description?: string | undefined;
+}
+
+function writeScheme(scheme: SecurityScheme): WrittenScheme {
+  if (scheme.httpAuthSecurityScheme !== undefined) {
+    return { name: scheme.httpAuthSecurityScheme.scheme, description: scheme.httpAuthSecurityScheme.description };
+  }
+  if (scheme.apiKeySecurityScheme !== undefined) {
+    const { location, name, description } = scheme.apiKeySecurityScheme;
+    return { name: 'ApiKey', details: { in: location, name }, description };
+  }
+  if (scheme.oauth2SecurityScheme !== undefined) {
+    const { flows } = scheme.oauth2SecurityScheme;
+    return { name: 'OAuth2', details: Object.values(flows)[0] as unknown as { [member: string]: Json } };
+  }
+  if (scheme.openIdConnectSecurityScheme !== undefined) {
+    return { name: 'OpenIdConnect', details: { openIdConnectUrl: scheme.openIdConnectSecurityScheme.openIdConnectUrl } };
+  }
+  if (scheme.mtlsSecurityScheme !== undefined) return { name: 'MutualTLS', description: scheme.mtlsSecurityScheme.description };
+  return unreachable(scheme);
+}
+
+/** What the form can't say of security, for a dialect whose cards have it. */
+export function authenticationLosses(clause: string): readonly Loss[] {
+  const members = ['apiKey', 'httpAuth', 'oauth2', 'openIdConnect', 'mtls'];
+  return [
+    ...members.map((kind) => ({
+      field: `SecurityScheme.${kind}SecurityScheme`,
+      reason: 'a scheme goes by its kind, not by a name',
+      clause,
+    })),
+    { field: 'AgentCard.securityRequirements', reason: 'any one scheme will do; there are no scopes and no combinations', clause },
+    { field: 'AgentCard.securityRequirements', absent: true, reason: 'a scheme that is named is required', clause },
+  ];
+}

@@ -1,0 +1,31 @@
+import type { AgentCard } from '../../card.ts';
+import type { Json } from '../../json.ts';
+import type { CardCodec, Confidence } from '../dialect.ts';
+import { isPlainModes, readPlainCard, writePlainCard, writePlainSkill } from '../shared/plain-card.ts';
+import { attempt, isRaw } from '../shared/read.ts';
+
+/** Members that other cards have and Society's has not. */
+const OTHERS = ['supportedInterfaces', 'protocolVersion', 'interfaces', 'securitySchemes', 'security', 'preferredTransport'] as const;
+
+/**
+ * Nearly 0.1's card. `transport` is Society's alone (where its registry keeps how to reach the agent); so is leaving out the
+ * version, which its `run` does. A card of its daemon has one, and can't be told from 0.1's.
+ */
+export const card: CardCodec = {
+  detect: (raw): Confidence => {
+    if (!isRaw(raw) || typeof raw.url !== 'string' || OTHERS.some((name) => raw[name] !== undefined)) return 'no';
+    if (isRaw(raw.transport) && typeof raw.transport.type === 'string') return 'path';
+    return raw.version === undefined ? 'shape' : 'grammar';
+  },
+  read: (raw, env) => attempt(readPlainCard, raw, env),
+  write: writeCard,
+};
+
+/** Go leaves out what is empty; text is what is spoken where no modes are told. */
+function writeCard(value: AgentCard): Json {
+  const out = writePlainCard(value);
+  if (!isPlainModes(value.defaultInputModes)) out.defaultInputModes = value.defaultInputModes;
+  if (!isPlainModes(value.defaultOutputModes)) out.defaultOutputModes = value.defaultOutputModes;
+  if (value.skills.length > 0) out.skills = value.skills.map(writePlainSkill);
+  return out;
+}

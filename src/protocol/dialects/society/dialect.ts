@@ -1,0 +1,56 @@
+import { A2AError } from '../../errors.ts';
+import { dialectId } from '../../ids.ts';
+import type { Codecs } from '../define.ts';
+import { defineDialect } from '../define.ts';
+import type { Dialect, Traits } from '../dialect.ts';
+import { httpStatusOf } from '../shared/errors.ts';
+import { card } from './card.ts';
+import { detect } from './detect.ts';
+import { readError, writeError } from './errors.ts';
+import { losses } from './losses.ts';
+import { readSendRequest, writeSendRequest } from './requests.ts';
+import { readTask, taskOfMessage, writeTask } from './task.ts';
+
+const traits: Traits = {
+  blockingDefault: true,
+  closesOnInputRequired: true,
+  callerNamesTask: true,
+  resumesByContext: false,
+  unknownTask: 'error',
+  cancelFinished: 'error',
+  directMessage: 'as-task',
+  // Its documents show `messages` empty, and a request can't ask for them.
+  historyDefault: 'none',
+  subscribeFinished: 'error',
+  // Its client reads no body but that of a 2xx. What is over the limit is refused at the door all the same.
+  httpStatusOnError: httpStatusOf,
+  timeoutMs: 30_000,
+  bodyBytesMax: 1_048_576,
+  extensionsHeader: undefined,
+  versionHeader: undefined,
+};
+
+const codecs: Codecs = {
+  'send.request': { read: readSendRequest, write: writeSendRequest },
+  'send.result': {
+    read: (raw, env) => ({ task: readTask(raw, env) }),
+    write: (result) => writeTask(result.task === undefined ? taskOfMessage(result.message) : result.task),
+  },
+};
+
+/** Society: one method on `/`, the thread's id as the task's, text in and artifacts out. */
+export const society: Dialect = defineDialect({
+  id: dialectId('society'),
+  title: 'Society',
+  methods: { send: 'tasks/send' },
+  detect,
+  codecs,
+  error: { read: readError, write: writeError },
+  envelope: { idNotNull: true },
+  card,
+  openStream: () => {
+    throw new A2AError('STREAMING_NOT_SUPPORTED', 'Society has no streams');
+  },
+  traits,
+  losses,
+});

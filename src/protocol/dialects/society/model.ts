@@ -1,0 +1,87 @@
+import type { ArtifactId, MessageId } from '../../ids.ts';
+import type { Json, Mutable } from '../../json.ts';
+import { unreachable } from '../../json.ts';
+import type { Message, Role } from '../../message.ts';
+import type { Part } from '../../parts.ts';
+import { partKind } from '../../parts.ts';
+import type { Artifact } from '../../task.ts';
+import type { ReadEnv } from '../dialect.ts';
+import { fail, freeform, list, listIf, object, oneOf, textIf } from '../shared/read.ts';
+
+/** JSON under construction. */
+export type Out = { [member: string]: Json };
+
+const ROLES: ReadonlyMap<unknown, Role> = new Map<unknown, Role>([
+  ['user', 'ROLE_USER'],
+  ['agent', 'ROLE_AGENT'],
+]);
+
+/** `{type, text?, data?}`: Go leaves out what is empty, so a member that is not there is an empty one. */
+export function readPart(raw: unknown, env: ReadEnv): Part {
+  const p = object(raw);
+  if (p.type === 'text') return { text: textIf(p.text, 'text') ?? '' };
+  if (p.type === 'data') return { data: p.data === undefined ? null : freeform(p.data, 'data', env) };
+  return fail('type', 'must be text or data');
+}
+
+/** Society has no files: what there is of one goes as data, which its own clients hand on without reading it. */
+function writePart(part: Part): Json {
+  const kind = partKind(part);
+  switch (kind) {
+    case 'text':
+      return { type: 'text', text: part.text as string };
+    case 'data':
+      return { type: 'data', data: part.data as Json };
+    case 'raw':
+      return { type: 'data', data: { file: fileMembers(part, { bytes: part.raw as string }) } };
+    case 'url':
+      return { type: 'data', data: { file: fileMembers(part, { uri: part.url as string }) } };
+    default:
+      return unreachable(kind);
+  }
+}
+
+function fileMembers(part: Part, out: Out): Out {
+  if (part.filename !== undefined) out.name = part.filename;
+  if (part.mediaType !== undefined) out.mimeType = part.mediaType;
+  return out;
+}
+
+export function writeParts(parts: readonly Part[]): readonly Json[] {
+  const out: Json[] = new Array(parts.length);
+  for (let at = 0; at < parts.length; at += 1) out[at] = writePart(parts[at] as Part);
+  return out;
+}
+
+export function readMessage(raw: unknown, env: ReadEnv): Message {
+  const m = object(raw);
+  return {
+    messageId: env.ids.next() as MessageId,
+    role: oneOf(m.role, 'role', ROLES),
+    parts: listIf(m.parts, 'parts', readPart, env) ?? [],
+  };
+}
+
+export function writeMessage(message: Message): Json {
+  return { role: message.role === 'ROLE_USER' ? 'user' : 'agent', parts: writeParts(message.parts) };
+}
+
+/** Artifacts have no ids: their position is one. */
+export function readArtifacts(raw: unknown, env: ReadEnv): Mutable<Artifact>[] {
+  const out = list(raw, '', readArtifact, env);
+  for (let at = 0; at < out.length; at += 1) (out[at] as Mutable<Artifact>).artifactId = String(at) as ArtifactId;
+  return out;
+}
+
+function readArtifact(raw: unknown, env: ReadEnv): Mutable<Artifact> {
+  const a = object(raw);
+  const out: Mutable<Artifact> = { artifactId: '' as ArtifactId, parts: listIf(a.parts, 'parts', readPart, env) ?? [] };
+  const name = textIf(a.name, 'name');
+  if (name) out.name = name;
+  return out;
+}
+
+/** Society's documents call the agent's output `response`. */
+export function writeArtifact(artifact: Pick<Artifact, 'name' | 'parts'>): Json {
+  return { name: artifact.name ?? 'response', parts: writeParts(artifact.parts) };
+}

@@ -1,0 +1,53 @@
+import type { ExternalId, MessageId } from '../../ids.ts';
+import type { Json } from '../../json.ts';
+import type { SendRequest } from '../../requests.ts';
+import type { ReadEnv } from '../dialect.ts';
+import type { Raw } from '../shared/read.ts';
+import { fail, id, isRaw, list } from '../shared/read.ts';
+import { readPart, writeParts } from './model.ts';
+
+/**
+ * Society's own checks, in Society's order and words; `errors.ts` puts `invalid params: ` before them. To its Go server a
+ * member that is not there, or is null, is an empty one.
+ */
+export function readSendRequest(raw: unknown, env: ReadEnv): SendRequest {
+  const r = objectOr(raw, '');
+  if (r.id === undefined || r.id === null || r.id === '') fail('id', 'task id is required');
+  const alias = id<ExternalId>(r.id, 'id', env);
+  const message = objectOr(r.message, 'message');
+  if (message.role !== 'user') fail('message.role', 'message role must be "user"');
+  const { parts } = message;
+  checkParts(parts, env);
+  return {
+    message: { messageId: env.ids.next() as MessageId, role: 'ROLE_USER', parts: list(parts, 'message.parts', readPart, env) },
+    alias,
+  };
+}
+
+function objectOr(raw: unknown, name: string): Raw {
+  if (raw === undefined || raw === null) return {};
+  return isRaw(raw) ? raw : fail(name, 'must be an object');
+}
+
+function checkParts(parts: unknown, env: ReadEnv): void {
+  if (parts !== undefined && parts !== null && !Array.isArray(parts)) fail('message.parts', 'must be an array');
+  const all = (parts ?? []) as readonly unknown[];
+  if (all.length === 0) fail('message.parts', 'message must have at least one part');
+  if (all.length > env.limits.messagePartsMax) fail('message.parts', `must have at most ${env.limits.messagePartsMax} parts`);
+  for (let at = 0; at < all.length; at += 1) {
+    const { type } = objectOr(all[at], `message.parts[${at}]`);
+    if (type === undefined || type === null || type === '') fail(`message.parts[${at}].type`, `part[${at}] type is required`);
+  }
+}
+
+/**
+ * `id` is the thread: a caller that has no name for it goes on with its task or its context, or begins with the message's id.
+ * Only users send.
+ */
+export function writeSendRequest(request: SendRequest): Json {
+  const { message } = request;
+  return {
+    id: request.alias ?? message.taskId ?? message.contextId ?? message.messageId,
+    message: { role: 'user', parts: writeParts(message.parts) },
+  };
+}

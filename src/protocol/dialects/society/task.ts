@@ -1,0 +1,110 @@
+import type { ArtifactId, MessageId, TaskId } from '../../ids.ts';
+import type { Json, Mutable } from '../../json.ts';
+import type { Message } from '../../message.ts';
+import type { Part } from '../../parts.ts';
+import { isTextPart } from '../../parts.ts';
+import type { TaskState } from '../../states.ts';
+import type { Artifact, Task, TaskStatus } from '../../task.ts';
+import type { ReadEnv } from '../dialect.ts';
+import { id, listIf, member, memberIf, object, oneOf } from '../shared/read.ts';
+import type { Out } from './model.ts';
+import { readArtifacts, readMessage, writeArtifact, writeMessage } from './model.ts';
+
+const STATES: ReadonlyMap<unknown, TaskState> = new Map<unknown, TaskState>([
+  ['submitted', 'TASK_STATE_SUBMITTED'],
+  ['working', 'TASK_STATE_WORKING'],
+  ['completed', 'TASK_STATE_COMPLETED'],
+  ['failed', 'TASK_STATE_FAILED'],
+  ['cancelled', 'TASK_STATE_CANCELED'],
+  ['canceled', 'TASK_STATE_CANCELED'], // not Society's spelling, but peers mix them up
+]);
+
+/** A state that Society lacks becomes one that it has, and the words that tell the difference if the agent has none. */
+const STATE_NAMES: Readonly<Record<TaskState, { readonly name: string; readonly words: string }>> = {
+  TASK_STATE_UNSPECIFIED: { name: 'working', words: '' },
+  TASK_STATE_SUBMITTED: { name: 'submitted', words: '' },
+  TASK_STATE_WORKING: { name: 'working', words: '' },
+  TASK_STATE_COMPLETED: { name: 'completed', words: '' },
+  TASK_STATE_FAILED: { name: 'failed', words: '' },
+  TASK_STATE_CANCELED: { name: 'cancelled', words: '' },
+  TASK_STATE_INPUT_REQUIRED: { name: 'working', words: 'input required' },
+  TASK_STATE_REJECTED: { name: 'failed', words: 'rejected' },
+  TASK_STATE_AUTH_REQUIRED: { name: 'working', words: 'authentication required' },
+};
+
+/**
+ * `status.message` is a string: Society's client can't read an answer that has an object there. And it shows a person the
+ * artifacts, and the string only of a failure. So what the agent says with a status is repeated as an artifact of this name
+ * where it would not be seen, or is more than one text; reading takes the repetition back.
+ */
+const STATUS_ARTIFACT = 'status';
+
+export function writeTask(task: Task): Json {
+  const { name: state, words } = STATE_NAMES[task.status.state];
+  const message = task.status.message?.parts ?? [];
+  const parts: readonly Part[] = message.length === 0 && words !== '' ? [{ text: words }] : message;
+  const said = textOf(parts) || parts.map(wordsFor).join('\n') || words;
+  const out: Out = { id: task.id, status: said === '' ? { state } : { state, message: said } };
+  if (task.history !== undefined) out.messages = task.history.map(writeMessage);
+  const artifacts = (task.artifacts ?? []).map(writeArtifact);
+  const unseen = artifacts.length === 0 && state !== 'failed';
+  const repeated = said !== '' && (unseen || parts.length > 1 || parts[0]?.text === undefined);
+  if (repeated) artifacts.push(writeArtifact({ name: STATUS_ARTIFACT, parts }));
+  if (repeated || task.artifacts !== undefined) out.artifacts = artifacts;
+  return out;
+}
+
+function textOf(parts: readonly Part[]): string {
+  return parts
+    .filter(isTextPart)
+    .map((part) => part.text)
+    .join('\n');
+}
+
+function wordsFor(part: Part): string {
+  return part.data === undefined ? (part.url ?? part.filename ?? 'file') : JSON.stringify(part.data);
+}
+
+export function readTask(raw: unknown, env: ReadEnv): Task {
+  const t = object(raw);
+  const status = member(t.status, 'status', readStatus, env);
+  const out: Mutable<Task> = { id: id<TaskId>(t.id, 'id', env), status };
+  const artifacts = memberIf(t.artifacts, 'artifacts', readArtifacts, env);
+  const message = status.message === undefined || artifacts === undefined ? undefined : takeBack(status.message, artifacts);
+  if (message !== undefined) out.status = { ...status, message };
+  if (artifacts !== undefined && (message === undefined || artifacts.length > 0)) out.artifacts = artifacts;
+  const history = listIf(t.messages, 'messages', readMessage, env);
+  if (history !== undefined) out.history = history;
+  return out;
+}
+
+/** Takes the repetition of a status message off the end of the artifacts; the message then has all of its parts again. */
+function takeBack(message: Message, artifacts: Artifact[]): Message | undefined {
+  const last = artifacts.at(-1);
+  const said = last?.name === STATUS_ARTIFACT ? textOf(last.parts) : undefined;
+  if (last === undefined || said === undefined || (said !== '' && said !== textOf(message.parts))) return undefined;
+  artifacts.pop();
+  return { ...message, parts: last.parts };
+}
+
+function readStatus(raw: unknown, env: ReadEnv): TaskStatus {
+  const s = object(raw);
+  const state = oneOf(s.state, 'state', STATES);
+  const message = memberIf(s.message, 'message', readStatusMessage, env);
+  return message === undefined ? { state } : { state, message };
+}
+
+/** An object is not Society's, but a 0.1 server behind a card that looks like one of Society's sends it. */
+function readStatusMessage(raw: unknown, env: ReadEnv): Message | undefined {
+  if (typeof raw !== 'string') return readMessage(raw, env);
+  return raw === '' ? undefined : { messageId: env.ids.next() as MessageId, role: 'ROLE_AGENT', parts: [{ text: raw }] };
+}
+
+/** A direct message is a completed task whose output it is. */
+export function taskOfMessage(message: Message): Task {
+  return {
+    id: message.taskId ?? ((message.contextId ?? message.messageId) as string as TaskId),
+    status: { state: 'TASK_STATE_COMPLETED' },
+    artifacts: [{ artifactId: '0' as ArtifactId, parts: message.parts }],
+  };
+}

@@ -1,0 +1,117 @@
+import type { ArtifactId } from '../../ids.ts';
+import type { Json, Mutable } from '../../json.ts';
+import type { Artifact } from '../../task.ts';
+import type { ReadEnv } from '../dialect.ts';
+import { countIf, list, listIf, metadataIf, object, textIf } from '../shared/read.ts';
+import { readPart, writePart } from './parts.ts';
+
+/** JSON under construction. */
+export type Out = { [member: string]: Json };
+
+/**
+ * 0.1 knows an artifact by its `index` in the task, 0 if it is not said; we know it by an id. An index becomes an id of the
+ * same digits, and such an id the index again. Any other id is numbered by its first appearance, which is its position in
+ * the task, so that a stream and a later `tasks/get` agree.
+ */
+export function readArtifact(raw: unknown, env: ReadEnv): Mutable<Artifact> {
+  return readBody(raw, env, '0');
+}
+
+function readBody(raw: unknown, env: ReadEnv, unnumbered: string): Mutable<Artifact> {
+  const a = object(raw);
+  const index = countIf(a.index, 'index');
+  const out: Mutable<Artifact> = {
+    artifactId: (index === undefined ? unnumbered : String(index)) as ArtifactId,
+    parts: listIf(a.parts, 'parts', readPart, env) ?? [],
+  };
+  const name = textIf(a.name, 'name');
+  if (name) out.name = name;
+  const description = textIf(a.description, 'description');
+  if (description) out.description = description;
+  const metadata = metadataIf(a.metadata, 'metadata', env);
+  if (metadata !== undefined) out.metadata = metadata;
+  return out;
+}
+
+/** The artifacts of a task. Servers that leave every index at its default 0 would make them one: the later get a number of their own. */
+export function readArtifacts(raw: unknown, env: ReadEnv): readonly Artifact[] {
+  const out = list(raw, '', readUnnumbered, env);
+  let inOrder = true;
+  for (let at = 0; at < out.length && inOrder; at += 1) {
+    const artifact = out[at] as Mutable<Artifact>;
+    if (artifact.artifactId === '') artifact.artifactId = String(at) as ArtifactId;
+    inOrder = artifact.artifactId === String(at);
+  }
+  if (inOrder) return out;
+  const number = artifactNumbers();
+  const seen = new Set<string>();
+  out.forEach((artifact, at) => {
+    const id = artifact.artifactId === '' ? String(at) : artifact.artifactId;
+    artifact.artifactId = String(number(seen.has(id) ? `${id} at ${at}` : id)) as ArtifactId;
+    seen.add(id);
+  });
+  return out;
+}
+
+function readUnnumbered(raw: unknown, env: ReadEnv): Mutable<Artifact> {
+  return readBody(raw, env, '');
+}
+
+/** Numbers artifacts in the order in which they are asked for. */
+export function artifactNumbers(): (artifactId: string) => number {
+  const known = new Map<string, number>();
+  const taken = new Set<number>();
+  let next = 0;
+  return (artifactId) => {
+    const before = known.get(artifactId);
+    if (before !== undefined) return before;
+    let index = ownIndex(artifactId);
+    if (index === undefined || taken.has(index)) {
+      while (taken.has(next)) next += 1;
+      index = next;
+    }
+    known.set(artifactId, index);
+    taken.add(index);
+    return index;
+  };
+}
+
+const INDEX_MAX = 0x7fffffff;
+
+/** The number that an id is the text of, if it is: `7`, not `07`. */
+export function ownIndex(artifactId: string): number | undefined {
+  const first = artifactId.charCodeAt(0);
+  if (!(first >= 48 && first <= 57)) return undefined;
+  const number = Number(artifactId);
+  return number <= INDEX_MAX && String(number) === artifactId && Number.isInteger(number) ? number : undefined;
+}
+
+export function writeArtifact(artifact: Artifact, index: number): Out {
+  const { parts } = artifact;
+  const written: Json[] = new Array(parts.length);
+  for (let at = 0; at < parts.length; at += 1) written[at] = writePart(parts[at] as (typeof parts)[number]);
+  const out: Out = { index, parts: written };
+  if (artifact.name !== undefined) out.name = artifact.name;
+  if (artifact.description !== undefined) out.description = artifact.description;
+  if (artifact.metadata !== undefined) out.metadata = artifact.metadata;
+  return out;
+}
+
+export function writeArtifacts(artifacts: readonly Artifact[]): Json {
+  const number = isInOrder(artifacts) ? undefined : artifactNumbers();
+  const out: Json[] = new Array(artifacts.length);
+  for (let at = 0; at < artifacts.length; at += 1) {
+    const artifact = artifacts[at] as Artifact;
+    out[at] = writeArtifact(artifact, number === undefined ? at : number(artifact.artifactId));
+  }
+  return out;
+}
+
+/** Whether numbering by first appearance would give every artifact its position: the common case, and worth no bookkeeping. */
+function isInOrder(artifacts: readonly Artifact[]): boolean {
+  for (let at = 0; at < artifacts.length; at += 1) {
+    const own = ownIndex((artifacts[at] as Artifact).artifactId);
+    if (own !== undefined && own !== at) return false;
+  }
+  return true;
+}

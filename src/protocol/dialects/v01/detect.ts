@@ -1,0 +1,19 @@
+import type { Confidence, Hints } from '../dialect.ts';
+import type { TasksSend } from '../shared/tasks-send.ts';
+import { tasksSendShape } from '../shared/tasks-send.ts';
+
+/** Names that no other version has, and names that 0.2 and 0.3 kept: there the task's origin decides. */
+const METHODS: ReadonlyMap<string | undefined, Confidence> = new Map<string | undefined, Confidence>([
+  ['tasks/sendSubscribe', 'shape'],
+  ['tasks/pushNotification/set', 'shape'],
+  ['tasks/pushNotification/get', 'shape'],
+  ['tasks/get', 'grammar'],
+  ['tasks/cancel', 'grammar'],
+  ['tasks/resubscribe', 'grammar'],
+]);
+
+const SEND: Readonly<Record<TasksSend, Confidence>> = { 'v01-marks': 'shape', plain: 'grammar', foreign: 'no' };
+
+export function detect(hints: Hints): Confidence {
+  return hints.method === 'tasks/send' ? SEND[tasksSendShape(hints.params)] : (METHODS.get(hints.method) ?? 'no');
+}

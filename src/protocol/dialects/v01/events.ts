@@ -1,0 +1,113 @@
+import type { Logged, TaskArtifactUpdate, TaskEvent, TaskStatusUpdate } from '../../events.ts';
+import type { ContextId, TaskId } from '../../ids.ts';
+import type { Json, Mutable } from '../../json.ts';
+import { isInterrupted, isTerminal } from '../../states.ts';
+import type { Task, TaskStatus } from '../../task.ts';
+import type { ReadEnv, RpcId, StreamReader, StreamWriter } from '../dialect.ts';
+import { attempt, fail, flagIf, id, isRaw, member, metadataIf, object } from '../shared/read.ts';
+import { envelope, framesOf } from '../shared/stream.ts';
+import type { Out } from './artifacts.ts';
+import { artifactNumbers, ownIndex, readArtifact, writeArtifact } from './artifacts.ts';
+import { readStatus, readTask, taskOfMessage, writeStatus } from './model.ts';
+
+/**
+ * A 0.1 stream has status events and artifact events, told apart by the member that is there. A task is neither, but some
+ * servers push or stream one, and then it is known by what only a task has.
+ */
+export function readEvent(raw: unknown, env: ReadEnv): TaskEvent {
+  return readEventOf(raw, '' as ContextId, env);
+}
+
+function readEventOf(raw: unknown, contextId: ContextId, env: ReadEnv): TaskEvent {
+  const e = object(raw);
+  if (isRaw(e.artifact) === isRaw(e.status)) {
+    return fail('', `must have exactly one of status, artifact; has ${isRaw(e.artifact) ? 2 : 0}`);
+  }
+  if (isRaw(e.artifact)) return { artifactUpdate: readArtifactUpdate(raw, contextId, env) };
+  if (e.final === undefined && (e.sessionId !== undefined || e.artifacts !== undefined || e.history !== undefined)) {
+    return { task: readTask(raw, env) };
+  }
+  const out: Mutable<TaskStatusUpdate> = {
+    taskId: id<TaskId>(e.id, 'id', env),
+    contextId,
+    status: member(e.status, 'status', readStatus, env),
+  };
+  const metadata = metadataIf(e.metadata, 'metadata', env);
+  if (metadata !== undefined) out.metadata = metadata;
+  return { statusUpdate: out };
+}
+
+/** 0.1 keeps `append` and `lastChunk` in the artifact. */
+function readArtifactUpdate(raw: unknown, contextId: ContextId, env: ReadEnv): TaskArtifactUpdate {
+  const e = object(raw);
+  const out: Mutable<TaskArtifactUpdate> = {
+    taskId: id<TaskId>(e.id, 'id', env),
+    contextId,
+    artifact: member(e.artifact, 'artifact', readArtifact, env),
+  };
+  const chunk = object(e.artifact);
+  if (flagIf(chunk.append, 'artifact.append') === true) out.append = true;
+  if (flagIf(chunk.lastChunk, 'artifact.lastChunk') === true) out.lastChunk = true;
+  const metadata = metadataIf(e.metadata, 'metadata', env);
+  if (metadata !== undefined) out.metadata = metadata;
+  return out;
+}
+
+/** Events carry no session; only a task does, and then it holds for those that follow. */
+export function openReader(env: ReadEnv): StreamReader {
+  let contextId = '' as ContextId;
+  const read = (raw: unknown): readonly TaskEvent[] => {
+    const event = readEventOf(raw, contextId, env);
+    if (event.task?.contextId !== undefined) contextId = event.task.contextId;
+    return [event];
+  };
+  return { read: (raw) => attempt(read, raw, env) };
+}
+
+/** One event by itself, as a webhook gets it. A task or a message is told by its status; in a stream the artifacts follow. */
+export function writeEvent(event: TaskEvent): Json {
+  if (event.artifactUpdate !== undefined) {
+    return artifactEvent(event.artifactUpdate, ownIndex(event.artifactUpdate.artifact.artifactId) ?? 0);
+  }
+  if (event.statusUpdate !== undefined) return statusEvent(event.statusUpdate.taskId, event.statusUpdate);
+  const task = event.task === undefined ? taskOfMessage(event.message) : event.task;
+  return statusEvent(task.id, task);
+}
+
+export function openStream(requestId: RpcId | undefined): StreamWriter {
+  const wrap = envelope(requestId);
+  const number = artifactNumbers();
+  const write = (event: TaskEvent): readonly Json[] => {
+    if (event.artifactUpdate !== undefined) return [artifactEvent(event.artifactUpdate, number(event.artifactUpdate.artifact.artifactId))];
+    return event.task === undefined ? [writeEvent(event)] : taskEvents(event.task, number);
+  };
+  const framesOfOne = (logged: Logged) => framesOf(write(logged.event).map(wrap), logged);
+  return { frames: (batch) => batch.flatMap(framesOfOne), end: () => [] };
+}
+
+/** Clients stop at the first `final`: what a task has made goes before the status that ends it, and after any other. */
+function taskEvents(task: Task, number: (artifactId: string) => number): readonly Json[] {
+  const status = statusEvent(task.id, task);
+  const artifacts = (task.artifacts ?? []).map((artifact): Json => {
+    return { id: task.id, artifact: writeArtifact(artifact, number(artifact.artifactId)) };
+  });
+  return isFinal(task.status) ? [...artifacts, status] : [status, ...artifacts];
+}
+
+/** 0.1 also ends a stream that waits for input (`final` on `input-required`), which is what it calls every interruption. */
+function isFinal(status: TaskStatus): boolean {
+  return isTerminal(status.state) || isInterrupted(status.state);
+}
+
+function statusEvent(taskId: TaskId, from: Pick<TaskStatusUpdate, 'status' | 'metadata'>): Json {
+  const out: Out = { id: taskId, status: writeStatus(from.status), final: isFinal(from.status) };
+  if (from.metadata !== undefined) out.metadata = from.metadata;
+  return out;
+}
+
+function artifactEvent(update: TaskArtifactUpdate, index: number): Json {
+  const artifact = writeArtifact(update.artifact, index);
+  if (update.append === true) artifact.append = true;
+  if (update.lastChunk === true) artifact.lastChunk = true;
+  return update.metadata === undefined ? { id: update.taskId, artifact } : { id: update.taskId, artifact, metadata: update.metadata };
+}

@@ -1,0 +1,126 @@
+import type { ContextId, MessageId, TaskId } from '../../ids.ts';
+import type { Json, Mutable } from '../../json.ts';
+import type { Message, Role } from '../../message.ts';
+import type { TaskState } from '../../states.ts';
+import type { Task, TaskStatus } from '../../task.ts';
+import type { ReadEnv } from '../dialect.ts';
+import { checkParts, id, idIf, listIf, member, memberIf, metadataIf, object, oneOf } from '../shared/read.ts';
+import { timestampIf } from '../shared/values.ts';
+import type { Out } from './artifacts.ts';
+import { readArtifacts, writeArtifacts } from './artifacts.ts';
+import { checkFiles, readPart, writePart } from './parts.ts';
+
+const STATES: ReadonlyMap<unknown, TaskState> = new Map<unknown, TaskState>([
+  ['submitted', 'TASK_STATE_SUBMITTED'],
+  ['working', 'TASK_STATE_WORKING'],
+  ['input-required', 'TASK_STATE_INPUT_REQUIRED'],
+  ['completed', 'TASK_STATE_COMPLETED'],
+  ['canceled', 'TASK_STATE_CANCELED'],
+  ['cancelled', 'TASK_STATE_CANCELED'], // not 0.1's spelling, but peers mix them up
+  ['failed', 'TASK_STATE_FAILED'],
+  ['unknown', 'TASK_STATE_UNSPECIFIED'],
+]);
+
+/** 0.1 asks for secondary credentials with `input-required` (its prose on authentication), and has no word for a refusal. */
+const STATE_NAMES: Readonly<Record<TaskState, string>> = {
+  TASK_STATE_UNSPECIFIED: 'unknown',
+  TASK_STATE_SUBMITTED: 'submitted',
+  TASK_STATE_WORKING: 'working',
+  TASK_STATE_COMPLETED: 'completed',
+  TASK_STATE_FAILED: 'failed',
+  TASK_STATE_CANCELED: 'canceled',
+  TASK_STATE_INPUT_REQUIRED: 'input-required',
+  TASK_STATE_REJECTED: 'failed',
+  TASK_STATE_AUTH_REQUIRED: 'input-required',
+};
+
+const ROLES: ReadonlyMap<unknown, Role> = new Map<unknown, Role>([
+  ['user', 'ROLE_USER'],
+  ['agent', 'ROLE_AGENT'],
+]);
+
+/** 0.1's messages have no ids at all: ours is minted. */
+export function readMessage(raw: unknown, env: ReadEnv): Mutable<Message> {
+  const m = object(raw);
+  const out: Mutable<Message> = {
+    messageId: env.ids.next() as MessageId,
+    role: oneOf(m.role, 'role', ROLES),
+    parts: listIf(m.parts, 'parts', readPart, env) ?? [],
+  };
+  const metadata = metadataIf(m.metadata, 'metadata', env);
+  if (metadata !== undefined) out.metadata = metadata;
+  return out;
+}
+
+export function readRequestMessage(raw: unknown, env: ReadEnv): Mutable<Message> {
+  const { parts } = object(raw);
+  checkParts(parts, env);
+  checkFiles(parts as unknown[]);
+  return readMessage(raw, env);
+}
+
+export function writeMessage(message: Message): Out {
+  const { parts } = message;
+  const written: Json[] = new Array(parts.length);
+  for (let at = 0; at < parts.length; at += 1) written[at] = writePart(parts[at] as (typeof parts)[number]);
+  const out: Out = { role: message.role === 'ROLE_USER' ? 'user' : 'agent', parts: written };
+  if (message.metadata !== undefined) out.metadata = message.metadata;
+  return out;
+}
+
+export function readStatus(raw: unknown, env: ReadEnv): TaskStatus {
+  const s = object(raw);
+  const out: Mutable<TaskStatus> = { state: oneOf(s.state, 'state', STATES) };
+  const message = memberIf(s.message, 'message', readStatusMessage, env);
+  if (message !== undefined) out.message = message;
+  const timestamp = timestampIf(s.timestamp, 'timestamp');
+  if (timestamp !== undefined) out.timestamp = timestamp;
+  return out;
+}
+
+/** A string where 0.1 has a message: servers that took over 0.1's card and method say it so, and can't be told by the card. */
+function readStatusMessage(raw: unknown, env: ReadEnv): Message | undefined {
+  if (typeof raw !== 'string') return readMessage(raw, env);
+  return raw === '' ? undefined : { messageId: env.ids.next() as MessageId, role: 'ROLE_AGENT', parts: [{ text: raw }] };
+}
+
+export function writeStatus(status: TaskStatus): Json {
+  const out: Out = { state: STATE_NAMES[status.state] };
+  if (status.message !== undefined) out.message = writeMessage(status.message);
+  if (status.timestamp !== undefined) out.timestamp = status.timestamp;
+  return out;
+}
+
+export function readTask(raw: unknown, env: ReadEnv): Task {
+  const t = object(raw);
+  const out: Mutable<Task> = { id: id<TaskId>(t.id, 'id', env), status: member(t.status, 'status', readStatus, env) };
+  const contextId = idIf<ContextId>(t.sessionId, 'sessionId', env);
+  if (contextId !== undefined) out.contextId = contextId;
+  const artifacts = memberIf(t.artifacts, 'artifacts', readArtifacts, env);
+  if (artifacts !== undefined) out.artifacts = artifacts;
+  const history = listIf(t.history, 'history', readMessage, env);
+  if (history !== undefined) out.history = history;
+  const metadata = metadataIf(t.metadata, 'metadata', env);
+  if (metadata !== undefined) out.metadata = metadata;
+  return out;
+}
+
+export function writeTask(task: Task): Json {
+  const out: Out = { id: task.id };
+  if (task.contextId !== undefined) out.sessionId = task.contextId;
+  out.status = writeStatus(task.status);
+  if (task.artifacts !== undefined) out.artifacts = writeArtifacts(task.artifacts);
+  if (task.history !== undefined) out.history = task.history.map(writeMessage);
+  if (task.metadata !== undefined) out.metadata = task.metadata;
+  return out;
+}
+
+/** 0.1 always answers with a task. A direct message is one that is over at once. */
+export function taskOfMessage(message: Message): Task {
+  const task: Mutable<Task> = {
+    id: message.taskId ?? ((message.contextId ?? message.messageId) as string as TaskId),
+    status: { state: 'TASK_STATE_COMPLETED', message },
+  };
+  if (message.contextId !== undefined) task.contextId = message.contextId;
+  return task;
+}

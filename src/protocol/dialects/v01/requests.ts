@@ -1,0 +1,136 @@
+import type { ContextId, ExternalId, PushConfigId, TaskId } from '../../ids.ts';
+import type { Json, Mutable } from '../../json.ts';
+import type { AuthenticationInfo, PushConfig } from '../../push.ts';
+import type { CancelRequest, GetRequest, PushGetRequest, SendConfiguration, SendRequest, SubscribeRequest } from '../../requests.ts';
+import type { ReadEnv } from '../dialect.ts';
+import { modesIf } from '../shared/card.ts';
+import { countIf, fail, filledText, id, idIf, member, memberIf, metadataIf, object, textIf, texts } from '../shared/read.ts';
+import type { Out } from './artifacts.ts';
+import { readRequestMessage, writeMessage } from './model.ts';
+
+/**
+ * To 0.1 a length that is not said, and 0, mean that no history is wanted; to the canonical model not said means no limit. So
+ * nothing is read as 0 and 0 is written as nothing, while no limit is the greatest number that a length can be.
+ */
+const NO_LIMIT = 0x7fffffff;
+
+function readHistoryLength(value: unknown): number | undefined {
+  const length = countIf(value, 'historyLength') ?? 0;
+  return length === NO_LIMIT ? undefined : length;
+}
+
+function writeHistoryLength(length: number | undefined, out: Out): void {
+  if (length !== 0) out.historyLength = length ?? NO_LIMIT;
+}
+
+/** TaskSendParams. `id` is the caller's name for the task, known or new; the session is the conversation. */
+export function readSendRequest(raw: unknown, env: ReadEnv): SendRequest {
+  const r = object(raw);
+  const alias = id<ExternalId>(r.id, 'id', env);
+  const message = member(r.message, 'message', readRequestMessage, env);
+  const contextId = idIf<ContextId>(r.sessionId, 'sessionId', env);
+  if (contextId !== undefined) message.contextId = contextId;
+  const configuration: Mutable<SendConfiguration> = {};
+  const out: Mutable<SendRequest> = { message, alias, configuration };
+  // Not in the schema, but Google's own client sent it.
+  const modes = modesIf(r.acceptedOutputModes, 'acceptedOutputModes');
+  if (modes !== undefined) configuration.acceptedOutputModes = modes;
+  const push = memberIf(r.pushNotification, 'pushNotification', readHook, env);
+  if (push !== undefined) configuration.taskPushNotificationConfig = { ...push, id: alias as string as PushConfigId };
+  const historyLength = readHistoryLength(r.historyLength);
+  if (historyLength !== undefined) configuration.historyLength = historyLength;
+  const metadata = metadataIf(r.metadata, 'metadata', env);
+  if (metadata !== undefined) out.metadata = metadata;
+  return out;
+}
+
+/** A caller that has no name for the task needs one here: the task it goes on with, or else the message. */
+export function writeSendRequest(request: SendRequest): Json {
+  const { message, configuration } = request;
+  const out: Out = { id: request.alias ?? message.taskId ?? message.messageId };
+  if (message.contextId !== undefined) out.sessionId = message.contextId;
+  out.message = writeMessage(message);
+  if (configuration?.acceptedOutputModes !== undefined) out.acceptedOutputModes = configuration.acceptedOutputModes;
+  if (configuration?.taskPushNotificationConfig !== undefined) out.pushNotification = writeHook(configuration.taskPushNotificationConfig);
+  writeHistoryLength(configuration?.historyLength, out);
+  if (request.metadata !== undefined) out.metadata = request.metadata;
+  return out;
+}
+
+export function readGetRequest(raw: unknown, env: ReadEnv): GetRequest {
+  const r = object(raw);
+  const out: Mutable<GetRequest> = { id: id<TaskId>(r.id, 'id', env) };
+  const historyLength = readHistoryLength(r.historyLength);
+  if (historyLength !== undefined) out.historyLength = historyLength;
+  return out;
+}
+
+export function writeGetRequest(request: GetRequest): Json {
+  const out: Out = { id: request.id };
+  writeHistoryLength(request.historyLength, out);
+  return out;
+}
+
+export function readCancelRequest(raw: unknown, env: ReadEnv): CancelRequest {
+  const r = object(raw);
+  const metadata = metadataIf(r.metadata, 'metadata', env);
+  const task = id<TaskId>(r.id, 'id', env);
+  return metadata === undefined ? { id: task } : { id: task, metadata };
+}
+
+export function writeCancelRequest(request: CancelRequest): Json {
+  return request.metadata === undefined ? { id: request.id } : { id: request.id, metadata: request.metadata };
+}
+
+/** TaskQueryParams too, but a stream has no history. */
+export function readSubscribeRequest(raw: unknown, env: ReadEnv): SubscribeRequest {
+  return { id: id<TaskId>(object(raw).id, 'id', env) };
+}
+
+export function readPushGetRequest(raw: unknown, env: ReadEnv): PushGetRequest {
+  return { taskId: id<TaskId>(object(raw).id, 'id', env) };
+}
+
+/**
+ * `{id, pushNotificationConfig}`, the id being the task's. A task has one config here, and setting it again replaces it: so
+ * the config goes by the name of its task.
+ */
+export function readPushConfig(raw: unknown, env: ReadEnv): PushConfig {
+  const c = object(raw);
+  const taskId = id<TaskId>(c.id, 'id', env);
+  const hook = member(c.pushNotificationConfig, 'pushNotificationConfig', readHook, env);
+  return { ...hook, id: taskId as string as PushConfigId, taskId };
+}
+
+export function writePushConfig(config: PushConfig): Json {
+  return { id: config.taskId ?? '', pushNotificationConfig: writeHook(config) };
+}
+
+function readHook(raw: unknown, env: ReadEnv): PushConfig {
+  const h = object(raw);
+  const out: Mutable<PushConfig> = { url: filledText(h.url, 'url') };
+  const token = textIf(h.token, 'token');
+  if (token) out.token = token;
+  const authentication = memberIf(h.authentication, 'authentication', readAuthentication, env);
+  if (authentication !== undefined) out.authentication = authentication;
+  return out;
+}
+
+/** 0.1 offers several schemes for one set of credentials; the first is taken, as everywhere (protocol 4.3). */
+function readAuthentication(raw: unknown): AuthenticationInfo | undefined {
+  const a = object(raw);
+  const [scheme] = texts(a.schemes, 'schemes');
+  const credentials = textIf(a.credentials, 'credentials');
+  if (!scheme) return credentials ? fail('schemes', 'must name the scheme of the credentials') : undefined;
+  return credentials ? { scheme, credentials } : { scheme };
+}
+
+function writeHook(config: PushConfig): Json {
+  const out: Out = { url: config.url };
+  if (config.token !== undefined) out.token = config.token;
+  if (config.authentication !== undefined) {
+    const { scheme, credentials } = config.authentication;
+    out.authentication = credentials === undefined ? { schemes: [scheme] } : { schemes: [scheme], credentials };
+  }
+  return out;
+}

@@ -1,0 +1,313 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { ServeOptions } from '#bindings';
+import { encodeFrames, serveJsonRpc, serveRest } from '#bindings';
+import type { A2AService, CallContext, Dialect, Fetch, Logged, SubscribeRequest, Task, TaskEvent } from '#protocol';
+import { A2AError, contextId, DIALECTS, isStreamOperation, seq, taskId } from '#protocol';
+import { dialectOf } from '../support/calls.ts';
+import { memoryService } from '../support/memory-service.ts';
+import { rpc, v10Message } from '../support/posts.ts';
+
+const v10 = dialectOf('v10');
+const TASK: Task = { id: taskId('t1'), status: { state: 'TASK_STATE_WORKING' } };
+const working = (at: number): Logged => ({ seq: seq(at), event: { task: TASK } });
+
+/** A service whose stream is what a test makes of it. */
+function streaming(stream: (ctx: CallContext, request: unknown) => AsyncIterable<readonly Logged[]>): A2AService {
+  return { ...memoryService(), stream: (request, ctx) => stream(ctx, request), subscribe: (request, ctx) => stream(ctx, request) };
+}
+
+interface Binding {
+  readonly name: string;
+  readonly open: (
+    service: A2AService,
+    options?: ServeOptions & { headers?: Record<string, string>; signal?: AbortSignal },
+  ) => Promise<Response>;
+  readonly subscribe: (service: A2AService, headers: Record<string, string>) => Promise<Response>;
+}
+
+function jsonPost(
+  path: string,
+  body: unknown,
+  more: { headers?: Record<string, string> | undefined; signal?: AbortSignal | undefined },
+): Request {
+  const headers = { 'Content-Type': 'application/json', ...more.headers };
+  return new Request(`http://agent.example${path}`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify(body),
+    ...(more.signal === undefined ? {} : { signal: more.signal }),
+  });
+}
+
+const BINDINGS: readonly Binding[] = [
+  {
+    name: 'JSON-RPC',
+    open: (service, { headers, signal, ...options } = {}) =>
+      serveJsonRpc(jsonPost('/a2a', rpc('SendStreamingMessage', v10Message('x')), { headers, signal }), service, options),
+    subscribe: (service, headers) => serveJsonRpc(jsonPost('/a2a', rpc('SubscribeToTask', { id: 't1' }), { headers }), service),
+  },
+  {
+    name: 'HTTP+JSON',
+    open: (service, { headers, signal, ...options } = {}) =>
+      serveRest(jsonPost('/message:stream', v10Message('x'), { headers, signal }), service, options),
+    subscribe: (service, headers) => serveRest(jsonPost('/tasks/t1:subscribe', {}, { headers }), service),
+  },
+];
+
+const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const textOf = (bytes: Uint8Array | undefined): string => new TextDecoder().decode(bytes);
+
+for (const { name, open, subscribe } of BINDINGS) {
+  describe(`a stream over ${name}`, () => {
+    it('holds its headers until there is something to say', async () => {
+      const first = Promise.withResolvers<void>();
+      const opening = open(
+        streaming(async function* () {
+          await first.promise;
+          yield [working(1)];
+        }),
+      );
+      let answered = false;
+      void opening.then(() => {
+        answered = true;
+      });
+      await tick();
+      expect(answered).toBe(false);
+      first.resolve();
+      const response = await opening;
+      expect(response.status).toBe(200);
+      expect(response.headers.get('content-type')).toBe('text/event-stream');
+      expect(response.headers.get('cache-control')).toBe('no-cache');
+      expect(response.headers.get('x-accel-buffering')).toBe('no');
+    });
+
+    it('answers an error before the first event as an error', async () => {
+      const response = await open(
+        // biome-ignore lint/correctness/useYield: it fails before it can
+        streaming(async function* () {
+          throw new A2AError('TASK_NOT_FOUND');
+        }),
+      );
+      expect(response.headers.get('content-type')).toBe('application/json');
+      expect(await response.json()).toMatchObject(name === 'JSON-RPC' ? { id: 1, error: { code: -32001 } } : { error: { code: 404 } });
+    });
+
+    it('gives ids to what is in a log and to nothing else', async () => {
+      const response = await open(
+        streaming(async function* () {
+          yield [working(7), { event: { task: TASK } }, working(8)];
+        }),
+      );
+      const lines = (await response.text()).split('\n');
+      expect(lines.map((line) => line.slice(0, 5))).toEqual(['id: 7', 'data:', '', 'data:', '', 'id: 8', 'data:', '', '']);
+    });
+
+    it('makes one chunk of a batch, and takes the next batch only when it is wanted', async () => {
+      let taken = 0;
+      const response = await open(
+        streaming(async function* () {
+          for (let at = 1; ; at += 2) {
+            taken += 1;
+            yield [working(at), working(at + 1)];
+          }
+        }),
+      );
+      const reader = response.body?.getReader();
+      for (let count = 0; count < 20; count += 1) await tick();
+      expect(taken).toBe(1);
+      const chunk = textOf((await reader?.read())?.value);
+      expect(chunk.match(/^data: /gm)).toHaveLength(2);
+      await reader?.read();
+      for (let count = 0; count < 20; count += 1) await tick();
+      expect(taken).toBe(2);
+      await reader?.cancel();
+    });
+
+    it('ends with an error frame when it breaks, and says nothing of the inside', async () => {
+      const causes: unknown[] = [];
+      const service = streaming(async function* () {
+        yield [working(1)];
+        throw new Error('secret inside');
+      });
+      const text = await (await open(service, { onError: (cause) => causes.push(cause) })).text();
+      expect(text).not.toContain('secret');
+      expect(String(causes)).toContain('secret inside');
+      const last = text.trimEnd().split('\n\n').at(-1) ?? '';
+      expect(last).toMatch(/^event: error\ndata: \{/);
+      expect(last).not.toContain('id: ');
+      const body = JSON.parse(last.slice(last.indexOf('{')));
+      expect(body).toMatchObject(name === 'JSON-RPC' ? { jsonrpc: '2.0', id: 1, error: { code: -32603 } } : { error: { code: 500 } });
+    });
+
+    it('lets the service go when what it says can’t be written', async () => {
+      let returned = false;
+      const service = streaming(async function* () {
+        try {
+          for (let at = 1; ; at += 1) yield [working(at), { event: {} as TaskEvent }];
+        } finally {
+          returned = true;
+        }
+      });
+      const failing: Dialect = {
+        ...v10,
+        openStream: (id) => ({
+          ...v10.openStream(id),
+          frames: () => {
+            throw new Error('secret inside');
+          },
+        }),
+      };
+      const text = await (await open(service, { dialect: failing })).text();
+      expect(text).toMatch(/^event: error\ndata: /);
+      expect([text.includes('secret'), returned]).toEqual([false, true]);
+    });
+
+    it('lets the service go when the caller leaves', async () => {
+      let [aborted, returned] = [false, false];
+      const service = streaming(async function* (ctx) {
+        ctx.signal.addEventListener('abort', () => {
+          aborted = true;
+        });
+        try {
+          yield [working(1)];
+          await new Promise((resolve) => ctx.signal.addEventListener('abort', resolve));
+        } finally {
+          returned = true;
+        }
+      });
+      const reader = (await open(service)).body?.getReader();
+      await reader?.read();
+      const waiting = reader?.read();
+      await reader?.cancel();
+      expect(await waiting).toMatchObject({ done: true });
+      await tick();
+      expect([aborted, returned]).toEqual([true, true]);
+    });
+
+    it('tells the service that the request was aborted, before and after the first event', async () => {
+      for (const early of [true, false]) {
+        const left = new AbortController();
+        let aborted = 0;
+        const service = streaming(async function* (ctx) {
+          if (!early) yield [working(1)];
+          await new Promise((resolve) => ctx.signal.addEventListener('abort', resolve));
+          aborted += 1;
+        });
+        const opening = open(service, { signal: left.signal });
+        if (!early) void (await opening).body?.getReader().read();
+        await tick();
+        left.abort();
+        await tick();
+        const response = await opening;
+        if (!early) await tick();
+        expect(response.status).toBe(200);
+        if (early) expect(aborted).toBe(1);
+      }
+    });
+
+    it('takes a place to go on from, if it is a number', async () => {
+      const asked: unknown[] = [];
+      const service = streaming((_, request) => {
+        asked.push((request as SubscribeRequest).after);
+        return streamOnce([working(1)]);
+      });
+      for (const id of ['12', '0', 'abc', '-1', '1.5', '99999999999999999999', '']) {
+        await (await subscribe(service, { 'Last-Event-ID': id })).text();
+      }
+      await (await subscribe(service, {})).text();
+      expect(asked).toEqual([12, 0, undefined, undefined, undefined, undefined, undefined, undefined]);
+    });
+
+    it('of nothing is a stream of nothing', async () => {
+      const response = await open(streaming(() => streamOnce()));
+      expect([response.headers.get('content-type'), await response.text()]).toEqual(['text/event-stream', '']);
+    });
+
+    describe('that is silent', () => {
+      beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] }));
+      afterEach(() => void vi.useRealTimers());
+
+      it('is kept alive by comments without ids, one a time', async () => {
+        const next = Promise.withResolvers<void>();
+        const service = streaming(async function* () {
+          yield [working(1)];
+          await next.promise;
+          yield [working(2)];
+        });
+        const reader = (await open(service, { keepAliveMs: 1000 })).body?.getReader();
+        expect(textOf((await reader?.read())?.value)).toMatch(/^id: 1\n/);
+        const silent = reader?.read();
+        await tick();
+        vi.advanceTimersByTime(1000);
+        expect(textOf((await silent)?.value)).toBe(': keep-alive\n\n');
+        vi.advanceTimersByTime(60_000); // nobody reads: one waits, not sixty
+        expect(textOf((await reader?.read())?.value)).toBe(': keep-alive\n\n');
+        next.resolve();
+        expect(textOf((await reader?.read())?.value)).toMatch(/^id: 2\n/);
+        expect(await reader?.read()).toMatchObject({ done: true });
+        expect(vi.getTimerCount()).toBe(0);
+      });
+
+      it('is not kept alive where nobody reads', async () => {
+        const service = streaming(async function* (ctx) {
+          yield [working(1)];
+          await new Promise((resolve) => ctx.signal.addEventListener('abort', resolve));
+        });
+        const reader = (await open(service, { keepAliveMs: 1000 })).body?.getReader();
+        await reader?.read();
+        vi.advanceTimersByTime(60_000);
+        const silent = reader?.read();
+        await tick();
+        vi.advanceTimersByTime(1000);
+        expect(textOf((await silent)?.value)).toBe(': keep-alive\n\n');
+        await reader?.cancel();
+        expect(vi.getTimerCount()).toBe(0);
+      });
+    });
+  });
+}
+
+describe('the task at the end of a stream', () => {
+  const served = async (dialect: Dialect): Promise<{ gets: number; text: string }> => {
+    let gets = 0;
+    const service: A2AService = {
+      ...streaming(() => streamOnce([working(1)])),
+      get: async () => {
+        gets += 1;
+        return TASK;
+      },
+    };
+    const fetch: Fetch = (request) => serveJsonRpc(request, service, { dialect });
+    const text = await (await fetch(jsonPost('/a2a', rpc('SendStreamingMessage', v10Message('x')), {}))).text();
+    return { gets, text };
+  };
+
+  it('is fetched once, for a dialect that ends with it', async () => {
+    const ending: Dialect = {
+      ...v10,
+      openStream: (id) => ({ ...v10.openStream(id), endsWithTask: true, end: (task) => [{ data: `[END ${task?.id}]` }] }),
+    };
+    const { gets, text } = await served(ending);
+    expect([gets, text.endsWith('data: [END t1]\n\n')]).toEqual([1, true]);
+  });
+
+  it('is not fetched for others', async () => expect((await served(v10)).gets).toBe(0));
+
+  for (const dialect of DIALECTS) {
+    it(`${dialect.id} says whether it needs it`, () => {
+      if (!Object.keys(dialect.methods).some((operation) => isStreamOperation(operation as 'stream'))) return;
+      const status = { state: 'TASK_STATE_COMPLETED' } as const;
+      const event: TaskEvent = { statusUpdate: { taskId: TASK.id, contextId: contextId('c'), status } };
+      const ends = [undefined, { ...TASK, id: taskId('t2'), status }].map((task) => {
+        const writer = dialect.openStream(1);
+        writer.frames([{ event }]);
+        return encodeFrames(writer.end(task));
+      });
+      expect(dialect.openStream(1).endsWithTask ?? false).toBe(ends[0] !== ends[1]);
+    });
+  }
+});
+
+async function* streamOnce(...batches: readonly (readonly Logged[])[]): AsyncGenerator<readonly Logged[], void> {
+  yield* batches;
+}

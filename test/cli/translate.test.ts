@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest';
+import { parley } from './run.ts';
+
+const SOCIETY =
+  '{"jsonrpc":"2.0","id":"t1","method":"tasks/send","params":{"id":"t1","message":{"role":"user","parts":[{"type":"text","text":"hi"}]}}}';
+const V03_TASK = '{"kind":"task","id":"t1","contextId":"c1","status":{"state":"input-required"}}';
+const V10_FILE =
+  '{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"m1","role":"ROLE_USER","parts":[{"text":"hi","filename":"a.txt"}]}}}';
+
+function translated(
+  args: readonly string[],
+  input: string,
+): { readonly from: string; readonly kind: string; readonly output: unknown; readonly lost: readonly { readonly field: string }[] } {
+  const { code, out, err } = parley(['translate', '--json', ...args], input);
+  expect(code, err).toBe(0);
+  return JSON.parse(out);
+}
+
+describe('parley translate', () => {
+  it('finds the dialect of a request, by its path where that matters', () => {
+    expect(translated(['--to', 'v10', '--path', '/'], SOCIETY)).toMatchObject({
+      from: 'society',
+      kind: 'request',
+      output: { method: 'SendMessage' },
+    });
+    expect(translated(['--to', 'v10', '--path', '/a2a'], SOCIETY)).toMatchObject({ from: 'v01' });
+  });
+
+  it('finds the dialect of an answer, an event and a card', () => {
+    expect(translated(['--to', 'v10'], V03_TASK)).toMatchObject({ from: 'v03', kind: 'response', output: { task: { id: 't1' } } });
+    const frame = '{"type":"TaskStatusUpdateEvent","taskId":"t","status":{"state":"TASK_STATE_COMPLETED"},"final":true}';
+    expect(translated(['--to', 'v10'], frame)).toMatchObject({ from: 'cortex', kind: 'event', output: { statusUpdate: { taskId: 't' } } });
+    const card = '{"name":"a","description":"d","version":"1","interfaces":[{"url":"http://x/a2a","protocol":"json-rpc","version":"1.0"}]}';
+    expect(translated(['--to', 'v03'], card)).toMatchObject({ from: 'cortex', kind: 'card', output: { url: 'http://x/a2a' } });
+  });
+
+  it('says what the target can’t express, on standard error', () => {
+    const { out, err } = parley(['translate', '--to', 'v03'], V10_FILE);
+    expect(JSON.parse(out)).toMatchObject({ method: 'message/send' });
+    expect(err).toMatch(/A2A 1\.0 \(v10\) request send -> A2A 0\.3 \(v03\)/);
+    expect(err).toMatch(/lost: message\.parts\[0\]\.filename \(Part\.filename\): .+ \[.+\]/);
+    expect(translated(['--to', 'v03'], V10_FILE).lost.map((loss) => loss.field)).toEqual(['Part.filename']);
+  });
+
+  it('reads recorded event streams and writes a frame a line', () => {
+    const stream =
+      ': hello\nid: 1\ndata: {"kind":"status-update","taskId":"t","contextId":"c","status":{"state":"working"},"final":false}\n\ndata: [DONE]\n\n';
+    const { out } = parley(['translate', '--to', 'promptkit'], stream);
+    expect(out).toBe('{"taskId":"t","contextId":"c","status":{"state":"working"}}\n');
+  });
+
+  it('prints every dialect for --to all, and skips those that lack the operation', () => {
+    const { code, err } = parley(['translate', '--to', 'all'], '{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"t"}}');
+    expect(code).toBe(0);
+    expect(err).toContain('society: Society has no get');
+    expect(err).toContain('-> CortexPrism (cortex)');
+  });
+
+  it('obeys --from and --kind', () => {
+    expect(translated(['--from', 'v02', '--to', 'v10'], V03_TASK)).toMatchObject({ from: 'v02' });
+    expect(translated(['--kind', 'event', '--to', 'v10'], V03_TASK)).toMatchObject({ kind: 'event', output: { task: {} } });
+  });
+
+  it.each([
+    ['not JSON', ['--to', 'v10'], 'nope', 1, /not JSON \(line 1/],
+    ['nobody’s document', ['--to', 'v10'], '{}', 1, /--kind/],
+    ['an unknown method', ['--to', 'v10'], '{"jsonrpc":"2.0","id":1,"method":"tasks/fly"}', 1, /tasks\/fly[\s\S]*--from/],
+    [
+      'a field that is missing',
+      ['--to', 'v10'],
+      V10_FILE.replace('"messageId":"m1",', ''),
+      1,
+      /read as A2A 1\.0: params\.message\.messageId is required/,
+    ],
+    [
+      'an operation that the target lacks',
+      ['--to', 'society'],
+      '{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"t"}}',
+      1,
+      /Society has no get/,
+    ],
+    ['no target', [], V03_TASK, 2, /--to is missing/],
+    ['an unknown target', ['--to', 'v99'], V03_TASK, 2, /no dialect v99[\s\S]*v10/],
+    ['an unknown kind', ['--to', 'v10', '--kind', 'letter'], V03_TASK, 2, /letter is not one of/],
+    ['an unknown operation', ['--to', 'v10', '--operation', 'fly'], V03_TASK, 2, /fly is not one of/],
+    ['an unknown flag', ['--to', 'v10', '--fast'], V03_TASK, 2, /parley help translate/],
+  ] as const)('refuses %s', (_, args, input, code, said) => {
+    const result = parley(['translate', ...args], input);
+    expect([result.code, result.out]).toEqual([code, '']);
+    expect(result.err).toMatch(said);
+  });
+});

@@ -1,0 +1,12 @@
+import type { AgentCard } from '#protocol';
+
+export const CARD: AgentCard = {
+  name: 'Echo',
+  description: 'says it again',
+  version: '1.0.0',
+  supportedInterfaces: [{ url: 'https://agent.example/a2a', protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
+  capabilities: { streaming: true, pushNotifications: true, extendedAgentCard: true },
+  defaultInputModes: ['text/plain'],
+  defaultOutputModes: ['text/plain'],
+  skills: [{ id: 'echo', name: 'Echo', description: 'says it again', tags: ['text'] }],
+};
