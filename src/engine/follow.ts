@@ -66,7 +66,7 @@ export async function* subscribe(
   const live = await find(core, asked);
   try {
     const { after } = request;
-    const from = after !== undefined && after >= 1 && after <= live.committed ? after : undefined;
+    const from = after !== undefined && Number.isInteger(after) && after >= 1 && after <= live.committed ? after : undefined;
     if (from === undefined && isTerminal(live.row.state) && traits.subscribeFinished === 'error') {
       throw new A2AError('UNSUPPORTED_OPERATION', `task ${request.id} is finished: there is nothing to wait for`);
     }

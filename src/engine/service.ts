@@ -62,13 +62,18 @@ async function news(core: Core, live: Live, { request, ctx }: Asked & { readonly
     wakeAll(live);
   });
   try {
-    while (live.committed <= known && !isTerminal(live.row.state) && !isOverdue && !ctx.signal.aborted && core.phase !== 'off') {
+    while (live.committed <= known && !isAtRest(live) && !isOverdue && !ctx.signal.aborted && core.phase !== 'off') {
       core.writer.check();
       await nextCommit(live, ctx.signal);
     }
   } finally {
     callOff();
   }
+}
+
+/** Nothing more will come. */
+function isAtRest({ row, committed }: Live): boolean {
+  return isTerminal(row.state) && committed >= row.last;
 }
 
 async function cancel(core: Core, asked: Asked): Promise<Task> {

@@ -138,6 +138,10 @@ interface Step {
 
 /** Returns whether the output was the run's last word. */
 function apply(core: Core, live: Live, { run, making, output }: Step): boolean | Promise<boolean> {
+  // It needed a credential and goes on: so it has it.
+  if (live.row.state === 'TASK_STATE_AUTH_REQUIRED' && (output.kind === 'text' || output.kind === 'artifact' || output.kind === 'data')) {
+    append(core, live, statusEvent(core, live, 'TASK_STATE_WORKING'));
+  }
   const effect = effectOf(core, live, making, output);
   // The run needs no recovery from here on: that and its last word are in one commit.
   if (effect.ends) live.row.attempt = 0;

@@ -1,0 +1,226 @@
+import type { EngineOptions, Store } from '#engine';
+import { createEngine } from '#engine';
+import type {
+  A2AService,
+  Agent,
+  AgentCard,
+  AgentOutput,
+  CallContext,
+  Clock,
+  EventStream,
+  Logged,
+  Message,
+  Principal,
+  SendRequest,
+  SendResult,
+  Task,
+  TaskEvent,
+  Traits,
+  Turn,
+} from '#protocol';
+import { createAgentTextMessage, createUserMessage, DIALECTS, dialectId, eventKind, foldEvent, messageId } from '#protocol';
+import { memoryBlobs, memoryStore } from '../../src/engine/adapters/memory.ts';
+
+/** A clock that stands still until it is moved, with the timers that go by it. */
+export interface FakeTime {
+  readonly clock: Clock;
+  readonly timers: NonNullable<EngineOptions['timers']>;
+  /** Moves the clock, and does on the way what was to be done by then. */
+  advance(ms: number): Promise<void>;
+  readonly waiting: number;
+}
+
+export function fakeTime(start: number = Date.UTC(2026, 0, 1)): FakeTime {
+  let now = start;
+  let due: { readonly at: number; readonly work: () => void }[] = [];
+  return {
+    clock: { now: () => new Date(now), ticks: () => now - start },
+    timers: {
+      soon: (work) => void setImmediate(work),
+      later: (ms, work) => {
+        const timer = { at: now + ms, work };
+        due.push(timer);
+        return () => {
+          due = due.filter((each) => each !== timer);
+        };
+      },
+    },
+    advance: async (ms) => {
+      const end = now + ms;
+      for (;;) {
+        const next = due.filter((each) => each.at <= end).toSorted((left, right) => left.at - right.at)[0];
+        if (next === undefined) break;
+        now = Math.max(now, next.at);
+        due = due.filter((each) => each !== next);
+        next.work();
+        await quiet();
+      }
+      now = end;
+    },
+    get waiting() {
+      return due.length;
+    },
+  };
+}
+
+/** Until what is ready has run, commits included. */
+export async function quiet(turns = 4): Promise<void> {
+  for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}
+
+export function countingIds(prefix = 'id'): { next(): string } {
+  let last = 0;
+  return { next: () => `${prefix}-${++last}` };
+}
+
+export const CARD: AgentCard = {
+  name: 'test',
+  description: 'For tests.',
+  version: '1',
+  supportedInterfaces: [],
+  capabilities: { streaming: true, pushNotifications: true },
+  defaultInputModes: [],
+  defaultOutputModes: [],
+  skills: [],
+};
+
+export type RunOf = (turn: Turn) => AsyncIterable<AgentOutput>;
+
+export function agent(run: RunOf, more: Partial<Agent> = {}): Agent {
+  return { card: CARD, recovery: 'retry', run, ...more };
+}
+
+/** An agent that yields nothing. */
+export const doing = (work: (turn: Turn) => unknown): Agent =>
+  agent(async function* (turn) {
+    await work(turn);
+    yield* [];
+  });
+
+export const hanging: Agent = doing(() => new Promise(() => {}));
+
+export const echo: Agent = agent(async function* ({ message }) {
+  yield { kind: 'artifact', parts: message.parts };
+});
+
+export const said = (text: string): Message => createAgentTextMessage(text, { messageId: messageId(`said ${text}`) });
+export const ask = (text: string): AgentOutput => ({ kind: 'ask', question: said(text) });
+
+let contexts = 0;
+export const user = (text: string, more: Partial<Message> = {}): Message => ({
+  ...createUserMessage(text, { messageId: messageId(`m${++contexts}`) }),
+  ...more,
+});
+export const request = (text: string, more: Partial<SendRequest> & { readonly message?: Message } = {}): SendRequest => ({
+  message: user(text),
+  ...more,
+});
+export const toTask = (task: Task | undefined, text: string): SendRequest => {
+  if (task === undefined) throw new Error('no task to go on with');
+  return { message: user(text, { taskId: task.id }) };
+};
+
+export const ALICE: Principal = { id: 'alice', scopes: [] };
+export const BOB: Principal = { id: 'bob', scopes: [] };
+export function ctx(more: Partial<CallContext> = {}): CallContext {
+  return { principal: ALICE, dialect: dialectId('v10'), extensions: [], signal: new AbortController().signal, ...more };
+}
+
+/** Every dialect behaves as A2A 1.0 but for this. */
+export function withTraits(more: Partial<Traits>): Pick<EngineOptions, 'traitsOf'> {
+  const [base] = DIALECTS;
+  if (base === undefined) throw new Error('no dialects');
+  return { traitsOf: () => ({ ...base.traits, ...more }) };
+}
+
+/** Answered as soon as the message is kept. */
+export const AT_ONCE: Pick<SendRequest, 'configuration'> = { configuration: { returnImmediately: true } };
+
+export interface World {
+  readonly engine: ReturnType<typeof createEngine>;
+  readonly time: FakeTime;
+  readonly store: Store;
+  readonly service: A2AService;
+  readonly reports: { readonly what: string; readonly cause: unknown }[];
+  /** The process dies and another one starts over the same store: nothing the old one still does is heard of. */
+  crash(more?: Partial<EngineOptions>): Promise<World>;
+}
+
+/** A started engine with one agent, `agent`, over a store in memory. */
+export async function world(run: Agent | RunOf, more: Partial<EngineOptions> = {}, time: FakeTime = fakeTime()): Promise<World> {
+  const reports: World['reports'] = [];
+  const store = more.store ?? memoryStore();
+  const alive = { is: true };
+  const options: EngineOptions = {
+    agents: { agent: typeof run === 'function' ? agent(run) : run },
+    blobs: memoryBlobs(),
+    clock: time.clock,
+    timers: time.timers,
+    ids: countingIds(`id${++contexts}`),
+    report: (what, cause) => reports.push({ what, cause }),
+    ...more,
+    store: fenced(store, alive),
+  };
+  const engine = createEngine(options);
+  await engine.start();
+  const crash: World['crash'] = (again = {}) => {
+    alive.is = false;
+    return world(run, { ...more, ...again, store: again.store ?? store }, time);
+  };
+  return { engine, time, store, service: engine.serviceOf(Object.keys(options.agents)[0] ?? ''), reports, crash };
+}
+
+/** After the fence is down commits never come back, as in a process that is no more. */
+function fenced(store: Store, alive: { readonly is: boolean }): Store {
+  return { ...store, commit: (batch) => (alive.is ? store.commit(batch) : new Promise(() => {})) };
+}
+
+export async function collect(stream: EventStream): Promise<readonly Logged[]> {
+  const all: Logged[] = [];
+  for await (const batch of stream) all.push(...batch);
+  return all;
+}
+
+/** Reads on by itself; `seen` grows. */
+export function reader(stream: EventStream): { readonly seen: Logged[]; readonly done: Promise<unknown> } {
+  const seen: Logged[] = [];
+  const done = (async () => {
+    for await (const batch of stream) seen.push(...batch);
+  })().catch((thrown: unknown) => thrown);
+  return { seen, done };
+}
+
+export function taskOf(result: SendResult): Task {
+  if (result.task === undefined) throw new Error(`a message, not a task: ${JSON.stringify(result)}`);
+  return result.task;
+}
+
+export function fold(events: readonly Logged[]): Task {
+  const task = events.reduce<Task | undefined>((before, { event }) => foldEvent(before, event), undefined);
+  if (task === undefined) throw new Error('nothing to fold');
+  return task;
+}
+
+/** What happened, in short: `WORKING`, `artifact a`, `COMPLETED`. */
+export function shortly(events: readonly Logged[]): readonly string[] {
+  return events.map(({ event }) => short(event));
+}
+
+function short(event: TaskEvent): string {
+  const kind = eventKind(event);
+  if (kind === 'artifactUpdate') return `artifact ${event.artifactUpdate?.artifact.artifactId}`;
+  if (kind === 'message') return 'message';
+  const state = event.statusUpdate?.status.state ?? event.task?.status.state ?? '';
+  return `${kind === 'task' ? 'task ' : ''}${state.slice('TASK_STATE_'.length)}`;
+}
+
+export const textOf = (task: Task): string => (task.artifacts ?? []).flatMap(({ parts }) => parts.map((part) => part.text ?? '')).join('');
+export const historyOf = (task: Task): readonly string[] => (task.history ?? []).map(({ parts }) => parts[0]?.text ?? '');
+export const wordsOf = (task: Task): string => task.status.message?.parts[0]?.text ?? '';
+export const seqsOf = (events: readonly Logged[]): readonly number[] => events.map(({ seq }) => seq ?? 0);
+
+/** A door that an agent waits at. */
+export function gate<T = void>(): { readonly wait: Promise<T>; open(value: T): void } {
+  const { promise, resolve } = Promise.withResolvers<T>();
+  return { wait: promise, open: resolve };
+}
