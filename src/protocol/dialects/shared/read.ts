@@ -114,9 +114,14 @@ export function idIf<Id extends string>(value: unknown, name: string, env: ReadE
 }
 
 export function id<Id extends string>(value: unknown, name: string, env: ReadEnv): Id {
+  return idWithin<Id>(value, name, env.limits.idCharsMax);
+}
+
+/** An id where a product allows more characters than we do. */
+export function idWithin<Id extends string>(value: unknown, name: string, charsMax: number): Id {
   if (typeof value !== 'string') return fail(name, missingOr(value, 'must be a string'));
   if (value === '') return fail(name, 'must not be empty');
-  if (value.length > env.limits.idCharsMax) return fail(name, `must be at most ${env.limits.idCharsMax} characters`);
+  if (value.length > charsMax) return fail(name, `must be at most ${charsMax} characters`);
   return value as Id;
 }
 
