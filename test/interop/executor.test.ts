@@ -2,7 +2,7 @@ import type { AgentCard, SendMessageRequest } from '@a2a-js/sdk';
 import { Role, Task as SdkTask, TaskState } from '@a2a-js/sdk';
 import type { AgentExecutor, ExecutionEventBus, RequestContext } from '@a2a-js/sdk/server';
 import { AgentEvent, DefaultRequestHandler, InMemoryTaskStore, ServerCallContext } from '@a2a-js/sdk/server';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { fromExecutor } from '#agents';
 import { isTextPart, type Task, taskId } from '#protocol';
 import type { Talk } from '../support/talk.ts';
@@ -78,6 +78,7 @@ class Clerk implements AgentExecutor {
     };
     bus.publish(AgentEvent.task(first));
     update(TaskState.TASK_STATE_WORKING, 'writing');
+    if (text === 'leave') return;
     if (text === 'crash') throw new Error('a secret');
     if (text === 'wait') while (!this.#canceled.has(taskId)) await new Promise((resolve) => setTimeout(resolve, 5));
     if (text === 'ask') {
@@ -169,7 +170,15 @@ describe('an executor in our engine', () => {
     expect((await talk.send('hello')).message).toMatchObject({ role: 'ROLE_AGENT', parts: [{ text: 'hello yourself' }] });
   });
 
-  it('fails without telling its caller why', async () => {
+  it('completes a task that it leaves open; in the SDK it stays working', async () => {
+    expect((await (await talkToClerk()).task('leave')).status.state).toBe('TASK_STATE_COMPLETED');
+    expect((await sdkServer()('leave')).status.state).toBe('TASK_STATE_WORKING');
+  });
+
+  it('fails without telling its caller why; the SDK tells', async () => {
+    const log = vi.spyOn(console, 'error').mockReturnValue(undefined);
+    expect(JSON.stringify(await sdkServer()('crash'))).toContain('secret');
+    log.mockRestore();
     const talk = await talkToClerk();
     const task = await talk.task('crash');
     expect(task.status.state).toBe('TASK_STATE_FAILED');
