@@ -1,6 +1,6 @@
 import { parseJson } from '#bindings';
 import type { Dialect, Json, ReadEnv, Shape, Shapes } from '#protocol';
-import { artifactId, contextId, DEFAULT_READ_LIMITS, DIALECTS, messageId, randomIds, taskId } from '#protocol';
+import { artifactId, contextId, countedIds, DEFAULT_READ_LIMITS, DIALECTS, messageId, taskId } from '#protocol';
 import type { Measured } from './measure.ts';
 import { compare } from './measure.ts';
 
@@ -8,7 +8,7 @@ import { compare } from './measure.ts';
  * What a dialect costs over JSON itself. Both sides start from the same bytes and end in text: the platform decodes UTF-8,
  * parses and stringifies; we do the same with every check of the protocol room between, to the canonical model and back.
  */
-const env: ReadEnv = { ids: randomIds, limits: DEFAULT_READ_LIMITS };
+const env: ReadEnv = { ids: countedIds(), limits: DEFAULT_READ_LIMITS };
 const task = { id: taskId('0192c7d0-task'), contextId: contextId('0192c7d0-context') };
 
 interface Work<K extends Shape = Shape> {

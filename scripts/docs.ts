@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import type { Dialect, ErrorKind, Operation } from '#protocol';
+import type { Dialect, ErrorKind, Loss, Operation } from '#protocol';
 import { A2AError, DIALECTS, ERRORS, GRPC_STATUS, OPERATIONS } from '#protocol';
 
 /**
@@ -34,8 +34,13 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
 function dialects(): string {
   return table(
     ['id', 'what it is', 'operations'],
-    DIALECTS.map((dialect) => [`\`${dialect.id}\``, dialect.title, Object.keys(dialect.methods).join(', ')]),
+    DIALECTS.map((dialect) => [`\`${dialect.id}\``, dialect.title, operationsOf(dialect).join(', ')]),
   );
+}
+
+function operationsOf(dialect: Dialect): readonly string[] {
+  const named = Object.keys(dialect.methods);
+  return named.length > 0 ? named : [...new Set(dialect.rest?.routes.map((route) => route.operation))];
 }
 
 function methods(): string {
@@ -47,18 +52,44 @@ function methods(): string {
 }
 
 function losses(): string {
-  return DIALECTS.map((dialect) => `### \`${dialect.id}\`\n\n${lossTable(dialect)}`).join('\n\n');
+  return DIALECTS.map((dialect) => `### \`${dialect.id}\`\n\n${lossesOf(dialect)}`).join('\n\n');
 }
 
-function lossTable(dialect: Dialect): string {
-  if (dialect.losses.length === 0) return 'Nothing.';
+/** A variant is told by what it adds to its family's list, and what it does not share. */
+function lossesOf(dialect: Dialect): string {
+  const first = DIALECTS.find((other) => family(other) === family(dialect));
+  if (first === undefined || first === dialect) return dialect.losses.length === 0 ? 'Nothing.' : lossTable(dialect.losses);
+  const more = dialect.losses.filter((loss) => !first.losses.some((known) => sameLoss(known, loss)));
+  const fewer = first.losses.filter((loss) => !dialect.losses.some((known) => sameLoss(known, loss)));
+  const but = fewer.length === 0 ? '' : `, but not ${fewer.map((loss) => `\`${loss.field}\``).join(', ')}`;
+  return more.length === 0 ? `As \`${first.id}\`${but}.` : `As \`${first.id}\`${but}, and:\n\n${lossTable(more)}`;
+}
+
+function family(dialect: Dialect): string {
+  return dialect.id.split('.')[0] ?? dialect.id;
+}
+
+function sameLoss(left: Loss, right: Loss): boolean {
+  return (
+    left.field === right.field &&
+    left.reason === right.reason &&
+    left.absent === right.absent &&
+    String(left.values) === String(right.values)
+  );
+}
+
+function lossTable(losses: readonly Loss[]): string {
   return table(
     ['what', 'why', 'seen in'],
-    dialect.losses.map((loss) => {
-      const values = loss.values === undefined ? '' : ` = ${loss.values.map((value) => JSON.stringify(value)).join(', ')}`;
-      return [`\`${loss.field}\`${values}`, loss.reason, loss.clause];
-    }),
+    losses.map((loss) => [`\`${loss.field}\`${conditionOf(loss)}`, loss.reason, loss.clause]),
   );
+}
+
+function conditionOf(loss: Loss): string {
+  const absent = loss.absent ? ' absent' : '';
+  const values = loss.values === undefined ? '' : ` = ${loss.values.map((value) => JSON.stringify(value)).join(', ')}`;
+  const beside = loss.beside === undefined ? '' : ` beside ${loss.beside.map((member) => `\`${member}\``).join(' or ')}`;
+  return `${absent}${values}${beside}`;
 }
 
 function traits(): string {
@@ -75,9 +106,13 @@ function traits(): string {
     'timeoutMs',
     'bodyBytesMax',
   ] as const;
+  const shown = DIALECTS.filter((dialect) => {
+    const first = DIALECTS.find((other) => family(other) === family(dialect));
+    return first === dialect || names.some((name) => first?.traits[name] !== dialect.traits[name]);
+  });
   return table(
-    ['trait', ...DIALECTS.map((dialect) => `\`${dialect.id}\``)],
-    names.map((name) => [name, ...DIALECTS.map((dialect) => String(dialect.traits[name]))]),
+    ['trait', ...shown.map((dialect) => `\`${dialect.id}\``)],
+    names.map((name) => [name, ...shown.map((dialect) => String(dialect.traits[name]))]),
   );
 }
 

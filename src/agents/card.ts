@@ -18,7 +18,7 @@ export interface CardDefinition {
   readonly provider?: AgentProvider;
   readonly documentationUrl?: string;
   readonly iconUrl?: string;
-  readonly securitySchemes?: AgentCard['securitySchemes'] & { readonly [name: string]: SecurityScheme };
+  readonly securitySchemes?: Readonly<Record<string, SecurityScheme>>;
   readonly securityRequirements?: readonly SecurityRequirement[];
 }
 

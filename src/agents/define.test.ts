@@ -69,6 +69,26 @@ describe('a generator', () => {
     expect(isCleaned).toBe(true);
   });
 
+  it.each([
+    [undefined],
+    [null],
+    [7],
+    [{ a: 1 }],
+    [[]],
+    [[{ text: 'a' }, 'b']],
+    [{ text: 7 }],
+    [{ text: 'a', url: 'b' }],
+    [{ kind: 'shout' }],
+  ])('that yields %j is told so, and nothing of it is said', async (value) => {
+    const agent = defineAgent({
+      ...NAMED,
+      async *run() {
+        yield value as never;
+      },
+    });
+    await expect(outputs(agent, fakeTurn('hi'))).rejects.toThrow(/an agent yielded .*data\(value\) sends any JSON/);
+  });
+
   it('throws through', async () => {
     const agent = defineAgent({
       ...NAMED,
@@ -95,6 +115,7 @@ describe('a function', () => {
     ['other JSON', () => ({ text: 'not a part', score: 1 }), ['data {"text":"not a part","score":1}']],
     ['a list that is no parts', () => [{ text: 'a' }, 2], ['data [{"text":"a"},2]']],
     ['an empty list', () => [], ['data []']],
+    ['what has the name of a part, but not its type', () => ({ url: 7 }), ['data {"url":7}']],
     ['null', () => null, ['data null']],
     ['a number', async () => 42, ['data 42']],
     ['a question', () => ask('which?'), ['ask which?']],
@@ -107,6 +128,12 @@ describe('a function', () => {
   ];
   it.each(returns)('returns %s', async (_, run, expected) => {
     expect(await shortly(defineAgent({ ...NAMED, run }))).toEqual(expected);
+  });
+
+  it('returns anything that can be awaited', async () => {
+    // biome-ignore lint/suspicious/noThenProperty: that is what it is about
+    const later = { then: (resolve: (value: string) => void) => resolve('hi') } as unknown as Promise<string>;
+    expect(await shortly(defineAgent({ ...NAMED, run: () => later }))).toEqual(['text hi']);
   });
 
   it('returns a stream of chunks, as a model client gives it', async () => {

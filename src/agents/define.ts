@@ -70,8 +70,7 @@ async function* runTurn<Skills extends readonly SkillDefinition[], Conversation>
   const { skill, input } = chosen;
   // What the engine keeps for a context is what this agent's own `open` made, and `chooseSkill` gives what the schemas gave.
   const given = { ...baseTurn(turn), skill: skill?.id, input } as unknown as AgentTurn<Conversation, Skills>;
-  let result: unknown = definition.run(given);
-  if (result instanceof Promise) result = await result;
+  let result: unknown = await definition.run(given);
   const steps = iteratorOf(result);
   if (steps !== undefined) {
     try {

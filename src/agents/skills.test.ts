@@ -108,6 +108,7 @@ describe('the input of a skill', () => {
   it('stays that of the task: a later message answers a question', async () => {
     const first: Message = createUserMessage([{ data: { a: 1, b: 2 } }], forSkill('add'));
     expect(await shortly(several, 'yes', { history: [first] })).toEqual(['text 3']);
+    expect(await shortly(several, 'yes', { history: [first], ...forSkill('chat') })).toEqual(['text 3']);
   });
 });
 

@@ -80,7 +80,7 @@ export interface Chosen {
  */
 export async function chooseSkill(skills: readonly SkillDefinition[], turn: Turn): Promise<Chosen | LastWord> {
   const first = turn.history[0] ?? turn.message;
-  const named = skillId(turn.message.metadata) ?? skillId(first.metadata) ?? skillId(turn.task.metadata);
+  const named = skillId(first.metadata) ?? skillId(turn.task.metadata) ?? skillId(turn.message.metadata);
   const found = skills.find(({ id }) => id === named);
   if (found === undefined && named !== undefined && skills.some(hasSchema)) return unknownSkill(named, skills);
   const skill = found ?? (skills.length === 1 ? skills[0] : undefined);

@@ -37,6 +37,8 @@ export interface BaseTurn<Conversation> extends Answer {
   readonly signal: AbortSignal;
   /** Waits within the run for the caller's answer, while the task is input-required. */
   ask(question: Content, options?: AskOptions): Promise<Answer>;
+  /** Resolves when all that was said so far is on disk. Await it before an effect outside: a crash after it is known of. */
+  durable(): Promise<void>;
 }
 
 type SkillTurn<Skill extends SkillDefinition> = Skill extends SkillDefinition
@@ -73,11 +75,11 @@ export function answerTo(question: Message | undefined, message: Message): Answe
 
 /** The turn as `run` sees it; `skill` and `input` join it in `define.ts`, where their types are known. */
 export function baseTurn(turn: Turn): BaseTurn<unknown> {
-  const { task, contextId, history, principal, conversation, acceptedOutputModes, attempt, signal } = turn;
+  const { task, contextId, history, principal, conversation, acceptedOutputModes, attempt, signal, durable } = turn;
   const asked = history.findLast((message) => message.role === 'ROLE_AGENT');
   return {
     ...answerTo(asked, turn.message),
-    ...{ task, contextId, history, principal, conversation, acceptedOutputModes, attempt, signal },
+    ...{ task, contextId, history, principal, conversation, acceptedOutputModes, attempt, signal, durable },
     ask: async (content, options = {}) => {
       const question = questionMessage(content, options);
       return answerTo(question, await turn.ask(question));

@@ -9,10 +9,15 @@ export type Yielded = string | Part | readonly Part[] | AgentOutput;
 /** What a function returns: the same, or any other JSON, which is data. */
 export type Returned = Yielded | Json | undefined;
 
-export function toOutput(value: Yielded): AgentOutput {
+/** Only a program without types can yield anything else; it hears so before that is in anybody's task. */
+function toOutput(value: Yielded): AgentOutput {
   if (typeof value === 'string') return { kind: 'text', text: value };
-  if ('kind' in value) return value;
-  return { kind: 'artifact', parts: isList(value) ? value : [value] };
+  if (isOutput(value) || isLastWord(value)) return value;
+  if (isPart(value)) return { kind: 'artifact', parts: [value] };
+  if (isParts(value)) return { kind: 'artifact', parts: value };
+  throw new TypeError(
+    `an agent yielded ${JSON.stringify(value)?.slice(0, 200)}, which is neither text nor parts; data(value) sends any JSON`,
+  );
 }
 
 /** A yielded value, and if it is data what its skill promised. Only data has to be waited for. */
@@ -30,8 +35,7 @@ export async function checkedReturn(value: unknown, skill: SkillDefinition | und
   if (value === undefined) return undefined;
   if (isLastWord(value)) return value;
   if (skill?.output !== undefined) return { kind: 'data', data: (await checkOutput(skill, value)) as Json };
-  if (typeof value === 'string' || isOutput(value) || isPart(value)) return toOutput(value);
-  if (Array.isArray(value) && value.length > 0 && value.every(isPart)) return toOutput(value);
+  if (typeof value === 'string' || isOutput(value) || isPart(value) || isParts(value)) return toOutput(value);
   return { kind: 'data', data: value as Json };
 }
 
@@ -42,20 +46,21 @@ export function iteratorOf(value: unknown): AsyncIterator<Yielded, unknown> | It
   return Symbol.iterator in value ? (value as Iterable<Yielded, unknown>)[Symbol.iterator]() : undefined;
 }
 
-const LAST_WORDS: Readonly<Record<LastWord['kind'], string>> = {
-  ask: 'question',
-  auth: 'request',
-  reject: 'reason',
-  fail: 'reason',
-  message: 'message',
-};
+/** Where each has its words. */
+const LAST_WORDS: ReadonlyMap<unknown, string> = new Map<LastWord['kind'], string>([
+  ['ask', 'question'],
+  ['auth', 'request'],
+  ['reject', 'reason'],
+  ['fail', 'reason'],
+  ['message', 'message'],
+]);
 const KINDS: ReadonlySet<unknown> = new Set<AgentOutput['kind']>(['status', 'text', 'artifact', 'data', 'complete', 'event', 'ask']);
 const CONTENT = ['text', 'raw', 'url', 'data'];
 const PART: ReadonlySet<string> = new Set([...CONTENT, 'metadata', 'filename', 'mediaType']);
 
 function isLastWord(value: unknown): value is LastWord {
   const record = asRecord(value);
-  const member = LAST_WORDS[record?.['kind'] as LastWord['kind']];
+  const member = LAST_WORDS.get(record?.['kind']);
   return member !== undefined && asRecord(record?.[member])?.['messageId'] !== undefined;
 }
 
@@ -64,12 +69,15 @@ function isOutput(value: unknown): value is AgentOutput {
 }
 
 function isPart(value: unknown): value is Part {
-  const keys = Object.keys(asRecord(value) ?? {});
-  return keys.filter((key) => CONTENT.includes(key)).length === 1 && keys.every((key) => PART.has(key));
+  const record = asRecord(value) ?? {};
+  const keys = Object.keys(record);
+  const [content, other] = keys.filter((key) => CONTENT.includes(key));
+  if (content === undefined || other !== undefined || !keys.every((key) => PART.has(key))) return false;
+  return content === 'data' ? record[content] !== undefined : typeof record[content] === 'string';
 }
 
-function isList(value: Part | readonly Part[]): value is readonly Part[] {
-  return Array.isArray(value);
+function isParts(value: unknown): value is readonly Part[] {
+  return Array.isArray(value) && value.length > 0 && value.every(isPart);
 }
 
 function asRecord(value: unknown): Readonly<Record<string, unknown>> | undefined {

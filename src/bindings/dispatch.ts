@@ -18,7 +18,7 @@ import type {
   TaskEvent,
   UnaryOperation,
 } from '#protocol';
-import { A2AError, createTaskStatus, isA2AError, isTerminal, taskId } from '#protocol';
+import { A2AError, createTaskStatus, invalidParams, isA2AError, isTerminal, taskId } from '#protocol';
 import type { ServeOptions } from './options.ts';
 
 /** One call that has been read and not yet made. */
@@ -56,7 +56,7 @@ export function requestOf<Op extends Operation>(operation: Op, raw: unknown, { d
   const decoded = dialect.decode(`${operation}.request` as Shape, raw, env) as Decoded<unknown>;
   if (decoded.ok) return decoded.value as Requests[Op];
   if (decoded.reason === 'not-in-dialect') throw new A2AError('METHOD_NOT_FOUND', `${dialect.title} has no ${operation}`);
-  throw new A2AError('INVALID_PARAMS', decoded.problem, decoded.path === '' ? {} : { field: decoded.path });
+  throw invalidParams(decoded);
 }
 
 /** Calls, and writes the answer in the caller's dialect. Where dialects behave differently, their traits say how. */

@@ -1,8 +1,9 @@
 import type { CallContext, Dialect, Mutable, Registry, Seq, TraceContext } from '#protocol';
-import { A2AError } from '#protocol';
+import { A2AError, isA2AError } from '#protocol';
+import { parseJson } from './body.ts';
 import type { Asked } from './exchange.ts';
 import type { Caller, ServeOptions } from './options.ts';
-import { registryOf } from './options.ts';
+import { DEFAULT_ENV, registryOf } from './options.ts';
 import { seqFrom } from './sse.ts';
 
 /** What an HTTP request says before its body is read: the same for both bindings. */
@@ -108,6 +109,21 @@ function traceOf(asked: Asked): TraceContext | undefined {
 /** `Last-Event-ID` as a place in the log. Anything but a number is somebody else's id, and means nothing here. */
 export function resumeAfter(asked: Asked): Seq | undefined {
   return seqFrom(asked.header('last-event-id'));
+}
+
+/** The body under the limit. A caller that leaves in the midst of it is the caller's fault, not ours. */
+export async function requestBytes(asked: Asked, bodyBytesMax: number): Promise<Uint8Array> {
+  try {
+    return await asked.body(bodyBytesMax);
+  } catch (cause) {
+    throw isA2AError(cause) ? cause : new A2AError('INVALID_REQUEST', 'the body was cut off', { cause });
+  }
+}
+
+export function requestJson(bytes: Uint8Array, options: ServeOptions): unknown {
+  const parsed = parseJson(bytes, (options.env ?? DEFAULT_ENV).limits.jsonDepthMax);
+  if (!parsed.ok) throw parsed.error;
+  return parsed.value;
 }
 
 /** What every answer of a dialect says in its headers. */

@@ -139,6 +139,7 @@ class EventFlow implements Outflow {
       }
     } catch (thrown) {
       this.#isOver = true;
+      this.#letGo(); // it may be the writer that failed, and the service still at work
       return this.#taken() + encodeFrames([this.#wire.errorFrame(thrown)]);
     }
   }
@@ -188,6 +189,10 @@ class EventFlow implements Outflow {
   #leave(): void {
     if (this.#isClosed) return;
     this.#close();
+    this.#letGo();
+  }
+
+  #letGo(): void {
     this.#wire.left(); // before `return`, which a generator takes only between two events
     this.#rest.return?.().catch(() => undefined);
   }

@@ -1,5 +1,5 @@
 import type { AgentCard, CallContext, Dialect, ReadEnv, Registry } from '#protocol';
-import { createRegistry, DEFAULT_READ_LIMITS, DIALECTS, LOCAL_PRINCIPAL, randomIds } from '#protocol';
+import { countedIds, createRegistry, DEFAULT_READ_LIMITS, DIALECTS, LOCAL_PRINCIPAL } from '#protocol';
 import type { Asked } from './exchange.ts';
 
 /** Who is calling, as the gate found out. What the headers say besides is read by the binding. */
@@ -33,7 +33,7 @@ export interface ServeOptions {
 
 export const DEFAULT_KEEP_ALIVE_MS = 15_000;
 
-export const DEFAULT_ENV: ReadEnv = { ids: randomIds, limits: DEFAULT_READ_LIMITS };
+export const DEFAULT_ENV: ReadEnv = { ids: countedIds(), limits: DEFAULT_READ_LIMITS };
 
 const everyDialect = createRegistry(DIALECTS);
 

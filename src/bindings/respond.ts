@@ -62,9 +62,10 @@ async function stream(arrival: Arrival, uncalled: Uncalled<StreamOperation>, wra
   const leaving = leavingOf(asked);
   const ctx = contextOf(asked, arrival, leaving.signal);
   try {
+    const writer = wrapping.openStream();
     const events = await openStream(resumed({ ...uncalled, ctx }, asked), service);
     return eventAnswer(events, {
-      writer: wrapping.openStream(),
+      writer,
       headers: headersFor(arrival, ctx),
       keepAliveMs: options.keepAliveMs ?? DEFAULT_KEEP_ALIVE_MS,
       retryMs: options.retryMs,

@@ -9,6 +9,8 @@ export interface Difference {
   readonly field: string;
   readonly was: unknown;
   readonly is: unknown;
+  /** The object that it was a member of. */
+  readonly owner: Readonly<Record<string, unknown>>;
 }
 
 /** Members whose values have a type of their own; every other member is a leaf. `[]` is a list of them, `{}` a map. */
@@ -59,7 +61,7 @@ function compareMembers(pair: Pair, out: Difference[]): void {
     const kind = MODEL[pair.type]?.[key] ?? '';
     const type = kind.replace(/(\[\]|\{\})$/, '');
     if (type === '' || was === undefined || is === undefined || !sameShape(was, is)) {
-      out.push({ path, field: `${pair.type}.${key}`, was, is });
+      out.push({ path, field: `${pair.type}.${key}`, was, is, owner: pair.was });
     } else if (Array.isArray(was) && Array.isArray(is)) {
       was.forEach((item, at) => {
         compareMembers({ type, was: members(item), is: members(is[at]), path: `${path}[${at}]` }, out);

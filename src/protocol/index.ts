@@ -14,6 +14,7 @@ export * from './card.ts';
 export * from './choices.ts';
 export * from './dialects/dialect.ts';
 export * from './dialects/fallback.ts';
+export * from './dialects/fault.ts';
 export * from './dialects/interfaces.ts';
 export * from './dialects/registry.ts';
 export * from './dialects/rest.ts';

@@ -64,6 +64,7 @@ function explain(dialect: Dialect, found: readonly Difference[]): readonly Lost[
 }
 
 function covers(loss: Loss, difference: Difference): boolean {
-  if (loss.field !== difference.field) return false;
+  if (loss.field !== difference.field || (loss.absent ?? false) !== (difference.was === undefined)) return false;
+  if (loss.beside !== undefined && !loss.beside.some((member) => difference.owner[member] !== undefined)) return false;
   return loss.values === undefined || loss.values.some((value) => equal(value, difference.was));
 }

@@ -1,5 +1,6 @@
 import type { AgentCard } from './card.ts';
 import type { Decoded, Dialect, Frame, ReadEnv, RpcId } from './dialects/dialect.ts';
+import { invalidParams } from './dialects/fault.ts';
 import type { Registry } from './dialects/registry.ts';
 import { equal } from './differences.ts';
 import { A2AError } from './errors.ts';
@@ -184,8 +185,8 @@ function leaves(value: unknown): number {
 function demand<T>(decoded: Decoded<T>, from: Dialect, name: string): T {
   if (decoded.ok) return decoded.value;
   if (decoded.reason === 'not-in-dialect') throw new A2AError('UNSUPPORTED_OPERATION', `${from.title} has no such document`);
-  const field = [name, decoded.path].filter((piece) => piece !== '').join('.');
-  throw new A2AError('INVALID_PARAMS', `read as ${from.title}: ${field} ${decoded.problem}`, { field });
+  const fault = invalidParams({ path: [name, decoded.path].filter((piece) => piece !== '').join('.'), problem: decoded.problem });
+  throw new A2AError('INVALID_PARAMS', `read as ${from.title}: ${fault.message}`, fault.details);
 }
 
 function unreadable(kind: DocumentKind, options: TranslateOptions): A2AError {

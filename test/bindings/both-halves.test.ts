@@ -33,7 +33,7 @@ const WIRES: readonly Wired[] = DIALECTS.flatMap((dialect) => {
     name: `${dialect.id} over HTTP+JSON`,
     binding: 'rest',
     dialect,
-    has: (operation) => rest.routes.some((route) => route.operation === operation) && writes(dialect, operation),
+    has: (operation) => rest.routes.some((route) => route.operation === operation && route.alias !== true),
     open: (service, more, serving) =>
       restLink({
         ...base,
@@ -89,8 +89,10 @@ function suite(wire: Wired): void {
     same('SendRequest', given, service.seen[0]?.request);
     expect(service.seen[0]?.ctx.dialect).toBe(dialect.id);
     expect(textOf(answer.task)).toBe('chunk 1chunk 2chunk 3');
-    const own = { ...ctx, dialect: dialect.id };
-    if (answer.task !== undefined) same('Task', await service.get({ id: answer.task.id, historyLength: 5 }, own), answer.task);
+    if (answer.task === undefined) throw new Error('no task');
+    const { historyLength } = (service.seen[0]?.request as SendRequest | undefined)?.configuration ?? {};
+    const asked = { id: answer.task.id, ...(historyLength === undefined ? {} : { historyLength }) };
+    same('Task', await service.get(asked, { ...ctx, dialect: dialect.id }), answer.task);
   });
 
   it('fails as a task, not as an error', async () => {

@@ -97,6 +97,16 @@ describe('the door', () => {
     expect([refused.status, refused.body.id, refused.body.error?.code, service.seen.length]).toEqual([401, 1, -31401, 1]);
   });
 
+  it('takes no blame for a caller that leaves in the midst of its body', async () => {
+    const causes: unknown[] = [];
+    const body = new ReadableStream<Uint8Array>({ pull: (controller) => controller.error(new Error('socket closed')) });
+    const init = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body, duplex: 'half' };
+    const request = new Request('http://agent.example/a2a', init as RequestInit);
+    const response = await serveJsonRpc(request, memoryService(), { onError: (cause) => causes.push(cause) });
+    expect(await response.json()).toMatchObject({ id: null, error: { code: -32600, message: 'the body was cut off' } });
+    expect(causes).toEqual([]);
+  });
+
   it('says when to come back', async () => {
     const { status, headers } = await post(rpc('SendMessage', v10Message('quota')));
     expect([status, headers.get('retry-after')]).toEqual([429, '2']);

@@ -139,6 +139,29 @@ for (const { name, open, subscribe } of BINDINGS) {
       expect(body).toMatchObject(name === 'JSON-RPC' ? { jsonrpc: '2.0', id: 1, error: { code: -32603 } } : { error: { code: 500 } });
     });
 
+    it('lets the service go when what it says can’t be written', async () => {
+      let returned = false;
+      const service = streaming(async function* () {
+        try {
+          for (let at = 1; ; at += 1) yield [working(at), { event: {} as TaskEvent }];
+        } finally {
+          returned = true;
+        }
+      });
+      const failing: Dialect = {
+        ...v10,
+        openStream: (id) => ({
+          ...v10.openStream(id),
+          frames: () => {
+            throw new Error('secret inside');
+          },
+        }),
+      };
+      const text = await (await open(service, { dialect: failing })).text();
+      expect(text).toMatch(/^event: error\ndata: /);
+      expect([text.includes('secret'), returned]).toEqual([false, true]);
+    });
+
     it('lets the service go when the caller leaves', async () => {
       let [aborted, returned] = [false, false];
       const service = streaming(async function* (ctx) {

@@ -236,7 +236,7 @@ async function send(memory: Memory, request: SendRequest, ctx: CallContext): Pro
   const { record, after } = begin(memory, request, ctx);
   const immediately = request.configuration?.returnImmediately ?? !traitsOf(ctx).blockingDefault;
   if (!immediately) for await (const _ of follow(memory, record, after, ctx)) if (isInterrupted(record.task.status.state)) break;
-  return { task: view(record, ctx, request.configuration?.historyLength ?? Number.POSITIVE_INFINITY) };
+  return { task: view(record, ctx, request.configuration?.historyLength) };
 }
 
 async function* stream(memory: Memory, request: SendRequest, ctx: CallContext): AsyncGenerator<readonly Logged[], void> {

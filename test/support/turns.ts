@@ -1,14 +1,5 @@
 import type { Agent, AgentOutput, Artifact, Message, MessageOptions, Part, Turn } from '#protocol';
-import {
-  artifactId,
-  contextId,
-  createTaskStatus,
-  createUserMessage,
-  getTextFromMessage,
-  LOCAL_PRINCIPAL,
-  messageId,
-  taskId,
-} from '#protocol';
+import { artifactId, contextId, createTaskStatus, createUserMessage, getTextFromMessage, LOCAL_PRINCIPAL, taskId } from '#protocol';
 
 export interface FakeTurn extends MessageOptions {
   readonly history?: readonly Message[];
@@ -45,6 +36,7 @@ export function fakeTurn(content: string | readonly Part[], options: FakeTurn = 
     attempt: options.attempt ?? 1,
     signal: options.signal ?? new AbortController().signal,
     asked,
+    durable: async () => {},
     ask: async (question) => {
       asked.push(question);
       return createUserMessage(answers.shift() ?? '');
@@ -91,5 +83,3 @@ export const chunksArtifact = (id: string, texts: readonly string[]): Artifact =
   artifactId: artifactId(id),
   parts: texts.map((text) => ({ text })),
 });
-
-export const named = (id: string): MessageOptions => ({ messageId: messageId(id) });

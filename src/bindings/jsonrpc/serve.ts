@@ -1,8 +1,8 @@
 import type { A2AService, Dialect, DialectId, Hints, RpcId } from '#protocol';
 import { A2AError, answeringDialect } from '#protocol';
-import { DEFAULT_BODY_LIMITS, parseJson } from '../body.ts';
+import { DEFAULT_BODY_LIMITS } from '../body.ts';
 import type { Visit } from '../door.ts';
-import { answerHeaders, checkVersion, contextOf, errorHeaders, readVisit, toPeer } from '../door.ts';
+import { answerHeaders, checkVersion, contextOf, errorHeaders, readVisit, requestBytes, requestJson, toPeer } from '../door.ts';
 import type { Answer, Asked } from '../exchange.ts';
 import { askedOf, responseOf } from '../exchange.ts';
 import { isMediaType, JSON_TYPE } from '../media.ts';
@@ -44,7 +44,8 @@ async function answer(exchange: Exchange, visit: Visit): Promise<Answer> {
   if (!isMediaType(asked.header('content-type'), [JSON_TYPE])) {
     throw new A2AError('CONTENT_TYPE_NOT_SUPPORTED', `Content-Type must be ${JSON_TYPE}`);
   }
-  const raw = await readBody(asked, visit, options);
+  const bodyBytesMax = options.bodyBytesMax ?? visit.fixed?.traits.bodyBytesMax ?? DEFAULT_BODY_LIMITS.bodyBytesMax;
+  const raw = requestJson(await requestBytes(asked, bodyBytesMax), options);
   exchange.id = readableId(raw);
   const envelope = requestObject(raw);
   const caller = await callerOf(asked, options);
@@ -54,14 +55,6 @@ async function answer(exchange: Exchange, visit: Visit): Promise<Answer> {
   const rpc = readEnvelope(envelope, exchange.dialect.envelope ?? {});
   checkVersion(visit.version, exchange.dialect, options);
   return await call(exchange, rpc, caller);
-}
-
-async function readBody(asked: Asked, visit: Visit, options: ServeOptions): Promise<unknown> {
-  const { bodyBytesMax } = DEFAULT_BODY_LIMITS;
-  const bytes = await asked.body(options.bodyBytesMax ?? visit.fixed?.traits.bodyBytesMax ?? bodyBytesMax);
-  const parsed = parseJson(bytes, (options.env ?? DEFAULT_ENV).limits.jsonDepthMax);
-  if (!parsed.ok) throw parsed.error;
-  return parsed.value;
 }
 
 function pickDialect(exchange: Exchange, hints: Hints, caller: Caller): Dialect {

@@ -1,8 +1,8 @@
 import type { A2AService, Dialect, Json, Operation, RestGrammar } from '#protocol';
 import { A2AError, isStreamOperation } from '#protocol';
-import { DEFAULT_BODY_LIMITS, parseJson } from '../body.ts';
+import { DEFAULT_BODY_LIMITS } from '../body.ts';
 import type { Visit } from '../door.ts';
-import { answerHeaders, checkVersion, errorHeaders, readVisit, speaks, toPeer } from '../door.ts';
+import { answerHeaders, checkVersion, errorHeaders, readVisit, requestBytes, requestJson, speaks, toPeer } from '../door.ts';
 import type { Answer, Asked } from '../exchange.ts';
 import { askedOf, responseOf } from '../exchange.ts';
 import { isMediaType, JSON_TYPE, preferredType } from '../media.ts';
@@ -98,14 +98,12 @@ async function readBody(exchange: Exchange, { route }: RouteMatch): Promise<obje
   const type = asked.header('content-type');
   const json = isMediaType(type, [JSON_TYPE, dialect.rest.mediaType]);
   if (!json && (type !== undefined || Number(asked.header('content-length') ?? 0) > 0)) throw wrongType(exchange);
-  const bytes = await asked.body(options.bodyBytesMax ?? DEFAULT_BODY_LIMITS.bodyBytesMax);
+  const bytes = await requestBytes(asked, options.bodyBytesMax ?? DEFAULT_BODY_LIMITS.bodyBytesMax);
   if (bytes.length === 0) return {};
   if (!json) throw wrongType(exchange);
-  const parsed = parseJson(bytes, (options.env ?? DEFAULT_ENV).limits.jsonDepthMax);
-  if (!parsed.ok) throw parsed.error;
-  if (parsed.value === null) return {};
-  if (typeof parsed.value !== 'object' || Array.isArray(parsed.value)) throw new A2AError('INVALID_REQUEST', 'the body must be an object');
-  return parsed.value;
+  const value = requestJson(bytes, options) ?? {};
+  if (typeof value !== 'object' || Array.isArray(value)) throw new A2AError('INVALID_REQUEST', 'the body must be an object');
+  return value;
 }
 
 /** 415, not the 400 of a part's media type: the header is HTTP's business (conformance.md §7). */

@@ -1,5 +1,5 @@
 import type { Json, JsonObject, Operation, RestGrammar, RestRoute } from '#protocol';
-import { A2AError } from '#protocol';
+import { A2AError, invalidParams } from '#protocol';
 
 /** One segment of a route: fixed text, or a member of the request with what follows it, as in `{id}:cancel`. */
 type Segment = { readonly text: string } | { readonly member: string; readonly suffix: string };
@@ -105,10 +105,10 @@ function flag(text: string | undefined): unknown {
   return text === 'true' ? true : text === 'false' ? false : text;
 }
 
-/** The route that a client takes for an operation. */
+/** The route that a client takes for an operation; one that is only answered is taken when its verb is asked for. */
 export function routeFor(grammar: RestGrammar, operation: Operation, verb?: RestRoute['verb']): RestRoute | undefined {
   const fits = grammar.routes.filter((route) => route.operation === operation);
-  return verb === undefined ? (fits.find((route) => route.alias !== true) ?? fits[0]) : fits.find((route) => route.verb === verb);
+  return fits.find((route) => (verb === undefined ? route.alias !== true : route.verb === verb));
 }
 
 /** A request as a path and what is left of it for the query or the body. */
@@ -116,7 +116,7 @@ export function fillPath(route: RestRoute, request: JsonObject, tenants: boolean
   const left: Record<string, Json> = { ...request };
   const take = (member: string): string => {
     const value = left[member];
-    if (typeof value !== 'string' || value === '') throw new A2AError('INVALID_PARAMS', 'is required', { field: member });
+    if (typeof value !== 'string' || value === '') throw invalidParams({ path: member, problem: 'is required' });
     delete left[member];
     return encodeURIComponent(value);
   };

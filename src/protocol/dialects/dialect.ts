@@ -120,8 +120,12 @@ export interface Traits {
 /** One thing the dialect has no place for. `field` is `Type.member` of the canonical model. */
 export interface Loss {
   readonly field: string;
-  /** Lost only for these values; absent: always. */
+  /** Lost only for these values; unsaid: for any. */
   readonly values?: readonly Json[];
+  /** What is lost is that there was nothing: the dialect must say something here. */
+  readonly absent?: true;
+  /** Lost only where one of these stands beside it: a part's filename beside `text`, not beside `url`. */
+  readonly beside?: readonly string[];
   readonly reason: string;
   /** Where it can be seen that there is no place: a section of the specification, or of the product's documents. */
   readonly clause: string;

@@ -61,7 +61,7 @@ export class NodeAsked implements Asked {
         } else pieces.push(piece);
       });
       incoming.once('end', () => resolve(pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces, length)));
-      incoming.once('close', () => reject(new A2AError('UNAVAILABLE', 'the caller left before its request was whole')));
+      incoming.once('close', () => reject(new Error('the caller left before its request was whole')));
     });
   }
 

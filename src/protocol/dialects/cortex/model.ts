@@ -1,15 +1,13 @@
-import type { JsonObject } from '../../json.ts';
+import type { Json } from '../../json.ts';
 import type { Message } from '../../message.ts';
 import type { Part } from '../../parts.ts';
 import type { TaskState } from '../../states.ts';
 import { TASK_STATES } from '../../states.ts';
 import type { Task } from '../../task.ts';
 import type { Codec } from '../define.ts';
-import type { ReadEnv } from '../dialect.ts';
 import type { ContextLimit, FlatModel, FlatWords } from '../shared/flat-model.ts';
-import { contextIf, flatMessage, flatModel, taskOfMessage } from '../shared/flat-model.ts';
+import { flatMessage, flatModel, taskOfMessage } from '../shared/flat-model.ts';
 import { readFlatPart } from '../shared/flat-part.ts';
-import { member } from '../shared/read.ts';
 
 /**
  * Cortex holds JSON as it comes and looks only at the members it knows. So whatever 1.0 has and it does not travels under
@@ -19,7 +17,6 @@ const LIMIT: ContextLimit = { contextCharsMax: 256 };
 const STATES = Object.keys(TASK_STATES) as readonly TaskState[];
 
 const part: Codec<Part> = { read: readFlatPart, write: writePart };
-const plain: Codec<Message> = flatMessage(part, LIMIT);
 
 export const words: FlatWords = {
   ...LIMIT,
@@ -30,7 +27,8 @@ export const words: FlatWords = {
     TASK_STATE_AUTH_REQUIRED: 'TASK_STATE_INPUT_REQUIRED',
   },
   part,
-  message: { read: readMessage, write: writeMessage },
+  // A message's context stands in its metadata; beside its id, where everybody else has it, it is understood too.
+  message: flatMessage({ ...LIMIT, part, contextInMetadata: true }),
 };
 
 export const model: FlatModel = flatModel(words);
@@ -51,34 +49,22 @@ export function answerTask(message: Message): Task {
   return { ...answer, status: { ...answer.status, message } };
 }
 
-function writePart({ raw, url, filename, mediaType, ...rest }: Part): JsonObject {
+function writePart(part: Part): Json {
+  const { raw, url, filename, mediaType, metadata } = part;
+  const out: { [key: string]: Json } = {};
   if (raw === undefined && url === undefined) {
-    return { ...rest, ...(filename === undefined ? {} : { filename }), ...(mediaType === undefined ? {} : { mediaType }) } as JsonObject;
+    if (part.text === undefined) out.data = part.data as Json;
+    else out.text = part.text;
+    if (filename !== undefined) out.filename = filename;
+    if (mediaType !== undefined) out.mediaType = mediaType;
+  } else {
+    const file: { [key: string]: Json } = {};
+    if (filename !== undefined) file.name = filename;
+    if (mediaType !== undefined) file.mimeType = mediaType;
+    if (raw === undefined) file.uri = url as string;
+    else file.bytes = raw;
+    out.file = file;
   }
-  const file: JsonObject = {
-    ...(filename === undefined ? {} : { name: filename }),
-    ...(mediaType === undefined ? {} : { mimeType: mediaType }),
-    ...(raw === undefined ? { uri: url } : { bytes: raw }),
-  };
-  return { ...rest, file } as JsonObject;
-}
-
-/** A message's context stands in its metadata; beside them, where everybody else has it, it is understood too. */
-function readMessage(raw: unknown, env: ReadEnv): Message {
-  const message = plain.read(raw, env);
-  const said = message.metadata?.contextId;
-  if (message.metadata === undefined || typeof said !== 'string') return message;
-  const contextId = member(said, 'metadata', (value) => contextIf(value, env, LIMIT), env);
-  const { metadata, ...rest } = message;
-  const { contextId: _, ...others } = metadata;
-  return {
-    ...rest,
-    ...(contextId === undefined ? {} : { contextId }),
-    ...(Object.keys(others).length === 0 ? {} : { metadata: others }),
-  };
-}
-
-function writeMessage({ contextId, metadata, ...message }: Message): JsonObject {
-  const said = contextId === undefined ? metadata : { ...metadata, contextId };
-  return plain.write(said === undefined ? message : { ...message, metadata: said }) as JsonObject;
+  if (metadata !== undefined) out.metadata = metadata;
+  return out;
 }

@@ -4,18 +4,23 @@ import type { AuthenticationInfo, PushConfig } from '../../push.ts';
 import type { ExtendedCardRequest, SendConfiguration, SendRequest, SendResult } from '../../requests.ts';
 import type { Codec } from '../define.ts';
 import type { ReadEnv } from '../dialect.ts';
+import type { SendInsides } from '../shared/flat-requests.ts';
 import { readFlatConfiguration, readFlatSend, withTenant, writeFlatConfiguration } from '../shared/flat-requests.ts';
 import { filledText, idIf, isRaw, member, memberIf, object, textIf } from '../shared/read.ts';
 import { writeModes } from './card.ts';
 import { answerTask, model, task } from './model.ts';
 
+const INSIDE: SendInsides = { message: model.requestMessage.read, configuration: readConfiguration };
+
 export const send: Codec<SendRequest> = {
-  read: (raw, env) => readFlatSend(raw, env, { message: model.requestMessage.read, configuration: readConfiguration }),
-  write: ({ alias: _, message, configuration, ...rest }) => ({
-    message: model.message.write(message),
-    ...(configuration === undefined ? {} : { configuration: writeConfiguration(configuration) }),
-    ...rest,
-  }),
+  read: (raw, env) => readFlatSend(raw, env, INSIDE),
+  write: ({ message, configuration, metadata, tenant }) => {
+    const out: { [key: string]: Json } = { message: model.message.write(message) };
+    if (configuration !== undefined) out.configuration = writeConfiguration(configuration);
+    if (metadata !== undefined) out.metadata = metadata;
+    if (tenant !== undefined) out.tenant = tenant;
+    return out;
+  },
 };
 
 /** A bare Task. The wrappers of 1.0 are understood, since Cortex says it speaks 1.0. */
@@ -44,11 +49,10 @@ function readConfiguration(raw: unknown, env: ReadEnv): SendConfiguration {
 
 function writeConfiguration(configuration: SendConfiguration): JsonObject {
   const { acceptedOutputModes: modes, taskPushNotificationConfig: push } = configuration;
-  return {
-    ...writeFlatConfiguration(configuration),
-    ...(modes === undefined ? {} : { acceptedOutputModes: writeModes(modes) }),
-    ...(push === undefined ? {} : { pushNotificationConfig: writePushConfig(push) }),
-  };
+  const out = writeFlatConfiguration(configuration);
+  if (modes !== undefined) out.acceptedOutputModes = writeModes(modes);
+  if (push !== undefined) out.pushNotificationConfig = writePushConfig(push);
+  return out;
 }
 
 function readPushConfig(raw: unknown, env: ReadEnv): PushConfig {

@@ -86,11 +86,16 @@ function readEvent(raw: unknown, env: ReadEnv): TaskEvent | undefined {
 
 function statusFrame(update: TaskStatusUpdate): JsonObject {
   const { state } = update.status;
-  return { type: 'TaskStatusUpdateEvent', ...placed(model.statusUpdate.write(update)), final: isTerminal(state) || isInterrupted(state) };
+  const out = placed(model.statusUpdate.write(update));
+  out.type = 'TaskStatusUpdateEvent';
+  out.final = isTerminal(state) || isInterrupted(state);
+  return out;
 }
 
 function artifactFrame(update: TaskArtifactUpdate): JsonObject {
-  return { type: 'TaskArtifactUpdateEvent', ...placed(model.artifactUpdate.write(update)) };
+  const out = placed(model.artifactUpdate.write(update));
+  out.type = 'TaskArtifactUpdateEvent';
+  return out;
 }
 
 /**
@@ -118,7 +123,9 @@ function messageLines(message: Message, wrap: (result: Json) => string): readonl
 }
 
 /** Without an empty context. */
-function placed(update: Json): JsonObject {
-  const { contextId: context, ...rest } = update as JsonObject;
-  return context === '' || context === undefined ? rest : { ...rest, contextId: context };
+function placed(update: Json): { [key: string]: Json } {
+  const out = update as { [key: string]: Json };
+  if (out.contextId !== '') return out;
+  const { contextId: _, ...rest } = out;
+  return rest;
 }

@@ -1,11 +1,12 @@
-import { dialectId } from '../../ids.ts';
-import type { Json, JsonObject } from '../../json.ts';
+import { contextId, dialectId } from '../../ids.ts';
+import type { Json } from '../../json.ts';
 import type { ListRequest, SendRequest, TaskPage } from '../../requests.ts';
 import type { Task } from '../../task.ts';
 import type { Codec, Codecs } from '../define.ts';
 import { defineDialect } from '../define.ts';
 import type { Dialect, Loss, Traits } from '../dialect.ts';
 import { taskOfMessage } from '../shared/flat-model.ts';
+import type { SendInsides } from '../shared/flat-requests.ts';
 import {
   readFlatCancel,
   readFlatConfiguration,
@@ -23,19 +24,24 @@ import { error, httpStatusOnError } from './errors.ts';
 import { model, words } from './model.ts';
 import { ANSWER_ARTIFACT, event, openReader, openStream } from './stream.ts';
 
+const INSIDE: SendInsides = { message: model.requestMessage.read, configuration: readFlatConfiguration };
+
 const send: Codec<SendRequest> = {
-  read: (raw, env) => readFlatSend(raw, env, { message: model.requestMessage.read, configuration: readFlatConfiguration }),
-  write: ({ message, configuration, metadata }) => ({
-    message: model.message.write(message),
-    ...(configuration === undefined ? {} : { configuration: writeFlatConfiguration(configuration) }),
-    ...(metadata === undefined ? {} : { metadata }),
-  }),
+  read: (raw, env) => readFlatSend(raw, env, INSIDE),
+  write: ({ message, configuration, metadata }) => {
+    const out: { [key: string]: Json } = { message: model.message.write(message) };
+    if (configuration !== undefined) out.configuration = writeFlatConfiguration(configuration);
+    if (metadata !== undefined) out.metadata = metadata;
+    return out;
+  },
 };
+
+const NOWHERE = contextId('');
 
 /** `contextId` is there even when it is empty: its Go member is not optional. */
 const task: Codec<Task> = {
   read: model.task.read,
-  write: (value) => ({ ...(model.task.write(value) as JsonObject), contextId: value.contextId ?? '' }),
+  write: (value) => model.task.write(value.contextId === undefined ? { ...value, contextId: NOWHERE } : value),
 };
 
 const codecs: Codecs = {
@@ -119,10 +125,10 @@ const losses: readonly Loss[] = [
     clause: 'PromptKit runtime/a2a/types.go, TaskState.UnmarshalJSON',
   },
   { field: 'SendResult.message', reason: 'answers are tasks; written as a completed one', clause: TASKS_ONLY },
-  { field: 'SendResult.task', reason: 'stands where a direct message was', clause: TASKS_ONLY },
+  { field: 'SendResult.task', absent: true, reason: 'stands where a direct message was', clause: TASKS_ONLY },
   { field: 'TaskEvent.task', reason: 'streams have no task; written as its status and its artifacts', clause: STREAM },
   { field: 'TaskEvent.message', reason: 'streams have no message; written as an artifact and a completed status', clause: STREAM },
-  { field: 'TaskEvent.statusUpdate', reason: 'stands where a task or a direct message was', clause: STREAM },
+  { field: 'TaskEvent.statusUpdate', absent: true, reason: 'stands where a task or a direct message was', clause: STREAM },
   { field: 'AgentCard.securitySchemes', reason: 'its card says nothing of security', clause: CARD },
   { field: 'AgentCard.securityRequirements', reason: 'its card says nothing of security', clause: CARD },
   { field: 'AgentSkill.securityRequirements', reason: 'its card says nothing of security', clause: CARD },

@@ -29,7 +29,7 @@ export const words: FlatWords = {
     TASK_STATE_UNSPECIFIED: 'working', // it is not over, and that is all we know
   },
   part,
-  message: flatMessage(part),
+  message: flatMessage({ part }),
 };
 
 export const model: FlatModel = flatModel(words);
@@ -45,7 +45,7 @@ function readPart(raw: unknown, env: ReadEnv): Part {
 
 /** The answer to a client tool's call is a part of nothing but metadata: `tool_call_id` with `tool_result` or `rejected`. */
 function isToolAnswer(raw: unknown): raw is { readonly metadata: unknown } {
-  if (!isRaw(raw) || !answersTool(raw.metadata)) return false;
+  if (!isRaw(raw) || raw.metadata === undefined || !answersTool(raw.metadata)) return false;
   return [raw.text, raw.raw, raw.url, raw.data].every((content) => content === undefined || content === null);
 }
 

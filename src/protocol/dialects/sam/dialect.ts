@@ -54,14 +54,19 @@ const MODEL = 'dialects.md §4b: the models of A2A 0.3';
 const NAMED = 'dialects.md §4b: request id = task id; seed 003, Message Object: task_id';
 const losses: readonly Loss[] = [
   { field: 'Message.taskId', reason: 'a request names its task in one place, read as the caller’s name for it (alias)', clause: NAMED },
-  { field: 'SendRequest.alias', reason: 'a task id in the message of a request is read as the caller’s name for the task', clause: NAMED },
+  {
+    field: 'SendRequest.alias',
+    absent: true,
+    reason: 'a task id in the message of a request is read as the caller’s name for the task',
+    clause: NAMED,
+  },
   ...['SendRequest.tenant', 'CancelRequest.tenant', 'AgentInterface.tenant'].map((field) => ({
     field,
     reason: 'SAM has no tenants; its namespace is the root of the topics',
     clause: 'dialects.md §4f: topics under {ns}/a2a/v1',
   })),
-  { field: 'Part.filename', reason: 'only a file has a name, not text or data', clause: `${MODEL} (protocol.md §4.3)` },
-  { field: 'Part.mediaType', reason: 'only a file has a media type, not text or data', clause: `${MODEL} (protocol.md §4.3)` },
+  { field: 'Part.filename', beside: ['text', 'data'], reason: 'only a file has a name', clause: `${MODEL} (protocol.md §4.3)` },
+  { field: 'Part.mediaType', beside: ['text', 'data'], reason: 'only a file has a media type', clause: `${MODEL} (protocol.md §4.3)` },
   {
     field: 'AgentInterface.protocolVersion',
     reason: 'one version for the whole card: that of the first interface',

@@ -70,7 +70,11 @@ describe('a bad request names what is wrong', () => {
     ['no message', {}, 'message: is required'],
     ['no message id', { message: { ...message, message_id: undefined } }, 'message.messageId: is required'],
     ['another kind', { message: { ...message, kind: 'task' } }, 'message.kind: must be message'],
-    ['an unknown role', { message: { ...message, role: 'ROLE_USER' } }, 'message.role: unknown value "ROLE_USER"; known: user, agent'],
+    [
+      'an unknown role',
+      { message: { ...message, role: 'ROLE_USER' } },
+      'message.role: has the unknown value "ROLE_USER"; known: user, agent',
+    ],
     ['no parts', { message: { ...message, parts: [] } }, 'message.parts: must have at least one part'],
     [
       'too many parts',

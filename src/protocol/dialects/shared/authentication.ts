@@ -129,5 +129,6 @@ export function authenticationLosses(clause: string): readonly Loss[] {
       clause,
     })),
     { field: 'AgentCard.securityRequirements', reason: 'any one scheme will do; there are no scopes and no combinations', clause },
+    { field: 'AgentCard.securityRequirements', absent: true, reason: 'a scheme that is named is required', clause },
   ];
 }

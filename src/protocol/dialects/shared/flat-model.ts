@@ -1,15 +1,15 @@
 import type { TaskArtifactUpdate, TaskStatusUpdate } from '../../events.ts';
 import type { ArtifactId, ContextId, MessageId, TaskId } from '../../ids.ts';
 import { taskId } from '../../ids.ts';
-import type { JsonObject, Mutable } from '../../json.ts';
+import type { Metadata, Mutable } from '../../json.ts';
 import type { Message, Role } from '../../message.ts';
 import type { Part } from '../../parts.ts';
 import type { TaskState } from '../../states.ts';
 import type { Artifact, Task, TaskStatus } from '../../task.ts';
 import type { Codec } from '../define.ts';
 import type { ReadEnv } from '../dialect.ts';
-import type { Raw } from './read.ts';
-import { checkParts, flagIf, id, idIf, listIf, member, memberIf, metadataIf, object, oneOf, textIf, textsIf } from './read.ts';
+import { withMetadata, writeArtifact, writeArtifactUpdate, writeMessage, writeStatus, writeTask } from './flat-write.ts';
+import { checkParts, flagIf, id, idIf, idWithin, listIf, member, memberIf, metadataIf, object, oneOf, textIf, textsIf } from './read.ts';
 import { timestampIf } from './values.ts';
 
 /**
@@ -23,9 +23,15 @@ export interface FlatWords extends ContextLimit {
   readonly message: Codec<Message>;
 }
 
-/** How long a context's id may be, where the product allows more than we do. */
 export interface ContextLimit {
+  /** How long a context's id may be, where the product allows more than we do. */
   readonly contextCharsMax?: number;
+}
+
+/** Where a message has its context: beside its id, or, in Cortex, among its metadata. */
+export interface MessageWords extends ContextLimit {
+  readonly part: Codec<Part>;
+  readonly contextInMetadata?: true;
 }
 
 export interface FlatModel {
@@ -48,16 +54,13 @@ export function flatModel(words: FlatWords): FlatModel {
   const { message, part } = words;
   const status: Codec<TaskStatus> = {
     read: (raw, env) => readStatus(raw, env, words),
-    write: ({ state, message: said, ...rest }) => ({
-      state: words.stateNames[state],
-      ...(said === undefined ? {} : { message: message.write(said) }),
-      ...rest,
-    }),
+    write: (value) => writeStatus(value, words),
   };
   const artifact: Codec<Artifact> = {
     read: (raw, env) => readArtifact(raw, env, part),
-    write: (value) => ({ ...value, parts: value.parts.map(part.write) }),
+    write: (value) => writeArtifact(value, part),
   };
+  const inside: Insides = { ...words, status, artifact };
   return {
     message,
     requestMessage: {
@@ -67,47 +70,20 @@ export function flatModel(words: FlatWords): FlatModel {
       },
       write: message.write,
     },
-    task: {
-      read: (raw, env) => readTask(raw, env, { ...words, status, artifact }),
-      write: ({ generation: _, status: now, artifacts, history, ...rest }) => ({
-        ...rest,
-        status: status.write(now),
-        ...(artifacts === undefined ? {} : { artifacts: artifacts.map(artifact.write) }),
-        ...(history === undefined ? {} : { history: history.map(message.write) }),
-      }),
-    },
+    task: { read: (raw, env) => readTask(raw, env, inside), write: (value) => writeTask(value, inside) },
     statusUpdate: {
-      read: (raw, env) => {
-        const u = object(raw);
-        return { ...readUpdate(u, env, words), status: member(u.status, 'status', status.read, env) };
-      },
-      write: ({ generation: _, ...update }) => ({ ...update, status: status.write(update.status) }),
+      read: (raw, env) => readStatusUpdate(raw, env, inside),
+      write: ({ taskId, contextId, status: now, metadata }) => withMetadata({ taskId, contextId, status: status.write(now) }, metadata),
     },
     artifactUpdate: {
-      read: (raw, env) => {
-        const u = object(raw);
-        const out: Mutable<TaskArtifactUpdate> = {
-          ...readUpdate(u, env, words),
-          artifact: member(u.artifact, 'artifact', artifact.read, env),
-        };
-        if (flagIf(u.append, 'append') === true) out.append = true;
-        if (flagIf(u.lastChunk ?? u.last_chunk, 'lastChunk') === true) out.lastChunk = true;
-        return out;
-      },
-      write: ({ generation: _, ...update }) => ({ ...update, artifact: artifact.write(update.artifact) }),
+      read: (raw, env) => readArtifactUpdate(raw, env, inside),
+      write: (update) => writeArtifactUpdate(update, artifact),
     },
   };
 }
 
-export function flatMessage(part: Codec<Part>, limit: ContextLimit = {}): Codec<Message> {
-  return {
-    read: (raw, env) => readMessage(raw, env, { ...limit, part }),
-    write: (message): JsonObject => ({
-      ...message,
-      role: message.role === 'ROLE_AGENT' ? 'agent' : 'user',
-      parts: message.parts.map(part.write),
-    }),
-  };
+export function flatMessage(words: MessageWords): Codec<Message> {
+  return { read: (raw, env) => readMessage(raw, env, words), write: (message) => writeMessage(message, words) };
 }
 
 /** An answer without a task, for products that know only tasks: it is finished, and the parts are its output. */
@@ -124,24 +100,34 @@ export function taskOfMessage(message: Message, artifactId: string): Task {
   };
 }
 
-function readMessage(raw: unknown, env: ReadEnv, words: ContextLimit & Pick<FlatWords, 'part'>): Message {
+function readMessage(raw: unknown, env: ReadEnv, words: MessageWords): Message {
   const m = object(raw);
   const out: Mutable<Message> = {
     messageId: idIf<MessageId>(m.messageId ?? m.message_id, 'messageId', env) ?? (env.ids.next() as MessageId),
     role: oneOf(m.role, 'role', ROLES),
     parts: listIf(m.parts, 'parts', words.part.read, env) ?? [],
   };
-  const contextId = contextIf(m.contextId ?? m.context_id, env, words);
+  const metadata = metadataIf(m.metadata, 'metadata', env);
+  const inside = words.contextInMetadata === true && typeof metadata?.contextId === 'string' ? metadata.contextId : undefined;
+  const contextId =
+    (inside === undefined ? undefined : contextIf(inside, env, words, 'metadata.contextId')) ??
+    contextIf(m.contextId ?? m.context_id, env, words);
   if (contextId !== undefined) out.contextId = contextId;
   const task = idIf<TaskId>(m.taskId ?? m.task_id, 'taskId', env);
   if (task !== undefined) out.taskId = task;
-  const metadata = metadataIf(m.metadata, 'metadata', env);
-  if (metadata !== undefined) out.metadata = metadata;
+  const others = inside === undefined || metadata === undefined ? metadata : withoutContext(metadata);
+  if (others !== undefined) out.metadata = others;
   const extensions = textsIf(m.extensions, 'extensions');
   if (extensions !== undefined) out.extensions = extensions;
   const references = textsIf(m.referenceTaskIds ?? m.reference_task_ids, 'referenceTaskIds');
   if (references !== undefined) out.referenceTaskIds = references as TaskId[];
   return out;
+}
+
+function withoutContext(metadata: Metadata): Metadata | undefined {
+  if (Object.keys(metadata).length === 1) return undefined;
+  const { contextId: _, ...others } = metadata;
+  return others;
 }
 
 function readStatus(raw: unknown, env: ReadEnv, words: FlatWords): TaskStatus {
@@ -171,7 +157,8 @@ function readArtifact(raw: unknown, env: ReadEnv, part: Codec<Part>): Artifact {
   return out;
 }
 
-interface Insides extends FlatWords {
+/** The words, and the codecs made of them. */
+export interface Insides extends FlatWords {
   readonly status: Codec<TaskStatus>;
   readonly artifact: Codec<Artifact>;
 }
@@ -190,17 +177,33 @@ function readTask(raw: unknown, env: ReadEnv, inside: Insides): Task {
   return out;
 }
 
-/** What the two kinds of update share. */
-function readUpdate(u: Raw, env: ReadEnv, words: FlatWords): Pick<TaskStatusUpdate, 'taskId' | 'contextId' | 'metadata'> {
-  const metadata = metadataIf(u.metadata, 'metadata', env);
-  return {
+function readStatusUpdate(raw: unknown, env: ReadEnv, inside: Insides): TaskStatusUpdate {
+  const u = object(raw);
+  const out: Mutable<TaskStatusUpdate> = {
     taskId: id(u.taskId ?? u.task_id, 'taskId', env),
-    contextId: contextIf(u.contextId ?? u.context_id, env, words) ?? ('' as ContextId),
-    ...(metadata === undefined ? {} : { metadata }),
+    contextId: contextIf(u.contextId ?? u.context_id, env, inside) ?? ('' as ContextId),
+    status: member(u.status, 'status', inside.status.read, env),
   };
+  const metadata = metadataIf(u.metadata, 'metadata', env);
+  if (metadata !== undefined) out.metadata = metadata;
+  return out;
 }
 
-export function contextIf(value: unknown, env: ReadEnv, { contextCharsMax }: ContextLimit): ContextId | undefined {
-  if (contextCharsMax === undefined) return idIf<ContextId>(value, 'contextId', env);
-  return idIf<ContextId>(value, 'contextId', { ...env, limits: { ...env.limits, idCharsMax: contextCharsMax } });
+function readArtifactUpdate(raw: unknown, env: ReadEnv, inside: Insides): TaskArtifactUpdate {
+  const u = object(raw);
+  const out: Mutable<TaskArtifactUpdate> = {
+    taskId: id(u.taskId ?? u.task_id, 'taskId', env),
+    contextId: contextIf(u.contextId ?? u.context_id, env, inside) ?? ('' as ContextId),
+    artifact: member(u.artifact, 'artifact', inside.artifact.read, env),
+  };
+  if (flagIf(u.append, 'append') === true) out.append = true;
+  if (flagIf(u.lastChunk ?? u.last_chunk, 'lastChunk') === true) out.lastChunk = true;
+  const metadata = metadataIf(u.metadata, 'metadata', env);
+  if (metadata !== undefined) out.metadata = metadata;
+  return out;
+}
+
+export function contextIf(value: unknown, env: ReadEnv, limit: ContextLimit, name = 'contextId'): ContextId | undefined {
+  if (value === undefined || value === null || value === '') return undefined;
+  return idWithin<ContextId>(value, name, limit.contextCharsMax ?? env.limits.idCharsMax);
 }

@@ -1,5 +1,5 @@
 import type { TaskId, TenantId } from '../../ids.ts';
-import type { JsonObject, Mutable } from '../../json.ts';
+import type { Json, Mutable } from '../../json.ts';
 import type { Message } from '../../message.ts';
 import type { CancelRequest, GetRequest, ListRequest, SendConfiguration, SendRequest, SubscribeRequest, TaskPage } from '../../requests.ts';
 import type { Task } from '../../task.ts';
@@ -42,13 +42,13 @@ export function readFlatConfiguration(raw: unknown): Mutable<SendConfiguration> 
   return out;
 }
 
-export function writeFlatConfiguration(configuration: SendConfiguration): JsonObject {
+export function writeFlatConfiguration(configuration: SendConfiguration): { [key: string]: Json } {
   const { acceptedOutputModes, historyLength, returnImmediately } = configuration;
-  return {
-    ...(acceptedOutputModes === undefined ? {} : { acceptedOutputModes }),
-    ...(historyLength === undefined ? {} : { historyLength }),
-    ...(returnImmediately === undefined ? {} : { blocking: !returnImmediately }),
-  };
+  const out: { [key: string]: Json } = {};
+  if (acceptedOutputModes !== undefined) out.acceptedOutputModes = acceptedOutputModes;
+  if (historyLength !== undefined) out.historyLength = historyLength;
+  if (returnImmediately !== undefined) out.blocking = !returnImmediately;
+  return out;
 }
 
 export function readFlatGet(raw: unknown, env: ReadEnv): GetRequest {

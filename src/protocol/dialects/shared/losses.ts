@@ -5,6 +5,11 @@ export function lossesOf(clause: string, reason: string, fields: readonly string
   return fields.map((field) => ({ field, reason, clause }));
 }
 
+/** Members that the dialect must fill: what is lost is that they were not there. */
+export function absences(clause: string, reason: string, fields: readonly string[]): readonly Loss[] {
+  return fields.map((field) => ({ field, absent: true, reason, clause }));
+}
+
 /** The 1.1 draft's generation counter, which nothing but its own variant can carry. */
 export const DRAFT_LOSSES: readonly Loss[] = [
   ...['Task.generation', 'TaskStatusUpdate.generation', 'TaskArtifactUpdate.generation'].map((field) => ({

@@ -114,16 +114,21 @@ export function idIf<Id extends string>(value: unknown, name: string, env: ReadE
 }
 
 export function id<Id extends string>(value: unknown, name: string, env: ReadEnv): Id {
+  return idWithin<Id>(value, name, env.limits.idCharsMax);
+}
+
+/** An id where a product allows more characters than we do. */
+export function idWithin<Id extends string>(value: unknown, name: string, charsMax: number): Id {
   if (typeof value !== 'string') return fail(name, missingOr(value, 'must be a string'));
   if (value === '') return fail(name, 'must not be empty');
-  if (value.length > env.limits.idCharsMax) return fail(name, `must be at most ${env.limits.idCharsMax} characters`);
+  if (value.length > charsMax) return fail(name, `must be at most ${charsMax} characters`);
   return value as Id;
 }
 
 export function oneOf<T>(value: unknown, name: string, known: ReadonlyMap<unknown, T>): T {
   const found = known.get(value);
   if (found !== undefined) return found;
-  return fail(name, missingOr(value, `unknown value ${shown(value)}; known: ${[...known.keys()].filter(isText).join(', ')}`));
+  return fail(name, missingOr(value, `has the unknown value ${shown(value)}; known: ${[...known.keys()].filter(isText).join(', ')}`));
 }
 
 export function metadataIf(value: unknown, name: string, env: ReadEnv): Metadata | undefined {

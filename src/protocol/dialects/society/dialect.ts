@@ -1,5 +1,6 @@
 import { A2AError } from '../../errors.ts';
 import { dialectId } from '../../ids.ts';
+import type { SendRequest } from '../../requests.ts';
 import type { Codecs } from '../define.ts';
 import { defineDialect } from '../define.ts';
 import type { Dialect, Traits } from '../dialect.ts';
@@ -8,7 +9,7 @@ import { card } from './card.ts';
 import { detect } from './detect.ts';
 import { readError, writeError } from './errors.ts';
 import { losses } from './losses.ts';
-import { readSendRequest, writeSendRequest } from './requests.ts';
+import { readSendRequest, threadOf, writeSendRequest } from './requests.ts';
 import { readTask, taskOfMessage, writeTask } from './task.ts';
 
 const traits: Traits = {
@@ -46,6 +47,9 @@ export const society: Dialect = defineDialect({
   detect,
   codecs,
   error: { read: readError, write: writeError },
+  envelope: { idNotNull: true },
+  // "The id in both the JSON-RPC envelope and params should match."
+  rpcId: (shape, value) => (shape === 'send.request' ? threadOf(value as SendRequest) : undefined),
   card,
   openStream: () => {
     throw new A2AError('STREAMING_NOT_SUPPORTED', 'Society has no streams');

@@ -16,7 +16,6 @@ describe('the words for what a binding finds', () => {
     ['METHOD_NOT_FOUND', 'whatever', { info: { method: 'tasks/get' } }, -32601, 'method not found: tasks/get'],
     ['METHOD_NOT_FOUND', 'Society has no get', {}, -32601, 'method not found: Society has no get'],
     ['INVALID_PARAMS', 'task id is required', { field: 'id' }, -32602, 'invalid params: task id is required'],
-    ['INVALID_PARAMS', 'is required', { field: 'a.b' }, -32602, 'invalid params: a.b is required'],
     ['INVALID_PARAMS', 'unknown value 7', {}, -32602, 'invalid params: unknown value 7'],
     ['INTERNAL_ERROR', undefined, {}, -32603, 'handler error: Internal error'],
     ['INVALID_AGENT_RESPONSE', 'no answer', {}, -32603, 'handler error: no answer'],

@@ -24,8 +24,7 @@ const ENVELOPE: ReadonlyMap<string | undefined, string> = new Map<string | undef
  * makes the errors:
  * - the envelope: PARSE_ERROR and PAYLOAD_TOO_LARGE as they are; INVALID_REQUEST with `field` = `jsonrpc`, `method` or `id`,
  *   checked in this order, a null or missing id among them; METHOD_NOT_FOUND with `info.method`;
- * - the params: INVALID_PARAMS with the problem as its message and the path as `field`. Problems that our `readSendRequest`
- *   found are whole sentences; those of the shared readers (`must be a string`) have no subject, so the path becomes it;
+ * - the params: INVALID_PARAMS with the whole sentence as its message; our `readSendRequest` says Society's own;
  * - a failed agent is a result in state `failed`, never an error. What is left as INTERNAL_ERROR is the handler's.
  */
 export function writeError(error: A2AError): WireError {
@@ -40,23 +39,17 @@ function wordsOf(error: A2AError): string {
     case 'PAYLOAD_TOO_LARGE':
       return TOO_LARGE;
     case 'INVALID_REQUEST':
-      return REQUEST + (ENVELOPE.get(field) ?? withSubject(error.message, field));
+      return REQUEST + (ENVELOPE.get(field) ?? error.message);
     case 'METHOD_NOT_FOUND':
       return METHOD + (info?.['method'] ?? error.message);
     case 'INVALID_PARAMS':
-      return PARAMS + withSubject(error.message, field);
+      return PARAMS + error.message;
     case 'INTERNAL_ERROR':
     case 'INVALID_AGENT_RESPONSE':
       return HANDLER + error.message;
     default:
       return error.message;
   }
-}
-
-const WITHOUT_SUBJECT = /^(?:must|is|holds|unknown) /;
-
-function withSubject(problem: string, field: string | undefined): string {
-  return field && WITHOUT_SUBJECT.test(problem) ? `${field} ${problem}` : problem;
 }
 
 /** The words without their prefix, which is put back when they are written again. */

@@ -1,5 +1,5 @@
 import type { Loss } from '../dialect.ts';
-import { DRAFT_LOSSES, lossesOf } from '../shared/losses.ts';
+import { absences, DRAFT_LOSSES, lossesOf } from '../shared/losses.ts';
 import { plainCardLosses } from '../shared/plain-card.ts';
 
 /** What Society has no place for. Clauses name the sections of its A2A page; its code has no more members. */
@@ -9,7 +9,7 @@ export const losses: readonly Loss[] = [
     'SendRequest.metadata',
     'SendRequest.tenant',
   ]),
-  ...lossesOf(
+  ...absences(
     'Society, Request format: params.id',
     'every request names its thread; without a name the task, context or message lends its id',
     ['SendRequest.alias'],
@@ -25,10 +25,10 @@ export const losses: readonly Loss[] = [
   ...lossesOf('Society, Message structure: only text parts (its code: text and data)', 'there are no files: one is told as data', [
     'Part.raw',
     'Part.url',
-    'Part.data',
     'Part.filename',
     'Part.mediaType',
   ]),
+  ...absences('Society, Message structure: only text parts (its code: text and data)', 'stands where a file was', ['Part.data']),
   ...lossesOf('Society, Message structure: type and text (its code: data too)', 'a part is a type and its content', ['Part.metadata']),
   ...lossesOf('Society, Artifacts: name and parts', 'an artifact is a name and parts', [
     'Artifact.artifactId',
@@ -36,10 +36,10 @@ export const losses: readonly Loss[] = [
     'Artifact.metadata',
     'Artifact.extensions',
   ]),
-  ...lossesOf('Society, Artifacts: the example', 'an artifact without a name is called response', ['Artifact.name']),
+  ...absences('Society, Artifacts: the example', 'an artifact without a name is called response', ['Artifact.name']),
   ...lossesOf('Society, Response format: id, status, messages, artifacts', 'a task is its thread', ['Task.contextId', 'Task.metadata']),
   ...lossesOf('Society, Response format: status is state and message', 'a status has no time', ['TaskStatus.timestamp']),
-  ...lossesOf('Society, Task states', 'a state that it lacks is told in words', ['TaskStatus.message']),
+  ...absences('Society, Task states', 'a state that it lacks is told in words', ['TaskStatus.message']),
   {
     field: 'TaskStatus.state',
     values: ['TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED', 'TASK_STATE_UNSPECIFIED'],
@@ -54,8 +54,8 @@ export const losses: readonly Loss[] = [
   },
   ...lossesOf('Society, Response format: result is a task', 'every answer is a task: a message is one that is completed', [
     'SendResult.message',
-    'SendResult.task',
   ]),
+  ...absences('Society, Response format: result is a task', 'stands where a direct message was', ['SendResult.task']),
   ...lossesOf('Society, GET /.well-known/agent.json: skills', 'a skill has no modes', ['AgentSkill.inputModes', 'AgentSkill.outputModes']),
   ...plainCardLosses('Society, GET /.well-known/agent.json: members of the card'),
   ...DRAFT_LOSSES.filter((loss) => loss.field === 'Task.generation'),

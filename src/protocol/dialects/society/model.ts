@@ -48,8 +48,8 @@ function fileMembers(part: Part, out: Out): Out {
 }
 
 export function writeParts(parts: readonly Part[]): readonly Json[] {
-  const out: Json[] = new Array(parts.length);
-  for (let at = 0; at < parts.length; at += 1) out[at] = writePart(parts[at] as Part);
+  const out: Json[] = [];
+  for (const part of parts) out.push(writePart(part));
   return out;
 }
 
@@ -81,7 +81,13 @@ function readArtifact(raw: unknown, env: ReadEnv): Mutable<Artifact> {
   return out;
 }
 
+export function writeArtifacts(artifacts: readonly Artifact[]): Json[] {
+  const out: Json[] = [];
+  for (const artifact of artifacts) out.push(writeArtifact(artifact.name, artifact.parts));
+  return out;
+}
+
 /** Society's documents call the agent's output `response`. */
-export function writeArtifact(artifact: Pick<Artifact, 'name' | 'parts'>): Json {
-  return { name: artifact.name ?? 'response', parts: writeParts(artifact.parts) };
+export function writeArtifact(name: string | undefined, parts: readonly Part[]): Json {
+  return { name: name ?? 'response', parts: writeParts(parts) };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { countingEnv } from '../../../../test/support/env.ts';
-import { A2AError } from '../../errors.ts';
+import { invalidParams } from '../fault.ts';
 import { society } from './dialect.ts';
 
 const text = { type: 'text', text: 'hi' };
@@ -10,7 +10,7 @@ const user = (...parts: unknown[]) => ({ role: 'user', parts });
 function answer(params: unknown): unknown {
   const found = society.decode('send.request', params, countingEnv());
   if (found.ok || found.reason !== 'invalid') return found;
-  const { code, message } = society.error.write(new A2AError('INVALID_PARAMS', found.problem, { field: found.path }));
+  const { code, message } = society.error.write(invalidParams(found));
   return code === -32602 ? message : code;
 }
 
@@ -37,8 +37,8 @@ describe("Society's checks, in its words and its order", () => {
 
 describe('what Society answers with two words, with the member named', () => {
   it.each([
-    [[], 'invalid params: must be an object'],
-    ['x', 'invalid params: must be an object'],
+    [[], 'invalid params: params must be an object'],
+    ['x', 'invalid params: params must be an object'],
     [{ id: 7 }, 'invalid params: id must be a string'],
     [{ id: 'x'.repeat(129) }, 'invalid params: id must be at most 128 characters'],
     [{ id: 't', message: 'hi' }, 'invalid params: message must be an object'],

@@ -34,20 +34,24 @@ function checkParts(parts: unknown, env: ReadEnv): void {
   const all = (parts ?? []) as readonly unknown[];
   if (all.length === 0) fail('message.parts', 'message must have at least one part');
   if (all.length > env.limits.messagePartsMax) fail('message.parts', `must have at most ${env.limits.messagePartsMax} parts`);
-  for (let at = 0; at < all.length; at += 1) {
-    const { type } = objectOr(all[at], `message.parts[${at}]`);
-    if (type === undefined || type === null || type === '') fail(`message.parts[${at}].type`, `part[${at}] type is required`);
-  }
+  for (let at = 0; at < all.length; at += 1) if (!hasType(all[at])) refuseType(all[at], at);
 }
 
-/**
- * `id` is the thread: a caller that has no name for it goes on with its task or its context, or begins with the message's id.
- * Only users send.
- */
+function hasType(part: unknown): boolean {
+  return isRaw(part) && part.type !== undefined && part.type !== null && part.type !== '';
+}
+
+function refuseType(part: unknown, at: number): never {
+  objectOr(part, `message.parts[${at}]`);
+  return fail(`message.parts[${at}].type`, `part[${at}] type is required`);
+}
+
+/** A caller that has no name for its thread goes on with its task or its context, or begins one by the message's id. */
+export function threadOf({ alias, message }: SendRequest): string {
+  return alias ?? message.taskId ?? message.contextId ?? message.messageId;
+}
+
+/** Only users send. */
 export function writeSendRequest(request: SendRequest): Json {
-  const { message } = request;
-  return {
-    id: request.alias ?? message.taskId ?? message.contextId ?? message.messageId,
-    message: { role: 'user', parts: writeParts(message.parts) },
-  };
+  return { id: threadOf(request), message: { role: 'user', parts: writeParts(request.message.parts) } };
 }

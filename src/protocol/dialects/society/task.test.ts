@@ -48,6 +48,11 @@ describe('a status', () => {
     expect(write(state, undefined, output).status).toEqual(message === undefined ? { state: name } : { state: name, message });
   });
 
+  it('is empty where an empty text is all that is said', () => {
+    expect(write('TASK_STATE_COMPLETED', [{ text: '' }])).toEqual({ id: 't', status: { state: 'completed' } });
+    expect(write('TASK_STATE_INPUT_REQUIRED', [{ text: '' }])).toEqual(write('TASK_STATE_INPUT_REQUIRED'));
+  });
+
   it.each([
     [[{ text: 'a' }, { text: 'b' }], 'a\nb'],
     [[{ text: 'pick' }, { data: { options: ['y', 'n'] } }], 'pick'],

@@ -8,7 +8,7 @@ import type { Artifact, Task, TaskStatus } from '../../task.ts';
 import type { ReadEnv } from '../dialect.ts';
 import { id, listIf, member, memberIf, object, oneOf } from '../shared/read.ts';
 import type { Out } from './model.ts';
-import { readArtifacts, readMessage, writeArtifact, writeMessage } from './model.ts';
+import { readArtifacts, readMessage, writeArtifact, writeArtifacts, writeMessage } from './model.ts';
 
 const STATES: ReadonlyMap<unknown, TaskState> = new Map<unknown, TaskState>([
   ['submitted', 'TASK_STATE_SUBMITTED'],
@@ -42,14 +42,20 @@ const STATUS_ARTIFACT = 'status';
 export function writeTask(task: Task): Json {
   const { name: state, words } = STATE_NAMES[task.status.state];
   const message = task.status.message?.parts ?? [];
-  const parts: readonly Part[] = message.length === 0 && words !== '' ? [{ text: words }] : message;
-  const said = textOf(parts) || parts.map(wordsFor).join('\n') || words;
+  const own =
+    textOf(message) ||
+    message
+      .filter((part) => !isTextPart(part))
+      .map(wordsFor)
+      .join('\n');
+  const said = own || words;
+  const parts: readonly Part[] = own === '' ? [{ text: said }] : message;
   const out: Out = { id: task.id, status: said === '' ? { state } : { state, message: said } };
   if (task.history !== undefined) out.messages = task.history.map(writeMessage);
-  const artifacts = (task.artifacts ?? []).map(writeArtifact);
+  const artifacts = writeArtifacts(task.artifacts ?? []);
   const unseen = artifacts.length === 0 && state !== 'failed';
   const repeated = said !== '' && (unseen || parts.length > 1 || parts[0]?.text === undefined);
-  if (repeated) artifacts.push(writeArtifact({ name: STATUS_ARTIFACT, parts }));
+  if (repeated) artifacts.push(writeArtifact(STATUS_ARTIFACT, parts));
   if (repeated || task.artifacts !== undefined) out.artifacts = artifacts;
   return out;
 }

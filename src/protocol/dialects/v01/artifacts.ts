@@ -3,7 +3,7 @@ import type { Json, Mutable } from '../../json.ts';
 import type { Artifact } from '../../task.ts';
 import type { ReadEnv } from '../dialect.ts';
 import { countIf, list, listIf, metadataIf, object, textIf } from '../shared/read.ts';
-import { readPart, writePart } from './parts.ts';
+import { readPart, writeParts } from './parts.ts';
 
 /** JSON under construction. */
 export type Out = { [member: string]: Json };
@@ -87,10 +87,7 @@ export function ownIndex(artifactId: string): number | undefined {
 }
 
 export function writeArtifact(artifact: Artifact, index: number): Out {
-  const { parts } = artifact;
-  const written: Json[] = new Array(parts.length);
-  for (let at = 0; at < parts.length; at += 1) written[at] = writePart(parts[at] as (typeof parts)[number]);
-  const out: Out = { index, parts: written };
+  const out: Out = { index, parts: writeParts(artifact.parts) };
   if (artifact.name !== undefined) out.name = artifact.name;
   if (artifact.description !== undefined) out.description = artifact.description;
   if (artifact.metadata !== undefined) out.metadata = artifact.metadata;
@@ -99,11 +96,8 @@ export function writeArtifact(artifact: Artifact, index: number): Out {
 
 export function writeArtifacts(artifacts: readonly Artifact[]): Json {
   const number = isInOrder(artifacts) ? undefined : artifactNumbers();
-  const out: Json[] = new Array(artifacts.length);
-  for (let at = 0; at < artifacts.length; at += 1) {
-    const artifact = artifacts[at] as Artifact;
-    out[at] = writeArtifact(artifact, number === undefined ? at : number(artifact.artifactId));
-  }
+  const out: Json[] = [];
+  for (const artifact of artifacts) out.push(writeArtifact(artifact, number === undefined ? out.length : number(artifact.artifactId)));
   return out;
 }
 

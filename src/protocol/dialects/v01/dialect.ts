@@ -82,6 +82,8 @@ export const v01: Dialect = defineDialect({
   detect,
   codecs,
   error: { read: readError, write: writeError },
+  // 0.1.0's schema requires only method and params.
+  envelope: { versionOptional: true, idOptional: true },
   card,
   openStream,
   openReader,

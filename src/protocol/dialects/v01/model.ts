@@ -8,7 +8,7 @@ import { checkParts, id, idIf, listIf, member, memberIf, metadataIf, object, one
 import { timestampIf } from '../shared/values.ts';
 import type { Out } from './artifacts.ts';
 import { readArtifacts, writeArtifacts } from './artifacts.ts';
-import { checkFiles, readPart, writePart } from './parts.ts';
+import { checkFiles, readPart, writeParts } from './parts.ts';
 
 const STATES: ReadonlyMap<unknown, TaskState> = new Map<unknown, TaskState>([
   ['submitted', 'TASK_STATE_SUBMITTED'],
@@ -60,10 +60,7 @@ export function readRequestMessage(raw: unknown, env: ReadEnv): Mutable<Message>
 }
 
 export function writeMessage(message: Message): Out {
-  const { parts } = message;
-  const written: Json[] = new Array(parts.length);
-  for (let at = 0; at < parts.length; at += 1) written[at] = writePart(parts[at] as (typeof parts)[number]);
-  const out: Out = { role: message.role === 'ROLE_USER' ? 'user' : 'agent', parts: written };
+  const out: Out = { role: message.role === 'ROLE_USER' ? 'user' : 'agent', parts: writeParts(message.parts) };
   if (message.metadata !== undefined) out.metadata = message.metadata;
   return out;
 }

@@ -89,7 +89,13 @@ export function checkFiles(parts: readonly unknown[]): void {
   }
 }
 
-export function writePart(part: Part): Json {
+export function writeParts(parts: readonly Part[]): Json {
+  const out: Json[] = [];
+  for (const part of parts) out.push(writePart(part));
+  return out;
+}
+
+function writePart(part: Part): Json {
   const kind = partKind(part);
   switch (kind) {
     case 'text':

@@ -34,14 +34,18 @@ export function familyLosses(has: Has): readonly Loss[] {
     })),
     {
       field: 'Task.contextId',
+      absent: true,
       reason: 'is required, so that a task without one is shown with its own id there',
       clause: 'A2A 0.3.0 §6.1: contextId is required',
     },
-    ...['Part.filename', 'Part.mediaType'].map((field) => ({
-      field,
-      reason: 'a text or data part has no file members; file parts keep it',
-      clause: 'A2A 0.3.0 §6.5.1, §6.5.3: TextPart and DataPart hold their content and metadata only',
-    })),
+    ...['Part.filename', 'Part.mediaType'].map(
+      (field): Loss => ({
+        field,
+        beside: ['text', 'data'],
+        reason: 'only a file has a name and a media type',
+        clause: 'A2A 0.3.0 §6.5.1, §6.5.3: TextPart and DataPart hold their content and metadata only',
+      }),
+    ),
     ...CARD_LOSSES,
     ...(has.transports ? ORDER_LOSSES : [UNTOLD_TRANSPORT]),
   ];
@@ -118,11 +122,13 @@ export const REST_LOSSES: readonly Loss[] = [
   },
   {
     field: 'SendConfiguration.returnImmediately',
+    absent: true,
     reason: 'unsaid would mean not to wait, so that the default is spelled out',
     clause: NO_PRESENCE,
   },
   {
     field: 'SendRequest.configuration',
+    absent: true,
     reason: 'unsaid would mean not to wait, so that the default is spelled out',
     clause: NO_PRESENCE,
   },

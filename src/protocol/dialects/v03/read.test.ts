@@ -37,7 +37,7 @@ describe('bad requests of 0.3 name the member', () => {
       'a role of 1.0',
       'send.request',
       { message: { ...message, role: 'ROLE_USER' } },
-      'message.role: unknown value "ROLE_USER"; known: user, agent',
+      'message.role: has the unknown value "ROLE_USER"; known: user, agent',
     ],
     ['no parts', 'send.request', { message: { ...message, parts: undefined } }, 'message.parts: is required'],
     ['empty parts', 'send.request', { message: { ...message, parts: [] } }, 'message.parts: must have at least one part'],
@@ -51,7 +51,7 @@ describe('bad requests of 0.3 name the member', () => {
       'a part of an unknown kind',
       'send.request',
       withPart({ kind: 'video' }),
-      'message.parts[0].kind: unknown value "video"; known: text, file, data',
+      'message.parts[0].kind: has the unknown value "video"; known: text, file, data',
     ],
     ['a text part without text', 'send.request', withPart({ kind: 'text', data: {} }), 'message.parts[0].text: is required'],
     ['a part of nothing', 'send.request', withPart({}), 'message.parts[0]: must have exactly one of text, file, data; has 0'],
@@ -122,7 +122,7 @@ describe('bad requests of 0.3 name the member', () => {
       'an unknown state',
       'list.request',
       { status: 'input_required' },
-      /^status: unknown value "input_required"; known: unknown, submitted/,
+      /^status: has the unknown value "input_required"; known: unknown, submitted/,
     ],
   ];
   for (const [name, shape, raw, expected] of cases) {
@@ -146,7 +146,7 @@ describe('answers of 0.3', () => {
       message: { messageId: 'minted-1', role: 'ROLE_AGENT', parts: [{ text: 'a' }] },
     });
     expect(problem(v03, 'event', {})).toBe('kind: is required');
-    expect(problem(v03, 'event', { kind: 'artifact' })).toMatch(/^kind: unknown value "artifact"/);
+    expect(problem(v03, 'event', { kind: 'artifact' })).toMatch(/^kind: has the unknown value "artifact"/);
   });
 
   it('has a task or a message for a send, and nothing else', () => {
@@ -174,7 +174,7 @@ describe('answers of 0.3', () => {
     ]);
     expect(value(v03, 'get.result', { ...task, status: { state: 'unknown' } })).toHaveProperty('status.state', 'TASK_STATE_UNSPECIFIED');
     expect(problem(v03, 'get.result', { ...task, status: {} })).toBe('status.state: is required');
-    expect(problem(v03, 'get.result', { ...task, status: { state: 'TASK_STATE_WORKING' } })).toMatch(/^status.state: unknown/);
+    expect(problem(v03, 'get.result', { ...task, status: { state: 'TASK_STATE_WORKING' } })).toMatch(/^status.state: has the unknown/);
   });
 
   it('takes null for absent, and a timestamp without a zone for UTC', () => {

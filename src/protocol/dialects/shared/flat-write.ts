@@ -1,0 +1,69 @@
+import type { TaskArtifactUpdate } from '../../events.ts';
+import type { Json, Metadata } from '../../json.ts';
+import type { Message } from '../../message.ts';
+import type { Part } from '../../parts.ts';
+import type { Artifact, Task, TaskStatus } from '../../task.ts';
+import type { Codec } from '../define.ts';
+import type { FlatWords, Insides, MessageWords } from './flat-model.ts';
+
+/** JSON under construction. Members are set one by one: spreading them costs more than reading them did. */
+type Out = { [key: string]: Json };
+
+export function writeMessage(message: Message, words: MessageWords): Out {
+  const out: Out = {
+    messageId: message.messageId,
+    role: message.role === 'ROLE_AGENT' ? 'agent' : 'user',
+    parts: all(message.parts, words.part.write),
+  };
+  const { contextId } = message;
+  const isInside = words.contextInMetadata === true && contextId !== undefined;
+  if (contextId !== undefined && !isInside) out.contextId = contextId;
+  if (message.taskId !== undefined) out.taskId = message.taskId;
+  const metadata = isInside ? { ...message.metadata, contextId } : message.metadata;
+  if (metadata !== undefined) out.metadata = metadata;
+  if (message.extensions !== undefined) out.extensions = message.extensions;
+  if (message.referenceTaskIds !== undefined) out.referenceTaskIds = message.referenceTaskIds;
+  return out;
+}
+
+export function writeStatus(status: TaskStatus, words: FlatWords): Out {
+  const out: Out = { state: words.stateNames[status.state] };
+  if (status.message !== undefined) out.message = words.message.write(status.message);
+  if (status.timestamp !== undefined) out.timestamp = status.timestamp;
+  return out;
+}
+
+export function writeArtifact(artifact: Artifact, part: Codec<Part>): Out {
+  const out: Out = { artifactId: artifact.artifactId, parts: all(artifact.parts, part.write) };
+  if (artifact.name !== undefined) out.name = artifact.name;
+  if (artifact.description !== undefined) out.description = artifact.description;
+  if (artifact.extensions !== undefined) out.extensions = artifact.extensions;
+  return withMetadata(out, artifact.metadata);
+}
+
+export function writeTask(task: Task, inside: Insides): Out {
+  const out: Out = { id: task.id };
+  if (task.contextId !== undefined) out.contextId = task.contextId;
+  out.status = inside.status.write(task.status);
+  if (task.artifacts !== undefined) out.artifacts = all(task.artifacts, inside.artifact.write);
+  if (task.history !== undefined) out.history = all(task.history, inside.message.write);
+  return withMetadata(out, task.metadata);
+}
+
+export function writeArtifactUpdate(update: TaskArtifactUpdate, artifact: Codec<Artifact>): Out {
+  const out: Out = { taskId: update.taskId, contextId: update.contextId, artifact: artifact.write(update.artifact) };
+  if (update.append !== undefined) out.append = update.append;
+  if (update.lastChunk !== undefined) out.lastChunk = update.lastChunk;
+  return withMetadata(out, update.metadata);
+}
+
+export function withMetadata(out: Out, metadata: Metadata | undefined): Out {
+  if (metadata !== undefined) out.metadata = metadata;
+  return out;
+}
+
+function all<T>(items: readonly T[], write: (item: T) => Json): Json[] {
+  const out: Json[] = [];
+  for (const item of items) out.push(write(item));
+  return out;
+}
