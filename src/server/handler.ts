@@ -77,7 +77,7 @@ export function createHandler(options: HandlerOptions): Handler {
     agents: site.agents,
     close: async () => {
       node.stopTaking();
-      flows.finishAll(encodeRetry(limits.retryMs));
+      flows.finishAll(encodeRetry(limits.reconnectMs));
       await node.stop();
     },
   };

@@ -12,7 +12,7 @@ export interface ServerLimits extends ReadLimits {
   /** The longest silence of a stream. */
   readonly keepAliveMs: number;
   /** What the readers of streams are told: how soon to come back when one is cut off. */
-  readonly retryMs: number;
+  readonly reconnectMs: number;
   /** 0: as many as the process may have files open, less a reserve. */
   readonly connectionsMax: number;
   /** 0: nine in ten of the connections. */
@@ -33,7 +33,7 @@ export const DEFAULT_SERVER_LIMITS: ServerLimits = {
   requestMsMax: 10_000,
   streamIdleMsMax: 60_000,
   keepAliveMs: 15_000,
-  retryMs: 1000,
+  reconnectMs: 1000,
   connectionsMax: 0,
   streamsMax: 0,
   drainMsMax: 10_000,

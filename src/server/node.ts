@@ -2,7 +2,7 @@ import type { Answer, Asked, ServeOptions } from '#bindings';
 import type { Engine } from '#engine';
 import { createEngine } from '#engine';
 import type { Agent, AgentCard, Mutable } from '#protocol';
-import { A2AError, randomIds } from '#protocol';
+import { A2AError, countedIds } from '#protocol';
 import { memoryStore } from '../engine/adapters/memory.ts';
 import { refusal, retryAfter } from './answers.ts';
 import { createCards } from './cards.ts';
@@ -100,7 +100,7 @@ export function createNode(options: HandlerOptions): Node {
     },
     turnedAway: (route) =>
       phases.now === 'draining' && route.access !== 'public'
-        ? refusal(503, 'this node is stopping; try again', retryAfter(limits.retryMs))
+        ? refusal(503, 'this node is stopping; try again', retryAfter(limits.reconnectMs))
         : undefined,
     stopTaking: () => {
       phases.now = 'draining';
@@ -176,7 +176,7 @@ interface ServingParts {
 /** What the bindings are told, made once for each agent and place. */
 function servingFor({ options, limits, log, cardAt }: ServingParts): Site['serving'] {
   const made = new Map<string, ServeOptions>();
-  const env = { ids: randomIds, limits };
+  const env = { ids: countedIds(), limits };
   return (agent, place) => {
     const known = made.get(place.base);
     if (known !== undefined) return known;
@@ -188,7 +188,7 @@ function servingFor({ options, limits, log, cardAt }: ServingParts): Site['servi
       versionRequired: options.versionRequired ?? false,
       bodyBytesMax: limits.bodyBytesMax,
       keepAliveMs: limits.keepAliveMs,
-      retryMs: limits.retryMs,
+      retryMs: limits.reconnectMs,
       onError: (cause) => log.error('a call failed inside', cause, { agent: agent.name }),
     };
     made.set(place.base, serving);
