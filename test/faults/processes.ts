@@ -16,7 +16,14 @@ export interface Child {
 /** A program of `children/`, under this Node. `before` is put in front: a tracer, another user. */
 export function startChild(name: string, args: readonly string[], before: readonly string[] = []): Child {
   const file = fileURLToPath(new URL(`children/${name}.ts`, import.meta.url));
-  const [command = '', ...rest] = [...before, process.execPath, '--conditions=our-src', '--disable-warning=ExperimentalWarning', file, ...args];
+  const [command = '', ...rest] = [
+    ...before,
+    process.execPath,
+    '--conditions=our-src',
+    '--disable-warning=ExperimentalWarning',
+    file,
+    ...args,
+  ];
   const child = spawn(command, rest, { stdio: ['ignore', 'pipe', 'pipe'] });
   let out = '';
   let errors = '';

@@ -29,7 +29,12 @@ async function killOne(path: string, how: 'honest' | 'lie'): Promise<Kill> {
   await child.ended;
   const acked = new Map<number, number>();
   for (const line of child.lines()) {
-    for (const [key = '', last = ''] of line.startsWith('a ') ? line.slice(2).split(' ').map((each) => each.split(':')) : []) {
+    for (const [key = '', last = ''] of line.startsWith('a ')
+      ? line
+          .slice(2)
+          .split(' ')
+          .map((each) => each.split(':'))
+      : []) {
       if (key !== '') acked.set(Number(key), Number(last));
     }
   }
@@ -55,7 +60,11 @@ async function compare(store: Store, acked: ReadonlyMap<number, number>): Promis
   return { lost, gaps };
 }
 
-async function killMany(name: string, how: 'honest' | 'lie', kills: number): Promise<Found & { readonly acks: number; readonly inside: number }> {
+async function killMany(
+  name: string,
+  how: 'honest' | 'lie',
+  kills: number,
+): Promise<Found & { readonly acks: number; readonly inside: number }> {
   const path = join(folder, name);
   const all = new Map<number, number>();
   let found: Found = { lost: 0, gaps: 0 };
