@@ -56,7 +56,7 @@ export function createNode(options: HandlerOptions): Node {
     log,
     extended: (card, name) => cards.cardAt(card, `${where.base()}${baseOf(name, given)}`),
   });
-  const room = createRoom({ open: () => flows.open, streamsMax: limits.streamsMax, isPressed: options.isPressed, metrics });
+  const room = createRoom({ streamsMax: limits.streamsMax, isPressed: options.isPressed, metrics });
   const count = meter(metrics, room);
   const agents: Mutable<ServedAgent>[] = [...given].map(([name, agent]) => {
     const service = isServed(agent) ? agent.service : engineOf(engine).serviceOf(name);
