@@ -67,7 +67,8 @@ function translateRequest(document: unknown, options: TranslateOptions): Transla
   if (typeof method !== 'string') throw new A2AError('INVALID_REQUEST', 'a request has a method', { field: 'method' });
   const from = options.from ?? options.registry.detect({ method, params, ...(options.path === undefined ? {} : { path: options.path }) });
   const operation = from?.operationOf(method);
-  if (from === undefined || operation === undefined) throw new A2AError('METHOD_NOT_FOUND', `no dialect has a method ${method}`);
+  if (from === undefined) throw new A2AError('METHOD_NOT_FOUND', `no dialect has a method ${method}`);
+  if (operation === undefined) throw new A2AError('METHOD_NOT_FOUND', `${from.title} has no method ${method}`);
   const shape = `${operation}.request` as const;
   const rpcId = typeof id === 'string' || typeof id === 'number' ? { rpcId: id } : {};
   const value = demand(from.decode(shape, params, { ...options.env, ...rpcId }), from, 'params');
@@ -81,16 +82,49 @@ function translateResponse(document: unknown, options: TranslateOptions): Transl
   const members = membersOf(document);
   const envelope = (answer: Record<string, Json>): Json =>
     'jsonrpc' in members ? { jsonrpc: '2.0', id: (members['id'] ?? null) as Json, ...answer } : (Object.values(answer)[0] as Json);
-  if ('error' in members) {
-    const from = options.from ?? options.registry.all[0];
-    if (from === undefined) throw new A2AError('INVALID_REQUEST', 'no dialect to read with');
-    const error = options.to.error.write(from.error.read(members['error']));
-    return { from, kind: 'response', lost: [], output: [envelope({ error: error as unknown as Json })] };
-  }
+  if ('error' in members) return translateError(members['error'], envelope, options);
   const best = bestReading(document, 'response', options);
   if (best === undefined) throw unreadable('response', options);
   const { json, lost } = encodeWithLosses(options.to, [best.shape, best.value as never], options.env);
   return { from: best.dialect, kind: 'response', operation: best.operation, lost, output: [envelope({ result: json })] };
+}
+
+/** An error is of the dialect that writes it back the same; its code alone means different things in different versions. */
+function translateError(raw: unknown, envelope: (answer: Record<string, Json>) => Json, options: TranslateOptions): Translation {
+  let from: Dialect | undefined;
+  let nearest = Number.POSITIVE_INFINITY;
+  for (const dialect of options.from === undefined ? options.registry.all : [options.from]) {
+    const apart = distance(raw, plain(dialect.error.write(dialect.error.read(raw))));
+    if (apart < nearest) [from, nearest] = [dialect, apart];
+  }
+  if (from === undefined) throw new A2AError('INVALID_REQUEST', 'no dialect to read with');
+  const error = from.error.read(raw);
+  const json = plain(options.to.error.write(error));
+  return { from, kind: 'response', lost: lostOf(error, options.to.error.read(json), options.to), output: [envelope({ error: json })] };
+}
+
+/** What a reader of the written error can no longer know. Dialects list no losses of errors; their table of codes shows them. */
+function lostOf(error: A2AError, kept: A2AError, to: Dialect): readonly Lost[] {
+  const clause = 'docs/protocol.md, Errors';
+  const lost = (member: string, [was, is]: readonly unknown[], reason: string): Lost => {
+    const field = `Error.${member}`;
+    return { path: `error.${member}`, field, was, is, owner: {}, loss: { field, reason, clause } };
+  };
+  const told = saidOf(kept);
+  const unsaid = Object.entries(saidOf(error)).filter(([name, value]) => !equal(told[name], value));
+  return [
+    ...(error.kind === kept.kind ? [] : [lost('code', [error.kind, kept.kind], `${to.title} has no code of its own for ${error.kind}`)]),
+    ...unsaid.map(([name, was]) => lost(`data.${name}`, [was, told[name]], `an error of ${to.title} has no place for it`)),
+  ];
+}
+
+/** Everything that an error says besides its kind and its words. */
+function saidOf({ details: { field, data, info } }: A2AError): Readonly<Record<string, Json>> {
+  return { ...data, ...info, ...(field === undefined ? {} : { field }) };
+}
+
+function plain(value: unknown): Json {
+  return JSON.parse(JSON.stringify(value)) as Json;
 }
 
 function translateEvent(document: unknown, options: TranslateOptions): Translation {

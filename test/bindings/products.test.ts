@@ -90,6 +90,16 @@ describe('Cortex', () => {
   });
 });
 
+describe('0.3 on /a2a/jsonrpc', () => {
+  it('is told of bad JSON by a 400, in its own words; 1.0 is known by its header', async () => {
+    const old = await post('{', { path: '/a2a/jsonrpc' });
+    expect([old.status, old.body]).toEqual([400, { jsonrpc: '2.0', id: null, error: { code: -32700, message: 'Invalid JSON payload' } }]);
+    const official = await post('{', { path: '/a2a/jsonrpc', headers: { 'A2A-Version': '1.0' } });
+    expect([official.status, official.body.error?.code]).toEqual([200, -32700]);
+    expect(official.body.error?.data).toMatchObject([{ reason: 'PARSE_ERROR' }]);
+  });
+});
+
 describe('one server on /a2a', () => {
   it('answers get and cancel in the dialect that the task was made in', async () => {
     const service = memoryService();

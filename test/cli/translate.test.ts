@@ -42,6 +42,24 @@ describe('parley translate', () => {
     expect(translated(['--to', 'v03'], V10_FILE).lost.map((loss) => loss.field)).toEqual(['Part.filename']);
   });
 
+  it('finds the dialect of an error by what it says besides its code, and what of it is lost', () => {
+    const error = (body: object): string => JSON.stringify({ jsonrpc: '2.0', id: 1, error: body });
+    const info = { '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: 'TASK_NOT_FOUND', domain: 'a2a-protocol.org' };
+    const official = error({ code: -32001, message: 'Task not found', data: [info] });
+    expect(translated(['--to', 'v03'], official)).toMatchObject({ from: 'v10', lost: [] });
+    const free = error({ code: -32603, message: 'Internal error', data: { details: 'why', depth: 2 } });
+    const told = translated(['--to', 'v10'], free);
+    expect(told.from).toBe('v03');
+    expect(told.output).toMatchObject({ error: { data: [{ metadata: { details: 'why' } }] } });
+    expect(told.lost.map((loss) => loss.field)).toEqual(['Error.data.depth']);
+    expect(translated(['--to', 'society'], free).lost.map((loss) => loss.field)).toEqual(['Error.data.details', 'Error.data.depth']);
+    const refused = error({ code: -32007, message: 'Authentication required' });
+    expect(translated(['--from', 'v01', '--to', 'sam'], refused)).toMatchObject({
+      output: { error: { code: -32600 } },
+      lost: [{ field: 'Error.code' }],
+    });
+  });
+
   it('reads recorded event streams and writes a frame a line', () => {
     const stream =
       ': hello\nid: 1\ndata: {"kind":"status-update","taskId":"t","contextId":"c","status":{"state":"working"},"final":false}\n\ndata: [DONE]\n\n';
@@ -64,6 +82,13 @@ describe('parley translate', () => {
   it.each([
     ['not JSON', ['--to', 'v10'], 'nope', 1, /not JSON \(line 1/],
     ['nobody’s document', ['--to', 'v10'], '{}', 1, /--kind/],
+    [
+      'another dialect’s method',
+      ['--from', 'society', '--to', 'v10'],
+      '{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"t"}}',
+      1,
+      /Society has no method GetTask/,
+    ],
     ['an unknown method', ['--to', 'v10'], '{"jsonrpc":"2.0","id":1,"method":"tasks/fly"}', 1, /tasks\/fly[\s\S]*--from/],
     [
       'a field that is missing',

@@ -136,6 +136,8 @@ export interface CardCodec {
   detect(raw: unknown): Confidence;
   read(raw: unknown, env: ReadEnv): Decoded<AgentCard>;
   write(card: AgentCard): Json;
+  /** Published on a broker and never fetched, so that the card for everybody has nothing of it. */
+  readonly isPublished?: true;
 }
 
 /** One dialect, whole. Pure: it holds no state and touches nothing outside its arguments. */

@@ -14,6 +14,7 @@ export const card: CardCodec = {
   detect: (raw): Confidence => (isRaw(raw) && typeof raw.url === 'string' && raw.url.startsWith('solace:') ? 'path' : 'no'),
   read: (raw, env) => attempt(readCard, raw, env),
   write: writeCard,
+  isPublished: true,
 };
 
 function readCard(raw: unknown, env: ReadEnv): AgentCard {

@@ -67,15 +67,17 @@ function readDetail(detail: Raw, into: Mutable<ErrorDetails>): void {
   }
 }
 
-/** A2A 1.0.1 §9.5 and §11.6: google.rpc details, ErrorInfo first. */
+/** A2A 1.0.1 §9.5 and §11.6: google.rpc details, ErrorInfo first. Its metadata are texts, so those of a foreign `data` fit too. */
 export function writeDetails(error: A2AError): readonly JsonObject[] {
-  const { field, info, retryAfterMs } = error.details;
+  const { field, info, data, retryAfterMs } = error.details;
+  const texts = stringsOf(data ?? {});
+  const metadata = info === undefined && Object.keys(texts).length === 0 ? undefined : { ...texts, ...info };
   const out: JsonObject[] = [
     {
       '@type': ERROR_INFO,
       reason: ERRORS[error.kind].reason,
       domain: 'a2a-protocol.org',
-      ...(info === undefined ? {} : { metadata: info }),
+      ...(metadata === undefined ? {} : { metadata }),
     },
   ];
   if (field !== undefined) out.push({ '@type': BAD_REQUEST, fieldViolations: [{ field, description: error.message }] });

@@ -4,7 +4,7 @@ import type { Message } from '../../message.ts';
 import type { Part } from '../../parts.ts';
 import type { Artifact, Task, TaskStatus } from '../../task.ts';
 import type { Codec } from '../define.ts';
-import type { FlatWords, Insides, MessageWords } from './flat-model.ts';
+import type { FlatWords, Insides, MessageWords } from './flat-words.ts';
 
 /** JSON under construction. Members are set one by one: spreading them costs more than reading them did. */
 type Out = { [key: string]: Json };
@@ -52,8 +52,8 @@ export function writeTask(task: Task, inside: Insides): Out {
 
 export function writeArtifactUpdate(update: TaskArtifactUpdate, artifact: Codec<Artifact>): Out {
   const out: Out = { taskId: update.taskId, contextId: update.contextId, artifact: artifact.write(update.artifact) };
-  if (update.append !== undefined) out.append = update.append;
-  if (update.lastChunk !== undefined) out.lastChunk = update.lastChunk;
+  if (update.append === true) out.append = true;
+  if (update.lastChunk === true) out.lastChunk = true;
   return withMetadata(out, update.metadata);
 }
 

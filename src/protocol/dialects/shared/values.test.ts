@@ -18,7 +18,16 @@ describe('timestamps', () => {
     ['2026-03-12t00:00:00z', '2026-03-12T00:00:00Z'],
   ])('reads %s', (wire, canonical) => expect(timestampIf(wire, 'timestamp')).toBe(canonical));
 
-  it.each(['2026-13-45T99:99:99Z', 'yesterday', '2026-03-12', 5, {}])('refuses %j by name', (wire) => {
+  it.each([
+    '2026-13-45T99:99:99Z',
+    '2026-02-30T00:00:00Z',
+    '2026-02-30T00:00:00+02:00',
+    '2026-03-12T24:00:00Z',
+    'yesterday',
+    '2026-03-12',
+    5,
+    {},
+  ])('refuses %j by name', (wire) => {
     expect(outcome(() => timestampIf(wire, 'timestamp'))).toMatchObject({ ok: false, path: 'timestamp' });
   });
 });

@@ -25,9 +25,14 @@ const LENIENT = /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?)([Zz]
 export function timestampIf(value: unknown, name: string): string | undefined {
   if (value === undefined || value === null || value === '') return undefined;
   if (typeof value !== 'string') return fail(name, 'must be an RFC 3339 timestamp');
-  if (UTC.test(value) && !Number.isNaN(Date.parse(value))) return value;
+  if (UTC.test(value) && isInCalendar(value)) return value;
   const [, day, time, zone = 'Z'] = LENIENT.exec(value) ?? [];
   const at = Date.parse(`${day}T${time}${zone.toUpperCase()}`);
-  if (day === undefined || Number.isNaN(at)) return fail(name, 'must be an RFC 3339 timestamp');
+  if (day === undefined || Number.isNaN(at) || !isInCalendar(`${day}T${time}Z`)) return fail(name, 'must be an RFC 3339 timestamp');
   return /^(?:[Zz]|[+-]00:?00)$/.test(zone) ? `${day}T${time}Z` : new Date(at).toISOString();
+}
+
+/** Date takes 30 February for 1 March, and 24:00 for the day after; Go's readers refuse both, and with them the whole answer. */
+function isInCalendar(utc: string): boolean {
+  return new Date(utc).getUTCDate() === Number(utc.slice(8, 10));
 }
