@@ -5,10 +5,10 @@ import { agentOf, release } from './core.ts';
 import type { Asked } from './find.ts';
 import { find } from './find.ts';
 import type { Live } from './live.ts';
-import { nextCommit } from './live.ts';
+import { isAtRest, nextCommit } from './live.ts';
 import { nameFor, renameEvent, renameTask } from './names.ts';
 import type { Entry } from './ports.ts';
-import { entriesAfter, foldTo } from './read.ts';
+import { entriesIn, foldTo } from './read.ts';
 
 /** How one reader reads. */
 export interface Reading {
@@ -32,7 +32,7 @@ export async function* follow(core: Core, live: Live, reading: Reading): AsyncGe
   yield [{ seq: from, event: { task: renameTask(trim === undefined ? snapshot : trim(snapshot), name) } }];
   let after = from;
   while (!signal.aborted) {
-    const page = entriesAfter(core, live, after);
+    const page = entriesIn(core, live, { after, upTo: live.committed });
     const entries = page instanceof Promise ? await page : page;
     const last = entries.at(-1);
     if (last !== undefined) {
@@ -67,7 +67,7 @@ export async function* subscribe(
   try {
     const { after } = request;
     const from = after !== undefined && Number.isInteger(after) && after >= 1 && after <= live.committed ? after : undefined;
-    if (from === undefined && isTerminal(live.row.state) && traits.subscribeFinished === 'error') {
+    if (from === undefined && isAtRest(live) && traits.subscribeFinished === 'error') {
       throw new A2AError('UNSUPPORTED_OPERATION', `task ${request.id} is finished: there is nothing to wait for`);
     }
     yield* follow(core, live, { from: from ?? live.committed, traits, signal: ctx.signal, closesOnInputRequired: false });

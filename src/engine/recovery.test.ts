@@ -233,6 +233,18 @@ describe('a task that waits', () => {
     expect(asked).toEqual(['one?', 'two?', 'one?', 'two?', 'three?', 'one?', 'two?', 'three?']);
   });
 
+  it('inside such a run, however often: each question it reaches shows that it is not what kills the process', async () => {
+    const { run } = asks(['one?', 'two?', 'three?', 'four?', 'five?'], 'retry');
+    let process = await world(run);
+    const task = taskOf(await process.service.send(request('go'), ctx()));
+    for (const answer of ['1', '2', '3', '4', '5']) {
+      process = await process.crash();
+      await process.service.send(toTask(task, answer), ctx());
+      expect(await process.store.task('any', task.id)).toMatchObject({ attempt: answer === '5' ? 0 : 1 });
+    }
+    expect(textOf(await process.service.get({ id: task.id }, ctx()))).toBe('go: 1, 2, 3, 4, 5');
+  });
+
   it('inside such a run, but another question is another matter: no answer is used for it', async () => {
     const questions = ['delete a?'];
     const { run } = asks(questions, 'retry');
