@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Entry, Store, TaskKey } from '#engine';
 import { seq, taskId } from '#protocol';
 import { openSqliteStore } from '../../src/engine/adapters/sqlite.ts';
@@ -13,6 +13,7 @@ import { times } from './size.ts';
 /** faults.md E1 for the store alone: SIGKILL at any moment. Everything that was acknowledged is there, and nothing has a gap. */
 const folder = mkdtempSync(join(tmpdir(), 'parley-e1-'));
 afterAll(() => rmSync(folder, { recursive: true }));
+beforeAll(() => startChild('committer', ['', 'warm']).ended);
 
 interface Kill {
   /** Last sequence number that the child acknowledged, by task. */

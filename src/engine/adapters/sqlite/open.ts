@@ -17,22 +17,18 @@ export interface OpenOptions {
 
 /** The database with its schema, shown to be ours. The lock is held. */
 export function openDatabase(files: Files, options: OpenOptions): DatabaseSync {
-  const isThere = inspect(files, options.mayCreate);
+  if (!inspect(files, options.mayCreate)) create(files.path, options);
+  const db = connect(files.path, options);
   try {
-    if (!isThere) create(files.path, options);
-    const db = connect(files.path, options);
-    try {
-      if (Number(readPragma(db, 'application_id')) !== APPLICATION_ID)
-        throw new StoreError('foreign', `${files.path} is a database of another program`);
-      migrate(db);
-      assertSchema(db);
-      return db;
-    } catch (thrown) {
-      db.close();
-      throw thrown;
+    if (Number(readPragma(db, 'application_id')) !== APPLICATION_ID) {
+      throw new StoreError('foreign', `${files.path} is a database of another program`);
     }
+    migrate(db);
+    assertSchema(db);
+    return db;
   } catch (thrown) {
-    throw explain(files.path, thrown);
+    db.close();
+    throw thrown;
   }
 }
 
@@ -42,14 +38,15 @@ function create(path: string, options: OpenOptions): void {
   for (const end of ['', '-wal', '-shm']) rmSync(fresh + end, { force: true });
   const db = connect(fresh, options);
   migrate(db);
-  db.prepare('INSERT INTO meta (one, store, commits, last_key, twin) VALUES (1, ?, 0, 0, 0)').run(randomUUID());
+  db.prepare('INSERT INTO meta (one, store, commits, last_key, named, twin) VALUES (1, ?, 0, 0, 0, 0)').run(randomUUID());
   db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   db.close();
   renameSync(fresh, path);
   syncFolder(dirname(path));
 }
 
-function explain(path: string, thrown: unknown): unknown {
+/** What SQLite says on the way, in words that help. */
+export function explainOpening(path: string, thrown: unknown): unknown {
   switch (troubleOf(thrown)) {
     case 'read-only':
       return new StoreError('read-only', `${path} can't be written: is it a read-only file, folder or disk?`, thrown);
@@ -70,11 +67,13 @@ export interface Meta {
   readonly store: string;
   readonly commits: number;
   readonly last_key: number;
+  /** See names.ts. */
+  readonly named: number;
 }
 
 export function readMeta(db: DatabaseSync): Meta {
-  const meta = query<Meta & { twin: number }>(db, 'SELECT store, commits, last_key, twin FROM meta WHERE one = 1').one();
-  if (meta === undefined || meta.commits + meta.last_key + meta.twin !== 0)
+  const meta = query<Meta & { twin: number }>(db, 'SELECT store, commits, last_key, named, twin FROM meta WHERE one = 1').one();
+  if (meta === undefined || meta.commits + meta.last_key + meta.named + meta.twin !== 0)
     throw new StoreError('damaged', 'the store has lost count of its commits');
   return meta;
 }
