@@ -74,7 +74,7 @@ async function start(found: readonly FoundAgent[], { settings, log, onBroken }: 
   checkHost(settings);
   const { agents: _, memory, data, auth: __, enabled: ___, remoteAgents: ____, url, log: _____, ...rest } = settings;
   const folder = data ?? join(dataHome(process.env, process.platform), folderFor(found.map(({ source }) => source)));
-  const kept: Partial<ReturnType<typeof openData>> = memory ? {} : openData(folder, log);
+  const kept: Partial<Awaited<ReturnType<typeof openData>>> = memory ? {} : await openData(folder, log);
   try {
     return await serve(
       found.map(({ agent }) => agent),

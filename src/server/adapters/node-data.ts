@@ -2,6 +2,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { seq } from '#protocol';
+import { openBlobs } from '../../engine/adapters/blobs.ts';
 import { openSqliteStore } from '../../engine/adapters/sqlite.ts';
 import type { Log } from '../log.ts';
 import type { ServingOptions } from '../options.ts';
@@ -28,11 +30,15 @@ export function folderFor(sources: readonly string[]): string {
 }
 
 /** A folder with everything that outlives the process. */
-export function openData(folder: string, log: Log): Required<Pick<ServingOptions, 'store' | 'secret'>> {
+export async function openData(folder: string, log: Log): Promise<Required<Pick<ServingOptions, 'store' | 'blobs' | 'secret'>>> {
   const path = resolve(folder);
   mkdirSync(path, { recursive: true, mode: 0o700 });
   const report = (what: string, cause: unknown): void => log.error(what, cause);
-  return { store: openSqliteStore(join(path, 'tasks.db'), { report }), secret: secretIn(path) };
+  const store = openSqliteStore(join(path, 'tasks.db'), { report });
+  const blobs = openBlobs(join(path, 'blobs'));
+  const swept = await blobs.sweep(async (task) => (await store.entries(task, { after: seq(0), limit: 1 })).length > 0);
+  if (swept > 0) log.info('files without a task were removed', { files: swept });
+  return { store, blobs, secret: secretIn(path) };
 }
 
 /** Made once: page tokens outlive a restart with it. */
