@@ -1,3 +1,4 @@
+import { A2AError } from './errors.ts';
 import type { TaskArtifactUpdate, TaskEvent } from './events.ts';
 import type { Seq } from './ids.ts';
 import type { Mutable } from './json.ts';
@@ -12,7 +13,7 @@ import type { Artifact, Task, TaskStatus } from './task.ts';
 export function foldEvent(task: Task | undefined, event: TaskEvent): Task {
   if (event.task !== undefined) return event.task;
   if (event.message !== undefined || task === undefined) {
-    throw new Error('a stream folds into a task only if it starts with one');
+    throw new A2AError('INVALID_AGENT_RESPONSE', 'a stream folds into a task only if it starts with one');
   }
   if (event.statusUpdate !== undefined) {
     const { status, metadata, generation } = event.statusUpdate;

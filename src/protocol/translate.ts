@@ -39,6 +39,8 @@ export interface Translation {
 }
 
 export function translate(document: unknown, options: TranslateOptions): Translation {
+  const { jsonDepthMax } = options.env.limits;
+  if (!nestsWithin(document, jsonDepthMax)) throw new A2AError('PARSE_ERROR', `the document is nested deeper than ${jsonDepthMax}`);
   const kind = options.kind ?? kindOf(document, options);
   switch (kind) {
     case 'request':
@@ -50,6 +52,11 @@ export function translate(document: unknown, options: TranslateOptions): Transla
     case 'card':
       return translateCard(document, options);
   }
+}
+
+function nestsWithin(value: unknown, left: number): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  return left > 0 && Object.values(value).every((member) => nestsWithin(member, left - 1));
 }
 
 function kindOf(document: unknown, options: TranslateOptions): DocumentKind {
@@ -185,11 +192,17 @@ function answerReadings(dialect: Dialect, raw: unknown, options: TranslateOption
   });
 }
 
+/** A document that becomes many frames is none of them; to compare it with each would cost their product. */
+const FRAMES_COMPARED_MAX = 8;
+
 function eventReadings(dialect: Dialect, raw: unknown, options: TranslateOptions): readonly Reading[] {
   const read = dialect.openReader(options.env).read(raw);
   if (!read.ok || read.value.length === 0) return [];
   const frames = framesOf(dialect, read.value, undefined);
-  const apart = Math.min(...frames.map((frame) => distance(raw, withoutResult(parsedOrText(frame.data)))), Number.MAX_SAFE_INTEGER);
+  const apart = Math.min(
+    ...frames.slice(0, FRAMES_COMPARED_MAX).map((frame) => distance(raw, withoutResult(parsedOrText(frame.data)))),
+    Number.MAX_SAFE_INTEGER,
+  );
   return [{ dialect, operation: 'stream', shape: 'event', value: read.value, apart }];
 }
 
@@ -225,7 +238,8 @@ function demand<T>(decoded: Decoded<T>, from: Dialect, name: string): T {
 
 function unreadable(kind: DocumentKind, options: TranslateOptions): A2AError {
   const who = options.from === undefined ? 'any known dialect' : options.from.title;
-  return new A2AError('INVALID_REQUEST', `this is not a ${kind} of ${who}`);
+  const what = options.kind === undefined ? 'request, response, event or card' : kind;
+  return new A2AError('INVALID_REQUEST', `this is no ${what} of ${who}`);
 }
 
 function membersOf(value: unknown): Readonly<Record<string, unknown>> {

@@ -38,7 +38,7 @@ export interface Node {
   stop(): Promise<void>;
 }
 
-/** Without a store that outlives the process, finished tasks are kept for an hour (DESIGN.md, limits). */
+/** Without a store that outlives the process, finished tasks are kept for an hour. */
 const MEMORY_FINISHED_MS = 3_600_000;
 const DEFAULT_PUBLISHER = 'agent.localhost';
 

@@ -17,7 +17,7 @@ export interface Room {
 }
 
 /**
- * Streams are refused before the process has no more room for anything, and without memory so is new work (faults.md H15). Calls that
+ * Streams are refused before the process has no more room for anything, and without memory so is new work (reference/faults H15). Calls that
  * only ask, and cancel, go through.
  */
 export function createRoom({ streamsMax, isPressed, metrics }: RoomOptions): Room {

@@ -3,7 +3,7 @@ import { serveJsonRpc } from '#bindings';
 import { memoryService } from '../support/memory-service.ts';
 import { post, postRaw, rpc, v10Message } from '../support/posts.ts';
 
-/** What the products' own tests look at (dialects.md §1b, §3b, §5b, §6), as raw exchanges on a server that speaks everything. */
+/** What the products' own tests look at (reference/dialects §1b, §3b, §5b, §6), as raw exchanges on a server that speaks everything. */
 describe('Society on /', () => {
   const params = (more: object = {}): object => ({ id: 't1', message: { role: 'user', parts: [{ type: 'text', text: 'hi' }] }, ...more });
   const said = (more: object): object => params({ message: { role: 'user', parts: [{ type: 'text', text: 'hi' }], ...more } });

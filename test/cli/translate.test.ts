@@ -17,6 +17,19 @@ function translated(
 }
 
 describe('parley translate', () => {
+  it('refuses to translate nothing', () => {
+    const { code, out, err } = parley(['translate', '--to', 'v10'], ' \n');
+    expect([code, out]).toEqual([2, '']);
+    expect(err).toContain('nothing on standard input');
+  });
+
+  it('names the dialect that lacks a method, and all kinds where none was said', () => {
+    expect(parley(['translate', '--to', 'v10', '--from', 'v01'], '{"method":"message/send"}').err).toContain(
+      'A2A 0.1 has no method message/send',
+    );
+    expect(parley(['translate', '--to', 'v10'], '{}').err).toContain('no request, response, event or card of any known dialect');
+  });
+
   it('finds the dialect of a request, by its path where that matters', () => {
     expect(translated(['--to', 'v10', '--path', '/'], SOCIETY)).toMatchObject({
       from: 'society',

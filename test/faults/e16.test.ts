@@ -9,7 +9,7 @@ import { eventually, sendBody } from '../support/server.ts';
 import { blocksOf, rawStream } from '../support/sse.ts';
 import { times } from './size.ts';
 
-/** faults.md E16: SIGTERM. Nothing new is taken, streams end with a word on when to come back, what runs ends or is kept, exit 0. */
+/** reference/faults E16: SIGTERM. Nothing new is taken, streams end with a word on when to come back, what runs ends or is kept, exit 0. */
 const folder = mkdtempSync(join(tmpdir(), 'parley-e16-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 

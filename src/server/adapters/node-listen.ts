@@ -27,7 +27,7 @@ export interface Host {
 /** After the answer to a body that is too large, so that its sender reads the answer before it runs into a closed door. */
 const LINGER_MS = 500;
 
-/** Node's HTTP server around a handler, with what Node by itself is too patient for (faults.md H7 to H9). */
+/** Node's HTTP server around a handler, with what Node by itself is too patient for (reference/faults H7 to H9). */
 export function createHost({ handler, limits, log, metrics }: HostOptions): Host {
   let busy = 0;
   let isStopping = false;

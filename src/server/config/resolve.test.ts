@@ -120,7 +120,7 @@ describe('defaults', () => {
   });
 });
 
-describe('the block of seeds/004', () => {
+describe('the block of reference/seeds/004', () => {
   const seed = {
     a2a: {
       enabled: true,

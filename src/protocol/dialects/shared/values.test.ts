@@ -40,6 +40,10 @@ describe('base64', () => {
     ['', ''],
   ])('reads %s', (wire, canonical) => expect(base64(wire, 'raw')).toBe(canonical));
 
+  it('refuses a long run of padding in the time that it takes to look at it once', () => {
+    expect(outcome(() => base64(`${'='.repeat(100_000)}x`, 'raw'))).toMatchObject({ ok: false, path: 'raw' });
+  });
+
   it.each(['a', 'not base64 !', 'aG=k', 7])('refuses %j by name', (wire) => {
     expect(outcome(() => base64(wire, 'raw'))).toMatchObject({ ok: false, path: 'raw' });
   });
