@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { DEFAULT_ENGINE_LIMITS } from '#engine';
 import type { Dialect, ErrorKind, Loss, Operation } from '#protocol';
 import { A2AError, DIALECTS, ERRORS, GRPC_STATUS, OPERATIONS } from '#protocol';
 
@@ -6,7 +7,7 @@ import { A2AError, DIALECTS, ERRORS, GRPC_STATUS, OPERATIONS } from '#protocol';
  * Fills the generated parts of docs/: what stands between `<!-- generated: NAME -->` and `<!-- /generated -->`. With --check
  * it only says which pages are stale.
  */
-const SECTIONS: Readonly<Record<string, () => string>> = { dialects, methods, losses, traits, errors };
+const SECTIONS: Readonly<Record<string, () => string>> = { dialects, methods, losses, traits, errors, limits };
 const FOLDER = new URL('../docs/', import.meta.url);
 const check = process.argv.includes('--check');
 let stale = 0;
@@ -125,6 +126,20 @@ function errors(): string {
       const row = ERRORS[kind];
       const codes = shown.map((dialect) => String(dialect.error.write(new A2AError(kind)).code));
       return [kind, String(row.http), `${GRPC_STATUS[row.grpc]} (${row.grpc})`, row.reason, ...codes];
+    }),
+  );
+}
+
+/** Said once, beside each limit in the source. */
+function limits(): string {
+  const source = readFileSync(new URL('../src/engine/limits.ts', import.meta.url), 'utf8');
+  const about = new Map(Array.from(source.matchAll(/\/\*\* (.*) \*\/\n\s+readonly (\w+):/g), ([, text = '', name = '']) => [name, text]));
+  return table(
+    ['limit', 'default', 'what'],
+    Object.entries(DEFAULT_ENGINE_LIMITS).map(([name, value]) => {
+      const what = about.get(name);
+      if (what === undefined) throw new Error(`src/engine/limits.ts says nothing about ${name}`);
+      return [`\`${name}\``, value.toLocaleString('en-US'), what];
     }),
   );
 }

@@ -16,6 +16,7 @@ import {
   request,
   said,
   seqsOf,
+  slowly,
   taskOf,
   toTask,
   user,
@@ -27,7 +28,7 @@ import { memoryStore } from './adapters/memory.ts';
 /** Everything that can come earlier or later does: steps of the agent, commits, calls, and when the writer gets round to it. */
 async function scheduled(s: fc.Scheduler, run: Parameters<typeof world>[0], more: Parameters<typeof world>[1] = {}) {
   const kept = memoryStore();
-  const store: Store = { ...kept, commit: async (batch) => (await s.schedule(Promise.resolve(), 'commit'), kept.commit(batch)) };
+  const store = slowly(kept, () => step(s, 'store'));
   const time = fakeTime();
   const soon = (work: () => void): void => void s.schedule(Promise.resolve(), 'soon').then(work);
   return world(run, { store, timers: { ...time.timers, soon }, ...more }, time);
@@ -169,8 +170,7 @@ describe('calls that find a task at rest, over a store that takes its time', () 
         const task = taskOf(await calm);
         const kept = first.store;
         const slow: Store = {
-          ...kept,
-          commit: async (batch) => (await step(s, 'commit'), kept.commit(batch)),
+          ...slowly(kept, () => step(s, 'store')),
           task: async (scope, id) => {
             const row = await kept.task(scope, id);
             await step(s, 'row');
@@ -178,7 +178,7 @@ describe('calls that find a task at rest, over a store that takes its time', () 
           },
         };
         const { service, engine } = await first.crash({ store: slow });
-        const call = async <T>(work: () => Promise<T>): Promise<T> => (await step(s, 'call'), work());
+        const call = <T>(work: () => Promise<T>): Promise<T> => step(s, 'call').then(work);
         const work = Promise.all([
           call(() => service.send(toTask(task, 'a'), ctx())),
           call(() => service.send(toTask(task, 'b'), ctx())),

@@ -104,6 +104,19 @@ describe('a task that was running when the process died', () => {
     expect(turns.at(-1)?.attempt).toBe(3);
   });
 
+  it('is given up earlier or later, and tried again sooner or later, as the limits say', async () => {
+    const { run, turns } = dies('retry', 99);
+    const first = await world(run, { limits: { attemptsMax: 2, retryMs: 50 } });
+    const { id } = taskOf(await first.service.send(request('go', AT_ONCE), ctx()));
+    const second = await first.crash();
+    await second.time.advance(49);
+    expect(turns).toHaveLength(1);
+    await second.time.advance(1);
+    expect(turns).toHaveLength(2);
+    const third = await second.crash();
+    expect((await third.service.get({ id }, ctx())).status.state).toBe('TASK_STATE_FAILED');
+  });
+
   it('has its attempt on disk before the agent is started again', async () => {
     let seen: number | undefined;
     const { run } = dies('retry');
