@@ -22,7 +22,7 @@ export function startChild(name: string, args: readonly string[], before: readon
     ...before,
     process.execPath,
     '--conditions=our-src',
-    '--disable-warning=ExperimentalWarning',
+
     file,
     ...args,
   ];

@@ -1,8 +1,7 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { seq } from '#protocol';
 import { openBlobs } from '../../engine/adapters/blobs.ts';
 import { openSqliteStore } from '../../engine/adapters/sqlite.ts';
 import type { Log } from '../log.ts';
@@ -36,18 +35,7 @@ export async function openData(folder: string, log: Log): Promise<Required<Pick<
   const report = (what: string, cause: unknown): void => log.error(what, cause);
   const store = openSqliteStore(join(path, 'tasks.db'), { report });
   const blobs = openBlobs(join(path, 'blobs'));
-  const swept = await blobs.sweep(async (task) => (await store.entries(task, { after: seq(0), limit: 1 })).length > 0);
+  const swept = await blobs.sweep((task) => store.has(task));
   if (swept > 0) log.info('files without a task were removed', { files: swept });
-  return { store, blobs, secret: secretIn(path) };
-}
-
-/** Made once: page tokens outlive a restart with it. */
-function secretIn(folder: string): Uint8Array<ArrayBuffer> {
-  const file = join(folder, 'page-tokens.key');
-  try {
-    writeFileSync(file, randomBytes(32), { flag: 'wx', mode: 0o600 });
-  } catch (thrown) {
-    if ((thrown as NodeJS.ErrnoException).code !== 'EEXIST') throw thrown;
-  }
-  return new Uint8Array(readFileSync(file));
+  return { store, blobs, secret: store.secret };
 }
