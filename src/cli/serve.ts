@@ -95,14 +95,17 @@ function say(json: boolean, { url, handler }: Served, settings: Settings): void 
   );
 }
 
-/** The first signal asks for a good end; whoever sends a second one does not want to wait for it. */
+/** A terminal sends Ctrl-C to everybody who runs in it, and those above pass it on: what follows at once is the same signal. */
+const ECHO_MS = 1000;
+
+/** The first signal asks for a good end; whoever sends another one later does not want to wait for it. */
 function untilSignal(): Promise<void> {
   return new Promise((resolve) => {
-    let isAsked = false;
+    let askedAt: number | undefined;
     for (const signal of ['SIGINT', 'SIGTERM'] as const) {
       process.on(signal, () => {
-        if (isAsked) process.exit(1);
-        isAsked = true;
+        if (askedAt !== undefined && performance.now() - askedAt > ECHO_MS) process.exit(1);
+        askedAt ??= performance.now();
         resolve();
       });
     }
