@@ -1,6 +1,7 @@
-import type { CallContext, Dialect, Registry, Seq, TraceContext } from '#protocol';
+import type { CallContext, Dialect, Mutable, Registry, Seq, TraceContext } from '#protocol';
 import { A2AError, isA2AError } from '#protocol';
-import { parseJson, readBytes } from './body.ts';
+import { DEFAULT_BODY_LIMITS, parseJson } from './body.ts';
+import type { Asked } from './exchange.ts';
 import type { Caller, ServeOptions } from './options.ts';
 import { DEFAULT_ENV, registryOf } from './options.ts';
 import { pathBelow } from './path.ts';
@@ -17,14 +18,16 @@ export interface Visit {
   readonly fixed: Dialect | undefined;
 }
 
-export function readVisit(request: Request, options: ServeOptions): Visit {
-  const url = new URL(request.url);
-  const asked = options.dialect === undefined ? url.searchParams.get('dialect') : null;
+const NO_QUERY: Visit['query'] = new URLSearchParams();
+
+export function readVisit(asked: Asked, options: ServeOptions): Visit {
+  const query = asked.query === '' ? NO_QUERY : new URLSearchParams(asked.query);
+  const named = options.dialect === undefined ? query.get('dialect') : null;
   return {
-    path: pathBelow(url.pathname, options.basePath ?? ''),
-    query: url.searchParams,
-    version: (request.headers.get('a2a-version') ?? url.searchParams.get('A2A-Version') ?? '').trim() || undefined,
-    fixed: asked === null ? options.dialect : namedDialect(asked, registryOf(options)),
+    path: pathBelow(asked.path, options.basePath ?? ''),
+    query,
+    version: (asked.header('a2a-version') ?? query.get('A2A-Version') ?? '').trim() || undefined,
+    fixed: named === null ? options.dialect : namedDialect(named, registryOf(options)),
   };
 }
 
@@ -70,53 +73,52 @@ export interface Calling {
   readonly caller: Caller;
 }
 
-const EXTENSION_HEADERS = ['A2A-Extensions', 'X-A2A-Extensions'] as const;
-
 /** The dialect's own header; the other one, because clients between two versions send either. */
-function extensionsOf(request: Request, dialect: Dialect): readonly string[] {
+function extensionsOf(asked: Asked, dialect: Dialect): readonly string[] {
   const own = dialect.traits.extensionsHeader;
   const header =
-    (own === undefined ? null : request.headers.get(own)) ?? EXTENSION_HEADERS.map((name) => request.headers.get(name)).find(Boolean);
-  const uris = (header ?? '').split(',').map((uri) => uri.trim());
+    (own === undefined ? undefined : asked.header(own.toLowerCase())) ?? asked.header('a2a-extensions') ?? asked.header('x-a2a-extensions');
+  if (header === undefined) return [];
+  const uris = header.split(',').map((uri) => uri.trim());
   return [...new Set(uris.filter((uri) => uri !== ''))];
 }
 
-export function contextOf(request: Request, { dialect, caller }: Calling, signal: AbortSignal): CallContext {
-  const idempotencyKey = request.headers.get('idempotency-key');
-  const trace = traceOf(request);
-  return {
-    ...caller,
-    dialect: dialect.id,
-    extensions: extensionsOf(request, dialect),
-    ...(idempotencyKey === null || idempotencyKey === '' ? {} : { idempotencyKey }),
-    signal,
-    ...(trace === undefined ? {} : { trace }),
-  };
+export function contextOf(asked: Asked, { dialect, caller }: Calling, signal: AbortSignal): CallContext {
+  const { principal, tenant } = caller;
+  const ctx: Mutable<CallContext> = { principal, dialect: dialect.id, extensions: extensionsOf(asked, dialect), signal };
+  if (tenant !== undefined) ctx.tenant = tenant;
+  const idempotencyKey = asked.header('idempotency-key');
+  if (idempotencyKey !== undefined && idempotencyKey !== '') ctx.idempotencyKey = idempotencyKey;
+  const trace = traceOf(asked);
+  if (trace !== undefined) ctx.trace = trace;
+  if (asked.onDelivered !== undefined) ctx.onDelivered = (mark) => asked.onDelivered?.(mark);
+  return ctx;
 }
 
-function traceOf(request: Request): TraceContext | undefined {
-  const traceparent = request.headers.get('traceparent');
-  if (traceparent === null) return undefined;
-  const tracestate = request.headers.get('tracestate');
-  return tracestate === null ? { traceparent } : { traceparent, tracestate };
+function traceOf(asked: Asked): TraceContext | undefined {
+  const traceparent = asked.header('traceparent');
+  if (traceparent === undefined) return undefined;
+  const tracestate = asked.header('tracestate');
+  return tracestate === undefined ? { traceparent } : { traceparent, tracestate };
 }
 
 /** `Last-Event-ID` as a place in the log. Anything but a number is somebody else's id, and means nothing here. */
-export function resumeAfter(request: Request): Seq | undefined {
-  return seqFrom(request.headers.get('last-event-id') ?? undefined);
+export function resumeAfter(asked: Asked): Seq | undefined {
+  return seqFrom(asked.header('last-event-id'));
 }
 
 /** The body under the limit. A caller that leaves in the midst of it is the caller's fault, not ours. */
-export async function requestBytes(request: Request, bodyBytesMax: number): Promise<Uint8Array> {
+export async function requestBytes(asked: Asked, bodyBytesMax: number): Promise<Uint8Array> {
   try {
-    return await readBytes(request, bodyBytesMax, request.signal);
+    return await asked.body(bodyBytesMax);
   } catch (cause) {
     throw isA2AError(cause) ? cause : new A2AError('INVALID_REQUEST', 'the body was cut off', { cause });
   }
 }
 
 export function requestJson(bytes: Uint8Array, options: ServeOptions): unknown {
-  const parsed = parseJson(bytes, (options.env ?? DEFAULT_ENV).limits.jsonDepthMax);
+  const { jsonMembersMax = DEFAULT_BODY_LIMITS.jsonMembersMax } = options;
+  const parsed = parseJson(bytes, (options.env ?? DEFAULT_ENV).limits.jsonDepthMax, jsonMembersMax);
   if (!parsed.ok) throw parsed.error;
   return parsed.value;
 }

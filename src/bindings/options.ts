@@ -1,5 +1,6 @@
 import type { AgentCard, CallContext, Dialect, ReadEnv, Registry } from '#protocol';
 import { countedIds, createRegistry, DEFAULT_READ_LIMITS, DIALECTS, LOCAL_PRINCIPAL } from '#protocol';
+import type { Asked } from './exchange.ts';
 
 /** Who is calling, as the gate found out. What the headers say besides is read by the binding. */
 export type Caller = Pick<CallContext, 'principal' | 'tenant'>;
@@ -13,7 +14,7 @@ export interface ServeOptions {
   /** Stripped from the path before anybody looks at it, as `/agents/echo`. */
   readonly basePath?: string;
   /** Throws UNAUTHENTICATED or PERMISSION_DENIED for those who may not call. */
-  readonly caller?: (request: Request) => Caller | Promise<Caller>;
+  readonly caller?: (asked: Asked) => Caller | Promise<Caller>;
   /** The public card, for the dialect that has a method for it. */
   readonly card?: () => AgentCard | Promise<AgentCard>;
   /** Extension URIs that the agent has: those that a caller asks for are answered as activated. */
@@ -22,8 +23,11 @@ export interface ServeOptions {
   readonly versionRequired?: boolean;
   /** Default: the fixed dialect's own limit, otherwise 1 MiB. */
   readonly bodyBytesMax?: number;
+  readonly jsonMembersMax?: number;
   /** How long a stream may be silent before a comment is sent; 0 or Infinity: none is ever sent. */
   readonly keepAliveMs?: number;
+  /** Told to the readers of streams: how soon to come back when one is cut off. */
+  readonly retryMs?: number;
   readonly env?: ReadEnv;
   /** What went wrong inside, for the log. The caller reads only that something did. */
   readonly onError?: (cause: unknown) => void;
@@ -39,6 +43,8 @@ export function registryOf(options: ServeOptions): Registry {
   return options.registry ?? everyDialect;
 }
 
-export async function callerOf(request: Request, options: ServeOptions): Promise<Caller> {
-  return options.caller === undefined ? { principal: LOCAL_PRINCIPAL } : await options.caller(request);
+const LOCAL: Caller = { principal: LOCAL_PRINCIPAL };
+
+export function callerOf(asked: Asked, options: ServeOptions): Caller | Promise<Caller> {
+  return options.caller === undefined ? LOCAL : options.caller(asked);
 }

@@ -12,16 +12,17 @@ import type {
   UnaryOperation,
 } from '#protocol';
 import { isStreamOperation } from '#protocol';
-import type { Call } from './dispatch.ts';
+import type { Call, OpenStream } from './dispatch.ts';
 import { answerUnary, openStream, requestOf } from './dispatch.ts';
 import { answerHeaders, contextOf, resumeAfter, toPeer } from './door.ts';
-import { eventResponse, leavingOf } from './event-response.ts';
+import { eventAnswer, leavingOf } from './event-flow.ts';
+import type { Answer, Asked } from './exchange.ts';
 import type { Caller, ServeOptions } from './options.ts';
 import { DEFAULT_KEEP_ALIVE_MS } from './options.ts';
 
 /** A request that has been understood as far as its operation; `raw` is what the dialect will read. */
 export interface Arrival {
-  readonly request: Request;
+  readonly asked: Asked;
   readonly service: A2AService;
   readonly options: ServeOptions;
   readonly dialect: Dialect;
@@ -33,13 +34,13 @@ export interface Arrival {
 
 /** What a binding puts around an answer. */
 export interface Wrapping {
-  result(value: Json, headers: Record<string, string>): Response;
+  result(value: Json, headers: Record<string, string>): Answer;
   openStream(): StreamWriter;
   errorFrame(error: A2AError): Frame;
 }
 
 /** Decodes, calls, encodes: what all bindings do alike. Throws what has to be answered as an error. */
-export async function respond(arrival: Arrival, wrapping: Wrapping): Promise<Response> {
+export async function respond(arrival: Arrival, wrapping: Wrapping): Promise<Answer> {
   const { operation, raw, dialect } = arrival;
   const request = requestOf(operation, raw, arrival);
   const uncalled = { operation, request, dialect };
@@ -49,24 +50,26 @@ export async function respond(arrival: Arrival, wrapping: Wrapping): Promise<Res
 
 type Uncalled<Op extends Operation> = Omit<Call<Op>, 'ctx'>;
 
-async function unary(arrival: Arrival, uncalled: Uncalled<UnaryOperation>, wrapping: Wrapping): Promise<Response> {
-  const { request, service, options } = arrival;
-  const ctx = contextOf(request, arrival, request.signal);
+async function unary(arrival: Arrival, uncalled: Uncalled<UnaryOperation>, wrapping: Wrapping): Promise<Answer> {
+  const { asked, service, options } = arrival;
+  const ctx = contextOf(asked, arrival, asked.signal);
   const result = await answerUnary({ ...uncalled, ctx }, service, options);
   return wrapping.result(result, headersFor(arrival, ctx));
 }
 
-async function stream(arrival: Arrival, uncalled: Uncalled<StreamOperation>, wrapping: Wrapping): Promise<Response> {
-  const { request, service, options } = arrival;
-  const leaving = leavingOf(request);
-  const ctx = contextOf(request, arrival, leaving.signal);
+async function stream(arrival: Arrival, uncalled: Uncalled<StreamOperation>, wrapping: Wrapping): Promise<Answer> {
+  const { asked, service, options } = arrival;
+  const leaving = leavingOf(asked);
+  const ctx = contextOf(asked, arrival, leaving.signal);
   try {
     const writer = wrapping.openStream();
-    const events = await openStream(resumed({ ...uncalled, ctx }, request), service);
-    return eventResponse(events, {
+    const events = await openStream(resumed({ ...uncalled, ctx }, asked), service);
+    return eventAnswer(events, {
       writer,
       headers: headersFor(arrival, ctx),
       keepAliveMs: options.keepAliveMs ?? DEFAULT_KEEP_ALIVE_MS,
+      retryMs: options.retryMs,
+      isReset: uncalled.operation === 'subscribe' && isReset(asked, events),
       errorFrame: (thrown) => wrapping.errorFrame(toPeer(thrown, options)),
       taskAtEnd: (id) => service.get({ id }, ctx).catch(() => undefined),
       left: leaving.leave,
@@ -78,9 +81,15 @@ async function stream(arrival: Arrival, uncalled: Uncalled<StreamOperation>, wra
   }
 }
 
-function resumed(call: Call<StreamOperation>, request: Request): Call<StreamOperation> {
-  const after = call.operation === 'subscribe' ? resumeAfter(request) : undefined;
+function resumed(call: Call<StreamOperation>, asked: Asked): Call<StreamOperation> {
+  const after = call.operation === 'subscribe' ? resumeAfter(asked) : undefined;
   return after === undefined ? call : { ...call, request: { ...call.request, after } as Call<'subscribe'>['request'] };
+}
+
+/** It asked to go on from a place, and gets something else: a place that is none of ours, or not any more (reference/faults H3). */
+function isReset(asked: Asked, { first }: OpenStream): boolean {
+  const wanted = asked.header('last-event-id');
+  return wanted !== undefined && first.done !== true && first.value[0]?.seq !== undefined && first.value[0].seq !== resumeAfter(asked);
 }
 
 function headersFor({ dialect, options }: Arrival, ctx: CallContext): Record<string, string> {

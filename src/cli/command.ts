@@ -1,7 +1,6 @@
 /** One command of the CLI. `run` returns the exit code; what goes wrong is thrown as a CliError. */
 export interface Command {
   readonly name: string;
-  readonly summary: string;
   /** The whole help text, ending in a newline. */
   readonly help: string;
   run(args: readonly string[]): Promise<number>;

@@ -1,9 +1,26 @@
 import { readFileSync } from 'node:fs';
 import type { Command } from './command.ts';
 import { CliError } from './command.ts';
-import { translateCommand } from './translate.ts';
 
-const COMMANDS: readonly Command[] = [translateCommand];
+interface Entry {
+  readonly name: string;
+  readonly summary: string;
+  /** Loaded when it is wanted: a command costs nothing to those who run another. */
+  load(): Promise<Command>;
+}
+
+const COMMANDS: readonly Entry[] = [
+  {
+    name: 'serve',
+    summary: 'Serve agents over A2A, in every version and dialect',
+    load: async () => (await import('./serve.ts')).serveCommand,
+  },
+  {
+    name: 'translate',
+    summary: 'Translate a request, response, event or card from any A2A dialect to any other',
+    load: async () => (await import('./translate.ts')).translateCommand,
+  },
+];
 
 function overview(): string {
   const width = Math.max(...COMMANDS.map((command) => command.name.length));
@@ -27,13 +44,14 @@ async function main(args: readonly string[]): Promise<number> {
   if (name === '--version' || name === '-V') return say(`${version()}\n`);
   const asked = name === 'help' ? rest[0] : name;
   if (asked === undefined) return say(overview());
-  const command = COMMANDS.find((candidate) => candidate.name === asked);
-  if (command === undefined) {
+  const entry = COMMANDS.find((candidate) => candidate.name === asked);
+  if (entry === undefined) {
     throw new CliError(`there is no command ${asked}`, {
       hint: `commands: ${COMMANDS.map((known) => known.name).join(', ')}; try: parley help`,
       exit: 2,
     });
   }
+  const command = await entry.load();
   if (name === 'help' || rest.includes('--help') || rest.includes('-h')) return say(command.help);
   return command.run(rest);
 }

@@ -11,7 +11,6 @@ const KINDS: readonly DocumentKind[] = ['request', 'response', 'event', 'card'];
 
 export const translateCommand: Command = {
   name: 'translate',
-  summary: 'Translate a request, response, event or card from any A2A dialect to any other',
   help: `parley translate: one A2A document from any dialect to any other.
 
 Usage: parley translate --to DIALECT [OPTIONS] < in.json

@@ -10,7 +10,7 @@ import type {
   TaskState,
   TaskStatus,
 } from '#protocol';
-import { A2AError, artifactId, createAgentTextMessage, messageId, unreachable } from '#protocol';
+import { A2AError, artifactId, createAgentTextMessage, isTerminal, messageId, unreachable } from '#protocol';
 import type { Core } from './core.ts';
 import { contentLength } from './core.ts';
 import type { Live } from './live.ts';
@@ -73,9 +73,29 @@ export function effectOf(core: Core, live: Live, making: Making, output: AgentOu
       return ending(statusEvent(core, live, 'TASK_STATE_REJECTED', { message: output.reason }));
     case 'message':
       return { events: [], ends: true, message: fitted(output.message, making.accepted) };
+    case 'event':
+      return givenEvent(core, live, making, output.event);
     default:
       return unreachable(output);
   }
+}
+
+/** An agent's own event, with the task's ids and the engine's time. */
+function givenEvent(
+  core: Core,
+  live: Live,
+  making: Making,
+  { statusUpdate, artifactUpdate }: Extract<AgentOutput, { readonly kind: 'event' }>['event'],
+): Effect {
+  if (artifactUpdate !== undefined) {
+    const { artifact, append, lastChunk, metadata } = artifactUpdate;
+    return going(
+      chunkEvents(core, live, making, { ...artifact, id: artifact.artifactId, append, last: lastChunk, taskMetadata: metadata }),
+    );
+  }
+  const { status, metadata } = statusUpdate;
+  const event = statusEvent(core, live, status.state, { message: status.message, metadata });
+  return { events: [event], ends: isTerminal(status.state) || status.state === 'TASK_STATE_INPUT_REQUIRED' };
 }
 
 interface Said {
@@ -107,6 +127,7 @@ interface Chunk {
   readonly description?: string | undefined;
   readonly extensions?: readonly string[] | undefined;
   readonly metadata?: Metadata | undefined;
+  readonly taskMetadata?: Metadata | undefined;
 }
 
 /** A chunk in the form that the caller accepts, and a word on what could not be given. */
@@ -130,6 +151,7 @@ function chunkEvent(core: Core, live: Live, making: Making, chunk: Chunk): TaskE
   const update: Mutable<TaskArtifactUpdate> = { taskId: live.row.id, contextId: live.row.contextId, artifact };
   if (chunk.append === true) update.append = true;
   if (chunk.last === true) update.lastChunk = true;
+  if (chunk.taskMetadata !== undefined) update.metadata = chunk.taskMetadata;
   return { artifactUpdate: update };
 }
 

@@ -1,6 +1,7 @@
 import type { AgentCard } from './card.ts';
+import type { TaskArtifactUpdate, TaskStatusUpdate } from './events.ts';
 import type { ContextId } from './ids.ts';
-import type { Json, Metadata } from './json.ts';
+import type { Json, Metadata, OneOf } from './json.ts';
 import type { Message } from './message.ts';
 import type { Part } from './parts.ts';
 import type { Principal } from './service.ts';
@@ -53,10 +54,16 @@ export type AgentOutput =
   | { readonly kind: 'data'; readonly data: Json; readonly name?: string }
   | { readonly kind: 'complete'; readonly message?: Message; readonly metadata?: Metadata }
   | { readonly kind: 'fail'; readonly reason: Message }
-  | { readonly kind: 'ask'; readonly question: Message }
+  /** A caller may know without words what is wanted (PromptKit's waits for a person have none). */
+  | { readonly kind: 'ask'; readonly question?: Message }
   | { readonly kind: 'auth'; readonly request: Message }
   | { readonly kind: 'reject'; readonly reason: Message }
-  | { readonly kind: 'message'; readonly message: Message };
+  | { readonly kind: 'message'; readonly message: Message }
+  /**
+   * For an agent that already speaks in A2A's own events (an SDK's executor, a proxied origin): taken as it is, but for the ids and
+   * the time, which are the task's and the engine's. A terminal or input-required state is a last word.
+   */
+  | { readonly kind: 'event'; readonly event: OneOf<{ statusUpdate: TaskStatusUpdate; artifactUpdate: TaskArtifactUpdate }> };
 
 export interface Agent {
   readonly card: AgentCard;
@@ -69,4 +76,6 @@ export interface Agent {
   run(turn: Turn): AsyncIterable<AgentOutput>;
   /** Makes the state of one caller's conversation, once. If it is disposable, it is disposed of when it has long been unused. */
   open?(contextId: ContextId): Promise<unknown>;
+  /** The card for a caller who has shown who it is. Without it the agent has no extended card. */
+  extendedCard?(principal: Principal): Promise<AgentCard>;
 }

@@ -13,6 +13,8 @@ import {
   toPeer,
   writeSafely,
 } from '../door.ts';
+import type { Answer, Asked } from '../exchange.ts';
+import { askedOf, responseOf } from '../exchange.ts';
 import { isMediaType, JSON_TYPE } from '../media.ts';
 import type { Caller, ServeOptions } from '../options.ts';
 import { callerOf, DEFAULT_ENV, registryOf } from '../options.ts';
@@ -22,7 +24,7 @@ import { errorText, readableId, readEnvelope, requestObject, resultText } from '
 
 /** Who answers and under which id, as far as the request has been understood. An error is answered with what is known. */
 interface Exchange {
-  readonly request: Request;
+  readonly asked: Asked;
   readonly service: A2AService;
   readonly options: ServeOptions;
   dialect: Dialect;
@@ -31,27 +33,32 @@ interface Exchange {
 
 /** Serves one JSON-RPC request of any dialect. Never throws: what goes wrong is answered. */
 export async function serveJsonRpc(request: Request, service: A2AService, options: ServeOptions = {}): Promise<Response> {
-  const exchange: Exchange = { request, service, options, id: null, dialect: options.dialect ?? answeringDialect(registryOf(options), {}) };
+  return responseOf(await answerJsonRpc(askedOf(request), service, options));
+}
+
+/** The same for hosts that make no `Request` and `Response`. */
+export async function answerJsonRpc(asked: Asked, service: A2AService, options: ServeOptions = {}): Promise<Answer> {
+  const exchange: Exchange = { asked, service, options, id: null, dialect: options.dialect ?? answeringDialect(registryOf(options), {}) };
   try {
-    if (request.method !== 'POST') return notPost(exchange);
-    return await answer(exchange, readVisit(request, options));
+    if (asked.method !== 'POST') return notPost(exchange);
+    return await answer(exchange, readVisit(asked, options));
   } catch (thrown) {
     return refuse(exchange, toPeer(thrown, options));
   }
 }
 
-async function answer(exchange: Exchange, visit: Visit): Promise<Response> {
-  const { request, options } = exchange;
+async function answer(exchange: Exchange, visit: Visit): Promise<Answer> {
+  const { asked, options } = exchange;
   const sight: Hints = { path: visit.path, ...(visit.version === undefined ? {} : { version: visit.version }) };
   exchange.dialect = visit.fixed ?? answeringDialect(registryOf(options), sight);
-  if (!isMediaType(request.headers.get('content-type'), [JSON_TYPE])) {
+  if (!isMediaType(asked.header('content-type'), [JSON_TYPE])) {
     throw new A2AError('CONTENT_TYPE_NOT_SUPPORTED', `Content-Type must be ${JSON_TYPE}`);
   }
   const bodyBytesMax = options.bodyBytesMax ?? visit.fixed?.traits.bodyBytesMax ?? DEFAULT_BODY_LIMITS.bodyBytesMax;
-  const raw = requestJson(await requestBytes(request, bodyBytesMax), options);
+  const raw = requestJson(await requestBytes(asked, bodyBytesMax), options);
   exchange.id = readableId(raw);
   const envelope = requestObject(raw);
-  const caller = await callerOf(request, options);
+  const caller = await callerOf(asked, options);
   const { method, params } = envelope;
   if (visit.fixed === undefined && typeof method === 'string')
     exchange.dialect = pickDialect(exchange, { ...sight, method, params }, caller);
@@ -67,21 +74,21 @@ function pickDialect(exchange: Exchange, hints: Hints, caller: Caller): Dialect 
 }
 
 /** The dialect that a task was made in: get, cancel and subscribe look alike in half of the dialects. */
-function originOf({ request, service, options }: Exchange, hints: Hints, caller: Caller): DialectId | undefined {
+function originOf({ asked, service, options }: Exchange, hints: Hints, caller: Caller): DialectId | undefined {
   const dialect = registryOf(options).detect(hints);
   const operation = hints.method === undefined ? undefined : dialect?.operationOf(hints.method);
   if (dialect === undefined || (operation !== 'get' && operation !== 'cancel' && operation !== 'subscribe')) return undefined;
   const decoded = dialect.decode(`${operation}.request`, hints.params, options.env ?? DEFAULT_ENV);
-  return decoded.ok ? service.originOf?.(decoded.value.id, contextOf(request, { dialect, caller }, request.signal)) : undefined;
+  return decoded.ok ? service.originOf?.(decoded.value.id, contextOf(asked, { dialect, caller }, asked.signal)) : undefined;
 }
 
-async function call(exchange: Exchange, rpc: RpcRequest, caller: Caller): Promise<Response> {
-  const { request, service, options, dialect, id } = exchange;
+async function call(exchange: Exchange, rpc: RpcRequest, caller: Caller): Promise<Answer> {
+  const { asked, service, options, dialect, id } = exchange;
   const operation = dialect.operationOf(rpc.method);
   if (operation === undefined) throw methodNotFound(rpc.method);
   const env = { ...(options.env ?? DEFAULT_ENV), rpcId: rpc.id };
   return await respond(
-    { request, service, options, dialect, caller, operation, raw: rpc.params, env },
+    { asked, service, options, dialect, caller, operation, raw: rpc.params, env },
     {
       result: (value, headers) => json(resultText(id, value), 200, headers),
       openStream: () => dialect.openStream(id),
@@ -95,18 +102,18 @@ function methodNotFound(method: string): A2AError {
   return new A2AError('METHOD_NOT_FOUND', `Method not found: ${shown}`, { info: { method: shown } });
 }
 
-function refuse(exchange: Exchange, error: A2AError): Response {
+function refuse(exchange: Exchange, error: A2AError): Answer {
   const { dialect, id } = exchange;
   const status = dialect.traits.httpStatusOnError(error.kind);
   const text = writeSafely(error, (safe) => errorText(id, dialect.error.write(safe)));
   return json(text, status, { ...answerHeaders(dialect, []), ...errorHeaders(error) });
 }
 
-function notPost(exchange: Exchange): Response {
+function notPost(exchange: Exchange): Answer {
   const error = exchange.dialect.error.write(new A2AError('INVALID_REQUEST', 'JSON-RPC is sent by POST'));
   return json(errorText(null, error), 405, { Allow: 'POST' });
 }
 
-function json(text: string, status: number, headers: Record<string, string>): Response {
-  return new Response(text, { status, headers: { ...headers, 'Content-Type': JSON_TYPE } });
+function json(text: string, status: number, headers: Record<string, string>): Answer {
+  return { status, headers: { ...headers, 'Content-Type': JSON_TYPE }, body: text };
 }

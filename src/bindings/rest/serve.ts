@@ -3,6 +3,8 @@ import { A2AError, isStreamOperation } from '#protocol';
 import { DEFAULT_BODY_LIMITS } from '../body.ts';
 import type { Visit } from '../door.ts';
 import { answerHeaders, checkVersion, errorHeaders, readVisit, requestBytes, requestJson, speaks, toPeer, writeSafely } from '../door.ts';
+import type { Answer, Asked } from '../exchange.ts';
+import { askedOf, responseOf } from '../exchange.ts';
 import { isMediaType, JSON_TYPE, preferredType } from '../media.ts';
 import type { ServeOptions } from '../options.ts';
 import { callerOf, DEFAULT_ENV, registryOf } from '../options.ts';
@@ -15,7 +17,7 @@ import { decodedMembers, matchPath, queryMembers } from './wire.ts';
 type RestDialect = Dialect & { readonly rest: RestGrammar };
 
 interface Exchange {
-  readonly request: Request;
+  readonly asked: Asked;
   readonly service: A2AService;
   readonly options: ServeOptions;
   dialect: RestDialect;
@@ -25,11 +27,16 @@ interface Exchange {
 
 /** Serves one HTTP+JSON request. Never throws: what goes wrong is answered. */
 export async function serveRest(request: Request, service: A2AService, options: ServeOptions = {}): Promise<Response> {
+  return responseOf(await answerRest(askedOf(request), service, options));
+}
+
+/** The same for hosts that make no `Request` and `Response`. */
+export async function answerRest(asked: Asked, service: A2AService, options: ServeOptions = {}): Promise<Answer> {
   const [first] = restDialects(options.dialect, options);
   if (first === undefined) throw new Error('no dialect here has an HTTP+JSON form');
-  const exchange: Exchange = { request, service, options, dialect: first };
+  const exchange: Exchange = { asked, service, options, dialect: first };
   try {
-    return await answer(exchange, readVisit(request, options));
+    return await answer(exchange, readVisit(asked, options));
   } catch (thrown) {
     return refuse(exchange, toPeer(thrown, options));
   }
@@ -47,21 +54,21 @@ function restDialects(fixed: Dialect | undefined, options: ServeOptions): readon
   return candidates.filter((dialect): dialect is RestDialect => dialect.rest !== undefined);
 }
 
-async function answer(exchange: Exchange, visit: Visit): Promise<Response> {
-  const { request, options } = exchange;
+async function answer(exchange: Exchange, visit: Visit): Promise<Answer> {
+  const { asked, options } = exchange;
   const found = findRoutes(restDialects(visit.fixed, options), visit);
   if (found === undefined)
-    throw new A2AError('METHOD_NOT_FOUND', `nothing is served at ${visit.path.slice(0, 100)}`, { info: { method: request.method } });
+    throw new A2AError('METHOD_NOT_FOUND', `nothing is served at ${visit.path.slice(0, 100)}`, { info: { method: asked.method } });
   exchange.dialect = found.dialect;
   checkVersion(visit.version, found.dialect, options);
-  const verb = request.method === 'HEAD' ? 'GET' : request.method;
+  const verb = asked.method === 'HEAD' ? 'GET' : asked.method;
   const match = found.matches.find(({ route }) => route.verb === verb);
-  if (match === undefined || (request.method === 'HEAD' && isStreamOperation(match.route.operation))) {
+  if (match === undefined || (asked.method === 'HEAD' && isStreamOperation(match.route.operation))) {
     return wrongVerb(exchange, found.matches);
   }
   const raw = { ...(await readBody(exchange, match)), ...queryMembers(visit.query, match.route.flags), ...decodedMembers(match) };
-  const response = await call(exchange, match.route.operation, raw);
-  return request.method === 'HEAD' ? new Response(null, response) : response;
+  const answered = await call(exchange, match.route.operation, raw);
+  return asked.method === 'HEAD' ? { ...answered, body: null } : answered;
 }
 
 interface Found {
@@ -89,11 +96,11 @@ function findRoutes(dialects: readonly RestDialect[], { path, version }: Visit):
 /** Body members. No body, an empty one and `null` all mean none: clients of 0.3 send all three. */
 async function readBody(exchange: Exchange, { route }: RouteMatch): Promise<object> {
   if (route.verb !== 'POST') return {};
-  const { request, options, dialect } = exchange;
-  const type = request.headers.get('content-type');
+  const { asked, options, dialect } = exchange;
+  const type = asked.header('content-type');
   const json = isMediaType(type, [JSON_TYPE, dialect.rest.mediaType]);
-  if (!json && (type !== null || Number(request.headers.get('content-length') ?? 0) > 0)) throw wrongType(exchange);
-  const bytes = await requestBytes(request, options.bodyBytesMax ?? DEFAULT_BODY_LIMITS.bodyBytesMax);
+  if (!json && (type !== undefined || Number(asked.header('content-length') ?? 0) > 0)) throw wrongType(exchange);
+  const bytes = await requestBytes(asked, options.bodyBytesMax ?? DEFAULT_BODY_LIMITS.bodyBytesMax);
   if (bytes.length === 0) return {};
   if (!json) throw wrongType(exchange);
   const value = requestJson(bytes, options) ?? {};
@@ -107,11 +114,11 @@ function wrongType(exchange: Exchange): A2AError {
   return new A2AError('CONTENT_TYPE_NOT_SUPPORTED', `Content-Type must be ${exchange.dialect.rest.mediaType} or ${JSON_TYPE}`);
 }
 
-async function call(exchange: Exchange, operation: Operation, raw: unknown): Promise<Response> {
-  const { request, service, options, dialect } = exchange;
-  const caller = await callerOf(request, options);
+async function call(exchange: Exchange, operation: Operation, raw: unknown): Promise<Answer> {
+  const { asked, service, options, dialect } = exchange;
+  const caller = await callerOf(asked, options);
   return await respond(
-    { request, service, options, dialect, caller, operation, raw, env: options.env ?? DEFAULT_ENV },
+    { asked, service, options, dialect, caller, operation, raw, env: options.env ?? DEFAULT_ENV },
     {
       result: (value, headers) => json(exchange, value ?? {}, { status: 200, headers }), // nothing to say is `{}`, as protobuf's Empty
       openStream: () => dialect.openStream(undefined),
@@ -120,15 +127,14 @@ async function call(exchange: Exchange, operation: Operation, raw: unknown): Pro
   );
 }
 
-function wrongVerb(exchange: Exchange, matches: readonly RouteMatch[]): Response {
+function wrongVerb(exchange: Exchange, matches: readonly RouteMatch[]): Answer {
   exchange.status = 405;
   const verbs = [...new Set(matches.map(({ route }) => route.verb))].join(', ');
   const refusal = refuse(exchange, new A2AError('METHOD_NOT_FOUND', `use ${verbs} here`));
-  refusal.headers.set('Allow', verbs);
-  return refusal;
+  return { ...refusal, headers: { ...refusal.headers, Allow: verbs } };
 }
 
-function refuse(exchange: Exchange, error: A2AError): Response {
+function refuse(exchange: Exchange, error: A2AError): Answer {
   const headers = { ...answerHeaders(exchange.dialect, []), ...errorHeaders(error) };
   return writeSafely(error, (safe) => {
     const { status, body } = exchange.dialect.rest.writeError(safe, exchange.status);
@@ -138,10 +144,10 @@ function refuse(exchange: Exchange, error: A2AError): Response {
 
 /** `application/json`, unless the client asks for the dialect's own type: 1.0.1 only says SHOULD, and 1.0.0's kit wants JSON. */
 function json(
-  { request, dialect }: Exchange,
+  { asked, dialect }: Exchange,
   value: Json,
   init: { readonly status: number; readonly headers: Record<string, string> },
-): Response {
-  const type = preferredType(request.headers.get('accept'), [JSON_TYPE, dialect.rest.mediaType]);
-  return new Response(JSON.stringify(value), { ...init, headers: { ...init.headers, 'Content-Type': type } });
+): Answer {
+  const type = preferredType(asked.header('accept'), [JSON_TYPE, dialect.rest.mediaType]);
+  return { status: init.status, headers: { ...init.headers, 'Content-Type': type }, body: JSON.stringify(value) };
 }

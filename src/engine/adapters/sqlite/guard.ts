@@ -9,6 +9,8 @@ export interface Guard {
   write(work: () => void, onFull: (cause: unknown) => A2AError): void;
   /** From now on everything is refused. */
   fail(cause: unknown): void;
+  /** The same, for a store that is closed as it should be: nobody has to hear of it. */
+  close(): void;
   readonly broken: StoreError | undefined;
 }
 
@@ -63,6 +65,9 @@ export function createGuard(report: (what: string, cause: unknown) => void): Gua
     },
     fail: (cause) => {
       fail(cause);
+    },
+    close: () => {
+      broken ??= new StoreError('failed', 'the store is closed');
     },
     get broken() {
       return broken;

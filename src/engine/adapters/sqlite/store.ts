@@ -6,7 +6,7 @@ import { createCheckpoints } from './checkpoints.ts';
 import type { Tables } from './commit.ts';
 import { createCommitting } from './committing.ts';
 import { mayShareWal, versionOf } from './connection.ts';
-import { StoreError, troubleOf } from './faults.ts';
+import { troubleOf } from './faults.ts';
 import type { Files } from './files.ts';
 import { createGuard } from './guard.ts';
 import type { Helper } from './helper.ts';
@@ -74,7 +74,7 @@ export function assemble({ db, files, lock, meta, losses, settings }: Opened): S
     await helper.close().catch((thrown: unknown) => report('the store’s thread did not end well', thrown));
     marks.close();
     if (guard.broken === undefined) empty();
-    guard.fail(new StoreError('failed', 'the store is closed'));
+    guard.close();
     db.close();
     lock.release();
   };

@@ -1,0 +1,77 @@
+import type { Agent, AgentOutput, Turn } from '#protocol';
+import { createCard } from '../card.ts';
+import { complete } from '../outputs.ts';
+import type { Scenario } from './scenarios.ts';
+import { ACTS_SCENARIOS, TCK_SCENARIOS } from './scenarios.ts';
+
+export const CONFORMANCE_PROFILES = ['full', 'basic', 'extended-card', 'required-extension'] as const;
+export type ConformanceProfile = (typeof CONFORMANCE_PROFILES)[number];
+
+export interface ConformanceOptions {
+  readonly profile?: ConformanceProfile;
+  /** Taken besides text/plain: the official kit may send a type of its own and accept that it is taken. */
+  readonly inputModes?: readonly string[];
+}
+
+const REQUIRED_EXTENSION = 'urn:a2a:tck:required-extension';
+
+/** What conformance kits expect of an agent under test: the official kit's by the messageId, the ACTS draft's by the first word. */
+export function createConformance({ profile = 'full', inputModes = [] }: ConformanceOptions = {}): Agent {
+  const isOn = profile !== 'basic';
+  const hasExtendedCard = profile === 'extended-card';
+  const card = createCard({
+    name: 'conformance',
+    description: 'Behaves as conformance kits tell it to.',
+    skills: [
+      {
+        id: 'conformance',
+        name: 'Conformance scenarios',
+        description: 'One scenario for each messageId prefix of the official kit, and for each first word of the ACTS draft.',
+        tags: ['conformance', 'test'],
+        examples: ['tck-complete-task'],
+      },
+    ],
+    capabilities: {
+      streaming: isOn,
+      pushNotifications: isOn,
+      extendedAgentCard: hasExtendedCard,
+      ...(profile === 'required-extension' ? { extensions: [{ uri: REQUIRED_EXTENSION, required: true }] } : {}),
+    },
+    inputModes: ['text/plain', ...inputModes],
+    outputModes: ['text/plain', 'application/json'],
+  });
+  return {
+    card,
+    recovery: 'retry',
+    run,
+    ...(hasExtendedCard ? { extendedCard: async () => card } : {}),
+  };
+}
+
+function run(turn: Turn): AsyncIterable<AgentOutput> {
+  return (scenarioOf(turn) ?? otherwise)(turn);
+}
+
+/**
+ * Only a message's own words and id count, and after that those of the message which began the task: a follow-up of ACTS has no
+ * behaviour word, one of the official kit has its own prefix.
+ */
+function scenarioOf(turn: Turn): Scenario | undefined {
+  const [first = turn.message] = turn.history;
+  for (const message of [turn.message, first]) {
+    const word = message.parts[0]?.text?.trimStart().split(/\s/, 1)[0] ?? '';
+    const found = ACTS_SCENARIOS.get(word) ?? byPrefix(message.messageId);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+const LONGEST_FIRST = [...TCK_SCENARIOS].sort(([left], [right]) => right.length - left.length);
+
+function byPrefix(messageId: string): Scenario | undefined {
+  return LONGEST_FIRST.find(([prefix]) => messageId.startsWith(prefix))?.[1];
+}
+
+async function* otherwise(): AsyncGenerator<AgentOutput> {
+  yield complete('Done.');
+}

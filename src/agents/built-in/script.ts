@@ -1,0 +1,82 @@
+import type { Agent, AgentOutput, Turn } from '#protocol';
+import { getTextFromMessage, unreachable } from '#protocol';
+import { createCard } from '../card.ts';
+import { artifact, ask, auth, fail, message, reject } from '../outputs.ts';
+import { sleep } from '../sleep.ts';
+import type { Ending } from './directives.ts';
+import { readDirectives } from './directives.ts';
+
+const CHUNKS = 'chunks';
+
+/** Obeys directives, for tests and load. It speaks the engine's own outputs, since load tests measure what lies behind it. */
+export function createScript(): Agent {
+  return {
+    card: createCard({
+      name: 'script',
+      description:
+        'Obeys directives in the text of a message: chunks=N size=BYTES delay=MS sleep=MS, and one of ask, auth, reject, fail, message, crash. For tests and load.',
+      skills: [
+        {
+          id: 'script',
+          name: 'Obey directives',
+          description: 'Streams, waits, asks, refuses, fails or crashes, as it is told.',
+          tags: ['test', 'load'],
+          examples: ['chunks=5 delay=200', 'sleep=1000', 'ask', 'fail'],
+        },
+      ],
+      outputModes: ['text/plain'],
+    }),
+    // Chunks are counted in the task, so a run that was cut off goes on with the first one that is missing: none lost, none twice.
+    recovery: 'resume',
+    run,
+  };
+}
+
+async function* run(turn: Turn): AsyncGenerator<AgentOutput> {
+  const said = getTextFromMessage(turn.message);
+  if (turn.history.length > 0) {
+    yield artifact({ id: 'answer', parts: [{ text: `answer: ${said}` }] });
+    return;
+  }
+  const directives = readDirectives(said);
+  if (typeof directives === 'string') {
+    yield reject(directives);
+    return;
+  }
+  const { chunks, size, delayMs, sleepMs, ending } = directives;
+  if (sleepMs > 0) await sleep(sleepMs, turn.signal);
+  for (let at = chunksMade(turn); at < chunks; at += 1) {
+    if (delayMs > 0 && at > 0) await sleep(delayMs, turn.signal);
+    yield { kind: 'text', text: chunk(at + 1, size), artifact: CHUNKS };
+  }
+  if (ending !== undefined) yield lastWord(ending);
+}
+
+function chunksMade({ task, attempt }: Turn): number {
+  return attempt === 1 ? 0 : (task.artifacts?.find(({ artifactId }) => artifactId === CHUNKS)?.parts.length ?? 0);
+}
+
+/** All of it is ASCII, so characters are bytes. */
+function chunk(count: number, size: number | undefined): string {
+  const words = `chunk ${count}`;
+  return size === undefined ? words : words.padEnd(size, '.').slice(0, size);
+}
+
+function lastWord(ending: Ending): AgentOutput {
+  switch (ending) {
+    case 'ask':
+      return ask('What should I answer?');
+    case 'auth':
+      return auth('I need a credential before I go on.');
+    case 'reject':
+      return reject('I was told to reject this.');
+    case 'fail':
+      return fail('I was told to fail.');
+    case 'message':
+      return message('I was told to answer without a task.');
+    case 'crash':
+      throw new Error('script was told to crash');
+    default:
+      return unreachable(ending);
+  }
+}

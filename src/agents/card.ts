@@ -1,0 +1,63 @@
+import type { AgentCapabilities, AgentCard, AgentProvider, AgentSkill, SecurityRequirement, SecurityScheme } from '#protocol';
+import type { SkillDefinition } from './skills.ts';
+import { publishedSkill, schemaExtension } from './skills.ts';
+
+/** What the world reads of an agent. */
+export interface CardDefinition {
+  readonly name: string;
+  readonly description: string;
+  /** The agent's own version. */
+  readonly version?: string;
+  /** Without any, the agent as a whole is one. */
+  readonly skills?: readonly SkillDefinition[];
+  /** Streaming and push notifications are on unless they are said to be off. */
+  readonly capabilities?: AgentCapabilities;
+  /** Media types it takes; `image/*` and `*\\/*` are patterns. Text and JSON if not said. */
+  readonly inputModes?: readonly string[];
+  readonly outputModes?: readonly string[];
+  readonly provider?: AgentProvider;
+  readonly documentationUrl?: string;
+  readonly iconUrl?: string;
+  readonly securitySchemes?: Readonly<Record<string, SecurityScheme>>;
+  readonly securityRequirements?: readonly SecurityRequirement[];
+}
+
+const TEXT_AND_JSON = ['text/plain', 'application/json'];
+
+/** A card with everything that 1.0 requires. Where the agent can be reached is known to its server, which fills in the interfaces. */
+export function createCard(definition: CardDefinition): AgentCard {
+  const { name, description, skills = [] } = definition;
+  const schemas = schemaExtension(skills);
+  const extensions = [...(definition.capabilities?.extensions ?? []), ...(schemas === undefined ? [] : [schemas])];
+  const { provider, documentationUrl, iconUrl, securitySchemes, securityRequirements } = definition;
+  return {
+    name,
+    description,
+    version: definition.version ?? '1.0.0',
+    supportedInterfaces: [],
+    capabilities: {
+      streaming: true,
+      pushNotifications: true,
+      ...definition.capabilities,
+      ...(extensions.length === 0 ? {} : { extensions }),
+    },
+    defaultInputModes: definition.inputModes ?? TEXT_AND_JSON,
+    defaultOutputModes: definition.outputModes ?? TEXT_AND_JSON,
+    skills: skills.length === 0 ? [wholeAgent(name, description)] : skills.map(publishedSkill),
+    ...(provider === undefined ? {} : { provider }),
+    ...(documentationUrl === undefined ? {} : { documentationUrl }),
+    ...(iconUrl === undefined ? {} : { iconUrl }),
+    ...(securitySchemes === undefined ? {} : { securitySchemes }),
+    ...(securityRequirements === undefined ? {} : { securityRequirements }),
+  };
+}
+
+/** A2A 1.0.1 §4.4.5: id, name, description and tags are required, and clients choose an agent by its skills. */
+function wholeAgent(name: string, description: string): AgentSkill {
+  const id =
+    name
+      .toLowerCase()
+      .replaceAll(/[^a-z0-9]+/g, '-')
+      .replaceAll(/^-|-$/g, '') || 'agent';
+  return { id, name, description, tags: [id] };
+}

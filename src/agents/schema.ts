@@ -1,0 +1,74 @@
+import type { Json, JsonObject } from '#protocol';
+
+/**
+ * Standard Schema (standardschema.dev), version 1: what zod, valibot, arktype and others offer under `~standard`. The interface is
+ * public for everybody to declare, so no package is needed. `jsonSchema` is its newer companion, which not every library has.
+ */
+export interface StandardSchema<Input = unknown, Output = Input> {
+  readonly '~standard': {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly validate: (value: unknown) => SchemaResult<Output> | Promise<SchemaResult<Output>>;
+    readonly types?: { readonly input: Input; readonly output: Output } | undefined;
+    readonly jsonSchema?: Readonly<Record<Side, (options: { readonly target: 'draft-2020-12' }) => Readonly<Record<string, unknown>>>>;
+  };
+}
+
+export type SchemaResult<Output> = { readonly value: Output; readonly issues?: undefined } | { readonly issues: readonly SchemaIssue[] };
+
+export interface SchemaIssue {
+  readonly message: string;
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+}
+
+/** A schema that transforms has two shapes: what it takes and what it gives. */
+export type Side = 'input' | 'output';
+
+/** An issue as a peer reads it: `{ path: 'items[0].price', message: 'must be a number' }`. */
+export interface Problem extends JsonObject {
+  readonly path: string;
+  readonly message: string;
+}
+
+export type Checked<Output> = { readonly ok: true; readonly value: Output } | { readonly ok: false; readonly problems: readonly Problem[] };
+
+export async function check<Output>(schema: StandardSchema<unknown, Output>, value: unknown): Promise<Checked<Output>> {
+  const result = await schema['~standard'].validate(value);
+  if (result.issues === undefined) return { ok: true, value: result.value };
+  return { ok: false, problems: result.issues.map((issue) => ({ path: pathOf(issue), message: issue.message })) };
+}
+
+export function sentence(problems: readonly Problem[]): string {
+  return problems.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`)).join('; ');
+}
+
+function pathOf({ path = [] }: SchemaIssue): string {
+  let text = '';
+  for (const step of path) {
+    const key = typeof step === 'object' ? step.key : step;
+    text += typeof key === 'number' ? `[${key}]` : `${text === '' ? '' : '.'}${String(key)}`;
+  }
+  return text;
+}
+
+/**
+ * The schema as JSON Schema, if its library can tell: by the companion interface, or by a method of the schema (arktype's
+ * `toJsonSchema`, others' `toJSONSchema`). A schema that JSON Schema can't express is named only.
+ */
+export function jsonSchemaOf(schema: StandardSchema, side: Side): JsonObject | undefined {
+  const standard = schema['~standard'];
+  const methods = schema as { toJSONSchema?: unknown; toJsonSchema?: unknown };
+  const method = methods.toJSONSchema ?? methods.toJsonSchema;
+  try {
+    if (standard.jsonSchema !== undefined) return plain(standard.jsonSchema[side]({ target: 'draft-2020-12' }));
+    return typeof method === 'function' ? plain(method.call(schema)) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Through JSON, because a card is signed and sent: what can't be written is not on it. */
+function plain(value: unknown): JsonObject | undefined {
+  const copy: Json = JSON.parse(JSON.stringify(value));
+  return typeof copy === 'object' && copy !== null && !Array.isArray(copy) ? (copy as JsonObject) : undefined;
+}

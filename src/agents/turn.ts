@@ -1,0 +1,88 @@
+import type { ContextId, DataPart, FilePart, Json, Message, Part, Principal, Task, Turn } from '#protocol';
+import { choiceIn, getChoicesFromMessage, getFilePartsFromMessage, getTextFromMessage, isDataPart } from '#protocol';
+import type { AskOptions, Content } from './outputs.ts';
+import { questionMessage } from './outputs.ts';
+import type { InputOf, SkillDefinition } from './skills.ts';
+
+/** A message, at hand. */
+export interface Said {
+  readonly message: Message;
+  readonly parts: readonly Part[];
+  /** All its text parts, joined by newlines. */
+  readonly text: string;
+  /** The content of its first data part. */
+  readonly data: Json | undefined;
+  readonly files: readonly FilePart[];
+}
+
+/** The answer to a question. */
+export interface Answer extends Said {
+  /** The option that it chooses; undefined if it is none of them, or if none were offered. */
+  readonly option: string | undefined;
+}
+
+/** One message to the agent, and what is known with it. It may answer a question that an earlier run ended with. */
+export interface BaseTurn<Conversation> extends Answer {
+  readonly task: Task;
+  readonly contextId: ContextId;
+  /** What was said in the task before this message, oldest first. */
+  readonly history: readonly Message[];
+  readonly principal: Principal;
+  /** What `open` made for this context. */
+  readonly conversation: Conversation;
+  readonly acceptedOutputModes: readonly string[];
+  /** Counts from 1; more than 1 only after a crash, under recovery `retry` or `resume`. */
+  readonly attempt: number;
+  /** Fires on cancel, on a timeout and on shutdown. Hand it to whatever takes long. */
+  readonly signal: AbortSignal;
+  /** Waits within the run for the caller's answer, while the task is input-required. */
+  ask(question: Content, options?: AskOptions): Promise<Answer>;
+  /** Resolves when all that was said so far is on disk. Await it before an effect outside: a crash after it is known of. */
+  durable(): Promise<void>;
+}
+
+type SkillTurn<Skill extends SkillDefinition> = Skill extends SkillDefinition
+  ? { readonly skill: Skill['id']; readonly input: InputOf<Skill> }
+  : never;
+interface NoSkill {
+  readonly skill: undefined;
+  readonly input: undefined;
+}
+/** Only an agent with one skill always knows which: with several, a caller may name none. */
+type SkillChoice<Skills extends readonly SkillDefinition[]> = Skills extends readonly []
+  ? NoSkill
+  : Skills extends readonly [infer Only extends SkillDefinition]
+    ? SkillTurn<Only>
+    : SkillTurn<Skills[number]> | NoSkill;
+
+/** What `run` receives. `turn.skill === 'id'` narrows `turn.input` to what that skill's schema gives. */
+export type AgentTurn<Conversation = undefined, Skills extends readonly SkillDefinition[] = readonly []> = BaseTurn<Conversation> &
+  SkillChoice<Skills>;
+
+export function said(message: Message): Said {
+  return {
+    message,
+    parts: message.parts,
+    text: getTextFromMessage(message),
+    data: message.parts.find((part): part is DataPart => isDataPart(part))?.data,
+    files: getFilePartsFromMessage(message),
+  };
+}
+
+export function answerTo(question: Message | undefined, message: Message): Answer {
+  return { ...said(message), option: question === undefined ? undefined : choiceIn(message, getChoicesFromMessage(question)) };
+}
+
+/** The turn as `run` sees it; `skill` and `input` join it in `define.ts`, where their types are known. */
+export function baseTurn(turn: Turn): BaseTurn<unknown> {
+  const { task, contextId, history, principal, conversation, acceptedOutputModes, attempt, signal, durable } = turn;
+  const asked = history.findLast((message) => message.role === 'ROLE_AGENT');
+  return {
+    ...answerTo(asked, turn.message),
+    ...{ task, contextId, history, principal, conversation, acceptedOutputModes, attempt, signal, durable },
+    ask: async (content, options = {}) => {
+      const question = questionMessage(content, options);
+      return answerTo(question, await turn.ask(question));
+    },
+  };
+}

@@ -1,0 +1,85 @@
+import type { AgentOutput, Json, Part } from '#protocol';
+import type { LastWord } from './outputs.ts';
+import type { SkillDefinition } from './skills.ts';
+import { checkOutput } from './skills.ts';
+
+/** What a generator yields: a chunk of the answer's text, parts that are an artifact, or what a helper made. */
+export type Yielded = string | Part | readonly Part[] | AgentOutput;
+
+/** What a function returns: the same, or any other JSON, which is data. */
+export type Returned = Yielded | Json | undefined;
+
+/** Only a program without types can yield anything else; it hears so before that is in anybody's task. */
+function toOutput(value: Yielded): AgentOutput {
+  if (typeof value === 'string') return { kind: 'text', text: value };
+  if (isOutput(value) || isLastWord(value)) return value;
+  if (isPart(value)) return { kind: 'artifact', parts: [value] };
+  if (isParts(value)) return { kind: 'artifact', parts: value };
+  throw new TypeError(
+    `an agent yielded ${JSON.stringify(value)?.slice(0, 200)}, which is neither text nor parts; data(value) sends any JSON`,
+  );
+}
+
+/** A yielded value, and if it is data what its skill promised. Only data has to be waited for. */
+export function checkedYield(value: Yielded, skill: SkillDefinition | undefined): AgentOutput | Promise<AgentOutput> {
+  const output = toOutput(value);
+  if (output.kind !== 'data' || skill?.output === undefined) return output;
+  return checkOutput(skill, output.data).then((data) => ({ ...output, data: data as Json }));
+}
+
+/**
+ * A returned value. With an output schema it is the output, whatever it looks like, unless it is a last word, which nothing but
+ * a helper makes. Without one, what has the shape of parts is parts.
+ */
+export async function checkedReturn(value: unknown, skill: SkillDefinition | undefined): Promise<AgentOutput | undefined> {
+  if (value === undefined) return undefined;
+  if (isLastWord(value)) return value;
+  if (skill?.output !== undefined) return { kind: 'data', data: (await checkOutput(skill, value)) as Json };
+  if (typeof value === 'string' || isOutput(value) || isPart(value) || isParts(value)) return toOutput(value);
+  return { kind: 'data', data: value as Json };
+}
+
+/** A generator, sync or not, or any stream of chunks. Not a list: that is a value. */
+export function iteratorOf(value: unknown): AsyncIterator<Yielded, unknown> | Iterator<Yielded, unknown> | undefined {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  if (Symbol.asyncIterator in value) return (value as AsyncIterable<Yielded, unknown>)[Symbol.asyncIterator]();
+  return Symbol.iterator in value ? (value as Iterable<Yielded, unknown>)[Symbol.iterator]() : undefined;
+}
+
+/** Where each has its words. */
+const LAST_WORDS: ReadonlyMap<unknown, string> = new Map<LastWord['kind'], string>([
+  ['ask', 'question'],
+  ['auth', 'request'],
+  ['reject', 'reason'],
+  ['fail', 'reason'],
+  ['message', 'message'],
+]);
+const KINDS: ReadonlySet<unknown> = new Set<AgentOutput['kind']>(['status', 'text', 'artifact', 'data', 'complete', 'event', 'ask']);
+const CONTENT = ['text', 'raw', 'url', 'data'];
+const PART: ReadonlySet<string> = new Set([...CONTENT, 'metadata', 'filename', 'mediaType']);
+
+function isLastWord(value: unknown): value is LastWord {
+  const record = asRecord(value);
+  const member = LAST_WORDS.get(record?.['kind']);
+  return member !== undefined && asRecord(record?.[member])?.['messageId'] !== undefined;
+}
+
+function isOutput(value: unknown): value is AgentOutput {
+  return KINDS.has(asRecord(value)?.['kind']);
+}
+
+function isPart(value: unknown): value is Part {
+  const record = asRecord(value) ?? {};
+  const keys = Object.keys(record);
+  const [content, other] = keys.filter((key) => CONTENT.includes(key));
+  if (content === undefined || other !== undefined || !keys.every((key) => PART.has(key))) return false;
+  return content === 'data' ? record[content] !== undefined : typeof record[content] === 'string';
+}
+
+function isParts(value: unknown): value is readonly Part[] {
+  return Array.isArray(value) && value.length > 0 && value.every(isPart);
+}
+
+function asRecord(value: unknown): Readonly<Record<string, unknown>> | undefined {
+  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : undefined;
+}

@@ -1,0 +1,78 @@
+import { readBytes } from './body.ts';
+
+/**
+ * A request as bindings read it. It is made of a web `Request`, or by a host that has a shorter road: a `Request` and a `Response`
+ * cost Node more than everything else that a small call takes (docs/server.md has the figures).
+ */
+export interface Asked {
+  readonly method: string;
+  /** Scheme and host that the caller asked for, as `http://127.0.0.1:41242`. Only a host's check makes it trustworthy. */
+  readonly origin: string;
+  /** As it came: percent-encoded, without the query. */
+  readonly path: string;
+  /** What follows the question mark; empty if nothing does. */
+  readonly query: string;
+  /** Fires when the caller has left. */
+  readonly signal: AbortSignal;
+  /** By its name in lower case. */
+  header(name: string): string | undefined;
+  /** The whole body. Fails with PAYLOAD_TOO_LARGE as soon as that is known. */
+  body(bytesMax: number): Promise<Uint8Array>;
+  /** As in `CallContext`: a host that can tell when its answer has gone out gives this. */
+  onDelivered?(mark: () => void): void;
+}
+
+/** What is answered to it. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Outflow | null;
+}
+
+/** Text that comes piece by piece, at the speed of its reader. */
+export interface Outflow {
+  /** The next piece; undefined: that was all. Asked for one at a time. */
+  next(): Promise<string | undefined>;
+  /** Nobody reads any more. */
+  cancel(): void;
+  /** This is said yet, and then it is over: the server stops. */
+  finish(text: string): void;
+  /** It came to its own end. */
+  readonly isWhole: boolean;
+}
+
+export function askedOf(request: Request): Asked {
+  const { headers } = request;
+  const from = request.url.indexOf('/', request.url.indexOf('://') + 3);
+  const target = from === -1 ? '/' : request.url.slice(from);
+  const mark = target.indexOf('?');
+  return {
+    method: request.method,
+    origin: from === -1 ? request.url : request.url.slice(0, from),
+    path: mark === -1 ? target : target.slice(0, mark),
+    query: mark === -1 ? '' : target.slice(mark + 1),
+    signal: request.signal,
+    header: (name) => headers.get(name) ?? undefined,
+    body: (bytesMax) => readBytes(request, bytesMax, request.signal),
+  };
+}
+
+export function responseOf({ status, headers, body }: Answer): Response {
+  return new Response(body === null || typeof body === 'string' ? body : streamOf(body), { status, headers });
+}
+
+const utf8 = new TextEncoder();
+
+function streamOf(flow: Outflow): ReadableStream<Uint8Array> {
+  return new ReadableStream<Uint8Array>(
+    {
+      pull: async (controller) => {
+        const text = await flow.next();
+        if (text === undefined) controller.close();
+        else controller.enqueue(utf8.encode(text));
+      },
+      cancel: () => flow.cancel(),
+    },
+    { highWaterMark: 0 },
+  );
+}

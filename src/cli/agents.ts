@@ -1,0 +1,49 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { builtInAgents } from '#agents';
+import type { AgentLike, Settings } from '#server';
+import { suggest } from '#server';
+import { defaultExportOf } from '../server/adapters/config-file.ts';
+import type { FoundAgent } from '../server/adapters/node-settings.ts';
+import { CliError } from './command.ts';
+
+/** Coding CLIs that will be agents by their names. */
+const CODING = ['claude', 'codex', 'gemini', 'copilot', 'opencode', 'qwen', 'cursor'];
+
+/** An AGENT of the command line or of the configuration. */
+export async function findAgent(given: string | AgentLike, settings: Settings): Promise<FoundAgent> {
+  if (typeof given !== 'string') return { agent: given, source: given.card.name };
+  const builtIn = builtInAgents.get(given);
+  if (builtIn !== undefined) return { agent: builtIn.create(), source: given };
+  if (/\.[cm]?[jt]s$/.test(given)) return fromModule(given);
+  const remote = settings.remoteAgents[given]?.endpoint;
+  if (remote !== undefined || /^https?:\/\//.test(given)) {
+    throw notYet(`${given} is an agent elsewhere${remote === undefined ? '' : ` (${remote})`}, and proxying is not built yet`);
+  }
+  if (CODING.includes(given)) throw notYet(`serving ${given}, or another coding CLI, is not built yet`);
+  if (given.startsWith('mcp:')) throw notYet('serving an MCP server as an agent is not built yet');
+  const known = [...builtInAgents.keys()];
+  const near = suggest(given, known);
+  throw new CliError(`there is no agent ${given}${near === undefined ? '' : `; did you mean ${near}?`}`, {
+    hint: `agents: ${known.join(', ')}, or a .ts or .js file that default-exports defineAgent({…})`,
+    exit: 2,
+  });
+}
+
+async function fromModule(given: string): Promise<FoundAgent> {
+  const path = resolve(given);
+  if (!existsSync(path)) throw new CliError(`there is no file ${path}`, { exit: 2 });
+  const exported = await defaultExportOf(path);
+  if (isAgent(exported)) return { agent: exported, source: path };
+  throw new CliError(`${path} does not default-export an agent`, {
+    hint: "write: export default defineAgent({ name: 'mine', description: 'what it does', run: (turn) => turn.text });",
+  });
+}
+
+function isAgent(value: unknown): value is AgentLike {
+  return typeof value === 'object' && value !== null && 'card' in value && ('run' in value || 'service' in value);
+}
+
+function notYet(reason: string): CliError {
+  return new CliError(reason, { hint: `built in: ${[...builtInAgents.keys()].join(', ')}; or a .ts or .js file`, exit: 2 });
+}

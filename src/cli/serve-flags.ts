@@ -1,0 +1,111 @@
+import { parseArgs } from 'node:util';
+import type { Key } from '#server';
+import { KEYS, suggest } from '#server';
+import { CliError } from './command.ts';
+
+export interface ServeFlags {
+  /** By the names of the keys that they set. */
+  readonly settings: ReadonlyMap<string, string | readonly string[] | boolean>;
+  readonly config: string | undefined;
+  readonly json: boolean;
+}
+
+const FLAGGED: readonly (Key & { readonly flag: string })[] = KEYS.flatMap((key) =>
+  key.flag === undefined ? [] : [{ ...key, flag: key.flag }],
+);
+const LIMITS: readonly string[] = KEYS.filter(({ name }) => name.startsWith('limits.')).map(({ name }) => name.slice('limits.'.length));
+
+/** The flags of `parley serve`: one for each key that has one, and `--limit NAME=VALUE` for the limits. */
+export function parseServeFlags(args: readonly string[]): ServeFlags {
+  const options = Object.fromEntries(
+    FLAGGED.map(({ flag, type }) => [
+      flag,
+      { type: type.kind === 'boolean' ? ('boolean' as const) : ('string' as const), multiple: type.kind === 'list' },
+    ]),
+  );
+  const more = {
+    limit: { type: 'string' as const, multiple: true },
+    config: { type: 'string' as const },
+    json: { type: 'boolean' as const },
+  };
+  const { values, positionals } = parsed(args, { ...options, ...more });
+  const settings = new Map<string, string | readonly string[] | boolean>();
+  if (positionals.length > 0) settings.set('agents', positionals);
+  for (const { name, flag } of FLAGGED) {
+    const value = values[flag];
+    if (value !== undefined) settings.set(name, value);
+  }
+  for (const limit of listOf(values['limit'])) settings.set(...limitIn(limit));
+  if (values['memory'] === true && values['data'] !== undefined) {
+    throw new CliError('--memory and --data exclude each other', { hint: 'give one of them', exit: 2 });
+  }
+  const { config } = values;
+  return { settings, config: typeof config === 'string' ? config : undefined, json: values['json'] === true };
+}
+
+type Values = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
+
+function parsed(
+  args: readonly string[],
+  options: NonNullable<Parameters<typeof parseArgs>[0]>['options'] & {},
+): {
+  readonly values: Values;
+  readonly positionals: readonly string[];
+} {
+  try {
+    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
+    return { values: values as Values, positionals };
+  } catch (thrown) {
+    const message = thrown instanceof Error ? thrown.message : String(thrown);
+    const unknown = /Unknown option '--([\w-]+)/.exec(message)?.[1];
+    const near = unknown === undefined ? undefined : suggest(unknown, Object.keys(options));
+    const words = unknown === undefined ? message : `there is no flag --${unknown}${near === undefined ? '' : `; did you mean --${near}?`}`;
+    throw new CliError(words, { hint: 'try: parley help serve', exit: 2 });
+  }
+}
+
+function limitIn(text: string): [string, string] {
+  const mark = text.indexOf('=');
+  const name = mark === -1 ? text : text.slice(0, mark);
+  if (mark === -1) throw new CliError(`--limit ${text}: must be NAME=VALUE`, { hint: 'as: --limit bodyBytesMax=2097152', exit: 2 });
+  if (!LIMITS.includes(name)) {
+    const near = suggest(name, LIMITS);
+    throw new CliError(`--limit: there is no limit ${name}${near === undefined ? '' : `; did you mean ${near}?`}`, {
+      hint: 'docs/config.md lists them',
+      exit: 2,
+    });
+  }
+  return [`limits.${name}`, text.slice(mark + 1)];
+}
+
+function listOf(value: string | boolean | readonly string[] | undefined): readonly string[] {
+  return value === undefined || typeof value === 'boolean' ? [] : typeof value === 'string' ? [value] : value;
+}
+
+const BESIDES: readonly (readonly [string, string])[] = [
+  ['--limit NAME=VALUE', 'A limit, as bodyBytesMax=2097152; docs/config.md lists them.'],
+  ['--config FILE', 'The configuration file. (parley.config.ts or .json in this folder)'],
+  ['--json', 'Print JSON lines, first {"event":"ready","url":…,"agents":[…]}.'],
+];
+
+/** `--port NUMBER` and what it does, one line each, for the help. */
+export function flagLines(): readonly string[] {
+  const rows = FLAGGED.map((key): readonly [string, string] => {
+    const value = key.type.kind === 'boolean' ? '' : ` ${wordFor(key)}`;
+    const unless = key.type.kind === 'boolean' || key.default === undefined || isEmpty(key) ? '' : ` (${String(key.default)})`;
+    return [`--${key.flag}${value}`, `${key.doc}${unless}`];
+  });
+  const all = [...rows, ...BESIDES];
+  const width = Math.max(...all.map(([flag]) => flag.length));
+  return all.map(([flag, doc]) => `  ${flag.padEnd(width)}  ${doc}`);
+}
+
+function isEmpty({ default: value }: Key): boolean {
+  return Array.isArray(value) && value.length === 0;
+}
+
+function wordFor({ name, type }: Key): string {
+  if (type.kind === 'number') return 'N';
+  if (type.kind === 'text' && type.oneOf !== undefined) return type.oneOf.join('|');
+  return { url: 'URL', data: 'DIR', host: 'ADDRESS', allowedHosts: 'NAME', allowedOrigins: 'ORIGIN' }[name] ?? 'TEXT';
+}

@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import type { Choice } from './choices.ts';
+import { choiceIn, createChoicesPart, getChoicesFromMessage } from './choices.ts';
+import type { Json } from './json.ts';
+import { createAgentDataMessage, createAgentPartsMessage, createUserMessage } from './message.ts';
+
+const APPROVAL: readonly Choice[] = [
+  { optionId: 'once', name: 'Allow', kind: 'allow_once' },
+  { optionId: 'always', name: 'Always allow', kind: 'allow_always' },
+  { optionId: 'never', name: 'Reject', kind: 'reject_once' },
+];
+
+describe('the choices of a question', () => {
+  it('are a data part, and are read back from it', () => {
+    const part = createChoicesPart(['red', ...APPROVAL]);
+    expect(part).toEqual({ data: { options: [{ optionId: 'red', name: 'red' }, ...APPROVAL] } });
+    expect(getChoicesFromMessage(createAgentPartsMessage([{ text: 'Which?' }, part]))).toEqual([
+      { optionId: 'red', name: 'red' },
+      ...APPROVAL,
+    ]);
+  });
+
+  it.each<[string, Json]>([
+    ['no object', 7],
+    ['no options', { option: [] }],
+    ['options that are no list', { options: 'red' }],
+    ['options without ids', { options: ['red', null, { name: 'red' }, { optionId: 7, name: 'x' }] }],
+  ])('are none in data with %s', (_, data) => {
+    expect(getChoicesFromMessage(createAgentDataMessage(data))).toEqual([]);
+  });
+
+  it('are named by their ids where they have no names, and keep only kinds that there are', () => {
+    const asked = createAgentDataMessage({ options: [{ optionId: 'a', kind: 'allow_root' }] });
+    expect(getChoicesFromMessage(asked)).toEqual([{ optionId: 'a', name: 'a' }]);
+  });
+});
+
+describe('the choice of an answer', () => {
+  const chosen = (content: Parameters<typeof createUserMessage>[0], options = APPROVAL) => choiceIn(createUserMessage(content), options);
+
+  it('is an id in a data part', () => {
+    expect(chosen([{ text: 'yes' }, { data: { optionId: 'never' } }])).toBe('never');
+    expect(chosen([{ text: 'yes' }, { data: { optionId: 'other' } }])).toBeUndefined();
+  });
+
+  it('or text that is an id or a name, whatever its case', () => {
+    expect(chosen(' ALWAYS ')).toBe('always');
+    expect(chosen('always allow')).toBe('always');
+  });
+
+  it('or yes or no, for this once', () => {
+    expect(['y', 'YES', 'n', 'no'].map((word) => chosen(word))).toEqual(['once', 'once', 'never', 'never']);
+  });
+
+  it('is none in anything else: approvals fail closed', () => {
+    for (const text of ['', 'sure', 'yes please', 'allow everything', 'once always']) expect(chosen(text), text).toBeUndefined();
+    expect(chosen([{ data: { option: 'once' } }])).toBeUndefined();
+    expect(chosen('yes', [{ optionId: 'a', name: 'A' }])).toBeUndefined();
+  });
+
+  it('is none where two are meant', () => {
+    const twins: readonly Choice[] = [
+      { optionId: 'a', name: 'Go', kind: 'allow_once' },
+      { optionId: 'b', name: 'go', kind: 'allow_once' },
+    ];
+    expect(chosen('go', twins)).toBeUndefined();
+    expect(chosen('yes', twins)).toBeUndefined();
+  });
+});

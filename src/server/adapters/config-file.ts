@@ -1,0 +1,42 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { ParleyConfig } from '../config/config.ts';
+import { ConfigError } from '../config/values.ts';
+
+const NAMES = ['parley.config.ts', 'parley.config.mts', 'parley.config.js', 'parley.config.mjs', 'parley.config.json'];
+
+export interface ConfigFile {
+  readonly path: string;
+  readonly config: ParleyConfig;
+}
+
+/** The file that was named, or the one that lies in this folder; undefined if none does. */
+export async function loadConfigFile(folder: string, named?: string): Promise<ConfigFile | undefined> {
+  const path = named === undefined ? NAMES.map((name) => join(folder, name)).find((file) => existsSync(file)) : resolve(folder, named);
+  if (path === undefined) return undefined;
+  if (!existsSync(path)) throw new ConfigError(`there is no file ${path}`);
+  const config = path.endsWith('.json') ? jsonIn(path) : await defaultExportOf(path);
+  return { path, config: config as ParleyConfig };
+}
+
+function jsonIn(path: string): unknown {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'));
+  } catch (thrown) {
+    throw new ConfigError(`${path}: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
+  }
+}
+
+/** What a module exports by default. TypeScript is read as it is, by Node's own type stripping. */
+export async function defaultExportOf(path: string): Promise<unknown> {
+  let module: unknown;
+  try {
+    module = await import(pathToFileURL(path).href);
+  } catch (thrown) {
+    throw new ConfigError(`${path} could not be loaded: ${thrown instanceof Error ? thrown.message : String(thrown)}`, { cause: thrown });
+  }
+  const { default: exported } = module as { readonly default?: unknown };
+  if (exported === undefined) throw new ConfigError(`${path} has no default export`);
+  return exported;
+}

@@ -1,0 +1,84 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Asked } from '#bindings';
+import { A2AError } from '#protocol';
+
+/** A request as Node has it, read without making a `Request` of it. */
+export class NodeAsked implements Asked {
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  readonly #incoming: IncomingMessage;
+  readonly #outgoing: ServerResponse;
+  #left: AbortController | undefined;
+  /** What is to happen when the answer has gone out whole. */
+  delivered: (() => void) | undefined;
+
+  constructor(incoming: IncomingMessage, outgoing: ServerResponse) {
+    const target = incoming.url ?? '/';
+    const mark = target.indexOf('?');
+    this.method = incoming.method ?? 'GET';
+    this.path = mark === -1 ? target : target.slice(0, mark);
+    this.query = mark === -1 ? '' : target.slice(mark + 1);
+    this.#incoming = incoming;
+    this.#outgoing = outgoing;
+  }
+
+  get origin(): string {
+    return `http://${this.#incoming.headers.host ?? 'localhost'}`;
+  }
+
+  /** Made when somebody wants it: most requests are answered before their caller could leave. */
+  get signal(): AbortSignal {
+    if (this.#left === undefined) {
+      const left = new AbortController();
+      this.#left = left;
+      const leave = (): void => {
+        if (!this.#outgoing.writableFinished) left.abort();
+      };
+      if (this.#outgoing.destroyed) leave();
+      else this.#outgoing.once('close', leave);
+    }
+    return this.#left.signal;
+  }
+
+  header(name: string): string | undefined {
+    const value = this.#incoming.headers[name];
+    return typeof value === 'object' ? value.join(', ') : value;
+  }
+
+  body(bytesMax: number): Promise<Uint8Array> {
+    const incoming = this.#incoming;
+    if (incoming.readableEnded) return Promise.resolve(parsedBefore(incoming));
+    const declared = Number(incoming.headers['content-length'] ?? 0);
+    if (declared > bytesMax) return Promise.reject(tooLarge(bytesMax));
+    if (incoming.headers.expect !== undefined) this.#outgoing.writeContinue(); // it waits to hear that the body is wanted
+    return new Promise((resolve, reject) => {
+      const pieces: Buffer[] = [];
+      let length = 0;
+      incoming.on('data', (piece: Buffer) => {
+        length += piece.length;
+        if (length > bytesMax) {
+          incoming.removeAllListeners('data').pause();
+          reject(tooLarge(bytesMax));
+        } else pieces.push(piece);
+      });
+      incoming.once('end', () => resolve(pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces, length)));
+      incoming.once('close', () => reject(new Error('the caller left before its request was whole')));
+    });
+  }
+
+  onDelivered(mark: () => void): void {
+    this.delivered = mark;
+  }
+}
+
+/** A framework around us has read it already and left what it made of it, as Express's body parsers do. */
+function parsedBefore(incoming: IncomingMessage & { readonly body?: unknown }): Uint8Array {
+  const { body } = incoming;
+  if (body instanceof Uint8Array) return body;
+  return Buffer.from(typeof body === 'string' ? body : (JSON.stringify(body) ?? ''));
+}
+
+function tooLarge(bytesMax: number): A2AError {
+  return new A2AError('PAYLOAD_TOO_LARGE', `Request body too large: more than ${bytesMax} bytes`);
+}

@@ -1,0 +1,53 @@
+import type { EngineLimits } from '#engine';
+import type { ServerLimits } from '../limits.ts';
+import type { LogLevel } from '../log.ts';
+import type { AgentLike } from '../served.ts';
+
+/** What `parley.config.ts` or `parley.config.json` holds. docs/config.md says what each means. */
+export interface ParleyConfig {
+  readonly agents?: readonly (string | AgentLike)[];
+  readonly port?: number;
+  readonly host?: string;
+  readonly url?: string;
+  readonly data?: string;
+  readonly memory?: boolean;
+  readonly auth?: boolean;
+  readonly allowedHosts?: readonly string[];
+  readonly allowedOrigins?: readonly string[];
+  readonly card?: 'superset' | 'strict';
+  readonly publisher?: string;
+  readonly idempotency?: 'key' | 'messageId';
+  readonly versionRequired?: boolean;
+  readonly log?: LogLevel;
+  readonly limits?: Partial<ServerLimits & EngineLimits>;
+  readonly a2a?: A2aBlock;
+}
+
+/** The block that CortexPrism's documents show (reference/seeds/004), taken as it stands. Our own keys win over it. */
+export interface A2aBlock {
+  readonly enabled?: boolean;
+  readonly server?: {
+    readonly port?: number;
+    readonly bindAddress?: string;
+    readonly allowedOrigins?: readonly string[];
+  };
+  readonly remoteAgents?: Readonly<Record<string, RemoteAgent>>;
+  readonly MAX_TASKS?: number;
+  readonly MAX_CONTEXTS?: number;
+  readonly TASK_TTL_MS?: number;
+  readonly IDLE_CLEANUP_INTERVAL_MS?: number;
+}
+
+/** An agent elsewhere, under a name that stands wherever its address could. */
+export interface RemoteAgent {
+  readonly endpoint: string;
+  readonly agentCardUrl?: string;
+  readonly authToken?: string;
+  /** In milliseconds. */
+  readonly timeout?: number;
+}
+
+/** For the types alone: an editor completes and checks what stands inside. */
+export function defineConfig(config: ParleyConfig): ParleyConfig {
+  return config;
+}

@@ -1,0 +1,51 @@
+import type { EngineLimits } from '#engine';
+import type { ServerLimits } from '../limits.ts';
+
+/** What each limit means: one sentence, for docs/config.md. The compiler demands one for every limit there is. */
+export const SERVER_LIMIT_DOCS: Readonly<Record<keyof ServerLimits, string>> = {
+  bodyBytesMax: 'Largest body of a request. Larger content goes by reference.',
+  jsonDepthMax: 'Arrays and objects inside each other.',
+  jsonMembersMax: 'Arrays, objects and members of objects in one request.',
+  messagePartsMax: 'Parts of one message.',
+  idCharsMax: 'Length of an id.',
+  headersMax: 'Headers of a request.',
+  headerMsMax: 'From the first byte of a request to the end of its headers.',
+  requestMsMax: 'From the first byte of a request to the end of its body.',
+  streamIdleMsMax: 'A stream whose reader takes nothing for this long is cut off; it can be resumed.',
+  keepAliveMs: 'The longest silence of a stream.',
+  reconnectMs: 'What the readers of streams are told: how soon to come back when one is cut off.',
+  connectionsMax: 'Open connections. 0: as many as the process may have files open, less a reserve.',
+  streamsMax: 'Open streams. 0: nine in ten of the connections.',
+  drainMsMax: 'Of stopping, from the signal to the exit.',
+  cardAgeMsMax: 'How long a card may be kept by whoever fetched it.',
+};
+
+export const ENGINE_LIMIT_DOCS: Readonly<Record<keyof EngineLimits, string>> = {
+  taskEventsMax: 'Events of one task.',
+  taskBytesMax: 'Content of one task.',
+  artifactBytesMax: 'Content of one artifact.',
+  spillBytes: 'Content of a part above this goes to a file of its own.',
+  runningTasksMax: 'Turns that run at once.',
+  queuedTasksMax: 'Turns that wait for their place.',
+  queuedMessagesMax: 'Messages that wait for the turn under way in one task.',
+  pushConfigsMax: 'Webhooks of one task.',
+  openContextsMax: 'Conversations that agents keep open.',
+  openContextMsMax: 'How long an unused one is kept.',
+  runMsMax: 'A run of an agent, in all.',
+  runIdleMsMax: 'A run of an agent without a word.',
+  runAskMsMax: 'A run that waits this long for its caller is let go; the answer starts it again.',
+  runGraceMs: 'A run that was stopped and has not ended after this loses its place to another.',
+  windowEvents: 'Events that a run may be ahead of the disk.',
+  windowBytes: 'Content that a run may be ahead of the disk.',
+  tailEvents: 'Events of a live task that are kept at hand for its readers.',
+  tailBytes: 'Content of a live task that is kept at hand for its readers.',
+  firstOutputMs: "How long a stream waits for the agent's first word before it announces the task.",
+  pollMsMax: 'How long a get that asks for news waits for them.',
+  attemptsMax: 'Starts of one turn; a task whose process died as often is given up.',
+  retryMs: 'The second start comes after this, the third after four times this.',
+  finishedMsMax: 'How long finished tasks are kept. In memory: an hour.',
+  finishedTasksMax: 'How many finished tasks are kept.',
+  waitingMsMax: 'A task that has waited this long for its caller fails.',
+  sweepMs: 'How often what is over is swept up.',
+  tickMs: 'How often timeouts are looked at.',
+};

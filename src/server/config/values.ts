@@ -1,0 +1,120 @@
+import type { Json } from '#protocol';
+
+/** What a key takes. */
+export type KeyType =
+  | { readonly kind: 'text'; readonly oneOf?: readonly string[]; readonly form?: 'url' | 'domain' }
+  | { readonly kind: 'number'; readonly min: number; readonly max: number }
+  | { readonly kind: 'boolean' }
+  | { readonly kind: 'list' }
+  /** Names and files, and in a `.ts` file agents themselves. */
+  | { readonly kind: 'agents' }
+  | { readonly kind: 'remotes' };
+
+/** A value that is none: `problem` follows the name of where it stands. */
+export class ConfigError extends Error {
+  override readonly name: string = 'ConfigError';
+}
+
+/** From the environment or a flag, where everything is text. */
+export function fromText(text: string, type: KeyType, where: string): unknown {
+  switch (type.kind) {
+    case 'number':
+      return fromFile(/^\d+$/.test(text.trim()) ? Number(text) : text, type, where);
+    case 'boolean':
+      if (TRUE.has(text.toLowerCase())) return true;
+      if (FALSE.has(text.toLowerCase())) return false;
+      throw new ConfigError(`${where}: ${shown(text)} is neither true nor false`);
+    case 'list':
+    case 'agents':
+      return text
+        .split(',')
+        .map((item) => item.trim())
+        .filter((item) => item !== '');
+    case 'text':
+      return fromFile(text, type, where);
+    case 'remotes':
+      throw new ConfigError(`${where}: belongs in a configuration file`);
+  }
+}
+
+const TRUE: ReadonlySet<string> = new Set(['1', 'true', 'yes', 'on']);
+const FALSE: ReadonlySet<string> = new Set(['0', 'false', 'no', 'off', '']);
+
+/** From a file, where JSON has types of its own. */
+export function fromFile(value: unknown, type: KeyType, where: string): unknown {
+  switch (type.kind) {
+    case 'number':
+      return checkNumber(value, type, where);
+    case 'boolean':
+      if (typeof value === 'boolean') return value;
+      throw new ConfigError(`${where}: ${shown(value)} is neither true nor false`);
+    case 'text':
+      return checkText(value, type, where);
+    case 'list':
+      if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return value;
+      throw new ConfigError(`${where}: must be a list of texts`);
+    case 'agents':
+      if (Array.isArray(value) && value.every(isAgentLike)) return value;
+      throw new ConfigError(`${where}: must be a list of names, files and agents`);
+    case 'remotes':
+      return checkRemotes(value, where);
+  }
+}
+
+function checkNumber(value: unknown, { min, max }: Extract<KeyType, { kind: 'number' }>, where: string): number {
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= min && value <= max) return value;
+  const range = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`;
+  throw new ConfigError(`${where}: ${shown(value)} is not a whole number ${range}`);
+}
+
+function checkText(value: unknown, { oneOf, form }: Extract<KeyType, { kind: 'text' }>, where: string): string {
+  if (typeof value !== 'string' || value === '') throw new ConfigError(`${where}: ${shown(value)} is not a text`);
+  if (oneOf !== undefined && !oneOf.includes(value)) throw new ConfigError(`${where}: ${shown(value)} is not one of ${oneOf.join(', ')}`);
+  if (form === 'url' && !isPlainUrl(value)) {
+    throw new ConfigError(`${where}: ${shown(value)} is not an http(s) address without user, query or fragment`);
+  }
+  if (form === 'domain' && !/^(?=.{1,253}$)[a-z0-9-]+(?:\.[a-z0-9-]+)+$/i.test(value)) {
+    throw new ConfigError(`${where}: ${shown(value)} is not a domain, as agents.example.org`);
+  }
+  return value;
+}
+
+function isPlainUrl(text: string): boolean {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  return url !== undefined && /^https?:$/.test(url.protocol) && `${url.username}${url.password}${url.search}${url.hash}` === '';
+}
+
+const REMOTE: Readonly<Record<string, 'string' | 'number'>> = {
+  endpoint: 'string',
+  agentCardUrl: 'string',
+  authToken: 'string',
+  timeout: 'number',
+};
+
+function checkRemotes(value: unknown, where: string): unknown {
+  if (!isObject(value)) throw new ConfigError(`${where}: must be an object of agents by name`);
+  for (const [name, agent] of Object.entries(value)) {
+    const at = `${where}.${name}`;
+    if (!isObject(agent)) throw new ConfigError(`${at}: must be an object`);
+    for (const [member, content] of Object.entries(agent)) {
+      const type = REMOTE[member];
+      if (type === undefined) throw new ConfigError(`${at}.${member}: there is no such key; there are ${Object.keys(REMOTE).join(', ')}`);
+      if (typeof content !== type) throw new ConfigError(`${at}.${member}: must be a ${type}`);
+    }
+    if (typeof agent['endpoint'] !== 'string' || !isPlainUrl(agent['endpoint']))
+      throw new ConfigError(`${at}.endpoint: must be an address`);
+  }
+  return value;
+}
+
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isAgentLike(value: unknown): boolean {
+  return typeof value === 'string' || (isObject(value) && 'card' in value && ('run' in value || 'service' in value));
+}
+
+function shown(value: unknown): string {
+  return JSON.stringify(value as Json)?.slice(0, 60) ?? String(value);
+}

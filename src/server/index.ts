@@ -1,0 +1,22 @@
+/**
+ * The server room: agents on the web. `createHandler` is a plain `fetch` handler for every host that has `Request` and `Response`;
+ * `serve`, in adapters/node.ts, is a whole node on Node's own HTTP server. It puts the bindings over an engine, under one table of
+ * routes, behind checks of host and origin and one gate.
+ *
+ * ```ts
+ * export default createHandler({ agents: [echo] });
+ * ```
+ */
+export { type A2aBlock, defineConfig, type ParleyConfig, type RemoteAgent } from './config/config.ts';
+export { KEYS, type Key } from './config/keys.ts';
+export { type Layers, resolveConfig, type Settings } from './config/resolve.ts';
+export { suggest } from './config/suggest.ts';
+export { ConfigError } from './config/values.ts';
+export type { Gate } from './gate.ts';
+export { createHandler, type Handler } from './handler.ts';
+export { DEFAULT_SERVER_LIMITS, type ServerLimits } from './limits.ts';
+export { createLog, LOG_LEVELS, type Log, type LogLevel } from './log.ts';
+export { createMetrics, type Metrics } from './metrics.ts';
+export type { HandlerOptions, ServingOptions } from './options.ts';
+export { ROUTES, type Route } from './routes.ts';
+export { type AgentLike, pathName, type ServedAgent } from './served.ts';

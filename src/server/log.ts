@@ -1,0 +1,65 @@
+import type { Json } from '#protocol';
+
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** One line an event. What is in `fields` is data; what went wrong is handed over as it was caught. */
+export interface Log {
+  debug(message: string, fields?: Fields): void;
+  info(message: string, fields?: Fields): void;
+  warn(message: string, fields?: Fields): void;
+  error(message: string, cause?: unknown, fields?: Fields): void;
+  isOn(level: LogLevel): boolean;
+}
+
+export type Fields = Readonly<Record<string, Json | undefined>>;
+
+export interface LogOptions {
+  readonly level?: LogLevel;
+  /** Takes whole lines, each with its newline. */
+  readonly write: (line: string) => void;
+  /** Texts that must never appear: tokens from the configuration. */
+  readonly secrets?: readonly string[];
+  readonly now?: () => Date;
+}
+
+/** JSON lines. Keys that sound like credentials and texts that look like them are left out, whatever they stand in. */
+export function createLog({ level = 'info', write, secrets = [], now = () => new Date() }: LogOptions): Log {
+  const least = LOG_LEVELS.indexOf(level);
+  const isOn = (wanted: LogLevel): boolean => LOG_LEVELS.indexOf(wanted) >= least;
+  const known = secrets.filter((secret) => secret.length >= 4);
+  const say = (at: LogLevel, message: string, fields: Fields = {}): void => {
+    if (!isOn(at)) return;
+    // JSON has no line breaks inside: nothing that a caller sends can make a line of its own.
+    const line = JSON.stringify({ time: now().toISOString(), level: at, message, ...fields }, cleaned);
+    write(`${known.reduce((text, secret) => text.replaceAll(secret, REMOVED), line)}\n`);
+  };
+  return {
+    debug: (message, fields) => say('debug', message, fields),
+    info: (message, fields) => say('info', message, fields),
+    warn: (message, fields) => say('warn', message, fields),
+    error: (message, cause, fields) => say('error', message, cause === undefined ? fields : { ...fields, cause: described(cause) }),
+    isOn,
+  };
+}
+
+export const SILENT: Log = createLog({ level: 'silent', write: () => {} });
+
+const REMOVED = '[removed]';
+const SECRET_NAME =
+  /^(?:authorization|proxy-authorization|cookie|set-cookie|credentials?|.*(?:token|secret|passw|api-?key|private-?key).*)$/i;
+/** `Bearer …` and `Basic …`, signed tokens, keys with a well-known prefix, a password in an address. */
+const SECRET_TEXT =
+  /\b(?:bearer|basic)\s+[\w.~+/=-]{8,}|\beyJ[\w-]{8,}\.[\w-]+\.[\w-]*|\b(?:sk|pk|ghp|gho|xox[abp])[-_][\w-]{8,}|(?<=:\/\/)[^\s/:@]*:[^\s/@]+(?=@)/gi;
+
+function cleaned(name: string, value: unknown): unknown {
+  if (typeof value === 'string') return SECRET_NAME.test(name) ? REMOVED : value.replaceAll(SECRET_TEXT, REMOVED);
+  return value !== null && typeof value === 'object' && SECRET_NAME.test(name) ? REMOVED : value;
+}
+
+/** An error with what caused it, as deep as anybody wants to read. */
+function described(cause: unknown, depth = 0): Json {
+  if (!(cause instanceof Error)) return typeof cause === 'string' ? cause : String(cause);
+  const inner = cause.cause === undefined || depth > 4 ? {} : { cause: described(cause.cause, depth + 1) };
+  return { name: cause.name, message: cause.message, stack: cause.stack ?? '', ...inner };
+}

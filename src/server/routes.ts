@@ -1,0 +1,103 @@
+import { hasRestRoute } from '#bindings';
+
+/** Everything that is served, by name. */
+export type RouteName = 'card' | 'catalog' | 'jsonrpc' | 'rest' | 'admin' | 'health' | 'ready' | 'metrics' | 'console' | 'welcome';
+
+export interface Route {
+  readonly name: RouteName;
+  /** `agent`: below the root and below each `/agents/{name}`. `node`: at the root only. */
+  readonly at: 'agent' | 'node';
+  readonly methods: readonly string[];
+  /** Exact paths; a slash at the end of a request's path is not looked at. */
+  readonly paths?: readonly string[];
+  /** Everything below. */
+  readonly under?: string;
+  /** `public` is answered whoever asks. The others are for callers whom the gate has let in, and for those with the scope `admin`. */
+  readonly access: 'public' | 'caller' | 'admin';
+}
+
+/**
+ * What a node serves: one row, one thing. A path may have several rows with other methods. HTTP+JSON has no paths here: they are in its
+ * grammar, in each dialect, and are asked for last.
+ */
+export const ROUTES: readonly Route[] = [
+  {
+    name: 'card',
+    at: 'agent',
+    methods: ['GET', 'HEAD'],
+    paths: ['/.well-known/agent-card.json', '/.well-known/agent.json', '/.well-known/a2a-agent-card.json', '/api/a2a/agent-card.json'],
+    access: 'public',
+  },
+  {
+    name: 'catalog',
+    at: 'node',
+    methods: ['GET', 'HEAD'],
+    paths: ['/.well-known/ai-catalog.json', '/.well-known/ard.json'],
+    access: 'public',
+  },
+  { name: 'jsonrpc', at: 'agent', methods: ['POST'], paths: ['/', '/a2a', '/a2a/jsonrpc', '/api/a2a'], access: 'caller' },
+  { name: 'welcome', at: 'agent', methods: ['GET', 'HEAD'], paths: ['/'], access: 'public' },
+  { name: 'admin', at: 'node', methods: ['GET', 'HEAD', 'POST', 'DELETE'], under: '/api/parley/v1', access: 'admin' },
+  { name: 'console', at: 'node', methods: ['GET', 'HEAD'], under: '/console', access: 'public' },
+  { name: 'health', at: 'node', methods: ['GET', 'HEAD'], paths: ['/healthz'], access: 'public' },
+  { name: 'ready', at: 'node', methods: ['GET', 'HEAD'], paths: ['/readyz'], access: 'public' },
+  { name: 'metrics', at: 'node', methods: ['GET', 'HEAD'], paths: ['/metrics'], access: 'admin' },
+];
+
+const REST: Route = { name: 'rest', at: 'agent', methods: ['GET', 'HEAD', 'POST', 'DELETE'], access: 'caller' };
+
+/** First segments that are never a tenant's name in HTTP+JSON. */
+const OURS: ReadonlySet<string> = new Set(['.well-known', 'agents', 'api', 'console', 'mcp']);
+
+export interface Place {
+  /** The agent's name; undefined: the root agent. */
+  readonly agent: string | undefined;
+  /** Stripped from the path before bindings look at it. */
+  readonly base: string;
+  /** Below the base, without a slash at its end. */
+  readonly path: string;
+}
+
+/** `/agents/{name}/…` is a place of its own; everything else belongs to the root agent. */
+export function placeOf(path: string): Place {
+  if (!path.startsWith('/agents/')) return { agent: undefined, base: '', path: trimmed(path) };
+  const end = path.indexOf('/', 8);
+  const name = end === -1 ? path.slice(8) : path.slice(8, end);
+  return { agent: name, base: `/agents/${name}`, path: end === -1 ? '/' : trimmed(path.slice(end)) };
+}
+
+function trimmed(path: string): string {
+  if (path.length < 2 || !path.endsWith('/')) return path;
+  let end = path.length;
+  while (end > 0 && path.charCodeAt(end - 1) === 0x2f) end -= 1;
+  return end === 0 ? '/' : path.slice(0, end);
+}
+
+const byPath = new Map<string, Route[]>();
+for (const route of ROUTES) for (const path of route.paths ?? []) byPath.set(path, [...(byPath.get(path) ?? []), route]);
+const prefixes = ROUTES.filter((route) => route.under !== undefined);
+const NONE: readonly Route[] = [];
+
+/** The rows for a path, whatever their methods; empty: nothing is served there. */
+export function routesAt({ agent, path }: Place): readonly Route[] {
+  const found = byPath.get(path);
+  if (found !== undefined) return agent === undefined ? found : found.filter((route) => route.at === 'agent');
+  if (agent === undefined) {
+    for (const route of prefixes) if (path === route.under || path.startsWith(`${route.under}/`)) return [route];
+  }
+  const first = path.slice(1, path.indexOf('/', 1) === -1 ? undefined : path.indexOf('/', 1));
+  return !OURS.has(first) && isRest(path) ? [REST] : NONE;
+}
+
+/** A path that is not well-formed is HTTP+JSON's to refuse. */
+function isRest(path: string): boolean {
+  try {
+    return hasRestRoute(path);
+  } catch {
+    return true;
+  }
+}
+
+export function methodsOf(routes: readonly Route[]): string {
+  return [...new Set(routes.flatMap((route) => route.methods))].join(', ');
+}

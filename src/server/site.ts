@@ -1,0 +1,79 @@
+import type { Answer, Asked, Caller, ServeOptions } from '#bindings';
+import { answerJsonRpc, answerRest } from '#bindings';
+import type { AdminService } from '#protocol';
+import { adminAnswer } from './admin.ts';
+import { json, refusal, retryAfter, text } from './answers.ts';
+import type { Cards } from './cards.ts';
+import { catalogAnswer } from './catalog.ts';
+import { LOCAL } from './gate.ts';
+import { METRICS_TYPE, type Metrics } from './metrics.ts';
+import type { Place, Route, RouteName } from './routes.ts';
+import type { ServedAgent } from './served.ts';
+import { welcome } from './welcome.ts';
+
+/** What the routes of a node are answered with. */
+export interface Site {
+  /** The first is the root agent. */
+  readonly agents: readonly ServedAgent[];
+  readonly cards: Cards;
+  readonly admin: AdminService | undefined;
+  readonly metrics: Metrics;
+  /** Where the node is reached: as configured, or as this caller, whose host was checked, reached it. */
+  readonly baseOf: (asked: Asked) => string;
+  readonly noteBase: (asked: Asked) => void;
+  readonly serving: (agent: ServedAgent, place: Place) => ServeOptions;
+  readonly publisher: string;
+  readonly changed: Date;
+  readonly cardAgeMsMax: number;
+  /** Files of the web console, if it is here. */
+  readonly console: ((path: string) => Answer | Promise<Answer>) | undefined;
+  /** `open` once requests are taken, `draining` when no more are. */
+  readonly phase: () => 'starting' | 'open' | 'draining';
+  readonly isBroken: () => boolean;
+}
+
+/** A request on its way to a route: checked, let in, and with its agent found. */
+export interface Visit {
+  readonly asked: Asked;
+  readonly place: Place;
+  readonly route: Route;
+  readonly agent: ServedAgent;
+  readonly caller: Caller;
+}
+
+type Answering = (site: Site, visit: Visit) => Answer | Promise<Answer>;
+
+/** Each row of the route table, answered. */
+export const ANSWERS: Readonly<Record<RouteName, Answering>> = {
+  jsonrpc: (site, visit) => answerJsonRpc(visit.asked, visit.agent.service, optionsFor(site, visit)),
+  rest: (site, visit) => answerRest(visit.asked, visit.agent.service, optionsFor(site, visit)),
+  card: (site, { asked, agent, place }) => site.cards.answer({ asked, card: agent.card, base: `${site.baseOf(asked)}${place.base}` }),
+  catalog: ({ agents, publisher, changed, cardAgeMsMax, baseOf }, { asked }) =>
+    catalogAnswer({ agents, publisher, changed, ageMsMax: cardAgeMsMax, base: baseOf(asked) }),
+  admin: ({ admin }, { asked, place }) => adminAnswer(asked, place.path.slice('/api/parley/v1'.length), admin),
+  health: () => json({ status: 'ok' }, 200, { 'Cache-Control': 'no-store' }),
+  ready: (site) => ready(site),
+  metrics: ({ metrics }) => text(metrics.text(), METRICS_TYPE),
+  console: ({ console: files }, { place }) => files?.(place.path) ?? refusal(404, 'this node has no console'),
+  welcome: ({ agents, baseOf, console: files }, { asked, agent, place }) =>
+    welcome(asked, {
+      agents: place.agent === undefined ? agents : [agent],
+      base: `${baseOf(asked)}${place.base}`,
+      hasConsole: files !== undefined,
+    }),
+};
+
+/** The gate has found out who calls; in the open case that is what bindings take for granted. */
+function optionsFor({ serving, noteBase }: Site, { asked, agent, place, caller }: Visit): ServeOptions {
+  noteBase(asked);
+  const options = serving(agent, place);
+  return caller === LOCAL ? options : { ...options, caller: () => caller };
+}
+
+/** For whoever sends traffic here: a node that starts, stops or can't write any more takes none. */
+function ready(site: Site): Answer {
+  const phase = site.phase();
+  const headers = { 'Cache-Control': 'no-store' };
+  if (phase === 'open' && !site.isBroken()) return json({ status: 'ready' }, 200, headers);
+  return json({ status: phase === 'open' ? 'broken' : phase }, 503, { ...headers, ...retryAfter(1000) });
+}
