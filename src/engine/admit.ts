@@ -4,7 +4,7 @@ import type { Call } from './call.ts';
 import type { Core, EntryNotes } from './core.ts';
 import { agentOf, aliasKey, append, hold, release } from './core.ts';
 import type { Admitted, Input, Live } from './live.ts';
-import { newLive } from './live.ts';
+import { newLive, nextCommit } from './live.ts';
 import { checkInput, checkOutput, modesOf } from './modes.ts';
 import { statusEvent } from './outputs.ts';
 import type { SendRecord, TaskRow } from './ports.ts';
@@ -23,14 +23,19 @@ export async function admit(core: Core, call: Call, naming?: Naming): Promise<Ad
   const config = call.request.configuration?.taskPushNotificationConfig;
   const found = await continued(core, call);
   try {
-    if (config !== undefined) await checkInlinePush(core, call, { config, live: found.live });
+    if (config !== undefined) await checkInlinePush(core, call, { config, live: found });
+    if (found !== undefined && isTerminal(found.row.state) && call.request.message.taskId !== undefined) return await refuse(core, found);
     // From here on nothing is awaited: what is found to be so stays so until the message is in.
     checkOpen(core);
-    const live = found.live ?? madeMeanwhile(core, call);
-    return live === undefined ? create(core, call, { contextId: found.contextId, naming }) : resume(core, live, { call, naming });
-  } catch (thrown) {
-    if (found.live !== undefined) release(core, found.live);
-    throw thrown;
+    const live = madeMeanwhile(core, call) ?? found;
+    if (live === undefined || isTerminal(live.row.state)) {
+      return create(core, call, { contextId: live?.row.contextId ?? call.request.message.contextId, naming });
+    }
+    const admitted = resume(core, live, { call, naming });
+    live.holds += 1;
+    return admitted;
+  } finally {
+    if (found !== undefined) release(core, found);
   }
 }
 
@@ -40,6 +45,16 @@ function checkModes({ request, served }: Call): void {
   if (accepted.length > 0) checkOutput(served.makes, modesOf(accepted));
 }
 
+/** That a task is finished is told when it is durable, and not before. */
+async function refuse(core: Core, live: Live): Promise<never> {
+  const { row } = live;
+  while (live.committed < row.last) {
+    core.writer.check();
+    await nextCommit(live);
+  }
+  throw new A2AError('TASK_FINISHED', `task ${row.alias ?? row.id} is finished and takes no further message`);
+}
+
 function checkOpen(core: Core): void {
   if (core.phase !== 'open') throw new A2AError('UNAVAILABLE', 'the server is starting or stopping', { retryAfterMs: 1000 });
   core.writer.check();
@@ -47,59 +62,45 @@ function checkOpen(core: Core): void {
 
 /** Two messages under a new name at once make one task: the second finds what the first has just made. */
 function madeMeanwhile(core: Core, { request, owner, served, traits }: Call): Live | undefined {
-  if (request.message.taskId !== undefined || !traits.callerNamesTask || request.alias === undefined) return undefined;
+  if (!traits.callerNamesTask || request.alias === undefined || request.message.taskId !== undefined) return undefined;
   const live = core.aliases.get(aliasKey(owner, served.agent, request.alias));
-  if (live === undefined || isTerminal(live.row.state)) return undefined;
-  live.holds += 1;
-  return live;
+  return live?.isGone === true ? undefined : live;
 }
 
-interface Continued {
-  readonly live?: Live;
-  readonly contextId?: ContextId | undefined;
-}
-
-async function continued(core: Core, call: Call): Promise<Continued> {
+/** The task that the message goes on with, or after if it is finished; held. */
+async function continued(core: Core, call: Call): Promise<Live | undefined> {
   const { request, traits } = call;
   const { taskId, contextId } = request.message;
   if (taskId !== undefined) return named(core, call, taskId);
   if (traits.callerNamesTask && request.alias !== undefined) return aliased(core, call, request.alias);
   if (traits.resumesByContext && contextId !== undefined) return waited(core, call, contextId);
-  return { contextId };
+  return undefined;
 }
 
-async function named(core: Core, { request, owner, served }: Call, taskId: TaskId): Promise<Continued> {
+async function named(core: Core, { request, owner, served }: Call, taskId: TaskId): Promise<Live> {
   const { contextId } = request.message;
   const live = await hold(core, owner, taskId);
-  if (live !== undefined && live.row.agent === served.agent && (contextId === undefined || contextId === live.row.contextId))
-    return { live };
+  if (live !== undefined && live.row.agent === served.agent && (contextId ?? live.row.contextId) === live.row.contextId) return live;
   if (live !== undefined) release(core, live);
-  if (live === undefined || live.row.agent !== served.agent)
-    throw new A2AError('TASK_NOT_FOUND', `there is no task ${taskId}`, { info: { taskId } });
+  if (live?.row.agent !== served.agent) throw new A2AError('TASK_NOT_FOUND', `there is no task ${taskId}`, { info: { taskId } });
   throw new A2AError('INVALID_PARAMS', 'message.contextId is not the context of the task', { field: 'message.contextId' });
 }
 
 /** Decision 9: the latest task of that name goes on; if it is finished, a new one in its context does. */
-async function aliased(core: Core, { request, owner, served }: Call, alias: NonNullable<TaskRow['alias']>): Promise<Continued> {
+async function aliased(core: Core, { owner, served }: Call, alias: NonNullable<TaskRow['alias']>): Promise<Live | undefined> {
   const key = aliasKey(owner, served.agent, alias);
   const id = core.aliases.get(key)?.row.id ?? (await core.store.byAlias(owner, served.agent, alias))?.id;
-  const live = id === undefined ? undefined : await hold(core, owner, id);
-  if (live === undefined) return { contextId: request.message.contextId };
-  if (!isTerminal(live.row.state)) return { live };
-  release(core, live);
-  return { contextId: live.row.contextId };
+  return id === undefined ? undefined : hold(core, owner, id);
 }
 
 /** Only if exactly one waits: a guess is worse than a new task. */
-async function waited(core: Core, { owner, served }: Call, contextId: ContextId): Promise<Continued> {
+async function waited(core: Core, { owner, served }: Call, contextId: ContextId): Promise<Live | undefined> {
   const rows = await core.store.waiting({ owner, agent: served.agent, contextId }, 2);
   const [only] = rows;
-  if (only === undefined || rows.length > 1) return { contextId };
-  const live = await hold(core, owner, only.id);
-  if (live === undefined) return { contextId };
-  if (isInterrupted(live.row.state)) return { live };
+  const live = only === undefined || rows.length > 1 ? undefined : await hold(core, owner, only.id);
+  if (live === undefined || isInterrupted(live.row.state)) return live;
   release(core, live);
-  return { contextId };
+  return undefined;
 }
 
 interface Creation {
@@ -151,7 +152,6 @@ interface Resumption {
 /** Messages to one task are serialised: an answer to the run that asks, the next turn, or a place in its queue. */
 function resume(core: Core, live: Live, { call, naming }: Resumption): Admitted {
   const { row, run } = live;
-  if (isTerminal(row.state)) throw new A2AError('TASK_FINISHED', `task ${row.alias ?? row.id} is finished and takes no further message`);
   const wanted = call.request.configuration?.ifGenerationMatch;
   if (wanted !== undefined && wanted !== row.last) {
     throw new A2AError('TASK_GENERATION_MISMATCH', `task ${row.id} is at generation ${row.last}, not ${wanted}`);

@@ -4,6 +4,7 @@ import type { Core } from './core.ts';
 import { dropIfIdle } from './core.ts';
 import { DEFAULT_ENGINE_LIMITS } from './limits.ts';
 import type { Live, Unsaved } from './live.ts';
+import { wakeAll } from './live.ts';
 import type { EngineOptions } from './options.ts';
 import type { TaskKey } from './ports.ts';
 import { endReservations } from './retries.ts';
@@ -29,13 +30,14 @@ export function assemble(options: EngineOptions): Assembled {
   const onPublished = (live: Live, saved: Unsaved): void => {
     counts.events += saved.entries.length;
     endReservations(core, saved.reserved);
-    if (live.isGone) core.leaving.delete(live.row.id);
-    else if (saved.entries.length > 0) onCommitted?.(live.row, saved.entries);
+    if (saved.hasDirect) core.leaving.delete(live.row.id);
+    if (saved.entries.length > 0 && !live.isGone) onCommitted?.(live.row, saved.entries);
     dropIfIdle(core, live);
   };
   const onBroken = (cause: unknown): void => {
     report('the store has failed', cause);
     for (const [run, live] of core.runs) if (live.run === run) letGo(core, live, 'The store has failed.');
+    for (const live of core.lives.values()) wakeAll(live);
     options.onBroken?.(cause);
   };
   const core: Core = {
