@@ -10,7 +10,10 @@ function entryFor(key: number, number: number): Entry {
   const of = { taskId: taskId(`t${key}`), contextId: contextId('c') };
   const text = `entry ${number} of task ${key} `.repeat(1 + ((key * number) % 7));
   if (number % 3 === 0) {
-    return { seq: seq(number), event: { artifactUpdate: { ...of, append: true, artifact: { artifactId: artifactId('a'), parts: [{ text }] } } } };
+    return {
+      seq: seq(number),
+      event: { artifactUpdate: { ...of, append: true, artifact: { artifactId: artifactId('a'), parts: [{ text }] } } },
+    };
   }
   return { seq: seq(number), event: { statusUpdate: { ...of, status: { state: 'TASK_STATE_WORKING', timestamp: text } } } };
 }

@@ -1,5 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export interface Child {
@@ -16,8 +18,19 @@ export interface Child {
 /** A program of `children/`, under this Node. `before` is put in front: a tracer, another user. */
 export function startChild(name: string, args: readonly string[], before: readonly string[] = []): Child {
   const file = fileURLToPath(new URL(`children/${name}.ts`, import.meta.url));
-  const [command = '', ...rest] = [...before, process.execPath, '--conditions=our-src', '--disable-warning=ExperimentalWarning', file, ...args];
-  const child = spawn(command, rest, { stdio: ['ignore', 'pipe', 'pipe'] });
+  const [command = '', ...rest] = [
+    ...before,
+    process.execPath,
+    '--conditions=our-src',
+    '--disable-warning=ExperimentalWarning',
+    file,
+    ...args,
+  ];
+  const child = spawn(command, rest, {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    // Compiling takes most of a child's life. A child that ends by itself leaves what it compiled to the next.
+    env: { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), 'parley-compiled') },
+  });
   let out = '';
   let errors = '';
   let wakes: (() => void)[] = [];

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Entry, Store, TaskKey } from '#engine';
 import { seq, taskId } from '#protocol';
 import { openSqliteStore } from '../../src/engine/adapters/sqlite.ts';
@@ -13,6 +13,7 @@ import { times } from './size.ts';
 /** faults.md E1 for the store alone: SIGKILL at any moment. Everything that was acknowledged is there, and nothing has a gap. */
 const folder = mkdtempSync(join(tmpdir(), 'parley-e1-'));
 afterAll(() => rmSync(folder, { recursive: true }));
+beforeAll(() => startChild('committer', ['', 'warm']).ended);
 
 interface Kill {
   /** Last sequence number that the child acknowledged, by task. */
@@ -29,7 +30,12 @@ async function killOne(path: string, how: 'honest' | 'lie'): Promise<Kill> {
   await child.ended;
   const acked = new Map<number, number>();
   for (const line of child.lines()) {
-    for (const [key = '', last = ''] of line.startsWith('a ') ? line.slice(2).split(' ').map((each) => each.split(':')) : []) {
+    for (const [key = '', last = ''] of line.startsWith('a ')
+      ? line
+          .slice(2)
+          .split(' ')
+          .map((each) => each.split(':'))
+      : []) {
       if (key !== '') acked.set(Number(key), Number(last));
     }
   }
@@ -55,7 +61,11 @@ async function compare(store: Store, acked: ReadonlyMap<number, number>): Promis
   return { lost, gaps };
 }
 
-async function killMany(name: string, how: 'honest' | 'lie', kills: number): Promise<Found & { readonly acks: number; readonly inside: number }> {
+async function killMany(
+  name: string,
+  how: 'honest' | 'lie',
+  kills: number,
+): Promise<Found & { readonly acks: number; readonly inside: number }> {
   const path = join(folder, name);
   const all = new Map<number, number>();
   let found: Found = { lost: 0, gaps: 0 };

@@ -2,8 +2,8 @@ import { resolve } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { filesOf } from './sqlite/files.ts';
 import { lockStore } from './sqlite/lock.ts';
-import { findLosses } from './sqlite/losses.ts';
-import { openDatabase, readMeta } from './sqlite/open.ts';
+import { findLosses, readMarksOf } from './sqlite/losses.ts';
+import { explainOpening, openDatabase, readMeta } from './sqlite/open.ts';
 import type { SqliteOptions, SqliteStore } from './sqlite/options.ts';
 import { DEFAULT_OPTIONS } from './sqlite/options.ts';
 import { assemble } from './sqlite/store.ts';
@@ -20,13 +20,14 @@ export function openSqliteStore(path: string, options: SqliteOptions = {}): Sqli
   const lock = lockStore(files.path);
   let db: DatabaseSync | undefined;
   try {
+    const marks = readMarksOf(files, settings);
     db = openDatabase(files, { mayCreate: settings.create, cacheBytes: settings.cacheBytes });
     const meta = readMeta(db);
-    const losses = findLosses(db, files, meta, settings);
+    const losses = findLosses(db, marks, { files, meta, acceptLoss: settings.acceptLoss });
     return assemble({ db, files, lock, meta, losses, settings });
   } catch (thrown) {
     db?.close();
     lock.release();
-    throw thrown;
+    throw explainOpening(files.path, thrown);
   }
 }

@@ -6,10 +6,13 @@ import { entriesFor } from '../entries.ts';
 
 /**
  * Commits until it is killed, and says so: `b` before a commit, `a` and what it held after it. With `lie` it says `a` too early,
- * which is what the test must be able to notice. `count` commits, then it kills itself: the files are left as a crash leaves them.
+ * which is what the test must be able to notice. `count` commits, then it kills itself: the files are left
+ * as a crash leaves them. With `warm` it only gets compiled.
  */
 const [path = '', how = 'honest', count = '0'] = process.argv.slice(2);
-const store = openSqliteStore(path, { ballastBytes: 0, walBytes: 300_000, walBytesMax: 2_000_000 });
+if (how === 'warm') process.exit(0);
+// Small, so that kills fall into checkpoints too; large where the WAL itself is wanted.
+const store = openSqliteStore(path, { ballastBytes: 0, walBytes: count === '0' ? 300_000 : 16_000_000, walBytesMax: 64_000_000 });
 const say = (line: string): void => {
   writeSync(1, `${line}\n`);
 };

@@ -37,7 +37,7 @@ export function lockStore(path: string): Lock {
     throw new StoreError('locked', `${path} is being opened by other processes at this moment`);
   } catch (thrown) {
     db.close();
-    throw thrown;
+    throw thrown instanceof StoreError ? thrown : new StoreError('failed', `the lock file ${file} can't be written`, thrown);
   }
 }
 

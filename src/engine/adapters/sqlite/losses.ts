@@ -1,8 +1,9 @@
+import { constants, copyFileSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { StoreError } from './faults.ts';
 import type { Files } from './files.ts';
 import { sizeOf } from './files.ts';
-import type { MarkedCommit } from './marks.ts';
+import type { MarkedCommit, MarksRead } from './marks.ts';
 import { readMarks } from './marks.ts';
 import type { Meta } from './open.ts';
 import type { Quarantined } from './quarantine.ts';
@@ -18,25 +19,31 @@ export interface Losses {
   readonly isStale: boolean;
 }
 
+interface Compared {
+  readonly files: Files;
+  readonly meta: Meta;
+}
+
 interface LossOptions {
   /** Carry on although it can't be said what was lost. */
   readonly acceptLoss: boolean;
+}
+
+/** Before SQLite touches the files: without marks nobody could tell whether the WAL is whole. */
+export function readMarksOf(files: Files, { acceptLoss }: LossOptions): MarksRead | undefined {
+  const marks = readMarks(files.marks);
+  if (marks === undefined && sizeOf(files.wal) > 0 && !acceptLoss) {
+    throw refusal(files, 'the high-water mark is missing or illegible, and the WAL is not empty: whether commits were lost can’t be told');
+  }
+  return marks;
 }
 
 /**
  * Compares the database with its high-water mark. What is missing is named, task by task; where it can't be named the store is not
  * opened.
  */
-export function findLosses(db: DatabaseSync, files: Files, meta: Meta, { acceptLoss }: LossOptions): Losses {
-  const marks = readMarks(files.marks);
-  if (marks === undefined) {
-    if (sizeOf(files.wal) > 0 && !acceptLoss)
-      throw refusal(
-        files,
-        'the high-water mark is missing or illegible, and the WAL is not empty: whether commits were lost can’t be told',
-      );
-    return { ...NOTHING, isStale: true };
-  }
+export function findLosses(db: DatabaseSync, marks: MarksRead | undefined, { files, meta, acceptLoss }: LossOptions & Compared): Losses {
+  if (marks === undefined) return { ...NOTHING, isStale: true };
   if (marks.store !== meta.store && !acceptLoss) throw refusal(files, `${files.marks} belongs to another store`);
   if (meta.commits < marks.base && !acceptLoss) {
     throw refusal(
@@ -46,9 +53,19 @@ export function findLosses(db: DatabaseSync, files: Files, meta: Meta, { acceptL
   }
   const lost = marks.store === meta.store ? marks.commits.filter(({ commit }) => commit > meta.commits) : [];
   if (lost.length === 0) return { ...NOTHING, isStale: marks.store !== meta.store || meta.commits < marks.base };
+  keepWal(files);
   const problems = structureProblems(db);
   if (problems.length > 0) throw refusal(files, `${lost.length} commits were lost, and what is left is not whole (${problems.join('; ')})`);
   return { tasks: tasksIn(lost), others: lost.filter((commit) => commit.hasOther).length, commits: lost.length, isStale: true };
+}
+
+/** SQLite will empty the WAL and with it what is illegible in it: somebody may want to look at that. */
+function keepWal({ wal }: Files): void {
+  try {
+    copyFileSync(wal, `${wal}.lost`, constants.COPYFILE_EXCL);
+  } catch {
+    // There is one from before, or no room: neither is worse than what has happened.
+  }
 }
 
 const NOTHING: Losses = { tasks: [], others: 0, commits: 0, isStale: false };

@@ -74,7 +74,7 @@ export interface MarksRead {
 /** Undefined: there is no such file, or it has no legible head. Illegible lines in it are passed over: the last may be torn. */
 export function readMarks(path: string): MarksRead | undefined {
   if (!existsSync(path)) return undefined;
-  const [head, ...lines] = readFileSync(path, 'utf8').split('\n').map(unsealed);
+  const [, head, ...lines] = readFileSync(path, 'utf8').split('\n').map(unsealed);
   const [header, store, base] = head?.split(' ') ?? [];
   if (header !== HEADER || store === undefined || base === undefined) return undefined;
   return { store, base: Number(base), commits: lines.flatMap((line) => (line === undefined ? [] : [commitOf(line)])) };
@@ -91,8 +91,9 @@ function taskOf(word: string): MarkedTask {
   return id === undefined ? { key: Number(key) } : { key: Number(key), id: decodeURIComponent(id) };
 }
 
+/** A line begins with its line break: if one is torn, the next is not. */
 function sealed(line: string): string {
-  return `${line} ${crc32(line).toString(16)}\n`;
+  return `\n${line} ${crc32(line).toString(16)}`;
 }
 
 function unsealed(line: string): string | undefined {

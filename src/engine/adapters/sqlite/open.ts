@@ -17,22 +17,18 @@ export interface OpenOptions {
 
 /** The database with its schema, shown to be ours. The lock is held. */
 export function openDatabase(files: Files, options: OpenOptions): DatabaseSync {
-  const isThere = inspect(files, options.mayCreate);
+  if (!inspect(files, options.mayCreate)) create(files.path, options);
+  const db = connect(files.path, options);
   try {
-    if (!isThere) create(files.path, options);
-    const db = connect(files.path, options);
-    try {
-      if (Number(readPragma(db, 'application_id')) !== APPLICATION_ID)
-        throw new StoreError('foreign', `${files.path} is a database of another program`);
-      migrate(db);
-      assertSchema(db);
-      return db;
-    } catch (thrown) {
-      db.close();
-      throw thrown;
+    if (Number(readPragma(db, 'application_id')) !== APPLICATION_ID) {
+      throw new StoreError('foreign', `${files.path} is a database of another program`);
     }
+    migrate(db);
+    assertSchema(db);
+    return db;
   } catch (thrown) {
-    throw explain(files.path, thrown);
+    db.close();
+    throw thrown;
   }
 }
 
@@ -49,7 +45,8 @@ function create(path: string, options: OpenOptions): void {
   syncFolder(dirname(path));
 }
 
-function explain(path: string, thrown: unknown): unknown {
+/** What SQLite says on the way, in words that help. */
+export function explainOpening(path: string, thrown: unknown): unknown {
   switch (troubleOf(thrown)) {
     case 'read-only':
       return new StoreError('read-only', `${path} can't be written: is it a read-only file, folder or disk?`, thrown);

@@ -13,7 +13,7 @@ export const APPLICATION_ID = 0x50726c79;
  * anyway. A log row is a segment: the entries of one task in one commit, under `task << 24 | first`, status changes and messages
  * (`words`) apart from artifact chunks. `sum`, `twin` and `hash` are how damage is told (integrity.ts).
  */
-const STEPS: readonly string[] = [
+export const MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE meta (
     one INTEGER PRIMARY KEY CHECK (one = 1), store TEXT NOT NULL, commits INTEGER NOT NULL, last_key INTEGER NOT NULL, twin INTEGER NOT NULL
@@ -57,10 +57,8 @@ const STEPS: readonly string[] = [
   `,
 ];
 
-export const SCHEMA_VERSION: number = STEPS.length;
-
 /** In one transaction: whatever happens half way, the file is as it was, or new. */
-export function migrate(db: DatabaseSync, steps: readonly string[] = STEPS): void {
+export function migrate(db: DatabaseSync, steps: readonly string[] = MIGRATIONS): void {
   const from = Number(readPragma(db, 'user_version'));
   if (from === steps.length) return;
   if (from > steps.length) {

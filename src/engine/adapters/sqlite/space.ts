@@ -18,6 +18,8 @@ export interface Space {
   /** The disk was full: what the caller is told. */
   ranOut(cause: unknown): A2AError;
   readonly isLow: boolean;
+  /** Resolves when nothing is being written. */
+  settled(): Promise<void>;
 }
 
 interface SpaceOptions {
@@ -32,37 +34,39 @@ export function createSpace({ path, ballastBytes, onLow }: SpaceOptions): Space 
   const ballast = `${path}.ballast`;
   let isLow = false;
   let isRefused = false;
-  let restoring: Promise<void> | undefined;
+  let laying: Promise<void> | undefined;
   let triedAt = Number.NEGATIVE_INFINITY;
 
-  const restore = async (): Promise<void> => {
+  const lay = async (bytesFree: number): Promise<void> => {
     try {
       const { bavail, bsize } = await statfs(dirname(path));
-      if (bavail * bsize < 2 * ballastBytes) return;
+      if (bavail * bsize < bytesFree) return;
       await fill(ballast, ballastBytes);
       isLow = false;
     } catch {
       rmSync(ballast, { force: true });
-    } finally {
-      restoring = undefined;
     }
   };
-  const tryToRestore = (): void => {
-    if (restoring !== undefined || performance.now() - triedAt < RETRY_MS) return;
+  /** One at a time, and not too often. */
+  const tryToLay = (bytesFree: number): void => {
+    if (laying !== undefined || performance.now() - triedAt < RETRY_MS) return;
     triedAt = performance.now();
-    restoring = restore();
+    laying = lay(bytesFree).finally(() => {
+      laying = undefined;
+    });
   };
 
-  if (ballastBytes > 0 && sizeOf(ballast) !== ballastBytes)
-    restoring = fill(ballast, ballastBytes).catch(() => rmSync(ballast, { force: true }));
+  if (sizeOf(ballast) !== ballastBytes) tryToLay(ballastBytes);
 
   return {
     get isLow() {
       return isLow;
     },
+    settled: async () => laying,
     admit: (batch) => {
       if (!isLow) return;
-      tryToRestore();
+      // Room for twice as much: or it would be given up again at once.
+      tryToLay(2 * ballastBytes);
       if (isRefused || !batch.some((write) => write.kind === 'task' && write.isNew)) return;
       isRefused = true;
       throw notNow('the disk is nearly full; no new task can be kept for now');

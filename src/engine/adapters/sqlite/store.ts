@@ -53,6 +53,8 @@ export function assemble({ db, files, lock, meta, losses, settings }: Opened): S
   const writing = createWriting(db, meta, { realms, tally });
   const apply = createApply(db, { realms, tally, sends, pushes });
   const reads = createReads(db, { guard, realms, tally, sends, pushes, quarantine });
+  const helper = createHelper({ path: files.path, marks: files.marks, store: meta.store, cacheBytes: settings.cacheBytes });
+  const verified = verify(db, files, helper, settings, guard);
 
   if (losses.commits > 0) {
     const highest = losses.tasks.reduce((max, task) => Math.max(max, task.key), 0);
@@ -70,10 +72,8 @@ export function assemble({ db, files, lock, meta, losses, settings }: Opened): S
     startMarks(files.marks, meta.store, writing.commits);
   }
   const marks = openMarks(files.marks);
-  const helper = createHelper({ path: files.path, marks: files.marks, store: meta.store, cacheBytes: settings.cacheBytes });
   const checkpoints = chooseCheckpoints();
   const space = createSpace({ path: files.path, ballastBytes: settings.ballastBytes, onLow: () => void checkpoints.empty('TRUNCATE') });
-  const verified = verify(db, files, helper, settings, guard);
   let purging: NodeJS.Timeout | undefined;
   let closing: Promise<void> | undefined;
 
@@ -136,6 +136,7 @@ export function assemble({ db, files, lock, meta, losses, settings }: Opened): S
   const close = async (): Promise<void> => {
     clearTimeout(purging);
     await checkpoints.close();
+    await space.settled();
     await helper.close().catch((thrown: unknown) => report('the store’s thread did not end well', thrown));
     marks.close();
     if (guard.broken === undefined) {

@@ -1,0 +1,70 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+import { taskId } from '#protocol';
+import { openSqliteStore } from '../../src/engine/adapters/sqlite.ts';
+import { ALICE } from '../contracts/rows.ts';
+import { suiteNeeding } from '../support/needs.ts';
+import { isInstalled } from '../support/tmpfs.ts';
+import type { Child } from './processes.ts';
+import { startChild } from './processes.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'parley-e5-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function ackedBy(child: Child): readonly string[] {
+  return child.lines().filter((line) => line.startsWith('a '));
+}
+
+/** SQLite syncs with one of these, by how it was built. */
+const SYNCS = 'fsync,fdatasync';
+
+suiteNeeding('strace', isInstalled('strace'), 'E5: an fsync that fails', () => {
+  // Early: the WAL of the first commits. Late: a checkpoint's turn comes too. Once: SQLite itself would carry on.
+  for (const when of ['8', '14', '40', '200+']) {
+    it(`at call ${when}: nothing is acknowledged after it, nothing is served, all that was acknowledged is there`, {
+      timeout: 60_000,
+    }, async () => {
+      const path = join(folder, `${when}.db`);
+      await openSqliteStore(path, { ballastBytes: 0 }).close();
+      const inject = ['fsync', 'fdatasync'].flatMap((call) => ['-e', `inject=${call}:error=EIO:when=${when}`]);
+      const child = startChild('failing', [path], ['strace', '-f', '-qq', '-o', '/dev/null', '-e', `trace=${SYNCS}`, ...inject]);
+      const { code } = await child.ended;
+      expect(code, child.errors()).toBe(3);
+      const lines = child.lines();
+      const failed = lines.findIndex((line) => line.startsWith('x '));
+      expect(lines.slice(failed)).toEqual(['x failed', 'commit failed', 'commit failed', 'read failed', 'list failed']);
+      const store = openSqliteStore(path, { ballastBytes: 0 });
+      for (const line of ackedBy(child)) expect((await store.task(ALICE, taskId(`t${line.slice(2)}`)))?.last).toBe(3);
+      expect(store.damaged()).toEqual([]);
+      await store.close();
+    });
+  }
+});
+
+suiteNeeding('strace', isInstalled('strace'), 'E4: power loss', () => {
+  it('between what a commit writes to the WAL and its acknowledgement there is a sync', { timeout: 60_000 }, async () => {
+    const [path, trace] = [join(folder, 'sync.db'), join(folder, 'trace')];
+    const calls = `trace=pwrite64,write,${SYNCS}`;
+    const child = startChild('committer', [path, 'honest', '40'], ['strace', '-y', '-s', '16', '-o', trace, '-e', calls]);
+    await child.ended;
+    expect(ackedBy(child)).toHaveLength(40);
+    let isDirty = false;
+    let [acks, syncs] = [0, 0];
+    for (const line of readFileSync(trace, 'utf8').split('\n')) {
+      // Zeros behind the end of the file, a megabyte at once, are no frames: they only make room.
+      if (/^pwrite64\(\d+<[^>]*-wal>/.test(line) && !/, 1048576, \d+\)/.test(line)) isDirty = true;
+      if (/^f(data)?sync\(\d+<[^>]*-wal>\)\s+= 0/.test(line)) {
+        isDirty = false;
+        syncs += 1;
+      }
+      if (/^write\(1<[^>]*>, "a /.test(line)) {
+        expect(isDirty, line).toBe(false);
+        acks += 1;
+      }
+    }
+    expect(acks).toBe(40);
+    expect(syncs).toBeGreaterThanOrEqual(40);
+  });
+});
