@@ -5,9 +5,10 @@ import type { TaskState } from '../../states.ts';
 import { TASK_STATES } from '../../states.ts';
 import type { Task } from '../../task.ts';
 import type { Codec } from '../define.ts';
-import type { ContextLimit, FlatModel, FlatWords } from '../shared/flat-model.ts';
+import type { FlatModel } from '../shared/flat-model.ts';
 import { flatMessage, flatModel, taskOfMessage } from '../shared/flat-model.ts';
 import { readFlatPart } from '../shared/flat-part.ts';
+import type { ContextLimit, FlatWords } from '../shared/flat-words.ts';
 
 /**
  * Cortex holds JSON as it comes and looks only at the members it knows. So whatever 1.0 has and it does not travels under

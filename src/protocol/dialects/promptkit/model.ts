@@ -3,9 +3,10 @@ import type { Part } from '../../parts.ts';
 import type { TaskState } from '../../states.ts';
 import type { Codec } from '../define.ts';
 import type { ReadEnv } from '../dialect.ts';
-import type { FlatModel, FlatWords } from '../shared/flat-model.ts';
+import type { FlatModel } from '../shared/flat-model.ts';
 import { flatMessage, flatModel } from '../shared/flat-model.ts';
 import { readFlatPart } from '../shared/flat-part.ts';
+import type { FlatWords } from '../shared/flat-words.ts';
 import { attempt, freeform, isRaw, metadataIf } from '../shared/read.ts';
 
 /** PromptKit decodes into Go structs: a member of the wrong type, or a state it does not know, costs it the whole answer. */

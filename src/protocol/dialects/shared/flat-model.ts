@@ -4,35 +4,13 @@ import { taskId } from '../../ids.ts';
 import type { Metadata, Mutable } from '../../json.ts';
 import type { Message, Role } from '../../message.ts';
 import type { Part } from '../../parts.ts';
-import type { TaskState } from '../../states.ts';
 import type { Artifact, Task, TaskStatus } from '../../task.ts';
 import type { Codec } from '../define.ts';
 import type { ReadEnv } from '../dialect.ts';
+import type { ContextLimit, FlatWords, Insides, MessageWords } from './flat-words.ts';
 import { withMetadata, writeArtifact, writeArtifactUpdate, writeMessage, writeStatus, writeTask } from './flat-write.ts';
 import { checkParts, flagIf, id, idIf, idWithin, listIf, member, memberIf, metadataIf, object, oneOf, textIf, textsIf } from './read.ts';
 import { timestampIf } from './values.ts';
-
-/**
- * Products that took 1.0's shapes, without `kind`, and kept 0.x's words: roles in lower case, states of their own. The model
- * is written once here; the words are an argument.
- */
-export interface FlatWords extends ContextLimit {
-  readonly states: ReadonlyMap<unknown, TaskState>;
-  readonly stateNames: Readonly<Record<TaskState, string>>;
-  readonly part: Codec<Part>;
-  readonly message: Codec<Message>;
-}
-
-export interface ContextLimit {
-  /** How long a context's id may be, where the product allows more than we do. */
-  readonly contextCharsMax?: number;
-}
-
-/** Where a message has its context: beside its id, or, in Cortex, among its metadata. */
-export interface MessageWords extends ContextLimit {
-  readonly part: Codec<Part>;
-  readonly contextInMetadata?: true;
-}
 
 export interface FlatModel {
   readonly message: Codec<Message>;
@@ -155,12 +133,6 @@ function readArtifact(raw: unknown, env: ReadEnv, part: Codec<Part>): Artifact {
   const extensions = textsIf(a.extensions, 'extensions');
   if (extensions !== undefined) out.extensions = extensions;
   return out;
-}
-
-/** The words, and the codecs made of them. */
-export interface Insides extends FlatWords {
-  readonly status: Codec<TaskStatus>;
-  readonly artifact: Codec<Artifact>;
 }
 
 function readTask(raw: unknown, env: ReadEnv, inside: Insides): Task {

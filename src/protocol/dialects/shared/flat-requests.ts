@@ -5,8 +5,8 @@ import type { CancelRequest, GetRequest, ListRequest, SendConfiguration, SendReq
 import type { Task } from '../../task.ts';
 import type { ReadEnv } from '../dialect.ts';
 import { modesIf } from './card.ts';
-import type { FlatWords } from './flat-model.ts';
 import { contextIf } from './flat-model.ts';
+import type { FlatWords } from './flat-words.ts';
 import type { Raw, Reader } from './read.ts';
 import { countIf, flagIf, id, idIf, list, member, memberIf, metadataIf, object, oneOf, textIf } from './read.ts';
 import { timestampIf } from './values.ts';

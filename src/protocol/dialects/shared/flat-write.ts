@@ -4,7 +4,7 @@ import type { Message } from '../../message.ts';
 import type { Part } from '../../parts.ts';
 import type { Artifact, Task, TaskStatus } from '../../task.ts';
 import type { Codec } from '../define.ts';
-import type { FlatWords, Insides, MessageWords } from './flat-model.ts';
+import type { FlatWords, Insides, MessageWords } from './flat-words.ts';
 
 /** JSON under construction. Members are set one by one: spreading them costs more than reading them did. */
 type Out = { [key: string]: Json };
