@@ -1,4 +1,4 @@
-import type { AdminService, AdminTask, Message, Mutable, TaskId, TenantId } from '#protocol';
+import type { AdminService, AdminTask, Logged, Message, Mutable, Seq, TaskId, TenantId } from '#protocol';
 import { A2AError, isTerminal, messageId } from '#protocol';
 import { admit } from './admit.ts';
 import type { Served } from './call.ts';
@@ -8,7 +8,7 @@ import type { Live } from './live.ts';
 import { modesOf } from './modes.ts';
 import { pageOf } from './pages.ts';
 import type { ListFilter, TaskRow } from './ports.ts';
-import { entriesAfter, foldTo } from './read.ts';
+import { entriesIn, foldTo } from './read.ts';
 import { forgetNow } from './retention.ts';
 import { stopTask } from './stopping.ts';
 
@@ -27,17 +27,7 @@ export function createAdmin(core: Core): AdminService {
       return { tasks: rows.map((row) => shown(core, row)), nextPageToken, totalSize: await core.store.count(filter) };
     },
     task: (id) => withAny(core, id, async (live) => ({ ...shown(core, live.row), task: await foldTo(core, live, live.committed) })),
-    events: ({ id, after = 0 as never, limit = EVENTS_MAX }) =>
-      withAny(core, id, async (live) => {
-        const wanted = Math.min(limit, EVENTS_MAX);
-        const found = [...(await entriesAfter(core, live, after))];
-        for (let last = found.at(-1); last !== undefined && found.length < wanted; last = found.at(-1)) {
-          const more = await entriesAfter(core, live, last.seq);
-          if (more.length === 0) break;
-          found.push(...more);
-        }
-        return found.slice(0, wanted).map(({ seq, event }) => ({ seq, event }));
-      }),
+    events: ({ id, after = 0 as Seq, limit = EVENTS_MAX }) => withAny(core, id, (live) => eventsOf(core, live, { after, limit })),
     retry: (id) => withAny(core, id, (live) => retry(core, live)),
     delete: async (id) => {
       const row = await withAny(core, id, async (live) => {
@@ -48,6 +38,22 @@ export function createAdmin(core: Core): AdminService {
       await forgetNow(core, row);
     },
   };
+}
+
+async function eventsOf(
+  core: Core,
+  live: Live,
+  { after, limit }: { readonly after: Seq; readonly limit: number },
+): Promise<readonly Logged[]> {
+  const upTo = Math.min(live.committed, after + Math.min(limit, EVENTS_MAX)) as Seq;
+  const found: Logged[] = [];
+  for (let last = after; last < upTo; ) {
+    const entries = await entriesIn(core, live, { after: last, upTo });
+    if (entries.length === 0) break;
+    for (const { seq, event } of entries) found.push({ seq, event });
+    last = entries.at(-1)?.seq ?? upTo;
+  }
+  return found;
 }
 
 async function withAny<T>(core: Core, id: TaskId, use: (live: Live) => Promise<T>): Promise<T> {

@@ -8,7 +8,7 @@ import type { Live } from './live.ts';
 import { nextCommit } from './live.ts';
 import { nameFor, renameEvent, renameTask } from './names.ts';
 import type { Entry } from './ports.ts';
-import { entriesAfter, foldTo } from './read.ts';
+import { entriesIn, foldTo } from './read.ts';
 
 /** How one reader reads. */
 export interface Reading {
@@ -32,7 +32,7 @@ export async function* follow(core: Core, live: Live, reading: Reading): AsyncGe
   yield [{ seq: from, event: { task: renameTask(trim === undefined ? snapshot : trim(snapshot), name) } }];
   let after = from;
   while (!signal.aborted) {
-    const page = entriesAfter(core, live, after);
+    const page = entriesIn(core, live, { after, upTo: live.committed });
     const entries = page instanceof Promise ? await page : page;
     const last = entries.at(-1);
     if (last !== undefined) {

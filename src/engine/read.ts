@@ -3,26 +3,30 @@ import { startFold } from '#protocol';
 import { unspill } from './blobs.ts';
 import type { Core } from './core.ts';
 import type { Live } from './live.ts';
-import type { Entry, MaybePromise, TaskKey } from './ports.ts';
+import type { Entry, EntryRange, MaybePromise, TaskKey } from './ports.ts';
 
 const PAGE = 512;
 /** Entries that are folded before others get their turn of the event loop. */
 const BREATH = 8192;
 
-/** Durable entries after a sequence number, at most a page: from memory if they are still at hand, otherwise from the store. */
-export function entriesAfter(core: Core, live: Live, after: Seq): MaybePromise<readonly Entry[]> {
-  if (after >= live.committed) return [];
-  const first = live.tail[0];
-  if (first !== undefined && first.seq <= after + 1) {
-    const from = after + 1 - first.seq;
-    return unspill(core, live.row.key, live.tail.slice(from, from + PAGE));
-  }
-  return storedAfter(core, live, after);
+/** A piece of the log: after one sequence number, up to and with another. */
+export interface Span {
+  readonly after: Seq;
+  readonly upTo: Seq;
 }
 
-async function storedAfter(core: Core, live: Live, after: Seq): Promise<readonly Entry[]> {
-  const limit = Math.min(PAGE, live.committed - after);
-  return unspill(core, live.row.key, await core.store.entries(live.row.key, { after, limit }));
+/** Durable entries, at most a page of them: from memory if they are still at hand, otherwise from the store. */
+export function entriesIn(core: Core, live: Live, { after, upTo }: Span): MaybePromise<readonly Entry[]> {
+  const count = Math.min(PAGE, Math.min(upTo, live.committed) - after);
+  if (count <= 0) return [];
+  const first = live.tail[0];
+  if (first === undefined || first.seq > after + 1) return storedIn(core, live.row.key, { after, limit: count });
+  const from = after + 1 - first.seq;
+  return unspill(core, live.row.key, live.tail.slice(from, from + count));
+}
+
+async function storedIn(core: Core, key: TaskKey, range: EntryRange): Promise<readonly Entry[]> {
+  return unspill(core, key, await core.store.entries(key, range));
 }
 
 /** The task as it stood after `at`: one pass over its log. */
@@ -30,10 +34,10 @@ export async function foldTo(core: Core, live: Live, at: Seq): Promise<Task> {
   const fold = startFold();
   let breath = 0;
   for (let after = 0 as Seq; after < at; ) {
-    const page = entriesAfter(core, live, after);
+    const page = entriesIn(core, live, { after, upTo: at });
     const entries = page instanceof Promise ? await page : page;
     if (entries.length === 0) break;
-    after = addAll(fold, entries, at);
+    after = addAll(fold, entries);
     breath += entries.length;
     if (breath >= BREATH) {
       breath = 0;
@@ -68,7 +72,7 @@ async function foldAll(core: Core, live: Live): Promise<Sight> {
     }
   };
   while (after < live.committed) {
-    const entries = await entriesAfter(core, live, after);
+    const entries = await entriesIn(core, live, { after, upTo: live.committed });
     if (entries.length === 0) break;
     addPage(entries);
   }
@@ -91,22 +95,23 @@ export async function foldStored(core: Core, { key, last, only }: StoredTask): P
   const fold = startFold();
   let isStarted = false;
   for (let after = 0 as Seq; after < last; ) {
-    const range = { after, limit: PAGE, ...(only === undefined ? {} : { only }) };
-    const page = core.store.entries(key, range);
-    const entries = page instanceof Promise ? await page : page;
+    const limit = Math.min(PAGE, last - after);
+    const found = core.store.entries(key, only === undefined ? { after, limit } : { after, limit, only });
+    const page = found instanceof Promise ? await found : found;
+    // Words have numbers with gaps between them: a page of them may reach past the place.
+    const entries = only === undefined ? page : page.filter((entry) => entry.seq <= last);
     if (entries.length === 0) break;
     isStarted = true;
-    after = addAll(fold, await unspill(core, key, entries), last);
-    if (entries.length < PAGE) break;
+    after = addAll(fold, await unspill(core, key, entries));
+    if (page.length < limit) break;
     await breathe(core);
   }
   return isStarted ? numbered(fold.task(), last) : undefined;
 }
 
-function addAll(fold: TaskFold, entries: readonly Entry[], upTo: Seq): Seq {
+function addAll(fold: TaskFold, entries: readonly Entry[]): Seq {
   let last = 0 as Seq;
   for (const entry of entries) {
-    if (entry.seq > upTo) return upTo;
     fold.add(entry.event, entry.input);
     last = entry.seq;
   }

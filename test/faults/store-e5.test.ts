@@ -20,27 +20,32 @@ function ackedBy(child: Child): readonly string[] {
 /** SQLite syncs with one of these, by how it was built. */
 const SYNCS = 'fsync,fdatasync';
 
+/** Everything the child was told is there, it was told nothing after the error, and it was served nothing. */
+async function expectStopped(path: string, inject: readonly string[]): Promise<void> {
+  await openSqliteStore(path, { ballastBytes: 0 }).close();
+  const child = startChild('failing', [path], ['strace', '-f', '-qq', '-o', '/dev/null', '-e', `trace=${SYNCS}`, ...inject]);
+  const { code } = await child.ended;
+  expect(code, child.errors()).toBe(3);
+  const lines = child.lines();
+  const failed = lines.findIndex((line) => line.startsWith('x '));
+  expect(lines.slice(failed)).toEqual(['x failed', 'commit failed', 'commit failed', 'read failed', 'list failed']);
+  const store = openSqliteStore(path, { ballastBytes: 0 });
+  for (const line of ackedBy(child)) expect((await store.task(ALICE, taskId(`t${line.slice(2)}`)))?.last).toBe(3);
+  expect(store.damaged()).toEqual([]);
+  await store.close();
+}
+
 suiteNeeding('strace', isInstalled('strace'), 'E5: an fsync that fails', () => {
-  // Early: the WAL of the first commits. Late: a checkpoint's turn comes too. Once: SQLite itself would carry on.
+  const failing = (when: string): readonly string[] =>
+    ['fsync', 'fdatasync'].flatMap((call) => ['-e', `inject=${call}:error=EIO:when=${when}`]);
+  // Only once, too: SQLite itself would carry on.
   for (const when of ['8', '14', '40', '200+']) {
-    it(`at call ${when}: nothing is acknowledged after it, nothing is served, all that was acknowledged is there`, {
-      timeout: 60_000,
-    }, async () => {
-      const path = join(folder, `${when}.db`);
-      await openSqliteStore(path, { ballastBytes: 0 }).close();
-      const inject = ['fsync', 'fdatasync'].flatMap((call) => ['-e', `inject=${call}:error=EIO:when=${when}`]);
-      const child = startChild('failing', [path], ['strace', '-f', '-qq', '-o', '/dev/null', '-e', `trace=${SYNCS}`, ...inject]);
-      const { code } = await child.ended;
-      expect(code, child.errors()).toBe(3);
-      const lines = child.lines();
-      const failed = lines.findIndex((line) => line.startsWith('x '));
-      expect(lines.slice(failed)).toEqual(['x failed', 'commit failed', 'commit failed', 'read failed', 'list failed']);
-      const store = openSqliteStore(path, { ballastBytes: 0 });
-      for (const line of ackedBy(child)) expect((await store.task(ALICE, taskId(`t${line.slice(2)}`)))?.last).toBe(3);
-      expect(store.damaged()).toEqual([]);
-      await store.close();
-    });
+    it(`at call ${when} of a thread`, { timeout: 60_000 }, () => expectStopped(join(folder, `${when}.db`), failing(when)));
   }
+  it('in a checkpoint', { timeout: 60_000 }, () => {
+    const path = join(folder, 'checkpoint.db');
+    return expectStopped(path, ['-P', path, ...failing('1')]);
+  });
 });
 
 suiteNeeding('strace', isInstalled('strace'), 'E4: power loss', () => {

@@ -13,7 +13,7 @@ import type { CheckpointMode } from './worker.ts';
  * its fsync takes a tenth of the time. For the same reason the file grows by a megabyte at once, ahead of use.
  */
 export interface Checkpoints {
-  /** What the next commit has to wait for. */
+  /** What the next commit has to wait for; it never rejects. */
   gate(): Promise<void> | undefined;
   committed(): void;
   /** Empties the WAL now. `TRUNCATE` also gives its space back. */
@@ -47,7 +47,7 @@ export function createCheckpoints(options: CheckpointsOptions): Checkpoints {
   let allocated = fstatSync(file).size;
   let mayGrow = true;
   let run: Promise<void> | undefined;
-  let last: Promise<void> | undefined;
+  let isFinishing = false;
 
   const finish = async (mode: CheckpointMode): Promise<void> => {
     const { isEmptied } = await helper.checkpoint(mode, commits());
@@ -61,12 +61,12 @@ export function createCheckpoints(options: CheckpointsOptions): Checkpoints {
         const { log, checkpointed } = await helper.checkpoint('PASSIVE');
         if (log - checkpointed <= PAGES_LEFT) break;
       }
-      last = finish(mode);
-      await last;
+      isFinishing = true;
+      await finish(mode);
     } catch (thrown) {
       onFailed(thrown);
     } finally {
-      last = undefined;
+      isFinishing = false;
       run = undefined;
     }
   };
@@ -88,7 +88,7 @@ export function createCheckpoints(options: CheckpointsOptions): Checkpoints {
   };
 
   return {
-    gate: () => last ?? (used > walBytesMax ? run : undefined),
+    gate: () => (isFinishing || used > walBytesMax ? run : undefined),
     committed: () => {
       used = (size.one()?.log ?? 0) * PAGE;
       growAhead();

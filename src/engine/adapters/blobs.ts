@@ -1,0 +1,116 @@
+import { randomUUID } from 'node:crypto';
+import type { FileHandle } from 'node:fs/promises';
+import { access, mkdir, open, readdir, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { A2AError } from '#protocol';
+import type { Blobs, MaybePromise, TaskKey } from '../ports.ts';
+
+/**
+ * Large content as files: `<thousand>/<task>/<name>`. A file is written and synced under another name first, so one that is there is
+ * whole; and its folder is synced before anybody may refer to it. What a crash leaves behind is swept up at the next start.
+ */
+export interface FileBlobs extends Blobs {
+  /** Before the engine starts: removes half-written files, and what belongs to tasks that are not there. Returns how many. */
+  sweep(isThere: (task: TaskKey) => MaybePromise<boolean>): Promise<number>;
+}
+
+const NAME = /^[0-9a-f]{16,128}$/;
+const UNFINISHED = '.part';
+
+export function openBlobs(folder: string): FileBlobs {
+  const root = resolve(folder);
+  const folderOf = (task: TaskKey): string => join(root, String(Math.floor(task / 1000)), String(task));
+
+  return {
+    put: async (task, name, content) => {
+      const place = join(folderOf(task), checked(name));
+      if (await exists(place)) return;
+      try {
+        await makeFolder(dirname(place), root);
+        const unfinished = `${place}.${randomUUID()}${UNFINISHED}`;
+        await writeFile(unfinished, content, { flush: true });
+        await rename(unfinished, place);
+        await syncFolder(dirname(place));
+      } catch (thrown) {
+        throw codeOf(thrown) === 'ENOSPC' ? new A2AError('UNAVAILABLE', 'the disk is full', { retryAfterMs: 1000, cause: thrown }) : thrown;
+      }
+    },
+    get: async (task, name) => {
+      try {
+        return await readFile(join(folderOf(task), checked(name)));
+      } catch (thrown) {
+        if (codeOf(thrown) === 'ENOENT') return undefined;
+        throw thrown;
+      }
+    },
+    forget: async (task) => {
+      await rm(folderOf(task), { recursive: true, force: true });
+    },
+    sweep: async (isThere) => {
+      let removed = 0;
+      for (const thousand of await namesIn(root)) {
+        for (const task of await namesIn(join(root, thousand))) {
+          removed += await sweepTask(join(root, thousand, task), await isThere(Number(task) as TaskKey));
+        }
+        // Empty, or it is not.
+        await rmdir(join(root, thousand)).catch(() => {});
+      }
+      return removed;
+    },
+  };
+}
+
+async function sweepTask(folder: string, isThere: boolean): Promise<number> {
+  if (!isThere) {
+    await rm(folder, { recursive: true, force: true });
+    return 1;
+  }
+  const unfinished = (await namesIn(folder)).filter((name) => name.endsWith(UNFINISHED));
+  for (const name of unfinished) await rm(join(folder, name), { force: true });
+  return unfinished.length;
+}
+
+/** Names come from the engine, which makes them of hashes: anything else has no business in a path. */
+function checked(name: string): string {
+  if (!NAME.test(name)) throw new A2AError('INTERNAL_ERROR', undefined, { cause: new Error(`${JSON.stringify(name)} is not the name of a blob`) });
+  return name;
+}
+
+async function exists(file: string): Promise<boolean> {
+  return access(file).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** A folder is there for good when the one above it has been synced. */
+async function makeFolder(folder: string, root: string): Promise<void> {
+  const first = await mkdir(folder, { recursive: true });
+  if (first === undefined) return;
+  for (let above = dirname(folder); above.length >= dirname(root).length; above = dirname(above)) {
+    await syncFolder(above);
+    if (above === dirname(above)) break;
+  }
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  if (process.platform === 'win32') return;
+  let handle: FileHandle | undefined;
+  try {
+    handle = await open(folder, 'r');
+    await handle.sync();
+  } finally {
+    await handle?.close();
+  }
+}
+
+async function namesIn(folder: string): Promise<readonly string[]> {
+  return readdir(folder).catch((thrown: unknown) => {
+    if (codeOf(thrown) === 'ENOENT' || codeOf(thrown) === 'ENOTDIR') return [];
+    throw thrown;
+  });
+}
+
+function codeOf(thrown: unknown): unknown {
+  return thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
+}
