@@ -50,7 +50,12 @@ export function createNode(options: HandlerOptions): Node {
   const given = named(listOf(options.agents));
   const cards = createCards({ form: options.card ?? 'superset', ageMsMax: limits.cardAgeMsMax, changed: new Date() });
   const where = placeKeeper(options.url);
-  const engine = engineFor(given, { options, metrics, log, extended: (card) => cards.cardAt(card, where.base()) });
+  const engine = engineFor(given, {
+    options,
+    metrics,
+    log,
+    extended: (card, name) => cards.cardAt(card, `${where.base()}${baseOf(name, given)}`),
+  });
   const room = createRoom({ open: () => flows.open, streamsMax: limits.streamsMax, isPressed: options.isPressed, metrics });
   const count = meter(metrics, room);
   const agents: Mutable<ServedAgent>[] = [...given].map(([name, agent]) => {
@@ -63,7 +68,8 @@ export function createNode(options: HandlerOptions): Node {
     cards,
     admin: engine?.admin,
     metrics,
-    baseOf: where.note,
+    baseOf: where.of,
+    noteBase: where.note,
     serving: servingFor({ options, limits, log, cardAt: (card, place) => cards.cardAt(card, `${where.base()}${place.base}`) }),
     publisher: options.publisher ?? DEFAULT_PUBLISHER,
     changed: new Date(),
@@ -122,7 +128,8 @@ interface EngineParts {
   readonly options: HandlerOptions;
   readonly metrics: Metrics;
   readonly log: Log;
-  readonly extended: (card: AgentCard) => AgentCard;
+  /** The card with the addresses of the agent of that name. */
+  readonly extended: (card: AgentCard, name: string) => AgentCard;
 }
 
 /** One engine for all agents that need one; undefined where each brings a service of its own. */
@@ -142,10 +149,16 @@ function engineFor(given: ReadonlyMap<string, AgentLike>, { options, metrics, lo
     extendedCard: async (name, { principal }) => {
       const card = await agents[name]?.extendedCard?.(principal);
       if (card === undefined) throw new A2AError('EXTENDED_AGENT_CARD_NOT_CONFIGURED');
-      return extended(card);
+      return extended(card, name);
     },
     report: (what, cause) => log.error(what, cause),
   });
+}
+
+/** The first is at the root too, and that is its better address. */
+function baseOf(name: string, given: ReadonlyMap<string, AgentLike>): string {
+  const [root] = given.keys();
+  return name === root ? '' : `/agents/${name}`;
 }
 
 function engineOf(engine: Engine | undefined): Engine {
@@ -153,16 +166,16 @@ function engineOf(engine: Engine | undefined): Engine {
   return engine;
 }
 
-/** Where the node is reached: as configured; otherwise as each caller reached it, and before any has, nowhere in particular. */
-function placeKeeper(url: string | undefined): { note(asked: Asked): string; base(): string } {
+/** Where the node is reached: as configured; otherwise as each caller reached it. What is asked for by RPC goes by the first of them. */
+function placeKeeper(url: string | undefined): { of(asked: Asked): string; note(asked: Asked): void; base(): string } {
   const configured = url?.replace(/\/+$/, '');
-  let last = configured ?? 'http://localhost';
+  let first = configured;
   return {
+    of: (asked) => configured ?? asked.origin,
     note: (asked) => {
-      if (configured === undefined) last = asked.origin;
-      return configured ?? asked.origin;
+      first ??= asked.origin;
     },
-    base: () => last,
+    base: () => first ?? 'http://localhost',
   };
 }
 

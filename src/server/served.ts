@@ -19,6 +19,7 @@ export function isServed(agent: AgentLike): agent is ServedAgent {
 export function pathName(name: string): string {
   const plain = name
     .normalize('NFKD')
+    .replaceAll(/\p{Mark}/gu, '')
     .toLowerCase()
     .replaceAll(/[^a-z0-9._-]+/g, '-')
     .replaceAll(/^[-.]+|[-.]+$/g, '');

@@ -20,6 +20,7 @@ export interface Site {
   readonly metrics: Metrics;
   /** Where the node is reached: as configured, or as this caller, whose host was checked, reached it. */
   readonly baseOf: (asked: Asked) => string;
+  readonly noteBase: (asked: Asked) => void;
   readonly serving: (agent: ServedAgent, place: Place) => ServeOptions;
   readonly publisher: string;
   readonly changed: Date;
@@ -63,7 +64,8 @@ export const ANSWERS: Readonly<Record<RouteName, Answering>> = {
 };
 
 /** The gate has found out who calls; in the open case that is what bindings take for granted. */
-function optionsFor({ serving }: Site, { agent, place, caller }: Visit): ServeOptions {
+function optionsFor({ serving, noteBase }: Site, { asked, agent, place, caller }: Visit): ServeOptions {
+  noteBase(asked);
   const options = serving(agent, place);
   return caller === LOCAL ? options : { ...options, caller: () => caller };
 }

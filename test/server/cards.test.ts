@@ -1,0 +1,152 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { defineAgent } from '#agents';
+import { builtIn, handlerOf, jsonRequest } from '../support/server.ts';
+
+const PATHS = ['/.well-known/agent-card.json', '/.well-known/agent.json', '/.well-known/a2a-agent-card.json', '/api/a2a/agent-card.json'];
+const secured = defineAgent({
+  name: 'Ünsere Agentin',
+  description: 'has a scheme',
+  securitySchemes: { key: { apiKeySecurityScheme: { location: 'header', name: 'X-Key' } } },
+  run: () => 'x',
+});
+const handler = handlerOf({ agents: [secured, builtIn('echo')] });
+const BASE = 'http://127.0.0.1:41242';
+afterAll(() => handler.close());
+
+const get = (path: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> =>
+  handler.fetch(new Request(`${BASE}${path}`, { headers }));
+
+interface Card {
+  readonly name: string;
+  readonly url: string;
+  readonly supportedInterfaces: readonly { readonly url: string }[];
+  readonly securitySchemes: { readonly key: Readonly<Record<string, unknown>> };
+}
+const cardAt = async (path: string, headers?: Readonly<Record<string, string>>): Promise<Card> =>
+  (await (await get(path, headers)).json()) as Card;
+
+describe('the card', () => {
+  for (const path of PATHS) {
+    it(`is at ${path}, with everything that caches want`, async () => {
+      const response = await get(path);
+      expect(response.status).toBe(200);
+      expect(response.headers.get('content-type')).toBe('application/json');
+      expect(response.headers.get('etag')).toMatch(/^"[0-9a-f]{32}"$/);
+      expect(response.headers.get('cache-control')).toBe('public, max-age=300');
+      expect(response.headers.get('vary')).toBe('A2A-Version');
+      expect(Date.parse(response.headers.get('last-modified') ?? '')).toBeLessThanOrEqual(Date.now());
+      expect((await response.json()) as Card).toMatchObject({ name: 'Ünsere Agentin' });
+    });
+
+    it(`is at /agents/{name}${path} with addresses of its own`, async () => {
+      const { supportedInterfaces, url } = await cardAt(`/agents/echo${path}`);
+      for (const { url: address } of supportedInterfaces) expect(address).toMatch(/^http:\/\/127\.0\.0\.1:41242\/agents\/echo(?:\/|$)/);
+      expect(url).toBe(`${BASE}/agents/echo/`);
+    });
+  }
+
+  it('is not sent again to whoever has it', async () => {
+    const first = await get('/.well-known/agent-card.json');
+    const etag = first.headers.get('etag') ?? '';
+    for (const tag of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+      const again = await get('/.well-known/agent-card.json', { 'If-None-Match': tag });
+      expect([tag, again.status, await again.text(), again.headers.get('etag')]).toEqual([tag, 304, '', etag]);
+    }
+    expect((await get('/.well-known/agent-card.json', { 'If-None-Match': '"other"' })).status).toBe(200);
+    const date = first.headers.get('last-modified') ?? '';
+    expect((await get('/.well-known/agent-card.json', { 'If-Modified-Since': date })).status).toBe(304);
+    expect((await get('/.well-known/agent-card.json', { 'If-Modified-Since': 'Thu, 01 Jan 2004 00:00:00 GMT' })).status).toBe(200);
+    // A tag that does not fit is asked before a date that does (RFC 9110 §13.2.2).
+    expect((await get('/.well-known/agent-card.json', { 'If-None-Match': '"other"', 'If-Modified-Since': date })).status).toBe(200);
+  });
+
+  it('shapes its schemes by the version, then by the path, and tags each shape', async () => {
+    const shapes = await Promise.all([
+      get('/.well-known/agent-card.json', { 'A2A-Version': '1.0' }),
+      get('/.well-known/agent-card.json', { 'A2A-Version': '0.3' }),
+      get('/.well-known/agent-card.json?A2A-Version=0.3'),
+      get('/.well-known/agent.json'),
+      get('/.well-known/agent-card.json'),
+    ]);
+    const keys = await Promise.all(
+      shapes.map(async (response) => Object.keys(((await response.json()) as Card).securitySchemes.key).sort()),
+    );
+    expect(keys[0]).toEqual(['apiKeySecurityScheme']);
+    expect(keys[1]).toEqual(['in', 'name', 'type']);
+    expect(keys[2]).toEqual(keys[1]);
+    expect(keys[3]).toEqual(keys[1]);
+    expect(keys[4]).toEqual(['apiKeySecurityScheme', 'in', 'name', 'type']);
+    expect(new Set(shapes.map((response) => response.headers.get('etag'))).size).toBe(3);
+  });
+
+  it('is pure 1.0 where that is wanted', async () => {
+    const strict = handlerOf({ agents: secured, card: 'strict' });
+    const card = (await (await strict.fetch(new Request(`${BASE}/.well-known/agent-card.json`))).json()) as Card;
+    expect(card.url).toBeUndefined();
+    expect(card.supportedInterfaces[0]?.url).toBe(`${BASE}/a2a`);
+    await strict.close();
+  });
+
+  it('names the configured address, whatever the caller reached', async () => {
+    const own = handlerOf({ agents: secured, url: 'https://agents.example.org/base/' });
+    const response = await own.fetch(new Request('http://localhost:1/.well-known/agent-card.json'));
+    expect(((await response.json()) as Card).supportedInterfaces.map(({ url }) => url)).toEqual([
+      'https://agents.example.org/base/a2a',
+      'https://agents.example.org/base',
+      'https://agents.example.org/base/',
+      'https://agents.example.org/base',
+    ]);
+    await own.close();
+  });
+
+  it('is given by RPC to the dialect that asks so, with its addresses', async () => {
+    const response = await handler.fetch(jsonRequest(`${BASE}/api/a2a`, { jsonrpc: '2.0', id: 1, method: 'GetAgentCard' }));
+    expect(await response.json()).toMatchObject({ result: { name: 'Ünsere Agentin' } });
+  });
+
+  it('has an extended form for an agent that has one', async () => {
+    const agent = defineAgent({
+      name: 'more',
+      description: 'x',
+      run: () => 'x',
+      extendedCard: (card, principal) => ({ ...card, description: `for ${principal.id}` }),
+    });
+    const own = handlerOf({ agents: [agent, secured] });
+    const at = (path: string): Promise<Response> => own.fetch(new Request(`${BASE}${path}`));
+    const extended = (await (await at('/extendedAgentCard')).json()) as Card & { description: string };
+    expect(extended.description).toBe('for local');
+    expect(extended.supportedInterfaces[0]?.url).toBe(`${BASE}/a2a`);
+    expect((await at('/agents/unsere-agentin/extendedAgentCard')).status).toBe(400);
+    await own.close();
+  });
+});
+
+describe('the catalog', () => {
+  it('lists every agent, the same at both paths', async () => {
+    const [catalog, ard] = await Promise.all([get('/.well-known/ai-catalog.json'), get('/.well-known/ard.json')]);
+    expect(catalog.headers.get('content-type')).toBe('application/ai-catalog+json');
+    expect(catalog.headers.get('access-control-allow-origin')).toBe('*');
+    const text = await catalog.text();
+    expect(await ard.text()).toBe(text);
+    const { specVersion, entries } = JSON.parse(text) as { specVersion: string; entries: Record<string, unknown>[] };
+    expect(specVersion).toBe('1.0');
+    expect(entries.map(({ identifier }) => identifier)).toEqual([
+      'urn:air:agent.localhost:a2a:unsere-agentin',
+      'urn:air:agent.localhost:a2a:echo',
+    ]);
+    for (const { identifier, url, type, mediaType } of entries) {
+      expect(identifier).toMatch(/^urn:air:[a-zA-Z0-9.-]+(:[a-zA-Z0-9._-]+)+$/);
+      expect(type).toBe('application/a2a-agent-card+json');
+      expect(mediaType).toBe(type);
+      const card = await handler.fetch(new Request(String(url)));
+      expect(card.status).toBe(200);
+    }
+  });
+
+  it('speaks in the name of the configured publisher, never of a request', async () => {
+    const own = handlerOf({ publisher: 'agents.example.org' });
+    const text = await (await own.fetch(new Request('http://localhost/.well-known/ai-catalog.json'))).text();
+    expect(text).toContain('urn:air:agents.example.org:a2a:script');
+    await own.close();
+  });
+});
