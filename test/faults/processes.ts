@@ -17,19 +17,22 @@ export interface Child {
 
 /** A program of `children/`, under this Node. `before` is put in front: a tracer, another user. */
 export function startChild(name: string, args: readonly string[], before: readonly string[] = []): Child {
-  const file = fileURLToPath(new URL(`children/${name}.ts`, import.meta.url));
-  const [command = '', ...rest] = [
-    ...before,
-    process.execPath,
-    '--conditions=our-src',
-    '--disable-warning=ExperimentalWarning',
-    file,
-    ...args,
-  ];
+  return startNode([fileURLToPath(new URL(`children/${name}.ts`, import.meta.url)), ...args], { before });
+}
+
+export interface Surroundings {
+  readonly before?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** Node with these arguments: its options, a file, and what that gets. */
+export function startNode(args: readonly string[], { before = [], env = {} }: Surroundings = {}): Child {
+  const node = [process.execPath, '--conditions=our-src', '--disable-warning=ExperimentalWarning'];
+  const [command = '', ...rest] = [...before, ...node, ...args];
   const child = spawn(command, rest, {
     stdio: ['ignore', 'pipe', 'pipe'],
     // Compiling takes most of a child's life. A child that ends by itself leaves what it compiled to the next.
-    env: { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), 'parley-compiled') },
+    env: { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), 'parley-compiled'), ...env },
   });
   let out = '';
   let errors = '';

@@ -9,6 +9,8 @@ export interface Guard {
   write(work: () => void, onFull: (cause: unknown) => A2AError): void;
   /** From now on everything is refused. */
   fail(cause: unknown): void;
+  /** The same at the end of a good life: nothing to report. */
+  close(): void;
   readonly broken: StoreError | undefined;
 }
 
@@ -20,6 +22,9 @@ export function createGuard(report: (what: string, cause: unknown) => void): Gua
     broken = cause instanceof StoreError ? cause : new StoreError('failed', 'the store has failed; it is closed to everything', cause);
     report('the store has failed', broken);
     return broken;
+  };
+  const close = (): void => {
+    broken ??= new StoreError('failed', 'the store is closed');
   };
   const assertWhole = (): void => {
     if (broken !== undefined) throw broken;
@@ -64,6 +69,7 @@ export function createGuard(report: (what: string, cause: unknown) => void): Gua
     fail: (cause) => {
       fail(cause);
     },
+    close,
     get broken() {
       return broken;
     },

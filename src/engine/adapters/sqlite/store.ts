@@ -143,7 +143,7 @@ export function assemble({ db, files, lock, meta, losses, settings }: Opened): S
       db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
       startMarks(files.marks, meta.store, writing.commits);
     }
-    guard.fail(new StoreError('failed', 'the store is closed'));
+    guard.close();
     db.close();
     lock.release();
   };
