@@ -55,3 +55,9 @@ export async function* eventsOf(response: Response, onCut?: (thrown: unknown) =>
     onCut(thrown);
   }
 }
+
+export async function allOf<T>(from: AsyncIterable<T>): Promise<readonly T[]> {
+  const all: T[] = [];
+  for await (const each of from) all.push(each);
+  return all;
+}

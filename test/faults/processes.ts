@@ -15,6 +15,12 @@ export interface Child {
   said(start: string): Promise<void>;
 }
 
+/** None of them outlives the tests. */
+const alive = new Set<ChildProcess>();
+process.on('exit', () => {
+  for (const child of alive) child.kill('SIGKILL');
+});
+
 /** A program of `children/`, under this Node. `before` is put in front: a tracer, another user. */
 export function startChild(name: string, args: readonly string[], before: readonly string[] = []): Child {
   return startNode([fileURLToPath(new URL(`children/${name}.ts`, import.meta.url)), ...args], { before });
@@ -34,6 +40,7 @@ export function startNode(args: readonly string[], { before = [], env = {} }: Su
     // Compiling takes most of a child's life. A child that ends by itself leaves what it compiled to the next.
     env: { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), 'parley-compiled'), ...env },
   });
+  alive.add(child);
   let out = '';
   let errors = '';
   let wakes: (() => void)[] = [];
@@ -49,7 +56,10 @@ export function startNode(args: readonly string[], { before = [], env = {} }: Su
   });
   const lines = (): readonly string[] => out.split('\n').slice(0, -1);
   const ended = new Promise<{ code: number | null; signal: string | null }>((resolve) => {
-    child.on('close', (code, signal) => resolve({ code, signal }));
+    child.on('close', (code, signal) => {
+      alive.delete(child);
+      resolve({ code, signal });
+    });
   });
   return {
     process: child,

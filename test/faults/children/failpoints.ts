@@ -1,5 +1,5 @@
 import { openSync, writeSync } from 'node:fs';
-import { ServerResponse } from 'node:http';
+import { Server, ServerResponse } from 'node:http';
 import type { SQLInputValue, StatementResultingChanges } from 'node:sqlite';
 import { StatementSync } from 'node:sqlite';
 import { isMainThread } from 'node:worker_threads';
@@ -26,7 +26,6 @@ if (isMainThread) {
   StatementSync.prototype.run = function (this: StatementSync, ...values: readonly unknown[]) {
     const { sourceSQL: sql } = this;
     const isEvent = sql.startsWith('INSERT INTO log');
-    isArmed ||= isEvent;
     if (sql.startsWith('BEGIN')) at('begin');
     if (sql === 'COMMIT') at('commit');
     const result = run.apply(this, values as SQLInputValue[]);
@@ -35,6 +34,11 @@ if (isMainThread) {
     if (file !== undefined && sql === 'COMMIT') writeSync(file, 'c');
     if (sql === 'COMMIT') at('committed');
     return result;
+  };
+  const emit = Server.prototype.emit as (...values: readonly unknown[]) => boolean;
+  Server.prototype.emit = function (this: Server, ...values: readonly unknown[]): boolean {
+    isArmed ||= values[0] === 'request';
+    return emit.apply(this, [...values]);
   };
   for (const name of ['write', 'end'] as const) {
     const original = ServerResponse.prototype[name] as (...values: readonly unknown[]) => unknown;
