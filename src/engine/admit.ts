@@ -2,12 +2,12 @@ import type { ContextId, Message, Mutable, Seq, Task, TaskId } from '#protocol';
 import { A2AError, contextId as asContextId, taskId as asTaskId, isInterrupted, isTerminal } from '#protocol';
 import type { Call } from './call.ts';
 import type { Core, EntryNotes } from './core.ts';
-import { agentOf, aliasKey, append, hold, release } from './core.ts';
+import { agentOf, append, hold, release, scopedKey } from './core.ts';
 import type { Admitted, Input, Live } from './live.ts';
-import { newLive, nextCommit } from './live.ts';
+import { gathering, newLive, nextCommit } from './live.ts';
 import { checkInput, checkOutput, modesOf } from './modes.ts';
 import { statusEvent } from './outputs.ts';
-import type { SendRecord, TaskRow } from './ports.ts';
+import type { MaybePromise, SendRecord, TaskRow } from './ports.ts';
 import { checkInlinePush, inlinePush } from './push.ts';
 import { startTurn } from './turns.ts';
 
@@ -18,18 +18,32 @@ export type Naming = Pick<SendRecord, 'owner' | 'agent' | 'token' | 'fingerprint
  * A2A 1.0.1 §3.4: a message goes on with the task it names, or makes a new one in the context it names. The other ways in are
  * traits of a dialect: a caller's own name for the task (an alias), or the one waiting task of the context.
  */
-export async function admit(core: Core, call: Call, naming?: Naming): Promise<Admitted> {
+export function admit(core: Core, call: Call, naming?: Naming): MaybePromise<Admitted> {
   checkModes(call);
-  const config = call.request.configuration?.taskPushNotificationConfig;
-  const found = await continued(core, call);
+  const { message, configuration } = call.request;
+  const looked = continued(core, call);
+  if (looked !== undefined || configuration?.taskPushNotificationConfig !== undefined) return admitLater(core, call, { looked, naming });
+  checkOpen(core);
+  return create(core, call, { contextId: message.contextId, naming });
+}
+
+interface Looking {
+  readonly looked: Promise<Live | undefined> | undefined;
+  readonly naming: Naming | undefined;
+}
+
+async function admitLater(core: Core, call: Call, { looked, naming }: Looking): Promise<Admitted> {
+  const { message, configuration } = call.request;
+  const config = configuration?.taskPushNotificationConfig;
+  const found = await looked;
   try {
     if (config !== undefined) await checkInlinePush(core, call, { config, live: found });
-    if (found !== undefined && isTerminal(found.row.state) && call.request.message.taskId !== undefined) return await refuse(core, found);
+    if (found !== undefined && isTerminal(found.row.state) && message.taskId !== undefined) return await refuse(core, found);
     // From here on nothing is awaited: what is found to be so stays so until the message is in.
     checkOpen(core);
     const live = madeMeanwhile(core, call) ?? found;
     if (live === undefined || isTerminal(live.row.state)) {
-      return create(core, call, { contextId: live?.row.contextId ?? call.request.message.contextId, naming });
+      return create(core, call, { contextId: live?.row.contextId ?? message.contextId, naming });
     }
     const admitted = resume(core, live, { call, naming });
     live.holds += 1;
@@ -63,12 +77,12 @@ function checkOpen(core: Core): void {
 /** Two messages under a new name at once make one task: the second finds what the first has just made. */
 function madeMeanwhile(core: Core, { request, owner, served, traits }: Call): Live | undefined {
   if (!traits.callerNamesTask || request.alias === undefined || request.message.taskId !== undefined) return undefined;
-  const live = core.aliases.get(aliasKey(owner, served.agent, request.alias));
+  const live = core.aliases.get(scopedKey(owner, served.agent, request.alias));
   return live?.isGone === true ? undefined : live;
 }
 
-/** The task that the message goes on with, or after if it is finished; held. */
-async function continued(core: Core, call: Call): Promise<Live | undefined> {
+/** The task that the message goes on with, or after if it is finished; held. Undefined: nothing has to be looked for. */
+function continued(core: Core, call: Call): Promise<Live | undefined> | undefined {
   const { request, traits } = call;
   const { taskId, contextId } = request.message;
   if (taskId !== undefined) return named(core, call, taskId);
@@ -88,7 +102,7 @@ async function named(core: Core, { request, owner, served }: Call, taskId: TaskI
 
 /** Decision 9: the latest task of that name goes on; if it is finished, a new one in its context does. */
 async function aliased(core: Core, { owner, served }: Call, alias: NonNullable<TaskRow['alias']>): Promise<Live | undefined> {
-  const key = aliasKey(owner, served.agent, alias);
+  const key = scopedKey(owner, served.agent, alias);
   const id = core.aliases.get(key)?.row.id ?? (await core.store.byAlias(owner, served.agent, alias))?.id;
   return id === undefined ? undefined : hold(core, owner, id);
 }
@@ -138,7 +152,7 @@ function create(core: Core, call: Call, { contextId: given, naming }: Creation):
   if (request.metadata !== undefined) task.metadata = request.metadata;
   const { seq } = append(core, live, { task }, notesOf(call));
   core.lives.set(id, live);
-  if (row.alias !== undefined) core.aliases.set(aliasKey(owner, served.agent, row.alias), live);
+  if (row.alias !== undefined) core.aliases.set(scopedKey(owner, served.agent, row.alias), live);
   takeNotes(core, live, { call, naming, seq });
   startTurn(core, live, { input: { seq, message, modes: modesIn(call), principal: ctx.principal } });
   return { live, seq };
@@ -193,13 +207,13 @@ interface Noting {
 /** The record of the send and an inline push config are in the commit that takes the message in, or nowhere. */
 function takeNotes(core: Core, live: Live, { call, naming, seq }: Noting): void {
   const config = call.request.configuration?.taskPushNotificationConfig;
-  if (config !== undefined) live.pending.beside.push(inlinePush(core, live, { config, dialect: call.ctx.dialect, after: seq }));
+  if (config !== undefined) gathering(live).beside.push(inlinePush(core, live, { config, dialect: call.ctx.dialect, after: seq }));
   if (naming === undefined) return;
   const { key, ...name } = naming;
   const task = { key: live.row.key, id: live.row.id, seq };
   const record: SendRecord = { ...name, at: core.now().ms, delivered: false, task };
-  live.pending.beside.push({ kind: 'send', record });
-  live.pending.reserved.push(key);
+  gathering(live).beside.push({ kind: 'send', record });
+  gathering(live).reserved.push(key);
   if (seq === 1) live.record = record;
 }
 

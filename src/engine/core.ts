@@ -3,7 +3,7 @@ import { A2AError, isInterrupted, isTerminal, mayFollow } from '#protocol';
 import type { Contexts } from './contexts.ts';
 import type { EngineLimits } from './limits.ts';
 import type { Live, Reservation, Run } from './live.ts';
-import { isQueued, NOTHING, newLive } from './live.ts';
+import { gathering, isQueued, NOTHING, newLive } from './live.ts';
 import type { Blobs, Entry, Owner, Scope, Store, TaskKey } from './ports.ts';
 import type { Slots } from './slots.ts';
 import type { Stamp } from './stamps.ts';
@@ -95,7 +95,7 @@ export function dropIfIdle(core: Core, live: Live): void {
   if (live.holds > 0 || live.run !== undefined || live.isDirty || live.saving !== NOTHING) return;
   if (core.lives.get(live.row.id) === live) core.lives.delete(live.row.id);
   if (live.row.alias !== undefined) {
-    const name = aliasKey(live.row.owner, live.row.agent, live.row.alias);
+    const name = scopedKey(live.row.owner, live.row.agent, live.row.alias);
     if (core.aliases.get(name) === live) core.aliases.delete(name);
   }
 }
@@ -105,7 +105,7 @@ export function dropIfIdle(core: Core, live: Live): void {
  * durable. A terminal state is final: what comes after it is refused.
  */
 export function append(core: Core, live: Live, event: TaskEvent, notes?: EntryNotes): Entry {
-  const { row, pending } = live;
+  const { row } = live;
   const state = event.statusUpdate?.status.state ?? event.task?.status.state ?? row.state;
   if (row.last > 0) checkTransition(row.state, state, event);
   const bytes = sizeOf(event, notes);
@@ -114,6 +114,7 @@ export function append(core: Core, live: Live, event: TaskEvent, notes?: EntryNo
   const entry: Entry = notes === undefined ? { seq, event } : { seq, event, ...notes };
   row.last = seq;
   row.bytes += bytes;
+  const pending = gathering(live);
   pending.entries.push(entry);
   pending.bytes += bytes;
   if (event.artifactUpdate === undefined) {
@@ -180,9 +181,9 @@ export function isIn(scope: Scope, owner: Owner): boolean {
   return scope === 'any' || (scope.principal === owner.principal && scope.tenant === owner.tenant);
 }
 
-/** Lengths first: no two triples of strings run together to the same key. */
-export function aliasKey(owner: Owner, agent: string, alias: string): string {
-  return `${owner.tenant.length}.${owner.principal.length}.${agent.length}.${owner.tenant}${owner.principal}${agent}${alias}`;
+/** What a caller named, for maps. Lengths first: no two lists of strings run together to the same key. */
+export function scopedKey(owner: Owner, agent: string, name: string): string {
+  return `${owner.tenant.length}.${owner.principal.length}.${agent.length}.${owner.tenant}${owner.principal}${agent}${name}`;
 }
 
 export function agentOf(core: Core, name: string): Agent {

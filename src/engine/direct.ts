@@ -16,7 +16,7 @@ export function takeBack(core: Core, live: Live, message: Message): void {
   const { taskId: _, ...said } = message;
   const direct: Message = { ...said, contextId: row.contextId };
   const isWritten = !live.isNew || live.saving !== NOTHING;
-  live.pending = { ...unsaved(), reserved: live.pending.reserved, hasDirect: true };
+  live.pending = { ...unsaved(), reserved: [...live.pending.reserved], hasDirect: true };
   if (isWritten) {
     live.pending.beside.push({ kind: 'forget', task: row.key });
     core.leaving.add(row.id);

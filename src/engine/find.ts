@@ -2,7 +2,7 @@ import type { CallContext, ExternalId, TaskId, TenantId } from '#protocol';
 import { A2AError } from '#protocol';
 import type { Served } from './call.ts';
 import type { Core } from './core.ts';
-import { aliasKey, hold, ownerOf, release } from './core.ts';
+import { hold, ownerOf, release, scopedKey } from './core.ts';
 import type { Live } from './live.ts';
 import { nextCommit } from './live.ts';
 
@@ -42,7 +42,7 @@ export async function find(core: Core, { served, ctx, request }: Asked): Promise
 async function idOf(core: Core, id: TaskId, of: { readonly served: Served; readonly owner: ReturnType<typeof ownerOf> }): Promise<TaskId> {
   const alias = id as string as ExternalId;
   const { agent } = of.served;
-  const row = core.aliases.get(aliasKey(of.owner, agent, alias))?.row ?? (await core.store.byAlias(of.owner, agent, alias));
+  const row = core.aliases.get(scopedKey(of.owner, agent, alias))?.row ?? (await core.store.byAlias(of.owner, agent, alias));
   return row?.id ?? id;
 }
 

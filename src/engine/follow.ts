@@ -5,7 +5,7 @@ import { agentOf, release } from './core.ts';
 import type { Asked } from './find.ts';
 import { find } from './find.ts';
 import type { Live } from './live.ts';
-import { nextCommit } from './live.ts';
+import { isAtRest, nextCommit } from './live.ts';
 import { nameFor, renameEvent, renameTask } from './names.ts';
 import type { Entry } from './ports.ts';
 import { entriesIn, foldTo } from './read.ts';
@@ -67,7 +67,7 @@ export async function* subscribe(
   try {
     const { after } = request;
     const from = after !== undefined && Number.isInteger(after) && after >= 1 && after <= live.committed ? after : undefined;
-    if (from === undefined && isTerminal(live.row.state) && traits.subscribeFinished === 'error') {
+    if (from === undefined && isAtRest(live) && traits.subscribeFinished === 'error') {
       throw new A2AError('UNSUPPORTED_OPERATION', `task ${request.id} is finished: there is nothing to wait for`);
     }
     yield* follow(core, live, { from: from ?? live.committed, traits, signal: ctx.signal, closesOnInputRequired: false });

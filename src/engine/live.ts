@@ -1,6 +1,6 @@
 import type { Message, Mutable, Principal, Seq } from '#protocol';
 import { isInterrupted, isTerminal } from '#protocol';
-import type { Entry, SendRecord, TaskRow, Write } from './ports.ts';
+import type { Entry, MaybePromise, SendRecord, TaskRow, Write } from './ports.ts';
 
 /**
  * A task that something is happening to: a run, a reader, a write under way. It holds the row and the newest entries, never the
@@ -31,9 +31,9 @@ export interface Live {
   /** How the send that made the task is known, if it is. */
   record: SendRecord | undefined;
   /** Called after every commit that concerns the task. */
-  readonly wakes: Set<() => void>;
+  wakes: Set<() => void> | undefined;
   /** Calls that wait for their answer. */
-  readonly senders: Set<Sender>;
+  senders: readonly Sender[];
   /** Users of this object beside its run: requests and readers. At 0, with nothing under way, it is dropped. */
   holds: number;
   run: Run | undefined;
@@ -60,7 +60,7 @@ export interface Admitted {
 export interface Reservation {
   readonly fingerprint: string;
   /** Undefined: it was a repeat itself. */
-  readonly admitted: Promise<Admitted | undefined>;
+  readonly admitted: MaybePromise<Admitted | undefined>;
 }
 
 /** A call that waits until its message has been dealt with. */
@@ -81,7 +81,10 @@ export interface Input {
 
 /** One turn under way. */
 export interface Run {
-  readonly abort: AbortController;
+  /** Made when the agent looks at its signal, which quick ones never do. */
+  abort: AbortController | undefined;
+  /** Why it was stopped, once it was. */
+  why: DOMException | undefined;
   /** Messages that came while it ran; each is a turn of its own after this one. */
   readonly queue: Input[];
   /** Milliseconds of the clock's ticks. */
@@ -103,11 +106,25 @@ export interface Run {
   done: Promise<void>;
 }
 
-/** Never changed: what is being saved was gathered before. */
+const NOBODY: readonly Sender[] = [];
+
+/** Nothing to save. Shared by all, and so never changed: `gathering` makes a task its own. */
 export const NOTHING: Unsaved = { entries: [], bytes: 0, beside: [], reserved: [], hasDirect: false };
 
 export function unsaved(): Unsaved {
   return { entries: [], bytes: 0, beside: [], reserved: [], hasDirect: false };
+}
+
+/** What the task gathers for the next commit. */
+export function gathering(live: Live): Unsaved {
+  if (live.pending === NOTHING) live.pending = unsaved();
+  return live.pending;
+}
+
+export function signalOf(run: Run): AbortSignal {
+  run.abort ??= new AbortController();
+  if (run.why !== undefined && !run.abort.signal.aborted) run.abort.abort(run.why);
+  return run.abort.signal;
 }
 
 export function newLive(row: TaskRow, isNew: boolean): Live {
@@ -117,7 +134,7 @@ export function newLive(row: TaskRow, isNew: boolean): Live {
     isDirty: false,
     isGone: false,
     saving: NOTHING,
-    pending: unsaved(),
+    pending: NOTHING,
     tail: [],
     tailBytes: 0,
     committed: (isNew ? 0 : row.last) as Seq,
@@ -125,8 +142,8 @@ export function newLive(row: TaskRow, isNew: boolean): Live {
     direct: undefined,
     isDirectSaved: false,
     record: undefined,
-    wakes: new Set(),
-    senders: new Set(),
+    wakes: undefined,
+    senders: NOBODY,
     holds: 0,
     run: undefined,
   };
@@ -141,28 +158,37 @@ export function isSettled(live: Live, seq: Seq): boolean {
   return isTerminal(live.row.state) || (isInterrupted(live.row.state) && !isQueued(live, seq));
 }
 
+/** Finished, and everybody may know. */
+export function isAtRest({ row, committed }: Live): boolean {
+  return isTerminal(row.state) && committed >= row.last;
+}
+
 export function addSender(live: Live, seq: Seq): Sender {
   const sender: Sender = { seq, settledAt: isSettled(live, seq) ? live.row.last : undefined };
-  live.senders.add(sender);
+  live.senders = live.senders.length === 0 ? [sender] : [...live.senders, sender];
   return sender;
 }
 
+export function removeSender(live: Live, sender: Sender): void {
+  live.senders = live.senders.length === 1 ? NOBODY : live.senders.filter((each) => each !== sender);
+}
+
 export function wakeAll(live: Live): void {
-  if (live.wakes.size === 0) return;
-  const woken = [...live.wakes];
-  live.wakes.clear();
-  for (const wake of woken) wake();
+  const { wakes } = live;
+  live.wakes = undefined;
+  if (wakes !== undefined) for (const wake of wakes) wake();
 }
 
 /** Waits for the next commit that concerns the task, or for the signal. */
 export function nextCommit(live: Live, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
+    live.wakes ??= new Set();
     if (signal === undefined) {
       live.wakes.add(resolve);
       return;
     }
     const wake = (): void => {
-      live.wakes.delete(wake);
+      live.wakes?.delete(wake);
       signal.removeEventListener('abort', wake);
       resolve();
     };

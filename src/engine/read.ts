@@ -29,13 +29,24 @@ async function storedIn(core: Core, key: TaskKey, range: EntryRange): Promise<re
   return unspill(core, key, await core.store.entries(key, range));
 }
 
-/** The task as it stood after `at`: one pass over its log. */
-export async function foldTo(core: Core, live: Live, at: Seq): Promise<Task> {
+/** The task as it stood after `at`: one pass over its log. At once, if the log is short and at hand. */
+export function foldTo(core: Core, live: Live, at: Seq): MaybePromise<Task> {
+  const { tail } = live;
+  if (at > PAGE || at > tail.length || tail[0]?.seq !== 1) return foldLong(core, live, at);
+  const fold = startFold();
+  for (let next = 0; next < at; next += 1) {
+    const entry = tail[next];
+    if (entry === undefined || entry.spilled !== undefined) return foldLong(core, live, at);
+    fold.add(entry.event, entry.input);
+  }
+  return fold.task(at);
+}
+
+async function foldLong(core: Core, live: Live, at: Seq): Promise<Task> {
   const fold = startFold();
   let breath = 0;
   for (let after = 0 as Seq; after < at; ) {
-    const page = entriesIn(core, live, { after, upTo: at });
-    const entries = page instanceof Promise ? await page : page;
+    const entries = await entriesIn(core, live, { after, upTo: at });
     if (entries.length === 0) break;
     after = addAll(fold, entries);
     breath += entries.length;
@@ -44,7 +55,7 @@ export async function foldTo(core: Core, live: Live, at: Seq): Promise<Task> {
       await breathe(core);
     }
   }
-  return numbered(fold.task(), at);
+  return fold.task(at);
 }
 
 /** What an agent sees at the start of a turn. */
@@ -79,7 +90,7 @@ async function foldAll(core: Core, live: Live): Promise<Sight> {
   // Nothing may be awaited between the last look at what is durable and this one at what is not: each entry is folded once.
   const rest = [...live.saving.entries, ...live.pending.entries];
   addPage(await unspill(core, live.row.key, rest));
-  const task = numbered(fold.task(), after);
+  const task = fold.task(after);
   return { task, history: task.history?.slice(0, before) ?? [] };
 }
 
@@ -106,7 +117,7 @@ export async function foldStored(core: Core, { key, last, only }: StoredTask): P
     if (page.length < limit) break;
     await breathe(core);
   }
-  return isStarted ? numbered(fold.task(), last) : undefined;
+  return isStarted ? fold.task(last) : undefined;
 }
 
 function addAll(fold: TaskFold, entries: readonly Entry[]): Seq {
@@ -120,10 +131,6 @@ function addAll(fold: TaskFold, entries: readonly Entry[]): Seq {
 
 function breathe(core: Core): Promise<void> {
   return new Promise((resolve) => core.timers.soon(resolve));
-}
-
-function numbered(task: Task, generation: Seq): Task {
-  return { ...task, generation };
 }
 
 /** A2A 1.0.1 §3.2.4: unset is everything (or nothing, where a dialect has it so), 0 leaves `history` out, N the last N. */

@@ -4,9 +4,9 @@ import type { Naming } from './admit.ts';
 import { admit } from './admit.ts';
 import type { Call } from './call.ts';
 import type { Core } from './core.ts';
-import { hold } from './core.ts';
-import type { Admitted } from './live.ts';
-import type { SendName, SendRecord } from './ports.ts';
+import { hold, scopedKey } from './core.ts';
+import type { Admitted, Reservation } from './live.ts';
+import type { MaybePromise, SendName, SendRecord } from './ports.ts';
 
 /** Where a send ended up: with a task, held, or with the direct message that was its answer. */
 export type Sent = (Admitted & { readonly answer?: never }) | { readonly answer: Message };
@@ -17,37 +17,45 @@ export type Sent = (Admitted & { readonly answer?: never }) | { readonly answer:
  * is a mistake of the caller. An empty messageId names nothing.
  *
  * A name is reserved in memory before anything is awaited, so of any number that come at once one is admitted; its record is in
- * the commit that takes the message in, and from then on the store knows it, also after a restart.
+ * the commit that takes the message in. With that commit the reservation ends: from then on the store knows, also after a restart.
  */
-export async function sendOnce(core: Core, call: Call, naming: Naming | undefined): Promise<Sent> {
+export function sendOnce(core: Core, call: Call, naming: Naming | undefined): MaybePromise<Sent> {
   if (naming === undefined) return admit(core, call);
-  for (;;) {
-    const reservation = core.reservations.get(naming.key);
-    if (reservation === undefined) return first(core, call, naming);
-    checkBody(reservation, naming);
-    const admitted = await reservation.admitted;
-    // While it is reserved the live task is at hand; afterwards the store knows where the message went.
-    if (admitted !== undefined && core.reservations.get(naming.key) === reservation) {
-      admitted.live.holds += 1;
-      return admitted;
-    }
-  }
+  const reservation = core.reservations.get(naming.key);
+  return reservation === undefined ? first(core, call, naming) : join(core, call, { naming, reservation });
 }
 
-/** The first of its name, as far as this process knows; the store may know better. */
-async function first(core: Core, call: Call, naming: Naming): Promise<Sent> {
+/** The first of its name, as far as this process knows; the store may know better. Over a quick store nothing is awaited. */
+function first(core: Core, call: Call, naming: Naming): MaybePromise<Sent> {
+  const known = attach(core, call, naming);
+  if (known instanceof Promise) return firstLater(core, call, { naming, known });
+  if (known !== undefined) return known;
+  const admitted = admit(core, call, naming);
+  if (admitted instanceof Promise) return firstLater(core, call, { naming, admitted });
+  core.reservations.set(naming.key, { fingerprint: naming.fingerprint, admitted });
+  return admitted;
+}
+
+interface Later {
+  readonly naming: Naming;
+  readonly known?: Promise<Sent | undefined>;
+  readonly admitted?: Promise<Admitted>;
+}
+
+async function firstLater(core: Core, call: Call, later: Later): Promise<Sent> {
+  const { naming } = later;
   const { promise, resolve, reject } = Promise.withResolvers<Admitted | undefined>();
   promise.catch(() => {}); // it is for repeats, and there may be none
   core.reservations.set(naming.key, { fingerprint: naming.fingerprint, admitted: promise });
   try {
-    const known = await attach(core, call, naming);
+    const known = await later.known;
     if (known !== undefined) {
       core.reservations.delete(naming.key);
       resolve(undefined);
       return known;
     }
-    const admitted = await admit(core, call, naming);
-    resolve(admitted); // the reservation ends with the commit of the record: endReservations
+    const admitted = await (later.admitted ?? admit(core, call, naming));
+    resolve(admitted);
     return admitted;
   } catch (thrown) {
     core.reservations.delete(naming.key);
@@ -56,27 +64,48 @@ async function first(core: Core, call: Call, naming: Naming): Promise<Sent> {
   }
 }
 
+interface Joining {
+  readonly naming: Naming;
+  readonly reservation: Reservation;
+}
+
+async function join(core: Core, call: Call, { naming, reservation }: Joining): Promise<Sent> {
+  checkBody(reservation, naming);
+  const admitted = await reservation.admitted;
+  // While it is reserved the live task is at hand; afterwards the store knows where the message went.
+  if (admitted === undefined || core.reservations.get(naming.key) !== reservation) return sendOnce(core, call, naming);
+  admitted.live.holds += 1;
+  return admitted;
+}
+
 /** The records of these sends are durable. */
 export function endReservations(core: Core, keys: readonly string[]): void {
   for (const key of keys) core.reservations.delete(key);
 }
 
-async function attach(core: Core, call: Call, naming: Naming): Promise<Sent | undefined> {
-  for (;;) {
-    const found = core.store.send(naming);
-    const record = found instanceof Promise ? await found : found;
-    if (record === undefined || !isRepeat(core, call, { record, key: naming.key })) return undefined;
-    checkBody(record, naming);
-    if (record.answer !== undefined) return { answer: record.answer };
-    if (record.task === undefined) return undefined;
-    // Its task is about to be replaced by a direct message, or to be forgotten: the next look tells which.
-    if (core.leaving.has(record.task.id)) {
-      await core.writer.settled();
-      continue;
-    }
-    const live = await hold(core, call.owner, record.task.id);
-    return live === undefined ? undefined : { live, seq: record.task.seq };
+function attach(core: Core, call: Call, naming: Naming): MaybePromise<Sent | undefined> {
+  const found = core.store.send(naming);
+  if (found instanceof Promise) return found.then((record) => attachTo(core, call, { naming, record }));
+  return found === undefined ? undefined : attachTo(core, call, { naming, record: found });
+}
+
+interface Attaching {
+  readonly naming: Naming;
+  readonly record: SendRecord | undefined;
+}
+
+async function attachTo(core: Core, call: Call, { naming, record }: Attaching): Promise<Sent | undefined> {
+  if (record === undefined || !isRepeat(core, call, { record, key: naming.key })) return undefined;
+  checkBody(record, naming);
+  if (record.answer !== undefined) return { answer: record.answer };
+  if (record.task === undefined) return undefined;
+  // Its task is about to be replaced by a direct message, or to be forgotten: the next look tells which.
+  if (core.leaving.has(record.task.id)) {
+    await core.writer.settled();
+    return attach(core, call, naming);
   }
+  const live = await hold(core, call.owner, record.task.id);
+  return live === undefined ? undefined : { live, seq: record.task.seq };
 }
 
 interface Known {
@@ -115,7 +144,7 @@ export function nameOf({ request, ctx, owner, served }: Call): Naming | undefine
   const token = tokenOf(request, ctx.idempotencyKey ?? '');
   if (token === undefined) return undefined;
   const name: SendName = { owner, agent: served.agent, token };
-  return { ...name, key: JSON.stringify([owner.tenant, owner.principal, served.agent, token]), fingerprint: fingerprintOf(request) };
+  return { ...name, key: scopedKey(owner, served.agent, token), fingerprint: fingerprintOf(request) };
 }
 
 /** Two kinds of names that must not meet. */

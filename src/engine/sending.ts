@@ -5,78 +5,61 @@ import { callOf } from './call.ts';
 import type { Core } from './core.ts';
 import { release } from './core.ts';
 import { checkStreaming, follow } from './follow.ts';
-import type { Admitted, Live } from './live.ts';
-import { addSender, nextCommit, wakeAll } from './live.ts';
+import type { Admitted, Live, Sender } from './live.ts';
+import { addSender, nextCommit, removeSender, wakeAll } from './live.ts';
 import { nameFor, renameTask } from './names.ts';
 import { foldTo, withHistory } from './read.ts';
 import { markOf, nameOf, sendOnce } from './retries.ts';
-
-/** A send: answered when the message has been dealt with, or as soon as it is kept. Nothing is answered that is not durable. */
-export async function send(core: Core, served: Served, { request, ctx }: Sending): Promise<SendResult> {
-  const call = callOf(core, served, request, ctx);
-  const naming = nameOf(call);
-  const sent = await sendOnce(core, call, naming);
-  const result = sent.answer === undefined ? await answer(core, call, sent) : { message: sent.answer };
-  const mark = markOf(core, call, naming);
-  if (mark !== undefined) (ctx.onDelivered ?? atOnce).call(ctx, mark);
-  return result;
-}
 
 interface Sending {
   readonly request: SendRequest;
   readonly ctx: CallContext;
 }
 
-function atOnce(mark: () => void): void {
-  mark();
+/** A send: answered when the message has been dealt with, or as soon as it is kept. Nothing is answered that is not durable. */
+export async function send(core: Core, served: Served, { request, ctx }: Sending): Promise<SendResult> {
+  const call = callOf(core, served, request, ctx);
+  const naming = nameOf(call);
+  const sending = sendOnce(core, call, naming);
+  const sent = sending instanceof Promise ? await sending : sending;
+  const result = sent.answer === undefined ? await answer(core, call, sent) : { message: sent.answer };
+  const mark = markOf(core, call, naming);
+  if (mark !== undefined) {
+    if (ctx.onDelivered === undefined) mark();
+    else ctx.onDelivered(mark);
+  }
+  return result;
 }
 
 async function answer(core: Core, call: Call, { live, seq }: Admitted): Promise<SendResult> {
+  const returnsAtOnce = call.request.configuration?.returnImmediately ?? !call.traits.blockingDefault;
+  const sender = returnsAtOnce ? undefined : addSender(live, seq);
   try {
-    const returnsAtOnce = call.request.configuration?.returnImmediately ?? !call.traits.blockingDefault;
-    const at = returnsAtOnce
-      ? await kept(core, live, { seq, signal: call.ctx.signal })
-      : await dealtWith(core, live, { seq, signal: call.ctx.signal });
+    // A quick agent is done with the first commit: only who waits longer than that listens for the caller to leave.
+    for (let isFirst = true; !isAnswered(live, seq, sender); isFirst = false) await wait(core, live, isFirst ? undefined : call.ctx.signal);
     if (live.direct !== undefined) return { message: live.direct };
     live.announced = true;
-    const task = trimmed(call, await foldTo(core, live, at));
+    const folded = foldTo(core, live, sender?.settledAt ?? live.committed);
+    const task = trimmed(call, folded instanceof Promise ? await folded : folded);
     return { task: renameTask(task, nameFor(live.row, call.traits)) };
   } finally {
+    if (sender !== undefined) removeSender(live, sender);
     release(core, live);
   }
 }
 
-interface Waiting {
-  readonly seq: Seq;
-  readonly signal: AbortSignal;
+/** The message is dealt with, or only kept if nobody waits for more, or the agent was so quick that its direct message is the answer; durably. */
+function isAnswered(live: Live, seq: Seq, sender: Sender | undefined): boolean {
+  if (live.direct !== undefined) return live.isDirectSaved;
+  const at = sender === undefined ? seq : sender.settledAt;
+  return at !== undefined && live.committed >= at;
 }
 
-/** The message is durable; or the agent was so quick that its direct message is. */
-async function kept(core: Core, live: Live, { seq, signal }: Waiting): Promise<Seq> {
-  while (live.direct === undefined ? live.committed < seq : !live.isDirectSaved) await wait(core, live, signal);
-  return live.committed;
-}
-
-/** The task is finished or asks for something, and that is durable. */
-async function dealtWith(core: Core, live: Live, { seq, signal }: Waiting): Promise<Seq> {
-  const sender = addSender(live, seq);
-  try {
-    for (;;) {
-      if (live.direct !== undefined) {
-        if (live.isDirectSaved) return seq;
-      } else if (sender.settledAt !== undefined && live.committed >= sender.settledAt) return sender.settledAt;
-      await wait(core, live, signal);
-    }
-  } finally {
-    live.senders.delete(sender);
-  }
-}
-
-async function wait(core: Core, live: Live, signal: AbortSignal): Promise<void> {
+function wait(core: Core, live: Live, signal: AbortSignal | undefined): Promise<void> {
   core.writer.check();
-  if (signal.aborted) throw new A2AError('UNAVAILABLE', 'the caller has left');
+  if (signal?.aborted === true) throw new A2AError('UNAVAILABLE', 'the caller has left');
   if (core.phase === 'off') throw new A2AError('UNAVAILABLE', 'the server is shutting down', { retryAfterMs: 1000 });
-  await nextCommit(live, signal);
+  return nextCommit(live, signal);
 }
 
 function trimmed({ request, traits }: Call, task: Task): Task {
@@ -116,7 +99,7 @@ async function* events(core: Core, call: Call, { live, seq }: Admitted): AsyncGe
 }
 
 /** The first frame says whether this is a task or a message: the agent gets a moment to say its first word. */
-async function firstWord(core: Core, live: Live, { seq, signal }: Waiting): Promise<void> {
+async function firstWord(core: Core, live: Live, { seq, signal }: { readonly seq: Seq; readonly signal: AbortSignal }): Promise<void> {
   let isOverdue = live.announced || core.traitsOf(live.row.dialect).directMessage === 'as-task';
   const callOff = isOverdue
     ? undefined

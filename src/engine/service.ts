@@ -7,7 +7,7 @@ import type { Asked } from './find.ts';
 import { withTask } from './find.ts';
 import { subscribe } from './follow.ts';
 import type { Live } from './live.ts';
-import { nextCommit, wakeAll } from './live.ts';
+import { isAtRest, nextCommit, wakeAll } from './live.ts';
 import { inputModes, outputModes } from './modes.ts';
 import { nameFor, renameTask } from './names.ts';
 import type { ExtendedCard } from './options.ts';
@@ -69,11 +69,6 @@ async function news(core: Core, live: Live, { request, ctx }: Asked & { readonly
   } finally {
     callOff();
   }
-}
-
-/** Nothing more will come. */
-function isAtRest({ row, committed }: Live): boolean {
-  return isTerminal(row.state) && committed >= row.last;
 }
 
 async function cancel(core: Core, asked: Asked): Promise<Task> {

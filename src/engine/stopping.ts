@@ -39,7 +39,8 @@ export function letGo(core: Core, live: Live, why: string): void {
     run.callOff();
     core.runs.delete(run);
   }
-  run.abort.abort(new DOMException(why, 'AbortError'));
+  run.why = new DOMException(why, 'AbortError');
+  run.abort?.abort(run.why);
   dropIfIdle(core, live);
 }
 

@@ -3,6 +3,7 @@ import type { Core } from './core.ts';
 import type { Live, Run } from './live.ts';
 import { sweepTasks } from './retention.ts';
 import { letGo, stopTask } from './stopping.ts';
+import { finish } from './turns.ts';
 
 /** Returns what ends it. */
 export function keepSweeping(core: Core, onForgotten: (count: number) => void): () => void {
@@ -33,7 +34,7 @@ export function sweepRuns(core: Core): void {
   const now = core.ticks();
   for (const [run, live] of core.runs) {
     if (run.stoppedAt !== undefined) takePlace(core, run, { live, now });
-    else if (run.callOff === undefined && live.run === run && !run.isOver) checkDeadlines(core, run, { live, now });
+    else if (run.callOff === undefined && live.run === run) checkDeadlines(core, run, { live, now });
   }
 }
 
@@ -58,8 +59,18 @@ function checkDeadlines(core: Core, run: Run, { live, now }: Look): void {
     run.seenAt = now;
   }
   const idleMs = now - run.seenAt;
-  if (isInterrupted(live.row.state)) {
+  if (run.isOver) {
+    if (idleMs >= limits.runGraceMs) passOn(core, run, live);
+  } else if (isInterrupted(live.row.state)) {
     if (idleMs >= limits.runAskMsMax) letGo(core, live, 'Nobody answered for too long.');
   } else if (now - run.startedAt >= limits.runMsMax) stopTask(core, live, 'timed out');
   else if (idleMs >= limits.runIdleMsMax) stopTask(core, live, 'silent');
+}
+
+/** It has said its last word and does not come to an end: the next message need not wait for that. */
+function passOn(core: Core, run: Run, live: Live): void {
+  core.report(`agent ${live.row.agent} is done and does not end`, new Error(`task ${live.row.id}`));
+  run.why = new DOMException('The turn is over.', 'AbortError');
+  run.abort?.abort(run.why);
+  finish(core, live, run);
 }

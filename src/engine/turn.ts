@@ -3,6 +3,7 @@ import { A2AError } from '#protocol';
 import type { Core } from './core.ts';
 import { append } from './core.ts';
 import type { Live, Run } from './live.ts';
+import { signalOf } from './live.ts';
 import { statusEvent } from './outputs.ts';
 import type { Sight } from './read.ts';
 import type { Answered, Past } from './replay.ts';
@@ -27,7 +28,9 @@ export function makeTurn(core: Core, live: Live, run: Run, { past, sight, conver
     conversation,
     acceptedOutputModes: input.modes,
     attempt: live.row.attempt,
-    signal: run.abort.signal,
+    get signal() {
+      return signalOf(run);
+    },
     ask: (question) => ask(core, live, run, { question, answers }),
     durable: () => core.writer.settled('run'),
   };
@@ -40,7 +43,7 @@ interface Asking {
 
 /** The task waits as input-required while the run stays alive; the next message to the task is the answer. */
 async function ask(core: Core, live: Live, run: Run, { question, answers }: Asking): Promise<Message> {
-  if (live.run !== run || run.isOver) throw run.abort.signal.reason ?? new A2AError('INVALID_AGENT_RESPONSE', 'the turn is over');
+  if (live.run !== run || run.isOver) throw run.why ?? new A2AError('INVALID_AGENT_RESPONSE', 'the turn is over');
   if (run.answer !== undefined) throw new A2AError('INVALID_AGENT_RESPONSE', 'a run can ask one question at a time');
   // A repeated run that asks the same question again has its answer. Another question is another matter: a yes is never reused.
   const known = answers.shift();
@@ -57,7 +60,7 @@ async function ask(core: Core, live: Live, run: Run, { question, answers }: Aski
 
 /** Somebody who waits for a person holds no place among those that work. */
 function waitForAnswer(core: Core, run: Run): Promise<Message> {
-  const { signal } = run.abort;
+  const signal = signalOf(run);
   run.askedAt = core.ticks();
   if (run.hasPlace) {
     run.hasPlace = false;

@@ -395,6 +395,30 @@ describe('the limits of a run', () => {
     expect(reports.map(({ what }) => what)).toEqual(['agent agent was stopped and does not end']);
   });
 
+  it('does not let a run that is done and does not end hold up the next message', async () => {
+    let turns = 0;
+    const { service, time, engine, reports } = await world(
+      async function* () {
+        turns += 1;
+        try {
+          yield ask(`question ${turns}`);
+        } finally {
+          if (turns === 1) await new Promise(() => {});
+        }
+      },
+      { limits: { runGraceMs: 5000 } },
+    );
+    const task = taskOf(await service.send(request('go'), ctx()));
+    const next = service.send(toTask(task, 'next'), ctx());
+    await time.advance(4000);
+    expect([turns, engine.stats().running]).toEqual([1, 1]);
+    await time.advance(4000);
+    expect(wordsOf(taskOf(await next))).toBe('question 2');
+    await quiet();
+    expect(engine.stats()).toMatchObject({ running: 0, liveTasks: 0 });
+    expect(reports.map(({ what }) => what)).toEqual(['agent agent is done and does not end']);
+  });
+
   it('ends a task that has too many events or bytes, and never the end itself', async () => {
     const many = await world(
       async function* () {

@@ -53,7 +53,8 @@ export function startTurn(core: Core, live: Live, start: TurnStart): void {
 function newRun(core: Core, queue: readonly Input[]): Run {
   const now = core.ticks();
   return {
-    abort: new AbortController(),
+    abort: undefined,
+    why: undefined,
     queue: [...queue],
     startedAt: now,
     seenLast: 0 as Run['seenLast'],
@@ -182,8 +183,8 @@ function endQuietly(core: Core, live: Live, run: Run): void {
   core.writer.touch(live);
 }
 
-/** The next message that came while the run was under way is the next turn, unless the task is finished. */
-function finish(core: Core, live: Live, run: Run): void {
+/** The next message that came while the run was under way is the next turn, unless the task is finished. Twice does no harm. */
+export function finish(core: Core, live: Live, run: Run): void {
   core.runs.delete(run);
   if (run.hasPlace) {
     run.hasPlace = false;

@@ -1,7 +1,7 @@
 import { A2AError, isA2AError } from '#protocol';
 import type { EngineLimits } from './limits.ts';
 import type { Live, Unsaved } from './live.ts';
-import { NOTHING, unsaved, wakeAll } from './live.ts';
+import { gathering, NOTHING, wakeAll } from './live.ts';
 import type { Store, Write } from './ports.ts';
 import type { Timers } from './timers.ts';
 
@@ -207,7 +207,7 @@ function batchOf({ lives, others, lazies }: Gathered): readonly Write[] {
   for (const live of lives) {
     live.isDirty = false;
     live.saving = live.pending;
-    live.pending = unsaved();
+    live.pending = NOTHING;
     const { entries, beside } = live.saving;
     if (!live.isGone) batch.push({ kind: 'task', row: { ...live.row }, isNew: live.isNew, entries });
     for (const write of beside) batch.push(write);
@@ -231,7 +231,7 @@ function putBack(live: Live, lives: Live[]): void {
   } else if (saving.hasDirect) {
     live.pending = saving;
   } else {
-    pending.reserved.unshift(...saving.reserved);
+    gathering(live).reserved.unshift(...saving.reserved);
   }
   if (live.isDirty) return;
   live.isDirty = true;

@@ -1,4 +1,5 @@
 import type { TaskArtifactUpdate, TaskEvent } from './events.ts';
+import type { Seq } from './ids.ts';
 import type { Mutable } from './json.ts';
 import type { Message } from './message.ts';
 import type { Part } from './parts.ts';
@@ -30,61 +31,82 @@ export interface TaskFold {
   add(event: TaskEvent, input?: Message): void;
   /** How many messages the history has so far. */
   readonly said: number;
-  task(): Task;
+  /** The task so far, with the sequence number that it is folded to. */
+  task(generation?: Seq): Task;
 }
 
 export function startFold(): TaskFold {
-  let base: Task | undefined;
-  let history: Message[] = [];
-  let artifacts = new Map<string, Mutable<Artifact> & { parts: Part[] }>();
-  const said = (message: Message | undefined): void => {
-    if (message !== undefined && (message.messageId === '' || history.at(-1)?.messageId !== message.messageId)) history.push(message);
-  };
-  return {
-    add: (event, input) => {
-      if (event.message !== undefined) throw new Error('a direct message is not part of a task');
-      if (event.task !== undefined) {
-        base = event.task;
-        history = [...(event.task.history ?? [])];
-        artifacts = new Map(
-          (event.task.artifacts ?? []).map((artifact) => [artifact.artifactId, { ...artifact, parts: [...artifact.parts] }]),
-        );
-        return;
-      }
-      if (base === undefined) throw new Error('a stream folds into a task only if it starts with one');
-      const update = event.statusUpdate ?? event.artifactUpdate;
-      if (event.statusUpdate !== undefined) {
-        said(base.status.message);
-        // A caller may repeat its message id: what it sent was said all the same.
-        if (input !== undefined) history.push(input);
-        base = { ...base, status: event.statusUpdate.status };
-      } else {
-        addChunk(artifacts, event.artifactUpdate);
-      }
-      if (update.metadata !== undefined) base = { ...base, metadata: { ...base.metadata, ...update.metadata } };
-    },
-    get said() {
-      return history.length;
-    },
-    task: () => {
-      if (base === undefined) throw new Error('nothing has been folded yet');
-      const { history: _, artifacts: __, ...rest } = base;
-      return {
-        ...rest,
-        ...(artifacts.size === 0
-          ? {}
-          : { artifacts: Array.from(artifacts.values(), (artifact) => ({ ...artifact, parts: [...artifact.parts] })) }),
-        ...(history.length === 0 ? {} : { history: [...history] }),
-      };
-    },
-  };
+  return new Fold();
 }
 
-function addChunk(artifacts: Map<string, Mutable<Artifact> & { parts: Part[] }>, update: TaskArtifactUpdate): void {
+type Gathered = Mutable<Artifact> & { parts: Part[] };
+
+class Fold implements TaskFold {
+  #base: Task | undefined;
+  #history: Message[] = [];
+  #artifacts: Map<string, Gathered> | undefined;
+
+  get said(): number {
+    return this.#history.length;
+  }
+
+  add(event: TaskEvent, input?: Message): void {
+    if (event.message !== undefined) throw new Error('a direct message is not part of a task');
+    if (event.task !== undefined) {
+      this.#start(event.task);
+      return;
+    }
+    if (this.#base === undefined) throw new Error('a stream folds into a task only if it starts with one');
+    if (event.artifactUpdate !== undefined) {
+      this.#artifacts ??= new Map();
+      addChunk(this.#artifacts, event.artifactUpdate);
+    } else {
+      this.#say(this.#base.status.message);
+      // A caller may repeat its message id: what it sent was said all the same.
+      if (input !== undefined) this.#history.push(input);
+      this.#base = { ...this.#base, status: event.statusUpdate.status };
+    }
+    const { metadata } = event.artifactUpdate ?? event.statusUpdate;
+    if (metadata !== undefined) this.#base = { ...this.#base, metadata: { ...this.#base.metadata, ...metadata } };
+  }
+
+  task(generation?: Seq): Task {
+    const base = this.#base;
+    if (base === undefined) throw new Error('nothing has been folded yet');
+    const task: Mutable<Task> = { id: base.id, status: base.status };
+    if (base.contextId !== undefined) task.contextId = base.contextId;
+    if (this.#artifacts !== undefined && this.#artifacts.size > 0) {
+      task.artifacts = Array.from(this.#artifacts.values(), (artifact) => ({ ...artifact, parts: [...artifact.parts] }));
+    }
+    if (this.#history.length > 0) task.history = [...this.#history];
+    if (base.metadata !== undefined) task.metadata = base.metadata;
+    const numbered = generation ?? base.generation;
+    if (numbered !== undefined) task.generation = numbered;
+    return task;
+  }
+
+  #start(task: Task): void {
+    this.#base = task;
+    this.#history = [...(task.history ?? [])];
+    const artifacts = task.artifacts ?? [];
+    this.#artifacts = artifacts.length === 0 ? undefined : new Map(artifacts.map((artifact) => [artifact.artifactId, gathered(artifact)]));
+  }
+
+  #say(message: Message | undefined): void {
+    if (message === undefined) return;
+    if (message.messageId === '' || this.#history.at(-1)?.messageId !== message.messageId) this.#history.push(message);
+  }
+}
+
+function gathered(artifact: Artifact): Gathered {
+  return { ...artifact, parts: [...artifact.parts] };
+}
+
+function addChunk(artifacts: Map<string, Gathered>, update: TaskArtifactUpdate): void {
   const { artifact: chunk } = update;
   const before = artifacts.get(chunk.artifactId);
   if (before === undefined || update.append !== true) {
-    artifacts.set(chunk.artifactId, { ...chunk, parts: [...chunk.parts] });
+    artifacts.set(chunk.artifactId, gathered(chunk));
     return;
   }
   for (const part of chunk.parts) before.parts.push(part);

@@ -1,23 +1,30 @@
-import type { ExternalId, TaskId } from '#protocol';
+import type { ContextId, ExternalId, TaskId, TaskState } from '#protocol';
 import { isInterrupted, isTerminal } from '#protocol';
-import type { ContextFilter, ListFilter, ListQuery, Owner, Scope, TaskKey, TaskRow } from '../ports.ts';
+import type { ContextFilter, ListFilter, ListQuery, Owner, Scope, SendName, SendRecord, TaskKey, TaskRow } from '../ports.ts';
 import type { Mark } from './memory-order.ts';
 import { Order } from './memory-order.ts';
+
+/** What one owner has of one agent. */
+interface Own {
+  readonly all: Order;
+  readonly states: Map<TaskState, Order>;
+  readonly contexts: Map<ContextId, Order>;
+  readonly waiting: Map<ContextId, Set<TaskKey>>;
+  readonly aliases: Map<ExternalId, TaskKey[]>;
+  readonly sends: Map<string, SendRecord>;
+}
 
 interface Indexed {
   row: TaskRow;
   mark: Mark;
-  orders: readonly Order[];
 }
 
 /** The ways to find a task in memory. Each costs what it returns, not what there is. */
 export class MemoryIndex {
   readonly #rows = new Map<TaskKey, Indexed>();
   readonly #ids = new Map<TaskId, TaskKey>();
-  readonly #aliases = new Map<string, TaskKey[]>();
-  /** By owner and agent; by context or by state besides. */
-  readonly #orders = new Map<string, Order>();
-  readonly #waiting = new Map<string, Set<TaskKey>>();
+  /** By tenant, principal and agent. */
+  readonly #owns = new Map<string, Map<string, Map<string, Own>>>();
   readonly #unfinished = new Set<TaskKey>();
   readonly #all = new Order();
   readonly #finished = new Order();
@@ -29,18 +36,20 @@ export class MemoryIndex {
 
   put(row: TaskRow): void {
     const before = this.#rows.get(row.key);
-    if (before !== undefined && before.row.state === row.state && before.row.statusAt === row.statusAt) {
+    if (before === undefined) {
+      this.#ids.set(row.id, row.key);
+      if (row.alias !== undefined) addTo(this.#own(row.owner, row.agent).aliases, row.alias, row.key);
+    } else if (before.row.state === row.state && before.row.statusAt === row.statusAt) {
       before.row = row;
       before.mark.row = row;
       return;
+    } else {
+      this.#leave(before);
     }
-    if (before === undefined) this.#name(row);
-    else this.#leave(before);
     const mark: Mark = { statusAt: row.statusAt, key: row.key, row };
-    const orders = this.#ordersOf(row);
-    for (const order of orders) order.add(mark);
-    this.#rows.set(row.key, { row, mark, orders });
-    this.#enter(row);
+    if (before === undefined) this.#rows.set(row.key, { row, mark });
+    else Object.assign(before, { row, mark });
+    this.#enter(row, mark);
   }
 
   remove(row: TaskRow): void {
@@ -50,12 +59,11 @@ export class MemoryIndex {
     this.#rows.delete(row.key);
     this.#ids.delete(row.id);
     this.#unfinished.delete(row.key);
-    for (const key of scopesOf(row)) if (this.#orders.get(key)?.size === 0) this.#orders.delete(key);
     if (row.alias === undefined) return;
-    const name = join(row.owner, row.agent, row.alias);
-    const keys = this.#aliases.get(name)?.filter((key) => key !== row.key) ?? [];
-    if (keys.length === 0) this.#aliases.delete(name);
-    else this.#aliases.set(name, keys);
+    const { aliases } = this.#own(row.owner, row.agent);
+    const keys = aliases.get(row.alias)?.filter((key) => key !== row.key) ?? [];
+    if (keys.length === 0) aliases.delete(row.alias);
+    else aliases.set(row.alias, keys);
   }
 
   byId(scope: Scope, id: TaskId): TaskRow | undefined {
@@ -64,12 +72,30 @@ export class MemoryIndex {
   }
 
   byAlias(owner: Owner, agent: string, alias: ExternalId): TaskRow | undefined {
-    return this.#row(this.#aliases.get(join(owner, agent, alias))?.at(-1));
+    return this.#row(this.#known(owner, agent)?.aliases.get(alias)?.at(-1));
   }
 
   waiting({ owner, agent, contextId }: ContextFilter, limit: number): readonly TaskRow[] {
-    const keys = [...(this.#waiting.get(join(owner, agent, `c${contextId}`)) ?? [])].slice(0, limit);
+    const keys = [...(this.#known(owner, agent)?.waiting.get(contextId) ?? [])].slice(0, limit);
     return keys.map((key) => this.#row(key)).filter((row) => row !== undefined);
+  }
+
+  send({ owner, agent, token }: SendName): SendRecord | undefined {
+    return this.#known(owner, agent)?.sends.get(token);
+  }
+
+  putSend(record: SendRecord): void {
+    this.#own(record.owner, record.agent).sends.set(record.token, record);
+  }
+
+  removeSend({ owner, agent, token }: SendName): void {
+    this.#known(owner, agent)?.sends.delete(token);
+  }
+
+  *everySend(): Generator<SendRecord> {
+    for (const principals of this.#owns.values()) {
+      for (const agents of principals.values()) for (const own of agents.values()) yield* own.sends.values();
+    }
   }
 
   list({ after, limit, ...filter }: ListQuery): readonly TaskRow[] {
@@ -110,52 +136,68 @@ export class MemoryIndex {
     return key === undefined ? undefined : this.#rows.get(key)?.row;
   }
 
-  #name(row: TaskRow): void {
-    this.#ids.set(row.id, row.key);
-    if (row.alias === undefined) return;
-    const name = join(row.owner, row.agent, row.alias);
-    const keys = this.#aliases.get(name);
-    if (keys === undefined) this.#aliases.set(name, [row.key]);
-    else keys.push(row.key);
-  }
-
-  #enter(row: TaskRow): void {
-    if (isTerminal(row.state)) this.#unfinished.delete(row.key);
-    else this.#unfinished.add(row.key);
+  #enter(row: TaskRow, mark: Mark): void {
+    const own = this.#own(row.owner, row.agent);
+    own.all.add(mark);
+    orderIn(own.states, row.state).add(mark);
+    orderIn(own.contexts, row.contextId).add(mark);
+    this.#all.add(mark);
+    if (isTerminal(row.state)) {
+      this.#finished.add(mark);
+      this.#unfinished.delete(row.key);
+      return;
+    }
+    this.#unfinished.add(row.key);
     if (!isInterrupted(row.state)) return;
-    const context = join(row.owner, row.agent, `c${row.contextId}`);
-    const waiting = this.#waiting.get(context);
-    if (waiting === undefined) this.#waiting.set(context, new Set([row.key]));
+    this.#waits.add(mark);
+    const waiting = own.waiting.get(row.contextId);
+    if (waiting === undefined) own.waiting.set(row.contextId, new Set([row.key]));
     else waiting.add(row.key);
   }
 
-  #leave({ row, mark, orders }: Indexed): void {
+  #leave({ row, mark }: Indexed): void {
+    const own = this.#own(row.owner, row.agent);
     mark.row = undefined;
-    for (const order of orders) order.bury();
+    own.all.bury();
+    this.#all.bury();
+    buryIn(own.states, row.state);
+    buryIn(own.contexts, row.contextId);
+    if (isTerminal(row.state)) this.#finished.bury();
     if (!isInterrupted(row.state)) return;
-    const context = join(row.owner, row.agent, `c${row.contextId}`);
-    const waiting = this.#waiting.get(context);
+    this.#waits.bury();
+    const waiting = own.waiting.get(row.contextId);
     waiting?.delete(row.key);
-    if (waiting?.size === 0) this.#waiting.delete(context);
+    if (waiting?.size === 0) own.waiting.delete(row.contextId);
   }
 
-  #ordersOf(row: TaskRow): readonly Order[] {
-    const orders = scopesOf(row).map((key) => {
-      const known = this.#orders.get(key) ?? new Order();
-      this.#orders.set(key, known);
-      return known;
-    });
-    orders.push(this.#all);
-    if (isTerminal(row.state)) orders.push(this.#finished);
-    else if (isInterrupted(row.state)) orders.push(this.#waits);
-    return orders;
+  /** For questions: they leave no trace, whoever asks. */
+  #known({ tenant, principal }: Owner, agent: string): Own | undefined {
+    return this.#owns.get(tenant)?.get(principal)?.get(agent);
+  }
+
+  #own({ tenant, principal }: Owner, agent: string): Own {
+    const principals = this.#owns.get(tenant) ?? new Map<string, Map<string, Own>>();
+    const agents = principals.get(principal) ?? new Map<string, Own>();
+    const known = agents.get(agent);
+    if (known !== undefined) return known;
+    const own: Own = {
+      all: new Order(),
+      states: new Map(),
+      contexts: new Map(),
+      waiting: new Map(),
+      aliases: new Map(),
+      sends: new Map(),
+    };
+    this.#owns.set(tenant, principals.set(principal, agents.set(agent, own)));
+    return own;
   }
 
   /** The narrowest order that has all that fits the filter. */
   #orderOf({ owner, agent, contextId, state }: ListFilter): Order | undefined {
     if (owner === 'any' || agent === undefined) return this.#all;
-    if (contextId !== undefined) return this.#orders.get(join(owner, agent, `c${contextId}`));
-    return this.#orders.get(join(owner, agent, state === undefined ? 'a' : `s${state}`));
+    const own = this.#known(owner, agent);
+    if (contextId !== undefined) return own?.contexts.get(contextId);
+    return state === undefined ? own?.all : own?.states.get(state);
   }
 }
 
@@ -176,16 +218,26 @@ function fits(row: TaskRow, { owner, agent, contextId, state }: ListFilter): boo
   );
 }
 
-function scopesOf(row: TaskRow): readonly string[] {
-  const own = join(row.owner, row.agent, '');
-  return [`${own}a`, `${own}c${row.contextId}`, `${own}s${row.state}`];
-}
-
 function isIn(scope: Scope, owner: Owner): boolean {
   return scope === 'any' || (scope.principal === owner.principal && scope.tenant === owner.tenant);
 }
 
-/** Lengths first: no two lists of strings run together to the same key. */
-function join({ tenant, principal }: Owner, agent: string, rest: string): string {
-  return `${tenant.length}.${principal.length}.${agent.length}.${tenant}${principal}${agent}${rest}`;
+function orderIn<K>(orders: Map<K, Order>, key: K): Order {
+  const known = orders.get(key);
+  if (known !== undefined) return known;
+  const made = new Order();
+  orders.set(key, made);
+  return made;
+}
+
+function buryIn<K>(orders: Map<K, Order>, key: K): void {
+  const order = orders.get(key);
+  order?.bury();
+  if (order?.size === 0) orders.delete(key);
+}
+
+function addTo<K>(lists: Map<K, TaskKey[]>, name: K, key: TaskKey): void {
+  const list = lists.get(name);
+  if (list === undefined) lists.set(name, [key]);
+  else list.push(key);
 }

@@ -19,7 +19,9 @@ export class Order {
 
   add(mark: Mark): void {
     const last = this.#marks.at(-1);
-    if (last === undefined || isBefore(last, mark)) this.#marks.push(mark);
+    // A literal, because most orders are of a context with one task, and an array that has grown keeps room for more.
+    if (last === undefined) this.#marks = [mark];
+    else if (isBefore(last, mark)) this.#marks.push(mark);
     else this.#marks.splice(this.#indexOf(mark), 0, mark); // the clock was set back
   }
 

@@ -4,21 +4,24 @@ import { MemoryIndex } from './memory-index.ts';
 
 type TaskWrite = Extract<Write, { readonly kind: 'task' }>;
 
-/** A task with its log. Entry n stands at n - 1. */
+/** A task with its log. Most have neither many entries nor anything beside them, so what is rare is made when it is needed. */
 interface Kept {
   row: TaskRow;
+  /** Entry n stands at n - 1. */
   readonly entries: Entry[];
-  /** All but the artifact updates. */
-  readonly words: Entry[];
-  readonly pushes: Map<string, PushRow>;
-  /** Names of the sends that went here. */
-  readonly sends: Set<string>;
+  /** All but the artifact updates, once the log is long enough for that to matter. */
+  words: Entry[] | undefined;
+  pushes: Map<string, PushRow> | undefined;
+  /** Tokens of the sends that went here. */
+  sends: string[] | undefined;
 }
+
+const SHORT_LOG = 64;
 
 /** Tasks that live as long as the process. Everything the contract asks for but durability. */
 export function memoryStore(): Store {
   const kept = new MemoryTasks();
-  const { index, sends } = kept;
+  const { index } = kept;
   return {
     commit: (batch) => {
       kept.check(batch);
@@ -28,11 +31,11 @@ export function memoryStore(): Store {
     task: (scope, id) => index.byId(scope, id),
     byAlias: (owner, agent, alias) => index.byAlias(owner, agent, alias),
     waiting: (filter, limit) => index.waiting(filter, limit),
-    send: (name) => sends.get(nameOf(name)),
+    send: (name) => index.send(name),
     list: (query) => index.list(query),
     count: (filter) => index.count(filter),
     entries: (key, range) => entriesOf(kept.tasks.get(key), range),
-    pushConfigs: (key) => [...(kept.tasks.get(key)?.pushes.values() ?? [])],
+    pushConfigs: (key) => [...(kept.tasks.get(key)?.pushes?.values() ?? [])],
     unfinished: () => index.unfinished(),
     quiet: (phase, range) => index.quiet(phase, range),
     finished: () => index.finished,
@@ -43,7 +46,6 @@ export function memoryStore(): Store {
 class MemoryTasks {
   readonly tasks = new Map<TaskKey, Kept>();
   readonly index = new MemoryIndex();
-  readonly sends = new Map<string, SendRecord>();
   lastKey = 0;
 
   /** A batch is refused before any of it is taken in. */
@@ -67,13 +69,13 @@ class MemoryTasks {
         this.#keepSend(write.record);
         break;
       case 'delivered':
-        this.#mark(nameOf(write.name));
+        this.#mark(write.name);
         break;
       case 'push':
-        this.tasks.get(write.task)?.pushes.set(write.push.config.id, write.push);
+        this.#keepPush(write.task, write.push);
         break;
       case 'unpush':
-        this.tasks.get(write.task)?.pushes.delete(write.id);
+        this.tasks.get(write.task)?.pushes?.delete(write.id);
         break;
       case 'forget':
         this.#forget(write.task);
@@ -87,26 +89,36 @@ class MemoryTasks {
   }
 
   #keepTask({ row, entries }: TaskWrite): void {
-    const kept: Kept = this.tasks.get(row.key) ?? { row, entries: [], words: [], pushes: new Map(), sends: new Set() };
-    kept.row = row;
-    for (const entry of entries) {
-      kept.entries.push(entry);
-      if (entry.event.artifactUpdate === undefined) kept.words.push(entry);
+    const kept = this.tasks.get(row.key);
+    if (kept === undefined) {
+      this.tasks.set(row.key, { row, entries: entries.slice(), words: undefined, pushes: undefined, sends: undefined });
+    } else {
+      kept.row = row;
+      for (const entry of entries) kept.entries.push(entry);
+      if (kept.words !== undefined) for (const entry of entries) if (isWord(entry)) kept.words.push(entry);
     }
-    this.tasks.set(row.key, kept);
     this.index.put(row);
     if (row.key > this.lastKey) this.lastKey = row.key;
   }
 
   #keepSend(record: SendRecord): void {
-    const name = nameOf(record);
-    this.sends.set(name, record);
-    if (record.task !== undefined) this.tasks.get(record.task.key)?.sends.add(name);
+    this.index.putSend(record);
+    const kept = record.task === undefined ? undefined : this.tasks.get(record.task.key);
+    if (kept === undefined) return;
+    if (kept.sends === undefined) kept.sends = [record.token];
+    else kept.sends.push(record.token);
   }
 
-  #mark(name: string): void {
-    const record = this.sends.get(name);
-    if (record !== undefined) this.sends.set(name, { ...record, delivered: true });
+  #mark(name: SendName): void {
+    const record = this.index.send(name);
+    if (record !== undefined) this.index.putSend({ ...record, delivered: true });
+  }
+
+  #keepPush(key: TaskKey, push: PushRow): void {
+    const kept = this.tasks.get(key);
+    if (kept === undefined) return;
+    kept.pushes ??= new Map();
+    kept.pushes.set(push.config.id, push);
   }
 
   #forget(key: TaskKey): void {
@@ -114,11 +126,15 @@ class MemoryTasks {
     if (kept === undefined) return;
     this.tasks.delete(key);
     this.index.remove(kept.row);
-    for (const name of kept.sends) if (this.sends.get(name)?.task?.key === key) this.sends.delete(name);
+    const { owner, agent } = kept.row;
+    for (const token of kept.sends ?? []) {
+      const name: SendName = { owner, agent, token };
+      if (this.index.send(name)?.task?.key === key) this.index.removeSend(name);
+    }
   }
 
   #forgetSends(before: number): void {
-    for (const [name, record] of this.sends) if (record.task === undefined && record.at < before) this.sends.delete(name);
+    for (const record of this.index.everySend()) if (record.task === undefined && record.at < before) this.index.removeSend(record);
   }
 }
 
@@ -135,6 +151,8 @@ function checkContinues({ row, isNew, entries }: TaskWrite, stored: number | und
 function entriesOf(kept: Kept | undefined, { after, limit, only }: EntryRange): readonly Entry[] {
   if (kept === undefined) return [];
   if (only === undefined) return kept.entries.slice(after, after + limit);
+  if (kept.entries.length <= SHORT_LOG) return kept.entries.filter((entry) => entry.seq > after && isWord(entry)).slice(0, limit);
+  kept.words ??= kept.entries.filter(isWord);
   let low = 0;
   let high = kept.words.length;
   while (low < high) {
@@ -145,8 +163,8 @@ function entriesOf(kept: Kept | undefined, { after, limit, only }: EntryRange): 
   return kept.words.slice(low, low + limit);
 }
 
-function nameOf({ owner, agent, token }: SendName): string {
-  return JSON.stringify([owner.tenant, owner.principal, agent, token]);
+function isWord({ event }: Entry): boolean {
+  return event.artifactUpdate === undefined;
 }
 
 export function memoryBlobs(): Blobs {

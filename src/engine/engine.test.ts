@@ -1,0 +1,141 @@
+import { describe, expect, it } from 'vitest';
+import type { Entry, TaskRow } from '#engine';
+import { createEngine, DEFAULT_ENGINE_LIMITS, systemTimers } from '#engine';
+import type { Traits } from '#protocol';
+import { dialectId, taskId } from '#protocol';
+import {
+  AT_ONCE,
+  agent,
+  BOB,
+  CARD,
+  collect,
+  ctx,
+  echo,
+  hanging,
+  quiet,
+  request,
+  said,
+  taskOf,
+  textOf,
+  world,
+} from '../../test/support/engine.ts';
+import { memoryStore } from './adapters/memory.ts';
+
+describe('an engine', () => {
+  it('works with nothing but a store and an agent', async () => {
+    const engine = createEngine({ store: memoryStore(), agents: { echo } });
+    const service = engine.serviceOf('echo');
+    await expect(service.send(request('early'), ctx())).rejects.toMatchObject({ kind: 'UNAVAILABLE' });
+    await expect(service.get({ id: taskId('t') }, ctx())).rejects.toMatchObject({ kind: 'UNAVAILABLE' });
+    expect(await engine.start()).toEqual({ waiting: 0, started: 0, ended: 0 });
+    const task = taskOf(await service.send(request('hello'), ctx()));
+    expect([task.status.state, textOf(task)]).toEqual(['TASK_STATE_COMPLETED', 'hello']);
+    expect(task.id).toMatch(/^[0-9a-f-]{36}$/);
+    expect((await collect(service.stream(request('again'), ctx()))).length).toBe(3);
+    await engine.stop();
+  });
+
+  it('says what it recovered', async () => {
+    const first = await world(hanging);
+    await first.service.send(request('a', AT_ONCE), ctx());
+    const engine = createEngine({ store: first.store, agents: { agent: { ...hanging, recovery: 'fail' } } });
+    expect(await engine.start()).toEqual({ waiting: 0, started: 0, ended: 1 });
+    await engine.stop();
+  });
+
+  it('numbers tasks on from those that were there', async () => {
+    const first = await world(echo);
+    await first.service.send(request('a'), ctx());
+    const second = await first.crash();
+    const { id } = taskOf(await second.service.send(request('b'), ctx()));
+    expect((await second.store.task('any', id))?.key).toBe(2);
+  });
+
+  it('wakes whoever follows the logs, after each commit', async () => {
+    const seen: [TaskRow['state'], readonly Entry[]][] = [];
+    const { service } = await world(echo, { onCommitted: (row, entries) => seen.push([row.state, entries]) });
+    await service.send(request('a'), ctx());
+    expect(seen.map(([state, entries]) => [state, entries.map(({ seq }) => seq)])).toEqual([['TASK_STATE_COMPLETED', [1, 2, 3]]]);
+    const { service: direct } = await world(
+      async function* () {
+        yield { kind: 'message', message: said('hi') };
+      },
+      { onCommitted: (row, entries) => seen.push([row.state, entries]) },
+    );
+    await direct.send(request('a'), ctx());
+    expect(seen).toHaveLength(1);
+  });
+
+  it('knows in which dialect a task was made, and tells its owner alone', async () => {
+    const { service, crash } = await world(hanging);
+    const { id } = taskOf(await service.send(request('a', AT_ONCE), ctx({ dialect: dialectId('v10.generation') })));
+    const { service: later } = await crash();
+    for (const { originOf } of [service, later]) {
+      expect(originOf?.(id, ctx())).toBe('v10.generation');
+      expect(originOf?.(id, ctx({ principal: BOB }))).toBeUndefined();
+      expect(originOf?.(taskId('nobody'), ctx())).toBeUndefined();
+    }
+  });
+
+  it('behaves as the dialect of the call has it, and as 1.0 in one that it does not know', async () => {
+    const asked: string[] = [];
+    const { service } = await world(echo, {
+      traitsOf: (dialect): Traits => {
+        asked.push(dialect);
+        return { blockingDefault: false } as Traits;
+      },
+    });
+    await service.send(request('a'), ctx({ dialect: dialectId('mine') }));
+    expect(new Set(asked)).toEqual(new Set(['mine']));
+    const engine = createEngine({ store: memoryStore(), agents: { echo } });
+    await engine.start();
+    expect(taskOf(await engine.serviceOf('echo').send(request('a'), ctx({ dialect: dialectId('unheard of') }))).status.state).toBe(
+      'TASK_STATE_COMPLETED',
+    );
+    await engine.stop();
+  });
+
+  it('shows an extended card if it has one', async () => {
+    const { service: none } = await world(echo);
+    await expect(none.extendedCard({}, ctx())).rejects.toMatchObject({ kind: 'UNSUPPORTED_OPERATION' });
+    const promising = agent(echo.run, { card: { ...CARD, capabilities: { extendedAgentCard: true } } });
+    const { service: missing } = await world(promising);
+    await expect(missing.extendedCard({}, ctx())).rejects.toMatchObject({ kind: 'EXTENDED_AGENT_CARD_NOT_CONFIGURED' });
+    const { service } = await world(promising, {
+      extendedCard: async (name, { principal }) => ({ ...CARD, name: `${name} for ${principal.id}` }),
+    });
+    expect((await service.extendedCard({}, ctx())).name).toBe('agent for alice');
+  });
+
+  it('keeps callers apart by tenant, whether the gate or the request names it', async () => {
+    const { service } = await world(echo);
+    const tenant = 'acme' as never;
+    const task = taskOf(await service.send(request('a', { tenant }), ctx()));
+    expect((await service.get({ id: task.id, tenant }, ctx())).id).toBe(task.id);
+    expect((await service.get({ id: task.id }, ctx({ tenant }))).id).toBe(task.id);
+    await expect(service.get({ id: task.id }, ctx())).rejects.toMatchObject({ kind: 'TASK_NOT_FOUND' });
+    await expect(service.get({ id: task.id, tenant }, ctx({ tenant: 'other' as never }))).rejects.toMatchObject({ kind: 'TASK_NOT_FOUND' });
+  });
+});
+
+describe('the limits', () => {
+  it('are all above zero, and end in their unit', () => {
+    for (const [name, value] of Object.entries(DEFAULT_ENGINE_LIMITS)) {
+      expect(value, name).toBeGreaterThan(0);
+      expect(name).toMatch(/(Max|Ms|Bytes|Events)$/);
+    }
+  });
+});
+
+describe('the timers of the system', () => {
+  it('do work soon and later, and call it off', async () => {
+    const done: string[] = [];
+    systemTimers.soon(() => done.push('soon'));
+    const callOff = systemTimers.later(1, () => done.push('called off'));
+    systemTimers.later(1, () => done.push('later'));
+    callOff();
+    await quiet();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(done).toEqual(['soon', 'later']);
+  });
+});
