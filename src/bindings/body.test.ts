@@ -54,6 +54,19 @@ describe('parseJson', () => {
   });
 });
 
+describe('members', () => {
+  it('are arrays, objects and what objects hold; other items of a list are not', () => {
+    const fits = (text: string, max: number): boolean => parseJson(bytes(text), 64, max).ok;
+    expect([fits('{"a":1,"b":[]}', 4), fits('{"a":1,"b":[]}', 3)]).toEqual([true, false]);
+    expect([fits(`[${'1,'.repeat(999)}1]`, 1), fits('[[],{}]', 2)]).toEqual([true, false]);
+    expect(fits('["a:b","{:[","\\":"]', 1)).toBe(true);
+  });
+
+  it('are as many as come where nobody says otherwise', () => {
+    expect(parseJson(bytes(`[${'{},'.repeat(99_999)}{}]`), 64).ok).toBe(true);
+  });
+});
+
 describe('nestsWithin', () => {
   it('takes what is at the limit', () => {
     expect(nestsWithin(bytes(nested(64)), 64)).toBe(true);

@@ -1,6 +1,6 @@
 import type { CallContext, Dialect, Mutable, Registry, Seq, TraceContext } from '#protocol';
 import { A2AError, isA2AError } from '#protocol';
-import { parseJson } from './body.ts';
+import { DEFAULT_BODY_LIMITS, parseJson } from './body.ts';
 import type { Asked } from './exchange.ts';
 import type { Caller, ServeOptions } from './options.ts';
 import { DEFAULT_ENV, registryOf } from './options.ts';
@@ -121,7 +121,8 @@ export async function requestBytes(asked: Asked, bodyBytesMax: number): Promise<
 }
 
 export function requestJson(bytes: Uint8Array, options: ServeOptions): unknown {
-  const parsed = parseJson(bytes, (options.env ?? DEFAULT_ENV).limits.jsonDepthMax);
+  const { jsonMembersMax = DEFAULT_BODY_LIMITS.jsonMembersMax } = options;
+  const parsed = parseJson(bytes, (options.env ?? DEFAULT_ENV).limits.jsonDepthMax, jsonMembersMax);
   if (!parsed.ok) throw parsed.error;
   return parsed.value;
 }

@@ -1,7 +1,7 @@
 import type { Frame, Logged, StreamWriter, Task, TaskEvent, TaskId } from '#protocol';
 import type { OpenStream } from './dispatch.ts';
 import type { Answer, Asked, Outflow } from './exchange.ts';
-import { EVENT_STREAM, encodeFrames, encodeRetry, KEEP_ALIVE } from './sse.ts';
+import { EVENT_STREAM, encodeFrames, encodeRetry, KEEP_ALIVE, RESET } from './sse.ts';
 
 /** What a binding adds to the events of a stream. */
 export interface EventWire {
@@ -10,6 +10,8 @@ export interface EventWire {
   readonly keepAliveMs: number;
   /** How soon a client that lost the stream should come back; absent: as its own default has it. */
   readonly retryMs: number | undefined;
+  /** The reader wanted to go on from elsewhere. */
+  readonly isReset: boolean;
   /** An error after the first event: too late for an error answer. */
   errorFrame(thrown: unknown): Frame;
   /** The task as it stands at the end, asked for only if the writer wants it. */
@@ -59,7 +61,7 @@ class EventFlow implements Outflow {
     this.#first = events.first;
     this.#rest = events.rest;
     this.#wire = wire;
-    this.#prefix = wire.retryMs === undefined ? '' : encodeRetry(wire.retryMs);
+    this.#prefix = (wire.retryMs === undefined ? '' : encodeRetry(wire.retryMs)) + (wire.isReset ? RESET : '');
   }
 
   get isWhole(): boolean {

@@ -23,6 +23,7 @@ export interface ServeOptions {
   readonly versionRequired?: boolean;
   /** Default: the fixed dialect's own limit, otherwise 1 MiB. */
   readonly bodyBytesMax?: number;
+  readonly jsonMembersMax?: number;
   readonly keepAliveMs?: number;
   /** Told to the readers of streams: how soon to come back when one is cut off. */
   readonly retryMs?: number;

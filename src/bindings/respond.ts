@@ -12,7 +12,7 @@ import type {
   UnaryOperation,
 } from '#protocol';
 import { isStreamOperation } from '#protocol';
-import type { Call } from './dispatch.ts';
+import type { Call, OpenStream } from './dispatch.ts';
 import { answerUnary, openStream, requestOf } from './dispatch.ts';
 import { answerHeaders, contextOf, resumeAfter, toPeer } from './door.ts';
 import { eventAnswer, leavingOf } from './event-flow.ts';
@@ -69,6 +69,7 @@ async function stream(arrival: Arrival, uncalled: Uncalled<StreamOperation>, wra
       headers: headersFor(arrival, ctx),
       keepAliveMs: options.keepAliveMs ?? DEFAULT_KEEP_ALIVE_MS,
       retryMs: options.retryMs,
+      isReset: uncalled.operation === 'subscribe' && isReset(asked, events),
       errorFrame: (thrown) => wrapping.errorFrame(toPeer(thrown, options)),
       taskAtEnd: (id) => service.get({ id }, ctx).catch(() => undefined),
       left: leaving.leave,
@@ -83,6 +84,12 @@ async function stream(arrival: Arrival, uncalled: Uncalled<StreamOperation>, wra
 function resumed(call: Call<StreamOperation>, asked: Asked): Call<StreamOperation> {
   const after = call.operation === 'subscribe' ? resumeAfter(asked) : undefined;
   return after === undefined ? call : { ...call, request: { ...call.request, after } as Call<'subscribe'>['request'] };
+}
+
+/** It asked to go on from a place, and gets something else: a place that is none of ours, or not any more (faults.md H3). */
+function isReset(asked: Asked, { first }: OpenStream): boolean {
+  const wanted = asked.header('last-event-id');
+  return wanted !== undefined && first.done !== true && first.value[0]?.seq !== undefined && first.value[0].seq !== resumeAfter(asked);
 }
 
 function headersFor({ dialect, options }: Arrival, ctx: CallContext): Record<string, string> {

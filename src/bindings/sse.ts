@@ -8,6 +8,9 @@ export const EVENT_STREAM = 'text/event-stream';
 /** Goes over the wire when nothing else does. No `id:`, so that nobody resumes after it. */
 export const KEEP_ALIVE = ': keep-alive\n\n';
 
+/** The place that a reader wanted to go on from is none that can be gone on from: what follows starts anew. */
+export const RESET = ': reset\n\n';
+
 export function encodeFrames(frames: readonly Frame[]): string {
   let text = '';
   for (const { id, event, data } of frames) {

@@ -62,7 +62,7 @@ export const DEFAULT_ENGINE_LIMITS: EngineLimits = {
   runAskMsMax: DAY,
   runGraceMs: 10_000,
   windowEvents: 1024,
-  windowBytes: 8 * MIB,
+  windowBytes: MIB,
   tailEvents: 1024,
   tailBytes: 4 * MIB,
   firstOutputMs: 250,

@@ -3,6 +3,7 @@ import type { ReadLimits } from '#protocol';
 /** What a server takes of its callers. Names end in their unit; docs/config.md lists them all. */
 export interface ServerLimits extends ReadLimits {
   readonly bodyBytesMax: number;
+  readonly jsonMembersMax: number;
   readonly headersMax: number;
   /** From the first byte of a request to the end of its headers, and of its body. */
   readonly headerMsMax: number;
@@ -26,6 +27,7 @@ export interface ServerLimits extends ReadLimits {
 export const DEFAULT_SERVER_LIMITS: ServerLimits = {
   bodyBytesMax: 1_048_576,
   jsonDepthMax: 64,
+  jsonMembersMax: 50_000,
   messagePartsMax: 100,
   idCharsMax: 128,
   headersMax: 100,

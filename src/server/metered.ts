@@ -4,12 +4,13 @@ import { A2AError } from '#protocol';
 import type { Around } from './around.ts';
 import { around, watched } from './around.ts';
 import type { Histogram, Metrics } from './metrics.ts';
+import type { Room } from './room.ts';
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 const COUNTS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
 
-/** Counts every call by agent, dialect, operation and how it ended, and times it. `checkRoom` is asked before a stream is opened. */
-export function meter(metrics: Metrics, checkRoom: () => void): (service: A2AService, agent: string) => A2AService {
+/** Counts every call by agent, dialect, operation and how it ended, and times it. `checkRoom` is asked first. */
+export function meter(metrics: Metrics, checkRoom: Room): (service: A2AService, agent: string) => A2AService {
   const calls = metrics.counter({
     name: 'parley_calls_total',
     help: 'Calls of A2A operations. The outcome is ok or the kind of the error.',
@@ -31,6 +32,7 @@ export function meter(metrics: Metrics, checkRoom: () => void): (service: A2ASer
       unary: async ({ operation, ctx }, next) => {
         const began = performance.now();
         try {
+          checkRoom(operation);
           const result = await next(ctx);
           note(operation, ctx, { began });
           return result;
@@ -42,7 +44,7 @@ export function meter(metrics: Metrics, checkRoom: () => void): (service: A2ASer
       stream: ({ operation, ctx }, next) => {
         const began = performance.now();
         const open = (): EventStream => {
-          checkRoom();
+          checkRoom(operation);
           return next(ctx);
         };
         return watched(open, (thrown) => note(operation, ctx, { began, thrown }));

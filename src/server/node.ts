@@ -200,6 +200,7 @@ function servingFor({ options, limits, log, cardAt }: ServingParts): Site['servi
       extensions: (agent.card.capabilities.extensions ?? []).map(({ uri }) => uri),
       versionRequired: options.versionRequired ?? false,
       bodyBytesMax: limits.bodyBytesMax,
+      jsonMembersMax: limits.jsonMembersMax,
       keepAliveMs: limits.keepAliveMs,
       retryMs: limits.reconnectMs,
       onError: (cause) => log.error('a call failed inside', cause, { agent: agent.name }),

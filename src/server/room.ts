@@ -1,4 +1,5 @@
-import { A2AError } from '#protocol';
+import type { Operation } from '#protocol';
+import { A2AError, isStreamOperation } from '#protocol';
 import type { Metrics } from './metrics.ts';
 
 export interface RoomOptions {
@@ -9,16 +10,22 @@ export interface RoomOptions {
   readonly metrics: Metrics;
 }
 
+/** Throws when there is no room for such a call. */
+export type Room = (operation: Operation) => void;
+
 /**
- * Throws when there is no room for another stream: they are refused before the process has no more room for anything (faults.md H15).
- * Short calls still go through.
+ * Streams are refused before the process has no more room for anything, and without memory so is new work (faults.md H15). Calls that
+ * only ask, and cancel, go through.
  */
-export function createRoom({ open, streamsMax, isPressed, metrics }: RoomOptions): () => void {
-  const refused = metrics.counter({ name: 'parley_streams_refused_total', help: 'Streams refused for want of room.', labels: ['reason'] });
-  return () => {
-    const reason = streamsMax > 0 && open() >= streamsMax ? 'count' : isPressed?.() === true ? 'memory' : undefined;
-    if (reason === undefined) return;
+export function createRoom({ open, streamsMax, isPressed, metrics }: RoomOptions): Room {
+  const refused = metrics.counter({ name: 'parley_calls_refused_total', help: 'Calls refused for want of room.', labels: ['reason'] });
+  const refuse = (reason: string, words: string): never => {
     refused.add([reason]);
-    throw new A2AError('UNAVAILABLE', 'there is no room for another stream; try again later', { retryAfterMs: 5000 });
+    throw new A2AError('UNAVAILABLE', `${words}; try again later`, { retryAfterMs: 5000 });
+  };
+  return (operation) => {
+    const isStream = isStreamOperation(operation);
+    if (isStream && streamsMax > 0 && open() >= streamsMax) refuse('streams', 'there is no room for another stream');
+    if ((isStream || operation === 'send') && isPressed?.() === true) refuse('memory', 'there is no memory for more work');
   };
 }

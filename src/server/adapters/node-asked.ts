@@ -50,6 +50,7 @@ export class NodeAsked implements Asked {
     const incoming = this.#incoming;
     const declared = Number(incoming.headers['content-length'] ?? 0);
     if (declared > bytesMax) return Promise.reject(tooLarge(bytesMax));
+    if (incoming.headers.expect !== undefined) this.#outgoing.writeContinue(); // it waits to hear that the body is wanted
     return new Promise((resolve, reject) => {
       const pieces: Buffer[] = [];
       let length = 0;

@@ -46,26 +46,26 @@ export function createHost({ handler, limits, log, metrics }: HostOptions): Host
     });
     if (isUnread(incoming, answer)) linger(incoming);
   };
-  const server = createServer(
-    {
-      headersTimeout: limits.headerMsMax,
-      requestTimeout: limits.requestMsMax,
-      connectionsCheckingInterval: Math.min(500, limits.headerMsMax),
-      keepAliveTimeout: 65_000,
-      noDelay: true,
-    },
-    (incoming, outgoing) => {
-      busy += 1;
-      answerTo(incoming, outgoing)
-        .catch((thrown: unknown) => {
-          log.error('a request could not be answered', thrown);
-          outgoing.destroy();
-        })
-        .finally(() => {
-          busy -= 1;
-        });
-    },
-  );
+  const take = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
+    busy += 1;
+    answerTo(incoming, outgoing)
+      .catch((thrown: unknown) => {
+        log.error('a request could not be answered', thrown);
+        outgoing.destroy();
+      })
+      .finally(() => {
+        busy -= 1;
+      });
+  };
+  const server = createServer({
+    headersTimeout: Math.min(limits.headerMsMax, limits.requestMsMax),
+    requestTimeout: limits.requestMsMax,
+    connectionsCheckingInterval: Math.min(500, limits.requestMsMax),
+    keepAliveTimeout: 65_000,
+    noDelay: true,
+  });
+  server.on('request', take);
+  server.on('checkContinue', take); // Node would ask for the body at once; whether it is wanted is known later
   server.maxConnections = limits.connectionsMax;
   server.on('drop', () => dropped.add([]));
   return {

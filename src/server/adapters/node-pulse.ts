@@ -1,40 +1,55 @@
 import { readFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { getHeapStatistics } from 'node:v8';
+import { getHeapSpaceStatistics, getHeapStatistics } from 'node:v8';
 import type { Metrics } from '../metrics.ts';
 
 /** How the process itself is doing. */
 export interface Pulse {
-  /** Little heap is left, and was not a moment ago either. */
+  /** Little memory is left. */
   isPressed(): boolean;
   stop(): void;
 }
 
-const LOOK_MS = 250;
-const PRESSED = 0.85;
+const LOOK_MS = 50;
+const PRESSED = 0.8;
 const QUANTILES = [50, 90, 99] as const;
 
 export function takePulse(metrics: Metrics): Pulse {
   const delay = monitorEventLoopDelay({ resolution: 10 });
   delay.enable();
-  let high = 0;
-  const timer = setInterval(() => {
-    const { used_heap_size, heap_size_limit } = getHeapStatistics();
-    high = used_heap_size / heap_size_limit > PRESSED ? high + 1 : 0;
-  }, LOOK_MS);
-  timer.unref();
+  const heapMax = oldSpaceMax();
+  const memoryMax = process.constrainedMemory();
+  let isPressed = false;
+  let lookedAt = 0;
   metrics.gauge({ name: 'parley_event_loop_delay_seconds', help: 'How late timers fire.', labels: ['quantile'] }, () =>
     QUANTILES.map((quantile) => [[String(quantile / 100)], delay.percentile(quantile) / 1e9]),
   );
   metrics.gauge({ name: 'process_resident_memory_bytes', help: 'Resident memory.' }, () => process.memoryUsage.rss());
   metrics.gauge({ name: 'process_heap_used_bytes', help: 'Heap in use.' }, () => process.memoryUsage().heapUsed);
   return {
-    isPressed: () => high >= 2,
-    stop: () => {
-      clearInterval(timer);
-      delay.disable();
+    isPressed: () => {
+      const now = performance.now();
+      if (now - lookedAt < LOOK_MS) return isPressed;
+      lookedAt = now;
+      isPressed = oldSpaceUsed() > heapMax * PRESSED || (memoryMax > 0 && process.memoryUsage.rss() > memoryMax * PRESSED);
+      return isPressed;
     },
+    stop: () => delay.disable(),
   };
+}
+
+/** What lives longer than a moment: where this runs out, V8 gives up. */
+function oldSpaceUsed(): number {
+  let used = 0;
+  for (const { space_name, space_used_size } of getHeapSpaceStatistics()) if (!space_name.startsWith('new_')) used += space_used_size;
+  return used;
+}
+
+/** V8's own limit counts what is young too, which is a lot beside a small limit: so one that was given is taken as given. */
+function oldSpaceMax(): number {
+  const flags = [...process.execArgv, process.env['NODE_OPTIONS'] ?? ''].join(' ');
+  const given = /--max[-_]old[-_]space[-_]size[= ](\d+)/.exec(flags)?.[1];
+  return given === undefined ? getHeapStatistics().heap_size_limit : Number(given) * 2 ** 20;
 }
 
 /** Files that are not connections: the store, the log, standard streams, what an agent opens. */

@@ -5,6 +5,7 @@ import type { ServerLimits } from '../limits.ts';
 export const SERVER_LIMIT_DOCS: Readonly<Record<keyof ServerLimits, string>> = {
   bodyBytesMax: 'Largest body of a request. Larger content goes by reference.',
   jsonDepthMax: 'Arrays and objects inside each other.',
+  jsonMembersMax: 'Arrays, objects and members of objects in one request.',
   messagePartsMax: 'Parts of one message.',
   idCharsMax: 'Length of an id.',
   headersMax: 'Headers of a request.',

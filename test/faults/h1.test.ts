@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Served } from '../../src/server/adapters/node.ts';
+import { eventually, metric, sendBody, startServer } from '../support/server.ts';
+import { blocksOf, rawStream } from '../support/sse.ts';
+import { times } from './size.ts';
+
+/** faults.md H1: a reader that vanishes takes nothing with it: the task goes on, and what read for it is freed at once. */
+describe('H1: a client that disconnects in the midst of a stream', () => {
+  let server: Served;
+  beforeAll(async () => {
+    server = await startServer();
+  });
+  afterAll(() => server.close());
+
+  it('leaves its task running, and its place is freed within a second', async () => {
+    const stream = await rawStream(server.port, { path: '/message:stream', body: sendBody('sleep=300') });
+    await eventually(() => blocksOf(stream.text()).some(({ id }) => id === 1));
+    expect(await metric(server.url, 'parley_streams_open')).toBe(1);
+    stream.break();
+    expect(await eventually(async () => (await metric(server.url, 'parley_streams_open')) === 0)).toBeLessThan(1000);
+    const id = blocksOf(stream.text()).find((block) => block.data?.['task'] !== undefined)?.data?.['task']?.['id'];
+    await eventually(async () => (await stateOf(server, String(id))) === 'TASK_STATE_COMPLETED');
+  });
+
+  it('can do so after any byte', async () => {
+    const cuts = times(150, 10_000);
+    const context = crypto.randomUUID();
+    for (let done = 0; done < cuts; done += 10) {
+      await Promise.all(
+        Array.from({ length: 10 }, async () => {
+          const body = sendBody('chunks=20 delay=1');
+          const message = { ...(body['message'] as object), contextId: context };
+          const stream = await rawStream(server.port, { path: '/message:stream', body: { message } });
+          const cut = Math.floor(Math.random() * 6000);
+          await eventually(() => stream.text().length >= cut || stream.socket.readableEnded || stream.socket.destroyed);
+          stream.break();
+        }),
+      );
+    }
+    expect(await eventually(async () => (await metric(server.url, 'parley_streams_open')) === 0)).toBeLessThan(1000);
+    await eventually(async () => (await metric(server.url, 'parley_tasks_running')) === 0);
+    const { tasks, totalSize } = (await (await fetch(`${server.url}/tasks?contextId=${context}&includeArtifacts=true`)).json()) as {
+      tasks: { status: { state: string }; artifacts: { parts: unknown[] }[] }[];
+      totalSize: number;
+    };
+    // A request that was cut off before it was whole made none.
+    expect(totalSize).toBeGreaterThan(cuts / 2);
+    for (const task of tasks) expect([task.status.state, task.artifacts[0]?.parts.length]).toEqual(['TASK_STATE_COMPLETED', 20]);
+  });
+});
+
+async function stateOf({ url }: Served, id: string): Promise<string> {
+  const { status } = (await (await fetch(`${url}/tasks/${id}`)).json()) as { status: { state: string } };
+  return status.state;
+}

@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Served } from '../../src/server/adapters/node.ts';
+import { eventually, sendBody, startServer } from '../support/server.ts';
+import { blocksOf, rawStream } from '../support/sse.ts';
+
+/** faults.md H3 and H4: ids that are none, and frames that must have none. */
+describe('H3: a Last-Event-ID that is none of ours', () => {
+  let server: Served;
+  let id: string;
+  beforeAll(async () => {
+    // Whoever calls says who it is: enough to have two.
+    server = await startServer({ gate: (asked) => ({ principal: { id: asked.header('x-who') ?? 'ann', scopes: [] } }) });
+    const stream = await rawStream(server.port, { path: '/message:stream', body: sendBody('chunks=2 sleep=60000') });
+    await eventually(() => blocksOf(stream.text()).some((block) => block.id === 1));
+    id = String(blocksOf(stream.text()).find(({ data }) => data?.['task'] !== undefined)?.data?.['task']?.['id']);
+    stream.break();
+  });
+  afterAll(async () => {
+    await fetch(`${server.url}/tasks/${id}:cancel`, { method: 'POST' });
+    await server.close();
+  });
+
+  for (const forged of ['999999', '0', '-1', '1.5', 'abc', '1e3', '9'.repeat(40), '%00', '2; drop', '']) {
+    it(`(${forged.slice(0, 12)}) gets a snapshot of now and a word that it starts anew`, async () => {
+      const stream = await rawStream(server.port, { path: `/tasks/${id}:subscribe`, headers: { 'Last-Event-ID': forged } });
+      await eventually(() => blocksOf(stream.text()).some((block) => block.id !== undefined));
+      const blocks = blocksOf(stream.text());
+      expect(blocks.map(({ text }) => text)).toContain(': reset');
+      const first = blocks.find((block) => block.id !== undefined);
+      expect(first?.data?.['task']).toMatchObject({ id, status: { state: 'TASK_STATE_WORKING' } });
+      stream.break();
+    });
+  }
+
+  it('of another’s task gets what a task that is not there gets', async () => {
+    const answers = await Promise.all(
+      [id, crypto.randomUUID()].map(async (task) => {
+        const response = await fetch(`${server.url}/tasks/${task}:subscribe`, {
+          method: 'POST',
+          headers: { 'X-Who': 'bob', 'Last-Event-ID': '1' },
+        });
+        return [response.status, (await response.text()).replaceAll(task, 'ID')];
+      }),
+    );
+    expect(answers[0]).toEqual(answers[1]);
+    expect(answers[0]?.[0]).toBe(404);
+  });
+
+  it('is not needed: without one there is a snapshot and no such word', async () => {
+    const stream = await rawStream(server.port, { path: `/tasks/${id}:subscribe` });
+    await eventually(() => blocksOf(stream.text()).some((block) => block.id !== undefined));
+    expect(stream.text()).not.toContain('reset');
+    stream.break();
+  });
+});
+
+describe('H4: frames', () => {
+  it('have an id if they are in the log, and nothing else has', async () => {
+    const server = await startServer({ limits: { keepAliveMs: 40, reconnectMs: 1234 } });
+    const stream = await rawStream(server.port, { path: '/message:stream', body: sendBody('chunks=3 delay=150') });
+    await stream.closed;
+    const blocks = blocksOf(stream.text());
+    const plain = blocks.filter((block) => block.id === undefined).map(({ text }) => text);
+    expect(plain[0]).toBe('retry: 1234');
+    expect(plain.slice(1).length).toBeGreaterThanOrEqual(3);
+    expect(new Set(plain.slice(1))).toEqual(new Set([': keep-alive']));
+    for (const { id, text } of blocks) if (id !== undefined) expect(text).toMatch(/^id: \d+\ndata: \{.*\}$/);
+    expect(blocks.flatMap((block) => (block.id === undefined ? [] : [block.id]))).toEqual([1, 2, 3, 4, 5]);
+    await server.close();
+  });
+});

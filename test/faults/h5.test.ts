@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { parleyServe } from '../support/parley.ts';
+import { eventually, metric, sendBody } from '../support/server.ts';
+import { blocksOf, rawStream } from '../support/sse.ts';
+import { times } from './size.ts';
+
+/** faults.md H5: who stops reading costs a piece of the stream and no more, and is cut off after a while; the others notice nothing. */
+describe('H5: readers that stop reading', () => {
+  it('are cut off, cost little, and can go on where they were', async () => {
+    const readers = times(60, 1000);
+    const server = await parleyServe({ args: ['script', '--memory', '--limit', 'streamIdleMsMax=1500', '--limit', 'windowEvents=256'] });
+    const body = { ...sendBody('chunks=12000 size=2048'), configuration: { returnImmediately: true } };
+    const sent = await fetch(`${server.url}/message:send`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    const { task } = (await sent.json()) as { task: { id: string } };
+    const path = `/tasks/${task.id}:subscribe`;
+    const resume = { 'Last-Event-ID': '1' };
+    await eventually(async () => (await metric(server.url, 'parley_tasks_running')) === 0, 20_000);
+    const before = await metric(server.url, 'process_resident_memory_bytes');
+
+    const paused = await Promise.all(
+      Array.from({ length: readers }, async () => {
+        const stream = await rawStream(server.port, { path, headers: resume });
+        stream.socket.pause();
+        return stream;
+      }),
+    );
+    await eventually(async () => (await metric(server.url, 'parley_streams_open')) >= readers, 10_000).catch(() => undefined);
+    const grown = (await metric(server.url, 'process_resident_memory_bytes')) - before;
+    // 64 KiB a reader is what is written at once; a factor of two for the rest of a connection, and some room for the collector.
+    expect(grown / 2 ** 20).toBeLessThan(64 + readers / 8);
+
+    const reading = await rawStream(server.port, { path, headers: resume });
+    await reading.closed;
+    expect(blocksOf(reading.text()).at(-1)?.id).toBe(12_002);
+
+    await eventually(async () => (await metric(server.url, 'parley_streams_cut_total')) === readers, 20_000);
+    expect(await metric(server.url, 'parley_streams_open')).toBe(0);
+    const [one] = paused;
+    one?.socket.resume();
+    await one?.closed;
+    const last = blocksOf(one?.text() ?? '').at(-1)?.id ?? 0;
+    expect(last).toBeGreaterThan(1);
+    expect(last).toBeLessThan(12_002);
+    const rest = await rawStream(server.port, { path, headers: { 'Last-Event-ID': String(last) } });
+    await rest.closed;
+    expect(blocksOf(rest.text()).flatMap(({ id }) => (id === undefined ? [] : [id]))).toEqual(
+      Array.from({ length: 12_002 - last + 1 }, (_, at) => last + at),
+    );
+    for (const stream of paused) stream.break();
+    expect(await server.stop()).toBe(0);
+  });
+});

@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Served } from '../../src/server/adapters/node.ts';
+import { metric, opened, raw, sendBody, startServer } from '../support/server.ts';
+
+/** faults.md H7 and H8: requests that take for ever, and bodies that are too much or not what they say. */
+describe('H7: requests that come drop by drop', () => {
+  let server: Served;
+  beforeAll(async () => {
+    server = await startServer();
+  });
+  afterAll(() => server.close());
+
+  const drip = async (head: string, drop: string): Promise<{ readonly ms: number; readonly text: string }> => {
+    const socket = await opened(server.port);
+    let text = '';
+    socket.on('data', (chunk: Buffer) => {
+      text += chunk.toString('latin1');
+    });
+    const began = performance.now();
+    socket.write(head);
+    const timer = setInterval(() => socket.write(drop), 300);
+    await new Promise<void>((resolve) => socket.once('close', () => resolve()));
+    clearInterval(timer);
+    return { ms: performance.now() - began, text };
+  };
+
+  it('are cut off: headers after 5 s, bodies after 10 s, and others are served meanwhile', async () => {
+    const [header, body] = [
+      drip('POST /a2a HTTP/1.1\r\nHost: localhost\r\n', 'X-A: b\r\n'),
+      drip('POST /a2a HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n', ' '),
+    ];
+    const idle = Array.from({ length: 50 }, () => drip('POST /a2a HTTP/1.1\r\nHost: localhost\r\n', 'X-A: b\r\n'));
+    const took: number[] = [];
+    for (let at = 0; at < 30; at += 1) {
+      const began = performance.now();
+      await (await fetch(`${server.url}/healthz`)).text();
+      took.push(performance.now() - began);
+    }
+    expect(took.sort((a, b) => a - b)[28]).toBeLessThan(100);
+    expect((await header).ms).toBeLessThan(7000);
+    expect((await header).text).toMatch(/^HTTP\/1\.1 408/);
+    expect((await body).ms).toBeGreaterThan(5000);
+    expect((await body).ms).toBeLessThan(12_000);
+    expect((await body).text).toMatch(/^HTTP\/1\.1 408/);
+    await Promise.all(idle);
+  });
+});
+
+describe('H8: bodies', () => {
+  let server: Served;
+  beforeAll(async () => {
+    server = await startServer({ limits: { requestMsMax: 1500 } });
+  });
+  afterAll(() => server.close());
+  const head = (more: string, path = '/a2a'): string =>
+    `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n${more}\r\n`;
+  const tasks = async (): Promise<number> => ((await (await fetch(`${server.url}/tasks`)).json()) as { totalSize: number }).totalSize;
+
+  for (const path of ['/a2a', '/message:send', '/agents/echo/a2a', '/v1/message:send']) {
+    it(`that say they are too large are refused before they come (${path})`, async () => {
+      const { status, text, ms } = await raw(server.port, head('Content-Length: 1048577\r\n', path));
+      expect(status).toBe(413);
+      expect(text).toMatch(/connection: close/i);
+      expect(ms).toBeLessThan(1200);
+    });
+  }
+
+  it('that do not say how large they are are refused as soon as they are, and memory stays where it was', async () => {
+    const before = process.memoryUsage.rss();
+    const chunk = `10000\r\n${'x'.repeat(65_536)}\r\n`;
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => raw(server.port, head('Transfer-Encoding: chunked\r\n') + chunk.repeat(320))),
+    );
+    for (const { status, text } of answers) expect([status, /connection: close/i.test(text)]).toEqual([413, true]);
+    // The test holds what it sends as well; 160 MiB came in, and at most a MiB of each was kept.
+    expect((process.memoryUsage.rss() - before) / 2 ** 20).toBeLessThan(500);
+  });
+
+  it('at the limit are taken', async () => {
+    const text = 'x'.repeat(1_048_576 - JSON.stringify(sendBody('')).length - 10);
+    const response = await fetch(`${server.url}/agents/echo/message:send`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify(sendBody(text)),
+    });
+    expect(response.status).toBe(200);
+  });
+
+  it('that are shorter than they say are waited for, then refused, and make nothing', async () => {
+    const before = await tasks();
+    const body = JSON.stringify(sendBody('x'));
+    const { status, ms } = await raw(server.port, head(`Content-Length: ${body.length + 10}\r\n`, '/message:send') + body);
+    expect(status).toBe(408);
+    expect(ms).toBeLessThan(3500);
+    const socket = await opened(server.port);
+    socket.end(head(`Content-Length: ${body.length + 10}\r\n`, '/message:send') + body);
+    await new Promise<void>((resolve) => socket.once('close', () => resolve()).resume());
+    expect(await tasks()).toBe(before);
+  });
+
+  it('that are longer than they say do not run into the next request', async () => {
+    const body = JSON.stringify(sendBody('x'));
+    const { text } = await raw(
+      server.port,
+      head(`Content-Length: ${body.length}\r\nConnection: close\r\n`, '/message:send') + body + 'GET /healthz',
+    );
+    expect(text.match(/HTTP\/1\.1/g)).toHaveLength(1);
+    expect(text).not.toContain('"ok"');
+  });
+
+  it('are told to go on, if they ask, unless they need not', async () => {
+    const body = JSON.stringify(sendBody('x'));
+    const asks = `Expect: 100-continue\r\nConnection: close\r\n`;
+    const good = await raw(server.port, head(`Content-Length: ${body.length}\r\n${asks}`, '/message:send') + body);
+    expect(good.text).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200/);
+    const large = await raw(server.port, head(`Content-Length: 9999999\r\n${asks}`, '/message:send'));
+    expect(large.text).toMatch(/^HTTP\/1\.1 413/);
+  });
+
+  it('leave nothing behind', async () => {
+    expect(await metric(server.url, 'parley_streams_open')).toBe(0);
+  });
+});

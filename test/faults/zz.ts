@@ -1,0 +1,13 @@
+import { startParley, childFile } from './parley.ts';
+import { sendInit, pause } from './client.ts';
+const size = process.argv[2] ?? '1000', n = Number(process.argv[3] ?? 4);
+const s = await startParley({data:'/tmp/e9'+process.pid, node:['--import', childFile('loop-delay.ts'), ...(process.argv[4]? ['--cpu-prof','--cpu-prof-dir=/tmp/prof']:[])]});
+const drink = async (t:string)=>{const r=await fetch(`${s.url}/message:stream`, sendInit(t)); let b=0; for await (const c of r.body ?? []) b+=c.length; return b;};
+await drink('chunks=1000 size=1000');
+s.process.kill('SIGUSR2');
+const t0=performance.now();
+await Promise.all(Array.from({length:n},()=>drink(`chunks=8000 size=${size}`)));
+const ms=performance.now()-t0;
+s.process.kill('SIGUSR2'); await s.said('loop '); console.log(s.lines().at(-1), 'ms', ms|0);
+console.log((await (await fetch(s.url+'/metrics')).text()).split('\n').filter(l=>/commit_(writes|seconds)|commits_total/.test(l)&&!/ 0$/.test(l)).join('\n'));
+await s.stop();
