@@ -1,12 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll } from 'vitest';
 import { openSqliteStore } from '../../src/engine/adapters/sqlite.ts';
+import { scratchFolder } from '../support/scratch.ts';
 import { storeContract } from './store.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'parley-contract-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = scratchFolder();
 
 let files = 0;
 let path = '';

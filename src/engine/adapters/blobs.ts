@@ -24,12 +24,9 @@ export function openBlobs(folder: string): FileBlobs {
   return {
     put: async (task, name, content) => {
       const place = join(folderOf(task), checked(name));
-      if (await exists(place)) return;
       try {
         await makeFolder(dirname(place), root);
-        const unfinished = `${place}.${randomUUID()}${UNFINISHED}`;
-        await writeFile(unfinished, content, { flush: true });
-        await rename(unfinished, place);
+        if (!(await exists(place))) await writeWhole(place, content);
         await syncFolder(dirname(place));
       } catch (thrown) {
         throw codeOf(thrown) === 'ENOSPC' ? new A2AError('UNAVAILABLE', 'the disk is full', { retryAfterMs: 1000, cause: thrown }) : thrown;
@@ -60,6 +57,18 @@ export function openBlobs(folder: string): FileBlobs {
   };
 }
 
+async function writeWhole(place: string, content: Uint8Array): Promise<void> {
+  const unfinished = `${place}.${randomUUID()}${UNFINISHED}`;
+  try {
+    await writeFile(unfinished, content, { flush: true });
+    await rename(unfinished, place);
+  } catch (thrown) {
+    // On a full disk the half that was written is what keeps it full.
+    await rm(unfinished, { force: true });
+    throw thrown;
+  }
+}
+
 async function sweepTask(folder: string, isThere: boolean): Promise<number> {
   if (!isThere) {
     await rm(folder, { recursive: true, force: true });
@@ -72,7 +81,8 @@ async function sweepTask(folder: string, isThere: boolean): Promise<number> {
 
 /** Names come from the engine, which makes them of hashes: anything else has no business in a path. */
 function checked(name: string): string {
-  if (!NAME.test(name)) throw new A2AError('INTERNAL_ERROR', undefined, { cause: new Error(`${JSON.stringify(name)} is not the name of a blob`) });
+  if (!NAME.test(name))
+    throw new A2AError('INTERNAL_ERROR', undefined, { cause: new Error(`${JSON.stringify(name)} is not the name of a blob`) });
   return name;
 }
 

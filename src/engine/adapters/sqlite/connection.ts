@@ -6,7 +6,6 @@ import { StoreError } from './faults.ts';
  * defaults: a `synchronous` that is silently NORMAL loses acknowledged commits when the power goes.
  */
 const SETTINGS: readonly (readonly [pragma: string, value: string | number, isNow: string | number])[] = [
-  ['busy_timeout', 2000, 2000],
   ['journal_mode', 'wal', 'wal'],
   ['synchronous', 'full', 2],
   ['wal_autocheckpoint', 0, 0],
@@ -19,11 +18,16 @@ const SETTINGS: readonly (readonly [pragma: string, value: string | number, isNo
 
 export interface ConnectOptions {
   readonly cacheBytes: number;
+  /** How long it waits for another connection. The thread of the event loop had better come back later. */
+  readonly busyMs?: number;
 }
 
-export function connect(path: string, { cacheBytes }: ConnectOptions): DatabaseSync {
+const BUSY_MS = 100;
+
+export function connect(path: string, { cacheBytes, busyMs = BUSY_MS }: ConnectOptions): DatabaseSync {
   const db = new DatabaseSync(path, { enableForeignKeyConstraints: false });
   try {
+    db.exec(`PRAGMA busy_timeout = ${busyMs}`);
     for (const [pragma, value] of SETTINGS) db.exec(`PRAGMA ${pragma} = ${value}`);
     db.exec(`PRAGMA cache_size = ${-Math.ceil(cacheBytes / 1024)}`);
     assertSettings(db);
@@ -60,8 +64,11 @@ export function readPragma(db: DatabaseSync, pragma: string): unknown {
  * Until 3.51.2 two connections that write and checkpoint at the same moment can corrupt the database (the "WAL-reset bug"): there
  * the one connection does both.
  */
-export function mayShareWal(db: DatabaseSync): boolean {
-  const version = String(Object.values(db.prepare('SELECT sqlite_version()').get() ?? {})[0]);
+export function mayShareWal(version: string): boolean {
   const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number);
   return major > 3 || (major === 3 && (minor > 51 || (minor === 51 && patch >= 3)));
+}
+
+export function versionOf(db: DatabaseSync): string {
+  return String(db.prepare('SELECT sqlite_version() AS version').get()?.['version']);
 }

@@ -6,8 +6,9 @@ import { sizeOf } from './files.ts';
 import type { MarkedCommit, MarksRead } from './marks.ts';
 import { readMarks } from './marks.ts';
 import type { Meta } from './open.ts';
-import type { Quarantined } from './quarantine.ts';
+import type { Quarantine, Quarantined } from './quarantine.ts';
 import { structureProblems } from './verify.ts';
+import type { Writing } from './writing.ts';
 
 export interface Losses {
   /** Tasks with something in the lost commits. */
@@ -85,4 +86,21 @@ function refusal(files: Files, what: string): StoreError {
     'damaged',
     `${files.path}: ${what}. Restore it from a backup; or open it with acceptLoss to carry on without what is lost`,
   );
+}
+
+interface Settling {
+  readonly writing: Writing;
+  readonly quarantine: Quarantine;
+  readonly report: (what: string, cause: unknown) => void;
+}
+
+/** Tasks that lost something are not served from now on, and their keys are not given again. */
+export function quarantineLosses({ tasks, commits }: Losses, { writing, quarantine, report }: Settling): void {
+  if (commits === 0) return;
+  const now = Date.now();
+  const highest = tasks.reduce((max, { key }) => Math.max(max, key), 0);
+  writing.transact(() => {
+    for (const task of tasks) quarantine.add(task, now);
+  }, highest);
+  report(`${commits} commits were lost; ${tasks.length} tasks are not served`, new StoreError('damaged', 'the end of the WAL is missing'));
 }

@@ -38,7 +38,7 @@ function create(path: string, options: OpenOptions): void {
   for (const end of ['', '-wal', '-shm']) rmSync(fresh + end, { force: true });
   const db = connect(fresh, options);
   migrate(db);
-  db.prepare('INSERT INTO meta (one, store, commits, last_key, twin) VALUES (1, ?, 0, 0, 0)').run(randomUUID());
+  db.prepare('INSERT INTO meta (one, store, commits, last_key, named, twin) VALUES (1, ?, 0, 0, 0, 0)').run(randomUUID());
   db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   db.close();
   renameSync(fresh, path);
@@ -67,11 +67,13 @@ export interface Meta {
   readonly store: string;
   readonly commits: number;
   readonly last_key: number;
+  /** See names.ts. */
+  readonly named: number;
 }
 
 export function readMeta(db: DatabaseSync): Meta {
-  const meta = query<Meta & { twin: number }>(db, 'SELECT store, commits, last_key, twin FROM meta WHERE one = 1').one();
-  if (meta === undefined || meta.commits + meta.last_key + meta.twin !== 0)
+  const meta = query<Meta & { twin: number }>(db, 'SELECT store, commits, last_key, named, twin FROM meta WHERE one = 1').one();
+  if (meta === undefined || meta.commits + meta.last_key + meta.named + meta.twin !== 0)
     throw new StoreError('damaged', 'the store has lost count of its commits');
   return meta;
 }

@@ -1,4 +1,4 @@
-import type { Store } from '../../ports.ts';
+import type { Store, TaskKey } from '../../ports.ts';
 import type { Quarantined } from './quarantine.ts';
 
 export interface SqliteOptions {
@@ -22,6 +22,8 @@ export interface SqliteStore extends Store {
   damaged(): readonly Quarantined[];
   /** Resolves when the whole file has been checked; rejects if something is wrong with it, and nothing is served any more. */
   readonly verified: Promise<void>;
+  /** Whether there is such a task: for what is kept beside the store, and must go when its task has gone. */
+  has(task: TaskKey): boolean;
   /** Empties the WAL and gives its space back. */
   checkpoint(): Promise<void>;
 }

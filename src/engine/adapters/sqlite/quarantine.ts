@@ -35,11 +35,13 @@ export function createQuarantine(db: DatabaseSync, report: (what: string, cause:
   const byId = new Map<string, Quarantined>();
   const rows = new Map<number, TaskRecord>();
 
-  const keep = (task: Quarantined): void => {
-    byKey.set(task.key, task);
-    if (task.id !== undefined) byId.set(task.id, task);
-    const row = rowOf.one(task.key);
-    if (row !== undefined) rows.set(task.key, row);
+  const keep = ({ key, id, why }: Quarantined): void => {
+    const row = rowOf.one(key);
+    const name = id ?? row?.id;
+    const task: Quarantined = name === undefined ? { key, why } : { key, id: name, why };
+    byKey.set(key, task);
+    if (name !== undefined) byId.set(name, task);
+    if (row !== undefined) rows.set(key, row);
   };
   for (const { key, id, why } of query<{ key: number; id: string | null; why: string }>(db, 'SELECT key, id, why FROM quarantine').all()) {
     keep(id === null ? { key, why } : { key, id, why });
@@ -66,6 +68,6 @@ export function createQuarantine(db: DatabaseSync, report: (what: string, cause:
       report('a task is damaged and is not served', thrown);
     },
     records: () => [...rows.values()],
-    all: () => [...byKey.values()],
+    all: () => [...byKey.values()].sort((a, b) => a.key - b.key),
   };
 }

@@ -4,6 +4,7 @@ import { isDamage, taskDamaged } from './errors.ts';
 import type { Guard } from './guard.ts';
 import { createLists } from './lists.ts';
 import { createReadLog } from './log.ts';
+import type { SqliteStore } from './options.ts';
 import type { Pushes } from './pushes.ts';
 import type { Quarantine } from './quarantine.ts';
 import type { Realms } from './realms.ts';
@@ -23,7 +24,7 @@ interface ReadParts {
   readonly quarantine: Quarantine;
 }
 
-type Reads = Omit<Store, 'commit' | 'close' | 'lastKey'>;
+type Reads = Omit<Store, 'commit' | 'close' | 'lastKey'> & Pick<SqliteStore, 'has'>;
 
 export function createReads(db: DatabaseSync, { guard, realms, tally, sends, pushes, quarantine }: ReadParts): Reads {
   const byId = query<TaskRecord>(db, `SELECT ${TASK_COLUMNS} FROM task WHERE id = ?`);
@@ -31,6 +32,7 @@ export function createReads(db: DatabaseSync, { guard, realms, tally, sends, pus
     db,
     `SELECT ${TASK_COLUMNS} FROM task INDEXED BY task_alias WHERE realm = ? AND alias = ? ORDER BY key DESC LIMIT 1`,
   );
+  const byKey = query<{ key: number }>(db, 'SELECT key FROM task WHERE key = ?');
   const readLog = createReadLog(db);
   const lists = createLists(db, realms, tally, quarantine);
   return {
@@ -63,6 +65,7 @@ export function createReads(db: DatabaseSync, { guard, realms, tally, sends, pus
           throw isDamage(thrown) ? taskDamaged(key, thrown instanceof Error ? thrown.message : '') : thrown;
         }
       }),
+    has: (key) => guard.read(() => byKey.one(key) !== undefined || !quarantine.isServed(key)),
     send: (name) => guard.read(() => sends.get(name)),
     pushConfigs: (key) => guard.read(() => pushes.of(key)),
     list: (asked) => guard.read(() => lists.list(asked)),

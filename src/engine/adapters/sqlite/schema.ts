@@ -16,7 +16,8 @@ export const APPLICATION_ID = 0x50726c79;
 export const MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE meta (
-    one INTEGER PRIMARY KEY CHECK (one = 1), store TEXT NOT NULL, commits INTEGER NOT NULL, last_key INTEGER NOT NULL, twin INTEGER NOT NULL
+    one INTEGER PRIMARY KEY CHECK (one = 1), store TEXT NOT NULL, commits INTEGER NOT NULL, last_key INTEGER NOT NULL, named INTEGER NOT NULL,
+    twin INTEGER NOT NULL
   ) STRICT;
   CREATE TABLE realm (
     key INTEGER PRIMARY KEY, tenant TEXT NOT NULL, principal TEXT NOT NULL, agent TEXT NOT NULL, sum INTEGER NOT NULL
@@ -41,9 +42,9 @@ export const MIGRATIONS: readonly string[] = [
     n INTEGER PRIMARY KEY, name INTEGER NOT NULL, realm INTEGER NOT NULL, token TEXT NOT NULL, fingerprint TEXT NOT NULL, at INTEGER NOT NULL,
     task INTEGER, seq INTEGER, answer TEXT, delivered INTEGER NOT NULL, sum INTEGER NOT NULL
   ) STRICT;
-  CREATE INDEX send_name ON send (name);
   CREATE INDEX send_task ON send (task) WHERE task IS NOT NULL;
   CREATE INDEX send_at ON send (at) WHERE task IS NULL;
+  CREATE TABLE name (hash INTEGER NOT NULL, n INTEGER NOT NULL, PRIMARY KEY (hash, n)) STRICT, WITHOUT ROWID;
   CREATE TABLE push (
     n INTEGER PRIMARY KEY, task INTEGER NOT NULL, id TEXT NOT NULL, dialect TEXT NOT NULL, after INTEGER NOT NULL, config TEXT NOT NULL, sum INTEGER NOT NULL
   ) STRICT;

@@ -4,21 +4,25 @@ import { crc32 } from 'node:zlib';
 import type { Message, Seq, TaskId } from '#protocol';
 import type { SendName, SendRecord, TaskKey } from '../../ports.ts';
 import { StoreError } from './faults.ts';
+import type { Named, Names } from './names.ts';
+import { createNames } from './names.ts';
 import type { Realms } from './realms.ts';
 import { command, query } from './statement.ts';
 import { fromText, toText } from './text.ts';
 
-/** Sends by name. Names are indexed by 52 bits of their hash: a third of the bytes, and the row tells the rest. */
+/** Sends, found by name. */
 export interface Sends {
   get(name: SendName): SendRecord | undefined;
   put(record: SendRecord): void;
   deliver(name: SendName): void;
   forgetTask(task: number): void;
   forgetBefore(at: number): void;
+  readonly names: Pick<Names, 'flush' | 'settle'>;
 }
 
 interface Stored {
   readonly n: number;
+  readonly name: number;
   readonly realm: number;
   readonly token: string;
   readonly fingerprint: string;
@@ -30,85 +34,104 @@ interface Stored {
   readonly sum: number;
 }
 
-export function createSends(db: DatabaseSync, realms: Realms): Sends {
-  const named = query<Stored>(
-    db,
-    'SELECT n, realm, token, fingerprint, at, task, seq, answer, delivered, sum FROM send WHERE name = ? AND realm = ? AND token = ?',
-  );
-  const insert = command(
-    db,
-    'INSERT INTO send (name, realm, token, fingerprint, at, task, seq, answer, delivered, sum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
-  );
+const COLUMNS = 'n, name, realm, token, fingerprint, at, task, seq, answer, delivered, sum';
+
+export function createSends(db: DatabaseSync, realms: Realms, named: number): Sends {
+  const byNumber = query<Stored>(db, `SELECT ${COLUMNS} FROM send WHERE n = ?`);
+  const insert = command(db, `INSERT INTO send (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
   const replace = command(db, 'UPDATE send SET fingerprint = ?, at = ?, task = ?, seq = ?, answer = ?, delivered = ?, sum = ? WHERE n = ?');
   const markDelivered = command(db, 'UPDATE send SET delivered = 1, sum = sum + 1 WHERE n = ? AND delivered = 0');
-  const dropTask = command(db, 'DELETE FROM send WHERE task = ?');
-  const dropBefore = command(db, 'DELETE FROM send WHERE task IS NULL AND at < ?');
+  const dropTask = query<Named>(db, 'DELETE FROM send WHERE task = ? RETURNING n, name AS hash');
+  const dropBefore = query<Named>(db, 'DELETE FROM send WHERE task IS NULL AND at < ? RETURNING n, name AS hash');
   const idOf = query<{ id: string }>(db, 'SELECT id FROM task WHERE key = ?');
+  const recent = query<Stored>(db, `SELECT ${COLUMNS} FROM send WHERE n > ?`).all(named);
+  const names = createNames(db, { named, recent: recent.map((stored) => ({ hash: whole(stored).name, n: stored.n })) });
+  // Never given twice: a name that is found must not lead to another send.
+  let last = recent.reduce((max, { n }) => Math.max(max, n), named);
 
-  const find = (realm: number, token: string): Stored | undefined => {
-    const stored = named.one(hashOf(realm, token), realm, token);
-    if (stored !== undefined && stored.sum !== sumOf(stored)) throw new StoreError('damaged', `send ${token} is not as it was written`);
-    return stored;
+  const find = (realm: number, token: string): Stored | undefined =>
+    names.find(hashOf(realm, token), (n) => {
+      const stored = byNumber.one(n);
+      return stored?.realm === realm && stored.token === token ? whole(stored) : undefined;
+    });
+  const findByName = (name: SendName): Stored | undefined => {
+    const realm = realms.find(name.owner, name.agent);
+    return realm === undefined ? undefined : find(realm.key, toText(name.token));
   };
 
   return {
+    names,
     get: (name) => {
-      const realm = realms.find(name.owner, name.agent);
-      const stored = realm === undefined ? undefined : find(realm.key, toText(name.token));
-      if (stored === undefined) return undefined;
-      const { task, seq, answer } = stored;
-      const id = task === null ? undefined : idOf.one(task)?.id;
-      return {
-        owner: name.owner,
-        agent: name.agent,
-        token: name.token,
-        fingerprint: stored.fingerprint,
-        at: stored.at,
-        delivered: stored.delivered === 1,
-        ...(task === null || seq === null || id === undefined
-          ? {}
-          : { task: { key: task as TaskKey, id: fromText(id) as TaskId, seq: seq as Seq } }),
-        ...(answer === null ? {} : { answer: JSON.parse(answer) as Message }),
-      };
+      const stored = findByName(name);
+      return stored === undefined ? undefined : recordOf(stored, name, stored.task === null ? undefined : idOf.one(stored.task)?.id);
     },
     put: (record) => {
       const realm = realms.obtain(record.owner, record.agent).key;
-      const token = toText(record.token);
-      const row = {
-        realm,
-        token,
-        fingerprint: record.fingerprint,
-        at: record.at,
-        task: record.task?.key ?? null,
-        seq: record.task?.seq ?? null,
-        answer: record.answer === undefined ? null : JSON.stringify(record.answer),
-        delivered: record.delivered ? 1 : 0,
-      };
-      const sum = sumOf(row);
-      const name = hashOf(realm, token);
-      const known = named.one(name, realm, token)?.n;
-      if (known === undefined) insert(name, realm, token, row.fingerprint, row.at, row.task, row.seq, row.answer, row.delivered, sum);
-      else replace(row.fingerprint, row.at, row.task, row.seq, row.answer, row.delivered, sum, known);
+      const known = find(realm, toText(record.token))?.n;
+      const row = storedOf(record, realm, known ?? last + 1);
+      const { n, name, token, fingerprint, at, task, seq, answer, delivered, sum } = row;
+      if (known !== undefined) {
+        replace(fingerprint, at, task, seq, answer, delivered, sum, n);
+        return;
+      }
+      insert(n, name, realm, token, fingerprint, at, task, seq, answer, delivered, sum);
+      names.add({ hash: name, n });
+      last = n;
     },
     deliver: (name) => {
-      const realm = realms.find(name.owner, name.agent);
-      const stored = realm === undefined ? undefined : find(realm.key, toText(name.token));
+      const stored = findByName(name);
       if (stored !== undefined) markDelivered(stored.n);
     },
-    forgetTask: (task) => {
-      dropTask(task);
-    },
-    forgetBefore: (at) => {
-      dropBefore(at);
-    },
+    forgetTask: (task) => dropTask.all(task).forEach(names.drop),
+    forgetBefore: (at) => dropBefore.all(at).forEach(names.drop),
   };
 }
 
-/** `delivered` is added, not mixed in, so that marking it needs no look at the rest. */
-function sumOf({ realm, token, fingerprint, at, task, seq, answer, delivered }: Omit<Stored, 'n' | 'sum'>): number {
-  return crc32(`${realm} ${at} ${task} ${seq} ${fingerprint} ${token.length} ${token} ${answer}`) + delivered;
+function recordOf({ fingerprint, at, delivered, task, seq, answer }: Stored, name: SendName, id: string | undefined): SendRecord {
+  const where =
+    task === null || seq === null || id === undefined
+      ? {}
+      : { task: { key: task as TaskKey, id: fromText(id) as TaskId, seq: seq as Seq } };
+  return {
+    owner: name.owner,
+    agent: name.agent,
+    token: name.token,
+    fingerprint,
+    at,
+    delivered: delivered === 1,
+    ...where,
+    ...(answer === null ? {} : { answer: JSON.parse(answer) as Message }),
+  };
 }
 
+function storedOf(record: SendRecord, realm: number, n: number): Stored {
+  const token = toText(record.token);
+  const stored = {
+    n,
+    name: hashOf(realm, token),
+    realm,
+    token,
+    fingerprint: record.fingerprint,
+    at: record.at,
+    task: record.task?.key ?? null,
+    seq: record.task?.seq ?? null,
+    answer: record.answer === undefined ? null : JSON.stringify(record.answer),
+    delivered: record.delivered ? 1 : 0,
+  };
+  return { ...stored, sum: sumOf(stored) };
+}
+
+function whole(stored: Stored): Stored {
+  if (stored.sum !== sumOf(stored)) throw new StoreError('damaged', `send ${stored.n} is not as it was written`);
+  return stored;
+}
+
+/** `delivered` is added, not mixed in, so that marking it needs no look at the rest. */
+function sumOf({ n, name, realm, token, fingerprint, at, task, seq, answer, delivered }: Omit<Stored, 'sum'>): number {
+  return crc32(`${n} ${name} ${realm} ${at} ${task} ${seq} ${fingerprint} ${token.length} ${token} ${answer}`) + delivered;
+}
+
+/** 48 bits: what is found by them is compared in full. */
 function hashOf(realm: number, token: string): number {
-  return Number.parseInt(hash('sha256', `${realm} ${token}`).slice(0, 13), 16);
+  return Number.parseInt(hash('sha256', `${realm} ${token}`).slice(0, 12), 16);
 }

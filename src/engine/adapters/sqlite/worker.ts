@@ -37,6 +37,9 @@ export type Reply =
   | { readonly id: number; readonly closed: true }
   | { readonly id: number; readonly failure: { readonly message: string; readonly errcode: number | undefined } };
 
+/** A reader on the other thread is soon done. */
+const BUSY_MS = 2000;
+
 const setup = workerData as WorkerSetup;
 let db: DatabaseSync | undefined;
 
@@ -48,7 +51,7 @@ parentPort?.on('message', ({ id, job }: Request) => {
       parentPort?.close();
       return;
     }
-    db ??= connect(setup.path, setup);
+    db ??= connect(setup.path, { cacheBytes: setup.cacheBytes, busyMs: BUSY_MS });
     parentPort?.postMessage({ id, outcome: run(db, job) } satisfies Reply);
   } catch (thrown) {
     const message = thrown instanceof Error ? thrown.message : String(thrown);

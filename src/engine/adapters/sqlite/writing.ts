@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { rollBack } from './connection.ts';
 import { StoreError } from './faults.ts';
+import type { Names } from './names.ts';
 import type { Meta } from './open.ts';
 import type { Realms } from './realms.ts';
 import { command } from './statement.ts';
@@ -14,10 +15,20 @@ export interface Writing {
   transact(work: () => void, highestKey: number): void;
 }
 
-export function createWriting(db: DatabaseSync, meta: Meta, { realms, tally }: { realms: Realms; tally: Tally }): Writing {
+/** Parts that keep something in memory: what is written at the end of a transaction, and what is forgotten if it fails. */
+interface Kept {
+  readonly realms: Realms;
+  readonly tally: Tally;
+  readonly names: Pick<Names, 'flush' | 'settle'>;
+}
+
+export function createWriting(db: DatabaseSync, meta: Meta, { realms, tally, names }: Kept): Writing {
   const begin = command(db, 'BEGIN IMMEDIATE');
   const commit = command(db, 'COMMIT');
-  const count = command(db, 'UPDATE meta SET commits = ?2, last_key = ?3, twin = -(?2 + ?3) WHERE one = 1 AND commits = ?1');
+  const count = command(
+    db,
+    'UPDATE meta SET commits = ?2, last_key = ?3, named = ?4, twin = -(?2 + ?3 + ?4) WHERE one = 1 AND commits = ?1',
+  );
   let { commits, last_key: lastKey } = meta;
 
   return {
@@ -35,7 +46,7 @@ export function createWriting(db: DatabaseSync, meta: Meta, { realms, tally }: {
         work();
         tally.flush();
         // A second writer, whatever it is, has moved the count: better to stop than to mix two histories.
-        if (count(commits, commits + 1, last) !== 1) throw new StoreError('failed', 'another writer has changed the store');
+        if (count(commits, commits + 1, last, names.flush()) !== 1) throw new StoreError('failed', 'another writer has changed the store');
         commit();
         isCommitted = true;
       } finally {
@@ -44,6 +55,7 @@ export function createWriting(db: DatabaseSync, meta: Meta, { realms, tally }: {
           rollBack(db);
         }
         realms.settle(isCommitted);
+        names.settle(isCommitted);
       }
       commits += 1;
       lastKey = last;
