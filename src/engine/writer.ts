@@ -61,7 +61,7 @@ interface Gathered {
 const RETRY_MS = 1000;
 /** A commit holds the event loop until it is on disk, and so does telling its readers: what is above this waits for the next one. */
 const COMMIT_EVENTS = 1024;
-const COMMIT_BYTES = 1_048_576;
+const COMMIT_BYTES = 262_144;
 
 export function createWriter(options: WriterOptions): Writer {
   return new GroupWriter(options);

@@ -72,7 +72,9 @@ describe('E2: SIGKILL between message, commit and answer', () => {
   const nths = Array.from({ length: times(1, 30) }, (_, at) => (at % 3) + 1);
   for (const point of POINTS) {
     for (const isStream of [false, true]) {
-      it(`at ${point}, ${isStream ? 'a stream' : 'a send'}: sent again it is the same task`, { timeout: nths.length * 10_000 }, async () => {
+      it(`at ${point}, ${isStream ? 'a stream' : 'a send'}: sent again it is the same task`, {
+        timeout: nths.length * 10_000,
+      }, async () => {
         for (const nth of nths) {
           const { heard, kept, answer, tasks } = await dieAt(point, nth, isStream);
           if (['begin', 'inserted', 'commit'].includes(point) && nth === 1) expect([heard, kept]).toEqual(['nothing', 0]);

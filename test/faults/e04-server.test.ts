@@ -41,7 +41,10 @@ suiteNeeding('strace', isInstalled('strace'), 'E5: an fsync that fails under the
   it('ends it with an error, acknowledges nothing more, and the next one has all that was', { timeout: 60_000 }, async () => {
     const data = join(folder, 'e5');
     const inject = ['fsync', 'fdatasync'].flatMap((call) => ['-e', `inject=${call}:error=EIO:when=30+`]);
-    const server = await startParley({ data, before: ['strace', '-D', '-f', '-qq', '-o', '/dev/null', '-e', 'trace=fsync,fdatasync', ...inject] });
+    const server = await startParley({
+      data,
+      before: ['strace', '-D', '-f', '-qq', '-o', '/dev/null', '-e', 'trace=fsync,fdatasync', ...inject],
+    });
     const kept: string[] = [];
     const refusals: (number | string)[] = [];
     while (refusals.length < 5) {

@@ -44,7 +44,10 @@ suiteNeeding('the right to mount a file system', mayMount(), 'E6: a full disk un
       expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
       rmSync(filler);
       const name = freshName('m');
-      await until(async () => (await fetch(`${server.url}/message:send`, sendInit('chunks=2', { messageId: name }))).status === 200, 20_000);
+      await until(
+        async () => (await fetch(`${server.url}/message:send`, sendInit('chunks=2', { messageId: name }))).status === 200,
+        20_000,
+      );
       expect(await getJson(`${server.url}/readyz`)).toEqual({ status: 'ready' });
     } finally {
       await server.kill();

@@ -18,7 +18,8 @@ describe('E9, H14: the event loop under load, with checkpoints', () => {
     let isOver = false;
     let walBytes = 0;
     const watch = async (): Promise<void> => {
-      for (; !isOver; await pause(20)) walBytes = Math.max(walBytes, statSync(join(data, 'tasks.db-wal'), { throwIfNoEntry: false })?.size ?? 0);
+      for (; !isOver; await pause(20))
+        walBytes = Math.max(walBytes, statSync(join(data, 'tasks.db-wal'), { throwIfNoEntry: false })?.size ?? 0);
     };
     const drink = async (text: string): Promise<void> => {
       const response = await fetch(`${server.url}/message:stream`, sendInit(text));
@@ -36,10 +37,17 @@ describe('E9, H14: the event loop under load, with checkpoints', () => {
     await server.said('loop ');
     isOver = true;
     await Promise.all([watching, others]);
-    const { p50, p99, max } = JSON.parse(server.lines().find((line) => line.startsWith('loop '))?.slice(5) ?? '') as Record<string, number>;
+    const { p50, p99, max } = JSON.parse(
+      server
+        .lines()
+        .find((line) => line.startsWith('loop '))
+        ?.slice(5) ?? '',
+    ) as Record<string, number>;
     const commits = await metric(server.url, 'parley_commits_total');
     await server.stop();
-    process.stdout.write(`E9: loop late by ${p50} ms (median), ${p99} ms (p99), ${max} ms (most); ${commits} commits, WAL at most ${walBytes >> 20} MiB\n`);
+    process.stdout.write(
+      `E9: loop late by ${p50} ms (median), ${p99} ms (p99), ${max} ms (most); ${commits} commits, WAL at most ${walBytes >> 20} MiB\n`,
+    );
     expect(walBytes).toBeGreaterThan(16 * MIB); // there was something to check-point
     expect(walBytes).toBeLessThan(80 * MIB);
     expect(p99).toBeLessThan(20);

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Task } from '#protocol';
-import type { ServeOptions } from '../../src/server/adapters/node.ts';
 import { openSqliteStore } from '../../src/engine/adapters/sqlite.ts';
+import type { ServeOptions } from '../../src/server/adapters/node.ts';
 import { startServer } from '../support/server.ts';
 import { freshName, sendInit, sendTask, tasksWhere } from './client.ts';
 import { times } from './size.ts';
@@ -16,7 +16,10 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const gate: NonNullable<ServeOptions['gate']> = (asked) => ({ principal: { id: asked.header('x-user') ?? 'nobody', scopes: ['*'] } });
 const open = (name: string) => startServer({ store: openSqliteStore(join(folder, name), { ballastBytes: 0 }), gate });
 
-const as = (user: string, key?: string): Record<string, string> => ({ 'X-User': user, ...(key === undefined ? {} : { 'Idempotency-Key': key }) });
+const as = (user: string, key?: string): Record<string, string> => ({
+  'X-User': user,
+  ...(key === undefined ? {} : { 'Idempotency-Key': key }),
+});
 
 describe('E12: the same message again', () => {
   it('fifty times at once is one task, and the same answer', { timeout: 120_000 }, async () => {
@@ -41,7 +44,10 @@ describe('E12: the same message again', () => {
     await server.close();
     server = await open('later');
     expect(await send('chunks=2', 'alice')).toEqual(first);
-    const other = await fetch(`${server.url}/message:send`, sendInit('chunks=3', { messageId: name, contextId: name, headers: as('alice', name) }));
+    const other = await fetch(
+      `${server.url}/message:send`,
+      sendInit('chunks=3', { messageId: name, contextId: name, headers: as('alice', name) }),
+    );
     expect(other.status).toBe(400);
     expect(await other.text()).toContain('was used for another message');
     const theirs = await send('chunks=2', 'bob');

@@ -5,7 +5,7 @@ import { createCheckpoints } from './checkpoints.ts';
 import { apply } from './commit.ts';
 import { createCommitting } from './committing.ts';
 import { mayShareWal, versionOf } from './connection.ts';
-import { StoreError, troubleOf } from './faults.ts';
+import { troubleOf } from './faults.ts';
 import type { Files } from './files.ts';
 import { createGuard } from './guard.ts';
 import type { Helper } from './helper.ts';
