@@ -67,6 +67,17 @@ async function dieAt(point: string, nth: number, isStream: boolean): Promise<Out
   }
 }
 
+function check(point: string, nth: number, { heard, kept, answer, tasks }: Outcome): void {
+  const isBefore = ['begin', 'inserted', 'commit'].includes(point);
+  if (nth === 1 && isBefore) expect([heard, kept]).toEqual(['nothing', 0]);
+  if (nth === 1 && point === 'committed') expect([heard, kept]).toEqual(['nothing', 1]);
+  if (heard !== 'nothing') expect(kept).toBe(1);
+  // Sent again after all of it was heard is a new send, unless the crash came before that was written down: both are right.
+  if (heard !== 'all') expect(tasks).toBe(1);
+  expect(answer.status.state).toBe('TASK_STATE_COMPLETED');
+  expect(textOf(answer)).toBe(chunksText(3));
+}
+
 describe('E2: SIGKILL between message, commit and answer', () => {
   // The third time that a point is reached is after the answer has begun, where it is reached at all.
   const nths = Array.from({ length: times(1, 30) }, (_, at) => (at % 3) + 1);
@@ -75,16 +86,7 @@ describe('E2: SIGKILL between message, commit and answer', () => {
       it(`at ${point}, ${isStream ? 'a stream' : 'a send'}: sent again it is the same task`, {
         timeout: nths.length * 10_000,
       }, async () => {
-        for (const nth of nths) {
-          const { heard, kept, answer, tasks } = await dieAt(point, nth, isStream);
-          if (['begin', 'inserted', 'commit'].includes(point) && nth === 1) expect([heard, kept]).toEqual(['nothing', 0]);
-          if (point === 'committed' && nth === 1) expect([heard, kept]).toEqual(['nothing', 1]);
-          if (heard !== 'nothing') expect(kept).toBe(1);
-          // Sent again after all of it was heard is a new send, unless the crash came before that was written down: both are right.
-          if (heard !== 'all') expect(tasks).toBe(1);
-          expect(answer.status.state).toBe('TASK_STATE_COMPLETED');
-          expect(textOf(answer)).toBe(chunksText(3));
-        }
+        for (const nth of nths) check(point, nth, await dieAt(point, nth, isStream));
       });
     }
   }
