@@ -1,5 +1,5 @@
 import type { CallContext, Dialect, Mutable, Registry, Seq, TraceContext } from '#protocol';
-import { A2AError, isA2AError } from '#protocol';
+import { A2AError, isA2AError, withoutEndSlashes } from '#protocol';
 import { DEFAULT_BODY_LIMITS, parseJson } from './body.ts';
 import type { Asked } from './exchange.ts';
 import type { Caller, ServeOptions } from './options.ts';
@@ -32,7 +32,7 @@ export function readVisit(asked: Asked, options: ServeOptions): Visit {
 
 function pathBelow(path: string, base: string): string {
   const below = path === base || path.startsWith(`${base}/`) ? path.slice(base.length) : path;
-  return below.replace(/\/+$/, '') || '/';
+  return withoutEndSlashes(below) || '/';
 }
 
 function namedDialect(id: string, registry: Registry): Dialect {

@@ -45,6 +45,7 @@ export const RPC_CASES: Readonly<Record<string, readonly (readonly [name: string
     ],
     ['a megabyte of keys', `{${Array.from({ length: 90_000 }, (_, at) => `"k${at}":0`).join(',')}}`, -32600],
     ['a huge list as parts', withMessage({ parts: Array.from({ length: 200_000 }, () => 0) }), -32602],
+    ['a megabyte of padding as bytes', withMessage({ parts: [{ raw: `${'='.repeat(1_000_000)}x` }] }), -32602],
     ['historyLength -1', JSON.stringify(rpc('GetTask', { id: 'task-1', historyLength: -1 })), -32602],
   ],
   'I3 names that objects have already': [
@@ -111,6 +112,7 @@ const message = JSON.stringify(v10Message('x'));
 export const REST_CASES: readonly (readonly [name: string, request: Making, status: number])[] = [
   ['no such path', fetching('/nothing/here/at/all'), 404],
   ['a path that is not well-formed', fetching('/tasks/%zz'), 400],
+  ['a path of slashes', fetching(`${'/'.repeat(12_000)}x`), 404],
   ['a path with a NUL', fetching('/tasks/%00'), 404],
   ['another verb', fetching('/message:send'), 405],
   ['DELETE of a task', fetching('/tasks/task-1', 'DELETE'), 405],
@@ -137,4 +139,3 @@ export const REST_CASES: readonly (readonly [name: string, request: Making, stat
   ['a task that is not there', fetching('/tasks/nobody'), 404],
   ['an id of 129 characters', fetching(`/tasks/${'x'.repeat(129)}`), 400],
 ];
-
