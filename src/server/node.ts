@@ -2,7 +2,7 @@ import type { Answer, Asked, ServeOptions } from '#bindings';
 import type { Engine } from '#engine';
 import { createEngine } from '#engine';
 import type { Agent, AgentCard, Mutable } from '#protocol';
-import { A2AError, countedIds } from '#protocol';
+import { A2AError, countedIds, withoutEndSlashes } from '#protocol';
 import { memoryStore } from '../engine/adapters/memory.ts';
 import { refusal, retryAfter } from './answers.ts';
 import { createCards } from './cards.ts';
@@ -168,7 +168,7 @@ function engineOf(engine: Engine | undefined): Engine {
 
 /** Where the node is reached: as configured; otherwise as each caller reached it. What is asked for by RPC goes by the first of them. */
 function placeKeeper(url: string | undefined): { of(asked: Asked): string; note(asked: Asked): void; base(): string } {
-  const configured = url?.replace(/\/+$/, '');
+  const configured = url === undefined ? undefined : withoutEndSlashes(url);
   let first = configured;
   return {
     of: (asked) => configured ?? asked.origin,
