@@ -29,22 +29,18 @@ export async function chaosProxy(port: number, chaos: Chaos): Promise<ChaosProxy
     client.pipe(server);
     const resetAt = chaos.resetAfterBytes?.() ?? Number.POSITIVE_INFINITY;
     const silentAt = chaos.silentAfterBytes?.() ?? Number.POSITIVE_INFINITY;
-    let passed = 0;
     const pass = async (): Promise<void> => {
-      for await (const bytes of server as AsyncIterable<Buffer>) {
-        for (let at = 0; at < bytes.length; ) {
-          const end = Math.min(at + (chaos.sliceBytes ?? bytes.length), at + resetAt - passed, at + silentAt - passed, bytes.length);
-          if (chaos.latencyMs !== undefined) await new Promise((resolve) => setTimeout(resolve, chaos.latencyMs));
-          if (end > at) client.write(bytes.subarray(at, end));
-          passed += end - at;
-          at = end;
-          if (passed >= silentAt) return;
-          if (passed < resetAt) continue;
-          resets += 1;
-          client.resetAndDestroy();
-          server.resetAndDestroy();
-          return;
-        }
+      let passed = 0;
+      for await (const piece of pieces(server as AsyncIterable<Buffer>, chaos.sliceBytes)) {
+        if (chaos.latencyMs !== undefined) await new Promise((resolve) => setTimeout(resolve, chaos.latencyMs));
+        client.write(piece.subarray(0, Math.min(resetAt, silentAt) - passed));
+        passed += piece.length;
+        if (passed >= silentAt) return;
+        if (passed < resetAt) continue;
+        resets += 1;
+        client.resetAndDestroy();
+        server.resetAndDestroy();
+        return;
       }
       client.end();
     };
@@ -61,4 +57,11 @@ export async function chaosProxy(port: number, chaos: Chaos): Promise<ChaosProxy
       for (const socket of sockets) socket.destroy();
     },
   };
+}
+
+async function* pieces(from: AsyncIterable<Buffer>, sliceBytes: number | undefined): AsyncGenerator<Buffer, void> {
+  for await (const bytes of from) {
+    const step = sliceBytes ?? bytes.length;
+    for (let at = 0; at < bytes.length; at += step) yield bytes.subarray(at, at + step);
+  }
 }
