@@ -1,4 +1,5 @@
 import { A2AError, isA2AError } from '#protocol';
+import type { Gathered, Waiter } from './gathered.ts';
 import type { EngineLimits } from './limits.ts';
 import type { Live, Unsaved } from './live.ts';
 import { gathering, NOTHING, wakeAll } from './live.ts';
@@ -37,27 +38,6 @@ interface WriterOptions {
   readonly timers: Timers;
   readonly onPublished: (live: Live, saved: Unsaved) => void;
   readonly onBroken: (cause: unknown) => void;
-}
-
-interface Waiter {
-  readonly who: 'request' | 'run';
-  /** How many tasks had been handed over when it came: when as many have been taken, all that it waits for is in a commit. */
-  readonly after: number;
-  readonly resolve: () => void;
-  readonly reject: (cause: unknown) => void;
-}
-
-interface Lazy {
-  readonly write: Write;
-  readonly onDurable: () => void;
-}
-
-/** Everything that waits for a commit, and then everything that is in one. */
-interface Gathered {
-  readonly lives: Live[];
-  readonly others: Write[];
-  readonly lazies: Lazy[];
-  readonly waiters: Waiter[];
 }
 
 const RETRY_MS = 1000;

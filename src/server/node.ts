@@ -80,21 +80,14 @@ export function createNode(options: HandlerOptions): Node {
   };
   observe(metrics, flows, engine);
 
-  const start = async (): Promise<void> => {
-    const otel = options.otel === false ? undefined : (options.otel ?? (await loadOtel()));
-    if (otel !== undefined) for (const agent of agents) agent.service = traced(agent.service, agent.name, otel);
-    const recovered = await engine?.start();
-    if (recovered !== undefined) log.debug('started', { ...recovered });
+  const ready = startNode(agents, { engine, options, log }).then(() => {
     if (phases.now === 'starting') phases.now = 'open';
-  };
-  const ready = start();
+  });
   let starting: Promise<void> | undefined = ready;
-  ready.then(
-    () => {
-      starting = undefined;
-    },
-    (thrown: unknown) => log.error('the node could not start', thrown),
-  );
+  const onReady = (): void => {
+    starting = undefined;
+  };
+  ready.then(onReady, (thrown: unknown) => log.error('the node could not start', thrown));
   return {
     site,
     flows,
@@ -118,6 +111,19 @@ export function createNode(options: HandlerOptions): Node {
       await options.store?.close();
     },
   };
+}
+
+interface Starting {
+  readonly engine: Engine | undefined;
+  readonly options: HandlerOptions;
+  readonly log: Log;
+}
+
+async function startNode(agents: readonly Mutable<ServedAgent>[], { engine, options, log }: Starting): Promise<void> {
+  const otel = options.otel === false ? undefined : (options.otel ?? (await loadOtel()));
+  if (otel !== undefined) for (const agent of agents) agent.service = traced(agent.service, agent.name, otel);
+  const recovered = await engine?.start();
+  if (recovered !== undefined) log.debug('started', { ...recovered });
 }
 
 function listOf(agents: AgentLike | readonly AgentLike[]): readonly AgentLike[] {
