@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { DatabaseSync } from 'node:sqlite';
 import type { Entry, Place, TaskKey, TaskRow, Write } from '#engine';
+import { timeOrderedIds } from '#engine';
 import type { Message, Seq, TaskEvent } from '#protocol';
 import { artifactId, contextId, createUserMessage, dialectId, taskId } from '#protocol';
 import type { SqliteStore } from '../src/engine/adapters/sqlite.ts';
 import { openSqliteStore } from '../src/engine/adapters/sqlite.ts';
-import { timeOrderedIds } from '../src/engine/time-ordered-ids.ts';
 
 /**
  * The SQLite store alone: what the engine writes for quick sends and for long streams, lists among many tasks, and opening.

@@ -1,12 +1,15 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { DEFAULT_ENGINE_LIMITS } from '#engine';
 import type { Dialect, ErrorKind, Loss, Operation } from '#protocol';
 import { A2AError, DIALECTS, ERRORS, GRPC_STATUS, OPERATIONS } from '#protocol';
+import type { Key } from '#server';
+import { KEYS, ROUTES } from '#server';
 
 /**
  * Fills the generated parts of docs/: what stands between `<!-- generated: NAME -->` and `<!-- /generated -->`. With --check
  * it only says which pages are stale.
  */
-const SECTIONS: Readonly<Record<string, () => string>> = { dialects, methods, losses, traits, errors };
+const SECTIONS: Readonly<Record<string, () => string>> = { dialects, methods, losses, traits, errors, limits, config, routes };
 const FOLDER = new URL('../docs/', import.meta.url);
 const check = process.argv.includes('--check');
 let stale = 0;
@@ -126,6 +129,50 @@ function errors(): string {
       const codes = shown.map((dialect) => String(dialect.error.write(new A2AError(kind)).code));
       return [kind, String(row.http), `${GRPC_STATUS[row.grpc]} (${row.grpc})`, row.reason, ...codes];
     }),
+  );
+}
+
+/** Said once, beside each limit in the source. */
+function limits(): string {
+  const source = readFileSync(new URL('../src/engine/limits.ts', import.meta.url), 'utf8');
+  const about = new Map(Array.from(source.matchAll(/\/\*\* (.*) \*\/\n\s+readonly (\w+):/g), ([, text = '', name = '']) => [name, text]));
+  return table(
+    ['limit', 'default', 'what'],
+    Object.entries(DEFAULT_ENGINE_LIMITS).map(([name, value]) => {
+      const what = about.get(name);
+      if (what === undefined) throw new Error(`src/engine/limits.ts says nothing about ${name}`);
+      return [`\`${name}\``, value.toLocaleString('en-US'), what];
+    }),
+  );
+}
+
+function config(): string {
+  const rows = (keys: readonly Key[]): string =>
+    table(
+      ['key', 'default', 'environment', 'flag', 'what it is'],
+      keys.map((key) => [
+        `\`${key.name.replace(/^limits[.]/, '')}\``,
+        key.default === undefined || JSON.stringify(key.default) === '{}' ? '' : `\`${JSON.stringify(key.default)}\``,
+        key.env.map((name) => `\`${name}\``).join(', '),
+        code(key.flag === undefined ? undefined : `--${key.flag}`),
+        key.doc,
+      ]),
+    );
+  const limits = KEYS.filter(({ name }) => name.startsWith('limits.'));
+  const foreign = KEYS.filter(({ name }) => name.startsWith('a2a.'));
+  const own = KEYS.filter((key) => !limits.includes(key) && !foreign.includes(key));
+  return `## Keys\n\n${rows(own)}\n\n## Limits, in \`limits\`\n\n${rows(limits)}\n\n## CortexPrism's block\n\n${rows(foreign)}`;
+}
+
+function routes(): string {
+  return table(
+    ['path', 'methods', 'what', 'for'],
+    ROUTES.map(({ name, paths, under, methods, access, at }) => [
+      (paths ?? [`${under}/…`]).map((path) => `\`${path}\``).join(', '),
+      methods.join(', '),
+      at === 'agent' ? `${name}, also below \`/agents/{name}\`` : name,
+      access === 'public' ? 'everybody' : access === 'admin' ? 'callers with the scope `admin`' : 'callers',
+    ]),
   );
 }
 

@@ -36,7 +36,7 @@ const V10 = {
 
 const ROWS: readonly Row[] = [
   {
-    source: 'seeds/000: Society',
+    source: 'reference/seeds/000: Society',
     dialect: 'society',
     raw: {
       name: 'claude',
@@ -52,7 +52,7 @@ const ROWS: readonly Row[] = [
     },
   },
   {
-    source: 'seeds/001: coding-agent-a2a, A2A 0.3',
+    source: 'reference/seeds/001: coding-agent-a2a, A2A 0.3',
     dialect: 'v03',
     raw: {
       name: 'coding-agent-a2a (cursor)',
@@ -81,7 +81,7 @@ const ROWS: readonly Row[] = [
     },
   },
   {
-    source: 'seeds/002: PromptKit',
+    source: 'reference/seeds/002: PromptKit',
     dialect: 'promptkit',
     raw: {
       name: 'Research Agent',
@@ -94,7 +94,7 @@ const ROWS: readonly Row[] = [
     card: { name: 'Research Agent', supportedInterfaces: [], skills: [paperSkill] },
   },
   {
-    source: 'dialects.md §5b: CortexPrism',
+    source: 'reference/dialects §5b: CortexPrism',
     dialect: 'cortex',
     raw: {
       name: 'Cortex',
@@ -110,7 +110,7 @@ const ROWS: readonly Row[] = [
     card: { supportedInterfaces: [rpc('http://localhost:4220/a2a', '1.0')], ...modes },
   },
   {
-    source: 'dialects.md §4f: Solace Agent Mesh',
+    source: 'reference/dialects §4f: Solace Agent Mesh',
     dialect: 'sam',
     raw: {
       name: 'OrderAgent',
@@ -129,7 +129,7 @@ const ROWS: readonly Row[] = [
     card: { supportedInterfaces: [rpc('solace:ns/a2a/v1/agent/request/OrderAgent', '0.3')] },
   },
   {
-    source: 'protocol.md §2.1.3: A2A 0.1',
+    source: 'reference/protocol §2.1.3: A2A 0.1',
     dialect: 'v01',
     raw: {
       name: 'Old',
@@ -142,14 +142,14 @@ const ROWS: readonly Row[] = [
     card: { description: '', ...modes, supportedInterfaces: [rpc('https://old.example/', '0.1')] },
   },
   {
-    source: 'protocol.md §2.2.4: A2A 0.2.6',
+    source: 'reference/protocol §2.2.4: A2A 0.2.6',
     dialect: 'v02',
     raw: { ...V10, supportedInterfaces: undefined, url: 'https://a.example/a2a', protocolVersion: '0.2.6', preferredTransport: 'JSONRPC' },
     card: { supportedInterfaces: [rpc('https://a.example/a2a', '0.2')] },
   },
-  { source: 'protocol.md §2.4.3: A2A 1.0', dialect: 'v10', raw: V10, card: V10 },
+  { source: 'reference/protocol §2.4.3: A2A 1.0', dialect: 'v10', raw: V10, card: V10 },
   {
-    source: 'protocol.md §2.4.3 in the spelling of protobuf',
+    source: 'reference/protocol §2.4.3 in the spelling of protobuf',
     dialect: 'v10',
     raw: {
       name: 'One',
@@ -159,7 +159,7 @@ const ROWS: readonly Row[] = [
     card: { supportedInterfaces: [{ url: 'https://a.example', protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' }] },
   },
   {
-    source: 'protocol.md §4.5: a hybrid as a2a-python serves it',
+    source: 'reference/protocol §4.5: a hybrid as a2a-python serves it',
     dialect: 'v10',
     raw: {
       ...V10,
@@ -178,14 +178,14 @@ const ROWS: readonly Row[] = [
   },
   { source: 'our own superset', dialect: 'v10', raw: writeCard(V10), card: V10 },
   {
-    source: 'protocol.md §4.7: 1.0’s shape, but only interfaces of 0.3',
+    source: 'reference/protocol §4.7: 1.0’s shape, but only interfaces of 0.3',
     dialect: 'v10',
     calls: 'v03',
     raw: { ...V10, supportedInterfaces: [rpc('https://a.example/a2a', '0.3')] },
     card: { supportedInterfaces: [rpc('https://a.example/a2a', '0.3')] },
   },
   {
-    source: 'protocol.md §3.13: 0.3 stands first, 1.0 is there too',
+    source: 'reference/protocol §3.13: 0.3 stands first, 1.0 is there too',
     dialect: 'v10',
     raw: { ...V10, supportedInterfaces: [rpc('https://a.example/old', '0.3'), rpc('https://a.example/a2a', '1.0')] },
     card: {},

@@ -47,6 +47,10 @@ const TABLE: readonly Row[] = [
   { pair: ['v03', 'v01'], request: ['tasks/get', byId], path: '/', wins: 'v03', why: 'the same requests: the newer version' },
   { pair: ['v02', 'v01'], request: ['tasks/resubscribe', byId], path: '/', wins: 'v03', why: '0.3 stands for 0.2' },
   { pair: ['v01', 'promptkit'], request: ['tasks/cancel', byId], path: '/', wins: 'v03', why: 'the official one' },
+  { pair: ['v03', 'sam'], request: ['tasks/cancel', byId], path: '/a2a', wins: 'v03', why: 'nothing tells: the official one' },
+  { pair: ['v02', 'sam'], request: ['tasks/cancel', byId], path: '/a2a', wins: 'v03', why: '0.3 stands for 0.2' },
+  { pair: ['v01', 'sam'], request: ['tasks/cancel', byId], path: '/a2a', wins: 'v03', why: 'the official one' },
+  { pair: ['promptkit', 'sam'], request: ['tasks/cancel', byId], path: '/a2a', wins: 'v03', why: 'the official one' },
   { pair: ['v01', 'society'], request: ['tasks/send', typed], path: '/', wins: 'society', why: 'none of 0.1’s own members, on `/`' },
   { pair: ['v01', 'society'], request: ['tasks/send', typed], path: '/a2a', wins: 'v01', why: 'anywhere else' },
   { pair: ['v01', 'society'], request: ['tasks/send', { ...typed, sessionId: 's' }], path: '/', wins: 'v01', why: 'sessionId is 0.1’s' },
@@ -87,6 +91,8 @@ describe('the dialect that a task was made in', () => {
   it('settles what the request leaves open', () => {
     for (const id of ['v01', 'v02', 'promptkit']) expect(registry.detect(hints, () => dialectId(id))?.id).toBe(id);
     expect(registry.detect({ method: 'GetTask', params: byId, path: '/a2a' }, () => dialectId('cortex'))?.id).toBe('cortex');
+    const cancel: Hints = { method: 'tasks/cancel', params: byId, path: '/a2a' };
+    expect(registry.detect(cancel, () => dialectId('sam.documented'))?.id).toBe('sam.documented');
   });
 
   it('does not outweigh the shape, nor a grammar that it does not have', () => {

@@ -8,6 +8,9 @@ import { countingEnv } from './support/env.ts';
 /** Entries that at least one generated value has lost. */
 const WITNESSED = new Set<string>();
 
+// The same values on every run; another seed is a wider search, not a flaky test.
+fc.configureGlobal({ seed: Number(process.env['PARLEY_PROPERTY_SEED'] ?? 20_261_115) });
+
 const RUNS = Number(process.env['PARLEY_PROPERTY_RUNS'] ?? 150);
 
 describe('decode after encode is the identity but for the losses that a dialect lists', () => {
@@ -39,18 +42,26 @@ describe('decode after encode is the identity but for the losses that a dialect 
 describe('from any dialect to any other loses only what the other lists', () => {
   for (const from of DIALECTS) {
     it(`${from.id} to each`, () => {
-      for (const shape of ['send.request', 'send.result', 'get.result', 'event'] as const) {
-        if (!has(from, shape)) continue;
-        const values = SHAPES[shape] as fc.Arbitrary<never>;
+      for (const [shape, values] of Object.entries(SHAPES) as [Shape, fc.Arbitrary<never>][]) {
+        // A config that is not named can't be asked for in 1.0: refused, not lost.
+        if (!has(from, shape) || shape === 'push.delete.result' || shape === 'push.get.request') continue;
         fc.assert(
           fc.property(values, (value) => {
             const held = encodeWithLosses(from, [shape, value], countingEnv()).kept;
             if (held === undefined) throw new Error(`${from.id} can't read its own ${shape}`);
             for (const to of DIALECTS) if (has(to, shape)) expectOnlyListed(to, shape, held);
           }),
-          { numRuns: Math.ceil(RUNS / 10) },
+          { numRuns: Math.ceil(RUNS / 20) },
         );
       }
+      fc.assert(
+        fc.property(card, (value) => {
+          const held = from.card.read(JSON.parse(JSON.stringify(from.card.write(value))), countingEnv());
+          if (!held.ok) throw new Error(`${from.id} can't read its own card`);
+          for (const to of DIALECTS) expectListed(to, 'card', writeCardWithLosses(to, held.value, countingEnv()).lost);
+        }),
+        { numRuns: Math.ceil(RUNS / 20) },
+      );
     });
   }
 });

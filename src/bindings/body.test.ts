@@ -103,6 +103,18 @@ describe('readBytes', () => {
     expect(await readBytes(new Response(null), 10)).toEqual(new Uint8Array(0));
   });
 
+  it('waits no longer than the signal for a body that has stopped coming', async () => {
+    let cancelled = false;
+    const body = new ReadableStream<Uint8Array>({
+      pull: () => new Promise(() => undefined),
+      cancel: () => {
+        cancelled = true;
+      },
+    });
+    await expect(readBytes(new Response(body), 10, AbortSignal.timeout(10))).rejects.toMatchObject({ name: 'TimeoutError' });
+    expect(cancelled).toBe(true);
+  });
+
   it('refuses by the declared length before it reads', async () => {
     let read = 0;
     const pull = (): void => {

@@ -30,20 +30,39 @@ export function parseJson(bytes: Uint8Array, jsonDepthMax: number, jsonMembersMa
   }
 }
 
-/** The whole body under the limit. Fails with PAYLOAD_TOO_LARGE as soon as that is known: often before the first byte. */
-export async function readBytes(message: Request | Response, bodyBytesMax: number): Promise<Uint8Array> {
+/**
+ * The whole body under the limit. Fails with PAYLOAD_TOO_LARGE as soon as that is known: often before the first byte. The signal
+ * ends the wait for a sender that has stopped sending, whether or not the body listens to it as well.
+ */
+export async function readBytes(message: Request | Response, bodyBytesMax: number, signal?: AbortSignal): Promise<Uint8Array> {
   const declared = Number(message.headers.get('content-length') ?? 0);
   if (declared > bodyBytesMax) throw tooLarge(bodyBytesMax);
   if (message.body === null) return new Uint8Array(0);
   const reader = message.body.getReader();
+  const close = (): void => void reader.cancel().catch(() => undefined); // how the sender's stream ends is of no interest
+  signal?.addEventListener('abort', close, { once: true });
+  try {
+    return await gatherBytes(reader, bodyBytesMax, signal);
+  } catch (thrown) {
+    close();
+    throw thrown;
+  } finally {
+    signal?.removeEventListener('abort', close);
+  }
+}
+
+async function gatherBytes(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  bodyBytesMax: number,
+  signal: AbortSignal | undefined,
+): Promise<Uint8Array> {
   const gathered = new Gathered();
   for (;;) {
+    signal?.throwIfAborted();
     const { done, value } = await reader.read();
+    signal?.throwIfAborted();
     if (done) return gathered.take();
-    if (gathered.length + value.length > bodyBytesMax) {
-      reader.cancel().catch(() => undefined); // the sender is told by the answer; how its stream ends is of no interest
-      throw tooLarge(bodyBytesMax);
-    }
+    if (gathered.length + value.length > bodyBytesMax) throw tooLarge(bodyBytesMax);
     gathered.add(value);
   }
 }
@@ -71,7 +90,7 @@ export function nestsWithin(bytes: Uint8Array, max: number): boolean {
   return excessIn(bytes, max, Number.POSITIVE_INFINITY) === undefined;
 }
 
-/** A MiB of the smallest members takes JSON.parse 60 ms, in which nobody else is served (faults.md H14); so they are counted first. */
+/** A MiB of the smallest members takes JSON.parse 60 ms, in which nobody else is served (reference/faults H14); so they are counted first. */
 function excessIn(bytes: Uint8Array, depthMax: number, membersMax: number): 'depth' | 'members' | undefined {
   let depth = 0;
   let members = 0;

@@ -1,9 +1,10 @@
 import type { CallContext, Dialect, Mutable, Registry, Seq, TraceContext } from '#protocol';
-import { A2AError, isA2AError, withoutEndSlashes } from '#protocol';
+import { A2AError, isA2AError } from '#protocol';
 import { DEFAULT_BODY_LIMITS, parseJson } from './body.ts';
 import type { Asked } from './exchange.ts';
 import type { Caller, ServeOptions } from './options.ts';
 import { DEFAULT_ENV, registryOf } from './options.ts';
+import { pathBelow } from './path.ts';
 import { seqFrom } from './sse.ts';
 
 /** What an HTTP request says before its body is read: the same for both bindings. */
@@ -30,11 +31,6 @@ export function readVisit(asked: Asked, options: ServeOptions): Visit {
   };
 }
 
-function pathBelow(path: string, base: string): string {
-  const below = path === base || path.startsWith(`${base}/`) ? path.slice(base.length) : path;
-  return withoutEndSlashes(below) || '/';
-}
-
 function namedDialect(id: string, registry: Registry): Dialect {
   const dialect = registry.byId(id);
   if (dialect !== undefined) return dialect;
@@ -45,7 +41,7 @@ function namedDialect(id: string, registry: Registry): Dialect {
 const ZERO_VERSIONS: readonly string[] = ['0.1', '0.2', '0.3'];
 
 /**
- * The method's grammar, or the path, says what is spoken; the header may only agree (protocol.md §4.7). All of 0.x is one
+ * The method's grammar, or the path, says what is spoken; the header may only agree (reference/protocol §4.7). All of 0.x is one
  * to it: nobody sent a header then, and what sends `0.2` today is understood.
  */
 export function checkVersion(version: string | undefined, dialect: Dialect, options: ServeOptions): void {
@@ -139,6 +135,15 @@ export function answerHeaders(dialect: Dialect, activated: readonly string[]): R
 export function errorHeaders(error: A2AError): Record<string, string> {
   const { retryAfterMs } = error.details;
   return retryAfterMs === undefined ? {} : { 'Retry-After': String(Math.ceil(retryAfterMs / 1000)) };
+}
+
+/** Writes an error; one with details that can't be written (too deep, a cycle) is told without them. */
+export function writeSafely<T>(error: A2AError, write: (error: A2AError) => T): T {
+  try {
+    return write(error);
+  } catch {
+    return write(new A2AError(error.kind, error.message));
+  }
 }
 
 /** Anything thrown becomes an error that a caller may read; what was behind it goes to the log. */

@@ -32,6 +32,8 @@ export function eventAnswer(events: OpenStream, wire: EventWire): Answer {
 
 /** About as much as is handed to a socket at once: what a reader who has stopped reading costs. */
 const PIECE_CHARS = 65_536;
+/** A timer that is set for longer goes off at once. */
+const TIMER_MS_MAX = 0x7fffffff;
 /** Events that are written between two looks at the size. */
 const STEP = 16;
 
@@ -94,12 +96,14 @@ class EventFlow implements Outflow {
   }
 
   /** Twice as often as needed, so that the silence is never longer than said; and nothing while the last one lies unread. */
-  #keepAlive(): ReturnType<typeof setInterval> {
+  #keepAlive(): ReturnType<typeof setInterval> | undefined {
+    const { keepAliveMs } = this.#wire;
+    if (keepAliveMs <= 0 || keepAliveMs > TIMER_MS_MAX) return undefined;
     return setInterval(() => {
       const isDue = this.#wake !== undefined && this.#isQuiet;
       if (isDue) this.#say(KEEP_ALIVE);
       this.#isQuiet = !isDue;
-    }, this.#wire.keepAliveMs / 2);
+    }, keepAliveMs / 2);
   }
 
   #say(text: string | undefined): void {
@@ -196,7 +200,14 @@ class EventFlow implements Outflow {
 
   #letGo(): void {
     this.#wire.left(); // before `return`, which a generator takes only between two events
-    this.#rest.return?.().catch(() => undefined);
+    void this.#return();
+  }
+
+  /** Whatever the service makes of it: the caller is gone, or has been told already. */
+  async #return(): Promise<void> {
+    try {
+      await this.#rest.return?.();
+    } catch {}
   }
 
   #close(): void {

@@ -24,6 +24,7 @@ export interface ServeOptions {
   /** Default: the fixed dialect's own limit, otherwise 1 MiB. */
   readonly bodyBytesMax?: number;
   readonly jsonMembersMax?: number;
+  /** How long a stream may be silent before a comment is sent; 0 or Infinity: none is ever sent. */
   readonly keepAliveMs?: number;
   /** Told to the readers of streams: how soon to come back when one is cut off. */
   readonly retryMs?: number;

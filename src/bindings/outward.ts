@@ -132,7 +132,7 @@ export async function readAnswerBody(
 ): Promise<Parsed & { readonly empty: boolean }> {
   const max = options.answerBytesMax ?? DEFAULT_ANSWER_BYTES_MAX;
   try {
-    const bytes = await readBytes(response, max);
+    const bytes = await readBytes(response, max, ctx.signal);
     return { ...parseJson(bytes, DEFAULT_READ_LIMITS.jsonDepthMax), empty: bytes.length === 0 };
   } catch (cause) {
     if (ctx.signal.aborted) throw aborted(ctx);

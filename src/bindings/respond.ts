@@ -86,7 +86,7 @@ function resumed(call: Call<StreamOperation>, asked: Asked): Call<StreamOperatio
   return after === undefined ? call : { ...call, request: { ...call.request, after } as Call<'subscribe'>['request'] };
 }
 
-/** It asked to go on from a place, and gets something else: a place that is none of ours, or not any more (faults.md H3). */
+/** It asked to go on from a place, and gets something else: a place that is none of ours, or not any more (reference/faults H3). */
 function isReset(asked: Asked, { first }: OpenStream): boolean {
   const wanted = asked.header('last-event-id');
   return wanted !== undefined && first.done !== true && first.value[0]?.seq !== undefined && first.value[0].seq !== resumeAfter(asked);

@@ -4,16 +4,11 @@ import { builtInAgents } from '#agents';
 import type { AgentLike, Settings } from '#server';
 import { suggest } from '#server';
 import { defaultExportOf } from '../server/adapters/config-file.ts';
+import type { FoundAgent } from '../server/adapters/node-settings.ts';
 import { CliError } from './command.ts';
 
 /** Coding CLIs that will be agents by their names. */
 const CODING = ['claude', 'codex', 'gemini', 'copilot', 'opencode', 'qwen', 'cursor'];
-
-export interface FoundAgent {
-  readonly agent: AgentLike;
-  /** What it was found by: a built-in name, or the path of a file. */
-  readonly source: string;
-}
 
 /** An AGENT of the command line or of the configuration. */
 export async function findAgent(given: string | AgentLike, settings: Settings): Promise<FoundAgent> {

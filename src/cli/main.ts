@@ -66,6 +66,9 @@ function say(text: string): number {
   return 0;
 }
 
+// A reader that has seen enough (`| head`) is no failure of ours.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
+
 try {
   process.exitCode = await main(process.argv.slice(2));
 } catch (thrown) {

@@ -1,11 +1,9 @@
-import { join } from 'node:path';
-import type { Log, Settings } from '#server';
-import { ConfigError, createLog, isLoopback, resolveConfig } from '#server';
+import type { Settings } from '#server';
+import { ConfigError, resolveConfig } from '#server';
 import { loadConfigFile } from '../server/adapters/config-file.ts';
 import type { Served } from '../server/adapters/node.ts';
-import { serve } from '../server/adapters/node.ts';
-import { dataHome, folderFor, openData } from '../server/adapters/node-data.ts';
-import type { FoundAgent } from './agents.ts';
+import type { Configured, FoundAgent } from '../server/adapters/node-settings.ts';
+import { logFor, serveConfigured } from '../server/adapters/node-settings.ts';
 import { findAgent } from './agents.ts';
 import type { Command } from './command.ts';
 import { CliError } from './command.ts';
@@ -38,10 +36,9 @@ async function run(args: readonly string[]): Promise<number> {
   const flags = parseServeFlags(args);
   const settings = await settingsFor(flags);
   const found = await Promise.all(settings.agents.map((given) => findAgent(given, settings)));
-  const secrets = Object.values(settings.remoteAgents).flatMap(({ authToken }) => (authToken === undefined ? [] : [authToken]));
-  const log = createLog({ level: settings.log, write: (line) => process.stderr.write(line), secrets });
+  const log = logFor(settings);
   const broken = Promise.withResolvers<number>();
-  const served = await start(found, { settings, log, onBroken: () => broken.resolve(1) });
+  const served = await start(found, settings, { log, onBroken: () => broken.resolve(1) });
   const stopped = untilSignal(); // before anybody hears that we are ready: a signal that follows at once must be heard too
   say(flags.json, served, settings);
   const code = await Promise.race([stopped.then(() => 0), broken.promise]);
@@ -64,36 +61,16 @@ async function settingsFor({ settings, config }: ReturnType<typeof parseServeFla
   }
 }
 
-interface Starting {
-  readonly settings: Settings;
-  readonly log: Log;
-  readonly onBroken: () => void;
-}
-
-async function start(found: readonly FoundAgent[], { settings, log, onBroken }: Starting): Promise<Served> {
-  checkHost(settings);
-  const { agents: _, memory, data, auth: __, enabled: ___, remoteAgents: ____, url, log: _____, ...rest } = settings;
-  const folder = data ?? join(dataHome(process.env, process.platform), folderFor(found.map(({ source }) => source)));
-  const kept: Partial<ReturnType<typeof openData>> = memory ? {} : openData(folder, log);
+async function start(found: readonly FoundAgent[], settings: Settings, configured: Configured): Promise<Served> {
   try {
-    return await serve(
-      found.map(({ agent }) => agent),
-      { ...rest, ...(url === undefined ? {} : { url }), ...kept, log, onBroken },
-    );
+    return await serveConfigured(found, settings, configured);
   } catch (thrown) {
-    await kept.store?.close();
+    if (thrown instanceof ConfigError) throw new CliError(thrown.message, { exit: 2 });
     const { code } = thrown as NodeJS.ErrnoException;
     if (code !== 'EADDRINUSE' && code !== 'EACCES') throw thrown;
     const reason = code === 'EADDRINUSE' ? 'is taken' : 'may not be used';
     throw new CliError(`port ${settings.port} of ${settings.host} ${reason}`, { hint: 'choose another with --port, or --port 0 for any' });
   }
-}
-
-/** Decision 11: whoever reaches an open socket commands the agent, so it must be one that only this machine reaches. */
-function checkHost({ host, auth }: Settings): void {
-  if (isLoopback(host)) return;
-  const reason = auth ? 'serving to others needs authentication, which is not built yet' : '--no-auth is for loopback only';
-  throw new CliError(`${host} can be reached by others: ${reason}`, { hint: 'serve on 127.0.0.1', exit: 2 });
 }
 
 function say(json: boolean, { url, handler }: Served, settings: Settings): void {
@@ -118,14 +95,17 @@ function say(json: boolean, { url, handler }: Served, settings: Settings): void 
   );
 }
 
-/** The first signal asks for a good end; whoever sends a second one does not want to wait for it. */
+/** A terminal sends Ctrl-C to everybody who runs in it, and those above pass it on: what follows at once is the same signal. */
+const ECHO_MS = 1000;
+
+/** The first signal asks for a good end; whoever sends another one later does not want to wait for it. */
 function untilSignal(): Promise<void> {
   return new Promise((resolve) => {
-    let isAsked = false;
+    let askedAt: number | undefined;
     for (const signal of ['SIGINT', 'SIGTERM'] as const) {
       process.on(signal, () => {
-        if (isAsked) process.exit(1);
-        isAsked = true;
+        if (askedAt !== undefined && performance.now() - askedAt > ECHO_MS) process.exit(1);
+        askedAt ??= performance.now();
         resolve();
       });
     }

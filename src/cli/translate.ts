@@ -45,9 +45,9 @@ async function run(args: readonly string[]): Promise<number> {
   const from = flags.from === undefined || flags.from === 'auto' ? undefined : dialectOf(flags.from, '--from');
   const kind = flags.kind === undefined ? undefined : oneOf(KINDS, flags.kind, '--kind');
   const operation = flags.operation === undefined ? undefined : oneOf(OPERATIONS, flags.operation, '--operation');
-  if (process.stdin.isTTY)
+  const documents = process.stdin.isTTY ? [] : documentsOf(await readStdin());
+  if (documents.length === 0)
     throw new CliError('there is nothing on standard input', { hint: 'try: parley translate --to v10 < in.json', exit: 2 });
-  const documents = documentsOf(await readStdin());
   for (const document of documents) {
     for (const to of targets) {
       const options = { registry, env, to, ...given({ from, kind, operation, path: flags.path }) };

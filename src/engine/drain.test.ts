@@ -79,6 +79,24 @@ describe('an engine that stops', () => {
     expect([after.status.state, historyOf(after)]).toEqual(['TASK_STATE_COMPLETED', ['a', 'later']]);
   });
 
+  it('may stop as often as it likes: no run is given up for that', async () => {
+    const attempts: number[] = [];
+    let process = await world(
+      doing(({ attempt }) => {
+        attempts.push(attempt);
+        return new Promise(() => {});
+      }),
+    );
+    const { id } = taskOf(await process.service.send(request('go', AT_ONCE), ctx()));
+    for (let at = 0; at < 5; at += 1) {
+      await process.engine.stop({ ms: 0 });
+      process = await process.crash();
+      await process.time.advance(1000);
+    }
+    expect(attempts).toEqual([1, 2, 2, 2, 2, 2]);
+    expect((await process.service.get({ id }, ctx())).status.state).toBe('TASK_STATE_WORKING');
+  });
+
   it('leaves whoever waits waiting, at once', async () => {
     const run = agent(
       async function* (turn) {

@@ -33,5 +33,6 @@ export type {
   Write,
 } from './ports.ts';
 export type { Recovered } from './recovery.ts';
+export { timeOrderedIds } from './time-ordered-ids.ts';
 export type { Timers } from './timers.ts';
 export { systemTimers } from './timers.ts';

@@ -1,44 +1,58 @@
-/** Everything has a limit. Names end in their unit; docs/engine.md lists them all. */
+/** Everything has a limit. Names end in their unit; docs/engine.md is made from this list. */
 export interface EngineLimits {
+  /** Entries in the log of one task. */
   readonly taskEventsMax: number;
+  /** Content of one task: messages and artifacts. */
   readonly taskBytesMax: number;
+  /** Content of one artifact, all its chunks together. */
   readonly artifactBytesMax: number;
   /** Content of a part above this goes to the blob port, if there is one. */
   readonly spillBytes: number;
-  /** Turns that run at once, and turns that wait for their place. A run that waits for its caller holds no place. */
+  /** Turns that run at once. A run that waits for its caller is not counted. */
   readonly runningTasksMax: number;
+  /** Turns that wait for a place. Beyond that a send is refused with word when to come back. */
   readonly queuedTasksMax: number;
-  /** Messages that wait for the turn under way in one task. */
+  /** Messages of one task that wait for the turn under way. */
   readonly queuedMessagesMax: number;
+  /** Push notification configs of one task. */
   readonly pushConfigsMax: number;
+  /** Conversations that are kept open; those in use are never closed. */
   readonly openContextsMax: number;
+  /** An unused conversation is kept open this long. */
   readonly openContextMsMax: number;
+  /** How long a run may take, without the time in which it waits for its caller. */
   readonly runMsMax: number;
+  /** How long a run may say nothing. */
   readonly runIdleMsMax: number;
   /** A run that waits this long for its caller is let go; the answer starts it again by its agent's recovery. */
   readonly runAskMsMax: number;
-  /** A run that was stopped and has not ended after this loses its place to another. */
+  /** A run that was stopped, or is done, and has not ended after this holds nobody up any longer. */
   readonly runGraceMs: number;
-  /** What one run may have appended and not yet on disk before it waits. */
+  /** Events of one run that may wait for the disk before the run does. */
   readonly windowEvents: number;
+  /** The same in content. */
   readonly windowBytes: number;
-  /** What is kept at hand of a live task for its readers. */
+  /** Newest events of a live task that are kept at hand for its readers. */
   readonly tailEvents: number;
+  /** The same in content. */
   readonly tailBytes: number;
-  /** How long a stream waits for the agent's first word before it announces the task: a direct message makes none. */
+  /** How long a stream waits for the agent's first word before it announces a task: a direct message makes none. */
   readonly firstOutputMs: number;
   /** How long a get that asks for news waits for them. */
   readonly pollMsMax: number;
   /** Starts of one turn. A task whose process died as often is given up. */
   readonly attemptsMax: number;
-  /** Second start after this, third after four times this. */
+  /** Wait before the second start of a turn; before the third it is four times this. */
   readonly retryMs: number;
+  /** Finished tasks are kept this long. */
   readonly finishedMsMax: number;
+  /** So many finished tasks are kept; the oldest go first. */
   readonly finishedTasksMax: number;
   /** A task that has waited this long for its caller fails. */
   readonly waitingMsMax: number;
+  /** How often what is old is looked for. */
   readonly sweepMs: number;
-  /** How often timeouts are looked at. */
+  /** How often the deadlines of runs are looked at. */
   readonly tickMs: number;
 }
 

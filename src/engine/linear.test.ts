@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Store } from '#engine';
 import { seq } from '#protocol';
-import { agent, ask, ctx, reader, request, taskOf, toTask, world } from '../../test/support/engine.ts';
+import { agent, ask, ctx, request, taskOf, toTask, world } from '../../test/support/engine.ts';
 import { memoryStore } from './adapters/memory.ts';
 
 /** What a run of so many chunks costs, in entries handed to the store and taken from it. Counted, not timed. */
@@ -42,11 +42,9 @@ async function costOf(chunks: number) {
   const [task] = (await service.list({}, ctx())).tasks;
   if (task === undefined) throw new Error('no task');
   const resuming = await taking(async () => {
-    const left = new AbortController();
-    const tail = reader(service.subscribe({ id: task.id, after: seq(chunks - 100) }, ctx({ signal: left.signal })));
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    left.abort();
-    await tail.done;
+    for await (const batch of service.subscribe({ id: task.id, after: seq(chunks - 100) }, ctx())) {
+      if (batch.at(-1)?.seq === chunks + 2) break;
+    }
   })();
   const listing = await taking(() => service.list({}, ctx()))();
   const getting = await taking(() => service.get({ id: task.id }, ctx()))();

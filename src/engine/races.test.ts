@@ -6,6 +6,8 @@ import { isTerminal, seq } from '#protocol';
 import {
   AT_ONCE,
   agent,
+  ask,
+  BOB,
   collect,
   ctx,
   fakeTime,
@@ -14,6 +16,7 @@ import {
   request,
   said,
   seqsOf,
+  slowly,
   taskOf,
   toTask,
   user,
@@ -25,7 +28,7 @@ import { memoryStore } from './adapters/memory.ts';
 /** Everything that can come earlier or later does: steps of the agent, commits, calls, and when the writer gets round to it. */
 async function scheduled(s: fc.Scheduler, run: Parameters<typeof world>[0], more: Parameters<typeof world>[1] = {}) {
   const kept = memoryStore();
-  const store: Store = { ...kept, commit: async (batch) => (await s.schedule(Promise.resolve(), 'commit'), kept.commit(batch)) };
+  const store = slowly(kept, () => step(s, 'store'));
   const time = fakeTime();
   const soon = (work: () => void): void => void s.schedule(Promise.resolve(), 'soon').then(work);
   return world(run, { store, timers: { ...time.timers, soon }, ...more }, time);
@@ -147,6 +150,48 @@ describe('messages to one task, in any order', () => {
           expect(engine.stats()).toMatchObject({ running: 0, liveTasks: 0 });
         };
         await s.waitFor(work());
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
+
+describe('calls that find a task at rest, over a store that takes its time', () => {
+  it('all work on one and the same', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.scheduler(), async (s) => {
+        const run = agent(async function* () {
+          await step(s, 'agent');
+          yield ask('more?');
+        });
+        const first = await world(run);
+        const calm = first.service.send(request('go'), ctx());
+        await s.waitFor(calm);
+        const task = taskOf(await calm);
+        const kept = first.store;
+        const slow: Store = {
+          ...slowly(kept, () => step(s, 'store')),
+          task: async (scope, id) => {
+            const row = await kept.task(scope, id);
+            await step(s, 'row');
+            return row;
+          },
+        };
+        const { service, engine } = await first.crash({ store: slow });
+        const call = <T>(work: () => Promise<T>): Promise<T> => step(s, 'call').then(work);
+        const work = Promise.all([
+          call(() => service.send(toTask(task, 'a'), ctx())),
+          call(() => service.send(toTask(task, 'b'), ctx())),
+          call(() => service.get({ id: task.id }, ctx())),
+          call(() => service.get({ id: task.id }, ctx({ principal: BOB })).catch((thrown) => thrown.kind)),
+          call(() => engine.admin.task(task.id)),
+        ]);
+        const [, , , stranger] = await s.waitFor(work);
+        expect(stranger).toBe('TASK_NOT_FOUND');
+        expect(engine.stats()).toMatchObject({ isBroken: false, liveTasks: 0 });
+        const log = await s.waitFor(engine.admin.events({ id: task.id }));
+        expect(log.filter(({ event }) => event.statusUpdate?.status.state === 'TASK_STATE_INPUT_REQUIRED')).toHaveLength(3);
+        expect(seqsOf(log)).toEqual(log.map((_, at) => at + 1));
       }),
       { numRuns: 200 },
     );

@@ -104,6 +104,19 @@ describe('a task that was running when the process died', () => {
     expect(turns.at(-1)?.attempt).toBe(3);
   });
 
+  it('is given up earlier or later, and tried again sooner or later, as the limits say', async () => {
+    const { run, turns } = dies('retry', 99);
+    const first = await world(run, { limits: { attemptsMax: 2, retryMs: 50 } });
+    const { id } = taskOf(await first.service.send(request('go', AT_ONCE), ctx()));
+    const second = await first.crash();
+    await second.time.advance(49);
+    expect(turns).toHaveLength(1);
+    await second.time.advance(1);
+    expect(turns).toHaveLength(2);
+    const third = await second.crash();
+    expect((await third.service.get({ id }, ctx())).status.state).toBe('TASK_STATE_FAILED');
+  });
+
   it('has its attempt on disk before the agent is started again', async () => {
     let seen: number | undefined;
     const { run } = dies('retry');
@@ -231,6 +244,18 @@ describe('a task that waits', () => {
     expect([last.status.state, textOf(last)]).toEqual(['TASK_STATE_COMPLETED', 'go: A, B, C']);
     expect(historyOf(last)).toEqual(['go', 'one?', 'A', 'two?', 'B', 'three?', 'C']);
     expect(asked).toEqual(['one?', 'two?', 'one?', 'two?', 'three?', 'one?', 'two?', 'three?']);
+  });
+
+  it('inside such a run, however often: each question it reaches shows that it is not what kills the process', async () => {
+    const { run } = asks(['one?', 'two?', 'three?', 'four?', 'five?'], 'retry');
+    let process = await world(run);
+    const task = taskOf(await process.service.send(request('go'), ctx()));
+    for (const answer of ['1', '2', '3', '4', '5']) {
+      process = await process.crash();
+      await process.service.send(toTask(task, answer), ctx());
+      expect(await process.store.task('any', task.id)).toMatchObject({ attempt: answer === '5' ? 0 : 1 });
+    }
+    expect(textOf(await process.service.get({ id: task.id }, ctx()))).toBe('go: 1, 2, 3, 4, 5');
   });
 
   it('inside such a run, but another question is another matter: no answer is used for it', async () => {

@@ -145,6 +145,16 @@ describe('retention', () => {
     expect(runs).toBe(2);
   });
 
+  it('looks for what is old as often as the limits say', async () => {
+    const time = fakeTime();
+    const { service, store } = await world(echo, { limits: { finishedMsMax: 1000, sweepMs: 50_000, tickMs: 100 } }, time);
+    const { id } = taskOf(await service.send(request('a'), ctx()));
+    await time.advance(49_900);
+    expect(await store.task('any', id)).toBeDefined();
+    await time.advance(200);
+    expect(await store.task('any', id)).toBeUndefined();
+  });
+
   it('goes on after a sweep that failed, and says so', async () => {
     const time = fakeTime();
     const first = await world(echo, { limits }, time);

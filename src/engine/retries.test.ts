@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { Write } from '#engine';
 import type { CallContext, SendRequest, Task } from '#protocol';
 import { createUserMessage, messageId, taskId } from '#protocol';
 import {
@@ -17,6 +16,7 @@ import {
   said,
   seqsOf,
   shortly,
+  slowly,
   taskOf,
   textOf,
   world,
@@ -86,11 +86,7 @@ describe('a send that is repeated', () => {
     const { runs, run } = counting();
     const store = memoryStore();
     const pause = () => new Promise<void>((resolve) => setTimeout(resolve, 1));
-    const slow = {
-      ...store,
-      commit: async (batch: readonly Write[]) => (await pause(), store.commit(batch)),
-      send: async (name: never) => (await pause(), store.send(name)),
-    };
+    const slow = slowly(store, pause);
     const { service } = await world(run, { store: slow });
     const sent: Promise<Task>[] = [];
     for (let at = 0; at < 50; at += 1) {
@@ -247,7 +243,7 @@ describe('a direct message', () => {
   it('is given to a repeat that comes while its task is being taken back', async () => {
     const store = memoryStore();
     const [open, pause] = [gate(), () => new Promise<void>((resolve) => setTimeout(resolve, 2))];
-    const slow = { ...store, commit: async (batch: readonly Write[]) => (await pause(), store.commit(batch)) };
+    const slow = slowly(store, pause);
     const { service } = await world(
       async function* () {
         await open.wait;

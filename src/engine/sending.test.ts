@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Message, SendRequest, Task } from '#protocol';
-import { contextId, createUserMessage, externalId, messageId, seq, taskId } from '#protocol';
+import { contextId, createAgentTextMessage, createUserMessage, externalId, messageId, seq, taskId } from '#protocol';
 import {
   AT_ONCE,
   agent,
@@ -87,8 +87,8 @@ describe('a send', () => {
 
   it('shows as much of the history as is asked for', async () => {
     const { service } = await world(async function* ({ message }) {
-      yield { kind: 'status', message: said(`heard ${message.parts[0]?.text}`) };
-      yield ask('more?');
+      yield { kind: 'status', message: createAgentTextMessage(`heard ${message.parts[0]?.text}`) };
+      yield { kind: 'ask', question: createAgentTextMessage('more?') };
     });
     const first = taskOf(await service.send(request('one'), ctx()));
     const all = ['one', 'heard one', 'more?', 'two', 'heard two'];

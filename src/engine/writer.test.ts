@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Store, Write } from '#engine';
+import type { EngineLimits, Store, Write } from '#engine';
 import type { Agent, Logged, SendResult, Task } from '#protocol';
 import { A2AError } from '#protocol';
 import {
@@ -205,6 +205,51 @@ describe('a store that is full for now', () => {
     expect((await service.get({ id }, ctx())).status.state).toBe('TASK_STATE_CANCELED');
     await time.advance(20_000);
     expect(engine.stats().running).toBe(0);
+  });
+});
+
+describe('the window of a run, and the tail of a task', () => {
+  const largest = async (limits: Partial<EngineLimits>) => {
+    const kept = memoryStore();
+    const sizes: number[] = [];
+    const reads: number[] = [];
+    const store: Store = {
+      ...kept,
+      commit: (batch) => {
+        for (const write of batch) if (write.kind === 'task') sizes.push(write.entries.length);
+        return kept.commit(batch);
+      },
+      entries: async (key, range) => {
+        const found = await kept.entries(key, range);
+        reads.push(found.length);
+        return found;
+      },
+    };
+    const { service } = await world(
+      async function* () {
+        for (let at = 0; at < 400; at += 1) yield { kind: 'text', text: 'x'.repeat(100) };
+      },
+      { store, limits },
+    );
+    // A reader that falls behind by the whole log: what is not at hand any more is read from the store.
+    const stream = service.stream(request('go'), ctx())[Symbol.asyncIterator]();
+    const seen = [...((await stream.next()).value as readonly Logged[])];
+    await quiet(100);
+    for (let batch = await stream.next(); batch.done !== true; batch = await stream.next()) seen.push(...batch.value);
+    expect(seqsOf(seen)).toEqual(seen.map((_, at) => at + 1));
+    return { written: Math.max(...sizes), read: reads.reduce((sum, each) => sum + each, 0) };
+  };
+
+  it('are bounded in events and in bytes', async () => {
+    expect(await largest({})).toEqual({ written: 402, read: 0 });
+    expect((await largest({ windowEvents: 50 })).written).toBe(50);
+    // The first entry, and ten that count as 164 each.
+    expect((await largest({ windowBytes: 1640 })).written).toBe(11);
+    const few = await largest({ windowEvents: 50, tailEvents: 20 });
+    expect(few.read).toBeGreaterThan(300);
+    const light = await largest({ windowEvents: 50, tailBytes: 9000 });
+    expect(light.read).toBeGreaterThan(300);
+    expect((await largest({ windowEvents: 50 })).read).toBe(0);
   });
 });
 

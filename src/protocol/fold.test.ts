@@ -1,6 +1,7 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { TaskArtifactUpdate, TaskEvent } from './events.ts';
-import { assembleArtifact, foldEvent } from './fold.ts';
+import { assembleArtifact, foldEvent, startFold } from './fold.ts';
 import { artifactId, contextId, messageId, seq, taskId } from './ids.ts';
 import type { Message } from './message.ts';
 import type { Part } from './parts.ts';
@@ -16,6 +17,8 @@ const status = (state: TaskState, message?: Message, more: object = {}): TaskEve
 const artifact = (id: string, parts: readonly Part[], more: object = {}): Artifact => ({ artifactId: artifactId(id), parts, ...more });
 const chunk = (what: Artifact, more: object = {}): TaskArtifactUpdate => ({ ...ids, artifact: what, ...more });
 const fold = (from: Task, ...events: TaskEvent[]): Task => events.reduce<Task>(foldEvent, from);
+
+const defined = (value: object): object => Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined));
 
 describe('folding an event into a task', () => {
   it('starts with a task, and a task replaces what was there', () => {
@@ -89,6 +92,68 @@ describe('folding an event into a task', () => {
   it('makes an artifact that a chunk is appended to and nobody knows', () => {
     const after = fold(task, { artifactUpdate: chunk(artifact('new', [{ text: '1' }]), { append: true }) });
     expect(after.artifacts).toEqual([artifact('new', [{ text: '1' }])]);
+  });
+});
+
+describe('folding many events', () => {
+  const id = fc.constantFrom('', 'm1', 'm2', 'm3');
+  const meta = fc.option(fc.dictionary(fc.constantFrom('a', 'b'), fc.integer()), { nil: undefined });
+  const more = fc.record({ metadata: meta, generation: fc.option(fc.nat().map(seq), { nil: undefined }) }, { requiredKeys: [] });
+  const event = fc.oneof(
+    fc
+      .tuple(fc.option(id, { nil: undefined }), more)
+      .map(([of, rest]) => status('TASK_STATE_WORKING', of === undefined ? undefined : said(of), defined(rest))),
+    fc.tuple(fc.constantFrom('a', 'b'), fc.boolean(), meta, more).map(([of, append, metadata, rest]): TaskEvent => {
+      const parts = [{ text: of }];
+      return {
+        artifactUpdate: chunk(artifact(of, parts, metadata === undefined ? {} : { metadata }), {
+          ...defined(rest),
+          ...(append ? { append } : {}),
+        }),
+      };
+    }),
+    {
+      arbitrary: fc.constant<TaskEvent>({ task: { ...task, history: [said('m1')], artifacts: [artifact('a', [{ text: '0' }])] } }),
+      weight: 1,
+    },
+  );
+
+  it('comes to the same as folding them one by one', () => {
+    fc.assert(
+      fc.property(fc.array(event, { maxLength: 30 }), (events) => {
+        const all = startFold();
+        all.add({ task });
+        for (const each of events) all.add(each);
+        const expected = fold(task, ...events);
+        expect(all.task()).toEqual(expected);
+        expect(all.said).toBe(expected.history?.length ?? 0);
+      }),
+    );
+  });
+
+  it('takes callers’ messages in where they came, also under an id that was used', () => {
+    const all = startFold();
+    all.add({ task: { ...task, history: [said('m1')] } });
+    all.add(status('TASK_STATE_INPUT_REQUIRED', said('q')));
+    all.add(status('TASK_STATE_WORKING'), said('m1'));
+    all.add(status('TASK_STATE_COMPLETED'));
+    expect(all.task(seq(4))).toMatchObject({ generation: 4, history: [{ messageId: 'm1' }, { messageId: 'q' }, { messageId: 'm1' }] });
+  });
+
+  it('hands out tasks that later events do not change', () => {
+    const all = startFold();
+    all.add({ task });
+    all.add({ artifactUpdate: chunk(artifact('a', [{ text: '1' }])) });
+    const early = all.task();
+    all.add({ artifactUpdate: chunk(artifact('a', [{ text: '2' }]), { append: true }) });
+    expect(early.artifacts?.[0]?.parts).toEqual([{ text: '1' }]);
+    expect(all.task().artifacts?.[0]?.parts).toEqual([{ text: '1' }, { text: '2' }]);
+  });
+
+  it('needs a task to start with, and a direct message is not one', () => {
+    expect(() => startFold().add(status('TASK_STATE_WORKING'))).toThrow('only if it starts with one');
+    expect(() => startFold().add({ message: said('m') })).toThrow('a direct message');
+    expect(() => startFold().task()).toThrow('nothing has been folded');
   });
 });
 

@@ -1,3 +1,4 @@
+import { A2AError } from './errors.ts';
 import type { TaskArtifactUpdate, TaskEvent } from './events.ts';
 import type { Seq } from './ids.ts';
 import type { Mutable } from './json.ts';
@@ -12,7 +13,7 @@ import type { Artifact, Task, TaskStatus } from './task.ts';
 export function foldEvent(task: Task | undefined, event: TaskEvent): Task {
   if (event.task !== undefined) return event.task;
   if (event.message !== undefined || task === undefined) {
-    throw new Error('a stream folds into a task only if it starts with one');
+    throw new A2AError('INVALID_AGENT_RESPONSE', 'a stream folds into a task only if it starts with one');
   }
   if (event.statusUpdate !== undefined) {
     const { status, metadata, generation } = event.statusUpdate;
@@ -44,6 +45,8 @@ type Gathered = Mutable<Artifact> & { parts: Part[] };
 class Fold implements TaskFold {
   #base: Task | undefined;
   #history: Message[] = [];
+  /** Ids of the messages in the history, once it has to be asked whether it has one. */
+  #known: Set<string> | undefined;
   #artifacts: Map<string, Gathered> | undefined;
 
   get said(): number {
@@ -63,11 +66,12 @@ class Fold implements TaskFold {
     } else {
       this.#say(this.#base.status.message);
       // A caller may repeat its message id: what it sent was said all the same.
-      if (input !== undefined) this.#history.push(input);
+      if (input !== undefined) this.#push(input);
       this.#base = { ...this.#base, status: event.statusUpdate.status };
     }
-    const { metadata } = event.artifactUpdate ?? event.statusUpdate;
+    const { metadata, generation } = event.artifactUpdate ?? event.statusUpdate;
     if (metadata !== undefined) this.#base = { ...this.#base, metadata: { ...this.#base.metadata, ...metadata } };
+    if (generation !== undefined) this.#base = { ...this.#base, generation };
   }
 
   task(generation?: Seq): Task {
@@ -88,13 +92,21 @@ class Fold implements TaskFold {
   #start(task: Task): void {
     this.#base = task;
     this.#history = [...(task.history ?? [])];
+    this.#known = undefined;
     const artifacts = task.artifacts ?? [];
     this.#artifacts = artifacts.length === 0 ? undefined : new Map(artifacts.map((artifact) => [artifact.artifactId, gathered(artifact)]));
   }
 
+  /** What the agent said joins the history once, however often it is repeated. */
   #say(message: Message | undefined): void {
     if (message === undefined) return;
-    if (message.messageId === '' || this.#history.at(-1)?.messageId !== message.messageId) this.#history.push(message);
+    this.#known ??= new Set(this.#history.map((each) => each.messageId));
+    if (message.messageId === '' || !this.#known.has(message.messageId)) this.#push(message);
+  }
+
+  #push(message: Message): void {
+    this.#history.push(message);
+    this.#known?.add(message.messageId);
   }
 }
 
@@ -137,7 +149,7 @@ function artifactsAfter(before: readonly Artifact[], update: TaskArtifactUpdate)
 function historyAfter(task: Task): readonly Message[] | undefined {
   const said = task.status.message;
   if (said === undefined) return task.history;
-  const known = task.history?.some((message) => message.messageId === said.messageId) ?? false;
+  const known = said.messageId !== '' && (task.history?.some((message) => message.messageId === said.messageId) ?? false);
   return known ? task.history : [...(task.history ?? []), said];
 }
 

@@ -45,7 +45,7 @@ export function encodeWithLosses<K extends Shape>(
   const json = JSON.parse(JSON.stringify(dialect.encode(shape, value))) as Json;
   const read = dialect.decode(shape, json, env);
   const kept = read.ok ? read.value : undefined;
-  return { json, lost: explain(dialect, differences(TYPE_OF[shape], value, kept)), kept };
+  return { json, lost: explain(dialect, differences(TYPE_OF[shape], value, kept), placeOf(shape)), kept };
 }
 
 /** The same for a card. */
@@ -56,11 +56,18 @@ export function writeCardWithLosses(
 ): { readonly json: Json; readonly lost: readonly Lost[] } {
   const json = JSON.parse(JSON.stringify(dialect.card.write(card))) as Json;
   const read = dialect.card.read(json, env);
-  return { json, lost: explain(dialect, differences('AgentCard', card, read.ok ? read.value : undefined)) };
+  return { json, lost: explain(dialect, differences('AgentCard', card, read.ok ? read.value : undefined), 'answers') };
 }
 
-function explain(dialect: Dialect, found: readonly Difference[]): readonly Lost[] {
-  return found.map((difference) => ({ ...difference, loss: dialect.losses.find((loss) => covers(loss, difference)) }));
+type Place = 'requests' | 'answers';
+
+function placeOf(shape: Shape): Place {
+  return shape.endsWith('.request') ? 'requests' : 'answers';
+}
+
+function explain(dialect: Dialect, found: readonly Difference[], place: Place): readonly Lost[] {
+  const losses = dialect.losses.filter((loss) => loss.in === undefined || loss.in === place);
+  return found.map((difference) => ({ ...difference, loss: losses.find((loss) => covers(loss, difference)) }));
 }
 
 function covers(loss: Loss, difference: Difference): boolean {

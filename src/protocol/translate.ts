@@ -39,6 +39,8 @@ export interface Translation {
 }
 
 export function translate(document: unknown, options: TranslateOptions): Translation {
+  const { jsonDepthMax } = options.env.limits;
+  if (!nestsWithin(document, jsonDepthMax)) throw new A2AError('PARSE_ERROR', `the document is nested deeper than ${jsonDepthMax}`);
   const kind = options.kind ?? kindOf(document, options);
   switch (kind) {
     case 'request':
@@ -50,6 +52,11 @@ export function translate(document: unknown, options: TranslateOptions): Transla
     case 'card':
       return translateCard(document, options);
   }
+}
+
+function nestsWithin(value: unknown, left: number): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  return left > 0 && Object.values(value).every((member) => nestsWithin(member, left - 1));
 }
 
 function kindOf(document: unknown, options: TranslateOptions): DocumentKind {
@@ -67,7 +74,8 @@ function translateRequest(document: unknown, options: TranslateOptions): Transla
   if (typeof method !== 'string') throw new A2AError('INVALID_REQUEST', 'a request has a method', { field: 'method' });
   const from = options.from ?? options.registry.detect({ method, params, ...(options.path === undefined ? {} : { path: options.path }) });
   const operation = from?.operationOf(method);
-  if (from === undefined || operation === undefined) throw new A2AError('METHOD_NOT_FOUND', `no dialect has a method ${method}`);
+  if (from === undefined) throw new A2AError('METHOD_NOT_FOUND', `no dialect has a method ${method}`);
+  if (operation === undefined) throw new A2AError('METHOD_NOT_FOUND', `${from.title} has no method ${method}`);
   const shape = `${operation}.request` as const;
   const rpcId = typeof id === 'string' || typeof id === 'number' ? { rpcId: id } : {};
   const value = demand(from.decode(shape, params, { ...options.env, ...rpcId }), from, 'params');
@@ -81,16 +89,49 @@ function translateResponse(document: unknown, options: TranslateOptions): Transl
   const members = membersOf(document);
   const envelope = (answer: Record<string, Json>): Json =>
     'jsonrpc' in members ? { jsonrpc: '2.0', id: (members['id'] ?? null) as Json, ...answer } : (Object.values(answer)[0] as Json);
-  if ('error' in members) {
-    const from = options.from ?? options.registry.all[0];
-    if (from === undefined) throw new A2AError('INVALID_REQUEST', 'no dialect to read with');
-    const error = options.to.error.write(from.error.read(members['error']));
-    return { from, kind: 'response', lost: [], output: [envelope({ error: error as unknown as Json })] };
-  }
+  if ('error' in members) return translateError(members['error'], envelope, options);
   const best = bestReading(document, 'response', options);
   if (best === undefined) throw unreadable('response', options);
   const { json, lost } = encodeWithLosses(options.to, [best.shape, best.value as never], options.env);
   return { from: best.dialect, kind: 'response', operation: best.operation, lost, output: [envelope({ result: json })] };
+}
+
+/** An error is of the dialect that writes it back the same; its code alone means different things in different versions. */
+function translateError(raw: unknown, envelope: (answer: Record<string, Json>) => Json, options: TranslateOptions): Translation {
+  let from: Dialect | undefined;
+  let nearest = Number.POSITIVE_INFINITY;
+  for (const dialect of options.from === undefined ? options.registry.all : [options.from]) {
+    const apart = distance(raw, plain(dialect.error.write(dialect.error.read(raw))));
+    if (apart < nearest) [from, nearest] = [dialect, apart];
+  }
+  if (from === undefined) throw new A2AError('INVALID_REQUEST', 'no dialect to read with');
+  const error = from.error.read(raw);
+  const json = plain(options.to.error.write(error));
+  return { from, kind: 'response', lost: lostOf(error, options.to.error.read(json), options.to), output: [envelope({ error: json })] };
+}
+
+/** What a reader of the written error can no longer know. Dialects list no losses of errors; their table of codes shows them. */
+function lostOf(error: A2AError, kept: A2AError, to: Dialect): readonly Lost[] {
+  const clause = 'docs/protocol.md, Errors';
+  const lost = (member: string, [was, is]: readonly unknown[], reason: string): Lost => {
+    const field = `Error.${member}`;
+    return { path: `error.${member}`, field, was, is, owner: {}, loss: { field, reason, clause } };
+  };
+  const told = saidOf(kept);
+  const unsaid = Object.entries(saidOf(error)).filter(([name, value]) => !equal(told[name], value));
+  return [
+    ...(error.kind === kept.kind ? [] : [lost('code', [error.kind, kept.kind], `${to.title} has no code of its own for ${error.kind}`)]),
+    ...unsaid.map(([name, was]) => lost(`data.${name}`, [was, told[name]], `an error of ${to.title} has no place for it`)),
+  ];
+}
+
+/** Everything that an error says besides its kind and its words. */
+function saidOf({ details: { field, data, info } }: A2AError): Readonly<Record<string, Json>> {
+  return { ...data, ...info, ...(field === undefined ? {} : { field }) };
+}
+
+function plain(value: unknown): Json {
+  return JSON.parse(JSON.stringify(value)) as Json;
 }
 
 function translateEvent(document: unknown, options: TranslateOptions): Translation {
@@ -151,11 +192,17 @@ function answerReadings(dialect: Dialect, raw: unknown, options: TranslateOption
   });
 }
 
+/** A document that becomes many frames is none of them; to compare it with each would cost their product. */
+const FRAMES_COMPARED_MAX = 8;
+
 function eventReadings(dialect: Dialect, raw: unknown, options: TranslateOptions): readonly Reading[] {
   const read = dialect.openReader(options.env).read(raw);
   if (!read.ok || read.value.length === 0) return [];
   const frames = framesOf(dialect, read.value, undefined);
-  const apart = Math.min(...frames.map((frame) => distance(raw, withoutResult(parsedOrText(frame.data)))), Number.MAX_SAFE_INTEGER);
+  const apart = Math.min(
+    ...frames.slice(0, FRAMES_COMPARED_MAX).map((frame) => distance(raw, withoutResult(parsedOrText(frame.data)))),
+    Number.MAX_SAFE_INTEGER,
+  );
   return [{ dialect, operation: 'stream', shape: 'event', value: read.value, apart }];
 }
 
@@ -191,7 +238,8 @@ function demand<T>(decoded: Decoded<T>, from: Dialect, name: string): T {
 
 function unreadable(kind: DocumentKind, options: TranslateOptions): A2AError {
   const who = options.from === undefined ? 'any known dialect' : options.from.title;
-  return new A2AError('INVALID_REQUEST', `this is not a ${kind} of ${who}`);
+  const what = options.kind === undefined ? 'request, response, event or card' : kind;
+  return new A2AError('INVALID_REQUEST', `this is no ${what} of ${who}`);
 }
 
 function membersOf(value: unknown): Readonly<Record<string, unknown>> {

@@ -32,7 +32,7 @@ interface Written {
 /** Callers choose the host names under which cards are written, so not all are kept. */
 const KEPT_MAX = 256;
 
-/** Cards as they are served: written once for each base and shape, with the tag of exactly these bytes (protocol.md §3.11). */
+/** Cards as they are served: written once for each base and shape, with the tag of exactly these bytes (reference/protocol §3.11). */
 export function createCards({ form, ageMsMax, changed }: CardsOptions): Cards {
   const kept = new Map<string, Promise<Written>>();
   const completed = new WeakMap<AgentCard, Map<string, AgentCard>>();

@@ -14,7 +14,7 @@ export interface CatalogOptions {
 
 const CARD_TYPE = 'application/a2a-agent-card+json';
 
-/** `/.well-known/ai-catalog.json` and `/.well-known/ard.json`, the same bytes: one document for readers of all versions (catalog.md §2). */
+/** `/.well-known/ai-catalog.json` and `/.well-known/ard.json`, the same bytes: one document for readers of all versions (reference/catalog §2). */
 export function catalogAnswer(options: CatalogOptions): Answer {
   return {
     status: 200,

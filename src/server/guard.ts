@@ -13,7 +13,7 @@ export interface GuardOptions {
 /**
  * Who may call from a browser. A web page can send requests to any address that its visitor reaches, 127.0.0.1 included, and by DNS
  * under a host name of its own; an agent that runs commands would obey. So every request must name a host that is ours, and one
- * that comes from a page must come from a page that is ours or allowed (faults.md §0.11).
+ * that comes from a page must come from a page that is ours or allowed (reference/faults §0.11).
  */
 export interface Guard {
   /** A refusal, or undefined. */

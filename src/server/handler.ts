@@ -94,7 +94,7 @@ function scoped(found: Caller | Answer, route: Route): Caller | Answer {
   return refusal(403, 'this needs the scope admin');
 }
 
-/** A compressed body can be a thousand times what it looks like, so none is taken (faults.md H10). */
+/** A compressed body can be a thousand times what it looks like, so none is taken (reference/faults H10). */
 function wrongBody(asked: Asked): Answer | undefined {
   const coding = asked.header('content-encoding');
   if (coding === undefined || coding.toLowerCase() === 'identity') return undefined;

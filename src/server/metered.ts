@@ -9,8 +9,8 @@ import type { Room } from './room.ts';
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 const COUNTS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
 
-/** Counts every call by agent, dialect, operation and how it ended, and times it. `checkRoom` is asked first. */
-export function meter(metrics: Metrics, checkRoom: Room): (service: A2AService, agent: string) => A2AService {
+/** Counts every call by agent, dialect, operation and how it ended, and times it. `room` is asked first. */
+export function meter(metrics: Metrics, room: Room): (service: A2AService, agent: string) => A2AService {
   const calls = metrics.counter({
     name: 'parley_calls_total',
     help: 'Calls of A2A operations. The outcome is ok or the kind of the error.',
@@ -32,7 +32,7 @@ export function meter(metrics: Metrics, checkRoom: Room): (service: A2AService, 
       unary: async ({ operation, ctx }, next) => {
         const began = performance.now();
         try {
-          checkRoom(operation);
+          room.check(operation);
           const result = await next(ctx);
           note(operation, ctx, { began });
           return result;
@@ -43,11 +43,16 @@ export function meter(metrics: Metrics, checkRoom: Room): (service: A2AService, 
       },
       stream: ({ operation, ctx }, next) => {
         const began = performance.now();
+        let givePlace: (() => void) | undefined;
         const open = (): EventStream => {
-          checkRoom(operation);
+          room.check(operation);
+          givePlace = room.takePlace();
           return next(ctx);
         };
-        return watched(open, (thrown) => note(operation, ctx, { began, thrown }));
+        return watched(open, (thrown) => {
+          givePlace?.();
+          note(operation, ctx, { began, thrown });
+        });
       },
     };
     return around(service, by);

@@ -38,7 +38,7 @@ export interface Node {
   stop(): Promise<void>;
 }
 
-/** Without a store that outlives the process, finished tasks are kept for an hour (DESIGN.md, limits). */
+/** Without a store that outlives the process, finished tasks are kept for an hour. */
 const MEMORY_FINISHED_MS = 3_600_000;
 const DEFAULT_PUBLISHER = 'agent.localhost';
 
@@ -56,7 +56,7 @@ export function createNode(options: HandlerOptions): Node {
     log,
     extended: (card, name) => cards.cardAt(card, `${where.base()}${baseOf(name, given)}`),
   });
-  const room = createRoom({ open: () => flows.open, streamsMax: limits.streamsMax, isPressed: options.isPressed, metrics });
+  const room = createRoom({ streamsMax: limits.streamsMax, isPressed: options.isPressed, metrics });
   const count = meter(metrics, room);
   const agents: Mutable<ServedAgent>[] = [...given].map(([name, agent]) => {
     const service = isServed(agent) ? agent.service : engineOf(engine).serviceOf(name);

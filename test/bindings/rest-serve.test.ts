@@ -118,7 +118,10 @@ describe('routes', () => {
   it('are known to a host beforehand', () => {
     for (const path of ['/message:send', '/tasks', '/tasks/x:cancel', '/acme/tasks/x', '/extendedAgentCard'])
       expect(hasRestRoute(path), path).toBe(true);
-    for (const path of ['/', '/a2a', '/a2a/jsonrpc', '/healthz', '/console/x']) expect(hasRestRoute(path), path).toBe(false);
+    expect(hasRestRoute('/tasks/')).toBe(true);
+    expect(hasRestRoute('/agents/echo/tasks', { basePath: '/agents/echo' })).toBe(true);
+    for (const path of ['/%zz', '/%zz/console', '/', '/a2a', '/a2a/jsonrpc', '/healthz', '/console/x'])
+      expect(hasRestRoute(path), path).toBe(false);
   });
 
   it('are found below a base path', async () => {

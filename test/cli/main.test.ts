@@ -1,7 +1,8 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { parley } from './run.ts';
+import { BIN, parley } from './run.ts';
 
 describe('parley', () => {
   it('says what it can do', () => {
@@ -22,6 +23,11 @@ describe('parley', () => {
 
   it('explains a command in two ways', () => {
     expect(parley(['help', 'translate']).out).toBe(parley(['translate', '--help']).out);
+  });
+
+  it.skipIf(process.platform === 'win32')('takes a reader that leaves early for no failure', () => {
+    const { stderr } = spawnSync('sh', ['-c', '"$0" "$1" translate --list | true', process.execPath, BIN], { encoding: 'utf8' });
+    expect(stderr).toBe('');
   });
 
   it('refuses an unknown command with exit 2 and names the known ones', () => {

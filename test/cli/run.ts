@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-const BIN = fileURLToPath(new URL('../../bin/parley', import.meta.url));
+export const BIN: string = fileURLToPath(new URL('../../bin/parley', import.meta.url));
 
 /** Runs the real program, as a person would: on the Node that the tests run on, or on another. */
 export function parley(

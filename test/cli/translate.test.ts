@@ -17,6 +17,19 @@ function translated(
 }
 
 describe('parley translate', () => {
+  it('refuses to translate nothing', () => {
+    const { code, out, err } = parley(['translate', '--to', 'v10'], ' \n');
+    expect([code, out]).toEqual([2, '']);
+    expect(err).toContain('nothing on standard input');
+  });
+
+  it('names the dialect that lacks a method, and all kinds where none was said', () => {
+    expect(parley(['translate', '--to', 'v10', '--from', 'v01'], '{"method":"message/send"}').err).toContain(
+      'A2A 0.1 has no method message/send',
+    );
+    expect(parley(['translate', '--to', 'v10'], '{}').err).toContain('no request, response, event or card of any known dialect');
+  });
+
   it('finds the dialect of a request, by its path where that matters', () => {
     expect(translated(['--to', 'v10', '--path', '/'], SOCIETY)).toMatchObject({
       from: 'society',
@@ -42,6 +55,24 @@ describe('parley translate', () => {
     expect(translated(['--to', 'v03'], V10_FILE).lost.map((loss) => loss.field)).toEqual(['Part.filename']);
   });
 
+  it('finds the dialect of an error by what it says besides its code, and what of it is lost', () => {
+    const error = (body: object): string => JSON.stringify({ jsonrpc: '2.0', id: 1, error: body });
+    const info = { '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: 'TASK_NOT_FOUND', domain: 'a2a-protocol.org' };
+    const official = error({ code: -32001, message: 'Task not found', data: [info] });
+    expect(translated(['--to', 'v03'], official)).toMatchObject({ from: 'v10', lost: [] });
+    const free = error({ code: -32603, message: 'Internal error', data: { details: 'why', depth: 2 } });
+    const told = translated(['--to', 'v10'], free);
+    expect(told.from).toBe('v03');
+    expect(told.output).toMatchObject({ error: { data: [{ metadata: { details: 'why' } }] } });
+    expect(told.lost.map((loss) => loss.field)).toEqual(['Error.data.depth']);
+    expect(translated(['--to', 'society'], free).lost.map((loss) => loss.field)).toEqual(['Error.data.details', 'Error.data.depth']);
+    const refused = error({ code: -32007, message: 'Authentication required' });
+    expect(translated(['--from', 'v01', '--to', 'sam'], refused)).toMatchObject({
+      output: { error: { code: -32600 } },
+      lost: [{ field: 'Error.code' }],
+    });
+  });
+
   it('reads recorded event streams and writes a frame a line', () => {
     const stream =
       ': hello\nid: 1\ndata: {"kind":"status-update","taskId":"t","contextId":"c","status":{"state":"working"},"final":false}\n\ndata: [DONE]\n\n';
@@ -64,6 +95,13 @@ describe('parley translate', () => {
   it.each([
     ['not JSON', ['--to', 'v10'], 'nope', 1, /not JSON \(line 1/],
     ['nobody’s document', ['--to', 'v10'], '{}', 1, /--kind/],
+    [
+      'another dialect’s method',
+      ['--from', 'society', '--to', 'v10'],
+      '{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"t"}}',
+      1,
+      /Society has no method GetTask/,
+    ],
     ['an unknown method', ['--to', 'v10'], '{"jsonrpc":"2.0","id":1,"method":"tasks/fly"}', 1, /tasks\/fly[\s\S]*--from/],
     [
       'a field that is missing',

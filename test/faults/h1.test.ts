@@ -4,7 +4,7 @@ import { eventually, metric, sendBody, startServer } from '../support/server.ts'
 import { blocksOf, rawStream } from '../support/sse.ts';
 import { times } from './size.ts';
 
-/** faults.md H1: a reader that vanishes takes nothing with it: the task goes on, and what read for it is freed at once. */
+/** reference/faults H1: a reader that vanishes takes nothing with it: the task goes on, and what read for it is freed at once. */
 describe('H1: a client that disconnects in the midst of a stream', () => {
   let server: Served;
   beforeAll(async () => {

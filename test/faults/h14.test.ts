@@ -3,7 +3,7 @@ import type { Running } from '../support/parley.ts';
 import { parleyServe } from '../support/parley.ts';
 import { metric } from '../support/server.ts';
 
-/** faults.md H14: whatever one request holds, the others are served: no request takes the event loop for long. */
+/** reference/faults H14: whatever one request holds, the others are served: no request takes the event loop for long. */
 const MIB = 1_048_000;
 const fill = (make: (at: number) => string, size = MIB): string => {
   const parts: string[] = [];

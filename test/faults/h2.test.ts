@@ -11,7 +11,7 @@ import type { Block } from '../support/sse.ts';
 import { blocksOf, rawStream } from '../support/sse.ts';
 import { times } from './size.ts';
 
-/** faults.md H2: whoever comes back with `Last-Event-ID` gets the task as it was then, and what came after, exactly once. */
+/** reference/faults H2: whoever comes back with `Last-Event-ID` gets the task as it was then, and what came after, exactly once. */
 describe('H2: resuming by Last-Event-ID', () => {
   let server: Served;
   beforeAll(async () => {

@@ -3,7 +3,7 @@ import type { Served } from '../../src/server/adapters/node.ts';
 import { eventually, sendBody, startServer } from '../support/server.ts';
 import { blocksOf, rawStream } from '../support/sse.ts';
 
-/** faults.md H3 and H4: ids that are none, and frames that must have none. */
+/** reference/faults H3 and H4: ids that are none, and frames that must have none. */
 describe('H3: a Last-Event-ID that is none of ours', () => {
   let server: Served;
   let id: string;

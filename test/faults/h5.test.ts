@@ -4,7 +4,7 @@ import { eventually, metric, sendBody } from '../support/server.ts';
 import { blocksOf, rawStream } from '../support/sse.ts';
 import { times } from './size.ts';
 
-/** faults.md H5: who stops reading costs a piece of the stream and no more, and is cut off after a while; the others notice nothing. */
+/** reference/faults H5: who stops reading costs a piece of the stream and no more, and is cut off after a while; the others notice nothing. */
 describe('H5: readers that stop reading', () => {
   it('are cut off, cost little, and can go on where they were', async () => {
     const readers = times(60, 1000);

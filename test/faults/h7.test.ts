@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Served } from '../../src/server/adapters/node.ts';
 import { metric, opened, raw, sendBody, startServer } from '../support/server.ts';
 
-/** faults.md H7 and H8: requests that take for ever, and bodies that are too much or not what they say. */
+/** reference/faults H7 and H8: requests that take for ever, and bodies that are too much or not what they say. */
 describe('H7: requests that come drop by drop', () => {
   let server: Served;
   beforeAll(async () => {

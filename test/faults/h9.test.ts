@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Served } from '../../src/server/adapters/node.ts';
 import { raw, sendBody, startServer } from '../support/server.ts';
 
-/** faults.md H9, H10 and H11: heads that are too much or say two things, bodies that are more than they seem, and those of another kind. */
+/** reference/faults H9, H10 and H11: heads that are too much or say two things, bodies that are more than they seem, and those of another kind. */
 let server: Served;
 beforeAll(async () => {
   server = await startServer();

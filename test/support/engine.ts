@@ -219,6 +219,21 @@ export const historyOf = (task: Task): readonly string[] => (task.history ?? [])
 export const wordsOf = (task: Task): string => task.status.message?.parts[0]?.text ?? '';
 export const seqsOf = (events: readonly Logged[]): readonly number[] => events.map(({ seq }) => seq ?? 0);
 
+/** A store whose writes, and reads of sends, come back when `pause` is over. */
+export function slowly(store: Store, pause: () => Promise<unknown>): Store {
+  return {
+    ...store,
+    commit: async (batch) => {
+      await pause();
+      await store.commit(batch);
+    },
+    send: async (name) => {
+      await pause();
+      return store.send(name);
+    },
+  };
+}
+
 /** A door that an agent waits at. */
 export function gate<T = void>(): { readonly wait: Promise<T>; open(value: T): void } {
   const { promise, resolve } = Promise.withResolvers<T>();

@@ -2,7 +2,17 @@ import type { A2AService, Dialect, DialectId, Hints, RpcId } from '#protocol';
 import { A2AError, answeringDialect } from '#protocol';
 import { DEFAULT_BODY_LIMITS } from '../body.ts';
 import type { Visit } from '../door.ts';
-import { answerHeaders, checkVersion, contextOf, errorHeaders, readVisit, requestBytes, requestJson, toPeer } from '../door.ts';
+import {
+  answerHeaders,
+  checkVersion,
+  contextOf,
+  errorHeaders,
+  readVisit,
+  requestBytes,
+  requestJson,
+  toPeer,
+  writeSafely,
+} from '../door.ts';
 import type { Answer, Asked } from '../exchange.ts';
 import { askedOf, responseOf } from '../exchange.ts';
 import { isMediaType, JSON_TYPE } from '../media.ts';
@@ -82,7 +92,7 @@ async function call(exchange: Exchange, rpc: RpcRequest, caller: Caller): Promis
     {
       result: (value, headers) => json(resultText(id, value), 200, headers),
       openStream: () => dialect.openStream(id),
-      errorFrame: (error) => ({ event: 'error', data: errorText(id, dialect.error.write(error)) }),
+      errorFrame: (error) => ({ event: 'error', data: writeSafely(error, (safe) => errorText(id, dialect.error.write(safe))) }),
     },
   );
 }
@@ -95,7 +105,8 @@ function methodNotFound(method: string): A2AError {
 function refuse(exchange: Exchange, error: A2AError): Answer {
   const { dialect, id } = exchange;
   const status = dialect.traits.httpStatusOnError(error.kind);
-  return json(errorText(id, dialect.error.write(error)), status, { ...answerHeaders(dialect, []), ...errorHeaders(error) });
+  const text = writeSafely(error, (safe) => errorText(id, dialect.error.write(safe)));
+  return json(text, status, { ...answerHeaders(dialect, []), ...errorHeaders(error) });
 }
 
 function notPost(exchange: Exchange): Answer {

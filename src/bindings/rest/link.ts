@@ -30,6 +30,7 @@ import {
   unreadable,
   unsupported,
 } from '../outward.ts';
+
 import { EVENT_STREAM } from '../sse.ts';
 import { fillPath, queryOf, routeFor } from './wire.ts';
 
@@ -92,7 +93,7 @@ async function* events<Op extends StreamOperation>(
   yield read.value.map((event) => ({ event }));
 }
 
-/** A subscription goes by POST, and on 404 or 405 by the other verb: the one that worked is kept (protocol.md §2.4.2). */
+/** A subscription goes by POST, and on 404 or 405 by the other verb: the one that worked is kept (reference/protocol §2.4.2). */
 async function openEvents<Op extends StreamOperation>(operation: Op, request: Requests[Op], calling: Calling): Promise<Response> {
   const { link } = calling;
   const usual = routeOf(operation, link, operation === 'subscribe' ? link.subscribeBy : undefined);
@@ -130,7 +131,7 @@ async function go<Op extends Operation>(operation: Op, given: Requests[Op], { li
   const after = operation === 'subscribe' ? (given as Requests['subscribe']).after : undefined;
   const headers = {
     Accept: accept,
-    // What every server takes: a2a-js answers both, others know only this one (protocol.md §2.4.5).
+    // What every server takes: a2a-js answers both, others know only this one (reference/protocol §2.4.5).
     ...(hasBody ? { 'Content-Type': JSON_TYPE } : {}),
     ...(after === undefined ? {} : { 'Last-Event-ID': String(after) }),
     ...(await requestHeaders(options, ctx)),

@@ -2,15 +2,16 @@ import type { A2AService, Dialect, Json, Operation, RestGrammar } from '#protoco
 import { A2AError, isStreamOperation } from '#protocol';
 import { DEFAULT_BODY_LIMITS } from '../body.ts';
 import type { Visit } from '../door.ts';
-import { answerHeaders, checkVersion, errorHeaders, readVisit, requestBytes, requestJson, speaks, toPeer } from '../door.ts';
+import { answerHeaders, checkVersion, errorHeaders, readVisit, requestBytes, requestJson, speaks, toPeer, writeSafely } from '../door.ts';
 import type { Answer, Asked } from '../exchange.ts';
 import { askedOf, responseOf } from '../exchange.ts';
 import { isMediaType, JSON_TYPE, preferredType } from '../media.ts';
 import type { ServeOptions } from '../options.ts';
 import { callerOf, DEFAULT_ENV, registryOf } from '../options.ts';
+import { pathBelow } from '../path.ts';
 import { respond } from '../respond.ts';
 import type { RouteMatch } from './wire.ts';
-import { matchPath, queryMembers } from './wire.ts';
+import { decodedMembers, matchPath, queryMembers } from './wire.ts';
 
 /** A dialect that has an HTTP+JSON form. */
 type RestDialect = Dialect & { readonly rest: RestGrammar };
@@ -44,7 +45,8 @@ export async function answerRest(asked: Asked, service: A2AService, options: Ser
 /** Whether `serveRest` has a route for this path, so that a host can ask before it hands the request over. */
 export function hasRestRoute(path: string, options: ServeOptions = {}): boolean {
   const dialects = restDialects(options.dialect, options);
-  return [false, true].some((tenants) => dialects.some(({ rest }) => matchPath(rest, path, tenants).length > 0));
+  const below = pathBelow(path, options.basePath ?? '');
+  return [false, true].some((tenants) => dialects.some(({ rest }) => matchPath(rest, below, tenants).length > 0));
 }
 
 function restDialects(fixed: Dialect | undefined, options: ServeOptions): readonly RestDialect[] {
@@ -64,7 +66,7 @@ async function answer(exchange: Exchange, visit: Visit): Promise<Answer> {
   if (match === undefined || (asked.method === 'HEAD' && isStreamOperation(match.route.operation))) {
     return wrongVerb(exchange, found.matches);
   }
-  const raw = { ...(await readBody(exchange, match)), ...queryMembers(visit.query, match.route.flags), ...match.members };
+  const raw = { ...(await readBody(exchange, match)), ...queryMembers(visit.query, match.route.flags), ...decodedMembers(match) };
   const answered = await call(exchange, match.route.operation, raw);
   return asked.method === 'HEAD' ? { ...answered, body: null } : answered;
 }
@@ -106,7 +108,7 @@ async function readBody(exchange: Exchange, { route }: RouteMatch): Promise<obje
   return value;
 }
 
-/** 415, not the 400 of a part's media type: the header is HTTP's business (conformance.md §7). */
+/** 415, not the 400 of a part's media type: the header is HTTP's business (reference/conformance §7). */
 function wrongType(exchange: Exchange): A2AError {
   exchange.status = 415;
   return new A2AError('CONTENT_TYPE_NOT_SUPPORTED', `Content-Type must be ${exchange.dialect.rest.mediaType} or ${JSON_TYPE}`);
@@ -120,7 +122,7 @@ async function call(exchange: Exchange, operation: Operation, raw: unknown): Pro
     {
       result: (value, headers) => json(exchange, value ?? {}, { status: 200, headers }), // nothing to say is `{}`, as protobuf's Empty
       openStream: () => dialect.openStream(undefined),
-      errorFrame: (error) => ({ event: 'error', data: JSON.stringify(dialect.rest.writeError(error).body) }),
+      errorFrame: (error) => ({ event: 'error', data: writeSafely(error, (safe) => JSON.stringify(dialect.rest.writeError(safe).body)) }),
     },
   );
 }
@@ -133,8 +135,11 @@ function wrongVerb(exchange: Exchange, matches: readonly RouteMatch[]): Answer {
 }
 
 function refuse(exchange: Exchange, error: A2AError): Answer {
-  const { status, body } = exchange.dialect.rest.writeError(error, exchange.status);
-  return json(exchange, body, { status, headers: { ...answerHeaders(exchange.dialect, []), ...errorHeaders(error) } });
+  const headers = { ...answerHeaders(exchange.dialect, []), ...errorHeaders(error) };
+  return writeSafely(error, (safe) => {
+    const { status, body } = exchange.dialect.rest.writeError(safe, exchange.status);
+    return json(exchange, body, { status, headers });
+  });
 }
 
 /** `application/json`, unless the client asks for the dialect's own type: 1.0.1 only says SHOULD, and 1.0.0's kit wants JSON. */

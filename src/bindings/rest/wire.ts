@@ -17,7 +17,7 @@ interface CompiledGrammar {
 
 export interface RouteMatch {
   readonly route: RestRoute;
-  /** Members of the request that the path holds, decoded. */
+  /** Members of the request that the path holds, as they came: `decodedMembers` of those that are used. */
   readonly members: Readonly<Record<string, string>>;
 }
 
@@ -42,13 +42,13 @@ function segmentOf(text: string): Segment {
 
 /**
  * The routes that a path fits, whatever their verb. Fixed segments win over a tenant: `/tasks/x` is a task, never the tenant
- * `tasks`. Segments are compared as they came and decoded after, so an encoded `%3Acancel` is part of an id.
+ * `tasks`. Segments are compared as they came, so an encoded `%3Acancel` is part of an id.
  */
 export function matchPath(grammar: RestGrammar, path: string, tenants: boolean): readonly RouteMatch[] {
   const parts = path.slice(1).split('/');
   if (!tenants) return fitting(compile(grammar), parts, {});
   const [tenant, ...below] = parts;
-  return grammar.tenants && tenant !== undefined && tenant !== '' ? fitting(compile(grammar), below, { tenant: decoded(tenant) }) : [];
+  return grammar.tenants && tenant !== undefined && tenant !== '' ? fitting(compile(grammar), below, { tenant }) : [];
 }
 
 function fitting({ routes, suffixes }: CompiledGrammar, parts: readonly string[], also: RouteMatch['members']): readonly RouteMatch[] {
@@ -73,7 +73,7 @@ function membersOf(
     }
     const value = valueIn(part, segment.suffix, suffixes);
     if (value === undefined) return undefined;
-    members[segment.member] = decoded(value);
+    members[segment.member] = value;
   }
   return members;
 }
@@ -83,9 +83,9 @@ function valueIn(part: string, suffix: string, suffixes: readonly string[]): str
   return part.length > suffix.length && part.endsWith(suffix) ? part.slice(0, -suffix.length) : undefined;
 }
 
-function decoded(part: string): string {
+export function decodedMembers({ members }: RouteMatch): RouteMatch['members'] {
   try {
-    return decodeURIComponent(part);
+    return Object.fromEntries(Object.entries(members).map(([name, part]) => [name, decodeURIComponent(part)]));
   } catch {
     throw new A2AError('INVALID_REQUEST', 'the path is not well-formed', { field: 'path' });
   }
@@ -118,11 +118,17 @@ export function fillPath(route: RestRoute, request: JsonObject, tenants: boolean
     const value = left[member];
     if (typeof value !== 'string' || value === '') throw invalidParams({ path: member, problem: 'is required' });
     delete left[member];
-    return encodeURIComponent(value);
+    return segment(value, member);
   };
   const path = route.path.replace(/\{(\w+)\}/g, (_, member: string) => take(member));
   const tenant = tenants && left['tenant'] !== undefined ? `/${take('tenant')}` : '';
   return { path: `${tenant}${path}`, left };
+}
+
+/** URLs resolve `.` and `..`, however they are encoded: with one for an id, the call would go to another address. */
+function segment(value: string, member: string): string {
+  if (value === '.' || value === '..' || !value.isWellFormed()) throw invalidParams({ path: member, problem: 'has no place in a path' });
+  return encodeURIComponent(value);
 }
 
 /** What a request without a body says in its query. Members that are not there stay away. */

@@ -126,6 +126,8 @@ export interface Loss {
   readonly absent?: true;
   /** Lost only where one of these stands beside it: a part's filename beside `text`, not beside `url`. */
   readonly beside?: readonly string[];
+  /** Lost only in what is asked, or only in what is answered. */
+  readonly in?: 'requests' | 'answers';
   readonly reason: string;
   /** Where it can be seen that there is no place: a section of the specification, or of the product's documents. */
   readonly clause: string;
@@ -136,6 +138,8 @@ export interface CardCodec {
   detect(raw: unknown): Confidence;
   read(raw: unknown, env: ReadEnv): Decoded<AgentCard>;
   write(card: AgentCard): Json;
+  /** Published on a broker and never fetched, so that the card for everybody has nothing of it. */
+  readonly isPublished?: true;
 }
 
 /** One dialect, whole. Pure: it holds no state and touches nothing outside its arguments. */

@@ -14,7 +14,7 @@ describe('the interfaces of a node', () => {
 
   it('begin with the binding that is preferred', () => {
     const bindings = interfacesFor('https://a.example', { prefer: 'HTTP+JSON' }).map((one) => one.protocolBinding);
-    expect(bindings).toEqual(['HTTP+JSON', 'JSONRPC', 'HTTP+JSON', 'JSONRPC']);
+    expect(bindings).toEqual(['HTTP+JSON', 'JSONRPC', 'JSONRPC', 'HTTP+JSON']);
   });
 
   it('name a tenant only where the version has tenants', () => {

@@ -5,7 +5,7 @@ import type { Mutable } from '../json.ts';
 import { withoutEndSlashes } from '../slashes.ts';
 
 export interface InterfaceOptions {
-  /** The binding that clients should take if they can speak several. */
+  /** The binding that clients of 1.0 should take if they can speak several. The oldest know nothing but JSON-RPC. */
   readonly prefer?: 'JSONRPC' | 'HTTP+JSON';
   readonly tenant?: TenantId;
 }
@@ -25,9 +25,9 @@ const VERSIONS = ['1.0', '0.3'] as const;
  */
 export function interfacesFor(baseUrl: string, options: InterfaceOptions = {}): readonly AgentInterface[] {
   const base = checkedBase(baseUrl);
-  const bindings = options.prefer === 'HTTP+JSON' ? BINDINGS.toReversed() : BINDINGS;
+  const preferred = options.prefer === 'HTTP+JSON' ? BINDINGS.toReversed() : BINDINGS;
   return VERSIONS.flatMap((protocolVersion) =>
-    bindings.map((protocolBinding) => {
+    (protocolVersion === '1.0' ? preferred : BINDINGS).map((protocolBinding) => {
       const out: Mutable<AgentInterface> = { url: `${base}${PATHS[protocolBinding][protocolVersion]}`, protocolBinding, protocolVersion };
       if (options.tenant !== undefined && protocolVersion === '1.0') out.tenant = options.tenant; // 0.3 has no tenants
       return out;

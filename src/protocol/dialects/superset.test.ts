@@ -35,6 +35,14 @@ describe('the superset', () => {
     expect(Object.keys(written).slice(0, -3)).toEqual(Object.keys(writeCard(CARD, { form: 'strict' }) as object));
   });
 
+  it('names to 0.3 no interface of 1.0, which its clients could not tell from their own', () => {
+    const rest = { url: 'https://a.example', protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' };
+    const old = { url: 'https://a.example/a2a', protocolBinding: 'JSONRPC', protocolVersion: '0.3' };
+    const written = writeCard({ ...CARD, supportedInterfaces: [...CARD.supportedInterfaces, rest, old] });
+    expect(written).toMatchObject({ url: old.url, preferredTransport: 'JSONRPC', protocolVersion: '0.3.0' });
+    expect(written).not.toHaveProperty('additionalInterfaces');
+  });
+
   it('adds nothing that 1.0 knows, and changes nothing', () => {
     const written = superset([
       {

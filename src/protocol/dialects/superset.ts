@@ -45,6 +45,7 @@ function superset(
   let out = canonical.card.write(card);
   if (!isObject(out)) return out;
   for (const dialect of others) {
+    if (dialect.card.isPublished === true) continue;
     const written = writtenBy(dialect, card);
     if (isObject(written)) out = withForeign(out, written, 'AgentCard');
   }

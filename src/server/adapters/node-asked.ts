@@ -48,6 +48,7 @@ export class NodeAsked implements Asked {
 
   body(bytesMax: number): Promise<Uint8Array> {
     const incoming = this.#incoming;
+    if (incoming.readableEnded) return Promise.resolve(parsedBefore(incoming));
     const declared = Number(incoming.headers['content-length'] ?? 0);
     if (declared > bytesMax) return Promise.reject(tooLarge(bytesMax));
     if (incoming.headers.expect !== undefined) this.#outgoing.writeContinue(); // it waits to hear that the body is wanted
@@ -69,6 +70,13 @@ export class NodeAsked implements Asked {
   onDelivered(mark: () => void): void {
     this.delivered = mark;
   }
+}
+
+/** A framework around us has read it already and left what it made of it, as Express's body parsers do. */
+function parsedBefore(incoming: IncomingMessage & { readonly body?: unknown }): Uint8Array {
+  const { body } = incoming;
+  if (body instanceof Uint8Array) return body;
+  return Buffer.from(typeof body === 'string' ? body : (JSON.stringify(body) ?? ''));
 }
 
 function tooLarge(bytesMax: number): A2AError {

@@ -6,7 +6,7 @@ import { refusal } from '../answers.ts';
 const ONCE: ReadonlySet<string> = new Set(['host', 'authorization', 'content-type', 'origin', 'content-length']);
 
 /**
- * What Node lets through and we don't (faults.md H9): Node joins, drops or takes the first of repeated headers, silently leaves out
+ * What Node lets through and we don't (reference/faults H9): Node joins, drops or takes the first of repeated headers, silently leaves out
  * those beyond its own limit, and passes on targets that name another host.
  */
 export function checkHead(incoming: IncomingMessage, headersMax: number): Answer | undefined {

@@ -1,7 +1,8 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { openBlobs } from '../../engine/adapters/blobs.ts';
 import { openSqliteStore } from '../../engine/adapters/sqlite.ts';
 import type { Log } from '../log.ts';
 import type { ServingOptions } from '../options.ts';
@@ -28,20 +29,13 @@ export function folderFor(sources: readonly string[]): string {
 }
 
 /** A folder with everything that outlives the process. */
-export function openData(folder: string, log: Log): Required<Pick<ServingOptions, 'store' | 'secret'>> {
+export async function openData(folder: string, log: Log): Promise<Required<Pick<ServingOptions, 'store' | 'blobs' | 'secret'>>> {
   const path = resolve(folder);
   mkdirSync(path, { recursive: true, mode: 0o700 });
   const report = (what: string, cause: unknown): void => log.error(what, cause);
-  return { store: openSqliteStore(join(path, 'tasks.db'), { report }), secret: secretIn(path) };
-}
-
-/** Made once: page tokens outlive a restart with it. */
-function secretIn(folder: string): Uint8Array<ArrayBuffer> {
-  const file = join(folder, 'page-tokens.key');
-  try {
-    writeFileSync(file, randomBytes(32), { flag: 'wx', mode: 0o600 });
-  } catch (thrown) {
-    if ((thrown as NodeJS.ErrnoException).code !== 'EEXIST') throw thrown;
-  }
-  return new Uint8Array(readFileSync(file));
+  const store = openSqliteStore(join(path, 'tasks.db'), { report });
+  const blobs = openBlobs(join(path, 'blobs'));
+  const swept = await blobs.sweep((task) => store.has(task));
+  if (swept > 0) log.info('files without a task were removed', { files: swept });
+  return { store, blobs, secret: store.secret };
 }

@@ -26,29 +26,44 @@ export interface Host {
 
 /** After the answer to a body that is too large, so that its sender reads the answer before it runs into a closed door. */
 const LINGER_MS = 500;
+/** Longer than proxies wait, so that it is they who close an idle connection and not we, just as they send the next request. */
+const KEEP_ALIVE_MS = 65_000;
 
-/** Node's HTTP server around a handler, with what Node by itself is too patient for (faults.md H7 to H9). */
+export interface Exchange {
+  readonly handler: Handler;
+  readonly limits: Pick<ServerLimits, 'headersMax' | 'streamIdleMsMax'>;
+  /** The connection ends with its answer. */
+  readonly isLast?: () => boolean;
+  readonly onCut?: () => void;
+}
+
+/** One request, from Node's objects to Node's objects. */
+export async function exchange(incoming: IncomingMessage, outgoing: ServerResponse, options: Exchange): Promise<void> {
+  const { handler, limits, isLast, onCut } = options;
+  const asked = new NodeAsked(incoming, outgoing);
+  const refused = checkHead(incoming, limits.headersMax);
+  const answer = refused ?? (await handler.answer(asked));
+  const isUnread = isLeftUnread(incoming, answer);
+  writeAnswer(outgoing, answer, {
+    idleMsMax: limits.streamIdleMsMax,
+    isLast: isUnread || refused !== undefined || isLast?.() === true,
+    onDelivered: asked.delivered,
+    onCut,
+  });
+  if (isUnread) linger(incoming);
+}
+
+/** Node's HTTP server around a handler, with what Node by itself is too patient for (reference/faults H7 to H9). */
 export function createHost({ handler, limits, log, metrics }: HostOptions): Host {
   let busy = 0;
   let isStopping = false;
   const cut = metrics.counter({ name: 'parley_streams_cut_total', help: 'Streams cut off because nobody read them.' });
   const dropped = metrics.counter({ name: 'parley_connections_dropped_total', help: 'Connections beyond the limit.' });
+  const options: Exchange = { handler, limits, isLast: () => isStopping, onCut: () => cut.add([]) };
 
-  const answerTo = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
-    const asked = new NodeAsked(incoming, outgoing);
-    const refused = checkHead(incoming, limits.headersMax);
-    const answer = refused ?? (await handler.answer(asked));
-    writeAnswer(outgoing, answer, {
-      idleMsMax: limits.streamIdleMsMax,
-      isLast: isStopping || refused !== undefined || isUnread(incoming, answer),
-      onDelivered: asked.delivered,
-      onCut: () => cut.add([]),
-    });
-    if (isUnread(incoming, answer)) linger(incoming);
-  };
   const take = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
     busy += 1;
-    answerTo(incoming, outgoing)
+    exchange(incoming, outgoing, options)
       .catch((thrown: unknown) => {
         log.error('a request could not be answered', thrown);
         outgoing.destroy();
@@ -61,7 +76,7 @@ export function createHost({ handler, limits, log, metrics }: HostOptions): Host
     headersTimeout: Math.min(limits.headerMsMax, limits.requestMsMax),
     requestTimeout: limits.requestMsMax,
     connectionsCheckingInterval: Math.min(500, limits.requestMsMax),
-    keepAliveTimeout: 65_000,
+    keepAliveTimeout: KEEP_ALIVE_MS,
     noDelay: true,
   });
   server.on('request', take);
@@ -78,7 +93,7 @@ export function createHost({ handler, limits, log, metrics }: HostOptions): Host
 }
 
 /** The answer was made without the whole body: because it is too large, or because nobody wanted it. */
-function isUnread(incoming: IncomingMessage, { status }: Answer): boolean {
+function isLeftUnread(incoming: IncomingMessage, { status }: Answer): boolean {
   return status === 413 && !incoming.complete;
 }
 

@@ -8,7 +8,7 @@ export interface WriteOptions {
   readonly isLast: boolean;
   /** The answer has gone out whole: the last byte of it was handed to the system. */
   readonly onDelivered: (() => void) | undefined;
-  readonly onCut?: () => void;
+  readonly onCut: (() => void) | undefined;
 }
 
 /** Writes an answer to Node's response: at once if it is whole, piece by piece at the reader's speed if it flows. */

@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { isLoopback } from '../guard.ts';
@@ -9,7 +10,7 @@ import { createMetrics } from '../metrics.ts';
 import type { ServingOptions } from '../options.ts';
 import type { AgentLike } from '../served.ts';
 import type { Host } from './node-listen.ts';
-import { createHost } from './node-listen.ts';
+import { createHost, exchange } from './node-listen.ts';
 import { connectionsRoom, takePulse } from './node-pulse.ts';
 
 export interface ServeOptions extends ServingOptions {
@@ -71,6 +72,13 @@ export async function serve(agents: AgentLike | readonly AgentLike[], options: S
       await drain(nodeHost, handler, limits);
       pulse.stop();
     }),
+  };
+}
+
+/** The handler as Node's servers take one, for an Express app or a server of your own; its limits and timeouts are then yours to set. */
+export function nodeListener(handler: Handler): (incoming: IncomingMessage, outgoing: ServerResponse) => void {
+  return (incoming, outgoing) => {
+    exchange(incoming, outgoing, { handler, limits: DEFAULT_SERVER_LIMITS }).catch(() => outgoing.destroy());
   };
 }
 

@@ -23,7 +23,7 @@ export interface ParleyConfig {
   readonly a2a?: A2aBlock;
 }
 
-/** The block that CortexPrism's documents show (seeds/004), taken as it stands. Our own keys win over it. */
+/** The block that CortexPrism's documents show (reference/seeds/004), taken as it stands. Our own keys win over it. */
 export interface A2aBlock {
   readonly enabled?: boolean;
   readonly server?: {

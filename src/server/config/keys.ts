@@ -149,7 +149,7 @@ function limitKeys(defaults: object, docs: Readonly<Record<string, string>>): re
   });
 }
 
-/** Seeds/004's block: `a2a.server` and the constants of its documents. */
+/** reference/seeds/004's block: `a2a.server` and the constants of its documents. */
 const FOREIGN: readonly Key[] = [
   { name: 'a2a.enabled', type: FLAG, default: true, env: [], doc: 'Off: `parley serve` refuses to start.' },
   { name: 'a2a.server.port', type: PORT, env: [], means: 'port', doc: 'The same as `port`.' },

@@ -101,7 +101,8 @@ function memberAt(config: unknown, name: string): unknown {
 
 /** A misspelt key would be ignored, and its owner would not know. */
 function checkNames(config: unknown, path: string, prefix = ''): void {
-  if (!isObject(config)) throw new ConfigError(`${path}: ${prefix === '' ? 'must hold an object' : `${prefix} must be an object`}`);
+  if (!isObject(config))
+    throw new ConfigError(`${path}: ${prefix === '' ? 'must hold an object' : `${prefix.slice(0, -1)} must be an object`}`);
   const names = KEYS.map((key) => key.name);
   for (const member of Object.keys(config)) {
     const name = `${prefix}${member}`;

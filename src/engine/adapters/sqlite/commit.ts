@@ -1,13 +1,19 @@
 import { unreachable } from '#protocol';
 import type { Write } from '../../ports.ts';
 import type { Pushes } from './pushes.ts';
+import type { Realms } from './realms.ts';
 import type { Sends } from './sends.ts';
+import type { Tally } from './tally.ts';
 import type { Tasks } from './tasks.ts';
+import type { Trash } from './trash.ts';
 
-interface Tables {
+export interface Tables {
+  readonly realms: Realms;
+  readonly tally: Tally;
   readonly tasks: Tasks;
   readonly sends: Sends;
   readonly pushes: Pushes;
+  readonly trash: Trash;
 }
 
 /** Puts one write into the transaction under way. */

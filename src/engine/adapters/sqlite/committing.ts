@@ -1,50 +1,53 @@
-import type { A2AError } from '#protocol';
 import type { Write } from '../../ports.ts';
 import type { Checkpoints } from './checkpoints.ts';
+import type { Tables } from './commit.ts';
+import { apply } from './commit.ts';
 import type { Guard } from './guard.ts';
 import type { Marks } from './marks.ts';
 import type { Space } from './space.ts';
 import { touchedBy } from './touched.ts';
-import type { Trash } from './trash.ts';
 import type { Writing } from './writing.ts';
 
 /** The way of a batch to the disk. */
 export interface Committing {
   commit(batch: readonly Write[]): void | Promise<void>;
-  /** Deletes what is left of forgotten tasks, a portion at a time. */
-  purgeSoon(): void;
+  /** Nothing more is done by itself: what is left of forgotten tasks can wait. */
   stop(): void;
 }
 
 interface CommittingOptions {
-  readonly apply: (write: Write) => void;
+  readonly tables: Tables;
   readonly writing: Writing;
   readonly guard: Guard;
   readonly space: Space;
   readonly marks: Marks;
   readonly checkpoints: Checkpoints;
-  readonly trash: Trash;
+  readonly onCheckpointFailed: (thrown: unknown) => void;
   readonly report: (what: string, cause: unknown) => void;
 }
 
 const PURGE_MS = 10;
 
-export function createCommitting({ apply, writing, guard, space, marks, checkpoints, trash, report }: CommittingOptions): Committing {
+export function createCommitting(options: CommittingOptions): Committing {
+  const { tables, writing, guard, space, marks, checkpoints, onCheckpointFailed, report } = options;
+  const { trash } = tables;
   let purging: NodeJS.Timeout | undefined;
   let isStopped = false;
 
   const transact = (work: () => void, touched: string, highestKey: number): void => {
-    const onFull = (cause: unknown): A2AError => space.ranOut(cause);
-    guard.write(() => {
-      writing.transact(work, highestKey);
-      // Before the caller hears of the commit: what anybody was told of has its mark.
-      try {
-        marks.note(writing.commits, touched);
-      } catch (thrown) {
-        report('the high-water mark could not be written', thrown);
-      }
+    guard.write(() => writing.transact(work, highestKey), space.ranOut);
+    // Now it is durable: whatever goes wrong from here on must not look as if it were not.
+    try {
+      // Before the caller hears of the commit, so that what anybody was told of has its mark.
+      marks.note(writing.commits, touched);
+    } catch (thrown) {
+      report('the high-water mark could not be written', thrown);
+    }
+    try {
       checkpoints.committed();
-    }, onFull);
+    } catch (thrown) {
+      onCheckpointFailed(thrown);
+    }
   };
   const purge = (): void => {
     purging = undefined;
@@ -64,15 +67,15 @@ export function createCommitting({ apply, writing, guard, space, marks, checkpoi
     if (gate !== undefined && guard.broken === undefined) return gate.then(() => commit(batch));
     space.admit(batch);
     const work = (): void => {
-      for (const write of batch) apply(write);
+      for (const write of batch) apply(write, tables);
     };
     transact(work, touchedBy(batch), highestKeyIn(batch));
     if (batch.some((write) => write.kind === 'forget')) purgeSoon();
   };
 
+  if (trash.isWaiting()) purgeSoon();
   return {
     commit,
-    purgeSoon,
     stop: () => {
       isStopped = true;
       clearTimeout(purging);

@@ -9,7 +9,7 @@ export interface Guard {
   write(work: () => void, onFull: (cause: unknown) => A2AError): void;
   /** From now on everything is refused. */
   fail(cause: unknown): void;
-  /** The same at the end of a good life: nothing to report. */
+  /** The same, for a store that is closed as it should be: nobody has to hear of it. */
   close(): void;
   readonly broken: StoreError | undefined;
 }
@@ -22,9 +22,6 @@ export function createGuard(report: (what: string, cause: unknown) => void): Gua
     broken = cause instanceof StoreError ? cause : new StoreError('failed', 'the store has failed; it is closed to everything', cause);
     report('the store has failed', broken);
     return broken;
-  };
-  const close = (): void => {
-    broken ??= new StoreError('failed', 'the store is closed');
   };
   const assertWhole = (): void => {
     if (broken !== undefined) throw broken;
@@ -69,7 +66,9 @@ export function createGuard(report: (what: string, cause: unknown) => void): Gua
     fail: (cause) => {
       fail(cause);
     },
-    close,
+    close: () => {
+      broken ??= new StoreError('failed', 'the store is closed');
+    },
     get broken() {
       return broken;
     },

@@ -55,7 +55,8 @@ function openLock(file: string): DatabaseSync {
 
 function begin(db: DatabaseSync, path: string): void {
   try {
-    db.exec('BEGIN IMMEDIATE');
+    // Who holds the lock holds it for good: no use in waiting. Who only reads who does is soon done: worth it.
+    db.exec('PRAGMA busy_timeout = 0; BEGIN IMMEDIATE; PRAGMA busy_timeout = 2000');
   } catch (thrown) {
     const trouble = troubleOf(thrown);
     if (trouble === 'busy') throw new StoreError('locked', `${path} is in use by ${name(holderOf(db))}: one process at a time`, thrown);

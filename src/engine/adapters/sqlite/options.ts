@@ -22,6 +22,8 @@ export interface SqliteStore extends Store {
   damaged(): readonly Quarantined[];
   /** Resolves when the whole file has been checked; rejects if something is wrong with it, and nothing is served any more. */
   readonly verified: Promise<void>;
+  /** For page tokens that outlive the process; goes with the file. */
+  readonly secret: Uint8Array<ArrayBuffer>;
   /** Whether there is such a task: for what is kept beside the store, and must go when its task has gone. */
   has(task: TaskKey): boolean;
   /** Empties the WAL and gives its space back. */

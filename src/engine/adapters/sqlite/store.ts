@@ -1,8 +1,9 @@
+import { hash } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import { checkFile } from './check.ts';
 import type { Checkpoints } from './checkpoints.ts';
 import { createCheckpoints } from './checkpoints.ts';
-import { apply } from './commit.ts';
+import type { Tables } from './commit.ts';
 import { createCommitting } from './committing.ts';
 import { mayShareWal, versionOf } from './connection.ts';
 import { troubleOf } from './faults.ts';
@@ -14,6 +15,7 @@ import { createInlineCheckpoints } from './inline-checkpoints.ts';
 import type { Lock } from './lock.ts';
 import type { Losses } from './losses.ts';
 import { quarantineLosses } from './losses.ts';
+import type { Marks } from './marks.ts';
 import { openMarks, startMarks } from './marks.ts';
 import type { Meta } from './open.ts';
 import type { SqliteOptions, SqliteStore } from './options.ts';
@@ -39,45 +41,31 @@ export interface Opened {
 
 /** Puts the parts together. */
 export function assemble({ db, files, lock, meta, losses, settings }: Opened): SqliteStore {
-  const { report } = settings;
+  const { report, ballastBytes, verifyBytesMax, cacheBytes } = settings;
   const guard = createGuard(report);
-  const realms = createRealms(db);
-  const tally = createTally(db);
-  const sends = createSends(db, realms, meta.named);
-  const pushes = createPushes(db);
-  const tasks = createTasks(db, realms, tally);
-  const trash = createTrash(db);
+  const tables = createTables(db, meta);
   const quarantine = createQuarantine(db, report);
-  const writing = createWriting(db, meta, { realms, tally, names: sends.names });
-  const helper = createHelper({ path: files.path, marks: files.marks, store: meta.store, cacheBytes: settings.cacheBytes });
-  const verified = checkFile(db, { files, helper, guard, verifyBytesMax: settings.verifyBytesMax });
+  const writing = createWriting(db, meta, { ...tables, names: tables.sends.names });
+  const helper = createHelper({ path: files.path, marks: files.marks, store: meta.store, cacheBytes });
+  const verified = checkFile(db, { files, helper, guard, verifyBytesMax });
 
   quarantineLosses(losses, { writing, quarantine, report });
   const restartMarks = (): void => startMarks(files.marks, meta.store, writing.commits);
-  if (losses.isStale) {
+  const empty = (): void => {
     db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
     restartMarks();
-  }
+  };
+  if (losses.isStale) empty();
   const marks = openMarks(files.marks);
-  const onFailed = (thrown: unknown): void => {
+  const onCheckpointFailed = (thrown: unknown): void => {
     if (troubleOf(thrown) === 'full') space.ranOut(thrown);
     else if (troubleOf(thrown) === 'busy') report('a checkpoint had to be put off', thrown);
     else guard.fail(thrown);
   };
-  const checkpoints = chooseCheckpoints({
-    db,
-    files,
-    settings,
-    helper,
-    onFailed,
-    commits: () => writing.commits,
-    reopen: marks.reopen,
-    restartMarks,
-  });
-  const space = createSpace({ path: files.path, ballastBytes: settings.ballastBytes, onLow: () => void checkpoints.empty('TRUNCATE') });
-  const tables = { tasks, sends, pushes };
-  const committing = createCommitting({ apply: (write) => apply(write, tables), writing, guard, space, marks, checkpoints, trash, report });
-  if (trash.isWaiting()) committing.purgeSoon();
+  const commits = (): number => writing.commits;
+  const checkpoints = chooseCheckpoints({ db, files, settings, helper, commits, onFailed: onCheckpointFailed, marks, restartMarks });
+  const space = createSpace({ path: files.path, ballastBytes, onLow: () => void checkpoints.empty('TRUNCATE') });
+  const committing = createCommitting({ tables, writing, guard, space, marks, checkpoints, onCheckpointFailed, report });
 
   const close = async (): Promise<void> => {
     committing.stop();
@@ -85,10 +73,7 @@ export function assemble({ db, files, lock, meta, losses, settings }: Opened): S
     await space.settled();
     await helper.close().catch((thrown: unknown) => report('the store’s thread did not end well', thrown));
     marks.close();
-    if (guard.broken === undefined) {
-      db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
-      restartMarks();
-    }
+    if (guard.broken === undefined) empty();
     guard.close();
     db.close();
     lock.release();
@@ -96,16 +81,30 @@ export function assemble({ db, files, lock, meta, losses, settings }: Opened): S
   let closing: Promise<void> | undefined;
 
   return {
-    ...createReads(db, { guard, realms, tally, sends, pushes, quarantine }),
+    ...createReads(db, { ...tables, guard, quarantine }),
     commit: committing.commit,
     lastKey: () => writing.lastKey,
     damaged: quarantine.all,
     verified,
+    secret: new Uint8Array(hash('sha256', `page tokens of ${meta.store}`, 'buffer')),
     checkpoint: () => checkpoints.empty('TRUNCATE'),
     close: () => {
       closing ??= close();
       return closing;
     },
+  };
+}
+
+function createTables(db: DatabaseSync, meta: Meta): Tables {
+  const realms = createRealms(db);
+  const tally = createTally(db);
+  return {
+    realms,
+    tally,
+    tasks: createTasks(db, realms, tally),
+    sends: createSends(db, realms, meta.named),
+    pushes: createPushes(db),
+    trash: createTrash(db),
   };
 }
 
@@ -116,18 +115,18 @@ interface Choice {
   readonly helper: Helper;
   readonly commits: () => number;
   readonly onFailed: (thrown: unknown) => void;
-  readonly reopen: () => void;
+  readonly marks: Marks;
   readonly restartMarks: () => void;
 }
 
-function chooseCheckpoints({ db, files, settings, helper, commits, onFailed, reopen, restartMarks }: Choice): Checkpoints {
+function chooseCheckpoints({ db, files, settings, helper, commits, onFailed, marks, restartMarks }: Choice): Checkpoints {
   const { walBytes, walBytesMax } = settings;
   if (mayShareWal(versionOf(db))) {
-    return createCheckpoints({ db, path: files.path, helper, walBytes, walBytesMax, commits, onEmptied: reopen, onFailed });
+    return createCheckpoints({ db, path: files.path, helper, walBytes, walBytesMax, commits, onEmptied: marks.reopen, onFailed });
   }
   const onEmptied = (): void => {
     restartMarks();
-    reopen();
+    marks.reopen();
   };
   return createInlineCheckpoints({ db, path: files.path, walBytes, onEmptied });
 }

@@ -17,6 +17,14 @@ describe('requests', () => {
     expect(read('card.request', { tenant: 't' })).toEqual({ ok: true, value: { tenant: 't' } });
   });
 
+  it('names what is wrong with an interface of its card', () => {
+    const json = { protocol: 'json-rpc', url: 'https://h.example/a2a' };
+    const problem = (last: object) => cortex.card.read({ name: 'A', interfaces: [json, last] }, countingEnv());
+    expect(problem({ ...json, url: 7 })).toMatchObject({ path: 'interfaces[1].url', problem: 'must be a string' });
+    expect(problem({ url: json.url })).toMatchObject({ path: 'interfaces[1].protocol', problem: 'is required' });
+    expect(problem({ ...json, version: 1 })).toMatchObject({ path: 'interfaces[1].version', problem: 'must be a string' });
+  });
+
   it('lists by a context as long as Cortex allows', () => {
     const long = 'c'.repeat(256);
     expect(read('list.request', { contextId: long })).toEqual({ ok: true, value: { contextId: long } });

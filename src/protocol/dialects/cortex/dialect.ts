@@ -2,6 +2,7 @@ import type { AgentCard } from '../../card.ts';
 import { dialectId } from '../../ids.ts';
 import type { Json } from '../../json.ts';
 import type { Operation } from '../../operations.ts';
+import type { TaskPage } from '../../requests.ts';
 import type { Codec, Codecs } from '../define.ts';
 import { defineDialect } from '../define.ts';
 import type { Dialect, Loss, Traits } from '../dialect.ts';
@@ -36,7 +37,7 @@ const codecs: Codecs = {
   'list.request': { read: (raw, env) => readFlatList(raw, env, words), write: (request) => request as unknown as Json },
   'list.result': {
     read: (raw, env) => readFlatPage(raw, env, task.read),
-    write: ({ tasks, nextPageToken }) => ({ tasks: tasks.map(task.write), ...(nextPageToken === '' ? {} : { nextPageToken }) }),
+    write: writePage,
   },
   'cancel.request': { read: readFlatCancel, write: (request) => request as unknown as Json },
   'cancel.result': task,
@@ -46,6 +47,15 @@ const codecs: Codecs = {
   'card.result': cardResult,
   event,
 };
+
+/** Its own page is the tasks alone; what a page says beyond that goes along under 1.0's names. */
+function writePage({ tasks, nextPageToken, pageSize, totalSize }: TaskPage): Json {
+  const out: { [key: string]: Json } = { tasks: tasks.map(task.write) };
+  if (nextPageToken !== '') out.nextPageToken = nextPageToken;
+  if (pageSize !== tasks.length) out.pageSize = pageSize;
+  if (totalSize !== tasks.length) out.totalSize = totalSize;
+  return out;
+}
 
 const traits: Traits = {
   blockingDefault: true,
@@ -76,8 +86,6 @@ const losses: readonly Loss[] = [
     reason: 'has seven states; written as working and input required',
     clause: `${TYPES}, TaskState`,
   },
-  { field: 'TaskPage.pageSize', reason: 'a page does not say how large it may be', clause: `${TYPES}, ListTasksResponse` },
-  { field: 'TaskPage.totalSize', reason: 'a page does not say how many tasks there are', clause: `${TYPES}, ListTasksResponse` },
   { field: 'SendResult.message', reason: 'answers are tasks; written as a completed one', clause: SERVER },
   { field: 'SendResult.task', absent: true, reason: 'stands where a direct message was', clause: SERVER },
   { field: 'TaskEvent.message', reason: 'streams are of tasks; written as a completed one', clause: SERVER },

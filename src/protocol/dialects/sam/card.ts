@@ -8,12 +8,13 @@ import { writeFlatRequirement, writeFlatScheme } from '../shared/security.ts';
 
 /**
  * The card that agents and gateways publish on the discovery topics: 0.3's shape, at home on a topic (`url` is
- * `solace:{request topic}`), with what SAM adds as capability extensions (dialects.md §4f).
+ * `solace:{request topic}`), with what SAM adds as capability extensions (reference/dialects §4f).
  */
 export const card: CardCodec = {
   detect: (raw): Confidence => (isRaw(raw) && typeof raw.url === 'string' && raw.url.startsWith('solace:') ? 'path' : 'no'),
   read: (raw, env) => attempt(readCard, raw, env),
   write: writeCard,
+  isPublished: true,
 };
 
 function readCard(raw: unknown, env: ReadEnv): AgentCard {

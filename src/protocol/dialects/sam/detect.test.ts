@@ -26,7 +26,7 @@ describe('the documented spelling', () => {
     ['no params', { method: 'tasks/send' }, 'no'],
     ['message/send, in any spelling', { method: 'message/send', params: { message: { ...bare, message_id: 'm' } } }, 'no'],
     ['message/stream', { method: 'message/stream', params: { message: { ...bare, message_id: 'm' } } }, 'no'],
-    ['tasks/cancel', { method: 'tasks/cancel', params: { id: 't' } }, 'no'],
+    ['tasks/cancel, which others have too', { method: 'tasks/cancel', params: { id: 't' } }, 'grammar'],
     ['no method', { path: '/' }, 'no'],
   ];
   it.each(cases)('%s', (_, hints, confidence) => {

@@ -3,11 +3,13 @@ import type { Raw } from '../shared/read.ts';
 import { isRaw } from '../shared/read.ts';
 
 /**
- * Over HTTP, SAM is known by its documented spelling alone. `message/*` is 0.3's and PromptKit's there, `tasks/cancel` is
- * 0.3's; on a broker the mount says that it is SAM, and this tells which of its spellings.
+ * Over HTTP, SAM is known by its documented spelling alone. `message/*` is 0.3's and PromptKit's there; `tasks/cancel` looks
+ * the same in all, so that it is SAM's only where the task is. On a broker the mount says that it is SAM, and this tells which
+ * of its spellings.
  */
 export function detectDocumented(hints: Hints): Confidence {
   if (hints.method === 'tasks/send-streaming') return 'shape';
+  if (hints.method === 'tasks/cancel') return 'grammar';
   if (hints.method !== 'tasks/send' || !isRaw(hints.params)) return 'no';
   const { message, id } = hints.params;
   if (!isRaw(message)) return 'no';

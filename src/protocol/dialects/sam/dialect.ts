@@ -26,7 +26,7 @@ const ALIASES: Readonly<Record<string, Operation>> = {
   'tasks/send-streaming': 'stream',
 };
 
-/** dialects.md §4b: what SAM refuses for want of rights it calls an invalid request. Read back, the code has its plain meaning. */
+/** reference/dialects §4b: what SAM refuses for want of rights it calls an invalid request. Read back, the code has its plain meaning. */
 const codes: Codes = { INVALID_REQUEST: -32600, UNAUTHENTICATED: -32600, PERMISSION_DENIED: -32600 };
 
 const traits: Traits = {
@@ -50,10 +50,15 @@ const traits: Traits = {
   versionHeader: undefined,
 };
 
-const MODEL = 'dialects.md §4b: the models of A2A 0.3';
-const NAMED = 'dialects.md §4b: request id = task id; seed 003, Message Object: task_id';
+const MODEL = 'reference/dialects §4b: the models of A2A 0.3';
+const NAMED = 'reference/dialects §4b: request id = task id; reference/seeds/003, Message Object: task_id';
 const losses: readonly Loss[] = [
-  { field: 'Message.taskId', reason: 'a request names its task in one place, read as the caller’s name for it (alias)', clause: NAMED },
+  {
+    field: 'Message.taskId',
+    in: 'requests',
+    reason: 'a request names its task in one place, read as the caller’s name for it (alias)',
+    clause: NAMED,
+  },
   {
     field: 'SendRequest.alias',
     absent: true,
@@ -63,10 +68,15 @@ const losses: readonly Loss[] = [
   ...['SendRequest.tenant', 'CancelRequest.tenant', 'AgentInterface.tenant'].map((field) => ({
     field,
     reason: 'SAM has no tenants; its namespace is the root of the topics',
-    clause: 'dialects.md §4f: topics under {ns}/a2a/v1',
+    clause: 'reference/dialects §4f: topics under {ns}/a2a/v1',
   })),
-  { field: 'Part.filename', beside: ['text', 'data'], reason: 'only a file has a name', clause: `${MODEL} (protocol.md §4.3)` },
-  { field: 'Part.mediaType', beside: ['text', 'data'], reason: 'only a file has a media type', clause: `${MODEL} (protocol.md §4.3)` },
+  { field: 'Part.filename', beside: ['text', 'data'], reason: 'only a file has a name', clause: `${MODEL} (reference/protocol §4.3)` },
+  {
+    field: 'Part.mediaType',
+    beside: ['text', 'data'],
+    reason: 'only a file has a media type',
+    clause: `${MODEL} (reference/protocol §4.3)`,
+  },
   {
     field: 'AgentInterface.protocolVersion',
     reason: 'one version for the whole card: that of the first interface',

@@ -3,9 +3,9 @@ import type { ContextId, MessageId, TaskId } from '../../ids.ts';
 import type { Metadata, Mutable } from '../../json.ts';
 import type { Message, Role } from '../../message.ts';
 import type { FilePart, Part } from '../../parts.ts';
-import type { TaskState } from '../../states.ts';
 import type { Artifact, Task, TaskStatus } from '../../task.ts';
 import type { ReadEnv } from '../dialect.ts';
+import { KEBAB_STATES } from '../shared/kebab-states.ts';
 import type { Raw } from '../shared/read.ts';
 import {
   checkParts,
@@ -29,20 +29,8 @@ import { base64, timestampIf } from '../shared/values.ts';
 
 /**
  * SAM's models are those of a2a-sdk 0.3.7, which read members under their Python names and under their JSON names, and do
- * not insist on `kind` (dialects.md §4b). So one set of readers serves both spellings.
+ * not insist on `kind` (reference/dialects §4b). So one set of readers serves both spellings.
  */
-const STATES: ReadonlyMap<unknown, TaskState> = new Map<unknown, TaskState>([
-  ['submitted', 'TASK_STATE_SUBMITTED'],
-  ['working', 'TASK_STATE_WORKING'],
-  ['input-required', 'TASK_STATE_INPUT_REQUIRED'],
-  ['completed', 'TASK_STATE_COMPLETED'],
-  ['canceled', 'TASK_STATE_CANCELED'],
-  ['cancelled', 'TASK_STATE_CANCELED'], // protocol.md §4.4: both spellings are in the field
-  ['failed', 'TASK_STATE_FAILED'],
-  ['rejected', 'TASK_STATE_REJECTED'],
-  ['auth-required', 'TASK_STATE_AUTH_REQUIRED'],
-  ['unknown', 'TASK_STATE_UNSPECIFIED'],
-]);
 const ROLES: ReadonlyMap<unknown, Role> = new Map<unknown, Role>([
   ['user', 'ROLE_USER'],
   ['agent', 'ROLE_AGENT'],
@@ -114,7 +102,7 @@ function checkKind(kind: unknown, found: string): void {
   if (isSet(kind) && kind !== found) fail('kind', `must be ${found}, as the part has ${found}`);
 }
 
-/** 0.3 data is an object. The official SDKs send anything else as `{value}` under this mark (protocol.md §4.3). */
+/** 0.3 data is an object. The official SDKs send anything else as `{value}` under this mark (reference/protocol §4.3). */
 function unwrapData(wrapped: Metadata, metadata: Metadata): Part {
   const { data_part_compat: _, ...rest } = metadata;
   const data = wrapped.value ?? null;
@@ -135,7 +123,7 @@ function readFile(raw: unknown): Mutable<FilePart> {
 
 function readStatus(raw: unknown, env: ReadEnv): TaskStatus {
   const s = object(raw);
-  const out: Mutable<TaskStatus> = { state: oneOf(s.state, 'state', STATES) };
+  const out: Mutable<TaskStatus> = { state: oneOf(s.state, 'state', KEBAB_STATES) };
   const message = memberIf(s.message, 'message', readMessage, env);
   if (message !== undefined) out.message = message;
   const timestamp = timestampIf(s.timestamp, 'timestamp');

@@ -102,6 +102,11 @@ describe('a bad request names what is wrong', () => {
     expect(problem(params)).toBe(expected);
   });
 
+  it('and so does a bad answer, by the name that its task id has there', () => {
+    const task = { id: 't', context_id: 'c', status: { state: 'working' }, history: [{ ...message, taskId: 5 }] };
+    expect(sam.decode('send.result', task, countingEnv())).toMatchObject({ path: 'history[0].taskId', problem: 'must be a string' });
+  });
+
   it('of a cancel too', () => {
     expect(sam.decode('cancel.request', {}, countingEnv())).toMatchObject({ reason: 'invalid', path: 'id' });
   });

@@ -5,28 +5,17 @@ import type { FilePart, Part } from '../../parts.ts';
 import type { TaskState } from '../../states.ts';
 import { isInterrupted, isTerminal } from '../../states.ts';
 import type { Artifact, Task, TaskStatus } from '../../task.ts';
+import { KEBAB_NAMES } from '../shared/kebab-states.ts';
 
 /**
  * `wire`: what SAM's code sends, the 0.3 models by their JSON names without nulls. `documented`: what its documents show,
  * the same models by their Python names, parts without `kind`, and an artifact that is one file as `{id,name,uri,…}`.
- * Both write every state of 0.3. The documents name five, but the code behind either spelling has all (dialects.md §4b) and
+ * Both write every state of 0.3. The documents name five, but the code behind either spelling has all (reference/dialects §4b) and
  * answers `input-required` itself.
  */
 export type Spelling = 'wire' | 'documented';
 
 type Out = Record<string, Json>;
-
-const STATE_NAMES: Readonly<Record<TaskState, string>> = {
-  TASK_STATE_UNSPECIFIED: 'unknown',
-  TASK_STATE_SUBMITTED: 'submitted',
-  TASK_STATE_WORKING: 'working',
-  TASK_STATE_COMPLETED: 'completed',
-  TASK_STATE_FAILED: 'failed',
-  TASK_STATE_CANCELED: 'canceled',
-  TASK_STATE_INPUT_REQUIRED: 'input-required',
-  TASK_STATE_REJECTED: 'rejected',
-  TASK_STATE_AUTH_REQUIRED: 'auth-required',
-};
 
 /** `taskId` is another than the message's own where a request names its task. */
 export function writeMessage(message: Message, spelling: Spelling, taskId: string | undefined = message.taskId): JsonObject {
@@ -73,7 +62,7 @@ function writeFile(part: FilePart, mediaType: 'mimeType' | 'mime_type'): Json {
   return file;
 }
 
-/** Data that is no object: 0.3 has no place for it but this one, which the official SDKs agree on (protocol.md §4.3). */
+/** Data that is no object: 0.3 has no place for it but this one, which the official SDKs agree on (reference/protocol §4.3). */
 function writeWrappedData(part: Part, spelling: Spelling): Json {
   const data = { value: part.data ?? null };
   const metadata = { ...part.metadata, data_part_compat: true };
@@ -81,7 +70,7 @@ function writeWrappedData(part: Part, spelling: Spelling): Json {
 }
 
 function writeStatus(status: TaskStatus, spelling: Spelling): Json {
-  const out: Out = { state: STATE_NAMES[status.state] };
+  const out: Out = { state: KEBAB_NAMES[status.state] };
   if (status.message !== undefined) out.message = writeMessage(status.message, spelling);
   if (status.timestamp !== undefined) out.timestamp = status.timestamp;
   return out;
@@ -155,8 +144,8 @@ export function writeArtifactUpdate(update: TaskArtifactUpdate, spelling: Spelli
     spelling === 'wire'
       ? { kind: 'artifact-update', taskId, contextId, artifact }
       : { kind: 'artifact-update', task_id: taskId, context_id: contextId, artifact };
-  if (update.append !== undefined) out.append = update.append;
-  if (update.lastChunk !== undefined) out[spelling === 'wire' ? 'lastChunk' : 'last_chunk'] = update.lastChunk;
+  if (update.append === true) out.append = true;
+  if (update.lastChunk === true) out[spelling === 'wire' ? 'lastChunk' : 'last_chunk'] = true;
   if (update.metadata !== undefined) out.metadata = update.metadata;
   return out;
 }

@@ -1,9 +1,11 @@
 import type { ErrorDetails, ErrorKind } from '../../errors.ts';
 import { A2AError, ERRORS } from '../../errors.ts';
 import type { Json, JsonObject, Metadata, Mutable } from '../../json.ts';
+import { randomIds } from '../../ports.ts';
 import type { WireError } from '../dialect.ts';
+import { DEFAULT_READ_LIMITS } from '../dialect.ts';
 import type { Raw } from './read.ts';
-import { isRaw } from './read.ts';
+import { attempt, isRaw, metadataIf } from './read.ts';
 
 /** Where a dialect's JSON-RPC codes differ from 1.0.1's. */
 export type Codes = Readonly<Partial<Record<ErrorKind, number>>>;
@@ -47,7 +49,7 @@ export function readError(raw: unknown, codes: Codes): A2AError {
 }
 
 export function readDetails(data: unknown): { kind?: ErrorKind; rest: ErrorDetails } {
-  if (isRaw(data)) return { rest: { data: data as Metadata, ...(typeof data.field === 'string' ? { field: data.field } : {}) } };
+  if (isRaw(data)) return { rest: { ...carried(data), ...(typeof data.field === 'string' ? { field: data.field } : {}) } };
   if (!Array.isArray(data)) return { rest: {} };
   const rest: Mutable<ErrorDetails> = {};
   for (const detail of data) if (isRaw(detail)) readDetail(detail, rest);
@@ -56,9 +58,18 @@ export function readDetails(data: unknown): { kind?: ErrorKind; rest: ErrorDetai
   return typeof reason === 'string' && Object.hasOwn(ERRORS, reason) ? { kind: reason as ErrorKind, rest } : { rest };
 }
 
+/** Free-form data, if it can be written again: an error is handed on, and the frame that it came in may be of any depth. */
+function carried(raw: Raw): { data?: Metadata } {
+  const data = attempt((value, env) => metadataIf(value, 'data', env), raw, { ids: randomIds, limits: DEFAULT_READ_LIMITS });
+  return data.ok && data.value !== undefined ? { data: data.value } : {};
+}
+
+/** A protobuf Duration, as JSON has it. */
+const DURATION = /^\d{1,9}(?:\.\d{1,9})?s$/;
+
 function readDetail(detail: Raw, into: Mutable<ErrorDetails>): void {
   if (detail['@type'] === ERROR_INFO && isRaw(detail.metadata)) into.info = stringsOf(detail.metadata);
-  if (detail['@type'] === RETRY_INFO && typeof detail.retryDelay === 'string') {
+  if (detail['@type'] === RETRY_INFO && typeof detail.retryDelay === 'string' && DURATION.test(detail.retryDelay)) {
     into.retryAfterMs = Number.parseFloat(detail.retryDelay) * 1000;
   }
   if (detail['@type'] === BAD_REQUEST && Array.isArray(detail.fieldViolations)) {
@@ -67,15 +78,17 @@ function readDetail(detail: Raw, into: Mutable<ErrorDetails>): void {
   }
 }
 
-/** A2A 1.0.1 §9.5 and §11.6: google.rpc details, ErrorInfo first. */
+/** A2A 1.0.1 §9.5 and §11.6: google.rpc details, ErrorInfo first. Its metadata are texts, so those of a foreign `data` fit too. */
 export function writeDetails(error: A2AError): readonly JsonObject[] {
-  const { field, info, retryAfterMs } = error.details;
+  const { field, info, data, retryAfterMs } = error.details;
+  const texts = stringsOf(data ?? {});
+  const metadata = info === undefined && Object.keys(texts).length === 0 ? undefined : { ...texts, ...info };
   const out: JsonObject[] = [
     {
       '@type': ERROR_INFO,
       reason: ERRORS[error.kind].reason,
       domain: 'a2a-protocol.org',
-      ...(info === undefined ? {} : { metadata: info }),
+      ...(metadata === undefined ? {} : { metadata }),
     },
   ];
   if (field !== undefined) out.push({ '@type': BAD_REQUEST, fieldViolations: [{ field, description: error.message }] });

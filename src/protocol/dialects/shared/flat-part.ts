@@ -15,22 +15,24 @@ export function readFlatPart(raw: unknown, env: ReadEnv): Part {
   const out = readContent(p, file, env) as Mutable<Part>;
   const metadata = metadataIf(p.metadata, 'metadata', env);
   if (metadata !== undefined) out.metadata = metadata;
-  const filename = textIf(p.filename ?? file.name, 'filename');
+  const filename = textIf(p.filename, 'filename') ?? textIf(file.name, 'file.name');
   if (filename) out.filename = filename;
-  const mediaType = textIf(p.mediaType ?? p.media_type ?? mimeTypeOf(p) ?? mimeTypeOf(file), 'mediaType');
+  const mediaType = textIf(p.mediaType ?? p.media_type ?? mimeTypeOf(p), 'mediaType') ?? textIf(mimeTypeOf(file), 'file.mimeType');
   if (mediaType) out.mediaType = mediaType;
   return out;
 }
 
 function readContent(p: Raw, file: Raw, env: ReadEnv): Part {
   const words = p.text ?? undefined;
-  const bytes = p.raw ?? p.bytes ?? file.bytes ?? undefined;
-  const url = p.url ?? p.uri ?? file.uri ?? undefined;
+  const flatBytes = p.raw ?? p.bytes ?? undefined;
+  const flatUrl = p.url ?? p.uri ?? undefined;
+  const bytes = flatBytes ?? file.bytes ?? undefined;
+  const url = flatUrl ?? file.uri ?? undefined;
   const found = Number(words !== undefined) + Number(bytes !== undefined) + Number(url !== undefined) + Number(p.data !== undefined);
   if (found !== 1) return fail('', `must have exactly one of text, data, and a file's bytes or address; has ${found}`);
   if (words !== undefined) return { text: text(words, 'text') };
-  if (bytes !== undefined) return { raw: base64(bytes, 'raw') };
-  if (url !== undefined) return { url: text(url, 'url') };
+  if (bytes !== undefined) return { raw: base64(bytes, flatBytes === undefined ? 'file.bytes' : 'raw') };
+  if (url !== undefined) return { url: text(url, flatUrl === undefined ? 'file.uri' : 'url') };
   return { data: freeform(p.data, 'data', env) };
 }
 

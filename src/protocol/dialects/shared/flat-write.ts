@@ -52,8 +52,8 @@ export function writeTask(task: Task, inside: Insides): Out {
 
 export function writeArtifactUpdate(update: TaskArtifactUpdate, artifact: Codec<Artifact>): Out {
   const out: Out = { taskId: update.taskId, contextId: update.contextId, artifact: artifact.write(update.artifact) };
-  if (update.append !== undefined) out.append = update.append;
-  if (update.lastChunk !== undefined) out.lastChunk = update.lastChunk;
+  if (update.append === true) out.append = true;
+  if (update.lastChunk === true) out.lastChunk = true;
   return withMetadata(out, update.metadata);
 }
 

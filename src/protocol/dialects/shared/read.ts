@@ -58,11 +58,11 @@ export function listIf<T>(value: unknown, name: string, read: Reader<T>, env: Re
 }
 
 /** The parts of a request's message: every version wants at least one, and we take no more than the limit. */
-export function checkParts(parts: unknown, env: ReadEnv): void {
-  if (!Array.isArray(parts)) fail('parts', parts === undefined ? 'is required' : 'must be an array');
+export function checkParts(parts: unknown, env: ReadEnv, name = 'parts'): void {
+  if (!Array.isArray(parts)) fail(name, missingOr(parts, 'must be an array'));
   const { length } = parts as unknown[];
-  if (length === 0) fail('parts', 'must have at least one part');
-  if (length > env.limits.messagePartsMax) fail('parts', `must have at most ${env.limits.messagePartsMax} parts`);
+  if (length === 0) fail(name, 'must have at least one part');
+  if (length > env.limits.messagePartsMax) fail(name, `must have at most ${env.limits.messagePartsMax} parts`);
 }
 
 export function object(raw: unknown): Raw {

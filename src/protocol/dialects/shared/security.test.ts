@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { countingEnv } from '../../../../test/support/env.ts';
 import type { AgentCard, SecurityScheme } from '../../card.ts';
+import { readCardMembers } from './card-members.ts';
 import type { Reader } from './read.ts';
 import { attempt } from './read.ts';
 import { readRequirement, readSchemes, writeFlatRequirement, writeFlatScheme } from './security.ts';
@@ -181,6 +182,19 @@ describe('several flows in one scheme', () => {
 
   it('but not if a scheme of that very name is there', () => {
     expect(split([{ schemes: { oauth: {} } }], { oauth: { mtlsSecurityScheme: {} } })).toEqual([{ schemes: { oauth: {} } }]);
+  });
+
+  it('cost what they are, in a card that names thousands', () => {
+    const names = Array.from({ length: 3_000 }, (_, at) => `s${at}`);
+    const flows = { implicit: { authorizationUrl: 'x', scopes: {} }, clientCredentials: { tokenUrl: 'x', scopes: {} } };
+    const raw = {
+      name: 'x',
+      securitySchemes: Object.fromEntries(names.map((name) => [name, { type: 'oauth2', flows }])),
+      security: [Object.fromEntries(names.map((name) => [name, []])), ...names.map((name) => ({ [name]: [] }))],
+    };
+    const { securityRequirements = [] } = readCardMembers(raw, [], countingEnv());
+    expect(securityRequirements).toHaveLength(64 + 2 * names.length);
+    expect(Object.keys(securityRequirements[0]?.schemes ?? {})).toHaveLength(names.length);
   });
 
   it('do not multiply without bound', () => {

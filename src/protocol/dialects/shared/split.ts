@@ -7,10 +7,10 @@ import { FLOWS } from './security.ts';
  * requirements, which 1.0 reads as "or". Goes over a card that has been read.
  */
 export function withSplitRequirements(card: AgentCard): AgentCard {
-  const names = Object.keys(card.securitySchemes ?? {});
+  const names = new Set(Object.keys(card.securitySchemes ?? {}));
   const alternatives = (name: string): readonly string[] => {
-    if (names.includes(name)) return [name];
-    const split = names.filter((other) => FLOWS.some((flow) => other === `${name}.${flow}`));
+    if (names.has(name)) return [name];
+    const split = FLOWS.map((flow) => `${name}.${flow}`).filter((other) => names.has(other));
     return split.length > 0 ? split : [name];
   };
   const widened = (requirements: readonly SecurityRequirement[]) =>
@@ -26,14 +26,20 @@ export function withSplitRequirements(card: AgentCard): AgentCard {
 type Schemes = SecurityRequirement['schemes'];
 const CHOICES_MAX = 64;
 
-/** One choice for each scheme in all combinations; a card that would make too many keeps its first ones. */
+/**
+ * One choice for each scheme in all combinations; a card that would make too many keeps its first ones. Combinations are
+ * counted through, the last scheme fastest, so that each is built once: a hostile card names thousands of schemes.
+ */
 function everyChoice(schemes: Schemes, alternatives: (name: string) => readonly string[]): readonly Schemes[] {
-  let choices: Schemes[] = [Object.create(null)];
-  for (const [name, scopes] of Object.entries(schemes)) {
-    choices = choices.flatMap((choice) =>
-      alternatives(name).map((one) => Object.assign(Object.create(null) as object, choice, { [one]: scopes })),
-    );
-    choices = choices.slice(0, CHOICES_MAX);
-  }
-  return choices;
+  const wheels = Object.entries(schemes).map(([name, scopes]) => ({ names: alternatives(name), scopes }));
+  const count = wheels.reduce((product, { names }) => Math.min(product * names.length, CHOICES_MAX), 1);
+  return Array.from({ length: count }, (_, at) => {
+    let left = at;
+    const chosen = wheels.toReversed().map(({ names, scopes }) => {
+      const name = names[left % names.length] as string;
+      left = Math.floor(left / names.length);
+      return [name, scopes] as const;
+    });
+    return Object.assign(Object.create(null) as object, Object.fromEntries(chosen.reverse())) as Schemes;
+  });
 }

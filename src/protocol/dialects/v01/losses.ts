@@ -6,11 +6,16 @@ import { plainCardLosses } from '../shared/plain-card.ts';
 export const losses: readonly Loss[] = [
   ...lossesOf('0.1 Message: role, parts, metadata', 'messages have no ids and no references', [
     'Message.messageId',
-    'Message.contextId',
     'Message.taskId',
     'Message.extensions',
     'Message.referenceTaskIds',
   ]),
+  {
+    field: 'Message.contextId',
+    in: 'answers',
+    reason: 'the session is named once, by the request and the task',
+    clause: '0.1 Message: role, parts, metadata; TaskSendParams.sessionId, Task.sessionId',
+  },
   ...lossesOf('0.1 TextPart, DataPart: no such member', 'only files have a name and a media type', ['Part.filename', 'Part.mediaType']).map(
     (loss) => ({ ...loss, beside: ['text', 'data'] }),
   ),

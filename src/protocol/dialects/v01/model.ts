@@ -4,6 +4,7 @@ import type { Message, Role } from '../../message.ts';
 import type { TaskState } from '../../states.ts';
 import type { Task, TaskStatus } from '../../task.ts';
 import type { ReadEnv } from '../dialect.ts';
+import { KEBAB_NAMES } from '../shared/kebab-states.ts';
 import { checkParts, id, idIf, listIf, member, memberIf, metadataIf, object, oneOf } from '../shared/read.ts';
 import { timestampIf } from '../shared/values.ts';
 import type { Out } from './artifacts.ts';
@@ -23,13 +24,7 @@ const STATES: ReadonlyMap<unknown, TaskState> = new Map<unknown, TaskState>([
 
 /** 0.1 asks for secondary credentials with `input-required` (its prose on authentication), and has no word for a refusal. */
 const STATE_NAMES: Readonly<Record<TaskState, string>> = {
-  TASK_STATE_UNSPECIFIED: 'unknown',
-  TASK_STATE_SUBMITTED: 'submitted',
-  TASK_STATE_WORKING: 'working',
-  TASK_STATE_COMPLETED: 'completed',
-  TASK_STATE_FAILED: 'failed',
-  TASK_STATE_CANCELED: 'canceled',
-  TASK_STATE_INPUT_REQUIRED: 'input-required',
+  ...KEBAB_NAMES,
   TASK_STATE_REJECTED: 'failed',
   TASK_STATE_AUTH_REQUIRED: 'input-required',
 };

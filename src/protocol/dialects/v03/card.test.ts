@@ -50,10 +50,10 @@ describe('interfaces of a 0.3 card', () => {
     expect(read({ protocolVersion: 'dev' }).supportedInterfaces[0]?.protocolVersion).toBe('dev');
   });
 
-  it('are written with JSON-RPC of 0.3 as the main one', () => {
+  it('are written with the first of 0.3 as the main one, and without those of 1.0', () => {
     expect(written([at('a', 'HTTP+JSON', '0.3'), at('b', 'JSONRPC', '1.0'), at('c', 'JSONRPC', '0.3')])).toEqual({
-      url: 'c',
-      preferredTransport: 'JSONRPC',
+      url: 'a',
+      preferredTransport: 'HTTP+JSON',
       additionalInterfaces: [
         { url: 'a', transport: 'HTTP+JSON' },
         { url: 'c', transport: 'JSONRPC' },
@@ -61,8 +61,8 @@ describe('interfaces of a 0.3 card', () => {
     });
   });
 
-  it('are written with any JSON-RPC before another binding, and with whatever there is before nothing', () => {
-    expect(written([at('a', 'HTTP+JSON', '0.3'), at('b', 'JSONRPC', '1.0')])).toMatchObject({ url: 'b', preferredTransport: 'JSONRPC' });
+  it('are written with JSON-RPC of 1.0 where there is none of 0.3, and with whatever there is before nothing', () => {
+    expect(written([at('a', 'HTTP+JSON', '1.0'), at('b', 'JSONRPC', '1.0')])).toMatchObject({ url: 'b', preferredTransport: 'JSONRPC' });
     expect(written([at('g', 'GRPC', '1.0'), at('a', 'HTTP+JSON', '0.3')])).toMatchObject({ url: 'a', preferredTransport: 'HTTP+JSON' });
     expect(written([at('g', 'GRPC', '1.0')])).toEqual({ url: 'g', preferredTransport: 'GRPC', additionalInterfaces: undefined });
     expect(written([])).toMatchObject({ url: '' });

@@ -125,15 +125,15 @@ function without(value: object, type: string, lacks: Lacks): Out {
 const OLD = /^0\.[23](\.|$)/;
 
 /**
- * The main URL is JSON-RPC where there is one, that of an old version first: the oldest clients know nothing else. The others
- * are named only if they speak an old version, since the entry has no member to say which.
+ * The main URL is the first of an old version, or, where there is none, of JSON-RPC, which is what the oldest clients speak. The
+ * others are named only if they speak an old version, since the entry has no member to say which.
  */
 function writeInterfaces(interfaces: readonly AgentInterface[], edition: CardEdition): { readonly [key: string]: Json } {
   const old = interfaces.filter(({ protocolVersion }) => OLD.test(protocolVersion));
   const rpc = (i: AgentInterface) => i.protocolBinding === 'JSONRPC';
-  const main = old.find(rpc) ?? interfaces.find(rpc) ?? old[0] ?? interfaces[0];
+  if (!edition.transports) return { url: (old.find(rpc) ?? interfaces.find(rpc) ?? interfaces[0])?.url ?? '' };
+  const main = old[0] ?? interfaces.find(rpc) ?? interfaces[0];
   if (main === undefined) return { url: '' };
-  if (!edition.transports) return { url: main.url };
   const all = unique(old.includes(main) ? old : [main, ...old]);
   return {
     url: main.url,

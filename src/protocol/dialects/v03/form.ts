@@ -1,6 +1,7 @@
 import type { Role } from '../../message.ts';
 import type { Part } from '../../parts.ts';
 import type { TaskState } from '../../states.ts';
+import { KEBAB_NAMES, KEBAB_STATES } from '../shared/kebab-states.ts';
 import type { Reader } from '../shared/read.ts';
 import type { Out } from './parts.ts';
 import { readKindPart, readProtoPart, writeKindPart, writeProtoPart } from './parts.ts';
@@ -20,18 +21,6 @@ export interface Form {
   readonly writePart: (part: Part) => Out;
 }
 
-const KIND_STATES: Readonly<Record<TaskState, string>> = {
-  TASK_STATE_UNSPECIFIED: 'unknown',
-  TASK_STATE_SUBMITTED: 'submitted',
-  TASK_STATE_WORKING: 'working',
-  TASK_STATE_COMPLETED: 'completed',
-  TASK_STATE_FAILED: 'failed',
-  TASK_STATE_CANCELED: 'canceled',
-  TASK_STATE_INPUT_REQUIRED: 'input-required',
-  TASK_STATE_REJECTED: 'rejected',
-  TASK_STATE_AUTH_REQUIRED: 'auth-required',
-};
-
 /** In the order of the enum's numbers, which ProtoJSON takes on input too. */
 const PROTO_STATES: Readonly<Record<TaskState, string>> = {
   TASK_STATE_UNSPECIFIED: 'TASK_STATE_UNSPECIFIED',
@@ -49,11 +38,8 @@ const PROTO_ENTRIES = Object.entries(PROTO_STATES) as [TaskState, string][];
 
 export const KIND_FORM: Form = {
   kinds: true,
-  states: new Map<unknown, TaskState>([
-    ...(Object.entries(KIND_STATES) as [TaskState, string][]).map(([state, name]) => [name, state] as const),
-    ['cancelled', 'TASK_STATE_CANCELED'],
-  ]),
-  stateName: KIND_STATES,
+  states: KEBAB_STATES,
+  stateName: KEBAB_NAMES,
   roles: new Map<unknown, Role>([
     ['user', 'ROLE_USER'],
     ['agent', 'ROLE_AGENT'],

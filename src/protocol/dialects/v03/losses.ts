@@ -47,7 +47,7 @@ export function familyLosses(has: Has): readonly Loss[] {
       }),
     ),
     ...CARD_LOSSES,
-    ...(has.transports ? ORDER_LOSSES : [UNTOLD_TRANSPORT]),
+    ...(has.transports ? [] : [UNTOLD_TRANSPORT]),
   ];
 }
 
@@ -68,12 +68,6 @@ const CARD_LOSSES: readonly Loss[] = [
     clause: 'A2A 0.3.0 §5.5.5: AgentInterface has no version',
   },
 ];
-
-const ORDER_LOSSES: readonly Loss[] = ['AgentInterface.url', 'AgentInterface.protocolBinding'].map((field) => ({
-  field,
-  reason: 'the main JSON-RPC address comes first, whatever the order was',
-  clause: 'A2A 0.3.0 §5.6.1: the main url is the preferred one',
-}));
 
 const UNTOLD_TRANSPORT: Loss = {
   field: 'AgentInterface.protocolBinding',

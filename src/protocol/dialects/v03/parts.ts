@@ -1,4 +1,4 @@
-import type { Json, Metadata, Mutable } from '../../json.ts';
+import type { Json, JsonObject, Metadata, Mutable } from '../../json.ts';
 import { unreachable } from '../../json.ts';
 import type { DataPart, FilePart, Part } from '../../parts.ts';
 import { partKind } from '../../parts.ts';
@@ -24,7 +24,7 @@ const KINDS: ReadonlyMap<unknown, WirePart> = new Map<unknown, WirePart>([
 export function readKindPart(raw: unknown, env: ReadEnv): Part {
   const p = object(raw);
   const kind = isSet(p.kind) ? oneOf(p.kind, 'kind', KINDS) : onlyMember(p);
-  if (kind === 'data') return readData(p.data, p, env);
+  if (kind === 'data') return unwrapped(readData(p.data, env), p, env);
   return withMetadata(kind === 'text' ? { text: text(p.text, 'text') } : member(p.file, 'file', readKindFile, env), p, env);
 }
 
@@ -32,7 +32,7 @@ export function readKindPart(raw: unknown, env: ReadEnv): Part {
 export function readProtoPart(raw: unknown, env: ReadEnv): Part {
   const p = object(raw);
   const kind = onlyMember(p);
-  if (kind === 'data') return member(p.data, 'data', (inner) => readData(object(inner).data, p, env), env);
+  if (kind === 'data') return unwrapped(member(p.data, 'data', readInnerData, env), p, env);
   return withMetadata(kind === 'text' ? { text: text(p.text, 'text') } : member(p.file, 'file', readProtoFile, env), p, env);
 }
 
@@ -48,14 +48,21 @@ function withMetadata(part: Part, p: Raw, env: ReadEnv): Part {
   return part;
 }
 
-function readData(raw: unknown, p: Raw, env: ReadEnv): DataPart {
+function readData(raw: unknown, env: ReadEnv): JsonObject {
   if (!isRaw(raw)) return fail('data', missingOr(raw, 'must be an object'));
-  const data = freeform(raw, 'data', env);
+  return freeform(raw, 'data', env) as JsonObject;
+}
+
+function readInnerData(raw: unknown, env: ReadEnv): JsonObject {
+  return readData(object(raw).data, env);
+}
+
+function unwrapped(data: JsonObject, p: Raw, env: ReadEnv): DataPart {
   const metadata = metadataIf(p.metadata, 'metadata', env);
   if (metadata === undefined) return { data };
-  if (metadata[WRAPPED] !== true || !Object.hasOwn(raw, 'value') || Object.keys(raw).length !== 1) return { data, metadata };
+  if (metadata[WRAPPED] !== true || !Object.hasOwn(data, 'value') || Object.keys(data).length !== 1) return { data, metadata };
   const { [WRAPPED]: _, ...rest } = metadata;
-  const value = raw.value as Json;
+  const value = data.value as Json;
   return Object.keys(rest).length === 0 ? { data: value } : { data: value, metadata: rest };
 }
 

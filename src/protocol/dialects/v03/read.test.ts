@@ -205,7 +205,9 @@ describe('0.3 REST', () => {
       contextId: 'c1',
       status: { state: 'TASK_STATE_CANCELED', message: { messageId: 'm', role: 'ROLE_AGENT', parts: [{ text: 'a' }] } },
     });
-    expect(value(v03Rest, 'get.result', { id: 't1', status: {} })).toHaveProperty('status.state', 'TASK_STATE_UNSPECIFIED');
+    for (const status of [{}, { state: null }]) {
+      expect(value(v03Rest, 'get.result', { id: 't1', status })).toHaveProperty('status.state', 'TASK_STATE_UNSPECIFIED');
+    }
     expect(value(v03Rest, 'get.result', { id: 't1', status: { state: 'TASK_STATE_CANCELED' } })).toHaveProperty(
       'status.state',
       'TASK_STATE_CANCELED',
@@ -214,13 +216,18 @@ describe('0.3 REST', () => {
 
   it('names what is wrong', () => {
     const part = (bad: unknown) => problem(v03Rest, 'send.request', { message: { ...proto, content: [bad] } });
-    expect(part({ text: 'a', file: {} })).toBe('message.parts[0]: must have exactly one of text, file, data; has 2');
-    expect(part({ file: {} })).toBe('message.parts[0].file: must have exactly one of fileWithBytes, fileWithUri');
-    expect(part({ data: { a: 1 } })).toBe('message.parts[0].data.data: is required');
-    expect(part({ data: { data: 1 } })).toBe('message.parts[0].data.data: must be an object');
+    expect(part({ text: 'a', file: {} })).toBe('message.content[0]: must have exactly one of text, file, data; has 2');
+    expect(part({ file: {} })).toBe('message.content[0].file: must have exactly one of fileWithBytes, fileWithUri');
+    expect(part({ data: { a: 1 } })).toBe('message.content[0].data.data: is required');
+    expect(part({ data: { data: 1 } })).toBe('message.content[0].data.data: must be an object');
     expect(problem(v03Rest, 'event', { task: {}, message: {} })).toBe(
       ': must have exactly one of task, message, statusUpdate, artifactUpdate; has 2',
     );
+    expect(problem(v03Rest, 'event', { msg: { role: 'user' } })).toMatch(/^message\.role: has the unknown value "user"/);
+    expect(problem(v03Rest, 'event', { task: { id: 't' } })).toBe('task.status: is required');
+    expect(problem(v03Rest, 'event', { status_update: {} })).toBe('statusUpdate.taskId: is required');
+    expect(problem(v03Rest, 'event', { artifactUpdate: { taskId: 't' } })).toBe('artifactUpdate.artifact: is required');
+    expect(problem(v03Rest, 'send.request', { message: { ...proto, content: null } })).toBe('message.content: is required');
     expect(problem(v03Rest, 'get.request', {})).toBe('id: is required');
     expect(problem(v03Rest, 'push.create.request', { taskId: 't1' })).toBe('pushNotificationConfig: is required');
     expect(problem(v03Rest, 'push.get.result', { name: 'x', pushNotificationConfig: { url: 'x:y' } })).toBe('name: is required');

@@ -39,7 +39,7 @@ export function readers(form: Form): Readers {
   const artifact = artifactReader(form);
   const objects = {
     message,
-    requestMessage: requestMessageReader(message),
+    requestMessage: requestMessageReader(form, message),
     task: taskReader({ status, artifact, message }),
     statusUpdate: statusUpdateReader(status),
     artifactUpdate: artifactUpdateReader(artifact),
@@ -54,7 +54,7 @@ function messageReader(form: Form): Reader<Message> {
     const out: Mutable<Message> = {
       messageId: idIf<MessageId>(m.messageId ?? m.message_id, 'messageId', env) ?? (env.ids.next() as MessageId),
       role: oneOf(m.role, 'role', form.roles),
-      parts: listIf(m.parts ?? m.content, 'parts', form.readPart, env) ?? [],
+      parts: listIf(m.parts ?? m.content, partsName(form), form.readPart, env) ?? [],
     };
     const contextId = idIf<ContextId>(m.contextId ?? m.context_id, 'contextId', env);
     if (contextId !== undefined) out.contextId = contextId;
@@ -71,20 +71,25 @@ function messageReader(form: Form): Reader<Message> {
 }
 
 /** A message in a request: its id is required (A2A 0.3.0 §6.4), and a message of nothing has nobody to answer it. */
-function requestMessageReader(message: Reader<Message>): Reader<Message> {
+function requestMessageReader(form: Form, message: Reader<Message>): Reader<Message> {
   return (raw, env) => {
     const m = object(raw);
     id(m.messageId ?? m.message_id, 'messageId', env);
-    checkParts(m.parts ?? m.content, env);
+    checkParts(m.parts ?? m.content, env, partsName(form));
     return message(raw, env);
   };
+}
+
+/** What its own senders call the parts of a message, so that a fault is named in their words. */
+function partsName(form: Form): string {
+  return form.kinds ? 'parts' : 'content';
 }
 
 function statusReader(form: Form, message: Reader<Message>): Reader<TaskStatus> {
   return (raw, env) => {
     const s = object(raw);
-    // ProtoJSON leaves out an enum's zero; `kind` JSON requires the member.
-    const unsaid = !form.kinds && s.state === undefined;
+    // ProtoJSON leaves out an enum's zero, and null is unset; `kind` JSON requires the member.
+    const unsaid = !form.kinds && (s.state === undefined || s.state === null);
     const out: Mutable<TaskStatus> = { state: unsaid ? 'TASK_STATE_UNSPECIFIED' : oneOf(s.state, 'state', form.states) };
     const said = memberIf(s.message ?? s.update, 'message', message, env);
     if (said !== undefined) out.message = said;

@@ -91,7 +91,8 @@ export function readPushCreateRequest(raw: unknown, env: ReadEnv): PushConfig {
   const inner = memberIf(r.config, 'config', object, env) ?? r;
   const named = namedIds(r.parent, 'parent').taskId ?? namedIds(inner.name, 'name').taskId;
   const taskId = id<TaskId>(r.taskId ?? named, 'taskId', env);
-  const out = member(inner.pushNotificationConfig ?? inner.push_notification_config, 'pushNotificationConfig', readConfig, env);
+  const where = inner === r ? 'pushNotificationConfig' : 'config.pushNotificationConfig';
+  const out = member(inner.pushNotificationConfig ?? inner.push_notification_config, where, readConfig, env);
   const configId = out.id ?? idIf<PushConfigId>(r.configId ?? r.config_id, 'configId', env);
   if (configId !== undefined) out.id = configId;
   out.taskId = taskId;

@@ -133,8 +133,8 @@ function artifactUpdateWriter(form: Form, artifact: TaskWriters['artifact']): (u
     const { taskId, contextId } = update;
     const body = artifact(update.artifact);
     const out: Out = form.kinds ? { kind: 'artifact-update', taskId, contextId, artifact: body } : { taskId, contextId, artifact: body };
-    if (update.append !== undefined) out.append = update.append;
-    if (update.lastChunk !== undefined) out.lastChunk = update.lastChunk;
+    if (update.append === true) out.append = true;
+    if (update.lastChunk === true) out.lastChunk = true;
     if (update.metadata !== undefined) out.metadata = update.metadata;
     return out;
   };

@@ -1,5 +1,5 @@
 import { ERRORS } from '../../errors.ts';
-import type { Logged, TaskEvent } from '../../events.ts';
+import type { Logged, TaskArtifactUpdate, TaskEvent } from '../../events.ts';
 import { dialectId } from '../../ids.ts';
 import type { Json } from '../../json.ts';
 import type { Operation } from '../../operations.ts';
@@ -115,10 +115,18 @@ function writeDraftSend({ alias: _, ...request }: Parameters<typeof writeSendReq
 }
 
 function eventJson(event: TaskEvent, write: typeof withGeneration, logged?: Logged): Json {
-  if (event.artifactUpdate !== undefined) return { artifactUpdate: write(event.artifactUpdate, logged?.seq) };
+  if (event.artifactUpdate !== undefined) return { artifactUpdate: write(withoutFalse(event.artifactUpdate), logged?.seq) };
   if (event.statusUpdate !== undefined) return { statusUpdate: write(event.statusUpdate, logged?.seq) };
   if (event.task !== undefined) return { task: write(event.task, logged?.seq) };
   return { message: event.message as unknown as Json };
+}
+
+/** ProtoJSON leaves out a false (§5.5). */
+function withoutFalse(update: TaskArtifactUpdate): TaskArtifactUpdate {
+  const { append, lastChunk } = update;
+  if (append !== false && lastChunk !== false) return update;
+  const { append: _, lastChunk: __, ...rest } = update;
+  return { ...rest, ...(append === true ? { append } : {}), ...(lastChunk === true ? { lastChunk } : {}) };
 }
 
 function build(id: string, title: string, options: { readonly generation: boolean }): Dialect {

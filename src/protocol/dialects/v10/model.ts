@@ -125,8 +125,8 @@ function isSet(value: unknown): boolean {
 
 export function readStatus(raw: unknown, env: ReadEnv): TaskStatus {
   const s = object(raw);
-  // ProtoJSON leaves out an enum's zero: no state is UNSPECIFIED.
-  const out: Mutable<TaskStatus> = { state: s.state === undefined ? 'TASK_STATE_UNSPECIFIED' : oneOf(s.state, 'state', STATES) };
+  // ProtoJSON leaves out an enum's zero, and null is unset: no state is UNSPECIFIED.
+  const out: Mutable<TaskStatus> = { state: isSet(s.state) ? oneOf(s.state, 'state', STATES) : 'TASK_STATE_UNSPECIFIED' };
   const message = memberIf(s.message, 'message', readMessage, env);
   if (message !== undefined) out.message = message;
   const timestamp = timestampIf(s.timestamp, 'timestamp');
@@ -215,8 +215,8 @@ export function readEvent(raw: unknown, env: ReadEnv): TaskEvent {
 /** The 1.1 draft's int64, which ProtoJSON writes as a string. 0 means that the peer does not count. */
 export function generationIf(value: unknown, name: string): Seq | undefined {
   if (value === undefined || value === null) return undefined;
-  const number = typeof value === 'string' || typeof value === 'number' ? Number(value) : Number.NaN;
-  if (!Number.isSafeInteger(number) || number < 0) return fail(name, 'must be a whole number');
+  const number = typeof value === 'string' && /^\d{1,16}$/.test(value) ? Number(value) : value;
+  if (typeof number !== 'number' || !Number.isSafeInteger(number) || number < 0) return fail(name, 'must be a whole number');
   return number === 0 ? undefined : (number as Seq);
 }
 

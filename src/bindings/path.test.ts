@@ -1,0 +1,17 @@
+import { describe, expect, it } from 'vitest';
+import { pathBelow } from './path.ts';
+
+describe('pathBelow', () => {
+  it.each([
+    ['/agents/echo/a2a/', '/agents/echo', '/a2a'],
+    ['/agents/echo', '/agents/echo', '/'],
+    ['/agents/echoes', '/agents/echo', '/agents/echoes'],
+    ['///', '', '/'],
+    ['', '', '/'],
+  ])('of %s below %s is %s', (path, base, below) => expect(pathBelow(path, base)).toBe(below));
+
+  it('looks at a long run of slashes once', () => {
+    const path = `${'/'.repeat(100_000)}x`;
+    expect(pathBelow(path, '')).toBe(path);
+  });
+});

@@ -1,0 +1,9 @@
+import { withoutEndSlashes } from '#protocol';
+
+const SLASH = '/';
+
+/** A path below the mount, without a slash at its end. */
+export function pathBelow(path: string, base: string): string {
+  const below = path === base || path.startsWith(`${base}/`) ? path.slice(base.length) : path;
+  return withoutEndSlashes(below) || SLASH;
+}

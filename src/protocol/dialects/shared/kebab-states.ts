@@ -1,0 +1,19 @@
+import type { TaskState } from '../../states.ts';
+
+/** The states by the names that 0.2 and 0.3 have for them (A2A 0.3.0 §6.3), which products took over. */
+export const KEBAB_NAMES: Readonly<Record<TaskState, string>> = {
+  TASK_STATE_UNSPECIFIED: 'unknown',
+  TASK_STATE_SUBMITTED: 'submitted',
+  TASK_STATE_WORKING: 'working',
+  TASK_STATE_COMPLETED: 'completed',
+  TASK_STATE_FAILED: 'failed',
+  TASK_STATE_CANCELED: 'canceled',
+  TASK_STATE_INPUT_REQUIRED: 'input-required',
+  TASK_STATE_REJECTED: 'rejected',
+  TASK_STATE_AUTH_REQUIRED: 'auth-required',
+};
+
+export const KEBAB_STATES: ReadonlyMap<unknown, TaskState> = new Map<unknown, TaskState>([
+  ...(Object.entries(KEBAB_NAMES) as [TaskState, string][]).map(([state, name]) => [name, state] as const),
+  ['cancelled', 'TASK_STATE_CANCELED'], // both spellings are in the field (reference/protocol §4.4)
+]);

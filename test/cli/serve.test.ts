@@ -1,0 +1,174 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, describe, expect, it } from 'vitest';
+import { KEYS } from '#server';
+import { dataHome, folderFor } from '../../src/server/adapters/node-data.ts';
+import { parleyServe } from '../support/parley.ts';
+import { sendBody } from '../support/server.ts';
+import { parley } from './run.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'parley-cli-'));
+const AGENTS = fileURLToPath(new URL('../../src/agents/index.ts', import.meta.url));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function project(name: string, files: Readonly<Record<string, string>>): string {
+  const path = join(folder, name);
+  mkdirSync(path, { recursive: true });
+  for (const [file, content] of Object.entries(files)) writeFileSync(join(path, file), content);
+  return path;
+}
+
+const AGENT = `import { defineAgent } from ${JSON.stringify(AGENTS)};
+const shout = (text: string): string => text.toUpperCase();
+export default defineAgent({ name: 'Shout it', description: 'Says it louder.', run: (turn) => shout(turn.text) });
+`;
+
+async function says(url: string, text: string): Promise<string> {
+  const response = await fetch(`${url}/message:send`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(sendBody(text)),
+  });
+  const { task } = (await response.json()) as { task: { artifacts: { parts: { text: string }[] }[] } };
+  return task.artifacts[0]?.parts[0]?.text ?? '';
+}
+
+describe('parley serve', () => {
+  it('serves a file of TypeScript, and keeps its tasks from one start to the next', async () => {
+    const cwd = project('file', { 'agent.ts': AGENT });
+    const env = { XDG_DATA_HOME: join(folder, 'xdg') };
+    const first = await parleyServe({ args: ['./agent.ts'], cwd, env });
+    expect(first.agents).toEqual(['shout-it']);
+    expect(await says(first.url, 'hello')).toBe('HELLO');
+    expect(await says(`${first.url}/agents/shout-it`, 'there')).toBe('THERE');
+    expect(await first.stop()).toBe(0);
+    expect(readdirSync(join(folder, 'xdg/parley'))).toEqual([expect.stringMatching(/^agent-[0-9a-f]{8}$/)]);
+    const second = await parleyServe({ args: ['./agent.ts'], cwd, env });
+    expect(((await (await fetch(`${second.url}/tasks`)).json()) as { totalSize: number }).totalSize).toBe(2);
+    expect(await second.stop()).toBe(0);
+  });
+
+  it('refuses a folder that another one uses, and says so', async () => {
+    const data = join(folder, 'taken');
+    const first = await parleyServe({ args: ['echo', '--data', data] });
+    const { code, err, out } = parley(['serve', 'echo', '--data', data, '--port', '0', '--json']);
+    expect([code, out]).toEqual([1, '']);
+    expect(err).toMatch(/another process|in use|locked|has it/i);
+    await first.stop();
+  });
+
+  it('reads a configuration file: TypeScript with agents in it, or JSON as it stands', async () => {
+    const cwd = project('config', {
+      'parley.config.ts': `import { defineAgent } from ${JSON.stringify(AGENTS)};
+export default { memory: true, port: 0, agents: ['echo', defineAgent({ name: 'inline', description: 'x', run: () => 'from the file' })] };
+`,
+    });
+    const { url, agents, stop } = await parleyServe({ cwd });
+    expect(agents).toEqual(['echo', 'inline']);
+    expect(await says(`${url}/agents/inline`, 'x')).toBe('from the file');
+    await stop();
+    const other = project('json', { 'mine.json': '{"memory":true,"agents":["script"]}' });
+    const named = await parleyServe({ cwd: other, env: { PARLEY_CONFIG: 'mine.json' } });
+    expect(named.agents).toEqual(['script']);
+    await named.stop();
+  });
+
+  it('takes flags over the environment over the file', async () => {
+    const cwd = project('layers', {
+      'parley.config.json': '{"memory":true,"agents":["script"],"publisher":"file.example","card":"strict"}',
+    });
+    const server = await parleyServe({
+      cwd,
+      args: ['echo', '--publisher', 'flag.example'],
+      env: { PARLEY_PUBLISHER: 'env.example', PARLEY_CARD: 'superset' },
+    });
+    expect(server.agents).toEqual(['echo']);
+    expect(await (await fetch(`${server.url}/.well-known/ard.json`)).text()).toContain('urn:air:flag.example:');
+    expect(await (await fetch(`${server.url}/.well-known/agent-card.json`)).text()).toContain('"url"');
+    await server.stop();
+  });
+
+  it('says what to try, on standard output alone', async () => {
+    const child = spawnSync(
+      'timeout',
+      ['-s', 'INT', '4', process.execPath, '--conditions=our-src', 'src/cli/main.ts', 'serve', '--port', '0', '--memory', '--log', 'error'],
+      {
+        encoding: 'utf8',
+        cwd: fileURLToPath(new URL('../..', import.meta.url)),
+      },
+    );
+    expect(child.stdout).toMatch(/^Parley serves demo at http:\/\/127\.0\.0\.1:\d+\n/);
+    expect(child.stdout.match(/^ {2}curl .*$/gm)).toHaveLength(3);
+    expect(child.stderr).toBe('');
+  });
+
+  const wrong: readonly (readonly [name: string, args: readonly string[], words: RegExp, code: number])[] = [
+    ['an agent that is not there', ['ech'], /no agent ech; did you mean echo\?[\s\S]*demo, echo, script, conformance/, 2],
+    ['a file that is not there', ['./nothing.ts'], /there is no file .*nothing\.ts/, 2],
+    ['a coding CLI', ['claude'], /serving claude.* is not built yet/, 2],
+    ['an MCP server', ['mcp:some-server'], /MCP server.* is not built yet/, 2],
+    ['an address', ['https://agent.example'], /agent elsewhere.*not built yet/, 2],
+    ['a flag that is not there', ['--prot', '1'], /no flag --prot; did you mean --port\?/, 2],
+    ['a port that is none', ['--port', 'http'], /--port: "http" is not a whole number from 0 to 65535/, 2],
+    ['two places for tasks', ['--memory', '--data', 'x'], /exclude each other/, 2],
+    ['a limit that is not there', ['--limit', 'bodyByteMax=1'], /no limit bodyByteMax; did you mean bodyBytesMax\?/, 2],
+    ['a limit without a value', ['--limit', 'bodyBytesMax'], /must be NAME=VALUE/, 2],
+    ['everybody', ['--host', '0.0.0.0'], /0\.0\.0\.0 can be reached by others/, 2],
+    ['everybody, without asking', ['--host', '0.0.0.0', '--no-auth'], /--no-auth is for loopback only/, 2],
+    ['a configuration that is not there', ['--config', 'nothing.json'], /there is no file .*nothing\.json/, 2],
+  ];
+  for (const [name, args, words, code] of wrong) {
+    it(`refuses ${name}`, () => {
+      const run = parley(['serve', ...args, ...(args.includes('--port') ? [] : ['--port', '0'])]);
+      expect(run.err).toMatch(words);
+      expect([run.code, run.out]).toEqual([code, '']);
+    });
+  }
+
+  it('refuses a file that exports no agent, with an example of one', () => {
+    const cwd = project('bad', { 'agent.mjs': 'export default { name: "x" };', 'broken.ts': 'export default (' });
+    expect(parley(['serve', join(cwd, 'agent.mjs')]).err).toMatch(/does not default-export an agent[\s\S]*defineAgent/);
+    expect(parley(['serve', join(cwd, 'broken.ts')]).err).toMatch(/broken\.ts could not be loaded/);
+  });
+
+  it('refuses a port that is taken', async () => {
+    const holder = createServer();
+    await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', () => resolve()));
+    const { port } = holder.address() as AddressInfo;
+    const run = parley(['serve', 'echo', '--memory', '--port', String(port)]);
+    expect([run.code, /is taken/.test(run.err)]).toEqual([1, true]);
+    holder.close();
+  });
+
+  it('does not serve where the configuration says so', () => {
+    const cwd = project('off', { 'off.json': '{"a2a":{"enabled":false}}' });
+    const run = parley(['serve', '--config', join(cwd, 'off.json')]);
+    expect([run.code, run.err.includes('a2a.enabled is false')]).toEqual([2, true]);
+  });
+
+  it('explains every flag there is', () => {
+    const { out } = parley(['help', 'serve']);
+    for (const { flag } of KEYS) if (flag !== undefined) expect(out).toContain(`--${flag}`);
+    expect(out).toContain('--limit NAME=VALUE');
+  });
+});
+
+describe('the folder for tasks', () => {
+  it('is where the platform has it', () => {
+    expect(dataHome({ XDG_DATA_HOME: '/x' }, 'linux', '/home/a')).toBe('/x/parley');
+    expect(dataHome({ XDG_DATA_HOME: 'relative' }, 'linux', '/home/a')).toBe('/home/a/.local/share/parley');
+    expect(dataHome({}, 'darwin', '/Users/a')).toBe('/Users/a/Library/Application Support/parley');
+    expect(dataHome({ LOCALAPPDATA: '/local' }, 'win32', '/a')).toBe('/local/parley');
+  });
+
+  it('is one for these agents and no others', () => {
+    expect(folderFor(['demo'])).toBe('demo');
+    expect(folderFor(['echo', 'script'])).toBe('echo-script');
+    expect(folderFor(['/a/agent.ts'])).toMatch(/^agent-[0-9a-f]{8}$/);
+    expect(folderFor(['/a/agent.ts'])).not.toBe(folderFor(['/b/agent.ts']));
+  });
+});
