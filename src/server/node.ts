@@ -1,6 +1,6 @@
 import type { Answer, Asked, ServeOptions } from '#bindings';
 import type { Engine } from '#engine';
-import { createEngine } from '#engine';
+import { createEngine, timeOrderedIds } from '#engine';
 import type { Agent, AgentCard, Mutable } from '#protocol';
 import { A2AError, countedIds, withoutEndSlashes } from '#protocol';
 import { memoryStore } from '../engine/adapters/memory.ts';
@@ -147,6 +147,7 @@ function engineFor(given: ReadonlyMap<string, AgentLike>, { options, metrics, lo
   return createEngine({
     store: meteredStore(options.store ?? memoryStore(), metrics),
     agents,
+    ids: timeOrderedIds(), // the store's index of ids then grows at its end
     limits: { ...(inMemory ? { finishedMsMax: MEMORY_FINISHED_MS } : {}), ...options.limits },
     ...(options.blobs === undefined ? {} : { blobs: options.blobs }),
     ...(options.idempotency === undefined ? {} : { idempotency: options.idempotency }),
