@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
+import { SseParser } from '#bindings';
 import type { Dialect, DocumentKind, Json, Operation, ReadEnv, Translation } from '#protocol';
-import { createRegistry, DEFAULT_READ_LIMITS, DIALECTS, isA2AError, OPERATIONS, randomIds, translate } from '#protocol';
+import { createRegistry, DEFAULT_READ_LIMITS, DIALECTS, isA2AError, OPERATIONS, randomIds, translate, translateEvents } from '#protocol';
 import type { Command } from './command.ts';
 import { CliError, readStdin } from './command.ts';
 
@@ -48,18 +49,17 @@ async function run(args: readonly string[]): Promise<number> {
   const documents = process.stdin.isTTY ? [] : documentsOf(await readStdin());
   if (documents.length === 0)
     throw new CliError('there is nothing on standard input', { hint: 'try: parley translate --to v10 < in.json', exit: 2 });
-  for (const document of documents) {
-    for (const to of targets) {
-      const options = { registry, env, to, ...given({ from, kind, operation, path: flags.path }) };
-      report(attempt(document, options, targets.length > 1), to, flags.json === true);
-    }
+  for (const to of targets) {
+    const options = { registry, env, to, ...given({ from, kind, operation, path: flags.path }) };
+    report(attempt(documents, options, targets.length > 1), to, flags.json === true);
   }
   return 0;
 }
 
-function attempt(document: Json, options: Parameters<typeof translate>[1], lenient: boolean): Translation | string {
+/** Several documents are a recorded stream. */
+function attempt(documents: readonly Json[], options: Parameters<typeof translate>[1], lenient: boolean): Translation | string {
   try {
-    return translate(document, options);
+    return documents.length === 1 ? translate(documents[0], options) : translateEvents(documents, options);
   } catch (thrown) {
     if (!isA2AError(thrown)) throw thrown;
     if (lenient && thrown.kind === 'UNSUPPORTED_OPERATION') return thrown.message;
@@ -90,22 +90,30 @@ function report(translation: Translation | string, to: Dialect, asJson: boolean)
   }
   process.stderr.write(`${from.title} (${from.id}) ${kind}${operation === undefined ? '' : ` ${operation}`} -> ${to.title} (${to.id})\n`);
   for (const document of output)
-    process.stdout.write(`${kind === 'event' ? JSON.stringify(document) : JSON.stringify(document, null, 2)}\n`);
+    process.stdout.write(
+      `${kind !== 'event' ? JSON.stringify(document, null, 2) : typeof document === 'string' ? document : JSON.stringify(document)}\n`,
+    );
   for (const item of lost)
     process.stderr.write(`lost: ${item.path} (${item.field}): ${item.loss?.reason ?? 'not listed'} [${item.loss?.clause ?? ''}]\n`);
 }
 
-/** One JSON document; or, where that fails, a recorded event stream (`data: …`) or JSON lines. */
+/** One JSON document; or, where that fails, a recorded event stream or JSON lines. */
 function documentsOf(text: string): readonly Json[] {
   const whole = parsed(text);
   if (whole !== undefined) return [whole];
-  const lines = text.split(/\r?\n/).map((line) => line.replace(/^data: ?/, ''));
-  const payloads = lines.filter((line) => line.trim() !== '' && line !== '[DONE]' && !/^(:|id:|event:|retry:)/.test(line));
-  return payloads.map((line, at) => {
-    const document = parsed(line);
-    if (document === undefined) throw new CliError(`standard input is not JSON (line ${at + 1} of its content: ${line.slice(0, 60)})`);
-    return document;
-  });
+  const payloads = /^(data|event|id|retry)?:/m.test(text) ? eventsOf(text) : text.split(/\r?\n/);
+  return payloads
+    .filter((payload) => payload.trim() !== '' && payload !== '[DONE]')
+    .map((payload, at) => {
+      const document = parsed(payload);
+      if (document === undefined) throw new CliError(`standard input is not JSON (document ${at + 1}: ${payload.slice(0, 60)})`);
+      return document;
+    });
+}
+
+function eventsOf(text: string): readonly string[] {
+  const parser = new SseParser(text.length + 1);
+  return parser.push(new TextEncoder().encode(`${text}\n\n`)).map((event) => event.data);
 }
 
 function parsed(text: string): Json | undefined {

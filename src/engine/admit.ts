@@ -3,6 +3,7 @@ import { A2AError, contextId as asContextId, taskId as asTaskId, isInterrupted, 
 import type { Call } from './call.ts';
 import type { Core, EntryNotes } from './core.ts';
 import { agentOf, append, hold, release, scopedKey } from './core.ts';
+import { idBehind } from './find.ts';
 import type { Admitted, Input, Live } from './live.ts';
 import { gathering, newLive, nextCommit } from './live.ts';
 import { checkInput, checkOutput, modesOf } from './modes.ts';
@@ -91,9 +92,10 @@ function continued(core: Core, call: Call): Promise<Live | undefined> | undefine
   return undefined;
 }
 
-async function named(core: Core, { request, owner, served }: Call, taskId: TaskId): Promise<Live> {
+async function named(core: Core, { request, owner, served, traits }: Call, taskId: TaskId): Promise<Live> {
   const { contextId } = request.message;
-  const live = await hold(core, owner, taskId);
+  const id = traits.callerNamesTask ? await idBehind(core, { owner, agent: served.agent, id: taskId }) : taskId;
+  const live = await hold(core, owner, id);
   if (live !== undefined && live.row.agent === served.agent && (contextId ?? live.row.contextId) === live.row.contextId) return live;
   if (live !== undefined) release(core, live);
   if (live?.row.agent !== served.agent) throw new A2AError('TASK_NOT_FOUND', `there is no task ${taskId}`, { info: { taskId } });

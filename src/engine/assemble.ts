@@ -27,11 +27,18 @@ export function assemble(options: EngineOptions): Assembled {
   const limits = { ...DEFAULT_ENGINE_LIMITS, ...options.limits };
   const counts = { events: 0, forgotten: 0 };
   let lastKey = 0;
+  const tell = (live: Live, saved: Unsaved): void => {
+    try {
+      onCommitted?.(live.row, saved.entries);
+    } catch (thrown) {
+      report('whoever follows the logs has failed', thrown);
+    }
+  };
   const onPublished = (live: Live, saved: Unsaved): void => {
     counts.events += saved.entries.length;
     endReservations(core, saved.reserved);
     if (saved.hasDirect) core.leaving.delete(live.row.id);
-    if (saved.entries.length > 0 && !live.isGone) onCommitted?.(live.row, saved.entries);
+    if (saved.entries.length > 0 && !live.isGone) tell(live, saved);
     dropIfIdle(core, live);
   };
   const onBroken = (cause: unknown): void => {

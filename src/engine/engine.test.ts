@@ -49,6 +49,13 @@ describe('an engine', () => {
     );
     await direct.send(request('a'), ctx());
     expect(seen).toHaveLength(1);
+    const { service: careless, reports } = await world(echo, {
+      onCommitted: () => {
+        throw new Error('busy');
+      },
+    });
+    expect(taskOf(await careless.send(request('a'), ctx())).status.state).toBe('TASK_STATE_COMPLETED');
+    expect(reports).toHaveLength(1);
   });
 
   it('knows in which dialect a task was made, and tells its owner alone', async () => {

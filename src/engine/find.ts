@@ -5,6 +5,7 @@ import type { Core } from './core.ts';
 import { hold, ownerOf, release, scopedKey } from './core.ts';
 import type { Live } from './live.ts';
 import { nextCommit } from './live.ts';
+import type { Owner } from './ports.ts';
 
 /** Somebody asks for a task. */
 export interface Asked {
@@ -28,7 +29,11 @@ export async function find(core: Core, { served, ctx, request }: Asked): Promise
   const owner = ownerOf(ctx, request);
   const { id } = request;
   if (core.phase === 'new') throw new A2AError('UNAVAILABLE', 'the server is starting', { retryAfterMs: 1000 });
-  const live = await hold(core, owner, core.traitsOf(ctx.dialect).callerNamesTask ? await idOf(core, id, { served, owner }) : id);
+  const live = await hold(
+    core,
+    owner,
+    core.traitsOf(ctx.dialect).callerNamesTask ? await idBehind(core, { owner, agent: served.agent, id }) : id,
+  );
   if (live !== undefined && live.row.agent === served.agent) {
     if (live.committed > 0 || (await isBorn(core, live, ctx.signal))) {
       live.announced = true;
@@ -39,10 +44,16 @@ export async function find(core: Core, { served, ctx, request }: Asked): Promise
   throw new A2AError('TASK_NOT_FOUND', `there is no task ${id}`, { info: { taskId: id } });
 }
 
-async function idOf(core: Core, id: TaskId, of: { readonly served: Served; readonly owner: ReturnType<typeof ownerOf> }): Promise<TaskId> {
+interface Named {
+  readonly owner: Owner;
+  readonly agent: string;
+  readonly id: TaskId;
+}
+
+/** The id of the latest task that this caller calls so; the id itself if it calls none so. */
+export async function idBehind(core: Core, { owner, agent, id }: Named): Promise<TaskId> {
   const alias = id as string as ExternalId;
-  const { agent } = of.served;
-  const row = core.aliases.get(scopedKey(of.owner, agent, alias))?.row ?? (await core.store.byAlias(of.owner, agent, alias));
+  const row = core.aliases.get(scopedKey(owner, agent, alias))?.row ?? (await core.store.byAlias(owner, agent, alias));
   return row?.id ?? id;
 }
 

@@ -26,6 +26,6 @@ export interface EngineOptions {
   readonly report?: (what: string, cause: unknown) => void;
   /** The store has failed for good: nothing more can be kept, and the process had better end. */
   readonly onBroken?: (cause: unknown) => void;
-  /** These entries are durable: a wake-up for whoever follows logs, as webhooks do. It must not throw. */
+  /** These entries are durable: a wake-up for whoever follows logs, as webhooks do. */
   readonly onCommitted?: (row: TaskRow, entries: readonly Entry[]) => void;
 }

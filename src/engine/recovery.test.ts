@@ -313,10 +313,11 @@ describe('messages that were queued when the process died', () => {
     await first.service.send({ ...toTask(task, 'b'), ...AT_ONCE }, ctx());
     await first.service.send({ ...toTask(task, 'c'), ...AT_ONCE }, ctx());
     const second = await first.crash();
+    await second.service.send({ ...toTask(task, 'd'), ...AT_ONCE }, ctx());
     await second.time.advance(1000);
     await quiet();
-    expect(seen).toEqual(['a 1', 'a 2', 'b 1', 'c 1']);
+    expect(seen).toEqual(['a 1', 'a 2', 'b 1', 'c 1', 'd 1']);
     const after = await second.service.get({ id: task.id }, ctx());
-    expect([after.status.state, textOf(after)]).toEqual(['TASK_STATE_COMPLETED', 'a b c ']);
+    expect([after.status.state, textOf(after)]).toEqual(['TASK_STATE_COMPLETED', 'a b c d ']);
   });
 });

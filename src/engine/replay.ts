@@ -55,13 +55,11 @@ function questionAfter({ event }: Entry, before: Message | undefined): Message |
 async function* wordsFrom(core: Core, live: Live, from: Seq): AsyncGenerator<Entry> {
   let after = (from - 1) as Seq;
   while (after < live.committed) {
+    const upTo = live.committed;
     const entries = await core.store.entries(live.row.key, { after, limit: PAGE, only: 'words' });
-    for (const entry of entries) {
-      if (entry.seq > live.committed) break;
-      yield entry;
-      after = entry.seq;
-    }
-    if (entries.length < PAGE) break;
+    for (const entry of entries) if (entry.seq <= upTo) yield entry;
+    // A short page was the last up to there; what became durable meanwhile is for the next look.
+    after = entries.length < PAGE ? upTo : (Math.min(upTo, entries.at(-1)?.seq ?? upTo) as Seq);
   }
   for (const entry of [...live.saving.entries, ...live.pending.entries]) if (entry.seq > after) yield entry;
 }

@@ -202,6 +202,16 @@ describe('a task that its caller names', () => {
     expect((await service.list({}, ctx())).tasks.map((task) => task.id)).toEqual(Array(21).fill(id));
   });
 
+  it('is also what a message may say in place of a task id, while it is not finished', async () => {
+    const { service } = await world(async function* ({ history }) {
+      if (history.length === 0) yield ask('more?');
+    }, named);
+    await service.send(thread('a'), ctx());
+    const next = taskOf(await service.send({ message: user('b', { taskId: id }) }, ctx()));
+    expect([next.id, next.status.state, historyOf(next)]).toEqual([id, 'TASK_STATE_COMPLETED', ['a', 'more?', 'b']]);
+    await expect(service.send({ message: user('c', { taskId: id }) }, ctx())).rejects.toMatchObject({ kind: 'TASK_FINISHED' });
+  });
+
   it('is one task for messages that come at once, and is cancelled by its name', async () => {
     const { service, engine } = await world(hanging, named);
     const sent = [1, 2, 3].map((at) => service.send(thread(`m${at}`), ctx()));

@@ -31,6 +31,8 @@ export function keepSweeping(core: Core, onForgotten: (count: number) => void): 
 
 /** One look at every run, a second apart, serves all their deadlines: a timer a run would cost more than most runs do. */
 export function sweepRuns(core: Core): void {
+  // Nobody is late while nothing can be written.
+  if (core.writer.isStalled) return;
   const now = core.ticks();
   for (const [run, live] of core.runs) {
     if (run.stoppedAt !== undefined) takePlace(core, run, { live, now });

@@ -6,7 +6,7 @@ import type { Core } from './core.ts';
 import { agentOf, append, dropIfIdle } from './core.ts';
 import { mayTakeBack, takeBack } from './direct.ts';
 import type { Input, Live, Run } from './live.ts';
-import { nextCommit } from './live.ts';
+import { isQueued, nextCommit } from './live.ts';
 import { modesOf } from './modes.ts';
 import type { Making } from './outputs.ts';
 import { effectOf, startMaking, statusEvent } from './outputs.ts';
@@ -82,10 +82,12 @@ async function drive(core: Core, live: Live, run: Run, driving: Driving): Promis
     if (live.row.state !== 'TASK_STATE_WORKING') append(core, live, statusEvent(core, live, 'TASK_STATE_WORKING'));
     core.writer.touch(live);
     if (driving.isLate) await core.writer.settled('run');
+    if (live.run !== run) return;
     const agent = agentOf(core, live.row.agent);
     if (agent.open !== undefined) lease = await core.contexts.use(live.row, agent);
     const past = 'input' in driving.start ? freshTurn(driving.start.input) : await readPast(core, live);
-    run.queue.unshift(...past.queued);
+    // Those that came since are in the log and in the queue.
+    if (past.queued.length > 0) run.queue.unshift(...past.queued.filter(({ seq }) => !isQueued(live, seq)));
     const seen = sightOf(core, live);
     const sight = seen instanceof Promise ? await seen : seen;
     const turn = makeTurn(core, live, run, { past, sight, conversation: lease?.conversation });
@@ -170,16 +172,18 @@ async function applySpilled(core: Core, live: Live, { run, spilling, event, rest
   const { parts, spilled, bytes } = await spilling;
   const { artifactUpdate: update } = event;
   if (live.run !== run || update === undefined) return true;
-  append(core, live, { artifactUpdate: { ...update, artifact: { ...update.artifact, parts } } }, { spilled });
   live.row.bytes += bytes;
+  append(core, live, { artifactUpdate: { ...update, artifact: { ...update.artifact, parts } } }, { spilled });
   for (const later of rest) append(core, live, later);
   return false;
 }
 
-/** The agent has ended without a last word: the turn is done. The task is too, unless it waits or another message does. */
+/** The agent has ended without a last word: the turn is done, and the task too unless it waits. If a message does, its turn is next. */
 function endQuietly(core: Core, live: Live, run: Run): void {
+  const isWaiting = isInterrupted(live.row.state);
+  if (!isWaiting && run.queue.length > 0) return;
   live.row.attempt = 0;
-  if (!isInterrupted(live.row.state) && run.queue.length === 0) append(core, live, statusEvent(core, live, 'TASK_STATE_COMPLETED'));
+  if (!isWaiting) append(core, live, statusEvent(core, live, 'TASK_STATE_COMPLETED'));
   core.writer.touch(live);
 }
 

@@ -8,6 +8,7 @@ import {
   ask,
   collect,
   ctx,
+  doing,
   echo,
   fakeTime,
   fold,
@@ -192,6 +193,23 @@ describe('a store that is full for now', () => {
     await quiet(200);
     const task = await service.get({ id }, ctx());
     expect([task.status.state, textOf(task)]).toEqual(['TASK_STATE_COMPLETED', Array.from({ length: 5000 }, (_, at) => `${at},`).join('')]);
+  });
+
+  it('is nobody’s fault: no run is late meanwhile', async () => {
+    const { disk, store } = filling(memoryStore());
+    const open = gate();
+    const { service, time } = await world(
+      doing(() => open.wait),
+      { store, limits: { runIdleMsMax: 10_000 } },
+    );
+    const { id } = taskOf(await service.send(request('go', AT_ONCE), ctx()));
+    disk.isFull = true;
+    await expect(service.send(request('b'), ctx())).rejects.toMatchObject({ kind: 'UNAVAILABLE' });
+    await time.advance(60_000);
+    disk.isFull = false;
+    open.open();
+    await time.advance(1500);
+    expect((await service.get({ id }, ctx())).status.state).toBe('TASK_STATE_COMPLETED');
   });
 
   it('keeps a cancel, and stops the work even so', async () => {

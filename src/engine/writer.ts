@@ -26,6 +26,8 @@ export interface Writer {
   check(): void;
   /** Set once the store has failed for good: nothing is durable any more, so nothing may be promised. */
   readonly broken: unknown;
+  /** Set while it can't be written to for now. */
+  readonly isStalled: boolean;
   readonly commits: number;
 }
 
@@ -77,6 +79,10 @@ class GroupWriter implements Writer {
 
   get broken(): A2AError | undefined {
     return this.#broken;
+  }
+
+  get isStalled(): boolean {
+    return this.#stalled !== undefined;
   }
 
   get commits(): number {

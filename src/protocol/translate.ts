@@ -1,14 +1,15 @@
 import type { AgentCard } from './card.ts';
-import type { Decoded, Dialect, Frame, ReadEnv, RpcId } from './dialects/dialect.ts';
+import type { Decoded, Dialect, ReadEnv, RpcId } from './dialects/dialect.ts';
 import { invalidParams } from './dialects/fault.ts';
 import type { Registry } from './dialects/registry.ts';
 import { equal } from './differences.ts';
+import { distance, leaves, membersOf, withoutEnvelope } from './documents.ts';
 import { A2AError } from './errors.ts';
-import type { TaskEvent } from './events.ts';
 import type { Json } from './json.ts';
 import type { Lost } from './losses.ts';
 import { encodeWithLosses, writeCardWithLosses } from './losses.ts';
 import type { Operation, Shape, Shapes } from './operations.ts';
+import { bestRecording, writeRecording } from './recordings.ts';
 
 /**
  * One document from any dialect to any other. What it is can be told, or found out: a request by the detector, a card by its
@@ -65,7 +66,7 @@ function kindOf(document: unknown, options: TranslateOptions): DocumentKind {
   if ('error' in members) return 'response';
   const found = options.registry.readCard(document, options.env);
   if (found?.card.ok === true && 'name' in members) return 'card';
-  const [answer, event] = [bestReading(document, 'response', options), bestReading(document, 'event', options)];
+  const [answer, event] = [bestReading(document, options), bestRecording([document], options)];
   return event !== undefined && (answer === undefined || event.apart < answer.apart) ? 'event' : 'response';
 }
 
@@ -81,7 +82,8 @@ function translateRequest(document: unknown, options: TranslateOptions): Transla
   const value = demand(from.decode(shape, params, { ...options.env, ...rpcId }), from, 'params');
   const name = options.to.methods[operation];
   if (name === undefined) throw new A2AError('UNSUPPORTED_OPERATION', `${options.to.title} has no ${operation}`);
-  const { json, lost } = encodeWithLosses(options.to, [shape, value], options.env);
+  const { json, lost, kept } = encodeWithLosses(options.to, [shape, value], options.env);
+  if (kept === undefined) demand(options.to.decode(shape, json, options.env), options.to, 'params');
   return { from, kind: 'request', operation, lost, output: [{ jsonrpc: '2.0', id: (id ?? null) as Json, method: name, params: json }] };
 }
 
@@ -90,7 +92,7 @@ function translateResponse(document: unknown, options: TranslateOptions): Transl
   const envelope = (answer: Record<string, Json>): Json =>
     'jsonrpc' in members ? { jsonrpc: '2.0', id: (members['id'] ?? null) as Json, ...answer } : (Object.values(answer)[0] as Json);
   if ('error' in members) return translateError(members['error'], envelope, options);
-  const best = bestReading(document, 'response', options);
+  const best = bestReading(document, options);
   if (best === undefined) throw unreadable('response', options);
   const { json, lost } = encodeWithLosses(options.to, [best.shape, best.value as never], options.env);
   return { from: best.dialect, kind: 'response', operation: best.operation, lost, output: [envelope({ result: json })] };
@@ -135,13 +137,17 @@ function plain(value: unknown): Json {
 }
 
 function translateEvent(document: unknown, options: TranslateOptions): Translation {
-  const best = bestReading(document, 'event', options);
+  return translateEvents([document], options);
+}
+
+/** A recorded stream, in its order: one reader and one writer for all of it, since streams keep state. */
+export function translateEvents(documents: readonly unknown[], options: TranslateOptions): Translation {
+  const best = bestRecording(documents, options);
   if (best === undefined) throw unreadable('event', options);
-  const id = membersOf(document)['id'] as string | number | null | undefined;
-  const events = best.value as readonly TaskEvent[];
-  const frames = framesOf(options.to, events, 'jsonrpc' in membersOf(document) ? (id ?? null) : undefined);
-  const lost = events.flatMap((event) => encodeWithLosses(options.to, ['event', event], options.env).lost);
-  return { from: best.dialect, kind: 'event', lost, output: frames.map((frame) => parsedOrText(frame.data)) };
+  const first = membersOf(documents[0]);
+  const id = 'jsonrpc' in first ? ((first['id'] ?? null) as RpcId) : undefined;
+  const lost = best.events.flatMap((event) => encodeWithLosses(options.to, ['event', event], options.env).lost);
+  return { from: best.dialect, kind: 'event', lost, output: writeRecording(options.to, best.events, id) };
 }
 
 function translateCard(document: unknown, options: TranslateOptions): Translation {
@@ -169,14 +175,11 @@ const ANSWERS: readonly Operation[] = ['send', 'get', 'list', 'push.get', 'push.
  * Reads in every dialect there is and keeps what comes nearest to the same bytes when it is written again. Readers forgive, so
  * almost anything can be read as something; a reading that keeps nothing of the document is none.
  */
-function bestReading(document: unknown, kind: 'response' | 'event', options: TranslateOptions): Reading | undefined {
-  const members = membersOf(document);
-  const raw = 'result' in members && 'jsonrpc' in members ? members['result'] : document;
+function bestReading(document: unknown, options: TranslateOptions): Reading | undefined {
+  const raw = withoutEnvelope(document);
   let best: Reading | undefined;
   for (const dialect of options.from === undefined ? options.registry.all : [options.from]) {
-    for (const reading of kind === 'event' ? eventReadings(dialect, raw, options) : answerReadings(dialect, raw, options)) {
-      if (reading.apart < (best?.apart ?? leaves(raw))) best = reading;
-    }
+    for (const reading of answerReadings(dialect, raw, options)) if (reading.apart < (best?.apart ?? leaves(raw))) best = reading;
   }
   return best;
 }
@@ -192,69 +195,15 @@ function answerReadings(dialect: Dialect, raw: unknown, options: TranslateOption
   });
 }
 
-/** A document that becomes many frames is none of them; to compare it with each would cost their product. */
-const FRAMES_COMPARED_MAX = 8;
-
-function eventReadings(dialect: Dialect, raw: unknown, options: TranslateOptions): readonly Reading[] {
-  const read = dialect.openReader(options.env).read(raw);
-  if (!read.ok || read.value.length === 0) return [];
-  const frames = framesOf(dialect, read.value, undefined);
-  const apart = Math.min(
-    ...frames.slice(0, FRAMES_COMPARED_MAX).map((frame) => distance(raw, withoutResult(parsedOrText(frame.data)))),
-    Number.MAX_SAFE_INTEGER,
-  );
-  return [{ dialect, operation: 'stream', shape: 'event', value: read.value, apart }];
-}
-
-/** A dialect may keep back what ends the work until the stream ends. */
-function framesOf(dialect: Dialect, events: readonly TaskEvent[], requestId: RpcId | undefined): readonly Frame[] {
-  const writer = dialect.openStream(requestId);
-  const frames = writer.frames(events.map((event) => ({ event })));
-  return frames.length > 0 ? frames : writer.end(undefined);
-}
-
-/** How many leaves the two documents do not share. */
-function distance(left: unknown, right: unknown): number {
-  if (equal(left, right)) return 0;
-  if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return leaves(left) + leaves(right);
-  const [a, b] = [membersOf(left), membersOf(right)];
-  let sum = 0;
-  for (const key of new Set([...Object.keys(a), ...Object.keys(b)])) sum += distance(a[key], b[key]);
-  return sum;
-}
-
-function leaves(value: unknown): number {
-  if (value === undefined) return 0;
-  if (typeof value !== 'object' || value === null) return 1;
-  return Object.values(value).reduce((sum: number, member) => sum + leaves(member), 1);
-}
-
 function demand<T>(decoded: Decoded<T>, from: Dialect, name: string): T {
   if (decoded.ok) return decoded.value;
   if (decoded.reason === 'not-in-dialect') throw new A2AError('UNSUPPORTED_OPERATION', `${from.title} has no such document`);
   const fault = invalidParams({ path: [name, decoded.path].filter((piece) => piece !== '').join('.'), problem: decoded.problem });
-  throw new A2AError('INVALID_PARAMS', `read as ${from.title}: ${fault.message}`, fault.details);
+  throw new A2AError('INVALID_PARAMS', `as ${from.title}: ${fault.message}`, fault.details);
 }
 
 function unreadable(kind: DocumentKind, options: TranslateOptions): A2AError {
   const who = options.from === undefined ? 'any known dialect' : options.from.title;
   const what = options.kind === undefined ? 'request, response, event or card' : kind;
   return new A2AError('INVALID_REQUEST', `this is no ${what} of ${who}`);
-}
-
-function membersOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
-}
-
-function withoutResult(frame: Json): unknown {
-  const members = membersOf(frame);
-  return 'result' in members && 'jsonrpc' in members ? members['result'] : frame;
-}
-
-function parsedOrText(data: string): Json {
-  try {
-    return JSON.parse(data) as Json;
-  } catch {
-    return data;
-  }
 }

@@ -80,6 +80,27 @@ describe('parley translate', () => {
     expect(out).toBe('{"taskId":"t","contextId":"c","status":{"state":"working"}}\n');
   });
 
+  it('keeps the state of a stream over all of its frames', () => {
+    const chunk = (id: string, more = '') =>
+      `data: {"kind":"artifact-update","taskId":"t","contextId":"c","artifact":{"artifactId":"${id}","parts":[{"kind":"text","text":"x"}]}${more}}\n\n`;
+    const end = 'data: {"kind":"status-update","taskId":"t",\ndata: "contextId":"c","status":{"state":"completed"},"final":true}\n\n';
+    const stream = chunk('a') + chunk('b') + chunk('a', ',"append":true') + end;
+    const frames = parley(['translate', '--to', 'v01'], stream)
+      .out.trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(frames.map((frame) => frame.artifact?.index)).toEqual([0, 1, 0, undefined]);
+    expect(parley(['translate', '--to', 'cortex'], stream).out).toMatch(/\[DONE\]\n$/);
+  });
+
+  it('says what the target can’t do without', () => {
+    const { code, err } = parley(
+      ['translate', '--to', 'v10'],
+      '{"jsonrpc":"2.0","id":1,"method":"tasks/pushNotificationConfig/get","params":{"id":"t1"}}',
+    );
+    expect([code, err]).toEqual([1, 'parley: as A2A 1.0: params.id is required\n']);
+  });
+
   it('prints every dialect for --to all, and skips those that lack the operation', () => {
     const { code, err } = parley(['translate', '--to', 'all'], '{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"t"}}');
     expect(code).toBe(0);
@@ -93,8 +114,9 @@ describe('parley translate', () => {
   });
 
   it.each([
-    ['not JSON', ['--to', 'v10'], 'nope', 1, /not JSON \(line 1/],
+    ['not JSON', ['--to', 'v10'], 'nope', 1, /not JSON \(document 1/],
     ['nobody’s document', ['--to', 'v10'], '{}', 1, /--kind/],
+    ['an empty list', ['--to', 'v10'], '[]', 1, /--kind/],
     [
       'another dialect’s method',
       ['--from', 'society', '--to', 'v10'],
@@ -108,7 +130,7 @@ describe('parley translate', () => {
       ['--to', 'v10'],
       V10_FILE.replace('"messageId":"m1",', ''),
       1,
-      /read as A2A 1\.0: params\.message\.messageId is required/,
+      /as A2A 1\.0: params\.message\.messageId is required/,
     ],
     [
       'an operation that the target lacks',

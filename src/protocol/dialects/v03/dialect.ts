@@ -38,7 +38,7 @@ export const v03: Dialect = kindDialect(edition);
 export const v03TaskId: Dialect = kindDialect({
   ...edition,
   id: 'v03.taskid',
-  title: 'A2A 0.3 with taskId',
+  title: 'A2A 0.3 as coding-agent-a2a spells it (taskId)',
   taskId: 'taskId',
   card: { ...card, detect: () => 'no' },
   detect: (hints) => (saysTaskId(hints) ? 'shape' : 'no'),

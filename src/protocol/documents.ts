@@ -1,0 +1,38 @@
+import { equal } from './differences.ts';
+import type { Json } from './json.ts';
+
+/** Looking at JSON documents whose kind is not known yet. */
+export function membersOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
+}
+
+/** What a JSON-RPC envelope holds, or the document itself. */
+export function withoutEnvelope(document: unknown): unknown {
+  const members = membersOf(document);
+  return 'result' in members && 'jsonrpc' in members ? members['result'] : document;
+}
+
+export function parsedOrText(data: string): Json {
+  try {
+    return JSON.parse(data) as Json;
+  } catch {
+    return data;
+  }
+}
+
+/** How many leaves the two documents do not share. */
+export function distance(left: unknown, right: unknown): number {
+  if (equal(left, right)) return 0;
+  if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return leaves(left) + leaves(right);
+  const [a, b] = [membersOf(left), membersOf(right)];
+  let sum = 0;
+  for (const key of new Set([...Object.keys(a), ...Object.keys(b)])) sum += distance(a[key], b[key]);
+  return sum;
+}
+
+/** An empty list or object says nothing: it is no leaf. */
+export function leaves(value: unknown): number {
+  if (value === undefined) return 0;
+  if (typeof value !== 'object' || value === null) return 1;
+  return Object.values(value).reduce((sum: number, member) => sum + leaves(member), 0);
+}
