@@ -6,6 +6,7 @@ import { StoreError } from './faults.ts';
  * defaults: a `synchronous` that is silently NORMAL loses acknowledged commits when the power goes.
  */
 const SETTINGS: readonly (readonly [pragma: string, value: string | number, isNow: string | number])[] = [
+  ['page_size', 4096, 4096],
   ['journal_mode', 'wal', 'wal'],
   ['synchronous', 'full', 2],
   ['wal_autocheckpoint', 0, 0],

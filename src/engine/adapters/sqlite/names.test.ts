@@ -52,6 +52,7 @@ describe('names', () => {
   const STEP = fc.oneof(
     { weight: 5, arbitrary: fc.record({ kind: fc.constant('add' as const), what: fc.array(fc.nat(12), { maxLength: 5 }) }) },
     { weight: 2, arbitrary: fc.record({ kind: fc.constant('drop' as const), what: fc.array(fc.nat(), { maxLength: 3 }) }) },
+    { weight: 2, arbitrary: fc.record({ kind: fc.constant('look' as const), what: fc.array(fc.nat(12), { maxLength: 5 }) }) },
     { weight: 1, arbitrary: fc.record({ kind: fc.constant('restart' as const), what: fc.constant([]) }) },
   );
 
@@ -78,7 +79,12 @@ describe('names', () => {
             db.prepare('DELETE FROM send WHERE n = ?').run(n);
             names.drop({ hash, n });
           };
-          transact(names, () => what.forEach(kind === 'add' ? add : drop), luck > 1);
+          const look = (hash: number): void => {
+            names.find(hash, () => undefined);
+            for (const [n, at] of next) if (at === hash) expect(names.find(hash, (found) => (found === n ? n : undefined))).toBe(n);
+          };
+          const steps = { add, drop, look, restart: () => {} };
+          transact(names, () => what.forEach(steps[kind]), luck > 1);
           if (luck > 1) sends = next;
         }
         for (const [n, hash] of sends) expect(names.find(hash, (found) => (found === n ? n : undefined))).toBe(n);

@@ -20,6 +20,7 @@ export interface Names {
 export const GENERATION = 16_384;
 /** Each new name takes so many of the generation before it along. */
 const PACE = 2;
+const ABSENT_MAX = 4096;
 
 interface Draining {
   readonly names: Map<number, number>;
@@ -45,27 +46,22 @@ export function createNames(db: DatabaseSync, start: NamesStart, generation: num
   const indexed = query<{ n: number }>(db, 'SELECT n FROM name WHERE hash = ?');
   const insert = command(db, 'INSERT OR IGNORE INTO name (hash, n) VALUES (?, ?)');
   const remove = command(db, 'DELETE FROM name WHERE hash = ? AND n = ?');
+  /** Not in the index, as somebody found who is about to add it. */
+  const absent = new Set<number>();
   let young = new Map<number, number>();
   let draining: Draining | undefined;
   let named = start.named;
   let last = named;
   // Of the transaction under way.
-  let added: Named[] = [];
-  let dropped: Named[] = [];
-  let drained = 0;
+  let [added, dropped, drained]: [Named[], Named[], number] = [[], [], 0];
 
   const add = (name: Named): void => {
     last = Math.max(last, name.n);
+    absent.delete(name.hash);
     // Two names with one hash, both new: rare enough to put the second where it would go anyway.
     if (young.has(name.hash)) insert(name.hash, name.n);
     else young.set(name.hash, name.n);
   };
-  /** The generation that has gathered goes to the index from now on. */
-  const turn = (): void => {
-    draining = { names: young, sorted: Float64Array.from(young.keys()).sort(), upTo: last, done: 0 };
-    young = new Map();
-  };
-
   for (const name of start.recent) add(name);
 
   return {
@@ -74,7 +70,10 @@ export function createNames(db: DatabaseSync, start: NamesStart, generation: num
         const found = n === undefined ? undefined : tryOne(n);
         if (found !== undefined) return found;
       }
-      return indexed.all(hash).reduce<ReturnType<typeof tryOne>>((found, { n }) => found ?? tryOne(n), undefined);
+      if (absent.has(hash)) return undefined;
+      const known = indexed.all(hash);
+      if (known.length === 0) note(absent, hash);
+      return known.reduce<ReturnType<typeof tryOne>>((found, { n }) => found ?? tryOne(n), undefined);
     },
     add: (name) => {
       add(name);
@@ -87,10 +86,9 @@ export function createNames(db: DatabaseSync, start: NamesStart, generation: num
     flush: () => {
       if (draining === undefined) return named;
       drained = Math.min(draining.sorted.length, draining.done + added.length * PACE);
-      for (let at = draining.done; at < drained; at += 1) {
-        const hash = draining.sorted[at] ?? 0;
-        const n = draining.names.get(hash);
-        if (n !== undefined) insert(hash, n);
+      for (const { hash, n } of portionOf(draining, drained)) {
+        insert(hash, n);
+        absent.delete(hash);
       }
       return drained === draining.sorted.length ? draining.upTo : named;
     },
@@ -104,12 +102,31 @@ export function createNames(db: DatabaseSync, start: NamesStart, generation: num
           draining = undefined;
         }
       }
-      added = [];
-      dropped = [];
-      drained = 0;
-      if (draining === undefined && young.size >= generation) turn();
+      [added, dropped, drained] = [[], [], 0];
+      if (draining === undefined && young.size >= generation) {
+        draining = drainingOf(young, last);
+        young = new Map();
+      }
     },
   };
+}
+
+/** The generation that has gathered, on its way to the index from now on. */
+function drainingOf(names: Map<number, number>, upTo: number): Draining {
+  return { names, sorted: Float64Array.from(names.keys()).sort(), upTo, done: 0 };
+}
+
+/** What is still there of it, up to a place. */
+function portionOf({ names, sorted, done }: Draining, upTo: number): readonly Named[] {
+  return Array.from(sorted.subarray(done, upTo)).flatMap((hash) => {
+    const n = names.get(hash);
+    return n === undefined ? [] : [{ hash, n }];
+  });
+}
+
+function note(absent: Set<number>, hash: number): void {
+  if (absent.size >= ABSENT_MAX) absent.clear();
+  absent.add(hash);
 }
 
 function forget(names: Map<number, number>, { hash, n }: Named): void {

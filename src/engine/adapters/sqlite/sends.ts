@@ -40,7 +40,10 @@ export function createSends(db: DatabaseSync, realms: Realms, named: number): Se
   const byNumber = query<Stored>(db, `SELECT ${COLUMNS} FROM send WHERE n = ?`);
   const insert = command(db, `INSERT INTO send (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
   const replace = command(db, 'UPDATE send SET fingerprint = ?, at = ?, task = ?, seq = ?, answer = ?, delivered = ?, sum = ? WHERE n = ?');
-  const markDelivered = command(db, 'UPDATE send SET delivered = 1, sum = sum + 1 WHERE n = ? AND delivered = 0');
+  const markDelivered = command(
+    db,
+    'UPDATE send SET delivered = 1, sum = sum + 1 WHERE n = ? AND realm = ? AND token = ? AND delivered = 0',
+  );
   const dropTask = query<Named>(db, 'DELETE FROM send WHERE task = ? RETURNING n, name AS hash');
   const dropBefore = query<Named>(db, 'DELETE FROM send WHERE task IS NULL AND at < ? RETURNING n, name AS hash');
   const idOf = query<{ id: string }>(db, 'SELECT id FROM task WHERE key = ?');
@@ -79,8 +82,10 @@ export function createSends(db: DatabaseSync, realms: Realms, named: number): Se
       last = n;
     },
     deliver: (name) => {
-      const stored = findByName(name);
-      if (stored !== undefined) markDelivered(stored.n);
+      const realm = realms.find(name.owner, name.agent);
+      if (realm === undefined) return;
+      const token = toText(name.token);
+      names.find(hashOf(realm.key, token), (n) => (markDelivered(n, realm.key, token) === 1 ? n : undefined));
     },
     forgetTask: (task) => dropTask.all(task).forEach(names.drop),
     forgetBefore: (at) => dropBefore.all(at).forEach(names.drop),
