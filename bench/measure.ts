@@ -48,6 +48,15 @@ function run(work: () => number, iterations: number): number {
   return sink < 0 ? Number.NaN : (took * 1000) / iterations;
 }
 
+/** A median with its quartiles, for people. */
+export function quartiles(values: readonly number[], digits = 2): string {
+  const sorted = values.toSorted((a, b) => a - b);
+  const [low, middle, high] = [0.25, 0.5, 0.75].map((share) =>
+    quantile(sorted, share).toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits }),
+  );
+  return `${middle} (${low}–${high})`;
+}
+
 function quantile(sorted: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }

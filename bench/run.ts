@@ -3,14 +3,48 @@ import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import type { CodecRow } from './codec.ts';
 import { benchCodecs } from './codec.ts';
+import type { Figure } from './server.ts';
+import { benchDialects, benchSends, benchStart, benchStreams } from './server.ts';
 
-const { values } = parseArgs({ options: { rounds: { type: 'string' }, write: { type: 'boolean' }, json: { type: 'boolean' } } });
-const rounds = Number(values.rounds ?? 15);
-const rows = benchCodecs(rounds);
+/**
+ * Everything that is measured, in one command. `--only codec,sends,dialects,streams,start` takes a part; `--write` puts the tables
+ * into docs/benchmarks.md. bench/engine.ts and bench/store.ts look deeper into one room.
+ */
+const { values } = parseArgs({
+  options: {
+    rounds: { type: 'string' },
+    ms: { type: 'string' },
+    only: { type: 'string' },
+    write: { type: 'boolean' },
+    json: { type: 'boolean' },
+  },
+});
+const rounds = Number(values.rounds ?? 11);
+const ms = Number(values.ms ?? 1500);
+const only = (values.only ?? 'codec,sends,dialects,streams,start').split(',');
 
-if (values.json === true) for (const row of rows) console.log(JSON.stringify(row));
-else console.log(table(rows));
-if (values.write === true) writeSection('codec', `${table(rows)}\n\n${machine()}`);
+if (only.includes('codec')) {
+  const rows = benchCodecs(rounds);
+  if (values.json === true) for (const row of rows) console.log(JSON.stringify(row));
+  else console.log(table(rows));
+  if (values.write === true) writeSection('codec', `${table(rows)}\n\n${machine()}`);
+}
+const figures = [
+  ...(only.includes('sends') ? await benchSends(rounds, ms) : []),
+  ...(only.includes('dialects') ? await benchDialects(rounds, ms) : []),
+  ...(only.includes('streams') ? await benchStreams(rounds) : []),
+  ...(only.includes('start') ? await benchStart(rounds) : []),
+];
+if (figures.length > 0) {
+  if (values.json === true) for (const figure of figures) console.log(JSON.stringify(figure));
+  else console.log(figureTable(figures));
+  if (values.write === true) writeSection('server', `${figureTable(figures)}\n\n${machine()}`);
+}
+
+function figureTable(all: readonly Figure[]): string {
+  const lines = all.map(({ what, value, beside, goal }) => `| ${what} | ${value} | ${beside} | ${goal} |`);
+  return ['| work | measured | beside it | goal |', '|---|---|---|---|', ...lines].join('\n');
+}
 
 function table(all: readonly CodecRow[]): string {
   const works = [...new Set(all.map((row) => row.work))];

@@ -39,8 +39,8 @@ async function run(args: readonly string[]): Promise<number> {
   const log = logFor(settings);
   const broken = Promise.withResolvers<number>();
   const served = await start(found, settings, { log, onBroken: () => broken.resolve(1) });
+  const stopped = untilSignal(); // before anybody hears that we are ready: a signal that follows at once must be heard too
   say(flags.json, served, settings);
-  const stopped = untilSignal();
   const code = await Promise.race([stopped.then(() => 0), broken.promise]);
   if (code !== 0) log.error('the store has failed; stopping, so that a restart can recover what is on disk');
   if (flags.json) process.stdout.write('{"event":"stopping"}\n');

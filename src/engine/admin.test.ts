@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Store } from '#engine';
 import { seq, taskId } from '#protocol';
 import {
   AT_ONCE,
@@ -18,6 +19,7 @@ import {
   wordsOf,
   world,
 } from '../../test/support/engine.ts';
+import { memoryStore } from './adapters/memory.ts';
 
 describe('the operators’ service', () => {
   it('sees the tasks of all, filtered and in pages', async () => {
@@ -68,6 +70,24 @@ describe('the operators’ service', () => {
     for (const call of [admin.task(taskId('x')), admin.events({ id: taskId('x') }), admin.retry(taskId('x')), admin.delete(taskId('x'))]) {
       await expect(call).rejects.toMatchObject({ kind: 'TASK_NOT_FOUND' });
     }
+  });
+
+  it('shows nothing that is not durable', async () => {
+    const kept = memoryStore();
+    let door: Promise<void> = Promise.resolve();
+    const held: Store = { ...kept, commit: (batch) => door.then(() => kept.commit(batch)) };
+    const { promise, resolve: open } = Promise.withResolvers<void>();
+    const { service, engine } = await world(hanging, { store: held });
+    const { id } = taskOf(await service.send(request('go', AT_ONCE), ctx()));
+    await quiet(20);
+    const { last } = await engine.admin.task(id);
+    door = promise;
+    const cancel = service.cancel({ id }, ctx());
+    await quiet(20);
+    expect(await engine.admin.task(id)).toMatchObject({ last, state: 'TASK_STATE_WORKING' });
+    open();
+    await cancel;
+    expect(await engine.admin.task(id)).toMatchObject({ last: last + 1, state: 'TASK_STATE_CANCELED' });
   });
 
   it('sends the last message of a finished task once more, as its owner, in its context', async () => {

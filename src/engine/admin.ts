@@ -26,7 +26,13 @@ export function createAdmin(core: Core): AdminService {
       const { rows, nextPageToken } = await pageOf(core, filter, request);
       return { tasks: rows.map((row) => shown(core, row)), nextPageToken, totalSize: await core.store.count(filter) };
     },
-    task: (id) => withAny(core, id, async (live) => ({ ...shown(core, live.row), task: await foldTo(core, live, live.committed) })),
+    task: (id) =>
+      withAny(core, id, async (live) => {
+        // Not the live row: that one is ahead of the disk, and nobody is shown what a crash can take back.
+        const row = await core.store.task('any', id);
+        if (row === undefined) throw noTask(id);
+        return { ...shown(core, row), task: await foldTo(core, live, row.last) };
+      }),
     events: ({ id, after = 0 as Seq, limit = EVENTS_MAX }) => withAny(core, id, (live) => eventsOf(core, live, { after, limit })),
     retry: (id) => withAny(core, id, (live) => retry(core, live)),
     delete: async (id) => {
@@ -58,13 +64,17 @@ async function eventsOf(
 
 async function withAny<T>(core: Core, id: TaskId, use: (live: Live) => Promise<T>): Promise<T> {
   const live = await hold(core, 'any', id);
-  if (live === undefined) throw new A2AError('TASK_NOT_FOUND', `there is no task ${id}`, { info: { taskId: id } });
+  if (live === undefined) throw noTask(id);
   try {
     live.announced = true;
     return await use(live);
   } finally {
     release(core, live);
   }
+}
+
+function noTask(id: TaskId): A2AError {
+  return new A2AError('TASK_NOT_FOUND', `there is no task ${id}`, { info: { taskId: id } });
 }
 
 function shown(core: Core, row: TaskRow): AdminTask {

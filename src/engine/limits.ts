@@ -76,7 +76,7 @@ export const DEFAULT_ENGINE_LIMITS: EngineLimits = {
   runAskMsMax: DAY,
   runGraceMs: 10_000,
   windowEvents: 1024,
-  windowBytes: 8 * MIB,
+  windowBytes: MIB / 4,
   tailEvents: 1024,
   tailBytes: 4 * MIB,
   firstOutputMs: 250,

@@ -292,6 +292,32 @@ describe('group commit', () => {
     expect(batches).toEqual([100]);
   });
 
+  it('takes no more into one than the event loop can bear, and loses and delays nobody for it', async () => {
+    const kept = memoryStore();
+    const sizes: number[] = [];
+    const counting: Store = {
+      ...kept,
+      commit: async (batch) => {
+        sizes.push(batch.reduce((sum, write) => sum + (write.kind === 'task' ? write.entries.length : 0), 0));
+        await kept.commit(batch);
+      },
+    };
+    const { service } = await world(
+      async function* () {
+        for (let at = 0; at < 900; at += 1) yield { kind: 'text', text: 'x' };
+      },
+      { store: counting },
+    );
+    const sends = Array.from({ length: 8 }, (_, at) => service.send(request(`go ${at}`), ctx()));
+    const first = await Promise.race(sends);
+    // Whoever waits for what is written now does not wait for what others write later.
+    await expect(service.cancel({ id: taskOf(first).id }, ctx())).rejects.toMatchObject({ kind: 'TASK_NOT_CANCELABLE' });
+    const tasks = (await Promise.all(sends)).map(taskOf);
+    expect(tasks.map((task) => textOf(task).length)).toEqual(Array.from({ length: 8 }, () => 900));
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(1024);
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(8 * 902);
+  });
+
   it('shows nobody an event that is not durable', async () => {
     const kept = memoryStore();
     const door = fakeTime();

@@ -1,4 +1,5 @@
 import { A2AError, isA2AError } from '#protocol';
+import type { Gathered, Waiter } from './gathered.ts';
 import type { EngineLimits } from './limits.ts';
 import type { Live, Unsaved } from './live.ts';
 import { gathering, NOTHING, wakeAll } from './live.ts';
@@ -39,26 +40,10 @@ interface WriterOptions {
   readonly onBroken: (cause: unknown) => void;
 }
 
-interface Waiter {
-  readonly who: 'request' | 'run';
-  readonly resolve: () => void;
-  readonly reject: (cause: unknown) => void;
-}
-
-interface Lazy {
-  readonly write: Write;
-  readonly onDurable: () => void;
-}
-
-/** Everything that waits for a commit, and then everything that is in one. */
-interface Gathered {
-  readonly lives: Live[];
-  readonly others: Write[];
-  readonly lazies: Lazy[];
-  readonly waiters: Waiter[];
-}
-
 const RETRY_MS = 1000;
+/** A commit holds the event loop until it is on disk, and so does telling its readers: what is above this waits for the next one. */
+const COMMIT_EVENTS = 1024;
+const COMMIT_BYTES = 262_144;
 
 export function createWriter(options: WriterOptions): Writer {
   return new GroupWriter(options);
@@ -72,6 +57,9 @@ class GroupWriter implements Writer {
   #stalled: A2AError | undefined;
   #broken: A2AError | undefined;
   #commits = 0;
+  /** Tasks ever handed over, and taken into a commit. */
+  #queued = 0;
+  #taken = 0;
 
   constructor(options: WriterOptions) {
     this.#options = options;
@@ -93,6 +81,7 @@ class GroupWriter implements Writer {
     if (live.isDirty) return;
     live.isDirty = true;
     this.#next.lives.push(live);
+    this.#queued += 1;
     this.#schedule();
   }
 
@@ -116,7 +105,7 @@ class GroupWriter implements Writer {
         reject(refusal);
         return;
       }
-      this.#next.waiters.push({ who, resolve, reject });
+      this.#next.waiters.push({ who, after: this.#queued, resolve, reject });
       this.#schedule();
     });
   }
@@ -133,8 +122,7 @@ class GroupWriter implements Writer {
   }
 
   #flush(): void {
-    const taken = this.#next;
-    this.#next = gather();
+    const taken = this.#take();
     const batch = batchOf(taken);
     if (batch.length === 0) {
       this.#done(taken);
@@ -154,6 +142,26 @@ class GroupWriter implements Writer {
         (cause: unknown) => this.#failed(taken, cause),
       );
     } else this.#done(taken);
+  }
+
+  /** As much of what has gathered as one commit may hold, oldest first; of one task, all of it. */
+  #take(): Gathered {
+    const { lives, others, lazies, waiters } = this.#next;
+    let [count, events, bytes] = [0, 0, 0];
+    for (const { pending } of lives) {
+      events += pending.entries.length;
+      bytes += pending.bytes;
+      if (count > 0 && (events > COMMIT_EVENTS || bytes > COMMIT_BYTES)) break;
+      count += 1;
+    }
+    this.#taken += count;
+    if (count === lives.length) {
+      this.#next = gather();
+      return { lives, others, lazies, waiters };
+    }
+    const isIn = ({ after }: Waiter): boolean => after <= this.#taken;
+    this.#next = { ...gather(), lives: lives.slice(count), waiters: waiters.filter((waiter) => !isIn(waiter)) };
+    return { lives: lives.slice(0, count), others, lazies, waiters: waiters.filter(isIn) };
   }
 
   #done(taken: Gathered): void {
@@ -177,11 +185,13 @@ class GroupWriter implements Writer {
     for (const live of taken.lives) putBack(live, next.lives);
     const waiters = [...taken.waiters, ...next.waiters];
     this.#stalled = cause;
+    this.#queued = this.#taken + next.lives.length;
     this.#next = {
       lives: next.lives,
       others: [...taken.others, ...next.others],
       lazies: [...taken.lazies, ...next.lazies],
-      waiters: waiters.filter((waiter) => waiter.who === 'run'),
+      // What was put back stands at the end: whoever still waits, waits for all of it.
+      waiters: waiters.filter((waiter) => waiter.who === 'run').map((waiter) => ({ ...waiter, after: this.#queued })),
     };
     for (const waiter of waiters) if (waiter.who === 'request') waiter.reject(cause);
     for (const live of next.lives) wakeAll(live);

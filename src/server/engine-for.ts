@@ -1,5 +1,5 @@
 import type { Engine } from '#engine';
-import { createEngine } from '#engine';
+import { createEngine, timeOrderedIds } from '#engine';
 import type { Agent, AgentCard } from '#protocol';
 import { A2AError } from '#protocol';
 import { memoryStore } from '../engine/adapters/memory.ts';
@@ -30,6 +30,7 @@ export function engineFor(given: ReadonlyMap<string, AgentLike>, { options, metr
   const engine = createEngine({
     store: meteredStore(store ?? memoryStore(), metrics),
     agents,
+    ids: timeOrderedIds(), // the store's index of ids then grows at its end
     limits: { ...(store === undefined ? { finishedMsMax: MEMORY_FINISHED_MS } : {}), ...options.limits },
     ...(blobs === undefined ? {} : { blobs }),
     ...(idempotency === undefined ? {} : { idempotency }),

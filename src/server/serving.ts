@@ -1,6 +1,6 @@
 import type { Asked, ServeOptions } from '#bindings';
 import type { AgentCard } from '#protocol';
-import { countedIds } from '#protocol';
+import { countedIds, withoutEndSlashes } from '#protocol';
 import type { ServerLimits } from './limits.ts';
 import type { Log } from './log.ts';
 import type { HandlerOptions } from './options.ts';
@@ -46,7 +46,7 @@ export interface Whereabouts {
 }
 
 export function whereabouts(url: string | undefined): Whereabouts {
-  const configured = url?.replace(/\/+$/, '');
+  const configured = url === undefined ? undefined : withoutEndSlashes(url);
   let first = configured;
   return {
     of: (asked) => configured ?? asked.origin,

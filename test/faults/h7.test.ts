@@ -102,7 +102,7 @@ describe('H8: bodies', () => {
     const body = JSON.stringify(sendBody('x'));
     const { text } = await raw(
       server.port,
-      `${head(`Content-Length: ${body.length}\r\nConnection: close\r\n`, '/message:send')}${body}GET /healthz`,
+      `${head(`Content-Length: ${body.length}\r\nConnection: close\r\n`, '/message:send') + body}GET /healthz`,
     );
     expect(text.match(/HTTP\/1\.1/g)).toHaveLength(1);
     expect(text).not.toContain('"ok"');

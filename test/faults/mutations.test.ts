@@ -22,7 +22,7 @@ const outcomes = new Map<string, number>();
 let decoded = 0;
 const registry = createRegistry(DIALECTS.map(counting));
 
-describe('mutated requests', () => {
+describe('I1: mutated requests', () => {
   for (const { dialect, exchanges } of folders) {
     it(`of ${dialect} are refused or served, never a fault`, { timeout: 120_000 }, async () => {
       for (const [at, exchange] of exchanges.entries()) await mutateOne(exchange, at + 1, Math.ceil(MUTATIONS / total));

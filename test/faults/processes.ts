@@ -15,22 +15,32 @@ export interface Child {
   said(start: string): Promise<void>;
 }
 
+/** None of them outlives the tests. */
+const alive = new Set<ChildProcess>();
+process.on('exit', () => {
+  for (const child of alive) child.kill('SIGKILL');
+});
+
 /** A program of `children/`, under this Node. `before` is put in front: a tracer, another user. */
 export function startChild(name: string, args: readonly string[], before: readonly string[] = []): Child {
-  const file = fileURLToPath(new URL(`children/${name}.ts`, import.meta.url));
-  const [command = '', ...rest] = [
-    ...before,
-    process.execPath,
-    '--conditions=our-src',
+  return startNode([fileURLToPath(new URL(`children/${name}.ts`, import.meta.url)), ...args], { before });
+}
 
-    file,
-    ...args,
-  ];
+export interface Surroundings {
+  readonly before?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** Node with these arguments: its options, a file, and what that gets. */
+export function startNode(args: readonly string[], { before = [], env = {} }: Surroundings = {}): Child {
+  const node = [process.execPath, '--conditions=our-src', '--disable-warning=ExperimentalWarning'];
+  const [command = '', ...rest] = [...before, ...node, ...args];
   const child = spawn(command, rest, {
     stdio: ['ignore', 'pipe', 'pipe'],
     // Compiling takes most of a child's life. A child that ends by itself leaves what it compiled to the next.
-    env: { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), 'parley-compiled') },
+    env: { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), 'parley-compiled'), ...env },
   });
+  alive.add(child);
   let out = '';
   let errors = '';
   let wakes: (() => void)[] = [];
@@ -46,7 +56,10 @@ export function startChild(name: string, args: readonly string[], before: readon
   });
   const lines = (): readonly string[] => out.split('\n').slice(0, -1);
   const ended = new Promise<{ code: number | null; signal: string | null }>((resolve) => {
-    child.on('close', (code, signal) => resolve({ code, signal }));
+    child.on('close', (code, signal) => {
+      alive.delete(child);
+      resolve({ code, signal });
+    });
   });
   return {
     process: child,

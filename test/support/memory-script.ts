@@ -1,6 +1,6 @@
 import type { Message, TaskEvent } from '#protocol';
 import { artifactId, createAgentTextMessage, createTaskStatus, getTextFromMessage } from '#protocol';
-import type { TaskRecord } from './memory-service.ts';
+import type { TaskRecord } from './memory-record.ts';
 
 /** The time of every status, so that tests can compare whole values. */
 const AT = new Date('2026-03-12T00:00:00.000Z');

@@ -2,10 +2,7 @@ import type {
   A2AService,
   AgentCard,
   CallContext,
-  ContextId,
-  DialectId,
   EventStream,
-  ExternalId,
   GetRequest,
   ListRequest,
   Logged,
@@ -35,22 +32,8 @@ import {
   seq,
   taskId,
 } from '#protocol';
+import type { TaskRecord } from './memory-record.ts';
 import { directivesOf, script, statusEvent } from './memory-script.ts';
-
-/** A task and its log: the log is the truth, `task` is folded from it as it grows. */
-export interface TaskRecord {
-  readonly id: TaskId;
-  readonly contextId: ContextId;
-  readonly principal: string;
-  readonly origin: DialectId;
-  readonly alias: ExternalId | undefined;
-  readonly log: Logged[];
-  readonly push: Map<string, PushConfig>;
-  readonly stopped: Promise<void>;
-  readonly stop: () => void;
-  task: Task;
-  asked: boolean;
-}
 
 /** What reached the service, for tests to look at. */
 export interface Seen {

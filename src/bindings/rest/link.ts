@@ -13,7 +13,7 @@ import type {
   StreamOperation,
   UnaryOperation,
 } from '#protocol';
-import { A2AError } from '#protocol';
+import { A2AError, withoutEndSlashes } from '#protocol';
 import { incomingEvents, isEventStream } from '../incoming.ts';
 import { JSON_TYPE } from '../media.ts';
 import type { LinkOptions } from '../outward.ts';
@@ -30,7 +30,6 @@ import {
   unreadable,
   unsupported,
 } from '../outward.ts';
-import { withoutSlashesAtEnd } from '../path.ts';
 import { EVENT_STREAM } from '../sse.ts';
 import { fillPath, queryOf, routeFor } from './wire.ts';
 
@@ -136,7 +135,7 @@ async function go<Op extends Operation>(operation: Op, given: Requests[Op], { li
     ...(after === undefined ? {} : { 'Last-Event-ID': String(after) }),
     ...(await requestHeaders(options, ctx)),
   };
-  const url = `${withoutSlashesAtEnd(options.url)}${path}${hasBody ? '' : queryOf(left)}`;
+  const url = `${withoutEndSlashes(options.url)}${path}${hasBody ? '' : queryOf(left)}`;
   return await send({ url, method: route.verb, headers, ...(hasBody ? { body: JSON.stringify(left) } : {}) }, options, ctx);
 }
 

@@ -2,6 +2,7 @@ import type { AgentInterface } from '../card.ts';
 import { A2AError } from '../errors.ts';
 import type { TenantId } from '../ids.ts';
 import type { Mutable } from '../json.ts';
+import { withoutEndSlashes } from '../slashes.ts';
 
 export interface InterfaceOptions {
   /** The binding that clients of 1.0 should take if they can speak several. The oldest know nothing but JSON-RPC. */
@@ -39,5 +40,5 @@ function checkedBase(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   const plain = url !== null && /^https?:$/.test(url.protocol) && `${url.username}${url.password}${url.search}${url.hash}` === '';
   if (!plain) throw new A2AError('INVALID_PARAMS', 'the base of an agent must be an http(s) address without user, query or fragment');
-  return url.href.replace(/\/+$/, '');
+  return withoutEndSlashes(url.href);
 }

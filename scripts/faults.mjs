@@ -1,0 +1,11 @@
+// `npm run faults`: every repeated fault in its full size (1,000 kills of the server, 10,000 streams …). Takes about an hour.
+import { ensureInstalled, runTool } from './install.mjs';
+
+ensureInstalled();
+process.env['PARLEY_FAULTS'] = 'full';
+const { status } = runTool('vitest', [
+  'run',
+  '--no-file-parallelism',
+  ...(process.argv.length > 2 ? process.argv.slice(2) : ['test/faults']),
+]);
+process.exit(status ?? 1);

@@ -1,0 +1,56 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Store, Write } from '#engine';
+import { createScript } from '../../../src/agents/built-in/script.ts';
+import { openSqliteStore } from '../../../src/engine/adapters/sqlite.ts';
+import { serve } from '../../../src/server/adapters/node.ts';
+
+/**
+ * The control of E1: a server whose store says `durable` and writes a moment later. Nothing of it can be reached from
+ * `parley serve`. Called as that is: `--data DIR` and what follows.
+ */
+const DIR = process.argv[process.argv.indexOf('--data') + 1] ?? '';
+const LATER_MS = 25;
+mkdirSync(DIR, { recursive: true });
+const honest = openSqliteStore(join(DIR, 'tasks.db'), { ballastBytes: 0 });
+
+let promised: Write[][] = [];
+let timer: ReturnType<typeof setTimeout> | undefined;
+const keep = (): void => {
+  clearTimeout(timer);
+  timer = undefined;
+  const batches = promised;
+  promised = [];
+  for (const batch of batches) void honest.commit(batch);
+};
+/** Whoever reads sees what was promised: the lie shows only when the process dies. */
+const after =
+  <Args extends unknown[], T>(read: (...args: Args) => T) =>
+  (...args: Args): T => {
+    keep();
+    return read(...args);
+  };
+
+const lying: Store = {
+  lastKey: after(honest.lastKey),
+  task: after(honest.task),
+  byAlias: after(honest.byAlias),
+  waiting: after(honest.waiting),
+  // A new send is looked up before it is taken in. The answer is always no here, and looking would keep the promises.
+  send: () => undefined,
+  list: after(honest.list),
+  count: after(honest.count),
+  entries: after(honest.entries),
+  pushConfigs: after(honest.pushConfigs),
+  unfinished: after(honest.unfinished),
+  quiet: after(honest.quiet),
+  finished: after(honest.finished),
+  close: after(honest.close),
+  commit: (batch) => {
+    promised.push(structuredClone([...batch])); // its arrays are the engine's again once we have said that it is kept
+    timer ??= setTimeout(keep, LATER_MS);
+  },
+};
+
+const { url } = await serve(createScript(), { port: 0, store: lying, otel: false });
+process.stdout.write(`${JSON.stringify({ event: 'ready', url, agents: ['script'] })}\n`);

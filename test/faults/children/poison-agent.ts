@@ -1,0 +1,20 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { defineAgent } from '#agents';
+import type { Agent } from '#protocol';
+
+/** Takes the process with it when it is told to: `poison after=MS`. `wait` waits. Anything else is said back. */
+const poison: Agent = defineAgent({
+  name: 'poison',
+  description: 'Kills its process.',
+  recovery: 'retry',
+  run: async (turn) => {
+    const after = /^poison after=(\d+)$/.exec(turn.text)?.[1];
+    if (turn.text === 'wait') await sleep(600_000, undefined, { signal: turn.signal });
+    if (after === undefined) return turn.text;
+    if (after !== '0') await sleep(Number(after));
+    return process.abort();
+  },
+});
+
+// biome-ignore lint/style/noDefaultExport: `parley serve FILE` takes the default export
+export default poison;

@@ -1,0 +1,152 @@
+import { spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { pause, tasksWhere, until } from './client.ts';
+import type { Job, Ledger } from './ledger.ts';
+import { newJob, work } from './ledger.ts';
+import type { Parley } from './parley.ts';
+import { childFile, startParley } from './parley.ts';
+import { times } from './size.ts';
+import type { Verdict } from './verify.ts';
+import { NOTHING, plus, verifyAll } from './verify.ts';
+
+/**
+ * faults.md E1: SIGKILL of the real server under load, at any moment. Eight clients write down every answer and every event they get; after
+ * the restart all of it must be in the log. A lane is a server with a folder of its own.
+ */
+const CLIENTS: readonly Job['kind'][] = ['send', 'send', 'send', 'stream', 'stream', 'stream', 'poll', 'poll'];
+const KILLS_A_FOLDER = 50;
+const LOAD_MS = 250;
+
+const root = mkdtempSync(join(tmpdir(), 'parley-e1-server-'));
+afterAll(() => rmSync(root, { recursive: true }));
+
+interface Counts {
+  kills: number;
+  /** Kills while a transaction that held events was open. */
+  inside: number;
+  /** Kills after which a message that was on its way is nowhere. */
+  unkept: number;
+  /** Either of the two. */
+  uncommitted: number;
+  acknowledged: number;
+}
+
+interface Lane {
+  readonly folder: string;
+  readonly isHonest: boolean;
+  readonly counts: Counts;
+  verdict: Verdict;
+  /** What the clients were at when the last server died. */
+  jobs: readonly Job[];
+  readonly unexpected: string[];
+}
+
+function start({ folder, isHonest }: Lane): Promise<Parley> {
+  const limits = { retryMs: 20 };
+  if (!isHonest) return startParley({ data: folder, entry: childFile('lying-server.ts') });
+  const env = { PARLEY_TEST_MARKS: join(folder, '..', 'marks') };
+  return startParley({ data: folder, limits, env, node: ['--import', childFile('failpoints.ts')] });
+}
+
+/** Load until the server is killed. Returns what was seen meanwhile, and what every client was at. */
+async function load(lane: Lane, server: Parley): Promise<Ledger> {
+  const ledger: Ledger = new Map();
+  const client = async (kind: Job['kind'], left: Job | undefined): Promise<Job> => {
+    for (let job = left ?? newJob(kind); ; job = newJob(kind)) {
+      try {
+        await work(server.url, ledger, job);
+      } catch (thrown) {
+        const isDead = await Promise.race([server.ended.then(() => true), pause(1000).then(() => false)]);
+        if (!isDead || !(thrown instanceof TypeError)) lane.unexpected.push(`${JSON.stringify(job)}: ${String(thrown)}`);
+        if (isDead) return job;
+      }
+    }
+  };
+  // The kill comes from elsewhere: this process is busiest when the server is not, and would choose its moments by that.
+  spawn('sh', ['-c', `sleep ${(Math.random() * LOAD_MS) / 1000}; kill -9 ${server.pid}`], { stdio: 'ignore' });
+  const left = lane.isHonest ? lane.jobs : [];
+  lane.jobs = await Promise.all(CLIENTS.map((kind, at) => client(kind, left[at])));
+  return ledger;
+}
+
+async function killOnce(lane: Lane, server: Parley): Promise<Parley> {
+  const ledger = await load(lane, server);
+  await server.ended;
+  const isInside = lane.isHonest && readFileSync(join(lane.folder, '..', 'marks'), 'latin1').endsWith('e');
+  const next = await start(lane);
+  let isUnkept = false;
+  for (const job of lane.jobs) {
+    const found = await tasksWhere(next.url, `contextId=${job.name}`);
+    if (found.length > 1) lane.verdict = plus(lane.verdict, { ...NOTHING, doubled: 1, details: [`${job.name} twice`] });
+    if (found.length === 0) isUnkept = true;
+  }
+  lane.verdict = plus(lane.verdict, await verifyAll(next.url, ledger));
+  const { counts } = lane;
+  counts.kills += 1;
+  counts.inside += isInside ? 1 : 0;
+  counts.unkept += isUnkept ? 1 : 0;
+  counts.uncommitted += isInside || isUnkept ? 1 : 0;
+  for (const { frames, snapshots, answers } of ledger.values()) counts.acknowledged += frames.size + snapshots.length + answers.length;
+  return next;
+}
+
+/** Nothing is left at work that nobody works on, and no message was taken in twice. */
+async function settle(lane: Lane, server: Parley): Promise<void> {
+  for (const status of ['TASK_STATE_SUBMITTED', 'TASK_STATE_WORKING']) {
+    await until(async () => (await tasksWhere(server.url, `status=${status}`)).length === 0, 20_000);
+  }
+  for (const job of lane.jobs) {
+    if ((await tasksWhere(server.url, `contextId=${job.name}`)).length > 1) lane.unexpected.push(`${job.name} is there twice`);
+  }
+}
+
+async function killMany(name: string, kills: number, isHonest: boolean): Promise<Lane> {
+  const folder = join(root, name, 'data');
+  const counts: Counts = { kills: 0, inside: 0, unkept: 0, uncommitted: 0, acknowledged: 0 };
+  const lane: Lane = { folder, isHonest, counts, verdict: NOTHING, jobs: [], unexpected: [] };
+  mkdirSync(folder, { recursive: true });
+  let server = await start(lane);
+  try {
+    for (let kill = 0; kill < kills; kill += 1) server = await killOnce(lane, server);
+    if (isHonest) await settle(lane, server);
+  } finally {
+    await server.kill();
+  }
+  rmSync(join(root, name), { recursive: true });
+  return lane;
+}
+
+function say(counts: Counts, { lost, gaps, doubled, wrong }: Verdict): void {
+  const share = (part: number): string => `${part} (${((100 * part) / counts.kills).toFixed(0)} %)`;
+  process.stdout.write(
+    `E1: ${counts.kills} kills, ${counts.acknowledged} acknowledged, ${lost} lost, ${gaps} gaps, ${doubled} doubled, ${wrong} wrong; ` +
+      `hit at least one uncommitted event: ${share(counts.uncommitted)}, inside a transaction with events ${share(counts.inside)}\n`,
+  );
+}
+
+describe('E1: SIGKILL of the server under load', () => {
+  const kills = times(50, 1000);
+  it(`loses nothing that anybody was told, in ${kills} kills`, { timeout: kills * 10_000 }, async () => {
+    const counts: Counts = { kills: 0, inside: 0, unkept: 0, uncommitted: 0, acknowledged: 0 };
+    let verdict = NOTHING;
+    for (let folder = 0; counts.kills < kills; folder += 1) {
+      const lane = await killMany(`honest-${folder}`, Math.min(KILLS_A_FOLDER, kills - counts.kills), true);
+      for (const key of Object.keys(counts) as (keyof Counts)[]) counts[key] += lane.counts[key];
+      verdict = plus(verdict, lane.verdict);
+      say(counts, verdict);
+      expect(lane.unexpected).toEqual([]);
+    }
+    expect(verdict).toEqual(NOTHING);
+    expect(counts.acknowledged).toBeGreaterThan(kills * 20);
+    expect(counts.uncommitted / counts.kills).toBeGreaterThan(0.3);
+  });
+
+  it('the control, which acknowledges before it commits, loses some', { timeout: 120_000 }, async () => {
+    const { counts, verdict } = await killMany('liar', 8, false);
+    say(counts, verdict);
+    expect(verdict.lost).toBeGreaterThan(0);
+  });
+});

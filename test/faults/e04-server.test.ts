@@ -1,0 +1,67 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+import { suiteNeeding } from '../support/needs.ts';
+import { isInstalled } from '../support/tmpfs.ts';
+import { getTask, sendInit, sendTask } from './client.ts';
+import { startParley } from './parley.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'parley-e4-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+suiteNeeding('strace', isInstalled('strace'), 'E4: power loss, seen from a socket', () => {
+  it('between what a send writes to the WAL and its answer there is a sync', { timeout: 60_000 }, async () => {
+    const trace = join(folder, 'trace');
+    const calls = 'trace=pwrite64,write,writev,fsync,fdatasync';
+    const server = await startParley({
+      data: join(folder, 'e4'),
+      before: ['strace', '-D', '-f', '-y', '-s', '16', '-o', trace, '-e', calls],
+    });
+    for (let send = 0; send < 20; send += 1) await sendTask(server.url, 'chunks=3');
+    await server.stop();
+    let isDirty = false;
+    let [answers, syncs] = [0, 0];
+    for (const line of readFileSync(trace, 'utf8').split('\n')) {
+      if (/pwrite64\(\d+<[^>]*-wal>/.test(line) && !/, 1048576, \d+\)/.test(line)) isDirty = true;
+      if (/f(data)?sync\(\d+<[^>]*-wal>\)\s+= 0/.test(line)) {
+        isDirty = false;
+        syncs += 1;
+      }
+      if (!/writev?\(\d+<(?:TCP|socket).*"HTTP\/1\.1 200/.test(line)) continue;
+      expect(isDirty, line).toBe(false);
+      answers += 1;
+    }
+    expect(answers).toBe(20);
+    expect(syncs).toBeGreaterThanOrEqual(20);
+  });
+});
+
+suiteNeeding('strace', isInstalled('strace'), 'E5: an fsync that fails under the server', () => {
+  it('ends it with an error, acknowledges nothing more, and the next one has all that was', { timeout: 60_000 }, async () => {
+    const data = join(folder, 'e5');
+    const inject = ['fsync', 'fdatasync'].flatMap((call) => ['-e', `inject=${call}:error=EIO:when=30+`]);
+    const server = await startParley({
+      data,
+      before: ['strace', '-D', '-f', '-qq', '-o', '/dev/null', '-e', 'trace=fsync,fdatasync', ...inject],
+    });
+    const kept: string[] = [];
+    const refusals: (number | string)[] = [];
+    while (refusals.length < 5) {
+      const response = await fetch(`${server.url}/message:send`, sendInit('chunks=2')).catch((thrown: unknown) => thrown);
+      if (!(response instanceof Response)) refusals.push('gone');
+      else if (response.status === 200) {
+        expect(refusals).toEqual([]);
+        kept.push(((await response.json()) as { task: { id: string } }).task.id);
+      } else refusals.push(response.status);
+    }
+    // Whoever is told anything is told to come back; the rest finds nobody.
+    expect(refusals.every((each) => each === 503 || each === 'gone')).toBe(true);
+    const { code } = await server.ended;
+    expect(code).toBe(1);
+    expect(kept.length).toBeGreaterThan(5);
+    const next = await startParley({ data });
+    for (const id of kept) expect((await getTask(next.url, id)).status.state).toBe('TASK_STATE_COMPLETED');
+    expect(await next.stop()).toBe(0);
+  });
+});

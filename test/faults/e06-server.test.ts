@@ -1,0 +1,57 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { suiteNeeding } from '../support/needs.ts';
+import { mayMount, mountTmpfs } from '../support/tmpfs.ts';
+import { chunksText, freshName, getJson, getTask, sendInit, sendTask, textOf, until } from './client.ts';
+import { allOf, eventsOf } from './frames.ts';
+import type { Parley } from './parley.ts';
+import { startParley } from './parley.ts';
+
+const MIB = 2 ** 20;
+
+/** Sends until there is no room for another. */
+async function fillUp(server: Parley): Promise<Response> {
+  for (let send = 0; send < 10_000; send += 1) {
+    const response = await fetch(`${server.url}/message:send`, sendInit('chunks=20 size=10000'));
+    if (response.status !== 200) return response;
+    await response.arrayBuffer();
+  }
+  throw new Error('it is never full');
+}
+
+suiteNeeding('the right to mount a file system', mayMount(), 'E6: a full disk under the server', () => {
+  it('refuses what is new with a time to come back, shows and cancels, and goes on by itself', { timeout: 90_000 }, async () => {
+    const disk = mountTmpfs(64 * MIB);
+    if (disk === undefined) throw new Error('it could be mounted a moment ago');
+    const filler = join(disk.path, 'filler');
+    const server = await startParley({ data: join(disk.path, 'data') });
+    try {
+      const done = await sendTask(server.url, 'chunks=5');
+      const running = await sendTask(server.url, 'sleep=600000', { returnImmediately: true });
+      writeFileSync(filler, new Uint8Array(30 * MIB));
+      const refused = await fillUp(server);
+      expect(refused.status).toBe(503);
+      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+      expect(textOf(await getTask(server.url, done.id))).toBe(chunksText(5));
+      const replay = await fetch(`${server.url}/tasks/${done.id}:subscribe`, { headers: { 'Last-Event-ID': '1' } });
+      expect(await allOf(eventsOf(replay))).toHaveLength(7);
+      // A cancel is kept as soon as the reserve is freed for it; it may have to be asked for more than once.
+      await until(async () => {
+        const response = await fetch(`${server.url}/tasks/${running.id}:cancel`, { method: 'POST' });
+        return response.status === 200 || (await getTask(server.url, running.id)).status.state === 'TASK_STATE_CANCELED';
+      });
+      expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
+      rmSync(filler);
+      const name = freshName('m');
+      await until(
+        async () => (await fetch(`${server.url}/message:send`, sendInit('chunks=2', { messageId: name }))).status === 200,
+        20_000,
+      );
+      expect(await getJson(`${server.url}/readyz`)).toEqual({ status: 'ready' });
+    } finally {
+      await server.kill();
+      disk.unmount();
+    }
+  });
+});

@@ -1,0 +1,59 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { getTask, sendInit, sendTask, tasksWhere, textOf, until } from './client.ts';
+import type { Parley } from './parley.ts';
+import { childFile, startParley } from './parley.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'parley-e14-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function start(name: string): Promise<Parley> {
+  return startParley({ agent: childFile('poison-agent.ts'), data: join(folder, name), limits: { retryMs: 100, drainMsMax: 2500 } });
+}
+
+describe('E14: a task that kills the process each time', () => {
+  it('is parked as failed after three attempts, and the others go on', { timeout: 60_000 }, async () => {
+    let server = await start('parked');
+    const poison = await sendTask(server.url, 'poison after=50', { returnImmediately: true });
+    let deaths = 0;
+    const others: string[] = [];
+    for (;;) {
+      others.push((await sendTask(server.url, `other ${deaths}`)).id);
+      const isDead = await Promise.race([server.ended.then(() => true), new Promise<false>((resolve) => setTimeout(resolve, 3000, false))]);
+      if (!isDead) break;
+      deaths += 1;
+      expect(deaths).toBeLessThan(5);
+      server = await start('parked');
+    }
+    expect(deaths).toBe(3);
+    const parked = await getTask(server.url, poison.id);
+    expect(parked.status.state).toBe('TASK_STATE_FAILED');
+    expect(JSON.stringify(parked.status.message)).toContain('will not be tried again');
+    for (const [at, id] of others.entries()) expect(textOf(await getTask(server.url, id))).toBe(`other ${at}`);
+    expect(await server.stop()).toBe(0);
+  });
+
+  it('before it could be kept leaves nothing behind: nobody was told of it', { timeout: 60_000 }, async () => {
+    const server = await start('gone');
+    await expect(fetch(`${server.url}/message:send`, sendInit('poison after=0', { contextId: 'gone' }))).rejects.toThrow(TypeError);
+    expect((await server.ended).signal ?? (await server.ended).code).not.toBe(0);
+    const next = await start('gone');
+    expect(await tasksWhere(next.url, 'contextId=gone')).toEqual([]);
+    expect(textOf(await sendTask(next.url, 'still here'))).toBe('still here');
+    await next.stop();
+  });
+
+  it('is told from a run that a stop interrupts: that one is not held against it', { timeout: 60_000 }, async () => {
+    let server = await start('stopped');
+    const { id } = await sendTask(server.url, 'wait', { returnImmediately: true });
+    for (let stop = 0; stop < 4; stop += 1) {
+      await until(async () => (await tasksWhere(server.url, 'status=TASK_STATE_WORKING')).some(({ isRunning }) => isRunning));
+      expect(await server.stop()).toBe(0);
+      server = await start('stopped');
+    }
+    expect((await getTask(server.url, id)).status.state).toBe('TASK_STATE_WORKING');
+    await server.kill();
+  });
+});

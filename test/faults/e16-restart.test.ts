@@ -1,0 +1,93 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { getTask, pause, sendInit, sendTask } from './client.ts';
+import { framesOf } from './frames.ts';
+import type { Job, Ledger } from './ledger.ts';
+import { newJob, work } from './ledger.ts';
+import type { Parley } from './parley.ts';
+import { startParley } from './parley.ts';
+import { times } from './size.ts';
+import { NOTHING, verifyAll } from './verify.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'parley-e16-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+const KINDS: readonly Job['kind'][] = ['send', 'send', 'send', 'stream', 'stream', 'poll'];
+const PATIENCE_MS = 20_000;
+
+/** What a client does well to try again: nobody there, a refusal for now, a stream that was ended before its task. */
+function isForNow(thrown: unknown): boolean {
+  return thrown instanceof TypeError || (thrown instanceof Error && /^503 |ended before its task/.test(thrown.message));
+}
+
+describe('E16: a server that is told to stop', () => {
+  it('under load, again and again: no request that is tried again fails, and nothing is lost', { timeout: 180_000 }, async () => {
+    const options = { data: join(folder, 'rolling'), limits: { drainMsMax: 5000, retryMs: 20 } };
+    let server: Parley = await startParley(options);
+    const { url, port } = server;
+    const ledger: Ledger = new Map();
+    const failed: string[] = [];
+    let [isOver, jobs, retries] = [false, 0, 0];
+    const client = async (kind: Job['kind']): Promise<void> => {
+      for (let job = newJob(kind); !isOver; job = newJob(kind)) {
+        for (const end = performance.now() + PATIENCE_MS; ; await pause(20)) {
+          try {
+            await work(url, ledger, job);
+            jobs += 1;
+            break;
+          } catch (thrown) {
+            retries += 1;
+            if (isForNow(thrown) && performance.now() < end) continue;
+            failed.push(`${JSON.stringify(job)}: ${String(thrown)}`);
+            break;
+          }
+        }
+      }
+    };
+    const clients = Promise.all(KINDS.map(client));
+    const stops: number[] = [];
+    for (let restart = 0; restart < times(5, 100); restart += 1) {
+      await pause(200 + Math.random() * 300);
+      const began = performance.now();
+      expect(await server.stop()).toBe(0);
+      stops.push(performance.now() - began);
+      server = await startParley({ ...options, args: ['--port', String(port)] });
+    }
+    isOver = true;
+    await clients;
+    const verdict = await verifyAll(url, ledger);
+    expect(await server.stop()).toBe(0);
+    process.stdout.write(
+      `E16: ${stops.length} restarts, ${jobs} calls, ${retries} tried again, ${failed.length} failed; longest stop ${Math.max(...stops).toFixed(0)} ms\n`,
+    );
+    expect(failed).toEqual([]);
+    expect(verdict).toEqual(NOTHING);
+    expect(retries).toBeGreaterThan(0);
+    expect(Math.max(...stops)).toBeLessThan(10_000);
+  });
+
+  it('ends its streams with a word on when to come back, and leaves the run to the next', { timeout: 60_000 }, async () => {
+    const options = { data: join(folder, 'streams'), limits: { drainMsMax: 2500, retryMs: 20 } };
+    const server = await startParley(options);
+    const { id } = await sendTask(server.url, 'sleep=3000 chunks=2', { returnImmediately: true });
+    const response = await fetch(`${server.url}/tasks/${id}:subscribe`);
+    const frames: string[] = [];
+    const reading = (async () => {
+      for await (const { raw } of framesOf(response)) frames.push(raw);
+    })();
+    await pause(100);
+    server.process.kill('SIGTERM');
+    await reading; // it ends well: whole frames, and no error
+    expect(frames.at(-1)).toBe('retry: 1000\n\n');
+    expect((await fetch(`${server.url}/message:send`, sendInit('x')).catch(() => ({ status: 503 }))).status).toBe(503);
+    expect((await server.ended).code).toBe(0);
+    const next = await startParley(options);
+    expect((await getTask(next.url, id)).status.state).toBe('TASK_STATE_WORKING');
+    const last = await fetch(`${next.url}/tasks/${id}:subscribe`, { headers: { 'Last-Event-ID': '1' } });
+    let text = '';
+    for await (const { raw } of framesOf(last)) text += raw;
+    expect(text).toContain('TASK_STATE_COMPLETED');
+    await next.stop();
+  });
+});

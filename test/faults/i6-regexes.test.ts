@@ -1,0 +1,104 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { parseSync } from '@swc/core';
+import { describe, expect, it } from 'vitest';
+
+/**
+ * faults.md I6: every regular expression of ours, against long runs of whatever it likes. One that backtracks more than linearly
+ * takes seconds for these, and milliseconds otherwise.
+ */
+const SOURCES = fileURLToPath(new URL('../../src/', import.meta.url));
+const LENGTH = 40_000;
+const MS_MAX = 150;
+const PIECES = [
+  'a',
+  'A',
+  '0',
+  '_',
+  '-',
+  '.',
+  ':',
+  '/',
+  ' ',
+  '\t',
+  '"',
+  '\\',
+  '%',
+  '=',
+  ',',
+  ';',
+  '[',
+  '{',
+  '<',
+  '\n',
+  '\r\n',
+  'a.',
+  'a-',
+  '0:',
+  'a/',
+  'ab ',
+  '%20',
+  '\u00e9',
+];
+const TAILS = ['', '!', '\u0000', '"', '\n'];
+
+interface Found {
+  readonly where: string;
+  readonly pattern: string;
+  readonly flags: string;
+}
+
+function regexesIn(file: string): readonly Found[] {
+  const found: Found[] = [];
+  const walk = (node: unknown): void => {
+    if (typeof node !== 'object' || node === null) return;
+    const { type, pattern, flags } = node as { type?: string; pattern?: string; flags?: string };
+    if (type === 'RegExpLiteral' && pattern !== undefined) found.push({ where: file.slice(SOURCES.length), pattern, flags: flags ?? '' });
+    for (const value of Object.values(node)) walk(value);
+  };
+  walk(parseSync(readFileSync(file, 'utf8'), { syntax: 'typescript', target: 'es2024' }));
+  return found;
+}
+
+const files = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' }).filter(
+  (name) => name.endsWith('.ts') && !name.endsWith('.test.ts'),
+);
+const regexes = files.flatMap((name) => regexesIn(`${SOURCES}${name}`));
+
+/** What stands in it literally may have to come first, before the part that can be pumped. */
+function prefixesOf({ pattern }: Found): readonly string[] {
+  const literal = /^\^?((?:\\.|[\w :/"<=,-])+)/.exec(pattern)?.[1]?.replaceAll('\\', '') ?? '';
+  return literal === '' ? [''] : ['', literal];
+}
+
+function slowest(found: Found): { readonly ms: number; readonly text: string } {
+  const regex = new RegExp(found.pattern, found.flags.replace(/[gy]/g, ''));
+  let worst = { ms: 0, text: '' };
+  for (const prefix of prefixesOf(found)) {
+    for (const piece of PIECES) {
+      for (const tail of TAILS) {
+        const began = performance.now();
+        regex.test(prefix + piece.repeat(LENGTH / piece.length) + tail);
+        const ms = performance.now() - began;
+        if (ms > worst.ms) worst = { ms, text: `${prefix}(${JSON.stringify(piece)} × ${LENGTH / piece.length})${JSON.stringify(tail)}` };
+      }
+    }
+  }
+  return worst;
+}
+
+describe('I6: regular expressions', () => {
+  it('are found', () => expect(regexes.length).toBeGreaterThan(40));
+
+  it('none of them blows up', { timeout: 120_000 }, () => {
+    const slow = regexes.flatMap((found) => {
+      const { ms, text } = slowest(found);
+      return ms > MS_MAX ? [`${found.where} /${found.pattern}/: ${ms.toFixed(0)} ms for ${text}`] : [];
+    });
+    expect(slow).toEqual([]);
+  });
+
+  it('the control does', () => {
+    expect(slowest({ where: '', pattern: '^a*a*!$', flags: '' }).ms).toBeGreaterThan(MS_MAX);
+  });
+});

@@ -1,0 +1,16 @@
+import type { ContextId, DialectId, ExternalId, Logged, PushConfig, Task, TaskId } from '#protocol';
+
+/** A task and its log: the log is the truth, `task` is folded from it as it grows. */
+export interface TaskRecord {
+  readonly id: TaskId;
+  readonly contextId: ContextId;
+  readonly principal: string;
+  readonly origin: DialectId;
+  readonly alias: ExternalId | undefined;
+  readonly log: Logged[];
+  readonly push: Map<string, PushConfig>;
+  readonly stopped: Promise<void>;
+  readonly stop: () => void;
+  task: Task;
+  asked: boolean;
+}
