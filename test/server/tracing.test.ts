@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { CallContext } from '#protocol';
 import { A2AError } from '#protocol';
-import { callContext, collect, userMessage } from '../../test/support/calls.ts';
-import { memoryService } from '../../test/support/memory-service.ts';
-import { loadOtel, type OtelApi, traced } from './tracing.ts';
+import { loadOtel, type OtelApi, traced } from '../../src/server/tracing.ts';
+import { callContext, collect, userMessage } from '../support/calls.ts';
+import { memoryService } from '../support/memory-service.ts';
 
 interface Recorded {
   readonly name: string;

@@ -1,0 +1,73 @@
+import type { Answer } from '#bindings';
+import type { Engine } from '#engine';
+import type { Mutable } from '#protocol';
+import { refusal, retryAfter } from './answers.ts';
+import type { ServerLimits } from './limits.ts';
+import type { Log } from './log.ts';
+import type { HandlerOptions } from './options.ts';
+import type { Route } from './routes.ts';
+import type { ServedAgent } from './served.ts';
+import type { Site } from './site.ts';
+import { loadOtel, traced } from './tracing.ts';
+
+/** How a node comes up and goes down. */
+export interface Life {
+  readonly ready: Promise<void>;
+  /** Set until it is ready. */
+  readonly starting: Promise<void> | undefined;
+  phase(): ReturnType<Site['phase']>;
+  /** A refusal while the node stops. */
+  turnedAway(route: Route): Answer | undefined;
+  stopTaking(): void;
+  stop(): Promise<void>;
+}
+
+export interface Living {
+  readonly options: HandlerOptions;
+  readonly engine: Engine | undefined;
+  readonly agents: readonly Mutable<ServedAgent>[];
+  readonly log: Log;
+  readonly limits: ServerLimits;
+}
+
+/** What is left of the time to stop when runs have had theirs: for answers to go out, and for the store to close. */
+const CLOSING_MS = 2000;
+
+export function startLife({ options, engine, agents, log, limits }: Living): Life {
+  let phase: ReturnType<Site['phase']> = 'starting';
+  const start = async (): Promise<void> => {
+    const otel = options.otel === false ? undefined : (options.otel ?? (await loadOtel()));
+    if (otel !== undefined) for (const agent of agents) agent.service = traced(agent.service, agent.name, otel);
+    const recovered = await engine?.start();
+    if (recovered !== undefined && Object.values(recovered).some((count) => count > 0))
+      log.info('tasks were taken up again', { ...recovered });
+    if (phase === 'starting') phase = 'open';
+  };
+  const ready = start();
+  let starting: Promise<void> | undefined = ready;
+  ready.then(
+    () => {
+      starting = undefined;
+    },
+    (thrown: unknown) => log.error('the node could not start', thrown),
+  );
+  return {
+    ready,
+    get starting() {
+      return starting;
+    },
+    phase: () => phase,
+    turnedAway: (route) => {
+      if (phase !== 'draining' || route.access === 'public') return undefined;
+      return refusal(503, 'this node is stopping; try again', retryAfter(limits.reconnectMs));
+    },
+    stopTaking: () => {
+      phase = 'draining';
+    },
+    stop: async () => {
+      await ready.catch(() => undefined); // a node that did not start has nothing to stop
+      await engine?.stop({ ms: Math.max(0, limits.drainMsMax - CLOSING_MS) });
+      await options.store?.close();
+    },
+  };
+}

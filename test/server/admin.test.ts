@@ -1,0 +1,93 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { handlerOf, jsonRequest, sendBody } from '../support/server.ts';
+
+const BASE = 'http://localhost';
+const handler = handlerOf();
+afterAll(() => handler.close());
+
+const call = async (method: string, path: string): Promise<{ status: number; headers: Headers; body: Record<string, unknown> }> => {
+  const response = await handler.fetch(new Request(`${BASE}/api/parley/v1${path}`, { method }));
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, body: text === '' ? {} : (JSON.parse(text) as Record<string, unknown>) };
+};
+const send = async (text: string, agent = 'script'): Promise<{ id: string; contextId: string }> => {
+  const response = await handler.fetch(
+    jsonRequest(`${BASE}/agents/${agent}/message:send`, sendBody(text, { configuration: { returnImmediately: text.includes('sleep') } })),
+  );
+  return ((await response.json()) as { task: { id: string; contextId: string } }).task;
+};
+
+describe('the API for operators', () => {
+  it('lists tasks of all agents, by what they are', async () => {
+    const one = await send('fail');
+    await send('x', 'echo');
+    const { status, body, headers } = await call('GET', '/tasks');
+    expect([status, headers.get('cache-control'), body['totalSize']]).toEqual([200, 'no-store', 2]);
+    const ids = async (query: string): Promise<unknown[]> =>
+      ((await call('GET', `/tasks?${query}`)).body['tasks'] as { id: string }[]).map(({ id }) => id);
+    expect(await ids('agent=script')).toEqual([one.id]);
+    expect(await ids('status=TASK_STATE_FAILED')).toEqual([one.id]);
+    expect(await ids(`contextId=${one.contextId}`)).toEqual([one.id]);
+    expect(await ids('principal=nobody')).toEqual([]);
+    expect(await ids('principal=local&pageSize=1')).toHaveLength(1);
+    expect(await ids('statusTimestampAfter=2999-01-01T00:00:00Z')).toEqual([]);
+    const first = await call('GET', '/tasks?pageSize=1');
+    expect(await ids(`pageSize=1&pageToken=${encodeURIComponent(String(first.body['nextPageToken']))}`)).toEqual([one.id]);
+  });
+
+  it('shows one, and its log', async () => {
+    const { id } = await send('chunks=4');
+    expect((await call('GET', `/tasks/${id}`)).body).toMatchObject({
+      id,
+      agent: 'script',
+      principal: 'local',
+      state: 'TASK_STATE_COMPLETED',
+      task: { artifacts: [{}] },
+    });
+    const events = async (query = ''): Promise<number[]> =>
+      ((await call('GET', `/tasks/${id}/events${query}`)).body['events'] as { seq: number }[]).map(({ seq }) => seq);
+    expect(await events()).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(await events('?after=3&limit=2')).toEqual([4, 5]);
+  });
+
+  it('sends the last message once more', async () => {
+    const { id, contextId } = await send('fail');
+    const { status, body } = await call('POST', `/tasks/${id}:retry`);
+    expect([status, body['contextId'], body['id'] === id]).toEqual([201, contextId, false]);
+    const running = await send('sleep=60000');
+    expect((await call('POST', `/tasks/${running.id}:retry`)).status).toBe(400);
+    await call('DELETE', `/tasks/${running.id}`);
+  });
+
+  it('deletes, also what runs', async () => {
+    const { id } = await send('sleep=60000');
+    expect((await call('DELETE', `/tasks/${id}`)).status).toBe(204);
+    expect((await call('GET', `/tasks/${id}`)).status).toBe(404);
+    expect((await handler.fetch(new Request(`${BASE}/tasks/${id}`))).status).toBe(404);
+  });
+
+  it('refuses what is wrong and says what is', async () => {
+    const wrong: readonly (readonly [method: string, path: string, status: number])[] = [
+      ['GET', '/tasks/none', 404],
+      ['GET', '/tasks/none/events', 404],
+      ['POST', '/tasks/none:retry', 404],
+      ['DELETE', '/tasks/none', 404],
+      ['GET', '/tasks?status=done', 400],
+      ['GET', '/tasks?pageSize=-1', 400],
+      ['GET', '/tasks?pageSize=1e9', 400],
+      ['GET', '/tasks?pageToken=forged', 400],
+      ['GET', '/tasks?statusTimestampAfter=yesterday', 400],
+      ['GET', '/tasks/%zz', 400],
+      ['GET', '/nothing', 404],
+      ['GET', '', 404],
+      ['DELETE', '/tasks', 405],
+      ['GET', '/tasks/x:retry', 405],
+    ];
+    for (const [method, path, status] of wrong) {
+      const answer = await call(method, path);
+      expect([method, path, answer.status]).toEqual([method, path, status]);
+      expect(answer.body['error']).toMatchObject({ code: status });
+    }
+    expect((await call('DELETE', '/tasks')).headers.get('allow')).toBe('GET');
+  });
+});
