@@ -4,5 +4,8 @@ import { pathToFileURL } from 'node:url';
 import { ensureInstalled, ROOT } from './install.mjs';
 
 ensureInstalled();
+// npm passes a signal on to its shell, and not every shell passes it on to us: when the shell is gone, so are we.
+const shell = process.ppid;
+setInterval(() => process.ppid === shell || process.kill(process.pid, 'SIGTERM'), 500).unref();
 process.argv.splice(2, 0, 'serve');
 await import(pathToFileURL(join(ROOT, 'bin/parley')).href);

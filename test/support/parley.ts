@@ -36,6 +36,10 @@ export async function parleyServe(options: RunOptions = {}): Promise<Running> {
     env: { ...process.env, ...env },
     ...(cwd === undefined ? {} : { cwd }),
   });
+  // A test that fails leaves nothing running.
+  const atExit = (): void => void child.kill('SIGKILL');
+  process.once('exit', atExit);
+  child.once('close', () => process.off('exit', atExit));
   let out = '';
   let errors = '';
   const ended = new Promise<number | null>((resolve) => child.on('close', (code) => resolve(code)));
