@@ -15,12 +15,14 @@ interface Comparison {
   readonly iterations: number;
 }
 
+const WARM_UP_ROUNDS = 20;
+
 /** Kept so that no work can be optimised away. */
 let sink = 0;
 
 export function compare(what: Comparison): Measured {
   const { ours, beside, rounds, iterations } = what;
-  for (let round = 0; round < 3; round += 1) {
+  for (let round = 0; round < WARM_UP_ROUNDS; round += 1) {
     run(beside, iterations);
     run(ours, iterations);
   }

@@ -24,7 +24,7 @@ const ms = Number(values.ms ?? 1500);
 const only = (values.only ?? 'codec,sends,dialects,streams,start').split(',');
 
 if (only.includes('codec')) {
-  const rows = benchCodecs(rounds);
+  const rows = benchCodecs(rounds * 15);
   if (values.json === true) for (const row of rows) console.log(JSON.stringify(row));
   else console.log(table(rows));
   if (values.write === true) writeSection('codec', `${table(rows)}\n\n${machine()}`);

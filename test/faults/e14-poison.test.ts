@@ -10,18 +10,18 @@ const folder = mkdtempSync(join(tmpdir(), 'parley-e14-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 function start(name: string): Promise<Parley> {
-  return startParley({ agent: childFile('poison-agent.ts'), data: join(folder, name), limits: { retryMs: 100, drainMsMax: 2500 } });
+  return startParley({ agent: childFile('poison-agent.ts'), data: join(folder, name), limits: { retryMs: 500, drainMsMax: 2500 } });
 }
 
 describe('E14: a task that kills the process each time', () => {
   it('is parked as failed after three attempts, and the others go on', { timeout: 60_000 }, async () => {
     let server = await start('parked');
-    const poison = await sendTask(server.url, 'poison after=50', { returnImmediately: true });
+    const poison = await sendTask(server.url, 'poison after=800', { returnImmediately: true });
     let deaths = 0;
     const others: string[] = [];
     for (;;) {
       others.push((await sendTask(server.url, `other ${deaths}`)).id);
-      const isDead = await Promise.race([server.ended.then(() => true), new Promise<false>((resolve) => setTimeout(resolve, 3000, false))]);
+      const isDead = await Promise.race([server.ended.then(() => true), new Promise<false>((resolve) => setTimeout(resolve, 6000, false))]);
       if (!isDead) break;
       deaths += 1;
       expect(deaths).toBeLessThan(5);
