@@ -40,12 +40,12 @@ export interface Wrapping {
 }
 
 /** Decodes, calls, encodes: what all bindings do alike. Throws what has to be answered as an error. */
-export async function respond(arrival: Arrival, wrapping: Wrapping): Promise<Answer> {
+export function respond(arrival: Arrival, wrapping: Wrapping): Promise<Answer> {
   const { operation, raw, dialect } = arrival;
   const request = requestOf(operation, raw, arrival);
   const uncalled = { operation, request, dialect };
-  if (isStreamOperation(operation)) return await stream(arrival, uncalled as Uncalled<StreamOperation>, wrapping);
-  return await unary(arrival, uncalled as Uncalled<UnaryOperation>, wrapping);
+  if (isStreamOperation(operation)) return stream(arrival, uncalled as Uncalled<StreamOperation>, wrapping);
+  return unary(arrival, uncalled as Uncalled<UnaryOperation>, wrapping);
 }
 
 type Uncalled<Op extends Operation> = Omit<Call<Op>, 'ctx'>;

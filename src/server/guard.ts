@@ -48,8 +48,9 @@ export function createGuard(options: GuardOptions): Guard {
 
   return {
     refuses: (asked) => {
-      const host = asked.header('host') ?? hostOf(asked.origin);
-      if (!isOurs(host) || (host !== hostOf(asked.origin) && !isOurs(hostOf(asked.origin)))) {
+      const named = hostOf(asked.origin);
+      const host = asked.header('host') ?? named;
+      if (!isOurs(host) || (host !== named && !isOurs(named))) {
         return refusal(403, 'this host name is not served here; allow it with allowedHosts');
       }
       const origin = asked.header('origin');

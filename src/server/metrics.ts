@@ -33,79 +33,96 @@ export function createMetrics(): Metrics {
   const writers: (() => string)[] = [];
   return {
     counter: (options) => {
-      const counts = new Map<string, number>();
-      writers.push(() => headOf(options, 'counter') + [...counts].map(([key, value]) => `${options.name}${key} ${value}\n`).join(''));
-      const keyOf = keyed(options.labels);
+      const counts = new Cells(() => ({ count: 0 }));
+      writers.push(() => headOf(options, 'counter') + counts.text((values, { count }) => `${nameOf(options, values)} ${count}\n`));
       return {
         add: (values, by = 1) => {
-          const key = keyOf(values);
-          counts.set(key, (counts.get(key) ?? 0) + by);
+          counts.at(values).count += by;
         },
       };
     },
     histogram: (options) => {
-      const series = new Map<string, Series>();
-      const keyOf = keyed(options.labels);
-      writers.push(() => headOf(options, 'histogram') + [...series.values()].map((each) => seriesText(options, each)).join(''));
+      const { buckets } = options;
+      const series = new Cells<Series>(() => ({ counts: buckets.map(() => 0), sum: 0, count: 0 }));
+      writers.push(() => headOf(options, 'histogram') + series.text((values, each) => seriesText(options, values, each)));
       return {
-        observe: (value, values = []) => {
-          const key = keyOf(values);
-          const each = series.get(key) ?? { values, counts: options.buckets.map(() => 0), sum: 0, count: 0 };
-          series.set(key, each);
+        observe: (value, values = NONE) => {
+          const each = series.at(values);
           each.sum += value;
           each.count += 1;
-          const at = options.buckets.findIndex((bound) => value <= bound);
-          if (at >= 0) each.counts[at] = (each.counts[at] ?? 0) + 1;
+          let at = 0;
+          while (at < buckets.length && value > (buckets[at] as number)) at += 1;
+          if (at < buckets.length) each.counts[at] = (each.counts[at] as number) + 1;
         },
       };
     },
     gauge: (options, read) => {
       writers.push(() => {
         const reading = read();
-        const rows = typeof reading === 'number' ? [[[], reading] as const] : reading;
-        const keyOf = keyed(options.labels);
-        return (
-          headOf(options, options.type ?? 'gauge') + rows.map(([values, value]) => `${options.name}${keyOf(values)} ${value}\n`).join('')
-        );
+        const rows = typeof reading === 'number' ? [[NONE, reading] as const] : reading;
+        return headOf(options, options.type ?? 'gauge') + rows.map(([values, value]) => `${nameOf(options, values)} ${value}\n`).join('');
       });
     },
     text: () => writers.map((write) => write()).join(''),
   };
 }
 
+const NONE: Values = [];
+
+/** One cell for each set of label values. Every call is counted in a few, so finding one must cost next to nothing. */
+class Cells<T> {
+  readonly #cells = new Map<string, { readonly values: Values; readonly cell: T }>();
+  readonly #make: () => T;
+
+  constructor(make: () => T) {
+    this.#make = make;
+  }
+
+  at(values: Values): T {
+    const key = values.length === 1 ? (values[0] as string) : values.join('\n');
+    const known = this.#cells.get(key);
+    if (known !== undefined) return known.cell;
+    const cell = this.#make();
+    this.#cells.set(key, { values, cell });
+    return cell;
+  }
+
+  text(write: (values: Values, cell: T) => string): string {
+    return Array.from(this.#cells.values(), ({ values, cell }) => write(values, cell)).join('');
+  }
+}
+
 interface Series {
-  readonly values: Values;
   readonly counts: number[];
   sum: number;
   count: number;
 }
 
-function seriesText({ name, labels = [], buckets }: MetricOptions & { readonly buckets: readonly number[] }, series: Series): string {
-  const keyOf = keyed([...labels, 'le']);
+function seriesText(
+  options: MetricOptions & { readonly buckets: readonly number[] },
+  values: Values,
+  { counts, sum, count }: Series,
+): string {
+  const { name, help, labels = [], buckets } = options;
+  const bucket = { name: `${name}_bucket`, help, labels: [...labels, 'le'] };
   let below = 0;
   const lines = buckets.map((bound, at) => {
-    below += series.counts[at] ?? 0;
-    return `${name}_bucket${keyOf([...series.values, String(bound)])} ${below}\n`;
+    below += counts[at] ?? 0;
+    return `${nameOf(bucket, [...values, String(bound)])} ${below}\n`;
   });
-  const key = keyed(labels)(series.values);
-  lines.push(`${name}_bucket${keyOf([...series.values, '+Inf'])} ${series.count}\n`);
-  return `${lines.join('')}${name}_sum${key} ${series.sum}\n${name}_count${key} ${series.count}\n`;
+  lines.push(`${nameOf(bucket, [...values, '+Inf'])} ${count}\n`);
+  const whole = (part: string): string => nameOf({ name: `${name}_${part}`, help, labels }, values);
+  return `${lines.join('')}${whole('sum')} ${sum}\n${whole('count')} ${count}\n`;
 }
 
 function headOf({ name, help }: MetricOptions, type: string): string {
   return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`;
 }
 
-/** `{agent="echo",operation="send"}`; the few that there are of each metric are put together once. */
-function keyed(labels: readonly string[] = []): (values: Values) => string {
-  const known = new Map<string, string>();
-  return (values) => {
-    if (labels.length === 0) return '';
-    const joined = values.join('\n');
-    const key = known.get(joined) ?? `{${labels.map((label, at) => `${label}="${escaped(values[at] ?? '')}"`).join(',')}}`;
-    if (known.size < 10_000) known.set(joined, key);
-    return key;
-  };
+/** `calls_total{agent="echo",operation="send"}` */
+function nameOf({ name, labels = [] }: MetricOptions, values: Values): string {
+  if (labels.length === 0) return name;
+  return `${name}{${labels.map((label, at) => `${label}="${escaped(values[at] ?? '')}"`).join(',')}}`;
 }
 
 function escaped(value: string): string {

@@ -58,7 +58,8 @@ async function answer(exchange: Exchange, visit: Visit): Promise<Answer> {
   const raw = requestJson(await requestBytes(asked, bodyBytesMax), options);
   exchange.id = readableId(raw);
   const envelope = requestObject(raw);
-  const caller = await callerOf(asked, options);
+  const found = callerOf(asked, options);
+  const caller = found instanceof Promise ? await found : found;
   const { method, params } = envelope;
   if (visit.fixed === undefined && typeof method === 'string')
     exchange.dialect = pickDialect(exchange, { ...sight, method, params }, caller);
@@ -82,12 +83,12 @@ function originOf({ asked, service, options }: Exchange, hints: Hints, caller: C
   return decoded.ok ? service.originOf?.(decoded.value.id, contextOf(asked, { dialect, caller }, asked.signal)) : undefined;
 }
 
-async function call(exchange: Exchange, rpc: RpcRequest, caller: Caller): Promise<Answer> {
+function call(exchange: Exchange, rpc: RpcRequest, caller: Caller): Promise<Answer> {
   const { asked, service, options, dialect, id } = exchange;
   const operation = dialect.operationOf(rpc.method);
   if (operation === undefined) throw methodNotFound(rpc.method);
   const env = { ...(options.env ?? DEFAULT_ENV), rpcId: rpc.id };
-  return await respond(
+  return respond(
     { asked, service, options, dialect, caller, operation, raw: rpc.params, env },
     {
       result: (value, headers) => json(resultText(id, value), 200, headers),
