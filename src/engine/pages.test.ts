@@ -99,14 +99,14 @@ describe('a list of tasks', () => {
     await service.send(request('b'), ctx({ principal: BOB }));
     const [place = ''] = pageToken.split(/\.(?=[^.]*$)/);
     const calls = [
-      service.list({ pageToken }, ctx({ principal: BOB })),
-      service.list({ pageToken, contextId: contextId('even') }, ctx()),
-      service.list({ pageToken: `${place}.AAAA` }, ctx()),
-      service.list({ pageToken: `9${pageToken}` }, ctx()),
-      service.list({ pageToken: 'nonsense' }, ctx()),
-      service.list({ pageToken: `${pageToken}x` }, ctx()),
+      () => service.list({ pageToken }, ctx({ principal: BOB })),
+      () => service.list({ pageToken, contextId: contextId('even') }, ctx()),
+      () => service.list({ pageToken: `${place}.AAAA` }, ctx()),
+      () => service.list({ pageToken: `9${pageToken}` }, ctx()),
+      () => service.list({ pageToken: 'nonsense' }, ctx()),
+      () => service.list({ pageToken: `${pageToken}x` }, ctx()),
     ];
-    for (const call of calls) await expect(call).rejects.toMatchObject({ kind: 'INVALID_PARAMS', details: { field: 'pageToken' } });
+    for (const call of calls) await expect(call()).rejects.toMatchObject({ kind: 'INVALID_PARAMS', details: { field: 'pageToken' } });
     expect((await service.list({ pageToken, pageSize: 99 }, ctx())).tasks).toHaveLength(3);
   });
 
