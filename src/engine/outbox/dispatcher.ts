@@ -9,6 +9,7 @@ import { endOf, hasWork, isOver, restLane } from './lane.ts';
 import type { Rows } from './rows.ts';
 import { createRows } from './rows.ts';
 import { DELAY_MS_MAX, judge, LOOK_AGAIN_MS } from './schedule.ts';
+import type { OutboxStats } from './webhooks.ts';
 
 export interface DispatcherParts {
   readonly core: Core;
@@ -37,6 +38,7 @@ export class Dispatcher {
   #unplaced: Lane[] = [];
   #lookups = 0;
   #isStopping = false;
+  #letters = 0;
 
   constructor(parts: DispatcherParts) {
     const { limits, ticks, timers } = parts.core;
@@ -51,8 +53,8 @@ export class Dispatcher {
     });
   }
 
-  get stats(): { readonly sending: number; readonly tripped: number } {
-    return { sending: this.#sending.size, tripped: this.#hosts.open };
+  get stats(): Omit<OutboxStats, 'pending'> {
+    return { sending: this.#sending.size, tripped: this.#hosts.open, letters: this.#letters };
   }
 
   /** There may be something to send. */
@@ -201,6 +203,7 @@ export class Dispatcher {
       disableMs: core.limits.webhookDisableMs,
     });
     if (letter !== undefined) {
+      this.#letters += 1;
       this.rows.put({ ...letter, n: row === undefined ? lane.row.n : nextNumber() });
       core.report(`a webhook of task ${lane.task.id} could not be told of its events`, new Error(letter.problem));
     }

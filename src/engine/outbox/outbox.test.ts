@@ -47,7 +47,7 @@ describe('a webhook', () => {
       mediaType: 'application/a2a+json',
       id: expect.stringMatching(/^msg_id.*_[0-9a-f]{8}_2$/),
     });
-    expect(engine.stats().webhooks).toEqual({ pending: 0, sending: 0, tripped: 0 });
+    expect(engine.stats().webhooks).toEqual({ pending: 0, sending: 0, tripped: 0, letters: 0 });
   });
 
   it('costs a blocking send no commit, and a task without one nothing at all', async () => {
@@ -277,7 +277,7 @@ describe('W1: a receiver that fails', () => {
     await time.advance(61_000);
     await time.advance(10 * 60_000);
     await quiet(300);
-    expect(engine.stats().webhooks).toEqual({ pending: 0, sending: 0, tripped: 0 });
+    expect(engine.stats().webhooks).toEqual({ pending: 0, sending: 0, tripped: 0, letters: 0 });
   });
 
   it('is asked at its new address when it has moved, with all that it missed', async () => {

@@ -73,7 +73,7 @@ export function createOutbox({ courier, vault, coreOf }: OutboxOptions): Outbox 
       }
     },
     stop: async (ms) => dispatcher?.stop(ms),
-    stats: () => ({ pending: lanes.pending(), ...(dispatcher?.stats ?? { sending: 0, tripped: 0 }) }),
+    stats: () => ({ pending: lanes.pending(), ...(dispatcher?.stats ?? { sending: 0, tripped: 0, letters: 0 }) }),
   };
 }
 

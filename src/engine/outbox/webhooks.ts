@@ -37,4 +37,6 @@ export interface OutboxStats {
   readonly sending: number;
   /** Receivers that are left alone for a while. */
   readonly tripped: number;
+  /** Given up on since the start. */
+  readonly letters: number;
 }

@@ -1,37 +1,22 @@
 import { lookup } from 'node:dns/promises';
 import { Agent } from 'undici';
-import type { Fetch } from '#protocol';
 import type { ConnectOptions } from '../outbound/connect.ts';
 import { addressesOf, guardedConnector } from '../outbound/connect.ts';
 import { OutboundError } from '../outbound/errors.ts';
 import { guardedFetch } from '../outbound/fetch.ts';
 import type { PolicyOptions } from '../outbound/policy.ts';
 import { createPolicy } from '../outbound/policy.ts';
+import type { Outbound } from '../outbound/port.ts';
 
 export { bindCredentials } from '../outbound/credentials.ts';
 export { OutboundError, type OutboundReason } from '../outbound/errors.ts';
+export type { Outbound, OutboundLimits } from '../outbound/port.ts';
 
 export interface OutboundOptions extends PolicyOptions {
   /** To an open connection. Default 5 s. */
   readonly connectMsMax?: number;
   /** Default: the system's resolver. */
   readonly resolve?: ConnectOptions['resolve'];
-}
-
-export interface OutboundLimits {
-  /** Of the body of an answer. */
-  readonly bytesMax: number;
-  /** From the first word to the last of the answer. */
-  readonly msMax: number;
-}
-
-/** The one way out of a node: for webhooks, cards, keys, files that a message refers to; for every address that somebody else chose. */
-export interface Outbound {
-  /** Follows no redirect and unpacks nothing. Fails with an OutboundError. */
-  fetchWithin(limits: OutboundLimits): Fetch;
-  /** Throws an OutboundError if requests to it would be refused. A name that does not resolve may do so one day. */
-  check(url: string): Promise<void>;
-  close(): Promise<void>;
 }
 
 const CHECK_MS = 2000;

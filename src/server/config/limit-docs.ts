@@ -17,6 +17,7 @@ export const SERVER_LIMIT_DOCS: Readonly<Record<keyof ServerLimits, string>> = {
   connectionsMax: 'Open connections. 0: as many as the process may have files open, less a reserve.',
   streamsMax: 'Open streams. 0: nine in ten of the connections.',
   drainMsMax: 'Of stopping, from the signal to the exit.',
+  webhookMsMax: 'One attempt to deliver to a webhook.',
   cardAgeMsMax: 'How long a card may be kept by whoever fetched it.',
 };
 
