@@ -80,6 +80,15 @@ describe('a receiver', () => {
     expect(await metric(server.url, 'parley_webhook_attempts_total{outcome="failed"}')).toBe(1);
   });
 
+  it('W1: that speaks no TLS where it should has failed', async () => {
+    const server = await node();
+    const hook = await receiver();
+    await start(server, hook.url.replace('http:', 'https:'));
+    await eventually(async () => (await deliveries(server))[0]?.attempts === 1);
+    expect((await deliveries(server))[0]).toMatchObject({ state: 'open', pending: 3 });
+    expect(hook.hits).toEqual([]);
+  });
+
   it('W2: that does not answer is given up in time, and holds up no other', async () => {
     const server = await node({ args: ['--memory', '--limit', 'webhookMsMax=400'] });
     const tarpits = await Promise.all(Array.from({ length: 20 }, () => receiver(() => undefined)));

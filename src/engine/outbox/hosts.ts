@@ -63,7 +63,8 @@ export function createHosts(options: HostsOptions): Hosts {
       host.isProven = false;
       if (host.failures >= BREAKER_FAILURES) trip(host);
     }
-    if (isIdle(host) && hosts.size > REMEMBERED_MAX) hosts.delete(host.origin);
+    const isIdle = host.active === 0 && host.waiting.size === 0 && host.openUntil <= options.now();
+    if (isIdle && hosts.size > REMEMBERED_MAX) hosts.delete(host.origin);
   };
   return {
     get active() {
@@ -115,10 +116,6 @@ export function createHosts(options: HostsOptions): Hosts {
 
 function newHost(origin: string): Host {
   return { origin, waiting: new Set(), active: 0, failures: 0, trips: 0, openUntil: 0, isProven: false };
-}
-
-function isIdle({ active, waiting, failures }: Host): boolean {
-  return active === 0 && waiting.size === 0 && failures === 0;
 }
 
 function mayStart(host: Host, { activeMax, perHostMax, now }: HostsOptions, active: number): boolean {

@@ -45,8 +45,8 @@ export async function serve(agents: AgentLike | readonly AgentLike[], options: S
   const log = options.log ?? createLog({ write: (line) => process.stderr.write(line) });
   const metrics = options.metrics ?? createMetrics();
   const limits = nodeLimits(options);
-  const pulse = takePulse(metrics);
   const outbound = options.outbound ?? createOutbound(options);
+  const pulse = takePulse(metrics);
   if (options.allowLoopbackTargets === true) log.warn('requests may go to this machine itself: for development only');
   const listening: { url?: string } = {};
   const handler = createHandler({
