@@ -33,7 +33,7 @@ describe('E16: SIGTERM', () => {
     const answer = await short;
     expect([answer.status, answer.headers.get('connection')]).toEqual([200, 'close']);
     expect(await answer.json()).toMatchObject({ task: { status: { state: 'TASK_STATE_COMPLETED' } } });
-    expect(await server.ended).toBe(0);
+    expect((await server.ended).code).toBe(0);
     expect(performance.now() - began).toBeLessThan(10_500);
     expect(server.lines().slice(1)).toEqual(['{"event":"stopping"}', '{"event":"stopped"}']);
     await expect(fetch(`${server.url}/healthz`)).rejects.toThrow();
@@ -56,7 +56,7 @@ describe('E16: SIGTERM', () => {
     await sleep(1100);
     const began = performance.now();
     server.process.kill('SIGINT');
-    expect(await server.ended).toBe(1);
+    expect((await server.ended).code).toBe(1);
     expect(performance.now() - began).toBeLessThan(1000);
   });
 
