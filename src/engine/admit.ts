@@ -156,7 +156,7 @@ function create(core: Core, call: Call, { contextId: given, naming }: Creation):
   core.lives.set(id, live);
   if (row.alias !== undefined) core.aliases.set(scopedKey(owner, served.agent, row.alias), live);
   takeNotes(core, live, { call, naming, seq });
-  startTurn(core, live, { input: { seq, message, modes: modesIn(call), principal: ctx.principal } });
+  startTurn(core, live, { input: inputOf(call, seq, message) });
   return { live, seq };
 }
 
@@ -179,7 +179,7 @@ function resume(core: Core, live: Live, { call, naming }: Resumption): Admitted 
   const wasAsking = isCutOff(core, live);
   const { seq } = append(core, live, statusEvent(core, live, 'TASK_STATE_WORKING'), notes);
   takeNotes(core, live, { call, naming, seq });
-  const input: Input = { seq, message, modes: modesIn(call), principal: call.ctx.principal };
+  const input = inputOf(call, seq, message);
   if (run === undefined) startTurn(core, live, wasAsking ? { again: true } : { input });
   else if (run.answer !== undefined) run.answer(message);
   else run.queue.push(input);
@@ -217,6 +217,12 @@ function takeNotes(core: Core, live: Live, { call, naming, seq }: Noting): void 
   gathering(live).beside.push({ kind: 'send', record });
   gathering(live).reserved.push(key);
   if (seq === 1) live.record = record;
+}
+
+function inputOf(call: Call, seq: Seq, message: Message): Input {
+  const { principal, trace } = call.ctx;
+  const input = { seq, message, modes: modesIn(call), principal };
+  return trace === undefined ? input : { ...input, trace };
 }
 
 function modesIn({ request }: Call): readonly string[] {

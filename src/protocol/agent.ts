@@ -4,7 +4,7 @@ import type { ContextId } from './ids.ts';
 import type { Json, Metadata, OneOf } from './json.ts';
 import type { Message } from './message.ts';
 import type { Part } from './parts.ts';
-import type { Principal } from './service.ts';
+import type { Principal, TraceContext } from './service.ts';
 import type { Task } from './task.ts';
 
 /** One message and the run of the agent that answers it. */
@@ -21,6 +21,8 @@ export interface Turn {
   readonly acceptedOutputModes: readonly string[];
   /** Counts from 1; more than 1 only under recovery `retry` or `resume`. */
   readonly attempt: number;
+  /** The caller's trace, for whatever the agent calls in turn. Not known any more after a restart. */
+  readonly trace?: TraceContext;
   /** Fires on cancel, on a timeout and on shutdown. */
   readonly signal: AbortSignal;
   /** Asks the caller without ending the run: the task waits as input-required, and the next message is the answer. */

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import type { Parley, RunOptions } from '../support/parley.ts';
-import { launchServe, parleyServe } from '../support/parley.ts';
+import { parleyServe } from '../support/parley.ts';
 import type { Child } from '../support/processes.ts';
 import { startNode } from '../support/processes.ts';
 
@@ -15,11 +15,6 @@ export interface ParleyOptions extends RunOptions {
 /** A `parley serve` to break. Resolves when it takes requests. */
 export async function startParley(options: ParleyOptions = {}): Promise<Parley> {
   return await parleyServe(spelled(options));
-}
-
-/** The same without waiting for it, for starts that are to fail. */
-export function launchParley(options: ParleyOptions = {}): Child {
-  return launchServe(spelled(options));
 }
 
 function spelled({ agent = 'script', data, limits = {}, args = [], ...rest }: ParleyOptions): RunOptions {
