@@ -54,16 +54,17 @@ async function ask(core: Core, live: Live, run: Run, { question, answers }: Aski
   // It got this far: whatever ends the process from here on, this turn is not what kills it each time.
   live.row.attempt = 1;
   append(core, live, statusEvent(core, live, 'TASK_STATE_INPUT_REQUIRED', { message: question }));
-  const answer = waitForAnswer(core, run);
+  const answer = waitForAnswer(core, live, run);
   // The server is going down: the question stands, and whoever answers it after the next start starts the run again.
   if (core.phase === 'closed') letGo(core, live, 'The server is shutting down.');
   return answer;
 }
 
 /** Somebody who waits for a person holds no place among those that work. */
-function waitForAnswer(core: Core, run: Run): Promise<Message> {
+function waitForAnswer(core: Core, live: Live, run: Run): Promise<Message> {
   const signal = signalOf(run);
   run.askedAt = core.ticks();
+  core.quotas.remove(live, run);
   if (run.hasPlace) {
     run.hasPlace = false;
     core.slots.free();
@@ -77,6 +78,7 @@ function waitForAnswer(core: Core, run: Run): Promise<Message> {
       run.startedAt += core.ticks() - run.askedAt;
       run.hasPlace = true;
       core.slots.retake();
+      core.quotas.add(live, run);
       resolve(message);
     };
   });

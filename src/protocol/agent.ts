@@ -75,6 +75,11 @@ export interface Agent {
    * old one made. `resume`: the same, but `turn.task` holds what was made and further text is appended to it.
    */
   readonly recovery: 'resume' | 'retry' | 'fail';
+  /**
+   * `anew`: a message id that comes again is another message, also if nobody got the first answer; only an Idempotency-Key names a
+   * send. For agents whose callers reuse ids by design, as conformance kits do.
+   */
+  readonly repeats?: 'attach' | 'anew';
   run(turn: Turn): AsyncIterable<AgentOutput>;
   /** Makes the state of one caller's conversation, once. If it is disposable, it is disposed of when it has long been unused. */
   open?(contextId: ContextId): Promise<unknown>;

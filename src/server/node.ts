@@ -43,7 +43,7 @@ export function createNode(options: HandlerOptions): Node {
   // The first agent is at the root too, and that is its better address.
   const baseOf = (name: string): string => `${where.base()}${name === root ? '' : `/agents/${name}`}`;
   const engine = engineFor(given, { options, metrics, log, tracing, completed: (card, name) => cards.cardAt(card, baseOf(name)) });
-  const room = createRoom({ streamsMax: limits.streamsMax, isPressed: options.isPressed, metrics });
+  const room = createRoom({ streamsMax: limits.streamsMax, isPressed: options.isPressed, quotaOf: options.quotaOf, metrics });
   const agents = servedAgents(given, engine, meter(metrics, room));
   metrics.gauge({ name: 'parley_streams_open', help: 'Streams that are being read.' }, () => flows.open);
   const life = startLife({ options, engine, agents, log, limits, tracing });

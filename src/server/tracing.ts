@@ -1,4 +1,5 @@
-import type { A2AService, Agent, AgentOutput, CallContext, TraceContext, Turn } from '#protocol';
+import type { AroundRun } from '#engine';
+import type { A2AService, AgentOutput, CallContext, TraceContext, Turn } from '#protocol';
 import { A2AError } from '#protocol';
 import type { Around, Passing } from './around.ts';
 import { around, watched } from './around.ts';
@@ -82,17 +83,10 @@ export function traced(service: A2AService, agent: string, recorder: Recorder): 
  * One span a run, within that of the call that brought its message, which it may outlive. The agent's code runs inside of it, whoever
  * made room for it to begin: so what it calls by other instrumented libraries has its place in the trace.
  */
-export function tracedAgent(agent: Agent, name: string, tracing: Tracing): Agent {
-  const run = (turn: Turn): AsyncIterable<AgentOutput> => {
+export function tracedRuns(tracing: Tracing): AroundRun {
+  return (run, turn, name) => {
     const { recorder } = tracing;
-    return recorder === undefined ? agent.run(turn) : runInSpan(agent, turn, { name, recorder });
-  };
-  return {
-    card: agent.card,
-    recovery: agent.recovery,
-    run,
-    ...(agent.open === undefined ? {} : { open: (contextId) => agent.open?.(contextId) ?? Promise.resolve() }),
-    ...(agent.extendedCard === undefined ? {} : { extendedCard: agent.extendedCard.bind(agent) }),
+    return recorder === undefined ? run(turn) : runInSpan(run, turn, { name, recorder });
   };
 }
 
@@ -101,7 +95,7 @@ interface Running {
   readonly recorder: Recorder;
 }
 
-async function* runInSpan(agent: Agent, turn: Turn, { name, recorder }: Running): AsyncGenerator<AgentOutput, void> {
+async function* runInSpan(run: Parameters<AroundRun>[0], turn: Turn, { name, recorder }: Running): AsyncGenerator<AgentOutput, void> {
   const { otel } = recorder;
   const attributes = { 'a2a.agent': name, 'a2a.task': turn.task.id, 'a2a.context': turn.contextId, 'a2a.attempt': turn.attempt };
   const opened = openSpan(recorder, turn.trace, { name: `a2a run ${name}`, options: { kind: otel.SpanKind.INTERNAL, attributes } });
@@ -109,7 +103,7 @@ async function* runInSpan(agent: Agent, turn: Turn, { name, recorder }: Running)
   let thrown: unknown;
   try {
     const traced: Turn = opened.trace === undefined ? turn : { ...turn, trace: opened.trace };
-    const outputs = within(() => agent.run(traced)[Symbol.asyncIterator]());
+    const outputs = within(() => run(traced)[Symbol.asyncIterator]());
     let isDone = false;
     try {
       for (let next = await within(() => outputs.next()); next.done !== true; next = await within(() => outputs.next())) yield next.value;
