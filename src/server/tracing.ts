@@ -34,6 +34,7 @@ export interface OtelTracer {
 
 export interface OtelSpan {
   setStatus(status: { readonly code: number; readonly message?: string }): unknown;
+  isRecording(): boolean;
   setAttribute(name: string, value: string): unknown;
   end(): void;
 }
@@ -59,6 +60,7 @@ export function traced(service: A2AService, agent: string, recorder: Recorder): 
   const by: Around = {
     unary: async (call, next) => {
       const opened = open(call);
+      if (isUnheard(opened)) return next(call.ctx);
       try {
         const result = await otel.context.with(opened.context, () => next(opened.ctx));
         close(opened);
@@ -70,6 +72,7 @@ export function traced(service: A2AService, agent: string, recorder: Recorder): 
     },
     stream: (call, next) => {
       const opened = open(call);
+      if (isUnheard(opened)) return next(call.ctx);
       return watched(
         () => otel.context.with(opened.context, () => next(opened.ctx)),
         (thrown) => close(opened, thrown),
@@ -86,19 +89,20 @@ export function traced(service: A2AService, agent: string, recorder: Recorder): 
 export function tracedRuns(tracing: Tracing): AroundRun {
   return (run, turn, name) => {
     const { recorder } = tracing;
-    return recorder === undefined ? run(turn) : runInSpan(run, turn, { name, recorder });
+    if (recorder === undefined) return run(turn);
+    const attributes = { 'a2a.agent': name, 'a2a.task': turn.task.id, 'a2a.context': turn.contextId, 'a2a.attempt': turn.attempt };
+    const options = { kind: recorder.otel.SpanKind.INTERNAL, attributes };
+    const opened = openSpan(recorder, turn.trace, { name: `a2a run ${name}`, options });
+    return isUnheard(opened) ? run(turn) : runInSpan(run, turn, { opened, otel: recorder.otel });
   };
 }
 
 interface Running {
-  readonly name: string;
-  readonly recorder: Recorder;
+  readonly opened: Opened;
+  readonly otel: OtelApi;
 }
 
-async function* runInSpan(run: Parameters<AroundRun>[0], turn: Turn, { name, recorder }: Running): AsyncGenerator<AgentOutput, void> {
-  const { otel } = recorder;
-  const attributes = { 'a2a.agent': name, 'a2a.task': turn.task.id, 'a2a.context': turn.contextId, 'a2a.attempt': turn.attempt };
-  const opened = openSpan(recorder, turn.trace, { name: `a2a run ${name}`, options: { kind: otel.SpanKind.INTERNAL, attributes } });
+async function* runInSpan(run: Parameters<AroundRun>[0], turn: Turn, { opened, otel }: Running): AsyncGenerator<AgentOutput, void> {
   const within = <T>(act: () => T): T => otel.context.with(opened.context, act);
   let thrown: unknown;
   try {
@@ -124,6 +128,11 @@ interface Opened {
   readonly context: unknown;
   /** Undefined: nobody records, and the caller's own goes on. */
   readonly trace: TraceContext | undefined;
+}
+
+/** The package is there and nobody has set it up: then nothing is to be done around every event. */
+function isUnheard({ span, trace }: Opened): boolean {
+  return trace === undefined && !span.isRecording();
 }
 
 interface SpanStart {
