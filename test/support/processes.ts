@@ -2,6 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { afterAll } from 'vitest';
 
 export interface Child {
   readonly process: ChildProcess;
@@ -14,11 +15,13 @@ export interface Child {
   said(start: string): Promise<void>;
 }
 
-/** None of them outlives the tests. */
+/** None of them outlives the tests, also when a test fails before it has stopped its own: a worker that is ended hears of no exit. */
 const alive = new Set<ChildProcess>();
-process.on('exit', () => {
+const killAll = (): void => {
   for (const child of alive) child.kill('SIGKILL');
-});
+};
+afterAll(killAll);
+process.on('exit', killAll);
 
 export interface Surroundings {
   /** Put in front: a tracer, a limit, another user. */
