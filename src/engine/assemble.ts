@@ -10,6 +10,7 @@ import type { EngineOptions } from './options.ts';
 import { createOutbox } from './outbox/outbox.ts';
 import type { Outbox } from './outbox/webhooks.ts';
 import type { TaskKey } from './ports.ts';
+import { createQuotas } from './quotas.ts';
 import { endReservations } from './retries.ts';
 import { createSlots } from './slots.ts';
 import { createStamps } from './stamps.ts';
@@ -63,10 +64,12 @@ export function assemble(options: EngineOptions): Assembled {
     ids: options.ids ?? randomIds,
     limits,
     agents: new Map(Object.entries(options.agents)),
+    aroundRun: options.aroundRun,
     traitsOf: options.traitsOf ?? ((dialect) => known(dialect).traits),
     webhookOf: (dialect) => known(dialect).webhook,
     outbox: createOutbox({ courier: options.courier, vault: options.vault, coreOf: () => core }),
     slots: createSlots(limits.runningTasksMax, limits.queuedTasksMax),
+    quotas: createQuotas(options.runningTasksMaxOf),
     contexts: createContexts({ clock, openMax: limits.openContextsMax, msMax: limits.openContextMsMax, report }),
     lives: new Map(),
     aliases: new Map(),

@@ -63,7 +63,13 @@ function routesFor({ admin, query, id, isEvents, isRetry }: Wanted): Routes {
   };
 }
 
+const FILTERS = ['agent', 'principal', 'tenant', 'contextId', 'status', 'statusTimestampAfter', 'pageSize', 'pageToken'];
+
+/** A misspelt filter would show more than was asked for, and nobody would notice. */
 function listRequest(query: URLSearchParams): AdminListRequest {
+  const unknown = [...query.keys()].find((name) => !FILTERS.includes(name));
+  if (unknown !== undefined)
+    throw new A2AError('INVALID_PARAMS', `there is no filter ${unknown.slice(0, 40)}; there are ${FILTERS.join(', ')}`);
   const out: Mutable<AdminListRequest> = {};
   const text = (name: string): string | undefined => query.get(name) || undefined;
   const [principal, tenant, agent] = [text('principal'), text('tenant'), text('agent')];
@@ -88,10 +94,10 @@ const STATES = Object.keys(TASK_STATES) as (keyof typeof TASK_STATES)[];
 function stateNamed(name: string): NonNullable<AdminListRequest['status']> {
   const state = STATES.find((known) => known === name);
   if (state !== undefined) return state;
-  throw new A2AError('INVALID_PARAMS', `must be one of ${STATES.join(', ')}`, { field: 'status' });
+  throw new A2AError('INVALID_PARAMS', `status must be one of ${STATES.join(', ')}`, { field: 'status' });
 }
 
 function timeIn(text: string): Timestamp {
   if (!Number.isNaN(Date.parse(text))) return text;
-  throw new A2AError('INVALID_PARAMS', 'must be a time, as 2026-03-12T08:30:00Z', { field: 'statusTimestampAfter' });
+  throw new A2AError('INVALID_PARAMS', 'statusTimestampAfter must be a time, as 2026-03-12T08:30:00Z', { field: 'statusTimestampAfter' });
 }

@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import type { Parley } from '../support/parley.ts';
 import type { Receiver } from '../support/receiver.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { pause } from './client.ts';
-import type { Parley } from './parley.ts';
 import { childFile, startParley } from './parley.ts';
 import { times } from './size.ts';
 

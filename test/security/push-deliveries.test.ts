@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { AdminDelivery } from '#protocol';
 import { parley } from '../cli/run.ts';
-import type { Running, RunOptions } from '../support/parley.ts';
+import type { Parley, RunOptions } from '../support/parley.ts';
 import { parleyServe } from '../support/parley.ts';
 import type { Hit, Receiver } from '../support/receiver.ts';
 import { startReceiver } from '../support/receiver.ts';
@@ -18,7 +18,7 @@ afterEach(async () => {
   for (const each of open.splice(0).toReversed()) await each.close();
 });
 
-async function node(options: RunOptions = {}): Promise<Running> {
+async function node(options: RunOptions = {}): Promise<Parley> {
   const running = await parleyServe({ ...options, args: ['script', '--allow-loopback-targets', ...(options.args ?? ['--memory'])] });
   open.push({ close: () => running.stop() });
   return running;
@@ -30,7 +30,7 @@ async function receiver(...args: Parameters<typeof startReceiver>): Promise<Rece
 }
 
 let sent = 0;
-async function start({ url }: Running, hook: string, more: object = {}, text = 'chunks=2'): Promise<string> {
+async function start({ url }: Parley, hook: string, more: object = {}, text = 'chunks=2'): Promise<string> {
   sent += 1;
   const response = await fetch(`${url}/message:send`, {
     method: 'POST',
@@ -43,7 +43,7 @@ async function start({ url }: Running, hook: string, more: object = {}, text = '
   const { task } = (await response.json()) as { task: { id: string } };
   return task.id;
 }
-const deliveries = async ({ url }: Running, query = ''): Promise<readonly AdminDelivery[]> =>
+const deliveries = async ({ url }: Parley, query = ''): Promise<readonly AdminDelivery[]> =>
   ((await (await fetch(`${url}/api/parley/v1/push/deliveries${query}`)).json()) as { deliveries: AdminDelivery[] }).deliveries;
 const seqs = (hits: readonly Hit[]): readonly number[] =>
   hits.map(({ headers }) => Number(String(headers['webhook-id']).split('_').at(-1)));
