@@ -18,6 +18,8 @@ export interface Asked {
   header(name: string): string | undefined;
   /** The whole body. Fails with PAYLOAD_TOO_LARGE as soon as that is known. */
   body(bytesMax: number): Promise<Uint8Array>;
+  /** Ends `signal` from this side, where a host has made it for this request alone. */
+  leave?(): void;
   /** As in `CallContext`: a host that can tell when its answer has gone out gives this. */
   onDelivered?(mark: () => void): void;
 }
@@ -39,6 +41,8 @@ export interface Outflow {
   finish(text: string): void;
   /** It came to its own end. */
   readonly isWhole: boolean;
+  /** Called once when it is over, whoever ended it. */
+  onEnd(listener: (flow: Outflow) => void): void;
 }
 
 export function askedOf(request: Request): Asked {

@@ -5,7 +5,7 @@ import { agentOf, release } from './core.ts';
 import type { Asked } from './find.ts';
 import { find } from './find.ts';
 import type { Live } from './live.ts';
-import { isAtRest, nextCommit } from './live.ts';
+import { isAtRest } from './live.ts';
 import { nameFor, renameEvent, renameTask } from './names.ts';
 import type { Entry } from './ports.ts';
 import { entriesIn, foldTo } from './read.ts';
@@ -21,30 +21,162 @@ export interface Reading {
   readonly trim?: (task: Task) => Task;
 }
 
+/** A task that is followed, and how. */
+interface Following {
+  readonly live: Live;
+  readonly reading: Reading;
+}
+
+type Batch = readonly Logged[];
+type Next = IteratorResult<Batch, undefined>;
+
 /**
  * A reader is a place in the log and a wake-up, not a queue: a snapshot folded to `from`, then every later event, as fast as it
  * takes them, until the task or the reader ends.
  */
-export async function* follow(core: Core, live: Live, reading: Reading): AsyncGenerator<readonly Logged[]> {
-  const { from, traits, signal, trim } = reading;
-  const name = nameFor(live.row, traits);
-  const snapshot = await foldTo(core, live, from);
-  yield [{ seq: from, event: { task: renameTask(trim === undefined ? snapshot : trim(snapshot), name) } }];
-  let after = from;
-  while (!signal.aborted) {
-    const page = entriesIn(core, live, { after, upTo: live.committed });
-    const entries = page instanceof Promise ? await page : page;
-    const last = entries.at(-1);
-    if (last !== undefined) {
-      after = last.seq;
-      yield name === undefined ? entries : entries.map((entry): Entry => ({ ...entry, event: renameEvent(entry.event, name) }));
-      continue;
+export function follow(core: Core, live: Live, reading: Reading): AsyncGenerator<Batch> {
+  return new Follower(core, { open: () => Promise.resolve({ live, reading }), onEnd: () => undefined });
+}
+
+interface Opening {
+  readonly open: () => Promise<Following>;
+  readonly onEnd: (live: Live) => void;
+}
+
+/**
+ * Written out, and no generator: of ten thousand readers who wait, each costs this object, one promise and one function. It
+ * also leaves at once when it is told to, where a generator would first have to wake up.
+ */
+class Follower implements AsyncGenerator<Batch> {
+  readonly #core: Core;
+  #opening: Opening | undefined;
+  #onEnd: Opening['onEnd'] | undefined;
+  #live: Live | undefined;
+  #reading: Reading | undefined;
+  #after = 0 as Seq;
+  #isOver = false;
+  #waiting: { resolve(next: Next): void; reject(thrown: unknown): void } | undefined;
+  readonly #wake = (): void => this.#look();
+
+  constructor(core: Core, opening: Opening) {
+    this.#core = core;
+    this.#opening = opening;
+  }
+
+  next(): Promise<Next> {
+    const opening = this.#opening;
+    if (opening !== undefined) {
+      this.#opening = undefined;
+      return this.#begin(opening);
     }
-    if (isAtEnd(live, after, reading) || core.phase === 'off' || live.isGone) return;
-    if (core.writer.broken !== undefined) throw core.writer.broken;
-    await nextCommit(live, signal);
+    return new Promise((resolve, reject) => {
+      this.#waiting = { resolve, reject };
+      this.#look();
+    });
+  }
+
+  return(): Promise<Next> {
+    this.#finish();
+    return Promise.resolve(DONE);
+  }
+
+  throw(thrown: unknown): Promise<Next> {
+    this.#finish();
+    return Promise.reject(thrown);
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#finish();
+  }
+
+  async #begin({ open, onEnd }: Opening): Promise<Next> {
+    if (this.#isOver) return DONE;
+    const { live, reading } = await open();
+    this.#onEnd = onEnd;
+    [this.#live, this.#reading, this.#after] = [live, reading, reading.from];
+    if (this.#isOver) this.#letGo(); // it was told to leave while the task was looked for
+    try {
+      const { from, signal, traits, trim } = reading;
+      const snapshot = await foldTo(this.#core, live, from);
+      if (this.#isOver) return DONE;
+      signal.addEventListener('abort', this.#wake, { once: true });
+      return {
+        value: [{ seq: from, event: { task: renameTask(trim === undefined ? snapshot : trim(snapshot), nameFor(live.row, traits)) } }],
+      };
+    } catch (thrown) {
+      this.#finish();
+      throw thrown;
+    }
+  }
+
+  /** Answers whoever waits, if there is something to say; otherwise waits for the next commit. */
+  #look(): void {
+    if (this.#waiting === undefined) return;
+    if (this.#isOver || this.#live === undefined || this.#reading === undefined) return this.#say(DONE);
+    const [core, live, reading] = [this.#core, this.#live, this.#reading];
+    if (reading.signal.aborted) return this.#finish();
+    const page = entriesIn(core, live, { after: this.#after, upTo: live.committed });
+    if (page instanceof Promise) return this.#await(page);
+    if (page.length > 0) return this.#show(page);
+    if (isAtEnd(live, this.#after, reading) || core.phase === 'off' || live.isGone) return this.#finish();
+    if (core.writer.broken !== undefined) return this.#fail(core.writer.broken);
+    live.wakes ??= new Set();
+    live.wakes.add(this.#wake);
+  }
+
+  #await(page: Promise<readonly Entry[]>): void {
+    page.then(
+      (entries) => (this.#isOver ? this.#say(DONE) : this.#show(entries)),
+      (thrown: unknown) => this.#fail(thrown),
+    );
+  }
+
+  #show(entries: readonly Entry[]): void {
+    const last = entries.at(-1);
+    const live = this.#live;
+    if (last === undefined || live === undefined || this.#reading === undefined) return this.#look();
+    this.#after = last.seq;
+    const name = nameFor(live.row, this.#reading.traits);
+    this.#say({
+      value: name === undefined ? entries : entries.map((entry): Entry => ({ ...entry, event: renameEvent(entry.event, name) })),
+    });
+  }
+
+  #say(next: Next): void {
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    waiting?.resolve(next);
+  }
+
+  #fail(thrown: unknown): void {
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    this.#finish();
+    waiting?.reject(thrown);
+  }
+
+  #finish(): void {
+    this.#isOver = true;
+    this.#opening = undefined;
+    this.#letGo();
+    this.#say(DONE);
+  }
+
+  #letGo(): void {
+    const [live, onEnd] = [this.#live, this.#onEnd];
+    this.#live = undefined;
+    this.#reading?.signal.removeEventListener('abort', this.#wake);
+    if (live === undefined) return;
+    live.wakes?.delete(this.#wake);
+    onEnd?.(live);
   }
 }
+
+const DONE: Next = { done: true, value: undefined };
 
 /** A2A 1.0.1 §3.1.2 closes at the end, and the SDKs at input-required too; auth-required stays open (§7.6.1). */
 function isAtEnd({ row }: Live, after: Seq, { closesOnInputRequired }: Reading): boolean {
@@ -56,24 +188,22 @@ function isAtEnd({ row }: Live, after: Seq, { closesOnInputRequired }: Reading):
  * From the task as it is, or from any earlier place in its log: what was seen up to there is the snapshot, and nothing after it is
  * missing or said twice. That goes for finished tasks too; without a place to go on from they are refused, where a dialect has it so.
  */
-export async function* subscribe(
-  core: Core,
-  asked: Asked & { readonly request: SubscribeRequest },
-): EventStream & AsyncGenerator<readonly Logged[]> {
+export function subscribe(core: Core, asked: Asked & { readonly request: SubscribeRequest }): EventStream & AsyncGenerator<Batch> {
+  return new Follower(core, { open: () => subscribed(core, asked), onEnd: (live) => release(core, live) });
+}
+
+async function subscribed(core: Core, asked: Asked & { readonly request: SubscribeRequest }): Promise<Following> {
   const { request, ctx, served } = asked;
   checkStreaming(core, served.agent);
   const traits = core.traitsOf(ctx.dialect);
   const live = await find(core, asked);
-  try {
-    const { after } = request;
-    const from = after !== undefined && Number.isInteger(after) && after >= 1 && after <= live.committed ? after : undefined;
-    if (from === undefined && isAtRest(live) && traits.subscribeFinished === 'error') {
-      throw new A2AError('UNSUPPORTED_OPERATION', `task ${request.id} is finished: there is nothing to wait for`);
-    }
-    yield* follow(core, live, { from: from ?? live.committed, traits, signal: ctx.signal, closesOnInputRequired: false });
-  } finally {
+  const { after } = request;
+  const from = after !== undefined && Number.isInteger(after) && after >= 1 && after <= live.committed ? after : undefined;
+  if (from === undefined && isAtRest(live) && traits.subscribeFinished === 'error') {
     release(core, live);
+    throw new A2AError('UNSUPPORTED_OPERATION', `task ${request.id} is finished: there is nothing to wait for`);
   }
+  return { live, reading: { from: from ?? live.committed, traits, signal: ctx.signal, closesOnInputRequired: false } };
 }
 
 /** A2A 1.0.1 §3.3.4: an agent whose card does not promise streaming has none. */

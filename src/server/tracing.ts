@@ -17,6 +17,7 @@ export interface OtelTracer {
 }
 
 export interface OtelSpan {
+  isRecording?(): boolean;
   setStatus(status: { readonly code: number; readonly message?: string }): unknown;
   setAttribute(name: string, value: string): unknown;
   end(): void;
@@ -70,6 +71,7 @@ export function traced(service: A2AService, agent: string, otel: OtelApi): A2ASe
     },
     stream: (call, next) => {
       const opened = open(call);
+      if (opened.span.isRecording?.() === false) return next(opened.ctx); // nobody will see how it ended
       return watched(
         () => otel.context.with(opened.context, () => next(opened.ctx)),
         (thrown) => close(opened, thrown),

@@ -30,15 +30,15 @@ export class NodeAsked implements Asked {
   /** Made when somebody wants it: most requests are answered before their caller could leave. */
   get signal(): AbortSignal {
     if (this.#left === undefined) {
-      const left = new AbortController();
-      this.#left = left;
-      const leave = (): void => {
-        if (!this.#outgoing.writableFinished) left.abort();
-      };
-      if (this.#outgoing.destroyed) leave();
-      else this.#outgoing.once('close', leave);
+      this.#left = new AbortController();
+      if (this.#outgoing.destroyed) this.leave();
+      else this.#outgoing.once('close', () => this.leave());
     }
     return this.#left.signal;
+  }
+
+  leave(): void {
+    if (!this.#outgoing.writableFinished) this.#left?.abort();
   }
 
   header(name: string): string | undefined {
