@@ -8,7 +8,6 @@ import { EVENT_STREAM, encodeFrames, encodeRetry, KEEP_ALIVE, RESET } from './ss
 /** What a binding adds to the events of a stream. */
 export interface EventWire {
   readonly writer: StreamWriter;
-  readonly headers: Record<string, string>;
   readonly keepAliveMs: number;
   /** How soon a client that lost the stream should come back; absent: as its own default has it. */
   readonly retryMs: number | undefined;
@@ -24,10 +23,10 @@ export interface EventWire {
   ended(): void;
 }
 
-export function eventAnswer(events: OpenStream, wire: EventWire): Answer {
+export function eventAnswer(events: OpenStream, wire: EventWire, headers: Record<string, string>): Answer {
   return {
     status: 200,
-    headers: { ...wire.headers, 'Content-Type': EVENT_STREAM, 'Cache-Control': 'no-cache', 'X-Accel-Buffering': 'no' },
+    headers: { ...headers, 'Content-Type': EVENT_STREAM, 'Cache-Control': 'no-cache', 'X-Accel-Buffering': 'no' },
     body: new EventFlow(events, wire),
   };
 }
@@ -130,20 +129,27 @@ class EventFlow implements Outflow, Silent {
 
   /** Makes the next text to write: of what is left of the batch, or of the next one. A batch can be one that the dialect has no frames for. */
   #pull(): void {
+    let text: string;
     try {
-      const text = this.#write();
-      if (text !== '') return this.#offer(text);
+      text = this.#write();
     } catch (thrown) {
-      return this.#fail(thrown);
+      this.#fail(thrown);
+      return;
     }
+    if (text === '') this.#fetch();
+    else this.#offer(text);
+  }
+
+  #fetch(): void {
     this.#isPulling = true;
     const first = this.#first;
     this.#first = undefined;
-    if (first !== undefined) return this.#arrive(first);
-    this.#rest.next().then(
-      (next) => this.#arrive(next),
-      (thrown: unknown) => this.#fail(thrown),
-    );
+    if (first !== undefined) this.#arrive(first);
+    else
+      this.#rest.next().then(
+        (next) => this.#arrive(next),
+        (thrown: unknown) => this.#fail(thrown),
+      );
   }
 
   #arrive({ done, value }: IteratorResult<readonly Logged[], unknown>): void {
@@ -279,10 +285,28 @@ export interface Leaving {
 export function leavingOf(asked: Asked): Leaving {
   const { signal } = asked;
   // A signal costs as much as the rest of a stream that waits: where the request's own may be ended by us, one is enough.
-  if (asked.leave !== undefined) return { signal, leave: () => asked.leave?.(), forget: () => undefined };
+  if (asked.leave !== undefined) return new OwnLeaving(asked);
   const controller = new AbortController();
   const leave = (): void => controller.abort(signal.reason);
   if (signal.aborted) leave();
   else signal.addEventListener('abort', leave, { once: true });
   return { signal: controller.signal, leave, forget: () => signal.removeEventListener('abort', leave) };
+}
+
+class OwnLeaving implements Leaving {
+  readonly #asked: Asked;
+
+  constructor(asked: Asked) {
+    this.#asked = asked;
+  }
+
+  get signal(): AbortSignal {
+    return this.#asked.signal;
+  }
+
+  leave(): void {
+    this.#asked.leave?.();
+  }
+
+  forget(): void {}
 }

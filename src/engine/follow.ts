@@ -35,12 +35,13 @@ type Next = IteratorResult<Batch, undefined>;
  * takes them, until the task or the reader ends.
  */
 export function follow(core: Core, live: Live, reading: Reading): AsyncGenerator<Batch> {
-  return new Follower(core, { open: () => Promise.resolve({ live, reading }), onEnd: () => undefined });
+  return new Follower(core, { open: () => Promise.resolve({ live, reading }), isHeld: false });
 }
 
 interface Opening {
   readonly open: () => Promise<Following>;
-  readonly onEnd: (live: Live) => void;
+  /** What was opened is held, and has to be let go of. */
+  readonly isHeld: boolean;
 }
 
 /**
@@ -50,12 +51,13 @@ interface Opening {
 class Follower implements AsyncGenerator<Batch> {
   readonly #core: Core;
   #opening: Opening | undefined;
-  #onEnd: Opening['onEnd'] | undefined;
+  #isHeld = false;
   #live: Live | undefined;
   #reading: Reading | undefined;
   #after = 0 as Seq;
   #isOver = false;
-  #waiting: { resolve(next: Next): void; reject(thrown: unknown): void } | undefined;
+  #resolve: ((next: Next) => void) | undefined;
+  #reject: ((thrown: unknown) => void) | undefined;
   readonly #wake = (): void => this.#look();
 
   constructor(core: Core, opening: Opening) {
@@ -70,7 +72,7 @@ class Follower implements AsyncGenerator<Batch> {
       return this.#begin(opening);
     }
     return new Promise((resolve, reject) => {
-      this.#waiting = { resolve, reject };
+      [this.#resolve, this.#reject] = [resolve, reject];
       this.#look();
     });
   }
@@ -93,10 +95,10 @@ class Follower implements AsyncGenerator<Batch> {
     this.#finish();
   }
 
-  async #begin({ open, onEnd }: Opening): Promise<Next> {
+  async #begin({ open, isHeld }: Opening): Promise<Next> {
     if (this.#isOver) return DONE;
     const { live, reading } = await open();
-    this.#onEnd = onEnd;
+    this.#isHeld = isHeld;
     [this.#live, this.#reading, this.#after] = [live, reading, reading.from];
     if (this.#isOver) this.#letGo(); // it was told to leave while the task was looked for
     try {
@@ -115,48 +117,54 @@ class Follower implements AsyncGenerator<Batch> {
 
   /** Answers whoever waits, if there is something to say; otherwise waits for the next commit. */
   #look(): void {
-    if (this.#waiting === undefined) return;
-    if (this.#isOver || this.#live === undefined || this.#reading === undefined) return this.#say(DONE);
+    if (this.#resolve === undefined) return;
     const [core, live, reading] = [this.#core, this.#live, this.#reading];
-    if (reading.signal.aborted) return this.#finish();
-    const page = entriesIn(core, live, { after: this.#after, upTo: live.committed });
-    if (page instanceof Promise) return this.#await(page);
-    if (page.length > 0) return this.#show(page);
-    if (isAtEnd(live, this.#after, reading) || core.phase === 'off' || live.isGone) return this.#finish();
-    if (core.writer.broken !== undefined) return this.#fail(core.writer.broken);
-    live.wakes ??= new Set();
-    live.wakes.add(this.#wake);
+    if (this.#isOver || live === undefined || reading === undefined) this.#say(DONE);
+    else if (reading.signal.aborted) this.#finish();
+    else {
+      const page = entriesIn(core, live, { after: this.#after, upTo: live.committed });
+      if (page instanceof Promise) this.#await(page);
+      else if (page.length > 0) this.#show(page);
+      else if (isAtEnd(live, this.#after, reading) || core.phase === 'off' || live.isGone) this.#finish();
+      else if (core.writer.broken !== undefined) this.#fail(core.writer.broken);
+      else {
+        live.wakes ??= new Set();
+        live.wakes.add(this.#wake);
+      }
+    }
   }
 
   #await(page: Promise<readonly Entry[]>): void {
     page.then(
-      (entries) => (this.#isOver ? this.#say(DONE) : this.#show(entries)),
+      (entries) => this.#show(entries),
       (thrown: unknown) => this.#fail(thrown),
     );
   }
 
   #show(entries: readonly Entry[]): void {
-    const last = entries.at(-1);
-    const live = this.#live;
-    if (last === undefined || live === undefined || this.#reading === undefined) return this.#look();
+    const [last, live, reading] = [entries.at(-1), this.#live, this.#reading];
+    if (last === undefined || live === undefined || reading === undefined) {
+      this.#finish(); // left, or forgotten, while it was read
+      return;
+    }
     this.#after = last.seq;
-    const name = nameFor(live.row, this.#reading.traits);
+    const name = nameFor(live.row, reading.traits);
     this.#say({
       value: name === undefined ? entries : entries.map((entry): Entry => ({ ...entry, event: renameEvent(entry.event, name) })),
     });
   }
 
   #say(next: Next): void {
-    const waiting = this.#waiting;
-    this.#waiting = undefined;
-    waiting?.resolve(next);
+    const resolve = this.#resolve;
+    [this.#resolve, this.#reject] = [undefined, undefined];
+    resolve?.(next);
   }
 
   #fail(thrown: unknown): void {
-    const waiting = this.#waiting;
-    this.#waiting = undefined;
+    const reject = this.#reject;
+    [this.#resolve, this.#reject] = [undefined, undefined];
     this.#finish();
-    waiting?.reject(thrown);
+    reject?.(thrown);
   }
 
   #finish(): void {
@@ -167,12 +175,12 @@ class Follower implements AsyncGenerator<Batch> {
   }
 
   #letGo(): void {
-    const [live, onEnd] = [this.#live, this.#onEnd];
+    const live = this.#live;
     this.#live = undefined;
     this.#reading?.signal.removeEventListener('abort', this.#wake);
     if (live === undefined) return;
     live.wakes?.delete(this.#wake);
-    onEnd?.(live);
+    if (this.#isHeld) release(this.#core, live);
   }
 }
 
@@ -189,7 +197,7 @@ function isAtEnd({ row }: Live, after: Seq, { closesOnInputRequired }: Reading):
  * missing or said twice. That goes for finished tasks too; without a place to go on from they are refused, where a dialect has it so.
  */
 export function subscribe(core: Core, asked: Asked & { readonly request: SubscribeRequest }): EventStream & AsyncGenerator<Batch> {
-  return new Follower(core, { open: () => subscribed(core, asked), onEnd: (live) => release(core, live) });
+  return new Follower(core, { open: () => subscribed(core, asked), isHeld: true });
 }
 
 async function subscribed(core: Core, asked: Asked & { readonly request: SubscribeRequest }): Promise<Following> {

@@ -33,19 +33,22 @@ export function around(service: A2AService, by: Around): A2AService {
   };
 }
 
-/** Runs a stream and says once how it ended: `undefined` for well, what was thrown otherwise. A reader who leaves ends it well. */
-export function watched(open: () => EventStream, onEnd: (thrown: unknown) => void): EventStream {
+/** How a stream ended: `undefined` for well, what was thrown otherwise; and whether it was opened at all or refused. */
+export type Ending = (thrown: unknown, wasOpened: boolean) => void;
+
+/** Runs a stream and says once how it ended. A reader who leaves ends it well. */
+export function watched(open: () => EventStream, onEnd: Ending): EventStream {
   return { [Symbol.asyncIterator]: () => new Watched(open, onEnd) };
 }
 
 /** Written out, and no generator: thousands of streams wait at a time, and one that is told to end passes that on at once. */
 class Watched implements AsyncIterator<readonly Logged[], unknown> {
-  readonly #open: () => EventStream;
-  readonly #onEnd: (thrown: unknown) => void;
+  #open: (() => EventStream) | undefined;
+  readonly #onEnd: Ending;
   #inner: AsyncIterator<readonly Logged[], unknown> | undefined;
   #isOver = false;
 
-  constructor(open: () => EventStream, onEnd: (thrown: unknown) => void) {
+  constructor(open: () => EventStream, onEnd: Ending) {
     this.#open = open;
     this.#onEnd = onEnd;
   }
@@ -53,21 +56,30 @@ class Watched implements AsyncIterator<readonly Logged[], unknown> {
   next(): Promise<IteratorResult<readonly Logged[], unknown>> {
     try {
       if (this.#isOver) return Promise.resolve({ done: true, value: undefined });
-      this.#inner ??= this.#open()[Symbol.asyncIterator]();
-      return this.#inner.next().then(
-        (next) => {
-          if (next.done === true) this.#end(undefined);
-          return next;
-        },
-        (thrown: unknown) => {
-          this.#end(thrown ?? new Error('nothing was thrown'));
-          throw thrown;
-        },
-      );
+      return this.#opened()
+        .next()
+        .then(
+          (next) => {
+            if (next.done === true) this.#end(undefined);
+            return next;
+          },
+          (thrown: unknown) => {
+            this.#end(thrown ?? new Error('nothing was thrown'));
+            throw thrown;
+          },
+        );
     } catch (thrown) {
       this.#end(thrown ?? new Error('nothing was thrown'));
       return Promise.reject(thrown);
     }
+  }
+
+  #opened(): AsyncIterator<readonly Logged[], unknown> {
+    const open = this.#open;
+    this.#open = undefined;
+    if (open !== undefined) this.#inner = open()[Symbol.asyncIterator]();
+    if (this.#inner === undefined) throw new Error('the stream could not be opened');
+    return this.#inner;
   }
 
   async return(): Promise<IteratorResult<readonly Logged[], unknown>> {
@@ -81,6 +93,6 @@ class Watched implements AsyncIterator<readonly Logged[], unknown> {
   #end(thrown: unknown): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#onEnd(thrown);
+    this.#onEnd(thrown, this.#inner !== undefined);
   }
 }

@@ -12,8 +12,9 @@ export interface RoomOptions {
 export interface Room {
   /** Throws when there is no room for such a call. */
   check(operation: Operation): void;
-  /** A stream takes its place before its first event: many may be waiting for theirs. Returns what gives the place back. */
-  takePlace(): () => void;
+  /** A stream takes its place before its first event, many may be waiting for theirs, and gives it back once. */
+  takePlace(): void;
+  givePlace(): void;
 }
 
 /**
@@ -35,9 +36,9 @@ export function createRoom({ streamsMax, isPressed, metrics }: RoomOptions): Roo
     },
     takePlace: () => {
       streams += 1;
-      return () => {
-        streams -= 1;
-      };
+    },
+    givePlace: () => {
+      streams -= 1;
     },
   };
 }

@@ -32,7 +32,7 @@ export class NodeAsked implements Asked {
     if (this.#left === undefined) {
       this.#left = new AbortController();
       if (this.#outgoing.destroyed) this.leave();
-      else this.#outgoing.once('close', () => this.leave());
+      else this.#outgoing.on('close', () => this.leave());
     }
     return this.#left.signal;
   }

@@ -28,7 +28,13 @@ export function writeAnswer(outgoing: ServerResponse, answer: Answer, options: W
     return;
   }
   outgoing.writeHead(status, headers);
+  flatten(outgoing);
   new Pump(body, outgoing, options).run();
+}
+
+/** Node keeps the head as the tree of its thirty pieces for as long as the answer takes, unless somebody looks into it. */
+function flatten(outgoing: ServerResponse & { readonly _header?: string | null }): void {
+  outgoing._header?.charCodeAt(0);
 }
 
 /** Hands a flow to a response, a piece whenever there is room for one. */
@@ -42,7 +48,7 @@ class Pump {
     this.#outgoing = outgoing;
     this.#options = options;
     // Whoever leaves frees what follows its task at once, not when there is something to tell it.
-    outgoing.once('close', () => flow.cancel());
+    outgoing.on('close', () => flow.cancel());
   }
 
   run(): void {
