@@ -17,9 +17,11 @@ import { isStreamOperation } from '#protocol';
 import type { Call, OpenStream } from './dispatch.ts';
 import { answerUnary, openStream, requestOf } from './dispatch.ts';
 import { answerHeaders, contextOf, resumeAfter, toPeer } from './door.ts';
-import type { EventWire, Leaving } from './event-flow.ts';
-import { eventAnswer, leavingOf } from './event-flow.ts';
+import type { EventWire } from './event-flow.ts';
+import { eventAnswer } from './event-flow.ts';
 import type { Answer, Asked } from './exchange.ts';
+import type { Leaving } from './leaving.ts';
+import { leavingOf } from './leaving.ts';
 import type { Caller, ServeOptions } from './options.ts';
 import { DEFAULT_KEEP_ALIVE_MS } from './options.ts';
 
