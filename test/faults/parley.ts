@@ -26,9 +26,12 @@ export interface ParleyOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Another program than the command line. */
   readonly entry?: string;
+  /** The built package, for what is measured: running from source costs memory of its own. */
+  readonly isBuilt?: boolean;
 }
 
 const CLI = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
+const BUILT = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 
 /** Resolves when it takes requests. */
 export async function startParley(options: ParleyOptions = {}): Promise<Parley> {
@@ -57,7 +60,7 @@ export function launchParley(options: ParleyOptions = {}): Child {
   const { agent = 'script', data, args = [], limits = {}, node = [], entry } = options;
   const kept = data === undefined ? ['--memory'] : ['--data', data];
   const limited = Object.entries(limits).flatMap(([name, value]) => ['--limit', `${name}=${value}`]);
-  const program = entry === undefined ? [CLI, 'serve', agent] : [entry];
+  const program = entry === undefined ? [options.isBuilt === true ? BUILT : CLI, 'serve', agent] : [entry];
   const { before = [], env = {} } = options;
   return startNode([...node, ...program, ...kept, '--json', '--port', '0', ...limited, ...args], { before, env });
 }

@@ -10,6 +10,7 @@ export class NodeAsked implements Asked {
   readonly #incoming: IncomingMessage;
   readonly #outgoing: ServerResponse;
   #left: AbortController | undefined;
+  #onClose: (() => void) | undefined;
   /** What is to happen when the answer has gone out whole. */
   delivered: (() => void) | undefined;
 
@@ -32,9 +33,18 @@ export class NodeAsked implements Asked {
     if (this.#left === undefined) {
       this.#left = new AbortController();
       if (this.#outgoing.destroyed) this.leave();
-      else this.#outgoing.on('close', () => this.leave());
+      else {
+        this.#onClose = () => this.leave();
+        this.#outgoing.on('close', this.#onClose);
+      }
     }
     return this.#left.signal;
+  }
+
+  /** The answer flows and is told itself when its reader has left, and tells us. */
+  handOver(): void {
+    if (this.#onClose !== undefined) this.#outgoing.off('close', this.#onClose);
+    this.#onClose = undefined;
   }
 
   leave(): void {
