@@ -60,9 +60,9 @@ export function launchParley(options: ParleyOptions = {}): Child {
   const { agent = 'script', data, args = [], limits = {}, node = [], entry } = options;
   const kept = data === undefined ? ['--memory'] : ['--data', data];
   const limited = Object.entries(limits).flatMap(([name, value]) => ['--limit', `${name}=${value}`]);
-  const program = entry === undefined ? [options.isBuilt === true ? BUILT : CLI, 'serve', agent] : [entry];
-  const { before = [], env = {} } = options;
-  return startNode([...node, ...program, ...kept, '--json', '--port', '0', ...limited, ...args], { before, env });
+  const { before = [], env = {}, isBuilt = false } = options;
+  const program = entry === undefined ? [isBuilt ? BUILT : CLI, 'serve', agent] : [entry];
+  return startNode([...node, ...program, ...kept, '--json', '--port', '0', ...limited, ...args], { before, env, isBuilt });
 }
 
 /** The path of a file in `children/`. */

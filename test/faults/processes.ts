@@ -29,11 +29,13 @@ export function startChild(name: string, args: readonly string[], before: readon
 export interface Surroundings {
   readonly before?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  /** Rooms are found in `dist/`, and not in their sources. */
+  readonly isBuilt?: boolean;
 }
 
 /** Node with these arguments: its options, a file, and what that gets. */
-export function startNode(args: readonly string[], { before = [], env = {} }: Surroundings = {}): Child {
-  const node = [process.execPath, '--conditions=our-src', '--disable-warning=ExperimentalWarning'];
+export function startNode(args: readonly string[], { before = [], env = {}, isBuilt = false }: Surroundings = {}): Child {
+  const node = [process.execPath, ...(isBuilt ? [] : ['--conditions=our-src']), '--disable-warning=ExperimentalWarning'];
   const [command = '', ...rest] = [...before, ...node, ...args];
   const child = spawn(command, rest, {
     stdio: ['ignore', 'pipe', 'pipe'],
