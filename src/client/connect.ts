@@ -101,14 +101,15 @@ async function reach(text: string, options: ClientOptions): Promise<Reached> {
     };
   }
   const every = everyWay(url.href, { ...wayOptions, base: undefined });
-  if (options.dialect !== undefined) return { http, document: undefined, name: url.href, ways: every };
-  const ways = await probe(every, (way) => openWay(way, http, options), signal ?? new AbortController().signal);
+  if (options.dialect !== undefined || options.binding === 'HTTP+JSON') return { http, document: undefined, name: url.href, ways: every };
+  const rpc = every.filter(({ binding }) => binding === 'JSONRPC');
+  const ways = await probe(rpc, (way) => openWay(way, http, options), signal ?? new AbortController().signal);
   if (ways.length === 0) throw mostTelling(found.failures, url);
   return {
     http,
     document: undefined,
     name: url.href,
-    ways: [...ways, ...every.filter((way) => !ways.includes(way) && way.binding === 'JSONRPC')],
+    ways: [...ways, ...rpc.filter((way) => !ways.includes(way))],
   };
 }
 

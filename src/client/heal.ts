@@ -1,4 +1,4 @@
-import { CutOff } from '#bindings';
+import { CutOff, Left } from '#bindings';
 import type { A2AService, CallContext, EventStream, Logged, Operation, TaskId } from '#protocol';
 import { A2AError, isA2AError } from '#protocol';
 import type { RetryPolicy } from './retry.ts';
@@ -42,10 +42,12 @@ interface Course {
   manner: Manner;
   /** Connections in a row that brought nothing new. */
   barren: number;
+  /** What has to be healed; told if it can't be. */
+  cut: A2AError | undefined;
 }
 
 async function* healed(first: EventStream, seen: Seen, healing: Healing): AsyncGenerator<readonly Logged[], void> {
-  const course: Course = { source: first, manner: 'first', barren: 0 };
+  const course: Course = { source: first, manner: 'first', barren: 0, cut: undefined };
   for (;;) {
     const failed = yield* fresh(course, seen, healing);
     if (seen.isOver || (failed === undefined && seen.isAtRest)) return;
@@ -64,17 +66,20 @@ async function* fresh(course: Course, seen: Seen, healing: Healing): AsyncGenera
     }
     return undefined;
   } catch (thrown) {
-    if (isA2AError(thrown) && (seen.isOver || mayHeal(thrown, course.manner))) return thrown;
-    throw thrown;
+    if (!isA2AError(thrown)) throw thrown;
+    if (seen.isOver || mayHeal(thrown, course.manner)) return thrown;
+    throw course.cut === undefined || isOurs(thrown) ? thrown : course.cut;
   }
 }
 
 async function takeUp(course: Course, failed: A2AError | undefined, healing: Healing & { readonly seen: Seen }): Promise<void> {
   const { policy, ctx, seen } = healing;
-  const cut = failed ?? new A2AError('UNAVAILABLE', 'the stream stopped before its end', { cause: new CutOff('stream', undefined) });
+  const stopped = failed ?? new A2AError('UNAVAILABLE', 'the stream stopped before its end', { cause: new CutOff('stream', undefined) });
+  const cut = isTransient(stopped) ? stopped : (course.cut ?? stopped);
   const following = nextManner(course.manner, failed, healing);
   if (seen.taskId === undefined || following === undefined || course.barren >= policy.tries) throw cut;
   course.barren += 1;
+  course.cut = cut;
   if (following === course.manner || course.manner === 'first') await sleep(delayOf(cut, course.barren, policy), ctx.signal);
   course.manner = following;
   seen.comeBack(following === 'poll');
@@ -83,7 +88,12 @@ async function takeUp(course: Course, failed: A2AError | undefined, healing: Hea
 
 /** After a cut anything may be tried; a refusal of one manner leaves the next. */
 function mayHeal(error: A2AError, manner: Manner): boolean {
-  return isTransient(error) || (manner === 'subscribe' && error.kind !== 'UNAUTHENTICATED' && error.kind !== 'PERMISSION_DENIED');
+  return isTransient(error) || (manner === 'subscribe' && !isOurs(error));
+}
+
+/** The same whatever is tried: who we are, and that we left. */
+function isOurs({ kind, cause }: A2AError): boolean {
+  return kind === 'UNAUTHENTICATED' || kind === 'PERMISSION_DENIED' || cause instanceof Left;
 }
 
 function nextManner(manner: Manner, failed: A2AError | undefined, { has }: Healing): Manner | undefined {
