@@ -19,6 +19,8 @@ export interface ConnectOver {
   readonly ways: readonly [Way, ...Way[]];
   readonly http: Http;
   readonly options: ClientOptions;
+  /** What else to try, when none of these is understood. Asked for once. */
+  readonly more: () => Promise<readonly Way[]>;
   /** A call came back by this way. */
   readonly onSettled: (way: Way) => void;
 }
@@ -27,7 +29,9 @@ export interface ConnectOver {
  * A service over the first way that works. Until one has, a call that was not carried out, because its method, version or path
  * is not known there, or nobody was there at all, goes by the next. Once a call has come back the way is kept.
  */
-export function connectOver({ ways, http, options, onSettled }: ConnectOver): Connected {
+export function connectOver({ ways: given, http, options, more, onSettled }: ConnectOver): Connected {
+  const ways: [Way, ...Way[]] = [...given];
+  let hasMore = true;
   const state: Mutable<Pick<Connected, 'way' | 'settled'>> & { at: number } = { at: 0, way: ways[0], settled: false };
   const links = new Map<Way, A2AService>();
   const linkOf = (way: Way): A2AService => {
@@ -42,7 +46,11 @@ export function connectOver({ ways, http, options, onSettled }: ConnectOver): Co
     state.settled = true;
     onSettled(state.way);
   };
-  const next = (): boolean => {
+  const next = async (thrown: unknown): Promise<boolean> => {
+    if (ways[state.at + 1] === undefined && hasMore && isForeign(thrown)) {
+      hasMore = false;
+      ways.push(...(await more()));
+    }
     const way = ways[state.at + 1];
     if (way !== undefined) {
       state.at += 1;
@@ -67,7 +75,7 @@ export function connectOver({ ways, http, options, onSettled }: ConnectOver): Co
           if (!state.settled && isA2AError(thrown) && isAnswer(thrown)) settle();
           throw thrown;
         }
-        if (next()) continue;
+        if (await next(thrown)) continue;
         startOver();
         throw first;
       }
@@ -135,6 +143,11 @@ export function openWay(way: Way, http: Http, options: ClientOptions): A2AServic
     ...(eventBytesMax === undefined ? {} : { eventBytesMax }),
   };
   return way.binding === 'JSONRPC' ? jsonRpcLink(link) : restLink(link);
+}
+
+/** Somebody answered, in another language: the card did not tell which. */
+function isForeign(thrown: unknown): boolean {
+  return isA2AError(thrown) && (thrown.kind === 'METHOD_NOT_FOUND' || thrown.kind === 'VERSION_NOT_SUPPORTED');
 }
 
 /** Surely nothing was carried out: another way may be tried. */
