@@ -28,14 +28,16 @@ export function createHttp(options: ClientOptions, home: string | undefined): Ht
   let card: AgentCard | undefined;
   const trusts = (url: string): boolean => origins.has(originOf(url));
   const bare: Fetch = options.fetch ?? ((request) => fetch(request));
-  const checked: Fetch = async (request) => told(request, await bare(request));
-  const intercepted = (options.interceptors ?? []).reduceRight<Fetch>((next, step) => (request) => step(request, next), checked);
+  // A key in the address is put there last: neither interceptors nor errors see it.
   const withQuery: Fetch = async (request) => {
     const query = trusts(request.url) ? (await presented(auth, card))?.query : undefined;
-    return await intercepted(query === undefined ? request : new Request(queried(request.url, query), request));
+    return await bare(query === undefined ? request : new Request(queried(request.url, query), request));
   };
+  const sent = auth === undefined ? bare : withQuery;
+  const checked: Fetch = async (request) => told(request, await sent(request));
+  const intercepted = (options.interceptors ?? []).reduceRight<Fetch>((next, step) => (request) => step(request, next), checked);
   return {
-    fetch: auth === undefined ? intercepted : withQuery,
+    fetch: intercepted,
     trusts,
     headers: async (url) => (trusts(url) ? { ...options.headers, ...(await presented(auth, card))?.headers } : {}),
     useCard: (found) => {
