@@ -160,6 +160,7 @@ export function openWay(way: Way, http: Http, options: ClientOptions): A2AServic
     url: way.url,
     dialect: way.dialect,
     fetch: http.fetch,
+    ...(http.direct === undefined ? {} : { direct: http.direct }),
     headers: (_: CallContext) => http.headers(way.url),
     timeoutMs: options.timeoutMs ?? way.dialect.traits.timeoutMs,
     idleMs: options.idleMs ?? DEFAULT_IDLE_MS,
