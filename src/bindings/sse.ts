@@ -1,4 +1,4 @@
-import type { Frame, Seq } from '#protocol';
+import type { Frame, Mutable, Seq } from '#protocol';
 import { A2AError, seq } from '#protocol';
 import { Excess } from './failures.ts';
 import type { Patience } from './patience.ts';
@@ -132,12 +132,11 @@ export class SseParser {
 
   #dispatch(events: SseEvent[]): void {
     if (this.#data.length > 0) {
-      events.push({
-        data: this.#data.length === 1 ? (this.#data[0] as string) : this.#data.join('\n'),
-        ...(this.#id === undefined ? {} : { id: this.#id }),
-        ...(this.#event === undefined || this.#event === '' ? {} : { event: this.#event }),
-        ...(this.#retryMs === undefined ? {} : { retryMs: this.#retryMs }),
-      });
+      const event: Mutable<SseEvent> = { data: this.#data.length === 1 ? (this.#data[0] as string) : this.#data.join('\n') };
+      if (this.#id !== undefined) event.id = this.#id;
+      if (this.#event !== undefined && this.#event !== '') event.event = this.#event;
+      if (this.#retryMs !== undefined) event.retryMs = this.#retryMs;
+      events.push(event);
       this.#data = [];
       this.#retryMs = undefined;
     }
