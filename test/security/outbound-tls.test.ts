@@ -11,8 +11,7 @@ import { createOutbound } from '../../src/server/adapters/outbound.ts';
 import { suiteNeeding } from '../support/needs.ts';
 import { scratchFolder } from '../support/scratch.ts';
 
-const OPENSSL = 'openssl';
-const hasOpenssl = spawnSync(OPENSSL, ['version']).status === 0;
+const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
 const LIMITS = { bytesMax: 1024, msMax: 2000 };
 
 /** A pinned connection goes to the address that was checked, and TLS on it to the name that was asked for. */
@@ -26,7 +25,7 @@ suiteNeeding('openssl', hasOpenssl, 'TLS through the guard', () => {
   beforeAll(async () => {
     const [key, crt] = [join(folder, 'key.pem'), join(folder, 'crt.pem')];
     const subject = ['-subj', '/CN=hooks.example', '-addext', 'subjectAltName=DNS:hooks.example', '-days', '2'];
-    execFileSync(OPENSSL, ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-keyout', key, '-out', crt, ...subject], {
+    execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-keyout', key, '-out', crt, ...subject], {
       stdio: 'ignore',
     });
     cert = readFileSync(crt, 'utf8');
