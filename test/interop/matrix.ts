@@ -36,7 +36,7 @@ export const OUR_CLIENT: readonly Face[] = [
 
 const CALLED: readonly Proof[] = ['send', 'stream', 'message', 'question', 'get', 'cancel', 'subscribe', 'push'];
 
-/** The rows of 1.3.0 are test/interop/sdk-serve.test.ts, the older ones test/interop/older-clients.test.ts. */
+/** The rows of 1.3.0 are sdk-serve.test.ts and, for push, test/bindings/sdk-client.test.ts; the older ones are older-clients.test.ts. */
 export const THEIR_CLIENT: readonly Face[] = [
   { sdk: '1.3.0', version: '1.0', binding: 'JSONRPC', dialect: 'v10', proven: CALLED },
   { sdk: '1.3.0', version: '1.0', binding: 'HTTP+JSON', dialect: 'v10', proven: CALLED },
