@@ -28,9 +28,20 @@ const STOP_MS_MAX = 15_000;
 const running = new Set<ChildProcess>();
 const folders = new Set<string>();
 
-/** `parley serve` from the built package; `nodeFlags` as `--cpu-prof` go to its Node. */
-export function startParley(agent: string, store: StoreFlags, nodeFlags: readonly string[] = []): Promise<Server> {
-  return start([...nodeFlags, '--import', TIED, BUILT, 'serve', agent, '--port', '0', '--json', '--log', 'error', ...store]);
+export interface ServeFlags {
+  /** For its Node, as `--cpu-prof`. */
+  readonly node?: readonly string[];
+  readonly serve?: readonly string[];
+}
+
+/** `parley serve` from the built package. */
+export function startParley(
+  agents: string | readonly string[],
+  store: StoreFlags,
+  { node = [], serve = [] }: ServeFlags = {},
+): Promise<Server> {
+  const served = [agents].flat();
+  return start([...node, '--import', TIED, BUILT, 'serve', ...served, '--port', '0', '--json', '--log', 'error', ...store, ...serve]);
 }
 
 /** What stands beside it, from bench/servers. */

@@ -9,6 +9,6 @@ if (built.status !== 0) process.exit(built.status ?? 1);
 const { status } = runTool('vitest', [
   'run',
   '--no-file-parallelism',
-  ...(process.argv.length > 2 ? process.argv.slice(2) : ['test/faults']),
+  ...(process.argv.length > 2 ? process.argv.slice(2) : ['test/faults', 'test/server/config-keys.test.ts']),
 ]);
 process.exit(status ?? 1);

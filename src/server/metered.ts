@@ -32,14 +32,14 @@ export function meter(metrics: Metrics, room: Room): (service: A2AService, agent
     const ending =
       (operation: string, ctx: CallContext, began: number): Ending =>
       (thrown, wasOpened) => {
-        if (wasOpened) room.givePlace();
+        if (wasOpened) room.givePlace(ctx.principal);
         note(operation, ctx, { began, thrown });
       };
     const by: Around = {
       unary: async ({ operation, ctx }, next) => {
         const began = performance.now();
         try {
-          room.check(operation);
+          room.check(operation, ctx.principal);
           const result = await next(ctx);
           note(operation, ctx, { began });
           return result;
@@ -50,8 +50,8 @@ export function meter(metrics: Metrics, room: Room): (service: A2AService, agent
       },
       stream: ({ operation, ctx }, next) => {
         const open = (): EventStream => {
-          room.check(operation);
-          room.takePlace();
+          room.check(operation, ctx.principal);
+          room.takePlace(ctx.principal);
           return next(ctx);
         };
         return watched(open, ending(operation, ctx, performance.now()));
@@ -76,6 +76,8 @@ export function meteredStore(store: Store, metrics: Metrics): Store {
     count: (filter) => store.count(filter),
     entries: (task, range) => store.entries(task, range),
     pushConfigs: (task) => store.pushConfigs(task),
+    outbox: (query) => store.outbox(query),
+    outboxStats: () => store.outboxStats(),
     unfinished: () => store.unfinished(),
     quiet: (phase, range) => store.quiet(phase, range),
     finished: () => store.finished(),

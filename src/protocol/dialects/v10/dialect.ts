@@ -147,6 +147,8 @@ function build(id: string, title: string, options: { readonly generation: boolea
     card,
     rest,
     openStream: (requestId) => (requestId === undefined ? bare : plainStream(requestId, write)),
+    // §4.3.3: a StreamResponse, whatever binding was spoken.
+    webhook: { carries: 'events', mediaType: 'application/a2a+json', write: (event) => eventJson(event, numbered) },
     traits,
     losses: options.generation ? [ALIAS] : [ALIAS, ...DRAFT_LOSSES],
   });
