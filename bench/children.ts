@@ -12,8 +12,9 @@ export interface Server {
   /** From the start of the process to its `ready` line. */
   readonly readyMs: number;
   residentBytes(): number;
-  readonly pid: number;
   stop(): Promise<void>;
+  /** For one that may be too busy to hear that it should stop. */
+  kill(): void;
 }
 
 export type StoreFlags = readonly ['--memory'] | readonly ['--data', string];
@@ -80,7 +81,7 @@ async function start(args: readonly string[]): Promise<Server> {
     url,
     readyMs: performance.now() - began,
     residentBytes: () => residentBytes(child),
-    pid: child.pid ?? 0,
+    kill: () => void child.kill('SIGKILL'),
     stop: () => within(STOP_MS_MAX, `the end of ${name}`, stop(child)),
   };
 }

@@ -75,6 +75,37 @@ function callUntil(socket: Socket, request: Buffer, until: number): Promise<numb
   });
 }
 
+export interface Caller {
+  get(path: string): Promise<{ readonly ms: number; readonly body: string }>;
+  close(): void;
+}
+
+/** One connection that asks, waits, and says how long that took: what `fetch` adds to a millisecond is not measured along. */
+export async function openCaller(url: string): Promise<Caller> {
+  const { host, port } = new URL(url);
+  const socket = connect({ port: Number(port), host: '127.0.0.1', noDelay: true });
+  await new Promise((resolve, reject) => socket.once('connect', resolve).once('error', reject));
+  const get: Caller['get'] = (path) =>
+    new Promise((resolve, reject) => {
+      const began = performance.now();
+      const pieces: Buffer[] = [];
+      let [length, seen]: [number | undefined, number] = [undefined, 0];
+      const take = (piece: Buffer): void => {
+        pieces.push(piece);
+        seen += piece.length;
+        length ??= lengthOf(Buffer.concat(pieces));
+        if (length === undefined || seen < length) return;
+        const ms = performance.now() - began;
+        socket.off('data', take).off('close', reject);
+        const answer = Buffer.concat(pieces).toString('utf8');
+        resolve({ ms, body: answer.slice(answer.indexOf('\r\n\r\n') + BLANK.length) });
+      };
+      socket.on('data', take).once('close', reject);
+      socket.write(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+    });
+  return { get, close: () => socket.destroy() };
+}
+
 const OK = Buffer.from('HTTP/1.1 200');
 const ERROR = Buffer.from('"error"');
 const LENGTH = Buffer.from('Content-Length: ');
