@@ -9,11 +9,11 @@
  * ```
  */
 export * from './body.ts';
-export { type Answer, type Asked, askedOf, type Outflow, responseOf } from './exchange.ts';
+export { type Answer, type Asked, askedOf, type Outflow, type Peer, type PeerCertificate, responseOf } from './exchange.ts';
 export { jsonRpcLink } from './jsonrpc/link.ts';
-export { answerJsonRpc, serveJsonRpc } from './jsonrpc/serve.ts';
+export { answerJsonRpc, refuseJsonRpc, serveJsonRpc } from './jsonrpc/serve.ts';
 export type { Caller, ServeOptions } from './options.ts';
 export type { LinkHeaders, LinkOptions } from './outward.ts';
 export { restLink } from './rest/link.ts';
-export { answerRest, hasRestRoute, serveRest } from './rest/serve.ts';
+export { answerRest, hasRestRoute, refuseRest, serveRest } from './rest/serve.ts';
 export * from './sse.ts';

@@ -73,6 +73,8 @@ export interface Agent {
    * old one made. `resume`: the same, but `turn.task` holds what was made and further text is appended to it.
    */
   readonly recovery: 'resume' | 'retry' | 'fail';
+  /** It starts programs on this machine. Such an agent is never served to callers who have not shown who they are. */
+  readonly runsCommands?: boolean;
   run(turn: Turn): AsyncIterable<AgentOutput>;
   /** Makes the state of one caller's conversation, once. If it is disposable, it is disposed of when it has long been unused. */
   open?(contextId: ContextId): Promise<unknown>;

@@ -7,6 +7,7 @@ import { errorAnswer, json, refusal } from './answers.ts';
 export async function adminAnswer(asked: Asked, path: string, admin: AdminService | undefined): Promise<Answer> {
   try {
     if (admin === undefined) throw new A2AError('UNSUPPORTED_OPERATION', 'nothing here keeps tasks that could be administered');
+    if (path === '/audit') return await auditAnswer(asked, admin);
     const match = /^\/tasks(?:\/([^/]+?)(?:\/(events)|:(retry))?)?$/.exec(path);
     if (match === null) return refusal(404, 'nothing is served at this path');
     const [, name, events, retry] = match;
@@ -26,6 +27,14 @@ export async function adminAnswer(asked: Asked, path: string, admin: AdminServic
   } catch (thrown) {
     return errorAnswer(thrown instanceof URIError ? new A2AError('INVALID_REQUEST', 'the path is not well-formed') : thrown);
   }
+}
+
+async function auditAnswer(asked: Asked, admin: AdminService): Promise<Answer> {
+  if (asked.method !== 'GET' && asked.method !== 'HEAD') return refusal(405, 'use GET here', { Allow: 'GET' });
+  if (admin.audit === undefined) throw new A2AError('UNSUPPORTED_OPERATION', 'no audit log is kept here');
+  const query = new URLSearchParams(asked.query);
+  const [after, limit] = [numberIn(query, 'after'), numberIn(query, 'limit')];
+  return shown(await admin.audit({ ...(after === undefined ? {} : { after }), ...(limit === undefined ? {} : { limit }) }));
 }
 
 interface Wanted {

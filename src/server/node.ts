@@ -1,9 +1,15 @@
 import type { Engine } from '#engine';
-import type { Mutable } from '#protocol';
+import type { AdminService, Mutable } from '#protocol';
+import type { Audit } from './audit/audit.ts';
+import { createAudit, NO_AUDIT } from './audit/audit.ts';
 import { createCards } from './cards.ts';
 import { engineFor } from './engine-for.ts';
 import type { Flows } from './flows.ts';
 import { createFlows } from './flows.ts';
+import { AS_DECLARED, enforcedBy } from './gate/enforced.ts';
+import type { Guarding } from './gate/guarded.ts';
+import { guarded } from './gate/guarded.ts';
+import { createQuotas } from './gate/quotas.ts';
 import type { Life } from './life.ts';
 import { startLife } from './life.ts';
 import type { ServerLimits } from './limits.ts';
@@ -25,6 +31,7 @@ export interface Node extends Life {
   readonly flows: Flows;
   readonly log: Log;
   readonly limits: ServerLimits;
+  readonly audit: Audit;
 }
 
 const DEFAULT_PUBLISHER = 'agent.localhost';
@@ -35,20 +42,23 @@ export function createNode(options: HandlerOptions): Node {
   const flows = createFlows();
   const changed = new Date();
   const given = named(listOf(options.agents));
+  checkCommands(given, options);
   const [root] = given.keys();
-  const cards = createCards({ form: options.card ?? 'superset', ageMsMax: limits.cardAgeMsMax, changed });
+  const audit = options.audit === undefined ? NO_AUDIT : createAudit(options.audit);
+  const enforced = options.gate === undefined ? enforcedBy(options.auth ?? []) : AS_DECLARED;
+  const cards = createCards({ form: options.card ?? 'superset', ageMsMax: limits.cardAgeMsMax, changed, enforced });
   const where = whereabouts(options.url);
   // The first agent is at the root too, and that is its better address.
   const baseOf = (name: string): string => `${where.base()}${name === root ? '' : `/agents/${name}`}`;
   const engine = engineFor(given, { options, metrics, log, completed: (card, name) => cards.cardAt(card, baseOf(name)) });
   const room = createRoom({ streamsMax: limits.streamsMax, isPressed: options.isPressed, metrics });
-  const agents = servedAgents(given, engine, meter(metrics, room));
+  const agents = servedAgents(given, { engine, count: meter(metrics, room), guarding: { quotas: createQuotas(limits), audit } });
   metrics.gauge({ name: 'parley_streams_open', help: 'Streams that are being read.' }, () => flows.open);
-  const life = startLife({ options, engine, agents, log, limits });
+  const life = startLife({ options, engine, agents, log, limits, audit });
   const site: Site = {
     agents,
     cards,
-    admin: engine?.admin,
+    admin: adminOf(engine, options),
     metrics,
     baseOf: where.of,
     noteBase: where.note,
@@ -60,21 +70,39 @@ export function createNode(options: HandlerOptions): Node {
     phase: life.phase,
     isBroken: () => engine?.stats().isBroken ?? false,
   };
-  return Object.assign(life, { site, flows, log, limits });
+  return Object.assign(life, { site, flows, log, limits, audit });
 }
 
 function listOf(agents: AgentLike | readonly AgentLike[]): readonly AgentLike[] {
   return Array.isArray(agents) ? (agents as readonly AgentLike[]) : [agents as AgentLike];
 }
 
-function servedAgents(
-  given: ReadonlyMap<string, AgentLike>,
-  engine: Engine | undefined,
-  count: ReturnType<typeof meter>,
-): Mutable<ServedAgent>[] {
+interface Serving {
+  readonly engine: Engine | undefined;
+  readonly count: ReturnType<typeof meter>;
+  readonly guarding: Guarding;
+}
+
+function servedAgents(given: ReadonlyMap<string, AgentLike>, { engine, count, guarding }: Serving): Mutable<ServedAgent>[] {
   return [...given].map(([name, agent]) => {
     const service = isServed(agent) ? agent.service : engine?.serviceOf(name);
     if (service === undefined) throw new Error('an agent needs an engine');
-    return { name, card: agent.card, service: count(service, name) };
+    const target = { agent: name, runsCommands: agent.runsCommands === true };
+    return { name, card: agent.card, service: count(guarded(service, target, guarding), name) };
   });
+}
+
+/** Decision 11. Whoever serves on a socket of their own file system says so with a gate. */
+function checkCommands(given: ReadonlyMap<string, AgentLike>, { auth, gate }: HandlerOptions): void {
+  if (auth !== undefined || gate !== undefined) return;
+  const [name] = [...given].find(([, agent]) => agent.runsCommands === true) ?? [];
+  if (name === undefined) return;
+  throw new TypeError(
+    `${name} runs commands on this machine, and without \`auth\` whoever reaches it gives them. Give \`auth\`, or a \`gate\`.`,
+  );
+}
+
+function adminOf(engine: Engine | undefined, { audit }: HandlerOptions): AdminService | undefined {
+  if (engine === undefined || audit === undefined) return engine?.admin;
+  return { ...engine.admin, audit: (request) => audit.read(request) };
 }

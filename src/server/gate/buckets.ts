@@ -1,0 +1,52 @@
+export interface BucketOptions {
+  /** What comes back each second; 0: nothing is limited. */
+  readonly perSecond: number;
+  /** What can be taken at once. */
+  readonly burst: number;
+  /** Milliseconds from anywhere that only grow. */
+  readonly ticks?: () => number;
+}
+
+/** Token buckets by name. One that is full again is as good as none, so memory is bounded by who has called lately. */
+export interface Buckets {
+  /** 0: taken. Otherwise nothing was, and this is how many milliseconds to wait. */
+  take(name: string, amount?: number): number;
+  readonly size: number;
+}
+
+const SWEEP_AT = 10_000;
+
+export function createBuckets({ perSecond, burst, ticks = () => performance.now() }: BucketOptions): Buckets {
+  const buckets = new Map<string, { left: number; at: number }>();
+  const perMs = perSecond / 1000;
+  let sweepAt = SWEEP_AT;
+
+  const sweep = (now: number): void => {
+    for (const [name, { left, at }] of buckets) if (left + (now - at) * perMs >= burst) buckets.delete(name);
+    // Nothing more to forget: look again when there are twice as many, so that looking stays cheap.
+    sweepAt = Math.max(SWEEP_AT, buckets.size * 2);
+  };
+  return {
+    get size() {
+      return buckets.size;
+    },
+    take: (name, amount = 1) => {
+      if (perSecond === 0) return 0;
+      const now = ticks();
+      let bucket = buckets.get(name);
+      if (bucket === undefined) {
+        if (buckets.size >= sweepAt) sweep(now);
+        bucket = { left: burst, at: now };
+        buckets.set(name, bucket);
+      } else {
+        bucket.left = Math.min(burst, bucket.left + (now - bucket.at) * perMs);
+        bucket.at = now;
+      }
+      // What is larger than the whole bucket passes when the bucket is full, and leaves it in debt.
+      const wanted = Math.min(amount, burst);
+      if (bucket.left < wanted) return Math.ceil((wanted - bucket.left) / perMs);
+      bucket.left -= amount;
+      return 0;
+    },
+  };
+}

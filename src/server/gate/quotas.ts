@@ -1,0 +1,91 @@
+import type { A2AService, CallContext, SendResult, TaskId } from '#protocol';
+import { A2AError, isTerminal } from '#protocol';
+import { callerKey, isLocal } from './gate.ts';
+
+export interface QuotaLimits {
+  /** 0: as many as come. */
+  readonly callerStreamsMax: number;
+  readonly callerTasksMax: number;
+}
+
+/** What one caller may have at a time. `local` owns the machine and is not counted. */
+export interface Quotas {
+  /** Takes a place for a stream, or throws. Returns what gives it back. */
+  stream(ctx: CallContext): () => void;
+  /** Takes a place for a task that will run, or throws. It is given back when the task is known to have ended. */
+  task(ctx: CallContext, service: A2AService): Promise<(sent?: SendResult) => void>;
+}
+
+/** What is under way for one caller: calls that have not been answered, and tasks that were answered before they ended. */
+interface Tasks {
+  calls: number;
+  readonly ids: Set<TaskId>;
+}
+
+const RETRY_MS = 1000;
+
+export function createQuotas({ callerStreamsMax, callerTasksMax }: QuotaLimits): Quotas {
+  const streams = new Map<string, number>();
+  const tasks = new Map<string, Tasks>();
+  const nothing = (): void => {};
+  return {
+    stream: (ctx) => {
+      if (isLocal(ctx) || callerStreamsMax === 0) return nothing;
+      const key = callerKey(ctx);
+      const open = streams.get(key) ?? 0;
+      if (open >= callerStreamsMax) throw tooMany(`${callerStreamsMax} streams are open`);
+      streams.set(key, open + 1);
+      return once(() => {
+        const left = (streams.get(key) ?? 1) - 1;
+        if (left === 0) streams.delete(key);
+        else streams.set(key, left);
+      });
+    },
+    task: async (ctx, service) => {
+      if (isLocal(ctx) || callerTasksMax === 0) return nothing;
+      const key = callerKey(ctx);
+      const own = tasks.get(key) ?? { calls: 0, ids: new Set<TaskId>() };
+      tasks.set(key, own);
+      if (own.calls + own.ids.size >= callerTasksMax) await forgetEnded(own, ctx, service);
+      if (own.calls + own.ids.size >= callerTasksMax) throw tooMany(`${callerTasksMax} tasks are running`);
+      own.calls += 1;
+      return once((sent) => {
+        own.calls -= 1;
+        const { task } = sent ?? {};
+        if (task !== undefined && !isAtRest(task.status.state)) own.ids.add(task.id);
+        if (own.calls + own.ids.size === 0) tasks.delete(key);
+      });
+    },
+  };
+}
+
+/** Only a caller at its limit pays for looking. */
+async function forgetEnded(own: Tasks, ctx: CallContext, service: A2AService): Promise<void> {
+  await Promise.all(
+    [...own.ids].map(async (id) => {
+      const isOver = await service.get({ id, historyLength: 0 }, ctx).then(
+        (task) => isAtRest(task.status.state),
+        () => true,
+      );
+      if (isOver) own.ids.delete(id);
+    }),
+  );
+}
+
+/** A task that waits for its caller takes no place: it is not running. */
+function isAtRest(state: Parameters<typeof isTerminal>[0]): boolean {
+  return isTerminal(state) || state === 'TASK_STATE_INPUT_REQUIRED' || state === 'TASK_STATE_AUTH_REQUIRED';
+}
+
+function tooMany(what: string): A2AError {
+  return new A2AError('RATE_LIMITED', `${what} already; try again when one has ended`, { retryAfterMs: RETRY_MS });
+}
+
+function once<A extends readonly unknown[]>(run: (...args: A) => void): (...args: A) => void {
+  let isDone = false;
+  return (...args) => {
+    if (isDone) return;
+    isDone = true;
+    run(...args);
+  };
+}
