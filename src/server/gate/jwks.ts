@@ -13,7 +13,7 @@ export class KeysUnavailable extends Error {
   override readonly name: string = 'KeysUnavailable';
 }
 
-const DOCUMENT_CHARS_MAX = 1_048_576;
+const DOCUMENT_BYTES_MAX = 1_048_576;
 const TIMEOUT_MS = 5000;
 /** A provider that does not answer is not asked again by every request. */
 const PAUSE_MS = 5000;
@@ -32,7 +32,8 @@ export function remoteKeys({ issuer, jwksUrl, fetch }: JwksOptions): JWTVerifyGe
   const guarded = async (url: string, init: RequestInit): Promise<Response> => {
     if (performance.now() - failedAt < PAUSE_MS) throw new KeysUnavailable(`the keys of ${issuer} could not be fetched a moment ago`);
     const response = await fetch(new Request(url, init)).catch(fail);
-    return response.ok ? response : fail(new Error(`${url} answered ${response.status}`));
+    if (!response.ok) return fail(new Error(`${url} answered ${response.status}`));
+    return new Response(await textOf(response).catch(fail), { status: 200 });
   };
   const load = async (): Promise<JWTVerifyGetKey> => {
     const url = jwksUrl ?? (await discovered(issuer, guarded).catch(fail));
@@ -55,13 +56,22 @@ async function discovered(issuer: string, get: (url: string, init: RequestInit) 
     headers: { Accept: 'application/json' },
     signal: AbortSignal.timeout(TIMEOUT_MS),
   });
-  const text = await response.text();
-  const document =
-    text.length > DOCUMENT_CHARS_MAX ? undefined : (JSON.parse(text) as { readonly issuer?: unknown; readonly jwks_uri?: unknown });
+  const document = (await response.json()) as { readonly issuer?: unknown; readonly jwks_uri?: unknown } | null;
   // OpenID Connect Discovery §4.3: it must be the issuer that was asked for.
   if (document?.issuer !== issuer || typeof document.jwks_uri !== 'string') throw new Error('its configuration is that of another issuer');
   if (!isSafe(document.jwks_uri)) throw new Error('its keys are not behind https');
   return document.jwks_uri;
+}
+
+async function textOf(response: Response): Promise<string> {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  let [text, bytes] = ['', 0];
+  for await (const piece of response.body ?? []) {
+    bytes += piece.length;
+    if (bytes > DOCUMENT_BYTES_MAX) throw new Error(`more than ${DOCUMENT_BYTES_MAX} bytes`);
+    text += decoder.decode(piece, { stream: true });
+  }
+  return text + decoder.decode();
 }
 
 export function configurationUrl(issuer: string): string {
