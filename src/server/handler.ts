@@ -79,7 +79,7 @@ export function createHandler(options: HandlerOptions): Handler {
     const refused = node.turnedAway(route) ?? door.check(asked, route, caller);
     if (refused !== undefined) return { route, answer: refused, caller, refused };
     if (node.starting !== undefined) await node.starting;
-    const answer = await ANSWERS[route.name](site, { asked, place, route, agent, caller } satisfies Visit);
+    const answer = await ANSWERS[route.name](site, { asked: door.counted(caller, asked), place, route, agent, caller } satisfies Visit);
     return { route, answer: asked.method === 'HEAD' ? headOf(answer) : answer, caller };
   };
   const answer = async (asked: Asked): Promise<Answer> => {

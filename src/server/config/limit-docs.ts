@@ -18,7 +18,7 @@ export const SERVER_LIMIT_DOCS: Readonly<Record<keyof ServerLimits, string>> = {
   streamsMax: 'Open streams. 0: nine in ten of the connections.',
   requestsPerSecondMax: 'Requests of one caller, in the long run. 0: not counted. `local` is never counted.',
   requestsBurstMax: 'Requests of one caller, at once. Also failures of one address to show who it is.',
-  callerBytesPerMinuteMax: 'Bodies of requests of one caller. One that does not say its length counts as the largest. 0: not counted.',
+  callerBytesPerMinuteMax: 'Bodies of requests of one caller. 0: not counted.',
   callerStreamsMax: 'Open streams of one caller. 0: not counted.',
   callerTasksMax: 'Running tasks of one caller. 0: not counted.',
   drainMsMax: 'Of stopping, from the signal to the exit.',

@@ -11,13 +11,20 @@ export interface BucketOptions {
 export interface Buckets {
   /** 0: taken. Otherwise nothing was, and this is how many milliseconds to wait. */
   take(name: string, amount?: number): number;
+  /** Takes what has been used already, also what is not there. */
+  charge(name: string, amount: number): void;
   readonly size: number;
 }
 
 const SWEEP_AT = 10_000;
 
+interface Bucket {
+  left: number;
+  at: number;
+}
+
 export function createBuckets({ perSecond, burst, ticks = () => performance.now() }: BucketOptions): Buckets {
-  const buckets = new Map<string, { left: number; at: number }>();
+  const buckets = new Map<string, Bucket>();
   const perMs = perSecond / 1000;
   let sweepAt = SWEEP_AT;
 
@@ -26,27 +33,34 @@ export function createBuckets({ perSecond, burst, ticks = () => performance.now(
     // Nothing more to forget: look again when there are twice as many, so that looking stays cheap.
     sweepAt = Math.max(SWEEP_AT, buckets.size * 2);
   };
+  const refilled = (name: string): Bucket => {
+    const now = ticks();
+    const known = buckets.get(name);
+    if (known !== undefined) {
+      known.left = Math.min(burst, known.left + (now - known.at) * perMs);
+      known.at = now;
+      return known;
+    }
+    if (buckets.size >= sweepAt) sweep(now);
+    const bucket = { left: burst, at: now };
+    buckets.set(name, bucket);
+    return bucket;
+  };
   return {
     get size() {
       return buckets.size;
     },
     take: (name, amount = 1) => {
       if (perSecond === 0) return 0;
-      const now = ticks();
-      let bucket = buckets.get(name);
-      if (bucket === undefined) {
-        if (buckets.size >= sweepAt) sweep(now);
-        bucket = { left: burst, at: now };
-        buckets.set(name, bucket);
-      } else {
-        bucket.left = Math.min(burst, bucket.left + (now - bucket.at) * perMs);
-        bucket.at = now;
-      }
+      const bucket = refilled(name);
       // What is larger than the whole bucket passes when the bucket is full, and leaves it in debt.
       const wanted = Math.min(amount, burst);
       if (bucket.left < wanted) return Math.ceil((wanted - bucket.left) / perMs);
       bucket.left -= amount;
       return 0;
+    },
+    charge: (name, amount) => {
+      if (perSecond > 0) refilled(name).left -= amount;
     },
   };
 }

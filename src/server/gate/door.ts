@@ -26,6 +26,8 @@ export interface Door {
   readonly admit: Gate;
   /** What comes after that and before any lookup: content type, rate, authorisation. */
   check(asked: Asked, route: Route, caller: Caller): Refusal | undefined;
+  /** The request as it goes on: what is not known of its size yet is counted as it comes. */
+  counted(caller: Caller, asked: Asked): Asked;
   /** Writes a refusal down, and gives it the number under which that is found. */
   note(asked: Asked, refused: Refusal, about: { readonly route: Route | undefined; readonly caller?: Caller }): Answer;
   /** What operators do is written down, whether it worked or not. */
@@ -53,10 +55,11 @@ export function createDoor({ options, limits, audit }: DoorOptions): Door {
     check: (asked, route, caller) => {
       const wrong = wrongBody(asked, route);
       if (wrong !== undefined) return wrong;
-      const limited = limiter(caller, asked);
+      const limited = limiter.check(caller, asked);
       if (limited !== undefined) return { ...refusalFor(asked, route, limited), why: limited.message };
       return route.access === 'admin' && !hasScope(caller.principal, 'admin') ? withoutScope(asked, route) : undefined;
     },
+    counted: limiter.counted,
     note: (asked, { why, ...answer }, { caller }) => {
       const { status } = answer;
       if (status !== 401 && status !== 403 && status !== 429) return answer;

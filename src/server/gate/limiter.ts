@@ -5,24 +5,44 @@ import { createBuckets } from './buckets.ts';
 import { callerKey, isLocal } from './gate.ts';
 
 /** How often and how much a caller may send. */
-export type Limiter = (caller: Caller, asked: Asked) => A2AError | undefined;
+export interface Limiter {
+  check(caller: Caller, asked: Asked): A2AError | undefined;
+  /** A body that does not say its length is counted as it is read. */
+  counted(caller: Caller, asked: Asked): Asked;
+}
 
 type RateLimits = Pick<ServerLimits, 'requestsPerSecondMax' | 'requestsBurstMax' | 'callerBytesPerMinuteMax' | 'bodyBytesMax'>;
 
 export function createLimiter({ requestsPerSecondMax, requestsBurstMax, callerBytesPerMinuteMax, bodyBytesMax }: RateLimits): Limiter {
   const requests = createBuckets({ perSecond: requestsPerSecondMax, burst: requestsBurstMax });
   const bytes = createBuckets({ perSecond: callerBytesPerMinuteMax / 60, burst: callerBytesPerMinuteMax });
-  return (caller, asked) => {
-    if (isLocal(caller)) return undefined;
-    const key = callerKey(caller);
-    const waitMs = requests.take(key) || bytes.take(key, bytesOf(asked, bodyBytesMax));
-    return waitMs === 0 ? undefined : new A2AError('RATE_LIMITED', 'too many requests; slow down', { retryAfterMs: waitMs });
+  return {
+    check: (caller, asked) => {
+      if (isLocal(caller)) return undefined;
+      const key = callerKey(caller);
+      const declared = Math.min(Number(asked.header('content-length') ?? 1) || 0, bodyBytesMax);
+      const waitMs = requests.take(key) || (asked.method === 'POST' ? bytes.take(key, declared) : 0);
+      return waitMs === 0 ? undefined : new A2AError('RATE_LIMITED', 'too many requests; slow down', { retryAfterMs: waitMs });
+    },
+    counted: (caller, asked) => {
+      if (asked.method !== 'POST' || isLocal(caller) || asked.header('content-length') !== undefined) return asked;
+      return withBody(asked, async (bytesMax) => {
+        const body = await asked.body(bytesMax);
+        bytes.charge(callerKey(caller), body.length);
+        return body;
+      });
+    },
   };
 }
 
-/** Before the body is read only its sender knows how long it is; one that does not say gets no better of it. */
-function bytesOf(asked: Asked, most: number): number {
-  if (asked.method !== 'POST') return 0;
-  const declared = asked.header('content-length');
-  return declared === undefined ? most : Math.min(Number(declared) || 0, most);
+function withBody(asked: Asked, body: Asked['body']): Asked {
+  const { method, origin, path, query, peer } = asked;
+  return {
+    ...{ method, origin, path, query, peer, body },
+    get signal() {
+      return asked.signal;
+    },
+    header: (name) => asked.header(name),
+    ...(asked.onDelivered === undefined ? {} : { onDelivered: (mark: () => void) => asked.onDelivered?.(mark) }),
+  };
 }
