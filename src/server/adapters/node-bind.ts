@@ -2,6 +2,7 @@ import { chmodSync, rmSync, statSync } from 'node:fs';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { connect } from 'node:net';
+import { isMainThread } from 'node:worker_threads';
 import type { Log } from '../log.ts';
 import type { Host } from './node-listen.ts';
 
@@ -33,14 +34,15 @@ export async function listen({ server, isTls }: Host, { host, port, socket, log 
 
 /** Whoever may open the file may call, so it is its owner's alone from its first moment. */
 function listenAlone(server: Server, path: string, done: () => void): void {
-  const before = process.umask(0o177);
+  // A worker thread has no mask of its own; there the mode is set a moment later.
+  const before = isMainThread ? process.umask(0o177) : undefined;
   try {
     server.listen(path, () => {
       chmodSync(path, 0o600);
       done();
     });
   } finally {
-    process.umask(before);
+    if (before !== undefined) process.umask(before);
   }
 }
 

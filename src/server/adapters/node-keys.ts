@@ -75,11 +75,6 @@ export function revokeKey(folder: string, id: string): KeyRecord {
   return revoked;
 }
 
-export interface WatchedRing extends KeyRing {
-  /** Called when the file has changed. */
-  onChange?: (keys: readonly KeyRecord[]) => void;
-}
-
 /** The keys of a folder; the file is looked at again every second, when somebody calls. */
 export function openKeyRing(folder: string, onChange?: (before: readonly KeyRecord[], after: readonly KeyRecord[]) => void): KeyRing {
   const path = keysFile(folder);
