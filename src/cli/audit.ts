@@ -46,12 +46,13 @@ const OPTIONS = {
 async function run(args: readonly string[]): Promise<number> {
   const { values, positionals } = parsed(args);
   const [action, ...agents] = positionals;
-  const files = values.file ?? [fileOf(agents, values.data ?? (process.env['PARLEY_DATA'] || undefined))];
-  for (const file of files)
-    if (!existsSync(file)) throw new CliError(`there is no audit log ${file}`, { hint: 'name it with --file, or its folder with --data' });
-  if (action === 'verify') return await verify(files, values.head, values.json === true);
-  if (action !== 'tail')
+  if (action !== 'tail' && action !== 'verify')
     throw wrongCall(action === undefined ? 'what is to be done with the audit log?' : `there is no parley audit ${action}`);
+  const files = values.file ?? [fileOf(agents, values.data ?? (process.env['PARLEY_DATA'] || undefined))];
+  const missing = files.find((file) => !existsSync(file));
+  if (missing !== undefined)
+    throw new CliError(`there is no audit log ${missing}`, { hint: 'name it with --file, or its folder with --data' });
+  if (action === 'verify') return await verify(files, values.head, values.json === true);
   const count = values.n ?? '20';
   if (!/^\d{1,9}$/.test(count)) throw wrongCall(`-n ${count}: must be a number`);
   return await tail(files, { count: Number(count), json: values.json === true, follow: values.follow === true });

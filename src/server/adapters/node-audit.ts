@@ -133,6 +133,6 @@ function checked(line: string, before: ChainEnd): ChainEnd | string {
   try {
     return checkLine(line, before, sha256);
   } catch {
-    return 'is no record';
+    return 'it is no record';
   }
 }

@@ -51,9 +51,9 @@ function short<T extends string | undefined>(text: T): T {
 export function checkLine(line: string, before: ChainEnd, hash: Hash): ChainEnd | string {
   const match = SEAL.exec(line);
   const [, body, seal] = match ?? [];
-  if (body === undefined || seal === undefined) return 'is no record';
+  if (body === undefined || seal === undefined) return 'it is no record';
   const { seq } = JSON.parse(line) as { readonly seq?: unknown };
-  if (seq !== before.seq + 1) return `has number ${String(seq)} after ${before.seq}`;
-  if (hash(before.hash + body) !== seal) return 'or the one before it was changed';
+  if (seq !== before.seq + 1) return `it has number ${String(seq)} after ${before.seq}`;
+  if (hash(before.hash + body) !== seal) return 'it, or the one before it, was changed';
   return { seq, hash: seal };
 }

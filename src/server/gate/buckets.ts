@@ -17,6 +17,8 @@ export interface Buckets {
 }
 
 const SWEEP_AT = 10_000;
+/** Sums of fractions are never exact. */
+const ROUNDING = 1e-6;
 
 interface Bucket {
   left: number;
@@ -55,7 +57,8 @@ export function createBuckets({ perSecond, burst, ticks = () => performance.now(
       const bucket = refilled(name);
       // What is larger than the whole bucket passes when the bucket is full, and leaves it in debt.
       const wanted = Math.min(amount, burst);
-      if (bucket.left < wanted) return Math.ceil((wanted - bucket.left) / perMs);
+      const missing = wanted - bucket.left;
+      if (missing > ROUNDING) return Math.ceil((missing - ROUNDING) / perMs);
       bucket.left -= amount;
       return 0;
     },
