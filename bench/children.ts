@@ -11,15 +11,21 @@ export interface Server {
   /** From the start of the process to its `ready` line. */
   readonly readyMs: number;
   residentBytes(): number;
+  /** Processor time that it has taken so far. */
+  cpuMs(): number;
   stop(): Promise<void>;
 }
 
 const BUILT = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url));
 
 /** `parley serve` from the built package. */
-export function startParley(agents: readonly string[], store: '--memory' | readonly ['--data', string]): Promise<Server> {
+export function startParley(
+  agents: readonly string[],
+  store: '--memory' | readonly ['--data', string],
+  more: readonly string[] = [],
+): Promise<Server> {
   const where = store === '--memory' ? [store] : store;
-  const flags = ['--port', '0', '--json', '--log', 'error', ...where];
+  const flags = ['--port', '0', '--json', '--log', 'error', ...where, ...more];
   return start([BUILT, 'serve', ...agents, ...flags]);
 }
 
@@ -39,6 +45,10 @@ async function start(args: readonly string[]): Promise<Server> {
     url,
     readyMs: performance.now() - began,
     residentBytes: () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1] ?? 0) * 1024,
+    cpuMs: () => {
+      const fields = readFileSync(`/proc/${child.pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+      return (Number(fields[11]) + Number(fields[12])) * 10; // clock ticks are hundredths of a second on Linux
+    },
     stop: () =>
       new Promise((resolve) => {
         child.once('exit', () => resolve());

@@ -7,12 +7,12 @@ import { connect } from 'node:net';
 export async function requestsPerSecond(
   url: string,
   bodies: () => string,
-  options: { readonly connections: number; readonly ms: number },
+  options: { readonly connections: number; readonly ms: number /** Whole lines. */; readonly headers?: string },
 ): Promise<number> {
   const { hostname, port, pathname } = new URL(url);
   const until = performance.now() + options.ms;
   const head = (body: string): string =>
-    `POST ${pathname} HTTP/1.1\r\nHost: ${hostname}:${port}\r\nContent-Type: application/json\r\nA2A-Version: 1.0\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+    `POST ${pathname} HTTP/1.1\r\nHost: ${hostname}:${port}\r\nContent-Type: application/json\r\nA2A-Version: 1.0\r\n${options.headers ?? ''}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
   const counts = await Promise.all(
     Array.from({ length: options.connections }, () => oneConnection(Number(port), () => head(bodies()), until)),
   );

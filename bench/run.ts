@@ -3,11 +3,12 @@ import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import type { CodecRow } from './codec.ts';
 import { benchCodecs } from './codec.ts';
+import { benchGate } from './gate.ts';
 import type { Figure } from './server.ts';
 import { benchDialects, benchSends, benchStart, benchStreams } from './server.ts';
 
 /**
- * What is measured: the codecs, or what `--only codec,sends,dialects,streams,start` names; `--write` puts the tables
+ * What is measured: the codecs, or what `--only codec,sends,dialects,streams,start,gate` names; `--write` puts the tables
  * into docs/benchmarks.md. bench/engine.ts and bench/store.ts look deeper into one room.
  */
 const { values } = parseArgs({
@@ -34,6 +35,7 @@ const figures = [
   ...(only.includes('dialects') ? await benchDialects(rounds, ms) : []),
   ...(only.includes('streams') ? await benchStreams(rounds) : []),
   ...(only.includes('start') ? await benchStart(rounds) : []),
+  ...(only.includes('gate') ? await benchGate(rounds, ms) : []),
 ];
 if (figures.length > 0) {
   if (values.json === true) for (const figure of figures) console.log(JSON.stringify(figure));

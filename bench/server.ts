@@ -18,7 +18,7 @@ const nextId = (): string => `bench-${process.pid}-${++sent}`;
 const v10Send = (): string => sendOf('v10');
 
 /** A small message in a dialect's own words. */
-function sendOf(id: string): string {
+export function sendOf(id: string): string {
   const dialect = createRegistry(DIALECTS).byId(id);
   if (dialect === undefined) throw new Error(`no dialect ${id}`);
   const text = 'Add a health check endpoint to the service';
@@ -185,9 +185,9 @@ export async function benchStart(rounds: number): Promise<readonly Figure[]> {
   ];
 }
 
-type Rates = Readonly<Record<string, readonly number[]>>;
+export type Rates = Readonly<Record<string, readonly number[]>>;
 
-async function inTurns(
+export async function inTurns(
   servers: Readonly<Record<string, Server>>,
   rounds: number,
   measure: (name: string, server: Server) => Promise<number>,
@@ -202,11 +202,11 @@ async function inTurns(
   return rates;
 }
 
-function ratiosOf(rates: Rates, name: string, beside: string): readonly number[] {
+export function ratiosOf(rates: Rates, name: string, beside: string): readonly number[] {
   return (rates[name] ?? []).map((rate, round) => rate / (rates[beside]?.[round] ?? Number.NaN));
 }
 
-function medianOf(rates: Rates, name: string): number {
+export function medianOf(rates: Rates, name: string): number {
   const sorted = (rates[name] ?? []).toSorted((a, b) => a - b);
   return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
 }

@@ -90,7 +90,7 @@ function guardedStream({ call, next, service, target, quotas, note }: Streaming)
       task ??= batch[0]?.event.task;
       yield batch;
     }
-    isOver = true;
+    isOver = !call.ctx.signal.aborted; // the stream of a caller who left ends as quietly
   }
   return watched(open, (thrown) => {
     leaveStream?.();
