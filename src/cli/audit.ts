@@ -14,8 +14,8 @@ export const auditCommand: Command = {
 Usage: parley audit tail [AGENT…] [OPTIONS]
        parley audit verify [AGENT…] [OPTIONS]
 
-A node writes audit.jsonl beside its tasks: the same AGENT arguments, or the same --data, find it. Every record holds a hash over itself and the
-one before it; verify finds the first record that was changed, removed or put in. What is cut off at the end shows only to those who have kept the
+A node writes audit.jsonl beside its tasks: the same AGENT arguments, or the same --data, find it. Records are chained by hashes over
+themselves and all before them; verify finds the first that were changed, removed or put in. What is cut off at the end shows only to those who have kept the
 head that an earlier verify printed: --head tells whether it is still there.
 
 Options:
@@ -66,7 +66,7 @@ function fileOf(agents: readonly string[], data: string | undefined): string {
 }
 
 async function verify(files: readonly string[], wanted: string | undefined, json: boolean): Promise<number> {
-  const { records, head, problem } = await verifyAudit(files);
+  const { records, head, open, problem } = await verifyAudit(files);
   const isMissing = problem === undefined && wanted !== undefined && wanted !== head && !(await holds(files, wanted));
   if (json)
     process.stdout.write(
@@ -80,7 +80,8 @@ async function verify(files: readonly string[], wanted: string | undefined, json
     throw new CliError(`${records} records are as they were written, but ${wanted} is none of theirs`, {
       hint: 'records were cut off, or it is another log',
     });
-  if (!json) process.stdout.write(`${records} records, each as it was written. Head: ${head}\n`);
+  const loose = open === 0 ? '' : ` (the last ${open} are not under a hash yet)`;
+  if (!json) process.stdout.write(`${records} records, each as it was written${loose}. Head: ${head}\n`);
   return 0;
 }
 

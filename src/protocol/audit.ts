@@ -20,8 +20,8 @@ export interface AuditRecord {
   readonly client?: string;
   /** The same again so many times, within seconds after the record that said it first. */
   readonly repeats?: number;
-  /** SHA-256 over the hash of the record before and everything that stands before it in this one. */
-  readonly hash: string;
+  /** SHA-256 over the last hash before it, the records since then, and what stands before it in this one. Records written together share one. */
+  readonly hash?: string;
 }
 
 export interface AuditRequest {

@@ -1,4 +1,3 @@
-import { timingSafeEqual } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { ConfigError } from '../config/values.ts';
@@ -95,10 +94,8 @@ export function openKeyRing(folder: string, onChange?: (before: readonly KeyReco
   return {
     find: (secret) => {
       look();
-      const hash = sha256(secret);
-      const found = byHash.get(hash);
-      // Found by its hash, so it is equal; compared once more so that this does not rest on how a map compares.
-      return found !== undefined && timingSafeEqual(Buffer.from(found.hash), Buffer.from(hash)) ? found : undefined;
+      // By its hash: what the time of a lookup says is about hashes, from which nobody gets to keys.
+      return byHash.get(sha256(secret));
     },
   };
 }

@@ -5,7 +5,7 @@ import { around, watched } from '../around.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { AuditDraft } from '../audit/chain.ts';
 import { isLocal } from './gate.ts';
-import type { Quotas } from './quotas.ts';
+import type { Leave, Quotas } from './quotas.ts';
 import type { Target } from './scopes.ts';
 import { missingScope } from './scopes.ts';
 
@@ -24,37 +24,50 @@ export function guarded(service: A2AService, target: Target, { quotas, audit }: 
     const { operation, request, ctx } = passing;
     const isRefused = isA2AError(thrown) && REFUSED.has(thrown.kind);
     if (!isRefused && !CHANGING.has(operation)) return;
-    const object = sent?.task?.id ?? objectOf(request);
+    const { principal, tenant, request: facts } = ctx;
     const draft: AuditDraft = {
-      ...whoIn(ctx),
+      principal: principal.id,
+      tenant: tenant === '' ? undefined : tenant,
       action: operation,
-      ...(object === undefined ? {} : { object }),
+      object: sent?.task?.id ?? objectOf(request),
       agent: target.agent,
       decision: isRefused ? 'denied' : 'allowed',
-      ...(isRefused ? { reason: thrown.message } : {}),
+      reason: isRefused ? thrown.message : undefined,
+      requestId: facts?.id,
+      client: facts?.client,
     };
     if (isRefused) audit.refused(draft);
     else audit.record(draft);
   };
+  /** Written down when it is over. */
+  const noted = <T>(call: Passing, result: Promise<T>, leave?: Leave): Promise<T> =>
+    result.then(
+      (value) => {
+        const sent = call.operation === 'send' ? (value as SendResult) : undefined;
+        leave?.(sent);
+        note(call, undefined, sent);
+        return value;
+      },
+      (thrown: unknown) => {
+        leave?.();
+        note(call, thrown);
+        throw thrown;
+      },
+    );
   const by: Around = {
-    unary: async (call, next) => {
-      const passing: Passing = call;
-      if (isOpen(call.ctx)) return await next(call.ctx);
-      let sent: SendResult | undefined;
-      let thrown: unknown;
-      let release: ((sent?: SendResult) => void) | undefined;
+    unary: (call, next) => {
+      if (isOpen(call.ctx)) return next(call.ctx);
       try {
-        authorise(passing, target);
-        if (call.operation === 'send') release = await quotas.task(call.ctx, service);
-        const result = await next(call.ctx);
-        if (call.operation === 'send') sent = result as SendResult;
-        return result;
-      } catch (caught) {
-        thrown = caught;
-        throw caught;
-      } finally {
-        release?.(sent);
-        note(passing, thrown, sent);
+        authorise(call, target);
+        const entered = call.operation === 'send' ? quotas.task(call.ctx, service) : undefined;
+        if (!(entered instanceof Promise)) return noted(call, next(call.ctx), entered);
+        return entered.then(
+          (leave) => noted(call, next(call.ctx), leave),
+          (thrown: unknown) => noted(call, Promise.reject(thrown)),
+        );
+      } catch (thrown) {
+        note(call, thrown);
+        return Promise.reject(thrown);
       }
     },
     stream: (call, next) => (isOpen(call.ctx) ? next(call.ctx) : guardedStream({ call, next, service, target, quotas, note })),
@@ -73,7 +86,7 @@ interface Streaming {
 
 function guardedStream({ call, next, service, target, quotas, note }: Streaming): EventStream {
   let leaveStream: (() => void) | undefined;
-  let leaveTask: ((sent?: SendResult) => void) | undefined;
+  let leaveTask: Leave | undefined;
   let task: Task | undefined;
   let isOver = false;
   let isNoted = false;
@@ -116,15 +129,6 @@ function authorise({ operation, request, ctx }: Passing, target: Target): void {
   throw new A2AError('PERMISSION_DENIED', `this needs the scope ${scope}`, {
     challenge: `Bearer realm="parley", error="insufficient_scope", scope="${scope}"`,
   });
-}
-
-function whoIn({ principal, tenant, request }: CallContext): Pick<AuditDraft, 'principal' | 'tenant' | 'requestId' | 'client'> {
-  return {
-    principal: principal.id,
-    ...(tenant === undefined || tenant === '' ? {} : { tenant }),
-    ...(request === undefined ? {} : { requestId: request.id }),
-    ...(request?.client === undefined ? {} : { client: request.client }),
-  };
 }
 
 function objectOf(request: Passing['request']): string | undefined {

@@ -16,7 +16,7 @@ export interface KeyRecord {
   readonly revokedAt?: string;
 }
 
-/** Where keys are looked up. Whoever implements it compares hashes, in a time that says nothing of them. */
+/** Where keys are looked up. Whoever implements it compares hashes, in a time that says nothing of the keys. */
 export interface KeyRing {
   find(secret: string): KeyRecord | undefined;
 }

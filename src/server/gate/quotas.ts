@@ -8,12 +8,15 @@ export interface QuotaLimits {
   readonly callerTasksMax: number;
 }
 
+/** Gives the place of a task back. `sent`: what its caller was told last of it, if it may go on. */
+export type Leave = (sent?: SendResult) => void;
+
 /** What one caller may have at a time. `local` owns the machine and is not counted. */
 export interface Quotas {
   /** Takes a place for a stream, or throws. Returns what gives it back. */
   stream(ctx: CallContext): () => void;
   /** Takes a place for a task that will run, or throws. It is given back when the task is known to have ended. */
-  task(ctx: CallContext, service: A2AService): Promise<(sent?: SendResult) => void>;
+  task(ctx: CallContext, service: A2AService): Leave | Promise<Leave>;
 }
 
 /** What is under way for one caller: calls that have not been answered, and tasks that were answered before they ended. */
@@ -41,19 +44,25 @@ export function createQuotas({ callerStreamsMax, callerTasksMax }: QuotaLimits):
         else streams.set(key, left);
       });
     },
-    task: async (ctx, service) => {
+    task: (ctx, service) => {
       if (isLocal(ctx) || callerTasksMax === 0) return nothing;
       const key = callerKey(ctx);
       const own = tasks.get(key) ?? { calls: 0, ids: new Set<TaskId>() };
       tasks.set(key, own);
-      if (own.calls + own.ids.size >= callerTasksMax) await forgetEnded(own, ctx, service);
-      if (own.calls + own.ids.size >= callerTasksMax) throw tooMany(`${callerTasksMax} tasks are running`);
-      own.calls += 1;
-      return once((sent) => {
-        own.calls -= 1;
-        const { task } = sent ?? {};
-        if (task !== undefined && !isAtRest(task.status.state)) own.ids.add(task.id);
-        if (own.calls + own.ids.size === 0) tasks.delete(key);
+      const isFull = (): boolean => own.calls + own.ids.size >= callerTasksMax;
+      const enter = (): Leave => {
+        own.calls += 1;
+        return once((sent) => {
+          own.calls -= 1;
+          const task = sent?.task;
+          if (task !== undefined && !isAtRest(task.status.state)) own.ids.add(task.id);
+          if (own.calls + own.ids.size === 0) tasks.delete(key);
+        });
+      };
+      if (!isFull()) return enter();
+      return forgetEnded(own, ctx, service).then(() => {
+        if (isFull()) throw tooMany(`${callerTasksMax} tasks are running`);
+        return enter();
       });
     },
   };
@@ -81,11 +90,11 @@ function tooMany(what: string): A2AError {
   return new A2AError('RATE_LIMITED', `${what} already; try again when one has ended`, { retryAfterMs: RETRY_MS });
 }
 
-function once<A extends readonly unknown[]>(run: (...args: A) => void): (...args: A) => void {
+function once(run: Leave): Leave {
   let isDone = false;
-  return (...args) => {
+  return (sent) => {
     if (isDone) return;
     isDone = true;
-    run(...args);
+    run(sent);
   };
 }
