@@ -35,12 +35,15 @@ const figures = [
   ...(only.includes('dialects') ? await benchDialects(rounds, ms) : []),
   ...(only.includes('streams') ? await benchStreams(rounds) : []),
   ...(only.includes('start') ? await benchStart(rounds) : []),
-  ...(only.includes('gate') ? await benchGate(rounds, ms) : []),
 ];
-if (figures.length > 0) {
-  if (values.json === true) for (const figure of figures) console.log(JSON.stringify(figure));
-  else console.log(figureTable(figures));
-  if (values.write === true) writeSection('server', `${figureTable(figures)}\n\n${machine()}`);
+show('server', figures);
+show('gate', only.includes('gate') ? await benchGate(rounds, ms) : []);
+
+function show(section: string, all: readonly Figure[]): void {
+  if (all.length === 0) return;
+  if (values.json === true) for (const figure of all) console.log(JSON.stringify(figure));
+  else console.log(figureTable(all));
+  if (values.write === true) writeSection(section, `${figureTable(all)}\n\n${machine()}`);
 }
 
 function figureTable(all: readonly Figure[]): string {
