@@ -9,7 +9,7 @@
  * ```
  */
 export * from './body.ts';
-export { type Answer, type Asked, askedOf, type Outflow, type Peer, type PeerCertificate, responseOf } from './exchange.ts';
+export { type Answer, type Asked, askedOf, type Outflow, type Peer, type PeerCertificate, respondTo } from './exchange.ts';
 export { jsonRpcLink } from './jsonrpc/link.ts';
 export { answerJsonRpc, refuseJsonRpc, serveJsonRpc } from './jsonrpc/serve.ts';
 export type { Caller, ServeOptions } from './options.ts';

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { CALLER_SCOPES, ConfigError, type KeyRecord } from '#server';
-import { createKey, isActive, listKeys, revokeKey } from '../server/adapters/node-keys.ts';
+import { createKey, isActive, listKeys, revokeKey } from '../server/adapters/node-api-keys.ts';
 import { authFolder } from '../server/adapters/node-secrets.ts';
 import type { Command } from './command.ts';
 import { CliError, readStdin } from './command.ts';

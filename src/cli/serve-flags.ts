@@ -110,6 +110,7 @@ const WORDS: Readonly<Record<string, string>> = {
   host: 'ADDRESS',
   allowedHosts: 'NAME',
   allowedOrigins: 'ORIGIN',
+  allowedTargets: 'TARGET',
   authFolder: 'DIR',
   trustedProxies: 'ADDRESS',
   socket: 'PATH',

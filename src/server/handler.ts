@@ -1,5 +1,5 @@
 import type { Answer, Asked, Caller } from '#bindings';
-import { askedOf, encodeRetry, responseOf } from '#bindings';
+import { encodeRetry, respondTo } from '#bindings';
 import { headOf, refusal } from './answers.ts';
 import { createDoor } from './gate/door.ts';
 import type { Gate, Refusal } from './gate/gate.ts';
@@ -90,9 +90,9 @@ export function createHandler(options: HandlerOptions): Handler {
       if (refused === undefined && route?.access === 'admin') door.noteAdmin(asked, outcome);
       requests.add([route?.name ?? 'none', String(made.status)]);
       if (log.isOn('debug')) log.debug('request', { method: asked.method, path: asked.path, status: made.status });
-      const tracked = flows.track(made);
+      flows.track(made);
       const extra = guard.headersFor(asked);
-      return extra === undefined ? tracked : { ...tracked, headers: { ...tracked.headers, ...extra } };
+      return extra === undefined ? made : { ...made, headers: { ...made.headers, ...extra } };
     } catch (thrown) {
       log.error('a request failed', thrown, { method: asked.method, path: asked.path });
       return refusal(500, 'something went wrong here');
@@ -100,7 +100,7 @@ export function createHandler(options: HandlerOptions): Handler {
   };
   return {
     answer,
-    fetch: async (request) => responseOf(await answer(askedOf(request))),
+    fetch: (request) => respondTo(request, answer),
     ready: node.ready,
     agents: site.agents,
     close: async () => {

@@ -27,6 +27,8 @@ export interface ServerLimits extends ReadLimits {
   readonly callerTasksMax: number;
   /** Of stopping, from the signal to the exit. */
   readonly drainMsMax: number;
+  /** Of one attempt to deliver to a webhook. */
+  readonly webhookMsMax: number;
   /** How long a card may be kept by whoever fetched it. */
   readonly cardAgeMsMax: number;
 }
@@ -51,5 +53,6 @@ export const DEFAULT_SERVER_LIMITS: ServerLimits = {
   callerStreamsMax: 100,
   callerTasksMax: 50,
   drainMsMax: 10_000,
+  webhookMsMax: 15_000,
   cardAgeMsMax: 300_000,
 };

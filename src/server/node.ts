@@ -1,5 +1,6 @@
 import type { Engine } from '#engine';
-import type { AdminService, Mutable } from '#protocol';
+import type { AdminService, AgentCard, Mutable } from '#protocol';
+import { LOCAL_PRINCIPAL } from '#protocol';
 import type { Audit } from './audit/audit.ts';
 import { createAudit, NO_AUDIT } from './audit/audit.ts';
 import { createCards } from './cards.ts';
@@ -7,9 +8,7 @@ import { engineFor } from './engine-for.ts';
 import type { Flows } from './flows.ts';
 import { createFlows } from './flows.ts';
 import { AS_DECLARED, enforcedBy } from './gate/enforced.ts';
-import type { Guarding } from './gate/guarded.ts';
 import { guarded } from './gate/guarded.ts';
-import { createQuotas } from './gate/quotas.ts';
 import type { Life } from './life.ts';
 import { startLife } from './life.ts';
 import type { ServerLimits } from './limits.ts';
@@ -18,12 +17,14 @@ import type { Log } from './log.ts';
 import { SILENT } from './log.ts';
 import { meter } from './metered.ts';
 import { createMetrics } from './metrics.ts';
-import type { HandlerOptions } from './options.ts';
+import type { HandlerOptions, Quota } from './options.ts';
+import { createSigner } from './push/keys.ts';
 import { createRoom } from './room.ts';
 import type { AgentLike, ServedAgent } from './served.ts';
 import { isServed, named } from './served.ts';
 import { servingFor, whereabouts } from './serving.ts';
 import type { Site } from './site.ts';
+import type { Tracing } from './tracing.ts';
 
 /** A node: agents, the engine under those that need one, and everything that is counted and said about them. */
 export interface Node extends Life {
@@ -39,6 +40,7 @@ const DEFAULT_PUBLISHER = 'agent.localhost';
 export function createNode(options: HandlerOptions): Node {
   const limits: ServerLimits = { ...DEFAULT_SERVER_LIMITS, ...options.limits };
   const { log = SILENT, metrics = createMetrics() } = options;
+  const tracing: Tracing = { recorder: undefined };
   const flows = createFlows();
   const changed = new Date();
   const given = named(listOf(options.agents));
@@ -50,16 +52,20 @@ export function createNode(options: HandlerOptions): Node {
   const where = whereabouts(options.url);
   // The first agent is at the root too, and that is its better address.
   const baseOf = (name: string): string => `${where.base()}${name === root ? '' : `/agents/${name}`}`;
-  const engine = engineFor(given, { options, metrics, log, completed: (card, name) => cards.cardAt(card, baseOf(name)) });
-  const room = createRoom({ streamsMax: limits.streamsMax, isPressed: options.isPressed, metrics });
-  const agents = servedAgents(given, { engine, count: meter(metrics, room), guarding: { quotas: createQuotas(limits), audit } });
+  const quotaOf = options.quotaOf ?? quotaBy(limits);
+  const signer = createSigner(options.keys?.signing);
+  const completed = (card: AgentCard, name: string): AgentCard => cards.cardAt(card, baseOf(name));
+  const engine = engineFor(given, { options: { ...options, quotaOf }, metrics, log, tracing, signer, limits, completed });
+  const room = createRoom({ streamsMax: limits.streamsMax, isPressed: options.isPressed, quotaOf, metrics });
+  const agents = servedAgents(given, { engine, count: meter(metrics, room), audit, hasWebhooks: options.outbound !== undefined });
   metrics.gauge({ name: 'parley_streams_open', help: 'Streams that are being read.' }, () => flows.open);
-  const life = startLife({ options, engine, agents, log, limits, audit });
+  const life = startLife({ options, engine, agents, log, limits, tracing, audit });
   const site: Site = {
     agents,
     cards,
     admin: adminOf(engine, options),
     metrics,
+    jwks: signer.jwks,
     baseOf: where.of,
     noteBase: where.note,
     serving: servingFor({ options, limits, log, cardAt: (card, place) => cards.cardAt(card, `${where.base()}${place.base}`) }),
@@ -80,16 +86,32 @@ function listOf(agents: AgentLike | readonly AgentLike[]): readonly AgentLike[] 
 interface Serving {
   readonly engine: Engine | undefined;
   readonly count: ReturnType<typeof meter>;
-  readonly guarding: Guarding;
+  readonly audit: Audit;
+  readonly hasWebhooks: boolean;
 }
 
-function servedAgents(given: ReadonlyMap<string, AgentLike>, { engine, count, guarding }: Serving): Mutable<ServedAgent>[] {
+function servedAgents(given: ReadonlyMap<string, AgentLike>, { engine, count, audit, hasWebhooks }: Serving): Mutable<ServedAgent>[] {
   return [...given].map(([name, agent]) => {
     const service = isServed(agent) ? agent.service : engine?.serviceOf(name);
     if (service === undefined) throw new Error('an agent needs an engine');
+    const card = hasWebhooks || isServed(agent) ? agent.card : withoutWebhooks(agent.card);
     const target = { agent: name, runsCommands: agent.runsCommands === true };
-    return { name, card: agent.card, service: count(guarded(service, target, guarding), name) };
+    return { name, card, service: guarded(count(service, name), target, audit) };
   });
+}
+
+/** A card promises what is kept. */
+function withoutWebhooks(card: AgentCard): AgentCard {
+  return { ...card, capabilities: { ...card.capabilities, pushNotifications: false } };
+}
+
+/** What each caller may have at once, the owner of the machine aside. */
+function quotaBy({ callerTasksMax, callerStreamsMax }: ServerLimits): (principal: string) => Quota | undefined {
+  const quota: Quota = {
+    ...(callerTasksMax === 0 ? {} : { runningTasksMax: callerTasksMax }),
+    ...(callerStreamsMax === 0 ? {} : { streamsMax: callerStreamsMax }),
+  };
+  return (principal) => (principal === LOCAL_PRINCIPAL.id ? undefined : quota);
 }
 
 /** Decision 11. Whoever serves on a socket of their own file system says so with a gate. */

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parley } from '../cli/run.ts';
 import { keysOf } from '../support/key-ring.ts';
-import type { Running } from '../support/parley.ts';
+import type { Parley } from '../support/parley.ts';
 import { parleyServe } from '../support/parley.ts';
 import { scratchFolder } from '../support/scratch.ts';
 import { handlerOf, jsonRequest, sendBody, startServer } from '../support/server.ts';
@@ -13,7 +13,7 @@ const ABUSER = fileURLToPath(new URL('children/abuser.ts', import.meta.url));
 
 describe('S13: one abuser beside ten others', () => {
   const folder = scratchFolder();
-  let server: Running;
+  let server: Parley;
   let keys: readonly string[];
   beforeAll(async () => {
     keys = Array.from(

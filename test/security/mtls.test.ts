@@ -3,7 +3,7 @@ import { request } from 'node:https';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createAuthority, hasOpenssl } from '../support/certificates.ts';
 import { suiteNeeding } from '../support/needs.ts';
-import type { Running } from '../support/parley.ts';
+import type { Parley } from '../support/parley.ts';
 import { parleyServe } from '../support/parley.ts';
 import { scratchFolder } from '../support/scratch.ts';
 import { sendBody } from '../support/server.ts';
@@ -23,7 +23,7 @@ suiteNeeding('openssl', hasOpenssl, 'callers with certificates, over TLS', () =>
   const nameless = ours.issue('nameless', 'IP:10.0.0.1');
   const late = ours.issue('late', 'URI:spiffe://acme.example/planner', { days: 0 });
   const stranger = other.issue('planner', 'URI:spiffe://acme.example/planner');
-  let server: Running;
+  let server: Parley;
   let data: string;
   beforeAll(async () => {
     data = `${folder}/data`;
@@ -35,7 +35,7 @@ suiteNeeding('openssl', hasOpenssl, 'callers with certificates, over TLS', () =>
   const call = async (
     path: string,
     who?: Shown,
-    options: { readonly body?: unknown; readonly headers?: Record<string, string>; readonly to?: Running } = {},
+    options: { readonly body?: unknown; readonly headers?: Record<string, string>; readonly to?: Parley } = {},
   ): Promise<{ status: number; body: string; challenge: string | undefined }> => {
     const text = options.body === undefined ? undefined : JSON.stringify(options.body);
     const target = new URL(path, (options.to ?? server).url);

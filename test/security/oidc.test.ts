@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { OidcProvider } from '../support/oidc.ts';
 import { startOidc } from '../support/oidc.ts';
-import type { Running } from '../support/parley.ts';
+import type { Parley } from '../support/parley.ts';
 import { parleyServe } from '../support/parley.ts';
 import { scratchFolder } from '../support/scratch.ts';
 import { sendBody } from '../support/server.ts';
@@ -10,7 +10,7 @@ import { sendBody } from '../support/server.ts';
 const AUDIENCE = 'https://agents.example.org';
 const folder = scratchFolder();
 let provider: OidcProvider;
-let server: Running;
+let server: Parley;
 beforeAll(async () => {
   provider = await startOidc(AUDIENCE);
   const jwt = ['--jwt-issuer', provider.url, '--jwt-audience', AUDIENCE, '--jwt-tenant-claim', 'tenant'];

@@ -141,8 +141,8 @@ describe('parley keys', () => {
     const server = await parleyServe({ args: ['echo', '--require-auth', '--data', join(own, 'data'), '--auth-folder', own] });
     const made = parley(['keys', 'create', 'ci', '--scope', 'tasks:read', '--tenant', 'acme', '--expires-in', '30', '--auth-folder', own]);
     const [, id, key = ''] = /^Key (\w{8}) for ci: tasks:read\. It is shown only now:\n\n {2}(\S+)\n/.exec(made.out) ?? [];
-    const file = readFileSync(join(own, 'keys.json'), 'utf8');
-    expect([file.includes(key), statSync(join(own, 'keys.json')).mode & 0o777]).toEqual([false, 0o600]);
+    const file = readFileSync(join(own, 'api-keys.json'), 'utf8');
+    expect([file.includes(key), statSync(join(own, 'api-keys.json')).mode & 0o777]).toEqual([false, 0o600]);
     await eventually(async () => (await statusOf(server.url, key)) === 200);
     expect(parley(['keys', 'list', '--auth-folder', own]).out).toMatch(new RegExp(`^${id} {2}active {3}ci of acme`));
     expect(parley(['keys', 'revoke', id ?? '', '--auth-folder', own]).out).toBe(`Key ${id} for ci is revoked.\n`);
@@ -187,6 +187,6 @@ describe('parley keys', () => {
       expect(run.err).toMatch(words);
       expect([args, run.code, run.out]).toEqual([args, code, '']);
     }
-    expect(existsSync(join(own, 'keys.json'))).toBe(false);
+    expect(existsSync(join(own, 'api-keys.json'))).toBe(false);
   });
 });

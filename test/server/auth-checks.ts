@@ -7,7 +7,7 @@ import { defineAgent } from '#agents';
 import type { Agent } from '#protocol';
 import type { ParleyConfig } from '#server';
 import { resolveConfig } from '#server';
-import { createKey } from '../../src/server/adapters/node-keys.ts';
+import { createKey } from '../../src/server/adapters/node-api-keys.ts';
 import type { ServedConfigured } from '../../src/server/adapters/node-settings.ts';
 import { logFor, serveConfigured } from '../../src/server/adapters/node-settings.ts';
 import { createAuthority } from '../support/certificates.ts';

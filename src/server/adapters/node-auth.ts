@@ -9,7 +9,7 @@ import { jwtAuth } from '../gate/jwt.ts';
 import type { KeyRecord } from '../gate/keys.ts';
 import { keyAuth, tokenAuth } from '../gate/keys.ts';
 import { mutualTls } from '../gate/mtls.ts';
-import { hasActiveKey, openKeyRing } from './node-keys.ts';
+import { hasActiveKey, openKeyRing } from './node-api-keys.ts';
 import type { NodeToken } from './node-secrets.ts';
 import { authFolder, loadToken, sameSecret } from './node-secrets.ts';
 import type { TlsOptions } from './node-tls.ts';

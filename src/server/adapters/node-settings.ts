@@ -14,6 +14,7 @@ import type { Secured } from './node-auth.ts';
 import { secure } from './node-auth.ts';
 import { dataHome, folderFor, openData } from './node-data.ts';
 import type { NodeToken } from './node-secrets.ts';
+import { createOutbound } from './outbound.ts';
 
 /** An agent, and what it was found by: a built-in name, or the path of a file. */
 export interface FoundAgent {
@@ -40,13 +41,13 @@ export interface ServedConfigured extends Served {
 export async function serveConfigured(
   found: readonly FoundAgent[],
   settings: Settings,
-  { log, onBroken, fetch: get = fetch }: Configured,
+  { log, onBroken, fetch: get }: Configured,
 ): Promise<ServedConfigured> {
   const { port, host, url, allowedHosts, allowedOrigins, card, publisher, idempotency, versionRequired, limits } = settings;
-  const { insecureBehindProxy, trustedProxies, socket } = settings;
+  const { insecureBehindProxy, trustedProxies, socket, allowedTargets, allowLoopbackTargets } = settings;
   const opened: { audit?: AuditLog } = {};
   const onKeys = (before: readonly KeyRecord[], after: readonly KeyRecord[]): void => noteKeys(opened.audit, before, after);
-  const { token, ...secured } = secure(settings, { runsCommands: commander(found), fetch: get, onKeys });
+  const { token, ...secured } = secure(settings, { runsCommands: commander(found), fetch: get ?? issuerFetch(settings), onKeys });
   const folder = settings.memory
     ? undefined
     : dataFolder(
@@ -64,6 +65,7 @@ export async function serveConfigured(
       {
         ...{ port, host, allowedHosts, allowedOrigins, card, publisher, idempotency, versionRequired, limits, log },
         ...{ insecureBehindProxy, trustedProxies },
+        ...{ allowedTargets, allowLoopbackTargets },
         ...kept,
         ...opened,
         ...secured,
@@ -82,6 +84,13 @@ export async function serveConfigured(
 
 function methodsIn({ auth }: Secured): string {
   return auth === undefined ? 'open' : auth.map(({ method }) => method).join(', ');
+}
+
+/** The issuer was named by the operator, so it may be on an inner network; what it points to goes the way of every outward request. */
+function issuerFetch({ jwt: { issuer, jwksUrl }, allowedTargets, allowLoopbackTargets }: Settings): Fetch {
+  const named = [issuer, jwksUrl].flatMap((url) => (url === undefined ? [] : [new URL(url).hostname.replaceAll(/[[\]]/g, '')]));
+  const outbound = createOutbound({ allowedTargets: [...allowedTargets, ...named], allowLoopbackTargets });
+  return outbound.fetchWithin({ bytesMax: 1_048_576, msMax: 10_000 });
 }
 
 function commander(found: readonly FoundAgent[]): string | undefined {

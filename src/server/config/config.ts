@@ -23,6 +23,8 @@ export interface ParleyConfig {
   readonly jwt?: JwtBlock;
   readonly allowedHosts?: readonly string[];
   readonly allowedOrigins?: readonly string[];
+  readonly allowedTargets?: readonly string[];
+  readonly allowLoopbackTargets?: boolean;
   readonly card?: 'superset' | 'strict';
   readonly publisher?: string;
   readonly idempotency?: 'key' | 'messageId';

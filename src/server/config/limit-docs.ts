@@ -22,6 +22,7 @@ export const SERVER_LIMIT_DOCS: Readonly<Record<keyof ServerLimits, string>> = {
   callerStreamsMax: 'Open streams of one caller. 0: not counted.',
   callerTasksMax: 'Running tasks of one caller. 0: not counted.',
   drainMsMax: 'Of stopping, from the signal to the exit.',
+  webhookMsMax: 'One attempt to deliver to a webhook.',
   cardAgeMsMax: 'How long a card may be kept by whoever fetched it.',
 };
 
@@ -34,6 +35,10 @@ export const ENGINE_LIMIT_DOCS: Readonly<Record<keyof EngineLimits, string>> = {
   queuedTasksMax: 'Turns that wait for their place.',
   queuedMessagesMax: 'Messages that wait for the turn under way in one task.',
   pushConfigsMax: 'Webhooks of one task.',
+  ownerPushConfigsMax: 'Webhooks of one principal that are in use.',
+  deliveriesMax: 'Deliveries to webhooks at once.',
+  hostDeliveriesMax: 'Deliveries to webhooks at one origin at once.',
+  webhookDisableMs: 'A webhook that has taken nothing for this long hears nothing more.',
   openContextsMax: 'Conversations that agents keep open.',
   openContextMsMax: 'How long an unused one is kept.',
   runMsMax: 'A run of an agent, in all.',

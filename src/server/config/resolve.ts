@@ -48,6 +48,8 @@ export interface Settings {
   };
   readonly allowedHosts: readonly string[];
   readonly allowedOrigins: readonly string[];
+  readonly allowedTargets: readonly string[];
+  readonly allowLoopbackTargets: boolean;
   readonly card: 'superset' | 'strict';
   readonly publisher: string;
   readonly idempotency: 'key' | 'messageId';
@@ -95,6 +97,8 @@ export function resolveConfig(layers: Layers): Settings {
     },
     allowedHosts: of('allowedHosts'),
     allowedOrigins: of('allowedOrigins'),
+    allowedTargets: of('allowedTargets'),
+    allowLoopbackTargets: of('allowLoopbackTargets'),
     card: of('card'),
     publisher: of('publisher'),
     idempotency: of('idempotency'),
