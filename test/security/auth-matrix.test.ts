@@ -220,6 +220,7 @@ describe('public routes', () => {
     expect(ROUTES.filter(({ access }) => access === 'public').map(({ name }) => name)).toEqual([
       'card',
       'catalog',
+      'keys',
       'welcome',
       'console',
       'health',

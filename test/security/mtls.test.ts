@@ -71,8 +71,9 @@ suiteNeeding('openssl', hasOpenssl, 'callers with certificates, over TLS', () =>
     expect(sent.status).toBe(200);
     const { task } = JSON.parse(sent.body) as { task: { id: string } };
     expect([(await call(`/tasks/${task.id}`, planner)).status, (await call(`/tasks/${task.id}`, crawler)).status]).toEqual([200, 404]);
-    const log = readFileSync(`${data}/audit.jsonl`, 'utf8');
-    expect(log).toContain(`"principal":"mtls:URI:spiffe://acme.example/planner","action":"send","object":"${task.id}"`);
+    await expect
+      .poll(() => readFileSync(`${data}/audit.jsonl`, 'utf8'))
+      .toContain(`"principal":"mtls:URI:spiffe://acme.example/planner","action":"send","object":"${task.id}"`);
   });
 
   it('of another authority, of no name, and of the past are nobody', async () => {

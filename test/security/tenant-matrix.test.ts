@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { defineAgent } from '#agents';
 import type { Dialect, Json, Operation, Requests, Shapes } from '#protocol';
 import { contextId, DIALECTS, externalId, messageId, pushConfigId, taskId, tenantId } from '#protocol';
+import { createOutbound } from '../../src/server/adapters/outbound.ts';
 import { keysOf } from '../support/key-ring.ts';
 import { restCall } from '../support/rest.ts';
 import { handlerOf, jsonRequest, sendBody } from '../support/server.ts';
@@ -27,8 +28,12 @@ async function* asking(turn: Parameters<Parameters<typeof defineAgent>[0]['run']
   yield (await turn.ask('go on?')).text;
 }
 
-const handler = handlerOf({ agents: agent, auth: [keys.auth], limits: { requestsPerSecondMax: 0 } });
-afterAll(() => handler.close());
+const outbound = createOutbound({ allowLoopbackTargets: true });
+const handler = handlerOf({ agents: agent, auth: [keys.auth], outbound, limits: { requestsPerSecondMax: 0 } });
+afterAll(async () => {
+  await handler.close();
+  await outbound.close();
+});
 
 interface Things {
   /** Finished. */
@@ -53,19 +58,15 @@ async function makeThings(): Promise<Things> {
       .task;
   const { id: task, contextId: context } = await send(SECRET);
   const { id: waiting } = await send(`wait, ${SECRET}`);
-  const push = await call(0, jsonRequest(`${BASE}/tasks/${task}/pushNotificationConfigs`, { url: 'https://hooks.example/x' }));
+  const push = await call(0, jsonRequest(`${BASE}/tasks/${task}/pushNotificationConfigs`, { url: 'http://127.0.0.1:9/x' }));
   const { id: config } = (await push.json()) as { id: string };
   const page = (await (await call(0, new Request(`${BASE}/tasks?pageSize=1`))).json()) as { nextPageToken: string };
   return { task, waiting, context, config, pageToken: page.nextPageToken };
 }
 
-const NOBODYS: Things = {
-  task: crypto.randomUUID(),
-  waiting: crypto.randomUUID(),
-  context: crypto.randomUUID(),
-  config: crypto.randomUUID(),
-  pageToken: 'forged',
-};
+/** Of the form of ours, so that even lengths are the same. */
+const unknown = (): string => `0mwhxl6vt-${crypto.randomUUID()}`;
+const NOBODYS: Things = { task: unknown(), waiting: unknown(), context: unknown(), config: unknown(), pageToken: 'forged' };
 
 type Wanted = { readonly [Op in Operation]?: (things: Things) => Requests[Op] };
 const message = (text: string, more: object = {}): Requests['send']['message'] => ({
@@ -83,7 +84,7 @@ const NAMED: Readonly<Record<string, Wanted>> = {
     subscribe: ({ task }) => ({ id: taskId(task) }),
     send: ({ task }) => ({ message: message('more', { taskId: taskId(task) }) }),
     stream: ({ task }) => ({ message: message('more', { taskId: taskId(task) }) }),
-    'push.create': ({ task }) => ({ taskId: taskId(task), id: pushConfigId('mine'), url: 'https://hooks.example/y' }),
+    'push.create': ({ task }) => ({ taskId: taskId(task), id: pushConfigId('mine'), url: 'http://127.0.0.1:9/y' }),
     'push.get': ({ task, config }) => ({ taskId: taskId(task), id: pushConfigId(config) }),
     'push.list': ({ task }) => ({ taskId: taskId(task) }),
     'push.delete': ({ task, config }) => ({ taskId: taskId(task), id: pushConfigId(config) }),
