@@ -8,6 +8,7 @@ export interface Load {
   readonly body: string;
   /** `A2A-Version`, if the dialect has one. */
   readonly version?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
   readonly connections: number;
   readonly ms: number;
 }
@@ -28,10 +29,11 @@ export function nextId(): string {
  * A client that costs little: raw sockets, one request under way on each, bytes made beforehand, answers told by their length. What it
  * saves goes to the server, which shares the machine with it.
  */
-export async function requestsPerSecond({ url, body, version: named, connections, ms }: Load): Promise<number> {
+export async function requestsPerSecond({ url, body, version: named, headers = {}, connections, ms }: Load): Promise<number> {
   const { hostname, port, pathname } = new URL(url);
   const version = named === undefined ? '' : `A2A-Version: ${named}\r\n`;
-  const head = `POST ${pathname} HTTP/1.1\r\nHost: ${hostname}:${port}\r\nContent-Type: application/json\r\n${version}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n`;
+  const more = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  const head = `POST ${pathname} HTTP/1.1\r\nHost: ${hostname}:${port}\r\nContent-Type: application/json\r\n${version}${more.join('')}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n`;
   const sockets: Socket[] = [];
   const began = performance.now();
   const callers = Array.from({ length: connections }, () => {
