@@ -41,5 +41,7 @@ export interface Driver {
   readonly projectConfig: readonly string[];
   /** It has options of its own by which it ignores `projectConfig`. */
   readonly ignoresProject?: boolean;
+  /** When it is stopped, it ends by itself within this time; then it is ended. */
+  readonly cancelMs?: number;
   run(job: Job): AsyncIterable<RunEvent>;
 }

@@ -54,7 +54,7 @@ export async function* work(bench: Bench, task: Work): AsyncGenerator<AgentOutpu
   const baseline = bench.driver.edits ? await baselineOf(folder, confinedRun(bench, {})) : undefined;
   const watch = startWatch(turn.signal, settings);
   const children = new Set<Child>();
-  watch.signal.addEventListener('abort', () => void endAll(children), { once: true });
+  watch.signal.addEventListener('abort', () => setTimeout(() => void endAll(children), bench.driver.cancelMs ?? 0), { once: true });
   try {
     // E3: that this run was begun is on disk before its program is.
     await turn.durable();
