@@ -3,8 +3,8 @@ import type { Choice, Json } from '#protocol';
 /** What a coding agent does, whatever it speaks. Every adapter turns its own events into these; one place turns them into A2A's. */
 export type RunEvent =
   | { readonly kind: 'init'; readonly sessionId?: string; readonly model?: string; readonly mode?: string; readonly note?: string }
-  /** A piece of the answer. */
-  | { readonly kind: 'text'; readonly text: string }
+  /** A piece of the answer. `startsMessage`: the agent has begun a new message, which is to be a paragraph of its own. */
+  | { readonly kind: 'text'; readonly text: string; readonly startsMessage?: boolean }
   /** A piece of its reasoning. */
   | { readonly kind: 'thought'; readonly text: string }
   | ToolUse

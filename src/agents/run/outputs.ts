@@ -70,7 +70,7 @@ export function startTelling({ adapter, suffix, outputBytesMax }: TellingOptions
       const before = flush();
       switch (event.kind) {
         case 'text':
-          return [...before, ...answer(event.text)];
+          return [...before, ...answer(event.startsMessage === true && answered > 0 ? `\n\n${event.text}` : event.text)];
         case 'init': {
           const { sessionId, model, mode } = event;
           Object.assign(known, compact({ sessionId, model, mode }));
