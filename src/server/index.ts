@@ -8,7 +8,8 @@
  * ```
  */
 export { type A2aBlock, defineConfig, type ParleyConfig, type RemoteAgent } from './config/config.ts';
-export { KEYS, type Key } from './config/keys.ts';
+export type { Key } from './config/key.ts';
+export { KEYS } from './config/keys.ts';
 export { type Layers, resolveConfig, type Settings } from './config/resolve.ts';
 export { suggest } from './config/suggest.ts';
 export { ConfigError } from './config/values.ts';

@@ -1,8 +1,8 @@
 import type { Agent } from '#protocol';
 import type { RunOptions } from '../run/agent.ts';
 import { runningAgent } from '../run/agent.ts';
-import type { CommandOptions } from './command.ts';
 import { commandDriver } from './command.ts';
+import type { CommandOptions } from './options.ts';
 
 /** Any program as an agent: it gets the message, and what it writes is the answer. */
 export function createCommandAgent(command: CommandOptions, options: RunOptions = {}): Agent {

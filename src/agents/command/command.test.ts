@@ -7,7 +7,7 @@ import { scratchFolder } from '../../../test/support/scratch.ts';
 import { statusText, talkTo, textOf } from '../../../test/support/talk.ts';
 import type { RunOptions } from '../run/agent.ts';
 import { createCommandAgent } from './agent.ts';
-import type { CommandOptions } from './command.ts';
+import type { CommandOptions } from './options.ts';
 
 const folder = realpathSync(scratchFolder());
 let count = 0;

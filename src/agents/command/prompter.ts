@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Child } from '../process/child.ts';
 import type { RunEvent } from '../run/events.ts';
 import { YES_OR_NO } from '../run/events.ts';
-import type { CommandOptions } from './command.ts';
+import type { CommandOptions } from './options.ts';
 
 /** A pattern of the operator's own may be slow: it is shown no more of a line than this. */
 const LINE_CHARACTERS = 4096;

@@ -71,12 +71,9 @@ export function startTelling({ adapter, suffix, outputBytesMax }: TellingOptions
       switch (event.kind) {
         case 'text':
           return [...before, ...answer(event.startsMessage === true && answered > 0 ? `\n\n${event.text}` : event.text)];
-        case 'init': {
-          const { sessionId, model, mode } = event;
-          Object.assign(known, compact({ sessionId, model, mode }));
-          const told = note(event.note === undefined ? [] : [createTextPart(event.note)], 'init', compact({ sessionId, model, mode }));
-          return [...before, told, metadata(`agent-metadata${suffix}`, { adapter, ...known })];
-        }
+        case 'init':
+          Object.assign(known, knownIn(event));
+          return [...before, ...begun(event, `agent-metadata${suffix}`, { adapter, ...known })];
         case 'tool_use':
           tools.set(event.id, event.tool);
           return [...before, toolUse(event)];
@@ -111,8 +108,17 @@ function chunk(id: string, text: string, isFirst: boolean): AgentOutput {
   return isFirst ? { kind: 'artifact', id, name: 'assistant-response', parts } : { kind: 'artifact', id, parts, append: true };
 }
 
-function metadata(id: string, data: JsonObject): AgentOutput {
-  return { kind: 'artifact', id, name: 'agent-metadata', parts: [createDataPart(data)] };
+type Init = Extract<RunEvent, { readonly kind: 'init' }>;
+
+function knownIn({ sessionId, model, mode }: Init): JsonObject {
+  return compact({ sessionId, model, mode });
+}
+
+/** seeds/001: always a status; and an artifact of what is known of model and session, if anything is. */
+function begun(event: Init, id: string, data: JsonObject): readonly AgentOutput[] {
+  const told = note(event.note === undefined ? [] : [createTextPart(event.note)], 'init', knownIn(event));
+  if (data['sessionId'] === undefined && data['model'] === undefined) return [told];
+  return [told, { kind: 'artifact', id, name: 'agent-metadata', parts: [createDataPart(data)] }];
 }
 
 /** A status of work. `event` in its metadata says of what kind, for those who sort them without reading. */

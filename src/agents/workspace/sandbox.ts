@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { isInside } from './folders.ts';
@@ -35,30 +35,57 @@ export interface Limits {
   readonly cpuSecondsMax: number;
   readonly fileBytesMax: number;
   readonly openFilesMax: number;
+  /** Of the user, not of the program: the system counts no other way. It has no effect on root. */
+  readonly processesMax: number;
 }
 
 const GIB = 1024 ** 3;
 /** Address space, not memory: Node and Go reserve tens of gigabytes that they never touch. */
-const LIMITS: Limits = { memoryBytesMax: 512 * GIB, cpuSecondsMax: 4 * 3600, fileBytesMax: 16 * GIB, openFilesMax: 65_536 };
+const LIMITS: Limits = {
+  memoryBytesMax: 512 * GIB,
+  cpuSecondsMax: 4 * 3600,
+  fileBytesMax: 16 * GIB,
+  openFilesMax: 65_536,
+  processesMax: 4096,
+};
 
 export function createSandbox(level: SandboxLevel, limits: Partial<Limits> = {}): Sandbox {
-  const { memoryBytesMax, cpuSecondsMax, fileBytesMax, openFilesMax } = { ...LIMITS, ...limits };
-  const bounds = [
-    ...['prlimit', `--as=${memoryBytesMax}`, `--cpu=${cpuSecondsMax}`, `--fsize=${fileBytesMax}`],
-    ...[`--nofile=${openFilesMax}`, '--core=0', '--'],
-  ];
-  const limited = level !== 'plain' && has('prlimit') ? bounds : [];
+  const limited = level !== 'plain' && has('prlimit') ? bounds({ ...LIMITS, ...limits }) : [];
   return {
     level,
     wrap: (argv, room) => [...limited, ...(level === 'bubblewrap' ? bubblewrapped(room) : []), ...argv],
   };
 }
 
+function bounds({ memoryBytesMax, cpuSecondsMax, fileBytesMax, openFilesMax, processesMax }: Limits): readonly string[] {
+  const own = ownLimits();
+  const bound = (flag: string, name: string, wanted: number): string => `--${flag}=${Math.min(wanted, own.get(name) ?? wanted)}`;
+  return [
+    'prlimit',
+    bound('as', 'Max address space', memoryBytesMax),
+    bound('cpu', 'Max cpu time', cpuSecondsMax),
+    bound('fsize', 'Max file size', fileBytesMax),
+    bound('nofile', 'Max open files', openFilesMax),
+    bound('nproc', 'Max processes', processesMax),
+    '--core=0',
+    '--',
+  ];
+}
+
+/** What we may have at most: nobody can give more than that away. */
+function ownLimits(): ReadonlyMap<string, number> {
+  const lines = existsSync('/proc/self/limits') ? readFileSync('/proc/self/limits', 'utf8').split('\n') : [];
+  return new Map(
+    lines.map((line) => [line.slice(0, 26).trim(), Number(line.slice(47, 68).trim())] as const).filter(([, hard]) => Number.isFinite(hard)),
+  );
+}
+
 /** The strongest that works here. Bubblewrap may be installed and yet not be allowed to do its work, as in many containers. */
 export function strongestLevel(): SandboxLevel {
   if (process.platform !== 'linux') return 'plain';
-  if (has('bwrap') && tries(['bwrap', ...FRAME, '--', 'true'])) return 'bubblewrap';
-  return has('prlimit') ? 'limits' : 'plain';
+  const folder = process.cwd();
+  if (has('bwrap') && tries(createSandbox('bubblewrap').wrap(['true'], { folder }))) return 'bubblewrap';
+  return has('prlimit') && tries(createSandbox('limits').wrap(['true'], { folder })) ? 'limits' : 'plain';
 }
 
 const FRAME = [
@@ -94,7 +121,7 @@ function bubblewrapped({ folder, writable = [], homePaths = [], masked = [], net
     ...(tmpdir() === '/tmp' ? [] : ['--bind-try', tmpdir(), tmpdir()]),
     ...[folder, ...writable].flatMap((path) => ['--bind', path, path]),
     // Whoever may write hooks has its programs run by the next person who commits, unconfined.
-    ...['--ro-bind-try', join(folder, '.git/hooks'), join(folder, '.git/hooks')],
+    ...[join(folder, '.git/hooks')].filter((path) => existsSync(path)).flatMap((path) => ['--ro-bind', path, path]),
     ...masked.flatMap((path) => mask(join(folder, path))),
     ...(network ? [] : ['--unshare-net']),
     ...['--chdir', folder, '--'],
@@ -107,10 +134,29 @@ function installedHere(home: string): readonly string[] {
   return paths.filter((path) => path !== '' && isInside(path, home) && path !== home && existsSync(path)).map((path) => realpathSync(path));
 }
 
-/** An empty file over a file, an empty folder over a folder. */
+/** An empty folder over a folder, and a file that says nothing over a file: programs that find no JSON in a `.json` give up. */
 function mask(path: string): readonly string[] {
   if (!existsSync(path)) return [];
-  return statSync(path).isDirectory() ? ['--tmpfs', path] : ['--ro-bind', '/dev/null', path];
+  if (statSync(path).isDirectory()) return ['--tmpfs', path];
+  blanks ??= makeBlanks();
+  return ['--ro-bind', /\.jsonc?$/.test(path) ? blanks.json : blanks.empty, path];
+}
+
+interface Blanks {
+  readonly empty: string;
+  readonly json: string;
+}
+
+let blanks: Blanks | undefined;
+
+/** Not /dev/null: a device can't be opened where it is put. */
+function makeBlanks(): Blanks {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-blank-'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  const made = { empty: join(folder, 'empty'), json: join(folder, 'empty.json') };
+  writeFileSync(made.empty, '', { mode: 0o444 });
+  writeFileSync(made.json, '{}\n', { mode: 0o444 });
+  return made;
 }
 
 function has(program: string): boolean {
