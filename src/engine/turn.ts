@@ -1,4 +1,4 @@
-import type { Message, Turn } from '#protocol';
+import type { Message, Mutable, Turn } from '#protocol';
 import { A2AError } from '#protocol';
 import type { Core } from './core.ts';
 import { append } from './core.ts';
@@ -19,7 +19,7 @@ interface TurnOf {
 export function makeTurn(core: Core, live: Live, run: Run, { past, sight, conversation }: TurnOf): Turn {
   const { input } = past;
   const answers = [...past.answers];
-  return {
+  const turn: Mutable<Turn> = {
     message: input.message,
     task: sight.task,
     contextId: live.row.contextId,
@@ -34,6 +34,8 @@ export function makeTurn(core: Core, live: Live, run: Run, { past, sight, conver
     ask: (question, options) => ask(core, live, run, { question, answers, withdrawal: options?.signal }),
     durable: () => core.writer.settled('run'),
   };
+  if (input.trace !== undefined) turn.trace = input.trace;
+  return turn;
 }
 
 interface Asking {
@@ -64,6 +66,7 @@ async function ask(core: Core, live: Live, run: Run, { question, answers, withdr
 function waitForAnswer(core: Core, live: Live, run: Run, withdrawal: AbortSignal | undefined): Promise<Message> {
   const signal = signalOf(run);
   run.askedAt = core.ticks();
+  core.quotas.remove(live, run);
   if (run.hasPlace) {
     run.hasPlace = false;
     core.slots.free();
@@ -76,6 +79,7 @@ function waitForAnswer(core: Core, live: Live, run: Run, withdrawal: AbortSignal
       run.startedAt += core.ticks() - run.askedAt;
       run.hasPlace = true;
       core.slots.retake();
+      core.quotas.add(live, run);
     };
     const stop = (): void => {
       withdrawal?.removeEventListener('abort', withdraw);

@@ -4,7 +4,7 @@ import type { ContextId } from './ids.ts';
 import type { Json, Metadata, OneOf } from './json.ts';
 import type { Message } from './message.ts';
 import type { Part } from './parts.ts';
-import type { Principal } from './service.ts';
+import type { Principal, TraceContext } from './service.ts';
 import type { Task } from './task.ts';
 
 /** One message and the run of the agent that answers it. */
@@ -21,6 +21,8 @@ export interface Turn {
   readonly acceptedOutputModes: readonly string[];
   /** Counts from 1; more than 1 only under recovery `retry` or `resume`. */
   readonly attempt: number;
+  /** The caller's trace, for whatever the agent calls in turn. Not known any more after a restart. */
+  readonly trace?: TraceContext;
   /** Fires on cancel, on a timeout and on shutdown. */
   readonly signal: AbortSignal;
   /**
@@ -78,6 +80,11 @@ export interface Agent {
   readonly recovery: 'resume' | 'retry' | 'fail';
   /** It starts programs on this machine. Such an agent is never served to callers who have not shown who they are. */
   readonly runsCommands?: boolean;
+  /**
+   * `anew`: a message id that comes again is another message, also if nobody got the first answer; only an Idempotency-Key names a
+   * send. For agents whose callers reuse ids by design, as conformance kits do.
+   */
+  readonly repeats?: 'attach' | 'anew';
   run(turn: Turn): AsyncIterable<AgentOutput>;
   /**
    * Asked after a restart for a task that waits for its caller: can the agent go on with it once the answer comes? `false` fails the
