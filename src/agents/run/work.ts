@@ -41,7 +41,7 @@ export interface Work {
 }
 
 /** So far a run is read ahead of its caller while that one is asked something. */
-const AHEAD = 256;
+const AHEAD = 64;
 
 /** One run, from its start to its last word. When it returns, nothing of it is left running. */
 export async function* work(bench: Bench, task: Work): AsyncGenerator<AgentOutput> {
