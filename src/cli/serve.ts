@@ -1,9 +1,10 @@
-import type { Settings } from '#server';
+import type { Log, Settings } from '#server';
 import { ConfigError, resolveConfig } from '#server';
 import { loadConfigFile } from '../server/adapters/config-file.ts';
 import type { Served } from '../server/adapters/node.ts';
 import type { Configured, FoundAgent } from '../server/adapters/node-settings.ts';
 import { logFor, serveConfigured } from '../server/adapters/node-settings.ts';
+import { serveOnStdio } from '../server/adapters/node-stdio.ts';
 import { findAgent } from './agents.ts';
 import type { Command } from './command.ts';
 import { CliError } from './command.ts';
@@ -46,6 +47,7 @@ async function run(args: readonly string[]): Promise<number> {
   });
   const log = logFor(settings);
   if (settings.run.approveAll) log.warn('DANGEROUS: every permission is granted without asking (--approve-all, AGENT_FORCE)');
+  if (flags.stdio) return await serveOnPipes(found, settings, log);
   const broken = Promise.withResolvers<number>();
   const served = await start(found, settings, { log, onBroken: () => broken.resolve(1) });
   const stopped = untilSignal(); // before anybody hears that we are ready: a signal that follows at once must be heard too
@@ -56,6 +58,14 @@ async function run(args: readonly string[]): Promise<number> {
   await served.close();
   if (flags.json) process.stdout.write('{"event":"stopped"}\n');
   return code;
+}
+
+/** Until the parent closes our input, or asks us to end. */
+async function serveOnPipes(found: readonly FoundAgent[], settings: Settings, log: Log): Promise<number> {
+  const stopping = new AbortController();
+  void untilSignal().then(() => stopping.abort());
+  await serveOnStdio(found, settings, { log, signal: stopping.signal });
+  return 0;
 }
 
 interface Given {

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Line } from '#protocol';
+import { lineSplitter } from '#protocol';
 import { ansiStripper, stripAnsi } from './ansi.ts';
 import { objectIn } from './json-line.ts';
-import type { Line } from './lines.ts';
-import { lineSplitter } from './lines.ts';
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 

@@ -1,6 +1,6 @@
+import type { Line, SplitterOptions } from '#protocol';
+import { lineSplitter } from '#protocol';
 import { ansiStripper } from './ansi.ts';
-import type { Line, SplitterOptions } from './lines.ts';
-import { lineSplitter } from './lines.ts';
 
 /** Whole lines, as they come. The stream is read no faster than they are taken. */
 export async function* linesOf(stdout: AsyncIterable<Uint8Array>, options: SplitterOptions = {}): AsyncGenerator<readonly Line[]> {

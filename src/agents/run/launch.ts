@@ -47,11 +47,11 @@ export function untrusted({ driver, sandbox, isTrusted }: Launching, folder: str
   return `${found} in the working folder could make ${driver.name} run programs unasked. Serve with --trust if you trust the folder, or install bubblewrap.`;
 }
 
-/** For our own errands, as git's: confined as the agent is, and without its credentials. */
-export function confinedRun({ sandbox, ledger, env }: Pick<Launching, 'sandbox' | 'ledger' | 'env'>, more: Environment): Run {
+/** For our own errands, as git's: confined as the agent is, and without its credentials. `always` can be written in all of them. */
+export function confinedRun({ sandbox, ledger, env }: Pick<Launching, 'sandbox' | 'ledger' | 'env'>, always: readonly string[] = []): Run {
   return async (argv, { folder, env: own = {}, writable = [] }) => {
-    const wrapped = sandbox.wrap(argv, { folder, writable, network: false });
-    const child = startChild({ argv: wrapped, cwd: folder, env: { ...allowedEnvironment(env), ...more, ...own } }, ledger);
+    const wrapped = sandbox.wrap(argv, { folder, writable: [...always, ...writable], network: false });
+    const child = startChild({ argv: wrapped, cwd: folder, env: { ...allowedEnvironment(env), ...own } }, ledger);
     child.endInput();
     const chunks: Buffer[] = [];
     for await (const chunk of child.stdout) chunks.push(chunk as Buffer);

@@ -79,6 +79,7 @@ async function* run(runner: Running, turn: Turn): AsyncGenerator<AgentOutput> {
   }
   await runner.reaped;
   let { folder } = prepared;
+  let writable: readonly string[] = [];
   if (settings.worktree === true) {
     const made = await worktreeFor(runner, folder, turn);
     if (made === undefined) {
@@ -86,13 +87,14 @@ async function* run(runner: Running, turn: Turn): AsyncGenerator<AgentOutput> {
       return;
     }
     folder = made.path;
+    writable = [made.common];
     yield status(`Working in a git worktree of its own, on branch ${made.branch}.`, {
       event: 'worktree',
       branch: made.branch,
       path: made.path,
     });
   }
-  const writable = runner.driver.edits ? await writableGit(runner, folder) : [];
+  if (settings.worktree !== true && runner.driver.edits) writable = await writableGit(runner, folder);
   const place = yield* waitForPlace(runner.places, folder, turn);
   try {
     yield* work(runner, { turn, folder, settings, late, session: sessionFor(session, folder), holder, writable });
@@ -143,16 +145,13 @@ async function* waitForPlace(places: Places, folder: string, { signal }: Turn): 
 
 /** Named after the task, so that a further message to it finds it again. */
 async function worktreeFor(runner: Running, folder: string, { task }: Turn): Promise<Worktree | undefined> {
-  return await makeWorktree(folder, task.id, { run: confinedRun(runner, {}), parent: join(runner.state, 'worktrees') }).catch(
-    () => undefined,
-  );
+  return await makeWorktree(folder, task.id, { run: confinedRun(runner), parent: join(runner.state, 'worktrees') }).catch(() => undefined);
 }
 
-/** A commit writes there. In a worktree of ours that is the repository it was made of; elsewhere only what the roots hold. */
+/** A commit in a folder of a repository writes to that: as far as the roots hold it. */
 async function writableGit(runner: Running, folder: string): Promise<readonly string[]> {
-  const { folders, state } = runner;
-  const roots = isInside(folder, join(state, 'worktrees')) ? ['/'] : (folders.roots ?? [folders.home]);
-  return (await gitFolders(folder, confinedRun(runner, {}))).filter((path) => roots.some((root) => isInside(path, root)));
+  const roots = runner.folders.roots ?? [runner.folders.home];
+  return (await gitFolders(folder, confinedRun(runner))).filter((path) => roots.some((root) => isInside(path, root)));
 }
 
 /** Agents keep sessions by folder: in another one it would not be found, or be about other files. */

@@ -51,7 +51,7 @@ export async function* work(bench: Bench, task: Work): AsyncGenerator<AgentOutpu
     yield reject(refusal);
     return;
   }
-  const baseline = bench.driver.edits ? await baselineOf(folder, confinedRun(bench, {})) : undefined;
+  const baseline = bench.driver.edits ? await baselineOf(folder, confinedRun(bench, task.writable)) : undefined;
   const watch = startWatch(turn.signal, settings);
   const children = new Set<Child>();
   watch.signal.addEventListener('abort', () => setTimeout(() => void endAll(children), bench.driver.cancelMs ?? 0), { once: true });

@@ -93,6 +93,8 @@ function namedIn(patch: string): string {
 export interface Worktree {
   readonly path: string;
   readonly branch: string;
+  /** Where the repository keeps what its worktrees share. */
+  readonly common: string;
 }
 
 /** A working tree of its own for one task, on a branch of its own. It stays when the task is done: what was made is in it. */
@@ -100,11 +102,12 @@ export async function makeWorktree(folder: string, name: string, { run, parent }
   const path = join(parent, name);
   const branch = `parley/${name}`;
   await mkdir(parent, { recursive: true, mode: 0o700 });
-  const writable = [parent, ...(await gitFolders(folder, run))];
+  const common = (await run([...GIT, 'rev-parse', '--path-format=absolute', '--git-common-dir'], { folder })).trim();
+  const writable = [parent, common];
   const exists = await run([...GIT, 'rev-parse', '--verify', '--quiet', `refs/heads/${branch}`], { folder }).catch(() => '');
   const add = exists === '' ? ['worktree', 'add', '-b', branch, path] : ['worktree', 'add', '--force', path, branch];
   if (!existsSync(path)) await run([...GIT, ...add], { folder, writable });
-  return { path: await realpath(path), branch };
+  return { path: await realpath(path), branch, common };
 }
 
 interface WorktreeOptions {

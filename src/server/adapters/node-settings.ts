@@ -41,7 +41,8 @@ export async function serveConfigured(found: readonly FoundAgent[], settings: Se
   }
 }
 
-function folderOf(found: readonly FoundAgent[], { data }: Settings): string {
+/** Where these agents keep their tasks. */
+export function folderOf(found: readonly FoundAgent[], { data }: Settings): string {
   return data ?? join(dataHome(process.env, process.platform), folderFor(found.map(({ source }) => source)));
 }
 

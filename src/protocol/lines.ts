@@ -1,4 +1,4 @@
-/** One line of a program's output. */
+/** One line of what somebody writes: a program, or a peer on a pipe. */
 export interface Line {
   /** Without its end. Bytes that are not UTF-8 are U+FFFD. Of a line that was too long: its beginning. */
   readonly text: string;
@@ -75,7 +75,14 @@ export function lineSplitter({ lineBytesMax = LINE_BYTES_MAX }: SplitterOptions 
 
 function joined(pieces: readonly Uint8Array[]): Uint8Array {
   const [only] = pieces;
-  return pieces.length === 1 && only !== undefined ? only : Buffer.concat(pieces);
+  if (pieces.length === 1 && only !== undefined) return only;
+  const whole = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    whole.set(piece, at);
+    at += piece.length;
+  }
+  return whole;
 }
 
 function textOf(bytes: Uint8Array, decoder: TextDecoder): string {
