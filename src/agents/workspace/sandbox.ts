@@ -121,7 +121,10 @@ function bubblewrapped({ folder, writable = [], homePaths = [], masked = [], net
     ...(tmpdir() === '/tmp' ? [] : ['--bind-try', tmpdir(), tmpdir()]),
     ...[folder, ...writable].flatMap((path) => ['--bind', path, path]),
     // Whoever may write hooks has its programs run by the next person who commits, unconfined.
-    ...[join(folder, '.git'), ...writable].map((path) => join(path, 'hooks')).filter((path) => existsSync(path)).flatMap((path) => ['--ro-bind', path, path]),
+    ...[join(folder, '.git'), ...writable]
+      .map((path) => join(path, 'hooks'))
+      .filter((path) => existsSync(path))
+      .flatMap((path) => ['--ro-bind', path, path]),
     ...masked.flatMap((path) => mask(join(folder, path))),
     ...(network ? [] : ['--unshare-net']),
     ...['--chdir', folder, '--'],
