@@ -10,6 +10,7 @@ import type { RunOptions } from '../../src/agents/run/agent.ts';
 import { runningAgent } from '../../src/agents/run/agent.ts';
 import { memoryStore } from '../../src/engine/adapters/memory.ts';
 import { scratchFolder } from '../support/scratch.ts';
+import { handlerOf, jsonRequest } from '../support/server.ts';
 import type { Talk } from '../support/talk.ts';
 import { statusText, talkTo } from '../support/talk.ts';
 
@@ -153,7 +154,30 @@ describe('an agent over the Agent Client Protocol', () => {
   });
 });
 
+describe('a budget', () => {
+  it('that is spent ends the run', async () => {
+    const task = await talking(world().agent(), (talk) => talk.task('hello', { metadata: { budgetUsd: 0.1 } }));
+    expect(task.status.state).toBe('TASK_STATE_FAILED');
+    expect(statusText(task)).toContain('the budget of 0.1 USD is spent');
+  });
+});
+
 describe('a permission', () => {
+  it('is given in 0.3 by a message to the context alone, as reference/seeds/001 shows it', async () => {
+    const handler = handlerOf({ agents: world().agent() });
+    const send = async (text: string, more = {}): Promise<{ contextId: string; id: string; status: { state: string } }> => {
+      const message = { kind: 'message', messageId: crypto.randomUUID(), role: 'user', parts: [{ kind: 'text', text }], ...more };
+      const body = { jsonrpc: '2.0', id: 4, method: 'message/send', params: { message } };
+      return ((await (await handler.fetch(jsonRequest('http://localhost/a2a/jsonrpc', body))).json()) as { result: never }).result;
+    };
+    const waiting = await send('ask make');
+    expect(waiting.status.state).toBe('input-required');
+    const done = await send('y', { contextId: waiting.contextId });
+    expect([done.id, done.status.state]).toEqual([waiting.id, 'completed']);
+    expect(JSON.stringify(done)).toContain('answer yes-once');
+    await handler.close();
+  });
+
   it.each([
     ['y', 'answer yes-once'],
     ['n', 'answer no'],
