@@ -3,6 +3,9 @@ import { ensureInstalled, runTool } from './install.mjs';
 
 ensureInstalled();
 process.env['PARLEY_FAULTS'] = 'full';
+// What is measured is measured on the package as people install it.
+const built = runTool('tsc', ['-p', 'tsconfig.build.json']);
+if (built.status !== 0) process.exit(built.status ?? 1);
 const { status } = runTool('vitest', [
   'run',
   '--no-file-parallelism',

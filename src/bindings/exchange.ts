@@ -18,6 +18,8 @@ export interface Asked {
   header(name: string): string | undefined;
   /** The whole body. Fails with PAYLOAD_TOO_LARGE as soon as that is known. */
   body(bytesMax: number): Promise<Uint8Array>;
+  /** Ends `signal` from this side, where a host has made it for this request alone. */
+  leave?(): void;
   /** As in `CallContext`: a host that can tell when its answer has gone out gives this. */
   onDelivered?(mark: () => void): void;
 }
@@ -39,6 +41,8 @@ export interface Outflow {
   finish(text: string): void;
   /** It came to its own end. */
   readonly isWhole: boolean;
+  /** Called once when it is over, whoever ended it. */
+  onEnd(listener: (flow: Outflow) => void): void;
 }
 
 /** Answers a `Request` by whatever answers an `Asked`. */
@@ -66,14 +70,16 @@ export function askedOf(request: Request): Asked {
     query: mark === -1 ? '' : target.slice(mark + 1),
     signal: request.signal,
     header: (name) => headers.get(name) ?? undefined,
-    body: (bytesMax) => readBytes(request, bytesMax, request.signal),
+    body: (bytesMax) => readBytes(request, bytesMax, { signal: request.signal }),
   };
 }
 
 const utf8 = new TextEncoder();
 
+type Flow = Pick<Outflow, 'next' | 'cancel' | 'isWhole'>;
+
 /** Who comes for more has passed on what it got; who is told that nobody reads any more cancels instead. */
-function streamOf(flow: Outflow, delivered?: () => void): ReadableStream<Uint8Array> {
+function streamOf(flow: Flow, delivered?: () => void): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>(
     {
       pull: async (controller) => {
@@ -92,7 +98,7 @@ function streamOf(flow: Outflow, delivered?: () => void): ReadableStream<Uint8Ar
 }
 
 /** All of it at once. */
-function once(text: string): Outflow {
+function once(text: string): Flow {
   let rest: string | undefined = text;
   return {
     next: async () => {
@@ -101,7 +107,6 @@ function once(text: string): Outflow {
       return taken;
     },
     cancel: () => {},
-    finish: () => {},
     isWhole: true,
   };
 }

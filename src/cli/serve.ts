@@ -10,6 +10,7 @@ import type { Command } from './command.ts';
 import { CliError } from './command.ts';
 import { commandAgent } from './running.ts';
 import { flagLines, parseServeFlags } from './serve-flags.ts';
+import { boundYoungHeap } from './young-heap.ts';
 
 export const serveCommand: Command = {
   name: 'serve',
@@ -40,6 +41,7 @@ Exit codes: 0 stopped as asked, 1 could not serve, 2 wrong call.
 async function run(args: readonly string[]): Promise<number> {
   const mark = args.indexOf('--');
   const flags = parseServeFlags(mark === -1 ? args : args.slice(0, mark));
+  boundYoungHeap();
   const settings = await settingsFor(flags);
   const found = await foundAgents(settings, {
     command: mark === -1 ? undefined : args.slice(mark + 1),

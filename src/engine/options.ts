@@ -1,5 +1,6 @@
 import type { Agent, AgentCard, AgentOutput, CallContext, Clock, DialectId, Ids, Traits, Turn } from '#protocol';
 import type { EngineLimits } from './limits.ts';
+import type { Courier, Vault } from './outbox/courier.ts';
 import type { Blobs, Entry, Store, TaskRow } from './ports.ts';
 import type { RunningTasksMaxOf } from './quotas.ts';
 import type { Timers } from './timers.ts';
@@ -25,6 +26,10 @@ export interface EngineOptions {
   readonly secret?: Uint8Array<ArrayBuffer>;
   readonly extendedCard?: ExtendedCard;
   readonly aroundRun?: AroundRun;
+  /** Delivers to webhooks. Absent: none can be registered. */
+  readonly courier?: Courier;
+  /** Keeps the credentials of webhooks. Absent: those that need some can't be registered. */
+  readonly vault?: Vault;
   readonly traitsOf?: (dialect: DialectId) => Traits;
   readonly clock?: Clock;
   readonly ids?: Ids;

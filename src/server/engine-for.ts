@@ -3,10 +3,13 @@ import { createEngine, timeOrderedIds } from '#engine';
 import type { Agent, AgentCard } from '#protocol';
 import { A2AError } from '#protocol';
 import { memoryStore } from '../engine/adapters/memory.ts';
+import type { ServerLimits } from './limits.ts';
 import type { Log } from './log.ts';
 import { meteredStore } from './metered.ts';
 import type { Metrics } from './metrics.ts';
 import type { HandlerOptions } from './options.ts';
+import type { WebhookSigner } from './push/keys.ts';
+import { pushFor, showWebhooks } from './push/push.ts';
 import type { AgentLike } from './served.ts';
 import { isServed } from './served.ts';
 import type { Tracing } from './tracing.ts';
@@ -20,6 +23,9 @@ export interface EngineParts {
   readonly metrics: Metrics;
   readonly log: Log;
   readonly tracing: Tracing;
+  /** For webhooks. */
+  readonly signer: WebhookSigner;
+  readonly limits: ServerLimits;
   /** The card with the addresses of the agent of that name. */
   readonly completed: (card: AgentCard, name: string) => AgentCard;
 }
@@ -27,7 +33,7 @@ export interface EngineParts {
 /** One engine for all agents that need one; undefined where each brings a service of its own. */
 export function engineFor(
   given: ReadonlyMap<string, AgentLike>,
-  { options, metrics, log, tracing, completed }: EngineParts,
+  { options, metrics, log, tracing, signer, limits, completed }: EngineParts,
 ): Engine | undefined {
   const own = [...given].filter((entry): entry is [string, Agent] => !isServed(entry[1]));
   if (own.length === 0) return undefined;
@@ -37,6 +43,7 @@ export function engineFor(
     store: meteredStore(store ?? memoryStore(), metrics),
     agents,
     ids: timeOrderedIds(), // the store's index of ids then grows at its end
+    ...pushFor({ options, signer, metrics, webhookMsMax: limits.webhookMsMax }),
     limits: { ...(store === undefined ? { finishedMsMax: MEMORY_FINISHED_MS } : {}), ...options.limits },
     ...(quotaOf === undefined ? {} : { runningTasksMaxOf: (principal) => quotaOf(principal)?.runningTasksMax }),
     ...(blobs === undefined ? {} : { blobs }),
@@ -52,6 +59,7 @@ export function engineFor(
     report: (what, cause) => log.error(what, cause),
   });
   showStats(engine, metrics);
+  showWebhooks(engine, metrics);
   return engine;
 }
 

@@ -14,8 +14,9 @@ export interface RoomOptions {
 export interface Room {
   /** Throws when there is no room for such a call. */
   check(operation: Operation, principal: Principal): void;
-  /** A stream takes its place before its first event: many may be waiting for theirs. Returns what gives the place back. */
-  takePlace(principal: Principal): () => void;
+  /** A stream takes its place before its first event, many may be waiting for theirs, and gives it back once. */
+  takePlace(principal: Principal): void;
+  givePlace(principal: Principal): void;
 }
 
 /**
@@ -47,12 +48,12 @@ export function createRoom({ streamsMax, isPressed, quotaOf, metrics }: RoomOpti
     takePlace: ({ id }) => {
       streams += 1;
       if (quotaOf !== undefined) own.set(id, (own.get(id) ?? 0) + 1);
-      return () => {
-        streams -= 1;
-        const left = (own.get(id) ?? 0) - 1;
-        if (left > 0) own.set(id, left);
-        else own.delete(id);
-      };
+    },
+    givePlace: ({ id }) => {
+      streams -= 1;
+      const left = (own.get(id) ?? 0) - 1;
+      if (left > 0) own.set(id, left);
+      else own.delete(id);
     },
   };
 }

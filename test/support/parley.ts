@@ -3,6 +3,8 @@ import type { Child, Surroundings } from './processes.ts';
 import { startNode } from './processes.ts';
 
 const CLI = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
+/** The built package, for what is measured: running from source costs memory of its own. */
+const BUILT = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 
 /** A `parley serve` of its own: the program that people start, in another process. */
 export interface Parley extends Child {
@@ -47,7 +49,7 @@ export async function parleyServe(options: RunOptions = {}): Promise<Parley> {
 
 /** The same without waiting for it, for starts that are to fail. */
 export function launchServe({ args = [], node = [], entry, ...around }: RunOptions = {}): Child {
-  const program = entry === undefined ? [CLI, 'serve'] : [entry];
+  const program = entry === undefined ? [around.isBuilt === true ? BUILT : CLI, 'serve'] : [entry];
   const port = args.includes('--port') ? [] : ['--port', '0'];
   return startNode([...node, ...program, ...args, '--json', ...port], around);
 }

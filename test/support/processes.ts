@@ -28,11 +28,13 @@ export interface Surroundings {
   readonly before?: readonly string[];
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** Rooms are found in `dist/`, and not in their sources. */
+  readonly isBuilt?: boolean;
 }
 
 /** Node with these arguments: its options, a file, and what that gets. */
-export function startNode(args: readonly string[], { before = [], cwd, env = {} }: Surroundings = {}): Child {
-  const node = [process.execPath, '--conditions=our-src', '--disable-warning=ExperimentalWarning'];
+export function startNode(args: readonly string[], { before = [], cwd, env = {}, isBuilt = false }: Surroundings = {}): Child {
+  const node = [process.execPath, ...(isBuilt ? [] : ['--conditions=our-src']), '--disable-warning=ExperimentalWarning'];
   const [command = '', ...rest] = [...before, ...node, ...args];
   const child = spawn(command, rest, {
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,9 +1,10 @@
-import { mkdirSync, realpathSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { MessageOptions, Task } from '#protocol';
 import { contextId, isDataPart } from '#protocol';
 import { scratchFolder } from '../../../test/support/scratch.ts';
+import { eventually } from '../../../test/support/server.ts';
 import { statusText, talkTo, textOf } from '../../../test/support/talk.ts';
 import type { RunOptions } from '../run/agent.ts';
 import { createCommandAgent } from './agent.ts';
@@ -219,13 +220,29 @@ describe('where a command works', () => {
     const waits = [first, second, third].map((events) =>
       events.map(({ statusUpdate }) => statusUpdate?.metadata?.['queuePosition']).filter((position) => position !== undefined),
     );
-    expect(waits).toEqual([[], [1], [2, 1]]);
+    // Which of them is first is for the disk to say.
+    expect(waits.toSorted((one, other) => one.length - other.length)).toEqual([[], [1], [2, 1]]);
   });
 
   it('is not chosen by what looks like an option', async () => {
     const task = await once({ argv: ['true'] }, 'go', { message: { metadata: { model: '--dangerously-skip-permissions' } } });
     expect(task.status.state).toBe('TASK_STATE_REJECTED');
     expect(statusText(task)).toContain('metadata.model must be');
+  });
+});
+
+describe('a command that nobody listens to any more', () => {
+  it('is ended when its task has reached a limit', async () => {
+    const talk = await talkTo(agentOf({ argv: sh('while :; do echo x; sleep 0.005; done') }), { limits: { taskEventsMax: 20 } });
+    const task = await talk.task('go');
+    expect(task.status.state).toBe('TASK_STATE_FAILED');
+    expect(statusText(task)).toContain('20 events');
+    await talk.stop();
+    // The run has ended too: it holds its folder no longer.
+    await eventually(
+      () =>
+        !readdirSync(join(folder, `s${count}`, 'runs')).some((server) => readdirSync(join(folder, `s${count}`, 'runs', server)).length > 0),
+    );
   });
 });
 

@@ -1,3 +1,4 @@
+import { lstatSync, mkdirSync, mkdtempSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import type { Agent } from '#protocol';
@@ -52,7 +53,7 @@ export function runningAgent(driver: Driver, card: CardDefinition, options: RunO
   const runner = createRunner({
     driver: { ...driver, environment },
     folders: { home, ...(options.roots === undefined ? {} : { roots: [home, ...options.roots] }) },
-    state: options.state ?? join(tmpdir(), `parley-${userInfo().uid}`, driver.name),
+    state: options.state ?? join(ownTemporary(), driver.name),
     sandbox: createSandbox(level, options.limits),
     env: options.env ?? process.env,
     policy,
@@ -70,6 +71,15 @@ export function runningAgent(driver: Driver, card: CardDefinition, options: RunO
     runsCommands: true,
     ...runner,
   };
+}
+
+/** In a place that everybody may write to, a folder is ours only if we made it and nobody else may look into it. */
+function ownTemporary(): string {
+  const { uid } = userInfo();
+  const path = join(tmpdir(), `parley-${uid}`);
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+  const { uid: owner, mode } = lstatSync(path);
+  return (owner === uid || uid === -1) && (mode & 0o077) === 0 ? path : mkdtempSync(`${path}-`);
 }
 
 interface Runtime {

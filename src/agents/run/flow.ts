@@ -61,11 +61,18 @@ export function createFlow<Value>(): Flow<Value> {
   };
 }
 
+export interface LookingAhead {
+  /** So many values may wait to be taken. */
+  readonly max: number;
+  /** Makes the source come to its end. A generator that waits for its next value can't be left before it has that. */
+  leave(): Promise<void>;
+}
+
 /**
  * The same values, read a little ahead of whoever takes them: while a question waits for its answer, its withdrawal can still be
  * heard. Not far ahead: beyond that the source waits.
  */
-export async function* lookAhead<Value>(source: AsyncIterable<Value>, max: number): AsyncGenerator<Value> {
+export async function* lookAhead<Value>(source: AsyncIterable<Value>, { max, leave }: LookingAhead): AsyncGenerator<Value> {
   const flow = createFlow<Value>();
   const iterator = source[Symbol.asyncIterator]();
   let isLeft = false;
@@ -87,6 +94,7 @@ export async function* lookAhead<Value>(source: AsyncIterable<Value>, max: numbe
   } finally {
     isLeft = true;
     flow.end();
+    await leave();
     await iterator.return?.();
     await pumping;
   }

@@ -81,7 +81,8 @@ async function* follow(bench: Bench, task: Work, { watch, children, baseline }: 
   const telling = startTelling({ adapter: driver.name, suffix: suffixFor(turn), outputBytesMax: bench.outputBytesMax });
   const redact = redactor(bench.env, driver.environment);
   const granted = new Set(late?.isAllowed === true ? [late.fingerprint] : []);
-  for await (const event of lookAhead(driver.run(jobFor(bench, task, { watch, children, baseline })), AHEAD)) {
+  const events = driver.run(jobFor(bench, task, { watch, children, baseline }));
+  for await (const event of lookAhead(events, { max: AHEAD, leave: () => endAll(children) })) {
     watch.touch();
     if (event.kind === 'approval') {
       yield* telling.flush();

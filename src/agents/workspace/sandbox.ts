@@ -82,6 +82,13 @@ function ownLimits(): ReadonlyMap<string, number> {
 
 /** The strongest that works here. Bubblewrap may be installed and yet not be allowed to do its work, as in many containers. */
 export function strongestLevel(): SandboxLevel {
+  strongest ??= findStrongest();
+  return strongest;
+}
+
+let strongest: SandboxLevel | undefined;
+
+function findStrongest(): SandboxLevel {
   if (process.platform !== 'linux') return 'plain';
   const folder = process.cwd();
   if (has('bwrap') && tries(createSandbox('bubblewrap').wrap(['true'], { folder }))) return 'bubblewrap';

@@ -96,7 +96,7 @@ function requestFor({ line, raw, signal }: Asking, isCard: boolean): Request {
 /** That it was left, or broke off, is told by its end. */
 async function streamed(body: ReadableStream<Uint8Array>, signal: AbortSignal, write: Serving['write']): Promise<void> {
   try {
-    for await (const events of readEvents(body, EVENT_BYTES_MAX, signal)) {
+    for await (const events of readEvents(body, EVENT_BYTES_MAX, { signal })) {
       for (const { data, id } of events) if (data !== '') await write(streamLine(data, id));
     }
   } catch {
