@@ -38,6 +38,8 @@ export function stdioLink(channel: Channel, dialect: Dialect): StdioLink {
 interface Pending {
   resolve(response: Response): void;
   reject(error: unknown): void;
+  /** Whoever asked does not want to hear more. */
+  leave(): void;
   stream: ReadableStreamDefaultController<Uint8Array> | undefined;
 }
 
@@ -53,14 +55,12 @@ async function exchange(request: Request, { write, pending }: Wire): Promise<Res
   const key = keyOf(id);
   const headers = Object.fromEntries([...request.headers].filter(([name]) => name !== 'content-type' && name !== 'accept'));
   const { promise, resolve, reject } = Promise.withResolvers<Response>();
-  const waiting: Pending = { resolve, reject, stream: undefined };
-  pending.set(key, waiting);
   const leave = (): void => {
-    pending.delete(key);
+    if (!pending.delete(key)) return;
     void write(JSON.stringify({ jsonrpc: '2.0', method: CANCEL, params: { id } })).catch(() => undefined);
     reject(request.signal.reason);
-    waiting.stream?.error(request.signal.reason);
   };
+  pending.set(key, { resolve, reject, leave, stream: undefined });
   request.signal.addEventListener('abort', leave, { once: true });
   await write(JSON.stringify(Object.keys(headers).length === 0 ? body : { ...(body as RawObject), headers }));
   return await promise;
@@ -97,6 +97,7 @@ function receive(message: RawObject, waiting: Pending, pending: Map<string, Pend
       start: (controller) => {
         waiting.stream = controller;
       },
+      cancel: waiting.leave,
     });
     waiting.resolve(new Response(body, { headers: { 'Content-Type': EVENT_STREAM } }));
   }

@@ -32,7 +32,10 @@ export async function serveStdio(
   options.signal?.addEventListener('abort', stop, { once: true });
   for await (const line of linesIn(channel, options.lineBytesMax)) {
     if (options.signal?.aborted === true) break;
-    const answered: Promise<void> = take(serving, line).finally(() => under.delete(answered));
+    // An answer that can't be written has nobody who waits for it.
+    const answered: Promise<void> = take(serving, line)
+      .catch(() => undefined)
+      .finally(() => under.delete(answered));
     under.add(answered);
   }
   // Nobody reads a stream whose reader has closed its end, but answers that are on their way are still wanted.
