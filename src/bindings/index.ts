@@ -18,3 +18,6 @@ export type { LinkHeaders, LinkOptions } from './outward.ts';
 export { restLink } from './rest/link.ts';
 export { answerRest, hasRestRoute, refuseRest, serveRest } from './rest/serve.ts';
 export * from './sse.ts';
+export { type StdioLink, stdioLink } from './stdio/link.ts';
+export { type StdioOptions, serveStdio } from './stdio/serve.ts';
+export type { Channel } from './stdio/wire.ts';

@@ -26,6 +26,11 @@ const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./audit.ts')).auditCommand,
   },
   {
+    name: 'agents',
+    summary: 'List what can be served on this machine, and how',
+    load: async () => (await import('./list-agents.ts')).agentsCommand,
+  },
+  {
     name: 'push',
     summary: 'See what webhooks have not heard yet, and send it again',
     load: async () => (await import('./push.ts')).pushCommand,
@@ -67,7 +72,9 @@ async function main(args: readonly string[]): Promise<number> {
     });
   }
   const command = await entry.load();
-  if (name === 'help' || rest.includes('--help') || rest.includes('-h')) return say(command.help);
+  // After -- everything belongs to another program.
+  const own = rest.slice(0, rest.includes('--') ? rest.indexOf('--') : rest.length);
+  if (name === 'help' || own.includes('--help') || own.includes('-h')) return say(command.help);
   return command.run(rest);
 }
 

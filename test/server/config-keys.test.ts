@@ -16,6 +16,7 @@ import { startReceiver } from '../support/receiver.ts';
 import { builtIn, eventually, metric, raw, sendBody } from '../support/server.ts';
 import { blocksOf, rawStream } from '../support/sse.ts';
 import { AUTH_CHECKS } from './auth-checks.ts';
+import { RUN_CHECKS } from './run-keys.ts';
 
 /**
  * Every key does something: each check below serves with the key set, by way of a configuration file, and fails if it is ignored. What the
@@ -99,6 +100,7 @@ const deaf = defineAgent({
 });
 
 const CHECKS: Readonly<Record<string, () => Promise<void>>> = {
+  ...RUN_CHECKS,
   agents: () =>
     served({ agents: ['echo', builtIn('script')] }, async ({ handler }) =>
       expect(handler.agents.map(({ name }) => name)).toEqual(['echo', 'script']),

@@ -6,6 +6,7 @@ import { LOG_LEVELS } from '../log.ts';
 import { AUTH_KEYS } from './auth-keys.ts';
 import type { Key } from './key.ts';
 import { ENGINE_LIMIT_DOCS, SERVER_LIMIT_DOCS } from './limit-docs.ts';
+import { RUN_KEYS } from './run-keys.ts';
 import type { KeyType } from './values.ts';
 
 const PORT: KeyType = { kind: 'number', min: 0, max: 65_535 };
@@ -18,8 +19,8 @@ const OWN: readonly Key[] = [
     name: 'agents',
     type: { kind: 'agents' },
     default: ['demo'],
-    env: ['PARLEY_AGENTS'],
-    doc: 'What is served: built-in names and files; in a `.ts` file also what `defineAgent` made. The first is the root agent. On the command line: the arguments.',
+    env: ['PARLEY_AGENTS', 'AGENT_ADAPTER'],
+    doc: 'What is served: built-in names, coding CLIs and files; in a `.ts` file also what `defineAgent` made. The first is the root agent. On the command line: the arguments.',
   },
   { name: 'port', type: PORT, default: 41_242, env: ['PARLEY_PORT', 'PORT'], flag: 'port', doc: 'The port. 0 picks a free one.' },
   {
@@ -168,6 +169,7 @@ const FOREIGN: readonly Key[] = [
 export const KEYS: readonly Key[] = [
   ...OWN,
   ...AUTH_KEYS,
+  ...RUN_KEYS,
   ...limitKeys(DEFAULT_SERVER_LIMITS satisfies ServerLimits, SERVER_LIMIT_DOCS),
   ...limitKeys(DEFAULT_ENGINE_LIMITS satisfies EngineLimits, ENGINE_LIMIT_DOCS),
   ...FOREIGN,
