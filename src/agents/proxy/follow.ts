@@ -9,6 +9,8 @@ export interface Patience {
   readonly pollMs: number;
 }
 
+export const DEFAULT_PATIENCE: Patience = { unreachableMsMax: 60_000, pollMs: 1000 };
+
 interface Following {
   readonly service: A2AService;
   readonly id: TaskId;

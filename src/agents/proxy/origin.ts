@@ -26,3 +26,7 @@ export function originOf({ metadata }: Task): Origin | undefined {
   const { contextId: context } = note;
   return { taskId: taskId(note.taskId), ...(typeof context === 'string' ? { contextId: contextId(context) } : {}) };
 }
+
+export function idIn(event: TaskEvent | undefined): TaskId | undefined {
+  return event === undefined ? undefined : originIn(event)?.taskId;
+}

@@ -1,27 +1,16 @@
-import type {
-  A2AService,
-  Agent,
-  AgentCard,
-  AgentOutput,
-  CallContext,
-  EventStream,
-  Message,
-  SendRequest,
-  TaskEvent,
-  TaskId,
-  Turn,
-} from '#protocol';
-import { A2AError, createAgentTextMessage, isInterrupted, isLetGo, isTerminal } from '#protocol';
+import type { A2AService, Agent, AgentCard, AgentOutput, CallContext, Message, TaskEvent, TaskId, Turn } from '#protocol';
+import { createAgentTextMessage, isInterrupted, isLetGo, isTerminal } from '#protocol';
 import { sleep } from '../sleep.ts';
 import type { CardRewriting } from './card.ts';
 import { proxyCard } from './card.ts';
 import { callingContext, extensionsFor, linger } from './context.ts';
 import type { Patience } from './follow.ts';
-import { follow, isSettled, isUnsupported, originError, stateIn } from './follow.ts';
+import { DEFAULT_PATIENCE, follow, originError, stateIn } from './follow.ts';
 import { startMerge } from './merge.ts';
-import { noted, originIn, originOf } from './origin.ts';
+import { idIn, noted, originIn, originOf } from './origin.ts';
 import type { Conversation } from './request.ts';
 import { requestFor } from './request.ts';
+import { talk } from './talk.ts';
 
 export interface ProxyOptions extends CardRewriting, Partial<Patience> {
   /** Where the agent really is: a client's service, a link, another engine. */
@@ -30,7 +19,6 @@ export interface ProxyOptions extends CardRewriting, Partial<Patience> {
   readonly card: AgentCard;
 }
 
-const DEFAULT_PATIENCE: Patience = { unreachableMsMax: 60_000, pollMs: 1000 };
 const NOT_TWICE = 'It may have the message, which is not sent twice: look there, or send it again.';
 /** Time for an origin to hear that its task is not wanted any more. */
 const CANCEL_MS_MAX = 10_000;
@@ -152,67 +140,24 @@ function isUnauthorized(event: TaskEvent | undefined): boolean {
   return event !== undefined && stateIn(event) === 'TASK_STATE_AUTH_REQUIRED';
 }
 
-function idIn(event: TaskEvent | undefined): TaskId | undefined {
-  return event === undefined ? undefined : originIn(event)?.taskId;
-}
-
 async function* sending(proxy: Proxy, turn: Turn, message: Message = turn.message): AsyncGenerator<TaskEvent> {
-  const { service, origin } = proxy;
+  const { service, origin, patience } = proxy;
   const request = await requestFor(turn, message);
   const lingering = linger(turn.signal, CANCEL_MS_MAX);
-  const ctx = { ...contextFor(proxy, turn, request.message.messageId), signal: lingering.signal };
-  let last: TaskEvent | undefined;
+  const later = contextFor(proxy, turn, request.message.messageId);
+  const ctx = { ...later, signal: lingering.signal };
   try {
-    for await (const event of begun(service, { request, ctx, streams: origin.capabilities.streaming !== false })) {
-      last = event;
+    for await (const event of talk({ service, request, ctx, later, patience, streams: origin.capabilities.streaming !== false })) {
       yield event;
       lingering.end();
-      if (isEnd(event)) return;
     }
   } finally {
     lingering.end();
   }
-  const id = idIn(last);
-  if (id === undefined) throw new A2AError('INVALID_AGENT_RESPONSE', 'the origin said nothing');
-  yield* following(proxy, turn, id);
 }
 
 function following(proxy: Proxy, turn: Turn, id: TaskId): AsyncGenerator<TaskEvent> {
   return follow({ service: proxy.service, id, ctx: contextFor(proxy, turn), patience: proxy.patience });
-}
-
-interface Begin {
-  readonly request: SendRequest;
-  readonly ctx: CallContext;
-  readonly streams: boolean;
-}
-
-/** The stream of a send, as far as it goes; what can't be streamed is sent without waiting, so that its name is known at once. */
-async function* begun(service: A2AService, { request, ctx, streams }: Begin): AsyncGenerator<TaskEvent> {
-  let hasBegun = false;
-  try {
-    if (streams) {
-      for await (const event of flat(service.stream(request, ctx))) {
-        hasBegun = true;
-        yield event;
-      }
-      return;
-    }
-  } catch (thrown) {
-    if (ctx.signal.aborted || (!hasBegun && !isUnsupported(thrown))) throw thrown;
-    if (hasBegun) return; // it was cut off: whoever reads this goes back to the task
-  }
-  const configuration = { ...request.configuration, returnImmediately: true };
-  yield await service.send({ ...request, configuration }, ctx);
-}
-
-async function* flat(stream: EventStream): AsyncGenerator<TaskEvent> {
-  for await (const batch of stream) for (const { event } of batch) yield event;
-}
-
-function isEnd(event: TaskEvent): boolean {
-  const state = stateIn(event);
-  return event.message !== undefined || (state !== undefined && isSettled(state));
 }
 
 /** Whether the origin goes on; not, if the caller has said something first. */

@@ -1,0 +1,163 @@
+import type { Patience } from '#agents';
+import { callingContext, DEFAULT_PATIENCE, talk } from '#agents';
+import type { A2AService, AgentCard, AgentSkill, JsonObject, SendRequest, TaskId } from '#protocol';
+import { isInterrupted, isTerminal } from '#protocol';
+import type { Calling } from './arguments.ts';
+import { requestOf } from './arguments.ts';
+import type { NamingScheme, SkillFilter } from './names.ts';
+import { distinct, isBySkill, skillsOf, toolName } from './names.ts';
+import type { Gathering, ToolOutcome } from './outcome.ts';
+import { gather } from './outcome.ts';
+import type { ToolRetry } from './retry.ts';
+import { DEFAULT_TOOL_RETRY, isRetryable, pauseBefore } from './retry.ts';
+import { inputSchema, OUTPUT_SCHEMA, skillInput } from './schemas.ts';
+import { sleep } from './sleep.ts';
+
+/** An agent that can be called: what a client, an engine or a mock has. */
+export interface Reachable {
+  readonly service: A2AService;
+  readonly card: AgentCard;
+}
+
+export interface ToolCallOptions {
+  /** Cancels the task at the agent too. */
+  readonly signal?: AbortSignal;
+  /** Notes and pieces of the answer, as they come. */
+  readonly onProgress?: (text: string) => void;
+}
+
+/** A tool for a language model: plain JSON Schema, and a function. */
+export interface AgentTool {
+  readonly name: string;
+  readonly description: string;
+  readonly inputSchema: JsonObject;
+  readonly outputSchema: JsonObject;
+  /** What calling it needs: the network, for all of them. */
+  readonly capabilities: readonly string[];
+  execute(args: JsonObject, options?: ToolCallOptions): Promise<ToolOutcome>;
+}
+
+export interface AgentToolOptions extends Partial<Patience> {
+  readonly naming?: NamingScheme;
+  /** As the agent is called in the names of its tools; its card's name otherwise. */
+  readonly name?: string;
+  readonly skills?: SkillFilter;
+  readonly retry?: Partial<ToolRetry>;
+  /** Names that are taken already. */
+  readonly taken?: ReadonlySet<string>;
+}
+
+/** Connects anew each time it is asked after an error; in between it gives what it has. */
+export interface Remote {
+  get(): Promise<Reachable>;
+  /** What is known of the agent may be old. */
+  forget(): void;
+}
+
+export function remote(connect: () => Promise<Reachable>): Remote {
+  let known: Promise<Reachable> | undefined;
+  return {
+    get: () => {
+      known ??= connect();
+      known.catch(() => {
+        known = undefined;
+      });
+      return known;
+    },
+    forget: () => {
+      known = undefined;
+    },
+  };
+}
+
+/** An agent's skills as tools, or the whole agent as one, by how they are to be named. */
+export async function agentTools(agent: Reachable | Remote, options: AgentToolOptions = {}): Promise<readonly AgentTool[]> {
+  const source: Remote = 'service' in agent ? { get: async () => agent, forget: () => {} } : agent;
+  const { card } = await source.get();
+  const { naming = 'a2a__agent__skill', taken = new Set() } = options;
+  const names = new Set(taken);
+  const skills: readonly (AgentSkill | undefined)[] = isBySkill(naming) ? skillsOf(card, options.skills) : [undefined];
+  return skills.map((skill) => {
+    const name = distinct(toolName(naming, { agent: options.name ?? card.name, ...(skill === undefined ? {} : { skill }) }), names);
+    names.add(name);
+    const takesData = isBySkill(naming) && skillInput({ card, skill }) !== undefined;
+    return {
+      name,
+      description: describe(card, skill),
+      inputSchema: inputSchema(naming, { card, skill }),
+      outputSchema: OUTPUT_SCHEMA,
+      capabilities: ['network:fetch'],
+      execute: (args, call = {}) => callAgent(source, { args, calling: { skill, takesData }, call, options }),
+    };
+  });
+}
+
+function describe(card: AgentCard, skill: AgentSkill | undefined): string {
+  if (skill !== undefined) return skill.description === '' ? card.description : skill.description;
+  const does = card.skills.map(({ name, description }) => `${name}: ${description}`).join('; ');
+  return does === '' ? card.description : `${card.description} Skills: ${does}`;
+}
+
+interface ToolCall {
+  readonly args: JsonObject;
+  readonly calling: Calling;
+  readonly call: ToolCallOptions;
+  readonly options: AgentToolOptions;
+}
+
+async function callAgent(source: Remote, { args, calling, call, options }: ToolCall): Promise<ToolOutcome> {
+  // Made once: a repeat has the same messageId, so an agent that knows it already does it once.
+  const request = requestOf(args, calling);
+  const policy: ToolRetry = { ...DEFAULT_TOOL_RETRY, ...options.retry };
+  const signal = call.signal ?? new AbortController().signal;
+  for (let retry = 1; ; retry += 1) {
+    const gathering = gather();
+    try {
+      return await callOnce(await source.get(), { request, gathering, signal, call, options });
+    } catch (thrown) {
+      source.forget();
+      // Once the agent has named a task the message is there, and is not sent again.
+      const isHopeless = signal.aborted || gathering.task !== undefined || !isRetryable(thrown);
+      if (isHopeless || retry > policy.retriesMax) throw thrown;
+      await sleep(pauseBefore(retry, policy, thrown), signal);
+    }
+  }
+}
+
+interface Once {
+  readonly request: SendRequest;
+  readonly gathering: Gathering;
+  readonly signal: AbortSignal;
+  readonly call: ToolCallOptions;
+  readonly options: AgentToolOptions;
+}
+
+async function callOnce({ service, card }: Reachable, { request, gathering, signal, call, options }: Once): Promise<ToolOutcome> {
+  const { unreachableMsMax, pollMs } = { ...DEFAULT_PATIENCE, ...options };
+  const ctx = callingContext({ signal, extensions: [], idempotencyKey: request.message.messageId });
+  const stop = (): void => void cancel(service, gathering.task);
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    const streams = card.capabilities.streaming !== false;
+    for await (const event of talk({ service, request, ctx, patience: { unreachableMsMax, pollMs }, streams })) {
+      const note = gathering.add(event);
+      if (note !== undefined) call.onProgress?.(note);
+    }
+    const outcome = gathering.outcome();
+    if (outcome.state === 'message' || isTerminal(outcome.state) || isInterrupted(outcome.state)) return outcome;
+    throw signal.reason;
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+const CANCEL_MS_MAX = 10_000;
+
+async function cancel(service: A2AService, id: TaskId | undefined): Promise<void> {
+  if (id === undefined) return;
+  try {
+    await service.cancel({ id }, callingContext({ signal: AbortSignal.timeout(CANCEL_MS_MAX), extensions: [] }));
+  } catch {
+    // It has ended by itself, or can't be reached: whoever called is gone in any case.
+  }
+}
