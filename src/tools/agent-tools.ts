@@ -1,17 +1,13 @@
 import type { Patience } from '#agents';
-import { callingContext, DEFAULT_PATIENCE, talk } from '#agents';
+import { callingContext, DEFAULT_PATIENCE, linger, talk } from '#agents';
 import type { A2AService, AgentCard, AgentSkill, JsonObject, SendRequest, TaskId } from '#protocol';
-import { isInterrupted, isTerminal } from '#protocol';
 import type { Calling } from './arguments.ts';
 import { requestOf } from './arguments.ts';
 import type { NamingScheme, SkillFilter } from './names.ts';
 import { distinct, isBySkill, skillsOf, toolName } from './names.ts';
 import type { Gathering, ToolOutcome } from './outcome.ts';
 import { gather } from './outcome.ts';
-import type { ToolRetry } from './retry.ts';
-import { DEFAULT_TOOL_RETRY, isRetryable, pauseBefore } from './retry.ts';
 import { inputSchema, OUTPUT_SCHEMA, skillInput } from './schemas.ts';
-import { sleep } from './sleep.ts';
 
 /** An agent that can be called: what a client, an engine or a mock has. */
 export interface Reachable {
@@ -42,7 +38,6 @@ export interface AgentToolOptions extends Partial<Patience> {
   /** As the agent is called in the names of its tools; its card's name otherwise. */
   readonly name?: string;
   readonly skills?: SkillFilter;
-  readonly retry?: Partial<ToolRetry>;
   /** Names that are taken already. */
   readonly taken?: ReadonlySet<string>;
 }
@@ -106,21 +101,13 @@ interface ToolCall {
 }
 
 async function callAgent(source: Remote, { args, calling, call, options }: ToolCall): Promise<ToolOutcome> {
-  // Made once: a repeat has the same messageId, so an agent that knows it already does it once.
   const request = requestOf(args, calling);
-  const policy: ToolRetry = { ...DEFAULT_TOOL_RETRY, ...options.retry };
   const signal = call.signal ?? new AbortController().signal;
-  for (let retry = 1; ; retry += 1) {
-    const gathering = gather();
-    try {
-      return await callOnce(await source.get(), { request, gathering, signal, call, options });
-    } catch (thrown) {
-      source.forget();
-      // Once the agent has named a task the message is there, and is not sent again.
-      const isHopeless = signal.aborted || gathering.task !== undefined || !isRetryable(thrown);
-      if (isHopeless || retry > policy.retriesMax) throw thrown;
-      await sleep(pauseBefore(retry, policy, thrown), signal);
-    }
+  try {
+    return await callOnce(await source.get(), { request, gathering: gather(), signal, call, options });
+  } catch (thrown) {
+    source.forget();
+    throw thrown;
   }
 }
 
@@ -132,23 +119,37 @@ interface Once {
   readonly options: AgentToolOptions;
 }
 
-async function callOnce({ service, card }: Reachable, { request, gathering, signal, call, options }: Once): Promise<ToolOutcome> {
-  const { unreachableMsMax, pollMs } = { ...DEFAULT_PATIENCE, ...options };
-  const ctx = callingContext({ signal, extensions: [], idempotencyKey: request.message.messageId });
-  const stop = (): void => void cancel(service, gathering.task);
+async function callOnce(agent: Reachable, once: Once): Promise<ToolOutcome> {
+  const { signal, gathering } = once;
+  signal.throwIfAborted();
+  const { promise: left, reject } = Promise.withResolvers<never>();
+  const stop = (): void => {
+    void cancel(agent.service, gathering.task);
+    reject(signal.reason);
+  };
   signal.addEventListener('abort', stop, { once: true });
   try {
-    const streams = card.capabilities.streaming !== false;
-    for await (const event of talk({ service, request, ctx, patience: { unreachableMsMax, pollMs }, streams })) {
-      const note = gathering.add(event);
-      if (note !== undefined) call.onProgress?.(note);
-    }
-    const outcome = gathering.outcome();
-    if (outcome.state === 'message' || isTerminal(outcome.state) || isInterrupted(outcome.state)) return outcome;
-    throw signal.reason;
+    const listening = listen(agent, once);
+    listening.catch(() => {}); // whoever has left does not hear how it ends
+    return await Promise.race([listening, left]);
   } finally {
     signal.removeEventListener('abort', stop);
   }
+}
+
+async function listen({ service, card }: Reachable, { request, gathering, signal, call, options }: Once): Promise<ToolOutcome> {
+  const { unreachableMsMax, pollMs } = { ...DEFAULT_PATIENCE, ...options };
+  const lingering = linger(signal, CANCEL_MS_MAX);
+  const ctx = callingContext({ signal: lingering.signal, extensions: [], idempotencyKey: request.message.messageId });
+  const streams = card.capabilities.streaming !== false;
+  for await (const event of talk({ service, request, ctx, patience: { unreachableMsMax, pollMs }, streams })) {
+    const isNamed = gathering.task === undefined;
+    const note = gathering.add(event);
+    if (isNamed && gathering.task !== undefined) lingering.end();
+    if (signal.aborted) await cancel(service, gathering.task);
+    else if (note !== undefined) call.onProgress?.(note);
+  }
+  return gathering.outcome();
 }
 
 const CANCEL_MS_MAX = 10_000;

@@ -28,11 +28,15 @@ export interface Described {
 export function inputSchema(scheme: NamingScheme, described: Described): JsonObject {
   switch (scheme) {
     case 'a2a__agent__skill':
-      return skillInput(described) ?? object({ query: text('What is asked of the agent.'), ...mediaFor(described), ...GOING_ON }, ['query']);
+      return (
+        skillInput(described) ?? object({ query: text('What is asked of the agent.'), ...mediaFor(described), ...GOING_ON }, ['query'])
+      );
     case 'a2a_agent':
       return object({ message: text('The message to send to the agent.'), ...GOING_ON }, ['message']);
     case 'peer_agent':
-      return object({ task_description: text('What the agent is to do, in full.'), artifacts: ARTIFACTS, ...GOING_ON }, ['task_description']);
+      return object({ task_description: text('What the agent is to do, in full.'), artifacts: ARTIFACTS, ...GOING_ON }, [
+        'task_description',
+      ]);
     default:
       return unreachable(scheme);
   }
