@@ -1,6 +1,6 @@
 import type { Patience } from '#agents';
 import { callingContext, DEFAULT_PATIENCE, linger, talk } from '#agents';
-import type { A2AService, AgentCard, AgentSkill, JsonObject, SendRequest, TaskId } from '#protocol';
+import type { A2AService, AgentCard, AgentSkill, CallContext, JsonObject, SendRequest, TaskId } from '#protocol';
 import type { Calling } from './arguments.ts';
 import { requestOf } from './arguments.ts';
 import type { NamingScheme, SkillFilter } from './names.ts';
@@ -38,6 +38,8 @@ export interface AgentToolOptions extends Partial<Patience> {
   /** As the agent is called in the names of its tools; its card's name otherwise. */
   readonly name?: string;
   readonly skills?: SkillFilter;
+  /** In whose name the agent is called, where it is one of this process. */
+  readonly caller?: Pick<CallContext, 'principal' | 'tenant'>;
   /** Names that are taken already. */
   readonly taken?: ReadonlySet<string>;
 }
@@ -124,7 +126,7 @@ async function callOnce(agent: Reachable, once: Once): Promise<ToolOutcome> {
   signal.throwIfAborted();
   const { promise: left, reject } = Promise.withResolvers<never>();
   const stop = (): void => {
-    void cancel(agent.service, gathering.task);
+    void cancel(agent.service, gathering.task, once.options);
     reject(signal.reason);
   };
   signal.addEventListener('abort', stop, { once: true });
@@ -140,13 +142,18 @@ async function callOnce(agent: Reachable, once: Once): Promise<ToolOutcome> {
 async function listen({ service, card }: Reachable, { request, gathering, signal, call, options }: Once): Promise<ToolOutcome> {
   const { unreachableMsMax, pollMs } = { ...DEFAULT_PATIENCE, ...options };
   const lingering = linger(signal, CANCEL_MS_MAX);
-  const ctx = callingContext({ signal: lingering.signal, extensions: [], idempotencyKey: request.message.messageId });
+  const ctx = callingContext({
+    ...options.caller,
+    signal: lingering.signal,
+    extensions: [],
+    idempotencyKey: request.message.messageId,
+  });
   const streams = card.capabilities.streaming !== false;
   for await (const event of talk({ service, request, ctx, patience: { unreachableMsMax, pollMs }, streams })) {
     const isNamed = gathering.task === undefined;
     const note = gathering.add(event);
     if (isNamed && gathering.task !== undefined) lingering.end();
-    if (signal.aborted) await cancel(service, gathering.task);
+    if (signal.aborted) await cancel(service, gathering.task, options);
     else if (note !== undefined) call.onProgress?.(note);
   }
   return gathering.outcome();
@@ -154,10 +161,10 @@ async function listen({ service, card }: Reachable, { request, gathering, signal
 
 const CANCEL_MS_MAX = 10_000;
 
-async function cancel(service: A2AService, id: TaskId | undefined): Promise<void> {
+async function cancel(service: A2AService, id: TaskId | undefined, { caller }: AgentToolOptions): Promise<void> {
   if (id === undefined) return;
   try {
-    await service.cancel({ id }, callingContext({ signal: AbortSignal.timeout(CANCEL_MS_MAX), extensions: [] }));
+    await service.cancel({ id }, callingContext({ ...caller, signal: AbortSignal.timeout(CANCEL_MS_MAX), extensions: [] }));
   } catch {
     // It has ended by itself, or can't be reached: whoever called is gone in any case.
   }

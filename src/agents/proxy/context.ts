@@ -4,7 +4,9 @@ import { answeringDialect, createRegistry, DIALECTS, isLetGo, LOCAL_PRINCIPAL } 
 /** Calls of our own, as whoever the client behind the service is. Which dialect is spoken is that client's affair. */
 const dialect = answeringDialect(createRegistry(DIALECTS), {}).id;
 
-export function callingContext(more: Pick<CallContext, 'signal' | 'extensions' | 'idempotencyKey'>): CallContext {
+export function callingContext(
+  more: Pick<CallContext, 'signal' | 'extensions' | 'idempotencyKey'> & Partial<Pick<CallContext, 'principal' | 'tenant'>>,
+): CallContext {
   return { principal: LOCAL_PRINCIPAL, dialect, ...more };
 }
 
