@@ -27,6 +27,8 @@ export interface ConnectOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** For everything that a target does not say. */
   readonly client?: ClientOptions;
+  /** Told of the client behind each connection. */
+  readonly onConnected?: (client: A2AClient) => void;
 }
 
 /** An agent at an address, connected to when it is first needed and again after an error. */
@@ -34,7 +36,7 @@ export function remoteAgent(target: AgentTarget, options: ConnectOptions = {}): 
   return remote(() => reachAgent(target, options));
 }
 
-export async function reachAgent(target: AgentTarget, { env = {}, client = {} }: ConnectOptions = {}): Promise<Reachable> {
+export async function reachAgent(target: AgentTarget, { env = {}, client = {}, onConnected }: ConnectOptions = {}): Promise<Reachable> {
   const headers = { ...headersOf(client), ...target.headers, ...headersFromEnv(target, env), ...authorization(target, env) };
   const connected = await A2AClient.connect(target.url, {
     ...client,
@@ -42,6 +44,7 @@ export async function reachAgent(target: AgentTarget, { env = {}, client = {} }:
     retry: { ...RETRY, ...client.retry, ...target.retry },
     ...(target.timeoutMs === undefined ? {} : { timeoutMs: target.timeoutMs }),
   });
+  onConnected?.(connected);
   return { service: connected.service, card: connected.card ?? cardless(target) };
 }
 
