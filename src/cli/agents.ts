@@ -15,16 +15,16 @@ export async function findAgent(given: string | AgentLike, settings: Settings): 
   if (typeof given !== 'string') return { agent: given, source: given.card.name };
   const builtIn = builtInAgents.get(given);
   if (builtIn !== undefined) return { agent: builtIn.create(), source: given };
-  if (/\.[cm]?[jt]s$/.test(given)) return fromModule(given);
+  if (given.startsWith('mcp:')) {
+    const { mcpServed } = await import('./bridges/mcp-served.ts');
+    return await mcpServed(given);
+  }
+  if (/\.[cm]?[jt]s$/.test(given) && !/^https?:/.test(given)) return fromModule(given);
   if (settings.remoteAgents[given] !== undefined || /^https?:\/\//.test(given)) {
     const { proxied } = await import('./bridges/proxied.ts');
     return await proxied(given, settings);
   }
   if (CODING.includes(given)) throw notYet(`serving ${given}, or another coding CLI, is not built yet`);
-  if (given.startsWith('mcp:')) {
-    const { mcpServed } = await import('./bridges/mcp-served.ts');
-    return await mcpServed(given);
-  }
   const known = [...builtInAgents.keys()];
   const near = suggest(given, known);
   throw new CliError(`there is no agent ${given}${near === undefined ? '' : `; did you mean ${near}?`}`, {

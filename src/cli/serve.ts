@@ -49,8 +49,14 @@ export async function serveAgents(args: readonly string[], find: FindAgent): Pro
   if (code !== 0) log.error('the store has failed; stopping, so that a restart can recover what is on disk');
   if (flags.json) process.stdout.write('{"event":"stopping"}\n');
   await served.close();
+  await Promise.all(found.map(({ agent }) => letGo(agent)));
   if (flags.json) process.stdout.write('{"event":"stopped"}\n');
   return code;
+}
+
+/** What an agent keeps open besides (a program, a connection) would keep this process. */
+async function letGo(agent: AgentLike): Promise<void> {
+  if (Symbol.asyncDispose in agent) await (agent as unknown as AsyncDisposable)[Symbol.asyncDispose]();
 }
 
 /** Loaded with the first request: most nodes never hear of MCP. */
