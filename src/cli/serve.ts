@@ -36,13 +36,13 @@ Exit codes: 0 stopped as asked, 1 could not serve, 2 wrong call.
 export type FindAgent = (given: string | AgentLike, settings: Settings) => Promise<FoundAgent>;
 
 /** Serves until a signal comes. What an AGENT is, `find` knows: other commands serve other things in the same way. */
-export async function serveAgents(args: readonly string[], find: FindAgent): Promise<number> {
+export async function serveAgents(args: readonly string[], find: FindAgent, more: Pick<Configured, 'signer'> = {}): Promise<number> {
   const flags = parseServeFlags(args);
   const settings = await settingsFor(flags);
   const found = await Promise.all(settings.agents.map((given) => find(given, settings)));
   const log = logFor(settings);
   const broken = Promise.withResolvers<number>();
-  const served = await start(found, settings, { log, onBroken: () => broken.resolve(1), mcp: mountMcp });
+  const served = await start(found, settings, { log, onBroken: () => broken.resolve(1), mcp: mountMcp, ...more });
   const stopped = untilSignal(); // before anybody hears that we are ready: a signal that follows at once must be heard too
   say(flags.json, served, settings);
   const code = await Promise.race([stopped.then(() => 0), broken.promise]);

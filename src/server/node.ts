@@ -37,7 +37,7 @@ export function createNode(options: HandlerOptions): Node {
   const changed = new Date();
   const given = named(listOf(options.agents));
   const [root] = given.keys();
-  const cards = createCards({ form: options.card ?? 'superset', ageMsMax: limits.cardAgeMsMax, changed });
+  const cards = createCards({ form: options.card ?? 'superset', ageMsMax: limits.cardAgeMsMax, changed, signer: options.signer });
   const where = whereabouts(options.url);
   // The first agent is at the root too, and that is its better address.
   const baseOf = (name: string): string => `${where.base()}${name === root ? '' : `/agents/${name}`}`;

@@ -1,5 +1,6 @@
 import type { Answer, Caller } from '#bindings';
 import type { Blobs, EngineLimits, Store } from '#engine';
+import type { CardSigner } from '#protocol';
 import type { Gate } from './gate.ts';
 import type { GuardOptions } from './guard.ts';
 import type { ServerLimits } from './limits.ts';
@@ -33,6 +34,8 @@ export interface ServingOptions extends GuardOptions {
   readonly otel?: OtelApi | false;
   /** Serves the files of the web console. */
   readonly console?: (path: string) => Answer | Promise<Answer>;
+  /** Signs the cards. Give `url` too: a signature over an address that the caller chose is worth little. */
+  readonly signer?: CardSigner;
   /** Answers `/mcp`. */
   readonly mcp?: McpMount;
   /** The process is short of something (memory, files): new streams are refused while it is. */

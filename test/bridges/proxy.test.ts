@@ -1,11 +1,16 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import { ORIGIN } from '#agents';
+import { verifyCard } from '#protocol';
+import type { JSONWebKeySet } from '../../src/protocol/adapters/jose.ts';
+import { joseVerifier } from '../../src/protocol/adapters/jose.ts';
 import { chunksText, getTask, logOf, sendInit, sendTask, tasksWhere, textOf, until } from '../faults/client.ts';
 import { allOf, eventOf, eventsOf } from '../faults/frames.ts';
 import { startParley } from '../faults/parley.ts';
+import { startNode } from '../faults/processes.ts';
 import type { SdkVersion } from '../support/sdk-server.ts';
 import { sdkExpress } from '../support/sdk-server.ts';
 
@@ -145,12 +150,40 @@ describe('parley proxy', () => {
   it('takes names from a2a.remoteAgents, with their token', async () => {
     const origin = await startParley({ agent: 'echo' });
     const config = join(folder, 'parley.config.json');
-    const { writeFileSync } = await import('node:fs');
     writeFileSync(config, JSON.stringify({ a2a: { remoteAgents: { 'partner-bot': { endpoint: origin.url, authToken: 'sk-1' } } } }));
     const proxy = await startParley({ agent: 'partner-bot', args: ['--config', config] });
     expect(JSON.parse(proxy.lines()[0] ?? '')).toMatchObject({ agents: ['partner-bot'] });
     expect(textOf(await sendTask(proxy.url, 'hello'))).toBe('hello');
     await proxy.stop();
     await origin.stop();
+  }, 60_000);
+
+  it('takes only cards that are signed by a trusted key, and signs its own', async () => {
+    const plain = await startParley({ agent: 'echo' });
+    const [first, second] = [join(folder, 'first.jwk'), join(folder, 'second.jwk')];
+    const entry = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
+    const proxying = async (...args: string[]) => {
+      const child = startNode([entry, 'proxy', ...args, '--memory', '--json', '--port', '0']);
+      await child.said('{"event":"ready"');
+      return { ...child, url: (JSON.parse(child.lines()[0] ?? '') as { url: string }).url };
+    };
+    const signed = await proxying(plain.url, '--card-key', first);
+    const again = await proxying(signed.url, '--trust-keys', `${first}.pub`, '--card-key', second);
+    const raw: unknown = await (await fetch(`${again.url}/.well-known/agent-card.json`)).json();
+    const verdict = async (keys: string) =>
+      (await verifyCard(raw, joseVerifier(JSON.parse(readFileSync(keys, 'utf8')) as JSONWebKeySet))).ok;
+    expect([await verdict(`${second}.pub`), await verdict(`${first}.pub`)]).toEqual([true, false]);
+    expect(JSON.stringify(raw)).toContain('"verified":true');
+    // A key that did not sign it, and a card without any signature.
+    for (const url of [signed.url, plain.url]) {
+      const refused = startNode([entry, 'proxy', url, '--trust-keys', `${second}.pub`, '--memory', '--port', '0']);
+      expect((await refused.ended).code).toBe(1);
+      expect(refused.errors()).toContain('can’t be trusted');
+    }
+    for (const child of [again, signed]) {
+      child.process.kill('SIGTERM');
+      await child.ended;
+    }
+    await plain.stop();
   }, 60_000);
 });

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { CardSigner } from '#protocol';
 import type { Settings } from '../config/resolve.ts';
 import { ConfigError } from '../config/values.ts';
 import { isLoopback } from '../guard.ts';
@@ -21,13 +22,14 @@ export interface Configured {
   readonly onBroken?: (cause: unknown) => void;
   /** Answers `/mcp`. */
   readonly mcp?: McpMount;
+  readonly signer?: CardSigner;
 }
 
 /** Serves as configured: where tasks are kept is opened first, and closed again if the rest fails. */
 export async function serveConfigured(
   found: readonly FoundAgent[],
   settings: Settings,
-  { log, onBroken, mcp }: Configured,
+  { log, onBroken, mcp, signer }: Configured,
 ): Promise<Served> {
   checkHost(settings);
   const { port, host, url, allowedHosts, allowedOrigins, card, publisher, idempotency, versionRequired, limits } = settings;
@@ -41,6 +43,7 @@ export async function serveConfigured(
         ...(url === undefined ? {} : { url }),
         ...(onBroken === undefined ? {} : { onBroken }),
         ...(mcp === undefined ? {} : { mcp }),
+        ...(signer === undefined ? {} : { signer }),
       },
     );
   } catch (thrown) {
