@@ -8,6 +8,7 @@ import { findAgent } from './agents.ts';
 import type { Command } from './command.ts';
 import { CliError } from './command.ts';
 import { flagLines, parseServeFlags } from './serve-flags.ts';
+import { boundYoungHeap } from './young-heap.ts';
 
 export const serveCommand: Command = {
   name: 'serve',
@@ -38,6 +39,7 @@ export type FindAgent = (given: string | AgentLike, settings: Settings) => Promi
 /** Serves until a signal comes. What an AGENT is, `find` knows: other commands serve other things in the same way. */
 export async function serveAgents(args: readonly string[], find: FindAgent, more: Pick<Configured, 'signer'> = {}): Promise<number> {
   const flags = parseServeFlags(args);
+  boundYoungHeap();
   const settings = await settingsFor(flags);
   const found = await Promise.all(settings.agents.map((given) => find(given, settings)));
   const log = logFor(settings);

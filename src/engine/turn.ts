@@ -1,4 +1,4 @@
-import type { Message, Task, Turn } from '#protocol';
+import type { Message, Mutable, Task, Turn } from '#protocol';
 import { A2AError, LET_GO } from '#protocol';
 import type { Core } from './core.ts';
 import { append } from './core.ts';
@@ -20,7 +20,7 @@ interface TurnOf {
 export function makeTurn(core: Core, live: Live, run: Run, { past, sight, conversation }: TurnOf): Turn {
   const { input } = past;
   const answers = [...past.answers];
-  return {
+  const turn: Mutable<Turn> = {
     message: input.message,
     task: sight.task,
     contextId: live.row.contextId,
@@ -37,6 +37,8 @@ export function makeTurn(core: Core, live: Live, run: Run, { past, sight, conver
     hasNext: () => run.queue.length > 0,
     before: () => taskBefore(core, live),
   };
+  if (input.trace !== undefined) turn.trace = input.trace;
+  return turn;
 }
 
 async function taskBefore(core: Core, { row }: Live): Promise<Task | undefined> {
@@ -62,16 +64,17 @@ async function ask(core: Core, live: Live, run: Run, { question, answers }: Aski
   // It got this far: whatever ends the process from here on, this turn is not what kills it each time.
   live.row.attempt = 1;
   append(core, live, statusEvent(core, live, 'TASK_STATE_INPUT_REQUIRED', { message: question }));
-  const answer = waitForAnswer(core, run);
+  const answer = waitForAnswer(core, live, run);
   // The server is going down: the question stands, and whoever answers it after the next start starts the run again.
   if (core.phase === 'closed') letGo(core, live, LET_GO);
   return answer;
 }
 
 /** Somebody who waits for a person holds no place among those that work. */
-function waitForAnswer(core: Core, run: Run): Promise<Message> {
+function waitForAnswer(core: Core, live: Live, run: Run): Promise<Message> {
   const signal = signalOf(run);
   run.askedAt = core.ticks();
+  core.quotas.remove(live, run);
   if (run.hasPlace) {
     run.hasPlace = false;
     core.slots.free();
@@ -85,6 +88,7 @@ function waitForAnswer(core: Core, run: Run): Promise<Message> {
       run.startedAt += core.ticks() - run.askedAt;
       run.hasPlace = true;
       core.slots.retake();
+      core.quotas.add(live, run);
       resolve(message);
     };
   });

@@ -4,6 +4,7 @@ import { hasRestRoute } from '#bindings';
 export type RouteName =
   | 'card'
   | 'catalog'
+  | 'keys'
   | 'jsonrpc'
   | 'rest'
   | 'admin'
@@ -48,6 +49,7 @@ export const ROUTES: readonly Route[] = [
     paths: ['/.well-known/ai-catalog.json', '/.well-known/ard.json'],
     access: 'public',
   },
+  { name: 'keys', at: 'node', methods: ['GET', 'HEAD'], paths: ['/.well-known/jwks.json'], access: 'public' },
   { name: 'jsonrpc', at: 'agent', methods: ['POST'], paths: ['/', '/a2a', '/a2a/jsonrpc', '/api/a2a'], access: 'caller' },
   { name: 'chat', at: 'agent', methods: ['POST'], paths: ['/v1/chat/completions'], access: 'caller' },
   { name: 'models', at: 'agent', methods: ['GET', 'HEAD'], paths: ['/v1/models'], under: '/v1/models', access: 'caller' },

@@ -3,8 +3,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SKILL_SCHEMAS } from '#agents';
 import { mcpSource } from '../../src/tools/adapters/mcp.ts';
 import { getTask, sendInit, sendTask, textOf, until } from '../faults/client.ts';
-import type { Parley } from '../faults/parley.ts';
-import { launchParley, startParley } from '../faults/parley.ts';
+import { startParley } from '../faults/parley.ts';
+import type { Parley } from '../support/parley.ts';
+import { launchServe } from '../support/parley.ts';
 
 const SERVER = fileURLToPath(new URL('children/mcp-server.ts', import.meta.url));
 const COMMAND = `mcp:"${process.execPath}" --conditions=our-src ${SERVER}`;
@@ -91,7 +92,7 @@ describe('serve mcp:COMMAND', () => {
   }, 20_000);
 
   it('says so if there is no such program', async () => {
-    const child = launchParley({ agent: 'mcp:/no/such/program' });
+    const child = launchServe({ args: ['mcp:/no/such/program', '--memory'] });
     expect((await child.ended).code).toBe(1);
     expect(child.errors()).toContain('mcp:/no/such/program');
   }, 20_000);

@@ -6,8 +6,8 @@ import { defineAgent } from '#agents';
 import type { Served } from '../../src/server/adapters/node.ts';
 import { mcpMount } from '../../src/tools/adapters/mcp.ts';
 import { tasksWhere, until } from '../faults/client.ts';
-import type { Child } from '../faults/processes.ts';
-import { startNode } from '../faults/processes.ts';
+import type { Child } from '../support/processes.ts';
+import { startNode } from '../support/processes.ts';
 import { builtIn, startServer } from '../support/server.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));

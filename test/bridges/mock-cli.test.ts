@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import { sendInit, sendTask, textOf } from '../faults/client.ts';
 import { startParley } from '../faults/parley.ts';
-import type { Child } from '../faults/processes.ts';
-import { startNode } from '../faults/processes.ts';
+import type { Child } from '../support/processes.ts';
+import { startNode } from '../support/processes.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'parley-mock-'));

@@ -10,7 +10,7 @@ import { joseVerifier } from '../../src/protocol/adapters/jose.ts';
 import { chunksText, getTask, logOf, sendInit, sendTask, tasksWhere, textOf, until } from '../faults/client.ts';
 import { allOf, eventOf, eventsOf } from '../faults/frames.ts';
 import { startParley } from '../faults/parley.ts';
-import { startNode } from '../faults/processes.ts';
+import { startNode } from '../support/processes.ts';
 import type { SdkVersion } from '../support/sdk-server.ts';
 import { sdkExpress } from '../support/sdk-server.ts';
 

@@ -33,12 +33,14 @@ export async function serveConfigured(
 ): Promise<Served> {
   checkHost(settings);
   const { port, host, url, allowedHosts, allowedOrigins, card, publisher, idempotency, versionRequired, limits } = settings;
+  const { allowedTargets, allowLoopbackTargets } = settings;
   const kept: Partial<Awaited<ReturnType<typeof openData>>> = settings.memory ? {} : await openData(folderOf(found, settings), log);
   try {
     return await serve(
       found.map(({ agent }) => agent),
       {
         ...{ port, host, allowedHosts, allowedOrigins, card, publisher, idempotency, versionRequired, limits, log },
+        ...{ allowedTargets, allowLoopbackTargets },
         ...kept,
         ...(url === undefined ? {} : { url }),
         ...(onBroken === undefined ? {} : { onBroken }),
