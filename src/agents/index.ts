@@ -28,6 +28,12 @@ export { type ExecutorOptions, fromExecutor } from './executor/from-executor.ts'
 export type { SdkCard, SdkEvent, SdkEventBus, SdkExecutor, SdkRequestContext } from './executor/sdk.ts';
 export type { AskOptions, Content, LastWord, Output } from './outputs.ts';
 export { artifact, ask, auth, complete, data, fail, message, reject, status, text } from './outputs.ts';
+export { type CardRewriting, PROXIED_CARD, proxyCard } from './proxy/card.ts';
+export { callingContext, linger } from './proxy/context.ts';
+export { DEFAULT_PATIENCE, type Patience } from './proxy/follow.ts';
+export { ORIGIN } from './proxy/origin.ts';
+export { type ProxyOptions, proxyAgent } from './proxy/proxy.ts';
+export { type Talk, talk } from './proxy/talk.ts';
 export { RUNTIME_EXTENSION, type RunOptions } from './run/agent.ts';
 export type { ApprovalPolicy, ApprovalRule, Decision } from './run/policy.ts';
 export type { RequestSettings } from './run/request.ts';

@@ -13,6 +13,9 @@ export { type Answer, type Asked, askedOf, type Outflow, type Peer, type PeerCer
 export * from './failures.ts';
 export { jsonRpcLink } from './jsonrpc/link.ts';
 export { answerJsonRpc, refuseJsonRpc, serveJsonRpc } from './jsonrpc/serve.ts';
+export { type ChatMemory, createChatMemory } from './openai/memory.ts';
+export { answerChat, answerModels, type ChatAgent, type ChatOptions } from './openai/serve.ts';
+export { refusalBody } from './openai/write.ts';
 export type { Caller, ServeOptions } from './options.ts';
 export type { LinkHeaders, LinkOptions } from './outward.ts';
 export { restLink } from './rest/link.ts';

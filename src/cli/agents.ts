@@ -13,18 +13,21 @@ export async function findAgent(given: string | AgentLike, settings: Settings): 
   if (typeof given !== 'string') return { agent: given, source: given.card.name };
   const builtIn = builtInAgents.get(given);
   if (builtIn !== undefined) return { agent: builtIn.create(), source: given };
-  if (/\.[cm]?[jt]s$/.test(given)) return fromModule(given);
-  const remote = settings.remoteAgents[given]?.endpoint;
-  if (remote !== undefined || /^https?:\/\//.test(given)) {
-    throw notYet(`${given} is an agent elsewhere${remote === undefined ? '' : ` (${remote})`}, and proxying is not built yet`);
+  if (given.startsWith('mcp:')) {
+    const { mcpServed } = await import('./bridges/mcp-served.ts');
+    return await mcpServed(given);
+  }
+  if (/\.[cm]?[jt]s$/.test(given) && !/^https?:/.test(given)) return fromModule(given);
+  if (settings.remoteAgents[given] !== undefined || /^https?:\/\//.test(given)) {
+    const { proxied } = await import('./bridges/proxied.ts');
+    return await proxied(given, settings);
   }
   const coding = codingAgent(given, settings);
   if (coding !== undefined) return coding;
-  if (given.startsWith('mcp:')) throw notYet('serving an MCP server as an agent is not built yet');
   const known = [...builtInAgents.keys(), ...codingNames(settings)];
   const near = suggest(given, known);
   throw new CliError(`there is no agent ${given}${near === undefined ? '' : `; did you mean ${near}?`}`, {
-    hint: `agents: ${[...builtInAgents.keys()].join(', ')}, a coding CLI (parley agents lists them), a .ts or .js file, or -- COMMAND`,
+    hint: `agents: ${[...builtInAgents.keys()].join(', ')}, a coding CLI (parley agents lists them), a .ts or .js file, an address, mcp:COMMAND, or -- COMMAND`,
     exit: 2,
   });
 }
@@ -41,8 +44,4 @@ async function fromModule(given: string): Promise<FoundAgent> {
 
 function isAgent(value: unknown): value is AgentLike {
   return typeof value === 'object' && value !== null && 'card' in value && ('run' in value || 'service' in value);
-}
-
-function notYet(reason: string): CliError {
-  return new CliError(reason, { hint: `built in: ${[...builtInAgents.keys()].join(', ')}; or a .ts or .js file`, exit: 2 });
 }

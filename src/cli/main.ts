@@ -31,6 +31,17 @@ const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./list-agents.ts')).agentsCommand,
   },
   {
+    name: 'proxy',
+    summary: 'Serve an agent from elsewhere, in every version and dialect',
+    load: async () => (await import('./proxy.ts')).proxyCommand,
+  },
+  {
+    name: 'mock',
+    summary: 'Serve an agent that answers by rules, or plays recordings',
+    load: async () => (await import('./mock.ts')).mockCommand,
+  },
+  { name: 'mcp', summary: 'Offer agents as tools to MCP hosts', load: async () => (await import('./mcp.ts')).mcpCommand },
+  {
     name: 'push',
     summary: 'See what webhooks have not heard yet, and send it again',
     load: async () => (await import('./push.ts')).pushCommand,

@@ -1,4 +1,4 @@
-import type { Log, Settings } from '#server';
+import type { AgentLike, Log, McpMount, Settings } from '#server';
 import { ConfigError, resolveConfig } from '#server';
 import { loadConfigFile } from '../server/adapters/config-file.ts';
 import type { NodeToken } from '../server/adapters/node-secrets.ts';
@@ -18,8 +18,9 @@ export const serveCommand: Command = {
 
 Usage: parley serve [AGENT…] [OPTIONS] [-- COMMAND ARG…]
 
-AGENT is a built-in name (demo, echo, script, conformance), a coding CLI (claude, codex, gemini, …: parley agents lists them) or a .ts or
-.js file that default-exports defineAgent({…}); COMMAND is any program. The first is the root agent; every one is also at
+AGENT is a built-in name (demo, echo, script, conformance), a coding CLI (claude, codex, gemini, …: parley agents lists them), a .ts or .js
+file that default-exports defineAgent({…}), the address of an agent elsewhere or its name in a2a.remoteAgents (docs/proxy.md), or
+mcp:COMMAND for the tools of an MCP server (docs/mcp.md); COMMAND is any program. The first is the root agent; every one is also at
 /agents/{name}/. Without any, demo is served.
 
 Options:
@@ -37,29 +38,31 @@ Example:
 
 Exit codes: 0 stopped as asked, 1 could not serve, 2 wrong call.
 `,
-  run,
+  run: (args) => serveAgents(args, findAgent),
 };
 
-async function run(args: readonly string[]): Promise<number> {
+export type FindAgent = (given: string | AgentLike, settings: Settings) => Promise<FoundAgent>;
+
+/** Serves until a signal comes. What an AGENT is, `find` knows: other commands serve other things in the same way. */
+export async function serveAgents(args: readonly string[], find: FindAgent, more: Pick<Configured, 'signer'> = {}): Promise<number> {
   const mark = args.indexOf('--');
   const flags = parseServeFlags(mark === -1 ? args : args.slice(0, mark));
   boundYoungHeap();
   const settings = await settingsFor(flags);
-  const found = await foundAgents(settings, {
-    command: mark === -1 ? undefined : args.slice(mark + 1),
-    isAlone: !flags.settings.has('agents'),
-  });
+  const command = mark === -1 ? undefined : args.slice(mark + 1);
+  const found = await foundAgents(settings, { find, command, isAlone: !flags.settings.has('agents') });
   const log = logFor(settings);
   if (settings.run.approveAll) log.warn('DANGEROUS: every permission is granted without asking (--approve-all, AGENT_FORCE)');
   if (flags.stdio) return await serveOnPipes(found, settings, log);
   const broken = Promise.withResolvers<number>();
-  const served = await start(found, settings, { log, onBroken: () => broken.resolve(1) });
+  const served = await start(found, settings, { log, onBroken: () => broken.resolve(1), mcp: mountMcp, ...more });
   const stopped = untilSignal(); // before anybody hears that we are ready: a signal that follows at once must be heard too
   say(flags.json, served, settings);
   const code = await Promise.race([stopped.then(() => 0), broken.promise]);
   if (code !== 0) log.error('the store has failed; stopping, so that a restart can recover what is on disk');
   if (flags.json) process.stdout.write('{"event":"stopping"}\n');
   await served.close();
+  await Promise.all(found.map(({ agent }) => letGo(agent)));
   if (flags.json) process.stdout.write('{"event":"stopped"}\n');
   return code;
 }
@@ -73,18 +76,33 @@ async function serveOnPipes(found: readonly FoundAgent[], settings: Settings, lo
 }
 
 interface Given {
+  readonly find: FindAgent;
   readonly command: readonly string[] | undefined;
   /** No agent was named beside the command. */
   readonly isAlone: boolean;
 }
 
-async function foundAgents(settings: Settings, { command, isAlone }: Given): Promise<readonly FoundAgent[]> {
+async function foundAgents(settings: Settings, { find, command, isAlone }: Given): Promise<readonly FoundAgent[]> {
   const named = command !== undefined && isAlone ? [] : settings.agents;
-  const found = await Promise.all(named.map((given) => findAgent(given, settings)));
+  const found = await Promise.all(named.map((given) => find(given, settings)));
   return command === undefined ? found : [...found, commandAgent(command, settings)];
 }
 
-async function settingsFor({ settings, config }: ReturnType<typeof parseServeFlags>): Promise<Settings> {
+/** What an agent keeps open besides (a program, a connection) would keep this process. */
+async function letGo(agent: AgentLike): Promise<void> {
+  if (Symbol.asyncDispose in agent) await (agent as unknown as AsyncDisposable)[Symbol.asyncDispose]();
+}
+
+/** Loaded with the first request: most nodes never hear of MCP. */
+const mountMcp: McpMount = (agents) => {
+  let mounted: ReturnType<McpMount> | undefined;
+  return async (request, caller) => {
+    mounted ??= (await import('../tools/adapters/mcp.ts')).mcpMount(agents);
+    return mounted(request, caller);
+  };
+};
+
+export async function settingsFor({ settings, config }: ReturnType<typeof parseServeFlags>): Promise<Settings> {
   try {
     const file = await loadConfigFile(process.cwd(), config ?? process.env['PARLEY_CONFIG']);
     const resolved = resolveConfig({ flags: settings, env: process.env, ...(file === undefined ? {} : { file }) });

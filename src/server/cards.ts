@@ -1,6 +1,6 @@
 import type { Answer, Asked } from '#bindings';
-import type { AgentCard } from '#protocol';
-import { interfacesFor, negotiateCard, writeCard } from '#protocol';
+import type { AgentCard, CardSigner } from '#protocol';
+import { interfacesFor, negotiateCard, signCard, writeCard } from '#protocol';
 import { errorAnswer } from './answers.ts';
 import type { Enforced } from './gate/enforced.ts';
 
@@ -12,6 +12,8 @@ export interface CardsOptions {
   readonly changed: Date;
   /** What the gate asks for, which is what the cards say. */
   readonly enforced: Enforced;
+  /** Signs what is served, as it is served. */
+  readonly signer?: CardSigner | undefined;
 }
 
 export interface CardRequest {
@@ -36,7 +38,7 @@ interface Written {
 const KEPT_MAX = 256;
 
 /** Cards as they are served: written once for each base and shape, with the tag of exactly these bytes (reference/protocol §3.11). */
-export function createCards({ form, ageMsMax, changed, enforced }: CardsOptions): Cards {
+export function createCards({ form, ageMsMax, changed, enforced, signer }: CardsOptions): Cards {
   const kept = new Map<string, Promise<Written>>();
   const completed = new WeakMap<AgentCard, Map<string, AgentCard>>();
   const lastModified = changed.toUTCString();
@@ -55,7 +57,7 @@ export function createCards({ form, ageMsMax, changed, enforced }: CardsOptions)
       const { schemes, headers } = negotiateCard({ path: asked.path, version });
       const key = `${base}\n${schemes}`;
       const known = kept.get(key);
-      const written = known ?? write(JSON.stringify(writeCard(cardAt(card, base), { form, schemes })));
+      const written = known ?? write(writeCard(cardAt(card, base), { form, schemes }), signer);
       if (known === undefined && kept.size < KEPT_MAX) kept.set(key, written);
       try {
         return fresh(asked, await written, {
@@ -70,7 +72,9 @@ export function createCards({ form, ageMsMax, changed, enforced }: CardsOptions)
   };
 }
 
-async function write(body: string): Promise<Written> {
+async function write(card: ReturnType<typeof writeCard>, signer: CardSigner | undefined): Promise<Written> {
+  // What is signed is the document that goes out, with all that older clients read in it (A2A 1.0.1 §8.4).
+  const body = JSON.stringify(signer === undefined ? card : await signCard(card as unknown as AgentCard, signer));
   return { body, etag: `"${await digestOf(body)}"` };
 }
 

@@ -1,5 +1,5 @@
 import type { Answer, Asked, Caller } from '#bindings';
-import { encodeRetry, respondTo } from '#bindings';
+import { encodeRetry, refusalBody, respondTo } from '#bindings';
 import { headOf, refusal } from './answers.ts';
 import { createDoor } from './gate/door.ts';
 import type { Gate, Refusal } from './gate/gate.ts';
@@ -86,7 +86,7 @@ export function createHandler(options: HandlerOptions): Handler {
     try {
       const outcome = await visit(asked);
       const { route, refused } = outcome;
-      const made = refused === undefined ? outcome.answer : door.note(asked, refused, outcome);
+      const made = refused === undefined ? outcome.answer : refusedAs(route, door.note(asked, refused, outcome));
       if (refused === undefined && route?.access === 'admin') door.noteAdmin(asked, outcome);
       requests.add([route?.name ?? 'none', String(made.status)]);
       if (log.isOn('debug')) log.debug('request', { method: asked.method, path: asked.path, status: made.status });
@@ -109,6 +109,15 @@ export function createHandler(options: HandlerOptions): Handler {
       await node.stop();
     },
   };
+}
+
+/** Chat clients look for the reason of a refusal where OpenAI has it. */
+function refusedAs(route: Route | undefined, answer: Answer): Answer {
+  if (route?.name !== 'chat' && route?.name !== 'models') return answer;
+  const said = typeof answer.body === 'string' ? /"message":"([^"]{1,200})"/.exec(answer.body)?.[1] : undefined;
+  const { 'Content-Length': _, ...headers } = answer.headers;
+  const body = JSON.stringify(refusalBody(answer.status, said ?? 'this is not for you'));
+  return { ...answer, headers: { ...headers, 'Content-Type': 'application/json' }, body };
 }
 
 function noRoute({ path }: Place, routes: readonly Route[]): Answer {

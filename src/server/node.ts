@@ -1,3 +1,4 @@
+import { createChatMemory } from '#bindings';
 import type { Engine } from '#engine';
 import type { AdminService, AgentCard, Mutable } from '#protocol';
 import { LOCAL_PRINCIPAL } from '#protocol';
@@ -17,7 +18,7 @@ import type { Log } from './log.ts';
 import { SILENT } from './log.ts';
 import { meter } from './metered.ts';
 import { createMetrics } from './metrics.ts';
-import type { HandlerOptions, Quota } from './options.ts';
+import type { HandlerOptions, McpMount, Quota } from './options.ts';
 import { createSigner } from './push/keys.ts';
 import { createRoom } from './room.ts';
 import type { AgentLike, ServedAgent } from './served.ts';
@@ -48,7 +49,7 @@ export function createNode(options: HandlerOptions): Node {
   const [root] = given.keys();
   const audit = options.audit === undefined ? NO_AUDIT : createAudit(options.audit);
   const enforced = options.gate === undefined ? enforcedBy(options.auth ?? []) : AS_DECLARED;
-  const cards = createCards({ form: options.card ?? 'superset', ageMsMax: limits.cardAgeMsMax, changed, enforced });
+  const cards = createCards({ form: options.card ?? 'superset', ageMsMax: limits.cardAgeMsMax, changed, enforced, signer: options.signer });
   const where = whereabouts(options.url);
   // The first agent is at the root too, and that is its better address.
   const baseOf = (name: string): string => `${where.base()}${name === root ? '' : `/agents/${name}`}`;
@@ -73,10 +74,24 @@ export function createNode(options: HandlerOptions): Node {
     changed,
     cardAgeMsMax: limits.cardAgeMsMax,
     console: options.console,
+    chats: createChatMemory(),
+    bodyBytesMax: limits.bodyBytesMax,
+    mcp: options.mcp === undefined ? undefined : mountedOnce(options.mcp),
     phase: life.phase,
     isBroken: () => engine?.stats().isBroken ?? false,
   };
   return Object.assign(life, { site, flows, log, limits, audit });
+}
+
+/** One handler for the whole node and one for each agent, made when they are first asked. */
+function mountedOnce(mount: McpMount): McpMount {
+  const made = new Map<string, ReturnType<McpMount>>();
+  return (agents) => {
+    const name = agents.map((agent) => agent.name).join('/');
+    const known = made.get(name) ?? mount(agents);
+    made.set(name, known);
+    return known;
+  };
 }
 
 function listOf(agents: AgentLike | readonly AgentLike[]): readonly AgentLike[] {

@@ -1,5 +1,6 @@
-import type { Answer } from '#bindings';
+import type { Answer, Caller } from '#bindings';
 import type { Blobs, EngineLimits, Store } from '#engine';
+import type { CardSigner } from '#protocol';
 import type { AuditLog } from './audit/audit.ts';
 import type { Authenticator } from './gate/authenticator.ts';
 import type { Gate } from './gate/gate.ts';
@@ -9,7 +10,7 @@ import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { Outbound } from './outbound/port.ts';
 import type { NodeKeys } from './push/keys.ts';
-import type { AgentLike } from './served.ts';
+import type { AgentLike, ServedAgent } from './served.ts';
 import type { OtelApi } from './tracing.ts';
 
 /** Beyond it, calls are refused with RATE_LIMITED. */
@@ -17,6 +18,9 @@ export interface Quota {
   readonly runningTasksMax?: number;
   readonly streamsMax?: number;
 }
+
+/** Offers agents as MCP tools: `mcpMount` of `parley-a2a/tools/mcp`. */
+export type McpMount = (agents: readonly ServedAgent[]) => (request: Request, caller: Caller) => Promise<Response>;
 
 export interface ServingOptions extends GuardOptions {
   /** Where tasks are kept. Default: in memory, as long as the process lives. It is closed with the server. */
@@ -53,6 +57,10 @@ export interface ServingOptions extends GuardOptions {
   readonly otel?: OtelApi | false;
   /** Serves the files of the web console. */
   readonly console?: (path: string) => Answer | Promise<Answer>;
+  /** Signs the cards. Give `url` too: a signature over an address that the caller chose is worth little. */
+  readonly signer?: CardSigner;
+  /** Answers `/mcp`. */
+  readonly mcp?: McpMount;
   /** The process is short of something (memory, files): new streams are refused while it is. */
   readonly isPressed?: () => boolean;
   /** The store has failed for good: nothing more can be kept, and the process had better end. */

@@ -13,7 +13,7 @@ import { logFor, serveConfigured } from '../../src/server/adapters/node-settings
 import { isFull } from '../faults/size.ts';
 import type { Receiver } from '../support/receiver.ts';
 import { startReceiver } from '../support/receiver.ts';
-import { builtIn, eventually, metric, raw, sendBody } from '../support/server.ts';
+import { builtIn, eventually, metric, raw, sendBody, startServer } from '../support/server.ts';
 import { blocksOf, rawStream } from '../support/sse.ts';
 import { AUTH_CHECKS } from './auth-checks.ts';
 import { RUN_CHECKS } from './run-keys.ts';
@@ -67,10 +67,6 @@ async function served(given: ParleyConfig, use: (server: Served, settings: Setti
     await server.close();
   }
 }
-
-const refuses = async (config: ParleyConfig, words: string): Promise<void> => {
-  await expect(served(config, async () => undefined)).rejects.toThrow(words);
-};
 
 const post = (url: string, body: unknown, headers: Readonly<Record<string, string>> = {}): Promise<Response> =>
   fetch(url, { method: 'POST', headers: { 'Content-Type': 'application/json', ...headers }, body: JSON.stringify(body) });
@@ -441,8 +437,12 @@ const CHECKS: Readonly<Record<string, () => Promise<void>>> = {
       expect((await fetch(`${url}/healthz`, { headers: { Origin: 'https://app.example' } })).status).toBe(200),
     ),
   'a2a.remoteAgents': async () => {
-    const a2a = { remoteAgents: { 'partner-bot': { endpoint: 'https://partner.example.com', authToken: 'partner-token-9' } } };
-    await refuses({ agents: ['partner-bot'], a2a }, 'partner-bot is an agent elsewhere (https://partner.example.com)');
+    const partner = await startServer({ agents: [builtIn('echo')] });
+    const a2a = { remoteAgents: { 'partner-bot': { endpoint: partner.url, authToken: 'partner-token-9' } } };
+    await served({ agents: ['partner-bot'], a2a }, async ({ url }) => {
+      const card = (await (await fetch(`${url}/.well-known/agent-card.json`)).json()) as { readonly name: string };
+      expect(card.name).toBe('partner-bot');
+    }).finally(() => partner.close());
     const lines: string[] = [];
     await served({ a2a, log: 'debug' }, async ({ url }) => void (await fetch(`${url}/partner-token-9`)), { lines });
     expect(lines.join('')).toContain('/[removed]');

@@ -1,10 +1,11 @@
 import { join } from 'node:path';
-import type { Fetch } from '#protocol';
+import type { CardSigner, Fetch } from '#protocol';
 import type { AuditLog } from '../audit/audit.ts';
 import type { Settings } from '../config/resolve.ts';
 import type { KeyRecord } from '../gate/keys.ts';
 import type { Log } from '../log.ts';
 import { createLog } from '../log.ts';
+import type { McpMount } from '../options.ts';
 import type { AgentLike } from '../served.ts';
 import { pathName } from '../served.ts';
 import type { Served } from './node.ts';
@@ -27,6 +28,9 @@ export interface Configured {
   readonly onBroken?: (cause: unknown) => void;
   /** How the keys of an issuer are fetched. */
   readonly fetch?: Fetch;
+  /** Answers `/mcp`. */
+  readonly mcp?: McpMount;
+  readonly signer?: CardSigner;
 }
 
 /** A node with what its owner has to know of it. */
@@ -41,7 +45,7 @@ export interface ServedConfigured extends Served {
 export async function serveConfigured(
   found: readonly FoundAgent[],
   settings: Settings,
-  { log, onBroken, fetch: get }: Configured,
+  { log, onBroken, fetch: get, mcp, signer }: Configured,
 ): Promise<ServedConfigured> {
   const { port, host, url, allowedHosts, allowedOrigins, card, publisher, idempotency, versionRequired, limits } = settings;
   const { insecureBehindProxy, trustedProxies, socket, allowedTargets, allowLoopbackTargets } = settings;
@@ -72,6 +76,8 @@ export async function serveConfigured(
         ...(socket === undefined ? {} : { socket }),
         ...(url === undefined ? {} : { url }),
         ...(onBroken === undefined ? {} : { onBroken }),
+        ...(mcp === undefined ? {} : { mcp }),
+        ...(signer === undefined ? {} : { signer }),
       },
     );
     opened.audit?.append({ principal: '', action: 'server.start', object: served.url, decision: 'allowed', reason: methodsIn(secured) });
