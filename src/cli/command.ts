@@ -14,6 +14,15 @@ export interface Command {
   run(args: readonly string[]): Promise<number>;
 }
 
+/** A row of the command table in main.ts. */
+export interface Entry {
+  readonly name: string;
+  readonly aliases?: readonly string[];
+  readonly summary: string;
+  /** Loaded when it is wanted: a command costs nothing to those who run another. */
+  load(): Promise<Command>;
+}
+
 /** 1 failed, 2 wrong call, 3 the agent can't be found or reached, 4 credentials, 5 out of time. */
 export type ExitCode = 1 | 2 | 3 | 4 | 5;
 

@@ -37,7 +37,8 @@ state what became of the task.`,
       'parley send -a agents.example.org --task-id 5d1c "Lisbon"',
       'parley send -a localhost:41242 -o json --stream --file-part map.pdf "What is on it?"',
     ],
-    exits: '0 carried out, whatever the state of the task; 1 failed; 2 wrong call; 3 not found or not reached; 4 credentials; 5 out of time.',
+    exits:
+      '0 carried out, whatever the state of the task; 1 failed; 2 wrong call; 3 not found or not reached; 4 credentials; 5 out of time.',
   },
   send,
 );

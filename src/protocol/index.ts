@@ -11,6 +11,7 @@ export * from './admin.ts';
 export * from './agent.ts';
 export * from './canonical-json.ts';
 export * from './card.ts';
+export { type CardProblem, cardProblems } from './card-check.ts';
 export * from './choices.ts';
 export * from './dialects/dialect.ts';
 export * from './dialects/fallback.ts';

@@ -35,8 +35,12 @@ export async function sendAndWait(session: Session, connection: Connection, requ
   if (streamed !== undefined) return streamed;
   const first = await sendOnly(connection, request);
   if (first.message !== undefined || isSettled(first.task)) return first;
-  noteWaiting(session, first.task);
-  return { task: await poll(session, connection, { id: first.task.id }) };
+  const hush = noteWaiting(session, first.task);
+  try {
+    return { task: await poll(session, connection, { id: first.task.id }) };
+  } finally {
+    hush();
+  }
 }
 
 /** Undefined: the agent has no streams after all. */
@@ -44,23 +48,23 @@ async function waitByStream(session: Session, connection: Connection, request: S
   const seen = nothingSeen();
   const fold = startFold();
   let said: TaskEvent | undefined;
-  let noted = false;
+  let hush: (() => void) | undefined;
   const onEvent = (event: TaskEvent): void => {
     if (event.message !== undefined) said = event;
-    else if (seen.id !== undefined && (event.task !== undefined || noted)) fold.add(event);
-    if (event.task === undefined || noted) return;
-    noted = true;
-    if (!seen.settled) noteWaiting(session, event.task);
+    else if (seen.id !== undefined && (event.task !== undefined || hush !== undefined)) fold.add(event);
+    if (event.task !== undefined) hush ??= seen.settled ? () => undefined : noteWaiting(session, event.task);
   };
   try {
     const ended = await follow(connection.service.stream(request, ctxFor(connection, request)), seen, onEvent);
     if (said?.message !== undefined) return { message: said.message };
     if (seen.id === undefined) throw cut(connection, seen);
     if (ended === 'cut') session.note('warning: the stream broke off; asking for the task instead\n');
-    return { task: await finalTask(session, connection, { seen, folded: noted ? () => fold.task() : undefined }) };
+    return { task: await finalTask(session, connection, { seen, folded: hush === undefined ? undefined : () => fold.task() }) };
   } catch (thrown) {
     if (refusesStreams(thrown)) return undefined;
     throw thrown;
+  } finally {
+    hush?.();
   }
 }
 
@@ -131,7 +135,8 @@ export async function resubscribe(session: Session, connection: Connection, { se
     try {
       if ((await follow(connection.service.subscribe({ id }, connection.ctx()), seen, onEvent)) === 'settled') return;
     } catch (thrown) {
-      if (isA2AError(thrown) && (thrown.kind === 'TASK_FINISHED' || thrown.kind === 'UNSUPPORTED_OPERATION')) return await finished(connection, { seen, onEvent });
+      if (isA2AError(thrown) && (thrown.kind === 'TASK_FINISHED' || thrown.kind === 'UNSUPPORTED_OPERATION'))
+        return await finished(connection, { seen, onEvent });
       if (attempt === RESUBSCRIBES_MAX) break;
     }
   }

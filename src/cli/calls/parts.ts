@@ -13,7 +13,8 @@ export async function partsFrom(given: readonly Given[]): Promise<readonly Part[
   let last: Mutable<Part> | undefined;
   for (const { flag, value } of given) {
     if (flag?.name === 'media-type') {
-      if (last === undefined) throw usage('--media-type needs a part flag before it', 'parley send --file-part x.bin --media-type application/pdf');
+      if (last === undefined)
+        throw usage('--media-type needs a part flag before it', 'parley send --file-part x.bin --media-type application/pdf');
       last.mediaType = value;
       last = undefined;
       continue;
@@ -55,7 +56,11 @@ function filePart(value: string): Mutable<Part> {
 function contentOf(path: string): Buffer {
   try {
     const { size } = statSync(path);
-    if (size > FILE_BYTES_MAX) throw new CliError(`${path} has ${size} bytes; at most ${FILE_BYTES_MAX} are sent inline`, { hint: 'put it somewhere and send its URL', exit: 2 });
+    if (size > FILE_BYTES_MAX)
+      throw new CliError(`${path} has ${size} bytes; at most ${FILE_BYTES_MAX} are sent inline`, {
+        hint: 'put it somewhere and send its URL',
+        exit: 2,
+      });
     return readFileSync(path);
   } catch (thrown) {
     if (thrown instanceof CliError) throw thrown;

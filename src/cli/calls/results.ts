@@ -1,6 +1,5 @@
 import type { Json, SendResult, Task, TaskEvent } from '#protocol';
-import { isInterrupted } from '#protocol';
-import { eventText, field, idsText, messageText, stateText, taskText } from '../print/labels.ts';
+import { eventText, field, messageText, stateText, taskText } from '../print/labels.ts';
 import type { Connection } from '../wire/connect.ts';
 import type { Session } from './session.ts';
 import type { Seen } from './wait.ts';
@@ -40,7 +39,8 @@ export function printEvent(session: Session, connection: Connection, event: Task
 export function printEnd(session: Session, connection: Connection, seen: Seen): void {
   if (session.json || seen.id === undefined) return;
   session.out(field('Task', seen.id) + field('Context', seen.contextId ?? '') + field('State', stateText(seen.state ?? 'UNSPECIFIED')));
-  if (seen.settled && seen.state !== undefined && /_REQUIRED$/.test(seen.state)) session.out(field('Resume', resumeCommand(connection, seen.id)));
+  if (seen.settled && seen.state !== undefined && /_REQUIRED$/.test(seen.state))
+    session.out(field('Resume', resumeCommand(connection, seen.id)));
 }
 
 const WORDS: Readonly<Record<string, string>> = {
@@ -57,8 +57,12 @@ export function warnOf(session: Session, state: string | undefined): void {
   if (words !== undefined && state !== undefined) session.note(`warning: ${words} (${stateText(state)})\n`);
 }
 
-/** Ids first, so that a wait can be broken off and taken up again. */
-export function noteWaiting(session: Session, task: Pick<Task, 'id' | 'contextId' | 'status'>): void {
-  if (isInterrupted(task.status.state)) return;
-  session.note(idsText(task));
+const NOTE_AFTER_MS = 300;
+
+/** Whoever waits is told for what, so that the wait can be broken off and taken up again. Quick tasks are not worth a word. */
+export function noteWaiting(session: Session, { id, contextId }: Pick<Task, 'id' | 'contextId'>): () => void {
+  const timer = setTimeout(() => {
+    session.note(`waiting for task ${id} (context ${contextId ?? 'unknown'}); Ctrl-C leaves it running\n`);
+  }, NOTE_AFTER_MS);
+  return () => clearTimeout(timer);
 }

@@ -13,7 +13,11 @@ const FIRST_PAUSE_MS = 100;
 const DEFAULT_POLL_MS = 2000;
 
 /** Asks again and again, at growing distances up to `--poll-interval`, until the task is settled or the time is up. */
-export async function poll(session: Session, connection: Connection, task: { readonly id: TaskId; readonly historyLength?: number }): Promise<Task> {
+export async function poll(
+  session: Session,
+  connection: Connection,
+  task: { readonly id: TaskId; readonly historyLength?: number },
+): Promise<Task> {
   const longest = session.settings.durationMs('poll-interval') ?? DEFAULT_POLL_MS;
   let pause = Math.min(FIRST_PAUSE_MS, longest);
   let failures = 0;

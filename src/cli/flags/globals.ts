@@ -38,7 +38,13 @@ export const GLOBALS: readonly Flag[] = [
   { name: 'api-key', kind: 'text', value: 'KEY', env: true, secret: true, doc: 'Key for an API key scheme of the card.' },
   { name: 'basic', kind: 'text', value: 'USER:PASSWORD', env: true, secret: true, doc: 'For a basic scheme of the card.' },
   { name: 'svc-param', kind: 'list', value: 'NAME:VALUE', doc: 'A parameter for the transport, sent as an HTTP header.' },
-  { name: 'extension', kind: 'list', value: 'URI', env: true, doc: 'A protocol extension that you support, beside those that parley does.' },
+  {
+    name: 'extension',
+    kind: 'list',
+    value: 'URI',
+    env: true,
+    doc: 'A protocol extension that you support, beside those that parley does.',
+  },
   { name: 'output', short: 'o', kind: 'text', oneOf: ['text', 'json'], env: true, default: 'text', doc: 'The format.' },
   { name: 'verbose', short: 'v', kind: 'switch', env: true, default: 'concise', doc: 'Show more of what was exchanged.' },
   { name: 'debug', kind: 'switch', env: true, doc: 'Log what goes over the wire to standard error, without secrets.' },
@@ -51,12 +57,32 @@ export const GLOBALS: readonly Flag[] = [
   { name: 'config', kind: 'text', value: 'FILE', doc: 'Use this dotenv file instead of the nearest .env.' },
 ];
 
-export const POLL: Flag = { name: 'poll-interval', kind: 'text', value: 'TIME', env: true, default: '2s', doc: 'Longest pause between polls.' };
+export const POLL: Flag = {
+  name: 'poll-interval',
+  kind: 'text',
+  value: 'TIME',
+  env: true,
+  default: '2s',
+  doc: 'Longest pause between polls.',
+};
 export const STREAM: Flag = { name: 'stream', kind: 'switch', doc: 'Print each event as it comes; with -o json as JSON lines.' };
-export const CONTEXT_ID: Flag = { name: 'context-id', aliases: ['context'], kind: 'text', value: 'ID', env: true, doc: 'The context to work in.' };
+export const CONTEXT_ID: Flag = {
+  name: 'context-id',
+  aliases: ['context'],
+  kind: 'text',
+  value: 'ID',
+  env: true,
+  doc: 'The context to work in.',
+};
 export const TASK_ID: Flag = { name: 'task-id', kind: 'text', value: 'ID', env: true, doc: 'The task to go on with.' };
 export const METADATA: Flag = { name: 'metadata', kind: 'text', value: 'JSON', doc: 'A JSON object for the request itself.' };
-export const ASYNC: Flag = { name: 'async', aliases: ['return-immediately', 'no-wait'], kind: 'switch', env: true, doc: 'Do not wait; print the ids.' };
+export const ASYNC: Flag = {
+  name: 'async',
+  aliases: ['return-immediately', 'no-wait'],
+  kind: 'switch',
+  env: true,
+  doc: 'Do not wait; print the ids.',
+};
 export const WAIT: Flag = { name: 'wait', aliases: ['watch'], kind: 'switch', env: true, doc: 'Wait until the task is done or needs you.' };
 
 /** Everything that the environment or a file can set. */

@@ -4,7 +4,10 @@ import { HELP } from './spec.ts';
 
 /** A command's whole help, out of its description. */
 export function helpFor(spec: CommandSpec): string {
-  const groups = [lines('Options:', [...spec.flags, ...(spec.globals === undefined ? [HELP] : [])]), lines('Global options:', globalsOf(spec))];
+  const groups = [
+    lines('Options:', [...spec.flags, ...(spec.globals === undefined ? [HELP] : [])]),
+    lines('Global options:', globalsOf(spec)),
+  ];
   return [
     `parley ${spec.name}: ${spec.summary}`,
     '',

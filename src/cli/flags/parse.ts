@@ -84,7 +84,11 @@ function switchValue(flag: Flag, joined: string | undefined): string {
 
 function checkChoice({ flag, value }: Given): void {
   if (flag?.oneOf === undefined || flag.oneOf.includes(value)) return;
-  throw new CliError(`--${flag.name} can't be ${value}`, { meant: { word: value, known: flag.oneOf }, hint: `one of: ${flag.oneOf.join(', ')}`, exit: 2 });
+  throw new CliError(`--${flag.name} can't be ${value}`, {
+    meant: { word: value, known: flag.oneOf },
+    hint: `one of: ${flag.oneOf.join(', ')}`,
+    exit: 2,
+  });
 }
 
 /** The words of a command, checked against what it takes. */

@@ -18,7 +18,8 @@ export function configFolder(env: NodeJS.ProcessEnv): string {
 export function localFile(cwd: string, named: string | undefined): EnvFile | undefined {
   if (named !== undefined) {
     const path = resolve(cwd, named);
-    if (!existsSync(path)) throw usage(`--config: there is no file ${path}`, 'a dotenv file with lines such as A2ACLI_AGENT_CARD=agents.example.org');
+    if (!existsSync(path))
+      throw usage(`--config: there is no file ${path}`, 'a dotenv file with lines such as A2ACLI_AGENT_CARD=agents.example.org');
     return readEnvFile(path);
   }
   for (let folder = resolve(cwd); ; folder = dirname(folder)) {

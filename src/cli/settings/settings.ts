@@ -34,7 +34,11 @@ export interface Surroundings {
 }
 
 /** Flag over environment over local file over global file (reference/cli §4). The first that has a name wins, whole. */
-export function resolveSettings(parsed: Parsed, { env, cwd }: Surroundings = { env: process.env, cwd: process.cwd() }, extra: readonly Flag[] = []): Settings {
+export function resolveSettings(
+  parsed: Parsed,
+  { env, cwd }: Surroundings = { env: process.env, cwd: process.cwd() },
+  extra: readonly Flag[] = [],
+): Settings {
   const flags = [...allFlags(parsed.spec), ...extra];
   const named = textOf(parsed, 'config');
   const local = flags.some((flag) => flag.env === true) ? localFile(cwd, named) : undefined;
@@ -77,7 +81,8 @@ const OFF = /^(0|false|no|off|)$/i;
 function fromText(flag: Flag, text: string | undefined, source: Source): Setting | undefined {
   if (flag.env !== true || text === undefined) return undefined;
   if (flag.kind === 'switch') {
-    if (!ON.test(text) && !OFF.test(text)) throw usage(`${placeOf(flag, source)}: ${text} is neither true nor false`, 'write true or false');
+    if (!ON.test(text) && !OFF.test(text))
+      throw usage(`${placeOf(flag, source)}: ${text} is neither true nor false`, 'write true or false');
     return { flag, values: [String(ON.test(text))], source };
   }
   if (text === '') return undefined;
@@ -88,7 +93,13 @@ function fromText(flag: Flag, text: string | undefined, source: Source): Setting
       exit: 2,
     });
   }
-  const values = flag.kind === 'list' ? text.split(',').map((value) => value.trim()).filter((value) => value !== '') : [text];
+  const values =
+    flag.kind === 'list'
+      ? text
+          .split(',')
+          .map((value) => value.trim())
+          .filter((value) => value !== '')
+      : [text];
   return { flag, values, source };
 }
 

@@ -55,7 +55,9 @@ export function tokenStore(env: NodeJS.ProcessEnv = process.env): TokenStore {
 
 function parsed(path: string): Record<string, StoredToken> {
   if (process.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0) {
-    throw new CliError(`${path} can be read by others`, { hint: `close it: chmod 600 ${path}; and get new tokens if others could have seen these` });
+    throw new CliError(`${path} can be read by others`, {
+      hint: `close it: chmod 600 ${path}; and get new tokens if others could have seen these`,
+    });
   }
   try {
     const { tokens } = JSON.parse(readFileSync(path, 'utf8')) as { tokens?: Record<string, StoredToken> };

@@ -32,9 +32,12 @@ export const getCommand: Command = contractCommand(
     const connection = await connect(session);
     // `A2ACLI_WAIT` is about `send`, whose default it states; here only the flag starts the loop.
     const waits = switchOf(session.parsed, 'wait');
-    const task = await connection.call(() => (waits ? poll(session, connection, request) : connection.service.get(request, connection.ctx())), {
-      continued: true,
-    });
+    const task = await connection.call(
+      () => (waits ? poll(session, connection, request) : connection.service.get(request, connection.ctx())),
+      {
+        continued: true,
+      },
+    );
     printTask(session, connection, task, { history: historyLength !== undefined });
     warnOf(session, task.status.state);
     return 0;

@@ -55,7 +55,11 @@ async function print(session: Session, connection: Connection, request: ListRequ
     return;
   }
   const [first] = pages;
-  if (first !== undefined) printJson(session, pages.length === 1 ? connection.raws.json('list.result', first) : connection.raws.json('list.result', joined(pages)));
+  if (first !== undefined)
+    printJson(
+      session,
+      pages.length === 1 ? connection.raws.json('list.result', first) : connection.raws.json('list.result', joined(pages)),
+    );
 }
 
 function joined(pages: readonly TaskPage[]): TaskPage {
@@ -75,7 +79,8 @@ function requestFrom({ parsed, settings }: Session): ListRequest {
   const [status, size, pageToken, since] = [text('status'), text('page-size'), text('page-token'), text('since')];
   const contextId = settings.text('context-id');
   if (size !== undefined && !/^[1-9]\d{0,5}$/.test(size)) throw usage(`--page-size: ${size} is no number of tasks`, 'as: --page-size 20');
-  if (since !== undefined && Number.isNaN(Date.parse(since))) throw usage(`--since: ${since} is no time`, 'as: --since 2026-09-02T08:00:00Z');
+  if (since !== undefined && Number.isNaN(Date.parse(since)))
+    throw usage(`--since: ${since} is no time`, 'as: --since 2026-09-02T08:00:00Z');
   return {
     ...(status === undefined ? {} : { status: stateNamed(status) }),
     ...(contextId === undefined ? {} : { contextId: contextId as ContextId }),
@@ -93,5 +98,9 @@ function stateNamed(text: string): TaskState {
   const found = known.find((state) => state === name || state === `TASK_STATE_${name}`);
   if (found !== undefined) return found;
   const names = known.map((state) => state.replace('TASK_STATE_', ''));
-  throw new CliError(`--status: there is no state ${text}`, { meant: { word: name, known: names }, hint: `one of: ${names.join(', ')}`, exit: 2 });
+  throw new CliError(`--status: there is no state ${text}`, {
+    meant: { word: name, known: names },
+    hint: `one of: ${names.join(', ')}`,
+    exit: 2,
+  });
 }

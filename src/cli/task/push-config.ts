@@ -35,7 +35,10 @@ interface About {
   readonly example: string;
 }
 
-function pushCommand({ verb, summary, args, flags = [], example }: About, body: (session: Session, connection: Connection) => Promise<void>): Command {
+function pushCommand(
+  { verb, summary, args, flags = [], example }: About,
+  body: (session: Session, connection: Connection) => Promise<void>,
+): Command {
   const name = `task push-config ${verb}`;
   return contractCommand(
     { name, summary, args, flags, globals: GLOBALS, examples: [`parley ${name} -a agents.example.org ${example}`], exits: EXITS },
@@ -71,7 +74,8 @@ const create = pushCommand(
 function configFrom({ parsed, words }: Session): PushConfig {
   const text = (name: string): string | undefined => textOf(parsed, name);
   const [url, id, token, scheme, credentials] = [text('url'), text('id'), text('token'), text('auth-scheme'), text('auth-credentials')];
-  if (url === undefined || !URL.canParse(url)) throw usage(url === undefined ? '--url is missing' : `--url: ${url} is no address`, 'as: --url https://hooks.example.org/a2a');
+  if (url === undefined || !URL.canParse(url))
+    throw usage(url === undefined ? '--url is missing' : `--url: ${url} is no address`, 'as: --url https://hooks.example.org/a2a');
   if (scheme === undefined && credentials !== undefined) throw usage('--auth-credentials needs --auth-scheme', 'as: --auth-scheme Bearer');
   return {
     taskId: (words[0] ?? '') as TaskId,
@@ -82,23 +86,32 @@ function configFrom({ parsed, words }: Session): PushConfig {
   };
 }
 
-const get = pushCommand({ verb: 'get', summary: 'print one configuration.', args: [TASK, CONFIG], example: '5d1c0c9e hook-1' }, async (session, connection) => {
-  const [taskId, id] = session.words as readonly [TaskId, PushConfigId];
-  print(session, connection, await connection.service.push.get({ taskId, id }, connection.ctx()));
-});
+const get = pushCommand(
+  { verb: 'get', summary: 'print one configuration.', args: [TASK, CONFIG], example: '5d1c0c9e hook-1' },
+  async (session, connection) => {
+    const [taskId, id] = session.words as readonly [TaskId, PushConfigId];
+    print(session, connection, await connection.service.push.get({ taskId, id }, connection.ctx()));
+  },
+);
 
-const list = pushCommand({ verb: 'list', summary: 'list the configurations of a task.', args: [TASK], example: '5d1c0c9e' }, async (session, connection) => {
-  const page = await connection.service.push.list({ taskId: (session.words[0] ?? '') as TaskId }, connection.ctx());
-  if (session.json) printJson(session, connection.raws.json('push.list.result', page));
-  else for (const config of page.configs) session.out(`${configText(config)}\n`);
-});
+const list = pushCommand(
+  { verb: 'list', summary: 'list the configurations of a task.', args: [TASK], example: '5d1c0c9e' },
+  async (session, connection) => {
+    const page = await connection.service.push.list({ taskId: (session.words[0] ?? '') as TaskId }, connection.ctx());
+    if (session.json) printJson(session, connection.raws.json('push.list.result', page));
+    else for (const config of page.configs) session.out(`${configText(config)}\n`);
+  },
+);
 
-const remove = pushCommand({ verb: 'delete', summary: 'delete a configuration.', args: [TASK, CONFIG], example: '5d1c0c9e hook-1' }, async (session, connection) => {
-  const [taskId, id] = session.words as readonly [TaskId, PushConfigId];
-  await connection.service.push.delete({ taskId, id }, connection.ctx());
-  if (session.json) printJson(session, {});
-  else session.out(field('Task', taskId) + field('Deleted', id));
-});
+const remove = pushCommand(
+  { verb: 'delete', summary: 'delete a configuration.', args: [TASK, CONFIG], example: '5d1c0c9e hook-1' },
+  async (session, connection) => {
+    const [taskId, id] = session.words as readonly [TaskId, PushConfigId];
+    await connection.service.push.delete({ taskId, id }, connection.ctx());
+    if (session.json) printJson(session, {});
+    else session.out(field('Task', taskId) + field('Deleted', id));
+  },
+);
 
 function print(session: Session, connection: Connection, config: PushConfig): void {
   if (session.json) printJson(session, connection.raws.json('push.get.result', config));

@@ -65,8 +65,8 @@ async function localDocument(path: string): Promise<Document> {
   }
 }
 
-async function remoteDocument({ url, then }: Extract<CardRef, { kind: 'url' }>, looking: Looking): Promise<Document> {
-  if (then === undefined) return await get(url, undefined, looking);
+async function remoteDocument({ url, instead }: Extract<CardRef, { kind: 'url' }>, looking: Looking): Promise<Document> {
+  if (instead === undefined) return await get(url, undefined, looking);
   try {
     const found = await get(url, undefined, looking);
     if (isObject(found.document)) return found;
@@ -74,7 +74,7 @@ async function remoteDocument({ url, then }: Extract<CardRef, { kind: 'url' }>, 
     const worthIt = thrown instanceof CliError && /CARD_(NOT_FOUND|INVALID)$|HTTP_ERROR$/.test(thrown.code);
     if (!worthIt) throw thrown;
   }
-  return await get(then, undefined, looking);
+  return await get(instead, undefined, looking);
 }
 
 /** One document, over redirects. What was meant for the agent that was named does not follow to another origin. */
@@ -105,14 +105,15 @@ async function bodyOf(response: Response, url: string, { about, signal }: Lookin
   const type = response.headers.get('content-type') ?? '';
   let bytes: Uint8Array;
   try {
-    bytes = await readBytes(response, CARD_BYTES_MAX, signal);
+    bytes = await readBytes(response, CARD_BYTES_MAX, { signal });
   } catch (thrown) {
     throw asCliError(thrown, { ...about, url });
   }
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch (cause) {
-    if (/html/i.test(type)) throw invalid(`${url} is a web page, not an agent card`, 'this is a site for people: look for the address of its agent', cause);
+    if (/html/i.test(type))
+      throw invalid(`${url} is a web page, not an agent card`, 'this is a site for people: look for the address of its agent', cause);
     throw invalid(`${url} is not JSON (${type === '' ? 'no content type' : type})`, `see what it sends with --debug`, cause);
   }
 }
@@ -126,9 +127,13 @@ function refused(status: number, url: string, { agent, authenticated }: About): 
       a2aCode: status,
     });
   }
-  if (status >= 500) return notFound(`${url} failed with HTTP ${status}`, 'the fault is the server’s: try again later, or tell those who run it');
+  if (status >= 500)
+    return notFound(`${url} failed with HTTP ${status}`, 'the fault is the server’s: try again later, or tell those who run it');
   if (status === 429) return notFound(`${url} takes no more requests for now (HTTP 429)`, 'wait, then try again');
-  return notFound(`there is no agent card at ${url} (HTTP ${status})`, `check the address; parley doctor ${agent.replace(/^-[ae] /, '')} tries the others`);
+  return notFound(
+    `there is no agent card at ${url} (HTTP ${status})`,
+    `check the address; parley doctor ${agent.replace(/^-[ae] /, '')} tries the others`,
+  );
 }
 
 const env = { ids: randomIds, limits: DEFAULT_READ_LIMITS };
@@ -136,7 +141,8 @@ const env = { ids: randomIds, limits: DEFAULT_READ_LIMITS };
 function read({ document, url }: Document): FoundCard {
   const where = url ?? 'the file';
   const found = createRegistry(DIALECTS).readCard(document, env);
-  if (found === undefined) throw invalid(`${where} is JSON, but not an agent card`, 'a card has a name, skills and supportedInterfaces (or, before 1.0, a url)');
+  if (found === undefined)
+    throw invalid(`${where} is JSON, but not an agent card`, 'a card has a name, skills and supportedInterfaces (or, before 1.0, a url)');
   if (!found.card.ok) {
     const problem = found.card.reason === 'invalid' ? `${found.card.path || 'it'} ${found.card.problem}` : 'it is no card';
     throw invalid(`the agent card at ${where} is malformed: ${problem}`, 'tell those who publish it');

@@ -7,8 +7,8 @@ export const WELL_KNOWN = '/.well-known/agent-card.json';
 /** Where `--agent-card` points. */
 export type CardRef =
   | { readonly kind: 'file'; readonly path: string; readonly entry: string | undefined }
-  /** `then`: where a card usually is, if there is none at the address itself. */
-  | { readonly kind: 'url'; readonly url: string; readonly then: string | undefined; readonly entry: string | undefined };
+  /** `instead`: where a card usually is, if there is none at the address itself. */
+  | { readonly kind: 'url'; readonly url: string; readonly instead: string | undefined; readonly entry: string | undefined };
 
 const LOOPBACK = /^(localhost|127(?:\.\d+){3}|\[::1\])(?::\d+)?(?:[/#]|$)/i;
 
@@ -31,7 +31,12 @@ function split(text: string): readonly [string, string | undefined] {
 
 function urlRef(text: string, entry: string | undefined): CardRef {
   const url = new URL(text);
-  if (url.pathname === '/' && url.search === '') return { kind: 'url', url: new URL(WELL_KNOWN, url).href, then: undefined, entry };
+  if (url.pathname === '/' && url.search === '') return { kind: 'url', url: new URL(WELL_KNOWN, url).href, instead: undefined, entry };
   const isDocument = /\.json$/.test(url.pathname);
-  return { kind: 'url', url: url.href, then: isDocument ? undefined : `${url.origin}${url.pathname.replace(/\/$/, '')}${WELL_KNOWN}`, entry };
+  return {
+    kind: 'url',
+    url: url.href,
+    instead: isDocument ? undefined : `${url.origin}${url.pathname.replace(/\/$/, '')}${WELL_KNOWN}`,
+    entry,
+  };
 }

@@ -3,19 +3,19 @@ import type { A2AService, AgentInterface, CallContext, Dialect, Fetch } from '#p
 import { LOCAL_PRINCIPAL } from '#protocol';
 import type { Session } from '../calls/session.ts';
 import { CliError, usage } from '../command.ts';
+import type { FoundCard } from './card-file.ts';
+import { findCard } from './card-file.ts';
+import { readCardRef } from './card-ref.ts';
 import { attach, chooseCredentials } from './credentials.ts';
 import { debugFetch } from './debug.ts';
 import type { About } from './failures.ts';
 import { asCliError } from './failures.ts';
-import type { FoundCard } from './card-file.ts';
-import { findCard } from './card-file.ts';
-import { readCardRef } from './card-ref.ts';
 import { givenCredentials } from './given.ts';
 import type { Chosen } from './interfaces.ts';
 import { checkVersion, chooseInterface, DEFAULT_VERSION, readTransports } from './interfaces.ts';
 import type { Raws } from './raw.ts';
 import { createRaws } from './raw.ts';
-import { readSvcParams, parameterFetch } from './svc-params.ts';
+import { parameterFetch, readSvcParams } from './svc-params.ts';
 import { withTenant } from './tenant.ts';
 import { baseFetch } from './tls.ts';
 
@@ -56,7 +56,10 @@ export async function wiresFor(session: Session): Promise<Wires> {
 export function agentWords(session: Session): string {
   const { settings } = session;
   const quoted = (text: string): string => (/^[\w.:/@%+,=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
-  for (const [name, flag] of [['agent-card', '-a'], ['endpoint', '-e']] as const) {
+  for (const [name, flag] of [
+    ['agent-card', '-a'],
+    ['endpoint', '-e'],
+  ] as const) {
     const setting = settings.find(name);
     if (setting !== undefined) return `${flag} ${quoted(setting.values.at(-1) ?? '')}`;
   }
@@ -68,7 +71,12 @@ export async function cardFor(session: Session, wires: Wires): Promise<FoundCard
   const ref = session.settings.text('agent-card');
   if (ref === undefined) throw usage('this needs the agent’s card: --agent-card is missing', 'as: -a agents.example.org');
   const at = readRef(await resolvedName(ref));
-  const about: About = { url: at.kind === 'url' ? at.url : at.path, agent, authenticated: false, timeout: session.settings.text('timeout') };
+  const about: About = {
+    url: at.kind === 'url' ? at.url : at.path,
+    agent,
+    authenticated: false,
+    timeout: session.settings.text('timeout'),
+  };
   return await findCard(at, { ...wires, about, signal: session.signal });
 }
 
@@ -101,8 +109,10 @@ export async function connect(session: Session): Promise<Connection> {
 
 function direct(endpoint: string, transports: ReturnType<typeof readTransports>, version: string | undefined): Chosen {
   const [only, ...more] = transports;
-  if (only === undefined || more.length > 0) throw usage('--endpoint needs exactly one --transport', 'as: -e http://localhost:41242/a2a --transport JSONRPC');
-  if (!URL.canParse(endpoint) || !/^https?:$/.test(new URL(endpoint).protocol)) throw usage(`--endpoint: ${endpoint} is no http(s) address`);
+  if (only === undefined || more.length > 0)
+    throw usage('--endpoint needs exactly one --transport', 'as: -e http://localhost:41242/a2a --transport JSONRPC');
+  if (!URL.canParse(endpoint) || !/^https?:$/.test(new URL(endpoint).protocol))
+    throw usage(`--endpoint: ${endpoint} is no http(s) address`);
   const iface: AgentInterface = { url: endpoint, protocolBinding: only, protocolVersion: version ?? DEFAULT_VERSION };
   return chooseInterface({ name: endpoint, supportedInterfaces: [iface] } as unknown as FoundCard['card'], { transports, version });
 }
@@ -127,7 +137,11 @@ async function connectionTo(session: Session, { wires, found, chosen }: Target):
   const raws = createRaws();
   const dialect = raws.keep({ ...chosen.dialect, traits: { ...chosen.dialect.traits, versionHeader: chosen.version } });
   const about: About = { url: iface.url, agent, authenticated, timeout: settings.text('timeout') };
-  const link = (binding === 'JSONRPC' ? jsonRpcLink : restLink)({ url: iface.url, dialect, fetch: attach(wires.fetch, choice.attachments) });
+  const link = (binding === 'JSONRPC' ? jsonRpcLink : restLink)({
+    url: iface.url,
+    dialect,
+    fetch: attach(wires.fetch, choice.attachments),
+  });
   const extensions = extensionsFor(session, found);
   return {
     found,
@@ -169,7 +183,10 @@ const ENDPOINT_ONLY = {
 function checkOrigin({ settings }: Session, cardUrl: string | undefined, url: string): void {
   if (cardUrl === undefined) return;
   const origin = new URL(url).origin;
-  const trusted = [new URL(cardUrl).origin, ...settings.list('trust-origin').map((text) => (URL.canParse(text) ? new URL(text).origin : text))];
+  const trusted = [
+    new URL(cardUrl).origin,
+    ...settings.list('trust-origin').map((text) => (URL.canParse(text) ? new URL(text).origin : text)),
+  ];
   if (trusted.includes(origin)) return;
   throw new CliError(`the card at ${new URL(cardUrl).origin} would have the credential sent to ${origin}`, {
     code: 'A2ACLI_ERR_AUTH_FAILED',
@@ -180,7 +197,8 @@ function checkOrigin({ settings }: Session, cardUrl: string | undefined, url: st
 
 function warnInsecure(session: Session, authenticated: boolean): void {
   session.note('warning: TLS certificates are not verified (--insecure)\n');
-  if (authenticated) session.note('WARNING: a credential is being sent over a connection that nobody verified; whoever sits in between can read it\n');
+  if (authenticated)
+    session.note('WARNING: a credential is being sent over a connection that nobody verified; whoever sits in between can read it\n');
 }
 
 /** What the server requires and we support is declared; what it requires beyond that is said before it refuses (A2ACLI_VER_002). */

@@ -65,7 +65,9 @@ export function chooseCredentials(card: AgentCard, have: Credentials): Choice {
   }
   const open = requirements.length === 0 || requirements.some(({ schemes: wanted }) => Object.keys(wanted).length === 0);
   if (!open) throw missing(card);
-  const some = Object.values(schemes).map((scheme) => attachmentFor(scheme, have)).filter((one) => one !== undefined);
+  const some = Object.values(schemes)
+    .map((scheme) => attachmentFor(scheme, have))
+    .filter((one) => one !== undefined);
   const first = some.filter((one, at) => some.findIndex((other) => placeOf(other) === placeOf(one)) === at);
   return { attachments: first, unused: unusedOf(have, first) };
 }

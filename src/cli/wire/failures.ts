@@ -1,5 +1,5 @@
 import type { ClientErrorKind } from '#client';
-import { explain, isClientError } from '#client';
+import { explain } from '#client';
 import type { A2AError, ErrorKind } from '#protocol';
 import { ERRORS, isA2AError, unreachable } from '#protocol';
 import type { CliErrorOptions, ExitCode } from '../command.ts';

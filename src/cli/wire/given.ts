@@ -13,7 +13,8 @@ interface For {
 /** What the caller gave; for a bearer token besides, what parley.config has for this name, or what `auth login` got for this origin. */
 export async function givenCredentials(session: Session, { found, iface, fetch }: For): Promise<Credentials> {
   const { settings, secrets } = session;
-  const bearer = settings.text('bearer') ?? (await configured(settings.text('agent-card'))) ?? (await loggedIn(session, { found, iface, fetch }));
+  const bearer =
+    settings.text('bearer') ?? (await configured(settings.text('agent-card'))) ?? (await loggedIn(session, { found, iface, fetch }));
   secrets.add(bearer);
   return { bearer, apiKey: settings.text('api-key'), basic: settings.text('basic'), mtls: settings.text('cert') !== undefined };
 }

@@ -52,7 +52,8 @@ export function chooseInterface(
 ): Chosen {
   const spoken = card.supportedInterfaces.flatMap((iface): readonly Chosen[] => {
     const binding = NAMES.get(iface.protocolBinding.toLowerCase());
-    const dialect = version === undefined ? registry.speaks(iface) : (registry.speaks({ protocolVersion: version }) ?? registry.byId('v10'));
+    const dialect =
+      version === undefined ? registry.speaks(iface) : (registry.speaks({ protocolVersion: version }) ?? registry.byId('v10'));
     if (binding === undefined || binding === 'GRPC' || dialect === undefined) return [];
     if (binding === 'HTTP+JSON' && dialect.rest === undefined && restForm(dialect) === undefined) return [];
     const used = binding === 'HTTP+JSON' ? (restForm(dialect) ?? dialect) : dialect;
@@ -76,7 +77,9 @@ function restForm(dialect: Dialect): Dialect | undefined {
 
 /** Interfaces of the version that was named; if there is none, all: the server is asked in that version and says no itself. */
 function sameVersion(all: readonly Chosen[], version: string): readonly Chosen[] {
-  const same = all.filter(({ iface }) => iface.protocolVersion.split('.').slice(0, 2).join('.') === version.split('.').slice(0, 2).join('.'));
+  const same = all.filter(
+    ({ iface }) => iface.protocolVersion.split('.').slice(0, 2).join('.') === version.split('.').slice(0, 2).join('.'),
+  );
   return same.length > 0 ? same : all;
 }
 

@@ -8,7 +8,8 @@ import type { Settings } from '../settings/settings.ts';
 export async function baseFetch(settings: Settings): Promise<Fetch> {
   const insecure = settings.isOn('insecure');
   const [ca, cert, key] = ['ca', 'cert', 'cert-key'].map((name) => pem(settings, name));
-  if ((cert === undefined) !== (key === undefined)) throw usage('--cert and --cert-key belong together', 'give the certificate and its private key');
+  if ((cert === undefined) !== (key === undefined))
+    throw usage('--cert and --cert-key belong together', 'give the certificate and its private key');
   if (!insecure && ca === undefined && cert === undefined) return (request) => fetch(request);
   const { Agent, fetch: undiciFetch } = await import('undici');
   const dispatcher = new Agent({
