@@ -35,7 +35,10 @@ function messageProblems(raw: JsonObject, type: CardType, path: string): readonl
   }
   const options = fields.filter(({ presence }) => presence === 'oneof').map(({ name }) => name);
   if (options.length > 0 && chosen.length !== 1) {
-    found.push({ path, problem: `must have exactly one of ${options.join(', ')}; has ${chosen.length === 0 ? 'none' : chosen.join(' and ')}` });
+    found.push({
+      path,
+      problem: `must have exactly one of ${options.join(', ')}; has ${chosen.length === 0 ? 'none' : chosen.join(' and ')}`,
+    });
   }
   return found;
 }

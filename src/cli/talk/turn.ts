@@ -91,7 +91,7 @@ class Shown {
   rest(result: SendResult, question: Question | undefined): void {
     if (result.task !== undefined) this.#artifacts(result.task);
     this.#screen.endLine();
-    if (question !== undefined) this.#screen.note(question.text === '' ? 'The agent is waiting for you.' : question.text);
+    if (question !== undefined) this.#screen.say(question.text === '' ? 'The agent is waiting for you.' : question.text);
     else if (!this.#hasText) this.#parts('answer', result.message?.parts ?? [{ text: answerText(result) }]);
     this.#screen.endLine();
   }

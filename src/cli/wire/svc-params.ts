@@ -19,11 +19,11 @@ export function readSvcParams(given: readonly string[]): readonly SvcParam[] {
 /** Adds what every request carries: the version (A2A 1.0.1 §3.6.1: none means 0.3 to the server) and the service parameters. */
 export function parameterFetch(
   next: Fetch,
-  { version, params }: { readonly version: string; readonly params: readonly SvcParam[] },
+  { version, params }: { readonly version?: string; readonly params: readonly SvcParam[] },
 ): Fetch {
   return async (request) => {
     const headers = new Headers(request.headers);
-    if (!headers.has('A2A-Version')) headers.set('A2A-Version', version);
+    if (version !== undefined && !headers.has('A2A-Version')) headers.set('A2A-Version', version);
     for (const [name, value] of params) headers.set(name, value);
     return await next(new Request(request, { headers }));
   };
