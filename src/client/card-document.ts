@@ -67,9 +67,8 @@ export function readCardDocument(raw: unknown, where: string, registry: Registry
 
 /** A page of another origin may not be allowed to send headers of its own: then a plain request may still be. */
 async function getCard(url: string, options: FetchCardOptions): Promise<Response> {
-  const versioned = { Accept: 'application/json', 'A2A-Version': '1.0', ...(await options.http.headers(url)) };
   try {
-    return await ask(url, versioned, options);
+    return await ask(url, { Accept: 'application/json', 'A2A-Version': '1.0', ...(await options.http.headers(url)) }, options);
   } catch (thrown) {
     const error = explain(thrown, url);
     if (!('document' in globalThis) || !isClientError(error) || error.kind !== 'unreachable') throw error;

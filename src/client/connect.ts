@@ -7,6 +7,7 @@ import type { Connected } from './connection.ts';
 import { connectOver, openWay } from './connection.ts';
 import { discover, mostTelling } from './discover.ts';
 import { ClientError } from './errors.ts';
+import { healing } from './heal.ts';
 import type { Http } from './http.ts';
 import { createHttp } from './http.ts';
 import { keyed } from './keyed.ts';
@@ -16,7 +17,7 @@ import { probe } from './probe.ts';
 import { DEFAULT_RETRY, retrying } from './retry.ts';
 import { readTarget, sameAddress } from './target.ts';
 import type { Way } from './ways.ts';
-import { everyWay, waysOf } from './ways.ts';
+import { everyWay, hasOperation, waysOf } from './ways.ts';
 
 /** A connection as a client uses it. */
 export interface Established {
@@ -52,8 +53,10 @@ export async function establish(target: string | AgentCard, options: ClientOptio
     onSettled: (way) => void remember(reached.name, way, options),
   });
   const policy = { ...DEFAULT_RETRY, ...options.retry };
-  const safe = retrying(keyed(connected.service, options), { policy, refresh: () => http.refresh() });
-  const service = (options.decorators ?? []).reduceRight((next, decorate) => decorate(next), safe);
+  const has = (operation: Operation): boolean => hasOperation(connected.way, operation);
+  const retried = retrying(keyed(connected.service, options), { policy, refresh: () => http.refresh() });
+  const healed = healing(retried, { policy, has });
+  const service = (options.decorators ?? []).reduceRight((next, decorate) => decorate(next), healed);
   return established({ connected, service, document, signature, options });
 }
 
@@ -70,11 +73,7 @@ function established({ connected, service, document, signature, options }: Parts
     card: document?.found.card.value,
     service,
     calling: () => ({ way: connected.way, extensions: options.extensions ?? [], totalMs: options.totalMs }),
-    has: (operation) => {
-      const { dialect, binding } = connected.way;
-      if (binding === 'JSONRPC') return dialect.methods[operation] !== undefined;
-      return dialect.rest?.routes.some((route) => route.operation === operation) ?? false;
-    },
+    has: (operation) => hasOperation(connected.way, operation),
     connection: () => {
       const { url, binding, dialect, why } = connected.way;
       const { id, title } = dialect;
@@ -102,14 +101,15 @@ async function reach(text: string, options: ClientOptions): Promise<Reached> {
     };
   }
   const every = everyWay(url.href, { ...wayOptions, base: undefined });
-  if (options.dialect !== undefined) return { http, document: undefined, name: url.href, ways: every };
-  const ways = await probe(every, (way) => openWay(way, http, options), signal ?? new AbortController().signal);
+  if (options.dialect !== undefined || options.binding === 'HTTP+JSON') return { http, document: undefined, name: url.href, ways: every };
+  const rpc = every.filter(({ binding }) => binding === 'JSONRPC');
+  const ways = await probe(rpc, (way) => openWay(way, http, options), signal ?? new AbortController().signal);
   if (ways.length === 0) throw mostTelling(found.failures, url);
   return {
     http,
     document: undefined,
     name: url.href,
-    ways: [...ways, ...every.filter((way) => !ways.includes(way) && way.binding === 'JSONRPC')],
+    ways: [...ways, ...rpc.filter((way) => !ways.includes(way))],
   };
 }
 

@@ -1,8 +1,8 @@
 import { readBytes } from '#bindings';
 import type { A2AError, AgentCard, Fetch } from '#protocol';
-import type { Authenticator } from './auth.ts';
+import type { Authenticator, Presented } from './auth.ts';
 import { authenticatorOf } from './auth.ts';
-import { ClientError } from './errors.ts';
+import { ClientError, isClientError } from './errors.ts';
 import { asA2AError, forbidden, unauthenticated } from './explain.ts';
 import type { ClientOptions } from './options.ts';
 
@@ -31,18 +31,27 @@ export function createHttp(options: ClientOptions, home: string | undefined): Ht
   const checked: Fetch = async (request) => told(request, await bare(request));
   const intercepted = (options.interceptors ?? []).reduceRight<Fetch>((next, step) => (request) => step(request, next), checked);
   const withQuery: Fetch = async (request) => {
-    const query = trusts(request.url) ? (await auth?.present(card))?.query : undefined;
+    const query = trusts(request.url) ? (await presented(auth, card))?.query : undefined;
     return await intercepted(query === undefined ? request : new Request(queried(request.url, query), request));
   };
   return {
     fetch: auth === undefined ? intercepted : withQuery,
     trusts,
-    headers: async (url) => (trusts(url) ? { ...options.headers, ...(await auth?.present(card))?.headers } : {}),
+    headers: async (url) => (trusts(url) ? { ...options.headers, ...(await presented(auth, card))?.headers } : {}),
     useCard: (found) => {
       card = found;
     },
     refresh: async () => (await auth?.refresh?.()) ?? false,
   };
+}
+
+/** Services throw A2AErrors, whatever kept us from having credentials. */
+async function presented(auth: Authenticator | undefined, card: AgentCard | undefined): Promise<Presented | undefined> {
+  try {
+    return await auth?.present(card);
+  } catch (thrown) {
+    throw isClientError(thrown) ? asA2AError(thrown) : thrown;
+  }
 }
 
 /** Statuses that mean the same whatever the body says. */

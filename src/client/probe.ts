@@ -4,10 +4,12 @@ import { type ClientError, isClientError } from './errors.ts';
 import { explain } from './explain.ts';
 import { wasNeverSent } from './network-errors.ts';
 import type { Way } from './ways.ts';
+import { hasOperation } from './ways.ts';
 
 /**
  * Finds out what an address speaks when no card tells. Only reads are tried, of a task that is nobody's: whoever answers that
- * it is not there has understood the question. Nothing is ever sent to see what happens.
+ * it is not there has understood the question. Nothing is ever sent to see what happens. Over HTTP+JSON every server says 404 to
+ * a path that it does not know, so that only JSON-RPC can be asked.
  */
 export async function probe(ways: readonly Way[], open: (way: Way) => A2AService, signal: AbortSignal): Promise<readonly Way[]> {
   const outcomes: { readonly way: Way; readonly score: number }[] = [];
@@ -21,13 +23,11 @@ export async function probe(ways: readonly Way[], open: (way: Way) => A2AService
 /** A dialect that has both reads and is answered to both is surer than one that has the first alone. */
 async function scoreOf(service: A2AService, way: Way, signal: AbortSignal): Promise<number> {
   const ctx: CallContext = { principal: LOCAL_PRINCIPAL, dialect: way.dialect.id, extensions: [], signal };
-  const { methods, rest } = way.dialect;
-  const has = (operation: 'get' | 'list'): boolean =>
-    way.binding === 'JSONRPC' ? methods[operation] !== undefined : (rest?.routes.some((route) => route.operation === operation) ?? false);
-  if (!has('get')) return 0;
+  const lists = (): Promise<boolean> => understood(() => service.list({ pageSize: 1 }, ctx), way.url);
+  if (!hasOperation(way, 'get')) return 0;
   const answered = await understood(() => service.get({ id: taskId(NOBODY) }, ctx), way.url);
   if (!answered) return 0;
-  return has('list') && (await understood(() => service.list({ pageSize: 1 }, ctx), way.url)) ? 2 : 1;
+  return hasOperation(way, 'list') && (await lists()) ? 2 : 1;
 }
 
 /** No agent has such a task; the name tells those who read their logs what it was. */

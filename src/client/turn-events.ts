@@ -1,5 +1,5 @@
 import type { EventStream, Logged, Message, SendResult, TaskEvent, TaskFold, TaskId } from '#protocol';
-import { startFold } from '#protocol';
+import { startedWith } from './started.ts';
 
 /** The events of one turn: handed out one by one, and folded as they pass. */
 export class TurnEvents {
@@ -63,17 +63,7 @@ export class TurnEvents {
       this.#message = event.message;
       return;
     }
-    this.#fold ??= started(event);
+    this.#fold ??= startedWith(event);
     this.#fold.add(event);
   }
-}
-
-/** Some dialects start with a change, and never send the task itself. */
-function started(event: TaskEvent): TaskFold {
-  const fold = startFold();
-  const change = event.statusUpdate ?? event.artifactUpdate;
-  if (change === undefined) return fold;
-  const { taskId: id, contextId } = change;
-  fold.add({ task: { id, status: { state: 'TASK_STATE_SUBMITTED' }, ...(contextId === '' ? {} : { contextId }) } });
-  return fold;
 }

@@ -1,4 +1,4 @@
-import type { AgentInterface, Dialect, Registry, TenantId } from '#protocol';
+import type { AgentInterface, Dialect, Operation, Registry, TenantId } from '#protocol';
 import type { CardDocument } from './card-document.ts';
 import { ClientError } from './errors.ts';
 import type { Binding } from './memory.ts';
@@ -77,6 +77,12 @@ export function everyWay(url: string, options: WayOptions): readonly Way[] {
     ...rest.map((dialect) => ({ url, binding: 'HTTP+JSON' as const, dialect, why })),
   ];
   return ways.filter(({ binding }) => options.binding === undefined || binding === options.binding);
+}
+
+/** It can be asked for in this dialect, by this binding. */
+export function hasOperation({ binding, dialect }: Way, operation: Operation): boolean {
+  if (binding === 'JSONRPC') return dialect.methods[operation] !== undefined;
+  return dialect.rest?.routes.some((route) => route.operation === operation) ?? false;
 }
 
 /** The dialect that the caller fixed. */
