@@ -46,9 +46,9 @@ function rowFor(session: Session, flag: Flag): Row {
 
 function storedRows(): readonly Row[] {
   const store = tokenStore();
-  return store.all().map(({ origin, scheme, expiresAt }) => ({
+  return store.all().map(({ origin, scheme, tokens }) => ({
     name: `token for ${origin}`,
-    value: `*** (${scheme}${expiresAt === undefined ? '' : `, until ${new Date(expiresAt).toISOString()}`})`,
+    value: `*** (${scheme}${tokens?.expiresAtMs === undefined ? '' : `, until ${new Date(tokens.expiresAtMs).toISOString()}`})`,
     source: store.path,
   }));
 }

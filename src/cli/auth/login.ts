@@ -1,3 +1,4 @@
+import type { DevicePrompt } from '../../client/adapters/oauth.ts';
 import { printJson } from '../calls/results.ts';
 import type { Session } from '../calls/session.ts';
 import { contractCommand } from '../calls/session.ts';
@@ -8,6 +9,7 @@ import { GLOBALS } from '../flags/globals.ts';
 import { textOf } from '../flags/parse.ts';
 import type { Flag } from '../flags/spec.ts';
 import { field } from '../print/labels.ts';
+import type { Login, TokenStore } from '../settings/tokens.ts';
 import { tokenStore } from '../settings/tokens.ts';
 import { EXITS } from '../task/exits.ts';
 import type { FoundCard } from '../wire/card-file.ts';
@@ -15,9 +17,8 @@ import { agentWords, cardFor, wiresFor } from '../wire/connect.ts';
 import { asCliError } from '../wire/failures.ts';
 import { checkVersion, chooseInterface, readTransports } from '../wire/interfaces.ts';
 import type { Flow } from './schemes.ts';
-import { findScheme } from './schemes.ts';
-import type { Grantor } from './tokens.ts';
-import { clientCredentials, deviceCode, stored } from './tokens.ts';
+import { findOffer } from './schemes.ts';
+import { accessToken } from './tokens.ts';
 
 const CLIENT: readonly Flag[] = [
   { name: 'client-id', kind: 'text', value: 'ID', env: true, doc: 'Who you are to the authorization server. Required.' },
@@ -49,42 +50,38 @@ Connect are known. The token is kept in ~/.config/a2a-cli/credentials.json, whic
     const wires = await wiresFor(session);
     const found = await cardFor(session, wires);
     const origin = originOf(session, found);
-    const getting = { fetch: wires.bareFetch, signal: session.signal };
     const clientSecret = session.settings.text('client-secret');
     session.secrets.add(clientSecret);
     const clientId = session.settings.text('client-id');
-    if (clientId === undefined)
+    if (clientId === undefined) {
       throw usage('--client-id is missing', 'the authorization server gave you one when you registered; or set A2ACLI_CLIENT_ID');
+    }
     const wanted = { scheme: textOf(session.parsed, 'scheme'), flow: textOf(session.parsed, 'flow') as Flow | undefined };
+    const offer = findOffer(found.card, wanted);
+    if (offer.flow === 'client-credentials' && clientSecret === undefined) throw secretMissing();
+    const scopes = textOf(session.parsed, 'scope')?.split(/\s+/) ?? offer.scopes;
+    const login: Login = { ...offer, origin, clientId, scopes, ...(clientSecret === undefined ? {} : { clientSecret }) };
+    const store = tokenStore();
     try {
-      const { name, flow, server, scopes } = await findScheme(found.card, wanted, getting);
-      if (flow === 'client-credentials' && clientSecret === undefined) throw secretMissing();
-      const scope = textOf(session.parsed, 'scope') ?? (scopes.length === 0 ? undefined : scopes.join(' '));
-      const grantor: Grantor = { server, clientId, clientSecret, scope, scheme: name };
-      const got =
-        flow === 'device'
-          ? await deviceCode(grantor, getting, (notice) => approve(session, notice))
-          : await clientCredentials(grantor, getting);
-      const token = stored(origin, grantor, got);
-      for (const secret of [token.accessToken, token.refreshToken]) session.secrets.add(secret);
-      const store = tokenStore();
-      store.save(token);
-      const until = token.expiresAt === undefined ? null : new Date(token.expiresAt).toISOString();
-      if (session.json) printJson(session, { origin, scheme: name, flow, expiresAt: until, store: store.path });
-      else
-        session.out(
-          field('Origin', origin) +
-            field('Scheme', name) +
-            field('Flow', flow) +
-            (until === null ? '' : field('Expires', until)) +
-            field('Store', store.path),
-        );
-      return 0;
+      const getting = { fetch: wires.bareFetch, signal: session.signal, store, prompt: (notice: DevicePrompt) => approve(session, notice) };
+      session.secrets.add(await accessToken(login, getting));
     } catch (thrown) {
       throw asCliError(thrown, { url: origin, agent: agentWords(session), authenticated: true, timeout: session.settings.text('timeout') });
     }
+    print(session, store, login);
+    return 0;
   },
 );
+
+function print(session: Session, store: TokenStore, { origin, scheme, flow }: Login): void {
+  const expiresAtMs = store.find(origin)?.tokens?.expiresAtMs;
+  const until = expiresAtMs === undefined ? null : new Date(expiresAtMs).toISOString();
+  if (session.json) printJson(session, { origin, scheme, flow, expiresAt: until, store: store.path });
+  else {
+    const expires = until === null ? '' : field('Expires', until);
+    session.out(field('Origin', origin) + field('Scheme', scheme) + field('Flow', flow) + expires + field('Store', store.path));
+  }
+}
 
 function secretMissing(): CliError {
   return new CliError('client credentials need a secret', {
@@ -94,8 +91,9 @@ function secretMissing(): CliError {
   });
 }
 
-function approve(session: Session, { url, userCode, completeUrl }: Parameters<Parameters<typeof deviceCode>[2]>[0]): void {
-  session.note(`To approve, open ${url} and enter the code ${userCode}${completeUrl === undefined ? '' : `\nor open ${completeUrl}`}\n`);
+function approve(session: Session, { verificationUri, userCode, verificationUriComplete }: DevicePrompt): void {
+  const short = verificationUriComplete === undefined ? '' : `\nor open ${verificationUriComplete}`;
+  session.note(`To approve, open ${verificationUri} and enter the code ${userCode}${short}\n`);
 }
 
 /** Where calls will go: the token is for that origin, whatever else the card says. */

@@ -1,77 +1,44 @@
-import type { AuthorizationServer } from 'oauth4webapi';
-import * as oauth from 'oauth4webapi';
-import type { AgentCard, SecurityScheme } from '#protocol';
+import type { AgentCard } from '#protocol';
+import { oauthEndpoints } from '../../client/adapters/oauth.ts';
 import { CliError } from '../command.ts';
-import { reasonOf } from '../wire/debug.ts';
-import type { Getting } from './tokens.ts';
-import { requestOptions } from './tokens.ts';
+import type { Login } from '../settings/tokens.ts';
 
-export type Flow = 'device' | 'client-credentials';
+export type Flow = Login['flow'];
+/** A scheme of the card that a token can be got for, and how. */
+export type Offer = Pick<Login, 'scheme' | 'flow' | 'source' | 'scopes'>;
 
-/** A scheme of the card that a token can be got for. */
-export interface Found {
-  readonly name: string;
-  readonly flow: Flow;
-  readonly server: AuthorizationServer;
-  /** Scopes that the card lists for it. */
-  readonly scopes: readonly string[];
+interface Wanted {
+  readonly scheme: string | undefined;
+  readonly flow: Flow | undefined;
 }
 
-/** The scheme to log in by: the one that was named, or the first that can be used in the flow that was asked for. */
-export async function findScheme(
-  card: AgentCard,
-  wanted: { readonly scheme: string | undefined; readonly flow: Flow | undefined },
-  getting: Getting,
-): Promise<Found> {
-  const all = Object.entries(card.securitySchemes ?? {}).filter(([name]) => wanted.scheme === undefined || name === wanted.scheme);
-  for (const [name, scheme] of all) {
-    for (const found of await offersOf(name, scheme, getting)) {
-      if (wanted.flow === undefined || found.flow === wanted.flow) return found;
-    }
-  }
-  throw none(card, wanted);
+/** The one that was named, or the first that can be used in the flow that was asked for. */
+export function findOffer(card: AgentCard, { scheme, flow }: Wanted): Offer {
+  const found = offersOf(card).find(
+    (offer) => (scheme === undefined || offer.scheme === scheme) && (flow === undefined || offer.flow === flow),
+  );
+  if (found === undefined) throw none(card, { scheme, flow });
+  return found;
 }
 
-async function offersOf(name: string, scheme: SecurityScheme, getting: Getting): Promise<readonly Found[]> {
-  if (scheme.oauth2SecurityScheme !== undefined) {
-    const { deviceCode, clientCredentials } = scheme.oauth2SecurityScheme.flows;
-    if (deviceCode !== undefined) {
-      const server = { ...serverAt(deviceCode.tokenUrl), device_authorization_endpoint: deviceCode.deviceAuthorizationUrl };
-      return [{ name, flow: 'device', server, scopes: Object.keys(deviceCode.scopes) }];
-    }
-    if (clientCredentials === undefined) return [];
+/** OpenID Connect leaves the flow to the provider: both may be asked for. */
+function offersOf(card: AgentCard): readonly Offer[] {
+  const oauth = oauthEndpoints(card).flatMap(({ scheme, flow, source, scopes }): readonly Offer[] => {
+    if (flow === 'authorizationCode') return [];
+    return [{ scheme, flow: flow === 'deviceCode' ? 'device' : 'client-credentials', source, scopes }];
+  });
+  const connect = Object.entries(card.securitySchemes ?? {}).flatMap(([scheme, { openIdConnectSecurityScheme }]): readonly Offer[] => {
+    if (openIdConnectSecurityScheme === undefined) return [];
+    const source = { issuer: openIdConnectSecurityScheme.openIdConnectUrl.replace(/\/\.well-known\/openid-configuration\/?$/, '') };
     return [
-      { name, flow: 'client-credentials', server: serverAt(clientCredentials.tokenUrl), scopes: Object.keys(clientCredentials.scopes) },
+      { scheme, flow: 'device', source, scopes: ['openid'] },
+      { scheme, flow: 'client-credentials', source, scopes: [] },
     ];
-  }
-  if (scheme.openIdConnectSecurityScheme === undefined) return [];
-  const server = await discovered(scheme.openIdConnectSecurityScheme.openIdConnectUrl, getting);
-  const scopes = ['openid', 'offline_access'].filter((scope) => server.scopes_supported?.includes(scope) ?? scope === 'openid');
-  const device: readonly Found[] = server.device_authorization_endpoint === undefined ? [] : [{ name, flow: 'device', server, scopes }];
-  return [...device, { name, flow: 'client-credentials', server, scopes: [] }];
+  });
+  return [...oauth, ...connect];
 }
 
-function serverAt(tokenUrl: string): AuthorizationServer {
-  return { issuer: new URL(tokenUrl).origin, token_endpoint: tokenUrl };
-}
-
-/** OpenID Connect Discovery; the card has the whole address of the document, or only the issuer's. */
-async function discovered(url: string, getting: Getting): Promise<AuthorizationServer> {
-  const issuer = new URL(url.replace(/\/\.well-known\/openid-configuration$/, '') || url);
-  try {
-    const response = await oauth.discoveryRequest(issuer, { ...requestOptions(issuer.href, getting), algorithm: 'oidc' });
-    return await oauth.processDiscoveryResponse(issuer, response);
-  } catch (thrown) {
-    throw new CliError(`the OpenID provider at ${issuer.href} can't be used: ${reasonOf(thrown)}`, {
-      code: 'A2ACLI_ERR_AUTH_FAILED',
-      hint: 'tell those who run the agent',
-      exit: 4,
-      cause: thrown,
-    });
-  }
-}
-
-function none(card: AgentCard, { scheme, flow }: { readonly scheme: string | undefined; readonly flow: Flow | undefined }): CliError {
+function none(card: AgentCard, { scheme, flow }: Wanted): CliError {
   const names = Object.keys(card.securitySchemes ?? {});
   if (scheme !== undefined && !names.includes(scheme)) {
     return new CliError(`the card has no scheme ${scheme}`, {

@@ -108,10 +108,10 @@ async function authFor({ settings, secrets, signal }: Run, { url, token }: Targe
 async function loggedIn(url: string, getting: { readonly fetch: Fetch; readonly signal: AbortSignal }): Promise<string | undefined> {
   const store = tokenStore();
   const full = /^https?:/.test(url) ? url : `http://${url}`;
-  const token = URL.canParse(full)
+  const login = URL.canParse(full)
     ? (store.find(new URL(full).origin) ?? store.find(new URL(full).origin.replace('http:', 'https:')))
     : undefined;
-  if (token === undefined) return undefined;
-  const { freshToken } = await import('../auth/tokens.ts');
-  return (await freshToken(token, { ...getting, store })).accessToken;
+  if (login === undefined) return undefined;
+  const { accessToken } = await import('../auth/tokens.ts');
+  return await accessToken(login, { ...getting, store });
 }

@@ -27,9 +27,9 @@ async function configured(ref: string | undefined): Promise<string | undefined> 
 
 async function loggedIn(session: Session, { iface, fetch }: For): Promise<string | undefined> {
   const store = tokenStore();
-  const token = store.find(new URL(iface.url).origin);
-  if (token === undefined) return undefined;
-  for (const secret of [token.accessToken, token.refreshToken, token.clientSecret]) session.secrets.add(secret);
-  const { freshToken } = await import('../auth/tokens.ts');
-  return (await freshToken(token, { store, fetch, signal: session.signal })).accessToken;
+  const login = store.find(new URL(iface.url).origin);
+  if (login === undefined) return undefined;
+  for (const secret of [login.tokens?.accessToken, login.tokens?.refreshToken, login.clientSecret]) session.secrets.add(secret);
+  const { accessToken } = await import('../auth/tokens.ts');
+  return await accessToken(login, { store, fetch, signal: session.signal });
 }
