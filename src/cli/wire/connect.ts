@@ -127,7 +127,9 @@ async function connectionTo(session: Session, { wires, found, chosen }: Target):
   const { settings, secrets } = session;
   const { iface, binding } = chosen;
   const agent = agentWords(session);
-  const have = await givenCredentials(session, { found, iface, fetch: wires.bareFetch });
+  const have = await givenCredentials(session, { found, iface, fetch: wires.bareFetch }).catch((thrown: unknown) => {
+    throw asCliError(thrown, { url: iface.url, agent, authenticated: true });
+  });
   const choice = chooseCredentials(found?.card ?? ENDPOINT_ONLY, have);
   for (const one of choice.attachments) if (one.at !== 'connection') secrets.add(one.value);
   for (const what of choice.unused) session.note(`warning: ${what} is not sent: no scheme of the card takes it\n`);
