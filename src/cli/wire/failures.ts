@@ -21,6 +21,12 @@ export interface About {
 /** Anything thrown on the way to an agent and back, in the words and codes of the contract (reference/cli §6). */
 export function asCliError(thrown: unknown, about: About): CliError {
   if (thrown instanceof CliError) return thrown;
+  if (isTimeUp(thrown))
+    return new CliError(`the time was up: --timeout ${about.timeout ?? ''}`.trimEnd(), {
+      ...ROWS.timeout,
+      hint: HINTS.timeout?.(about),
+      cause: thrown,
+    });
   const error = explain(thrown, about.url);
   if (isA2AError(error)) return ofProtocol(error, about);
   const row = ROWS[error.kind];
@@ -31,6 +37,11 @@ export function asCliError(thrown: unknown, about: About): CliError {
     hint: HINTS[error.kind]?.(about) ?? error.hint,
     cause: error,
   });
+}
+
+/** Our own signal, as `AbortSignal.timeout` fires it. */
+function isTimeUp(thrown: unknown): boolean {
+  return thrown instanceof Error && thrown.name === 'TimeoutError';
 }
 
 interface Row {
