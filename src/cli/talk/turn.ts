@@ -19,12 +19,15 @@ export interface Turn {
 /** One message and all that comes of it: shown as it comes, questions answered in between. */
 export async function talk(input: readonly Part[], turn: Turn): Promise<SendResult> {
   const { client, screen, person, onHandle, signal } = turn;
-  let handle = client.stream(input, { ...turn.thread, signal });
+  // A card that promises no streams is believed: its agent is asked, and asked again.
+  const streams = client.card === undefined || client.card.capabilities.streaming === true;
+  let handle = streams ? client.stream(input, { ...turn.thread, signal }) : client.send(input, { ...turn.thread, signal });
   const shown = new Shown(screen);
   for (;;) {
     onHandle(handle);
     screen.status('sending');
-    for await (const event of handle) shown.event(event);
+    if (streams) for await (const event of handle) shown.event(event);
+    else screen.status('waiting');
     const result = await handle.result();
     onHandle(undefined);
     screen.clear();

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { readBytes } from '#bindings';
 import type { AgentCard, Dialect, Fetch, Json } from '#protocol';
 import { createRegistry, DEFAULT_READ_LIMITS, DIALECTS, randomIds } from '#protocol';
+import { problemsText } from '../card/validate.ts';
 import { CliError } from '../command.ts';
 import type { CardRef } from './card-ref.ts';
 import type { Entry } from './catalog.ts';
@@ -144,7 +145,8 @@ function read({ document, url }: Document): FoundCard {
   if (found === undefined)
     throw invalid(`${where} is JSON, but not an agent card`, 'a card has a name, skills and supportedInterfaces (or, before 1.0, a url)');
   if (!found.card.ok) {
-    const problem = found.card.reason === 'invalid' ? `${found.card.path || 'it'} ${found.card.problem}` : 'it is no card';
+    const first = found.card.reason === 'invalid' ? `${found.card.path || 'it'} ${found.card.problem}` : 'it is no card';
+    const problem = (found.dialect.id === 'v10' ? problemsText(document) : '') || first;
     throw invalid(`the agent card at ${where} is malformed: ${problem}`, 'tell those who publish it');
   }
   return { card: found.card.value, raw: document as Json, url, dialect: found.dialect };
