@@ -52,11 +52,12 @@ async function* cardOf(url: URL, looking: Examination): AsyncGenerator<Finding, 
   const failures: Finding[] = [];
   for (const place of places) {
     const { found, findings, ends } = await lookForCard(place, looking);
-    if (found !== undefined || ends) {
+    if (found !== undefined) {
       yield* findings;
-      return found ?? 'ends';
+      return found;
     }
     failures.push(...findings);
+    if (ends) break;
   }
   const telling = failures.find(({ id }) => id !== 'card-not-found');
   if (telling !== undefined) yield telling;

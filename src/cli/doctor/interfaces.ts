@@ -124,6 +124,7 @@ function certainFinding(
         })
       : undefined;
   const why = failure.why ?? (failure.status === undefined ? undefined : `HTTP ${failure.status}`);
+  if (isRedirect(failure.status)) return redirect(name, { url, why });
   switch (failure.kind) {
     case 'unauthenticated':
     case 'forbidden':
@@ -141,11 +142,7 @@ function certainFinding(
         fix: 'the card names an address for people; put the agent’s own there',
       });
     case 'redirect':
-      return error('interface-redirect', `${name}: it sends callers elsewhere`, {
-        why,
-        url,
-        fix: 'put the final address into the card: a POST is not redirected',
-      });
+      return redirect(name, { url, why });
     case 'server-error':
       return error('interface-server-error', `${name}: it fails`, { why, url, fix: 'the fault is the server’s: look at its log' });
     case 'rate-limited':
@@ -159,6 +156,17 @@ function certainFinding(
     default:
       return undefined;
   }
+}
+
+function isRedirect(status: number | undefined): boolean {
+  return status !== undefined && status >= 300 && status < 400;
+}
+
+function redirect(name: string, more: { readonly url: string; readonly why: string | undefined }): Finding {
+  return error('interface-redirect', `${name}: it sends callers elsewhere`, {
+    ...more,
+    fix: 'put the final address into the card: a POST is not redirected',
+  });
 }
 
 function authFinding(

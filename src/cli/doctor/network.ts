@@ -31,9 +31,10 @@ const WORDS: Readonly<Record<string, readonly [string, string, string | undefine
 /** Undefined: it is no trouble of the network's. */
 export function networkFinding(thrown: unknown, url: string): Finding | undefined {
   const failure = explain(thrown, url);
+  const isLate = thrown instanceof Error && thrown.name === 'TimeoutError';
   if (!isClientError(failure)) return undefined;
   if (failure.kind === 'tls') return tlsFinding(failure, url);
-  const words = WORDS[failure.kind];
+  const words = WORDS[isLate ? 'timeout' : failure.kind];
   if (words === undefined) return undefined;
   const [id, what, fix] = words;
   return error(id, `${hostOf(url)}: ${what}`, { why: failure.why, fix, url });

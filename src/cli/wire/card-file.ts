@@ -108,7 +108,7 @@ async function bodyOf(response: Response, url: string, { about, signal }: Lookin
   try {
     bytes = await readBytes(response, CARD_BYTES_MAX, { signal });
   } catch (thrown) {
-    throw asCliError(thrown, { ...about, url });
+    throw cutOff(thrown, { ...about, url });
   }
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
@@ -117,6 +117,17 @@ async function bodyOf(response: Response, url: string, { about, signal }: Lookin
       throw invalid(`${url} is a web page, not an agent card`, 'this is a site for people: look for the address of its agent', cause);
     throw invalid(`${url} is not JSON (${type === '' ? 'no content type' : type})`, `see what it sends with --debug`, cause);
   }
+}
+
+/** What was to be read and broke off, is too long, or never ended. */
+function cutOff(thrown: unknown, about: About): CliError {
+  const error = asCliError(thrown, about);
+  if (error.code !== 'A2ACLI_ERR_UNREACHABLE') return error;
+  return new CliError(`the card at ${about.url} ended too early: ${error.message}`, {
+    code: 'PARLEY_ERR_CUT_OFF',
+    hint: 'fewer bytes came than were announced: try again, and look at proxies between',
+    cause: thrown,
+  });
 }
 
 function refused(status: number, url: string, { agent, authenticated }: About): CliError {

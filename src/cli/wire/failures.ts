@@ -29,14 +29,19 @@ export function asCliError(thrown: unknown, about: About): CliError {
     });
   const error = explain(thrown, about.url);
   if (isA2AError(error)) return ofProtocol(error, about);
-  const row = ROWS[error.kind];
+  const kind = error.kind === 'garbage' && isRedirect(error.status) ? 'redirect' : error.kind;
+  const row = ROWS[kind];
   const missing = error.kind === 'unauthenticated' && !about.authenticated;
   return new CliError(error.message, {
     ...row,
     ...(missing ? { code: 'A2ACLI_ERR_CREDENTIALS_MISSING' } : {}),
-    hint: HINTS[error.kind]?.(about) ?? error.hint,
+    hint: HINTS[kind]?.(about) ?? error.hint,
     cause: error,
   });
+}
+
+function isRedirect(status: number | undefined): boolean {
+  return status !== undefined && status >= 300 && status < 400;
 }
 
 /** Our own signal, as `AbortSignal.timeout` fires it. */
@@ -95,6 +100,7 @@ const HINTS: Readonly<Partial<Record<ClientErrorKind, (about: About) => string>>
   forbidden: ({ agent }) => `the credential does not suffice: ask for the scope or role; parley card get ${agent} shows what is wanted`,
   timeout: ({ timeout }) => (timeout === undefined ? 'try again' : `give it more time: --timeout ${timeout} was not enough`),
   tls: () => 'trust its authority with --ca FILE; --insecure takes anything, and so does an attacker',
+  redirect: ({ url }) => `calls to ${url} are sent elsewhere, and credentials follow nobody: have the card name the final address`,
   'stream-cut': ({ agent }) => `the task goes on at the agent: parley task list ${agent}`,
   garbage: ({ agent }) => `see what it sends with --debug; parley doctor ${agent.replace(/^-[ae] /, '')} looks closer`,
 };
