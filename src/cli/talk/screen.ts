@@ -40,7 +40,7 @@ export function openScreen({ out, err, env }: Terminal = { out: process.stdout, 
     // On one terminal the status would stand in the middle of the answer.
     if (shown === undefined || (!atStart && out.isTTY === true)) return;
     frame += 1;
-    const width = Math.max(20, (err.columns ?? 80) - 4);
+    const width = Math.max(20, (err.columns || 80) - 4);
     err.write(`${CLEAR}${paint(`${FRAMES[frame % FRAMES.length]} ${shown.slice(0, width)}`, 'dim')}`);
   };
   const wipe = (): void => {

@@ -72,6 +72,7 @@ class Shown {
   #artifact: string | undefined;
   readonly #seen = new Map<string, number>();
   #hasText = false;
+  #text = '';
 
   constructor(screen: Screen) {
     this.#screen = screen;
@@ -96,7 +97,14 @@ class Shown {
     this.#screen.endLine();
     if (question !== undefined) this.#screen.say(question.text === '' ? 'The agent is waiting for you.' : question.text);
     else if (!this.#hasText) this.#parts('answer', result.message?.parts ?? [{ text: answerText(result) }]);
+    else this.#lastWord(result.task);
     this.#screen.endLine();
+  }
+
+  /** What the agent says of its work when it is done, unless that was the work. */
+  #lastWord(task: Task | undefined): void {
+    const said = task?.status.message === undefined ? '' : getTextFromMessage(task.status.message);
+    if (said !== '' && !this.#text.includes(said)) this.#parts('last word', [{ text: said }]);
   }
 
   #artifacts(task: Task): void {
@@ -113,6 +121,7 @@ class Shown {
       this.#hasText = true;
       if (part.text !== undefined) {
         this.#screen.say(part.text);
+        this.#text += part.text;
         continue;
       }
       this.#screen.endLine();
