@@ -1,13 +1,14 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
+import { benchClient } from './client.ts';
 import type { CodecRow } from './codec.ts';
 import { benchCodecs } from './codec.ts';
 import type { Figure } from './server.ts';
 import { benchDialects, benchSends, benchStart, benchStreams } from './server.ts';
 
 /**
- * What is measured: the codecs, or what `--only codec,sends,dialects,streams,start` names; `--write` puts the tables
+ * What is measured: the codecs, or what `--only codec,sends,dialects,streams,start,client` names; `--write` puts the tables
  * into docs/benchmarks.md. bench/engine.ts and bench/store.ts look deeper into one room.
  */
 const { values } = parseArgs({
@@ -35,6 +36,12 @@ const figures = [
   ...(only.includes('streams') ? await benchStreams(rounds) : []),
   ...(only.includes('start') ? await benchStart(rounds) : []),
 ];
+const client = only.includes('client') ? await benchClient(rounds, ms) : [];
+if (client.length > 0) {
+  if (values.json === true) for (const figure of client) console.log(JSON.stringify(figure));
+  else console.log(figureTable(client));
+  if (values.write === true) writeSection('client', `${figureTable(client)}\n\n${machine()}`);
+}
 if (figures.length > 0) {
   if (values.json === true) for (const figure of figures) console.log(JSON.stringify(figure));
   else console.log(figureTable(figures));

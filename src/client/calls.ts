@@ -53,7 +53,8 @@ function messageOptions(given: Thread & { readonly messageId?: string }): Messag
   };
 }
 
-const NEVER = new AbortController().signal;
+/** For callers who never leave. */
+export const NEVER: AbortSignal = new AbortController().signal;
 
 export interface Calling {
   readonly way: Way;

@@ -26,6 +26,7 @@ export const CLIENT_ERROR_KINDS = [
   'garbage',
   'too-large',
   'schema-mismatch',
+  'task-failed',
   'not-supported',
 ] as const;
 export type ClientErrorKind = (typeof CLIENT_ERROR_KINDS)[number];

@@ -1,6 +1,7 @@
 import type { A2AService, Artifact, CallContext, Choice, Message, SendRequest, SendResult, Task, TaskEvent, TaskId } from '#protocol';
 import { getChoicesFromMessage, getTextFromMessage, isInterrupted, isTextPart } from '#protocol';
 import type { CallOptions, Input } from './calls.ts';
+import { NEVER } from './calls.ts';
 import { ClientError } from './errors.ts';
 import { TurnEvents } from './turn-events.ts';
 import { untilRest } from './wait.ts';
@@ -71,7 +72,9 @@ export class Handle implements SendHandle {
     this.#request = request;
     this.#env = env;
     this.#prefersStream = prefersStream && env.streams;
-    this.#ctx = { ...env.ctx, signal: AbortSignal.any([env.ctx.signal, this.#leave.signal]) };
+    // Composite signals are dear: where the caller has none, ours is enough.
+    const { signal } = env.ctx;
+    this.#ctx = { ...env.ctx, signal: signal === NEVER ? this.#leave.signal : AbortSignal.any([signal, this.#leave.signal]) };
     if ('message' in request) this.#message = request.message;
   }
 
@@ -125,7 +128,8 @@ export class Handle implements SendHandle {
     }
     const events = this.#open();
     return {
-      next: async () => await this.#told(() => events.next()),
+      // An event that is there already is handed over as it is: nothing can go wrong with it.
+      next: () => events.buffered() ?? this.#told(() => events.next()),
       return: async () => {
         await events.leave();
         return { done: true, value: undefined };
