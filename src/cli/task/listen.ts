@@ -15,7 +15,7 @@ import { GLOBALS, STREAM } from '../flags/globals.ts';
 import { textOf } from '../flags/parse.ts';
 import type { Connection } from '../wire/connect.ts';
 import { EXITS } from './exits.ts';
-import { pushConnection } from './push-config.ts';
+import { pushConnection } from './push.ts';
 
 export const listenCommand: Command = contractCommand(
   {

@@ -3,29 +3,19 @@ import { printJson } from '../calls/results.ts';
 import type { Session } from '../calls/session.ts';
 import { contractCommand } from '../calls/session.ts';
 import type { Command } from '../command.ts';
-import { CliError, usage } from '../command.ts';
+import { usage } from '../command.ts';
 import { commandFamily } from '../family.ts';
 import { GLOBALS } from '../flags/globals.ts';
 import { textOf } from '../flags/parse.ts';
 import type { Argument, Flag } from '../flags/spec.ts';
 import { field } from '../print/labels.ts';
 import type { Connection } from '../wire/connect.ts';
-import { connect } from '../wire/connect.ts';
 import { EXITS } from './exits.ts';
 import { listenCommand } from './listen.ts';
+import { pushConnection } from './push.ts';
 
 const TASK: Argument = { name: 'TASK' };
 const CONFIG: Argument = { name: 'CONFIG' };
-
-/** Push on the card, or no call at all (A2ACLI_VER_003). */
-export async function pushConnection(session: Session): Promise<Connection> {
-  const connection = await connect(session);
-  if (connection.found === undefined || connection.found.card.capabilities.pushNotifications === true) return connection;
-  throw new CliError(`${connection.found.card.name} sends no push notifications`, {
-    code: 'PushNotificationNotSupportedError',
-    hint: `follow the task instead: parley task get ${connection.agent} TASK --wait`,
-  });
-}
 
 interface About {
   readonly verb: string;

@@ -89,6 +89,7 @@ const ROWS: Readonly<Record<ClientErrorKind, Row>> = {
   garbage: GARBAGE,
   'too-large': own('TOO_LARGE'),
   'schema-mismatch': GARBAGE,
+  'task-failed': own('TASK_FAILED'),
   'not-supported': { code: 'UnsupportedOperationError', exit: 1 },
 };
 
