@@ -45,7 +45,7 @@ function environment(env: RunOptions['env'] = {}): NodeJS.ProcessEnv {
 }
 
 /** The real program, beside the servers of this test. */
-export function start(args: readonly string[], { env, input, cwd = HOME, timeoutMs = 20_000 }: RunOptions = {}): Started {
+export function start(args: readonly string[], { env, input, cwd = HOME, timeoutMs = 90_000 }: RunOptions = {}): Started {
   const child = spawn(process.execPath, [BIN, ...args], { cwd, env: environment(env), stdio: ['pipe', 'pipe', 'pipe'] });
   const text = { out: '', err: '' };
   child.stdout.setEncoding('utf8').on('data', (more: string) => {

@@ -151,25 +151,20 @@ describe('login', () => {
   const scopes = { agents: 'call agents' };
   const env = { A2ACLI_CLIENT_ID: CLIENT.clientId, A2ACLI_CLIENT_SECRET: CLIENT.clientSecret };
 
-  verifies(
-    'A2ACLI_AUTH_005',
-    'by device code',
-    async () => {
-      const flows = {
-        deviceCode: { deviceAuthorizationUrl: `${oidc.issuer}/device/auth`, tokenUrl: `${oidc.issuer}/token`, scopes: { openid: 'you' } },
-      };
-      const agent = await guarded({ oauth: { oauth2SecurityScheme: { flows } } });
-      const login = start(['auth', 'login', '-a', agent.url], { env, timeoutMs: 40_000 });
-      const told = await login.until(/open (\S+) and enter the code (\S+)/, 'err');
-      const [, url = '', code = ''] = /open (\S+) and enter the code (\S+)/.exec(told) ?? [];
-      await browse(url, 'success', { user_code: code });
-      const { code: exit, out } = await login.ended;
-      expect([exit, out]).toEqual([0, expect.stringMatching(/Scheme: oauth\nFlow: device\n/)]);
-      expect(fieldOf(await run(['send', '-a', agent.url, 'hi']), 'State')).toBe('COMPLETED');
-      await agent.close();
-    },
-    60_000,
-  );
+  verifies('A2ACLI_AUTH_005', 'by device code', async () => {
+    const flows = {
+      deviceCode: { deviceAuthorizationUrl: `${oidc.issuer}/device/auth`, tokenUrl: `${oidc.issuer}/token`, scopes: { openid: 'you' } },
+    };
+    const agent = await guarded({ oauth: { oauth2SecurityScheme: { flows } } });
+    const login = start(['auth', 'login', '-a', agent.url], { env });
+    const told = await login.until(/open (\S+) and enter the code (\S+)/, 'err');
+    const [, url = '', code = ''] = /open (\S+) and enter the code (\S+)/.exec(told) ?? [];
+    await browse(url, 'success', { user_code: code });
+    const { code: exit, out } = await login.ended;
+    expect([exit, out]).toEqual([0, expect.stringMatching(/Scheme: oauth\nFlow: device\n/)]);
+    expect(fieldOf(await run(['send', '-a', agent.url, 'hi']), 'State')).toBe('COMPLETED');
+    await agent.close();
+  });
 
   verifies('A2ACLI_AUTH_006', 'by client credentials; a wrong secret is refused', async () => {
     const flows = { clientCredentials: { tokenUrl: `${oidc.issuer}/token`, scopes } };

@@ -43,7 +43,7 @@ describe('output', () => {
   });
 
   verifies('A2ACLI_OUT_003', 'each line stands alone and comes when it happens; a broken stream ends with an error', async () => {
-    const running = start(['send', '-a', script.url, '-o', 'json', '--stream', 'chunks=3 delay=1200']);
+    const running = start(['send', '-a', script.url, '-o', 'json', '--stream', 'chunks=3 delay=3000']);
     await running.until(/artifactUpdate.*\n/);
     expect(running.out()).not.toContain('COMPLETED');
     const lines = linesOf(await running.ended);
@@ -117,45 +117,40 @@ describe('output', () => {
 });
 
 describe('exit codes', () => {
-  verifies(
-    'A2ACLI_EXIT_001',
-    'each class of failure has its own, and the envelope agrees',
-    async () => {
-      const secured = await fakeAgent({
-        card: {
-          securitySchemes: { key: { apiKeySecurityScheme: { location: 'header', name: 'X-Key' } } },
-          securityRequirements: [{ schemes: { key: {} } }],
-        },
-        on: { '*': () => ({ status: 401 }) },
-      });
-      const slow = await fakeAgent({
-        card: { capabilities: {} },
-        on: { SendMessage: () => ({ result: { task: taskOf('WORKING') } }), GetTask: () => ({ result: taskOf('WORKING') }) },
-      });
-      const cases: readonly (readonly [number, string, readonly string[]])[] = [
-        [1, 'A2ACLI_ERR_CARD_INVALID', ['card', 'get', '-a', new URL('../../../tsconfig.json', import.meta.url).href]],
-        [2, 'A2ACLI_ERR_USAGE', ['send', '-a', script.url]],
-        [2, 'A2ACLI_ERR_USAGE', ['send', '-a', script.url, '--timeout', 'soon', 'hi']],
-        [3, 'A2ACLI_ERR_UNREACHABLE', ['send', '-a', 'http://127.0.0.1:9', 'hi']],
-        [3, 'A2ACLI_ERR_UNREACHABLE', ['send', '-a', 'http://no-such-host.invalid', 'hi']],
-        [3, 'A2ACLI_ERR_CARD_NOT_FOUND', ['send', '-a', `${script.url}/nothing.json`, 'hi']],
-        [3, 'A2ACLI_ERR_CARD_NOT_FOUND', ['send', '-a', './no-such-card.json', 'hi']],
-        [4, 'A2ACLI_ERR_CREDENTIALS_MISSING', ['send', '-a', secured.url, 'hi']],
-        [4, 'A2ACLI_ERR_AUTH_FAILED', ['send', '-a', secured.url, '--api-key', 'wrong-key', 'hi']],
-        [5, 'A2ACLI_ERR_TIMEOUT', ['send', '-a', slow.url, '--timeout', '1s', 'hi']],
-      ];
-      for (const [exit, code, args] of cases) {
-        const ran = await run([...args, '-o', 'json']);
-        expect([ran.code, jsonOf<Envelope>(ran).error.code], args.join(' ')).toEqual([exit, code]);
-      }
-      const text = await run(['send', '-a', script.url]);
-      expect([text.code, text.out]).toEqual([2, '']);
-      expect(text.err).toMatch(/^Error: .+\nCode: A2ACLI_ERR_USAGE\nHint: .+\n$/);
-      await secured.close();
-      await slow.close();
-    },
-    60_000,
-  );
+  verifies('A2ACLI_EXIT_001', 'each class of failure has its own, and the envelope agrees', async () => {
+    const secured = await fakeAgent({
+      card: {
+        securitySchemes: { key: { apiKeySecurityScheme: { location: 'header', name: 'X-Key' } } },
+        securityRequirements: [{ schemes: { key: {} } }],
+      },
+      on: { '*': () => ({ status: 401 }) },
+    });
+    const slow = await fakeAgent({
+      card: { capabilities: {} },
+      on: { SendMessage: () => ({ result: { task: taskOf('WORKING') } }), GetTask: () => ({ result: taskOf('WORKING') }) },
+    });
+    const cases: readonly (readonly [number, string, readonly string[]])[] = [
+      [1, 'A2ACLI_ERR_CARD_INVALID', ['card', 'get', '-a', new URL('../../../tsconfig.json', import.meta.url).href]],
+      [2, 'A2ACLI_ERR_USAGE', ['send', '-a', script.url]],
+      [2, 'A2ACLI_ERR_USAGE', ['send', '-a', script.url, '--timeout', 'soon', 'hi']],
+      [3, 'A2ACLI_ERR_UNREACHABLE', ['send', '-a', 'http://127.0.0.1:9', 'hi']],
+      [3, 'A2ACLI_ERR_UNREACHABLE', ['send', '-a', 'http://no-such-host.invalid', 'hi']],
+      [3, 'A2ACLI_ERR_CARD_NOT_FOUND', ['send', '-a', `${script.url}/nothing.json`, 'hi']],
+      [3, 'A2ACLI_ERR_CARD_NOT_FOUND', ['send', '-a', './no-such-card.json', 'hi']],
+      [4, 'A2ACLI_ERR_CREDENTIALS_MISSING', ['send', '-a', secured.url, 'hi']],
+      [4, 'A2ACLI_ERR_AUTH_FAILED', ['send', '-a', secured.url, '--api-key', 'wrong-key', 'hi']],
+      [5, 'A2ACLI_ERR_TIMEOUT', ['send', '-a', slow.url, '--timeout', '1s', 'hi']],
+    ];
+    for (const [exit, code, args] of cases) {
+      const ran = await run([...args, '-o', 'json']);
+      expect([ran.code, jsonOf<Envelope>(ran).error.code], args.join(' ')).toEqual([exit, code]);
+    }
+    const text = await run(['send', '-a', script.url]);
+    expect([text.code, text.out]).toEqual([2, '']);
+    expect(text.err).toMatch(/^Error: .+\nCode: A2ACLI_ERR_USAGE\nHint: .+\n$/);
+    await secured.close();
+    await slow.close();
+  });
 
   verifies('A2ACLI_EXIT_002', 'what the agent decides is no failure of the tool', async () => {
     const states = { fail: 'FAILED', reject: 'REJECTED', ask: 'INPUT_REQUIRED', auth: 'AUTH_REQUIRED' };

@@ -53,35 +53,30 @@ describe('configuration', () => {
     ]);
   });
 
-  verifies(
-    'A2ACLI_CONFIG_002',
-    'flag over environment over local file over global file over default',
-    async () => {
-      const home = mkdtempSync(join(folder, 'levels-'));
-      const [project, deep] = [join(home, 'project'), join(home, 'project/a/b')];
-      mkdirSync(deep, { recursive: true });
-      mkdirSync(join(home, '.config/a2a-cli'), { recursive: true });
-      const at = { cwd: deep, env: { HOME: home } };
-      expect(await settingOf('timeout', [], at)).toEqual(['none', 'default']);
-      const [global, local, own] = [join(home, '.config/a2a-cli/.env'), join(project, '.env'), join(home, 'staging.env')];
-      writeFileSync(global, 'A2ACLI_TIMEOUT=1s\nUNRELATED=x\n');
-      expect(await settingOf('timeout', [], at)).toEqual(['1s', global]);
-      writeFileSync(local, '# ours\nexport A2ACLI_TIMEOUT="2s" # two\n');
-      expect(await settingOf('timeout', [], at)).toEqual(['2s', local]);
-      writeFileSync(own, "A2ACLI_TIMEOUT='3s'\n");
-      expect(await settingOf('timeout', ['--config', own], at)).toEqual(['3s', own]);
-      const variable = { ...at, env: { ...at.env, A2ACLI_TIMEOUT: '4s' } };
-      expect(await settingOf('timeout', [], variable)).toEqual(['4s', 'A2ACLI_TIMEOUT']);
-      expect(await settingOf('timeout', ['--timeout', '5s'], variable)).toEqual(['5s', '--timeout']);
-      const gone = await run(['config', 'show', '--config', './no.env'], at);
-      expect([gone.code, gone.err]).toEqual([2, expect.stringContaining('there is no file')]);
-      writeFileSync(own, 'A2ACLI_OUTPUT=xml\n');
-      expect((await run(['config', 'show', '--config', own], at)).err).toMatch(/staging\.env: A2ACLI_OUTPUT can't be xml/);
-      writeFileSync(own, 'A2ACLI_STREAM=true\nA2ACLI_HELP=true\n');
-      expect((await run(['send', '-a', script.url, '--config', own, '-o', 'json', 'hello'], at)).out.trimEnd().split('\n')).toHaveLength(1);
-    },
-    60_000,
-  );
+  verifies('A2ACLI_CONFIG_002', 'flag over environment over local file over global file over default', async () => {
+    const home = mkdtempSync(join(folder, 'levels-'));
+    const [project, deep] = [join(home, 'project'), join(home, 'project/a/b')];
+    mkdirSync(deep, { recursive: true });
+    mkdirSync(join(home, '.config/a2a-cli'), { recursive: true });
+    const at = { cwd: deep, env: { HOME: home } };
+    expect(await settingOf('timeout', [], at)).toEqual(['none', 'default']);
+    const [global, local, own] = [join(home, '.config/a2a-cli/.env'), join(project, '.env'), join(home, 'staging.env')];
+    writeFileSync(global, 'A2ACLI_TIMEOUT=1s\nUNRELATED=x\n');
+    expect(await settingOf('timeout', [], at)).toEqual(['1s', global]);
+    writeFileSync(local, '# ours\nexport A2ACLI_TIMEOUT="2s" # two\n');
+    expect(await settingOf('timeout', [], at)).toEqual(['2s', local]);
+    writeFileSync(own, "A2ACLI_TIMEOUT='3s'\n");
+    expect(await settingOf('timeout', ['--config', own], at)).toEqual(['3s', own]);
+    const variable = { ...at, env: { ...at.env, A2ACLI_TIMEOUT: '4s' } };
+    expect(await settingOf('timeout', [], variable)).toEqual(['4s', 'A2ACLI_TIMEOUT']);
+    expect(await settingOf('timeout', ['--timeout', '5s'], variable)).toEqual(['5s', '--timeout']);
+    const gone = await run(['config', 'show', '--config', './no.env'], at);
+    expect([gone.code, gone.err]).toEqual([2, expect.stringContaining('there is no file')]);
+    writeFileSync(own, 'A2ACLI_OUTPUT=xml\n');
+    expect((await run(['config', 'show', '--config', own], at)).err).toMatch(/staging\.env: A2ACLI_OUTPUT can't be xml/);
+    writeFileSync(own, 'A2ACLI_STREAM=true\nA2ACLI_HELP=true\n');
+    expect((await run(['send', '-a', script.url, '--config', own, '-o', 'json', 'hello'], at)).out.trimEnd().split('\n')).toHaveLength(1);
+  });
 });
 
 describe('the tool itself', () => {
@@ -125,33 +120,28 @@ describe('the tool itself', () => {
     expect([odd.code, odd.err]).toEqual([2, expect.stringContaining('did you mean bash?')]);
   });
 
-  verifies(
-    'A2ACLI_CONFORM_001',
-    'smoke-tests our server and the official one, and finds what a bad one does wrong',
-    async () => {
-      const sdk = await sdkExpress('1.3.0');
-      for (const url of [script.url, sdk.url]) {
-        const ran = await run(['conformance', '-a', url, '-o', 'json'], { timeoutMs: 30_000 });
-        const { totals, results } = jsonOf<{ totals: { pass: number; fail: number }; results: { outcome: string; level: string }[] }>(ran);
-        expect(
-          results.filter(({ outcome, level }) => outcome === 'fail' && level === 'MUST'),
-          url,
-        ).toEqual([]);
-        expect([ran.code, totals.pass > 9]).toEqual([0, true]);
-      }
-      await sdk.close();
-      const bad = await fakeAgent({
-        on: { SendMessage: () => ({ result: { task: taskOf('WORKING') } }), GetTask: () => ({ result: taskOf('WORKING') }) },
-      });
-      const ran = await run(['conformance', '-a', bad.url]);
-      expect(ran.code).toBe(1);
-      expect(ran.out).toMatch(/CORE-GET-002: fail/);
-      await bad.close();
-      const kit = await run(['conformance', '-a', script.url, '--tck', folder]);
-      expect([kit.code, kit.err]).toEqual([2, expect.stringContaining('run_tck.py')]);
-    },
-    90_000,
-  );
+  verifies('A2ACLI_CONFORM_001', 'smoke-tests our server and the official one, and finds what a bad one does wrong', async () => {
+    const sdk = await sdkExpress('1.3.0');
+    for (const url of [script.url, sdk.url]) {
+      const ran = await run(['conformance', '-a', url, '-o', 'json']);
+      const { totals, results } = jsonOf<{ totals: { pass: number; fail: number }; results: { outcome: string; level: string }[] }>(ran);
+      expect(
+        results.filter(({ outcome, level }) => outcome === 'fail' && level === 'MUST'),
+        url,
+      ).toEqual([]);
+      expect([ran.code, totals.pass > 9]).toEqual([0, true]);
+    }
+    await sdk.close();
+    const bad = await fakeAgent({
+      on: { SendMessage: () => ({ result: { task: taskOf('WORKING') } }), GetTask: () => ({ result: taskOf('WORKING') }) },
+    });
+    const ran = await run(['conformance', '-a', bad.url]);
+    expect(ran.code).toBe(1);
+    expect(ran.out).toMatch(/CORE-GET-002: fail/);
+    await bad.close();
+    const kit = await run(['conformance', '-a', script.url, '--tck', folder]);
+    expect([kit.code, kit.err]).toEqual([2, expect.stringContaining('run_tck.py')]);
+  });
 
   verifies('A2ACLI_CHAT_001', 'the context goes along, and the task while it waits', async () => {
     const agent = await fakeAgent({
@@ -176,25 +166,20 @@ describe('the tool itself', () => {
     await agent.close();
   });
 
-  verifies(
-    'A2ACLI_DEMO_SERVER_001',
-    'serves an agent to practise on',
-    async () => {
-      for (const [name, agent] of [
-        ['demo-server', 'demo'],
-        ['server', 'demo'],
-      ] as const) {
-        const served = start([name, '--port', '0', '--json'], { timeoutMs: 20_000 });
-        const line = await served.until(/"event":"ready".*\n/);
-        const { url, agents } = JSON.parse(line.split('\n')[0] ?? '{}') as { url: string; agents: string[] };
-        expect(agents).toEqual([agent]);
-        expect((await run(['send', '-a', url, 'hello'])).code).toBe(0);
-        served.child.kill('SIGTERM');
-        expect((await served.ended).code).toBe(0);
-      }
-    },
-    60_000,
-  );
+  verifies('A2ACLI_DEMO_SERVER_001', 'serves an agent to practise on', async () => {
+    for (const [name, agent] of [
+      ['demo-server', 'demo'],
+      ['server', 'demo'],
+    ] as const) {
+      const served = start([name, '--port', '0', '--json']);
+      const line = await served.until(/"event":"ready".*\n/);
+      const { url, agents } = JSON.parse(line.split('\n')[0] ?? '{}') as { url: string; agents: string[] };
+      expect(agents).toEqual([agent]);
+      expect((await run(['send', '-a', url, 'hello'])).code).toBe(0);
+      served.child.kill('SIGTERM');
+      expect((await served.ended).code).toBe(0);
+    }
+  });
 });
 
 describe('the registry of requirements', () => {
