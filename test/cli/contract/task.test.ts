@@ -186,7 +186,6 @@ describe('task subscribe', () => {
     expect(jsonOf(await run(['task', 'subscribe', '-a', agent.url, 't-1', '-o', 'json']))).toEqual(taskOf('COMPLETED'));
     await agent.close();
   });
-  });
 
   verifies('A2ACLI_TASK_SUBSCRIBE_002', 'a cut is taken up by subscribing again, without asking for the task', async () => {
     let times = 0;
