@@ -25,14 +25,16 @@ export function printResult(session: Session, connection: Connection, result: Se
     else printTask(session, connection, result.task);
     return;
   }
+  const { raws } = connection;
   // A task that was polled for came by itself and goes back into its envelope.
-  const whole = connection.raws.json('send.result', result);
-  printJson(session, result.task === undefined ? whole : { task: connection.raws.json('get.result', result.task) ?? whole });
+  const polled = raws.rawOf(result) === undefined && result.task !== undefined ? { task: raws.json('get.result', result.task) } : undefined;
+  printJson(session, polled ?? raws.json('send.result', result));
 }
 
 export function printEvent(session: Session, connection: Connection, event: TaskEvent): void {
-  if (session.json) printJson(session, connection.raws.json('event', event));
-  else session.out(eventText(event));
+  if (!session.json) session.out(eventText(event));
+  else if (event.task !== undefined || event.message !== undefined) printResult(session, connection, event);
+  else printJson(session, connection.raws.json('event', event));
 }
 
 /** After the last event of a stream: whose it was, and how it stands. */

@@ -1,4 +1,4 @@
-import type { ContextId, ListRequest, TaskPage, TaskState } from '#protocol';
+import type { ContextId, Json, ListRequest, TaskPage, TaskState } from '#protocol';
 import { TASK_STATES } from '#protocol';
 import { printJson } from '../calls/results.ts';
 import type { Session } from '../calls/session.ts';
@@ -67,9 +67,10 @@ function joined(pages: readonly TaskPage[]): TaskPage {
   return { tasks, nextPageToken: '', pageSize: tasks.length, totalSize: Math.max(tasks.length, ...pages.map((page) => page.totalSize)) };
 }
 
-function printPage(session: Session, connection: Connection, { tasks }: TaskPage): void {
-  for (const task of tasks) {
-    if (session.json) printJson(session, connection.raws.json('get.result', task));
+function printPage(session: Session, connection: Connection, page: TaskPage): void {
+  const raw = connection.raws.rawOf(page) as { readonly tasks?: readonly Json[] } | undefined;
+  for (const [at, task] of page.tasks.entries()) {
+    if (session.json) printJson(session, raw?.tasks?.[at] ?? connection.raws.json('get.result', task));
     else session.out(`${session.verbose ? taskText(task, { verbose: true }) : idsText(task)}\n`);
   }
 }

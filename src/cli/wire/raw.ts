@@ -7,6 +7,8 @@ import { DIALECTS } from '#protocol';
  */
 export interface Raws {
   keep(dialect: Dialect): Dialect;
+  /** As it came, if it came as 1.0. */
+  rawOf(value: object): Json | undefined;
   json<K extends Shape>(shape: K, value: Shapes[K]): Json;
 }
 
@@ -39,6 +41,7 @@ export function createRaws(): Raws {
         },
       };
     },
+    rawOf: (value) => raws.get(value),
     json: (shape, value) => {
       const raw = typeof value === 'object' && value !== null ? raws.get(value) : undefined;
       if (raw !== undefined) return raw;

@@ -29,6 +29,10 @@ describe('send', () => {
     expect(task.out).toContain('State: COMPLETED\nArtifact: chunks\nText:\nchunk 1\n\n');
     const message = await run(['send', '-a', script.url, '-o', 'json', 'message']);
     expect(jsonOf(message)).toHaveProperty('message.role', 'ROLE_AGENT');
+    const odd = { task: taskOf('COMPLETED', { 'x-unknown': [1] }), 'x-beside': true };
+    const agent = await fakeAgent({ card: { capabilities: {} }, on: { SendMessage: () => ({ result: odd }) } });
+    expect(jsonOf(await run(['send', '-a', agent.url, '-o', 'json', 'hi']))).toEqual(odd);
+    await agent.close();
   });
 
   verifies('A2ACLI_SEND_002', 'waits by default, and with --async comes back long before the task is done', async () => {
