@@ -1,4 +1,4 @@
-import type { CallContext, Dialect, Mutable, Registry, Seq, TraceContext } from '#protocol';
+import type { CallContext, Dialect, Mutable, Operation, Registry, Seq, TraceContext } from '#protocol';
 import { A2AError, isA2AError } from '#protocol';
 import { DEFAULT_BODY_LIMITS, parseJson } from './body.ts';
 import type { Asked } from './exchange.ts';
@@ -71,19 +71,22 @@ function supportedVersions(registry: Registry): readonly string[] {
 export interface Calling {
   readonly dialect: Dialect;
   readonly caller: Caller;
+  readonly operation?: Operation;
 }
+
+const NO_EXTENSIONS: readonly string[] = [];
 
 /** The dialect's own header; the other one, because clients between two versions send either. */
 function extensionsOf(asked: Asked, dialect: Dialect): readonly string[] {
   const own = dialect.traits.extensionsHeader;
   const header =
     (own === undefined ? undefined : asked.header(own.toLowerCase())) ?? asked.header('a2a-extensions') ?? asked.header('x-a2a-extensions');
-  if (header === undefined) return [];
+  if (header === undefined) return NO_EXTENSIONS;
   const uris = header.split(',').map((uri) => uri.trim());
   return [...new Set(uris.filter((uri) => uri !== ''))];
 }
 
-export function contextOf(asked: Asked, { dialect, caller }: Calling, signal: AbortSignal): CallContext {
+export function contextOf(asked: Asked, { dialect, caller, operation }: Calling, signal: AbortSignal): CallContext {
   const { principal, tenant } = caller;
   const ctx: Mutable<CallContext> = { principal, dialect: dialect.id, extensions: extensionsOf(asked, dialect), signal };
   if (tenant !== undefined) ctx.tenant = tenant;
@@ -91,7 +94,8 @@ export function contextOf(asked: Asked, { dialect, caller }: Calling, signal: Ab
   if (idempotencyKey !== undefined && idempotencyKey !== '') ctx.idempotencyKey = idempotencyKey;
   const trace = traceOf(asked);
   if (trace !== undefined) ctx.trace = trace;
-  if (asked.onDelivered !== undefined) ctx.onDelivered = (mark) => asked.onDelivered?.(mark);
+  // Only sends have answers whose delivery matters; what a subscriber holds, thousands hold.
+  if (asked.onDelivered !== undefined && operation !== 'subscribe') ctx.onDelivered = (mark) => asked.onDelivered?.(mark);
   return ctx;
 }
 

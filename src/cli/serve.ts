@@ -8,6 +8,7 @@ import { findAgent } from './agents.ts';
 import type { Command } from './command.ts';
 import { CliError } from './command.ts';
 import { flagLines, parseServeFlags } from './serve-flags.ts';
+import { boundYoungHeap } from './young-heap.ts';
 
 export const serveCommand: Command = {
   name: 'serve',
@@ -34,6 +35,7 @@ Exit codes: 0 stopped as asked, 1 could not serve, 2 wrong call.
 
 async function run(args: readonly string[]): Promise<number> {
   const flags = parseServeFlags(args);
+  boundYoungHeap();
   const settings = await settingsFor(flags);
   const found = await Promise.all(settings.agents.map((given) => findAgent(given, settings)));
   const log = logFor(settings);

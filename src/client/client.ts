@@ -140,6 +140,7 @@ export class A2AClient {
     return {
       service,
       ctx: this.#ctx(options),
+      isFree: options.signal === undefined && (options.totalMs ?? this.#established.calling().totalMs) === undefined,
       // A card that says nothing says no (A2A 1.0.1 §4.4.3).
       streams: this.#established.has('stream') && (this.card === undefined || this.card.capabilities.streaming === true),
       canPoll: this.#established.has('get'),

@@ -1,7 +1,6 @@
 import type { A2AService, Artifact, CallContext, Choice, Message, SendRequest, SendResult, Task, TaskEvent, TaskId } from '#protocol';
 import { getChoicesFromMessage, getTextFromMessage, isInterrupted, isTextPart } from '#protocol';
 import type { CallOptions, Input } from './calls.ts';
-import { NEVER } from './calls.ts';
 import { ClientError } from './errors.ts';
 import { TurnEvents } from './turn-events.ts';
 import { untilRest } from './wait.ts';
@@ -51,6 +50,8 @@ export interface SendHandle extends AsyncIterable<TaskEvent> {
 export interface HandleEnv {
   readonly service: A2AService;
   readonly ctx: CallContext;
+  /** The caller has no signal and no time limit of its own. */
+  readonly isFree: boolean;
   readonly streams: boolean;
   readonly canPoll: boolean;
   readonly explain: (thrown: unknown) => Error;
@@ -74,7 +75,7 @@ export class Handle implements SendHandle {
     this.#prefersStream = prefersStream && env.streams;
     // Composite signals are dear: where the caller has none, ours is enough.
     const { signal } = env.ctx;
-    this.#ctx = { ...env.ctx, signal: signal === NEVER ? this.#leave.signal : AbortSignal.any([signal, this.#leave.signal]) };
+    this.#ctx = { ...env.ctx, signal: env.isFree ? this.#leave.signal : AbortSignal.any([signal, this.#leave.signal]) };
     if ('message' in request) this.#message = request.message;
   }
 

@@ -38,6 +38,7 @@ export function letGo(core: Core, live: Live, why: string): void {
   if (run.callOff !== undefined) {
     run.callOff();
     core.runs.delete(run);
+    core.quotas.remove(live, run);
   }
   run.why = new DOMException(why, 'AbortError');
   run.abort?.abort(run.why);

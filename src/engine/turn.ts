@@ -1,4 +1,4 @@
-import type { Message, Turn } from '#protocol';
+import type { Message, Mutable, Turn } from '#protocol';
 import { A2AError } from '#protocol';
 import type { Core } from './core.ts';
 import { append } from './core.ts';
@@ -19,7 +19,7 @@ interface TurnOf {
 export function makeTurn(core: Core, live: Live, run: Run, { past, sight, conversation }: TurnOf): Turn {
   const { input } = past;
   const answers = [...past.answers];
-  return {
+  const turn: Mutable<Turn> = {
     message: input.message,
     task: sight.task,
     contextId: live.row.contextId,
@@ -34,6 +34,8 @@ export function makeTurn(core: Core, live: Live, run: Run, { past, sight, conver
     ask: (question) => ask(core, live, run, { question, answers }),
     durable: () => core.writer.settled('run'),
   };
+  if (input.trace !== undefined) turn.trace = input.trace;
+  return turn;
 }
 
 interface Asking {
@@ -52,16 +54,17 @@ async function ask(core: Core, live: Live, run: Run, { question, answers }: Aski
   // It got this far: whatever ends the process from here on, this turn is not what kills it each time.
   live.row.attempt = 1;
   append(core, live, statusEvent(core, live, 'TASK_STATE_INPUT_REQUIRED', { message: question }));
-  const answer = waitForAnswer(core, run);
+  const answer = waitForAnswer(core, live, run);
   // The server is going down: the question stands, and whoever answers it after the next start starts the run again.
   if (core.phase === 'closed') letGo(core, live, 'The server is shutting down.');
   return answer;
 }
 
 /** Somebody who waits for a person holds no place among those that work. */
-function waitForAnswer(core: Core, run: Run): Promise<Message> {
+function waitForAnswer(core: Core, live: Live, run: Run): Promise<Message> {
   const signal = signalOf(run);
   run.askedAt = core.ticks();
+  core.quotas.remove(live, run);
   if (run.hasPlace) {
     run.hasPlace = false;
     core.slots.free();
@@ -75,6 +78,7 @@ function waitForAnswer(core: Core, run: Run): Promise<Message> {
       run.startedAt += core.ticks() - run.askedAt;
       run.hasPlace = true;
       core.slots.retake();
+      core.quotas.add(live, run);
       resolve(message);
     };
   });

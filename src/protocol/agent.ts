@@ -4,7 +4,7 @@ import type { ContextId } from './ids.ts';
 import type { Json, Metadata, OneOf } from './json.ts';
 import type { Message } from './message.ts';
 import type { Part } from './parts.ts';
-import type { Principal } from './service.ts';
+import type { Principal, TraceContext } from './service.ts';
 import type { Task } from './task.ts';
 
 /** One message and the run of the agent that answers it. */
@@ -21,6 +21,8 @@ export interface Turn {
   readonly acceptedOutputModes: readonly string[];
   /** Counts from 1; more than 1 only under recovery `retry` or `resume`. */
   readonly attempt: number;
+  /** The caller's trace, for whatever the agent calls in turn. Not known any more after a restart. */
+  readonly trace?: TraceContext;
   /** Fires on cancel, on a timeout and on shutdown. */
   readonly signal: AbortSignal;
   /** Asks the caller without ending the run: the task waits as input-required, and the next message is the answer. */
@@ -73,6 +75,11 @@ export interface Agent {
    * old one made. `resume`: the same, but `turn.task` holds what was made and further text is appended to it.
    */
   readonly recovery: 'resume' | 'retry' | 'fail';
+  /**
+   * `anew`: a message id that comes again is another message, also if nobody got the first answer; only an Idempotency-Key names a
+   * send. For agents whose callers reuse ids by design, as conformance kits do.
+   */
+  readonly repeats?: 'attach' | 'anew';
   run(turn: Turn): AsyncIterable<AgentOutput>;
   /** Makes the state of one caller's conversation, once. If it is disposable, it is disposed of when it has long been unused. */
   open?(contextId: ContextId): Promise<unknown>;

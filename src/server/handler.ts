@@ -1,5 +1,5 @@
 import type { Answer, Asked, Caller } from '#bindings';
-import { askedOf, encodeRetry, responseOf } from '#bindings';
+import { encodeRetry, respondTo } from '#bindings';
 import { headOf, refusal } from './answers.ts';
 import { hasScope, isRefusal, LOCAL, openGate } from './gate.ts';
 import { createGuard } from './guard.ts';
@@ -62,9 +62,9 @@ export function createHandler(options: HandlerOptions): Handler {
       const { route, answer: made } = await visit(asked);
       requests.add([route, String(made.status)]);
       if (log.isOn('debug')) log.debug('request', { method: asked.method, path: asked.path, status: made.status });
-      const tracked = flows.track(made);
+      flows.track(made);
       const extra = guard.headersFor(asked);
-      return extra === undefined ? tracked : { ...tracked, headers: { ...tracked.headers, ...extra } };
+      return extra === undefined ? made : { ...made, headers: { ...made.headers, ...extra } };
     } catch (thrown) {
       log.error('a request failed', thrown, { method: asked.method, path: asked.path });
       return refusal(500, 'something went wrong here');
@@ -72,7 +72,7 @@ export function createHandler(options: HandlerOptions): Handler {
   };
   return {
     answer,
-    fetch: async (request) => responseOf(await answer(askedOf(request))),
+    fetch: (request) => respondTo(request, answer),
     ready: node.ready,
     agents: site.agents,
     close: async () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { suiteNeeding } from '../support/needs.ts';
-import type { Running } from '../support/parley.ts';
+import type { Parley } from '../support/parley.ts';
 import { parleyServe } from '../support/parley.ts';
 import { scratchFolder } from '../support/scratch.ts';
 import type { SdkVersion } from '../support/sdk-server.ts';
@@ -13,8 +13,8 @@ import { fakeAgent, taskOf } from './fake-agent.ts';
 import type { Ran } from './run.ts';
 import { BIN, HOME, jsonOf, run, start } from './run.ts';
 
-let script: Running;
-let demo: Running;
+let script: Parley;
+let demo: Parley;
 const folder = scratchFolder();
 beforeAll(async () => {
   [script, demo] = await Promise.all([parleyServe({ args: ['script', '--memory'] }), parleyServe({ args: ['demo', '--memory'] })]);

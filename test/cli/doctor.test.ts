@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Running } from '../support/parley.ts';
+import type { Parley } from '../support/parley.ts';
 import { parleyServe } from '../support/parley.ts';
 import type { SdkVersion } from '../support/sdk-server.ts';
 import { sdkExpress } from '../support/sdk-server.ts';
@@ -32,7 +32,7 @@ describe('parley doctor', () => {
 });
 
 describe('parley doctor with the healthy', () => {
-  let node: Running;
+  let node: Parley;
   beforeAll(async () => {
     node = await parleyServe({ args: ['script', '--memory'] });
   });

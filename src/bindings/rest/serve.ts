@@ -1,14 +1,15 @@
-import type { A2AService, Dialect, Json, Operation, RestGrammar } from '#protocol';
+import type { A2AService, Dialect, Frame, Json, Operation, RestGrammar, StreamWriter } from '#protocol';
 import { A2AError, isStreamOperation } from '#protocol';
 import { DEFAULT_BODY_LIMITS } from '../body.ts';
 import type { Visit } from '../door.ts';
 import { answerHeaders, checkVersion, errorHeaders, readVisit, requestBytes, requestJson, speaks, toPeer, writeSafely } from '../door.ts';
 import type { Answer, Asked } from '../exchange.ts';
-import { askedOf, responseOf } from '../exchange.ts';
+import { respondTo } from '../exchange.ts';
 import { isMediaType, JSON_TYPE, preferredType } from '../media.ts';
 import type { ServeOptions } from '../options.ts';
 import { callerOf, DEFAULT_ENV, registryOf } from '../options.ts';
 import { pathBelow } from '../path.ts';
+import type { Wrapping } from '../respond.ts';
 import { respond } from '../respond.ts';
 import type { RouteMatch } from './wire.ts';
 import { decodedMembers, matchPath, queryMembers } from './wire.ts';
@@ -27,7 +28,7 @@ interface Exchange {
 
 /** Serves one HTTP+JSON request. Never throws: what goes wrong is answered. */
 export async function serveRest(request: Request, service: A2AService, options: ServeOptions = {}): Promise<Response> {
-  return responseOf(await answerRest(askedOf(request), service, options));
+  return respondTo(request, (asked) => answerRest(asked, service, options));
 }
 
 /** The same for hosts that make no `Request` and `Response`. */
@@ -117,14 +118,30 @@ function wrongType(exchange: Exchange): A2AError {
 async function call(exchange: Exchange, operation: Operation, raw: unknown): Promise<Answer> {
   const { asked, service, options, dialect } = exchange;
   const caller = await callerOf(asked, options);
-  return await respond(
-    { asked, service, options, dialect, caller, operation, raw, env: options.env ?? DEFAULT_ENV },
-    {
-      result: (value, headers) => json(exchange, value ?? {}, { status: 200, headers }), // nothing to say is `{}`, as protobuf's Empty
-      openStream: () => dialect.openStream(undefined),
-      errorFrame: (error) => ({ event: 'error', data: writeSafely(error, (safe) => JSON.stringify(dialect.rest.writeError(safe).body)) }),
-    },
-  );
+  const arrival = { asked, service, options, dialect, caller, operation, raw, env: options.env ?? DEFAULT_ENV };
+  return await respond(arrival, new RestWrapping(exchange));
+}
+
+class RestWrapping implements Wrapping {
+  readonly #exchange: Exchange;
+
+  constructor(exchange: Exchange) {
+    this.#exchange = exchange;
+  }
+
+  /** Nothing to say is `{}`, as protobuf's Empty. */
+  result(value: Json, headers: Record<string, string>): Answer {
+    return json(this.#exchange, value ?? {}, { status: 200, headers });
+  }
+
+  openStream(): StreamWriter {
+    return this.#exchange.dialect.openStream(undefined);
+  }
+
+  errorFrame(error: A2AError): Frame {
+    const { rest } = this.#exchange.dialect;
+    return { event: 'error', data: writeSafely(error, (safe) => JSON.stringify(rest.writeError(safe).body)) };
+  }
 }
 
 function wrongVerb(exchange: Exchange, matches: readonly RouteMatch[]): Answer {

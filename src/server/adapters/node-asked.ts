@@ -10,6 +10,7 @@ export class NodeAsked implements Asked {
   readonly #incoming: IncomingMessage;
   readonly #outgoing: ServerResponse;
   #left: AbortController | undefined;
+  #onClose: (() => void) | undefined;
   /** What is to happen when the answer has gone out whole. */
   delivered: (() => void) | undefined;
 
@@ -30,15 +31,24 @@ export class NodeAsked implements Asked {
   /** Made when somebody wants it: most requests are answered before their caller could leave. */
   get signal(): AbortSignal {
     if (this.#left === undefined) {
-      const left = new AbortController();
-      this.#left = left;
-      const leave = (): void => {
-        if (!this.#outgoing.writableFinished) left.abort();
-      };
-      if (this.#outgoing.destroyed) leave();
-      else this.#outgoing.once('close', leave);
+      this.#left = new AbortController();
+      if (this.#outgoing.destroyed) this.leave();
+      else {
+        this.#onClose = () => this.leave();
+        this.#outgoing.on('close', this.#onClose);
+      }
     }
     return this.#left.signal;
+  }
+
+  /** The answer flows and is told itself when its reader has left, and tells us. */
+  handOver(): void {
+    if (this.#onClose !== undefined) this.#outgoing.off('close', this.#onClose);
+    this.#onClose = undefined;
+  }
+
+  leave(): void {
+    if (!this.#outgoing.writableFinished) this.#left?.abort();
   }
 
   header(name: string): string | undefined {

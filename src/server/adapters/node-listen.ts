@@ -44,6 +44,7 @@ export async function exchange(incoming: IncomingMessage, outgoing: ServerRespon
   const refused = checkHead(incoming, limits.headersMax);
   const answer = refused ?? (await handler.answer(asked));
   const isUnread = isLeftUnread(incoming, answer);
+  if (answer.body !== null && typeof answer.body !== 'string') asked.handOver();
   writeAnswer(outgoing, answer, {
     idleMsMax: limits.streamIdleMsMax,
     isLast: isUnread || refused !== undefined || isLast?.() === true,

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { CARD } from '../../support/card.ts';
 import type { Oidc } from '../../support/oidc.ts';
 import { browse, CLIENT, startOidc } from '../../support/oidc.ts';
-import type { Running } from '../../support/parley.ts';
+import type { Parley } from '../../support/parley.ts';
 import { parleyServe } from '../../support/parley.ts';
 import { scratchFolder } from '../../support/scratch.ts';
 import type { FakeAgent } from '../fake-agent.ts';
@@ -130,7 +130,7 @@ describe('credentials', () => {
 
 describe('login', () => {
   let oidc: Oidc;
-  let script: Running;
+  let script: Parley;
   beforeAll(async () => {
     [oidc, script] = await Promise.all([startOidc(), parleyServe({ args: ['script', '--memory'] })]);
   });

@@ -6,14 +6,14 @@ import type { AgentCard } from '#protocol';
 import { signCard } from '#protocol';
 import { generateSigningKey, joseSigner, publicKeys } from '../../../src/protocol/adapters/jose.ts';
 import { CARD } from '../../support/card.ts';
-import type { Running } from '../../support/parley.ts';
+import type { Parley } from '../../support/parley.ts';
 import { parleyServe } from '../../support/parley.ts';
 import { scratchFolder } from '../../support/scratch.ts';
 import { fakeAgent } from '../fake-agent.ts';
 import { fieldOf, jsonOf, run } from '../run.ts';
 import { verifies } from './requirements.ts';
 
-let node: Running;
+let node: Parley;
 const folder = scratchFolder();
 beforeAll(async () => {
   node = await parleyServe({ args: ['script', 'echo', '--memory'] });

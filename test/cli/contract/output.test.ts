@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect } from 'vitest';
-import type { Running } from '../../support/parley.ts';
+import type { Parley } from '../../support/parley.ts';
 import { parleyServe } from '../../support/parley.ts';
 import { fakeAgent, statusOf, taskOf } from '../fake-agent.ts';
 import { fieldOf, jsonOf, linesOf, run, start } from '../run.ts';
 import { verifies } from './requirements.ts';
 
-let script: Running;
+let script: Parley;
 beforeAll(async () => {
   script = await parleyServe({ args: ['script', '--memory'] });
 });
@@ -69,7 +69,7 @@ describe('output', () => {
     expect(rpc.error.hint).toBe(`list known tasks: parley task list -a ${script.url}; --debug shows what was sent`);
     const wrong = [
       ['task', 'get', '-o', 'json', '-a', script.url],
-      ['send', '-o', 'json', '-a', 'http://127.0.0.1:9', 'hi'],
+      ['send', '-o', 'json', '-a', 'http://127.0.0.1:65000', 'hi'],
       ['send', '-o', 'json', '-a', `${script.url}/nothing.json`, 'hi'],
       ['nonsense', '-o', 'json'],
       ['task', 'gte', '-o', 'json'],
@@ -133,7 +133,7 @@ describe('exit codes', () => {
       [1, 'A2ACLI_ERR_CARD_INVALID', ['card', 'get', '-a', new URL('../../../tsconfig.json', import.meta.url).href]],
       [2, 'A2ACLI_ERR_USAGE', ['send', '-a', script.url]],
       [2, 'A2ACLI_ERR_USAGE', ['send', '-a', script.url, '--timeout', 'soon', 'hi']],
-      [3, 'A2ACLI_ERR_UNREACHABLE', ['send', '-a', 'http://127.0.0.1:9', 'hi']],
+      [3, 'A2ACLI_ERR_UNREACHABLE', ['send', '-a', 'http://127.0.0.1:65000', 'hi']],
       [3, 'A2ACLI_ERR_UNREACHABLE', ['send', '-a', 'http://no-such-host.invalid', 'hi']],
       [3, 'A2ACLI_ERR_CARD_NOT_FOUND', ['send', '-a', `${script.url}/nothing.json`, 'hi']],
       [3, 'A2ACLI_ERR_CARD_NOT_FOUND', ['send', '-a', './no-such-card.json', 'hi']],

@@ -1,15 +1,15 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
-import type { Running } from '../../support/parley.ts';
+import type { Parley } from '../../support/parley.ts';
 import { parleyServe } from '../../support/parley.ts';
 import { scratchFolder } from '../../support/scratch.ts';
 import { fakeAgent, statusOf, taskOf } from '../fake-agent.ts';
 import { fieldOf, HOME, jsonOf, linesOf, run } from '../run.ts';
 import { verifies } from './requirements.ts';
 
-let script: Running;
-let echo: Running;
+let script: Parley;
+let echo: Parley;
 const folder = scratchFolder();
 beforeAll(async () => {
   [script, echo] = await Promise.all([parleyServe({ args: ['script', '--memory'] }), parleyServe({ args: ['echo', '--memory'] })]);

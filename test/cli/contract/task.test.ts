@@ -1,14 +1,14 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
-import type { Running } from '../../support/parley.ts';
+import type { Parley } from '../../support/parley.ts';
 import { parleyServe } from '../../support/parley.ts';
 import { scratchFolder } from '../../support/scratch.ts';
 import { fakeAgent, statusOf, taskOf } from '../fake-agent.ts';
 import { fieldOf, jsonOf, linesOf, run, start } from '../run.ts';
 import { verifies } from './requirements.ts';
 
-let script: Running;
+let script: Parley;
 const folder = scratchFolder();
 beforeAll(async () => {
   script = await parleyServe({ args: ['script', '--memory'] });

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Running } from '../../support/parley.ts';
+import type { Parley } from '../../support/parley.ts';
 import { parleyServe } from '../../support/parley.ts';
 import { scratchFolder } from '../../support/scratch.ts';
 import { sdkExpress } from '../../support/sdk-server.ts';
@@ -10,7 +10,7 @@ import { fakeAgent, taskOf } from '../fake-agent.ts';
 import { HOME, jsonOf, parley, run, start } from '../run.ts';
 import { REQUIREMENTS, verifies } from './requirements.ts';
 
-let script: Running;
+let script: Parley;
 const folder = scratchFolder();
 beforeAll(async () => {
   script = await parleyServe({ args: ['script', '--memory'] });

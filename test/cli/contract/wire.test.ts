@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect } from 'vitest';
-import type { Running } from '../../support/parley.ts';
+import type { Parley } from '../../support/parley.ts';
 import { parleyServe } from '../../support/parley.ts';
 import { sdkExpress } from '../../support/sdk-server.ts';
 import { fakeAgent, taskOf } from '../fake-agent.ts';
 import { fieldOf, jsonOf, run } from '../run.ts';
 import { verifies } from './requirements.ts';
 
-let script: Running;
+let script: Parley;
 beforeAll(async () => {
   script = await parleyServe({ args: ['script', '--memory'] });
 });
