@@ -11,12 +11,15 @@ export interface Server {
   readonly url: string;
   /** From the start of the process to its `ready` line. */
   readonly readyMs: number;
-  residentBytes(): number;
   readonly pid: number;
+  residentBytes(): number;
   stop(): Promise<void>;
+  /** For one that may be too busy to hear that it should stop. */
+  kill(): void;
 }
 
-export type StoreFlags = readonly ['--memory'] | readonly ['--data', string];
+/** Where tasks are kept, and other flags of `parley serve`. */
+export type StoreFlags = readonly ['--memory', ...string[]] | readonly ['--data', string, ...string[]];
 
 const BUILT = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url));
 /** Ends the process when ours has gone, however that happened: by a kill -9 too. */
@@ -27,9 +30,20 @@ const STOP_MS_MAX = 15_000;
 const running = new Set<ChildProcess>();
 const folders = new Set<string>();
 
-/** `parley serve` from the built package; `nodeFlags` as `--cpu-prof` go to its Node. */
-export function startParley(agent: string, store: StoreFlags, nodeFlags: readonly string[] = []): Promise<Server> {
-  return start([...nodeFlags, '--import', TIED, BUILT, 'serve', agent, '--port', '0', '--json', '--log', 'error', ...store]);
+export interface ServeFlags {
+  /** For its Node, as `--cpu-prof`. */
+  readonly node?: readonly string[];
+  readonly serve?: readonly string[];
+}
+
+/** `parley serve` from the built package. */
+export function startParley(
+  agents: string | readonly string[],
+  store: StoreFlags,
+  { node = [], serve = [] }: ServeFlags = {},
+): Promise<Server> {
+  const served = [agents].flat();
+  return start([...node, '--import', TIED, BUILT, 'serve', ...served, '--port', '0', '--json', '--log', 'error', ...store, ...serve]);
 }
 
 /** What stands beside it, from bench/servers. */
@@ -68,8 +82,9 @@ async function start(args: readonly string[]): Promise<Server> {
   return {
     url,
     readyMs: performance.now() - began,
-    residentBytes: () => residentBytes(child),
     pid: child.pid ?? 0,
+    residentBytes: () => residentBytes(child),
+    kill: () => void child.kill('SIGKILL'),
     stop: () => within(STOP_MS_MAX, `the end of ${name}`, stop(child)),
   };
 }

@@ -5,6 +5,7 @@ import { within } from './deadline.ts';
 import { benchClient } from './figures/client.ts';
 import type { Figure, Sizes } from './figures/figure.ts';
 import { FULL, QUICK } from './figures/figure.ts';
+import { benchGate } from './figures/gate.ts';
 import { benchLists } from './figures/lists.ts';
 import { benchDialects, benchSends } from './figures/sends.ts';
 import { benchStart } from './figures/start.ts';
@@ -12,9 +13,25 @@ import { benchStreams } from './figures/streams.ts';
 import { benchSubscribers } from './figures/subscribers.ts';
 import { codecTable, figureTable, machine, writeSection } from './report.ts';
 
+type Measuring = (sizes: Sizes) => Promise<readonly Figure[]>;
+
+/** By the section of docs/benchmarks.md that they are written to. */
+const SECTIONS: Readonly<Record<string, Readonly<Record<string, Measuring>>>> = {
+  server: {
+    sends: benchSends,
+    dialects: benchDialects,
+    streams: benchStreams,
+    subscribers: benchSubscribers,
+    lists: benchLists,
+    start: benchStart,
+  },
+  client: { client: benchClient },
+  gate: { gate: benchGate },
+};
+const NAMES = ['codec', ...Object.values(SECTIONS).flatMap((section) => Object.keys(section))];
 const USAGE = `npm run bench -- [--only NAME,…] [--quick] [--write] [--json]
 
-  --only    some of: codec, sends, dialects, streams, subscribers, lists, start, client (default: all)
+  --only    some of: ${NAMES.join(', ')} (default: all)
   --quick   a small form, to see that everything runs; its figures say little
   --rounds  rounds of each comparison
   --write   puts the tables into docs/benchmarks.md
@@ -22,18 +39,6 @@ const USAGE = `npm run bench -- [--only NAME,…] [--quick] [--write] [--json]
 
 Server figures need the built package: npm run build`;
 
-type Measuring = (sizes: Sizes) => Promise<readonly Figure[]>;
-
-/** In the order of the page. */
-const FIGURES: Readonly<Record<string, Measuring>> = {
-  sends: benchSends,
-  dialects: benchDialects,
-  streams: benchStreams,
-  subscribers: benchSubscribers,
-  lists: benchLists,
-  start: benchStart,
-  client: benchClient,
-};
 const FIGURE_MS_MAX = 240_000;
 
 const { values } = parseArgs({
@@ -53,9 +58,8 @@ await main();
 process.exit();
 
 async function main(): Promise<void> {
-  const names = ['codec', ...Object.keys(FIGURES)];
-  const only = values.only?.split(',') ?? names;
-  const unknown = only.filter((name) => !names.includes(name));
+  const only = values.only?.split(',') ?? NAMES;
+  const unknown = only.filter((name) => !NAMES.includes(name));
   if (values.help || unknown.length > 0) {
     console.error(unknown.length > 0 ? `nothing is called ${unknown.join(', ')}\n\n${USAGE}` : USAGE);
     process.exitCode = unknown.length > 0 ? 2 : 0;
@@ -63,14 +67,15 @@ async function main(): Promise<void> {
   }
   const sizes = sizesOf();
   if (only.includes('codec')) codecs(sizes);
-  const measured: Figure[] = [];
-  for (const [name, measure] of Object.entries(FIGURES)) {
-    if (!only.includes(name)) continue;
-    const figures = await attempt(name, within(FIGURE_MS_MAX, name, measure(sizes)));
-    print(figures);
-    measured.push(...figures);
+  for (const [section, figures] of Object.entries(SECTIONS)) {
+    const measured: Figure[] = [];
+    for (const [name, measure] of Object.entries(figures).filter(([each]) => only.includes(each))) {
+      const found = await attempt(name, within(FIGURE_MS_MAX, name, measure(sizes)));
+      print(found);
+      measured.push(...found);
+    }
+    if (values.write && measured.length > 0) writeSection(section, `${figureTable(measured)}\n\n${machine(sizes.rounds)}`);
   }
-  if (values.write && measured.length > 0) writeSection('server', `${figureTable(measured)}\n\n${machine(sizes.rounds)}`);
 }
 
 function sizesOf(): Sizes {

@@ -44,6 +44,21 @@ const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./server.ts')).serverCommand,
   },
   {
+    name: 'keys',
+    summary: 'Make, list and revoke the API keys of this machine’s nodes',
+    load: async () => (await import('./keys.ts')).keysCommand,
+  },
+  {
+    name: 'audit',
+    summary: 'Show and verify the audit log of a node',
+    load: async () => (await import('./audit.ts')).auditCommand,
+  },
+  {
+    name: 'agents',
+    summary: 'List what can be served on this machine, and how',
+    load: async () => (await import('./list-agents.ts')).agentsCommand,
+  },
+  {
     name: 'push',
     summary: 'See what webhooks have not heard yet, and send it again',
     load: async () => (await import('./push.ts')).pushCommand,
@@ -98,7 +113,7 @@ async function main(given: readonly string[]): Promise<number> {
   return await command.run(rest);
 }
 
-/** `--` ends the flags: what follows may well be called --help. */
+/** After `--` everything belongs to another program, or is text. */
 function wantsHelp(rest: readonly string[]): boolean {
   const end = rest.indexOf('--');
   const flags = end === -1 ? rest : rest.slice(0, end);
@@ -129,5 +144,7 @@ const args = process.argv.slice(2);
 try {
   process.exitCode = await main(args);
 } catch (thrown) {
-  process.exitCode = await printError(thrown, { json: wantsJson(args, process.env), contract: false });
+  // `--json` is a command's own flag, and so is what it means for its errors; `-o json` is the contract's and holds everywhere.
+  const own = args.filter((word) => word !== '--json');
+  process.exitCode = await printError(thrown, { json: wantsJson(own, process.env), contract: false });
 }

@@ -5,7 +5,7 @@ import { adminAnswer } from './admin.ts';
 import { json, refusal, retryAfter, text } from './answers.ts';
 import type { Cards } from './cards.ts';
 import { catalogAnswer } from './catalog.ts';
-import { LOCAL } from './gate.ts';
+import { LOCAL } from './gate/gate.ts';
 import { METRICS_TYPE, type Metrics } from './metrics.ts';
 import type { Place, Route, RouteName } from './routes.ts';
 import type { ServedAgent } from './served.ts';

@@ -15,6 +15,8 @@ import type { Receiver } from '../support/receiver.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { builtIn, eventually, metric, raw, sendBody } from '../support/server.ts';
 import { blocksOf, rawStream } from '../support/sse.ts';
+import { AUTH_CHECKS } from './auth-checks.ts';
+import { RUN_CHECKS } from './run-keys.ts';
 
 /**
  * Every key does something: each check below serves with the key set, by way of a configuration file, and fails if it is ignored. What the
@@ -98,6 +100,7 @@ const deaf = defineAgent({
 });
 
 const CHECKS: Readonly<Record<string, () => Promise<void>>> = {
+  ...RUN_CHECKS,
   agents: () =>
     served({ agents: ['echo', builtIn('script')] }, async ({ handler }) =>
       expect(handler.agents.map(({ name }) => name)).toEqual(['echo', 'script']),
@@ -120,10 +123,6 @@ const CHECKS: Readonly<Record<string, () => Promise<void>>> = {
       expect(readdirSync(join(folder, 'data'))).toContain('tasks.db');
     }),
   memory: () => served({ data: join(folder, 'never'), memory: true }, async () => expect(readdirSync(folder)).not.toContain('never')),
-  auth: async () => {
-    await refuses({ host: '0.0.0.0', auth: false }, '--no-auth is for loopback only');
-    await refuses({ host: '0.0.0.0' }, 'needs authentication');
-  },
   allowedHosts: () =>
     served({ allowedHosts: ['lab.internal'] }, async ({ port }) => {
       const status = async (host: string): Promise<number> =>
@@ -504,12 +503,15 @@ async function atOnce(limits: NonNullable<ParleyConfig['limits']>, most: number)
   );
 }
 
+/** Who may come in: auth-keys.test.ts looks at each. */
+const AUTH_KEYS = Object.keys(AUTH_CHECKS);
+
 /** What shows only after a crash, or in memory and speed: engine-limits.test.ts sees that they arrive. */
 const INSIDE = ['attemptsMax', 'retryMs', 'windowEvents', 'windowBytes', 'tailEvents', 'tailBytes'].map((name) => `limits.${name}`);
 
 describe('a key that is ignored is noticed', () => {
   it('for every key there is', () => {
-    expect([...Object.keys(CHECKS), ...INSIDE].sort()).toEqual(KEYS.map(({ name }) => name).sort());
+    expect([...Object.keys(CHECKS), ...AUTH_KEYS, ...INSIDE].sort()).toEqual(KEYS.map(({ name }) => name).sort());
   });
   for (const [name, check] of Object.entries(CHECKS)) it(name, check);
 });
