@@ -23,9 +23,12 @@ const pages = [
 ].filter((name) => name.endsWith('.md'));
 const blocks = pages.flatMap(blocksOf);
 
+/** A block may start a server and call it many times. */
+const BLOCK_MS = 120_000;
+
 describe('code blocks of the documentation', () => {
   it('are found', () => expect(blocks.length).toBeGreaterThan(8));
-  for (const block of blocks) it(`${block.page}:${block.line} (${block.language})`, () => check(block));
+  for (const block of blocks) it(`${block.page}:${block.line} (${block.language})`, () => check(block), BLOCK_MS);
 });
 
 describe('links between pages', () => {

@@ -12,6 +12,7 @@ export * from './agent.ts';
 export * from './audit.ts';
 export * from './canonical-json.ts';
 export * from './card.ts';
+export { type CardProblem, cardProblems } from './card-check.ts';
 export * from './choices.ts';
 export * from './dialects/dialect.ts';
 export * from './dialects/fallback.ts';
