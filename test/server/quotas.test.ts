@@ -3,7 +3,7 @@ import type { Gate } from '#server';
 import { eventually, handlerOf, jsonRequest, sendBody } from '../support/server.ts';
 
 const BASE = 'http://localhost';
-const gate: Gate = (asked) => ({ principal: { id: asked.header('authorization') ?? 'local', scopes: [] } });
+const gate: Gate = (asked) => ({ principal: { id: asked.header('authorization') ?? 'local', scopes: ['tasks:*'] } });
 const quotaOf = (id: string) => (id === 'local' ? undefined : { runningTasksMax: 2, streamsMax: 1 });
 const from = (who: string) => ({ Authorization: who });
 
