@@ -11,12 +11,15 @@ export interface Server {
   readonly url: string;
   /** From the start of the process to its `ready` line. */
   readonly readyMs: number;
-  residentBytes(): number;
   readonly pid: number;
+  residentBytes(): number;
   stop(): Promise<void>;
+  /** For one that may be too busy to hear that it should stop. */
+  kill(): void;
 }
 
-export type StoreFlags = readonly ['--memory'] | readonly ['--data', string];
+/** Where tasks are kept, and other flags of `parley serve`. */
+export type StoreFlags = readonly ['--memory', ...string[]] | readonly ['--data', string, ...string[]];
 
 const BUILT = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url));
 /** Ends the process when ours has gone, however that happened: by a kill -9 too. */
@@ -79,8 +82,9 @@ async function start(args: readonly string[]): Promise<Server> {
   return {
     url,
     readyMs: performance.now() - began,
-    residentBytes: () => residentBytes(child),
     pid: child.pid ?? 0,
+    residentBytes: () => residentBytes(child),
+    kill: () => void child.kill('SIGKILL'),
     stop: () => within(STOP_MS_MAX, `the end of ${name}`, stop(child)),
   };
 }

@@ -8,6 +8,7 @@ export interface Load {
   readonly body: string;
   /** `A2A-Version`, if the dialect has one. */
   readonly version?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
   readonly connections: number;
   readonly ms: number;
 }
@@ -28,10 +29,11 @@ export function nextId(): string {
  * A client that costs little: raw sockets, one request under way on each, bytes made beforehand, answers told by their length. What it
  * saves goes to the server, which shares the machine with it.
  */
-export async function requestsPerSecond({ url, body, version: named, connections, ms }: Load): Promise<number> {
+export async function requestsPerSecond({ url, body, version: named, headers = {}, connections, ms }: Load): Promise<number> {
   const { hostname, port, pathname } = new URL(url);
   const version = named === undefined ? '' : `A2A-Version: ${named}\r\n`;
-  const head = `POST ${pathname} HTTP/1.1\r\nHost: ${hostname}:${port}\r\nContent-Type: application/json\r\n${version}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n`;
+  const more = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  const head = `POST ${pathname} HTTP/1.1\r\nHost: ${hostname}:${port}\r\nContent-Type: application/json\r\n${version}${more.join('')}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n`;
   const sockets: Socket[] = [];
   const began = performance.now();
   const callers = Array.from({ length: connections }, () => {
@@ -73,6 +75,37 @@ function callUntil(socket: Socket, request: Buffer, until: number): Promise<numb
       else resolve(done);
     });
   });
+}
+
+export interface Caller {
+  get(path: string): Promise<{ readonly ms: number; readonly body: string }>;
+  close(): void;
+}
+
+/** One connection that asks, waits, and says how long that took: what `fetch` adds to a millisecond is not measured along. */
+export async function openCaller(url: string): Promise<Caller> {
+  const { host, port } = new URL(url);
+  const socket = connect({ port: Number(port), host: '127.0.0.1', noDelay: true });
+  await new Promise((resolve, reject) => socket.once('connect', resolve).once('error', reject));
+  const get: Caller['get'] = (path) =>
+    new Promise((resolve, reject) => {
+      const began = performance.now();
+      const pieces: Buffer[] = [];
+      let [length, seen]: [number | undefined, number] = [undefined, 0];
+      const take = (piece: Buffer): void => {
+        pieces.push(piece);
+        seen += piece.length;
+        length ??= lengthOf(Buffer.concat(pieces));
+        if (length === undefined || seen < length) return;
+        const ms = performance.now() - began;
+        socket.off('data', take).off('close', reject);
+        const answer = Buffer.concat(pieces).toString('utf8');
+        resolve({ ms, body: answer.slice(answer.indexOf('\r\n\r\n') + BLANK.length) });
+      };
+      socket.on('data', take).once('close', reject);
+      socket.write(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+    });
+  return { get, close: () => socket.destroy() };
 }
 
 const OK = Buffer.from('HTTP/1.1 200');

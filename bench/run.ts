@@ -5,6 +5,7 @@ import { within } from './deadline.ts';
 import { benchClient } from './figures/client.ts';
 import type { Figure, Sizes } from './figures/figure.ts';
 import { FULL, QUICK } from './figures/figure.ts';
+import { benchGate } from './figures/gate.ts';
 import { benchLists } from './figures/lists.ts';
 import { benchDialects, benchSends } from './figures/sends.ts';
 import { benchStart } from './figures/start.ts';
@@ -25,6 +26,7 @@ const SECTIONS: Readonly<Record<string, Readonly<Record<string, Measuring>>>> = 
     start: benchStart,
   },
   client: { client: benchClient },
+  gate: { gate: benchGate },
 };
 const NAMES = ['codec', ...Object.values(SECTIONS).flatMap((section) => Object.keys(section))];
 const USAGE = `npm run bench -- [--only NAME,…] [--quick] [--write] [--json]

@@ -44,8 +44,8 @@ interface Clients {
   readonly sdk: Client;
 }
 
-async function clientsOf({ url }: Server, agent: string): Promise<Clients> {
-  const base = `${url}/agents/${agent}`;
+async function clientsOf({ url }: Server): Promise<Clients> {
+  const base = url;
   const factory = new ClientFactory({ transports: [new JsonRpcTransportFactory()], cardResolver: new DefaultAgentCardResolver() });
   return { url: `${base}/a2a`, ours: await A2AClient.connect(base), sdk: await factory.createFromUrl(`${base}/`) };
 }
@@ -105,8 +105,8 @@ const STREAMS: Readonly<Record<Side, (clients: Clients, text: string) => Promise
 };
 
 export async function benchClient({ rounds, ms }: Sizes): Promise<readonly Figure[]> {
-  const server = await startParley(['echo', 'script'], ['--memory']);
-  const [echo, script] = [await clientsOf(server, 'echo'), await clientsOf(server, 'script')];
+  const servers = [await startParley('echo', ['--memory']), await startParley('script', ['--memory'])] as const;
+  const [echo, script] = [await clientsOf(servers[0]), await clientsOf(servers[1])];
   const sends = await inTurns(rounds, (side) => sampled(() => repeatedly(() => SENDS[side](echo), ms)));
   const streams = await inTurns(rounds, (side) =>
     sampled(async () => {
@@ -115,7 +115,7 @@ export async function benchClient({ rounds, ms }: Sizes): Promise<readonly Figur
       return seen;
     }),
   );
-  await server.stop();
+  for (const server of servers) await server.stop();
   return [
     ...figuresOf(`client: sends, ${AT_ONCE} at once`, sends, [
       ['fetch', 'bare fetch', '≥ 0.9'],

@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import { openSqliteStore } from '../../src/engine/adapters/sqlite.ts';
-import type { Server } from '../children.ts';
 import { newFolder, removeFolder, startParley } from '../children.ts';
 import { within } from '../deadline.ts';
 import { fill } from '../filled.ts';
+import type { Caller } from '../load.ts';
+import { openCaller } from '../load.ts';
 import { percentile } from '../measure.ts';
 import type { Figure, Sizes } from './figure.ts';
 import { count } from './figure.ts';
@@ -27,15 +28,17 @@ export async function benchLists({ listed }: Sizes): Promise<readonly Figure[]> 
   await within(FILL_MS_MAX, `writing ${listed} tasks`, fill(store, listed, 1));
   await store.close();
   const server = await startParley('echo', ['--data', folder]);
-  const far = await within(WALK_MS_MAX, `walking to page ${FAR}`, tokenOf(server, FAR));
+  const caller = await openCaller(server.url);
+  const far = await within(WALK_MS_MAX, `walking to page ${FAR}`, tokenOf(caller, FAR));
   const [first, last]: [number[], number[]] = [[], []];
   const inTurn = async (): Promise<void> => {
     for (let round = 0; round < ASKED; round += 1) {
-      first.push((await pageOf(server, '')).ms);
-      last.push((await pageOf(server, far)).ms);
+      first.push((await pageOf(caller, '')).ms);
+      last.push((await pageOf(caller, far)).ms);
     }
   };
   await within(WALK_MS_MAX, 'asking for pages', inTurn());
+  caller.close();
   await server.stop();
   removeFolder(folder);
   return [
@@ -54,22 +57,19 @@ export async function benchLists({ listed }: Sizes): Promise<readonly Figure[]> 
   ];
 }
 
-async function tokenOf(server: Server, page: number): Promise<string> {
+async function tokenOf(caller: Caller, page: number): Promise<string> {
   let token = '';
   for (let at = 1; at < page; at += 1) {
-    const { listed } = await pageOf(server, token);
+    const { listed } = await pageOf(caller, token);
     token = listed.nextPageToken;
     if (token === '') throw new Error(`the list ends at page ${at}`);
   }
   return token;
 }
 
-async function pageOf({ url }: Server, token: string): Promise<{ readonly ms: number; readonly listed: Listed }> {
-  const began = performance.now();
-  const response = await fetch(`${url}/tasks?pageSize=${PAGE}${token === '' ? '' : `&pageToken=${encodeURIComponent(token)}`}`);
-  const text = await response.text();
-  const ms = performance.now() - began;
-  const listed = JSON.parse(text) as Listed;
-  if (listed.tasks?.length !== PAGE) throw new Error(`not a page of ${PAGE}: ${text.slice(0, 500)}`);
+async function pageOf(caller: Caller, token: string): Promise<{ readonly ms: number; readonly listed: Listed }> {
+  const { ms, body } = await caller.get(`/tasks?pageSize=${PAGE}${token === '' ? '' : `&pageToken=${encodeURIComponent(token)}`}`);
+  const listed = JSON.parse(body) as Listed;
+  if (listed.tasks?.length !== PAGE) throw new Error(`not a page of ${PAGE}: ${body.slice(0, 500)}`);
   return { ms, listed };
 }

@@ -10,7 +10,7 @@ import { count } from './figure.ts';
 const CONNECTIONS = 32;
 
 /** A small message in a dialect's own words. */
-function sendIn(id: string): Pick<Load, 'body' | 'version'> {
+export function sendIn(id: string): Pick<Load, 'body' | 'version'> {
   const dialect = createRegistry(DIALECTS).byId(id);
   if (dialect === undefined) throw new Error(`no dialect ${id}`);
   const text = 'Add a health check endpoint to the service';

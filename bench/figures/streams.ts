@@ -12,6 +12,7 @@ interface Streamed {
 }
 
 const STREAM_MS_MAX = 120_000;
+const SDK_MS_MAX = 60_000;
 const DATA_LINE = Buffer.from('data: ');
 const LAST_QUARTER = 4;
 
@@ -72,10 +73,13 @@ async function besideOf(lengths: readonly number[]): Promise<Figure> {
   const sdk = await startBeside('sdk');
   const beside: string[] = [];
   for (const chunks of lengths) {
-    const { perSecond } = await within(STREAM_MS_MAX, `the SDK’s stream of ${chunks} chunks`, streamOnce(`${sdk.url}/`, chunks));
-    beside.push(`${count(chunks)} chunks: ${count(perSecond)}/s`);
+    // It rewrites the task for each chunk: on a busy machine one of 4,000 can take minutes, and that is an answer too.
+    const streamed = await within(SDK_MS_MAX, 'the SDK’s stream', streamOnce(`${sdk.url}/`, chunks)).catch(() => undefined);
+    const rate = streamed === undefined ? `not done in ${SDK_MS_MAX / 1000} s` : `${count(streamed.perSecond)}/s`;
+    beside.push(`${count(chunks)} chunks: ${rate}`);
+    if (streamed === undefined) break;
   }
-  await sdk.stop();
+  sdk.kill();
   return { what: 'one stream, the SDK, in memory', value: beside.join(', '), beside: '', goal: '' };
 }
 

@@ -12,6 +12,8 @@ export interface Asked {
   readonly path: string;
   /** What follows the question mark; empty if nothing does. */
   readonly query: string;
+  /** Where it came from, as far as the host knows. */
+  readonly peer?: Peer | undefined;
   /** Fires when the caller has left. */
   readonly signal: AbortSignal;
   /** By its name in lower case. */
@@ -22,6 +24,21 @@ export interface Asked {
   leave?(): void;
   /** As in `CallContext`: a host that can tell when its answer has gone out gives this. */
   onDelivered?(mark: () => void): void;
+}
+
+/** The other end of the connection. */
+export interface Peer {
+  /** Its address; behind a proxy that is trusted, the one that the proxy names. */
+  readonly address?: string | undefined;
+  /** What it has proven by a certificate that our authority has signed. */
+  readonly certificate?: PeerCertificate | undefined;
+}
+
+export interface PeerCertificate {
+  /** Subject alternative names with their kind, as `URI:spiffe://example.org/agent`. */
+  readonly names: readonly string[];
+  /** SHA-256 of the certificate in base64url, as `cnf` of RFC 8705 has it. */
+  readonly thumbprint: string;
 }
 
 /** What is answered to it. */

@@ -27,6 +27,16 @@ const COMMANDS: readonly Entry[] = [
   },
   { name: 'mcp', summary: 'Offer agents as tools to MCP hosts', load: async () => (await import('./mcp.ts')).mcpCommand },
   {
+    name: 'keys',
+    summary: 'Make, list and revoke the API keys of this machine’s nodes',
+    load: async () => (await import('./keys.ts')).keysCommand,
+  },
+  {
+    name: 'audit',
+    summary: 'Show and verify the audit log of a node',
+    load: async () => (await import('./audit.ts')).auditCommand,
+  },
+  {
     name: 'push',
     summary: 'See what webhooks have not heard yet, and send it again',
     load: async () => (await import('./push.ts')).pushCommand,

@@ -104,10 +104,31 @@ function isEmpty({ default: value }: Key): boolean {
   return Array.isArray(value) && value.length === 0;
 }
 
+const WORDS: Readonly<Record<string, string>> = {
+  url: 'URL',
+  data: 'DIR',
+  host: 'ADDRESS',
+  allowedHosts: 'NAME',
+  allowedOrigins: 'ORIGIN',
+  allowedTargets: 'TARGET',
+  authFolder: 'DIR',
+  trustedProxies: 'ADDRESS',
+  socket: 'PATH',
+  'tls.cert': 'FILE',
+  'tls.key': 'FILE',
+  'tls.ca': 'FILE',
+  'tls.clients': 'NAME',
+  'tls.scopes': 'SCOPE',
+  'jwt.issuer': 'URL',
+  'jwt.audience': 'NAME',
+  'jwt.algorithms': 'NAME',
+  'jwt.jwksUrl': 'URL',
+  'jwt.tenantClaim': 'CLAIM',
+  'jwt.scopes': 'SCOPE',
+};
+
 function wordFor({ name, type }: Key): string {
   if (type.kind === 'number') return 'N';
   if (type.kind === 'text' && type.oneOf !== undefined) return type.oneOf.join('|');
-  return (
-    { url: 'URL', data: 'DIR', host: 'ADDRESS', allowedHosts: 'NAME', allowedOrigins: 'ORIGIN', allowedTargets: 'TARGET' }[name] ?? 'TEXT'
-  );
+  return WORDS[name] ?? 'TEXT';
 }

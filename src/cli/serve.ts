@@ -1,8 +1,8 @@
 import type { AgentLike, McpMount, Settings } from '#server';
 import { ConfigError, resolveConfig } from '#server';
 import { loadConfigFile } from '../server/adapters/config-file.ts';
-import type { Served } from '../server/adapters/node.ts';
-import type { Configured, FoundAgent } from '../server/adapters/node-settings.ts';
+import type { NodeToken } from '../server/adapters/node-secrets.ts';
+import type { Configured, FoundAgent, ServedConfigured } from '../server/adapters/node-settings.ts';
 import { logFor, serveConfigured } from '../server/adapters/node-settings.ts';
 import { findAgent } from './agents.ts';
 import type { Command } from './command.ts';
@@ -24,6 +24,8 @@ Options:
 ${flagLines().join('\n')}
 
 A flag wins over the environment (PARLEY_*, PORT), that over the file, that over the default. Logs go to standard error.
+On loopback an agent that runs no commands is open to this machine; whatever else is served asks its callers who they are. Keys for
+them are made by parley keys create NAME. docs/security.md has the whole of it.
 SIGTERM and Ctrl-C let what runs end, within 10 seconds, and exit with 0.
 
 Example:
@@ -82,7 +84,7 @@ export async function settingsFor({ settings, config }: ReturnType<typeof parseS
   }
 }
 
-async function start(found: readonly FoundAgent[], settings: Settings, configured: Configured): Promise<Served> {
+async function start(found: readonly FoundAgent[], settings: Settings, configured: Configured): Promise<ServedConfigured> {
   try {
     return await serveConfigured(found, settings, configured);
   } catch (thrown) {
@@ -94,26 +96,41 @@ async function start(found: readonly FoundAgent[], settings: Settings, configure
   }
 }
 
-function say(json: boolean, { url, handler }: Served, settings: Settings): void {
+function say(json: boolean, served: ServedConfigured, settings: Settings): void {
+  const { url, handler, token, isOpen } = served;
   const names = handler.agents.map(({ name }) => name);
   if (json) {
-    process.stdout.write(`${JSON.stringify({ event: 'ready', url, agents: names })}\n`);
+    const auth = isOpen ? {} : { auth: true, ...(token === undefined ? {} : { tokenFile: token.path }) };
+    process.stdout.write(`${JSON.stringify({ event: 'ready', url, agents: names, ...auth })}\n`);
     return;
   }
-  const hello = '{"message":{"messageId":"1","role":"ROLE_USER","parts":[{"text":"hello"}]}}';
   process.stdout.write(
-    [
-      `Parley serves ${names.join(', ')} at ${settings.url ?? url}`,
-      '',
-      'Try, in another terminal:',
-      `  curl ${url}/.well-known/agent-card.json`,
-      `  curl ${url}/message:send -H 'Content-Type: application/json' -d '${hello}'`,
-      `  curl -N ${url}/message:stream -H 'Content-Type: application/json' -d '${hello}'`,
-      '',
-      'Stop with Ctrl-C.',
-      '',
-    ].join('\n'),
+    `Parley serves ${names.join(', ')} at ${settings.url ?? url}\n\n${tokenWords(token)}${tryWords(served, settings)}Stop with Ctrl-C.\n`,
   );
+}
+
+/** The one time that it is shown: from then on it is read from its file. */
+function tokenWords(token: NodeToken | undefined): string {
+  if (token === undefined) return '';
+  const made = token.isNew ? `A token was made for this machine. It is shown only now:\n  ${token.token}\n` : '';
+  return `${made}Callers need the token in ${token.path}, which parley’s own commands read by themselves.\n\n`;
+}
+
+function tryWords({ url, token, isOpen }: ServedConfigured, settings: Settings): string {
+  const hello = '{"message":{"messageId":"1","role":"ROLE_USER","parts":[{"text":"hello"}]}}';
+  const { socket, tls } = settings;
+  const base = socket === undefined ? url : 'http://localhost';
+  const curl = `curl${socket === undefined ? '' : ` --unix-socket ${socket}`}${tls.cert === undefined ? '' : ` --cacert ${tls.cert}`}`;
+  const credential = token === undefined ? '$KEY' : `$(cat ${token.path})`;
+  const auth = isOpen ? '' : ` -H "Authorization: Bearer ${credential}"`;
+  return [
+    'Try, in another terminal:',
+    `  ${curl} ${base}/.well-known/agent-card.json`,
+    `  ${curl} ${base}/message:send${auth} -H 'Content-Type: application/json' -d '${hello}'`,
+    `  ${curl} -N ${base}/message:stream${auth} -H 'Content-Type: application/json' -d '${hello}'`,
+    '',
+    '',
+  ].join('\n');
 }
 
 /** A terminal sends Ctrl-C to everybody who runs in it, and those above pass it on: what follows at once is the same signal. */

@@ -3,7 +3,7 @@ import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 
 /**
  * V8 lets the space of its youngest objects grow to 2 × 32 MiB under load and never gives it back: as much as five thousand streams that
- * wait. A quarter of it is as quick for what a server does (docs/benchmarks.md).
+ * wait. docs/benchmarks.md has what was seen of the price.
  */
 const YOUNG_BYTES = 16 * 2 ** 20;
 

@@ -16,7 +16,7 @@ export { A2AClient } from './client.ts';
 export type { FoundAgentCard } from './connect.ts';
 export { findAgentCard } from './connect.ts';
 export type { ClientErrorDetails, ClientErrorKind } from './errors.ts';
-export { CLIENT_ERROR_KINDS, ClientError, isClientError } from './errors.ts';
+export { CLIENT_ERRORS, ClientError, isClientError } from './errors.ts';
 export { explain } from './explain.ts';
 export type { FunctionOptions, OnChunk, OnStatus } from './functions.ts';
 export { cancelTask, fetchAgentCard, getTask, listTasks, sendMessage, sendStreamingMessage } from './functions.ts';

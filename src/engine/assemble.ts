@@ -1,5 +1,5 @@
 import type { Dialect, DialectId } from '#protocol';
-import { createRegistry, DIALECTS, isTerminal, LET_GO, randomIds, systemClock } from '#protocol';
+import { createRegistry, DIALECTS, LET_GO, randomIds, systemClock } from '#protocol';
 import { createContexts } from './contexts.ts';
 import type { Core } from './core.ts';
 import { dropIfIdle } from './core.ts';
@@ -8,6 +8,7 @@ import type { Live, Unsaved } from './live.ts';
 import { wakeAll } from './live.ts';
 import type { EngineOptions } from './options.ts';
 import { createOutbox } from './outbox/outbox.ts';
+import { progressOf } from './outbox/progress.ts';
 import type { Outbox } from './outbox/webhooks.ts';
 import type { TaskKey } from './ports.ts';
 import { createQuotas } from './quotas.ts';
@@ -97,11 +98,8 @@ export function assemble(options: EngineOptions): Assembled {
 
 /** What is durable now may be for webhooks: a new one, or events for those that are there. */
 function noteWebhooks(outbox: Outbox, live: Live, saved: Unsaved): void {
-  const { row, committed } = live;
-  // The row runs ahead of the disk: that the task is finished counts when its end is durable.
-  const progress = { last: committed, isFinished: committed === row.last && isTerminal(row.state) };
-  for (const write of saved.beside) if (write.kind === 'outbox') outbox.opened(write.row, row, progress);
-  if (saved.entries.length > 0) outbox.committed(row.key, progress);
+  for (const write of saved.beside) if (write.kind === 'outbox') outbox.opened(write.row, live.row, progressOf(live));
+  if (saved.entries.length > 0 && outbox.watches(live.row.key)) outbox.committed(live.row.key, progressOf(live));
 }
 
 /** A dialect that nobody knows behaves as the first one, A2A 1.0. */

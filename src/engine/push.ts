@@ -1,5 +1,5 @@
 import type { DialectId, PushConfig, PushListRequest, PushPage, PushService, Seq, TaskId, TenantId } from '#protocol';
-import { A2AError, isTerminal, pushConfigId } from '#protocol';
+import { A2AError, pushConfigId } from '#protocol';
 import type { Call, Served } from './call.ts';
 import type { Core } from './core.ts';
 import { agentOf } from './core.ts';
@@ -7,6 +7,7 @@ import type { Asked } from './find.ts';
 import { withTask } from './find.ts';
 import type { Live } from './live.ts';
 import { aboutPush } from './outbox/compose.ts';
+import { progressOf } from './outbox/progress.ts';
 import type { Owner, PushRow, Write } from './ports.ts';
 import { openToken, sealToken } from './tokens.ts';
 
@@ -102,9 +103,7 @@ async function keep(core: Core, live: Live, push: PreparedPush): Promise<void> {
   const writes = inlinePush(core, live, { push, after: live.row.last });
   for (const write of writes) core.writer.add(write);
   await core.writer.settled();
-  const { row, committed } = live;
-  const progress = { last: committed, isFinished: committed === row.last && isTerminal(row.state) };
-  for (const write of writes) if (write.kind === 'outbox') core.outbox.opened(write.row, row, progress);
+  for (const write of writes) if (write.kind === 'outbox') core.outbox.opened(write.row, live.row, progressOf(live));
 }
 
 interface Preparing {

@@ -87,6 +87,8 @@ export interface Agent {
    * old one made. `resume`: the same, but `turn.task` holds what was made and further text is appended to it.
    */
   readonly recovery: 'resume' | 'retry' | 'fail';
+  /** It starts programs on this machine. Such an agent is never served to callers who have not shown who they are. */
+  readonly runsCommands?: boolean;
   /**
    * `anew`: a message id that comes again is another message, also if nobody got the first answer; only an Idempotency-Key names a
    * send. For agents whose callers reuse ids by design, as conformance kits do.

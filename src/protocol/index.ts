@@ -9,6 +9,7 @@
  */
 export * from './admin.ts';
 export * from './agent.ts';
+export * from './audit.ts';
 export * from './canonical-json.ts';
 export * from './card.ts';
 export * from './choices.ts';

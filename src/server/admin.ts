@@ -12,6 +12,7 @@ export async function adminAnswer(asked: Asked, path: string, admin: AdminServic
     const query = new URLSearchParams(asked.query);
     const deliveries = deliveryRoutes(admin, path, query);
     if (deliveries !== undefined) return await runOne(deliveries, asked);
+    if (path === '/audit') return await runOne(auditRoutes(admin, query), asked);
     const match = /^\/tasks(?:\/([^/]+?)(?:\/(events)|:(retry))?)?$/.exec(path);
     if (match === null) return refusal(404, 'nothing is served at this path');
     const [, name, events, retry] = match;
@@ -27,6 +28,16 @@ async function runOne(routes: Routes, { method }: Asked): Promise<Answer> {
   if (run !== undefined) return run();
   const methods = Object.keys(routes).join(', ');
   return refusal(405, `use ${methods} here`, { Allow: methods });
+}
+
+function auditRoutes(admin: AdminService, query: URLSearchParams): Routes {
+  return {
+    GET: async () => {
+      if (admin.audit === undefined) throw new A2AError('UNSUPPORTED_OPERATION', 'no audit log is kept here');
+      const [after, limit] = [numberIn(query, 'after'), numberIn(query, 'limit')];
+      return shown(await admin.audit({ ...(after === undefined ? {} : { after }), ...(limit === undefined ? {} : { limit }) }));
+    },
+  };
 }
 
 interface Wanted {

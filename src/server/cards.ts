@@ -2,6 +2,7 @@ import type { Answer, Asked } from '#bindings';
 import type { AgentCard, CardSigner } from '#protocol';
 import { interfacesFor, negotiateCard, signCard, writeCard } from '#protocol';
 import { errorAnswer } from './answers.ts';
+import type { Enforced } from './gate/enforced.ts';
 
 export interface CardsOptions {
   /** `strict` serves pure 1.0; `superset` is read by clients of every version. */
@@ -11,6 +12,8 @@ export interface CardsOptions {
   readonly changed: Date;
   /** Signs what is served, as it is served. */
   readonly signer?: CardSigner | undefined;
+  /** What the gate asks for, which is what the cards say. */
+  readonly enforced: Enforced;
 }
 
 export interface CardRequest {
@@ -35,7 +38,7 @@ interface Written {
 const KEPT_MAX = 256;
 
 /** Cards as they are served: written once for each base and shape, with the tag of exactly these bytes (reference/protocol §3.11). */
-export function createCards({ form, ageMsMax, changed, signer }: CardsOptions): Cards {
+export function createCards({ form, ageMsMax, changed, enforced, signer }: CardsOptions): Cards {
   const kept = new Map<string, Promise<Written>>();
   const completed = new WeakMap<AgentCard, Map<string, AgentCard>>();
   const lastModified = changed.toUTCString();
@@ -43,7 +46,7 @@ export function createCards({ form, ageMsMax, changed, signer }: CardsOptions): 
   const cardAt = (card: AgentCard, base: string): AgentCard => {
     const known = completed.get(card) ?? new Map<string, AgentCard>();
     completed.set(card, known);
-    const complete = known.get(base) ?? { ...card, supportedInterfaces: interfacesFor(base) };
+    const complete = known.get(base) ?? { ...enforced.card(card), supportedInterfaces: interfacesFor(base) };
     if (known.size < KEPT_MAX) known.set(base, complete);
     return complete;
   };

@@ -2,6 +2,7 @@ import type { Answer } from '#bindings';
 import type { Engine } from '#engine';
 import type { Mutable } from '#protocol';
 import { refusal, retryAfter } from './answers.ts';
+import type { Audit } from './audit/audit.ts';
 import type { ServerLimits } from './limits.ts';
 import type { Log } from './log.ts';
 import type { HandlerOptions } from './options.ts';
@@ -29,13 +30,14 @@ export interface Living {
   readonly agents: readonly Mutable<ServedAgent>[];
   readonly log: Log;
   readonly limits: ServerLimits;
+  readonly audit: Audit;
   readonly tracing: Tracing;
 }
 
 /** What is left of the time to stop when runs have had theirs: for answers to go out, and for the store to close. */
 const CLOSING_MS = 2000;
 
-export function startLife({ options, engine, agents, log, limits, tracing }: Living): Life {
+export function startLife({ options, engine, agents, log, limits, tracing, audit }: Living): Life {
   let phase: ReturnType<Site['phase']> = 'starting';
   const start = async (): Promise<void> => {
     const otel = options.otel === false ? undefined : (options.otel ?? (await loadOtel()));
@@ -72,6 +74,7 @@ export function startLife({ options, engine, agents, log, limits, tracing }: Liv
       await ready.catch(() => undefined); // a node that did not start has nothing to stop
       await engine?.stop({ ms: Math.max(0, limits.drainMsMax - CLOSING_MS) });
       await options.store?.close();
+      await audit.close();
     },
   };
 }

@@ -1,7 +1,9 @@
 import type { Answer, Caller } from '#bindings';
 import type { Blobs, EngineLimits, Store } from '#engine';
 import type { CardSigner } from '#protocol';
-import type { Gate } from './gate.ts';
+import type { AuditLog } from './audit/audit.ts';
+import type { Authenticator } from './gate/authenticator.ts';
+import type { Gate } from './gate/gate.ts';
 import type { GuardOptions } from './guard.ts';
 import type { ServerLimits } from './limits.ts';
 import type { Log } from './log.ts';
@@ -27,8 +29,12 @@ export interface ServingOptions extends GuardOptions {
   readonly limits?: Partial<ServerLimits & EngineLimits>;
   /** What one principal may have at once, by its id. Default: as much as there is room for. */
   readonly quotaOf?: (principal: string) => Quota | undefined;
-  /** Who may call. Default: whoever reaches the socket is the principal `local`. */
+  /** How callers show who they are; any one will do, and the cards say so. Default: whoever reaches the socket is the principal `local`. */
+  readonly auth?: readonly Authenticator[];
+  /** In place of `auth`, your own: who is calling, or a refusal. The cards then say of it what the agents' own cards say. */
   readonly gate?: Gate;
+  /** Where it is written down who was refused, and who changed what. It is closed with the server. */
+  readonly audit?: AuditLog;
   /** `strict` serves cards of pure 1.0. */
   readonly card?: 'superset' | 'strict';
   /** The domain in whose name the agents stand in the catalog. */

@@ -54,7 +54,7 @@ describe('a receiver', () => {
     await gone.close();
     const server = await node();
     await start(server, gone.url);
-    await eventually(async () => (await deliveries(server))[0]?.attempts === 1);
+    await eventually(async () => (await deliveries(server))[0]?.attempts === 1, 10_000);
     expect((await deliveries(server))[0]).toMatchObject({
       state: 'open',
       pending: 3,
@@ -84,25 +84,32 @@ describe('a receiver', () => {
     const server = await node();
     const hook = await receiver();
     await start(server, hook.url.replace('http:', 'https:'));
-    await eventually(async () => (await deliveries(server))[0]?.attempts === 1);
+    await eventually(async () => (await deliveries(server))[0]?.attempts === 1, 10_000);
     expect((await deliveries(server))[0]).toMatchObject({ state: 'open', pending: 3 });
     expect(hook.hits).toEqual([]);
   });
 
-  it('W2: that does not answer is given up in time, and holds up no other', async () => {
-    const server = await node({ args: ['--memory', '--limit', 'webhookMsMax=400'] });
-    const tarpits = await Promise.all(Array.from({ length: 20 }, () => receiver(() => undefined)));
+  it('W2: that does not answer holds up no other', async () => {
+    const server = await node({ args: ['--memory', '--limit', 'webhookMsMax=20000'] });
     const hook = await receiver();
     await start(server, hook.url);
-    await eventually(() => hook.hits.length === 3);
-    for (const tarpit of tarpits) for (let at = 0; at < 10; at += 1) await start(server, tarpit.url);
+    await eventually(() => hook.hits.length === 3, 10_000);
+    const tarpits = await Promise.all(Array.from({ length: 20 }, () => receiver(() => undefined)));
+    for (const tarpit of tarpits) for (let at = 0; at < 5; at += 1) await start(server, tarpit.url);
     hook.hits.length = 0;
-    const began = performance.now();
     await start(server, hook.url);
-    await eventually(() => hook.hits.length === 3);
-    expect(performance.now() - began).toBeLessThan(2000);
-    await eventually(async () => (await deliveries(server)).some(({ problem }) => problem === 'the answer did not come in time'));
+    // Behind the others it would have to wait for their 20 seconds.
+    await eventually(() => hook.hits.length === 3, 15_000);
+    await eventually(async () => (await metric(server.url, 'parley_webhooks_sending')) === 48, 10_000);
     expect(Math.max(...tarpits.map((tarpit) => tarpit.most()))).toBeLessThanOrEqual(4);
+  });
+
+  it('W2: that does not answer is given up in time', async () => {
+    const server = await node({ args: ['--memory', '--limit', 'webhookMsMax=300'] });
+    const tarpit = await receiver(() => undefined);
+    await start(server, tarpit.url);
+    await eventually(async () => (await deliveries(server))[0]?.attempts === 1, 10_000);
+    expect((await deliveries(server))[0]?.problem).toBe('the answer did not come in time');
   });
 
   const table: readonly (readonly [number, Readonly<Record<string, string>>, Partial<AdminDelivery>])[] = [
@@ -117,7 +124,7 @@ describe('a receiver', () => {
     const server = await node();
     const hook = await receiver((_, response) => void response.writeHead(status, headers).end());
     await start(server, hook.url);
-    await eventually(async () => (await deliveries(server))[0]?.attempts === 1);
+    await eventually(async () => (await deliveries(server))[0]?.attempts === 1, 10_000);
     const [found] = await deliveries(server);
     expect(found).toMatchObject({ ...expected, first: 2 });
     expect(hook.hits).toHaveLength(1);

@@ -15,6 +15,7 @@ import type { Receiver } from '../support/receiver.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { builtIn, eventually, metric, raw, sendBody, startServer } from '../support/server.ts';
 import { blocksOf, rawStream } from '../support/sse.ts';
+import { AUTH_CHECKS } from './auth-checks.ts';
 
 /**
  * Every key does something: each check below serves with the key set, by way of a configuration file, and fails if it is ignored. What the
@@ -66,10 +67,6 @@ async function served(given: ParleyConfig, use: (server: Served, settings: Setti
   }
 }
 
-const refuses = async (config: ParleyConfig, words: string): Promise<void> => {
-  await expect(served(config, async () => undefined)).rejects.toThrow(words);
-};
-
 const post = (url: string, body: unknown, headers: Readonly<Record<string, string>> = {}): Promise<Response> =>
   fetch(url, { method: 'POST', headers: { 'Content-Type': 'application/json', ...headers }, body: JSON.stringify(body) });
 
@@ -120,10 +117,6 @@ const CHECKS: Readonly<Record<string, () => Promise<void>>> = {
       expect(readdirSync(join(folder, 'data'))).toContain('tasks.db');
     }),
   memory: () => served({ data: join(folder, 'never'), memory: true }, async () => expect(readdirSync(folder)).not.toContain('never')),
-  auth: async () => {
-    await refuses({ host: '0.0.0.0', auth: false }, '--no-auth is for loopback only');
-    await refuses({ host: '0.0.0.0' }, 'needs authentication');
-  },
   allowedHosts: () =>
     served({ allowedHosts: ['lab.internal'] }, async ({ port }) => {
       const status = async (host: string): Promise<number> =>
@@ -508,12 +501,15 @@ async function atOnce(limits: NonNullable<ParleyConfig['limits']>, most: number)
   );
 }
 
+/** Who may come in: auth-keys.test.ts looks at each. */
+const AUTH_KEYS = Object.keys(AUTH_CHECKS);
+
 /** What shows only after a crash, or in memory and speed: engine-limits.test.ts sees that they arrive. */
 const INSIDE = ['attemptsMax', 'retryMs', 'windowEvents', 'windowBytes', 'tailEvents', 'tailBytes'].map((name) => `limits.${name}`);
 
 describe('a key that is ignored is noticed', () => {
   it('for every key there is', () => {
-    expect([...Object.keys(CHECKS), ...INSIDE].sort()).toEqual(KEYS.map(({ name }) => name).sort());
+    expect([...Object.keys(CHECKS), ...AUTH_KEYS, ...INSIDE].sort()).toEqual(KEYS.map(({ name }) => name).sort());
   });
   for (const [name, check] of Object.entries(CHECKS)) it(name, check);
 });

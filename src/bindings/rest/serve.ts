@@ -2,7 +2,18 @@ import type { A2AService, Dialect, Frame, Json, Operation, RestGrammar, StreamWr
 import { A2AError, isStreamOperation } from '#protocol';
 import { DEFAULT_BODY_LIMITS } from '../body.ts';
 import type { Visit } from '../door.ts';
-import { answerHeaders, checkVersion, errorHeaders, readVisit, requestBytes, requestJson, speaks, toPeer, writeSafely } from '../door.ts';
+import {
+  answerHeaders,
+  checkVersion,
+  errorHeaders,
+  glanceAt,
+  readVisit,
+  requestBytes,
+  requestJson,
+  speaks,
+  toPeer,
+  writeSafely,
+} from '../door.ts';
 import type { Answer, Asked } from '../exchange.ts';
 import { respondTo } from '../exchange.ts';
 import { isMediaType, JSON_TYPE, preferredType } from '../media.ts';
@@ -40,6 +51,33 @@ export async function answerRest(asked: Asked, service: A2AService, options: Ser
     return await answer(exchange, readVisit(asked, options));
   } catch (thrown) {
     return refuse(exchange, toPeer(thrown, options));
+  }
+}
+
+/** A refusal at the door, before the body is read: in the dialect whose path it is. `status`: where it is not the error's own. */
+export function refuseRest(
+  asked: Asked,
+  error: A2AError,
+  { status, ...options }: ServeOptions & { readonly status?: number } = {},
+): Answer {
+  const visit = glanceAt(asked, options);
+  const dialects = restDialects(visit.fixed, options);
+  const dialect = foundOrNot(dialects, visit)?.dialect ?? dialects[0] ?? restDialects(undefined, options)[0];
+  if (dialect === undefined) throw new Error('no dialect here has an HTTP+JSON form');
+  const { status: own, body } = writeSafely(error, (safe) => dialect.rest.writeError(safe, status));
+  return {
+    status: own,
+    headers: { ...answerHeaders(dialect, []), ...errorHeaders(error), 'Content-Type': JSON_TYPE },
+    body: JSON.stringify(body),
+  };
+}
+
+/** A path that is not well-formed is nobody's. */
+function foundOrNot(dialects: readonly RestDialect[], visit: Visit): Found | undefined {
+  try {
+    return findRoutes(dialects, visit);
+  } catch {
+    return undefined;
   }
 }
 

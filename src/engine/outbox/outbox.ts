@@ -43,8 +43,8 @@ export function createOutbox({ courier, vault, coreOf }: OutboxOptions): Outbox 
       if (known === undefined) wake(lanes.add(newLane(row, task, progress)));
       else dispatcher?.renew(known);
     },
+    watches: (task) => lanes.of(task).length > 0,
     committed: (task, progress) => {
-      if (lanes.size === 0) return;
       for (const lane of lanes.of(task)) {
         lane.progress = progress;
         wake(lane);
@@ -78,7 +78,6 @@ export function createOutbox({ courier, vault, coreOf }: OutboxOptions): Outbox 
 }
 
 interface Lanes {
-  readonly size: number;
   of(task: TaskKey): readonly Lane[];
   mainOf(task: TaskKey, config: PushConfigId): Lane | undefined;
   byNumber(n: number): Lane | undefined;
@@ -104,9 +103,6 @@ function createLanes(): Lanes {
   const of = (task: TaskKey): readonly Lane[] => byTask.get(task) ?? NONE;
   return {
     of,
-    get size() {
-      return byTask.size;
-    },
     mainOf: (task, config) => of(task).find(({ row }) => row.config === config && row.upTo === undefined),
     byNumber: (n) => byNumber.get(n),
     openOf: (owner) => owners.get(ownerKey(owner)) ?? 0,

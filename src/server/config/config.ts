@@ -12,6 +12,15 @@ export interface ParleyConfig {
   readonly data?: string;
   readonly memory?: boolean;
   readonly auth?: boolean;
+  readonly authRequired?: boolean;
+  readonly authFolder?: string;
+  readonly token?: string;
+  readonly insecureBehindProxy?: boolean;
+  readonly trustedProxies?: readonly string[];
+  readonly socket?: string;
+  readonly audit?: boolean;
+  readonly tls?: TlsBlock;
+  readonly jwt?: JwtBlock;
   readonly allowedHosts?: readonly string[];
   readonly allowedOrigins?: readonly string[];
   readonly allowedTargets?: readonly string[];
@@ -23,6 +32,25 @@ export interface ParleyConfig {
   readonly log?: LogLevel;
   readonly limits?: Partial<ServerLimits & EngineLimits>;
   readonly a2a?: A2aBlock;
+}
+
+/** PEM files, and who may call by certificate. */
+export interface TlsBlock {
+  readonly cert?: string;
+  readonly key?: string;
+  readonly ca?: string;
+  readonly clients?: readonly string[];
+  readonly scopes?: readonly string[];
+}
+
+/** Whose tokens are taken, and what for. */
+export interface JwtBlock {
+  readonly issuer?: string;
+  readonly audience?: readonly string[];
+  readonly algorithms?: readonly string[];
+  readonly jwksUrl?: string;
+  readonly tenantClaim?: string;
+  readonly scopes?: readonly string[];
 }
 
 /** The block that CortexPrism's documents show (reference/seeds/004), taken as it stands. Our own keys win over it. */

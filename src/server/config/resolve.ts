@@ -3,7 +3,7 @@ import type { ServerLimits } from '../limits.ts';
 import type { LogLevel } from '../log.ts';
 import type { AgentLike } from '../served.ts';
 import type { ParleyConfig, RemoteAgent } from './config.ts';
-import type { Key } from './keys.ts';
+import type { Key } from './key.ts';
 import { KEYS } from './keys.ts';
 import { suggest } from './suggest.ts';
 import { ConfigError, fromFile, fromText, isObject } from './values.ts';
@@ -24,6 +24,28 @@ export interface Settings {
   readonly data: string | undefined;
   readonly memory: boolean;
   readonly auth: boolean;
+  readonly authRequired: boolean;
+  readonly authFolder: string | undefined;
+  readonly token: string | undefined;
+  readonly insecureBehindProxy: boolean;
+  readonly trustedProxies: readonly string[];
+  readonly socket: string | undefined;
+  readonly audit: boolean;
+  readonly tls: {
+    readonly cert: string | undefined;
+    readonly key: string | undefined;
+    readonly ca: string | undefined;
+    readonly clients: readonly string[];
+    readonly scopes: readonly string[];
+  };
+  readonly jwt: {
+    readonly issuer: string | undefined;
+    readonly audience: readonly string[];
+    readonly algorithms: readonly string[];
+    readonly jwksUrl: string | undefined;
+    readonly tenantClaim: string | undefined;
+    readonly scopes: readonly string[];
+  };
   readonly allowedHosts: readonly string[];
   readonly allowedOrigins: readonly string[];
   readonly allowedTargets: readonly string[];
@@ -57,6 +79,22 @@ export function resolveConfig(layers: Layers): Settings {
     data: of('data'),
     memory: of('memory'),
     auth: of('auth'),
+    authRequired: of('authRequired'),
+    authFolder: of('authFolder'),
+    token: of('token'),
+    insecureBehindProxy: of('insecureBehindProxy'),
+    trustedProxies: of('trustedProxies'),
+    socket: of('socket'),
+    audit: of('audit'),
+    tls: { cert: of('tls.cert'), key: of('tls.key'), ca: of('tls.ca'), clients: of('tls.clients'), scopes: of('tls.scopes') },
+    jwt: {
+      issuer: of('jwt.issuer'),
+      audience: of('jwt.audience'),
+      algorithms: of('jwt.algorithms'),
+      jwksUrl: of('jwt.jwksUrl'),
+      tenantClaim: of('jwt.tenantClaim'),
+      scopes: of('jwt.scopes'),
+    },
     allowedHosts: of('allowedHosts'),
     allowedOrigins: of('allowedOrigins'),
     allowedTargets: of('allowedTargets'),

@@ -2,7 +2,7 @@ import type { Json } from '#protocol';
 
 /** What a key takes. */
 export type KeyType =
-  | { readonly kind: 'text'; readonly oneOf?: readonly string[]; readonly form?: 'url' | 'domain' }
+  | { readonly kind: 'text'; readonly oneOf?: readonly string[]; readonly form?: 'url' | 'domain' | 'secret' }
   | { readonly kind: 'number'; readonly min: number; readonly max: number }
   | { readonly kind: 'boolean' }
   | { readonly kind: 'list' }
@@ -68,6 +68,7 @@ function checkNumber(value: unknown, { min, max }: Extract<KeyType, { kind: 'num
 }
 
 function checkText(value: unknown, { oneOf, form }: Extract<KeyType, { kind: 'text' }>, where: string): string {
+  if (form === 'secret') return checkSecret(value, where);
   if (typeof value !== 'string' || value === '') throw new ConfigError(`${where}: ${shown(value)} is not a text`);
   if (oneOf !== undefined && !oneOf.includes(value)) throw new ConfigError(`${where}: ${shown(value)} is not one of ${oneOf.join(', ')}`);
   if (form === 'url' && !isPlainUrl(value)) {
@@ -77,6 +78,12 @@ function checkText(value: unknown, { oneOf, form }: Extract<KeyType, { kind: 'te
     throw new ConfigError(`${where}: ${shown(value)} is not a domain, as agents.example.org`);
   }
   return value;
+}
+
+/** What is wrong with it is said without it. */
+function checkSecret(value: unknown, where: string): string {
+  if (typeof value === 'string' && /^[\w.~+/=-]{32,4096}$/.test(value)) return value;
+  throw new ConfigError(`${where}: must have at least 32 characters: letters, digits, and . _ ~ + / = - only; try: openssl rand -hex 32`);
 }
 
 function isPlainUrl(text: string): boolean {
