@@ -93,7 +93,7 @@ describe('credentials', () => {
       agents: [builtIn('echo')],
       gate: (asked) => {
         seen.push([asked.header('authorization'), asked.header('x-tenant')]);
-        return { principal: { id: 'someone', scopes: [] } };
+        return { principal: { id: 'someone', scopes: ['*'] } };
       },
     });
     const target = { url: guarded.url, auth: { tokenEnv: 'PARTNER_TOKEN' }, headersFromEnv: ['X-Tenant=PARTNER_TENANT'] };

@@ -126,7 +126,7 @@ describe('the node’s /mcp', () => {
       mcp: (agents) => mcpMount(agents),
       gate: (asked) => {
         const id = asked.header('authorization');
-        return id === undefined ? { status: 401, headers: {}, body: null } : { principal: { id, scopes: ['admin'] } };
+        return id === undefined ? { status: 401, headers: {}, body: null } : { principal: { id, scopes: ['*'] } };
       },
     });
     const post = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{}' };
