@@ -44,9 +44,9 @@ export function lineSplitter({ lineBytesMax = LINE_BYTES_MAX }: SplitterOptions 
       kept += piece.length;
       return;
     }
-    const head = joined([...pieces, piece]).subarray(0, Math.min(HEAD_BYTES, lineBytesMax));
+    const head = beginning([...pieces, piece], Math.min(HEAD_BYTES, lineBytesMax));
     dropped = kept + piece.length - head.length;
-    pieces = [head.slice()];
+    pieces = [head];
     kept = head.length;
   };
   const take = (): Line => {
@@ -71,6 +71,13 @@ export function lineSplitter({ lineBytesMax = LINE_BYTES_MAX }: SplitterOptions 
     },
     end: () => (kept === 0 ? [] : [take()]),
   };
+}
+
+/** A copy of the first bytes alone: the rest need not be put together for that. */
+function beginning(pieces: readonly Uint8Array[], bytes: number): Uint8Array {
+  let enough = 0;
+  for (let sum = 0; sum < bytes && enough < pieces.length; enough += 1) sum += pieces[enough]?.length ?? 0;
+  return joined(pieces.slice(0, enough)).slice(0, bytes);
 }
 
 function joined(pieces: readonly Uint8Array[]): Uint8Array {

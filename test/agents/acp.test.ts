@@ -243,10 +243,12 @@ describe('a session', () => {
     ['y', 'again yes-once'],
     ['n', undefined],
   ])('that waits for a permission waits on after a restart, and %s is heard', async (words, expected) => {
-    const { agent } = world();
+    const { agent, cwd } = world();
+    mkdirSync(join(cwd, 'sub'));
     const store = memoryStore();
     const first = await talkTo(agent(), { store });
-    const waiting = await first.task('ask make', inContext);
+    // What the message chose holds for its answer too: in another folder the session would not be found.
+    const waiting = await first.task('ask make', { ...inContext, metadata: { cwd: 'sub' } });
     await first.stop();
     const second = await talkTo(agent(), { store });
     const still = await second.service.get(

@@ -123,11 +123,7 @@ describe('C5, C6: output without end', () => {
   const bytes = times(256, 10_240) * MIB;
 
   it(`${bytes / MIB} MiB of it take less than 64 MiB, and what is beyond the quota is counted`, { timeout: 600_000 }, async () => {
-    const child = startChild(
-      'runner',
-      [folder, 'drain', 'text', 'head', '-c', String(bytes), '/dev/zero'].map((word) => word),
-      ['env', 'QUOTA=1048576'],
-    );
+    const child = startChild('runner', [folder, 'drain', 'text', 'sh', '-c', `yes | head -c ${bytes}`], ['env', 'QUOTA=1048576']);
     await child.ended;
     const grew = Number(
       child
@@ -137,6 +133,7 @@ describe('C5, C6: output without end', () => {
     );
     process.stdout.write(`C5: ${bytes / MIB} MiB of output, ${grew} MiB of memory\n`);
     expect(child.lines()).toContain('TASK_STATE_COMPLETED');
+    expect(child.lines().join('\n')).toContain(`"charactersLeftOut":${bytes - MIB}`);
     expect(grew).toBeLessThan(64);
   });
 
@@ -164,7 +161,8 @@ describe('C5, C6: output without end', () => {
     const said = child.lines().join('\n');
     expect(said).toContain(`A line of ${line} bytes was too long`);
     expect(said).toContain('"summary":"beforeafter"');
-    expect(Number(/grew (\d+)/.exec(said)?.[1])).toBeLessThan(64);
+    // The longest line that is kept has 8 MiB, and its bytes are there more than once for a moment.
+    expect(Number(/grew (\d+)/.exec(said)?.[1])).toBeLessThan(128);
   });
 });
 

@@ -65,7 +65,9 @@ async function askCaller(turn: Turn, approval: Approval, approvalMs: number): Pr
       isRepeated = true;
     }
   } catch (thrown) {
-    answer(approval, false);
+    // Of a turn that is stopped nothing was chosen: agents tell that from a no.
+    if (turn.signal.aborted) approval.answer(undefined);
+    else answer(approval, false);
     if (turn.signal.aborted || !signal.aborted) throw thrown;
     const why = late.aborted ? 'Nobody answered in time, so it was denied' : 'The agent no longer asks';
     return { isAllowed: false, note: `${why}: ${oneLine(stripAnsi(approval.title), TITLE_CHARACTERS)}` };

@@ -8,7 +8,7 @@ export interface Flow<Value> extends AsyncIterable<Value> {
 }
 
 export function createFlow<Value>(): Flow<Value> {
-  const values: Value[] = [];
+  const values: (Value | undefined)[] = [];
   let head = 0;
   let over: { readonly reason: unknown } | undefined;
   let wakeTaker: (() => void) | undefined;
@@ -25,6 +25,7 @@ export function createFlow<Value>(): Flow<Value> {
       });
     }
     const value = values[head] as Value;
+    values[head] = undefined; // what has been taken is not ours to keep
     head += 1;
     if (head > 1024 && head * 2 > values.length) {
       values.splice(0, head);

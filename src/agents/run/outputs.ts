@@ -144,7 +144,8 @@ function toolResult(
   tool: string | undefined,
 ): AgentOutput {
   const plain = stripAnsi(output);
-  const words = `${isError ? 'Tool error' : 'Tool result'}: ${clip(plain, RESULT_CHARACTERS)}`;
+  const shown = clip(plain, RESULT_CHARACTERS);
+  const words = shown === '' ? `Tool ${isError ? 'failed' : 'finished'}: ${tool ?? id}` : `Tool ${isError ? 'error' : 'result'}: ${shown}`;
   const data = compact({ id, tool, isError, output: clip(plain, OUTPUT_CHARACTERS), ...diffsIn(diffs) });
   return note([createTextPart(words)], 'tool_result', data);
 }

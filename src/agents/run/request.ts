@@ -1,6 +1,5 @@
 import type { JsonObject, Turn } from '#protocol';
 import { A2AError } from '#protocol';
-import { isJsonObject } from '../process/json-line.ts';
 
 /** What one request may choose: members of its message's metadata, or of the request's. docs/coding-agents.md lists them. */
 export interface RequestSettings {
@@ -19,8 +18,10 @@ export interface RequestSettings {
 const NAME = /^[A-Za-z0-9][\w.:/@+[\]-]{0,127}$/;
 const LONGEST_MS = 24 * 3_600_000;
 
-export function settingsIn({ message, task }: Turn): RequestSettings {
-  const given: JsonObject = { ...(isJsonObject(task.metadata) ? task.metadata : {}), ...message.metadata };
+/** What the first message of a task chose holds for those that follow it there, as the answer to a question, unless they choose again. */
+export function settingsIn({ message, task, history }: Turn): RequestSettings {
+  const first = history.find(({ role }) => role === 'ROLE_USER')?.metadata;
+  const given: JsonObject = { ...task.metadata, ...first, ...message.metadata };
   const name = (key: string): string | undefined => {
     const value = given[key];
     if (value === undefined) return undefined;

@@ -1,5 +1,5 @@
 import type { AgentOutput, Turn } from '#protocol';
-import { createDataPart, createTextPart, getTextFromMessage } from '#protocol';
+import { createDataPart, getTextFromMessage } from '#protocol';
 import { artifact, complete, fail, reject, status } from '../outputs.ts';
 import type { Child } from '../process/child.ts';
 import type { Baseline } from '../workspace/git.ts';
@@ -138,7 +138,10 @@ async function* ending(
       id: `file:${path}`,
       name: path,
       description: `${path} was ${change}`,
-      parts: [createTextPart(patch, { filename: `${path}.diff` }), createDataPart({ type: 'file_change', path, change, diff: patch })],
+      parts: [
+        { text: patch, mediaType: 'text/x-diff', filename: `${path}.diff` },
+        createDataPart({ type: 'file_change', path, change, diff: patch }),
+      ],
     });
   }
   if (event.kind === 'error') yield fail(redact(event.message));

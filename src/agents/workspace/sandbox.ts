@@ -35,7 +35,7 @@ export interface Limits {
   readonly cpuSecondsMax: number;
   readonly fileBytesMax: number;
   readonly openFilesMax: number;
-  /** Of the user, not of the program: the system counts no other way. It has no effect on root. */
+  /** Threads of the user, not of the program: the system counts no other way. It has no effect on root. */
   readonly processesMax: number;
 }
 
@@ -46,7 +46,7 @@ const LIMITS: Limits = {
   cpuSecondsMax: 4 * 3600,
   fileBytesMax: 16 * GIB,
   openFilesMax: 65_536,
-  processesMax: 4096,
+  processesMax: 16_384,
 };
 
 export function createSandbox(level: SandboxLevel, limits: Partial<Limits> = {}): Sandbox {

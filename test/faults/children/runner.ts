@@ -40,7 +40,7 @@ for await (const batch of engine.serviceOf('agent').stream({ message: createUser
     const { state: ended } = event.statusUpdate?.status ?? {};
     if (ended !== undefined) process.stdout.write(`${ended}\n`);
     if (event.artifactUpdate?.artifact.name === 'result')
-      process.stdout.write(`${JSON.stringify(event.artifactUpdate.artifact.parts[0]?.data).slice(0, 300)}\n`);
+      process.stdout.write(`${JSON.stringify(event.artifactUpdate.artifact.parts[0]?.data).slice(-300)}\n`);
     if (event.statusUpdate?.metadata?.['event'] === 'note')
       process.stdout.write(`note ${JSON.stringify(event.statusUpdate.status.message?.parts[0]).slice(0, 200)}\n`);
   }
