@@ -1,0 +1,2 @@
+export type { Accepted, Broker, BrokerFeatures, BrokerOptions, Incoming, LastWill, Outgoing, Subscription } from './broker.ts';
+export { BROKER_DEFAULTS, BrokerError } from './broker.ts';
