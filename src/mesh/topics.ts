@@ -30,6 +30,11 @@ export function isFilter(text: string): boolean {
   });
 }
 
+/** One level of a topic that a name is put into: it must not become two, nor a wildcard. */
+export function isLevel(text: string): boolean {
+  return text !== '' && text.length <= 256 && !/[/+#*>\p{Cc}]/u.test(text);
+}
+
 /** What can't be sent, said before a broker closes the connection over it (MQTT 5 §1.5.4: no control characters in its strings). */
 export function unsendable({ topic, properties = {}, contentType = '', responseTopic = '' }: Outgoing): string | undefined {
   if (!isTopic(topic)) return `${topic.slice(0, 100)} is not a topic`;
