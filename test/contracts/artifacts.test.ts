@@ -133,7 +133,6 @@ describe('artifacts on S3', () => {
   const server = { close: async (): Promise<void> => {}, port: 0 };
   beforeAll(async () => {
     const { default: S3rver } = await import('s3rver');
-    };
     const running = new S3rver({
       port: 0,
       address: '127.0.0.1',
