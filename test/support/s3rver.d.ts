@@ -1,3 +1,4 @@
+// biome-ignore-all lint/style/noDefaultExport: it has one
 declare module 's3rver' {
   export default class S3rver {
     constructor(options: {
