@@ -16,6 +16,11 @@ const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./serve.ts')).serveCommand,
   },
   {
+    name: 'push',
+    summary: 'See what webhooks have not heard yet, and send it again',
+    load: async () => (await import('./push.ts')).pushCommand,
+  },
+  {
     name: 'translate',
     summary: 'Translate a request, response, event or card from any A2A dialect to any other',
     load: async () => (await import('./translate.ts')).translateCommand,

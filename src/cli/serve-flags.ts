@@ -107,5 +107,7 @@ function isEmpty({ default: value }: Key): boolean {
 function wordFor({ name, type }: Key): string {
   if (type.kind === 'number') return 'N';
   if (type.kind === 'text' && type.oneOf !== undefined) return type.oneOf.join('|');
-  return { url: 'URL', data: 'DIR', host: 'ADDRESS', allowedHosts: 'NAME', allowedOrigins: 'ORIGIN' }[name] ?? 'TEXT';
+  return (
+    { url: 'URL', data: 'DIR', host: 'ADDRESS', allowedHosts: 'NAME', allowedOrigins: 'ORIGIN', allowedTargets: 'TARGET' }[name] ?? 'TEXT'
+  );
 }

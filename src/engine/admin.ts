@@ -6,6 +6,7 @@ import type { Core } from './core.ts';
 import { agentOf, hold, release } from './core.ts';
 import type { Live } from './live.ts';
 import { modesOf } from './modes.ts';
+import { createDeliveryAdmin } from './outbox/admin.ts';
 import { pageOf } from './pages.ts';
 import type { ListFilter, TaskRow } from './ports.ts';
 import { entriesIn, foldTo } from './read.ts';
@@ -16,6 +17,7 @@ const EVENTS_MAX = 1000;
 
 export function createAdmin(core: Core): AdminService {
   return {
+    ...createDeliveryAdmin(core),
     tasks: async (request) => {
       const { principal, tenant, agent, contextId, status, statusTimestampAfter } = request;
       const filter: Mutable<ListFilter> = { owner: principal === undefined ? 'any' : { principal, tenant: tenant ?? '' } };

@@ -9,7 +9,8 @@ import { gathering, newLive, nextCommit } from './live.ts';
 import { checkInput, checkOutput, modesOf } from './modes.ts';
 import { statusEvent } from './outputs.ts';
 import type { MaybePromise, SendRecord, TaskRow } from './ports.ts';
-import { checkInlinePush, inlinePush } from './push.ts';
+import type { PreparedPush } from './push.ts';
+import { inlinePush, prepareInlinePush } from './push.ts';
 import { startTurn } from './turns.ts';
 
 /** How the send is known, if it can be repeated: kept in the commit that takes the message in. */
@@ -25,7 +26,7 @@ export function admit(core: Core, call: Call, naming?: Naming): MaybePromise<Adm
   const looked = continued(core, call);
   if (looked !== undefined || configuration?.taskPushNotificationConfig !== undefined) return admitLater(core, call, { looked, naming });
   checkOpen(core);
-  return create(core, call, { contextId: message.contextId, naming });
+  return create(core, call, { contextId: message.contextId, naming, push: undefined });
 }
 
 interface Looking {
@@ -38,15 +39,15 @@ async function admitLater(core: Core, call: Call, { looked, naming }: Looking): 
   const config = configuration?.taskPushNotificationConfig;
   const found = await looked;
   try {
-    if (config !== undefined) await checkInlinePush(core, call, { config, live: found });
+    const push = config === undefined ? undefined : await prepareInlinePush(core, call, { config, live: found });
     if (found !== undefined && isTerminal(found.row.state) && message.taskId !== undefined) return await refuse(core, found);
     // From here on nothing is awaited: what is found to be so stays so until the message is in.
     checkOpen(core);
     const live = madeMeanwhile(core, call) ?? found;
     if (live === undefined || isTerminal(live.row.state)) {
-      return create(core, call, { contextId: live?.row.contextId ?? message.contextId, naming });
+      return create(core, call, { contextId: live?.row.contextId ?? message.contextId, naming, push });
     }
-    const admitted = resume(core, live, { call, naming });
+    const admitted = resume(core, live, { call, naming, push });
     live.holds += 1;
     return admitted;
   } finally {
@@ -122,9 +123,10 @@ async function waited(core: Core, { owner, served }: Call, contextId: ContextId)
 interface Creation {
   readonly contextId: ContextId | undefined;
   readonly naming: Naming | undefined;
+  readonly push: PreparedPush | undefined;
 }
 
-function create(core: Core, call: Call, { contextId: given, naming }: Creation): Admitted {
+function create(core: Core, call: Call, { contextId: given, naming, push }: Creation): Admitted {
   const { request, ctx, served, owner } = call;
   if (core.slots.isFull) throw new A2AError('UNAVAILABLE', 'too many tasks are waiting; try again later', { retryAfterMs: 1000 });
   const id = asTaskId(core.ids.next());
@@ -155,7 +157,7 @@ function create(core: Core, call: Call, { contextId: given, naming }: Creation):
   const { seq } = append(core, live, { task }, notesOf(call));
   core.lives.set(id, live);
   if (row.alias !== undefined) core.aliases.set(scopedKey(owner, served.agent, row.alias), live);
-  takeNotes(core, live, { call, naming, seq });
+  takeNotes(core, live, { naming, push, seq });
   startTurn(core, live, { input: { seq, message, modes: modesIn(call), principal: ctx.principal } });
   return { live, seq };
 }
@@ -163,10 +165,11 @@ function create(core: Core, call: Call, { contextId: given, naming }: Creation):
 interface Resumption {
   readonly call: Call;
   readonly naming: Naming | undefined;
+  readonly push: PreparedPush | undefined;
 }
 
 /** Messages to one task are serialised: an answer to the run that asks, the next turn, or a place in its queue. */
-function resume(core: Core, live: Live, { call, naming }: Resumption): Admitted {
+function resume(core: Core, live: Live, { call, naming, push }: Resumption): Admitted {
   const { row, run } = live;
   const wanted = call.request.configuration?.ifGenerationMatch;
   if (wanted !== undefined && wanted !== row.last) {
@@ -178,7 +181,7 @@ function resume(core: Core, live: Live, { call, naming }: Resumption): Admitted 
   const notes: EntryNotes = { ...notesOf(call), input: message, ...(waits ? { queued: true } : {}) };
   const wasAsking = isCutOff(core, live);
   const { seq } = append(core, live, statusEvent(core, live, 'TASK_STATE_WORKING'), notes);
-  takeNotes(core, live, { call, naming, seq });
+  takeNotes(core, live, { naming, push, seq });
   const input: Input = { seq, message, modes: modesIn(call), principal: call.ctx.principal };
   if (run === undefined) startTurn(core, live, wasAsking ? { again: true } : { input });
   else if (run.answer !== undefined) run.answer(message);
@@ -201,15 +204,14 @@ function isCutOff(core: Core, { row, run }: Live): boolean {
 }
 
 interface Noting {
-  readonly call: Call;
   readonly naming: Naming | undefined;
+  readonly push: PreparedPush | undefined;
   readonly seq: Seq;
 }
 
 /** The record of the send and an inline push config are in the commit that takes the message in, or nowhere. */
-function takeNotes(core: Core, live: Live, { call, naming, seq }: Noting): void {
-  const config = call.request.configuration?.taskPushNotificationConfig;
-  if (config !== undefined) gathering(live).beside.push(inlinePush(core, live, { config, dialect: call.ctx.dialect, after: seq }));
+function takeNotes(core: Core, live: Live, { naming, push, seq }: Noting): void {
+  if (push !== undefined) gathering(live).beside.push(...inlinePush(core, live, { push, after: seq }));
   if (naming === undefined) return;
   const { key, ...name } = naming;
   const task = { key: live.row.key, id: live.row.id, seq };

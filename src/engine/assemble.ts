@@ -1,4 +1,5 @@
-import { createRegistry, DIALECTS, randomIds, systemClock } from '#protocol';
+import type { Dialect, DialectId } from '#protocol';
+import { createRegistry, DIALECTS, isTerminal, randomIds, systemClock } from '#protocol';
 import { createContexts } from './contexts.ts';
 import type { Core } from './core.ts';
 import { dropIfIdle } from './core.ts';
@@ -6,6 +7,8 @@ import { DEFAULT_ENGINE_LIMITS } from './limits.ts';
 import type { Live, Unsaved } from './live.ts';
 import { wakeAll } from './live.ts';
 import type { EngineOptions } from './options.ts';
+import { createOutbox } from './outbox/outbox.ts';
+import type { Outbox } from './outbox/webhooks.ts';
 import type { TaskKey } from './ports.ts';
 import { endReservations } from './retries.ts';
 import { createSlots } from './slots.ts';
@@ -26,6 +29,7 @@ export function assemble(options: EngineOptions): Assembled {
   const { store, clock = systemClock, timers = systemTimers, report = () => {}, onCommitted } = options;
   const limits = { ...DEFAULT_ENGINE_LIMITS, ...options.limits };
   const counts = { events: 0, forgotten: 0 };
+  const known = knownDialects();
   let lastKey = 0;
   const tell = (live: Live, saved: Unsaved): void => {
     try {
@@ -38,7 +42,10 @@ export function assemble(options: EngineOptions): Assembled {
     counts.events += saved.entries.length;
     endReservations(core, saved.reserved);
     if (saved.hasDirect) core.leaving.delete(live.row.id);
-    if (saved.entries.length > 0 && !live.isGone) tell(live, saved);
+    if (!live.isGone) {
+      noteWebhooks(core.outbox, live, saved);
+      if (saved.entries.length > 0) tell(live, saved);
+    }
     dropIfIdle(core, live);
   };
   const onBroken = (cause: unknown): void => {
@@ -56,7 +63,9 @@ export function assemble(options: EngineOptions): Assembled {
     ids: options.ids ?? randomIds,
     limits,
     agents: new Map(Object.entries(options.agents)),
-    traitsOf: options.traitsOf ?? knownTraits(),
+    traitsOf: options.traitsOf ?? ((dialect) => known(dialect).traits),
+    webhookOf: (dialect) => known(dialect).webhook,
+    outbox: createOutbox({ courier: options.courier, vault: options.vault, coreOf: () => core }),
     slots: createSlots(limits.runningTasksMax, limits.queuedTasksMax),
     contexts: createContexts({ clock, openMax: limits.openContextsMax, msMax: limits.openContextMsMax, report }),
     lives: new Map(),
@@ -83,13 +92,22 @@ export function assemble(options: EngineOptions): Assembled {
   return { core, counts, startKeys };
 }
 
+/** What is durable now may be for webhooks: a new one, or events for those that are there. */
+function noteWebhooks(outbox: Outbox, live: Live, saved: Unsaved): void {
+  const { row, committed } = live;
+  // The row runs ahead of the disk: that the task is finished counts when its end is durable.
+  const progress = { last: committed, isFinished: committed === row.last && isTerminal(row.state) };
+  for (const write of saved.beside) if (write.kind === 'outbox') outbox.opened(write.row, row, progress);
+  if (saved.entries.length > 0) outbox.committed(row.key, progress);
+}
+
 /** A dialect that nobody knows behaves as the first one, A2A 1.0. */
-function knownTraits(): Core['traitsOf'] {
+function knownDialects(): (dialect: DialectId) => Dialect {
   const registry = createRegistry(DIALECTS);
   const [first] = DIALECTS;
   return (dialect) => {
     const known = registry.byId(dialect) ?? first;
     if (known === undefined) throw new Error('there is no dialect at all');
-    return known.traits;
+    return known;
   };
 }

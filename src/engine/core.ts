@@ -1,9 +1,10 @@
-import type { Agent, CallContext, Clock, DialectId, Ids, TaskEvent, TaskId, TaskState, Traits } from '#protocol';
+import type { Agent, CallContext, Clock, DialectId, Ids, TaskEvent, TaskId, TaskState, Traits, WebhookForm } from '#protocol';
 import { A2AError, isInterrupted, isTerminal, mayFollow } from '#protocol';
 import type { Contexts } from './contexts.ts';
 import type { EngineLimits } from './limits.ts';
 import type { Live, Reservation, Run } from './live.ts';
 import { gathering, isQueued, NOTHING, newLive } from './live.ts';
+import type { Outbox } from './outbox/webhooks.ts';
 import type { Blobs, Entry, Owner, Scope, Store, TaskKey } from './ports.ts';
 import type { Slots } from './slots.ts';
 import type { Stamp } from './stamps.ts';
@@ -21,6 +22,8 @@ export interface Core {
   readonly limits: EngineLimits;
   readonly agents: ReadonlyMap<string, Agent>;
   readonly traitsOf: (dialect: DialectId) => Traits;
+  readonly webhookOf: (dialect: DialectId) => WebhookForm;
+  readonly outbox: Outbox;
   readonly slots: Slots;
   readonly contexts: Contexts;
   /** Tasks that something is happening to, by id. Everything else is in the store. */

@@ -20,6 +20,7 @@ export function takeBack(core: Core, live: Live, message: Message): void {
   if (isWritten) {
     live.pending.beside.push({ kind: 'forget', task: row.key });
     core.leaving.add(row.id);
+    core.outbox.dropped(row.key);
   }
   if (record !== undefined) {
     const { task: __, ...rest } = record;

@@ -11,7 +11,7 @@ export async function drain(core: Core, ms: number): Promise<void> {
   core.phase = 'closed';
   core.slots.close();
   for (const [run, live] of core.runs) if (live.run === run && isLeft(live, run)) letGo(core, live, 'The server is shutting down.');
-  await ended(core, ms);
+  await Promise.all([ended(core, ms), core.outbox.stop(ms)]);
   for (const [run, live] of core.runs) {
     if (live.run !== run) continue;
     if (agentOf(core, live.row.agent).recovery === 'fail') stopTask(core, live, 'shutdown');

@@ -4,6 +4,7 @@ import { createAdmin } from './admin.ts';
 import { assemble } from './assemble.ts';
 import { drain } from './drain.ts';
 import type { EngineOptions } from './options.ts';
+import type { OutboxStats } from './outbox/webhooks.ts';
 import type { Recovered } from './recovery.ts';
 import { recover } from './recovery.ts';
 import { createService } from './service.ts';
@@ -34,6 +35,7 @@ export interface EngineStats {
   readonly events: number;
   readonly forgottenTasks: number;
   readonly isBroken: boolean;
+  readonly webhooks: OutboxStats;
 }
 
 export function createEngine(options: EngineOptions): Engine {
@@ -51,6 +53,7 @@ export function createEngine(options: EngineOptions): Engine {
       if (core.phase !== 'new') throw new Error('an engine is started once');
       startKeys(await core.store.lastKey());
       core.phase = 'starting';
+      await core.outbox.start();
       const recovered = await recover(core);
       core.phase = 'open';
       halt = keepSweeping(core, (forgotten) => {
@@ -72,6 +75,7 @@ export function createEngine(options: EngineOptions): Engine {
       events: counts.events,
       forgottenTasks: counts.forgotten,
       isBroken: core.writer.broken !== undefined,
+      webhooks: core.outbox.stats(),
     }),
   };
 }

@@ -16,6 +16,14 @@ export interface EngineLimits {
   readonly queuedMessagesMax: number;
   /** Push notification configs of one task. */
   readonly pushConfigsMax: number;
+  /** Push notification configs of one principal whose tasks are not finished, or not all of whose events have arrived. */
+  readonly ownerPushConfigsMax: number;
+  /** Deliveries to webhooks that are under way at once. */
+  readonly deliveriesMax: number;
+  /** The same to one origin. */
+  readonly hostDeliveriesMax: number;
+  /** A webhook that has taken nothing for this long hears nothing more. */
+  readonly webhookDisableMs: number;
   /** Conversations that are kept open; those in use are never closed. */
   readonly openContextsMax: number;
   /** An unused conversation is kept open this long. */
@@ -68,7 +76,11 @@ export const DEFAULT_ENGINE_LIMITS: EngineLimits = {
   runningTasksMax: 1000,
   queuedTasksMax: 10_000,
   queuedMessagesMax: 100,
-  pushConfigsMax: 16,
+  pushConfigsMax: 10,
+  ownerPushConfigsMax: 1000,
+  deliveriesMax: 64,
+  hostDeliveriesMax: 4,
+  webhookDisableMs: 5 * DAY,
   openContextsMax: 500,
   openContextMsMax: 60 * MINUTE,
   runMsMax: 30 * MINUTE,

@@ -6,7 +6,7 @@ import type { TaskRow } from './ports.ts';
  * Whoever names tasks hears its own name for this one, wherever the id is said; everybody else hears the id. Undefined: nothing
  * has to be changed.
  */
-export function nameFor(row: TaskRow, traits: Traits): TaskId | undefined {
+export function nameFor(row: Pick<TaskRow, 'alias'>, traits: Traits): TaskId | undefined {
   return traits.callerNamesTask && row.alias !== undefined ? (row.alias as string as TaskId) : undefined;
 }
 

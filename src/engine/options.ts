@@ -1,5 +1,6 @@
 import type { Agent, AgentCard, CallContext, Clock, DialectId, Ids, Traits } from '#protocol';
 import type { EngineLimits } from './limits.ts';
+import type { Courier, Vault } from './outbox/courier.ts';
 import type { Blobs, Entry, Store, TaskRow } from './ports.ts';
 import type { Timers } from './timers.ts';
 
@@ -18,6 +19,10 @@ export interface EngineOptions {
   /** Signs page tokens; at least 32 bytes. Default: made anew, so that tokens end with the process. */
   readonly secret?: Uint8Array<ArrayBuffer>;
   readonly extendedCard?: ExtendedCard;
+  /** Delivers to webhooks. Absent: none can be registered. */
+  readonly courier?: Courier;
+  /** Keeps the credentials of webhooks. Absent: those that need some can't be registered. */
+  readonly vault?: Vault;
   readonly traitsOf?: (dialect: DialectId) => Traits;
   readonly clock?: Clock;
   readonly ids?: Ids;

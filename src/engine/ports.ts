@@ -67,11 +67,49 @@ export interface SendName {
 }
 
 export interface PushRow {
-  readonly config: PushConfig & { readonly id: PushConfigId };
+  /** Without its secrets. */
+  readonly config: Omit<PushConfig, 'token'> & { readonly id: PushConfigId };
+  /** Token and credentials, as the vault has sealed them. */
+  readonly sealed?: string;
   /** Deliveries are written in the dialect that the config was registered in. */
   readonly dialect: DialectId;
   /** Events after this one are to be delivered. */
   readonly after: Seq;
+}
+
+/**
+ * What a webhook has not heard yet: the events of its task after `done`. The log holds the events and this the place in it, so that an
+ * event is to be delivered from the commit on that keeps it, at no cost of its own.
+ */
+export interface OutboxRow {
+  /** Minted by the engine. */
+  readonly n: number;
+  readonly task: TaskKey;
+  readonly config: PushConfigId;
+  readonly done: Seq;
+  /** Given: no further than this, for it is a letter that was set aside. Absent: whatever comes. */
+  readonly upTo?: Seq;
+  /** `dead`: nobody tries any more, until an operator says so. */
+  readonly state: 'open' | 'dead';
+  /** How often the next delivery has failed, and when it is tried again. */
+  readonly attempts: number;
+  readonly dueAt: number;
+  /** Since when nothing has arrived. */
+  readonly failingSince?: number;
+  /** What went wrong last. */
+  readonly problem?: string;
+}
+
+export interface OutboxEntry {
+  readonly row: OutboxRow;
+  readonly task: TaskRow;
+}
+
+export interface OutboxQuery {
+  readonly state?: OutboxRow['state'];
+  readonly n?: number;
+  readonly after?: number;
+  readonly limit: number;
 }
 
 export type Write =
@@ -82,8 +120,12 @@ export type Write =
   | { readonly kind: 'delivered'; readonly name: SendName }
   /** Same id replaces, in place: a config keeps its place in the list. */
   | { readonly kind: 'push'; readonly task: TaskKey; readonly push: PushRow }
+  /** With all that was to be delivered to it. */
   | { readonly kind: 'unpush'; readonly task: TaskKey; readonly id: PushConfigId }
-  /** The task with its log, its push configs and the records of its sends. */
+  /** Replaces the row of the same number. Without effect for a task, or a config, that is gone. */
+  | { readonly kind: 'outbox'; readonly row: OutboxRow }
+  | { readonly kind: 'unoutbox'; readonly n: number }
+  /** The task with its log, its push configs, what is to be delivered and the records of its sends. */
   | { readonly kind: 'forget'; readonly task: TaskKey }
   /** Records that have no task and are older. */
   | { readonly kind: 'forgetSends'; readonly before: number };
@@ -133,6 +175,10 @@ export interface Store {
   entries(task: TaskKey, range: EntryRange): MaybePromise<readonly Entry[]>;
   /** In the order in which they were first registered. */
   pushConfigs(task: TaskKey): MaybePromise<readonly PushRow[]>;
+  /** By number, lowest first. Those of tasks that can't be served are left out. */
+  outbox(query: OutboxQuery): MaybePromise<readonly OutboxEntry[]>;
+  /** The highest number in use, and how many are dead. */
+  outboxStats(): MaybePromise<{ readonly last: number; readonly dead: number }>;
   /** For recovery: every task that is not finished. */
   unfinished(): MaybePromise<readonly TaskRow[]>;
   /** For retention: tasks whose last status is older, oldest first, at most `limit`. */

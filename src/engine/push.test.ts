@@ -1,7 +1,23 @@
 import { describe, expect, it } from 'vitest';
 import type { A2AService, PushConfig, TaskId } from '#protocol';
 import { pushConfigId, taskId } from '#protocol';
-import { AT_ONCE, agent, ask, BOB, CARD, ctx, echo, request, taskOf, toTask, withTraits, world } from '../../test/support/engine.ts';
+import {
+  AT_ONCE,
+  agent,
+  ask,
+  BOB,
+  CARD,
+  ctx,
+  echo,
+  fakeCourier,
+  hanging,
+  quiet,
+  request,
+  taskOf,
+  toTask,
+  withTraits,
+  world,
+} from '../../test/support/engine.ts';
 
 const config = (id: TaskId, more: Partial<PushConfig> = {}): PushConfig => ({ taskId: id, url: 'https://example.com/hook', ...more });
 const ids = async (service: A2AService, id: TaskId) => (await service.push.list({ taskId: id }, ctx())).configs.map((each) => each.id);
@@ -12,7 +28,7 @@ describe('push notification configs', () => {
     const { id } = taskOf(await service.send(request('go'), ctx()));
     const authentication = { scheme: 'Bearer', credentials: 's3cret' };
     const made = await service.push.create(config(id, { authentication, token: 't' }), ctx());
-    expect(made).toMatchObject({ taskId: id, url: 'https://example.com/hook', authentication, token: 't' });
+    expect(made).toEqual({ taskId: id, id: made.id, url: 'https://example.com/hook', authentication: { scheme: 'Bearer' } });
     expect(made.id).toMatch(/^id/);
     await service.push.create(config(id, { id: pushConfigId('mine') }), ctx());
     await service.push.create(config(id, { id: pushConfigId('') }), ctx());
@@ -76,6 +92,77 @@ describe('push notification configs', () => {
     expect(await ids(service, id)).toEqual([]);
   });
 
+  it('W9: have no secrets that can’t stand in a header', async () => {
+    const { service } = await world(echo);
+    const { id } = taskOf(await service.send(request('go'), ctx()));
+    const long = 'x'.repeat(8193);
+    const wrong: readonly (readonly [Partial<PushConfig>, string])[] = [
+      [{ token: 'a\r\nX-Evil: 1' }, 'token'],
+      [{ token: 'a\nb' }, 'token'],
+      [{ token: 'caf\u00e9' }, 'token'],
+      [{ token: long }, 'token'],
+      [{ authentication: { scheme: 'Bearer', credentials: 'a\u0000' } }, 'authentication.credentials'],
+      [{ authentication: { scheme: 'Bearer', credentials: long } }, 'authentication.credentials'],
+      [{ authentication: { scheme: 'Bearer x' } }, 'authentication.scheme'],
+      [{ authentication: { scheme: '' } }, 'authentication.scheme'],
+      [{ authentication: { scheme: 'B\r\n' } }, 'authentication.scheme'],
+    ];
+    for (const [more, field] of wrong) {
+      await expect(service.push.create(config(id, more), ctx())).rejects.toMatchObject({ kind: 'INVALID_PARAMS', details: { field } });
+      const inline = { configuration: { taskPushNotificationConfig: { url: 'https://e.org', ...more } } };
+      await expect(service.send(request('go', inline), ctx())).rejects.toMatchObject({ kind: 'INVALID_PARAMS' });
+    }
+    expect(await ids(service, id)).toEqual([]);
+  });
+
+  it('W11: never show their secrets again, and keep none of them in clear', async () => {
+    const { service, store } = await world(echo);
+    const { id } = taskOf(await service.send(request('go'), ctx()));
+    const secret = { token: 'canary-token', authentication: { scheme: 'Basic', credentials: 'canary-credentials' } };
+    const made = await service.push.create(config(id, { id: pushConfigId('a'), ...secret }), ctx());
+    const key = (await store.task('any', id))?.key;
+    if (key === undefined) throw new Error('no task');
+    const seen = [made, await service.push.get({ taskId: id }, ctx()), await service.push.list({ taskId: id }, ctx())];
+    expect(JSON.stringify([...seen, await store.pushConfigs(key)])).not.toMatch(/canary/);
+    expect(seen[1]).toEqual({ taskId: id, id: 'a', url: 'https://example.com/hook', authentication: { scheme: 'Basic' } });
+  });
+
+  it('that need a key are refused where there is none', async () => {
+    const { service } = await world(echo, { vault: undefined as never });
+    const { id } = taskOf(await service.send(request('go'), ctx()));
+    await expect(service.push.create(config(id, { token: 't' }), ctx())).rejects.toMatchObject({ kind: 'UNSUPPORTED_OPERATION' });
+    await service.push.create(config(id), ctx());
+  });
+
+  it('go to no address that the courier refuses', async () => {
+    const courier = fakeCourier();
+    courier.check = async () => {
+      throw new Error('10.0.0.1 is not a public address');
+    };
+    const { service, engine } = await world(echo, { courier });
+    const inline = { configuration: { taskPushNotificationConfig: { url: 'https://10.0.0.1/' } } };
+    await expect(service.send(request('go', inline), ctx())).rejects.toMatchObject({
+      kind: 'INVALID_PARAMS',
+      details: { field: 'configuration.taskPushNotificationConfig.url' },
+    });
+    expect((await engine.admin.tasks({})).totalSize).toBe(0);
+    const { id } = taskOf(await service.send(request('go'), ctx()));
+    await expect(service.push.create(config(id, { url: 'https://10.0.0.1/' }), ctx())).rejects.toThrow(/not a public address/);
+  });
+
+  it('W10: of one caller are not without limit, whatever their tasks', async () => {
+    const { service } = await world(hanging, { limits: { ownerPushConfigsMax: 2 } });
+    const inline = { configuration: { returnImmediately: true, taskPushNotificationConfig: { url: 'https://e.org' } } };
+    const { id } = taskOf(await service.send(request('a', inline), ctx()));
+    await service.send(request('b', inline), ctx());
+    await expect(service.send(request('c', inline), ctx())).rejects.toMatchObject({ kind: 'INVALID_PARAMS' });
+    await expect(service.push.create(config(id), ctx())).rejects.toMatchObject({ kind: 'INVALID_PARAMS' });
+    await service.send(request('d', inline), ctx({ principal: BOB }));
+    await service.cancel({ id }, ctx());
+    await quiet();
+    await service.push.create(config(taskOf(await service.send(request('e', AT_ONCE), ctx())).id), ctx());
+  });
+
   it('are not without limit', async () => {
     const { service } = await world(echo, { limits: { pushConfigsMax: 2 } });
     const { id } = taskOf(await service.send(request('go'), ctx()));
@@ -110,7 +197,7 @@ describe('the push config of a send', () => {
     if (key === undefined) throw new Error('no task');
     expect(await store.pushConfigs(key)).toMatchObject([
       { config: { id: 'a' }, dialect: 'v10', after: 1 },
-      { config: { id: 'b', token: 't' }, dialect: 'v10', after: 3 },
+      { config: { id: 'b' }, sealed: expect.stringMatching(/^sealed /), dialect: 'v10', after: 3 },
     ]);
     expect(await ids(service, task.id)).toEqual(['a', 'b']);
   });

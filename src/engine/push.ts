@@ -1,20 +1,22 @@
 import type { DialectId, PushConfig, PushListRequest, PushPage, PushService, Seq, TaskId, TenantId } from '#protocol';
-import { A2AError, pushConfigId } from '#protocol';
+import { A2AError, isTerminal, pushConfigId } from '#protocol';
 import type { Call, Served } from './call.ts';
 import type { Core } from './core.ts';
 import { agentOf } from './core.ts';
 import type { Asked } from './find.ts';
 import { withTask } from './find.ts';
 import type { Live } from './live.ts';
-import type { PushRow, Write } from './ports.ts';
+import { aboutPush } from './outbox/compose.ts';
+import type { Owner, PushRow, Write } from './ports.ts';
 import { openToken, sealToken } from './tokens.ts';
 
 const PAGE_MAX = 100;
 const URL_CHARS_MAX = 2048;
+const SECRET_CHARS_MAX = 8192;
 
 /**
- * Where a task's events are to be sent, besides to those who read them. Configs are kept with the dialect they were registered in
- * and the place in the log from which they count: whoever delivers follows the log from there, as any reader does.
+ * Where a task's events are to be sent, besides to those who read them. Configs are kept with the dialect they were registered in, and their
+ * queues with the place in the log from which they count (`outbox/`). Secrets go in, and never come out again but to the webhook.
  */
 export function createPushService(core: Core, served: Served): PushService {
   /** A push request says `taskId` where others say `id`. */
@@ -27,13 +29,12 @@ export function createPushService(core: Core, served: Served): PushService {
   return {
     create: async (config, ctx) => {
       const asked = asking(config, ctx);
-      checkUrl(config, 'url');
+      checkConfig(config, '');
       return withTask(core, asked, async (live) => {
         await checkCount(core, live, config);
-        const push = pushRow(core, { config, dialect: ctx.dialect, after: live.row.last });
-        core.writer.add({ kind: 'push', task: live.row.key, push });
-        await core.writer.settled();
-        return shown(push, asked.request.id);
+        const prepared = await prepare(core, config, { dialect: ctx.dialect, field: 'url' });
+        await keep(core, live, prepared);
+        return shown({ ...prepared, after: live.row.last }, asked.request.id);
       });
     },
     get: async (request, ctx) =>
@@ -48,6 +49,7 @@ export function createPushService(core: Core, served: Served): PushService {
     delete: async (request, ctx) =>
       withTask(core, asking(request, ctx), async (live) => {
         core.writer.add({ kind: 'unpush', task: live.row.key, id: request.id });
+        core.outbox.dropped(live.row.key, request.id);
         await core.writer.settled();
       }),
   };
@@ -66,53 +68,119 @@ async function listConfigs(core: Core, live: Live, request: PushListRequest): Pr
   return end >= rows.length ? { configs } : { configs, nextPageToken: await sealToken(core, [end], scope) };
 }
 
+/** A config that is as it will be kept, but for the place from which it counts. */
+export type PreparedPush = Omit<PushRow, 'after'>;
+
 interface InlinePush {
   readonly config: PushConfig;
   readonly live: Live | undefined;
 }
 
 /** The config of a send is looked at before its message is taken in. A caller who relies on it must hear if it can't be kept. */
-export async function checkInlinePush(core: Core, { served }: Call, { config, live }: InlinePush): Promise<void> {
+export async function prepareInlinePush(core: Core, { served, ctx, owner }: Call, { config, live }: InlinePush): Promise<PreparedPush> {
   checkCapability(core, served.agent);
-  checkUrl(config, 'configuration.taskPushNotificationConfig.url');
+  checkConfig(config, INLINE);
   if (live !== undefined) await checkCount(core, live, config);
+  else checkOwner(core, owner);
+  return prepare(core, config, { dialect: ctx.dialect, field: `${INLINE}url` });
 }
 
-interface Registration {
-  readonly config: PushConfig;
+const INLINE = 'configuration.taskPushNotificationConfig.';
+
+/** Both are in the commit that takes the message in: the config, and its queue. */
+export function inlinePush(
+  core: Core,
+  live: Live,
+  { push, after }: { readonly push: PreparedPush; readonly after: Seq },
+): readonly Write[] {
+  const opening = core.outbox.opening(live.row, push.config.id, after);
+  const config: Write = { kind: 'push', task: live.row.key, push: { ...push, after } };
+  return opening === undefined ? [config] : [config, opening];
+}
+
+async function keep(core: Core, live: Live, push: PreparedPush): Promise<void> {
+  const writes = inlinePush(core, live, { push, after: live.row.last });
+  for (const write of writes) core.writer.add(write);
+  await core.writer.settled();
+  const { row, committed } = live;
+  const progress = { last: committed, isFinished: committed === row.last && isTerminal(row.state) };
+  for (const write of writes) if (write.kind === 'outbox') core.outbox.opened(write.row, row, progress);
+}
+
+interface Preparing {
   readonly dialect: DialectId;
-  readonly after: Seq;
+  readonly field: string;
 }
 
-export function inlinePush(core: Core, live: Live, registration: Registration): Write {
-  return { kind: 'push', task: live.row.key, push: pushRow(core, registration) };
-}
-
-/** Task and tenant are the row's own business; an id is given if the caller chose none. */
-function pushRow(core: Core, { config, dialect, after }: Registration): PushRow {
-  const { taskId: _, tenant: __, id, ...rest } = config;
+/** Task and tenant are the row's own business; an id is given if the caller chose none; secrets are sealed. */
+async function prepare(core: Core, given: PushConfig, { dialect, field }: Preparing): Promise<PreparedPush> {
+  await checkTarget(core, given.url, field);
+  const { taskId: _, tenant: __, id, token, authentication, ...rest } = given;
   const named = id === undefined || id === '' ? pushConfigId(core.ids.next()) : id;
-  return { config: { ...rest, id: named }, dialect, after };
+  const config = { ...rest, id: named, ...(authentication === undefined ? {} : { authentication: { scheme: authentication.scheme } }) };
+  if (token === undefined && authentication?.credentials === undefined) return { config, dialect };
+  const { vault } = core.outbox;
+  if (vault === undefined) throw new A2AError('UNSUPPORTED_OPERATION', 'this server has no key to keep credentials with');
+  const secrets = { ...(token === undefined ? {} : { token }), ...(authentication === undefined ? {} : { authentication }) };
+  return { config, dialect, sealed: await vault.seal(JSON.stringify(secrets), aboutPush(config)) };
 }
 
+/** Secrets are not in it, nor how many there are: what was registered is shown to whoever may read it, not what for. */
 function shown({ config }: PushRow, taskId: TaskId): PushConfig {
-  return { ...config, taskId };
+  const { authentication, ...rest } = config;
+  return { ...rest, ...(authentication === undefined ? {} : { authentication: { scheme: authentication.scheme } }), taskId };
 }
 
 async function checkCount(core: Core, live: Live, config: PushConfig): Promise<void> {
   const rows = await core.store.pushConfigs(live.row.key);
-  const isNew = !rows.some((row) => row.config.id === config.id);
-  if (!isNew || rows.length < core.limits.pushConfigsMax) return;
-  throw new A2AError('INVALID_PARAMS', `a task has at most ${core.limits.pushConfigsMax} push notification configs`);
+  if (rows.some((row) => row.config.id === config.id)) return;
+  if (rows.length >= core.limits.pushConfigsMax) {
+    throw new A2AError('INVALID_PARAMS', `a task has at most ${core.limits.pushConfigsMax} push notification configs`);
+  }
+  checkOwner(core, live.row.owner);
 }
 
-/** Where it may really be sent is decided by whoever sends it, each time. Here only what can never be sent to is refused. */
-function checkUrl({ url }: PushConfig, field: string): void {
+function checkOwner(core: Core, owner: Owner): void {
+  const { ownerPushConfigsMax } = core.limits;
+  if (core.outbox.openOf(owner) < ownerPushConfigsMax) return;
+  throw new A2AError('INVALID_PARAMS', `a caller has at most ${ownerPushConfigsMax} push notification configs in use`);
+}
+
+/** Where it may really be sent is decided by whoever sends it, now and each time. */
+async function checkTarget(core: Core, url: string, field: string): Promise<void> {
+  try {
+    await core.outbox.courier?.check(url);
+  } catch (thrown) {
+    const why = thrown instanceof Error ? `: ${thrown.message}` : '';
+    throw new A2AError('INVALID_PARAMS', `nothing is sent to this address${why}`, { field });
+  }
+}
+
+/** What can never be sent to, or in a header, is refused before anything else is looked at. */
+function checkConfig({ url, token, authentication }: PushConfig, prefix: string): void {
   const parsed = url.length > URL_CHARS_MAX ? null : URL.parse(url);
-  if (parsed !== null && (parsed.protocol === 'https:' || parsed.protocol === 'http:')) return;
-  throw new A2AError('INVALID_PARAMS', 'a push notification goes to an http or https URL', { field });
+  if (parsed === null || (parsed.protocol !== 'https:' && parsed.protocol !== 'http:')) {
+    throw new A2AError('INVALID_PARAMS', 'a push notification goes to an http or https URL', { field: `${prefix}url` });
+  }
+  checkSecret(token, `${prefix}token`);
+  if (authentication === undefined) return;
+  if (!SCHEME.test(authentication.scheme)) {
+    throw new A2AError('INVALID_PARAMS', 'must be the name of an HTTP scheme, as Bearer', { field: `${prefix}authentication.scheme` });
+  }
+  checkSecret(authentication.credentials, `${prefix}authentication.credentials`);
+}
+
+/** RFC 9110 §11.1: a token. */
+const SCHEME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/;
+/** RFC 9110 §5.5, without what is obsolete: printable, and nothing that could end the line. */
+const HEADER_TEXT = /^[\x20-\x7e]*$/;
+
+function checkSecret(text: string | undefined, field: string): void {
+  if (text === undefined || (text.length <= SECRET_CHARS_MAX && HEADER_TEXT.test(text))) return;
+  throw new A2AError('INVALID_PARAMS', `must be at most ${SECRET_CHARS_MAX} printable ASCII characters`, { field });
 }
 
 function checkCapability(core: Core, agent: string): void {
-  if (agentOf(core, agent).card.capabilities.pushNotifications !== true) throw new A2AError('PUSH_NOTIFICATION_NOT_SUPPORTED');
+  const isOn = core.outbox.courier !== undefined && agentOf(core, agent).card.capabilities.pushNotifications === true;
+  if (!isOn) throw new A2AError('PUSH_NOTIFICATION_NOT_SUPPORTED');
 }

@@ -10,7 +10,8 @@ const PORTION = 500;
 
 /**
  * What is old goes: finished tasks by age, then by number, oldest first; the memory of sends that left no task. Tasks that have
- * waited too long for their caller fail, and are forgotten in their turn. A task that somebody reads, or that has a run, stays.
+ * waited too long for their caller fail, and are forgotten in their turn. A task that somebody reads, or that has a run, stays; one that a
+ * webhook has not heard all of does not.
  */
 export async function sweepTasks(core: Core): Promise<number> {
   const { limits, store } = core;
@@ -43,6 +44,7 @@ export async function forget(core: Core, rows: readonly TaskRow[]): Promise<numb
   for (const { id, key } of free) {
     core.leaving.add(id);
     core.writer.add({ kind: 'forget', task: key });
+    core.outbox.dropped(key);
   }
   if (free.length === 0) return 0;
   try {

@@ -1,5 +1,5 @@
 import type { Logged } from './events.ts';
-import type { ContextId, DialectId, ExternalId, Seq, TaskId, TenantId } from './ids.ts';
+import type { ContextId, DialectId, ExternalId, PushConfigId, Seq, TaskId, TenantId } from './ids.ts';
 import type { TaskState } from './states.ts';
 import type { Task, Timestamp } from './task.ts';
 
@@ -16,6 +16,12 @@ export interface AdminService {
   retry(id: TaskId): Promise<AdminTask>;
   /** Cancels it first if it runs. It is gone for everybody, with its log, its push configs and the memory of its sends. */
   delete(id: TaskId): Promise<void>;
+  /** Queues of webhooks, by number: those that are open, and the letters that were given up on. */
+  deliveries(request: AdminDeliveriesRequest): Promise<readonly AdminDelivery[]>;
+  /** A dead letter is tried again, from the start of the schedule, under the ids it had. */
+  replay(id: number): Promise<AdminDelivery>;
+  /** A dead letter is thrown away. */
+  discard(id: number): Promise<void>;
 }
 
 /** A task without its content. */
@@ -60,4 +66,37 @@ export interface AdminEventsRequest {
   readonly after?: Seq;
   /** At most 1,000, which is also the default. */
   readonly limit?: number;
+}
+
+export interface AdminDeliveriesRequest {
+  readonly state?: AdminDelivery['state'];
+  /** Only those with a higher number. */
+  readonly after?: number;
+  /** At most 1,000, which is also the default. */
+  readonly limit?: number;
+}
+
+/** What one webhook has not heard of one task. Without its secrets. */
+export interface AdminDelivery {
+  readonly id: number;
+  /** `dead`: nobody tries any more. */
+  readonly state: 'open' | 'dead';
+  readonly taskId: TaskId;
+  readonly agent: string;
+  readonly principal: string;
+  readonly tenant?: TenantId;
+  readonly configId: PushConfigId;
+  readonly url: string;
+  /** In which it is told. */
+  readonly dialect: DialectId;
+  /** Events that have not arrived: from `first` to `last`. 0: it knows all that there is. */
+  readonly pending: number;
+  readonly first: Seq;
+  readonly last: Seq;
+  /** At the first of them, in vain. */
+  readonly attempts: number;
+  /** When the next attempt is made, if one failed. */
+  readonly dueAt?: Timestamp;
+  readonly failingSince?: Timestamp;
+  readonly problem?: string;
 }

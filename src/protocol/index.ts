@@ -40,3 +40,4 @@ export * from './slashes.ts';
 export * from './states.ts';
 export * from './task.ts';
 export * from './translate.ts';
+export * from './webhooks.ts';

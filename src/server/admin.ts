@@ -1,31 +1,32 @@
 import type { Answer, Asked } from '#bindings';
-import type { AdminListRequest, AdminService, Json, Mutable, TaskId, Timestamp } from '#protocol';
+import type { AdminListRequest, AdminService, Mutable, TaskId, Timestamp } from '#protocol';
 import { A2AError, contextId, seq, TASK_STATES, taskId, tenantId } from '#protocol';
-import { errorAnswer, json, refusal } from './answers.ts';
+import { numberIn, type Routes, shown } from './admin-answers.ts';
+import { deliveryRoutes } from './admin-push.ts';
+import { errorAnswer, refusal } from './answers.ts';
 
 /** `/api/parley/v1`: what operators and the console do, in JSON. `path` is what follows. */
 export async function adminAnswer(asked: Asked, path: string, admin: AdminService | undefined): Promise<Answer> {
   try {
     if (admin === undefined) throw new A2AError('UNSUPPORTED_OPERATION', 'nothing here keeps tasks that could be administered');
+    const query = new URLSearchParams(asked.query);
+    const deliveries = deliveryRoutes(admin, path, query);
+    if (deliveries !== undefined) return await runOne(deliveries, asked);
     const match = /^\/tasks(?:\/([^/]+?)(?:\/(events)|:(retry))?)?$/.exec(path);
     if (match === null) return refusal(404, 'nothing is served at this path');
     const [, name, events, retry] = match;
     const id = name === undefined ? undefined : taskId(decodeURIComponent(name));
-    const method = asked.method === 'HEAD' ? 'GET' : asked.method;
-    const routes = routesFor({
-      admin,
-      query: new URLSearchParams(asked.query),
-      id,
-      isEvents: events !== undefined,
-      isRetry: retry !== undefined,
-    });
-    const run = routes[method];
-    return run === undefined
-      ? refusal(405, `use ${Object.keys(routes).join(', ')} here`, { Allow: Object.keys(routes).join(', ') })
-      : await run();
+    return await runOne(routesFor({ admin, query, id, isEvents: events !== undefined, isRetry: retry !== undefined }), asked);
   } catch (thrown) {
     return errorAnswer(thrown instanceof URIError ? new A2AError('INVALID_REQUEST', 'the path is not well-formed') : thrown);
   }
+}
+
+async function runOne(routes: Routes, { method }: Asked): Promise<Answer> {
+  const run = routes[method === 'HEAD' ? 'GET' : method];
+  if (run !== undefined) return run();
+  const methods = Object.keys(routes).join(', ');
+  return refusal(405, `use ${methods} here`, { Allow: methods });
 }
 
 interface Wanted {
@@ -35,8 +36,6 @@ interface Wanted {
   readonly isEvents: boolean;
   readonly isRetry: boolean;
 }
-
-type Routes = Readonly<Record<string, () => Promise<Answer>>>;
 
 function routesFor({ admin, query, id, isEvents, isRetry }: Wanted): Routes {
   if (id === undefined) return { GET: async () => shown(await admin.tasks(listRequest(query))) };
@@ -62,11 +61,6 @@ function routesFor({ admin, query, id, isEvents, isRetry }: Wanted): Routes {
       return { status: 204, headers: {}, body: null };
     },
   };
-}
-
-/** What an admin service gives is JSON: it was on a wire before, or will be. */
-function shown(value: object, status = 200): Answer {
-  return json(value as unknown as Json, status, { 'Cache-Control': 'no-store' });
 }
 
 function listRequest(query: URLSearchParams): AdminListRequest {
@@ -100,11 +94,4 @@ function stateNamed(name: string): NonNullable<AdminListRequest['status']> {
 function timeIn(text: string): Timestamp {
   if (!Number.isNaN(Date.parse(text))) return text;
   throw new A2AError('INVALID_PARAMS', 'must be a time, as 2026-03-12T08:30:00Z', { field: 'statusTimestampAfter' });
-}
-
-function numberIn(query: URLSearchParams, name: string): number | undefined {
-  const text = query.get(name);
-  if (text === null || text === '') return undefined;
-  if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw new A2AError('INVALID_PARAMS', 'must be a whole number', { field: name });
 }

@@ -3,10 +3,13 @@ import { createEngine, timeOrderedIds } from '#engine';
 import type { Agent, AgentCard } from '#protocol';
 import { A2AError } from '#protocol';
 import { memoryStore } from '../engine/adapters/memory.ts';
+import type { ServerLimits } from './limits.ts';
 import type { Log } from './log.ts';
 import { meteredStore } from './metered.ts';
 import type { Metrics } from './metrics.ts';
 import type { HandlerOptions } from './options.ts';
+import type { WebhookSigner } from './push/keys.ts';
+import { pushFor, showWebhooks } from './push/push.ts';
 import type { AgentLike } from './served.ts';
 import { isServed } from './served.ts';
 
@@ -17,12 +20,18 @@ export interface EngineParts {
   readonly options: HandlerOptions;
   readonly metrics: Metrics;
   readonly log: Log;
+  /** For webhooks. */
+  readonly signer: WebhookSigner;
+  readonly limits: ServerLimits;
   /** The card with the addresses of the agent of that name. */
   readonly completed: (card: AgentCard, name: string) => AgentCard;
 }
 
 /** One engine for all agents that need one; undefined where each brings a service of its own. */
-export function engineFor(given: ReadonlyMap<string, AgentLike>, { options, metrics, log, completed }: EngineParts): Engine | undefined {
+export function engineFor(
+  given: ReadonlyMap<string, AgentLike>,
+  { options, metrics, log, signer, limits, completed }: EngineParts,
+): Engine | undefined {
   const own = [...given].filter((entry): entry is [string, Agent] => !isServed(entry[1]));
   if (own.length === 0) return undefined;
   const agents = Object.fromEntries(own);
@@ -31,6 +40,7 @@ export function engineFor(given: ReadonlyMap<string, AgentLike>, { options, metr
     store: meteredStore(store ?? memoryStore(), metrics),
     agents,
     ids: timeOrderedIds(), // the store's index of ids then grows at its end
+    ...pushFor({ options, signer, metrics, webhookMsMax: limits.webhookMsMax }),
     limits: { ...(store === undefined ? { finishedMsMax: MEMORY_FINISHED_MS } : {}), ...options.limits },
     ...(blobs === undefined ? {} : { blobs }),
     ...(idempotency === undefined ? {} : { idempotency }),
@@ -44,6 +54,7 @@ export function engineFor(given: ReadonlyMap<string, AgentLike>, { options, metr
     report: (what, cause) => log.error(what, cause),
   });
   showStats(engine, metrics);
+  showWebhooks(engine, metrics);
   return engine;
 }
 

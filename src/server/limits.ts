@@ -20,6 +20,8 @@ export interface ServerLimits extends ReadLimits {
   readonly streamsMax: number;
   /** Of stopping, from the signal to the exit. */
   readonly drainMsMax: number;
+  /** Of one attempt to deliver to a webhook. */
+  readonly webhookMsMax: number;
   /** How long a card may be kept by whoever fetched it. */
   readonly cardAgeMsMax: number;
 }
@@ -39,5 +41,6 @@ export const DEFAULT_SERVER_LIMITS: ServerLimits = {
   connectionsMax: 0,
   streamsMax: 0,
   drainMsMax: 10_000,
+  webhookMsMax: 15_000,
   cardAgeMsMax: 300_000,
 };

@@ -74,6 +74,8 @@ export function meteredStore(store: Store, metrics: Metrics): Store {
     count: (filter) => store.count(filter),
     entries: (task, range) => store.entries(task, range),
     pushConfigs: (task) => store.pushConfigs(task),
+    outbox: (query) => store.outbox(query),
+    outboxStats: () => store.outboxStats(),
     unfinished: () => store.unfinished(),
     quiet: (phase, range) => store.quiet(phase, range),
     finished: () => store.finished(),

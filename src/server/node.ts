@@ -1,5 +1,5 @@
 import type { Engine } from '#engine';
-import type { Mutable } from '#protocol';
+import type { AgentCard, Mutable } from '#protocol';
 import { createCards } from './cards.ts';
 import { engineFor } from './engine-for.ts';
 import type { Flows } from './flows.ts';
@@ -13,6 +13,7 @@ import { SILENT } from './log.ts';
 import { meter } from './metered.ts';
 import { createMetrics } from './metrics.ts';
 import type { HandlerOptions } from './options.ts';
+import { createSigner } from './push/keys.ts';
 import { createRoom } from './room.ts';
 import type { AgentLike, ServedAgent } from './served.ts';
 import { isServed, named } from './served.ts';
@@ -40,9 +41,11 @@ export function createNode(options: HandlerOptions): Node {
   const where = whereabouts(options.url);
   // The first agent is at the root too, and that is its better address.
   const baseOf = (name: string): string => `${where.base()}${name === root ? '' : `/agents/${name}`}`;
-  const engine = engineFor(given, { options, metrics, log, completed: (card, name) => cards.cardAt(card, baseOf(name)) });
+  const signer = createSigner(options.keys?.signing);
+  const completed = (card: AgentCard, name: string): AgentCard => cards.cardAt(card, baseOf(name));
+  const engine = engineFor(given, { options, metrics, log, signer, limits, completed });
   const room = createRoom({ streamsMax: limits.streamsMax, isPressed: options.isPressed, metrics });
-  const agents = servedAgents(given, engine, meter(metrics, room));
+  const agents = servedAgents(given, { engine, count: meter(metrics, room), hasWebhooks: options.outbound !== undefined });
   metrics.gauge({ name: 'parley_streams_open', help: 'Streams that are being read.' }, () => flows.open);
   const life = startLife({ options, engine, agents, log, limits });
   const site: Site = {
@@ -50,6 +53,7 @@ export function createNode(options: HandlerOptions): Node {
     cards,
     admin: engine?.admin,
     metrics,
+    jwks: signer.jwks,
     baseOf: where.of,
     noteBase: where.note,
     serving: servingFor({ options, limits, log, cardAt: (card, place) => cards.cardAt(card, `${where.base()}${place.base}`) }),
@@ -67,14 +71,21 @@ function listOf(agents: AgentLike | readonly AgentLike[]): readonly AgentLike[] 
   return Array.isArray(agents) ? (agents as readonly AgentLike[]) : [agents as AgentLike];
 }
 
-function servedAgents(
-  given: ReadonlyMap<string, AgentLike>,
-  engine: Engine | undefined,
-  count: ReturnType<typeof meter>,
-): Mutable<ServedAgent>[] {
+interface Serving {
+  readonly engine: Engine | undefined;
+  readonly count: ReturnType<typeof meter>;
+  readonly hasWebhooks: boolean;
+}
+
+function servedAgents(given: ReadonlyMap<string, AgentLike>, { engine, count, hasWebhooks }: Serving): Mutable<ServedAgent>[] {
   return [...given].map(([name, agent]) => {
-    const service = isServed(agent) ? agent.service : engine?.serviceOf(name);
-    if (service === undefined) throw new Error('an agent needs an engine');
-    return { name, card: agent.card, service: count(service, name) };
+    if (isServed(agent)) return { name, card: agent.card, service: count(agent.service, name) };
+    if (engine === undefined) throw new Error('an agent needs an engine');
+    return { name, card: hasWebhooks ? agent.card : withoutWebhooks(agent.card), service: count(engine.serviceOf(name), name) };
   });
+}
+
+/** A card promises what is kept. */
+function withoutWebhooks(card: AgentCard): AgentCard {
+  return { ...card, capabilities: { ...card.capabilities, pushNotifications: false } };
 }

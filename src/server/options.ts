@@ -5,6 +5,8 @@ import type { GuardOptions } from './guard.ts';
 import type { ServerLimits } from './limits.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
+import type { Outbound } from './outbound/port.ts';
+import type { NodeKeys } from './push/keys.ts';
 import type { AgentLike } from './served.ts';
 import type { OtelApi } from './tracing.ts';
 
@@ -24,6 +26,13 @@ export interface ServingOptions extends GuardOptions {
   readonly versionRequired?: boolean;
   /** Signs page tokens: at least 32 bytes, the same in every process that serves the same store. */
   readonly secret?: Uint8Array<ArrayBuffer>;
+  /** The way out to webhooks: `createOutbound()` of `parley-a2a/server/outbound`. Absent: there are none, and cards say so. */
+  readonly outbound?: Outbound;
+  /**
+   * They sign what goes to webhooks, and keep their credentials. Default: made for the process; then with a `store` of your own webhooks
+   * can't have credentials, which the next process could not read.
+   */
+  readonly keys?: NodeKeys;
   readonly log?: Log;
   readonly metrics?: Metrics;
   /** Default: `@opentelemetry/api`, if it is installed. `false` for none. */

@@ -1,7 +1,7 @@
 import { hasRestRoute } from '#bindings';
 
 /** Everything that is served, by name. */
-export type RouteName = 'card' | 'catalog' | 'jsonrpc' | 'rest' | 'admin' | 'health' | 'ready' | 'metrics' | 'console' | 'welcome';
+export type RouteName = 'card' | 'catalog' | 'keys' | 'jsonrpc' | 'rest' | 'admin' | 'health' | 'ready' | 'metrics' | 'console' | 'welcome';
 
 export interface Route {
   readonly name: RouteName;
@@ -35,6 +35,7 @@ export const ROUTES: readonly Route[] = [
     paths: ['/.well-known/ai-catalog.json', '/.well-known/ard.json'],
     access: 'public',
   },
+  { name: 'keys', at: 'node', methods: ['GET', 'HEAD'], paths: ['/.well-known/jwks.json'], access: 'public' },
   { name: 'jsonrpc', at: 'agent', methods: ['POST'], paths: ['/', '/a2a', '/a2a/jsonrpc', '/api/a2a'], access: 'caller' },
   { name: 'welcome', at: 'agent', methods: ['GET', 'HEAD'], paths: ['/'], access: 'public' },
   { name: 'admin', at: 'node', methods: ['GET', 'HEAD', 'POST', 'DELETE'], under: '/api/parley/v1', access: 'admin' },

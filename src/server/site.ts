@@ -1,6 +1,6 @@
 import type { Answer, Asked, Caller, ServeOptions } from '#bindings';
 import { answerJsonRpc, answerRest } from '#bindings';
-import type { AdminService } from '#protocol';
+import type { AdminService, Json } from '#protocol';
 import { adminAnswer } from './admin.ts';
 import { json, refusal, retryAfter, text } from './answers.ts';
 import type { Cards } from './cards.ts';
@@ -18,6 +18,8 @@ export interface Site {
   readonly cards: Cards;
   readonly admin: AdminService | undefined;
   readonly metrics: Metrics;
+  /** The public keys of the node. */
+  readonly jwks: () => Promise<{ readonly keys: readonly JsonWebKey[] }>;
   /** Where the node is reached: as configured, or as this caller, whose host was checked, reached it. */
   readonly baseOf: (asked: Asked) => string;
   readonly noteBase: (asked: Asked) => void;
@@ -50,6 +52,8 @@ export const ANSWERS: Readonly<Record<RouteName, Answering>> = {
   card: (site, { asked, agent, place }) => site.cards.answer({ asked, card: agent.card, base: `${site.baseOf(asked)}${place.base}` }),
   catalog: ({ agents, publisher, changed, cardAgeMsMax, baseOf }, { asked }) =>
     catalogAnswer({ agents, publisher, changed, ageMsMax: cardAgeMsMax, base: baseOf(asked) }),
+  keys: async ({ jwks, cardAgeMsMax }) =>
+    json((await jwks()) as unknown as Json, 200, { 'Cache-Control': `public, max-age=${Math.floor(cardAgeMsMax / 1000)}` }),
   admin: ({ admin }, { asked, place }) => adminAnswer(asked, place.path.slice('/api/parley/v1'.length), admin),
   health: () => json({ status: 'ok' }, 200, { 'Cache-Control': 'no-store' }),
   ready: (site) => ready(site),

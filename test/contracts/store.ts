@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Entry, ListFilter, Owner, SendName, Store, TaskKey, TaskRow, Write } from '#engine';
 import type { TaskState } from '#protocol';
 import { contextId, externalId, pushConfigId, taskId } from '#protocol';
+import { anOutbox, outboxContract } from './outbox.ts';
 import { ALICE, aPush, aSend, aTask, BOB, entriesOf, history, rowOf, seqOf } from './rows.ts';
 import { storeModel } from './store-model.ts';
 
@@ -35,9 +36,10 @@ export function storeContract({ name, open, reopen, skip }: StoreContract): void
     logs(check);
     besides(check);
     leaving(check);
+    outboxContract(check);
     check('keeps everything when it is closed and opened again', async () => {
       if (reopen === undefined) throw new Error('a store that can be reopened says how, and one that cannot skips this');
-      await store.commit([aTask(1, { alias: externalId('thread') }, 3), aSend(1), aPush(1, 'p')]);
+      await store.commit([aTask(1, { alias: externalId('thread') }, 3), aSend(1), aPush(1, 'p'), anOutbox(5, 1, 'p')]);
       const before = await everythingOf(store);
       store = await reopen(store);
       expect(await everythingOf(store)).toEqual(before);
@@ -47,7 +49,7 @@ export function storeContract({ name, open, reopen, skip }: StoreContract): void
   });
 }
 
-type Check = (test: string, run: (store: Store) => Promise<void>) => void;
+export type Check = (test: string, run: (store: Store) => Promise<void>) => void;
 
 async function everythingOf(store: Store): Promise<unknown> {
   return {
@@ -58,6 +60,7 @@ async function everythingOf(store: Store): Promise<unknown> {
     alias: await store.byAlias(ALICE, 'echo', externalId('thread')),
     send: await store.send({ owner: ALICE, agent: 'echo', token: 'id m1' }),
     pushes: await store.pushConfigs(1 as TaskKey),
+    outbox: [await store.outbox({ limit: 10 }), await store.outboxStats()],
     list: await store.list({ owner: ALICE, agent: 'echo', limit: 10 }),
     unfinished: await store.unfinished(),
   };

@@ -1,4 +1,4 @@
-import type { EngineOptions, Store } from '#engine';
+import type { Courier, Delivery, EngineOptions, Outcome, Store, Vault } from '#engine';
 import { createEngine } from '#engine';
 import type {
   A2AService,
@@ -136,7 +136,37 @@ export function withTraits(more: Partial<Traits>): Pick<EngineOptions, 'traitsOf
 /** Answered as soon as the message is kept. */
 export const AT_ONCE: Pick<SendRequest, 'configuration'> = { configuration: { returnImmediately: true } };
 
+/** Takes everything, and remembers it; `next` says how the deliveries from now on go. */
+export interface FakeCourier extends Courier {
+  readonly sent: Delivery[];
+  next: (delivery: Delivery, signal: AbortSignal) => Outcome | Promise<Outcome>;
+}
+
+export function fakeCourier(next: FakeCourier['next'] = () => ({ kind: 'delivered' })): FakeCourier {
+  const courier: FakeCourier = {
+    sent: [],
+    next,
+    check: async () => {},
+    deliver: async (delivery, signal) => {
+      courier.sent.push(delivery);
+      return courier.next(delivery, signal);
+    },
+  };
+  return courier;
+}
+
+/** Seals so that a test can see that it did. */
+export const openVault: Vault = {
+  seal: async (text, about) => `sealed ${btoa(JSON.stringify([text, about]))}`,
+  open: async (sealed, about) => {
+    const [text, of] = JSON.parse(atob(sealed.slice('sealed '.length))) as [string, string];
+    if (of !== about) throw new Error('it was sealed about something else');
+    return text;
+  },
+};
+
 export interface World {
+  readonly courier: FakeCourier;
   readonly engine: ReturnType<typeof createEngine>;
   readonly time: FakeTime;
   readonly store: Store;
@@ -147,7 +177,11 @@ export interface World {
 }
 
 /** A started engine with one agent, `agent`, over a store in memory. */
-export async function world(run: Agent | RunOf, more: Partial<EngineOptions> = {}, time: FakeTime = fakeTime()): Promise<World> {
+export async function world(
+  run: Agent | RunOf,
+  { courier = fakeCourier(), ...more }: Partial<Omit<EngineOptions, 'courier'>> & { readonly courier?: FakeCourier } = {},
+  time: FakeTime = fakeTime(),
+): Promise<World> {
   const reports: World['reports'] = [];
   const store = more.store ?? memoryStore();
   const alive = { is: true };
@@ -158,6 +192,8 @@ export async function world(run: Agent | RunOf, more: Partial<EngineOptions> = {
     timers: time.timers,
     ids: countingIds(`id${++contexts}`),
     report: (what, cause) => reports.push({ what, cause }),
+    courier: { check: courier.check, deliver: (...args) => (alive.is ? courier.deliver(...args) : new Promise(() => {})) },
+    vault: openVault,
     ...more,
     store: fenced(store, alive),
   };
@@ -165,9 +201,10 @@ export async function world(run: Agent | RunOf, more: Partial<EngineOptions> = {
   await engine.start();
   const crash: World['crash'] = (again = {}) => {
     alive.is = false;
-    return world(run, { ...more, ...again, store: again.store ?? store }, time);
+    const { courier: _, ...rest } = again;
+    return world(run, { courier, ...more, ...rest, store: again.store ?? store }, time);
   };
-  return { engine, time, store, service: engine.serviceOf(Object.keys(options.agents)[0] ?? ''), reports, crash };
+  return { engine, time, store, courier, service: engine.serviceOf(Object.keys(options.agents)[0] ?? ''), reports, crash };
 }
 
 /** After the fence is down commits never come back, as in a process that is no more. */

@@ -1,6 +1,8 @@
 import { unreachable } from '#protocol';
 import type { Blobs, Entry, EntryRange, PushRow, SendName, SendRecord, Store, TaskKey, TaskRow, Write } from '../ports.ts';
 import { MemoryIndex } from './memory-index.ts';
+import type { MemoryOutbox } from './memory-outbox.ts';
+import { memoryOutbox } from './memory-outbox.ts';
 
 type TaskWrite = Extract<Write, { readonly kind: 'task' }>;
 
@@ -35,6 +37,8 @@ export function memoryStore(): Store {
     list: (query) => index.list(query),
     count: (filter) => index.count(filter),
     entries: (key, range) => entriesOf(kept.tasks.get(key), range),
+    outbox: (query) => kept.outbox.list(query, (key) => kept.tasks.get(key)?.row),
+    outboxStats: () => kept.outbox.stats(),
     pushConfigs: (key) => [...(kept.tasks.get(key)?.pushes?.values() ?? [])],
     unfinished: () => index.unfinished(),
     quiet: (phase, range) => index.quiet(phase, range),
@@ -46,6 +50,7 @@ export function memoryStore(): Store {
 class MemoryTasks {
   readonly tasks = new Map<TaskKey, Kept>();
   readonly index = new MemoryIndex();
+  readonly outbox: MemoryOutbox = memoryOutbox();
   lastKey = 0;
 
   /** A batch is refused before any of it is taken in. */
@@ -76,6 +81,13 @@ class MemoryTasks {
         break;
       case 'unpush':
         this.tasks.get(write.task)?.pushes?.delete(write.id);
+        this.outbox.dropAll((row) => row.task === write.task && row.config === write.id);
+        break;
+      case 'outbox':
+        if (this.tasks.get(write.row.task)?.pushes?.has(write.row.config) === true) this.outbox.put(write.row);
+        break;
+      case 'unoutbox':
+        this.outbox.drop(write.n);
         break;
       case 'forget':
         this.#forget(write.task);
@@ -126,6 +138,7 @@ class MemoryTasks {
     if (kept === undefined) return;
     this.tasks.delete(key);
     this.index.remove(kept.row);
+    if (kept.pushes !== undefined) this.outbox.dropAll((row) => row.task === key);
     const { owner, agent } = kept.row;
     for (const token of kept.sends ?? []) {
       const name: SendName = { owner, agent, token };

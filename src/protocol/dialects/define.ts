@@ -3,7 +3,7 @@ import type { TaskEvent } from '../events.ts';
 import type { Json } from '../json.ts';
 import type { Operation, Shape, Shapes } from '../operations.ts';
 import { OPERATIONS } from '../operations.ts';
-import type { Decoded, Dialect, ReadEnv, StreamReader } from './dialect.ts';
+import type { Decoded, Dialect, ReadEnv, StreamReader, WebhookForm } from './dialect.ts';
 import type { Reader } from './shared/read.ts';
 import { attempt } from './shared/read.ts';
 
@@ -16,12 +16,14 @@ export interface Codec<T> {
 export type Codecs = { readonly [K in Shape]?: Codec<Shapes[K]> };
 
 /** What a dialect's folder provides; `defineDialect` makes the rest the same way for all. */
-export type DialectSource = Omit<Dialect, 'decode' | 'encode' | 'operationOf' | 'openReader' | 'openStream'> &
+export type DialectSource = Omit<Dialect, 'decode' | 'encode' | 'operationOf' | 'openReader' | 'openStream' | 'webhook'> &
   Pick<Dialect, 'openStream'> & {
     readonly codecs: Codecs;
     /** Method names it understands besides those it sends. */
     readonly aliases?: Readonly<Record<string, Operation>>;
     readonly openReader?: Dialect['openReader'];
+    /** Default: events, in the form in which they are streamed. */
+    readonly webhook?: WebhookForm;
   };
 
 export function defineDialect(source: DialectSource): Dialect {
@@ -35,15 +37,17 @@ export function defineDialect(source: DialectSource): Dialect {
     const codec = codecs[shape];
     return codec === undefined ? { ok: false, reason: 'not-in-dialect' } : attempt(codec.read as Reader<Shapes[K]>, raw, env);
   };
+  const encode = <K extends Shape>(shape: K, value: Shapes[K]): Json => {
+    const codec = codecs[shape];
+    if (codec === undefined) throw new A2AError('UNSUPPORTED_OPERATION', `${source.title} has no ${shape}`);
+    return (codec.write as (value: unknown) => Json)(value);
+  };
   return {
     ...rest,
     decode,
+    encode,
     operationOf: (method) => byMethod.get(method),
-    encode: (shape, value) => {
-      const codec = codecs[shape];
-      if (codec === undefined) throw new A2AError('UNSUPPORTED_OPERATION', `${source.title} has no ${shape}`);
-      return (codec.write as (value: unknown) => Json)(value);
-    },
+    webhook: source.webhook ?? { carries: 'events', mediaType: 'application/json', write: (event) => encode('event', event) },
     openReader: source.openReader ?? ((env) => eventReader((raw) => decode('event', raw, env))),
   };
 }

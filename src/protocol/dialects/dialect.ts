@@ -142,6 +142,15 @@ export interface CardCodec {
   readonly isPublished?: true;
 }
 
+/** What a webhook receives. It goes by the dialect that its configuration was registered in, whatever the task is called by otherwise. */
+export interface WebhookForm {
+  /** `events`: each as it happened. `task`: the task as it stands, each time. */
+  readonly carries: 'events' | 'task';
+  readonly mediaType: string;
+  /** Where it carries tasks, it is given events with a task in them. */
+  write(event: TaskEvent): Json;
+}
+
 /** One dialect, whole. Pure: it holds no state and touches nothing outside its arguments. */
 export interface Dialect {
   readonly id: DialectId;
@@ -162,6 +171,7 @@ export interface Dialect {
   /** `requestId` undefined: frames without a JSON-RPC envelope, as HTTP+JSON sends them. */
   openStream(requestId: RpcId | undefined): StreamWriter;
   openReader(env: ReadEnv): StreamReader;
+  readonly webhook: WebhookForm;
   /** Absent: the dialect has no HTTP+JSON form. */
   readonly rest?: RestGrammar;
   readonly traits: Traits;

@@ -7,6 +7,7 @@ import { openSqliteStore } from '../../engine/adapters/sqlite.ts';
 import type { Log } from '../log.ts';
 import type { ServingOptions } from '../options.ts';
 import { pathName } from '../served.ts';
+import { openKeys } from './node-keys.ts';
 
 /** Where programs keep data on this platform: XDG on Linux and the like, otherwise what the system has for it. */
 export function dataHome(env: Readonly<Record<string, string | undefined>>, platform: NodeJS.Platform, home: string = homedir()): string {
@@ -29,13 +30,18 @@ export function folderFor(sources: readonly string[]): string {
 }
 
 /** A folder with everything that outlives the process. */
-export async function openData(folder: string, log: Log): Promise<Required<Pick<ServingOptions, 'store' | 'blobs' | 'secret'>>> {
+export async function openData(folder: string, log: Log): Promise<Required<Pick<ServingOptions, 'store' | 'blobs' | 'secret' | 'keys'>>> {
   const path = resolve(folder);
   mkdirSync(path, { recursive: true, mode: 0o700 });
   const report = (what: string, cause: unknown): void => log.error(what, cause);
   const store = openSqliteStore(join(path, 'tasks.db'), { report });
+  // The store's lock is held: no other process makes keys meanwhile.
+  const keys = await openKeys(path).catch(async (thrown: unknown) => {
+    await store.close();
+    throw thrown;
+  });
   const blobs = openBlobs(join(path, 'blobs'));
   const swept = await blobs.sweep((task) => store.has(task));
   if (swept > 0) log.info('files without a task were removed', { files: swept });
-  return { store, blobs, secret: store.secret };
+  return { store, blobs, secret: store.secret, keys };
 }

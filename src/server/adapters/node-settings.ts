@@ -24,12 +24,14 @@ export interface Configured {
 export async function serveConfigured(found: readonly FoundAgent[], settings: Settings, { log, onBroken }: Configured): Promise<Served> {
   checkHost(settings);
   const { port, host, url, allowedHosts, allowedOrigins, card, publisher, idempotency, versionRequired, limits } = settings;
+  const { allowedTargets, allowLoopbackTargets } = settings;
   const kept: Partial<Awaited<ReturnType<typeof openData>>> = settings.memory ? {} : await openData(folderOf(found, settings), log);
   try {
     return await serve(
       found.map(({ agent }) => agent),
       {
         ...{ port, host, allowedHosts, allowedOrigins, card, publisher, idempotency, versionRequired, limits, log },
+        ...{ allowedTargets, allowLoopbackTargets },
         ...kept,
         ...(url === undefined ? {} : { url }),
         ...(onBroken === undefined ? {} : { onBroken }),

@@ -8,12 +8,14 @@ import { DEFAULT_SERVER_LIMITS, type ServerLimits } from '../limits.ts';
 import { createLog } from '../log.ts';
 import { createMetrics } from '../metrics.ts';
 import type { ServingOptions } from '../options.ts';
+import type { PolicyOptions } from '../outbound/policy.ts';
 import type { AgentLike } from '../served.ts';
 import type { Host } from './node-listen.ts';
 import { createHost, exchange } from './node-listen.ts';
 import { connectionsRoom, takePulse } from './node-pulse.ts';
+import { createOutbound } from './outbound.ts';
 
-export interface ServeOptions extends ServingOptions {
+export interface ServeOptions extends ServingOptions, PolicyOptions {
   /** 0 picks a free one. */
   readonly port?: number;
   /** Default 127.0.0.1. Anything that others can reach needs a `gate`. */
@@ -44,10 +46,13 @@ export async function serve(agents: AgentLike | readonly AgentLike[], options: S
   const metrics = options.metrics ?? createMetrics();
   const limits = nodeLimits(options);
   const pulse = takePulse(metrics);
+  const outbound = options.outbound ?? createOutbound(options);
+  if (options.allowLoopbackTargets === true) log.warn('requests may go to this machine itself: for development only');
   const listening: { url?: string } = {};
   const handler = createHandler({
     ...options,
     agents,
+    outbound,
     log,
     metrics,
     limits: { ...options.limits, ...limits },
@@ -61,6 +66,7 @@ export async function serve(agents: AgentLike | readonly AgentLike[], options: S
   } catch (thrown) {
     pulse.stop();
     await handler.close();
+    await outbound.close();
     throw thrown;
   }
   const { url } = listening;
@@ -70,6 +76,7 @@ export async function serve(agents: AgentLike | readonly AgentLike[], options: S
     handler,
     close: once(async () => {
       await drain(nodeHost, handler, limits);
+      if (options.outbound === undefined) await outbound.close();
       pulse.stop();
     }),
   };

@@ -14,6 +14,8 @@ export interface ParleyConfig {
   readonly auth?: boolean;
   readonly allowedHosts?: readonly string[];
   readonly allowedOrigins?: readonly string[];
+  readonly allowedTargets?: readonly string[];
+  readonly allowLoopbackTargets?: boolean;
   readonly card?: 'superset' | 'strict';
   readonly publisher?: string;
   readonly idempotency?: 'key' | 'messageId';

@@ -86,6 +86,22 @@ const OWN: readonly Key[] = [
     doc: 'Origins of web pages that may call, as `https://app.example.org`.',
   },
   {
+    name: 'allowedTargets',
+    type: TEXTS,
+    default: [],
+    env: ['PARLEY_ALLOWED_TARGETS'],
+    flag: 'allow-target',
+    doc: 'Names, addresses and ranges (`10.1.0.0/16`) that webhooks may be at although they are not public; also without TLS.',
+  },
+  {
+    name: 'allowLoopbackTargets',
+    type: FLAG,
+    default: false,
+    env: ['PARLEY_ALLOW_LOOPBACK_TARGETS'],
+    flag: 'allow-loopback-targets',
+    doc: 'For development: webhooks may be on this machine.',
+  },
+  {
     name: 'card',
     type: { kind: 'text', oneOf: ['superset', 'strict'] },
     default: 'superset',

@@ -17,6 +17,7 @@ export const SERVER_LIMIT_DOCS: Readonly<Record<keyof ServerLimits, string>> = {
   connectionsMax: 'Open connections. 0: as many as the process may have files open, less a reserve.',
   streamsMax: 'Open streams. 0: nine in ten of the connections.',
   drainMsMax: 'Of stopping, from the signal to the exit.',
+  webhookMsMax: 'One attempt to deliver to a webhook.',
   cardAgeMsMax: 'How long a card may be kept by whoever fetched it.',
 };
 
@@ -29,6 +30,10 @@ export const ENGINE_LIMIT_DOCS: Readonly<Record<keyof EngineLimits, string>> = {
   queuedTasksMax: 'Turns that wait for their place.',
   queuedMessagesMax: 'Messages that wait for the turn under way in one task.',
   pushConfigsMax: 'Webhooks of one task.',
+  ownerPushConfigsMax: 'Webhooks of one principal that are in use.',
+  deliveriesMax: 'Deliveries to webhooks at once.',
+  hostDeliveriesMax: 'Deliveries to webhooks at one origin at once.',
+  webhookDisableMs: 'A webhook that has taken nothing for this long hears nothing more.',
   openContextsMax: 'Conversations that agents keep open.',
   openContextMsMax: 'How long an unused one is kept.',
   runMsMax: 'A run of an agent, in all.',

@@ -26,6 +26,8 @@ export interface Settings {
   readonly auth: boolean;
   readonly allowedHosts: readonly string[];
   readonly allowedOrigins: readonly string[];
+  readonly allowedTargets: readonly string[];
+  readonly allowLoopbackTargets: boolean;
   readonly card: 'superset' | 'strict';
   readonly publisher: string;
   readonly idempotency: 'key' | 'messageId';
@@ -57,6 +59,8 @@ export function resolveConfig(layers: Layers): Settings {
     auth: of('auth'),
     allowedHosts: of('allowedHosts'),
     allowedOrigins: of('allowedOrigins'),
+    allowedTargets: of('allowedTargets'),
+    allowLoopbackTargets: of('allowLoopbackTargets'),
     card: of('card'),
     publisher: of('publisher'),
     idempotency: of('idempotency'),

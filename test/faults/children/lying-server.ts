@@ -42,6 +42,8 @@ const lying: Store = {
   count: after(honest.count),
   entries: after(honest.entries),
   pushConfigs: after(honest.pushConfigs),
+  outbox: after(honest.outbox),
+  outboxStats: after(honest.outboxStats),
   unfinished: after(honest.unfinished),
   quiet: after(honest.quiet),
   finished: after(honest.finished),

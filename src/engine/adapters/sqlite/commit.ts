@@ -1,5 +1,6 @@
 import { unreachable } from '#protocol';
 import type { Write } from '../../ports.ts';
+import type { Outbox } from './outbox.ts';
 import type { Pushes } from './pushes.ts';
 import type { Realms } from './realms.ts';
 import type { Sends } from './sends.ts';
@@ -13,11 +14,12 @@ export interface Tables {
   readonly tasks: Tasks;
   readonly sends: Sends;
   readonly pushes: Pushes;
+  readonly outbox: Outbox;
   readonly trash: Trash;
 }
 
 /** Puts one write into the transaction under way. */
-export function apply(write: Write, { tasks, sends, pushes }: Tables): void {
+export function apply(write: Write, { tasks, sends, pushes, outbox }: Tables): void {
   switch (write.kind) {
     case 'task':
       if (write.isNew) tasks.create(write.row, write.entries);
@@ -34,10 +36,18 @@ export function apply(write: Write, { tasks, sends, pushes }: Tables): void {
       return;
     case 'unpush':
       pushes.drop(write.task, write.id);
+      outbox.dropConfig(write.task, write.id);
+      return;
+    case 'outbox':
+      outbox.put(write.row);
+      return;
+    case 'unoutbox':
+      outbox.drop(write.n);
       return;
     case 'forget':
       if (!tasks.forget(write.task)) return;
       pushes.forgetTask(write.task);
+      outbox.forgetTask(write.task);
       sends.forgetTask(write.task);
       return;
     case 'forgetSends':

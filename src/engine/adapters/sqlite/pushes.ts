@@ -18,15 +18,17 @@ interface Stored {
   readonly dialect: string;
   readonly after: number;
   readonly config: string;
+  readonly sealed: string | null;
   readonly sum: number;
 }
 
 export function createPushes(db: DatabaseSync): Pushes {
-  const all = query<Stored>(db, 'SELECT id, dialect, after, config, sum FROM push WHERE task = ? ORDER BY n');
+  const all = query<Stored>(db, 'SELECT id, dialect, after, config, sealed, sum FROM push WHERE task = ? ORDER BY n');
   const put = command(
     db,
-    `INSERT INTO push (task, id, dialect, after, config, sum) VALUES (?, ?, ?, ?, ?, ?)
-     ON CONFLICT (task, id) DO UPDATE SET dialect = excluded.dialect, after = excluded.after, config = excluded.config, sum = excluded.sum`,
+    `INSERT INTO push (task, id, dialect, after, config, sealed, sum) VALUES (?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (task, id) DO UPDATE SET dialect = excluded.dialect, after = excluded.after, config = excluded.config, sealed = excluded.sealed,
+     sum = excluded.sum`,
   );
   const drop = command(db, 'DELETE FROM push WHERE task = ? AND id = ?');
   const dropAll = command(db, 'DELETE FROM push WHERE task = ?');
@@ -35,11 +37,14 @@ export function createPushes(db: DatabaseSync): Pushes {
     of: (task) =>
       all.all(task).map((stored) => {
         if (stored.sum !== sumOf(task, stored)) throw taskDamaged(task, 'a push configuration is not as it was written');
-        return { config: JSON.parse(stored.config) as PushRow['config'], dialect: stored.dialect as DialectId, after: stored.after as Seq };
+        const { config, dialect, after, sealed } = stored;
+        const row = { config: JSON.parse(config) as PushRow['config'], dialect: dialect as DialectId, after: after as Seq };
+        return sealed === null ? row : { ...row, sealed };
       }),
     put: (task, push) => {
-      const row = { id: toText(push.config.id), dialect: push.dialect, after: push.after, config: JSON.stringify(push.config) };
-      put(task, row.id, row.dialect, row.after, row.config, sumOf(task, row));
+      const { config, dialect, after, sealed = null } = push;
+      const row = { id: toText(config.id), dialect, after, config: JSON.stringify(config), sealed };
+      put(task, row.id, row.dialect, row.after, row.config, row.sealed, sumOf(task, row));
     },
     drop: (task, id) => {
       drop(task, toText(id));
@@ -50,6 +55,6 @@ export function createPushes(db: DatabaseSync): Pushes {
   };
 }
 
-function sumOf(task: number, { id, dialect, after, config }: Omit<Stored, 'sum'>): number {
-  return crc32(`${task} ${after} ${dialect} ${id} ${config}`);
+function sumOf(task: number, { id, dialect, after, config, sealed }: Omit<Stored, 'sum'>): number {
+  return crc32(`${task} ${after} ${dialect} ${id} ${config}${sealed === null ? '' : ` ${sealed}`}`);
 }

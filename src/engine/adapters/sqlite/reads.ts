@@ -5,6 +5,7 @@ import type { Guard } from './guard.ts';
 import { createLists } from './lists.ts';
 import { createReadLog } from './log.ts';
 import type { SqliteStore } from './options.ts';
+import { createOutboxReads } from './outbox.ts';
 import type { Pushes } from './pushes.ts';
 import type { Quarantine } from './quarantine.ts';
 import type { Realms } from './realms.ts';
@@ -35,6 +36,7 @@ export function createReads(db: DatabaseSync, { guard, realms, tally, sends, pus
   const byKey = query<{ key: number }>(db, 'SELECT key FROM task WHERE key = ?');
   const readLog = createReadLog(db);
   const lists = createLists(db, realms, tally, quarantine);
+  const outbox = createOutboxReads(db, realms, quarantine);
   return {
     task: (scope, id) =>
       guard.read(() => {
@@ -68,6 +70,8 @@ export function createReads(db: DatabaseSync, { guard, realms, tally, sends, pus
     has: (key) => guard.read(() => byKey.one(key) !== undefined || !quarantine.isServed(key)),
     send: (name) => guard.read(() => sends.get(name)),
     pushConfigs: (key) => guard.read(() => pushes.of(key)),
+    outbox: (asked) => guard.read(() => outbox.list(asked)),
+    outboxStats: () => guard.read(outbox.stats),
     list: (asked) => guard.read(() => lists.list(asked)),
     count: (filter) => guard.read(() => lists.count(filter)),
     waiting: (filter, limit) => guard.read(() => lists.waiting(filter, limit)),

@@ -56,6 +56,15 @@ export const MIGRATIONS: readonly string[] = [
   CREATE TABLE quarantine (key INTEGER PRIMARY KEY, id TEXT, why TEXT NOT NULL, at INTEGER NOT NULL) STRICT;
   CREATE TABLE trash (key INTEGER PRIMARY KEY) STRICT;
   `,
+  `
+  ALTER TABLE push ADD COLUMN sealed TEXT;
+  CREATE TABLE outbox (
+    n INTEGER PRIMARY KEY, task INTEGER NOT NULL, config TEXT NOT NULL, done INTEGER NOT NULL, up_to INTEGER, dead INTEGER NOT NULL,
+    attempts INTEGER NOT NULL, due_at INTEGER NOT NULL, failing_since INTEGER, problem TEXT, sum INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX outbox_task ON outbox (task);
+  CREATE INDEX outbox_dead ON outbox (dead, n);
+  `,
 ];
 
 /** In one transaction: whatever happens half way, the file is as it was, or new. */

@@ -19,6 +19,7 @@ import type { Marks } from './marks.ts';
 import { openMarks, startMarks } from './marks.ts';
 import type { Meta } from './open.ts';
 import type { SqliteOptions, SqliteStore } from './options.ts';
+import { createOutbox } from './outbox.ts';
 import { createPushes } from './pushes.ts';
 import { createQuarantine } from './quarantine.ts';
 import { createReads } from './reads.ts';
@@ -104,6 +105,7 @@ function createTables(db: DatabaseSync, meta: Meta): Tables {
     tasks: createTasks(db, realms, tally),
     sends: createSends(db, realms, meta.named),
     pushes: createPushes(db),
+    outbox: createOutbox(db),
     trash: createTrash(db),
   };
 }

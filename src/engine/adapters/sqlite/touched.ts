@@ -9,7 +9,8 @@ export function touchedBy(batch: readonly Write[]): string {
     if (write.kind === 'task') out += write.isNew ? `${write.row.key}=${encodeURIComponent(toText(write.row.id))} ` : `${write.row.key} `;
     else if (write.kind === 'push' || write.kind === 'unpush' || write.kind === 'forget') out += `${write.task} `;
     else if (write.kind === 'send' && write.record.task !== undefined) out += `${write.record.task.key} `;
-    else hasOther = true;
+    // What is lost of the outbox is delivered once more: no reason to set the task aside.
+    else if (write.kind !== 'outbox' && write.kind !== 'unoutbox') hasOther = true;
   }
   return hasOther ? `${out}*` : out;
 }

@@ -4,6 +4,7 @@ import type { Codecs } from '../define.ts';
 import { defineDialect } from '../define.ts';
 import type { Dialect, Traits } from '../dialect.ts';
 import { httpStatusOf } from '../shared/errors.ts';
+import { taskWebhook } from '../shared/webhook.ts';
 import { card } from './card.ts';
 import { detect } from './detect.ts';
 import { readError, writeError } from './errors.ts';
@@ -87,6 +88,7 @@ export const v01: Dialect = defineDialect({
   card,
   openStream,
   openReader,
+  webhook: taskWebhook(writeTask),
   traits,
   losses,
 });

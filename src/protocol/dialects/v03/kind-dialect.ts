@@ -8,6 +8,7 @@ import type { Confidence, Dialect, Hints, Loss, RpcId, StreamWriter, Traits } fr
 import type { Codes } from '../shared/errors.ts';
 import { httpStatusOf, readError, writePlainError } from '../shared/errors.ts';
 import { envelope, frame } from '../shared/stream.ts';
+import { taskWebhook } from '../shared/webhook.ts';
 import type { CardEdition } from './card.ts';
 import { cardCodec, cardReader, writeCard } from './card.ts';
 import type { Form } from './form.ts';
@@ -109,6 +110,7 @@ export function kindDialect(edition: Edition): Dialect {
     error: { read: (raw) => readError(raw, {}), write: (error) => writePlainError(error, edition.codes) },
     card: cardCodec(edition.card, lacks),
     openStream: (requestId) => closingStream(requestId, write.event),
+    webhook: taskWebhook(write.task),
     traits: { ...TRAITS, ...edition.traits },
     losses: [...familyLosses(held), ...kindLosses(held), ...edition.losses],
   });

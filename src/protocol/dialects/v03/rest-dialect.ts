@@ -7,11 +7,12 @@ import type { Dialect } from '../dialect.ts';
 import { readError, writePlainError } from '../shared/errors.ts';
 import type { Reader } from '../shared/read.ts';
 import { isRaw, list } from '../shared/read.ts';
+import { taskWebhook } from '../shared/webhook.ts';
 import type { CardEdition } from './card.ts';
 import { cardCodec, cardReader, writeCard } from './card.ts';
 import { CODES } from './codes.ts';
 import { detectRest } from './detect.ts';
-import { PROTO_FORM } from './form.ts';
+import { KIND_FORM, PROTO_FORM } from './form.ts';
 import { closingStream, listCodecs, TRAITS } from './kind-dialect.ts';
 import { familyLosses, REST_LOSSES } from './losses.ts';
 import type { Out } from './parts.ts';
@@ -53,6 +54,8 @@ export function restDialect(card: CardEdition): Dialect {
     card: { ...cardCodec(card, NOTHING), detect: () => 'no' },
     rest,
     openStream: (requestId) => closingStream(requestId, write.event),
+    // What is registered over HTTP+JSON is told in the JSON of the specification all the same.
+    webhook: taskWebhook(writers(KIND_FORM, NOTHING).task),
     traits: { ...TRAITS, httpStatusOnError: restStatus },
     losses: [...familyLosses({ operation: () => true, transports: true }), ...REST_LOSSES],
   });

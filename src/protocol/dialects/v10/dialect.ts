@@ -144,6 +144,8 @@ function build(id: string, title: string, options: { readonly generation: boolea
     card,
     rest,
     openStream: (requestId) => plainStream(requestId, (event, logged) => eventJson(event, numbered, logged)),
+    // §4.3.3: a StreamResponse, whatever binding was spoken.
+    webhook: { carries: 'events', mediaType: 'application/a2a+json', write: (event) => eventJson(event, numbered) },
     traits,
     losses: options.generation ? [ALIAS] : [ALIAS, ...DRAFT_LOSSES],
   });

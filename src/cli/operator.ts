@@ -1,0 +1,41 @@
+import { CliError } from './command.ts';
+
+/** The operators' API of a running node. */
+export interface OperatorApi {
+  ask(method: 'GET' | 'POST' | 'DELETE', path: string): Promise<unknown>;
+}
+
+export function operatorApi(url: string, token: string | undefined): OperatorApi {
+  if (!/^https?:$/.test(URL.parse(url)?.protocol ?? '')) throw new CliError(`--url: ${url} is not an http(s) address`, { exit: 2 });
+  const base = `${url.replace(/\/+$/, '')}/api/parley/v1`;
+  const headers: Record<string, string> = token === undefined ? {} : { Authorization: `Bearer ${token}` };
+  return {
+    ask: async (method, path) => {
+      const response = await fetch(`${base}${path}`, { method, headers, redirect: 'error' }).catch((thrown: unknown) => {
+        throw new CliError(`nobody answers at ${url}`, { hint: `is parley serve running there? (${reasonOf(thrown)})` });
+      });
+      const text = await response.text();
+      if (response.ok) return text === '' ? undefined : JSON.parse(text);
+      throw refusalOf(response.status, text);
+    },
+  };
+}
+
+function reasonOf(thrown: unknown): string {
+  const cause = thrown instanceof Error && thrown.cause instanceof Error ? thrown.cause : thrown;
+  return cause instanceof Error ? cause.message || cause.name : String(cause);
+}
+
+function refusalOf(status: number, text: string): CliError {
+  let message = `the node answers ${status}`;
+  try {
+    const { error } = JSON.parse(text) as { readonly error?: { readonly message?: string } };
+    message = error?.message ?? message;
+  } catch {
+    // Not ours: the status has to do.
+  }
+  return new CliError(
+    message,
+    status === 401 || status === 403 ? { hint: 'give --token, or PARLEY_TOKEN, of somebody with the scope admin' } : {},
+  );
+}

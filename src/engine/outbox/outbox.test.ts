@@ -1,0 +1,353 @@
+import { describe, expect, it } from 'vitest';
+import type { Outcome } from '#engine';
+import type { PushConfig, Task, TaskEvent } from '#protocol';
+import { dialectId, pushConfigId } from '#protocol';
+import {
+  AT_ONCE,
+  agent,
+  ask,
+  CARD,
+  ctx,
+  doing,
+  echo,
+  type FakeCourier,
+  fakeCourier,
+  gate,
+  quiet,
+  request,
+  said,
+  taskOf,
+  toTask,
+  withTraits,
+  world,
+} from '../../../test/support/engine.ts';
+
+const HOOK = 'https://hooks.example/a';
+const inline = (more: Partial<PushConfig> = {}) => ({ configuration: { taskPushNotificationConfig: { url: HOOK, ...more } } });
+const FAILED: Outcome = { kind: 'failed', problem: 'HTTP 503' };
+const HOUR = 3_600_000;
+
+const eventsOf = ({ sent }: FakeCourier): readonly TaskEvent[] => sent.map(({ body }) => JSON.parse(body) as TaskEvent);
+const shortOf = (courier: FakeCourier): readonly string[] =>
+  eventsOf(courier).map((event) => event.artifactUpdate?.artifact.parts[0]?.text ?? event.statusUpdate?.status.state.slice(11) ?? 'task');
+const counting = (count: number) =>
+  agent(async function* () {
+    for (let at = 1; at <= count; at += 1) yield { kind: 'artifact', parts: [{ text: `${at}` }] };
+  });
+
+describe('a webhook', () => {
+  it('hears every event once, in order, of a run that nobody watches', async () => {
+    const { service, courier, engine } = await world(counting(5));
+    await service.send(request('go', inline()), ctx());
+    await quiet(200);
+    expect(shortOf(courier)).toEqual(['1', '2', '3', '4', '5', 'COMPLETED']);
+    expect(new Set(courier.sent.map(({ id }) => id)).size).toBe(6);
+    expect(courier.sent[0]).toMatchObject({
+      url: HOOK,
+      mediaType: 'application/a2a+json',
+      id: expect.stringMatching(/^msg_id.*_[0-9a-f]{8}_2$/),
+    });
+    expect(engine.stats().webhooks).toEqual({ pending: 0, sending: 0, tripped: 0, letters: 0 });
+  });
+
+  it('costs a blocking send no commit, and a task without one nothing at all', async () => {
+    const { service, engine, store } = await world(echo);
+    await service.send(request('go', inline()), ctx());
+    expect(engine.stats().commits).toBe(1);
+    await service.send(request('go'), ctx());
+    expect(engine.stats().commits).toBe(2);
+    expect((await store.outbox({ limit: 10 })).length).toBe(1);
+  });
+
+  it('hears of what comes after it was registered', async () => {
+    const door = gate();
+    const { service, courier } = await world(async function* () {
+      yield { kind: 'artifact', parts: [{ text: 'before' }] };
+      await door.wait;
+      yield { kind: 'artifact', parts: [{ text: 'after' }] };
+    });
+    const { id } = taskOf(await service.send(request('go', AT_ONCE), ctx()));
+    await quiet();
+    await service.push.create({ taskId: id, url: HOOK }, ctx());
+    door.open();
+    await quiet(100);
+    expect(shortOf(courier)).toEqual(['after', 'COMPLETED']);
+  });
+
+  it('gets its secrets, and two of them have ids of their own', async () => {
+    const { service, courier } = await world(echo);
+    const authentication = { scheme: 'Bearer', credentials: 's3cret' };
+    await service.send(request('go', inline({ token: 't', authentication })), ctx());
+    await quiet(50);
+    expect(courier.sent[0]).toMatchObject({ token: 't', authentication });
+    const run = await world(async function* () {
+      yield ask('?');
+    });
+    const task = taskOf(await run.service.send(request('go', inline({ id: pushConfigId('a') })), ctx()));
+    await run.service.push.create({ taskId: task.id, id: pushConfigId('b'), url: HOOK }, ctx());
+    await quiet(50);
+    run.courier.sent.length = 0;
+    await run.service.send(toTask(task, 'more'), ctx());
+    await quiet(100);
+    expect(shortOf(run.courier).toSorted()).toEqual(['INPUT_REQUIRED', 'INPUT_REQUIRED', 'WORKING', 'WORKING']);
+    expect(new Set(run.courier.sent.map(({ id }) => id)).size).toBe(4);
+  });
+
+  it('is told in the version that it was registered in, and by the name that its caller gave the task', async () => {
+    const old = await world(counting(3));
+    await old.service.send(request('go', inline()), ctx({ dialect: dialectId('v03') }));
+    await quiet(100);
+    const tasks = old.courier.sent.map(({ body }) => JSON.parse(body) as Task & { kind: string });
+    expect(tasks.at(-1)).toMatchObject({ kind: 'task', status: { state: 'completed' }, artifacts: [{}, {}, {}] });
+    expect(tasks.every(({ kind }) => kind === 'task')).toBe(true);
+    expect(old.courier.sent[0]?.mediaType).toBe('application/json');
+    const named = await world(echo, withTraits({ callerNamesTask: true }));
+    await named.service.send(request('go', { alias: 'thread' as never, ...inline() }), ctx({ dialect: dialectId('v01') }));
+    await quiet(100);
+    expect(JSON.parse(named.courier.sent.at(-1)?.body ?? '')).toMatchObject({ id: 'thread', status: { state: 'completed' } });
+  });
+
+  it('that is sent whole tasks hears of each status, and of what was made meanwhile at once', async () => {
+    const { service, courier } = await world(async function* () {
+      for (let at = 0; at < 500; at += 1) yield { kind: 'artifact', parts: [{ text: `${at}` }], id: 'a', append: at > 0 };
+      yield ask('?');
+    });
+    await service.send(request('go', inline()), ctx({ dialect: dialectId('v03') }));
+    await quiet(200);
+    const tasks = courier.sent.map(({ body }) => JSON.parse(body) as { status: { state: string }; artifacts?: [{ parts: [] }] });
+    expect(tasks.length).toBeLessThan(20);
+    expect(tasks.at(-1)).toMatchObject({ status: { state: 'input-required' } });
+    expect(tasks.at(-1)?.artifacts?.[0].parts).toHaveLength(500);
+  });
+
+  it('hears nothing after it is deleted, nor of a task that is', async () => {
+    const door = gate();
+    const slow = async function* () {
+      await door.wait;
+      yield { kind: 'artifact' as const, parts: [{ text: 'late' }] };
+    };
+    const { service, courier, engine, store } = await world(slow);
+    const { id } = taskOf(
+      await service.send(request('a', { configuration: { ...inline().configuration, returnImmediately: true } }), ctx()),
+    );
+    const config = (await service.push.list({ taskId: id }, ctx())).configs[0]?.id ?? pushConfigId('');
+    await service.push.delete({ taskId: id, id: config }, ctx());
+    const other = taskOf(
+      await service.send(request('b', { configuration: { ...inline().configuration, returnImmediately: true } }), ctx()),
+    );
+    await engine.admin.delete(other.id);
+    door.open();
+    await quiet(100);
+    expect(shortOf(courier)).toEqual(['CANCELED']);
+    expect(await store.outbox({ limit: 10 })).toEqual([]);
+  });
+
+  it('of an agent that has no webhooks any more hears nothing until it has them again', async () => {
+    const courier = fakeCourier(() => FAILED);
+    const first = await world(counting(1), { courier });
+    await first.service.send(request('go', inline()), ctx());
+    await quiet(50);
+    const without = agent(counting(1).run, { card: { ...CARD, capabilities: { pushNotifications: false } } });
+    courier.sent.length = 0;
+    const second = await first.crash({ agents: { agent: without } });
+    await second.time.advance(HOUR);
+    expect(courier.sent).toEqual([]);
+    courier.next = () => ({ kind: 'delivered' });
+    const third = await second.crash({ agents: { agent: counting(1) } });
+    await third.time.advance(HOUR);
+    await quiet(100);
+    expect(shortOf(courier)).toEqual(['1', 'COMPLETED']);
+  });
+
+  it('is not told of a task that never was', async () => {
+    const { service, courier, store } = await world(async function* () {
+      yield { kind: 'message', message: said('hello') };
+    });
+    expect(await service.send(request('go', inline()), ctx())).toHaveProperty('message');
+    await quiet(50);
+    expect(courier.sent).toEqual([]);
+    expect(await store.outbox({ limit: 10 })).toEqual([]);
+  });
+});
+
+describe('W1: a receiver that fails', () => {
+  it('gets everything in order once it is back, each under the id it was first tried with', async () => {
+    const courier = fakeCourier(() => FAILED);
+    const { service, time, store } = await world(counting(3), { courier });
+    await service.send(request('go', inline()), ctx());
+    await quiet(50);
+    expect(shortOf(courier)).toEqual(['1']);
+    await time.advance(6100);
+    await quiet(50);
+    expect(shortOf(courier)).toEqual(['1', '1']);
+    expect(courier.sent[0]).toEqual(courier.sent[1]);
+    courier.next = () => ({ kind: 'delivered' });
+    await time.advance(7 * 60_000);
+    await quiet(200);
+    expect(shortOf(courier)).toEqual(['1', '1', '1', '2', '3', 'COMPLETED']);
+    await time.advance(1000);
+    expect(await store.outbox({ limit: 10 })).toEqual([]);
+  });
+
+  it('is asked by the same schedule after a restart, which forgets no attempt', async () => {
+    const courier = fakeCourier(() => FAILED);
+    const first = await world(counting(1), { courier });
+    await first.service.send(request('go', inline()), ctx());
+    await quiet(50);
+    await first.time.advance(6100);
+    await first.time.advance(500);
+    expect(courier.sent).toHaveLength(2);
+    const second = await first.crash();
+    await second.time.advance(60_000);
+    expect(courier.sent).toHaveLength(2);
+    await second.time.advance(6 * 60_000);
+    expect(courier.sent).toHaveLength(3);
+    expect((await second.store.outbox({ limit: 1 }))[0]?.row.attempts).toBeGreaterThanOrEqual(2);
+  });
+
+  it('W12: for three days leaves a letter, which arrives when an operator wants it to', async () => {
+    const courier = fakeCourier(() => FAILED);
+    const { service, time, engine, reports } = await world(counting(1), { courier });
+    await service.send(request('go', inline({ token: 't' })), ctx());
+    await quiet(50);
+    for (let hour = 0; hour < 92; hour += 4) await time.advance(4 * HOUR);
+    const dead = await engine.admin.deliveries({ state: 'dead' });
+    expect(dead).toMatchObject([{ state: 'dead', url: HOOK, first: 2, last: 2, attempts: 10, problem: 'HTTP 503', principal: 'alice' }]);
+    expect(JSON.stringify(dead)).not.toMatch(/"t"/);
+    expect(reports.some(({ what }) => what.includes('could not be told'))).toBe(true);
+    courier.next = () => ({ kind: 'delivered' });
+    courier.sent.length = 0;
+    await engine.admin.replay(dead[0]?.id ?? 0);
+    await quiet(50);
+    expect(shortOf(courier)).toEqual(['1']);
+    await time.advance(1000);
+    expect(await engine.admin.deliveries({ state: 'dead' })).toEqual([]);
+    await expect(engine.admin.replay(77)).rejects.toMatchObject({ kind: 'TASK_NOT_FOUND' });
+  });
+
+  it('W12: for five days hears nothing more; W3: nor does one that says 410', async () => {
+    const courier = fakeCourier(() => FAILED);
+    const { service, time, engine } = await world(counting(3), { courier });
+    await service.send(request('go', inline()), ctx());
+    await quiet(50);
+    for (let hour = 0; hour < 24 * 8; hour += 4) await time.advance(4 * HOUR);
+    expect(await engine.admin.deliveries({ state: 'open' })).toEqual([]);
+    const dead = await engine.admin.deliveries({ state: 'dead' });
+    expect(dead.map(({ first, last }) => [first, last]).toSorted()).toEqual([
+      [2, 2],
+      [3, 5],
+    ]);
+    courier.next = () => ({ kind: 'gone', problem: 'HTTP 410' });
+    courier.sent.length = 0;
+    await service.send(request('go', inline()), ctx());
+    await quiet(100);
+    expect(courier.sent).toHaveLength(1);
+    expect((await engine.admin.deliveries({ state: 'dead' })).at(-1)).toMatchObject({ first: 2, last: 5, problem: 'HTTP 410' });
+  });
+
+  it('W2: holds up no other', async () => {
+    const { promise: never } = Promise.withResolvers<Outcome>();
+    const courier = fakeCourier(({ url }) => (url.startsWith('https://slow') ? never : { kind: 'delivered' }));
+    const { service } = await world(echo, { courier, limits: { ownerPushConfigsMax: 10_000 } });
+    const healthy = (): number => courier.sent.filter(({ url }) => url === HOOK).length;
+    await service.send(request('go', inline()), ctx());
+    await quiet(50);
+    for (let at = 0; at < 500; at += 1) await service.send(request('go', inline({ url: `https://slow${at % 100}.example/` })), ctx());
+    await quiet(50);
+    expect(courier.sent.length - healthy()).toBe(48);
+    const before = healthy();
+    await service.send(request('go', inline()), ctx());
+    await quiet(100);
+    expect(healthy() - before).toBe(2);
+  });
+
+  it('is left alone after five failures in a row, whosever tasks they are of, and one attempt decides', async () => {
+    const courier = fakeCourier(() => FAILED);
+    const { service, engine, time } = await world(echo, { courier });
+    for (let at = 0; at < 20; at += 1) await service.send(request('go', inline()), ctx());
+    await quiet(200);
+    expect(courier.sent.length).toBeLessThan(10);
+    expect(engine.stats().webhooks.tripped).toBe(1);
+    const before = courier.sent.length;
+    await time.advance(29_000);
+    expect(courier.sent.length).toBe(before);
+    await time.advance(1500);
+    expect(courier.sent.length).toBe(before + 1);
+    courier.next = () => ({ kind: 'delivered' });
+    await time.advance(61_000);
+    await time.advance(10 * 60_000);
+    await quiet(300);
+    expect(engine.stats().webhooks).toEqual({ pending: 0, sending: 0, tripped: 0, letters: 0 });
+  });
+
+  it('is asked at its new address when it has moved, with all that it missed', async () => {
+    const door = gate();
+    const courier = fakeCourier(({ url }) => (url === HOOK ? FAILED : { kind: 'delivered' }));
+    const { service } = await world(
+      async function* () {
+        yield { kind: 'artifact', parts: [{ text: '1' }] };
+        await door.wait;
+      },
+      { courier },
+    );
+    const id = pushConfigId('a');
+    const configuration = { ...inline({ id }).configuration, returnImmediately: true };
+    const task = taskOf(await service.send(request('go', { configuration }), ctx()));
+    await quiet(50);
+    await service.push.create({ taskId: task.id, id, url: 'https://new.example/' }, ctx());
+    door.open();
+    await quiet(100);
+    expect(shortOf(courier)).toEqual(['1', '1', 'COMPLETED']);
+    expect(courier.sent.map(({ url }) => new URL(url).host)).toEqual(['hooks.example', 'new.example', 'new.example']);
+  });
+});
+
+describe('the way out', () => {
+  it('lets a delivery under way arrive', async () => {
+    const door = gate<Outcome>();
+    const { service, engine, store, courier } = await world(echo, { courier: fakeCourier(() => door.wait) });
+    await service.send(request('go', inline()), ctx());
+    await quiet(50);
+    const stopped = engine.stop({ ms: 1000 });
+    await quiet();
+    door.open({ kind: 'delivered' });
+    await stopped;
+    expect(courier.sent).toHaveLength(1);
+    expect((await store.outbox({ limit: 1 }))[0]?.row).toMatchObject({ done: 2, attempts: 0 });
+  });
+
+  it('calls it off when its time is over, without holding that against anybody', async () => {
+    const courier = fakeCourier((_, signal) => new Promise((__, reject) => signal.addEventListener('abort', () => reject(signal.reason))));
+    const { service, engine, store, time, crash } = await world(echo, { courier });
+    await service.send(request('go', inline()), ctx());
+    await quiet(50);
+    const stopped = engine.stop({ ms: 1000 });
+    await quiet();
+    await time.advance(1000);
+    await stopped;
+    expect((await store.outbox({ limit: 1 }))[0]?.row).toMatchObject({ done: 1, attempts: 0 });
+    courier.next = () => ({ kind: 'delivered' });
+    await crash();
+    await quiet(100);
+    expect(courier.sent).toHaveLength(3);
+    expect(courier.sent[0]?.id).toBe(courier.sent[1]?.id);
+  });
+
+  it('W8: a crash between its arrival and the word of it repeats a delivery, under the same id', async () => {
+    const first = await world(echo);
+    await first.service.send(request('go', inline()), ctx());
+    await quiet(50);
+    expect(first.courier.sent).toHaveLength(2);
+    await first.crash();
+    await quiet(100);
+    expect(first.courier.sent.map(({ id }) => id).slice(2)).toEqual(first.courier.sent.map(({ id }) => id).slice(0, 2));
+  });
+
+  it('a run that is stopped tells its webhooks of its end at the next start', async () => {
+    const first = await world(agent(doing(() => new Promise(() => {})).run, { recovery: 'fail' }));
+    await first.service.send(request('go', { configuration: { ...inline().configuration, returnImmediately: true } }), ctx());
+    await first.crash();
+    await quiet(100);
+    expect(shortOf(first.courier)).toEqual(['FAILED']);
+  });
+});
