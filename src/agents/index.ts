@@ -15,6 +15,12 @@ export { type ExecutorOptions, fromExecutor } from './executor/from-executor.ts'
 export type { SdkCard, SdkEvent, SdkEventBus, SdkExecutor, SdkRequestContext } from './executor/sdk.ts';
 export type { AskOptions, Content, LastWord, Output } from './outputs.ts';
 export { artifact, ask, auth, complete, data, fail, message, reject, status, text } from './outputs.ts';
+export { type CardRewriting, PROXIED_CARD, proxyCard } from './proxy/card.ts';
+export { callingContext, linger } from './proxy/context.ts';
+export { DEFAULT_PATIENCE, type Patience } from './proxy/follow.ts';
+export { ORIGIN } from './proxy/origin.ts';
+export { type ProxyOptions, proxyAgent } from './proxy/proxy.ts';
+export { type Talk, talk } from './proxy/talk.ts';
 export type { SchemaIssue, SchemaResult, StandardSchema } from './schema.ts';
 export { SKILL_SCHEMAS, type SkillDefinition } from './skills.ts';
 export type { AgentTurn, Answer, Said } from './turn.ts';

@@ -111,7 +111,7 @@ describe('readBytes', () => {
         cancelled = true;
       },
     });
-    await expect(readBytes(new Response(body), 10, AbortSignal.timeout(10))).rejects.toMatchObject({ name: 'TimeoutError' });
+    await expect(readBytes(new Response(body), 10, { signal: AbortSignal.timeout(10) })).rejects.toMatchObject({ name: 'TimeoutError' });
     expect(cancelled).toBe(true);
   });
 

@@ -1,5 +1,7 @@
 import { A2AError } from '#protocol';
 import { Gathered } from './bytes.ts';
+import type { Patience } from './patience.ts';
+import { Watch } from './patience.ts';
 
 /** What a body may be before anybody looks into it. */
 export interface BodyLimits {
@@ -34,33 +36,30 @@ export function parseJson(bytes: Uint8Array, jsonDepthMax: number, jsonMembersMa
  * The whole body under the limit. Fails with PAYLOAD_TOO_LARGE as soon as that is known: often before the first byte. The signal
  * ends the wait for a sender that has stopped sending, whether or not the body listens to it as well.
  */
-export async function readBytes(message: Request | Response, bodyBytesMax: number, signal?: AbortSignal): Promise<Uint8Array> {
+export async function readBytes(message: Request | Response, bodyBytesMax: number, patience: Patience = {}): Promise<Uint8Array> {
   const declared = Number(message.headers.get('content-length') ?? 0);
   if (declared > bodyBytesMax) throw tooLarge(bodyBytesMax);
   if (message.body === null) return new Uint8Array(0);
   const reader = message.body.getReader();
   const close = (): void => void reader.cancel().catch(() => undefined); // how the sender's stream ends is of no interest
-  signal?.addEventListener('abort', close, { once: true });
+  const watch = new Watch(patience, close);
   try {
-    return await gatherBytes(reader, bodyBytesMax, signal);
+    return await gatherBytes(reader, bodyBytesMax, watch);
   } catch (thrown) {
     close();
     throw thrown;
   } finally {
-    signal?.removeEventListener('abort', close);
+    watch.stop();
   }
 }
 
-async function gatherBytes(
-  reader: ReadableStreamDefaultReader<Uint8Array>,
-  bodyBytesMax: number,
-  signal: AbortSignal | undefined,
-): Promise<Uint8Array> {
+async function gatherBytes(reader: ReadableStreamDefaultReader<Uint8Array>, bodyBytesMax: number, watch: Watch): Promise<Uint8Array> {
   const gathered = new Gathered();
   for (;;) {
-    signal?.throwIfAborted();
+    watch.check();
     const { done, value } = await reader.read();
-    signal?.throwIfAborted();
+    watch.check();
+    watch.touch();
     if (done) return gathered.take();
     if (gathered.length + value.length > bodyBytesMax) throw tooLarge(bodyBytesMax);
     gathered.add(value);

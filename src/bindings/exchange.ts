@@ -53,7 +53,7 @@ export function askedOf(request: Request): Asked {
     query: mark === -1 ? '' : target.slice(mark + 1),
     signal: request.signal,
     header: (name) => headers.get(name) ?? undefined,
-    body: (bytesMax) => readBytes(request, bytesMax, request.signal),
+    body: (bytesMax) => readBytes(request, bytesMax, { signal: request.signal }),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { CallContext, Logged, StreamReader } from '#protocol';
 import { A2AError, isA2AError } from '#protocol';
+import { CutOff } from './failures.ts';
 import { isMediaType } from './media.ts';
 import { aborted, unreadable } from './outward.ts';
 import type { SseEvent } from './sse.ts';
@@ -11,6 +12,7 @@ export interface Incoming {
   /** A frame's JSON without its envelope; throws the error that the frame reports. `name` is its `event:`. */
   readonly unwrap: (frame: unknown, name: string | undefined) => unknown;
   readonly eventBytesMax: number;
+  readonly idleMs: number | undefined;
   readonly ctx: CallContext;
 }
 
@@ -23,10 +25,10 @@ export function isEventStream(response: Response): boolean {
 
 /** The events of an answer, in the batches that the network makes of them. */
 export async function* incomingEvents(response: Response, incoming: Incoming): AsyncGenerator<readonly Logged[], void> {
-  const { ctx, eventBytesMax } = incoming;
+  const { ctx, eventBytesMax, idleMs } = incoming;
   if (response.body === null) return;
   try {
-    for await (const frames of readEvents(response.body, eventBytesMax, ctx.signal)) {
+    for await (const frames of readEvents(response.body, eventBytesMax, { signal: ctx.signal, idleMs })) {
       const { batch, ends, error } = gather(frames, incoming);
       if (batch.length > 0) yield batch;
       if (error !== undefined) throw error;
@@ -34,7 +36,7 @@ export async function* incomingEvents(response: Response, incoming: Incoming): A
     }
   } catch (thrown) {
     if (ctx.signal.aborted) throw aborted(ctx);
-    throw isA2AError(thrown) ? thrown : new A2AError('UNAVAILABLE', 'the stream was cut off', { cause: thrown });
+    throw isA2AError(thrown) ? thrown : new A2AError('UNAVAILABLE', 'the stream was cut off', { cause: new CutOff('stream', thrown) });
   }
   if (ctx.signal.aborted) throw aborted(ctx);
 }

@@ -10,8 +10,12 @@
  */
 export * from './body.ts';
 export { type Answer, type Asked, askedOf, type Outflow, responseOf } from './exchange.ts';
+export * from './failures.ts';
 export { jsonRpcLink } from './jsonrpc/link.ts';
 export { answerJsonRpc, serveJsonRpc } from './jsonrpc/serve.ts';
+export { type ChatMemory, createChatMemory } from './openai/memory.ts';
+export { answerChat, answerModels, type ChatAgent, type ChatOptions } from './openai/serve.ts';
+export { refusalBody } from './openai/write.ts';
 export type { Caller, ServeOptions } from './options.ts';
 export type { LinkHeaders, LinkOptions } from './outward.ts';
 export { restLink } from './rest/link.ts';

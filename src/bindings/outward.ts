@@ -19,6 +19,7 @@ import type {
 import { A2AError, DEFAULT_READ_LIMITS, externalId, isA2AError, randomIds } from '#protocol';
 import type { Parsed } from './body.ts';
 import { parseJson, readBytes } from './body.ts';
+import { CutOff, Excess, Left, NotA2A, Silence } from './failures.ts';
 
 export type LinkHeaders = Readonly<Record<string, string>>;
 
@@ -32,6 +33,8 @@ export interface LinkOptions {
   readonly ids?: Ids;
   /** Until the peer's answer begins. Absent: as long as the caller waits. */
   readonly timeoutMs?: number;
+  /** Without a byte, once an answer has begun; comments count. Absent: as long as the caller waits. */
+  readonly idleMs?: number;
   readonly answerBytesMax?: number;
   readonly eventBytesMax?: number;
 }
@@ -113,7 +116,8 @@ export async function send({ url, ...init }: Outward, options: LinkOptions, ctx:
     return await options.fetch(new Request(url, { ...init, signal, redirect: 'manual' }));
   } catch (cause) {
     if (ctx.signal.aborted) throw aborted(ctx);
-    if (late.signal.aborted) throw new A2AError('UNAVAILABLE', `no answer within ${options.timeoutMs} ms`, { cause });
+    if (late.signal.aborted)
+      throw new A2AError('UNAVAILABLE', `no answer within ${options.timeoutMs} ms`, { cause: new Silence(String(cause)) });
     throw isA2AError(cause) ? cause : new A2AError('UNAVAILABLE', 'the agent could not be reached', { cause });
   } finally {
     clearTimeout(timer);
@@ -121,7 +125,7 @@ export async function send({ url, ...init }: Outward, options: LinkOptions, ctx:
 }
 
 export function aborted(ctx: CallContext): A2AError {
-  return new A2AError('UNAVAILABLE', 'the call was aborted', { cause: ctx.signal.reason });
+  return new A2AError('UNAVAILABLE', 'the call was aborted', { cause: new Left('the caller left', { cause: ctx.signal.reason }) });
 }
 
 /** The answer's body as JSON, if it is. */
@@ -132,12 +136,13 @@ export async function readAnswerBody(
 ): Promise<Parsed & { readonly empty: boolean }> {
   const max = options.answerBytesMax ?? DEFAULT_ANSWER_BYTES_MAX;
   try {
-    const bytes = await readBytes(response, max, ctx.signal);
+    const bytes = await readBytes(response, max, { signal: ctx.signal, idleMs: options.idleMs });
     return { ...parseJson(bytes, DEFAULT_READ_LIMITS.jsonDepthMax), empty: bytes.length === 0 };
   } catch (cause) {
     if (ctx.signal.aborted) throw aborted(ctx);
-    if (isA2AError(cause)) throw new A2AError('INVALID_AGENT_RESPONSE', `the answer is larger than ${max} bytes`);
-    throw new A2AError('UNAVAILABLE', 'the answer was cut off', { cause });
+    if (isA2AError(cause) && cause.kind === 'UNAVAILABLE') throw cause;
+    if (isA2AError(cause)) throw new A2AError('INVALID_AGENT_RESPONSE', `the answer is larger than ${max} bytes`, { cause: new Excess() });
+    throw new A2AError('UNAVAILABLE', 'the answer was cut off', { cause: new CutOff('answer', cause) });
   }
 }
 
@@ -158,11 +163,10 @@ export function statusError(response: Response, wanted: string): A2AError {
   const type = response.headers.get('content-type')?.split(';')[0] ?? 'no content type';
   const message = `HTTP ${response.status} with ${type} is not ${wanted}`;
   const retryAfterMs = retryAfter(response);
-  return new A2AError(
-    STATUS_KINDS[response.status] ?? 'INVALID_AGENT_RESPONSE',
-    message,
-    retryAfterMs === undefined ? {} : { retryAfterMs },
-  );
+  return new A2AError(STATUS_KINDS[response.status] ?? 'INVALID_AGENT_RESPONSE', message, {
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    cause: new NotA2A(response.status, type),
+  });
 }
 
 function retryAfter(response: Response): number | undefined {

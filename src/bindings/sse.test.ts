@@ -190,7 +190,7 @@ describe('readEvents', () => {
     const { promise: cancelled, resolve } = Promise.withResolvers<void>();
     const controller = new AbortController();
     const silent = new ReadableStream<Uint8Array>({ cancel: () => resolve() });
-    const reading = readEvents(silent, MAX, controller.signal).next();
+    const reading = readEvents(silent, MAX, { signal: controller.signal }).next();
     controller.abort();
     expect(await reading).toEqual({ done: true, value: undefined });
     await cancelled;

@@ -1,6 +1,9 @@
 import type { Frame, Seq } from '#protocol';
 import { A2AError, seq } from '#protocol';
 import { Gathered } from './bytes.ts';
+import { Excess } from './failures.ts';
+import type { Patience } from './patience.ts';
+import { Watch } from './patience.ts';
 
 /** Server-sent events (HTML Living Standard §9.2), both ways. */
 export const EVENT_STREAM = 'text/event-stream';
@@ -97,7 +100,9 @@ export class SseParser {
 
   #checkSize(more: number): void {
     if (this.#eventBytes + this.#line.length + more > this.#eventBytesMax) {
-      throw new A2AError('INVALID_AGENT_RESPONSE', `an event of the stream is larger than ${this.#eventBytesMax} bytes`);
+      throw new A2AError('INVALID_AGENT_RESPONSE', `an event of the stream is larger than ${this.#eventBytesMax} bytes`, {
+        cause: new Excess(),
+      });
     }
   }
 
@@ -145,26 +150,29 @@ export class SseParser {
   }
 }
 
-/** The events of a body, in the batches that the network makes of them. Leaving the loop, or the signal, closes it. */
+/** The events of a body, in the batches that the network makes of them. Leaving the loop, or the end of patience, closes it. */
 export async function* readEvents(
   body: ReadableStream<Uint8Array>,
   eventBytesMax: number,
-  signal?: AbortSignal,
+  patience: Patience = {},
 ): AsyncGenerator<readonly SseEvent[], void> {
   const parser = new SseParser(eventBytesMax);
   const reader = body.getReader();
   const close = (): void => void reader.cancel().catch(() => undefined); // it may have failed already, and that is why we leave
-  signal?.addEventListener('abort', close, { once: true });
-  let open = signal?.aborted !== true;
+  const watch = new Watch(patience, close);
+  let open = patience.signal?.aborted !== true;
   try {
     while (open) {
       const { done, value } = await reader.read();
       open = !done;
+      watch.touch();
+      if (done && patience.signal?.aborted !== true) watch.check();
       const events = done ? [] : parser.push(value);
       if (events.length > 0) yield events;
+      watch.touch(); // the time that the caller took is not the sender's
     }
   } finally {
-    signal?.removeEventListener('abort', close);
+    watch.stop();
     close();
   }
 }

@@ -16,16 +16,19 @@ export async function findAgent(given: string | AgentLike, settings: Settings): 
   const builtIn = builtInAgents.get(given);
   if (builtIn !== undefined) return { agent: builtIn.create(), source: given };
   if (/\.[cm]?[jt]s$/.test(given)) return fromModule(given);
-  const remote = settings.remoteAgents[given]?.endpoint;
-  if (remote !== undefined || /^https?:\/\//.test(given)) {
-    throw notYet(`${given} is an agent elsewhere${remote === undefined ? '' : ` (${remote})`}, and proxying is not built yet`);
+  if (settings.remoteAgents[given] !== undefined || /^https?:\/\//.test(given)) {
+    const { proxied } = await import('./bridges/proxied.ts');
+    return await proxied(given, settings);
   }
   if (CODING.includes(given)) throw notYet(`serving ${given}, or another coding CLI, is not built yet`);
-  if (given.startsWith('mcp:')) throw notYet('serving an MCP server as an agent is not built yet');
+  if (given.startsWith('mcp:')) {
+    const { mcpServed } = await import('./bridges/mcp-served.ts');
+    return await mcpServed(given);
+  }
   const known = [...builtInAgents.keys()];
   const near = suggest(given, known);
   throw new CliError(`there is no agent ${given}${near === undefined ? '' : `; did you mean ${near}?`}`, {
-    hint: `agents: ${known.join(', ')}, or a .ts or .js file that default-exports defineAgent({…})`,
+    hint: `agents: ${known.join(', ')}, a .ts or .js file that default-exports defineAgent({…}), an address, or mcp:COMMAND`,
     exit: 2,
   });
 }

@@ -21,6 +21,17 @@ const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./push.ts')).pushCommand,
   },
   {
+    name: 'proxy',
+    summary: 'Serve an agent from elsewhere, in every version and dialect',
+    load: async () => (await import('./proxy.ts')).proxyCommand,
+  },
+  {
+    name: 'mock',
+    summary: 'Serve an agent that answers by rules, or plays recordings',
+    load: async () => (await import('./mock.ts')).mockCommand,
+  },
+  { name: 'mcp', summary: 'Offer agents as tools to MCP hosts', load: async () => (await import('./mcp.ts')).mcpCommand },
+  {
     name: 'translate',
     summary: 'Translate a request, response, event or card from any A2A dialect to any other',
     load: async () => (await import('./translate.ts')).translateCommand,

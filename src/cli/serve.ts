@@ -1,4 +1,4 @@
-import type { Settings } from '#server';
+import type { AgentLike, McpMount, Settings } from '#server';
 import { ConfigError, resolveConfig } from '#server';
 import { loadConfigFile } from '../server/adapters/config-file.ts';
 import type { Served } from '../server/adapters/node.ts';
@@ -15,8 +15,9 @@ export const serveCommand: Command = {
 
 Usage: parley serve [AGENT…] [OPTIONS]
 
-AGENT is a built-in name (demo, echo, script, conformance) or a .ts or .js file that default-exports defineAgent({…}). The first is
-the root agent; every one is also at /agents/{name}/. Without any, demo is served.
+AGENT is a built-in name (demo, echo, script, conformance), a .ts or .js file that default-exports defineAgent({…}), the address of an
+agent elsewhere or its name in a2a.remoteAgents (docs/proxy.md), or mcp:COMMAND for the tools of an MCP server (docs/mcp.md). The first
+is the root agent; every one is also at /agents/{name}/. Without any, demo is served.
 
 Options:
 ${flagLines().join('\n')}
@@ -29,16 +30,19 @@ Example:
 
 Exit codes: 0 stopped as asked, 1 could not serve, 2 wrong call.
 `,
-  run,
+  run: (args) => serveAgents(args, findAgent),
 };
 
-async function run(args: readonly string[]): Promise<number> {
+export type FindAgent = (given: string | AgentLike, settings: Settings) => Promise<FoundAgent>;
+
+/** Serves until a signal comes. What an AGENT is, `find` knows: other commands serve other things in the same way. */
+export async function serveAgents(args: readonly string[], find: FindAgent): Promise<number> {
   const flags = parseServeFlags(args);
   const settings = await settingsFor(flags);
-  const found = await Promise.all(settings.agents.map((given) => findAgent(given, settings)));
+  const found = await Promise.all(settings.agents.map((given) => find(given, settings)));
   const log = logFor(settings);
   const broken = Promise.withResolvers<number>();
-  const served = await start(found, settings, { log, onBroken: () => broken.resolve(1) });
+  const served = await start(found, settings, { log, onBroken: () => broken.resolve(1), mcp: mountMcp });
   const stopped = untilSignal(); // before anybody hears that we are ready: a signal that follows at once must be heard too
   say(flags.json, served, settings);
   const code = await Promise.race([stopped.then(() => 0), broken.promise]);
@@ -49,7 +53,16 @@ async function run(args: readonly string[]): Promise<number> {
   return code;
 }
 
-async function settingsFor({ settings, config }: ReturnType<typeof parseServeFlags>): Promise<Settings> {
+/** Loaded with the first request: most nodes never hear of MCP. */
+const mountMcp: McpMount = (agents) => {
+  let mounted: ReturnType<McpMount> | undefined;
+  return async (request, caller) => {
+    mounted ??= (await import('../tools/adapters/mcp.ts')).mcpMount(agents);
+    return mounted(request, caller);
+  };
+};
+
+export async function settingsFor({ settings, config }: ReturnType<typeof parseServeFlags>): Promise<Settings> {
   try {
     const file = await loadConfigFile(process.cwd(), config ?? process.env['PARLEY_CONFIG']);
     const resolved = resolveConfig({ flags: settings, env: process.env, ...(file === undefined ? {} : { file }) });

@@ -1,5 +1,5 @@
 import type { Dialect, DialectId } from '#protocol';
-import { createRegistry, DIALECTS, isTerminal, randomIds, systemClock } from '#protocol';
+import { createRegistry, DIALECTS, isTerminal, LET_GO, randomIds, systemClock } from '#protocol';
 import { createContexts } from './contexts.ts';
 import type { Core } from './core.ts';
 import { dropIfIdle } from './core.ts';
@@ -50,7 +50,7 @@ export function assemble(options: EngineOptions): Assembled {
   };
   const onBroken = (cause: unknown): void => {
     report('the store has failed', cause);
-    for (const [run, live] of core.runs) if (live.run === run) letGo(core, live, 'The store has failed.');
+    for (const [run, live] of core.runs) if (live.run === run) letGo(core, live, LET_GO);
     for (const live of core.lives.values()) wakeAll(live);
     options.onBroken?.(cause);
   };

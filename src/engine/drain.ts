@@ -1,4 +1,4 @@
-import { isInterrupted } from '#protocol';
+import { isInterrupted, LET_GO } from '#protocol';
 import type { Core } from './core.ts';
 import { agentOf } from './core.ts';
 import type { Live, Run } from './live.ts';
@@ -10,7 +10,7 @@ export async function drain(core: Core, ms: number): Promise<void> {
   if (core.phase === 'off') return;
   core.phase = 'closed';
   core.slots.close();
-  for (const [run, live] of core.runs) if (live.run === run && isLeft(live, run)) letGo(core, live, 'The server is shutting down.');
+  for (const [run, live] of core.runs) if (live.run === run && isLeft(live, run)) letGo(core, live, LET_GO);
   await Promise.all([ended(core, ms), core.outbox.stop(ms)]);
   for (const [run, live] of core.runs) {
     if (live.run !== run) continue;
@@ -31,7 +31,7 @@ export async function drain(core: Core, ms: number): Promise<void> {
 function leave(core: Core, live: Live): void {
   live.row.attempt = Math.min(live.row.attempt, 1);
   core.writer.touch(live);
-  letGo(core, live, 'The server is shutting down.');
+  letGo(core, live, LET_GO);
 }
 
 /** Nothing is lost by leaving these to the next start at once: they have not begun, or wait for somebody. */

@@ -76,6 +76,7 @@ async function cancel(core: Core, asked: Asked): Promise<Task> {
     const traits = core.traitsOf(asked.ctx.dialect);
     const { row } = live;
     const before = row.state;
+    const isUnheard = !isTerminal(before) && live.run === undefined;
     if (!isTerminal(before)) stopTask(core, live, 'canceled');
     const at = row.last;
     while (live.committed < at) {
@@ -86,6 +87,13 @@ async function cancel(core: Core, asked: Asked): Promise<Task> {
     if (isTerminal(before) && before !== 'TASK_STATE_CANCELED' && traits.cancelFinished === 'error') {
       throw new A2AError('TASK_NOT_CANCELABLE', `task ${asked.request.id} is finished`);
     }
-    return renameTask(withHistory(await foldTo(core, live, at), undefined, traits.historyDefault), nameFor(row, traits));
+    const task = await foldTo(core, live, at);
+    if (isUnheard) tellCanceled(core, live, task);
+    return renameTask(withHistory(task, undefined, traits.historyDefault), nameFor(row, traits));
   });
+}
+
+function tellCanceled(core: Core, { row }: Live, task: Task): void {
+  const told = core.agents.get(row.agent)?.canceled?.(task);
+  told?.catch((thrown: unknown) => core.report(`agent ${row.agent} could not be told of a canceled task`, thrown));
 }

@@ -1,4 +1,4 @@
-import { isInterrupted } from '#protocol';
+import { isInterrupted, LET_GO } from '#protocol';
 import type { Core } from './core.ts';
 import type { Live, Run } from './live.ts';
 import { sweepTasks } from './retention.ts';
@@ -64,7 +64,7 @@ function checkDeadlines(core: Core, run: Run, { live, now }: Look): void {
   if (run.isOver) {
     if (idleMs >= limits.runGraceMs) passOn(core, run, live);
   } else if (isInterrupted(live.row.state)) {
-    if (idleMs >= limits.runAskMsMax) letGo(core, live, 'Nobody answered for too long.');
+    if (idleMs >= limits.runAskMsMax) letGo(core, live, LET_GO);
   } else if (now - run.startedAt >= limits.runMsMax) stopTask(core, live, 'timed out');
   else if (idleMs >= limits.runIdleMsMax) stopTask(core, live, 'silent');
 }

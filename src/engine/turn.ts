@@ -1,11 +1,12 @@
-import type { Message, Turn } from '#protocol';
-import { A2AError } from '#protocol';
+import type { Message, Task, Turn } from '#protocol';
+import { A2AError, LET_GO } from '#protocol';
 import type { Core } from './core.ts';
 import { append } from './core.ts';
 import type { Live, Run } from './live.ts';
 import { signalOf } from './live.ts';
 import { statusEvent } from './outputs.ts';
 import type { Sight } from './read.ts';
+import { foldStored } from './read.ts';
 import type { Answered, Past } from './replay.ts';
 import { isSameQuestion } from './replay.ts';
 import { letGo } from './stopping.ts';
@@ -33,7 +34,16 @@ export function makeTurn(core: Core, live: Live, run: Run, { past, sight, conver
     },
     ask: (question) => ask(core, live, run, { question, answers }),
     durable: () => core.writer.settled('run'),
+    hasNext: () => run.queue.length > 0,
+    before: () => taskBefore(core, live),
   };
+}
+
+async function taskBefore(core: Core, { row }: Live): Promise<Task | undefined> {
+  const { owner, agent, contextId, key } = row;
+  const newest = await core.store.list({ owner, agent, contextId, limit: 2 });
+  const earlier = newest.find((other) => other.key !== key);
+  return earlier === undefined ? undefined : await foldStored(core, { key: earlier.key, last: earlier.last, only: 'words' });
 }
 
 interface Asking {
@@ -54,7 +64,7 @@ async function ask(core: Core, live: Live, run: Run, { question, answers }: Aski
   append(core, live, statusEvent(core, live, 'TASK_STATE_INPUT_REQUIRED', { message: question }));
   const answer = waitForAnswer(core, run);
   // The server is going down: the question stands, and whoever answers it after the next start starts the run again.
-  if (core.phase === 'closed') letGo(core, live, 'The server is shutting down.');
+  if (core.phase === 'closed') letGo(core, live, LET_GO);
   return answer;
 }
 

@@ -30,6 +30,18 @@ export interface Turn {
    * program, it spends money) awaits it before the first one: whatever happens then, the attempt is known of after a restart.
    */
   durable(): Promise<void>;
+  /** Another message of the caller waits until this run ends. */
+  hasNext(): boolean;
+  /** The caller's last task in this context before this one, without its artifacts: what an agent noted in its metadata outlives a restart. */
+  before(): Promise<Task | undefined>;
+}
+
+/** Said with a turn's signal when the run must end and its task goes on: after the next start, or with its caller's next message. */
+export const LET_GO = 'The run has to end here; its task goes on.';
+
+/** The signal has fired for the run alone. An agent whose work goes on elsewhere leaves it there, and finds it in the next attempt. */
+export function isLetGo(signal: AbortSignal): boolean {
+  return signal.aborted && signal.reason instanceof DOMException && signal.reason.message === LET_GO;
 }
 
 /**
@@ -76,6 +88,8 @@ export interface Agent {
   run(turn: Turn): AsyncIterable<AgentOutput>;
   /** Makes the state of one caller's conversation, once. If it is disposable, it is disposed of when it has long been unused. */
   open?(contextId: ContextId): Promise<unknown>;
+  /** Told of a task that was canceled while it waited for its caller: no run was there to hear a signal. */
+  canceled?(task: Task): Promise<void>;
   /** The card for a caller who has shown who it is. Without it the agent has no extended card. */
   extendedCard?(principal: Principal): Promise<AgentCard>;
 }

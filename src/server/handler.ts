@@ -1,5 +1,5 @@
 import type { Answer, Asked, Caller } from '#bindings';
-import { askedOf, encodeRetry, responseOf } from '#bindings';
+import { askedOf, encodeRetry, refusalBody, responseOf } from '#bindings';
 import { headOf, refusal } from './answers.ts';
 import { hasScope, isRefusal, LOCAL, openGate } from './gate.ts';
 import { createGuard } from './guard.ts';
@@ -46,7 +46,7 @@ export function createHandler(options: HandlerOptions): Handler {
     if (agent === undefined || route === undefined) return { route: 'none', answer: noRoute(place, routes) };
     const wrong = wrongBody(asked) ?? node.turnedAway(route);
     const caller = wrong ?? (await admitted(asked, route));
-    if (isRefusal(caller)) return { route: route.name, answer: caller };
+    if (isRefusal(caller)) return { route: route.name, answer: refusedAs(route, caller) };
     if (node.starting !== undefined) await node.starting;
     const answer = await ANSWERS[route.name](site, { asked, place, route, agent, caller } satisfies Visit);
     return { route: route.name, answer: asked.method === 'HEAD' ? headOf(answer) : answer };
@@ -81,6 +81,15 @@ export function createHandler(options: HandlerOptions): Handler {
       await node.stop();
     },
   };
+}
+
+/** Chat clients look for the reason of a refusal where OpenAI has it. */
+function refusedAs({ name }: Route, answer: Answer): Answer {
+  if (name !== 'chat' && name !== 'models') return answer;
+  const said = typeof answer.body === 'string' ? /"message":"([^"]{1,200})"/.exec(answer.body)?.[1] : undefined;
+  const { 'Content-Length': _, ...headers } = answer.headers;
+  const body = JSON.stringify(refusalBody(answer.status, said ?? 'this is not for you'));
+  return { ...answer, headers: { ...headers, 'Content-Type': 'application/json' }, body };
 }
 
 function noRoute({ path }: Place, routes: readonly Route[]): Answer {

@@ -1,3 +1,4 @@
+import { createChatMemory } from '#bindings';
 import type { Engine } from '#engine';
 import type { AgentCard, Mutable } from '#protocol';
 import { createCards } from './cards.ts';
@@ -12,7 +13,7 @@ import type { Log } from './log.ts';
 import { SILENT } from './log.ts';
 import { meter } from './metered.ts';
 import { createMetrics } from './metrics.ts';
-import type { HandlerOptions } from './options.ts';
+import type { HandlerOptions, McpMount } from './options.ts';
 import { createSigner } from './push/keys.ts';
 import { createRoom } from './room.ts';
 import type { AgentLike, ServedAgent } from './served.ts';
@@ -61,10 +62,24 @@ export function createNode(options: HandlerOptions): Node {
     changed,
     cardAgeMsMax: limits.cardAgeMsMax,
     console: options.console,
+    chats: createChatMemory(),
+    bodyBytesMax: limits.bodyBytesMax,
+    mcp: options.mcp === undefined ? undefined : mountedOnce(options.mcp),
     phase: life.phase,
     isBroken: () => engine?.stats().isBroken ?? false,
   };
   return Object.assign(life, { site, flows, log, limits });
+}
+
+/** One handler for the whole node and one for each agent, made when they are first asked. */
+function mountedOnce(mount: McpMount): McpMount {
+  const made = new Map<string, ReturnType<McpMount>>();
+  return (agents) => {
+    const name = agents.map((agent) => agent.name).join('/');
+    const known = made.get(name) ?? mount(agents);
+    made.set(name, known);
+    return known;
+  };
 }
 
 function listOf(agents: AgentLike | readonly AgentLike[]): readonly AgentLike[] {

@@ -1,4 +1,4 @@
-import type { Answer } from '#bindings';
+import type { Answer, Caller } from '#bindings';
 import type { Blobs, EngineLimits, Store } from '#engine';
 import type { Gate } from './gate.ts';
 import type { GuardOptions } from './guard.ts';
@@ -7,8 +7,11 @@ import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { Outbound } from './outbound/port.ts';
 import type { NodeKeys } from './push/keys.ts';
-import type { AgentLike } from './served.ts';
+import type { AgentLike, ServedAgent } from './served.ts';
 import type { OtelApi } from './tracing.ts';
+
+/** Offers agents as MCP tools: `mcpMount` of `parley-a2a/tools/mcp`. */
+export type McpMount = (agents: readonly ServedAgent[]) => (request: Request, caller: Caller) => Promise<Response>;
 
 export interface ServingOptions extends GuardOptions {
   /** Where tasks are kept. Default: in memory, as long as the process lives. It is closed with the server. */
@@ -39,6 +42,8 @@ export interface ServingOptions extends GuardOptions {
   readonly otel?: OtelApi | false;
   /** Serves the files of the web console. */
   readonly console?: (path: string) => Answer | Promise<Answer>;
+  /** Answers `/mcp`. */
+  readonly mcp?: McpMount;
   /** The process is short of something (memory, files): new streams are refused while it is. */
   readonly isPressed?: () => boolean;
   /** The store has failed for good: nothing more can be kept, and the process had better end. */

@@ -1,7 +1,21 @@
 import { hasRestRoute } from '#bindings';
 
 /** Everything that is served, by name. */
-export type RouteName = 'card' | 'catalog' | 'keys' | 'jsonrpc' | 'rest' | 'admin' | 'health' | 'ready' | 'metrics' | 'console' | 'welcome';
+export type RouteName =
+  | 'card'
+  | 'catalog'
+  | 'keys'
+  | 'jsonrpc'
+  | 'rest'
+  | 'admin'
+  | 'health'
+  | 'ready'
+  | 'metrics'
+  | 'console'
+  | 'welcome'
+  | 'chat'
+  | 'models'
+  | 'mcp';
 
 export interface Route {
   readonly name: RouteName;
@@ -37,6 +51,9 @@ export const ROUTES: readonly Route[] = [
   },
   { name: 'keys', at: 'node', methods: ['GET', 'HEAD'], paths: ['/.well-known/jwks.json'], access: 'public' },
   { name: 'jsonrpc', at: 'agent', methods: ['POST'], paths: ['/', '/a2a', '/a2a/jsonrpc', '/api/a2a'], access: 'caller' },
+  { name: 'chat', at: 'agent', methods: ['POST'], paths: ['/v1/chat/completions'], access: 'caller' },
+  { name: 'models', at: 'agent', methods: ['GET', 'HEAD'], paths: ['/v1/models'], under: '/v1/models', access: 'caller' },
+  { name: 'mcp', at: 'agent', methods: ['GET', 'POST', 'DELETE'], paths: ['/mcp'], access: 'caller' },
   { name: 'welcome', at: 'agent', methods: ['GET', 'HEAD'], paths: ['/'], access: 'public' },
   { name: 'admin', at: 'node', methods: ['GET', 'HEAD', 'POST', 'DELETE'], under: '/api/parley/v1', access: 'admin' },
   { name: 'console', at: 'node', methods: ['GET', 'HEAD'], under: '/console', access: 'public' },

@@ -1,12 +1,14 @@
-import type { Answer, Asked, Caller, ServeOptions } from '#bindings';
-import { answerJsonRpc, answerRest } from '#bindings';
+import type { Answer, Asked, Caller, ChatMemory, ServeOptions } from '#bindings';
+import { answerChat, answerJsonRpc, answerModels, answerRest } from '#bindings';
 import type { AdminService, Json } from '#protocol';
 import { adminAnswer } from './admin.ts';
 import { json, refusal, retryAfter, text } from './answers.ts';
 import type { Cards } from './cards.ts';
 import { catalogAnswer } from './catalog.ts';
+import { passedOn } from './foreign.ts';
 import { LOCAL } from './gate.ts';
 import { METRICS_TYPE, type Metrics } from './metrics.ts';
+import type { McpMount } from './options.ts';
 import type { Place, Route, RouteName } from './routes.ts';
 import type { ServedAgent } from './served.ts';
 import { welcome } from './welcome.ts';
@@ -29,6 +31,10 @@ export interface Site {
   readonly cardAgeMsMax: number;
   /** Files of the web console, if it is here. */
   readonly console: ((path: string) => Answer | Promise<Answer>) | undefined;
+  readonly chats: ChatMemory;
+  readonly bodyBytesMax: number;
+  /** Agents as MCP tools, if this node offers them so. */
+  readonly mcp: ((agents: readonly ServedAgent[]) => ReturnType<McpMount>) | undefined;
   /** `open` once requests are taken, `draining` when no more are. */
   readonly phase: () => 'starting' | 'open' | 'draining';
   readonly isBroken: () => boolean;
@@ -49,6 +55,14 @@ type Answering = (site: Site, visit: Visit) => Answer | Promise<Answer>;
 export const ANSWERS: Readonly<Record<RouteName, Answering>> = {
   jsonrpc: (site, visit) => answerJsonRpc(visit.asked, visit.agent.service, optionsFor(site, visit)),
   rest: (site, visit) => answerRest(visit.asked, visit.agent.service, optionsFor(site, visit)),
+  chat: (site, visit) => answerChat(visit.asked, { ...optionsFor(site, visit), ...chatters(site, visit), memory: site.chats }),
+  models: (site, { place, agent, ...visit }) =>
+    answerModels(place.path.split('/')[3], chatters(site, { ...visit, place, agent }), site.changed),
+  mcp: (site, { asked, agent, place, caller }) => {
+    const mount = site.mcp?.(place.agent === undefined ? site.agents : [agent]);
+    if (mount === undefined) return refusal(404, 'this node does not offer its agents as MCP tools');
+    return passedOn(asked, site.bodyBytesMax, (request) => mount(request, caller));
+  },
   card: (site, { asked, agent, place }) => site.cards.answer({ asked, card: agent.card, base: `${site.baseOf(asked)}${place.base}` }),
   catalog: ({ agents, publisher, changed, cardAgeMsMax, baseOf }, { asked }) =>
     catalogAnswer({ agents, publisher, changed, ageMsMax: cardAgeMsMax, base: baseOf(asked) }),
@@ -66,6 +80,11 @@ export const ANSWERS: Readonly<Record<RouteName, Answering>> = {
       hasConsole: files !== undefined,
     }),
 };
+
+/** At the root a request names its agent; below an agent's own path that one is meant. */
+function chatters({ agents }: Site, { agent, place }: Visit): { readonly agents: readonly ServedAgent[]; readonly only?: ServedAgent } {
+  return place.agent === undefined ? { agents } : { agents: [agent], only: agent };
+}
 
 /** The gate has found out who calls; in the open case that is what bindings take for granted. */
 function optionsFor({ serving, noteBase }: Site, { asked, agent, place, caller }: Visit): ServeOptions {

@@ -37,6 +37,8 @@ export function fakeTurn(content: string | readonly Part[], options: FakeTurn = 
     signal: options.signal ?? new AbortController().signal,
     asked,
     durable: async () => {},
+    hasNext: () => false,
+    before: async () => undefined,
     ask: async (question) => {
       asked.push(question);
       return createUserMessage(answers.shift() ?? '');

@@ -75,6 +75,7 @@ async function* events<Op extends StreamOperation>(
     reader,
     unwrap: (frame, name) => unwrap(frame, name, options),
     eventBytesMax: options.eventBytesMax ?? DEFAULT_EVENT_BYTES_MAX,
+    idleMs: options.idleMs,
     ctx,
   });
 }

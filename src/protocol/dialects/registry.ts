@@ -33,6 +33,8 @@ export interface Registry {
   detect(hints: Hints, origin?: () => DialectId | undefined): Dialect | undefined;
   /** Reads any known card, and says whose it was; undefined if no dialect knows it for one of its own. */
   readCard(raw: unknown, env: ReadEnv): FoundCard | undefined;
+  /** The form of a dialect that goes over HTTP+JSON: itself, or its variant; undefined if it has none. */
+  restForm(dialect: Dialect): Dialect | undefined;
   /** The dialect in which an interface of a 1.0 card wants to be called, by the version it states. */
   speaks(iface: Pick<AgentInterface, 'protocolVersion'>): Dialect | undefined;
 }
@@ -71,6 +73,7 @@ export function createRegistry(dialects: readonly Dialect[]): Registry {
     speaks,
     all: dialects,
     byId: (id) => byId.get(id),
+    restForm: ({ id }) => dialects.find((other) => other.rest !== undefined && (other.id === id || other.id.startsWith(`${id}.`))),
     detect: (hints, origin) => {
       const found = surest(dialects, (dialect) => dialect.detect(hints));
       if (found === undefined || found.confidence !== 'grammar' || origin === undefined) return found?.dialect;

@@ -4,6 +4,7 @@ import { ConfigError } from '../config/values.ts';
 import { isLoopback } from '../guard.ts';
 import type { Log } from '../log.ts';
 import { createLog } from '../log.ts';
+import type { McpMount } from '../options.ts';
 import type { AgentLike } from '../served.ts';
 import type { Served } from './node.ts';
 import { serve } from './node.ts';
@@ -18,10 +19,16 @@ export interface FoundAgent {
 export interface Configured {
   readonly log: Log;
   readonly onBroken?: (cause: unknown) => void;
+  /** Answers `/mcp`. */
+  readonly mcp?: McpMount;
 }
 
 /** Serves as configured: where tasks are kept is opened first, and closed again if the rest fails. */
-export async function serveConfigured(found: readonly FoundAgent[], settings: Settings, { log, onBroken }: Configured): Promise<Served> {
+export async function serveConfigured(
+  found: readonly FoundAgent[],
+  settings: Settings,
+  { log, onBroken, mcp }: Configured,
+): Promise<Served> {
   checkHost(settings);
   const { port, host, url, allowedHosts, allowedOrigins, card, publisher, idempotency, versionRequired, limits } = settings;
   const { allowedTargets, allowLoopbackTargets } = settings;
@@ -35,6 +42,7 @@ export async function serveConfigured(found: readonly FoundAgent[], settings: Se
         ...kept,
         ...(url === undefined ? {} : { url }),
         ...(onBroken === undefined ? {} : { onBroken }),
+        ...(mcp === undefined ? {} : { mcp }),
       },
     );
   } catch (thrown) {

@@ -1,0 +1,87 @@
+import type { AgentOutput, Artifact, ArtifactId, Message, Metadata, Part, Task, TaskArtifactUpdate, TaskEvent, TaskState } from '#protocol';
+import { contextId, createTaskStatus, isInterrupted, isTerminal, isTextPart, taskId } from '#protocol';
+
+/** What an origin's events make of a task of ours that knows some of it already. */
+export interface Merge {
+  /** What is new in an event; nothing, if all of it is known. */
+  outputs(event: TaskEvent): readonly AgentOutput[];
+}
+
+/**
+ * Events of the origin become outputs of a run. A snapshot, which is how most origins begin a stream and how every one answers `get`, gives
+ * only what our log does not have: so a stream that was cut off, at the origin or here, goes on without loss or repeat.
+ */
+export function startMerge(known: Task): Merge {
+  const made = new Map<ArtifactId, Part[]>((known.artifacts ?? []).map(({ artifactId, parts }) => [artifactId, [...parts]]));
+  const said = new Set([...(known.history ?? []), ...listOf(known.status.message)].map(({ messageId }) => messageId));
+
+  const isNews = (message: Message | undefined): message is Message => message !== undefined && !said.has(message.messageId);
+  const status = (state: TaskState, message?: Message, metadata?: Metadata): readonly AgentOutput[] => {
+    const goesOn = !isTerminal(state) && !isInterrupted(state);
+    if (goesOn && !isNews(message) && metadata === undefined) return [];
+    if (message !== undefined && message.messageId !== '') said.add(message.messageId);
+    // The task is at work with us from its start: the origin's queue is part of that.
+    return [event(goesOn ? 'TASK_STATE_WORKING' : state, message, metadata)];
+  };
+  const chunk = (update: TaskArtifactUpdate): readonly AgentOutput[] => {
+    const { artifactId, parts } = update.artifact;
+    const before = made.get(artifactId);
+    if (update.append === true && before !== undefined) for (const part of parts) before.push(part);
+    else made.set(artifactId, [...parts]);
+    return [{ kind: 'event', event: { artifactUpdate: update } }];
+  };
+  const snapshot = (task: Task): readonly AgentOutput[] => [
+    ...(task.history ?? [])
+      .filter((message) => message.role === 'ROLE_AGENT' && message.messageId !== task.status.message?.messageId)
+      .flatMap((message) => status('TASK_STATE_WORKING', message)),
+    ...(task.artifacts ?? []).flatMap((artifact) => {
+      const update = restOf(artifact, made.get(artifact.artifactId));
+      return update === undefined ? [] : chunk(update);
+    }),
+    ...status(task.status.state, task.status.message, task.metadata),
+  ];
+  return {
+    outputs: ({ task, message, statusUpdate, artifactUpdate }) => {
+      if (task !== undefined) return snapshot(task);
+      if (message !== undefined) return [{ kind: 'message', message }];
+      if (artifactUpdate !== undefined) return chunk(artifactUpdate);
+      return status(statusUpdate.status.state, statusUpdate.status.message, statusUpdate.metadata);
+    },
+  };
+}
+
+/** The engine puts the ids and the time of its own task in their places. */
+function event(state: TaskState, message: Message | undefined, metadata: Metadata | undefined): AgentOutput {
+  const status = createTaskStatus(state, message);
+  const update = { taskId: taskId(''), contextId: contextId(''), status };
+  return { kind: 'event', event: { statusUpdate: metadata === undefined ? update : { ...update, metadata } } };
+}
+
+/** What an artifact has that we do not: all of it, its further parts, the rest of its text, or nothing. */
+export function restOf(artifact: Artifact, known: readonly Part[] | undefined): TaskArtifactUpdate | undefined {
+  const whole = { taskId: taskId(''), contextId: contextId(''), artifact };
+  if (known === undefined) return whole;
+  const { parts } = artifact;
+  const further =
+    parts.length >= known.length && known.every((part, at) => isSame(part, parts[at])) ? parts.slice(known.length) : undefined;
+  const rest = further ?? restOfText(parts, known);
+  if (rest === undefined) return whole;
+  return rest.length === 0 ? undefined : { ...whole, artifact: { ...artifact, parts: rest }, append: true };
+}
+
+/** Some join the chunks of a text when they are asked for the task. */
+function restOfText(parts: readonly Part[], known: readonly Part[]): readonly Part[] | undefined {
+  if (!parts.every(isTextPart) || !known.every(isTextPart)) return undefined;
+  const before = known.map(({ text }) => text).join('');
+  const now = parts.map(({ text }) => text).join('');
+  if (!now.startsWith(before)) return undefined;
+  return now.length === before.length ? [] : [{ text: now.slice(before.length) }];
+}
+
+function isSame(one: Part, other: Part | undefined): boolean {
+  return other !== undefined && (one === other || JSON.stringify(one) === JSON.stringify(other));
+}
+
+function listOf<T>(value: T | undefined): readonly T[] {
+  return value === undefined ? [] : [value];
+}

@@ -1,0 +1,32 @@
+import type { ContextId, Metadata, Task, TaskEvent, TaskId } from '#protocol';
+import { contextId, taskId } from '#protocol';
+
+/** In a task's metadata: what it is called at its origin, so that it is found there after a restart. */
+export const ORIGIN = 'urn:parley:a2a:origin:v1';
+
+export interface Origin {
+  readonly taskId: TaskId;
+  readonly contextId?: ContextId;
+}
+
+export function originIn({ task, statusUpdate, artifactUpdate }: TaskEvent): Origin | undefined {
+  if (task !== undefined) return task.contextId === undefined ? { taskId: task.id } : { taskId: task.id, contextId: task.contextId };
+  const update = statusUpdate ?? artifactUpdate;
+  if (update === undefined || update.taskId === '') return undefined;
+  return update.contextId === '' ? { taskId: update.taskId } : { taskId: update.taskId, contextId: update.contextId };
+}
+
+export function noted(origin: Origin): Metadata {
+  return { [ORIGIN]: { ...origin } };
+}
+
+export function originOf({ metadata }: Task): Origin | undefined {
+  const note = metadata?.[ORIGIN];
+  if (typeof note !== 'object' || note === null || !('taskId' in note) || typeof note.taskId !== 'string') return undefined;
+  const { contextId: context } = note;
+  return { taskId: taskId(note.taskId), ...(typeof context === 'string' ? { contextId: contextId(context) } : {}) };
+}
+
+export function idIn(event: TaskEvent | undefined): TaskId | undefined {
+  return event === undefined ? undefined : originIn(event)?.taskId;
+}

@@ -1,0 +1,189 @@
+import type { A2AService, Agent, AgentCard, AgentOutput, CallContext, Message, TaskEvent, TaskId, Turn } from '#protocol';
+import { createAgentTextMessage, isInterrupted, isLetGo, isTerminal } from '#protocol';
+import { sleep } from '../sleep.ts';
+import type { CardRewriting } from './card.ts';
+import { proxyCard } from './card.ts';
+import { callingContext, extensionsFor, linger } from './context.ts';
+import type { Patience } from './follow.ts';
+import { DEFAULT_PATIENCE, follow, originError, stateIn } from './follow.ts';
+import { startMerge } from './merge.ts';
+import { idIn, noted, originIn, originOf } from './origin.ts';
+import type { Conversation } from './request.ts';
+import { requestFor } from './request.ts';
+import { talk } from './talk.ts';
+
+export interface ProxyOptions extends CardRewriting, Partial<Patience> {
+  /** Where the agent really is: a client's service, a link, another engine. */
+  readonly service: A2AService;
+  /** Its own card. */
+  readonly card: AgentCard;
+}
+
+const NOT_TWICE = 'It may have the message, which is not sent twice: look there, or send it again.';
+/** Time for an origin to hear that its task is not wanted any more. */
+const CANCEL_MS_MAX = 10_000;
+/** How soon a caller's message is noticed while the origin waits for a credential. */
+const NOTICE_MS = 250;
+
+/**
+ * A foreign agent as one of ours. Its tasks are kept here: a subscriber can come back to us though the origin has no streams, and if we go
+ * down, the task is found again at the origin by the name that our log has. What it asks is asked here; what is cancelled here is
+ * cancelled there.
+ */
+export function proxyAgent(options: ProxyOptions): Agent {
+  const { service, card: origin } = options;
+  const card = proxyCard(origin, options);
+  const proxy: Proxy = {
+    service,
+    origin,
+    patience: {
+      unreachableMsMax: options.unreachableMsMax ?? DEFAULT_PATIENCE.unreachableMsMax,
+      pollMs: options.pollMs ?? DEFAULT_PATIENCE.pollMs,
+    },
+  };
+  return {
+    card,
+    recovery: 'resume',
+    open: async (): Promise<Conversation> => ({}),
+    run: (turn) => run(proxy, turn),
+    canceled: async (task) => {
+      const known = originOf(task);
+      if (known !== undefined) await cancel(proxy, known.taskId);
+    },
+    ...(origin.capabilities.extendedAgentCard === true ? { extendedCard: () => extendedCard(proxy, options) } : {}),
+  };
+}
+
+interface Proxy {
+  readonly service: A2AService;
+  readonly origin: AgentCard;
+  readonly patience: Patience;
+}
+
+async function extendedCard({ service, origin }: Proxy, options: ProxyOptions): Promise<AgentCard> {
+  const ctx = callingContext({ signal: AbortSignal.timeout(CANCEL_MS_MAX), extensions: extensionsFor(origin) });
+  return proxyCard(await service.extendedCard({}, ctx), options);
+}
+
+async function* run(proxy: Proxy, turn: Turn): AsyncGenerator<AgentOutput> {
+  const conversation = turn.conversation as Conversation | undefined;
+  const merge = startMerge(turn.task);
+  let known = originOf(turn.task);
+  // Whether the origin has the message nobody knows, and a message that is sent twice may be done twice.
+  if (turn.attempt > 1 && known === undefined) {
+    yield { kind: 'fail', reason: createAgentTextMessage(`${proxy.origin.name} had not answered before the restart. ${NOT_TWICE}`) };
+    return;
+  }
+  let isOpen = known !== undefined;
+  try {
+    for await (const event of eventsFor(proxy, turn, known?.taskId)) {
+      const found = originIn(event);
+      const context = found?.contextId ?? event.message?.contextId;
+      if (context !== undefined && conversation !== undefined) conversation.contextId = context;
+      if (found !== undefined && found.taskId !== known?.taskId) {
+        known = found;
+        isOpen = true;
+        yield { kind: 'status', metadata: noted(found) };
+      }
+      const state = stateIn(event);
+      if (state !== undefined) isOpen = !isTerminal(state);
+      yield* merge.outputs(event);
+    }
+  } catch (thrown) {
+    if (turn.signal.aborted) throw thrown;
+    throw originError(thrown, proxy.origin.name);
+  } finally {
+    // Nobody here waits for it any more; and a run that is only let go is taken up again.
+    if (known !== undefined && isOpen && turn.signal.aborted && !isLetGo(turn.signal)) void cancel(proxy, known.taskId);
+  }
+}
+
+/** Everything that the origin says in this turn: to the message, or, in a later attempt, since the last one was cut off. */
+async function* eventsFor(proxy: Proxy, turn: Turn, known: TaskId | undefined): AsyncGenerator<TaskEvent> {
+  const unsent = unsentIn(turn);
+  let id = turn.attempt > 1 ? known : undefined;
+  let message = id === undefined ? turn.message : await answerFor(proxy, { turn, id, unsent });
+  for (;;) {
+    let last: TaskEvent | undefined;
+    for await (const event of message === undefined && id !== undefined ? following(proxy, turn, id) : sending(proxy, turn, message)) {
+      last = event;
+      yield event;
+    }
+    id = idIn(last) ?? id;
+    if (id === undefined || !isUnauthorized(last)) return;
+    // The credential may come another way, and then the origin goes on by itself; or the caller says something, and that is the next turn.
+    message = unsent.shift();
+    if (message === undefined && !(await authorized(proxy, turn, id))) return;
+  }
+}
+
+/** What the caller said while a run that had been let go was away: the engine takes it for the answer to that run's question. */
+function unsentIn({ task, history, hasNext }: Turn): Message[] {
+  if (hasNext()) return [];
+  return (task.history ?? []).slice(history.length + 1).filter(({ role }) => role === 'ROLE_USER');
+}
+
+interface Resuming {
+  readonly turn: Turn;
+  readonly id: TaskId;
+  readonly unsent: Message[];
+}
+
+/** If the origin still waits, it has not got what the caller said meanwhile. */
+async function answerFor(proxy: Proxy, { turn, id, unsent }: Resuming): Promise<Message | undefined> {
+  if (unsent.length === 0) return undefined;
+  const { status } = await proxy.service.get({ id }, contextFor(proxy, turn));
+  return isInterrupted(status.state) ? unsent.shift() : undefined;
+}
+
+function isUnauthorized(event: TaskEvent | undefined): boolean {
+  return event !== undefined && stateIn(event) === 'TASK_STATE_AUTH_REQUIRED';
+}
+
+async function* sending(proxy: Proxy, turn: Turn, message: Message = turn.message): AsyncGenerator<TaskEvent> {
+  const { service, origin, patience } = proxy;
+  const request = await requestFor(turn, message);
+  const lingering = linger(turn.signal, CANCEL_MS_MAX);
+  const later = contextFor(proxy, turn, request.message.messageId);
+  const ctx = { ...later, signal: lingering.signal };
+  try {
+    for await (const event of talk({ service, request, ctx, later, patience, streams: origin.capabilities.streaming !== false })) {
+      yield event;
+      lingering.end();
+    }
+  } finally {
+    lingering.end();
+  }
+}
+
+function following(proxy: Proxy, turn: Turn, id: TaskId): AsyncGenerator<TaskEvent> {
+  return follow({ service: proxy.service, id, ctx: contextFor(proxy, turn), patience: proxy.patience });
+}
+
+/** Whether the origin goes on; not, if the caller has said something first. */
+async function authorized({ service, origin, patience }: Proxy, turn: Turn, id: TaskId): Promise<boolean> {
+  const ctx = callingContext({ signal: turn.signal, extensions: extensionsFor(origin) });
+  for (let waitedMs = 0; ; waitedMs += NOTICE_MS) {
+    if (turn.hasNext()) return false;
+    await sleep(NOTICE_MS, turn.signal);
+    if (waitedMs % Math.max(patience.pollMs, NOTICE_MS) >= NOTICE_MS) continue;
+    const task = await service.get({ id }, ctx);
+    if (task.status.state !== 'TASK_STATE_AUTH_REQUIRED') return true;
+  }
+}
+
+function contextFor({ origin }: Proxy, turn: Turn, idempotencyKey?: string): CallContext {
+  return callingContext({
+    signal: turn.signal,
+    extensions: extensionsFor(origin, turn.message),
+    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+  });
+}
+
+async function cancel({ service, origin }: Proxy, id: TaskId): Promise<void> {
+  try {
+    await service.cancel({ id }, callingContext({ signal: AbortSignal.timeout(CANCEL_MS_MAX), extensions: extensionsFor(origin) }));
+  } catch {
+    // It is finished there, or out of reach; here it is over in any case.
+  }
+}

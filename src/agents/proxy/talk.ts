@@ -1,0 +1,66 @@
+import type { A2AService, CallContext, EventStream, SendRequest, TaskEvent } from '#protocol';
+import { A2AError } from '#protocol';
+import type { Patience } from './follow.ts';
+import { follow, isSettled, isUnsupported, stateIn } from './follow.ts';
+import { idIn } from './origin.ts';
+
+export interface Talk {
+  readonly service: A2AService;
+  readonly request: SendRequest;
+  readonly ctx: CallContext;
+  /** For the calls after the first; the same unless said. */
+  readonly later?: CallContext;
+  readonly patience: Patience;
+  /** Whether the agent promises streams. One that does not keep its promise is asked instead. */
+  readonly streams: boolean;
+}
+
+/**
+ * One message to an agent elsewhere, and all that comes of it until it settles: by its stream, by going back to the task when that is cut
+ * off, or by asking again and again. What is told twice is for the reader to merge.
+ */
+export async function* talk({ service, request, ctx, later = ctx, patience, streams }: Talk): AsyncGenerator<TaskEvent> {
+  let last: TaskEvent | undefined;
+  for await (const event of begun(service, { request, ctx, streams })) {
+    last = event;
+    yield event;
+    if (isEnd(event)) return;
+  }
+  const id = idIn(last);
+  if (id === undefined) throw new A2AError('INVALID_AGENT_RESPONSE', 'the agent said nothing');
+  yield* follow({ service, id, ctx: later, patience });
+}
+
+interface Begin {
+  readonly request: SendRequest;
+  readonly ctx: CallContext;
+  readonly streams: boolean;
+}
+
+/** The stream of a send, as far as it goes; what can't be streamed is sent without waiting, so that its name is known at once. */
+async function* begun(service: A2AService, { request, ctx, streams }: Begin): AsyncGenerator<TaskEvent> {
+  let hasBegun = false;
+  try {
+    if (streams) {
+      for await (const event of flat(service.stream(request, ctx))) {
+        hasBegun = true;
+        yield event;
+      }
+      return;
+    }
+  } catch (thrown) {
+    if (ctx.signal.aborted || (!hasBegun && !isUnsupported(thrown))) throw thrown;
+    if (hasBegun) return; // it was cut off: whoever reads this goes back to the task
+  }
+  const configuration = { ...request.configuration, returnImmediately: true };
+  yield await service.send({ ...request, configuration }, ctx);
+}
+
+async function* flat(stream: EventStream): AsyncGenerator<TaskEvent> {
+  for await (const batch of stream) for (const { event } of batch) yield event;
+}
+
+function isEnd(event: TaskEvent): boolean {
+  const state = stateIn(event);
+  return event.message !== undefined || (state !== undefined && isSettled(state));
+}

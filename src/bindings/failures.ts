@@ -1,0 +1,43 @@
+/**
+ * Why a link failed, as the `cause` of the A2AError that it throws. For those who explain it to people: a peer reads the error's
+ * kind and message, and nothing of this.
+ */
+
+/** What came in place of an answer of the protocol. */
+export class NotA2A extends Error {
+  override readonly name = 'NotA2A';
+  readonly status: number;
+  readonly mediaType: string;
+
+  constructor(status: number, mediaType: string) {
+    super(`HTTP ${status}, ${mediaType}`);
+    this.status = status;
+    this.mediaType = mediaType;
+  }
+}
+
+/** The sender was there and said nothing. */
+export class Silence extends Error {
+  override readonly name = 'Silence';
+}
+
+/** It had begun, and stopped before its end. */
+export class CutOff extends Error {
+  override readonly name = 'CutOff';
+  readonly what: 'stream' | 'answer';
+
+  constructor(what: 'stream' | 'answer', cause: unknown) {
+    super(`the ${what} was cut off`, { cause });
+    this.what = what;
+  }
+}
+
+/** More than is taken. */
+export class Excess extends Error {
+  override readonly name = 'Excess';
+}
+
+/** The caller left; the `cause` is its signal's reason. */
+export class Left extends Error {
+  override readonly name = 'Left';
+}

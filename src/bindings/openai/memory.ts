@@ -1,0 +1,47 @@
+import type { ContextId, TaskId } from '#protocol';
+import type { Caller } from '../options.ts';
+import type { Said } from './read.ts';
+
+/** Where a chat goes on: its context, and the task that waits for an answer, if one does. */
+export interface Thread {
+  readonly contextId: ContextId;
+  readonly taskId?: TaskId;
+}
+
+/** Chats have no name on this wire: each request repeats all that was said. So a chat is known by exactly that. */
+export interface ChatMemory {
+  recall(chat: Chat): Promise<Thread | undefined>;
+  remember(chat: Chat, thread: Thread): Promise<void>;
+}
+
+export interface Chat {
+  readonly caller: Caller;
+  readonly agent: string;
+  readonly said: readonly Said[];
+}
+
+const CHATS_MAX = 10_000;
+
+/** The newest chats of this process. One that is not known any more is told to the agent in full. */
+export function createChatMemory(chatsMax: number = CHATS_MAX): ChatMemory {
+  const threads = new Map<string, Thread>();
+  return {
+    recall: async (chat) => threads.get(await nameOf(chat)),
+    remember: async (chat, thread) => {
+      const name = await nameOf(chat);
+      threads.delete(name);
+      threads.set(name, thread);
+      const [oldest] = threads.keys();
+      if (threads.size > chatsMax && oldest !== undefined) threads.delete(oldest);
+    },
+  };
+}
+
+async function nameOf({ caller, agent, said }: Chat): Promise<string> {
+  const { principal, tenant } = caller;
+  // Clients trim what they show, and show what they trimmed to us.
+  const told = said.map(({ role, parts }) => [role, parts.map((part) => (part.text === undefined ? part : part.text.trim()))]);
+  const bytes = new TextEncoder().encode(JSON.stringify([principal.id, tenant ?? '', agent, told]));
+  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
+  return Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}

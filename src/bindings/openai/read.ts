@@ -1,0 +1,130 @@
+import type { Json, JsonObject, Part } from '#protocol';
+import { A2AError } from '#protocol';
+
+/** One message of a chat. */
+export interface Said {
+  readonly role: 'system' | 'user' | 'assistant';
+  readonly parts: readonly Part[];
+}
+
+/** A request of OpenAI's chat API, as far as an agent can follow it. */
+export interface ChatRequest {
+  readonly model: string;
+  readonly messages: readonly Said[];
+  readonly stream: boolean;
+  readonly includeUsage: boolean;
+  /** `metadata.contextId` and `metadata.taskId`, for those who know what they talk to. */
+  readonly contextId: string | undefined;
+  readonly taskId: string | undefined;
+}
+
+export function readChat(raw: unknown): ChatRequest {
+  const body = objectAt(raw, 'the body');
+  if (typeof body['model'] !== 'string' || body['model'] === '') throw wrong('model', 'must be the name of an agent');
+  const { messages, n, metadata } = body;
+  if (!Array.isArray(messages) || messages.length === 0) throw wrong('messages', 'must be a list with at least one message');
+  if (n !== undefined && n !== null && n !== 1) throw wrong('n', 'must be 1: an agent gives one answer');
+  const options = body['stream_options'];
+  return {
+    model: body['model'],
+    messages: messages.flatMap((message, at) => readMessage(message, `messages[${at}]`)),
+    stream: body['stream'] === true,
+    includeUsage: isObject(options) && options['include_usage'] === true,
+    contextId: textIn(metadata, 'contextId'),
+    taskId: textIn(metadata, 'taskId'),
+  };
+}
+
+/** `tool` messages answer calls that an agent never makes; they are left out, as are the caller's tools. */
+function readMessage(value: unknown, where: string): readonly Said[] {
+  const message = objectAt(value, where);
+  const role = ROLES.get(message['role']);
+  if (role === undefined) throw wrong(`${where}.role`, 'must be system, developer, user, assistant or tool');
+  if (role === 'tool') return [];
+  const parts = readContent(message['content'], `${where}.content`);
+  return parts.length === 0 ? [] : [{ role, parts }];
+}
+
+const ROLES: ReadonlyMap<unknown, Said['role'] | 'tool'> = new Map<unknown, Said['role'] | 'tool'>([
+  ['system', 'system'],
+  ['developer', 'system'],
+  ['user', 'user'],
+  ['assistant', 'assistant'],
+  ['tool', 'tool'],
+  ['function', 'tool'],
+]);
+
+function readContent(content: unknown, where: string): readonly Part[] {
+  if (content === undefined || content === null) return [];
+  if (typeof content === 'string') return content === '' ? [] : [{ text: content }];
+  if (!Array.isArray(content)) throw wrong(where, 'must be text or a list of parts');
+  return content.map((part, at) => readPart(objectAt(part, `${where}[${at}]`), `${where}[${at}]`));
+}
+
+function readPart(part: JsonObject, where: string): Part {
+  switch (part['type']) {
+    case 'text':
+    case 'refusal':
+      return { text: requiredText(part, part['type'], where) };
+    case 'image_url':
+      return filePart(requiredText(objectAt(part['image_url'], `${where}.image_url`), 'url', `${where}.image_url`), {
+        mediaType: 'image/*',
+        where: `${where}.image_url.url`,
+      });
+    case 'input_audio': {
+      const audio = objectAt(part['input_audio'], `${where}.input_audio`);
+      const format = textIn(audio, 'format') ?? 'wav';
+      return { raw: requiredText(audio, 'data', `${where}.input_audio`), mediaType: `audio/${format === 'mp3' ? 'mpeg' : format}` };
+    }
+    case 'file': {
+      const file = objectAt(part['file'], `${where}.file`);
+      const filename = textIn(file, 'filename');
+      const made = filePart(requiredText(file, 'file_data', `${where}.file`), {
+        mediaType: 'application/octet-stream',
+        where: `${where}.file.file_data`,
+      });
+      return filename === undefined ? made : { ...made, filename };
+    }
+    default:
+      throw wrong(`${where}.type`, 'must be text, image_url, input_audio or file');
+  }
+}
+
+interface Guess {
+  readonly mediaType: string;
+  readonly where: string;
+}
+
+/** `data:` addresses are bytes, all others are references. */
+function filePart(url: string, { mediaType, where }: Guess): Part {
+  const inline = /^data:([^;,]*)(?:;[^;,]*)*;base64,([A-Za-z0-9+/=_-]*)$/.exec(url);
+  if (inline !== null) return { raw: inline[2] ?? '', mediaType: inline[1] || mediaType };
+  if (url.startsWith('data:')) throw wrong(where, 'must be base64');
+  if (/^https?:\/\//.test(url)) return { url, mediaType };
+  if (/^[A-Za-z0-9+/=\s]+$/.test(url)) return { raw: url.replaceAll(/\s/g, ''), mediaType };
+  throw wrong(where, 'must be an address or base64');
+}
+
+function requiredText(value: JsonObject, name: string, where: string): string {
+  const text = value[name];
+  if (typeof text !== 'string') throw wrong(`${where}.${name}`, 'must be text');
+  return text;
+}
+
+function textIn(value: Json | undefined, name: string): string | undefined {
+  const text = isObject(value) ? value[name] : undefined;
+  return typeof text === 'string' && text !== '' ? text : undefined;
+}
+
+function objectAt(value: unknown, where: string): JsonObject {
+  if (!isObject(value)) throw wrong(where, 'must be an object');
+  return value;
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function wrong(field: string, problem: string): A2AError {
+  return new A2AError('INVALID_PARAMS', `${field} ${problem}`, { field });
+}

@@ -1,0 +1,211 @@
+import type { A2AService, AgentCard, CallContext, Json, Message, Part, SendRequest } from '#protocol';
+import { A2AError, answeringDialect, contextId, isA2AError, isInterrupted, messageId, taskId } from '#protocol';
+import { DEFAULT_BODY_LIMITS } from '../body.ts';
+import type { OpenStream } from '../dispatch.ts';
+import { openStream } from '../dispatch.ts';
+import { contextOf, errorHeaders, requestBytes, requestJson, toPeer } from '../door.ts';
+import { eventAnswer, leavingOf } from '../event-flow.ts';
+import type { Answer, Asked } from '../exchange.ts';
+import { isMediaType, JSON_TYPE } from '../media.ts';
+import type { Caller, ServeOptions } from '../options.ts';
+import { callerOf, DEFAULT_ENV, DEFAULT_KEEP_ALIVE_MS, registryOf } from '../options.ts';
+import type { Chat, ChatMemory, Thread } from './memory.ts';
+import type { ChatRequest, Said } from './read.ts';
+import { readChat } from './read.ts';
+import type { Speech } from './speech.ts';
+import { startSpeech } from './speech.ts';
+import type { Heading } from './write.ts';
+import { chunkWriter, completion, errorBody, errorFrame, errorStatus } from './write.ts';
+
+/** An agent as a model. */
+export interface ChatAgent {
+  readonly name: string;
+  readonly card: AgentCard;
+  readonly service: A2AService;
+}
+
+export interface ChatOptions extends ServeOptions {
+  /** Those that a request may name. */
+  readonly agents: readonly ChatAgent[];
+  /** The one that is meant whatever the request names: clients have names of their own for models. */
+  readonly only?: ChatAgent;
+  readonly memory: ChatMemory;
+}
+
+/** `POST /v1/chat/completions`: any chat client talks to any agent. Never throws. */
+export async function answerChat(asked: Asked, options: ChatOptions): Promise<Answer> {
+  try {
+    if (!isMediaType(asked.header('content-type'), [JSON_TYPE])) {
+      throw new A2AError('CONTENT_TYPE_NOT_SUPPORTED', `Content-Type must be ${JSON_TYPE}`);
+    }
+    const raw = requestJson(await requestBytes(asked, options.bodyBytesMax ?? DEFAULT_BODY_LIMITS.bodyBytesMax), options);
+    const request = readChat(raw);
+    const caller = await callerOf(asked, options);
+    return await answer({ asked, options, request, caller, agent: agentFor(request, options) });
+  } catch (thrown) {
+    return refuse(toPeer(thrown, options));
+  }
+}
+
+/** `GET /v1/models`: the agents, and `GET /v1/models/{name}`: one of them. */
+export function answerModels(name: string | undefined, { agents }: Pick<ChatOptions, 'agents'>, since: Date): Answer {
+  const all = agents.map((agent): Json => {
+    const { description, provider } = agent.card;
+    const created = Math.floor(since.getTime() / 1000);
+    return { id: agent.name, object: 'model', created, owned_by: provider?.organization ?? 'parley', description };
+  });
+  if (name === undefined) return json({ object: 'list', data: all });
+  const at = agents.findIndex((agent) => agent.name === name);
+  return at === -1 ? refuse(noModel(name, agents)) : json(all[at] ?? null);
+}
+
+function agentFor({ model }: ChatRequest, { agents, only }: ChatOptions): ChatAgent {
+  const found = only ?? agents.find(({ name }) => name === model);
+  if (found === undefined) throw noModel(model, agents);
+  return found;
+}
+
+function noModel(name: string, agents: readonly ChatAgent[]): A2AError {
+  const known = agents.map((agent) => agent.name).join(', ');
+  return new A2AError('METHOD_NOT_FOUND', `there is no agent ${name.slice(0, 100)} here; there is: ${known}`, { field: 'model' });
+}
+
+interface Exchange {
+  readonly asked: Asked;
+  readonly options: ChatOptions;
+  readonly request: ChatRequest;
+  readonly caller: Caller;
+  readonly agent: ChatAgent;
+}
+
+async function answer(exchange: Exchange): Promise<Answer> {
+  const { asked, options, request, caller, agent } = exchange;
+  const leaving = leavingOf(asked);
+  const dialect = answeringDialect(registryOf(options), {});
+  const ctx = contextOf(asked, { dialect, caller }, leaving.signal);
+  const speech = startSpeech();
+  const heading: Heading = {
+    id: `chatcmpl-${(options.env ?? DEFAULT_ENV).ids.next()}`,
+    created: Math.floor(Date.now() / 1000),
+    model: request.model,
+  };
+  // A chat has no other way to stop an answer than to hang up, and nobody could read what comes after.
+  const hungUp = (): void => {
+    leaving.leave();
+    if (asked.signal.aborted) void stop(agent.service, speech, ctx);
+  };
+  try {
+    const call = { operation: 'stream' as const, request: await sendRequest(exchange), ctx, dialect };
+    const events = await opened(call, agent.service);
+    if (!request.stream) return await whole(exchange, { events, speech, heading, hungUp });
+    return eventAnswer(events, {
+      writer: chunkWriter(heading, speech, { includeUsage: request.includeUsage, onEnd: () => void remember(exchange, speech) }),
+      headers: {},
+      keepAliveMs: options.keepAliveMs ?? DEFAULT_KEEP_ALIVE_MS,
+      retryMs: undefined,
+      isReset: false,
+      errorFrame: (thrown) => errorFrame(toPeer(thrown, options)),
+      taskAtEnd: async () => undefined,
+      left: hungUp,
+      ended: leaving.forget,
+    });
+  } catch (thrown) {
+    leaving.forget();
+    throw thrown;
+  }
+}
+
+/** An agent that has no streams is waited for. */
+async function opened(
+  call: Parameters<typeof openStream>[0] & { readonly request: SendRequest },
+  service: A2AService,
+): Promise<OpenStream> {
+  try {
+    return await openStream(call, service);
+  } catch (thrown) {
+    if (!isA2AError(thrown) || thrown.kind !== 'STREAMING_NOT_SUPPORTED') throw thrown;
+    const event = await service.send(call.request, call.ctx);
+    return { first: { done: false, value: [{ event }] }, rest: { next: async () => ({ done: true, value: undefined }) } };
+  }
+}
+
+interface Listening {
+  readonly events: OpenStream;
+  readonly speech: Speech;
+  readonly heading: Heading;
+  readonly hungUp: () => void;
+}
+
+async function whole(exchange: Exchange, { events, speech, heading, hungUp }: Listening): Promise<Answer> {
+  const { asked } = exchange;
+  asked.signal.addEventListener('abort', hungUp, { once: true });
+  try {
+    for (let step = events.first; step.done !== true; step = await events.rest.next())
+      for (const { event } of step.value) speech.add(event);
+  } finally {
+    asked.signal.removeEventListener('abort', hungUp);
+  }
+  if (speech.failure !== undefined) throw speech.failure;
+  await remember(exchange, speech);
+  return json(completion(heading, speech));
+}
+
+async function stop(service: A2AService, { taskId: id, state }: Speech, ctx: CallContext): Promise<void> {
+  if (id === undefined || state === 'TASK_STATE_COMPLETED') return;
+  await service.cancel({ id }, { ...ctx, signal: new AbortController().signal }).catch(() => undefined); // it has ended by itself
+}
+
+/** What is new goes to where the chat is; a chat that is not known is told to the agent in full, as one message. */
+async function sendRequest({ options, request, caller, agent }: Exchange): Promise<SendRequest> {
+  const { messages } = request;
+  const fresh = messages.slice(messages.findLastIndex(({ role }) => role === 'assistant') + 1).filter(({ role }) => role === 'user');
+  if (fresh.length === 0) throw new A2AError('INVALID_PARAMS', 'messages must end with what the user says', { field: 'messages' });
+  const before = messages.slice(0, messages.length - fresh.length);
+  const named = threadIn(request);
+  const thread = named ?? (before.length === 0 ? undefined : await options.memory.recall({ caller, agent: agent.name, said: before }));
+  const told: readonly Part[] = thread === undefined ? preface(before) : [];
+  const message: Message = {
+    messageId: messageId((options.env ?? DEFAULT_ENV).ids.next()),
+    role: 'ROLE_USER',
+    parts: [...told, ...fresh.flatMap(({ parts }) => parts)],
+    ...(thread?.contextId === undefined ? {} : { contextId: thread.contextId }),
+    ...(thread?.taskId === undefined ? {} : { taskId: thread.taskId }),
+  };
+  return { message, configuration: { returnImmediately: false } };
+}
+
+function threadIn({ contextId: context, taskId: task }: ChatRequest): Partial<Thread> | undefined {
+  if (context === undefined && task === undefined) return undefined;
+  return {
+    ...(context === undefined ? {} : { contextId: contextId(context) }),
+    ...(task === undefined ? {} : { taskId: taskId(task) }),
+  };
+}
+
+function preface(before: readonly Said[]): readonly Part[] {
+  const system = before.filter(({ role }) => role === 'system').flatMap(({ parts }) => parts);
+  const talk = before.filter(({ role }) => role !== 'system');
+  if (talk.length === 0) return system;
+  const lines = talk.map(({ role, parts }) => `${role}: ${parts.map(({ text }) => text ?? '[file]').join(' ')}`);
+  return [...system, { text: `The conversation so far:\n${lines.join('\n')}\n\nNow:` }];
+}
+
+/** So that the next request, which repeats all of this, is known. */
+async function remember(
+  { options, request, caller, agent }: Exchange,
+  { text, contextId: context, taskId: task, state }: Speech,
+): Promise<void> {
+  if (context === undefined) return;
+  const said: readonly Said[] = [...request.messages, { role: 'assistant', parts: [{ text }] }];
+  const isWaiting = state !== undefined && isInterrupted(state) && task !== undefined;
+  const chat: Chat = { caller, agent: agent.name, said };
+  await options.memory.remember(chat, isWaiting ? { contextId: context, taskId: task } : { contextId: context });
+}
+
+function refuse(error: A2AError): Answer {
+  return json(errorBody(error), errorStatus(error), errorHeaders(error));
+}
+
+function json(value: Json, status = 200, headers: Readonly<Record<string, string>> = {}): Answer {
+  return { status, headers: { ...headers, 'Content-Type': JSON_TYPE, 'X-Content-Type-Options': 'nosniff' }, body: JSON.stringify(value) };
+}

@@ -1,0 +1,106 @@
+import type { Artifact, ContextId, Message, Part, TaskEvent, TaskId, TaskState, TaskStatus } from '#protocol';
+import { A2AError, getTextFromMessage, isInterrupted, isTerminal } from '#protocol';
+
+/** A piece of an answer, or a note on how it goes. */
+export interface Spoken {
+  readonly kind: 'text' | 'note';
+  readonly text: string;
+}
+
+/** An agent's events as what a chat shows: one text that only grows. */
+export interface Speech {
+  add(event: TaskEvent): readonly Spoken[];
+  readonly text: string;
+  readonly taskId: TaskId | undefined;
+  readonly contextId: ContextId | undefined;
+  readonly state: TaskState | undefined;
+  /** It ended without an answer. */
+  readonly failure: A2AError | undefined;
+}
+
+export function startSpeech(): Speech {
+  return new Speaking();
+}
+
+class Speaking implements Speech {
+  text = '';
+  taskId: TaskId | undefined;
+  contextId: ContextId | undefined;
+  state: TaskState | undefined;
+  failure: A2AError | undefined;
+  /** What was said of each artifact. */
+  readonly #said = new Map<string, string>();
+  #last: string | undefined;
+
+  add(event: TaskEvent): readonly Spoken[] {
+    if (event.message !== undefined) return this.#direct(event.message);
+    const from = event.task ?? event.statusUpdate ?? event.artifactUpdate;
+    if (from.contextId !== undefined && from.contextId !== '') this.contextId = from.contextId;
+    if (event.task !== undefined) {
+      this.taskId = event.task.id;
+      const made = (event.task.artifacts ?? []).flatMap((artifact) => this.#artifact(artifact, false));
+      return [...made, ...this.#status(event.task.status)];
+    }
+    if (event.artifactUpdate !== undefined) return this.#artifact(event.artifactUpdate.artifact, event.artifactUpdate.append === true);
+    this.taskId ??= event.statusUpdate.taskId;
+    return this.#status(event.statusUpdate.status);
+  }
+
+  #direct(message: Message): readonly Spoken[] {
+    this.contextId = message.contextId ?? this.contextId;
+    this.state = 'TASK_STATE_COMPLETED';
+    return this.#say(shown(message.parts));
+  }
+
+  /** What was said can't be taken back: of an artifact that is told anew the rest is said, or if it is another one, all of it. */
+  #artifact({ artifactId, parts }: Artifact, isAppended: boolean): readonly Spoken[] {
+    const before = this.#said.get(artifactId) ?? '';
+    const now = isAppended ? before + shown(parts) : shown(parts);
+    this.#said.set(artifactId, now);
+    const rest = now.startsWith(before) ? now.slice(before.length) : now;
+    if (rest === '') return [];
+    const isOther = this.#last !== undefined && (this.#last !== artifactId || rest.length === now.length);
+    this.#last = artifactId;
+    return this.#say(isOther ? `\n\n${rest}` : rest);
+  }
+
+  #status({ state, message }: TaskStatus): readonly Spoken[] {
+    this.state = state;
+    const words = message === undefined ? '' : shown(message.parts);
+    if (isInterrupted(state)) return this.#closing(words);
+    if (!isTerminal(state)) return words === '' ? [] : [{ kind: 'note', text: words }];
+    if (state === 'TASK_STATE_COMPLETED') return this.#closing(words);
+    this.failure = failureOf(state, message);
+    return [];
+  }
+
+  #closing(words: string): readonly Spoken[] {
+    if (words === '' || this.text.trim() === words.trim()) return [];
+    return this.#say(this.text === '' ? words : `\n\n${words}`);
+  }
+
+  #say(text: string): readonly Spoken[] {
+    if (text === '') return [];
+    this.text += text;
+    return [{ kind: 'text', text }];
+  }
+}
+
+function failureOf(state: TaskState, message: Message | undefined): A2AError {
+  const words =
+    (message === undefined ? '' : getTextFromMessage(message)) || `the task was ${state.slice('TASK_STATE_'.length).toLowerCase()}`;
+  return new A2AError(state === 'TASK_STATE_REJECTED' ? 'INVALID_PARAMS' : 'INVALID_AGENT_RESPONSE', words, { info: { state } });
+}
+
+/** Parts as Markdown, which is what chats show: a picture is shown, a file is a link, data is a block of JSON. */
+function shown(parts: readonly Part[]): string {
+  return parts.map(shownPart).join('');
+}
+
+function shownPart({ text, url, raw, data, filename, mediaType = 'application/octet-stream' }: Part): string {
+  if (text !== undefined) return text;
+  if (data !== undefined) return `\n\`\`\`json\n${JSON.stringify(data, undefined, 2)}\n\`\`\`\n`;
+  const name = (filename ?? mediaType).replaceAll(/[[\]()\n]/g, ' ');
+  const address = url ?? `data:${mediaType};base64,${raw}`;
+  return `\n${mediaType.startsWith('image/') ? '!' : ''}[${name}](${address})\n`;
+}

@@ -1,0 +1,116 @@
+import type { Frame, Json, JsonObject, StreamWriter } from '#protocol';
+import { type A2AError, ERRORS } from '#protocol';
+import type { Speech, Spoken } from './speech.ts';
+
+/** What stands in every piece of an answer. */
+export interface Heading {
+  readonly id: string;
+  readonly created: number;
+  readonly model: string;
+}
+
+/** Agents do not say what they cost. */
+const USAGE: JsonObject = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
+
+export function completion(heading: Heading, speech: Speech): JsonObject {
+  return {
+    ...{ id: heading.id, object: 'chat.completion', created: heading.created, model: heading.model },
+    choices: [{ index: 0, message: { role: 'assistant', content: speech.text, refusal: null }, logprobs: null, finish_reason: 'stop' }],
+    usage: USAGE,
+    a2a: origin(speech),
+  };
+}
+
+/** Where this is in A2A, for those who want to look. */
+function origin({ taskId, contextId, state }: Speech): JsonObject {
+  return {
+    ...(taskId === undefined ? {} : { taskId }),
+    ...(contextId === undefined ? {} : { contextId }),
+    ...(state === undefined ? {} : { state }),
+  };
+}
+
+export interface ChunkOptions {
+  readonly includeUsage: boolean;
+  /** The answer is whole. */
+  readonly onEnd: () => void;
+}
+
+/** The chunks of a streamed answer. Notes on progress are `reasoning_content`, which clients show apart from the answer or not at all. */
+export function chunkWriter(heading: Heading, speech: Speech, { includeUsage, onEnd }: ChunkOptions): StreamWriter {
+  let hasBegun = false;
+  const chunk = (delta: JsonObject, more: JsonObject = {}): Frame => ({
+    data: JSON.stringify({
+      ...{ id: heading.id, object: 'chat.completion.chunk', created: heading.created, model: heading.model },
+      choices: [{ index: 0, delta, logprobs: null, finish_reason: null, ...more }],
+      ...(includeUsage ? { usage: null } : {}),
+    }),
+  });
+  const begin = (): readonly Frame[] => {
+    if (hasBegun) return [];
+    hasBegun = true;
+    return [chunk({ role: 'assistant', content: '' })];
+  };
+  return {
+    frames: (batch) => {
+      const spoken = batch.flatMap(({ event }) => speech.add(event));
+      return [...begin(), ...spoken.map((each) => chunk(deltaOf(each)))];
+    },
+    end: () => {
+      onEnd();
+      if (speech.failure !== undefined) return [...begin(), errorFrame(speech.failure), DONE];
+      const usage: Json = { ...heading, object: 'chat.completion.chunk', choices: [], usage: USAGE };
+      return [...begin(), chunk({}, { finish_reason: 'stop' }), ...(includeUsage ? [{ data: JSON.stringify(usage) }] : []), DONE];
+    },
+  };
+}
+
+const DONE: Frame = { data: '[DONE]' };
+
+function deltaOf({ kind, text }: Spoken): JsonObject {
+  return kind === 'text' ? { content: text } : { reasoning_content: text };
+}
+
+export function errorFrame(error: A2AError): Frame {
+  return { data: JSON.stringify(errorBody(error)) };
+}
+
+/** An error as OpenAI's clients read it. */
+export function errorBody(error: A2AError): JsonObject {
+  const { http } = ERRORS[error.kind];
+  return {
+    error: {
+      message: error.message,
+      type: TYPES[http] ?? 'server_error',
+      param: error.details.field ?? null,
+      code: CODES[error.kind] ?? error.kind.toLowerCase(),
+    },
+  };
+}
+
+export function errorStatus({ kind }: A2AError): number {
+  return ERRORS[kind].http;
+}
+
+const TYPES: Readonly<Record<number, string>> = {
+  400: 'invalid_request_error',
+  401: 'authentication_error',
+  403: 'permission_error',
+  404: 'invalid_request_error',
+  405: 'invalid_request_error',
+  413: 'invalid_request_error',
+  415: 'invalid_request_error',
+  429: 'rate_limit_error',
+};
+
+const CODES: Readonly<Partial<Record<A2AError['kind'], string>>> = {
+  UNAUTHENTICATED: 'invalid_api_key',
+  RATE_LIMITED: 'rate_limit_exceeded',
+  METHOD_NOT_FOUND: 'model_not_found',
+  INVALID_AGENT_RESPONSE: 'task_failed',
+};
+
+/** A refusal of the server itself, in the same form. */
+export function refusalBody(status: number, message: string): JsonObject {
+  return { error: { message, type: TYPES[status] ?? 'server_error', param: null, code: status === 401 ? 'invalid_api_key' : null } };
+}

@@ -1,0 +1,61 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { CliError } from '../command.ts';
+
+/**
+ * A `fetch` handler on loopback. A web page must not get at it under a name of its own (DNS rebinding), so the host must be loopback and an
+ * origin, which only pages send, must be too.
+ */
+export async function listenLocally(port: number, path: string, answer: (request: Request) => Promise<Response>): Promise<Server> {
+  const server = createServer((incoming, outgoing) => {
+    exchange(incoming, outgoing, { path, answer }).catch(() => outgoing.destroy());
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (thrown: NodeJS.ErrnoException) => {
+      const isTaken = thrown.code === 'EADDRINUSE';
+      reject(isTaken ? new CliError(`port ${port} is taken`, { hint: 'choose another with --port, or --port 0 for any' }) : thrown);
+    });
+    server.listen(port, '127.0.0.1', () => resolve());
+  });
+  return server;
+}
+
+interface Serving {
+  readonly path: string;
+  readonly answer: (request: Request) => Promise<Response>;
+}
+
+async function exchange(incoming: IncomingMessage, outgoing: ServerResponse, { path, answer }: Serving): Promise<void> {
+  const { host = '', origin } = incoming.headers;
+  const url = new URL(incoming.url ?? '/', `http://${host || 'localhost'}`);
+  if (!isLocal(url.host) || (origin !== undefined && !(URL.canParse(origin) && isLocal(new URL(origin).host)))) {
+    outgoing.writeHead(403).end('this is for this machine only\n');
+    return;
+  }
+  if (url.pathname !== path) {
+    outgoing.writeHead(404).end(`nothing is here; MCP is at ${path}\n`);
+    return;
+  }
+  const left = new AbortController();
+  outgoing.once('close', () => left.abort());
+  const { method = 'GET' } = incoming;
+  const response = await answer(
+    new Request(url, {
+      method,
+      headers: Object.entries(incoming.headers).flatMap(([name, value]): [string, string][] =>
+        value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],
+      ),
+      signal: left.signal,
+      ...(method === 'GET' || method === 'HEAD' ? {} : { body: Readable.toWeb(incoming) as unknown as ReadableStream, duplex: 'half' }),
+    }),
+  );
+  outgoing.writeHead(response.status, Object.fromEntries(response.headers));
+  if (response.body === null) outgoing.end();
+  else await pipeline(Readable.fromWeb(response.body as never), outgoing);
+}
+
+function isLocal(host: string): boolean {
+  return /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/.test(host);
+}

@@ -1,0 +1,92 @@
+import { readFile } from 'node:fs/promises';
+import type { CardVerification } from '#client';
+import { type A2AClient, isClientError } from '#client';
+import type { A2AService, AgentCard, CardVerdict } from '#protocol';
+import type { Settings } from '#server';
+import type { AgentTarget } from '#tools';
+import { reachAgent } from '#tools';
+import { joseVerifier } from '../../protocol/adapters/jose.ts';
+import { CliError } from '../command.ts';
+
+/** What a command says of agents elsewhere, for all that it names. */
+export interface ReachFlags {
+  /** `Name: value`. */
+  readonly headers?: readonly string[];
+  /** The variable that holds a bearer token. */
+  readonly tokenEnv?: string;
+  /** A JWKS file: only cards signed by one of these keys are taken. */
+  readonly trustKeys?: string;
+}
+
+export interface Reached {
+  readonly service: A2AService;
+  readonly card: AgentCard;
+  readonly verdict?: CardVerdict;
+}
+
+/** An address, or a name from `a2a.remoteAgents`, with what the configuration has for it. */
+export function targetOf(given: string, settings: Pick<Settings, 'remoteAgents'>, flags: ReachFlags = {}): AgentTarget {
+  const known = settings.remoteAgents[given];
+  if (known === undefined && !/^https?:\/\//.test(given)) {
+    const names = Object.keys(settings.remoteAgents);
+    throw new CliError(`${given} is no address, and no agent of that name is configured`, {
+      hint: `give an address as https://agent.example${names.length === 0 ? '' : `, or one of ${names.join(', ')}`}`,
+      exit: 2,
+    });
+  }
+  const { tokenEnv } = flags;
+  const token = known?.authToken;
+  const auth = tokenEnv === undefined ? (token === undefined ? undefined : { token }) : { tokenEnv };
+  return {
+    url: known === undefined ? given : (known.agentCardUrl ?? known.endpoint),
+    ...(known === undefined ? {} : { name: given }),
+    headers: Object.fromEntries((flags.headers ?? []).map(headerIn)),
+    ...(auth === undefined ? {} : { auth }),
+    ...(known?.timeout === undefined ? {} : { timeoutMs: known.timeout }),
+  };
+}
+
+export async function reach(given: string, settings: Pick<Settings, 'remoteAgents'>, flags: ReachFlags = {}): Promise<Reached> {
+  const target = targetOf(given, settings, flags);
+  const verify = flags.trustKeys === undefined ? undefined : await verification(flags.trustKeys);
+  try {
+    const reached: { verdict?: CardVerdict } = {};
+    const agent = await reachAgent(target, {
+      env: process.env,
+      ...(verify === undefined ? {} : { client: { verify } }),
+      onConnected: ({ connection }: A2AClient) => {
+        if (connection.signature !== undefined) reached.verdict = connection.signature;
+      },
+    });
+    return { ...agent, ...reached };
+  } catch (thrown) {
+    throw unreachable(given, thrown);
+  }
+}
+
+export function unreachable(given: string, thrown: unknown): CliError {
+  if (!isClientError(thrown)) return new CliError(`${given}: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
+  return new CliError(thrown.message, thrown.hint === undefined ? {} : { hint: thrown.hint });
+}
+
+async function verification(path: string): Promise<CardVerification> {
+  let keys: unknown;
+  try {
+    keys = JSON.parse(await readFile(path, 'utf8'));
+  } catch (thrown) {
+    throw new CliError(`--trust-keys ${path}: ${thrown instanceof Error ? thrown.message : String(thrown)}`, { exit: 2 });
+  }
+  if (typeof keys !== 'object' || keys === null || !('keys' in keys) || !Array.isArray(keys.keys)) {
+    throw new CliError(`--trust-keys ${path}: this is no key set`, {
+      hint: 'it must hold {"keys":[…]}, as /.well-known/jwks.json does',
+      exit: 2,
+    });
+  }
+  return { verifier: joseVerifier({ keys: keys.keys }) };
+}
+
+function headerIn(text: string): readonly [string, string] {
+  const at = text.indexOf(':');
+  if (at < 1) throw new CliError(`--header ${text}: must be 'Name: value'`, { exit: 2 });
+  return [text.slice(0, at).trim(), text.slice(at + 1).trim()];
+}

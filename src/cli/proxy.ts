@@ -1,0 +1,48 @@
+import { takeFlags } from './bridges/own-flags.ts';
+import { proxied } from './bridges/proxied.ts';
+import type { Command } from './command.ts';
+import { CliError } from './command.ts';
+import { serveAgents } from './serve.ts';
+import { flagLines } from './serve-flags.ts';
+
+export const proxyCommand: Command = {
+  name: 'proxy',
+  help: `parley proxy: an agent from elsewhere, in every version and dialect, with tasks that are kept here.
+
+Usage: parley proxy URL… [OPTIONS]
+
+URL is the address of an agent of any version or dialect, or of its card, or a name from a2a.remoteAgents. The first is at the root;
+every one is also at /agents/{name}/.
+
+Options:
+  --name NAME         What the agent is called here. (its own name)
+  --header TEXT       Sent to the agent with every request, as 'X-Key: abc'. Can be given many times.
+  --token-env NAME    The environment variable that holds a bearer token for the agent.
+  --trust-keys FILE   A JWKS file: a card that none of its keys has signed is refused.
+  --record FILE       Write every exchange with the agent to FILE, for parley mock.
+${flagLines().join('\n')}
+
+Example:
+  parley proxy https://legacy.example --port 8080
+
+Exit codes: 0 stopped as asked, 1 could not serve or reach the agent, 2 wrong call.
+`,
+  run: (args) => {
+    const flags = takeFlags(args, { name: 'one', header: 'many', 'token-env': 'one', 'trust-keys': 'one', record: 'one' });
+    const urls = flags.rest.filter((arg) => !arg.startsWith('--'));
+    if (urls.length === 0) throw new CliError('which agent?', { hint: 'try: parley proxy https://agent.example', exit: 2 });
+    const name = flags.one('name');
+    const tokenEnv = flags.one('token-env');
+    const trustKeys = flags.one('trust-keys');
+    const record = flags.one('record');
+    return serveAgents(flags.rest, (given, settings) =>
+      proxied(String(given), settings, {
+        headers: flags.many('header'),
+        ...(name === undefined ? {} : { name }),
+        ...(tokenEnv === undefined ? {} : { tokenEnv }),
+        ...(trustKeys === undefined ? {} : { trustKeys }),
+        ...(record === undefined ? {} : { record }),
+      }),
+    );
+  },
+};

@@ -1,0 +1,119 @@
+import * as oauth from 'oauth4webapi';
+import type { Authenticator } from '../auth.ts';
+import { ClientError } from '../errors.ts';
+import type { OAuthClient, Server } from './oauth/server.ts';
+import type { TokenStore } from './oauth/session.ts';
+import { tokenSession } from './oauth/session.ts';
+
+export type { CardEndpoints, OAuthClient, TokenSource } from './oauth/server.ts';
+export { oauthEndpoints } from './oauth/server.ts';
+export type { TokenStore, Tokens } from './oauth/session.ts';
+
+export interface OAuthOptions extends OAuthClient {
+  readonly tokens?: TokenStore;
+}
+
+/** For programs: their own id and secret (RFC 6749 §4.4). */
+export function clientCredentials(options: OAuthOptions): Authenticator {
+  return tokenSession({
+    ...session(options),
+    isInteractive: false,
+    grant: async ({ as, client, auth, options: http }) => {
+      const answer = await oauth.clientCredentialsGrantRequest(as, client, auth, parametersOf(options), http);
+      return await oauth.processClientCredentialsResponse(as, client, answer);
+    },
+  });
+}
+
+/** What a person has to be told: where to go, and what to type there. */
+export interface DevicePrompt {
+  readonly userCode: string;
+  readonly verificationUri: string;
+  /** With the code in it already, where the server offers that. */
+  readonly verificationUriComplete: string | undefined;
+  readonly expiresInMs: number;
+}
+
+export interface DeviceOptions extends OAuthOptions {
+  readonly prompt: (prompt: DevicePrompt) => void | Promise<void>;
+  readonly signal?: AbortSignal;
+}
+
+/** For terminals: a person agrees on another device (RFC 8628). */
+export function deviceCode(options: DeviceOptions): Authenticator {
+  return tokenSession({ ...session(options), isInteractive: true, grant: (server) => byDevice(server, options) });
+}
+
+async function byDevice({ as, client, auth, options: http }: Server, options: DeviceOptions): Promise<oauth.TokenEndpointResponse> {
+  const asked = await oauth.deviceAuthorizationRequest(as, client, auth, parametersOf(options), http);
+  const device = await oauth.processDeviceAuthorizationResponse(as, client, asked);
+  await options.prompt({
+    userCode: device.user_code,
+    verificationUri: device.verification_uri,
+    verificationUriComplete: device.verification_uri_complete,
+    expiresInMs: device.expires_in * 1000,
+  });
+  const endMs = Date.now() + device.expires_in * 1000;
+  let pauseMs = (device.interval ?? 5) * 1000;
+  while (Date.now() < endMs) {
+    await pause(pauseMs, options.signal);
+    try {
+      const answer = await oauth.deviceCodeGrantRequest(as, client, auth, device.device_code, http);
+      return await oauth.processDeviceCodeResponse(as, client, answer);
+    } catch (thrown) {
+      if (!(thrown instanceof oauth.ResponseBodyError)) throw thrown;
+      if (thrown.error === 'slow_down') pauseMs += 5000;
+      else if (thrown.error !== 'authorization_pending') throw thrown;
+    }
+  }
+  throw new ClientError('auth-failed', 'nobody agreed in time', { hint: 'start again, and enter the code while it is valid' });
+}
+
+export interface AuthorizationCodeOptions extends OAuthOptions {
+  readonly redirectUri: string;
+  /** Sends a person to this address, and returns the one that they were sent back to. */
+  readonly authorize: (url: URL) => Promise<URL | string>;
+}
+
+/** For those with a browser: a person agrees there, and PKCE ties the answer to us (RFC 6749 §4.1, RFC 7636). */
+export function authorizationCode(options: AuthorizationCodeOptions): Authenticator {
+  return tokenSession({ ...session(options), isInteractive: true, grant: (server) => byCode(server, options) });
+}
+
+async function byCode(
+  { as, client, auth, options: http }: Server,
+  options: AuthorizationCodeOptions,
+): Promise<oauth.TokenEndpointResponse> {
+  if (as.authorization_endpoint === undefined)
+    throw new ClientError('auth-failed', 'the server has no address to send people to', { hint: 'give authorizationUrl' });
+  const verifier = oauth.generateRandomCodeVerifier();
+  const state = oauth.generateRandomState();
+  const url = new URL(as.authorization_endpoint);
+  const asked = {
+    ...parametersOf(options),
+    client_id: client.client_id,
+    redirect_uri: options.redirectUri,
+    response_type: 'code',
+    code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
+    code_challenge_method: 'S256',
+    state,
+  };
+  for (const [name, value] of Object.entries(asked)) url.searchParams.set(name, value);
+  const back = new URL(await options.authorize(url));
+  const found = oauth.validateAuthResponse(as, client, back, state);
+  const answer = await oauth.authorizationCodeGrantRequest(as, client, auth, found, options.redirectUri, verifier, http);
+  return await oauth.processAuthorizationCodeResponse(as, client, answer);
+}
+
+function session({ tokens, ...client }: OAuthOptions): { readonly client: OAuthClient; readonly tokens?: TokenStore } {
+  return tokens === undefined ? { client } : { client, tokens };
+}
+
+function parametersOf({ scopes = [], parameters = {} }: OAuthClient): Record<string, string> {
+  return { ...parameters, ...(scopes.length === 0 ? {} : { scope: scopes.join(' ') }) };
+}
+
+async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, ms));
+  if (signal?.aborted === true) throw new ClientError('aborted', 'waiting for the person was aborted');
+}

@@ -1,0 +1,112 @@
+import * as oauth from 'oauth4webapi';
+import type { AgentCard, Fetch } from '#protocol';
+import type { Env, Secret } from '../../auth.ts';
+import { reveal } from '../../auth.ts';
+import { ClientError } from '../../errors.ts';
+
+/** Where tokens come from: an issuer that tells its endpoints, or the endpoints themselves. */
+export type TokenSource =
+  | { readonly issuer: string }
+  | { readonly tokenUrl: string; readonly authorizationUrl?: string; readonly deviceAuthorizationUrl?: string };
+
+export interface OAuthClient {
+  readonly source: TokenSource;
+  readonly clientId: string;
+  /** Absent: a public client. */
+  readonly clientSecret?: Secret;
+  /** How the secret is shown: in the header (the default), or in the body. */
+  readonly secretIn?: 'header' | 'body';
+  readonly scopes?: readonly string[];
+  /** Which API the token is for, where the server wants to know: RFC 8707 `resource`, or a vendor's `audience`. */
+  readonly parameters?: Readonly<Record<string, string>>;
+  readonly fetch?: Fetch;
+  readonly env?: Env;
+}
+
+/** A server and how we speak to it. */
+export interface Server {
+  readonly as: oauth.AuthorizationServer;
+  readonly client: oauth.Client;
+  readonly auth: oauth.ClientAuth;
+  readonly options: oauth.HttpRequestOptions<'POST', URLSearchParams>;
+}
+
+export async function openServer(given: OAuthClient): Promise<Server> {
+  const as = 'issuer' in given.source ? await discovered(given.source.issuer, given) : declared(given.source);
+  const { clientSecret, secretIn = 'header' } = given;
+  const secret = clientSecret === undefined ? undefined : await reveal(clientSecret, given.env);
+  const shown = secretIn === 'header' ? oauth.ClientSecretBasic : oauth.ClientSecretPost;
+  return {
+    as,
+    client: { client_id: given.clientId },
+    auth: secret === undefined ? oauth.None() : shown(secret),
+    options: requestOptions(as.token_endpoint ?? as.issuer, given),
+  };
+}
+
+function declared(source: Exclude<TokenSource, { readonly issuer: string }>): oauth.AuthorizationServer {
+  return {
+    issuer: new URL(source.tokenUrl).origin,
+    token_endpoint: source.tokenUrl,
+    ...(source.authorizationUrl === undefined ? {} : { authorization_endpoint: source.authorizationUrl }),
+    ...(source.deviceAuthorizationUrl === undefined ? {} : { device_authorization_endpoint: source.deviceAuthorizationUrl }),
+  };
+}
+
+/** OAuth's own metadata first, OpenID Connect's where there is none. */
+async function discovered(issuer: string, given: OAuthClient): Promise<oauth.AuthorizationServer> {
+  const url = new URL(issuer);
+  const options = requestOptions(issuer, given);
+  let last: unknown;
+  for (const algorithm of ['oauth2', 'oidc'] as const) {
+    try {
+      return await oauth.processDiscoveryResponse(url, await oauth.discoveryRequest(url, { ...options, algorithm } as never));
+    } catch (cause) {
+      last = cause;
+    }
+  }
+  throw new ClientError('auth-failed', `${issuer} does not say where its tokens come from`, {
+    cause: last,
+    why: last instanceof Error ? last.message : String(last),
+    hint: 'give tokenUrl (and authorizationUrl or deviceAuthorizationUrl) in place of issuer',
+  });
+}
+
+/** Plain http is for loopback alone: secrets go over it. */
+function requestOptions(url: string, { fetch }: OAuthClient): Server['options'] {
+  const { protocol, hostname } = new URL(url);
+  const isLocal = protocol === 'http:' && /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
+  return {
+    [oauth.allowInsecureRequests]: isLocal,
+    ...(fetch === undefined ? {} : { [oauth.customFetch]: (at: string, init: object) => fetch(new Request(at, init as RequestInit)) }),
+  };
+}
+
+export interface CardEndpoints {
+  /** The name under which the card has the scheme. */
+  readonly scheme: string;
+  readonly flow: 'authorizationCode' | 'clientCredentials' | 'deviceCode';
+  readonly source: TokenSource;
+  readonly scopes: readonly string[];
+}
+
+/**
+ * The OAuth endpoints that a card names. Look at them before you use them: whoever wrote the card chose them, and your secret will
+ * be sent there.
+ */
+export function oauthEndpoints(card: AgentCard): readonly CardEndpoints[] {
+  return Object.entries(card.securitySchemes ?? {}).flatMap(([scheme, { oauth2SecurityScheme }]): readonly CardEndpoints[] => {
+    const { authorizationCode, clientCredentials, deviceCode } = oauth2SecurityScheme?.flows ?? {};
+    if (authorizationCode !== undefined) {
+      const { authorizationUrl, tokenUrl, scopes } = authorizationCode;
+      return [{ scheme, flow: 'authorizationCode', source: { tokenUrl, authorizationUrl }, scopes: Object.keys(scopes) }];
+    }
+    if (clientCredentials !== undefined) {
+      const { tokenUrl, scopes } = clientCredentials;
+      return [{ scheme, flow: 'clientCredentials', source: { tokenUrl }, scopes: Object.keys(scopes) }];
+    }
+    if (deviceCode === undefined) return [];
+    const { deviceAuthorizationUrl, tokenUrl, scopes } = deviceCode;
+    return [{ scheme, flow: 'deviceCode', source: { tokenUrl, deviceAuthorizationUrl }, scopes: Object.keys(scopes) }];
+  });
+}

@@ -1,0 +1,123 @@
+import * as oauth from 'oauth4webapi';
+import type { Authenticator, Presented } from '../../auth.ts';
+import { ClientError, isClientError } from '../../errors.ts';
+import type { OAuthClient, Server } from './server.ts';
+import { openServer } from './server.ts';
+
+/** What a server gave us. `expiresAtMs`: by the clock; absent: until it is refused. */
+export interface Tokens {
+  readonly accessToken: string;
+  readonly expiresAtMs?: number;
+  readonly refreshToken?: string;
+}
+
+/** Keeps tokens from one run to the next. */
+export interface TokenStore {
+  load(): Promise<Tokens | undefined> | Tokens | undefined;
+  save(tokens: Tokens | undefined): Promise<void> | void;
+}
+
+export type Grant = (server: Server) => Promise<oauth.TokenEndpointResponse>;
+
+export interface SessionOptions {
+  readonly client: OAuthClient;
+  readonly tokens?: TokenStore;
+  readonly grant: Grant;
+  /** A person has to take part: not done behind their back when a token was refused. */
+  readonly isInteractive: boolean;
+  readonly now?: () => number;
+}
+
+/** A token is renewed a little before it runs out: the way takes time, and clocks differ. */
+const EARLY_MS = 30_000;
+
+/** Gets a token when one is needed, keeps it while it is good, and renews it; for all calls at once, not for each. */
+export function tokenSession(options: SessionOptions): Authenticator {
+  const { client, grant, isInteractive, now = Date.now } = options;
+  let tokens: Tokens | undefined;
+  let server: Promise<Server> | undefined;
+  let pending: Promise<Tokens> | undefined;
+  let hasLoaded = false;
+
+  const open = (): Promise<Server> => {
+    server ??= openServer(client).catch((thrown: unknown) => {
+      server = undefined;
+      throw thrown;
+    });
+    return server;
+  };
+  const keep = async (answer: oauth.TokenEndpointResponse): Promise<Tokens> => {
+    const { access_token: accessToken, expires_in: seconds, refresh_token: refreshToken = tokens?.refreshToken } = answer;
+    tokens = {
+      accessToken,
+      ...(seconds === undefined ? {} : { expiresAtMs: now() + seconds * 1000 }),
+      ...(refreshToken === undefined ? {} : { refreshToken }),
+    };
+    await options.tokens?.save(tokens);
+    return tokens;
+  };
+  const renewed = async (refreshToken: string): Promise<Tokens | undefined> => {
+    const { as, client: us, auth, options: http } = await open();
+    try {
+      const answer = await oauth.refreshTokenGrantRequest(as, us, auth, refreshToken, http);
+      return await keep(await oauth.processRefreshTokenResponse(as, us, answer));
+    } catch (thrown) {
+      if (!(thrown instanceof oauth.ResponseBodyError)) throw thrown;
+      tokens = undefined; // it ran out, or was taken back: only a new grant helps
+      await options.tokens?.save(undefined);
+      return undefined;
+    }
+  };
+  const obtain = async (): Promise<Tokens> => {
+    const known = tokens?.refreshToken === undefined ? undefined : await renewed(tokens.refreshToken);
+    return known ?? (await keep(await grant(await open())));
+  };
+  const once = (get: () => Promise<Tokens>): Promise<Tokens> => {
+    pending ??= told(get).finally(() => {
+      pending = undefined;
+    });
+    return pending;
+  };
+  return {
+    present: async (): Promise<Presented> => {
+      if (!hasLoaded) {
+        tokens ??= await options.tokens?.load();
+        hasLoaded = true;
+      }
+      const isGood = tokens !== undefined && (tokens.expiresAtMs ?? Number.POSITIVE_INFINITY) - EARLY_MS > now();
+      const { accessToken } = isGood && tokens !== undefined ? tokens : await once(obtain);
+      return { headers: { Authorization: `Bearer ${accessToken}` } };
+    },
+    refresh: async () => {
+      if (pending === undefined && isInteractive && tokens?.refreshToken === undefined) return false;
+      await once(obtain);
+      return true;
+    },
+  };
+}
+
+async function told<T>(get: () => Promise<T>): Promise<T> {
+  try {
+    return await get();
+  } catch (thrown) {
+    if (isClientError(thrown)) throw thrown;
+    throw new ClientError('auth-failed', 'the authorization server gives no token', {
+      cause: thrown,
+      why: reasonOf(thrown),
+      hint: 'check the client’s id, its secret and the scopes that it may ask for',
+    });
+  }
+}
+
+/** The server's own words, wherever it put them. */
+function reasonOf(thrown: unknown): string {
+  const said: { error?: string | undefined; error_description?: string | undefined } | undefined =
+    thrown instanceof oauth.WWWAuthenticateChallengeError
+      ? thrown.cause[0]?.parameters
+      : thrown instanceof oauth.ResponseBodyError
+        ? thrown
+        : undefined;
+  const words = [said?.error, said?.error_description].filter((word) => word !== undefined);
+  if (words.length > 0) return words.join(': ');
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}

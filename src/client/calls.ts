@@ -1,0 +1,83 @@
+import type { CallContext, Message, MessageOptions, Part, TaskState } from '#protocol';
+import { contextId, createUserMessage, isInterrupted, isTerminal, LOCAL_PRINCIPAL, messageId, taskId } from '#protocol';
+import type { Way } from './ways.ts';
+
+/** What every call may say. */
+export interface CallOptions {
+  readonly signal?: AbortSignal;
+  /** For the whole call. */
+  readonly totalMs?: number;
+  readonly extensions?: readonly string[];
+  /** W3C trace context, passed on. */
+  readonly trace?: CallContext['trace'];
+}
+
+/** What is sent: a text, parts, or a message whose missing members are filled in. */
+export type Input = string | readonly Part[] | MessageLike;
+
+export interface MessageLike {
+  readonly parts: readonly Part[];
+  readonly messageId?: string;
+  readonly contextId?: string;
+  readonly taskId?: string;
+  readonly role?: Message['role'];
+  readonly metadata?: Message['metadata'];
+  readonly extensions?: readonly string[];
+  readonly referenceTaskIds?: readonly string[];
+}
+
+export interface Thread {
+  readonly taskId?: string;
+  readonly contextId?: string;
+  readonly metadata?: Message['metadata'];
+}
+
+export function messageOf(input: Input, thread: Thread = {}): Message {
+  if (typeof input === 'string' || !('parts' in input)) return createUserMessage(input, messageOptions(thread));
+  const { parts, role, extensions, referenceTaskIds, ...own } = input;
+  const made = createUserMessage(parts, messageOptions({ ...thread, ...own }));
+  return {
+    ...made,
+    ...(role === undefined ? {} : { role }),
+    ...(extensions === undefined ? {} : { extensions }),
+    ...(referenceTaskIds === undefined ? {} : { referenceTaskIds: referenceTaskIds.map(taskId) }),
+  };
+}
+
+function messageOptions(given: Thread & { readonly messageId?: string }): MessageOptions {
+  return {
+    ...(given.taskId === undefined ? {} : { taskId: taskId(given.taskId) }),
+    ...(given.contextId === undefined ? {} : { contextId: contextId(given.contextId) }),
+    ...(given.messageId === undefined ? {} : { messageId: messageId(given.messageId) }),
+    ...(given.metadata === undefined ? {} : { metadata: given.metadata }),
+  };
+}
+
+const NEVER = new AbortController().signal;
+
+export interface Calling {
+  readonly way: Way;
+  readonly extensions: readonly string[];
+  readonly totalMs: number | undefined;
+}
+
+export function contextOf(options: CallOptions, { way, extensions, totalMs }: Calling): CallContext {
+  return {
+    principal: LOCAL_PRINCIPAL,
+    dialect: way.dialect.id,
+    extensions: options.extensions === undefined ? extensions : [...new Set([...extensions, ...options.extensions])],
+    signal: signalOf(options.signal, options.totalMs ?? totalMs),
+    ...(options.trace === undefined ? {} : { trace: options.trace }),
+  };
+}
+
+function signalOf(signal: AbortSignal | undefined, totalMs: number | undefined): AbortSignal {
+  if (totalMs === undefined) return signal ?? NEVER;
+  const late = AbortSignal.timeout(totalMs);
+  return signal === undefined ? late : AbortSignal.any([signal, late]);
+}
+
+/** Nothing more comes by itself: it is over, or it waits for us. */
+export function isAtRest(state: TaskState): boolean {
+  return isTerminal(state) || isInterrupted(state);
+}

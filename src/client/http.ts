@@ -1,0 +1,103 @@
+import { readBytes } from '#bindings';
+import type { A2AError, AgentCard, Fetch } from '#protocol';
+import type { Authenticator, Presented } from './auth.ts';
+import { authenticatorOf } from './auth.ts';
+import { ClientError, isClientError } from './errors.ts';
+import { asA2AError, forbidden, unauthenticated } from './explain.ts';
+import type { ClientOptions } from './options.ts';
+
+/** How requests leave: with credentials where they may go, through the interceptors, and never by a redirect. */
+export interface Http {
+  readonly fetch: Fetch;
+  /** Headers for one address: none where credentials do not belong. */
+  headers(url: string): Promise<Readonly<Record<string, string>>>;
+  /** Told once the card is known: it says where an API key goes. */
+  useCard(card: AgentCard): void;
+  /** New credentials after a refusal. */
+  refresh(): Promise<boolean>;
+  /** Our credentials may go there. */
+  trusts(url: string): boolean;
+}
+
+const TOLD_BYTES_MAX = 8192;
+
+/** `home` is what the caller named: credentials are for its origin (reference/faults S9). */
+export function createHttp(options: ClientOptions, home: string | undefined): Http {
+  const origins = new Set([...(home === undefined ? [] : [home]), ...(options.trustOrigins ?? [])].map(originOf));
+  const auth: Authenticator | undefined = options.auth === undefined ? undefined : authenticatorOf(options.auth, options.env);
+  let card: AgentCard | undefined;
+  const trusts = (url: string): boolean => origins.has(originOf(url));
+  const bare: Fetch = options.fetch ?? ((request) => fetch(request));
+  const checked: Fetch = async (request) => told(request, await bare(request));
+  const intercepted = (options.interceptors ?? []).reduceRight<Fetch>((next, step) => (request) => step(request, next), checked);
+  const withQuery: Fetch = async (request) => {
+    const query = trusts(request.url) ? (await presented(auth, card))?.query : undefined;
+    return await intercepted(query === undefined ? request : new Request(queried(request.url, query), request));
+  };
+  return {
+    fetch: auth === undefined ? intercepted : withQuery,
+    trusts,
+    headers: async (url) => (trusts(url) ? { ...options.headers, ...(await presented(auth, card))?.headers } : {}),
+    useCard: (found) => {
+      card = found;
+    },
+    refresh: async () => (await auth?.refresh?.()) ?? false,
+  };
+}
+
+/** Services throw A2AErrors, whatever kept us from having credentials. */
+async function presented(auth: Authenticator | undefined, card: AgentCard | undefined): Promise<Presented | undefined> {
+  try {
+    return await auth?.present(card);
+  } catch (thrown) {
+    throw isClientError(thrown) ? asA2AError(thrown) : thrown;
+  }
+}
+
+/** Statuses that mean the same whatever the body says. */
+async function told(request: Request, response: Response): Promise<Response> {
+  const { status } = response;
+  if (response.type === 'opaqueredirect' || (status >= 300 && status < 400 && status !== 304)) throw redirected(request, response);
+  if (status !== 401 && status !== 403) return response;
+  const challenge = response.headers.get('www-authenticate');
+  const said = await messageOf(response);
+  const why = [said, challenge === null ? undefined : `it asks for ${challenge}`].filter((part) => part !== undefined).join('; ');
+  const details = { ...(why === '' ? {} : { why }) };
+  throw asA2AError(status === 401 ? unauthenticated(request.url, details) : forbidden(request.url, details));
+}
+
+function redirected(request: Request, response: Response): A2AError {
+  void response.body?.cancel().catch(() => undefined); // what it says besides is for browsers
+  const location = response.headers.get('location');
+  const to = location === null || !URL.canParse(location, request.url) ? undefined : new URL(location, request.url).href;
+  return asA2AError(
+    new ClientError('redirect', `${request.url} sends callers elsewhere`, {
+      url: request.url,
+      status: response.status,
+      ...(to === undefined ? {} : { why: `HTTP ${response.status} to ${to}` }),
+      hint: to === undefined ? 'find out the agent’s own address' : `if you trust it, connect to ${to}; credentials follow nobody`,
+    }),
+  );
+}
+
+/** What a refusal says, in whatever form. */
+async function messageOf(response: Response): Promise<string | undefined> {
+  try {
+    const text = new TextDecoder().decode(await readBytes(response, TOLD_BYTES_MAX));
+    const body = JSON.parse(text) as { error?: { message?: unknown } | string; message?: unknown; detail?: unknown };
+    const said = typeof body.error === 'object' ? body.error.message : (body.error ?? body.message ?? body.detail);
+    return typeof said === 'string' ? said.slice(0, 500) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function queried(url: string, query: Readonly<Record<string, string>>): string {
+  const out = new URL(url);
+  for (const [name, value] of Object.entries(query)) out.searchParams.set(name, value);
+  return out.href;
+}
+
+function originOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).origin : url;
+}

@@ -1,0 +1,19 @@
+import { Left } from '#bindings';
+import { A2AError } from '#protocol';
+
+/** Waits, and leaves with the caller. */
+export async function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) {
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(done, ms);
+      signal.addEventListener('abort', done, { once: true });
+      function done(): void {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', done);
+        resolve();
+      }
+    });
+  }
+  if (signal.aborted)
+    throw new A2AError('UNAVAILABLE', 'the call was aborted', { cause: new Left('the caller left', { cause: signal.reason }) });
+}

@@ -1,0 +1,18 @@
+import type { A2AService, CallContext, Task } from '#protocol';
+import { isAtRest } from './calls.ts';
+import { sleep } from './sleep.ts';
+
+const FIRST_POLL_MS = 250;
+const POLL_MS_MAX = 5000;
+
+/** The task each time that it is asked for, until it rests: less and less often. Nothing if it rests already. */
+export async function* untilRest(service: A2AService, from: Task, ctx: CallContext): AsyncGenerator<Task, void> {
+  let task = from;
+  let pauseMs = FIRST_POLL_MS;
+  while (!isAtRest(task.status.state)) {
+    await sleep(pauseMs, ctx.signal);
+    pauseMs = Math.min(pauseMs * 1.5, POLL_MS_MAX);
+    task = await service.get({ id: task.id }, ctx);
+    yield task;
+  }
+}

@@ -1,0 +1,174 @@
+import type { Tool } from '@modelcontextprotocol/client';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { artifact, fail, reject, status } from '#agents';
+import type { Agent, AgentOutput, JsonObject, Turn } from '#protocol';
+import { generateAgentCard, titleOf } from '../../card-from-tools.ts';
+import { choose } from './choose.ts';
+import { partsOf } from './content.ts';
+
+/** An MCP server: a program that is started, or one that is reached over HTTP. */
+export type McpSource =
+  | { readonly command: string; readonly args?: readonly string[]; readonly env?: Readonly<Record<string, string>>; readonly cwd?: string }
+  | { readonly url: string; readonly headers?: Readonly<Record<string, string>> };
+
+export interface McpAgentOptions {
+  /** As the agent is called; the server's own name otherwise. */
+  readonly name?: string;
+  /** Until the server has started and said what it has. */
+  readonly startMsMax?: number;
+}
+
+/** An agent whose skills are an MCP server's tools. */
+export interface McpAgent extends Agent, AsyncDisposable {
+  readonly tools: readonly Tool[];
+}
+
+const START_MS_MAX = 30_000;
+/** MCP's clients give up after a minute by themselves; an agent's run has limits of its own. */
+const CALL_MS_MAX = 24 * 3_600_000;
+
+/**
+ * Starts the server, or connects to it, and offers its tools as skills, with their schemas. A server that dies is started again with the next
+ * call. A call is never repeated by itself: what a tool has done nobody knows.
+ */
+export async function mcpAgent(source: McpSource, options: McpAgentOptions = {}): Promise<McpAgent> {
+  const line = phone(source, options.startMsMax ?? START_MS_MAX);
+  const { client, tools } = await line.get();
+  const server = client.getServerVersion();
+  const name = options.name ?? server?.name ?? 'mcp';
+  const card = generateAgentCard(
+    tools.map((tool) => ({
+      name: tool.name,
+      description: tool.description ?? tool.title ?? titleOf(tool.name),
+      capabilities: ['mcp'],
+      inputSchema: tool.inputSchema as unknown as JsonObject,
+    })),
+    {
+      name,
+      description: client.getInstructions() ?? `The tools of the MCP server ${server?.name ?? name}.`,
+      ...versionOf(server?.version),
+    },
+  );
+  const modes = ['text/plain', 'application/json', '*/*'];
+  return {
+    card: { ...card, capabilities: { ...card.capabilities, pushNotifications: true }, defaultOutputModes: modes },
+    recovery: 'fail',
+    tools,
+    run: (turn) => run(line, turn),
+    [Symbol.asyncDispose]: () => line.close(),
+  };
+}
+
+function versionOf(version: string | undefined): { readonly version?: string } {
+  return version === undefined ? {} : { version };
+}
+
+interface Connected {
+  readonly client: Client;
+  readonly tools: readonly Tool[];
+}
+
+interface Phone {
+  get(): Promise<Connected>;
+  close(): Promise<void>;
+}
+
+/** One connection at a time, made again when it is gone. */
+function phone(source: McpSource, startMsMax: number): Phone {
+  let known: Promise<Connected> | undefined;
+  const dial = async (): Promise<Connected> => {
+    const client = new Client({ name: 'parley', version: '1.0.0' }, { capabilities: {} });
+    client.onclose = () => {
+      known = undefined;
+    };
+    await client.connect(transportFor(source), { timeout: startMsMax });
+    const { tools } = await client.listTools(undefined, { timeout: startMsMax });
+    return { client, tools };
+  };
+  return {
+    get: () => {
+      known ??= dial();
+      known.catch(() => {
+        known = undefined;
+      });
+      return known;
+    },
+    close: async () => {
+      const open = known;
+      known = undefined;
+      await (await open)?.client.close();
+    },
+  };
+}
+
+function transportFor(source: McpSource): StdioClientTransport | StreamableHTTPClientTransport {
+  if ('url' in source) {
+    return new StreamableHTTPClientTransport(new URL(source.url), { requestInit: { headers: { ...source.headers } } });
+  }
+  const { command, args = [], env, cwd } = source;
+  // What the program needs of the environment it is given by name; our secrets are none of its business (getDefaultEnvironment).
+  return new StdioClientTransport({
+    command,
+    args: [...args],
+    ...(env === undefined ? {} : { env: { ...env } }),
+    ...(cwd === undefined ? {} : { cwd }),
+  });
+}
+
+async function* run(line: Phone, turn: Turn): AsyncGenerator<AgentOutput> {
+  const { client, tools } = await line.get();
+  const chosen = choose(tools, turn);
+  if (typeof chosen === 'string') {
+    yield reject(chosen);
+    return;
+  }
+  const notes = queue<string>();
+  const calling = client
+    .callTool(
+      { name: chosen.tool.name, arguments: { ...chosen.args } },
+      {
+        signal: turn.signal,
+        timeout: CALL_MS_MAX,
+        onprogress: ({ message, progress, total }) => notes.push(message ?? `${progress}${total === undefined ? '' : ` of ${total}`}`),
+      },
+    )
+    .finally(() => notes.end());
+  calling.catch(() => {}); // awaited below, after its notes
+  for await (const note of notes.all()) yield status(note);
+  const { content, structuredContent, isError } = await calling;
+  const parts = partsOf(content, structuredContent as JsonObject | undefined);
+  if (isError === true) yield fail(parts.length === 0 ? `${chosen.tool.name} failed` : parts);
+  else if (parts.length > 0) yield artifact({ name: chosen.tool.name, parts });
+}
+
+interface Queue<T> {
+  push(item: T): void;
+  end(): void;
+  all(): AsyncGenerator<T>;
+}
+
+function queue<T>(): Queue<T> {
+  const items: T[] = [];
+  let isOver = false;
+  let wake: () => void = () => {};
+  return {
+    push: (item) => {
+      items.push(item);
+      wake();
+    },
+    end: () => {
+      isOver = true;
+      wake();
+    },
+    all: async function* () {
+      for (;;) {
+        for (let item = items.shift(); item !== undefined; item = items.shift()) yield item;
+        if (isOver) return;
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+    },
+  };
+}

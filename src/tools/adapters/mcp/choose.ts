@@ -1,0 +1,59 @@
+import type { Tool } from '@modelcontextprotocol/client';
+import type { JsonObject, Message, Turn } from '#protocol';
+import { getTextFromMessage } from '#protocol';
+import { isObject } from '../../schemas.ts';
+
+export interface Chosen {
+  readonly tool: Tool;
+  readonly args: JsonObject;
+}
+
+/**
+ * The tool that a message is for, and its arguments: the skill that it names, or the only tool, or the one whose name its text begins with;
+ * its data, or its text as JSON, or, for a tool that needs one text, the text. Otherwise words on what is there.
+ */
+export function choose(tools: readonly Tool[], turn: Turn): Chosen | string {
+  const named = turn.message.metadata?.['skillId'] ?? turn.task.metadata?.['skillId'];
+  const text = getTextFromMessage(turn.message).trim();
+  const [first = ''] = text.split(/\s/, 1);
+  const byName = tools.find(({ name }) => name === named);
+  const bySpeech = byName === undefined ? tools.find(({ name }) => name === first) : undefined;
+  const tool = byName ?? bySpeech ?? (tools.length === 1 && named === undefined ? tools[0] : undefined);
+  if (tool === undefined) return help(tools, named);
+  const args = argumentsFor(tool, turn.message, bySpeech === undefined ? text : text.slice(first.length).trim());
+  return args === undefined ? wanted(tool) : { tool, args };
+}
+
+function argumentsFor(tool: Tool, message: Message, text: string): JsonObject | undefined {
+  const data = message.parts.find((part) => part.data !== undefined)?.data;
+  if (isObject(data)) return data;
+  const parsed = jsonIn(text);
+  if (parsed !== undefined) return parsed;
+  const { properties = {}, required = [] } = tool.inputSchema;
+  if (text === '') return required.length === 0 ? {} : undefined;
+  const names = required.length > 0 ? required : Object.keys(properties);
+  const [only] = names;
+  const takes = only === undefined ? undefined : properties[only];
+  const isText = isObject(takes) && takes['type'] === 'string';
+  return only !== undefined && names.length === 1 && isText ? { [only]: text } : undefined;
+}
+
+function jsonIn(text: string): JsonObject | undefined {
+  if (!text.startsWith('{')) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function help(tools: readonly Tool[], named: unknown): string {
+  const unknown = typeof named === 'string' ? `There is no skill ${JSON.stringify(named.slice(0, 100))} here. ` : '';
+  const lines = tools.map(({ name, description }) => `- ${name}${description === undefined ? '' : `: ${description.split('\n')[0]}`}`);
+  return `${unknown}Begin the message with one of these, or name it in metadata.skillId:\n${lines.join('\n')}`;
+}
+
+function wanted({ name, inputSchema }: Tool): string {
+  return `${name} takes a JSON object, as a data part or as text: ${JSON.stringify(inputSchema)}`;
+}

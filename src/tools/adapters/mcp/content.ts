@@ -1,0 +1,68 @@
+import type { ContentBlock } from '@modelcontextprotocol/client';
+import type { JsonObject, Part } from '#protocol';
+import type { ToolOutcome } from '../../outcome.ts';
+
+/** What an agent answered, as an MCP host shows it. */
+export function contentOf({ text, parts, isWaiting, taskId }: ToolOutcome): ContentBlock[] {
+  const others = parts.filter((part) => part.text === undefined);
+  const hint = isWaiting && taskId !== undefined ? [`To answer, call this tool again with taskId ${JSON.stringify(taskId)}.`] : [];
+  return [{ type: 'text', text: [text, ...hint].join('\n\n') }, ...others.map(blockOf)];
+}
+
+function blockOf({ raw, url, data, mediaType, filename }: Part): ContentBlock {
+  if (data !== undefined) return { type: 'text', text: JSON.stringify(data) };
+  const mimeType = mediaType ?? 'application/octet-stream';
+  if (url !== undefined) return { type: 'resource_link', uri: url, name: filename ?? url, mimeType };
+  const bytes = raw ?? '';
+  if (mimeType.startsWith('image/')) return { type: 'image', data: bytes, mimeType };
+  if (mimeType.startsWith('audio/')) return { type: 'audio', data: bytes, mimeType };
+  return { type: 'resource', resource: { uri: `file:///${encodeURIComponent(filename ?? 'file')}`, mimeType, blob: bytes } };
+}
+
+/** What an MCP tool answered, as parts. */
+export function partsOf(content: readonly ContentBlock[], structured: JsonObject | undefined): readonly Part[] {
+  const parts = content.map(partOf);
+  if (structured === undefined) return parts;
+  // MCP 2025-06-18 §tools: a result with structured content has its JSON as text too, for older hosts. Once is enough.
+  const same = JSON.stringify(structured);
+  return [{ data: structured }, ...parts.filter(({ text }) => text === undefined || compact(text) !== same)];
+}
+
+function partOf(block: ContentBlock): Part {
+  switch (block.type) {
+    case 'text':
+      return { text: block.text };
+    case 'image':
+    case 'audio':
+      return { raw: block.data, mediaType: block.mimeType };
+    case 'resource_link':
+      return { url: block.uri, filename: block.name, ...(block.mimeType === undefined ? {} : { mediaType: block.mimeType }) };
+    case 'resource':
+      return resourcePart(block.resource);
+  }
+}
+
+function resourcePart(resource: Extract<ContentBlock, { type: 'resource' }>['resource']): Part {
+  const about = {
+    filename: nameOf(resource.uri),
+    ...(resource.mimeType === undefined ? {} : { mediaType: resource.mimeType }),
+  };
+  return 'text' in resource ? { text: resource.text, ...about } : { raw: resource.blob, ...about };
+}
+
+function nameOf(uri: string): string {
+  const last = uri.split(/[?#]/)[0]?.split('/').at(-1) ?? '';
+  try {
+    return decodeURIComponent(last) || uri;
+  } catch {
+    return last;
+  }
+}
+
+function compact(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text));
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,117 @@
+import { artifact, ask, auth, createCard, message as direct, fail, reject, type SkillDefinition } from '#agents';
+import type { Agent, AgentCard, AgentOutput, Message, Turn } from '#protocol';
+import { getTextFromMessage } from '#protocol';
+import { pause } from './pause.ts';
+import { replayed } from './replay.ts';
+import type { MockRule } from './rules.ts';
+import { fitsRule, problemWith } from './rules.ts';
+
+export interface MockOptions {
+  readonly name?: string;
+  /** What the card is to say besides. Its skills, if not said, are those of the rules. */
+  readonly card?: Partial<AgentCard>;
+  readonly responses: readonly MockRule[];
+  /** How fast recordings are played: 1 as they were, 0 (the default) at once. */
+  readonly pace?: number;
+}
+
+/** A message that a mock was sent, and which of its rules was taken. */
+export interface MockCall {
+  readonly text: string;
+  readonly message: Message;
+  readonly skill: string | undefined;
+  /** From 0; undefined: none fitted. */
+  readonly rule: number | undefined;
+}
+
+export interface MockAgent extends Agent {
+  /** What it was sent so far, oldest first. */
+  readonly calls: readonly MockCall[];
+}
+
+/** An agent that answers by rules, for tests: the first that fits the message says what comes back. Without one the task is rejected. */
+export function mockAgent(options: MockOptions): MockAgent {
+  for (const [at, rule] of options.responses.entries()) {
+    const problem = problemWith(rule);
+    if (problem !== undefined) throw new TypeError(`responses[${at}] ${problem}`);
+  }
+  const calls: MockCall[] = [];
+  const used = new Map<number, number>();
+  return {
+    calls,
+    card: cardOf(options),
+    recovery: 'retry',
+    run: (turn) => answered(options, turn, (found) => choose(options.responses, found, { calls, used })),
+  };
+}
+
+interface Memory {
+  readonly calls: MockCall[];
+  readonly used: Map<number, number>;
+}
+
+interface Asked {
+  readonly message: Message;
+  readonly skill: string | undefined;
+}
+
+/** Of rules that fit alike, one that has not been used goes first: recordings of the same question are played in their order. */
+function choose(rules: readonly MockRule[], { message, skill }: Asked, { calls, used }: Memory): MockRule | undefined {
+  const fitting = rules.flatMap((rule, at) => (fitsRule(rule, message, skill) && left(rule, used.get(at)) ? [at] : []));
+  const [first] = fitting;
+  const isReplay = first !== undefined && rules[first]?.replay !== undefined;
+  const at = isReplay ? (fitting.find((each) => !used.has(each)) ?? fitting.at(-1)) : first;
+  if (at !== undefined) used.set(at, (used.get(at) ?? 0) + 1);
+  calls.push({ text: getTextFromMessage(message), message, skill, rule: at });
+  return at === undefined ? undefined : rules[at];
+}
+
+function left({ times }: MockRule, count = 0): boolean {
+  return times === undefined || count < times;
+}
+
+async function* answered(options: MockOptions, turn: Turn, find: (asked: Asked) => MockRule | undefined): AsyncGenerator<AgentOutput> {
+  const named = turn.message.metadata?.['skillId'] ?? turn.task.metadata?.['skillId'];
+  const rule = find({ message: turn.message, skill: typeof named === 'string' ? named : undefined });
+  if (rule === undefined) {
+    yield reject('no matching rule');
+    return;
+  }
+  await pause(rule.latency ?? 0, turn.signal);
+  yield* outputsOf(rule, turn, options.pace ?? 0);
+}
+
+async function* outputsOf(rule: MockRule, turn: Turn, pace: number): AsyncGenerator<AgentOutput> {
+  if (rule.response !== undefined) yield artifact({ parts: rule.response.parts });
+  else if (rule.text !== undefined) yield artifact({ parts: [{ text: rule.text }] });
+  else if (rule.ask !== undefined) yield ask(rule.ask);
+  else if (rule.message !== undefined) yield direct(rule.message);
+  else if (rule.error !== undefined) yield failureOf(rule.error);
+  else if (rule.replay !== undefined) yield* replayed(rule.replay, turn, pace);
+  else {
+    for (const [at, text] of (rule.stream ?? []).entries()) {
+      if (at > 0) await pause(rule.delay ?? 0, turn.signal);
+      yield { kind: 'text', text };
+    }
+  }
+}
+
+function failureOf(error: NonNullable<MockRule['error']>): AgentOutput {
+  const { message, state = 'failed' } = typeof error === 'string' ? { message: error } : error;
+  if (state === 'rejected') return reject(message);
+  return state === 'failed' ? fail(message) : auth(message);
+}
+
+function cardOf({ name, card = {}, responses }: MockOptions): AgentCard {
+  const ids = [...new Set(responses.flatMap(({ skill, replay }) => skill ?? replay?.skill ?? []))];
+  const skills: readonly SkillDefinition[] = ids.map((id) => ({ id, description: `Answers by rules for ${id}.` }));
+  const modes = ['text/plain', 'application/json', '*/*'];
+  const made = createCard({
+    name: name ?? card.name ?? 'mock',
+    description: card.description ?? 'Answers by rules, for tests.',
+    ...(skills.length === 0 ? {} : { skills }),
+    inputModes: modes,
+    outputModes: modes,
+  });
+  return { ...made, ...card, name: made.name, supportedInterfaces: [] };
+}

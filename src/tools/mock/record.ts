@@ -1,0 +1,72 @@
+import type { A2AService, EventStream, Logged, Message, Part, SendResult, TaskEvent } from '#protocol';
+import { isA2AError } from '#protocol';
+
+/** One message to a real agent and what it answered, with the time that each event took. A line of a recording. */
+export interface Exchange {
+  readonly parts: readonly Part[];
+  readonly skill?: string;
+  readonly events: readonly { readonly afterMs: number; readonly event: TaskEvent }[];
+  /** The call was refused, or broke off. */
+  readonly error?: { readonly kind: string; readonly message: string };
+}
+
+/** A service that does what another does and tells of every exchange when it is over. */
+export function recording(service: A2AService, onExchange: (exchange: Exchange) => void): A2AService {
+  return {
+    ...service,
+    send: (request, ctx) => recordSend(service.send(request, ctx), request.message, onExchange),
+    stream: (request, ctx) => recordStream(service.stream(request, ctx), request.message, onExchange),
+  };
+}
+
+async function recordSend(sending: Promise<SendResult>, message: Message, onExchange: (exchange: Exchange) => void): Promise<SendResult> {
+  const began = performance.now();
+  try {
+    const result = await sending;
+    onExchange(exchangeOf(message, [{ afterMs: since(began), event: result }]));
+    return result;
+  } catch (thrown) {
+    onExchange(exchangeOf(message, [], thrown));
+    throw thrown;
+  }
+}
+
+async function* recordStream(
+  stream: EventStream,
+  message: Message,
+  onExchange: (exchange: Exchange) => void,
+): AsyncGenerator<readonly Logged[], void> {
+  const began = performance.now();
+  const events: { afterMs: number; event: TaskEvent }[] = [];
+  let failure: { readonly thrown: unknown } | undefined;
+  try {
+    for await (const batch of stream) {
+      for (const { event } of batch) events.push({ afterMs: since(began), event });
+      yield batch;
+    }
+  } catch (thrown) {
+    failure = { thrown };
+    throw thrown;
+  } finally {
+    onExchange(exchangeOf(message, events, failure?.thrown));
+  }
+}
+
+function exchangeOf({ parts, metadata }: Message, events: Exchange['events'], thrown?: unknown): Exchange {
+  const skill = metadata?.['skillId'];
+  return {
+    parts,
+    ...(typeof skill === 'string' ? { skill } : {}),
+    events,
+    ...(thrown === undefined ? {} : { error: errorOf(thrown) }),
+  };
+}
+
+function errorOf(thrown: unknown): NonNullable<Exchange['error']> {
+  if (isA2AError(thrown)) return { kind: thrown.kind, message: thrown.message };
+  return { kind: 'INTERNAL_ERROR', message: thrown instanceof Error ? thrown.message : String(thrown) };
+}
+
+function since(began: number): number {
+  return Math.round(performance.now() - began);
+}

@@ -1,0 +1,90 @@
+import type { AgentCard, AgentSkill } from '#protocol';
+import { unreachable } from '#protocol';
+
+/** How tools are named, by what the products that call them expect (reference/dialects §3e, §4f, §5g). */
+export type NamingScheme = 'a2a__agent__skill' | 'a2a_agent' | 'peer_agent';
+
+export const NAMING_SCHEMES: readonly NamingScheme[] = ['a2a__agent__skill', 'a2a_agent', 'peer_agent'];
+
+/** What language models' APIs take for a name. */
+const NAME_CHARS_MAX = 64;
+
+export interface Named {
+  /** As the caller calls the agent; its card's name otherwise. */
+  readonly agent: string;
+  /** Absent where the whole agent is one tool. */
+  readonly skill?: AgentSkill;
+}
+
+/** Whether each skill is a tool of its own. */
+export function isBySkill(scheme: NamingScheme): boolean {
+  return scheme === 'a2a__agent__skill';
+}
+
+export function toolName(scheme: NamingScheme, { agent, skill }: Named): string {
+  switch (scheme) {
+    case 'a2a__agent__skill':
+      return short(['a2a', words(agent), ...(skill === undefined ? [] : [words(skill.id)])].join('__'));
+    case 'a2a_agent':
+      return short(`a2a_${agent.replaceAll(/[^A-Za-z0-9_-]/g, '_')}`);
+    case 'peer_agent':
+      return short(`peer_${agent.replaceAll(/[^A-Za-z0-9_]/g, '_')}`);
+    default:
+      return unreachable(scheme);
+  }
+}
+
+/** PromptKit's: small letters, one underscore for every run of anything else, none at the ends. */
+function words(name: string): string {
+  return (
+    name
+      .toLowerCase()
+      .replaceAll(/[^a-z0-9]+/g, '_')
+      .replaceAll(/^_|_$/g, '') || 'agent'
+  );
+}
+
+/** Two long names that begin alike must not become one. */
+function short(name: string): string {
+  if (name.length <= NAME_CHARS_MAX) return name;
+  let sum = 0;
+  for (const char of name) sum = (Math.imul(sum, 31) + (char.codePointAt(0) ?? 0)) >>> 0;
+  return `${name.slice(0, NAME_CHARS_MAX - 8)}_${sum.toString(36).padStart(7, '0')}`;
+}
+
+/** No two tools have one name: the second is `name_2`. */
+export function distinct(name: string, taken: ReadonlySet<string>): string {
+  if (!taken.has(name)) return name;
+  for (let count = 2; ; count += 1) {
+    const ending = `_${count}`;
+    const other = `${name.slice(0, NAME_CHARS_MAX - ending.length)}${ending}`;
+    if (!taken.has(other)) return other;
+  }
+}
+
+/** Patterns of skill ids; `*` stands for anything. */
+export interface SkillFilter {
+  /** Only these. Wins over `block`. */
+  readonly allow?: readonly string[];
+  readonly block?: readonly string[];
+}
+
+export function skillsOf({ skills }: AgentCard, { allow = [], block = [] }: SkillFilter = {}): readonly AgentSkill[] {
+  if (allow.length > 0) return skills.filter(({ id }) => allow.some((pattern) => fits(id, pattern)));
+  return skills.filter(({ id }) => !block.some((pattern) => fits(id, pattern)));
+}
+
+export function fits(text: string, pattern: string): boolean {
+  const parts = pattern.split('*');
+  const [first = '', ...rest] = parts;
+  if (rest.length === 0) return text === pattern;
+  const last = rest.pop() ?? '';
+  if (!text.startsWith(first) || !text.endsWith(last) || text.length < first.length + last.length) return false;
+  let at = first.length;
+  for (const part of rest) {
+    const found = text.indexOf(part, at);
+    if (found === -1 || found + part.length > text.length - last.length) return false;
+    at = found + part.length;
+  }
+  return true;
+}

@@ -1,0 +1,111 @@
+import type { ContextId, Json, JsonObject, Message, Part, Task, TaskEvent, TaskId, TaskState } from '#protocol';
+import { contextId, createTaskStatus, getTextFromMessage, isFilePart, isInterrupted, isTextPart, startFold, taskId } from '#protocol';
+
+/** What came of a call. */
+export interface ToolOutcome {
+  /** The agent has done it, or has answered without a task. */
+  readonly ok: boolean;
+  /** The agent asks something, or wants a credential: `text` says what, and the answer is a call with this `taskId`. */
+  readonly isWaiting: boolean;
+  readonly state: TaskState | 'message';
+  /** What was made, in words; if nothing was, what was said last. */
+  readonly text: string;
+  readonly parts: readonly Part[];
+  readonly taskId?: TaskId;
+  readonly contextId?: ContextId;
+}
+
+/** Gathers what is told of one call. */
+export interface Gathering {
+  /** Returns what is worth telling someone who watches: a progress note, a piece of the answer. */
+  add(event: TaskEvent): string | undefined;
+  outcome(): ToolOutcome;
+  readonly task: TaskId | undefined;
+}
+
+export function gather(): Gathering {
+  const fold = startFold();
+  let task: TaskId | undefined;
+  let direct: Message | undefined;
+  return {
+    add: (event) => {
+      if (event.message !== undefined) {
+        direct = event.message;
+        return undefined;
+      }
+      if (task === undefined && event.task === undefined) fold.add({ task: announced(event) });
+      task = event.task?.id ?? task ?? taskId('');
+      fold.add(event);
+      return noteIn(event);
+    },
+    outcome: () => (direct === undefined ? ofTask(fold.task()) : ofMessage(direct)),
+    get task() {
+      return task === '' ? undefined : task;
+    },
+  };
+}
+
+/** Streams of 0.x need not begin with the task. */
+function announced({ statusUpdate, artifactUpdate }: TaskEvent): Task {
+  const update = statusUpdate ?? artifactUpdate;
+  return {
+    id: update?.taskId ?? taskId(''),
+    contextId: update?.contextId ?? contextId(''),
+    status: createTaskStatus('TASK_STATE_WORKING'),
+  };
+}
+
+function noteIn({ statusUpdate, artifactUpdate }: TaskEvent): string | undefined {
+  const said = statusUpdate?.status.message;
+  if (said !== undefined) return getTextFromMessage(said) || undefined;
+  return artifactUpdate === undefined ? undefined : textOf(artifactUpdate.artifact.parts) || undefined;
+}
+
+function ofMessage(message: Message): ToolOutcome {
+  const { parts, contextId: context } = message;
+  return {
+    ...{ ok: true, isWaiting: false, state: 'message', text: getTextFromMessage(message), parts },
+    ...(context === undefined ? {} : { contextId: context }),
+  };
+}
+
+function ofTask({ id, contextId: context, status, artifacts = [] }: Task): ToolOutcome {
+  const { state, message } = status;
+  const isWaiting = isInterrupted(state);
+  const made = artifacts.map(({ parts }) => textOf(parts)).filter((text) => text !== '');
+  const said = message === undefined ? '' : getTextFromMessage(message);
+  const isDone = state === 'TASK_STATE_COMPLETED';
+  const words = isDone ? made.join('\n') || said : said || made.join('\n');
+  return {
+    ok: isDone,
+    isWaiting,
+    state,
+    text: words || `Task ${id}: ${state.slice('TASK_STATE_'.length).toLowerCase().replaceAll('_', '-')}`,
+    parts: [...artifacts.flatMap(({ parts }) => parts), ...(made.length > 0 || message === undefined ? [] : message.parts)],
+    ...(id === '' ? {} : { taskId: id }),
+    ...(context === undefined || context === '' ? {} : { contextId: context }),
+  };
+}
+
+/** Chunks of one artifact are one text. */
+function textOf(parts: readonly Part[]): string {
+  return parts
+    .filter(isTextPart)
+    .map(({ text }) => text)
+    .join('');
+}
+
+/** For a model: PromptKit's members, and what is needed to go on. */
+export function outcomeJson(outcome: ToolOutcome): JsonObject {
+  const file = outcome.parts.find(isFilePart);
+  const data = outcome.parts.flatMap((part): Json[] => (part.data === undefined ? [] : [part.data]));
+  return {
+    response: outcome.text,
+    state: outcome.state === 'message' ? 'completed' : outcome.state.slice('TASK_STATE_'.length).toLowerCase().replaceAll('_', '-'),
+    ...(outcome.isWaiting && outcome.taskId !== undefined ? { taskId: outcome.taskId } : {}),
+    ...(outcome.contextId === undefined ? {} : { contextId: outcome.contextId }),
+    ...(file?.url === undefined ? {} : { media_url: file.url }),
+    ...(file?.mediaType === undefined ? {} : { media_type: file.mediaType }),
+    ...(data.length === 0 ? {} : { data: data.length === 1 ? (data[0] ?? null) : data }),
+  };
+}

@@ -1,0 +1,94 @@
+import type { JsonObject } from '#protocol';
+import { isA2AError } from '#protocol';
+import type { Reachable, Remote, ToolCallOptions } from './agent-tools.ts';
+import { agentTools } from './agent-tools.ts';
+import type { AgentTarget, ConnectOptions } from './connect.ts';
+import { remoteAgent } from './connect.ts';
+import { toolName } from './names.ts';
+import type { ToolOutcome } from './outcome.ts';
+import { inputSchema } from './schemas.ts';
+
+/** A tool as CortexPrism's registry takes it (reference/seeds/004, dialects §5g). */
+export interface WrappedTool {
+  readonly definition: {
+    readonly name: string;
+    readonly description: string;
+    readonly parameters: JsonObject;
+    readonly capabilities: readonly string[];
+  };
+  execute(args: JsonObject, options?: ToolCallOptions): Promise<WrappedResult>;
+}
+
+export type WrappedResult =
+  | { readonly success: true; readonly output: string; readonly truncated: boolean; readonly taskId?: string; readonly contextId?: string }
+  | { readonly success: false; readonly error: WrappedError; readonly taskId?: string; readonly contextId?: string };
+
+export interface WrappedError {
+  readonly code: 'A2A_ERROR';
+  readonly message: string;
+  readonly retryable: true;
+  readonly suggestedAction: string;
+}
+
+const OUTPUT_CHARS_MAX = 8000;
+
+/**
+ * A remote agent as one tool, `a2a_<name>`, with `message` and `contextId`. The card is fetched with the first call and kept; an error
+ * drops it, and is answered, not thrown. Only a completed task is a success.
+ */
+export function createA2AToolWrapper(
+  name: string,
+  agent: Omit<AgentTarget, 'name'> | Reachable,
+  options: ConnectOptions = {},
+): WrappedTool {
+  const source: Remote = 'service' in agent ? { get: async () => agent, forget: () => {} } : remoteAgent({ ...agent, name }, options);
+  const target = 'service' in agent ? {} : agent;
+  return {
+    definition: {
+      name: toolName('a2a_agent', { agent: name }),
+      description: `Sends a message to the remote A2A agent ${name} and returns its answer.`,
+      parameters: inputSchema('a2a_agent', { card: NO_CARD, skill: undefined }),
+      capabilities: ['network:fetch'],
+    },
+    execute: async (args, call) => {
+      try {
+        const [tool] = await agentTools(source, { ...target, name, naming: 'a2a_agent' });
+        if (tool === undefined) throw new TypeError('the agent has nothing to call');
+        return resultOf(await tool.execute(args, call));
+      } catch (thrown) {
+        source.forget();
+        return { success: false, error: errorOf(thrown) };
+      }
+    },
+  };
+}
+
+const NO_CARD = {
+  ...{ name: '', description: '', version: '', supportedInterfaces: [], capabilities: {} },
+  ...{ defaultInputModes: [], defaultOutputModes: [], skills: [] },
+};
+
+function resultOf(outcome: ToolOutcome): WrappedResult {
+  const ids = {
+    ...(outcome.taskId === undefined ? {} : { taskId: outcome.taskId }),
+    ...(outcome.contextId === undefined ? {} : { contextId: outcome.contextId }),
+  };
+  if (outcome.ok) {
+    const truncated = outcome.text.length > OUTPUT_CHARS_MAX;
+    return { success: true, output: truncated ? outcome.text.slice(0, OUTPUT_CHARS_MAX) : outcome.text, truncated, ...ids };
+  }
+  const suggestedAction = outcome.isWaiting
+    ? 'Call again with the answer as message, and this taskId.'
+    : 'Change the message and try again.';
+  return { success: false, error: failure(outcome.text, suggestedAction), ...ids };
+}
+
+function errorOf(thrown: unknown): WrappedError {
+  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  const isBusy = isA2AError(thrown) && (thrown.kind === 'UNAVAILABLE' || thrown.kind === 'RATE_LIMITED');
+  return failure(message, isBusy ? 'Try again later.' : 'Check the address and the credentials of the agent, then try again.');
+}
+
+function failure(message: string, suggestedAction: string): WrappedError {
+  return { code: 'A2A_ERROR', message, retryable: true, suggestedAction };
+}

@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Binding } from '#client';
+import { A2AClient } from '#client';
+import type { AgentCard, TaskEvent } from '#protocol';
+import type { Listening } from '../support/listen.ts';
+import { listenRaw } from '../support/listen.ts';
+import type { SdkVersion } from '../support/sdk-server.ts';
+import { sdkExpress } from '../support/sdk-server.ts';
+import { eventually } from '../support/server.ts';
+import { course } from '../support/talk.ts';
+
+/** Our client against the official SDK's servers, of every version that is still met, over a socket. */
+interface Face {
+  readonly sdk: SdkVersion;
+  readonly version: string;
+  readonly binding: Binding;
+  readonly dialect: string;
+}
+
+const FACES: readonly Face[] = [
+  { sdk: '1.3.0', version: '1.0', binding: 'JSONRPC', dialect: 'v10' },
+  { sdk: '1.3.0', version: '1.0', binding: 'HTTP+JSON', dialect: 'v10' },
+  { sdk: '1.3.0', version: '0.3', binding: 'JSONRPC', dialect: 'v03' },
+  { sdk: '1.3.0', version: '0.3', binding: 'HTTP+JSON', dialect: 'v03.rest' },
+  { sdk: '0.3.13', version: '0.3', binding: 'JSONRPC', dialect: 'v03' },
+  { sdk: '0.3.13', version: '0.3', binding: 'HTTP+JSON', dialect: 'v03.rest' },
+  { sdk: '0.2.5', version: '0.2', binding: 'JSONRPC', dialect: 'v02.5' },
+];
+
+for (const face of FACES) {
+  describe(`our client and the official server ${face.sdk}: ${face.version} ${face.binding}`, () => suite(face));
+}
+
+function suite({ sdk, version, binding, dialect }: Face): void {
+  let server: Listening;
+  let client: A2AClient;
+  beforeAll(async () => {
+    server = await sdkExpress(sdk);
+    const found = await A2AClient.connect(server.url);
+    const card = found.card as AgentCard;
+    const supportedInterfaces = card.supportedInterfaces.filter(
+      (face) => face.protocolVersion === version && face.protocolBinding === binding,
+    );
+    expect(supportedInterfaces).toHaveLength(1);
+    // 1.3.0 offers both versions: the card is narrowed to the one that is meant. Older ones are found as they are.
+    client = sdk === '1.3.0' ? await A2AClient.connect({ ...card, supportedInterfaces }) : await A2AClient.connect(server.url, { binding });
+  });
+  afterAll(() => server.close());
+
+  it('connects', () => expect(client.connection).toMatchObject({ binding, dialect }));
+
+  it('sends', async () => {
+    const { task } = await client.send('chunks=2').result();
+    expect(task?.status.state).toBe('TASK_STATE_COMPLETED');
+    expect(task?.artifacts?.[0]?.parts.map((part) => part.text)).toEqual(['chunk 1', 'chunk 2']);
+  });
+
+  it('streams', async () => {
+    const events: TaskEvent[] = [];
+    for await (const event of client.stream('chunks=3')) events.push(event);
+    expect(course(events)).toEqual(['task SUBMITTED', 'status WORKING', 'artifact', 'artifact +', 'artifact + .', 'status COMPLETED']);
+  });
+
+  it('gets a direct message', async () => {
+    expect((await client.send('message').result()).message?.parts[0]?.text).toBe('said directly');
+  });
+
+  it('asks and answers', async () => {
+    const asked = client.send('ask');
+    expect(await asked.question()).toMatchObject({ kind: 'input', text: 'Which one?' });
+    expect(await asked.answer('blue').text()).toBe('answer: blue');
+  });
+
+  it('gets, and says what is not there', async () => {
+    const { task } = await client.send('one').result();
+    expect((await client.get(task?.id ?? '')).status.state).toBe('TASK_STATE_COMPLETED');
+    await expect(client.get('nobody')).rejects.toMatchObject({ name: 'A2AError', kind: 'TASK_NOT_FOUND' });
+  });
+
+  it('cancels', async () => {
+    const handle = client.send('hang', { returnImmediately: true });
+    const { task } = await handle.result();
+    await client.cancel(task?.id ?? '');
+    await eventually(async () => (await client.get(task?.id ?? '')).status.state === 'TASK_STATE_CANCELED');
+  });
+
+  it('subscribes', async () => {
+    const { task } = await client.send('chunks=3 delay=100', { returnImmediately: true }).result();
+    const events: TaskEvent[] = [];
+    for await (const event of client.subscribe(task?.id ?? '')) events.push(event);
+    expect(events[0]?.task?.id).toBe(task?.id);
+    expect(course(events).at(-1)).toBe('status COMPLETED');
+  });
+
+  if (version === '1.0') {
+    it('lists, page by page', async () => {
+      const contextId = crypto.randomUUID();
+      for (let at = 0; at < 5; at += 1) await client.send('one', { contextId }).result();
+      const ids: string[] = [];
+      for await (const task of client.list({ contextId: contextId as never, pageSize: 2 })) ids.push(task.id);
+      expect(new Set(ids).size).toBe(5);
+    });
+  }
+
+  if (sdk === '1.3.0' && dialect === 'v03.rest') {
+    it('can’t set up pushes: this layer takes only a body that the servers of 0.3 themselves refuse', async () => {
+      const { task } = await client.send('one').result();
+      await expect(client.push.create(task?.id ?? '', { url: server.url })).rejects.toMatchObject({ kind: 'INVALID_PARAMS' });
+    });
+  } else if (sdk !== '0.2.5') {
+    it('pushes', async () => {
+      const told: string[] = [];
+      const hook = await listenRaw(async (incoming, outgoing) => {
+        for await (const chunk of incoming) told.push(String(chunk));
+        outgoing.end();
+      });
+      const { task } = await client.send('chunks=1 delay=300', { returnImmediately: true }).result();
+      const made = await client.push.create(task?.id ?? '', { id: 'c1' as never, url: hook.url });
+      expect(made).toMatchObject({ url: hook.url });
+      expect((await client.push.get(task?.id ?? '', 'c1')).url).toBe(hook.url);
+      expect(await client.push.list(task?.id ?? '')).toHaveLength(1);
+      await eventually(() => told.length > 0);
+      await client.push.delete(task?.id ?? '', 'c1');
+      expect(await client.push.list(task?.id ?? '')).toHaveLength(0);
+      await hook.close();
+    });
+  }
+  if (sdk !== '0.2.5') {
+    it('gets the extended card', async () => expect((await client.extendedCard()).name).toBe('sdk'));
+  }
+}
