@@ -11,6 +11,7 @@ import { statusEvent } from './outputs.ts';
 import type { MaybePromise, SendRecord, TaskRow } from './ports.ts';
 import type { PreparedPush } from './push.ts';
 import { inlinePush, prepareInlinePush } from './push.ts';
+import { replyOf } from './reply.ts';
 import { startTurn } from './turns.ts';
 
 /** How the send is known, if it can be repeated: kept in the commit that takes the message in. */
@@ -157,7 +158,7 @@ function create(core: Core, call: Call, { contextId: given, naming, push }: Crea
   const { seq } = append(core, live, { task }, notesOf(call));
   core.lives.set(id, live);
   if (row.alias !== undefined) core.aliases.set(scopedKey(owner, served.agent, row.alias), live);
-  takeNotes(core, live, { naming, push, seq });
+  takeNotes(core, live, { call, naming, push, seq });
   startTurn(core, live, { input: { seq, message, modes: modesIn(call), principal: ctx.principal } });
   return { live, seq };
 }
@@ -181,7 +182,7 @@ function resume(core: Core, live: Live, { call, naming, push }: Resumption): Adm
   const notes: EntryNotes = { ...notesOf(call), input: message, ...(waits ? { queued: true } : {}) };
   const wasAsking = isCutOff(core, live);
   const { seq } = append(core, live, statusEvent(core, live, 'TASK_STATE_WORKING'), notes);
-  takeNotes(core, live, { naming, push, seq });
+  takeNotes(core, live, { call, naming, push, seq });
   const input: Input = { seq, message, modes: modesIn(call), principal: call.ctx.principal };
   if (run === undefined) startTurn(core, live, wasAsking ? { again: true } : { input });
   else if (run.answer !== undefined) run.answer(message);
@@ -204,13 +205,16 @@ function isCutOff(core: Core, { row, run }: Live): boolean {
 }
 
 interface Noting {
+  readonly call: Call;
   readonly naming: Naming | undefined;
   readonly push: PreparedPush | undefined;
   readonly seq: Seq;
 }
 
-/** The record of the send and an inline push config are in the commit that takes the message in, or nowhere. */
-function takeNotes(core: Core, live: Live, { naming, push, seq }: Noting): void {
+/** The record of the send, an inline push config and where the answer goes are in the commit that takes the message in, or nowhere. */
+function takeNotes(core: Core, live: Live, { call, naming, push, seq }: Noting): void {
+  const reply = replyOf(call);
+  if (reply !== undefined) gathering(live).beside.push(...core.outbox.replying(live.row, reply, seq));
   if (push !== undefined) gathering(live).beside.push(...inlinePush(core, live, { push, after: seq }));
   if (naming === undefined) return;
   const { key, ...name } = naming;

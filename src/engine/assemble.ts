@@ -1,5 +1,5 @@
 import type { Dialect, DialectId } from '#protocol';
-import { createRegistry, DIALECTS, isTerminal, LET_GO, randomIds, systemClock } from '#protocol';
+import { createRegistry, DIALECTS, LET_GO, randomIds, systemClock } from '#protocol';
 import { createContexts } from './contexts.ts';
 import type { Core } from './core.ts';
 import { dropIfIdle } from './core.ts';
@@ -7,6 +7,7 @@ import { DEFAULT_ENGINE_LIMITS } from './limits.ts';
 import type { Live, Unsaved } from './live.ts';
 import { wakeAll } from './live.ts';
 import type { EngineOptions } from './options.ts';
+import { progressOf } from './outbox/lane.ts';
 import { createOutbox } from './outbox/outbox.ts';
 import type { Outbox } from './outbox/webhooks.ts';
 import type { TaskKey } from './ports.ts';
@@ -65,7 +66,7 @@ export function assemble(options: EngineOptions): Assembled {
     agents: new Map(Object.entries(options.agents)),
     traitsOf: options.traitsOf ?? ((dialect) => known(dialect).traits),
     webhookOf: (dialect) => known(dialect).webhook,
-    outbox: createOutbox({ courier: options.courier, vault: options.vault, coreOf: () => core }),
+    outbox: createOutbox({ courier: options.courier, carrier: options.carrier, vault: options.vault, coreOf: () => core }),
     slots: createSlots(limits.runningTasksMax, limits.queuedTasksMax),
     contexts: createContexts({ clock, openMax: limits.openContextsMax, msMax: limits.openContextMsMax, report }),
     lives: new Map(),
@@ -95,8 +96,7 @@ export function assemble(options: EngineOptions): Assembled {
 /** What is durable now may be for webhooks: a new one, or events for those that are there. */
 function noteWebhooks(outbox: Outbox, live: Live, saved: Unsaved): void {
   const { row, committed } = live;
-  // The row runs ahead of the disk: that the task is finished counts when its end is durable.
-  const progress = { last: committed, isFinished: committed === row.last && isTerminal(row.state) };
+  const progress = progressOf(row, committed);
   for (const write of saved.beside) if (write.kind === 'outbox') outbox.opened(write.row, row, progress);
   if (saved.entries.length > 0) outbox.committed(row.key, progress);
 }

@@ -36,6 +36,8 @@ export interface EngineStats {
   readonly forgottenTasks: number;
   readonly isBroken: boolean;
   readonly webhooks: OutboxStats;
+  /** Answers on their way to where bindings want them. */
+  readonly carrying: number;
 }
 
 export function createEngine(options: EngineOptions): Engine {
@@ -76,6 +78,7 @@ export function createEngine(options: EngineOptions): Engine {
       forgottenTasks: counts.forgotten,
       isBroken: core.writer.broken !== undefined,
       webhooks: core.outbox.stats(),
+      carrying: core.outbox.carrying,
     }),
   };
 }
