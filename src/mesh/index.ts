@@ -12,4 +12,17 @@ export { ArtifactError, createArtifactService } from './artifacts/service.ts';
 export { type ArtifactUri, isArtifactName, readArtifactUri, writeArtifactUri } from './artifacts/uris.ts';
 export type { Accepted, Broker, BrokerFeatures, BrokerOptions, Incoming, LastWill, Outgoing, Subscription } from './broker.ts';
 export { BROKER_DEFAULTS, BrokerError } from './broker.ts';
+export { isAllowed, type NameRules, nameMatches } from './discovery/names.ts';
+export {
+  DISCOVERY_DEFAULTS,
+  type MeshRegistry,
+  type Peer,
+  type PeerChange,
+  type RegistryOptions,
+} from './discovery/registry.ts';
+export * from './grammars/grammar.ts';
+export { SAM_EXTENSIONS, samName } from './grammars/sam/cards.ts';
+export { samGrammar } from './grammars/sam/grammar.ts';
 export * from './grammars/sam/topics.ts';
+export { readTrail, userIn } from './grammars/sam/trail.ts';
+export { joinMesh, type Mesh, type MeshOptions } from './mesh.ts';
