@@ -16,6 +16,11 @@ const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./serve.ts')).serveCommand,
   },
   {
+    name: 'mesh',
+    summary: 'See who is on a broker, and offer all of them over HTTP',
+    load: async () => (await import('./mesh.ts')).meshCommand,
+  },
+  {
     name: 'push',
     summary: 'See what webhooks have not heard yet, and send it again',
     load: async () => (await import('./push.ts')).pushCommand,

@@ -108,6 +108,16 @@ function wordFor({ name, type }: Key): string {
   if (type.kind === 'number') return 'N';
   if (type.kind === 'text' && type.oneOf !== undefined) return type.oneOf.join('|');
   return (
-    { url: 'URL', data: 'DIR', host: 'ADDRESS', allowedHosts: 'NAME', allowedOrigins: 'ORIGIN', allowedTargets: 'TARGET' }[name] ?? 'TEXT'
+    {
+      url: 'URL',
+      data: 'DIR',
+      host: 'ADDRESS',
+      allowedHosts: 'NAME',
+      allowedOrigins: 'ORIGIN',
+      allowedTargets: 'TARGET',
+      mesh: 'BROKER',
+      namespace: 'NAME',
+      artifacts: 'DIR',
+    }[name] ?? 'TEXT'
   );
 }

@@ -1,4 +1,4 @@
-import type { Dialect, DialectId } from '#protocol';
+import type { Agent, Dialect, DialectId } from '#protocol';
 import { createRegistry, DIALECTS, LET_GO, randomIds, systemClock } from '#protocol';
 import { createContexts } from './contexts.ts';
 import type { Core } from './core.ts';
@@ -23,6 +23,7 @@ interface Assembled {
   readonly counts: { events: number; forgotten: number };
   /** Keys are minted above the highest that the store has seen. */
   readonly startKeys: (last: number) => void;
+  readonly addAgent: (name: string, agent: Agent) => void;
 }
 
 /** The parts of an engine, put together. */
@@ -31,6 +32,7 @@ export function assemble(options: EngineOptions): Assembled {
   const limits = { ...DEFAULT_ENGINE_LIMITS, ...options.limits };
   const counts = { events: 0, forgotten: 0 };
   const known = knownDialects();
+  const agents = new Map(Object.entries(options.agents));
   let lastKey = 0;
   const tell = (live: Live, saved: Unsaved): void => {
     try {
@@ -63,7 +65,7 @@ export function assemble(options: EngineOptions): Assembled {
     timers,
     ids: options.ids ?? randomIds,
     limits,
-    agents: new Map(Object.entries(options.agents)),
+    agents,
     traitsOf: options.traitsOf ?? ((dialect) => known(dialect).traits),
     webhookOf: (dialect) => known(dialect).webhook,
     outbox: createOutbox({ courier: options.courier, carrier: options.carrier, vault: options.vault, coreOf: () => core }),
@@ -90,7 +92,7 @@ export function assemble(options: EngineOptions): Assembled {
   const startKeys = (last: number): void => {
     lastKey = last;
   };
-  return { core, counts, startKeys };
+  return { core, counts, startKeys, addAgent: (name, agent) => void agents.set(name, agent) };
 }
 
 /** What is durable now may be for webhooks: a new one, or events for those that are there. */

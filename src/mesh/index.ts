@@ -20,6 +20,7 @@ export {
   type PeerChange,
   type RegistryOptions,
 } from './discovery/registry.ts';
+export { directoryAgent, type GatewayOptions, meshAgent, type Offering, openGateway } from './gateway.ts';
 export * from './grammars/grammar.ts';
 export { SAM_EXTENSIONS, samName } from './grammars/sam/cards.ts';
 export { samGrammar } from './grammars/sam/grammar.ts';

@@ -35,7 +35,7 @@ export function engineFor(
   const own = [...given].filter((entry): entry is [string, Agent] => !isServed(entry[1]));
   if (own.length === 0) return undefined;
   const agents = Object.fromEntries(own);
-  const { store, blobs, idempotency, secret, onBroken } = options;
+  const { store, blobs, carrier, idempotency, secret, onBroken } = options;
   const engine = createEngine({
     store: meteredStore(store ?? memoryStore(), metrics),
     agents,
@@ -43,6 +43,7 @@ export function engineFor(
     ...pushFor({ options, signer, metrics, webhookMsMax: limits.webhookMsMax }),
     limits: { ...(store === undefined ? { finishedMsMax: MEMORY_FINISHED_MS } : {}), ...options.limits },
     ...(blobs === undefined ? {} : { blobs }),
+    ...(carrier === undefined ? {} : { carrier }),
     ...(idempotency === undefined ? {} : { idempotency }),
     ...(secret === undefined ? {} : { secret }),
     ...(onBroken === undefined ? {} : { onBroken }),

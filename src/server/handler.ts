@@ -1,5 +1,6 @@
 import type { Answer, Asked, Caller } from '#bindings';
 import { askedOf, encodeRetry, refusalBody, responseOf } from '#bindings';
+import type { Agent } from '#protocol';
 import { headOf, refusal } from './answers.ts';
 import { hasScope, isRefusal, LOCAL, openGate } from './gate.ts';
 import { createGuard } from './guard.ts';
@@ -19,6 +20,10 @@ export interface Handler {
   /** Resolves when what the last process left has been taken up; requests wait for it. */
   readonly ready: Promise<void>;
   readonly agents: readonly ServedAgent[];
+  /** Serves another agent from now on at `/agents/{name}`, or another one under the name. */
+  add(name: string, agent: Agent): ServedAgent;
+  /** It is not served any more; its tasks are kept. The first agent stays. */
+  remove(name: string): void;
   /** Takes no more, ends the streams with a word on when to come back, lets what runs end, and keeps what it can't. */
   close(): Promise<void>;
 }
@@ -28,8 +33,6 @@ export function createHandler(options: HandlerOptions): Handler {
   const { site, log, flows, limits } = node;
   const guard = createGuard(options);
   const gate = options.gate ?? openGate;
-  const byName = new Map(site.agents.map((agent) => [agent.name, agent]));
-  const [root] = site.agents;
   const requests = site.metrics.counter({
     name: 'parley_http_requests_total',
     help: 'HTTP requests by what was asked for.',
@@ -40,7 +43,7 @@ export function createHandler(options: HandlerOptions): Handler {
     const refused = guard.refuses(asked) ?? guard.preflight(asked);
     if (refused !== undefined) return { route: 'none', answer: refused };
     const place = placeOf(asked.path);
-    const agent = place.agent === undefined ? root : byName.get(place.agent);
+    const agent = place.agent === undefined ? site.agents[0] : site.agents.find(({ name }) => name === place.agent);
     const routes = agent === undefined ? [] : routesAt(place);
     const route = routes.find(({ methods }) => methods.includes(asked.method));
     if (agent === undefined || route === undefined) return { route: 'none', answer: noRoute(place, routes) };
@@ -75,6 +78,8 @@ export function createHandler(options: HandlerOptions): Handler {
     fetch: async (request) => responseOf(await answer(askedOf(request))),
     ready: node.ready,
     agents: site.agents,
+    add: node.add,
+    remove: node.remove,
     close: async () => {
       node.stopTaking();
       flows.finishAll(encodeRetry(limits.reconnectMs));

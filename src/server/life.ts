@@ -8,6 +8,7 @@ import type { HandlerOptions } from './options.ts';
 import type { Route } from './routes.ts';
 import type { ServedAgent } from './served.ts';
 import type { Site } from './site.ts';
+import type { OtelApi } from './tracing.ts';
 import { loadOtel, traced } from './tracing.ts';
 
 /** How a node comes up and goes down. */
@@ -18,6 +19,8 @@ export interface Life {
   phase(): ReturnType<Site['phase']>;
   /** A refusal while the node stops. */
   turnedAway(route: Route): Answer | undefined;
+  /** For an agent that comes later: what was done to the others at the start. */
+  adopt(agent: Mutable<ServedAgent>): void;
   stopTaking(): void;
   stop(): Promise<void>;
 }
@@ -35,9 +38,13 @@ const CLOSING_MS = 2000;
 
 export function startLife({ options, engine, agents, log, limits }: Living): Life {
   let phase: ReturnType<Site['phase']> = 'starting';
+  let tracing: OtelApi | undefined;
+  const adopt = (agent: Mutable<ServedAgent>): void => {
+    if (tracing !== undefined) agent.service = traced(agent.service, agent.name, tracing);
+  };
   const start = async (): Promise<void> => {
-    const otel = options.otel === false ? undefined : (options.otel ?? (await loadOtel()));
-    if (otel !== undefined) for (const agent of agents) agent.service = traced(agent.service, agent.name, otel);
+    tracing = options.otel === false ? undefined : (options.otel ?? (await loadOtel()));
+    for (const agent of agents) adopt(agent);
     const recovered = await engine?.start();
     if (recovered !== undefined && Object.values(recovered).some((count) => count > 0))
       log.info('tasks were taken up again', { ...recovered });
@@ -57,6 +64,7 @@ export function startLife({ options, engine, agents, log, limits }: Living): Lif
       return starting;
     },
     phase: () => phase,
+    adopt,
     turnedAway: (route) => {
       if (phase !== 'draining' || route.access === 'public') return undefined;
       return refusal(503, 'this node is stopping; try again', retryAfter(limits.reconnectMs));

@@ -1,6 +1,6 @@
 import { createChatMemory } from '#bindings';
 import type { Engine } from '#engine';
-import type { AgentCard, Mutable } from '#protocol';
+import type { Agent, AgentCard, Mutable } from '#protocol';
 import { createCards } from './cards.ts';
 import { engineFor } from './engine-for.ts';
 import type { Flows } from './flows.ts';
@@ -23,6 +23,10 @@ import type { Site } from './site.ts';
 
 /** A node: agents, the engine under those that need one, and everything that is counted and said about them. */
 export interface Node extends Life {
+  /** Serves another agent from now on, or another one under the name. */
+  add(name: string, agent: Agent): ServedAgent;
+  /** It is not served any more; its tasks are kept. The root agent stays. */
+  remove(name: string): void;
   readonly site: Site;
   readonly flows: Flows;
   readonly log: Log;
@@ -46,7 +50,8 @@ export function createNode(options: HandlerOptions): Node {
   const completed = (card: AgentCard, name: string): AgentCard => cards.cardAt(card, baseOf(name));
   const engine = engineFor(given, { options, metrics, log, signer, limits, completed });
   const room = createRoom({ streamsMax: limits.streamsMax, isPressed: options.isPressed, metrics });
-  const agents = servedAgents(given, { engine, count: meter(metrics, room), hasWebhooks: options.outbound !== undefined });
+  const serving: Serving = { engine, count: meter(metrics, room), hasWebhooks: options.outbound !== undefined };
+  const agents = [...given].map(([name, agent]) => servedAgent(name, agent, serving));
   metrics.gauge({ name: 'parley_streams_open', help: 'Streams that are being read.' }, () => flows.open);
   const life = startLife({ options, engine, agents, log, limits });
   const site: Site = {
@@ -68,7 +73,7 @@ export function createNode(options: HandlerOptions): Node {
     phase: life.phase,
     isBroken: () => engine?.stats().isBroken ?? false,
   };
-  return Object.assign(life, { site, flows, log, limits });
+  return Object.assign(life, { site, flows, log, limits, ...comingAndGoing(agents, { ...serving, adopt: life.adopt }) });
 }
 
 /** One handler for the whole node and one for each agent, made when they are first asked. */
@@ -92,12 +97,34 @@ interface Serving {
   readonly hasWebhooks: boolean;
 }
 
-function servedAgents(given: ReadonlyMap<string, AgentLike>, { engine, count, hasWebhooks }: Serving): Mutable<ServedAgent>[] {
-  return [...given].map(([name, agent]) => {
-    if (isServed(agent)) return { name, card: agent.card, service: count(agent.service, name) };
-    if (engine === undefined) throw new Error('an agent needs an engine');
-    return { name, card: hasWebhooks ? agent.card : withoutWebhooks(agent.card), service: count(engine.serviceOf(name), name) };
-  });
+function servedAgent(name: string, agent: AgentLike, { engine, count, hasWebhooks }: Serving): Mutable<ServedAgent> {
+  if (isServed(agent)) return { name, card: agent.card, service: count(agent.service, name) };
+  if (engine === undefined) throw new Error('an agent needs an engine');
+  return { name, card: hasWebhooks ? agent.card : withoutWebhooks(agent.card), service: count(engine.serviceOf(name), name) };
+}
+
+/** Agents that come and go while the node serves. The list is one, and everybody looks at it. */
+function comingAndGoing(
+  agents: Mutable<ServedAgent>[],
+  { adopt, ...serving }: Serving & Pick<Life, 'adopt'>,
+): Pick<Node, 'add' | 'remove'> {
+  const placeOf = (name: string): number => agents.findIndex((agent) => agent.name === name);
+  return {
+    add: (name, agent) => {
+      if (serving.engine === undefined) throw new Error('an agent needs an engine');
+      serving.engine.add(name, agent);
+      const served = servedAgent(name, agent, serving);
+      adopt(served);
+      const at = placeOf(name);
+      if (at === -1) agents.push(served);
+      else agents[at] = served;
+      return served;
+    },
+    remove: (name) => {
+      const at = placeOf(name);
+      if (at > 0) agents.splice(at, 1);
+    },
+  };
 }
 
 /** A card promises what is kept. */

@@ -4,7 +4,7 @@ import { ConfigError } from '../config/values.ts';
 import { isLoopback } from '../guard.ts';
 import type { Log } from '../log.ts';
 import { createLog } from '../log.ts';
-import type { McpMount } from '../options.ts';
+import type { McpMount, ServingOptions } from '../options.ts';
 import type { AgentLike } from '../served.ts';
 import type { Served } from './node.ts';
 import { serve } from './node.ts';
@@ -21,13 +21,14 @@ export interface Configured {
   readonly onBroken?: (cause: unknown) => void;
   /** Answers `/mcp`. */
   readonly mcp?: McpMount;
+  readonly carrier?: NonNullable<ServingOptions['carrier']>;
 }
 
 /** Serves as configured: where tasks are kept is opened first, and closed again if the rest fails. */
 export async function serveConfigured(
   found: readonly FoundAgent[],
   settings: Settings,
-  { log, onBroken, mcp }: Configured,
+  { log, onBroken, mcp, carrier }: Configured,
 ): Promise<Served> {
   checkHost(settings);
   const { port, host, url, allowedHosts, allowedOrigins, card, publisher, idempotency, versionRequired, limits } = settings;
@@ -43,6 +44,7 @@ export async function serveConfigured(
         ...(url === undefined ? {} : { url }),
         ...(onBroken === undefined ? {} : { onBroken }),
         ...(mcp === undefined ? {} : { mcp }),
+        ...(carrier === undefined ? {} : { carrier }),
       },
     );
   } catch (thrown) {
@@ -51,7 +53,8 @@ export async function serveConfigured(
   }
 }
 
-function folderOf(found: readonly FoundAgent[], { data }: Settings): string {
+/** Where the tasks of these agents are kept, unless in memory. */
+export function folderOf(found: readonly FoundAgent[], { data }: Settings): string {
   return data ?? join(dataHome(process.env, process.platform), folderFor(found.map(({ source }) => source)));
 }
 

@@ -20,6 +20,9 @@ export interface ParleyConfig {
   readonly publisher?: string;
   readonly idempotency?: 'key' | 'messageId';
   readonly versionRequired?: boolean;
+  readonly mesh?: string;
+  readonly namespace?: string;
+  readonly artifacts?: string;
   readonly log?: LogLevel;
   readonly limits?: Partial<ServerLimits & EngineLimits>;
   readonly a2a?: A2aBlock;

@@ -134,6 +134,28 @@ const OWN: readonly Key[] = [
     doc: 'Refuse 1.0 calls without `A2A-Version: 1.0`.',
   },
   {
+    name: 'mesh',
+    type: TEXT,
+    env: ['PARLEY_MESH'],
+    flag: 'mesh',
+    doc: 'The broker on which the agents answer too: `mqtt://…`, `mqtts://…`, `nats://…`, or `memory` for one process.',
+  },
+  {
+    name: 'namespace',
+    type: TEXT,
+    default: 'parley',
+    env: ['PARLEY_NAMESPACE'],
+    flag: 'namespace',
+    doc: 'The root of all topics on the broker, as `acme/production`.',
+  },
+  {
+    name: 'artifacts',
+    type: TEXT,
+    env: ['PARLEY_ARTIFACTS'],
+    flag: 'artifacts',
+    doc: 'A folder that the members of the mesh share: files above 100 kB go there, and over the broker by reference.',
+  },
+  {
     name: 'log',
     type: { kind: 'text', oneOf: LOG_LEVELS },
     default: 'info',
