@@ -41,11 +41,13 @@ async function admitLater(core: Core, call: Call, { looked, naming }: Looking): 
   const found = await looked;
   try {
     const push = config === undefined ? undefined : await prepareInlinePush(core, call, { config, live: found });
-    if (found !== undefined && isTerminal(found.row.state) && message.taskId !== undefined) return await refuse(core, found);
+    if (found !== undefined && isTerminal(found.row.state) && isForThisTask(call)) return await refuse(core, found);
     // From here on nothing is awaited: what is found to be so stays so until the message is in.
     checkOpen(core);
     const live = madeMeanwhile(core, call) ?? found;
+    if (live !== undefined && call.traits.namesOnce === true) checkContext(live, message);
     if (live === undefined || isTerminal(live.row.state)) {
+      if (live !== undefined && isForThisTask(call)) return await refuse(core, live);
       return create(core, call, { contextId: live?.row.contextId ?? message.contextId, naming, push });
     }
     const admitted = resume(core, live, { call, naming, push });
@@ -60,6 +62,16 @@ function checkModes({ request, served }: Call): void {
   checkInput(served.takes, request.message);
   const accepted = request.configuration?.acceptedOutputModes ?? [];
   if (accepted.length > 0) checkOutput(served.makes, modesOf(accepted));
+}
+
+/** Not, as where a name goes on from task to task, for whatever comes next. */
+function isForThisTask({ request, traits }: Call): boolean {
+  return request.message.taskId !== undefined || traits.namesOnce === true;
+}
+
+function checkContext({ row }: Live, { contextId }: Message): void {
+  if (contextId === undefined || contextId === row.contextId) return;
+  throw new A2AError('INVALID_PARAMS', 'message.contextId is not the context of the task', { field: 'message.contextId' });
 }
 
 /** That a task is finished is told when it is durable, and not before. */

@@ -22,6 +22,11 @@ export {
 } from './discovery/registry.ts';
 export { directoryAgent, type GatewayOptions, meshAgent, type Offering, openGateway } from './gateway.ts';
 export * from './grammars/grammar.ts';
+export { MQTT_BINDING, MQTT_EXTENSION, mqttPresence } from './grammars/mqtt01/cards.ts';
+export { onMqttEvents, publishMqttEvent } from './grammars/mqtt01/events.ts';
+export { mqttGrammar } from './grammars/mqtt01/grammar.ts';
+export { MQTT_PROFILE, type MqttOptions, type MqttProfile } from './grammars/mqtt01/settings.ts';
+export { createTopics, type Identity, MQTT_ROOT, mqttId, poolGroup, type Topics } from './grammars/mqtt01/topics.ts';
 export { SAM_EXTENSIONS, samName } from './grammars/sam/cards.ts';
 export { samGrammar } from './grammars/sam/grammar.ts';
 export * from './grammars/sam/topics.ts';

@@ -44,7 +44,8 @@ export interface Mesh {
 
 export function joinMesh(options: MeshOptions): Mesh {
   const { broker, namespace, grammar = samGrammar, announceMs = DISCOVERY_DEFAULTS.announceMs, ids = randomIds } = options;
-  getA2ABaseTopic(namespace); // throws for a namespace that is none
+  const { nameOf = samName, check = getA2ABaseTopic } = grammar;
+  check(namespace);
   const place: MeshPlace = {
     broker,
     namespace,
@@ -73,7 +74,7 @@ export function joinMesh(options: MeshOptions): Mesh {
     },
     announce,
     serve: async (agent) => {
-      const named = { ...agent, name: samName(agent.name) };
+      const named = { ...agent, name: nameOf(agent.name) };
       const stop = remember(serving, await grammar.serve(named, place));
       const silence = await announce({ kind: 'agent', name: named.name, card: agent.card, instance: place.instance });
       return async () => {
@@ -123,7 +124,7 @@ async function keepAnnouncing({ grammar, place, announcement, announceMs }: Anno
     say().catch((thrown: unknown) => place.report(`${announcement.name} could not be announced`, thrown));
   };
   await say();
-  const timer = setInterval(trySaying, announceMs);
+  const timer = grammar.keepsCards === true ? undefined : setInterval(trySaying, announceMs);
   const stopHearing = broker.onConnection((isConnected) => {
     if (isConnected) trySaying();
   });

@@ -97,8 +97,8 @@ export async function openRegistry(grammar: Grammar, place: MeshPlace, options: 
     }
   };
   const stops = await listenTo(grammar, place, (heard) => (heard.kind === 'here' ? here(heard) : gone(heard)));
-  const timer = setInterval(sweep, sweepMs);
-  timer.unref?.();
+  const timer = grammar.keepsCards === true ? undefined : setInterval(sweep, sweepMs);
+  timer?.unref?.();
   return {
     peers: () => [...known.values()].map(shown).toSorted((left, right) => (left.name < right.name ? -1 : 1)),
     agent: (name) => {

@@ -94,6 +94,12 @@ export type Heard =
 /** How A2A is spoken over a broker: both halves, and how agents find each other. One grammar, one folder. */
 export interface Grammar {
   readonly id: string;
+  /** A name that people gave, as it stands in topics. Default: letters, digits and underscores. */
+  nameOf?(name: string): string;
+  /** Throws for a namespace that is none here. */
+  check?(namespace: string): void;
+  /** A broker keeps the cards and says when somebody has gone: nothing has to be repeated, and silence means nothing. */
+  readonly keepsCards?: true;
   /** Answers requests for an agent: each to one of its replicas. A request is acknowledged when its task is durable. */
   serve(agent: MeshAgent, place: MeshPlace): Promise<Stop>;
   /** Publishes what an engine carries to an address that `serve` has made. */

@@ -4,6 +4,7 @@ import type { Operation } from '../operations.ts';
 import { cortex } from './cortex/dialect.ts';
 import type { Decoded, Dialect, Hints, ReadEnv } from './dialect.ts';
 import { CONFIDENCE } from './dialect.ts';
+import { mqtt01 } from './mqtt/dialect.ts';
 import { promptkit } from './promptkit/dialect.ts';
 import { sam, samDocumented } from './sam/dialect.ts';
 import { society } from './society/dialect.ts';
@@ -20,6 +21,7 @@ export const DIALECTS: readonly Dialect[] = [
   ...[v01, society],
   promptkit,
   ...[sam, samDocumented],
+  mqtt01,
   cortex,
 ];
 
