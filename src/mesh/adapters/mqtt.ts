@@ -151,7 +151,8 @@ async function publish(client: MqttClient, message: Outgoing, unheard: Set<numbe
   if (problem !== undefined) throw new BrokerError(problem);
   const { properties: userProperties, contentType, responseTopic, correlation, expiryMs } = message;
   const properties = {
-    ...(userProperties === undefined ? {} : { userProperties }),
+    // mqtt.js writes an empty list as a packet that no broker can read.
+    ...(userProperties === undefined || Object.keys(userProperties).length === 0 ? {} : { userProperties }),
     ...(contentType === undefined ? {} : { contentType }),
     ...(responseTopic === undefined ? {} : { responseTopic }),
     ...(correlation === undefined ? {} : { correlationData: Buffer.from(correlation) }),

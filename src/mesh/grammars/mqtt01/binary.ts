@@ -7,11 +7,11 @@ import { ARTIFACT_ID, ARTIFACT_MODE, ARTIFACT_UPDATE, CHUNK_SEQNO, CONTEXT_ID, E
 const CHUNK_BYTES = 65_536;
 const UNKNOWN_TYPE = 'application/octet-stream';
 
-/** The chunks of a file that came whole. Undefined: it goes as JSON. */
+/** The chunks of an artifact that is one file. Undefined: it goes as JSON. */
 export function chunksOf(update: TaskArtifactUpdate, message: Omit<Outgoing, 'payload'>): readonly Outgoing[] | undefined {
-  const { artifact, append, lastChunk } = update;
+  const { artifact, append } = update;
   const [part, more] = artifact.parts;
-  if (part?.raw === undefined || more !== undefined || append === true || lastChunk !== true) return undefined;
+  if (part?.raw === undefined || more !== undefined || append === true) return undefined;
   const bytes = base64ToBytes(part.raw);
   const count = Math.max(1, Math.ceil(bytes.length / CHUNK_BYTES));
   return Array.from({ length: count }, (_, at) => ({
