@@ -1,4 +1,4 @@
-import { defineAgent } from '#agents';
+import { type Agent, defineAgent } from '#agents';
 import type { Delegation, PeerCall } from '#mesh';
 import { delegate, joinMesh } from '#mesh';
 import { createUserMessage, getTextFromMessage } from '#protocol';
@@ -15,7 +15,7 @@ const caller = await mesh.call({ kind: 'agent', id: self });
 
 const options = { self, registry, caller, timeoutMs: Number(process.env['PEER_TIMEOUT_MS'] ?? 600_000) };
 
-export default defineAgent({
+const orchestrator: Agent = defineAgent({
   name: self,
   description: 'Delegates.',
   run: async (turn) => {
@@ -34,3 +34,6 @@ export default defineAgent({
     );
   },
 });
+
+// biome-ignore lint/style/noDefaultExport: agents that are served from files are default exports
+export default orchestrator;
