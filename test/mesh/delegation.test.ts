@@ -21,7 +21,7 @@ onRealBrokers('delegation, each peer a process of its own', (startBroker) => {
   const trio = async (env: Readonly<Record<string, string>> = {}) => {
     const broker = await startBroker();
     const [script, echo] = await Promise.all([start(broker.url, ['script']), start(broker.url, ['echo'])]);
-    const orchestrator = await start(broker.url, [ORCHESTRATOR], env);
+    const orchestrator = await start(broker.url, [ORCHESTRATOR], { env });
     await eventually(async () => {
       const probe = await send(orchestrator, JSON.stringify([call('echo', 'there?'), call('script', 'chunks=1')]));
       expect(resultsOf(probe).map(({ status }) => status)).toEqual(['completed', 'completed']);

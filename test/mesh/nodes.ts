@@ -38,13 +38,20 @@ export function onRealBrokers(name: string, body: (start: StartBroker, broker: '
 
 export const NODE_NAMESPACE = 'test/nodes';
 
-export async function start(
-  broker: string,
-  agents: readonly string[],
-  env: Readonly<Record<string, string>> = {},
-  more: readonly string[] = ['--memory'],
-): Promise<Running> {
-  const running = await parleyServe({ args: [...agents, ...more], env: { ...env, PARLEY_MESH: broker, PARLEY_NAMESPACE: NODE_NAMESPACE } });
+export interface StartOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly args?: readonly string[];
+  readonly command?: readonly string[];
+}
+
+/** A node on the mesh. */
+export async function start(broker: string, agents: readonly string[], options: StartOptions = {}): Promise<Running> {
+  const { env = {}, args = ['--memory'], command } = options;
+  const running = await parleyServe({
+    args: [...agents, ...args],
+    env: { ...env, PARLEY_MESH: broker, PARLEY_NAMESPACE: NODE_NAMESPACE },
+    ...(command === undefined ? {} : { command }),
+  });
   open.push(async () => {
     running.process.kill('SIGKILL');
     await running.ended;
