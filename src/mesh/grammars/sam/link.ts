@@ -16,27 +16,19 @@ import type {
   UnaryOperation,
 } from '#protocol';
 import { A2AError, createTaskStatus, externalId, foldEvent, isInterrupted, isTerminal, taskId } from '#protocol';
-import type { LinkOptions, MeshPlace, MeshSelf } from '../grammar.ts';
 import { ask } from './ask.ts';
 import { WIRE } from './dialects.ts';
-import type { Inbox, Word } from './inbox.ts';
+import type { Word } from './inbox.ts';
 import { beginning } from './inbox.ts';
+import type { Linked } from './linked.ts';
+import { propertiesFor } from './linked.ts';
 import { listening } from './listening.ts';
-import { DEFAULT_USER, TRAIL } from './properties.ts';
 import { getAgentRequestTopic } from './topics.ts';
 
-/** Everything that one link is made of. */
-export interface Linked {
-  readonly self: MeshSelf;
-  readonly place: MeshPlace;
-  readonly inbox: Inbox;
-  readonly options: LinkOptions;
-}
-
-export const RETRY_MS = 5000;
-export const ACCEPT_MS_MAX = 30_000;
+const RETRY_MS = 5000;
+const ACCEPT_MS_MAX = 30_000;
 /** SAM's `request_timeout_seconds` (reference/dialects §4f). */
-export const IDLE_MS_MAX = 600_000;
+const IDLE_MS_MAX = 600_000;
 
 /**
  * An agent on the mesh as an `A2AService`. SAM sends and cancels; a task that was sent is known by what was heard of it, and our own agents
@@ -143,19 +135,6 @@ function underName(event: TaskEvent, id: string): TaskEvent {
 
 function isSettled({ status }: Task): boolean {
   return isTerminal(status.state) || isInterrupted(status.state);
-}
-
-export function propertiesFor({ self, options }: Linked, ctx: CallContext): Record<string, string> {
-  const { trail = { depth: 0, agents: [] }, userOf = (of: CallContext) => of.principal.id } = options;
-  const isAgent = self.kind === 'agent';
-  const user = userOf(ctx);
-  return {
-    clientId: self.id,
-    userId: user === '' ? DEFAULT_USER : user,
-    callDepth: String(trail.depth + (isAgent ? 1 : 0)),
-    ...(isAgent ? { delegating_agent_name: self.id, [TRAIL]: [...trail.agents, self.id].join(',') } : {}),
-    ...(ctx.trace === undefined ? {} : { traceparent: ctx.trace.traceparent }),
-  };
 }
 
 /** The answer to a cancel is the task as the agent then has it; SAM says it where the answer to the task goes. */
