@@ -12,6 +12,9 @@ export { ArtifactError, createArtifactService } from './artifacts/service.ts';
 export { type ArtifactUri, isArtifactName, readArtifactUri, writeArtifactUri } from './artifacts/uris.ts';
 export type { Accepted, Broker, BrokerFeatures, BrokerOptions, Incoming, LastWill, Outgoing, Subscription } from './broker.ts';
 export { BROKER_DEFAULTS, BrokerError } from './broker.ts';
+export type { DelegatingTurn, Delegation, DelegationOptions, PeerCall, PeerResult, TurnOptions } from './delegation/delegation.ts';
+export { delegate } from './delegation/delegation.ts';
+export { type PeerTool, peerCall, peerTools } from './delegation/tools.ts';
 export { isAllowed, type NameRules, nameMatches } from './discovery/names.ts';
 export {
   DISCOVERY_DEFAULTS,

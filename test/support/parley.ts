@@ -22,15 +22,17 @@ export interface RunOptions {
   readonly cwd?: string;
   /** Put in front: another limit, a tracer. */
   readonly before?: readonly string[];
+  /** Instead of `serve`: another command that serves. */
+  readonly command?: readonly string[];
   /** Options of Node itself. */
   readonly node?: readonly string[];
 }
 
 /** The real `parley serve` in a process of its own, ready to be called. */
 export async function parleyServe(options: RunOptions = {}): Promise<Running> {
-  const { args = [], env = {}, cwd, before = [], node = [] } = options;
+  const { args = [], env = {}, cwd, before = [], node = [], command: words = ['serve'] } = options;
   const all = [...before, process.execPath, '--conditions=our-src', '--disable-warning=ExperimentalWarning', ...node];
-  const [command = '', ...rest] = [...all, MAIN, 'serve', '--json', ...(args.includes('--port') ? [] : ['--port', '0']), ...args];
+  const [command = '', ...rest] = [...all, MAIN, ...words, '--json', ...(args.includes('--port') ? [] : ['--port', '0']), ...args];
   const child = spawn(command, rest, {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...env },

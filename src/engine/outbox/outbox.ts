@@ -61,25 +61,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
       if (reply !== undefined) opening.add(row.n, { task: row.task, reply });
     },
     openOf: lanes.openOf,
-    opened: (row, task, progress) => {
-      const known = lanes.of(task.key).find((lane) => lane.row.n === row.n);
-      if (known === undefined) wake(lanes.add(newLane({ row, task, progress, reply: opening.take(row.n) })));
-      else ways.webhooks?.renew(known);
-    },
-    committed: (task, progress) => {
-      if (lanes.size === 0) return;
-      for (const lane of lanes.of(task)) {
-        lane.progress = progress;
-        wake(lane);
-      }
-    },
-    dropped: (task, config) => {
-      for (const lane of lanes.of(task)) {
-        if (config !== undefined && lane.row.config !== config) continue;
-        wayOf(ways, lane)?.close(lane);
-        lanes.remove(lane);
-      }
-    },
+    ...following(lanes, opening, () => ways),
     current: lanes.byNumber,
     start: async () => {
       const core = coreOf();
@@ -104,6 +86,32 @@ export function createOutbox(options: OutboxOptions): Outbox {
       pending: lanes.pending(),
       ...(ways.webhooks?.stats ?? { sending: 0, tripped: 0, letters: 0 }),
     }),
+  };
+}
+
+/** What happens to tasks, and so to their queues. */
+function following(lanes: Lanes, opening: OpeningReplies, waysOf: () => Ways): Pick<Outbox, 'opened' | 'committed' | 'dropped'> {
+  const wake = (lane: Lane): void => wayOf(waysOf(), lane)?.wake(lane);
+  return {
+    opened: (row, task, progress) => {
+      const known = lanes.of(task.key).find((lane) => lane.row.n === row.n);
+      if (known === undefined) wake(lanes.add(newLane({ row, task, progress, reply: opening.take(row.n) })));
+      else waysOf().webhooks?.renew(known);
+    },
+    committed: (task, progress) => {
+      if (lanes.size === 0) return;
+      for (const lane of lanes.of(task)) {
+        lane.progress = progress;
+        wake(lane);
+      }
+    },
+    dropped: (task, config) => {
+      for (const lane of lanes.of(task)) {
+        if (config !== undefined && lane.row.config !== config) continue;
+        wayOf(waysOf(), lane)?.close(lane);
+        lanes.remove(lane);
+      }
+    },
   };
 }
 

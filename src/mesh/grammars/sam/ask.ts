@@ -2,8 +2,8 @@ import { requestText } from '#bindings';
 import type { CallContext, Task, TaskId } from '#protocol';
 import { isTerminal } from '#protocol';
 import type { Word } from './inbox.ts';
-import type { Linked } from './link.ts';
-import { propertiesFor } from './link.ts';
+import type { Linked } from './linked.ts';
+import { propertiesFor } from './linked.ts';
 import { getAgentRequestTopic } from './topics.ts';
 
 interface Asking {

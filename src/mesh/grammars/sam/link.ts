@@ -3,6 +3,7 @@ import type {
   A2AService,
   CallContext,
   CancelRequest,
+  ExternalId,
   GetRequest,
   Logged,
   Requests,
@@ -11,30 +12,23 @@ import type {
   SendResult,
   Task,
   TaskEvent,
+  TaskId,
   UnaryOperation,
 } from '#protocol';
-import { A2AError, createTaskStatus, foldEvent, isInterrupted, isTerminal, taskId } from '#protocol';
-import type { LinkOptions, MeshPlace, MeshSelf } from '../grammar.ts';
+import { A2AError, createTaskStatus, externalId, foldEvent, isInterrupted, isTerminal, taskId } from '#protocol';
 import { ask } from './ask.ts';
 import { WIRE } from './dialects.ts';
-import type { Inbox, Word } from './inbox.ts';
+import type { Word } from './inbox.ts';
 import { beginning } from './inbox.ts';
+import type { Linked } from './linked.ts';
+import { propertiesFor } from './linked.ts';
 import { listening } from './listening.ts';
-import { DEFAULT_USER, TRAIL } from './properties.ts';
 import { getAgentRequestTopic } from './topics.ts';
 
-/** Everything that one link is made of. */
-export interface Linked {
-  readonly self: MeshSelf;
-  readonly place: MeshPlace;
-  readonly inbox: Inbox;
-  readonly options: LinkOptions;
-}
-
-export const RETRY_MS = 5000;
-export const ACCEPT_MS_MAX = 30_000;
+const RETRY_MS = 5000;
+const ACCEPT_MS_MAX = 30_000;
 /** SAM's `request_timeout_seconds` (reference/dialects §4f). */
-export const IDLE_MS_MAX = 600_000;
+const IDLE_MS_MAX = 600_000;
 
 /**
  * An agent on the mesh as an `A2AService`. SAM sends and cancels; a task that was sent is known by what was heard of it, and our own agents
@@ -73,37 +67,49 @@ async function send(linked: Linked, request: SendRequest, ctx: CallContext): Pro
 /** A message, and what comes of it until it has been dealt with. */
 async function* stream(linked: Linked, given: SendRequest, ctx: CallContext): AsyncGenerator<readonly Logged[]> {
   const { place, inbox, options } = linked;
-  const alias = given.alias ?? given.message.taskId ?? place.ids.next();
-  const { configuration, ...rest } = given;
-  const { returnImmediately: _, taskPushNotificationConfig: __, ...wanted } = configuration ?? {};
-  const request = { ...rest, alias, ...(Object.keys(wanted).length === 0 ? {} : { configuration: wanted }) } as SendRequest;
-  const method = WIRE.methods.stream ?? '';
-  const payload = new TextEncoder().encode(requestText(alias, method, WIRE.encode('stream.request', request)));
+  const { retryMs = RETRY_MS, acceptMsMax = ACCEPT_MS_MAX, idleMsMax = IDLE_MS_MAX } = options;
+  const alias = given.alias ?? externalId(given.message.taskId ?? place.ids.next());
+  const payload = payloadOf(given, alias);
   const properties = { ...propertiesFor(linked, ctx), replyTo: inbox.responseTopic(alias), a2aStatusTopic: inbox.statusTopic(alias) };
   const shared = getAgentRequestTopic(place.namespace, options.agent);
   const isFirst = given.message.taskId === undefined;
   let attempt = 0;
-  const publish = async (): Promise<void> => {
-    // A task that has begun is with one of the replicas; if that is no more, with whoever takes it.
-    const topic = isFirst || attempt > 0 ? shared : (inbox.instanceOf(alias) ?? shared);
+  // A copy that waits at a broker for somebody who is gone must not come to life when another has the request long since.
+  const publishTo = async (topic: string): Promise<void> =>
+    void (await place.broker.publish({ topic, payload, properties, contentType: 'application/json', expiryMs: retryMs }));
+  const publish = (): Promise<void> => {
     attempt += 1;
-    // A copy that waits at a broker for somebody who is gone must not come to life when another has the request long since.
-    await place.broker.publish({ topic, payload, properties, contentType: 'application/json', expiryMs: retryMs });
+    // A task that has begun is with one of the replicas; if that is no more, with whoever takes it.
+    return publishTo(isFirst || attempt > 1 ? shared : (inbox.instanceOf(alias) ?? shared));
   };
-  const { retryMs = RETRY_MS, acceptMsMax = ACCEPT_MS_MAX, idleMsMax = IDLE_MS_MAX } = options;
+  // Whoever has it knows the message by its id, and says everything once more.
+  const again = async (): Promise<undefined> => void (await publishTo(inbox.instanceOf(alias) ?? shared));
+  const patience = { retryMs, acceptMsMax, idleMsMax };
   yield* events(
-    listening({ inbox, task: alias, name: options.agent, signal: ctx.signal, publish, retryMs, acceptMsMax, idleMsMax }),
+    listening({ inbox, task: alias, name: options.agent, signal: ctx.signal, publish, again, broker: place.broker, ...patience }),
     alias,
   );
 }
 
+function payloadOf(given: SendRequest, alias: ExternalId): Uint8Array {
+  const { configuration, ...rest } = given;
+  const { returnImmediately: _, taskPushNotificationConfig: __, ...wanted } = configuration ?? {};
+  const request: SendRequest = { ...rest, alias, ...(Object.keys(wanted).length === 0 ? {} : { configuration: wanted }) };
+  return new TextEncoder().encode(requestText(alias, WIRE.methods.stream ?? '', WIRE.encode('stream.request', request)));
+}
+
 /** What comes of a task that was sent before. */
-async function* subscribe({ inbox, options }: Linked, id: string, ctx: CallContext): AsyncGenerator<readonly Logged[]> {
+async function* subscribe(linked: Linked, id: TaskId, ctx: CallContext): AsyncGenerator<readonly Logged[]> {
+  const { inbox, options, place } = linked;
   const { idleMsMax = IDLE_MS_MAX } = options;
+  const again = async (): Promise<Word | undefined> => {
+    const task = await ask(linked, { method: 'tasks/get', id, ctx });
+    return task === undefined ? undefined : { event: { task: { ...task, id } }, isAnswer: isSettled(task) };
+  };
   const known = inbox.known(id);
   if (known !== undefined) yield [{ event: { task: known } }];
   if (known !== undefined && isSettled(known)) return;
-  yield* events(listening({ inbox, task: id, name: options.agent, signal: ctx.signal, idleMsMax }), id);
+  yield* events(listening({ inbox, task: id, name: options.agent, signal: ctx.signal, idleMsMax, again, broker: place.broker }), id);
 }
 
 async function* events(words: AsyncIterable<Word>, id: string): AsyncGenerator<readonly Logged[]> {
@@ -129,19 +135,6 @@ function underName(event: TaskEvent, id: string): TaskEvent {
 
 function isSettled({ status }: Task): boolean {
   return isTerminal(status.state) || isInterrupted(status.state);
-}
-
-export function propertiesFor({ self, options }: Linked, ctx: CallContext): Record<string, string> {
-  const { trail = { depth: 0, agents: [] }, userOf = (of: CallContext) => of.principal.id } = options;
-  const isAgent = self.kind === 'agent';
-  const user = userOf(ctx);
-  return {
-    clientId: self.id,
-    userId: user === '' ? DEFAULT_USER : user,
-    callDepth: String(trail.depth + (isAgent ? 1 : 0)),
-    ...(isAgent ? { delegating_agent_name: self.id, [TRAIL]: [...trail.agents, self.id].join(',') } : {}),
-    ...(ctx.trace === undefined ? {} : { traceparent: ctx.trace.traceparent }),
-  };
 }
 
 /** The answer to a cancel is the task as the agent then has it; SAM says it where the answer to the task goes. */

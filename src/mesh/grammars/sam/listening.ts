@@ -1,4 +1,5 @@
 import { A2AError } from '#protocol';
+import type { Broker } from '../../broker.ts';
 import type { Inbox, Word } from './inbox.ts';
 
 export interface Listening {
@@ -12,6 +13,9 @@ export interface Listening {
   readonly retryMs?: number;
   readonly acceptMsMax?: number;
   readonly idleMsMax: number;
+  readonly broker: Pick<Broker, 'onConnection'>;
+  /** The broker was away, and what was said meanwhile is lost: asks for it. A word that it has at once is returned. */
+  readonly again: () => Promise<Word | undefined>;
 }
 
 /**
@@ -27,9 +31,17 @@ export async function* listening(options: Listening): AsyncGenerator<Word> {
     wake = undefined;
     waiting?.();
   };
-  const stop = inbox.listen(task, (word) => {
+  const hear = (word: Word): void => {
     words.push(word);
     nudge();
+  };
+  const stop = inbox.listen(task, hear);
+  const askAgain = async (): Promise<void> => {
+    const word = await options.again().catch(() => undefined); // the broker is away once more, and will be back once more
+    if (word !== undefined) hear(word);
+  };
+  const stopWatching = options.broker.onConnection((isConnected) => {
+    if (isConnected && patience.isHeard) void askAgain();
   });
   signal.addEventListener('abort', nudge, { once: true });
   const patience = new Patience(options, nudge);
@@ -52,6 +64,7 @@ export async function* listening(options: Listening): AsyncGenerator<Word> {
   } finally {
     patience.end();
     stop();
+    stopWatching();
     signal.removeEventListener('abort', nudge);
   }
 }
@@ -62,7 +75,7 @@ class Patience {
   readonly #begunAt = performance.now();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #problem: string | undefined;
-  #isHeard = false;
+  isHeard = false;
 
   constructor(options: Listening, onOver: () => void) {
     this.#options = options;
@@ -85,7 +98,7 @@ class Patience {
 
   heard(): void {
     const { idleMsMax, name } = this.#options;
-    this.#isHeard = true;
+    this.isHeard = true;
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#fail(`${name} has said nothing for ${Math.round(idleMsMax / 1000)} s`), idleMsMax);
   }
@@ -100,7 +113,7 @@ class Patience {
 
   #again(): void {
     const { publish, retryMs = 0, acceptMsMax = 0, name } = this.#options;
-    if (this.#isHeard || publish === undefined) return;
+    if (this.isHeard || publish === undefined) return;
     if (performance.now() - this.#begunAt >= acceptMsMax) {
       this.#fail(`no agent ${name} on the mesh has taken the request within ${Math.round(acceptMsMax / 1000)} s`);
       return;
