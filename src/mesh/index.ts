@@ -35,3 +35,18 @@ export { samGrammar } from './grammars/sam/grammar.ts';
 export * from './grammars/sam/topics.ts';
 export { readTrail, userIn } from './grammars/sam/trail.ts';
 export { joinMesh, type Mesh, type MeshOptions } from './mesh.ts';
+export { type SwarmHandler, type SwarmOptions, swarmAgent } from './swarm/agent.ts';
+export {
+  type Directive,
+  isDirective,
+  type NewDirective,
+  readDirective,
+  SWARM_KINDS,
+  SWARM_PRIORITIES,
+  type SwarmKind,
+  type SwarmPriority,
+  writeDirective,
+} from './swarm/directive.ts';
+export { createSwarmNodes, SWARM_DEFAULTS, type SwarmNode, type SwarmNodes, type SwarmNodesOptions, type Topology } from './swarm/nodes.ts';
+export { registerSwarmHandler } from './swarm/register.ts';
+export { type Directing, type DirectiveAnswer, type OpenSwarmOptions, openSwarm, type Swarm, type SwarmPeer } from './swarm/swarm.ts';
