@@ -88,6 +88,12 @@ const NO_SUBSCRIBERS = 0x10;
 function brokerOver(client: MqttClient, options: MqttOptions): Broker {
   const subscriptions: Subscriptions = new Map();
   const unheard = new Set<number>();
+  // One ear at the client for all: there may be one for each call under way.
+  const listeners = new Set<(isConnected: boolean) => void>();
+  const tell = (isConnected: boolean): void => {
+    for (const listener of [...listeners]) listener(isConnected);
+  };
+  client.on('connect', () => tell(true)).on('close', () => tell(false));
   client.on('error', (cause) => options.onTrouble?.('the MQTT connection has a problem', cause));
   client.on('packetreceive', (packet) => {
     if (packet.cmd === 'puback' && packet.reasonCode === NO_SUBSCRIBERS && packet.messageId !== undefined) unheard.add(packet.messageId);
@@ -122,10 +128,8 @@ function brokerOver(client: MqttClient, options: MqttOptions): Broker {
     publish: (message) => publish(client, message, unheard),
     subscribe: (subscription) => subscribe(client, subscriptions, subscription),
     onConnection: (listener) => {
-      const up = (): void => listener(true);
-      const down = (): void => listener(false);
-      client.on('connect', up).on('close', down);
-      return () => client.off('connect', up).off('close', down);
+      listeners.add(listener);
+      return () => listeners.delete(listener);
     },
     close: async () => {
       await client.endAsync();
