@@ -131,10 +131,19 @@ function brokerOver(client: MqttClient, options: MqttOptions): Broker {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    close: async () => {
-      await client.endAsync();
-    },
+    close: () => closed(client),
   };
+}
+
+const CLOSE_MS = 2000;
+
+/** What is on its way gets a moment. mqtt.js would wait for ever for one that the broker does not take. */
+async function closed(client: MqttClient): Promise<void> {
+  const late = Promise.withResolvers<void>();
+  const timer = setTimeout(late.resolve, CLOSE_MS);
+  await Promise.race([client.endAsync(!client.connected), late.promise]);
+  clearTimeout(timer);
+  client.stream.destroy();
 }
 
 /** By the identifier each was made with. */

@@ -61,13 +61,11 @@ export function endsStream(event: TaskEvent): boolean {
 }
 
 function eventMessages({ event, seq }: Logged, agent: string, address: Address): readonly Outgoing[] {
-  const message = resultMessage(SPOKEN.encode('event', event), agent, address);
+  const plain = resultMessage(SPOKEN.encode('event', event), agent, address);
+  const message = seq === undefined ? plain : { ...plain, properties: { ...plain.properties, [SEQ]: String(seq) } };
+  if (address.artifacts === 'json' || event.artifactUpdate === undefined) return [message];
   const { payload: _, ...rest } = message;
-  if (address.artifacts === 'binary' && event.artifactUpdate !== undefined) {
-    const chunks = chunksOf(event.artifactUpdate, rest);
-    if (chunks !== undefined) return chunks;
-  }
-  return [seq === undefined ? message : { ...message, properties: { ...message.properties, [SEQ]: String(seq) } }];
+  return chunksOf(event.artifactUpdate, rest) ?? [message];
 }
 
 export function resultMessage(result: Json, agent: string, address: Address): Outgoing {

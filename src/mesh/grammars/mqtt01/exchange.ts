@@ -23,6 +23,8 @@ export interface Exchange {
   /** The task it is about: it goes to whoever has that. */
   readonly task?: string;
   readonly contextId?: string;
+  /** It makes the task. */
+  readonly isNew?: true;
 }
 
 const POOL = 'pool/';

@@ -72,6 +72,7 @@ async function* stream(linked: Linked, given: SendRequest, ctx: CallContext): As
     ctx,
     task: alias,
     ...(context === undefined ? {} : { contextId: context }),
+    ...(wanted === undefined ? { isNew: true } : {}),
   };
   yield* reading(linked, asked, () => ask(linked, { operation: 'get', request: { id: alias as string as Task['id'] }, ctx }));
 }

@@ -18,7 +18,7 @@ const SILENCE_MS_MAX = 600_000;
  */
 export async function* reading(linked: Linked, asked: Exchange, getTask: () => Promise<Task>): AsyncGenerator<readonly Logged[]> {
   const { options } = linked;
-  const sorting = new Sorting();
+  const sorting = new Sorting(asked);
   let hasBegun = false;
   let silentSince = performance.now();
   for await (const word of exchange(linked, asked)) {
@@ -57,10 +57,17 @@ async function looked(getTask: () => Promise<Task>): Promise<Task | undefined> {
 class Sorting {
   readonly #files = new Assembly();
   #first: string | undefined;
-  #last = 0;
+  #last: number | undefined;
+  #begin: number | undefined;
+  #hasGap = false;
 
+  constructor({ isNew }: Exchange) {
+    this.#last = isNew === true ? 0 : undefined;
+  }
+
+  /** Something is missing: a piece of a file, or an event that was overtaken and came too late, or not at all. */
   get isIncomplete(): boolean {
-    return this.#files.isIncomplete;
+    return this.#files.isIncomplete || this.#hasGap;
   }
 
   eventIn(word: Word, agent: string): TaskEvent | undefined {
@@ -69,14 +76,25 @@ class Sorting {
     // Events with numbers are known by them; without, the first answer is followed and a second is a repeat.
     if (seq === undefined && correlation !== this.#first) return undefined;
     if (error !== undefined) throw error;
+    const isRepeat = seq !== undefined && this.#isOld(seq);
     if (chunk !== undefined) {
       const artifactUpdate = this.#files.take(chunk);
       return artifactUpdate === undefined ? undefined : { artifactUpdate };
     }
-    if (seq !== undefined && seq <= this.#last) return undefined;
+    if (isRepeat) return undefined;
     const decoded = SPOKEN.decode('event', word.result, ENV);
     if (!decoded.ok) throw new A2AError('INVALID_AGENT_RESPONSE', `the answer of ${agent} can't be read`);
-    this.#last = seq ?? this.#last;
     return decoded.value;
+  }
+
+  /** Events of a log are counted without gaps; only where a later turn begins is not known. */
+  #isOld(seq: number): boolean {
+    const last = this.#last;
+    this.#begin ??= seq;
+    if (seq < this.#begin) this.#hasGap = true; // overtaken by the first that was heard
+    if (last !== undefined && seq <= last) return true;
+    if (last !== undefined && seq > last + 1) this.#hasGap = true;
+    this.#last = seq;
+    return false;
   }
 }
