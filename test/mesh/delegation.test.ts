@@ -20,8 +20,9 @@ const call = (agent: string, task_description: string) => ({ agent, task_descrip
 onRealBrokers('delegation, each peer a process of its own', (startBroker) => {
   const trio = async (env: Readonly<Record<string, string>> = {}) => {
     const broker = await startBroker();
-    const [script, echo] = await Promise.all([start(broker.url, ['script']), start(broker.url, ['echo'])]);
+    // First, so that it hears the others come.
     const orchestrator = await start(broker.url, [ORCHESTRATOR], { env });
+    const [script, echo] = await Promise.all([start(broker.url, ['script']), start(broker.url, ['echo'])]);
     await eventually(async () => {
       const probe = await send(orchestrator, JSON.stringify([call('echo', 'there?'), call('script', 'chunks=1')]));
       expect(resultsOf(probe).map(({ status }) => status)).toEqual(['completed', 'completed']);
