@@ -25,6 +25,8 @@ export async function connectMqtt(options: MqttOptions): Promise<Broker> {
     throw new BrokerError('MQTT needs the package mqtt, which is not installed', { hint: 'npm install mqtt', cause });
   });
   const client = mqtt.connect(options.url, clientOptions(options));
+  // Small packets go at once: with Nagle's algorithm each acknowledgement may wait 40 ms for the other side's.
+  client.on('connect', () => (client.stream as { setNoDelay?: (on: boolean) => void }).setNoDelay?.(true));
   await untilConnected(client, options);
   return brokerOver(client, options);
 }

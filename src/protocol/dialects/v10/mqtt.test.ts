@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest';
 import { A2AError } from '../../errors.ts';
+import { mqttError } from '../../mqtt-errors.ts';
 import { countedIds } from '../../ports.ts';
 import { DEFAULT_READ_LIMITS } from '../dialect.ts';
-import { mqtt01, mqttError } from './dialect.ts';
+import { mqtt01 } from './mqtt.ts';
 
 const env = { ids: countedIds(), limits: DEFAULT_READ_LIMITS };
 const TASK = '1f0c7b6e-6a53-4c0e-8b0f-0a4f6f8a2d11';

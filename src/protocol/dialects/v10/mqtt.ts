@@ -1,13 +1,14 @@
-import type { A2AError, ErrorKind } from '../../errors.ts';
-import { A2AError as Failure } from '../../errors.ts';
+import type { A2AError } from '../../errors.ts';
 import { dialectId, externalId, taskId } from '../../ids.ts';
 import type { Json } from '../../json.ts';
+import type { MqttErrorName } from '../../mqtt-errors.ts';
+import { MQTT_ERRORS, mqttError } from '../../mqtt-errors.ts';
 import type { Shape, Shapes } from '../../operations.ts';
 import type { SendRequest } from '../../requests.ts';
 import type { Decoded, Dialect, Loss, ReadEnv, WireError } from '../dialect.ts';
 import { DRAFT_LOSSES } from '../shared/losses.ts';
 import { isRaw } from '../shared/read.ts';
-import { v10 } from '../v10/dialect.ts';
+import { v10 } from './dialect.ts';
 
 /**
  * What A2A over MQTT 0.1 puts into its messages (reference/mqtt §4): A2A 1.0, but the requester names the task, in the place where 1.0 has the
@@ -30,29 +31,16 @@ const losses: readonly Loss[] = [
   ...DRAFT_LOSSES,
 ];
 
-/** `error.data.a2a_error` and the code that goes with it (reference/mqtt §10). The codes alone mean what they mean in A2A. */
-export type MqttErrorName = 'request_expired' | 'responder_unavailable' | 'transport_protocol_error';
-const BINDING_ERRORS: Readonly<Record<MqttErrorName, { readonly code: number; readonly kind: ErrorKind }>> = {
-  request_expired: { code: -32_003, kind: 'UNAVAILABLE' },
-  responder_unavailable: { code: -32_004, kind: 'UNAVAILABLE' },
-  transport_protocol_error: { code: -32_005, kind: 'INVALID_REQUEST' },
-};
-
-/** An error of the binding, not of A2A. */
-export function mqttError(name: MqttErrorName, message: string): A2AError {
-  return new Failure(BINDING_ERRORS[name].kind, message, { data: { a2a_error: name } });
-}
-
 function nameOf(data: unknown): MqttErrorName | undefined {
   const name = isRaw(data) ? data['a2a_error'] : undefined;
-  return typeof name === 'string' && Object.hasOwn(BINDING_ERRORS, name) ? (name as MqttErrorName) : undefined;
+  return typeof name === 'string' && Object.hasOwn(MQTT_ERRORS, name) ? (name as MqttErrorName) : undefined;
 }
 
 function writeError(error: A2AError): WireError {
   const isBusy = error.kind === 'UNAVAILABLE' || error.kind === 'RATE_LIMITED';
   const name = nameOf(error.details.data) ?? (isBusy ? 'responder_unavailable' : undefined);
   if (name === undefined) return v10.error.write(error);
-  return { code: BINDING_ERRORS[name].code, message: error.message, data: { a2a_error: name } };
+  return { code: MQTT_ERRORS[name].code, message: error.message, data: { a2a_error: name } };
 }
 
 function readError(raw: unknown): A2AError {
