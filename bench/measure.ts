@@ -59,6 +59,37 @@ export function quartiles(values: readonly number[], digits = 2): string {
   return `${middle} (${low}–${high})`;
 }
 
+/** Something measured once a round for each of several sides. */
+export type Rounds<Side extends string> = Readonly<Record<Side, readonly number[]>>;
+
+/** Each side once, and again, and again: what else the machine does falls on all of them. The first round warms up and is dropped. */
+export async function inTurns<Side extends string>(
+  sides: readonly Side[],
+  rounds: number,
+  measure: (side: Side) => Promise<number>,
+): Promise<Rounds<Side>> {
+  const measured = Object.fromEntries(sides.map((side) => [side, []])) as unknown as Record<Side, number[]>;
+  for (let round = -1; round < rounds; round += 1) {
+    for (const side of sides) {
+      const value = await measure(side);
+      if (round >= 0) measured[side].push(value);
+    }
+  }
+  return measured;
+}
+
+/** One side over another, round by round. */
+export function ratios<Side extends string>(measured: Rounds<Side>, side: Side, beside: Side): readonly number[] {
+  return measured[side].map((value, round) => value / (measured[beside][round] ?? Number.NaN));
+}
+
+export function percentile(values: readonly number[], share: number): number {
+  return quantile(
+    values.toSorted((a, b) => a - b),
+    share,
+  );
+}
+
 function quantile(sorted: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }

@@ -1,0 +1,46 @@
+/** One figure: what was measured, beside what, and the goal it is held against. */
+export interface Figure {
+  readonly what: string;
+  readonly value: string;
+  readonly beside: string;
+  readonly goal: string;
+}
+
+/** How much is measured. `quick` is for those who want to know whether it works; its figures say little. */
+export interface Sizes {
+  readonly rounds: number;
+  /** Of one side in one round. */
+  readonly ms: number;
+  readonly subscribers: number;
+  readonly subscriberRounds: number;
+  readonly streams: readonly number[];
+  readonly sdkStreams: readonly number[];
+  readonly listed: number;
+  readonly kept: { readonly tasks: number; readonly events: number };
+}
+
+export const FULL: Sizes = {
+  rounds: 11,
+  ms: 700,
+  subscribers: 10_000,
+  subscriberRounds: 3,
+  streams: [16_000, 64_000],
+  sdkStreams: [1000, 2000, 4000],
+  listed: 1_000_000,
+  kept: { tasks: 100_000, events: 10 },
+};
+
+export const QUICK: Sizes = {
+  rounds: 3,
+  ms: 300,
+  subscribers: 1000,
+  subscriberRounds: 1,
+  streams: [16_000],
+  sdkStreams: [1000],
+  listed: 60_000,
+  kept: { tasks: 5000, events: 10 },
+};
+
+export function count(value: number): string {
+  return Math.round(value).toLocaleString('en');
+}
