@@ -1,60 +1,116 @@
 import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { within } from './deadline.ts';
 
 /** A server under test, in a process of its own. */
 export interface Server {
   readonly url: string;
   /** From the start of the process to its `ready` line. */
   readonly readyMs: number;
+  readonly pid: number;
   residentBytes(): number;
   stop(): Promise<void>;
+  /** For one that may be too busy to hear that it should stop. */
+  kill(): void;
 }
+
+/** Where tasks are kept, and other flags of `parley serve`. */
+export type StoreFlags = readonly ['--memory', ...string[]] | readonly ['--data', string, ...string[]];
 
 const BUILT = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url));
+/** Ends the process when ours has gone, however that happened: by a kill -9 too. */
+const TIED = fileURLToPath(new URL('servers/tied.mjs', import.meta.url));
+const READY_MS_MAX = 30_000;
+const STOP_MS_MAX = 15_000;
+
+const running = new Set<ChildProcess>();
+const folders = new Set<string>();
+
+export interface ServeFlags {
+  /** For its Node, as `--cpu-prof`. */
+  readonly node?: readonly string[];
+  readonly serve?: readonly string[];
+}
 
 /** `parley serve` from the built package. */
-export function startParley(agents: readonly string[], store: '--memory' | readonly ['--data', string]): Promise<Server> {
-  const where = store === '--memory' ? [store] : store;
-  const flags = ['--port', '0', '--json', '--log', 'error', ...where];
-  return start([BUILT, 'serve', ...agents, ...flags]);
+export function startParley(
+  agents: string | readonly string[],
+  store: StoreFlags,
+  { node = [], serve = [] }: ServeFlags = {},
+): Promise<Server> {
+  const served = [agents].flat();
+  return start([...node, '--import', TIED, BUILT, 'serve', ...served, '--port', '0', '--json', '--log', 'error', ...store, ...serve]);
 }
 
+/** What stands beside it, from bench/servers. */
 export function startBeside(name: 'bare' | 'sdk'): Promise<Server> {
-  return start([fileURLToPath(new URL(`servers/${name}.ts`, import.meta.url))]);
+  return start(['--import', TIED, fileURLToPath(new URL(`servers/${name}.ts`, import.meta.url))]);
 }
 
+/** A folder that is gone when the run is over. */
 export function newFolder(): string {
-  return mkdtempSync(join(tmpdir(), 'parley-bench-'));
+  const folder = mkdtempSync(join(tmpdir(), 'parley-bench-'));
+  folders.add(folder);
+  return folder;
+}
+
+export function removeFolder(folder: string): void {
+  folders.delete(folder);
+  rmSync(folder, { recursive: true, force: true });
+}
+
+/** Leaves nothing behind: no process, no folder. For the end of the run, good or bad. */
+export function cleanUp(): void {
+  for (const child of running) child.kill('SIGKILL');
+  for (const folder of folders) removeFolder(folder);
 }
 
 async function start(args: readonly string[]): Promise<Server> {
   const began = performance.now();
-  const child = spawn(process.execPath, [...args], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const url = await readyUrl(child);
+  // The channel is what ties the child to us: it is closed by the system when we are gone.
+  const child = spawn(process.execPath, [...args], { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
+  running.add(child);
+  child.once('exit', () => running.delete(child));
+  child.unref();
+  child.channel?.unref();
+  const name = args.slice(-6).join(' ');
+  const url = await within(READY_MS_MAX, `the start of ${name}`, readyUrl(child, name));
   return {
     url,
     readyMs: performance.now() - began,
-    residentBytes: () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1] ?? 0) * 1024,
-    stop: () =>
-      new Promise((resolve) => {
-        child.once('exit', () => resolve());
-        child.kill('SIGTERM');
-      }),
+    pid: child.pid ?? 0,
+    residentBytes: () => residentBytes(child),
+    kill: () => void child.kill('SIGKILL'),
+    stop: () => within(STOP_MS_MAX, `the end of ${name}`, stop(child)),
   };
 }
 
-function readyUrl(child: ChildProcess): Promise<string> {
+function residentBytes({ pid }: ChildProcess): number {
+  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? Number.NaN) * 1024;
+}
+
+function stop(child: ChildProcess): Promise<void> {
+  return new Promise((resolve) => {
+    if (child.exitCode !== null || child.signalCode !== null) return resolve();
+    child.ref();
+    child.once('exit', () => resolve());
+    child.kill('SIGTERM');
+  });
+}
+
+function readyUrl(child: ChildProcess, name: string): Promise<string> {
   return new Promise((resolve, reject) => {
     let said = '';
     child.stdout?.on('data', (chunk: Buffer) => {
       said += chunk.toString('utf8');
-      const line = said.split('\n').find((text) => text.includes('"ready"'));
-      if (line !== undefined && said.includes('\n')) resolve(String(JSON.parse(line).url));
+      const line = said.split('\n').find((text) => text.includes('"ready"') && text.endsWith('}'));
+      if (line !== undefined) resolve(String(JSON.parse(line).url));
     });
-    child.once('exit', (code) => reject(new Error(`a server ended with ${code} before it was ready`)));
+    child.once('error', reject);
+    child.once('exit', (code) => reject(new Error(`${name} ended with ${code} before it was ready`)));
   });
 }

@@ -1,54 +1,129 @@
+import type { Socket } from 'node:net';
 import { connect } from 'node:net';
+import { within } from './deadline.ts';
 
-/**
- * A client that costs little: raw sockets, one request under way on each, answers told by their length. What it saves goes to
- * the server, which shares the machine with it.
- */
-export async function requestsPerSecond(
-  url: string,
-  bodies: () => string,
-  options: { readonly connections: number; readonly ms: number },
-): Promise<number> {
-  const { hostname, port, pathname } = new URL(url);
-  const until = performance.now() + options.ms;
-  const head = (body: string): string =>
-    `POST ${pathname} HTTP/1.1\r\nHost: ${hostname}:${port}\r\nContent-Type: application/json\r\nA2A-Version: 1.0\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
-  const counts = await Promise.all(
-    Array.from({ length: options.connections }, () => oneConnection(Number(port), () => head(bodies()), until)),
-  );
-  return counts.reduce((sum, count) => sum + count, 0) / (options.ms / 1000);
+export interface Load {
+  readonly url: string;
+  /** A request's body, with `ID_PLACE` where each one's own id goes. */
+  readonly body: string;
+  /** `A2A-Version`, if the dialect has one. */
+  readonly version?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly connections: number;
+  readonly ms: number;
 }
 
-function oneConnection(port: number, next: () => string, until: number): Promise<number> {
+/** As many characters as an id takes, so that no request has to be put together anew. */
+export const ID_PLACE = 'id-000000000000';
+const DIGITS = 12;
+
+let sent = 0;
+
+/** Another one every time, of the length of `ID_PLACE`. */
+export function nextId(): string {
+  sent += 1;
+  return `id-${String(sent).padStart(DIGITS, '0')}`;
+}
+
+/**
+ * A client that costs little: raw sockets, one request under way on each, bytes made beforehand, answers told by their length. What it
+ * saves goes to the server, which shares the machine with it.
+ */
+export async function requestsPerSecond({ url, body, version: named, headers = {}, connections, ms }: Load): Promise<number> {
+  const { hostname, port, pathname } = new URL(url);
+  const version = named === undefined ? '' : `A2A-Version: ${named}\r\n`;
+  const more = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  const head = `POST ${pathname} HTTP/1.1\r\nHost: ${hostname}:${port}\r\nContent-Type: application/json\r\n${version}${more.join('')}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n`;
+  const sockets: Socket[] = [];
+  const began = performance.now();
+  const callers = Array.from({ length: connections }, () => {
+    const socket = connect({ port: Number(port), host: '127.0.0.1', noDelay: true });
+    sockets.push(socket);
+    return callUntil(socket, Buffer.from(head + body), began + ms);
+  });
+  try {
+    const counts = await within(ms + 10_000, `${connections} connections to ${url}`, Promise.all(callers));
+    return counts.reduce((sum, count) => sum + count, 0) / ((performance.now() - began) / 1000);
+  } finally {
+    for (const socket of sockets) socket.destroy();
+  }
+}
+
+function callUntil(socket: Socket, request: Buffer, until: number): Promise<number> {
+  const place = request.indexOf(ID_PLACE) + ID_PLACE.length - DIGITS;
+  const next = (): void => {
+    sent += 1;
+    for (let at = place + DIGITS - 1, left = sent; at >= place; at -= 1, left = Math.floor(left / 10)) request[at] = 0x30 + (left % 10);
+    socket.write(Buffer.from(request)); // a copy: the last one may not have been sent yet
+  };
   return new Promise((resolve, reject) => {
     let done = 0;
-    let missing = -1;
-    let gathered: Buffer = Buffer.alloc(0);
-    const socket = connect({ port, host: '127.0.0.1', noDelay: true });
-    socket.on('connect', () => socket.write(next()));
-    socket.on('error', reject);
+    let gathered: Buffer | undefined;
+    socket.once('connect', next);
+    socket.once('error', reject);
+    socket.once('close', () => reject(new Error('the server closed a connection')));
     socket.on('data', (chunk: Buffer) => {
-      gathered = gathered.length === 0 ? chunk : Buffer.concat([gathered, chunk]);
-      if (missing < 0) missing = lengthOf(gathered);
-      if (missing < 0 || gathered.length < missing) return;
-      if (done === 0 && gathered.includes('"error"')) return reject(new Error(gathered.toString('utf8')));
+      const answer = gathered === undefined ? chunk : Buffer.concat([gathered, chunk]);
+      gathered = answer;
+      const length = lengthOf(answer);
+      if (Number.isNaN(length)) return reject(new Error(`an answer without its length: ${answer.toString('utf8')}`));
+      if (length === undefined || answer.length < length) return;
+      gathered = undefined;
+      if (!isWell(answer)) return reject(new Error(answer.toString('utf8')));
       done += 1;
-      missing = -1;
-      gathered = Buffer.alloc(0);
-      if (performance.now() < until) socket.write(next());
-      else {
-        socket.destroy();
-        resolve(done);
-      }
+      if (performance.now() < until) next();
+      else resolve(done);
     });
   });
 }
 
-/** Bytes of the whole answer, head and body; -1 while the head is not complete. */
-function lengthOf(answer: Buffer): number {
-  const end = answer.indexOf('\r\n\r\n');
-  if (end < 0) return -1;
-  const length = /content-length: (\d+)/i.exec(answer.subarray(0, end).toString('latin1'))?.[1];
-  if (length === undefined) throw new Error('an answer without its length');
-  return end + 4 + Number(length);
+export interface Caller {
+  get(path: string): Promise<{ readonly ms: number; readonly body: string }>;
+  close(): void;
+}
+
+/** One connection that asks, waits, and says how long that took: what `fetch` adds to a millisecond is not measured along. */
+export async function openCaller(url: string): Promise<Caller> {
+  const { host, port } = new URL(url);
+  const socket = connect({ port: Number(port), host: '127.0.0.1', noDelay: true });
+  await new Promise((resolve, reject) => socket.once('connect', resolve).once('error', reject));
+  const get: Caller['get'] = (path) =>
+    new Promise((resolve, reject) => {
+      const began = performance.now();
+      const pieces: Buffer[] = [];
+      let [length, seen]: [number | undefined, number] = [undefined, 0];
+      const take = (piece: Buffer): void => {
+        pieces.push(piece);
+        seen += piece.length;
+        length ??= lengthOf(Buffer.concat(pieces));
+        if (length === undefined || seen < length) return;
+        const ms = performance.now() - began;
+        socket.off('data', take).off('close', reject);
+        const answer = Buffer.concat(pieces).toString('utf8');
+        resolve({ ms, body: answer.slice(answer.indexOf('\r\n\r\n') + BLANK.length) });
+      };
+      socket.on('data', take).once('close', reject);
+      socket.write(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+    });
+  return { get, close: () => socket.destroy() };
+}
+
+const OK = Buffer.from('HTTP/1.1 200');
+const ERROR = Buffer.from('"error"');
+const LENGTH = Buffer.from('Content-Length: ');
+const BLANK = Buffer.from('\r\n\r\n');
+
+function isWell(answer: Buffer): boolean {
+  return answer.compare(OK, 0, OK.length, 0, OK.length) === 0 && !answer.includes(ERROR);
+}
+
+/** Bytes of the whole answer, head and body; undefined while the head is not complete, NaN if it does not say. */
+function lengthOf(answer: Buffer): number | undefined {
+  const end = answer.indexOf(BLANK);
+  if (end === -1) return undefined;
+  const at = answer.indexOf(LENGTH);
+  if (at === -1 || at > end) return Number.NaN;
+  let length = 0;
+  for (let digit = at + LENGTH.length; answer[digit] !== 0x0d; digit += 1) length = length * 10 + (answer[digit] as number) - 0x30;
+  return end + BLANK.length + length;
 }

@@ -1,77 +1,114 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
-import type { CodecRow } from './codec.ts';
+import { cleanUp } from './children.ts';
 import { benchCodecs } from './codec.ts';
-import type { Figure } from './server.ts';
-import { benchDialects, benchSends, benchStart, benchStreams } from './server.ts';
+import { within } from './deadline.ts';
+import { benchClient } from './figures/client.ts';
+import type { Figure, Sizes } from './figures/figure.ts';
+import { FULL, QUICK } from './figures/figure.ts';
+import { benchGate } from './figures/gate.ts';
+import { benchLists } from './figures/lists.ts';
+import { benchMesh } from './figures/mesh.ts';
+import { benchDialects, benchSends } from './figures/sends.ts';
+import { benchStart } from './figures/start.ts';
+import { benchStreams } from './figures/streams.ts';
+import { benchSubscribers } from './figures/subscribers.ts';
+import { codecTable, figureTable, machine, writeSection } from './report.ts';
 
-/**
- * What is measured: the codecs, or what `--only codec,sends,dialects,streams,start` names; `--write` puts the tables
- * into docs/benchmarks.md. bench/engine.ts and bench/store.ts look deeper into one room.
- */
+type Measuring = (sizes: Sizes) => Promise<readonly Figure[]>;
+
+/** By the section of docs/benchmarks.md that they are written to. */
+const SECTIONS: Readonly<Record<string, Readonly<Record<string, Measuring>>>> = {
+  server: {
+    sends: benchSends,
+    dialects: benchDialects,
+    streams: benchStreams,
+    subscribers: benchSubscribers,
+    lists: benchLists,
+    start: benchStart,
+  },
+  client: { client: benchClient },
+  gate: { gate: benchGate },
+  mesh: { mesh: benchMesh },
+};
+const NAMES = ['codec', ...Object.values(SECTIONS).flatMap((section) => Object.keys(section))];
+const USAGE = `npm run bench -- [--only NAME,…] [--quick] [--write] [--json]
+
+  --only    some of: ${NAMES.join(', ')} (default: all)
+  --quick   a small form, to see that everything runs; its figures say little
+  --rounds  rounds of each comparison
+  --write   puts the tables into docs/benchmarks.md
+  --json    one line of JSON a figure
+
+Server figures need the built package: npm run build`;
+
+const FIGURE_MS_MAX = 240_000;
+
 const { values } = parseArgs({
   options: {
     rounds: { type: 'string' },
-    ms: { type: 'string' },
     only: { type: 'string' },
-    write: { type: 'boolean' },
-    json: { type: 'boolean' },
+    quick: { type: 'boolean', default: false },
+    write: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
   },
 });
-const rounds = Number(values.rounds ?? 11);
-const ms = Number(values.ms ?? 1500);
-const only = (values.only ?? 'codec').split(',');
 
-if (only.includes('codec')) {
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1));
+process.once('exit', cleanUp);
+await main();
+process.exit();
+
+async function main(): Promise<void> {
+  const only = values.only?.split(',') ?? NAMES;
+  const unknown = only.filter((name) => !NAMES.includes(name));
+  if (values.help || unknown.length > 0) {
+    console.error(unknown.length > 0 ? `nothing is called ${unknown.join(', ')}\n\n${USAGE}` : USAGE);
+    process.exitCode = unknown.length > 0 ? 2 : 0;
+    return;
+  }
+  const sizes = sizesOf();
+  if (only.includes('codec')) codecs(sizes);
+  for (const [section, figures] of Object.entries(SECTIONS)) {
+    const measured: Figure[] = [];
+    for (const [name, measure] of Object.entries(figures).filter(([each]) => only.includes(each))) {
+      const found = await attempt(name, within(FIGURE_MS_MAX, name, measure(sizes)));
+      print(found);
+      measured.push(...found);
+    }
+    if (values.write && measured.length > 0) writeSection(section, `${figureTable(measured)}\n\n${machine(sizes.rounds)}`);
+  }
+}
+
+function sizesOf(): Sizes {
+  const sizes = values.quick ? QUICK : FULL;
+  const rounds = Number(values.rounds ?? sizes.rounds);
+  if (!Number.isInteger(rounds) || rounds < 1) throw new TypeError('--rounds takes a number from 1');
+  return { ...sizes, rounds };
+}
+
+function codecs({ rounds }: Sizes): void {
   const rows = benchCodecs(rounds * 15);
-  if (values.json === true) for (const row of rows) console.log(JSON.stringify(row));
-  else console.log(table(rows));
-  if (values.write === true) writeSection('codec', `${table(rows)}\n\n${machine()}`);
-}
-const figures = [
-  ...(only.includes('sends') ? await benchSends(rounds, ms) : []),
-  ...(only.includes('dialects') ? await benchDialects(rounds, ms) : []),
-  ...(only.includes('streams') ? await benchStreams(rounds) : []),
-  ...(only.includes('start') ? await benchStart(rounds) : []),
-];
-if (figures.length > 0) {
-  if (values.json === true) for (const figure of figures) console.log(JSON.stringify(figure));
-  else console.log(figureTable(figures));
-  if (values.write === true) writeSection('server', `${figureTable(figures)}\n\n${machine()}`);
+  if (values.json) for (const row of rows) console.log(JSON.stringify(row));
+  else console.log(`${codecTable(rows)}\n`);
+  if (values.write) writeSection('codec', `${codecTable(rows)}\n\n${machine(rounds)}`);
 }
 
-function figureTable(all: readonly Figure[]): string {
-  const lines = all.map(({ what, value, beside, goal }) => `| ${what} | ${value} | ${beside} | ${goal} |`);
-  return ['| work | measured | beside it | goal |', '|---|---|---|---|', ...lines].join('\n');
+/** One that fails does not take the others with it, but the run has failed. */
+async function attempt(name: string, measuring: Promise<readonly Figure[]>): Promise<readonly Figure[]> {
+  try {
+    return await measuring;
+  } catch (thrown) {
+    process.exitCode = 1;
+    const why = thrown instanceof Error ? thrown.message : String(thrown);
+    console.error(`${name}: ${why}`);
+    return [{ what: name, value: 'could not be measured', beside: why.split('\n')[0] ?? '', goal: '' }];
+  } finally {
+    cleanUp();
+  }
 }
 
-function table(all: readonly CodecRow[]): string {
-  const works = [...new Set(all.map((row) => row.work))];
-  const base = new Map(all.filter((row) => row.dialect === 'v10').map((row) => [row.work, row.ratio]));
-  const cell = (row: CodecRow | undefined): string => {
-    if (row === undefined) return 'not in the dialect';
-    const beside = row.ratio / (base.get(row.work) ?? row.ratio);
-    return `${row.ratio.toFixed(2)} (${row.spread[0].toFixed(2)}–${row.spread[1].toFixed(2)}), ${beside.toFixed(2)} × v10`;
-  };
-  const lines = [...new Set(all.map((row) => row.dialect))].map((dialect) => {
-    const cells = works.map((work) => cell(all.find((row) => row.dialect === dialect && row.work === work)));
-    return `| \`${dialect}\` | ${cells.join(' | ')} |`;
-  });
-  return [`| dialect | ${works.join(' | ')} |`, `|---|${works.map(() => '---').join('|')}|`, ...lines].join('\n');
-}
-
-function machine(): string {
-  const [first] = cpus();
-  return `Node ${process.version}, ${cpus().length} cores (${first?.model.trim() ?? 'unknown'}), ${rounds} rounds in turns, median (quartiles).`;
-}
-
-function writeSection(name: string, text: string): void {
-  const file = new URL('../docs/benchmarks.md', import.meta.url);
-  const [open, close] = [`<!-- ${name} -->`, `<!-- /${name} -->`];
-  const page = readFileSync(file, 'utf8');
-  const [head, rest] = page.split(open);
-  const tail = rest?.split(close)[1];
-  if (head === undefined || tail === undefined) throw new Error(`docs/benchmarks.md has no section ${name}`);
-  writeFileSync(file, `${head}${open}\n${text}\n${close}${tail}`);
+function print(figures: readonly Figure[]): void {
+  if (values.json) for (const figure of figures) console.log(JSON.stringify(figure));
+  else console.log(`${figureTable(figures)}\n`);
 }

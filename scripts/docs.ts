@@ -1,15 +1,28 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { CLIENT_ERRORS } from '#client';
 import { DEFAULT_ENGINE_LIMITS } from '#engine';
 import type { Dialect, ErrorKind, Loss, Operation } from '#protocol';
 import { A2AError, DIALECTS, ERRORS, GRPC_STATUS, OPERATIONS } from '#protocol';
 import type { Key } from '#server';
 import { KEYS, ROUTES } from '#server';
+import { OUR_CLIENT, THEIR_CLIENT } from '../test/interop/matrix.ts';
 
 /**
  * Fills the generated parts of docs/: what stands between `<!-- generated: NAME -->` and `<!-- /generated -->`. With --check
  * it only says which pages are stale.
  */
-const SECTIONS: Readonly<Record<string, () => string>> = { dialects, methods, losses, traits, errors, limits, config, routes };
+const SECTIONS: Readonly<Record<string, () => string>> = {
+  dialects,
+  methods,
+  losses,
+  traits,
+  errors,
+  limits,
+  config,
+  routes,
+  clientErrors,
+  interop,
+};
 const FOLDER = new URL('../docs/', import.meta.url);
 const check = process.argv.includes('--check');
 let stale = 0;
@@ -178,4 +191,27 @@ function routes(): string {
 
 function code(text: string | undefined): string {
   return text === undefined ? '' : `\`${text}\``;
+}
+
+function clientErrors(): string {
+  return table(
+    ['kind', 'when'],
+    Object.entries(CLIENT_ERRORS).map(([kind, when]) => [`\`${kind}\``, when]),
+  );
+}
+
+/** What `test/interop` proves, row by row: its tests are made of the same data. */
+function interop(): string {
+  const rows = (side: string, faces: typeof OUR_CLIENT): readonly (readonly string[])[] =>
+    faces.map(({ sdk, version, binding, proven, except }) => [
+      side,
+      `@a2a-js/sdk ${sdk}`,
+      `${version} ${binding}`,
+      proven.join(', '),
+      except ?? '',
+    ]);
+  return table(
+    ['who calls', 'the other side', 'over', 'proven', 'not, and why'],
+    [...rows('our client, their server', OUR_CLIENT), ...rows('their client, our server', THEIR_CLIENT)],
+  );
 }

@@ -1,4 +1,4 @@
-import type { CallContext, Dialect, Mutable, Registry, Seq, TraceContext } from '#protocol';
+import type { CallContext, Dialect, Mutable, Operation, Registry, Seq, TraceContext } from '#protocol';
 import { A2AError, isA2AError } from '#protocol';
 import { DEFAULT_BODY_LIMITS, parseJson } from './body.ts';
 import type { Asked } from './exchange.ts';
@@ -21,21 +21,26 @@ export interface Visit {
 const NO_QUERY: Visit['query'] = new URLSearchParams();
 
 export function readVisit(asked: Asked, options: ServeOptions): Visit {
+  const visit = glanceAt(asked, options);
+  if (visit.fixed === undefined && visit.query.has('dialect')) {
+    const known = registryOf(options)
+      .all.map((each) => each.id)
+      .join(', ');
+    throw new A2AError('INVALID_REQUEST', `unknown dialect; known: ${known}`, { field: 'dialect' });
+  }
+  return visit;
+}
+
+/** The same for a refusal that is about something else: a `?dialect=` that there is not is overlooked. */
+export function glanceAt(asked: Asked, options: ServeOptions): Visit {
   const query = asked.query === '' ? NO_QUERY : new URLSearchParams(asked.query);
   const named = options.dialect === undefined ? query.get('dialect') : null;
   return {
     path: pathBelow(asked.path, options.basePath ?? ''),
     query,
     version: (asked.header('a2a-version') ?? query.get('A2A-Version') ?? '').trim() || undefined,
-    fixed: named === null ? options.dialect : namedDialect(named, registryOf(options)),
+    fixed: named === null ? options.dialect : registryOf(options).byId(named),
   };
-}
-
-function namedDialect(id: string, registry: Registry): Dialect {
-  const dialect = registry.byId(id);
-  if (dialect !== undefined) return dialect;
-  const known = registry.all.map((each) => each.id).join(', ');
-  throw new A2AError('INVALID_REQUEST', `unknown dialect; known: ${known}`, { field: 'dialect' });
 }
 
 const ZERO_VERSIONS: readonly string[] = ['0.1', '0.2', '0.3'];
@@ -71,27 +76,32 @@ function supportedVersions(registry: Registry): readonly string[] {
 export interface Calling {
   readonly dialect: Dialect;
   readonly caller: Caller;
+  readonly operation?: Operation;
 }
+
+const NO_EXTENSIONS: readonly string[] = [];
 
 /** The dialect's own header; the other one, because clients between two versions send either. */
 function extensionsOf(asked: Asked, dialect: Dialect): readonly string[] {
   const own = dialect.traits.extensionsHeader;
   const header =
     (own === undefined ? undefined : asked.header(own.toLowerCase())) ?? asked.header('a2a-extensions') ?? asked.header('x-a2a-extensions');
-  if (header === undefined) return [];
+  if (header === undefined) return NO_EXTENSIONS;
   const uris = header.split(',').map((uri) => uri.trim());
   return [...new Set(uris.filter((uri) => uri !== ''))];
 }
 
-export function contextOf(asked: Asked, { dialect, caller }: Calling, signal: AbortSignal): CallContext {
-  const { principal, tenant } = caller;
+export function contextOf(asked: Asked, { dialect, caller, operation }: Calling, signal: AbortSignal): CallContext {
+  const { principal, tenant, request } = caller;
   const ctx: Mutable<CallContext> = { principal, dialect: dialect.id, extensions: extensionsOf(asked, dialect), signal };
   if (tenant !== undefined) ctx.tenant = tenant;
+  if (request !== undefined) ctx.request = request;
   const idempotencyKey = asked.header('idempotency-key');
   if (idempotencyKey !== undefined && idempotencyKey !== '') ctx.idempotencyKey = idempotencyKey;
   const trace = traceOf(asked);
   if (trace !== undefined) ctx.trace = trace;
-  if (asked.onDelivered !== undefined) ctx.onDelivered = (mark) => asked.onDelivered?.(mark);
+  // Only sends have answers whose delivery matters; what a subscriber holds, thousands hold.
+  if (asked.onDelivered !== undefined && operation !== 'subscribe') ctx.onDelivered = (mark) => asked.onDelivered?.(mark);
   return ctx;
 }
 
@@ -133,8 +143,11 @@ export function answerHeaders(dialect: Dialect, activated: readonly string[]): R
 }
 
 export function errorHeaders(error: A2AError): Record<string, string> {
-  const { retryAfterMs } = error.details;
-  return retryAfterMs === undefined ? {} : { 'Retry-After': String(Math.ceil(retryAfterMs / 1000)) };
+  const { retryAfterMs, challenge } = error.details;
+  const headers: Record<string, string> = {};
+  if (retryAfterMs !== undefined) headers['Retry-After'] = String(Math.ceil(retryAfterMs / 1000));
+  if (challenge !== undefined) headers['WWW-Authenticate'] = challenge;
+  return headers;
 }
 
 /** Writes an error; one with details that can't be written (too deep, a cycle) is told without them. */

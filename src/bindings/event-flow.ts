@@ -1,12 +1,13 @@
 import type { Frame, Logged, StreamWriter, Task, TaskEvent, TaskId } from '#protocol';
 import type { OpenStream } from './dispatch.ts';
-import type { Answer, Asked, Outflow } from './exchange.ts';
+import type { Answer, Outflow } from './exchange.ts';
+import type { Silent } from './keep-alive.ts';
+import { joinRound, leaveRound } from './keep-alive.ts';
 import { EVENT_STREAM, encodeFrames, encodeRetry, KEEP_ALIVE, RESET } from './sse.ts';
 
 /** What a binding adds to the events of a stream. */
 export interface EventWire {
   readonly writer: StreamWriter;
-  readonly headers: Record<string, string>;
   readonly keepAliveMs: number;
   /** How soon a client that lost the stream should come back; absent: as its own default has it. */
   readonly retryMs: number | undefined;
@@ -22,39 +23,39 @@ export interface EventWire {
   ended(): void;
 }
 
-export function eventAnswer(events: OpenStream, wire: EventWire): Answer {
+export function eventAnswer(events: OpenStream, wire: EventWire, headers: Record<string, string>): Answer {
   return {
     status: 200,
-    headers: { ...wire.headers, 'Content-Type': EVENT_STREAM, 'Cache-Control': 'no-cache', 'X-Accel-Buffering': 'no' },
+    headers: { ...headers, 'Content-Type': EVENT_STREAM, 'Cache-Control': 'no-cache', 'X-Accel-Buffering': 'no' },
     body: new EventFlow(events, wire),
   };
 }
 
 /** About as much as is handed to a socket at once: what a reader who has stopped reading costs. */
 const PIECE_CHARS = 65_536;
-/** A timer that is set for longer goes off at once. */
-const TIMER_MS_MAX = 0x7fffffff;
 /** Events that are written between two looks at the size. */
 const STEP = 16;
+const NONE: readonly Logged[] = [];
 
 /** Takes a batch when its reader has room for it, and makes a few large pieces of it. */
-class EventFlow implements Outflow {
+class EventFlow implements Outflow, Silent {
   readonly #rest: OpenStream['rest'];
   readonly #wire: EventWire;
   #first: OpenStream['first'] | undefined;
-  #timer: ReturnType<typeof setInterval> | undefined;
   #task: TaskId | undefined;
   /** What of a batch has not been written yet. */
-  #batch: readonly Logged[] = [];
+  #batch = NONE;
   #at = 0;
   #prefix: string;
   /** Resolves the reader's wait. */
   #wake: ((text: string | undefined) => void) | undefined;
-  /** The next piece is being made. */
-  #isPulling = false;
   /** It was made while nobody waited for it. */
   #ready: string | undefined;
-  #isQuiet = true;
+  #listener: ((flow: Outflow) => void) | undefined;
+  /** The next piece is being made. */
+  #isPulling = false;
+  #isQuiet = false;
+  #isInRound = false;
   #isOver = false;
   #isClosed = false;
   #isWhole = false;
@@ -71,13 +72,15 @@ class EventFlow implements Outflow {
   }
 
   next(): Promise<string | undefined> {
+    if (this.#ready === undefined && !this.#isOver && !this.#isPulling) {
+      this.#joinRound();
+      this.#pull();
+    }
     if (this.#ready !== undefined) return Promise.resolve(this.#take());
-    if (this.#isOver) {
+    if (this.#isClosed || (this.#isOver && !this.#isPulling)) {
       this.#close();
       return Promise.resolve(undefined);
     }
-    this.#timer ??= this.#keepAlive();
-    if (!this.#isPulling) void this.#pull();
     return new Promise((resolve) => {
       this.#wake = resolve;
     });
@@ -95,15 +98,21 @@ class EventFlow implements Outflow {
     else this.#say(text);
   }
 
+  onEnd(listener: (flow: Outflow) => void): void {
+    this.#listener = listener;
+  }
+
   /** Twice as often as needed, so that the silence is never longer than said; and nothing while the last one lies unread. */
-  #keepAlive(): ReturnType<typeof setInterval> | undefined {
-    const { keepAliveMs } = this.#wire;
-    if (keepAliveMs <= 0 || keepAliveMs > TIMER_MS_MAX) return undefined;
-    return setInterval(() => {
-      const isDue = this.#wake !== undefined && this.#isQuiet;
-      if (isDue) this.#say(KEEP_ALIVE);
-      this.#isQuiet = !isDue;
-    }, keepAliveMs / 2);
+  tick(): void {
+    const isDue = this.#wake !== undefined && this.#isQuiet;
+    if (isDue) this.#say(KEEP_ALIVE);
+    this.#isQuiet = !isDue;
+  }
+
+  #joinRound(): void {
+    if (this.#isInRound) return;
+    this.#isInRound = true;
+    joinRound(this, this.#wire.keepAliveMs);
   }
 
   #say(text: string | undefined): void {
@@ -118,12 +127,74 @@ class EventFlow implements Outflow {
     return text;
   }
 
-  async #pull(): Promise<void> {
+  /** Makes the next text to write: of what is left of the batch, or of the next one. A batch can be one that the dialect has no frames for. */
+  #pull(): void {
+    let text: string;
+    try {
+      text = this.#write();
+    } catch (thrown) {
+      this.#fail(thrown);
+      return;
+    }
+    if (text === '') this.#fetch();
+    else this.#offer(text);
+  }
+
+  #fetch(): void {
     this.#isPulling = true;
-    const text = await this.#make();
+    const first = this.#first;
+    this.#first = undefined;
+    if (first !== undefined) this.#arrive(first);
+    else
+      this.#rest.next().then(
+        (next) => this.#arrive(next),
+        (thrown: unknown) => this.#fail(thrown),
+      );
+  }
+
+  #arrive({ done, value }: IteratorResult<readonly Logged[], unknown>): void {
     this.#isPulling = false;
-    this.#isQuiet = false;
     if (this.#isClosed) return; // the caller left while we waited
+    if (done === true) {
+      void this.#finishWhole();
+      return;
+    }
+    this.#batch = value;
+    this.#at = 0;
+    this.#noteTask(value);
+    this.#pull();
+  }
+
+  /** Undone in between only where the dialect wants the task as it stands at the end. */
+  async #finishWhole(): Promise<void> {
+    this.#isOver = true;
+    this.#isWhole = true;
+    try {
+      const { writer } = this.#wire;
+      if (this.#task === undefined) return this.#offer(encodeFrames(writer.end(undefined)));
+      this.#isPulling = true;
+      const task = await this.#wire.taskAtEnd(this.#task);
+      this.#isPulling = false;
+      this.#offer(encodeFrames(writer.end(task)));
+    } catch (thrown) {
+      this.#fail(thrown);
+    }
+  }
+
+  #fail(thrown: unknown): void {
+    this.#isPulling = false;
+    this.#isOver = true;
+    if (this.#isClosed) return;
+    this.#letGo(); // it may be the writer that failed, and the service still at work
+    this.#offer(encodeFrames([this.#wire.errorFrame(thrown)]));
+  }
+
+  /** Empty only at the end. */
+  #offer(made: string): void {
+    this.#isQuiet = false;
+    if (this.#isClosed) return;
+    const text = this.#prefix + made;
+    this.#prefix = '';
     if (text === '') {
       this.#close();
       this.#say(undefined);
@@ -131,65 +202,31 @@ class EventFlow implements Outflow {
     else this.#say(text);
   }
 
-  /** The next text to write. Empty only at the end: a batch can be one that the dialect has no frames for. */
-  async #make(): Promise<string> {
-    try {
-      for (;;) {
-        if (this.#at === this.#batch.length && !(await this.#fetch())) {
-          this.#isOver = true;
-          this.#isWhole = true;
-          return this.#taken() + encodeFrames(this.#wire.writer.end(await this.#taskAtEnd()));
-        }
-        const text = this.#write();
-        if (text !== '') return this.#taken() + text;
-      }
-    } catch (thrown) {
-      this.#isOver = true;
-      this.#letGo(); // it may be the writer that failed, and the service still at work
-      return this.#taken() + encodeFrames([this.#wire.errorFrame(thrown)]);
-    }
-  }
-
-  async #fetch(): Promise<boolean> {
-    const { done, value } = this.#first ?? (await this.#rest.next());
-    this.#first = undefined;
-    if (done === true) return false;
-    this.#batch = value;
-    this.#at = 0;
-    this.#noteTask(value);
-    return true;
-  }
-
-  /** As much of the batch as makes a piece. */
+  /** As much of the batch as makes a piece; what is written is let go of. */
   #write(): string {
+    const batch = this.#batch;
     const { writer } = this.#wire;
-    if (this.#at === 0 && this.#batch.length <= STEP) {
-      this.#at = this.#batch.length;
-      return encodeFrames(writer.frames(this.#batch));
-    }
     let text = '';
-    while (this.#at < this.#batch.length && text.length < PIECE_CHARS) {
-      const end = Math.min(this.#at + STEP, this.#batch.length);
-      text += encodeFrames(writer.frames(this.#batch.slice(this.#at, end)));
+    if (this.#at === 0 && batch.length <= STEP) {
+      this.#at = batch.length;
+      text = batch.length === 0 ? '' : framesOf(writer, batch);
+    }
+    while (this.#at < batch.length && text.length < PIECE_CHARS) {
+      const end = Math.min(this.#at + STEP, batch.length);
+      text += encodeFrames(writer.frames(batch.slice(this.#at, end)));
       this.#at = end;
     }
+    if (this.#at === batch.length) {
+      this.#batch = NONE;
+      this.#at = 0;
+    }
     return text;
-  }
-
-  #taken(): string {
-    const prefix = this.#prefix;
-    this.#prefix = '';
-    return prefix;
   }
 
   #noteTask(batch: readonly Logged[]): void {
     if (this.#wire.writer.endsWithTask !== true) return;
     const last = batch.at(-1);
     if (last !== undefined) this.#task = taskOf(last.event) ?? this.#task;
-  }
-
-  async #taskAtEnd(): Promise<Task | undefined> {
-    return this.#task === undefined ? undefined : await this.#wire.taskAtEnd(this.#task);
   }
 
   #leave(): void {
@@ -214,28 +251,26 @@ class EventFlow implements Outflow {
     this.#isOver = true;
     if (this.#isClosed) return;
     this.#isClosed = true;
-    clearInterval(this.#timer);
-    this.#batch = [];
+    leaveRound(this, this.#wire.keepAliveMs);
+    this.#batch = NONE;
     this.#at = 0;
     this.#wire.ended();
+    this.#listener?.(this);
   }
+}
+
+/** The last batch of each writer that many streams share, and its text: thousands who read one task hear the same words. */
+const written = new WeakMap<StreamWriter, { readonly batch: readonly Logged[]; readonly text: string }>();
+
+function framesOf(writer: StreamWriter, batch: readonly Logged[]): string {
+  if (writer.isShared !== true) return encodeFrames(writer.frames(batch));
+  const known = written.get(writer);
+  if (known?.batch === batch) return known.text;
+  const text = encodeFrames(writer.frames(batch));
+  written.set(writer, { batch, text });
+  return text;
 }
 
 function taskOf(event: TaskEvent): TaskId | undefined {
   return event.task?.id ?? event.statusUpdate?.taskId ?? event.artifactUpdate?.taskId;
-}
-
-/** One signal for a call whose answer is a stream: it fires when the request is aborted or the answer is cancelled. */
-export interface Leaving {
-  readonly signal: AbortSignal;
-  leave(): void;
-  forget(): void;
-}
-
-export function leavingOf({ signal }: Asked): Leaving {
-  const controller = new AbortController();
-  const leave = (): void => controller.abort(signal.reason);
-  if (signal.aborted) leave();
-  else signal.addEventListener('abort', leave, { once: true });
-  return { signal: controller.signal, leave, forget: () => signal.removeEventListener('abort', leave) };
 }

@@ -12,14 +12,33 @@ export interface Asked {
   readonly path: string;
   /** What follows the question mark; empty if nothing does. */
   readonly query: string;
+  /** Where it came from, as far as the host knows. */
+  readonly peer?: Peer | undefined;
   /** Fires when the caller has left. */
   readonly signal: AbortSignal;
   /** By its name in lower case. */
   header(name: string): string | undefined;
   /** The whole body. Fails with PAYLOAD_TOO_LARGE as soon as that is known. */
   body(bytesMax: number): Promise<Uint8Array>;
+  /** Ends `signal` from this side, where a host has made it for this request alone. */
+  leave?(): void;
   /** As in `CallContext`: a host that can tell when its answer has gone out gives this. */
   onDelivered?(mark: () => void): void;
+}
+
+/** The other end of the connection. */
+export interface Peer {
+  /** Its address; behind a proxy that is trusted, the one that the proxy names. */
+  readonly address?: string | undefined;
+  /** What it has proven by a certificate that our authority has signed. */
+  readonly certificate?: PeerCertificate | undefined;
+}
+
+export interface PeerCertificate {
+  /** Subject alternative names with their kind, as `URI:spiffe://example.org/agent`. */
+  readonly names: readonly string[];
+  /** SHA-256 of the certificate in base64url, as `cnf` of RFC 8705 has it. */
+  readonly thumbprint: string;
 }
 
 /** What is answered to it. */
@@ -39,6 +58,21 @@ export interface Outflow {
   finish(text: string): void;
   /** It came to its own end. */
   readonly isWhole: boolean;
+  /** Called once when it is over, whoever ended it. */
+  onEnd(listener: (flow: Outflow) => void): void;
+}
+
+/** Answers a `Request` by whatever answers an `Asked`. */
+export async function respondTo(request: Request, answer: (asked: Asked) => Promise<Answer>): Promise<Response> {
+  const marks: (() => void)[] = [];
+  const { status, headers, body } = await answer({ ...askedOf(request), onDelivered: (mark) => void marks.push(mark) });
+  const [delivered] = marks;
+  if (body !== null && typeof body !== 'string') return new Response(streamOf(body, delivered), { status, headers });
+  if (body === null || delivered === undefined) return new Response(body, { status, headers });
+  return new Response(streamOf(once(body), delivered), {
+    status,
+    headers: { ...headers, 'Content-Length': String(utf8.encode(body).length) },
+  });
 }
 
 export function askedOf(request: Request): Asked {
@@ -57,22 +91,39 @@ export function askedOf(request: Request): Asked {
   };
 }
 
-export function responseOf({ status, headers, body }: Answer): Response {
-  return new Response(body === null || typeof body === 'string' ? body : streamOf(body), { status, headers });
-}
-
 const utf8 = new TextEncoder();
 
-function streamOf(flow: Outflow): ReadableStream<Uint8Array> {
+type Flow = Pick<Outflow, 'next' | 'cancel' | 'isWhole'>;
+
+/** Who comes for more has passed on what it got; who is told that nobody reads any more cancels instead. */
+function streamOf(flow: Flow, delivered?: () => void): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>(
     {
       pull: async (controller) => {
         const text = await flow.next();
-        if (text === undefined) controller.close();
-        else controller.enqueue(utf8.encode(text));
+        if (text !== undefined) {
+          controller.enqueue(utf8.encode(text));
+          return;
+        }
+        controller.close();
+        if (flow.isWhole) delivered?.();
       },
       cancel: () => flow.cancel(),
     },
     { highWaterMark: 0 },
   );
+}
+
+/** All of it at once. */
+function once(text: string): Flow {
+  let rest: string | undefined = text;
+  return {
+    next: async () => {
+      const taken = rest;
+      rest = undefined;
+      return taken;
+    },
+    cancel: () => {},
+    isWhole: true,
+  };
 }

@@ -1,4 +1,4 @@
-import type { CallContext, Logged, StreamReader } from '#protocol';
+import type { CallContext, Logged, StreamReader, TaskEvent } from '#protocol';
 import { A2AError, isA2AError } from '#protocol';
 import { CutOff } from './failures.ts';
 import { isMediaType } from './media.ts';
@@ -64,11 +64,13 @@ function gather(frames: readonly SseEvent[], incoming: Incoming): Gathering {
 function take(frame: SseEvent, { reader, unwrap }: Incoming, batch: Logged[]): void {
   const read = reader.read(unwrap(frameJson(frame.data), frame.event));
   if (!read.ok) throw unreadable(read);
+  const { value } = read;
   const place = seqFrom(frame.id);
-  read.value.forEach((event, at) => {
+  for (let at = 0; at < value.length; at += 1) {
+    const event = value[at] as TaskEvent;
     // Of several events only the last has the frame's place: after it, all of them have been seen.
-    batch.push(place !== undefined && at === read.value.length - 1 ? { seq: place, event } : { event });
-  });
+    batch.push(place !== undefined && at === value.length - 1 ? { seq: place, event } : { event });
+  }
 }
 
 function frameJson(data: string): unknown {

@@ -11,10 +11,10 @@
 export * from './body.ts';
 export { requestOf } from './dispatch.ts';
 export { writeSafely } from './door.ts';
-export { type Answer, type Asked, askedOf, type Outflow, responseOf } from './exchange.ts';
+export { type Answer, type Asked, askedOf, type Outflow, type Peer, type PeerCertificate, respondTo } from './exchange.ts';
 export * from './failures.ts';
 export { jsonRpcLink } from './jsonrpc/link.ts';
-export { answerJsonRpc, serveJsonRpc } from './jsonrpc/serve.ts';
+export { answerJsonRpc, refuseJsonRpc, serveJsonRpc } from './jsonrpc/serve.ts';
 export {
   errorText,
   isObject,
@@ -33,5 +33,8 @@ export { refusalBody } from './openai/write.ts';
 export type { Caller, ServeOptions } from './options.ts';
 export { type LinkHeaders, type LinkOptions, serviceOver, unsupported, type Wire } from './outward.ts';
 export { restLink } from './rest/link.ts';
-export { answerRest, hasRestRoute, serveRest } from './rest/serve.ts';
+export { answerRest, hasRestRoute, refuseRest, serveRest } from './rest/serve.ts';
 export * from './sse.ts';
+export { type StdioLink, stdioLink } from './stdio/link.ts';
+export { type StdioOptions, serveStdio } from './stdio/serve.ts';
+export type { Channel } from './stdio/wire.ts';

@@ -3,7 +3,7 @@ import { countedIds, createRegistry, DEFAULT_READ_LIMITS, DIALECTS, LOCAL_PRINCI
 import type { Asked } from './exchange.ts';
 
 /** Who is calling, as the gate found out. What the headers say besides is read by the binding. */
-export type Caller = Pick<CallContext, 'principal' | 'tenant'>;
+export type Caller = Pick<CallContext, 'principal' | 'tenant' | 'request'>;
 
 /** How a binding serves. Everything has a default that is right for a node on loopback. */
 export interface ServeOptions {

@@ -28,6 +28,8 @@ export interface LinkOptions {
   readonly url: string;
   readonly dialect: Dialect;
   readonly fetch: Fetch;
+  /** The platform's own fetch, where nobody wants to see the request: saves making one. */
+  readonly direct?: (url: string, init: RequestInit) => Promise<Response>;
   /** Sent with every request: credentials, routing. */
   readonly headers?: LinkHeaders | ((ctx: CallContext) => LinkHeaders | Promise<LinkHeaders>);
   readonly ids?: Ids;
@@ -109,18 +111,26 @@ export interface Outward {
  */
 export async function send({ url, ...init }: Outward, options: LinkOptions, ctx: CallContext): Promise<Response> {
   if (ctx.signal.aborted) throw aborted(ctx);
-  const late = new AbortController();
-  const timer = options.timeoutMs === undefined ? undefined : setTimeout(() => late.abort(), options.timeoutMs);
+  // One controller by hand: a composite signal costs as much as the rest of the call's preparation.
+  const ended = new AbortController();
+  const leave = (): void => ended.abort(ctx.signal.reason);
+  ctx.signal.addEventListener('abort', leave, { once: true });
+  let isLate = false;
+  const late = (): void => {
+    isLate = true;
+    ended.abort();
+  };
+  const timer = options.timeoutMs === undefined ? undefined : setTimeout(late, options.timeoutMs);
   try {
-    const signal = timer === undefined ? ctx.signal : AbortSignal.any([ctx.signal, late.signal]);
-    return await options.fetch(new Request(url, { ...init, signal, redirect: 'manual' }));
+    const all: RequestInit = { ...init, signal: ended.signal, redirect: 'manual' };
+    return await (options.direct === undefined ? options.fetch(new Request(url, all)) : options.direct(url, all));
   } catch (cause) {
     if (ctx.signal.aborted) throw aborted(ctx);
-    if (late.signal.aborted)
-      throw new A2AError('UNAVAILABLE', `no answer within ${options.timeoutMs} ms`, { cause: new Silence(String(cause)) });
+    if (isLate) throw new A2AError('UNAVAILABLE', `no answer within ${options.timeoutMs} ms`, { cause: new Silence(String(cause)) });
     throw isA2AError(cause) ? cause : new A2AError('UNAVAILABLE', 'the agent could not be reached', { cause });
   } finally {
     clearTimeout(timer);
+    ctx.signal.removeEventListener('abort', leave);
   }
 }
 

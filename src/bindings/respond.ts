@@ -9,14 +9,19 @@ import type {
   ReadEnv,
   StreamOperation,
   StreamWriter,
+  Task,
+  TaskId,
   UnaryOperation,
 } from '#protocol';
 import { isStreamOperation } from '#protocol';
 import type { Call, OpenStream } from './dispatch.ts';
 import { answerUnary, openStream, requestOf } from './dispatch.ts';
 import { answerHeaders, contextOf, resumeAfter, toPeer } from './door.ts';
-import { eventAnswer, leavingOf } from './event-flow.ts';
+import type { EventWire } from './event-flow.ts';
+import { eventAnswer } from './event-flow.ts';
 import type { Answer, Asked } from './exchange.ts';
+import type { Leaving } from './leaving.ts';
+import { leavingOf } from './leaving.ts';
 import type { Caller, ServeOptions } from './options.ts';
 import { DEFAULT_KEEP_ALIVE_MS } from './options.ts';
 
@@ -58,26 +63,70 @@ async function unary(arrival: Arrival, uncalled: Uncalled<UnaryOperation>, wrapp
 }
 
 async function stream(arrival: Arrival, uncalled: Uncalled<StreamOperation>, wrapping: Wrapping): Promise<Answer> {
-  const { asked, service, options } = arrival;
+  const { asked, service } = arrival;
   const leaving = leavingOf(asked);
   const ctx = contextOf(asked, arrival, leaving.signal);
   try {
     const writer = wrapping.openStream();
     const events = await openStream(resumed({ ...uncalled, ctx }, asked), service);
-    return eventAnswer(events, {
-      writer,
-      headers: headersFor(arrival, ctx),
-      keepAliveMs: options.keepAliveMs ?? DEFAULT_KEEP_ALIVE_MS,
-      retryMs: options.retryMs,
-      isReset: uncalled.operation === 'subscribe' && isReset(asked, events),
-      errorFrame: (thrown) => wrapping.errorFrame(toPeer(thrown, options)),
-      taskAtEnd: (id) => service.get({ id }, ctx).catch(() => undefined),
-      left: leaving.leave,
-      ended: leaving.forget,
-    });
+    const isReset = uncalled.operation === 'subscribe' && wasReset(asked, events);
+    return eventAnswer(events, new Wire(arrival, { writer, wrapping, leaving, ctx, isReset }), headersFor(arrival, ctx));
   } catch (thrown) {
     leaving.forget();
     throw thrown;
+  }
+}
+
+interface WireParts {
+  readonly writer: StreamWriter;
+  readonly wrapping: Wrapping;
+  readonly leaving: Leaving;
+  readonly ctx: CallContext;
+  readonly isReset: boolean;
+}
+
+/** A class, because thousands of streams wait at a time and a function each for what it may have to do yet is most of what they hold. */
+class Wire implements EventWire {
+  readonly writer: StreamWriter;
+  readonly isReset: boolean;
+  readonly #service: A2AService;
+  readonly #options: ServeOptions;
+  readonly #wrapping: Wrapping;
+  readonly #leaving: Leaving;
+  readonly #ctx: CallContext;
+
+  constructor({ service, options }: Arrival, { writer, wrapping, leaving, ctx, isReset }: WireParts) {
+    this.writer = writer;
+    this.isReset = isReset;
+    this.#service = service;
+    this.#options = options;
+    this.#wrapping = wrapping;
+    this.#leaving = leaving;
+    this.#ctx = ctx;
+  }
+
+  get keepAliveMs(): number {
+    return this.#options.keepAliveMs ?? DEFAULT_KEEP_ALIVE_MS;
+  }
+
+  get retryMs(): number | undefined {
+    return this.#options.retryMs;
+  }
+
+  errorFrame(thrown: unknown): Frame {
+    return this.#wrapping.errorFrame(toPeer(thrown, this.#options));
+  }
+
+  taskAtEnd(id: TaskId): Promise<Task | undefined> {
+    return this.#service.get({ id }, this.#ctx).catch(() => undefined);
+  }
+
+  left(): void {
+    this.#leaving.leave();
+  }
+
+  ended(): void {
+    this.#leaving.forget();
   }
 }
 
@@ -87,7 +136,7 @@ function resumed(call: Call<StreamOperation>, asked: Asked): Call<StreamOperatio
 }
 
 /** It asked to go on from a place, and gets something else: a place that is none of ours, or not any more (reference/faults H3). */
-function isReset(asked: Asked, { first }: OpenStream): boolean {
+function wasReset(asked: Asked, { first }: OpenStream): boolean {
   const wanted = asked.header('last-event-id');
   return wanted !== undefined && first.done !== true && first.value[0]?.seq !== undefined && first.value[0].seq !== resumeAfter(asked);
 }

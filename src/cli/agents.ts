@@ -6,29 +6,28 @@ import { suggest } from '#server';
 import { defaultExportOf } from '../server/adapters/config-file.ts';
 import type { FoundAgent } from '../server/adapters/node-settings.ts';
 import { CliError } from './command.ts';
-
-/** Coding CLIs that will be agents by their names. */
-const CODING = ['claude', 'codex', 'gemini', 'copilot', 'opencode', 'qwen', 'cursor'];
+import { codingAgent, codingNames } from './running.ts';
 
 /** An AGENT of the command line or of the configuration. */
 export async function findAgent(given: string | AgentLike, settings: Settings): Promise<FoundAgent> {
   if (typeof given !== 'string') return { agent: given, source: given.card.name };
   const builtIn = builtInAgents.get(given);
   if (builtIn !== undefined) return { agent: builtIn.create(), source: given };
-  if (/\.[cm]?[jt]s$/.test(given)) return fromModule(given);
-  if (settings.remoteAgents[given] !== undefined || /^https?:\/\//.test(given)) {
-    const { proxied } = await import('./bridges/proxied.ts');
-    return await proxied(given, settings);
-  }
-  if (CODING.includes(given)) throw notYet(`serving ${given}, or another coding CLI, is not built yet`);
   if (given.startsWith('mcp:')) {
     const { mcpServed } = await import('./bridges/mcp-served.ts');
     return await mcpServed(given);
   }
-  const known = [...builtInAgents.keys()];
+  if (/\.[cm]?[jt]s$/.test(given) && !/^https?:/.test(given)) return fromModule(given);
+  if (settings.remoteAgents[given] !== undefined || /^https?:\/\//.test(given)) {
+    const { proxied } = await import('./bridges/proxied.ts');
+    return await proxied(given, settings);
+  }
+  const coding = codingAgent(given, settings);
+  if (coding !== undefined) return coding;
+  const known = [...builtInAgents.keys(), ...codingNames(settings)];
   const near = suggest(given, known);
   throw new CliError(`there is no agent ${given}${near === undefined ? '' : `; did you mean ${near}?`}`, {
-    hint: `agents: ${known.join(', ')}, a .ts or .js file that default-exports defineAgent({…}), an address, or mcp:COMMAND`,
+    hint: `agents: ${[...builtInAgents.keys()].join(', ')}, a coding CLI (parley agents lists them), a .ts or .js file, an address, mcp:COMMAND, or -- COMMAND`,
     exit: 2,
   });
 }
@@ -45,8 +44,4 @@ async function fromModule(given: string): Promise<FoundAgent> {
 
 function isAgent(value: unknown): value is AgentLike {
   return typeof value === 'object' && value !== null && 'card' in value && ('run' in value || 'service' in value);
-}
-
-function notYet(reason: string): CliError {
-  return new CliError(reason, { hint: `built in: ${[...builtInAgents.keys()].join(', ')}; or a .ts or .js file`, exit: 2 });
 }

@@ -63,7 +63,7 @@ async function run(args: readonly string[]): Promise<number> {
 
 async function toolsFor(flags: OwnFlags): Promise<readonly AgentTool[]> {
   const config = flags.one('config');
-  const settings = await settingsFor({ settings: new Map(), config, json: false });
+  const settings = await settingsFor({ settings: new Map(), config, json: false, stdio: false });
   const tokenEnv = flags.one('token-env');
   const reachFlags = { headers: flags.many('header'), ...(tokenEnv === undefined ? {} : { tokenEnv }) };
   const naming = namingIn(flags.one('naming'));

@@ -5,6 +5,7 @@ import { DEFAULT_PORT } from '../server/adapters/node.ts';
 import { rotateKeys } from '../server/adapters/node-keys.ts';
 import type { Command } from './command.ts';
 import { CliError } from './command.ts';
+import { localToken } from './local-token.ts';
 import type { OperatorApi } from './operator.ts';
 import { operatorApi } from './operator.ts';
 
@@ -21,7 +22,7 @@ Usage: parley push ls [OPTIONS]              Queues of webhooks: what is waiting
 
 Options:
   --url URL      The node. (http://127.0.0.1:${DEFAULT_PORT}, or the port in PORT)
-  --token TOKEN  What the node knows you by; also PARLEY_TOKEN.
+  --token TOKEN  What the node knows you by; also PARLEY_TOKEN. On loopback: this machine's own.
   --data DIR     For rotate: the folder of the node.
   --json         Print JSON, one delivery a line.
 
@@ -78,7 +79,7 @@ async function run(args: readonly string[]): Promise<number> {
     });
   }
   const url = flags.url ?? `http://127.0.0.1:${process.env['PORT'] ?? DEFAULT_PORT}`;
-  return action(operatorApi(url, flags.token ?? process.env['PARLEY_TOKEN']), ids, flags);
+  return action(operatorApi(url, flags.token ?? process.env['PARLEY_TOKEN'] ?? localToken(url)), ids, flags);
 }
 
 function parsed(args: readonly string[]): { readonly flags: Flags; readonly positionals: readonly string[] } {

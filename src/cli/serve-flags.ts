@@ -8,6 +8,8 @@ export interface ServeFlags {
   readonly settings: ReadonlyMap<string, string | readonly string[] | boolean>;
   readonly config: string | undefined;
   readonly json: boolean;
+  /** On standard input and output, in place of a socket. */
+  readonly stdio: boolean;
 }
 
 const FLAGGED: readonly (Key & { readonly flag: string })[] = KEYS.flatMap((key) =>
@@ -27,6 +29,7 @@ export function parseServeFlags(args: readonly string[]): ServeFlags {
     limit: { type: 'string' as const, multiple: true },
     config: { type: 'string' as const },
     json: { type: 'boolean' as const },
+    stdio: { type: 'boolean' as const },
   };
   const { values, positionals } = parsed(args, { ...options, ...more });
   const settings = new Map<string, string | readonly string[] | boolean>();
@@ -40,7 +43,8 @@ export function parseServeFlags(args: readonly string[]): ServeFlags {
     throw new CliError('--memory and --data exclude each other', { hint: 'give one of them', exit: 2 });
   }
   const { config } = values;
-  return { settings, config: typeof config === 'string' ? config : undefined, json: values['json'] === true };
+  const isSet = (name: string): boolean => values[name] === true;
+  return { settings, config: typeof config === 'string' ? config : undefined, json: isSet('json'), stdio: isSet('stdio') };
 }
 
 type Values = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
@@ -85,6 +89,7 @@ function listOf(value: string | boolean | readonly string[] | undefined): readon
 const BESIDES: readonly (readonly [string, string])[] = [
   ['--limit NAME=VALUE', 'A limit, as bodyBytesMax=2097152; docs/config.md lists them.'],
   ['--config FILE', 'The configuration file. (parley.config.ts or .json in this folder)'],
+  ['--stdio', 'Speak JSON-RPC, a line each, on standard input and output, with the parent process alone.'],
   ['--json', 'Print JSON lines, first {"event":"ready","url":…,"agents":[…]}.'],
 ];
 
@@ -104,20 +109,35 @@ function isEmpty({ default: value }: Key): boolean {
   return Array.isArray(value) && value.length === 0;
 }
 
+const WORDS: Readonly<Record<string, string>> = {
+  url: 'URL',
+  data: 'DIR',
+  host: 'ADDRESS',
+  allowedHosts: 'NAME',
+  allowedOrigins: 'ORIGIN',
+  allowedTargets: 'TARGET',
+  authFolder: 'DIR',
+  mesh: 'BROKER',
+  namespace: 'NAME',
+  meshScopes: 'SCOPE',
+  artifacts: 'DIR',
+  trustedProxies: 'ADDRESS',
+  socket: 'PATH',
+  'tls.cert': 'FILE',
+  'tls.key': 'FILE',
+  'tls.ca': 'FILE',
+  'tls.clients': 'NAME',
+  'tls.scopes': 'SCOPE',
+  'jwt.issuer': 'URL',
+  'jwt.audience': 'NAME',
+  'jwt.algorithms': 'NAME',
+  'jwt.jwksUrl': 'URL',
+  'jwt.tenantClaim': 'CLAIM',
+  'jwt.scopes': 'SCOPE',
+};
+
 function wordFor({ name, type }: Key): string {
   if (type.kind === 'number') return 'N';
   if (type.kind === 'text' && type.oneOf !== undefined) return type.oneOf.join('|');
-  return (
-    {
-      url: 'URL',
-      data: 'DIR',
-      host: 'ADDRESS',
-      allowedHosts: 'NAME',
-      allowedOrigins: 'ORIGIN',
-      allowedTargets: 'TARGET',
-      mesh: 'BROKER',
-      namespace: 'NAME',
-      artifacts: 'DIR',
-    }[name] ?? 'TEXT'
-  );
+  return WORDS[name] ?? 'TEXT';
 }

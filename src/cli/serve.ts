@@ -1,33 +1,41 @@
-import type { AgentLike, McpMount, Settings } from '#server';
+import type { AgentLike, Log, McpMount, Settings } from '#server';
 import { ConfigError, resolveConfig } from '#server';
 import { loadConfigFile } from '../server/adapters/config-file.ts';
-import type { Served } from '../server/adapters/node.ts';
-import type { Configured, FoundAgent } from '../server/adapters/node-settings.ts';
+import type { NodeToken } from '../server/adapters/node-secrets.ts';
+import type { Configured, FoundAgent, ServedConfigured } from '../server/adapters/node-settings.ts';
 import { logFor } from '../server/adapters/node-settings.ts';
+import { serveOnStdio } from '../server/adapters/node-stdio.ts';
 import { findAgent } from './agents.ts';
 import type { Command } from './command.ts';
 import { CliError } from './command.ts';
 import { serveOnMesh } from './mesh/serving.ts';
+import { commandAgent } from './running.ts';
 import { flagLines, parseServeFlags } from './serve-flags.ts';
+import { boundYoungHeap } from './young-heap.ts';
 
 export const serveCommand: Command = {
   name: 'serve',
   help: `parley serve: a node with agents, on this machine.
 
-Usage: parley serve [AGENT…] [OPTIONS]
+Usage: parley serve [AGENT…] [OPTIONS] [-- COMMAND ARG…]
 
-AGENT is a built-in name (demo, echo, script, conformance), a .ts or .js file that default-exports defineAgent({…}), the address of an
-agent elsewhere or its name in a2a.remoteAgents (docs/proxy.md), or mcp:COMMAND for the tools of an MCP server (docs/mcp.md). The first
-is the root agent; every one is also at /agents/{name}/. Without any, demo is served.
+AGENT is a built-in name (demo, echo, script, conformance), a coding CLI (claude, codex, gemini, …: parley agents lists them), a .ts or .js
+file that default-exports defineAgent({…}), the address of an agent elsewhere or its name in a2a.remoteAgents (docs/proxy.md), or
+mcp:COMMAND for the tools of an MCP server (docs/mcp.md); COMMAND is any program. The first is the root agent; every one is also at
+/agents/{name}/. Without any, demo is served.
 
 Options:
 ${flagLines().join('\n')}
 
 A flag wins over the environment (PARLEY_*, PORT), that over the file, that over the default. Logs go to standard error.
+On loopback an agent that runs no commands is open to this machine; whatever else is served asks its callers who they are. Keys for
+them are made by parley keys create NAME. docs/security.md has the whole of it.
 SIGTERM and Ctrl-C let what runs end, within 10 seconds, and exit with 0.
 
 Example:
   parley serve ./agent.ts --port 8080
+  parley serve claude --rule allow:read
+  parley serve --approve-pattern '[y/N]' -- ./deploy.sh {prompt}
 
 Exit codes: 0 stopped as asked, 1 could not serve, 2 wrong call.
 `,
@@ -37,21 +45,53 @@ Exit codes: 0 stopped as asked, 1 could not serve, 2 wrong call.
 export type FindAgent = (given: string | AgentLike, settings: Settings) => Promise<FoundAgent>;
 
 /** Serves until a signal comes. What an AGENT is, `find` knows: other commands serve other things in the same way. */
-export async function serveAgents(args: readonly string[], find: FindAgent): Promise<number> {
-  const flags = parseServeFlags(args);
+export async function serveAgents(args: readonly string[], find: FindAgent, more: Pick<Configured, 'signer'> = {}): Promise<number> {
+  const mark = args.indexOf('--');
+  const flags = parseServeFlags(mark === -1 ? args : args.slice(0, mark));
+  boundYoungHeap();
   const settings = await settingsFor(flags);
-  const found = await Promise.all(settings.agents.map((given) => find(given, settings)));
+  const command = mark === -1 ? undefined : args.slice(mark + 1);
+  const found = await foundAgents(settings, { find, command, isAlone: !flags.settings.has('agents') });
   const log = logFor(settings);
+  if (settings.run.approveAll) log.warn('DANGEROUS: every permission is granted without asking (--approve-all, AGENT_FORCE)');
+  if (flags.stdio) return await serveOnPipes(found, settings, log);
   const broken = Promise.withResolvers<number>();
-  const served = await startServing(found, settings, { log, onBroken: () => broken.resolve(1), mcp: mountMcp });
+  const served = await startServing(found, settings, { log, onBroken: () => broken.resolve(1), mcp: mountMcp, ...more });
   const stopped = untilSignal(); // before anybody hears that we are ready: a signal that follows at once must be heard too
   say(flags.json, served, settings);
   const code = await Promise.race([stopped.then(() => 0), broken.promise]);
   if (code !== 0) log.error('the store has failed; stopping, so that a restart can recover what is on disk');
   if (flags.json) process.stdout.write('{"event":"stopping"}\n');
   await served.close();
+  await Promise.all(found.map(({ agent }) => letGo(agent)));
   if (flags.json) process.stdout.write('{"event":"stopped"}\n');
   return code;
+}
+
+/** Until the parent closes our input, or asks us to end. */
+async function serveOnPipes(found: readonly FoundAgent[], settings: Settings, log: Log): Promise<number> {
+  const stopping = new AbortController();
+  void untilSignal().then(() => stopping.abort());
+  await serveOnStdio(found, settings, { log, signal: stopping.signal });
+  return 0;
+}
+
+interface Given {
+  readonly find: FindAgent;
+  readonly command: readonly string[] | undefined;
+  /** No agent was named beside the command. */
+  readonly isAlone: boolean;
+}
+
+async function foundAgents(settings: Settings, { find, command, isAlone }: Given): Promise<readonly FoundAgent[]> {
+  const named = command !== undefined && isAlone ? [] : settings.agents;
+  const found = await Promise.all(named.map((given) => find(given, settings)));
+  return command === undefined ? found : [...found, commandAgent(command, settings)];
+}
+
+/** What an agent keeps open besides (a program, a connection) would keep this process. */
+async function letGo(agent: AgentLike): Promise<void> {
+  if (Symbol.asyncDispose in agent) await (agent as unknown as AsyncDisposable)[Symbol.asyncDispose]();
 }
 
 /** Loaded with the first request: most nodes never hear of MCP. */
@@ -75,7 +115,7 @@ export async function settingsFor({ settings, config }: ReturnType<typeof parseS
   }
 }
 
-export async function startServing(found: readonly FoundAgent[], settings: Settings, configured: Configured): Promise<Served> {
+export async function startServing(found: readonly FoundAgent[], settings: Settings, configured: Configured): Promise<ServedConfigured> {
   try {
     return await serveOnMesh(found, settings, configured);
   } catch (thrown) {
@@ -88,26 +128,41 @@ export async function startServing(found: readonly FoundAgent[], settings: Setti
   }
 }
 
-function say(json: boolean, { url, handler }: Served, settings: Settings): void {
+function say(json: boolean, served: ServedConfigured, settings: Settings): void {
+  const { url, handler, token, isOpen } = served;
   const names = handler.agents.map(({ name }) => name);
   if (json) {
-    process.stdout.write(`${JSON.stringify({ event: 'ready', url, agents: names })}\n`);
+    const auth = isOpen ? {} : { auth: true, ...(token === undefined ? {} : { tokenFile: token.path }) };
+    process.stdout.write(`${JSON.stringify({ event: 'ready', url, agents: names, ...auth })}\n`);
     return;
   }
-  const hello = '{"message":{"messageId":"1","role":"ROLE_USER","parts":[{"text":"hello"}]}}';
   process.stdout.write(
-    [
-      `Parley serves ${names.join(', ')} at ${settings.url ?? url}`,
-      '',
-      'Try, in another terminal:',
-      `  curl ${url}/.well-known/agent-card.json`,
-      `  curl ${url}/message:send -H 'Content-Type: application/json' -d '${hello}'`,
-      `  curl -N ${url}/message:stream -H 'Content-Type: application/json' -d '${hello}'`,
-      '',
-      'Stop with Ctrl-C.',
-      '',
-    ].join('\n'),
+    `Parley serves ${names.join(', ')} at ${settings.url ?? url}\n\n${tokenWords(token)}${tryWords(served, settings)}Stop with Ctrl-C.\n`,
   );
+}
+
+/** The one time that it is shown: from then on it is read from its file. */
+function tokenWords(token: NodeToken | undefined): string {
+  if (token === undefined) return '';
+  const made = token.isNew ? `A token was made for this machine. It is shown only now:\n  ${token.token}\n` : '';
+  return `${made}Callers need the token in ${token.path}, which parley’s own commands read by themselves.\n\n`;
+}
+
+function tryWords({ url, token, isOpen }: ServedConfigured, settings: Settings): string {
+  const hello = '{"message":{"messageId":"1","role":"ROLE_USER","parts":[{"text":"hello"}]}}';
+  const { socket, tls } = settings;
+  const base = socket === undefined ? url : 'http://localhost';
+  const curl = `curl${socket === undefined ? '' : ` --unix-socket ${socket}`}${tls.cert === undefined ? '' : ` --cacert ${tls.cert}`}`;
+  const credential = token === undefined ? '$KEY' : `$(cat ${token.path})`;
+  const auth = isOpen ? '' : ` -H "Authorization: Bearer ${credential}"`;
+  return [
+    'Try, in another terminal:',
+    `  ${curl} ${base}/.well-known/agent-card.json`,
+    `  ${curl} ${base}/message:send${auth} -H 'Content-Type: application/json' -d '${hello}'`,
+    `  ${curl} -N ${base}/message:stream${auth} -H 'Content-Type: application/json' -d '${hello}'`,
+    '',
+    '',
+  ].join('\n');
 }
 
 /** A terminal sends Ctrl-C to everybody who runs in it, and those above pass it on: what follows at once is the same signal. */

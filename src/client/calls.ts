@@ -53,8 +53,6 @@ function messageOptions(given: Thread & { readonly messageId?: string }): Messag
   };
 }
 
-const NEVER = new AbortController().signal;
-
 export interface Calling {
   readonly way: Way;
   readonly extensions: readonly string[];
@@ -72,7 +70,8 @@ export function contextOf(options: CallOptions, { way, extensions, totalMs }: Ca
 }
 
 function signalOf(signal: AbortSignal | undefined, totalMs: number | undefined): AbortSignal {
-  if (totalMs === undefined) return signal ?? NEVER;
+  // Made anew for callers who never leave: a Worker can make none while it loads.
+  if (totalMs === undefined) return signal ?? new AbortController().signal;
   const late = AbortSignal.timeout(totalMs);
   return signal === undefined ? late : AbortSignal.any([signal, late]);
 }

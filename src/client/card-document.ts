@@ -83,12 +83,11 @@ async function ask(url: string, headers: Readonly<Record<string, string>>, optio
     return await options.http.fetch(new Request(url, { headers, signal, redirect: 'manual' }));
   } catch (thrown) {
     if (isA2AError(thrown)) throw explain(thrown, url);
-    throw ended(url, options, late) ?? explain(thrown, url);
+    throw left(url, options) ?? (late.aborted ? tooLate(url, options) : explain(thrown, url));
   }
 }
 
 async function bodyOf(response: Response, url: string, options: FetchCardOptions): Promise<Uint8Array> {
-  const late = AbortSignal.timeout(options.timeoutMs);
   try {
     return await readBytes(response, CARD_BYTES_MAX, { signal: options.signal, idleMs: options.timeoutMs });
   } catch (thrown) {
@@ -99,7 +98,7 @@ async function bodyOf(response: Response, url: string, options: FetchCardOptions
         cause: thrown,
       });
     }
-    throw ended(url, options, late) ?? cutShort(thrown, url);
+    throw left(url, options) ?? cutShort(thrown, url);
   }
 }
 
@@ -114,12 +113,12 @@ function cutShort(thrown: unknown, url: string): ClientError {
   });
 }
 
-function ended(url: string, { signal, timeoutMs }: FetchCardOptions, late: AbortSignal): ClientError | undefined {
-  if (signal?.aborted === true) {
-    if (isClientError(signal.reason)) return signal.reason;
-    return new ClientError('aborted', 'connecting was aborted', { url, cause: signal.reason });
-  }
-  if (!late.aborted) return undefined;
+function left(url: string, { signal }: FetchCardOptions): ClientError | undefined {
+  if (signal?.aborted !== true) return undefined;
+  return isClientError(signal.reason) ? signal.reason : new ClientError('aborted', 'connecting was aborted', { url, cause: signal.reason });
+}
+
+function tooLate(url: string, { timeoutMs }: FetchCardOptions): ClientError {
   return new ClientError('timeout', `no answer in time from ${new URL(url).host}`, {
     url,
     why: `nothing came within ${timeoutMs} ms`,

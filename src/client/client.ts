@@ -9,6 +9,9 @@ import type { HandleEnv, SendHandle, SendOptions } from './handle.ts';
 import { Handle } from './handle.ts';
 import type { ClientOptions, Connection } from './options.ts';
 import { pagesOf } from './pages.ts';
+import type { StandardSchema } from './schema.ts';
+import type { SkillFunction, SkillSchemas } from './skills.ts';
+import { skillFunction } from './skills.ts';
 
 export interface ListOptions extends CallOptions, Omit<ListRequest, 'tenant' | 'pageToken'> {}
 
@@ -59,6 +62,14 @@ export class A2AClient {
   /** Takes the answer as a stream, where the agent has one. */
   stream(input: Input, options: SendOptions = {}): SendHandle {
     return new Handle(this.#request(input, options), this.#env(options), true);
+  }
+
+  /** A skill as a function, with schemas of any library that speaks Standard Schema. */
+  skill<Input extends StandardSchema, Output extends StandardSchema>(
+    id: string,
+    schemas: SkillSchemas<Input, Output> = {},
+  ): SkillFunction<Input, Output> {
+    return skillFunction(id, schemas, { card: this.card, send: (parts, options) => this.send(parts, options) });
   }
 
   get(id: string, options: CallOptions & { readonly historyLength?: number } = {}): Promise<Task> {
@@ -129,7 +140,9 @@ export class A2AClient {
     return {
       service,
       ctx: this.#ctx(options),
-      streams: this.#established.has('stream') && this.card?.capabilities.streaming !== false,
+      isFree: options.signal === undefined && (options.totalMs ?? this.#established.calling().totalMs) === undefined,
+      // A card that says nothing says no (A2A 1.0.1 §4.4.3).
+      streams: this.#established.has('stream') && (this.card === undefined || this.card.capabilities.streaming === true),
       canPoll: this.#established.has('get'),
       explain: (thrown) => this.#explain(thrown),
       continue: (task, input, more) => {

@@ -1,7 +1,7 @@
 import type { A2AService, AgentCard, CardVerdict, Operation } from '#protocol';
 import { verifyCard } from '#protocol';
 import type { Calling } from './calls.ts';
-import type { CardDocument } from './card-document.ts';
+import type { CardDocument, FetchCardOptions } from './card-document.ts';
 import { readCardDocument } from './card-document.ts';
 import type { Connected } from './connection.ts';
 import { connectOver, openWay } from './connection.ts';
@@ -40,7 +40,8 @@ interface Reached {
 const CARD_TIMEOUT_MS = 30_000;
 
 export async function establish(target: string | AgentCard, options: ClientOptions): Promise<Established> {
-  const reached = typeof target === 'string' ? await reach(target, options) : reachByCard(target, undefined, options);
+  const reached =
+    typeof target === 'string' ? await reach(target, options) : reachByCard(givenDocument(target, options), undefined, options);
   const { document, http } = reached;
   const signature = document === undefined ? undefined : await checkedSignature(document, options);
   if (document !== undefined) http.useCard(document.found.card.value);
@@ -50,6 +51,7 @@ export async function establish(target: string | AgentCard, options: ClientOptio
     ways: [first, ...rest],
     http,
     options,
+    more: () => otherDialects([first, ...rest], reached, options),
     onSettled: (way) => void remember(reached.name, way, options),
   });
   const policy = { ...DEFAULT_RETRY, ...options.retry };
@@ -58,6 +60,17 @@ export async function establish(target: string | AgentCard, options: ClientOptio
   const healed = healing(retried, { policy, has });
   const service = (options.decorators ?? []).reduceRight((next, decorate) => decorate(next), healed);
   return established({ connected, service, document, signature, options });
+}
+
+/** The address is right and the card's dialect is not, as with cards that several have alike: those that are understood there first. */
+async function otherDialects(tried: readonly Way[], { http }: Reached, options: ClientOptions): Promise<readonly Way[]> {
+  const url = tried.find(({ binding }) => binding === 'JSONRPC')?.url;
+  if (url === undefined || options.dialect !== undefined) return [];
+  const isNew = (way: Way): boolean =>
+    way.binding === 'JSONRPC' && !tried.some(({ url, dialect }) => url === way.url && dialect === way.dialect);
+  const others = everyWay(url, { ...options, registry: registryOf(options), base: undefined }).filter(isNew);
+  const known = await probe(others, (way) => openWay(way, http, options), new AbortController().signal);
+  return [...known, ...others.filter((way) => !known.includes(way))];
 }
 
 interface Parts {
@@ -82,14 +95,47 @@ function established({ connected, service, document, signature, options }: Parts
   };
 }
 
+/** A card, the document that it was read from, and where that was. */
+export interface FoundAgentCard {
+  readonly card: AgentCard;
+  /** As it was served: what signatures are over. */
+  readonly raw: unknown;
+  readonly url: string | undefined;
+  /** Whose shape it has, and its title for people. */
+  readonly dialect: string;
+  readonly title: string;
+  readonly signature: CardVerdict | undefined;
+}
+
+/** The card alone: nothing is called. */
+export async function findAgentCard(target: string, options: ClientOptions = {}): Promise<FoundAgentCard> {
+  const document = await findDocument(target, options);
+  const { card, dialect } = document.found;
+  const signature = await checkedSignature(document, options);
+  return { card: card.value, raw: document.raw, url: document.url, dialect: dialect.id, title: dialect.title, signature };
+}
+
+async function findDocument(text: string, options: ClientOptions): Promise<CardDocument> {
+  const target = readTarget(text);
+  if (target.kind === 'file') return await readDocument(target.path, options);
+  const http = createHttp(options, target.url.href);
+  const found = await discover(target.url, { http, ...cardOptions(options) });
+  if (found.ok) return found.found.document;
+  throw mostTelling(found.failures, target.url);
+}
+
+function cardOptions(options: ClientOptions): Omit<FetchCardOptions, 'http'> {
+  return { registry: registryOf(options), timeoutMs: options.timeoutMs ?? CARD_TIMEOUT_MS, signal: options.signal };
+}
+
 async function reach(text: string, options: ClientOptions): Promise<Reached> {
   const target = readTarget(text);
-  if (target.kind === 'file') return await reachByFile(target.path, options);
+  if (target.kind === 'file') return reachByCard(await readDocument(target.path, options), target.path, options);
   const { url } = target;
   const registry = registryOf(options);
   const http = createHttp(options, url.href);
   const signal = options.signal;
-  const found = await discover(url, { http, registry, timeoutMs: options.timeoutMs ?? CARD_TIMEOUT_MS, signal });
+  const found = await discover(url, { http, ...cardOptions(options) });
   const wayOptions = { ...options, registry };
   if (found.ok) {
     const { document, base } = found.found;
@@ -113,7 +159,7 @@ async function reach(text: string, options: ClientOptions): Promise<Reached> {
   };
 }
 
-async function reachByFile(path: string, options: ClientOptions): Promise<Reached> {
+async function readDocument(path: string, options: ClientOptions): Promise<CardDocument> {
   if (options.readFile === undefined) {
     throw new ClientError('bad-target', `can’t connect to ${path}`, {
       why: 'it is a file, and nobody told how files are read here',
@@ -130,15 +176,17 @@ async function reachByFile(path: string, options: ClientOptions): Promise<Reache
       cause,
     });
   }
-  return reachByCard(raw, path, options);
+  return { ...readCardDocument(raw, path, registryOf(options)), url: undefined };
 }
 
 /** A card that was given is trusted as the caller trusts it: credentials are for the origin that it names first. */
-function reachByCard(raw: unknown, path: string | undefined, options: ClientOptions): Reached {
-  const registry = registryOf(options);
-  const document = { ...readCardDocument(raw, path ?? 'what was given', registry), url: undefined };
-  const ways = waysOf(document, { ...options, registry, base: undefined });
-  return { document, ways, http: createHttp(options, ways[0]?.url), name: path ?? ways[0]?.url ?? '' };
+function reachByCard(document: CardDocument, name: string | undefined, options: ClientOptions): Reached {
+  const ways = waysOf(document, { ...options, registry: registryOf(options), base: undefined });
+  return { document, ways, http: createHttp(options, ways[0]?.url), name: name ?? ways[0]?.url ?? '' };
+}
+
+function givenDocument(card: AgentCard, options: ClientOptions): CardDocument {
+  return { ...readCardDocument(card, 'what was given', registryOf(options)), url: undefined };
 }
 
 async function checkedSignature({ raw, url }: CardDocument, { verify }: ClientOptions): Promise<CardVerdict | undefined> {

@@ -1,6 +1,6 @@
 import type { LinkOptions } from '#bindings';
 import { jsonRpcLink, NotA2A, restLink } from '#bindings';
-import type { A2AService, CallContext, EventStream, Logged, Mutable } from '#protocol';
+import type { A2AService, CallContext, EventStream, Logged, TenantId } from '#protocol';
 import { isA2AError } from '#protocol';
 import type { Http } from './http.ts';
 import { networkKind, wasNeverSent } from './network-errors.ts';
@@ -19,6 +19,8 @@ export interface ConnectOver {
   readonly ways: readonly [Way, ...Way[]];
   readonly http: Http;
   readonly options: ClientOptions;
+  /** What else to try, when none of these is understood. Asked for once. */
+  readonly more: () => Promise<readonly Way[]>;
   /** A call came back by this way. */
   readonly onSettled: (way: Way) => void;
 }
@@ -27,54 +29,10 @@ export interface ConnectOver {
  * A service over the first way that works. Until one has, a call that was not carried out, because its method, version or path
  * is not known there, or nobody was there at all, goes by the next. Once a call has come back the way is kept.
  */
-export function connectOver({ ways, http, options, onSettled }: ConnectOver): Connected {
-  const state: Mutable<Pick<Connected, 'way' | 'settled'>> & { at: number } = { at: 0, way: ways[0], settled: false };
-  const links = new Map<Way, A2AService>();
-  const linkOf = (way: Way): A2AService => {
-    const known = links.get(way);
-    if (known !== undefined) return known;
-    const made = openWay(way, http, options);
-    links.set(way, made);
-    return made;
-  };
-  const settle = (): void => {
-    if (state.settled) return;
-    state.settled = true;
-    onSettled(state.way);
-  };
-  const next = (): boolean => {
-    const way = ways[state.at + 1];
-    if (way !== undefined) {
-      state.at += 1;
-      state.way = way;
-    }
-    return way !== undefined;
-  };
-  const startOver = (): void => {
-    state.at = 0;
-    state.way = ways[0];
-  };
-  const tried = async <T>(call: (link: A2AService) => Promise<T>): Promise<T> => {
-    let first: unknown;
-    for (;;) {
-      try {
-        const result = await call(linkOf(state.way));
-        settle();
-        return result;
-      } catch (thrown) {
-        first ??= thrown;
-        if (state.settled || !wasNotUnderstood(thrown)) {
-          if (!state.settled && isA2AError(thrown) && isAnswer(thrown)) settle();
-          throw thrown;
-        }
-        if (next()) continue;
-        startOver();
-        throw first;
-      }
-    }
-  };
+export function connectOver(over: ConnectOver): Connected {
+  const finder = new WayFinder(over);
   const streamed = async function* (open: (link: A2AService) => EventStream): AsyncGenerator<readonly Logged[], void> {
-    const { events, head } = await tried(async (link) => {
+    const { events, head } = await finder.tried(async (link) => {
       const iterator = open(link)[Symbol.asyncIterator]();
       return { events: iterator, head: await iterator.next() };
     });
@@ -85,39 +43,114 @@ export function connectOver({ ways, http, options, onSettled }: ConnectOver): Co
     }
   };
   return {
-    service: overCurrent(tried, streamed, () => state.way),
+    service: overCurrent((call) => finder.tried(call), streamed),
     get way() {
-      return state.way;
+      return finder.way;
     },
     get settled() {
-      return state.settled;
+      return finder.settled;
     },
   };
+}
+
+class WayFinder {
+  readonly #over: ConnectOver;
+  readonly #ways: Way[];
+  readonly #links = new Map<Way, A2AService>();
+  #more: Promise<void> | undefined;
+  way: Way;
+  settled = false;
+
+  constructor(over: ConnectOver) {
+    this.#over = over;
+    this.#ways = [...over.ways];
+    this.way = over.ways[0];
+  }
+
+  /** Each call goes its own way through the list, so that calls at the same time do not push each other along. */
+  async tried<T>(call: (link: A2AService) => Promise<T>): Promise<T> {
+    let first: unknown;
+    let way: Way | undefined = this.way;
+    while (way !== undefined) {
+      try {
+        const result = await call(this.#linkOf(way));
+        this.#settle(way);
+        return result;
+      } catch (thrown) {
+        first ??= thrown;
+        if (this.settled || !wasNotUnderstood(thrown)) {
+          if (isA2AError(thrown) && isAnswer(thrown)) this.#settle(way);
+          throw thrown;
+        }
+        way = await this.#after(way, thrown);
+      }
+    }
+    throw first;
+  }
+
+  async #after(way: Way, thrown: unknown): Promise<Way | undefined> {
+    if (way === this.#ways.at(-1) && isForeign(thrown)) {
+      this.#more ??= this.#over.more().then((more) => void this.#ways.push(...more));
+      await this.#more;
+    }
+    return this.#ways[this.#ways.indexOf(way) + 1];
+  }
+
+  #settle(way: Way): void {
+    if (this.settled) return;
+    this.settled = true;
+    this.way = way;
+    this.#over.onSettled(way);
+  }
+
+  #linkOf(way: Way): A2AService {
+    const known = this.#links.get(way);
+    if (known !== undefined) return known;
+    const made = openWay(way, this.#over.http, this.#over.options);
+    this.#links.set(way, made);
+    return made;
+  }
 }
 
 type Tried = <T>(call: (link: A2AService) => Promise<T>) => Promise<T>;
 type Streamed = (open: (link: A2AService) => EventStream) => EventStream;
 
-/** Every request names the tenant that its interface has (A2A 1.0.1 §4.4.6). */
-function overCurrent(tried: Tried, streamed: Streamed, current: () => Way): A2AService {
-  const housed = <R extends { readonly tenant?: Way['tenant'] }>(request: R): R => {
-    const { tenant } = current();
-    return tenant === undefined || request.tenant !== undefined ? request : { ...request, tenant };
-  };
+function overCurrent(tried: Tried, streamed: Streamed): A2AService {
   return {
-    send: (request, ctx) => tried((link) => link.send(housed(request), ctx)),
-    stream: (request, ctx) => streamed((link) => link.stream(housed(request), ctx)),
-    get: (request, ctx) => tried((link) => link.get(housed(request), ctx)),
-    list: (request, ctx) => tried((link) => link.list(housed(request), ctx)),
-    cancel: (request, ctx) => tried((link) => link.cancel(housed(request), ctx)),
-    subscribe: (request, ctx) => streamed((link) => link.subscribe(housed(request), ctx)),
+    send: (request, ctx) => tried((link) => link.send(request, ctx)),
+    stream: (request, ctx) => streamed((link) => link.stream(request, ctx)),
+    get: (request, ctx) => tried((link) => link.get(request, ctx)),
+    list: (request, ctx) => tried((link) => link.list(request, ctx)),
+    cancel: (request, ctx) => tried((link) => link.cancel(request, ctx)),
+    subscribe: (request, ctx) => streamed((link) => link.subscribe(request, ctx)),
     push: {
-      create: (config, ctx) => tried((link) => link.push.create(housed(config), ctx)),
-      get: (request, ctx) => tried((link) => link.push.get(housed(request), ctx)),
-      list: (request, ctx) => tried((link) => link.push.list(housed(request), ctx)),
-      delete: (request, ctx) => tried((link) => link.push.delete(housed(request), ctx)),
+      create: (config, ctx) => tried((link) => link.push.create(config, ctx)),
+      get: (request, ctx) => tried((link) => link.push.get(request, ctx)),
+      list: (request, ctx) => tried((link) => link.push.list(request, ctx)),
+      delete: (request, ctx) => tried((link) => link.push.delete(request, ctx)),
     },
-    extendedCard: (request, ctx) => tried((link) => link.extendedCard(housed(request), ctx)),
+    extendedCard: (request, ctx) => tried((link) => link.extendedCard(request, ctx)),
+  };
+}
+
+/** Every request names the tenant that its interface has (A2A 1.0.1 §4.4.6). */
+function housed(link: A2AService, tenant: TenantId): A2AService {
+  const within = <R extends { readonly tenant?: TenantId }>(request: R): R =>
+    request.tenant === undefined ? { ...request, tenant } : request;
+  return {
+    send: (request, ctx) => link.send(within(request), ctx),
+    stream: (request, ctx) => link.stream(within(request), ctx),
+    get: (request, ctx) => link.get(within(request), ctx),
+    list: (request, ctx) => link.list(within(request), ctx),
+    cancel: (request, ctx) => link.cancel(within(request), ctx),
+    subscribe: (request, ctx) => link.subscribe(within(request), ctx),
+    push: {
+      create: (config, ctx) => link.push.create(within(config), ctx),
+      get: (request, ctx) => link.push.get(within(request), ctx),
+      list: (request, ctx) => link.push.list(within(request), ctx),
+      delete: (request, ctx) => link.push.delete(within(request), ctx),
+    },
+    extendedCard: (request, ctx) => link.extendedCard(within(request), ctx),
   };
 }
 
@@ -127,6 +160,7 @@ export function openWay(way: Way, http: Http, options: ClientOptions): A2AServic
     url: way.url,
     dialect: way.dialect,
     fetch: http.fetch,
+    ...(http.direct === undefined ? {} : { direct: http.direct }),
     headers: (_: CallContext) => http.headers(way.url),
     timeoutMs: options.timeoutMs ?? way.dialect.traits.timeoutMs,
     idleMs: options.idleMs ?? DEFAULT_IDLE_MS,
@@ -134,7 +168,13 @@ export function openWay(way: Way, http: Http, options: ClientOptions): A2AServic
     ...(answerBytesMax === undefined ? {} : { answerBytesMax }),
     ...(eventBytesMax === undefined ? {} : { eventBytesMax }),
   };
-  return way.binding === 'JSONRPC' ? jsonRpcLink(link) : restLink(link);
+  const made = way.binding === 'JSONRPC' ? jsonRpcLink(link) : restLink(link);
+  return way.tenant === undefined ? made : housed(made, way.tenant);
+}
+
+/** Somebody answered, in another language: the card did not tell which. */
+function isForeign(thrown: unknown): boolean {
+  return isA2AError(thrown) && (thrown.kind === 'METHOD_NOT_FOUND' || thrown.kind === 'VERSION_NOT_SUPPORTED');
 }
 
 /** Surely nothing was carried out: another way may be tried. */

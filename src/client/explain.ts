@@ -82,6 +82,7 @@ const NETWORK_HINTS: Readonly<Partial<Record<ClientErrorKind, string>>> = {
   refused: 'check the port, and that the agent is running',
   tls: 'look at the certificate: it may be expired, self-signed or for another host; never switch checks off for an agent you do not own',
   timeout: 'try again, or allow more time (timeoutMs)',
+  'bad-target': 'fetch reaches no agent on this port: it is one of those that the standard blocks',
   unreachable: 'check the address and the network; in a browser, the server must allow this page’s origin (CORS)',
 };
 

@@ -50,6 +50,8 @@ export interface SendHandle extends AsyncIterable<TaskEvent> {
 export interface HandleEnv {
   readonly service: A2AService;
   readonly ctx: CallContext;
+  /** The caller has no signal and no time limit of its own. */
+  readonly isFree: boolean;
   readonly streams: boolean;
   readonly canPoll: boolean;
   readonly explain: (thrown: unknown) => Error;
@@ -71,7 +73,9 @@ export class Handle implements SendHandle {
     this.#request = request;
     this.#env = env;
     this.#prefersStream = prefersStream && env.streams;
-    this.#ctx = { ...env.ctx, signal: AbortSignal.any([env.ctx.signal, this.#leave.signal]) };
+    // Composite signals are dear: where the caller has none, ours is enough.
+    const { signal } = env.ctx;
+    this.#ctx = { ...env.ctx, signal: env.isFree ? this.#leave.signal : AbortSignal.any([signal, this.#leave.signal]) };
     if ('message' in request) this.#message = request.message;
   }
 
@@ -125,7 +129,8 @@ export class Handle implements SendHandle {
     }
     const events = this.#open();
     return {
-      next: async () => await this.#told(() => events.next()),
+      // An event that is there already is handed over as it is: nothing can go wrong with it.
+      next: () => events.buffered() ?? this.#told(() => events.next()),
       return: async () => {
         await events.leave();
         return { done: true, value: undefined };

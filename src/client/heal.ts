@@ -1,6 +1,7 @@
 import { CutOff, Left } from '#bindings';
-import type { A2AService, CallContext, EventStream, Logged, Operation, TaskId } from '#protocol';
+import type { A2AService, CallContext, EventStream, Logged, Operation, Task, TaskId } from '#protocol';
 import { A2AError, isA2AError } from '#protocol';
+import { isAtRest } from './calls.ts';
 import type { RetryPolicy } from './retry.ts';
 import { delayOf, isTransient } from './retry.ts';
 import { Seen } from './seen.ts';
@@ -117,7 +118,7 @@ async function* polled(id: TaskId, { next, ctx }: Healing): AsyncGenerator<reado
  * From a peer without cursors. What fell between its snapshot and its next event is in nobody's stream, so before the last state is
  * told the task is looked at once more.
  */
-async function checked(batch: readonly Logged[], seen: Seen, { next, ctx, has }: Healing): Promise<readonly Logged[]> {
+async function checked(batch: readonly Logged[], seen: Seen, healing: Healing): Promise<readonly Logged[]> {
   const news: Logged[] = [];
   for (const logged of batch) {
     const { task, statusUpdate } = logged.event;
@@ -125,9 +126,20 @@ async function checked(batch: readonly Logged[], seen: Seen, { next, ctx, has }:
       news.push(...seen.reconciled(task));
       continue;
     }
-    const ends = statusUpdate !== undefined && seen.wouldRest(statusUpdate.status);
-    const whole = ends && has('get') ? await next.get({ id: statusUpdate.taskId }, ctx).catch(() => undefined) : undefined;
+    const whole =
+      statusUpdate !== undefined && seen.wouldRest(statusUpdate.status) ? await settled(statusUpdate.taskId, healing) : undefined;
     news.push(...(whole === undefined ? seen.take([logged]) : seen.reconciled(whole)));
   }
   return news;
+}
+
+/** The task once its store says as well that it rests: some tell their readers first. */
+async function settled(id: TaskId, { next, ctx, has }: Healing): Promise<Task | undefined> {
+  if (!has('get')) return undefined;
+  for (const pauseMs of [0, 20, 80, 320]) {
+    await sleep(pauseMs, ctx.signal);
+    const task = await next.get({ id }, ctx).catch(() => undefined);
+    if (task === undefined || isAtRest(task.status.state)) return task;
+  }
+  return undefined;
 }

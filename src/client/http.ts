@@ -1,3 +1,4 @@
+import type { LinkOptions } from '#bindings';
 import { readBytes } from '#bindings';
 import type { A2AError, AgentCard, Fetch } from '#protocol';
 import type { Authenticator, Presented } from './auth.ts';
@@ -9,6 +10,8 @@ import type { ClientOptions } from './options.ts';
 /** How requests leave: with credentials where they may go, through the interceptors, and never by a redirect. */
 export interface Http {
   readonly fetch: Fetch;
+  /** The short way, where nobody has to see the request. */
+  readonly direct: LinkOptions['direct'];
   /** Headers for one address: none where credentials do not belong. */
   headers(url: string): Promise<Readonly<Record<string, string>>>;
   /** Told once the card is known: it says where an API key goes. */
@@ -28,14 +31,17 @@ export function createHttp(options: ClientOptions, home: string | undefined): Ht
   let card: AgentCard | undefined;
   const trusts = (url: string): boolean => origins.has(originOf(url));
   const bare: Fetch = options.fetch ?? ((request) => fetch(request));
-  const checked: Fetch = async (request) => told(request, await bare(request));
-  const intercepted = (options.interceptors ?? []).reduceRight<Fetch>((next, step) => (request) => step(request, next), checked);
+  // A key in the address is put there last: neither interceptors nor errors see it.
   const withQuery: Fetch = async (request) => {
     const query = trusts(request.url) ? (await presented(auth, card))?.query : undefined;
-    return await intercepted(query === undefined ? request : new Request(queried(request.url, query), request));
+    return await bare(query === undefined ? request : new Request(queried(request.url, query), request));
   };
+  const sent = auth === undefined ? bare : withQuery;
+  const checked: Fetch = async (request) => told(request.url, await sent(request));
+  const intercepted = (options.interceptors ?? []).reduceRight<Fetch>((next, step) => (request) => step(request, next), checked);
   return {
-    fetch: auth === undefined ? intercepted : withQuery,
+    fetch: intercepted,
+    direct: isPlain(options) ? async (url, init) => told(url, await fetch(url, init)) : undefined,
     trusts,
     headers: async (url) => (trusts(url) ? { ...options.headers, ...(await presented(auth, card))?.headers } : {}),
     useCard: (found) => {
@@ -43,6 +49,11 @@ export function createHttp(options: ClientOptions, home: string | undefined): Ht
     },
     refresh: async () => (await auth?.refresh?.()) ?? false,
   };
+}
+
+/** Nobody wants to see or change requests, nor adds a key to their address. */
+function isPlain({ fetch: own, interceptors = [], auth }: ClientOptions): boolean {
+  return own === undefined && interceptors.length === 0 && auth === undefined;
 }
 
 /** Services throw A2AErrors, whatever kept us from having credentials. */
@@ -55,24 +66,24 @@ async function presented(auth: Authenticator | undefined, card: AgentCard | unde
 }
 
 /** Statuses that mean the same whatever the body says. */
-async function told(request: Request, response: Response): Promise<Response> {
+async function told(url: string, response: Response): Promise<Response> {
   const { status } = response;
-  if (response.type === 'opaqueredirect' || (status >= 300 && status < 400 && status !== 304)) throw redirected(request, response);
+  if (response.type === 'opaqueredirect' || (status >= 300 && status < 400 && status !== 304)) throw redirected(url, response);
   if (status !== 401 && status !== 403) return response;
   const challenge = response.headers.get('www-authenticate');
   const said = await messageOf(response);
   const why = [said, challenge === null ? undefined : `it asks for ${challenge}`].filter((part) => part !== undefined).join('; ');
   const details = { ...(why === '' ? {} : { why }) };
-  throw asA2AError(status === 401 ? unauthenticated(request.url, details) : forbidden(request.url, details));
+  throw asA2AError(status === 401 ? unauthenticated(url, details) : forbidden(url, details));
 }
 
-function redirected(request: Request, response: Response): A2AError {
+function redirected(url: string, response: Response): A2AError {
   void response.body?.cancel().catch(() => undefined); // what it says besides is for browsers
   const location = response.headers.get('location');
-  const to = location === null || !URL.canParse(location, request.url) ? undefined : new URL(location, request.url).href;
+  const to = location === null || !URL.canParse(location, url) ? undefined : new URL(location, url).href;
   return asA2AError(
-    new ClientError('redirect', `${request.url} sends callers elsewhere`, {
-      url: request.url,
+    new ClientError('redirect', `${url} sends callers elsewhere`, {
+      url,
       status: response.status,
       ...(to === undefined ? {} : { why: `HTTP ${response.status} to ${to}` }),
       hint: to === undefined ? 'find out the agent’s own address' : `if you trust it, connect to ${to}; credentials follow nobody`,

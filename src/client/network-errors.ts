@@ -15,18 +15,18 @@ export function networkKind(thrown: unknown): ClientErrorKind {
   return 'unreachable';
 }
 
-/** The innermost words: the outer ones say `fetch failed`. */
+/** The innermost words: the outer ones say `fetch failed`. Deno's name the address, in which a key may stand. */
 export function networkReason(thrown: unknown): string {
   const all = causesOf(thrown);
   const last = all.at(-1);
   if (last === undefined) return String(thrown);
   const code = last.code === undefined || last.message.includes(String(last.code)) ? '' : ` (${last.code})`;
-  return `${last.message || last.name}${code}`;
+  return `${last.message || last.name}${code}`.replace(/\?[^\s)"']+/g, '?…');
 }
 
 /** Nothing of the request can have been carried out: nobody was there to take it. */
 export function wasNeverSent(kind: ClientErrorKind): boolean {
-  return kind === 'dns' || kind === 'refused' || kind === 'tls';
+  return kind === 'dns' || kind === 'refused' || kind === 'tls' || kind === 'bad-target';
 }
 
 const CODES: readonly (readonly [RegExp, ClientErrorKind])[] = [
@@ -42,6 +42,7 @@ const WORDS: readonly (readonly [RegExp, ClientErrorKind])[] = [
   [/connection refused|ECONNREFUSED|ConnectionRefused|actively refused/i, 'refused'],
   [/certificate|TLS|SSL|handshake/i, 'tls'],
   [/timed out/i, 'timeout'],
+  [/bad port/i, 'bad-target'],
 ];
 
 interface Caused {

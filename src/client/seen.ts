@@ -13,7 +13,7 @@ export class Seen {
   #isBack = false;
   taskId: TaskId | undefined;
   after: Seq | undefined;
-  /** The stream was taken up again by a peer that does not say where. */
+  /** The stream was taken up again by a peer that does not go on from where we were. */
   isBlind = false;
 
   /** Nothing more comes: its last state, or a direct message. */
@@ -34,6 +34,7 @@ export class Seen {
   comeBack(isPolling: boolean): void {
     this.#isBack = true;
     if (isPolling || this.after === undefined) this.isBlind = true;
+    if (this.isBlind) this.after = undefined;
   }
 
   /** What of a batch is new. */
@@ -57,23 +58,25 @@ export class Seen {
 
   #takeOne(logged: Logged, fresh: Logged[]): void {
     const { seq, event } = logged;
-    if (seq !== undefined && this.after !== undefined && seq <= this.after) return;
-    if (event.task !== undefined && this.#isBack) {
-      this.#isBack = false;
+    const isFirst = this.#isBack;
+    this.#isBack = false;
+    // Whoever goes on from our place starts with the task as it stood there, which is what we know. Numbers alone prove nothing:
+    // some servers send the time of day.
+    if (isFirst && event.task !== undefined && seq !== undefined && seq === this.after) return;
+    if (isFirst && (event.task !== undefined || seq === undefined || seq !== Number(this.after) + 1)) this.isBlind = true;
+    if (isFirst && event.task !== undefined) {
       fresh.push(...this.reconciled(event.task));
-      if (seq !== undefined) this.after = seq;
       return;
     }
-    this.#isBack = false;
     // A peer without cursors can say the same again; a change of state that changes nothing is no news.
-    if (this.isBlind && event.statusUpdate !== undefined && this.#state !== undefined && sameStatus(this.#state, event.statusUpdate.status))
-      return;
+    const repeats = event.statusUpdate !== undefined && this.#state !== undefined && sameStatus(this.#state, event.statusUpdate.status);
+    if (this.isBlind && repeats) return;
     this.#pass(logged);
     fresh.push(logged);
   }
 
   #pass({ seq, event }: Logged): void {
-    if (seq !== undefined) this.after = seq;
+    if (seq !== undefined && !this.isBlind) this.after = seq;
     this.taskId ??= event.task?.id ?? event.statusUpdate?.taskId ?? event.artifactUpdate?.taskId;
     this.#state = event.task?.status ?? event.statusUpdate?.status ?? this.#state;
     if (isLast(event)) this.#isOver = true;

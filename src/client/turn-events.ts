@@ -18,8 +18,13 @@ export class TurnEvents {
   }
 
   next(): Promise<IteratorResult<TaskEvent, undefined>> {
+    return this.buffered() ?? this.#pull();
+  }
+
+  /** The next event, if it has come already. */
+  buffered(): Promise<IteratorResult<TaskEvent, undefined>> | undefined {
     const waiting = this.#batch[this.#at];
-    if (waiting === undefined) return this.#pull();
+    if (waiting === undefined) return undefined;
     this.#at += 1;
     this.#take(waiting.event);
     return Promise.resolve({ done: false, value: waiting.event });

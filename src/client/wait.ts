@@ -1,4 +1,5 @@
 import type { A2AService, CallContext, Task } from '#protocol';
+import { isA2AError } from '#protocol';
 import { isAtRest } from './calls.ts';
 import { sleep } from './sleep.ts';
 
@@ -12,7 +13,15 @@ export async function* untilRest(service: A2AService, from: Task, ctx: CallConte
   while (!isAtRest(task.status.state)) {
     await sleep(pauseMs, ctx.signal);
     pauseMs = Math.min(pauseMs * 1.5, POLL_MS_MAX);
-    task = await service.get({ id: task.id }, ctx);
+    const asked = await service.get({ id: task.id }, ctx).catch(cannotTell);
+    if (asked === undefined) return;
+    task = asked;
     yield task;
   }
+}
+
+/** An agent that can't be asked has said all that it will. */
+function cannotTell(thrown: unknown): undefined {
+  if (isA2AError(thrown) && (thrown.kind === 'METHOD_NOT_FOUND' || thrown.kind === 'UNSUPPORTED_OPERATION')) return undefined;
+  throw thrown;
 }

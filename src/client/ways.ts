@@ -70,7 +70,7 @@ export function everyWay(url: string, options: WayOptions): readonly Way[] {
   const only = fixed(options);
   const dialects =
     only === undefined ? options.registry.all.filter(({ id, card }) => !id.includes('.') && card.isPublished !== true) : [only];
-  const why = only === undefined ? 'there is no card: found out by asking' : 'as you said';
+  const why = only === undefined ? 'no card tells: found out by asking' : 'as you said';
   const rest = dialects.map((dialect) => options.registry.restForm(dialect)).filter((dialect) => dialect !== undefined);
   const ways: readonly Way[] = [
     ...dialects.map((dialect) => ({ url, binding: 'JSONRPC' as const, dialect, why })),

@@ -11,6 +11,7 @@ import { progressOf } from './outbox/lane.ts';
 import { createOutbox } from './outbox/outbox.ts';
 import type { Outbox } from './outbox/webhooks.ts';
 import type { TaskKey } from './ports.ts';
+import { createQuotas } from './quotas.ts';
 import { endReservations } from './retries.ts';
 import { createSlots } from './slots.ts';
 import { createStamps } from './stamps.ts';
@@ -66,10 +67,12 @@ export function assemble(options: EngineOptions): Assembled {
     ids: options.ids ?? randomIds,
     limits,
     agents,
+    aroundRun: options.aroundRun,
     traitsOf: options.traitsOf ?? ((dialect) => known(dialect).traits),
     webhookOf: (dialect) => known(dialect).webhook,
     outbox: createOutbox({ courier: options.courier, carrier: options.carrier, vault: options.vault, coreOf: () => core }),
     slots: createSlots(limits.runningTasksMax, limits.queuedTasksMax),
+    quotas: createQuotas(options.runningTasksMaxOf),
     contexts: createContexts({ clock, openMax: limits.openContextsMax, msMax: limits.openContextMsMax, report }),
     lives: new Map(),
     aliases: new Map(),
@@ -98,9 +101,8 @@ export function assemble(options: EngineOptions): Assembled {
 /** What is durable now may be for webhooks: a new one, or events for those that are there. */
 function noteWebhooks(outbox: Outbox, live: Live, saved: Unsaved): void {
   const { row, committed } = live;
-  const progress = progressOf(row, committed);
-  for (const write of saved.beside) if (write.kind === 'outbox') outbox.opened(write.row, row, progress);
-  if (saved.entries.length > 0) outbox.committed(row.key, progress);
+  for (const write of saved.beside) if (write.kind === 'outbox') outbox.opened(write.row, row, progressOf(row, committed));
+  if (saved.entries.length > 0 && outbox.watches(row.key)) outbox.committed(row.key, progressOf(row, committed));
 }
 
 /** A dialect that nobody knows behaves as the first one, A2A 1.0. */

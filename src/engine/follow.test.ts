@@ -193,4 +193,18 @@ describe('a subscription', () => {
     const refusals = [service.subscribe({ id }, ctx({ principal: BOB })), service.subscribe({ id: taskId('nobody') }, ctx())];
     for (const stream of refusals) await expect(collect(stream)).rejects.toMatchObject({ kind: 'TASK_NOT_FOUND' });
   });
+
+  it('lets go of the task at once when it is told to leave, also while it waits', async () => {
+    const { service, engine } = await world(hanging);
+    const { id } = taskOf(await service.send(request('go', AT_ONCE), ctx()));
+    const reading = service.subscribe({ id }, ctx())[Symbol.asyncIterator]();
+    await reading.next();
+    const waiting = reading.next();
+    await reading.return?.();
+    expect(await waiting).toEqual({ done: true, value: undefined });
+    expect(await reading.next()).toEqual({ done: true, value: undefined });
+    await service.cancel({ id }, ctx());
+    await quiet();
+    expect(engine.stats().liveTasks).toBe(0);
+  });
 });

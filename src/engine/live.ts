@@ -1,4 +1,4 @@
-import type { Message, Mutable, Principal, Seq } from '#protocol';
+import type { Message, Mutable, Principal, Seq, TraceContext } from '#protocol';
 import { isInterrupted, isTerminal } from '#protocol';
 import type { Entry, MaybePromise, SendRecord, TaskRow, Write } from './ports.ts';
 
@@ -21,6 +21,8 @@ export interface Live {
   /** Durable, newest last, without gaps. */
   tail: Entry[];
   tailBytes: number;
+  /** What was last cut from the tail: readers who wait all stand at one place, and get the same page. */
+  page: readonly Entry[];
   /** Last durable sequence number: what readers may see. */
   committed: Seq;
   /** Somebody outside may know of this task: it can't be taken back for a direct message. */
@@ -77,6 +79,7 @@ export interface Input {
   readonly message: Message;
   readonly modes: readonly string[];
   readonly principal: Principal;
+  readonly trace?: TraceContext;
 }
 
 /** One turn under way. */
@@ -107,6 +110,7 @@ export interface Run {
 }
 
 const NOBODY: readonly Sender[] = [];
+export const NO_PAGE: readonly Entry[] = [];
 
 /** Nothing to save. Shared by all, and so never changed: `gathering` makes a task its own. */
 export const NOTHING: Unsaved = { entries: [], bytes: 0, beside: [], reserved: [], hasDirect: false };
@@ -137,6 +141,7 @@ export function newLive(row: TaskRow, isNew: boolean): Live {
     pending: NOTHING,
     tail: [],
     tailBytes: 0,
+    page: NO_PAGE,
     committed: (isNew ? 0 : row.last) as Seq,
     announced: !isNew,
     direct: undefined,

@@ -113,8 +113,7 @@ async function keep(core: Core, live: Live, push: PreparedPush): Promise<void> {
   for (const write of writes) core.writer.add(write);
   await core.writer.settled();
   const { row, committed } = live;
-  const progress = progressOf(row, committed);
-  for (const write of writes) if (write.kind === 'outbox') core.outbox.opened(write.row, row, progress);
+  for (const write of writes) if (write.kind === 'outbox') core.outbox.opened(write.row, row, progressOf(row, committed));
 }
 
 interface Preparing {

@@ -21,8 +21,11 @@ export function entriesIn(core: Core, live: Live, { after, upTo }: Span): MaybeP
   if (count <= 0) return [];
   const first = live.tail[0];
   if (first === undefined || first.seq > after + 1) return storedIn(core, live.row.key, { after, limit: count });
-  const from = after + 1 - first.seq;
-  return unspill(core, live.row.key, live.tail.slice(from, from + count));
+  if (live.page.length !== count || live.page[0]?.seq !== after + 1) {
+    const from = after + 1 - first.seq;
+    live.page = live.tail.slice(from, from + count);
+  }
+  return unspill(core, live.row.key, live.page);
 }
 
 async function storedIn(core: Core, key: TaskKey, range: EntryRange): Promise<readonly Entry[]> {

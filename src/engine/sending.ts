@@ -4,7 +4,8 @@ import type { Call, Served } from './call.ts';
 import { callOf } from './call.ts';
 import type { Core } from './core.ts';
 import { release } from './core.ts';
-import { checkStreaming, follow } from './follow.ts';
+import { checkStreaming } from './follow.ts';
+import { follow } from './follower.ts';
 import type { Admitted, Live, Sender } from './live.ts';
 import { addSender, nextCommit, removeSender, wakeAll } from './live.ts';
 import { nameFor, renameTask } from './names.ts';
@@ -20,7 +21,7 @@ interface Sending {
 /** A send: answered when the message has been dealt with, or as soon as it is kept. Nothing is answered that is not durable. */
 export async function send(core: Core, served: Served, { request, ctx }: Sending): Promise<SendResult> {
   const call = callOf(core, served, request, ctx);
-  const naming = nameOf(call);
+  const naming = nameOf(core, call);
   const sending = sendOnce(core, call, naming);
   const sent = sending instanceof Promise ? await sending : sending;
   if (ctx.reply !== undefined) await replyAgain(core, call, sent);
@@ -72,7 +73,7 @@ function trimmed({ request, traits }: Call, task: Task): Task {
 export async function* stream(core: Core, served: Served, { request, ctx }: Sending): EventStream & AsyncGenerator<readonly Logged[]> {
   checkStreaming(core, served.agent);
   const call = callOf(core, served, request, ctx);
-  const naming = nameOf(call);
+  const naming = nameOf(core, call);
   const sent = await sendOnce(core, call, naming);
   const mark = markOf(core, call, naming);
   if (mark !== undefined) ctx.onDelivered?.(mark);

@@ -2,7 +2,7 @@ import { A2AError, isA2AError } from '#protocol';
 import type { Gathered, Waiter } from './gathered.ts';
 import type { EngineLimits } from './limits.ts';
 import type { Live, Unsaved } from './live.ts';
-import { gathering, NOTHING, wakeAll } from './live.ts';
+import { gathering, NO_PAGE, NOTHING, wakeAll } from './live.ts';
 import type { Store, Write } from './ports.ts';
 import type { Timers } from './timers.ts';
 
@@ -272,6 +272,7 @@ function publish(live: Live, limits: WriterOptions['limits']): Unsaved {
 /** Trimmed in large steps: cutting an entry off for each one added would copy the array each time. */
 function keepTail(live: Live, { entries, bytes }: Unsaved, limits: WriterOptions['limits']): void {
   live.tailBytes += bytes;
+  live.page = NO_PAGE;
   if (live.tail.length === 0 || live.tailBytes > limits.tailBytes) {
     live.tail = entries;
     live.tailBytes = bytes;

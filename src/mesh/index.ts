@@ -10,6 +10,7 @@ export type {
 } from './artifacts/service.ts';
 export { ArtifactError, createArtifactService } from './artifacts/service.ts';
 export { type ArtifactUri, isArtifactName, readArtifactUri, writeArtifactUri } from './artifacts/uris.ts';
+export { authenticateBy } from './authenticate.ts';
 export type { Accepted, Broker, BrokerFeatures, BrokerOptions, Incoming, LastWill, Outgoing, Subscription } from './broker.ts';
 export { BROKER_DEFAULTS, BrokerError } from './broker.ts';
 export type { DelegatingTurn, Delegation, DelegationOptions, PeerCall, PeerResult, TurnOptions } from './delegation/delegation.ts';

@@ -1,6 +1,7 @@
 import type { Carrier } from '#engine';
 import type { Ids } from '#protocol';
 import { randomIds } from '#protocol';
+import { CALLER_SCOPES } from '#server';
 import type { ArtifactService } from './artifacts/service.ts';
 import type { Broker } from './broker.ts';
 import { BrokerError } from './broker.ts';
@@ -21,6 +22,8 @@ export interface MeshOptions {
   /** Default: random. */
   readonly instance?: string;
   readonly artifacts?: ArtifactService;
+  /** What callers over the broker may do with the agents of a node. Default: everything but to have commands run. */
+  readonly scopes?: readonly string[];
   readonly announceMs?: number;
   readonly ids?: Ids;
   report?(what: string, cause?: unknown): void;
@@ -51,6 +54,7 @@ export function joinMesh(options: MeshOptions): Mesh {
     namespace,
     instance: options.instance ?? samName(ids.next()),
     ids,
+    scopes: options.scopes ?? CALLER_SCOPES,
     counts: newCounts(),
     ...(options.artifacts === undefined ? {} : { artifacts: options.artifacts }),
     report: (what, cause) => options.report?.(what, cause),

@@ -1,3 +1,4 @@
+import type { AuditPage, AuditRequest } from './audit.ts';
 import type { Logged } from './events.ts';
 import type { ContextId, DialectId, ExternalId, PushConfigId, Seq, TaskId, TenantId } from './ids.ts';
 import type { TaskState } from './states.ts';
@@ -16,6 +17,8 @@ export interface AdminService {
   retry(id: TaskId): Promise<AdminTask>;
   /** Cancels it first if it runs. It is gone for everybody, with its log, its push configs and the memory of its sends. */
   delete(id: TaskId): Promise<void>;
+  /** The audit log, in order. Absent: none is kept here. */
+  audit?(request: AuditRequest): Promise<AuditPage>;
   /** Queues of webhooks, by number: those that are open, and the letters that were given up on. */
   deliveries(request: AdminDeliveriesRequest): Promise<readonly AdminDelivery[]>;
   /** A dead letter is tried again, from the start of the schedule, under the ids it had. */

@@ -85,6 +85,8 @@ export interface CardField {
   readonly snake: string;
   /** A message of the table, or undefined for text, flags and free-form JSON. */
   readonly message: CardType | undefined;
+  /** What it is if it is no message: `Struct` is a free-form object. */
+  readonly scalar: 'string' | 'bool' | 'Struct' | undefined;
   readonly shape: 'one' | 'list' | 'map';
   readonly presence: 'required' | 'optional' | 'oneof' | 'plain';
 }
@@ -105,6 +107,7 @@ function parseField(name: string, code: string): CardField {
     name,
     snake: name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
     message: Object.hasOwn(TYPES, type) ? (type as CardType) : undefined,
+    scalar: type === 'string' || type === 'bool' || type === 'Struct' ? type : undefined,
     shape: SHAPES[shape as keyof typeof SHAPES] ?? 'one',
     presence: PRESENCES[presence as keyof typeof PRESENCES] ?? 'plain',
   };

@@ -107,6 +107,8 @@ export interface ErrorDetails {
   /** Path of the field that is wrong, as `message.parts[0].text`. */
   readonly field?: string;
   readonly retryAfterMs?: number;
+  /** `WWW-Authenticate`: what would have let the caller in. */
+  readonly challenge?: string;
   /** ErrorInfo.metadata: flat strings. */
   readonly info?: Readonly<Record<string, string>>;
   /** What a peer sent as `error.data` in a form we have no member for; a dialect that can, hands it on. */

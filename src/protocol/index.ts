@@ -9,8 +9,10 @@
  */
 export * from './admin.ts';
 export * from './agent.ts';
+export * from './audit.ts';
 export * from './canonical-json.ts';
 export * from './card.ts';
+export { type CardProblem, cardProblems } from './card-check.ts';
 export * from './choices.ts';
 export * from './dialects/dialect.ts';
 export * from './dialects/fallback.ts';
@@ -25,6 +27,7 @@ export * from './events.ts';
 export * from './fold.ts';
 export * from './ids.ts';
 export * from './json.ts';
+export * from './lines.ts';
 export * from './llm.ts';
 export * from './losses.ts';
 export * from './message.ts';

@@ -23,10 +23,11 @@ export const randomIds: Ids = { next: () => crypto.randomUUID() };
  * counted, at a fraction of the cost. Never for tasks: whoever knows one name can guess the next.
  */
 export function countedIds(): Ids {
-  const prefix = `${crypto.randomUUID()}-`;
+  let prefix: string | undefined;
   let last = 0;
   return {
     next: () => {
+      prefix ??= `${crypto.randomUUID()}-`; // not before it is needed: a Worker has no randomness while it loads
       last += 1;
       return prefix + last;
     },

@@ -32,10 +32,20 @@ export interface TraceContext {
   readonly tracestate?: string;
 }
 
+/** How a call came in, for whoever writes down who did what. */
+export interface RequestFacts {
+  /** One of the server's own; the caller hears it in `X-Request-Id` when it is refused. */
+  readonly id: string;
+  /** The address it came from, as far as that can be trusted. */
+  readonly client?: string;
+}
+
 /** What a call brings besides its request. */
 export interface CallContext {
   readonly principal: Principal;
+  /** Of the credential: a request that names another is refused. Absent: the request's own word keeps this caller's things apart. */
   readonly tenant?: TenantId;
+  readonly request?: RequestFacts;
   readonly dialect: DialectId;
   /** Extension URIs the caller asked for. */
   readonly extensions: readonly string[];

@@ -15,5 +15,5 @@ export function numberIn(query: URLSearchParams, name: string): number | undefin
   const text = query.get(name);
   if (text === null || text === '') return undefined;
   if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw new A2AError('INVALID_PARAMS', 'must be a whole number', { field: name });
+  throw new A2AError('INVALID_PARAMS', `${name} must be a whole number`, { field: name });
 }

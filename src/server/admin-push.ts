@@ -25,7 +25,7 @@ function requestIn(query: URLSearchParams): AdminDeliveriesRequest {
   const out: Mutable<AdminDeliveriesRequest> = {};
   const state = query.get('state') ?? '';
   if (state === 'open' || state === 'dead') out.state = state;
-  else if (state !== '') throw new A2AError('INVALID_PARAMS', 'must be one of open, dead', { field: 'state' });
+  else if (state !== '') throw new A2AError('INVALID_PARAMS', 'state must be one of open, dead', { field: 'state' });
   const after = numberIn(query, 'after');
   if (after !== undefined) out.after = after;
   const limit = numberIn(query, 'limit');

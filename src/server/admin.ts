@@ -12,6 +12,7 @@ export async function adminAnswer(asked: Asked, path: string, admin: AdminServic
     const query = new URLSearchParams(asked.query);
     const deliveries = deliveryRoutes(admin, path, query);
     if (deliveries !== undefined) return await runOne(deliveries, asked);
+    if (path === '/audit') return await runOne(auditRoutes(admin, query), asked);
     const match = /^\/tasks(?:\/([^/]+?)(?:\/(events)|:(retry))?)?$/.exec(path);
     if (match === null) return refusal(404, 'nothing is served at this path');
     const [, name, events, retry] = match;
@@ -27,6 +28,16 @@ async function runOne(routes: Routes, { method }: Asked): Promise<Answer> {
   if (run !== undefined) return run();
   const methods = Object.keys(routes).join(', ');
   return refusal(405, `use ${methods} here`, { Allow: methods });
+}
+
+function auditRoutes(admin: AdminService, query: URLSearchParams): Routes {
+  return {
+    GET: async () => {
+      if (admin.audit === undefined) throw new A2AError('UNSUPPORTED_OPERATION', 'no audit log is kept here');
+      const [after, limit] = [numberIn(query, 'after'), numberIn(query, 'limit')];
+      return shown(await admin.audit({ ...(after === undefined ? {} : { after }), ...(limit === undefined ? {} : { limit }) }));
+    },
+  };
 }
 
 interface Wanted {
@@ -63,7 +74,13 @@ function routesFor({ admin, query, id, isEvents, isRetry }: Wanted): Routes {
   };
 }
 
+const FILTERS = ['agent', 'principal', 'tenant', 'contextId', 'status', 'statusTimestampAfter', 'pageSize', 'pageToken'];
+
+/** A misspelt filter would show more than was asked for, and nobody would notice. */
 function listRequest(query: URLSearchParams): AdminListRequest {
+  const unknown = [...query.keys()].find((name) => !FILTERS.includes(name));
+  if (unknown !== undefined)
+    throw new A2AError('INVALID_PARAMS', `there is no filter ${unknown.slice(0, 40)}; there are ${FILTERS.join(', ')}`);
   const out: Mutable<AdminListRequest> = {};
   const text = (name: string): string | undefined => query.get(name) || undefined;
   const [principal, tenant, agent] = [text('principal'), text('tenant'), text('agent')];
@@ -88,10 +105,10 @@ const STATES = Object.keys(TASK_STATES) as (keyof typeof TASK_STATES)[];
 function stateNamed(name: string): NonNullable<AdminListRequest['status']> {
   const state = STATES.find((known) => known === name);
   if (state !== undefined) return state;
-  throw new A2AError('INVALID_PARAMS', `must be one of ${STATES.join(', ')}`, { field: 'status' });
+  throw new A2AError('INVALID_PARAMS', `status must be one of ${STATES.join(', ')}`, { field: 'status' });
 }
 
 function timeIn(text: string): Timestamp {
   if (!Number.isNaN(Date.parse(text))) return text;
-  throw new A2AError('INVALID_PARAMS', 'must be a time, as 2026-03-12T08:30:00Z', { field: 'statusTimestampAfter' });
+  throw new A2AError('INVALID_PARAMS', 'statusTimestampAfter must be a time, as 2026-03-12T08:30:00Z', { field: 'statusTimestampAfter' });
 }

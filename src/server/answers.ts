@@ -23,7 +23,11 @@ export function errorAnswer(thrown: unknown): Answer {
   const { http, grpc, text: words } = ERRORS[kind];
   const message = isA2AError(thrown) ? thrown.message : words;
   const retryAfterMs = isA2AError(thrown) ? thrown.details.retryAfterMs : undefined;
-  const headers = retryAfterMs === undefined ? {} : retryAfter(retryAfterMs);
+  const challenge = isA2AError(thrown) ? thrown.details.challenge : undefined;
+  const headers = {
+    ...(retryAfterMs === undefined ? {} : retryAfter(retryAfterMs)),
+    ...(challenge === undefined ? {} : { 'WWW-Authenticate': challenge }),
+  };
   return json({ error: { code: http, status: GRPC_STATUS[grpc] ?? 'UNKNOWN', message } }, http, headers);
 }
 

@@ -34,15 +34,66 @@ export function around(service: A2AService, by: Around): A2AService {
   };
 }
 
-/** Runs a stream and says once how it ended: `undefined` for well, what was thrown otherwise. A reader who leaves ends it well. */
-export async function* watched(open: () => EventStream, onEnd: (thrown: unknown) => void): AsyncGenerator<readonly Logged[], void> {
-  let thrown: unknown;
-  try {
-    yield* open();
-  } catch (caught) {
-    thrown = caught ?? new Error('nothing was thrown');
-    throw caught;
-  } finally {
-    onEnd(thrown);
+/** How a stream ended: `undefined` for well, what was thrown otherwise; and whether it was opened at all or refused. */
+export type Ending = (thrown: unknown, wasOpened: boolean) => void;
+
+/** Runs a stream and says once how it ended. A reader who leaves ends it well. */
+export function watched(open: () => EventStream, onEnd: Ending): EventStream {
+  return { [Symbol.asyncIterator]: () => new Watched(open, onEnd) };
+}
+
+/** Written out, and no generator: thousands of streams wait at a time, and one that is told to end passes that on at once. */
+class Watched implements AsyncIterator<readonly Logged[], unknown> {
+  #open: (() => EventStream) | undefined;
+  readonly #onEnd: Ending;
+  #inner: AsyncIterator<readonly Logged[], unknown> | undefined;
+  #isOver = false;
+
+  constructor(open: () => EventStream, onEnd: Ending) {
+    this.#open = open;
+    this.#onEnd = onEnd;
+  }
+
+  next(): Promise<IteratorResult<readonly Logged[], unknown>> {
+    try {
+      if (this.#isOver) return Promise.resolve({ done: true, value: undefined });
+      return this.#opened()
+        .next()
+        .then(
+          (next) => {
+            if (next.done === true) this.#end(undefined);
+            return next;
+          },
+          (thrown: unknown) => {
+            this.#end(thrown ?? new Error('nothing was thrown'));
+            throw thrown;
+          },
+        );
+    } catch (thrown) {
+      this.#end(thrown ?? new Error('nothing was thrown'));
+      return Promise.reject(thrown);
+    }
+  }
+
+  #opened(): AsyncIterator<readonly Logged[], unknown> {
+    const open = this.#open;
+    this.#open = undefined;
+    if (open !== undefined) this.#inner = open()[Symbol.asyncIterator]();
+    if (this.#inner === undefined) throw new Error('the stream could not be opened');
+    return this.#inner;
+  }
+
+  async return(): Promise<IteratorResult<readonly Logged[], unknown>> {
+    // Nothing was opened for a reader who left before the first event.
+    if (this.#inner === undefined) this.#isOver = true;
+    else this.#end(undefined);
+    await this.#inner?.return?.();
+    return { done: true, value: undefined };
+  }
+
+  #end(thrown: unknown): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#onEnd(thrown, this.#inner !== undefined);
   }
 }

@@ -1,7 +1,8 @@
 import type { Answer, Asked } from '#bindings';
-import type { AgentCard } from '#protocol';
-import { interfacesFor, negotiateCard, writeCard } from '#protocol';
+import type { AgentCard, CardSigner } from '#protocol';
+import { interfacesFor, negotiateCard, signCard, writeCard } from '#protocol';
 import { errorAnswer } from './answers.ts';
+import type { Enforced } from './gate/enforced.ts';
 
 export interface CardsOptions {
   /** `strict` serves pure 1.0; `superset` is read by clients of every version. */
@@ -9,6 +10,10 @@ export interface CardsOptions {
   readonly ageMsMax: number;
   /** When this card was last changed. */
   readonly changed: Date;
+  /** What the gate asks for, which is what the cards say. */
+  readonly enforced: Enforced;
+  /** Signs what is served, as it is served. */
+  readonly signer?: CardSigner | undefined;
 }
 
 export interface CardRequest {
@@ -33,7 +38,7 @@ interface Written {
 const KEPT_MAX = 256;
 
 /** Cards as they are served: written once for each base and shape, with the tag of exactly these bytes (reference/protocol §3.11). */
-export function createCards({ form, ageMsMax, changed }: CardsOptions): Cards {
+export function createCards({ form, ageMsMax, changed, enforced, signer }: CardsOptions): Cards {
   const written = new WeakMap<AgentCard, Map<string, Promise<Written>>>();
   const completed = new WeakMap<AgentCard, Map<string, AgentCard>>();
   const lastModified = changed.toUTCString();
@@ -41,7 +46,7 @@ export function createCards({ form, ageMsMax, changed }: CardsOptions): Cards {
   const cardAt = (card: AgentCard, base: string): AgentCard => {
     const known = completed.get(card) ?? new Map<string, AgentCard>();
     completed.set(card, known);
-    const complete = known.get(base) ?? { ...card, supportedInterfaces: interfacesFor(base) };
+    const complete = known.get(base) ?? { ...enforced.card(card), supportedInterfaces: interfacesFor(base) };
     if (known.size < KEPT_MAX) known.set(base, complete);
     return complete;
   };
@@ -54,7 +59,7 @@ export function createCards({ form, ageMsMax, changed }: CardsOptions): Cards {
       const kept = written.get(card) ?? new Map<string, Promise<Written>>();
       written.set(card, kept);
       const known = kept.get(key);
-      const body = known ?? write(JSON.stringify(writeCard(cardAt(card, base), { form, schemes })));
+      const body = known ?? write(writeCard(cardAt(card, base), { form, schemes }), signer);
       if (known === undefined && kept.size < KEPT_MAX) kept.set(key, body);
       try {
         return fresh(asked, await body, {
@@ -69,7 +74,9 @@ export function createCards({ form, ageMsMax, changed }: CardsOptions): Cards {
   };
 }
 
-async function write(body: string): Promise<Written> {
+async function write(card: ReturnType<typeof writeCard>, signer: CardSigner | undefined): Promise<Written> {
+  // What is signed is the document that goes out, with all that older clients read in it (A2A 1.0.1 §8.4).
+  const body = JSON.stringify(signer === undefined ? card : await signCard(card as unknown as AgentCard, signer));
   return { body, etag: `"${await digestOf(body)}"` };
 }
 

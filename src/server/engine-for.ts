@@ -12,6 +12,8 @@ import type { WebhookSigner } from './push/keys.ts';
 import { pushFor, showWebhooks } from './push/push.ts';
 import type { AgentLike } from './served.ts';
 import { isServed } from './served.ts';
+import type { Tracing } from './tracing.ts';
+import { tracedRuns } from './tracing.ts';
 
 /** Without a store that outlives the process, finished tasks are kept for an hour. */
 const MEMORY_FINISHED_MS = 3_600_000;
@@ -20,6 +22,7 @@ export interface EngineParts {
   readonly options: HandlerOptions;
   readonly metrics: Metrics;
   readonly log: Log;
+  readonly tracing: Tracing;
   /** For webhooks. */
   readonly signer: WebhookSigner;
   readonly limits: ServerLimits;
@@ -30,18 +33,19 @@ export interface EngineParts {
 /** One engine for all agents that need one; undefined where each brings a service of its own. */
 export function engineFor(
   given: ReadonlyMap<string, AgentLike>,
-  { options, metrics, log, signer, limits, completed }: EngineParts,
+  { options, metrics, log, tracing, signer, limits, completed }: EngineParts,
 ): Engine | undefined {
   const own = [...given].filter((entry): entry is [string, Agent] => !isServed(entry[1]));
   if (own.length === 0) return undefined;
   const agents = Object.fromEntries(own);
-  const { store, blobs, carrier, idempotency, secret, onBroken } = options;
+  const { store, blobs, carrier, idempotency, secret, onBroken, quotaOf } = options;
   const engine = createEngine({
     store: meteredStore(store ?? memoryStore(), metrics),
     agents,
     ids: timeOrderedIds(), // the store's index of ids then grows at its end
     ...pushFor({ options, signer, metrics, webhookMsMax: limits.webhookMsMax }),
     limits: { ...(store === undefined ? { finishedMsMax: MEMORY_FINISHED_MS } : {}), ...options.limits },
+    ...(quotaOf === undefined ? {} : { runningTasksMaxOf: (principal) => quotaOf(principal)?.runningTasksMax }),
     ...(blobs === undefined ? {} : { blobs }),
     ...(carrier === undefined ? {} : { carrier }),
     ...(idempotency === undefined ? {} : { idempotency }),
@@ -52,6 +56,7 @@ export function engineFor(
       if (card === undefined) throw new A2AError('EXTENDED_AGENT_CARD_NOT_CONFIGURED');
       return completed(card, name);
     },
+    aroundRun: tracedRuns(tracing),
     report: (what, cause) => log.error(what, cause),
   });
   showStats(engine, metrics);

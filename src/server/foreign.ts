@@ -42,16 +42,21 @@ async function answerOf(response: Response): Promise<Answer> {
 }
 
 function flowOf(body: ReadableStream<Uint8Array>): Outflow {
+  const listeners: ((flow: Outflow) => void)[] = [];
   const reader = body.getReader();
   const decoder = new TextDecoder();
   const last: string[] = [];
   let isOver = false;
   let isWhole = false;
-  const leave = (): void => {
+  const end = (): void => {
     isOver = true;
+    for (const listener of listeners.splice(0)) listener(flow);
+  };
+  const leave = (): void => {
+    end();
     void reader.cancel().catch(() => undefined); // how the guest takes it is its own affair
   };
-  return {
+  const flow: Outflow = {
     get isWhole() {
       return isWhole;
     },
@@ -60,7 +65,7 @@ function flowOf(body: ReadableStream<Uint8Array>): Outflow {
       const { done, value } = await reader.read().catch(() => ({ done: true as const, value: undefined }));
       if (!done && !isOver) return decoder.decode(value, { stream: true });
       isWhole ||= !isOver;
-      isOver = true;
+      end();
       return last.shift();
     },
     cancel: leave,
@@ -69,5 +74,10 @@ function flowOf(body: ReadableStream<Uint8Array>): Outflow {
       last.push(text);
       leave();
     },
+    onEnd: (listener) => {
+      if (isOver) listener(flow);
+      else listeners.push(listener);
+    },
   };
+  return flow;
 }

@@ -18,6 +18,11 @@ export interface GuardOptions {
 export interface Guard {
   /** A refusal, or undefined. */
   refuses(asked: Asked): Answer | undefined;
+  /**
+   * What a browser says of requests that pages make without an `Origin`: images, frames, links. Only somebody who follows a link to what
+   * is for everybody may come from another site.
+   */
+  refusesPage(asked: Asked, isPublic: boolean): Answer | undefined;
   /** What a page that may call has to read in the answer. */
   headersFor(asked: Asked): Readonly<Record<string, string>> | undefined;
   /** The answer to a preflight, if that is what it is. */
@@ -25,7 +30,7 @@ export interface Guard {
 }
 
 const METHODS = 'GET, HEAD, POST, DELETE';
-const EXPOSED = 'A2A-Version, A2A-Extensions, X-A2A-Extensions, ETag, Retry-After, Traceparent';
+const EXPOSED = 'A2A-Version, A2A-Extensions, X-A2A-Extensions, ETag, Retry-After, Traceparent, WWW-Authenticate, X-Request-Id';
 const DAY_SECONDS = 86_400;
 
 export function createGuard(options: GuardOptions): Guard {
@@ -57,11 +62,18 @@ export function createGuard(options: GuardOptions): Guard {
       if (origin === undefined || isAllowed(origin, asked)) return undefined;
       return refusal(403, 'web pages of this origin may not call; allow it with allowedOrigins');
     },
+    refusesPage: (asked, isPublic) => {
+      const site = asked.header('sec-fetch-site');
+      // An `Origin` that is there has been found to be allowed.
+      if (site === undefined || site === 'same-origin' || site === 'none' || asked.header('origin') !== undefined) return undefined;
+      const isLink = asked.header('sec-fetch-mode') === 'navigate' && asked.header('sec-fetch-dest') === 'document';
+      if (isPublic && isLink && asked.method === 'GET') return undefined;
+      return refusal(403, 'web pages of other sites may not call; allow one with allowedOrigins');
+    },
     headersFor: (asked) => {
       const origin = asked.header('origin');
-      return origin === undefined
-        ? undefined
-        : { 'Access-Control-Allow-Origin': origin, 'Access-Control-Expose-Headers': EXPOSED, Vary: 'Origin' };
+      if (origin === undefined || !isAllowed(origin, asked) || !isOurs(hostOf(asked.origin))) return undefined;
+      return { 'Access-Control-Allow-Origin': origin, 'Access-Control-Expose-Headers': EXPOSED, Vary: 'Origin' };
     },
     preflight: (asked) => {
       if (asked.method !== 'OPTIONS' || asked.header('access-control-request-method') === undefined) return undefined;

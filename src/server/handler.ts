@@ -1,8 +1,10 @@
 import type { Answer, Asked, Caller } from '#bindings';
-import { askedOf, encodeRetry, refusalBody, responseOf } from '#bindings';
+import { encodeRetry, refusalBody, respondTo } from '#bindings';
 import type { Agent } from '#protocol';
 import { headOf, refusal } from './answers.ts';
-import { hasScope, isRefusal, LOCAL, openGate } from './gate.ts';
+import { createDoor } from './gate/door.ts';
+import type { Gate, Refusal } from './gate/gate.ts';
+import { isRefusal, LOCAL } from './gate/gate.ts';
 import { createGuard } from './guard.ts';
 import { createNode } from './node.ts';
 import type { HandlerOptions } from './options.ts';
@@ -28,46 +30,72 @@ export interface Handler {
   close(): Promise<void>;
 }
 
+/** What became of a request. `refused`: by the gate, before anybody was asked. */
+interface Outcome {
+  readonly route: Route | undefined;
+  readonly answer: Answer;
+  readonly caller?: Caller;
+  readonly refused?: Refusal;
+}
+
+interface Found {
+  readonly place: Place;
+  readonly agent: ServedAgent | undefined;
+  readonly routes: readonly Route[];
+  readonly route: Route | undefined;
+}
+
 export function createHandler(options: HandlerOptions): Handler {
   const node = createNode(options);
   const { site, log, flows, limits } = node;
   const guard = createGuard(options);
-  const gate = options.gate ?? openGate;
+  const door = createDoor({ options, limits, audit: node.audit });
   const requests = site.metrics.counter({
     name: 'parley_http_requests_total',
     help: 'HTTP requests by what was asked for.',
     labels: ['route', 'status'],
   });
 
-  const visit = async (asked: Asked): Promise<{ route: string; answer: Answer }> => {
-    const refused = guard.refuses(asked) ?? guard.preflight(asked);
-    if (refused !== undefined) return { route: 'none', answer: refused };
+  const find = (asked: Asked): Found => {
     const place = placeOf(asked.path);
     const agent = place.agent === undefined ? site.agents[0] : site.agents.find(({ name }) => name === place.agent);
     const routes = agent === undefined ? [] : routesAt(place);
-    const route = routes.find(({ methods }) => methods.includes(asked.method));
-    if (agent === undefined || route === undefined) return { route: 'none', answer: noRoute(place, routes) };
-    const wrong = wrongBody(asked) ?? node.turnedAway(route);
-    const caller = wrong ?? (await admitted(asked, route));
-    if (isRefusal(caller)) return { route: route.name, answer: refusedAs(route, caller) };
-    if (node.starting !== undefined) await node.starting;
-    const answer = await ANSWERS[route.name](site, { asked, place, route, agent, caller } satisfies Visit);
-    return { route: route.name, answer: asked.method === 'HEAD' ? headOf(answer) : answer };
+    return { place, agent, routes, route: routes.find(({ methods }) => methods.includes(asked.method)) };
   };
-  const admitted = (asked: Asked, route: Route): Caller | Answer | Promise<Caller | Answer> => {
-    if (route.access === 'public') return LOCAL;
-    const found = gate(asked, route);
-    if (found instanceof Promise) return found.then((caller) => scoped(caller, route));
-    return scoped(found, route);
+  /** Who calls. What is for everybody asks nobody. */
+  const pass = (asked: Asked, { route }: Found): ReturnType<Gate> => {
+    const isPublic = route?.access === 'public';
+    return guard.refusesPage(asked, isPublic) ?? (isPublic ? LOCAL : door.admit(asked, route));
+  };
+  /** In the order of reference/faults §4; what stands before it there is the host's (adapters/node-listen.ts). */
+  const visit = async (asked: Asked): Promise<Outcome> => {
+    const barred = guard.refuses(asked);
+    if (barred !== undefined) return { route: undefined, answer: barred, refused: barred };
+    const preflight = guard.preflight(asked);
+    if (preflight !== undefined) return { route: undefined, answer: preflight };
+    const found = find(asked);
+    const { place, agent, route, routes } = found;
+    const passing = pass(asked, found);
+    const caller = passing instanceof Promise ? await passing : passing;
+    if (isRefusal(caller)) return { route, answer: caller, refused: caller };
+    if (agent === undefined || route === undefined) return { route: undefined, answer: noRoute(place, routes) };
+    const refused = node.turnedAway(route) ?? door.check(asked, route, caller);
+    if (refused !== undefined) return { route, answer: refused, caller, refused };
+    if (node.starting !== undefined) await node.starting;
+    const answer = await ANSWERS[route.name](site, { asked: door.counted(caller, asked), place, route, agent, caller } satisfies Visit);
+    return { route, answer: asked.method === 'HEAD' ? headOf(answer) : answer, caller };
   };
   const answer = async (asked: Asked): Promise<Answer> => {
     try {
-      const { route, answer: made } = await visit(asked);
-      requests.add([route, String(made.status)]);
+      const outcome = await visit(asked);
+      const { route, refused } = outcome;
+      const made = refused === undefined ? outcome.answer : refusedAs(route, door.note(asked, refused, outcome));
+      if (refused === undefined && route?.access === 'admin') door.noteAdmin(asked, outcome);
+      requests.add([route?.name ?? 'none', String(made.status)]);
       if (log.isOn('debug')) log.debug('request', { method: asked.method, path: asked.path, status: made.status });
-      const tracked = flows.track(made);
+      flows.track(made);
       const extra = guard.headersFor(asked);
-      return extra === undefined ? tracked : { ...tracked, headers: { ...tracked.headers, ...extra } };
+      return extra === undefined ? made : { ...made, headers: { ...made.headers, ...extra } };
     } catch (thrown) {
       log.error('a request failed', thrown, { method: asked.method, path: asked.path });
       return refusal(500, 'something went wrong here');
@@ -75,7 +103,7 @@ export function createHandler(options: HandlerOptions): Handler {
   };
   return {
     answer,
-    fetch: async (request) => responseOf(await answer(askedOf(request))),
+    fetch: (request) => respondTo(request, answer),
     ready: node.ready,
     agents: site.agents,
     add: node.add,
@@ -89,8 +117,8 @@ export function createHandler(options: HandlerOptions): Handler {
 }
 
 /** Chat clients look for the reason of a refusal where OpenAI has it. */
-function refusedAs({ name }: Route, answer: Answer): Answer {
-  if (name !== 'chat' && name !== 'models') return answer;
+function refusedAs(route: Route | undefined, answer: Answer): Answer {
+  if (route?.name !== 'chat' && route?.name !== 'models') return answer;
   const said = typeof answer.body === 'string' ? /"message":"([^"]{1,200})"/.exec(answer.body)?.[1] : undefined;
   const { 'Content-Length': _, ...headers } = answer.headers;
   const body = JSON.stringify(refusalBody(answer.status, said ?? 'this is not for you'));
@@ -101,16 +129,4 @@ function noRoute({ path }: Place, routes: readonly Route[]): Answer {
   if (routes.length === 0) return refusal(404, `nothing is served at ${path.slice(0, 100)}`);
   const methods = methodsOf(routes);
   return refusal(405, `use ${methods} here`, { Allow: methods });
-}
-
-function scoped(found: Caller | Answer, route: Route): Caller | Answer {
-  if (isRefusal(found) || route.access !== 'admin' || hasScope(found, 'admin')) return found;
-  return refusal(403, 'this needs the scope admin');
-}
-
-/** A compressed body can be a thousand times what it looks like, so none is taken (reference/faults H10). */
-function wrongBody(asked: Asked): Answer | undefined {
-  const coding = asked.header('content-encoding');
-  if (coding === undefined || coding.toLowerCase() === 'identity') return undefined;
-  return refusal(415, 'send the body uncompressed', { 'Accept-Encoding': 'identity' });
 }

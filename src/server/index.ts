@@ -7,16 +7,25 @@
  * export default createHandler({ agents: [echo] });
  * ```
  */
+
+export type { Audit, AuditLog } from './audit/audit.ts';
+export type { AuditDraft } from './audit/chain.ts';
 export { type A2aBlock, defineConfig, type ParleyConfig, type RemoteAgent } from './config/config.ts';
-export { KEYS, type Key } from './config/keys.ts';
+export type { Key } from './config/key.ts';
+export { KEYS } from './config/keys.ts';
 export { type Layers, resolveConfig, type Settings } from './config/resolve.ts';
 export { suggest } from './config/suggest.ts';
 export { ConfigError } from './config/values.ts';
-export type { Gate } from './gate.ts';
+export type { Authenticator, Denial, Identity, Recognised } from './gate/authenticator.ts';
+export { type Gate, openGate, type Refusal } from './gate/gate.ts';
+export { type JwtOptions, jwtAuth } from './gate/jwt.ts';
+export { type KeyRecord, type KeyRing, keyAuth, tokenAuth } from './gate/keys.ts';
+export { type MutualTlsOptions, mutualTls } from './gate/mtls.ts';
+export { CALLER_SCOPES } from './gate/scopes.ts';
 export { createHandler, type Handler } from './handler.ts';
 export { DEFAULT_SERVER_LIMITS, type ServerLimits } from './limits.ts';
 export { createLog, LOG_LEVELS, type Log, type LogLevel } from './log.ts';
 export { createMetrics, type Metrics } from './metrics.ts';
-export type { HandlerOptions, McpMount, ServingOptions } from './options.ts';
+export type { HandlerOptions, McpMount, Quota, ServingOptions } from './options.ts';
 export { ROUTES, type Route } from './routes.ts';
 export { type AgentLike, pathName, type ServedAgent } from './served.ts';

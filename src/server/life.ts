@@ -2,14 +2,15 @@ import type { Answer } from '#bindings';
 import type { Engine } from '#engine';
 import type { Mutable } from '#protocol';
 import { refusal, retryAfter } from './answers.ts';
+import type { Audit } from './audit/audit.ts';
 import type { ServerLimits } from './limits.ts';
 import type { Log } from './log.ts';
 import type { HandlerOptions } from './options.ts';
 import type { Route } from './routes.ts';
 import type { ServedAgent } from './served.ts';
 import type { Site } from './site.ts';
-import type { OtelApi } from './tracing.ts';
-import { loadOtel, traced } from './tracing.ts';
+import type { Tracing } from './tracing.ts';
+import { loadOtel, recorderOf, traced } from './tracing.ts';
 
 /** How a node comes up and goes down. */
 export interface Life {
@@ -31,19 +32,21 @@ export interface Living {
   readonly agents: readonly Mutable<ServedAgent>[];
   readonly log: Log;
   readonly limits: ServerLimits;
+  readonly audit: Audit;
+  readonly tracing: Tracing;
 }
 
 /** What is left of the time to stop when runs have had theirs: for answers to go out, and for the store to close. */
 const CLOSING_MS = 2000;
 
-export function startLife({ options, engine, agents, log, limits }: Living): Life {
+export function startLife({ options, engine, agents, log, limits, tracing, audit }: Living): Life {
   let phase: ReturnType<Site['phase']> = 'starting';
-  let tracing: OtelApi | undefined;
   const adopt = (agent: Mutable<ServedAgent>): void => {
-    if (tracing !== undefined) agent.service = traced(agent.service, agent.name, tracing);
+    if (tracing.recorder !== undefined) agent.service = traced(agent.service, agent.name, tracing.recorder);
   };
   const start = async (): Promise<void> => {
-    tracing = options.otel === false ? undefined : (options.otel ?? (await loadOtel()));
+    const otel = options.otel === false ? undefined : (options.otel ?? (await loadOtel()));
+    tracing.recorder = otel === undefined ? undefined : recorderOf(otel);
     for (const agent of agents) adopt(agent);
     const recovered = await engine?.start();
     if (recovered !== undefined && Object.values(recovered).some((count) => count > 0))
@@ -76,6 +79,7 @@ export function startLife({ options, engine, agents, log, limits }: Living): Lif
       await ready.catch(() => undefined); // a node that did not start has nothing to stop
       await engine?.stop({ ms: Math.max(0, limits.drainMsMax - CLOSING_MS) });
       await options.store?.close();
+      await audit.close();
     },
   };
 }

@@ -18,6 +18,13 @@ export interface ServerLimits extends ReadLimits {
   readonly connectionsMax: number;
   /** 0: nine in ten of the connections. */
   readonly streamsMax: number;
+  /** Requests of one caller: so many a second in the long run, so many at once. 0: not counted. `local` is never counted. */
+  readonly requestsPerSecondMax: number;
+  readonly requestsBurstMax: number;
+  /** What one caller may send, and have at a time. 0: not counted. */
+  readonly callerBytesPerMinuteMax: number;
+  readonly callerStreamsMax: number;
+  readonly callerTasksMax: number;
   /** Of stopping, from the signal to the exit. */
   readonly drainMsMax: number;
   /** Of one attempt to deliver to a webhook. */
@@ -40,6 +47,11 @@ export const DEFAULT_SERVER_LIMITS: ServerLimits = {
   reconnectMs: 1000,
   connectionsMax: 0,
   streamsMax: 0,
+  requestsPerSecondMax: 20,
+  requestsBurstMax: 40,
+  callerBytesPerMinuteMax: 67_108_864,
+  callerStreamsMax: 100,
+  callerTasksMax: 50,
   drainMsMax: 10_000,
   webhookMsMax: 15_000,
   cardAgeMsMax: 300_000,

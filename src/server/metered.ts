@@ -1,7 +1,7 @@
 import type { Store, Write } from '#engine';
 import type { A2AService, CallContext, EventStream } from '#protocol';
 import { A2AError } from '#protocol';
-import type { Around } from './around.ts';
+import type { Around, Ending } from './around.ts';
 import { around, watched } from './around.ts';
 import type { Histogram, Metrics } from './metrics.ts';
 import type { Room } from './room.ts';
@@ -28,11 +28,18 @@ export function meter(metrics: Metrics, room: Room): (service: A2AService, agent
       calls.add([agent, ctx.dialect, operation, outcome]);
       seconds.observe((performance.now() - began) / 1000, [operation]);
     };
+    /** Made apart from what opens the stream, so that it does not hold on to it. */
+    const ending =
+      (operation: string, ctx: CallContext, began: number): Ending =>
+      (thrown, wasOpened) => {
+        if (wasOpened) room.givePlace(ctx.principal);
+        note(operation, ctx, { began, thrown });
+      };
     const by: Around = {
       unary: async ({ operation, ctx }, next) => {
         const began = performance.now();
         try {
-          room.check(operation);
+          room.check(operation, ctx.principal);
           const result = await next(ctx);
           note(operation, ctx, { began });
           return result;
@@ -42,17 +49,12 @@ export function meter(metrics: Metrics, room: Room): (service: A2AService, agent
         }
       },
       stream: ({ operation, ctx }, next) => {
-        const began = performance.now();
-        let givePlace: (() => void) | undefined;
         const open = (): EventStream => {
-          room.check(operation);
-          givePlace = room.takePlace();
+          room.check(operation, ctx.principal);
+          room.takePlace(ctx.principal);
           return next(ctx);
         };
-        return watched(open, (thrown) => {
-          givePlace?.();
-          note(operation, ctx, { began, thrown });
-        });
+        return watched(open, ending(operation, ctx, performance.now()));
       },
     };
     return around(service, by);

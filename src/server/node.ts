@@ -1,10 +1,15 @@
 import { createChatMemory } from '#bindings';
 import type { Engine } from '#engine';
-import type { Agent, AgentCard, Mutable } from '#protocol';
+import type { AdminService, Agent, AgentCard, Mutable } from '#protocol';
+import { LOCAL_PRINCIPAL } from '#protocol';
+import type { Audit } from './audit/audit.ts';
+import { createAudit, NO_AUDIT } from './audit/audit.ts';
 import { createCards } from './cards.ts';
 import { engineFor } from './engine-for.ts';
 import type { Flows } from './flows.ts';
 import { createFlows } from './flows.ts';
+import { AS_DECLARED, enforcedBy } from './gate/enforced.ts';
+import { guarded } from './gate/guarded.ts';
 import type { Life } from './life.ts';
 import { startLife } from './life.ts';
 import type { ServerLimits } from './limits.ts';
@@ -13,13 +18,14 @@ import type { Log } from './log.ts';
 import { SILENT } from './log.ts';
 import { meter } from './metered.ts';
 import { createMetrics } from './metrics.ts';
-import type { HandlerOptions, McpMount } from './options.ts';
+import type { HandlerOptions, McpMount, Quota } from './options.ts';
 import { createSigner } from './push/keys.ts';
 import { createRoom } from './room.ts';
 import type { AgentLike, ServedAgent } from './served.ts';
 import { isServed, named } from './served.ts';
 import { servingFor, whereabouts } from './serving.ts';
 import type { Site } from './site.ts';
+import type { Tracing } from './tracing.ts';
 
 /** A node: agents, the engine under those that need one, and everything that is counted and said about them. */
 export interface Node extends Life {
@@ -31,6 +37,7 @@ export interface Node extends Life {
   readonly flows: Flows;
   readonly log: Log;
   readonly limits: ServerLimits;
+  readonly audit: Audit;
 }
 
 const DEFAULT_PUBLISHER = 'agent.localhost';
@@ -38,26 +45,31 @@ const DEFAULT_PUBLISHER = 'agent.localhost';
 export function createNode(options: HandlerOptions): Node {
   const limits: ServerLimits = { ...DEFAULT_SERVER_LIMITS, ...options.limits };
   const { log = SILENT, metrics = createMetrics() } = options;
+  const tracing: Tracing = { recorder: undefined };
   const flows = createFlows();
   const changed = new Date();
   const given = named(listOf(options.agents));
+  checkCommands(given, options);
   const [root] = given.keys();
-  const cards = createCards({ form: options.card ?? 'superset', ageMsMax: limits.cardAgeMsMax, changed });
+  const audit = options.audit === undefined ? NO_AUDIT : createAudit(options.audit);
+  const enforced = options.gate === undefined ? enforcedBy(options.auth ?? []) : AS_DECLARED;
+  const cards = createCards({ form: options.card ?? 'superset', ageMsMax: limits.cardAgeMsMax, changed, enforced, signer: options.signer });
   const where = whereabouts(options.url);
   // The first agent is at the root too, and that is its better address.
   const baseOf = (name: string): string => `${where.base()}${name === root ? '' : `/agents/${name}`}`;
+  const quotaOf = options.quotaOf ?? quotaBy(limits);
   const signer = createSigner(options.keys?.signing);
   const completed = (card: AgentCard, name: string): AgentCard => cards.cardAt(card, baseOf(name));
-  const engine = engineFor(given, { options, metrics, log, signer, limits, completed });
-  const room = createRoom({ streamsMax: limits.streamsMax, isPressed: options.isPressed, metrics });
-  const serving: Serving = { engine, count: meter(metrics, room), hasWebhooks: options.outbound !== undefined };
+  const engine = engineFor(given, { options: { ...options, quotaOf }, metrics, log, tracing, signer, limits, completed });
+  const room = createRoom({ streamsMax: limits.streamsMax, isPressed: options.isPressed, quotaOf, metrics });
+  const serving: Serving = { engine, count: meter(metrics, room), audit, hasWebhooks: options.outbound !== undefined };
   const agents = [...given].map(([name, agent]) => servedAgent(name, agent, serving));
   metrics.gauge({ name: 'parley_streams_open', help: 'Streams that are being read.' }, () => flows.open);
-  const life = startLife({ options, engine, agents, log, limits });
+  const life = startLife({ options, engine, agents, log, limits, tracing, audit });
   const site: Site = {
     agents,
     cards,
-    admin: engine?.admin,
+    admin: adminOf(engine, options),
     metrics,
     jwks: signer.jwks,
     baseOf: where.of,
@@ -73,7 +85,7 @@ export function createNode(options: HandlerOptions): Node {
     phase: life.phase,
     isBroken: () => engine?.stats().isBroken ?? false,
   };
-  return Object.assign(life, { site, flows, log, limits, ...comingAndGoing(agents, { ...serving, adopt: life.adopt }) });
+  return Object.assign(life, { site, flows, log, limits, audit, ...comingAndGoing(agents, { ...serving, options, adopt: life.adopt }) });
 }
 
 /** One handler for the whole node and one for each agent, made when they are first asked. */
@@ -94,24 +106,28 @@ function listOf(agents: AgentLike | readonly AgentLike[]): readonly AgentLike[] 
 interface Serving {
   readonly engine: Engine | undefined;
   readonly count: ReturnType<typeof meter>;
+  readonly audit: Audit;
   readonly hasWebhooks: boolean;
 }
 
-function servedAgent(name: string, agent: AgentLike, { engine, count, hasWebhooks }: Serving): Mutable<ServedAgent> {
-  if (isServed(agent)) return { name, card: agent.card, service: count(agent.service, name) };
-  if (engine === undefined) throw new Error('an agent needs an engine');
-  return { name, card: hasWebhooks ? agent.card : withoutWebhooks(agent.card), service: count(engine.serviceOf(name), name) };
+function servedAgent(name: string, agent: AgentLike, { engine, count, audit, hasWebhooks }: Serving): Mutable<ServedAgent> {
+  const service = isServed(agent) ? agent.service : engine?.serviceOf(name);
+  if (service === undefined) throw new Error('an agent needs an engine');
+  const card = hasWebhooks || isServed(agent) ? agent.card : withoutWebhooks(agent.card);
+  const target = { agent: name, runsCommands: agent.runsCommands === true };
+  return { name, card, service: guarded(count(service, name), target, audit) };
 }
 
 /** Agents that come and go while the node serves. The list is one, and everybody looks at it. */
 function comingAndGoing(
   agents: Mutable<ServedAgent>[],
-  { adopt, ...serving }: Serving & Pick<Life, 'adopt'>,
+  { adopt, options, ...serving }: Serving & Pick<Life, 'adopt'> & { readonly options: HandlerOptions },
 ): Pick<Node, 'add' | 'remove'> {
   const placeOf = (name: string): number => agents.findIndex((agent) => agent.name === name);
   return {
     add: (name, agent) => {
       if (serving.engine === undefined) throw new Error('an agent needs an engine');
+      checkCommands(new Map([[name, agent]]), options);
       serving.engine.add(name, agent);
       const served = servedAgent(name, agent, serving);
       adopt(served);
@@ -130,4 +146,28 @@ function comingAndGoing(
 /** A card promises what is kept. */
 function withoutWebhooks(card: AgentCard): AgentCard {
   return { ...card, capabilities: { ...card.capabilities, pushNotifications: false } };
+}
+
+/** What each caller may have at once, the owner of the machine aside. */
+function quotaBy({ callerTasksMax, callerStreamsMax }: ServerLimits): (principal: string) => Quota | undefined {
+  const quota: Quota = {
+    ...(callerTasksMax === 0 ? {} : { runningTasksMax: callerTasksMax }),
+    ...(callerStreamsMax === 0 ? {} : { streamsMax: callerStreamsMax }),
+  };
+  return (principal) => (principal === LOCAL_PRINCIPAL.id ? undefined : quota);
+}
+
+/** Decision 11. Whoever serves on a socket of their own file system says so with a gate. */
+function checkCommands(given: ReadonlyMap<string, AgentLike>, { auth, gate }: HandlerOptions): void {
+  if (auth !== undefined || gate !== undefined) return;
+  const [name] = [...given].find(([, agent]) => agent.runsCommands === true) ?? [];
+  if (name === undefined) return;
+  throw new TypeError(
+    `${name} runs commands on this machine, and without \`auth\` whoever reaches it gives them. Give \`auth\`, or a \`gate\`.`,
+  );
+}
+
+function adminOf(engine: Engine | undefined, { audit }: HandlerOptions): AdminService | undefined {
+  if (engine === undefined || audit === undefined) return engine?.admin;
+  return { ...engine.admin, audit: (request) => audit.read(request) };
 }

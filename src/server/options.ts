@@ -1,6 +1,9 @@
 import type { Answer, Caller } from '#bindings';
 import type { Blobs, Carrier, EngineLimits, Store } from '#engine';
-import type { Gate } from './gate.ts';
+import type { CardSigner } from '#protocol';
+import type { AuditLog } from './audit/audit.ts';
+import type { Authenticator } from './gate/authenticator.ts';
+import type { Gate } from './gate/gate.ts';
 import type { GuardOptions } from './guard.ts';
 import type { ServerLimits } from './limits.ts';
 import type { Log } from './log.ts';
@@ -10,6 +13,12 @@ import type { NodeKeys } from './push/keys.ts';
 import type { AgentLike, ServedAgent } from './served.ts';
 import type { OtelApi } from './tracing.ts';
 
+/** Beyond it, calls are refused with RATE_LIMITED. */
+export interface Quota {
+  readonly runningTasksMax?: number;
+  readonly streamsMax?: number;
+}
+
 /** Offers agents as MCP tools: `mcpMount` of `parley-a2a/tools/mcp`. */
 export type McpMount = (agents: readonly ServedAgent[]) => (request: Request, caller: Caller) => Promise<Response>;
 
@@ -18,8 +27,14 @@ export interface ServingOptions extends GuardOptions {
   readonly store?: Store;
   readonly blobs?: Blobs;
   readonly limits?: Partial<ServerLimits & EngineLimits>;
-  /** Who may call. Default: whoever reaches the socket is the principal `local`. */
+  /** What one principal may have at once, by its id. Default: as much as there is room for. */
+  readonly quotaOf?: (principal: string) => Quota | undefined;
+  /** How callers show who they are; any one will do, and the cards say so. Default: whoever reaches the socket is the principal `local`. */
+  readonly auth?: readonly Authenticator[];
+  /** In place of `auth`, your own: who is calling, or a refusal. The cards then say of it what the agents' own cards say. */
   readonly gate?: Gate;
+  /** Where it is written down who was refused, and who changed what. It is closed with the server. */
+  readonly audit?: AuditLog;
   /** `strict` serves cards of pure 1.0. */
   readonly card?: 'superset' | 'strict';
   /** The domain in whose name the agents stand in the catalog. */
@@ -44,6 +59,8 @@ export interface ServingOptions extends GuardOptions {
   readonly otel?: OtelApi | false;
   /** Serves the files of the web console. */
   readonly console?: (path: string) => Answer | Promise<Answer>;
+  /** Signs the cards. Give `url` too: a signature over an address that the caller chose is worth little. */
+  readonly signer?: CardSigner;
   /** Answers `/mcp`. */
   readonly mcp?: McpMount;
   /** The process is short of something (memory, files): new streams are refused while it is. */

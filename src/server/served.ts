@@ -7,6 +7,8 @@ export interface ServedAgent {
   /** Its interfaces are filled in by the server, which knows where it is reached. */
   readonly card: AgentCard;
   readonly service: A2AService;
+  /** As in `Agent`: it is never served to callers who have not shown who they are. */
+  readonly runsCommands?: boolean;
 }
 
 export type AgentLike = Agent | ServedAgent;

@@ -7,7 +7,7 @@ import { ardAnswer } from './ard.ts';
 import type { Cards } from './cards.ts';
 import { catalogAnswer } from './catalog.ts';
 import { passedOn } from './foreign.ts';
-import { LOCAL } from './gate.ts';
+import { LOCAL } from './gate/gate.ts';
 import { METRICS_TYPE, type Metrics } from './metrics.ts';
 import type { McpMount } from './options.ts';
 import type { Place, Route, RouteName } from './routes.ts';

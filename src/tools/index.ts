@@ -1,17 +1,21 @@
 /**
  * The tools room: agents as tools for language models, and tools as agents. A skill of any agent becomes a name, a JSON Schema and a
- * function; a registry of tools becomes a card; rules become an agent for tests. Forms for the AI SDK, LangChain and MCP are in `adapters/`.
+ * function, in the forms of the AI SDK, LangChain and OpenAI; a registry of tools becomes a card; rules become an agent for tests. MCP is in
+ * `adapters/`, by its SDK.
  *
  * ```ts
  * const tools = await toolsOf([{ url: 'https://agent.example' }]);
  * const outcome = await tools[0].execute({ query: 'hello' });
  * ```
  */
+
 export type { AgentTool, AgentToolOptions, Reachable, Remote, ToolCallOptions } from './agent-tools.ts';
 export { agentTools, remote } from './agent-tools.ts';
+export { type AiTool, toAiTools } from './ai.ts';
 export { type CardFromTools, DEFAULT_SKILLS, generateAgentCard, type RegisteredTool } from './card-from-tools.ts';
 export type { AgentTarget, ConnectOptions } from './connect.ts';
 export { reachAgent, remoteAgent, toolsOf } from './connect.ts';
+export { type LangChainFields, toLangChainTools } from './langchain.ts';
 export { type MockAgent, type MockCall, type MockOptions, mockAgent } from './mock/mock.ts';
 export { type Exchange, recording } from './mock/record.ts';
 export type { MockFailure, MockMatch, MockReply, MockRule } from './mock/rules.ts';

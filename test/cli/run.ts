@@ -1,14 +1,102 @@
-import { spawnSync } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const BIN: string = fileURLToPath(new URL('../../bin/parley', import.meta.url));
 
+export interface Ran {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
 /** Runs the real program, as a person would: on the Node that the tests run on, or on another. */
-export function parley(
-  args: readonly string[],
-  input = '',
-  node: string = process.execPath,
-): { readonly code: number | null; readonly out: string; readonly err: string } {
+export function parley(args: readonly string[], input = '', node: string = process.execPath): Ran {
   const { status, stdout, stderr } = spawnSync(node, [BIN, ...args], { input, encoding: 'utf8' });
   return { code: status, out: stdout, err: stderr };
+}
+
+/** A folder of its own to be at home in: nobody's .env, nobody's tokens. */
+export const HOME: string = mkdtempSync(join(tmpdir(), 'parley-cli-'));
+
+export interface RunOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly input?: string;
+  readonly cwd?: string;
+  readonly timeoutMs?: number;
+}
+
+export interface Started {
+  readonly child: ChildProcess;
+  readonly out: () => string;
+  readonly err: () => string;
+  readonly ended: Promise<Ran>;
+  /** Until the output matches. */
+  until(pattern: RegExp, stream?: 'out' | 'err'): Promise<string>;
+}
+
+/** Only what a program needs, so that nothing of the machine's own settings gets in. */
+function environment(env: RunOptions['env'] = {}): NodeJS.ProcessEnv {
+  const { PATH, LANG } = process.env;
+  return { PATH, LANG, HOME, TZ: 'UTC', ...env };
+}
+
+/** The real program, beside the servers of this test. */
+export function start(args: readonly string[], { env, input, cwd = HOME, timeoutMs = 90_000 }: RunOptions = {}): Started {
+  const child = spawn(process.execPath, [BIN, ...args], { cwd, env: environment(env), stdio: ['pipe', 'pipe', 'pipe'] });
+  const text = { out: '', err: '' };
+  child.stdout.setEncoding('utf8').on('data', (more: string) => {
+    text.out += more;
+  });
+  child.stderr.setEncoding('utf8').on('data', (more: string) => {
+    text.err += more;
+  });
+  if (input !== undefined) child.stdin.end(input);
+  else if (!args.includes('chat')) child.stdin.end();
+  const timer = setTimeout(() => child.kill('SIGKILL'), timeoutMs);
+  const ended = new Promise<Ran>((resolve) => {
+    child.once('close', (code) => {
+      clearTimeout(timer);
+      resolve({ code, out: text.out, err: text.err });
+    });
+  });
+  return {
+    child,
+    ended,
+    out: () => text.out,
+    err: () => text.err,
+    until: async (pattern, stream = 'out') => {
+      const deadline = Date.now() + timeoutMs;
+      while (!pattern.test(text[stream])) {
+        if (Date.now() > deadline || child.exitCode !== null) throw new Error(`${pattern} never came: ${JSON.stringify(text)}`);
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+      return text[stream];
+    },
+  };
+}
+
+export async function run(args: readonly string[], options: RunOptions = {}): Promise<Ran> {
+  return await start(args, options).ended;
+}
+
+/** The one JSON document that stands on standard output. */
+export function jsonOf<T = Record<string, unknown>>({ out }: Ran): T {
+  return JSON.parse(out) as T;
+}
+
+/** JSON lines. */
+export function linesOf<T = Record<string, unknown>>({ out }: Ran): readonly T[] {
+  return out
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as T);
+}
+
+/** `Label: value` of the text format; the last one of that name. */
+export function fieldOf({ out }: Ran, label: string): string | undefined {
+  return [...out.matchAll(new RegExp(`^${label}: (.*)$`, 'gm'))].at(-1)?.[1];
 }

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
+import type { Parley } from '../support/parley.ts';
 import { opened } from '../support/server.ts';
 import { sendTask, until } from './client.ts';
-import type { Parley } from './parley.ts';
 import { startParley } from './parley.ts';
-import { times } from './size.ts';
+import { isFull, times } from './size.ts';
 
 function rss({ pid }: Parley): number {
   return Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? Number.NaN) / 1024;
@@ -14,7 +14,7 @@ function rss({ pid }: Parley): number {
 describe('H6: many streams at once', () => {
   const streams = times(1000, 10_000);
   it(`${streams} of them cost little, and one event reaches all`, { timeout: 180_000 }, async () => {
-    const server = await startParley();
+    const server = await startParley({ isBuilt: isFull });
     const { id } = await sendTask(server.url, 'sleep=600000', { returnImmediately: true });
     const before = rss(server);
     const sockets: Socket[] = [];
@@ -52,5 +52,7 @@ describe('H6: many streams at once', () => {
     for (const socket of sockets) socket.destroy();
     await server.stop();
     expect(after).toBeLessThan(256);
+    // On a machine that does nothing else it takes less than half a second (docs/benchmarks.md); this is to notice a fan-out that is not linear.
+    expect(p99).toBeLessThan(times(2000, 5000));
   });
 });

@@ -6,7 +6,7 @@ import { createUserMessage } from '#protocol';
 import { connectMqtt } from '../../src/mesh/adapters/mqtt.ts';
 import { connectNats } from '../../src/mesh/adapters/nats.ts';
 import { programOf, type RunningBroker, startMosquitto, startNats } from '../support/brokers.ts';
-import { parleyServe, type Running } from '../support/parley.ts';
+import { type Parley, parleyServe } from '../support/parley.ts';
 import { callContext } from './support.ts';
 
 /** Brokers and nodes as processes of their own, ended after each test. */
@@ -45,7 +45,7 @@ export interface StartOptions {
 }
 
 /** A node on the mesh. */
-export async function start(broker: string, agents: readonly string[], options: StartOptions = {}): Promise<Running> {
+export async function start(broker: string, agents: readonly string[], options: StartOptions = {}): Promise<Parley> {
   const { env = {}, args = ['--memory'], command } = options;
   const running = await parleyServe({
     args: [...agents, ...args],

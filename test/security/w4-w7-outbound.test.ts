@@ -179,6 +179,12 @@ describe('what an operator allows', () => {
     await outbound.close();
   });
 
+  it('is a name, an address or a range, and nothing else', () => {
+    for (const target of ['10.0.0.0/99', 'http://hooks.example', 'hooks.example:80', 'a b', '', '*', 'x'.repeat(300)]) {
+      expect(() => createOutbound({ allowedTargets: [target] })).toThrow(/allowedTargets: /);
+    }
+  });
+
   it('is no more than that', async () => {
     const outbound = createOutbound({ allowedTargets: ['10.0.0.0/8', 'hooks.example'], allowLoopbackTargets: true });
     for (const url of ['http://192.168.0.1/', 'https://169.254.169.254/', 'http://93.184.216.34/', 'https://93.184.216.34:22/']) {

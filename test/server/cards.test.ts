@@ -9,7 +9,8 @@ const secured = defineAgent({
   securitySchemes: { key: { apiKeySecurityScheme: { location: 'header', name: 'X-Key' } } },
   run: () => 'x',
 });
-const handler = handlerOf({ agents: [secured, builtIn('echo')] });
+/** Its own gate, so the card says what the agent says of it. */
+const handler = handlerOf({ agents: [secured, builtIn('echo')], gate: () => ({ principal: { id: 'ann', scopes: ['*'] } }) });
 const BASE = 'http://127.0.0.1:41242';
 afterAll(() => handler.close());
 

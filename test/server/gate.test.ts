@@ -53,22 +53,24 @@ describe('a gate', () => {
   });
 
   it('says whose a task is: nobody else sees it', async () => {
-    const { task } = (await (await send('ann')).json()) as { task: { id: string } };
-    expect([(await get(`/tasks/${task.id}`, 'ann')).status, (await get(`/tasks/${task.id}`, 'bob')).status]).toEqual([200, 404]);
-    expect(await (await get('/tasks', 'bob')).json()).toMatchObject({ totalSize: 0 });
+    const { task } = (await (await send('ann tasks:*')).json()) as { task: { id: string } };
+    expect([(await get(`/tasks/${task.id}`, 'ann tasks:*')).status, (await get(`/tasks/${task.id}`, 'bob tasks:*')).status]).toEqual([
+      200, 404,
+    ]);
+    expect(await (await get('/tasks', 'bob tasks:*')).json()).toMatchObject({ totalSize: 0 });
     const rpc = await handler.fetch(
-      jsonRequest(`${BASE}/a2a`, { jsonrpc: '2.0', id: 1, method: 'GetTask', params: { id: task.id } }, { Authorization: 'bob' }),
+      jsonRequest(`${BASE}/a2a`, { jsonrpc: '2.0', id: 1, method: 'GetTask', params: { id: task.id } }, { Authorization: 'bob tasks:*' }),
     );
     expect(await rpc.json()).toMatchObject({ error: { code: -32001 } });
   });
 
   it('keeps operators’ business to operators', async () => {
     expect([
-      (await get('/metrics', 'ann')).status,
+      (await get('/metrics', 'ann tasks:*')).status,
       (await get('/metrics', 'ann admin')).status,
       (await get('/metrics', 'root *')).status,
     ]).toEqual([403, 200, 200]);
-    expect([(await get('/api/parley/v1/tasks', 'ann')).status, (await get('/api/parley/v1/tasks', 'ann admin')).status]).toEqual([
+    expect([(await get('/api/parley/v1/tasks', 'ann tasks:*')).status, (await get('/api/parley/v1/tasks', 'ann admin')).status]).toEqual([
       403, 200,
     ]);
   });

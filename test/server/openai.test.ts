@@ -245,8 +245,15 @@ describe('errors', () => {
     await handler.close();
   });
 
+  it('tell of a scope that is missing', async () => {
+    const handler = handlerOf({ agents: [where], gate: () => ({ principal: { id: 'ann', scopes: ['tasks:read'] } }) });
+    const response = await handler.fetch(jsonRequest('http://localhost/v1/chat/completions', { model: 'where', messages: [user('x')] }));
+    expect([response.status, await response.json()]).toMatchObject([403, { error: { type: 'permission_error' } }]);
+    await handler.close();
+  });
+
   it('keep callers apart: a chat of one is not known to another', async () => {
-    const gate: Gate = (asked) => ({ principal: { id: asked.header('x-user') ?? '', scopes: [] } });
+    const gate: Gate = (asked) => ({ principal: { id: asked.header('x-user') ?? '', scopes: ['*'] } });
     const handler = handlerOf({ agents: [where], gate });
     const ask1 = async (who: string, messages: object[]): Promise<Completion> => {
       const body = { model: 'where', messages };

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { startNode } from '../faults/processes.ts';
+import { startNode } from '../support/processes.ts';
 import { scratchFolder } from '../support/scratch.ts';
 
 const HOST = fileURLToPath(new URL('children/host.ts', import.meta.url));

@@ -7,6 +7,7 @@ import {
   checkVersion,
   contextOf,
   errorHeaders,
+  glanceAt,
   readVisit,
   requestBytes,
   requestJson,
@@ -14,7 +15,7 @@ import {
   writeSafely,
 } from '../door.ts';
 import type { Answer, Asked } from '../exchange.ts';
-import { askedOf, responseOf } from '../exchange.ts';
+import { respondTo } from '../exchange.ts';
 import { isMediaType, JSON_TYPE } from '../media.ts';
 import type { Caller, ServeOptions } from '../options.ts';
 import { callerOf, DEFAULT_ENV, registryOf } from '../options.ts';
@@ -33,7 +34,7 @@ interface Exchange {
 
 /** Serves one JSON-RPC request of any dialect. Never throws: what goes wrong is answered. */
 export async function serveJsonRpc(request: Request, service: A2AService, options: ServeOptions = {}): Promise<Response> {
-  return responseOf(await answerJsonRpc(askedOf(request), service, options));
+  return respondTo(request, (asked) => answerJsonRpc(asked, service, options));
 }
 
 /** The same for hosts that make no `Request` and `Response`. */
@@ -45,6 +46,13 @@ export async function answerJsonRpc(asked: Asked, service: A2AService, options: 
   } catch (thrown) {
     return refuse(exchange, toPeer(thrown, options));
   }
+}
+
+/** A refusal at the door, before the body is read: in the dialect that the path and `A2A-Version` point to, under no id. */
+export function refuseJsonRpc(asked: Asked, error: A2AError, options: ServeOptions = {}): Answer {
+  const { path, version, fixed } = glanceAt(asked, options);
+  const sight: Hints = version === undefined ? { path } : { path, version };
+  return refusalText(fixed ?? answeringDialect(registryOf(options), sight), null, error);
 }
 
 async function answer(exchange: Exchange, visit: Visit): Promise<Answer> {
@@ -103,8 +111,11 @@ function methodNotFound(method: string): A2AError {
   return new A2AError('METHOD_NOT_FOUND', `Method not found: ${shown}`, { info: { method: shown } });
 }
 
-function refuse(exchange: Exchange, error: A2AError): Answer {
-  const { dialect, id } = exchange;
+function refuse({ dialect, id }: Exchange, error: A2AError): Answer {
+  return refusalText(dialect, id, error);
+}
+
+function refusalText(dialect: Dialect, id: RpcId, error: A2AError): Answer {
   const status = dialect.traits.httpStatusOnError(error.kind);
   const text = writeSafely(error, (safe) => errorText(id, dialect.error.write(safe)));
   return json(text, status, { ...answerHeaders(dialect, []), ...errorHeaders(error) });

@@ -4,8 +4,10 @@ import { DEFAULT_BODY_LIMITS } from '../body.ts';
 import type { OpenStream } from '../dispatch.ts';
 import { openStream } from '../dispatch.ts';
 import { contextOf, errorHeaders, requestBytes, requestJson, toPeer } from '../door.ts';
-import { eventAnswer, leavingOf } from '../event-flow.ts';
+import type { EventWire } from '../event-flow.ts';
+import { eventAnswer } from '../event-flow.ts';
 import type { Answer, Asked } from '../exchange.ts';
+import { leavingOf } from '../leaving.ts';
 import { isMediaType, JSON_TYPE } from '../media.ts';
 import type { Caller, ServeOptions } from '../options.ts';
 import { callerOf, DEFAULT_ENV, DEFAULT_KEEP_ALIVE_MS, registryOf } from '../options.ts';
@@ -97,18 +99,18 @@ async function answer(exchange: Exchange): Promise<Answer> {
   try {
     const call = { operation: 'stream' as const, request: await sendRequest(exchange), ctx, dialect };
     const events = await opened(call, agent.service);
-    if (!request.stream) return await whole(exchange, { events, speech, heading, hungUp });
-    return eventAnswer(events, {
+    if (!request.stream) return await whole(exchange, { events, speech, heading, hungUp, forget: () => leaving.forget() });
+    const wire: EventWire = {
       writer: chunkWriter(heading, speech, { includeUsage: request.includeUsage, onEnd: () => void remember(exchange, speech) }),
-      headers: {},
       keepAliveMs: options.keepAliveMs ?? DEFAULT_KEEP_ALIVE_MS,
       retryMs: undefined,
       isReset: false,
       errorFrame: (thrown) => errorFrame(toPeer(thrown, options)),
       taskAtEnd: async () => undefined,
       left: hungUp,
-      ended: leaving.forget,
-    });
+      ended: () => leaving.forget(),
+    };
+    return eventAnswer(events, wire, {});
   } catch (thrown) {
     leaving.forget();
     throw thrown;
@@ -134,9 +136,10 @@ interface Listening {
   readonly speech: Speech;
   readonly heading: Heading;
   readonly hungUp: () => void;
+  readonly forget: () => void;
 }
 
-async function whole(exchange: Exchange, { events, speech, heading, hungUp }: Listening): Promise<Answer> {
+async function whole(exchange: Exchange, { events, speech, heading, hungUp, forget }: Listening): Promise<Answer> {
   const { asked } = exchange;
   asked.signal.addEventListener('abort', hungUp, { once: true });
   try {
@@ -144,6 +147,7 @@ async function whole(exchange: Exchange, { events, speech, heading, hungUp }: Li
       for (const { event } of step.value) speech.add(event);
   } finally {
     asked.signal.removeEventListener('abort', hungUp);
+    forget();
   }
   if (speech.failure !== undefined) throw speech.failure;
   await remember(exchange, speech);

@@ -1,14 +1,26 @@
-import type { A2AService, Dialect, Json, Operation, RestGrammar } from '#protocol';
+import type { A2AService, Dialect, Frame, Json, Operation, RestGrammar, StreamWriter } from '#protocol';
 import { A2AError, isStreamOperation } from '#protocol';
 import { DEFAULT_BODY_LIMITS } from '../body.ts';
 import type { Visit } from '../door.ts';
-import { answerHeaders, checkVersion, errorHeaders, readVisit, requestBytes, requestJson, speaks, toPeer, writeSafely } from '../door.ts';
+import {
+  answerHeaders,
+  checkVersion,
+  errorHeaders,
+  glanceAt,
+  readVisit,
+  requestBytes,
+  requestJson,
+  speaks,
+  toPeer,
+  writeSafely,
+} from '../door.ts';
 import type { Answer, Asked } from '../exchange.ts';
-import { askedOf, responseOf } from '../exchange.ts';
+import { respondTo } from '../exchange.ts';
 import { isMediaType, JSON_TYPE, preferredType } from '../media.ts';
 import type { ServeOptions } from '../options.ts';
 import { callerOf, DEFAULT_ENV, registryOf } from '../options.ts';
 import { pathBelow } from '../path.ts';
+import type { Wrapping } from '../respond.ts';
 import { respond } from '../respond.ts';
 import type { RouteMatch } from './wire.ts';
 import { decodedMembers, matchPath, queryMembers } from './wire.ts';
@@ -27,7 +39,7 @@ interface Exchange {
 
 /** Serves one HTTP+JSON request. Never throws: what goes wrong is answered. */
 export async function serveRest(request: Request, service: A2AService, options: ServeOptions = {}): Promise<Response> {
-  return responseOf(await answerRest(askedOf(request), service, options));
+  return respondTo(request, (asked) => answerRest(asked, service, options));
 }
 
 /** The same for hosts that make no `Request` and `Response`. */
@@ -39,6 +51,33 @@ export async function answerRest(asked: Asked, service: A2AService, options: Ser
     return await answer(exchange, readVisit(asked, options));
   } catch (thrown) {
     return refuse(exchange, toPeer(thrown, options));
+  }
+}
+
+/** A refusal at the door, before the body is read: in the dialect whose path it is. `status`: where it is not the error's own. */
+export function refuseRest(
+  asked: Asked,
+  error: A2AError,
+  { status, ...options }: ServeOptions & { readonly status?: number } = {},
+): Answer {
+  const visit = glanceAt(asked, options);
+  const dialects = restDialects(visit.fixed, options);
+  const dialect = foundOrNot(dialects, visit)?.dialect ?? dialects[0] ?? restDialects(undefined, options)[0];
+  if (dialect === undefined) throw new Error('no dialect here has an HTTP+JSON form');
+  const { status: own, body } = writeSafely(error, (safe) => dialect.rest.writeError(safe, status));
+  return {
+    status: own,
+    headers: { ...answerHeaders(dialect, []), ...errorHeaders(error), 'Content-Type': JSON_TYPE },
+    body: JSON.stringify(body),
+  };
+}
+
+/** A path that is not well-formed is nobody's. */
+function foundOrNot(dialects: readonly RestDialect[], visit: Visit): Found | undefined {
+  try {
+    return findRoutes(dialects, visit);
+  } catch {
+    return undefined;
   }
 }
 
@@ -117,14 +156,30 @@ function wrongType(exchange: Exchange): A2AError {
 async function call(exchange: Exchange, operation: Operation, raw: unknown): Promise<Answer> {
   const { asked, service, options, dialect } = exchange;
   const caller = await callerOf(asked, options);
-  return await respond(
-    { asked, service, options, dialect, caller, operation, raw, env: options.env ?? DEFAULT_ENV },
-    {
-      result: (value, headers) => json(exchange, value ?? {}, { status: 200, headers }), // nothing to say is `{}`, as protobuf's Empty
-      openStream: () => dialect.openStream(undefined),
-      errorFrame: (error) => ({ event: 'error', data: writeSafely(error, (safe) => JSON.stringify(dialect.rest.writeError(safe).body)) }),
-    },
-  );
+  const arrival = { asked, service, options, dialect, caller, operation, raw, env: options.env ?? DEFAULT_ENV };
+  return await respond(arrival, new RestWrapping(exchange));
+}
+
+class RestWrapping implements Wrapping {
+  readonly #exchange: Exchange;
+
+  constructor(exchange: Exchange) {
+    this.#exchange = exchange;
+  }
+
+  /** Nothing to say is `{}`, as protobuf's Empty. */
+  result(value: Json, headers: Record<string, string>): Answer {
+    return json(this.#exchange, value ?? {}, { status: 200, headers });
+  }
+
+  openStream(): StreamWriter {
+    return this.#exchange.dialect.openStream(undefined);
+  }
+
+  errorFrame(error: A2AError): Frame {
+    const { rest } = this.#exchange.dialect;
+    return { event: 'error', data: writeSafely(error, (safe) => JSON.stringify(rest.writeError(safe).body)) };
+  }
 }
 
 function wrongVerb(exchange: Exchange, matches: readonly RouteMatch[]): Answer {

@@ -2,14 +2,13 @@ import type { ArtifactService, Mesh } from '#mesh';
 import { createArtifactService, joinMesh } from '#mesh';
 import type { Log, Settings } from '#server';
 import { fileObjects } from '../../mesh/adapters/objects-files.ts';
-import type { Served } from '../../server/adapters/node.ts';
-import type { Configured, FoundAgent } from '../../server/adapters/node-settings.ts';
+import type { Configured, FoundAgent, ServedConfigured } from '../../server/adapters/node-settings.ts';
 import { serveConfigured } from '../../server/adapters/node-settings.ts';
 import { CliError } from '../command.ts';
 import { connectBroker } from './broker.ts';
 
 /** Serves as configured; and on a broker too, if one is configured. */
-export async function serveOnMesh(found: readonly FoundAgent[], settings: Settings, configured: Configured): Promise<Served> {
+export async function serveOnMesh(found: readonly FoundAgent[], settings: Settings, configured: Configured): Promise<ServedConfigured> {
   if (settings.mesh === undefined) return serveConfigured(found, settings, configured);
   const mesh = await meshFor(settings.mesh, settings, configured.log);
   try {
@@ -29,12 +28,13 @@ export async function serveOnMesh(found: readonly FoundAgent[], settings: Settin
   }
 }
 
-export async function meshFor(address: string, { namespace, artifacts }: Settings, log: Log): Promise<Mesh> {
+export async function meshFor(address: string, { namespace, meshScopes, artifacts }: Settings, log: Log): Promise<Mesh> {
   const broker = await connectBroker(address, { log });
   try {
     return joinMesh({
       broker,
       namespace,
+      scopes: meshScopes,
       ...(artifacts === undefined ? {} : { artifacts: artifactsIn(artifacts) }),
       report: (what, cause) => log.warn(what, cause instanceof Error ? { reason: cause.message } : {}),
     });

@@ -34,7 +34,7 @@ export class Dispatcher {
   readonly #hosts: Hosts;
   readonly #sending = new Set<Promise<void>>();
   readonly #cut = new AbortController();
-  #unplaced: Lane[] = [];
+  readonly #unplaced = new Set<Lane>();
   #lookups = 0;
   #isStopping = false;
   #letters = 0;
@@ -120,15 +120,16 @@ export class Dispatcher {
 
   #makeReady(lane: Lane): void {
     lane.phase = 'ready';
-    this.#unplaced.push(lane);
+    this.#unplaced.add(lane);
     this.#place();
   }
 
   /** Where it goes decides whose turn it is. */
   #place(): void {
     while (this.#lookups < LOADING_MAX && !this.#isStopping) {
-      const lane = this.#unplaced.shift();
+      const [lane] = this.#unplaced;
       if (lane === undefined) return;
+      this.#unplaced.delete(lane);
       this.#lookups += 1;
       void this.#placeOne(lane).finally(() => {
         this.#lookups -= 1;

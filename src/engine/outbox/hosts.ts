@@ -9,7 +9,7 @@ export interface Hosts {
   /** The attempt is over. `isUp`: whatever it said, somebody was there. Undefined: it says nothing about the receiver. */
   free(lane: Lane, isUp: boolean | undefined): void;
   drop(lane: Lane): void;
-  readonly active: number;
+  /** How many are left alone for now. */
   readonly open: number;
 }
 
@@ -61,14 +61,13 @@ export function createHosts(options: HostsOptions): Hosts {
     if (isUp === false) {
       host.failures += 1;
       host.isProven = false;
-      if (host.failures >= BREAKER_FAILURES) trip(host);
+      // Those that were under way when it was tripped tell nothing new.
+      if (host.failures >= BREAKER_FAILURES && host.openUntil <= options.now()) trip(host);
     }
-    if (isIdle(host) && hosts.size > REMEMBERED_MAX) hosts.delete(host.origin);
+    const isIdle = host.active === 0 && host.waiting.size === 0 && host.openUntil <= options.now();
+    if (isIdle && hosts.size > REMEMBERED_MAX) hosts.delete(host.origin);
   };
   return {
-    get active() {
-      return active;
-    },
     get open() {
       const now = options.now();
       return [...hosts.values()].filter((host) => host.openUntil > now).length;
@@ -115,10 +114,6 @@ export function createHosts(options: HostsOptions): Hosts {
 
 function newHost(origin: string): Host {
   return { origin, waiting: new Set(), active: 0, failures: 0, trips: 0, openUntil: 0, isProven: false };
-}
-
-function isIdle({ active, waiting, failures }: Host): boolean {
-  return active === 0 && waiting.size === 0 && failures === 0;
 }
 
 function mayStart(host: Host, { activeMax, perHostMax, now }: HostsOptions, active: number): boolean {

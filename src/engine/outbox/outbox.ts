@@ -90,7 +90,11 @@ export function createOutbox(options: OutboxOptions): Outbox {
 }
 
 /** What happens to tasks, and so to their queues. */
-function following(lanes: Lanes, opening: OpeningReplies, waysOf: () => Ways): Pick<Outbox, 'opened' | 'committed' | 'dropped'> {
+function following(
+  lanes: Lanes,
+  opening: OpeningReplies,
+  waysOf: () => Ways,
+): Pick<Outbox, 'opened' | 'watches' | 'committed' | 'dropped'> {
   const wake = (lane: Lane): void => wayOf(waysOf(), lane)?.wake(lane);
   return {
     opened: (row, task, progress) => {
@@ -98,8 +102,8 @@ function following(lanes: Lanes, opening: OpeningReplies, waysOf: () => Ways): P
       if (known === undefined) wake(lanes.add(newLane({ row, task, progress, reply: opening.take(row.n) })));
       else waysOf().webhooks?.renew(known);
     },
+    watches: (task) => lanes.of(task).length > 0,
     committed: (task, progress) => {
-      if (lanes.size === 0) return;
       for (const lane of lanes.of(task)) {
         lane.progress = progress;
         wake(lane);

@@ -25,6 +25,8 @@ export interface Outbox {
   openOf(owner: Owner): number;
   /** Durable: what `opening` gave, or an operator's wish. */
   opened(row: OutboxRow, task: Lane['task'], progress: Progress): void;
+  /** Somebody waits for events of this task: asked after every commit, so that tasks without webhooks cost nothing more. */
+  watches(task: TaskKey): boolean;
   /** The task has new events, on disk. */
   committed(task: TaskKey, progress: Progress): void;
   /** The config is no more; without one, the task. */

@@ -18,6 +18,8 @@ export interface MeshPlace {
   /** This process among the replicas of its agents: a level of a topic. */
   readonly instance: string;
   readonly ids: Ids;
+  /** Of those who call over the broker. */
+  readonly scopes: readonly string[];
   readonly counts: MeshCounts;
   /** Bytes that are too many for a message go by reference to it. Absent: they go as they are. */
   readonly artifacts?: ArtifactService;

@@ -63,6 +63,8 @@ export interface StreamWriter {
   end(task: Task | undefined): readonly Frame[];
   /** `end` uses the task. Without this nobody fetches it. */
   readonly endsWithTask?: true;
+  /** It keeps nothing from one batch to the next and is given to many streams: the same batch is the same frames on all of them. */
+  readonly isShared?: true;
 }
 
 /** Reads one stream: the frame's JSON without its envelope. One frame can hold several events, or none. */

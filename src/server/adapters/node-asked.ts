@@ -1,6 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Asked } from '#bindings';
+import type { BlockList } from 'node:net';
+import { TLSSocket } from 'node:tls';
+import type { Asked, Peer } from '#bindings';
 import { A2AError } from '#protocol';
+import { peerOf } from './node-tls.ts';
 
 /** A request as Node has it, read without making a `Request` of it. */
 export class NodeAsked implements Asked {
@@ -9,11 +12,13 @@ export class NodeAsked implements Asked {
   readonly query: string;
   readonly #incoming: IncomingMessage;
   readonly #outgoing: ServerResponse;
+  readonly #trusted: BlockList | undefined;
   #left: AbortController | undefined;
+  #onClose: (() => void) | undefined;
   /** What is to happen when the answer has gone out whole. */
   delivered: (() => void) | undefined;
 
-  constructor(incoming: IncomingMessage, outgoing: ServerResponse) {
+  constructor(incoming: IncomingMessage, outgoing: ServerResponse, trusted?: BlockList) {
     const target = incoming.url ?? '/';
     const mark = target.indexOf('?');
     this.method = incoming.method ?? 'GET';
@@ -21,24 +26,39 @@ export class NodeAsked implements Asked {
     this.query = mark === -1 ? '' : target.slice(mark + 1);
     this.#incoming = incoming;
     this.#outgoing = outgoing;
+    this.#trusted = trusted;
   }
 
   get origin(): string {
-    return `http://${this.#incoming.headers.host ?? 'localhost'}`;
+    const scheme = this.#incoming.socket instanceof TLSSocket ? 'https' : 'http';
+    return `${scheme}://${this.#incoming.headers.host ?? 'localhost'}`;
+  }
+
+  get peer(): Peer {
+    return peerOf(this.#incoming, this.#trusted);
   }
 
   /** Made when somebody wants it: most requests are answered before their caller could leave. */
   get signal(): AbortSignal {
     if (this.#left === undefined) {
-      const left = new AbortController();
-      this.#left = left;
-      const leave = (): void => {
-        if (!this.#outgoing.writableFinished) left.abort();
-      };
-      if (this.#outgoing.destroyed) leave();
-      else this.#outgoing.once('close', leave);
+      this.#left = new AbortController();
+      if (this.#outgoing.destroyed) this.leave();
+      else {
+        this.#onClose = () => this.leave();
+        this.#outgoing.on('close', this.#onClose);
+      }
     }
     return this.#left.signal;
+  }
+
+  /** The answer flows and is told itself when its reader has left, and tells us. */
+  handOver(): void {
+    if (this.#onClose !== undefined) this.#outgoing.off('close', this.#onClose);
+    this.#onClose = undefined;
+  }
+
+  leave(): void {
+    if (!this.#outgoing.writableFinished) this.#left?.abort();
   }
 
   header(name: string): string | undefined {

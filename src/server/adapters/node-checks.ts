@@ -13,6 +13,9 @@ export function checkHead(incoming: IncomingMessage, headersMax: number): Answer
   const { rawHeaders, url = '' } = incoming;
   if (rawHeaders.length > headersMax * 2) return refusal(431, `more than ${headersMax} headers`);
   if (!url.startsWith('/')) return refusal(400, 'the request target must be a path');
+  // Clients of Java offer h2c on their own; to go on in HTTP/1.1 is a good answer. Anything else wants a connection that we do not have.
+  const { upgrade } = incoming.headers;
+  if (upgrade !== undefined && upgrade.trim().toLowerCase() !== 'h2c') return refusal(400, 'upgrades are not served here');
   let seen = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const bit = bitOf(rawHeaders[at] as string);

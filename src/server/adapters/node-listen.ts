@@ -1,5 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { BlockList } from 'node:net';
 import type { Answer } from '#bindings';
 import type { Handler } from '../handler.ts';
 import type { ServerLimits } from '../limits.ts';
@@ -7,6 +9,8 @@ import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { NodeAsked } from './node-asked.ts';
 import { checkHead } from './node-checks.ts';
+import type { TlsOptions } from './node-tls.ts';
+import { httpsOptions } from './node-tls.ts';
 import { writeAnswer } from './node-write.ts';
 
 export interface HostOptions {
@@ -14,10 +18,13 @@ export interface HostOptions {
   readonly limits: ServerLimits;
   readonly log: Log;
   readonly metrics: Metrics;
+  readonly tls?: TlsOptions | undefined;
+  readonly trusted?: BlockList | undefined;
 }
 
 export interface Host {
   readonly server: Server;
+  readonly isTls: boolean;
   /** Requests that have not been answered yet, streams aside. */
   readonly busy: () => number;
   /** From now on each connection ends with its answer. */
@@ -34,16 +41,19 @@ export interface Exchange {
   readonly limits: Pick<ServerLimits, 'headersMax' | 'streamIdleMsMax'>;
   /** The connection ends with its answer. */
   readonly isLast?: () => boolean;
+  /** Proxies whose word on where a request came from is taken. */
+  readonly trusted?: BlockList | undefined;
   readonly onCut?: () => void;
 }
 
 /** One request, from Node's objects to Node's objects. */
 export async function exchange(incoming: IncomingMessage, outgoing: ServerResponse, options: Exchange): Promise<void> {
-  const { handler, limits, isLast, onCut } = options;
-  const asked = new NodeAsked(incoming, outgoing);
+  const { handler, limits, isLast, onCut, trusted } = options;
+  const asked = new NodeAsked(incoming, outgoing, trusted);
   const refused = checkHead(incoming, limits.headersMax);
   const answer = refused ?? (await handler.answer(asked));
   const isUnread = isLeftUnread(incoming, answer);
+  if (answer.body !== null && typeof answer.body !== 'string') asked.handOver();
   writeAnswer(outgoing, answer, {
     idleMsMax: limits.streamIdleMsMax,
     isLast: isUnread || refused !== undefined || isLast?.() === true,
@@ -54,12 +64,12 @@ export async function exchange(incoming: IncomingMessage, outgoing: ServerRespon
 }
 
 /** Node's HTTP server around a handler, with what Node by itself is too patient for (reference/faults H7 to H9). */
-export function createHost({ handler, limits, log, metrics }: HostOptions): Host {
+export function createHost({ handler, limits, log, metrics, tls, trusted }: HostOptions): Host {
   let busy = 0;
   let isStopping = false;
   const cut = metrics.counter({ name: 'parley_streams_cut_total', help: 'Streams cut off because nobody read them.' });
   const dropped = metrics.counter({ name: 'parley_connections_dropped_total', help: 'Connections beyond the limit.' });
-  const options: Exchange = { handler, limits, isLast: () => isStopping, onCut: () => cut.add([]) };
+  const options: Exchange = { handler, limits, isLast: () => isStopping, onCut: () => cut.add([]), trusted };
 
   const take = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
     busy += 1;
@@ -72,19 +82,24 @@ export function createHost({ handler, limits, log, metrics }: HostOptions): Host
         busy -= 1;
       });
   };
-  const server = createServer({
+  const settings = {
     headersTimeout: Math.min(limits.headerMsMax, limits.requestMsMax),
     requestTimeout: limits.requestMsMax,
     connectionsCheckingInterval: Math.min(500, limits.requestMsMax),
     keepAliveTimeout: KEEP_ALIVE_MS,
     noDelay: true,
-  });
+  };
+  const server =
+    tls === undefined
+      ? createServer(settings)
+      : createTlsServer({ ...settings, ...httpsOptions(tls), handshakeTimeout: Math.min(limits.headerMsMax, limits.requestMsMax) });
   server.on('request', take);
   server.on('checkContinue', take); // Node would ask for the body at once; whether it is wanted is known later
   server.maxConnections = limits.connectionsMax;
   server.on('drop', () => dropped.add([]));
   return {
     server,
+    isTls: tls !== undefined,
     busy: () => busy,
     stopKeeping: () => {
       isStopping = true;

@@ -1,14 +1,21 @@
 import { join } from 'node:path';
+import type { CardSigner, Fetch } from '#protocol';
+import type { AuditLog } from '../audit/audit.ts';
 import type { Settings } from '../config/resolve.ts';
-import { ConfigError } from '../config/values.ts';
-import { isLoopback } from '../guard.ts';
+import type { KeyRecord } from '../gate/keys.ts';
 import type { Log } from '../log.ts';
 import { createLog } from '../log.ts';
 import type { McpMount, ServingOptions } from '../options.ts';
 import type { AgentLike } from '../served.ts';
+import { pathName } from '../served.ts';
 import type { Served } from './node.ts';
 import { serve } from './node.ts';
+import { openAudit } from './node-audit.ts';
+import type { Secured } from './node-auth.ts';
+import { secure } from './node-auth.ts';
 import { dataHome, folderFor, openData } from './node-data.ts';
+import type { NodeToken } from './node-secrets.ts';
+import { createOutbound } from './outbound.ts';
 
 /** An agent, and what it was found by: a built-in name, or the path of a file. */
 export interface FoundAgent {
@@ -19,54 +26,104 @@ export interface FoundAgent {
 export interface Configured {
   readonly log: Log;
   readonly onBroken?: (cause: unknown) => void;
+  /** How the keys of an issuer are fetched. */
+  readonly fetch?: Fetch;
   /** Answers `/mcp`. */
   readonly mcp?: McpMount;
   readonly carrier?: NonNullable<ServingOptions['carrier']>;
+  readonly signer?: CardSigner;
+}
+
+/** A node with what its owner has to know of it. */
+export interface ServedConfigured extends Served {
+  /** The token of this machine, where callers may show it. */
+  readonly token?: NodeToken;
+  /** Whether callers are asked who they are. */
+  readonly isOpen: boolean;
 }
 
 /** Serves as configured: where tasks are kept is opened first, and closed again if the rest fails. */
 export async function serveConfigured(
   found: readonly FoundAgent[],
   settings: Settings,
-  { log, onBroken, mcp, carrier }: Configured,
-): Promise<Served> {
-  checkHost(settings);
+  { log, onBroken, fetch: get, mcp, carrier, signer }: Configured,
+): Promise<ServedConfigured> {
   const { port, host, url, allowedHosts, allowedOrigins, card, publisher, idempotency, versionRequired, limits } = settings;
-  const { allowedTargets, allowLoopbackTargets } = settings;
-  const kept: Partial<Awaited<ReturnType<typeof openData>>> = settings.memory ? {} : await openData(folderOf(found, settings), log);
+  const { insecureBehindProxy, trustedProxies, socket, allowedTargets, allowLoopbackTargets } = settings;
+  const opened: { audit?: AuditLog } = {};
+  const onKeys = (before: readonly KeyRecord[], after: readonly KeyRecord[]): void => noteKeys(opened.audit, before, after);
+  const { token, ...secured } = secure(settings, { runsCommands: commander(found), fetch: get ?? issuerFetch(settings), onKeys });
+  const folder = settings.memory
+    ? undefined
+    : dataFolder(
+        found.map(({ source }) => source),
+        settings.data,
+      );
+  const kept: Partial<Awaited<ReturnType<typeof openData>>> = folder === undefined ? {} : await openData(folder, log);
   try {
-    return await serve(
+    if (folder !== undefined && settings.audit) {
+      const onError = (cause: unknown): void => log.error('the audit log could not be written', cause);
+      opened.audit = await openAudit(join(folder, 'audit.jsonl'), { onError });
+    }
+    const served = await serve(
       found.map(({ agent }) => agent),
       {
         ...{ port, host, allowedHosts, allowedOrigins, card, publisher, idempotency, versionRequired, limits, log },
+        ...{ insecureBehindProxy, trustedProxies },
         ...{ allowedTargets, allowLoopbackTargets },
         ...kept,
+        ...opened,
+        ...secured,
+        ...(socket === undefined ? {} : { socket }),
         ...(url === undefined ? {} : { url }),
         ...(onBroken === undefined ? {} : { onBroken }),
         ...(mcp === undefined ? {} : { mcp }),
         ...(carrier === undefined ? {} : { carrier }),
+        ...(signer === undefined ? {} : { signer }),
       },
     );
+    opened.audit?.append({ principal: '', action: 'server.start', object: served.url, decision: 'allowed', reason: methodsIn(secured) });
+    return { ...served, isOpen: secured.auth === undefined, ...(token === undefined ? {} : { token }) };
   } catch (thrown) {
     await kept.store?.close();
     throw thrown;
   }
 }
 
-/** Where the tasks of these agents are kept, unless in memory. */
-export function folderOf(found: readonly FoundAgent[], { data }: Settings): string {
-  return data ?? join(dataHome(process.env, process.platform), folderFor(found.map(({ source }) => source)));
+function methodsIn({ auth }: Secured): string {
+  return auth === undefined ? 'open' : auth.map(({ method }) => method).join(', ');
 }
 
-/** Decision 11: whoever reaches an open socket commands the agent, so it must be one that only this machine reaches. */
-function checkHost({ host, auth }: Settings): void {
-  if (isLoopback(host)) return;
-  const reason = auth ? 'serving to others needs authentication, which is not built yet' : '--no-auth is for loopback only';
-  throw new ConfigError(`${host} can be reached by others: ${reason}`);
+/** The issuer was named by the operator, so it may be on an inner network; what it points to goes the way of every outward request. */
+function issuerFetch({ jwt: { issuer, jwksUrl }, allowedTargets, allowLoopbackTargets }: Settings): Fetch {
+  const named = [issuer, jwksUrl].flatMap((url) => (url === undefined ? [] : [new URL(url).hostname.replaceAll(/[[\]]/g, '')]));
+  const outbound = createOutbound({ allowedTargets: [...allowedTargets, ...named], allowLoopbackTargets });
+  return outbound.fetchWithin({ bytesMax: 1_048_576, msMax: 10_000 });
+}
+
+function commander(found: readonly FoundAgent[]): string | undefined {
+  const agent = found.find((each) => each.agent.runsCommands === true)?.agent;
+  return agent === undefined ? undefined : pathName(agent.card.name);
+}
+
+/** Where these agents keep what outlives the process; `data` is the folder that somebody chose. */
+export function dataFolder(sources: readonly string[], data: string | undefined): string {
+  return data ?? join(dataHome(process.env, process.platform), folderFor(sources));
+}
+
+/** Keys are made and revoked by another process; that it happened is seen here. */
+function noteKeys(audit: AuditLog | undefined, before: readonly KeyRecord[], after: readonly KeyRecord[]): void {
+  const old = new Map(before.map((key) => [key.id, key]));
+  for (const key of after) {
+    const known = old.get(key.id);
+    const about = { principal: '', object: key.id, decision: 'allowed', reason: `key:${key.name}` } as const;
+    if (known === undefined) audit?.append({ ...about, action: 'keys.create' });
+    else if (known.revokedAt === undefined && key.revokedAt !== undefined) audit?.append({ ...about, action: 'keys.revoke' });
+  }
 }
 
 /** To standard error; the tokens that the configuration holds are not in it. */
-export function logFor({ log, remoteAgents }: Settings, write: (line: string) => void = (line) => process.stderr.write(line)): Log {
+export function logFor({ log, remoteAgents, token }: Settings, write: (line: string) => void = (line) => process.stderr.write(line)): Log {
   const secrets = Object.values(remoteAgents).flatMap(({ authToken }) => (authToken === undefined ? [] : [authToken]));
-  return createLog({ level: log, write, secrets });
+  return createLog({ level: log, write, secrets: token === undefined ? secrets : [...secrets, token] });
 }

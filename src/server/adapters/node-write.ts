@@ -28,23 +28,55 @@ export function writeAnswer(outgoing: ServerResponse, answer: Answer, options: W
     return;
   }
   outgoing.writeHead(status, headers);
-  void pump(body, outgoing, options);
+  flatten(outgoing);
+  new Pump(body, outgoing, options).run();
 }
 
-async function pump(flow: Outflow, outgoing: ServerResponse, { idleMsMax, onCut, onDelivered }: WriteOptions): Promise<void> {
-  // Whoever leaves frees what follows its task at once, not when there is something to tell it.
-  outgoing.once('close', () => flow.cancel());
-  for (let text = await flow.next(); text !== undefined; text = await flow.next()) {
-    if (outgoing.write(text)) continue;
-    if (await isDrained(outgoing, idleMsMax)) continue;
-    if (!outgoing.destroyed) {
-      onCut?.();
-      outgoing.destroy(); // its reader comes back with the id of the last event it has seen
-    }
-    return;
+/** Node keeps the head as the tree of its thirty pieces for as long as the answer takes, unless somebody looks into it. */
+function flatten(outgoing: ServerResponse & { readonly _header?: string | null }): void {
+  outgoing._header?.charCodeAt(0);
+}
+
+/** Hands a flow to a response, a piece whenever there is room for one. */
+class Pump {
+  readonly #flow: Outflow;
+  readonly #outgoing: ServerResponse;
+  readonly #options: WriteOptions;
+
+  constructor(flow: Outflow, outgoing: ServerResponse, options: WriteOptions) {
+    this.#flow = flow;
+    this.#outgoing = outgoing;
+    this.#options = options;
+    // Whoever leaves frees what follows its task at once, not when there is something to tell it.
+    outgoing.on('close', () => flow.cancel());
   }
-  if (onDelivered !== undefined && flow.isWhole) outgoing.once('finish', onDelivered);
-  outgoing.end();
+
+  run(): void {
+    this.#flow.next().then(
+      (text) => this.#write(text),
+      () => this.#outgoing.destroy(),
+    );
+  }
+
+  #write(text: string | undefined): void {
+    if (text === undefined) this.#end();
+    else if (this.#outgoing.write(text)) this.run();
+    else void this.#wait();
+  }
+
+  async #wait(): Promise<void> {
+    const { idleMsMax, onCut } = this.#options;
+    if (await isDrained(this.#outgoing, idleMsMax)) return this.run();
+    if (this.#outgoing.destroyed) return;
+    onCut?.();
+    this.#outgoing.destroy(); // its reader comes back with the id of the last event it has seen
+  }
+
+  #end(): void {
+    const { onDelivered } = this.#options;
+    if (onDelivered !== undefined && this.#flow.isWhole) this.#outgoing.once('finish', onDelivered);
+    this.#outgoing.end();
+  }
 }
 
 function isDrained(outgoing: ServerResponse, idleMsMax: number): Promise<boolean> {

@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { isLoopback } from '../guard.ts';
+import { exposureProblem } from '../gate/exposure.ts';
 import type { Handler } from '../handler.ts';
 import { createHandler } from '../handler.ts';
 import { DEFAULT_SERVER_LIMITS, type ServerLimits } from '../limits.ts';
@@ -10,21 +9,32 @@ import { createMetrics } from '../metrics.ts';
 import type { ServingOptions } from '../options.ts';
 import type { PolicyOptions } from '../outbound/policy.ts';
 import type { AgentLike } from '../served.ts';
+import { listen } from './node-bind.ts';
 import type { Host } from './node-listen.ts';
 import { createHost, exchange } from './node-listen.ts';
 import { connectionsRoom, takePulse } from './node-pulse.ts';
+import type { TlsOptions } from './node-tls.ts';
+import { proxiesOf } from './node-tls.ts';
 import { createOutbound } from './outbound.ts';
 
 export interface ServeOptions extends ServingOptions, PolicyOptions {
   /** 0 picks a free one. */
   readonly port?: number;
-  /** Default 127.0.0.1. Anything that others can reach needs a `gate`. */
+  /** Default 127.0.0.1. Anything that others can reach needs `auth` or a `gate`, and `tls` or a proxy that has it. */
   readonly host?: string;
+  /** A Unix socket in place of host and port, for its owner alone. */
+  readonly socket?: string;
+  readonly tls?: TlsOptions;
+  /** A proxy in front speaks TLS with the callers, and nobody comes around it. */
+  readonly insecureBehindProxy?: boolean;
+  /** Addresses of proxies whose `X-Forwarded-For` is believed. */
+  readonly trustedProxies?: readonly string[];
 }
 
 export interface Served {
-  /** Where it listens; where clients reach it may be elsewhere (`url` of the options). */
+  /** Where it listens, as `http://127.0.0.1:41242` or `unix:/run/parley.sock`; where clients reach it may be elsewhere (`url` of the options). */
   readonly url: string;
+  /** 0 on a socket. */
   readonly port: number;
   readonly handler: Handler;
   /** Drains, within `drainMsMax`, and resolves when everything is kept and closed. */
@@ -37,16 +47,18 @@ export const DEFAULT_HOST = '127.0.0.1';
 /** Serves agents on Node. The first is the root agent; every one is also at `/agents/{name}/`. */
 export async function serve(agents: AgentLike | readonly AgentLike[], options: ServeOptions = {}): Promise<Served> {
   const { host = DEFAULT_HOST, port = DEFAULT_PORT } = options;
-  if (options.gate === undefined && !isLoopback(host)) {
-    throw new Error(
-      `${host} can be reached by others, and without a gate whoever reaches it may call. Serve on 127.0.0.1, or give a gate.`,
-    );
-  }
+  const problem = exposureProblem({
+    host,
+    isSocket: options.socket !== undefined,
+    hasAuth: options.gate !== undefined || options.auth !== undefined,
+    hasTls: options.tls !== undefined || options.insecureBehindProxy === true,
+  });
+  if (problem !== undefined) throw new Error(`${problem}.`);
   const log = options.log ?? createLog({ write: (line) => process.stderr.write(line) });
   const metrics = options.metrics ?? createMetrics();
   const limits = nodeLimits(options);
-  const pulse = takePulse(metrics);
   const outbound = options.outbound ?? createOutbound(options);
+  const pulse = takePulse(metrics);
   if (options.allowLoopbackTargets === true) log.warn('requests may go to this machine itself: for development only');
   const listening: { url?: string } = {};
   const handler = createHandler({
@@ -59,10 +71,10 @@ export async function serve(agents: AgentLike | readonly AgentLike[], options: S
     allowedHosts: [...(options.allowedHosts ?? []), ...namesOf(host)],
     isPressed: () => (options.isPressed?.() ?? false) || pulse.isPressed(),
   });
-  const nodeHost = createHost({ handler, limits, log, metrics });
+  const nodeHost = createHost({ handler, limits, log, metrics, tls: options.tls, trusted: proxiesOf(options.trustedProxies ?? []) });
   try {
     await handler.ready;
-    listening.url = await listen(nodeHost, { host, port, log });
+    listening.url = await listen(nodeHost, { host, port, log, socket: options.socket });
   } catch (thrown) {
     pulse.stop();
     await handler.close();
@@ -72,7 +84,7 @@ export async function serve(agents: AgentLike | readonly AgentLike[], options: S
   const { url } = listening;
   return {
     url,
-    port: Number(new URL(url).port),
+    port: options.socket === undefined ? Number(new URL(url).port) : 0,
     handler,
     close: once(async () => {
       await drain(nodeHost, handler, limits);
@@ -101,26 +113,6 @@ function namesOf(host: string): readonly string[] {
   if (host !== '0.0.0.0' && host !== '::') return [host.includes(':') ? `[${host}]` : host];
   const addresses = Object.values(networkInterfaces()).flatMap((cards) => cards ?? []);
   return addresses.map(({ address, family }) => (family === 'IPv6' ? `[${address}]` : address));
-}
-
-interface Listening {
-  readonly host: string;
-  readonly port: number;
-  readonly log: NonNullable<ServingOptions['log']>;
-}
-
-async function listen({ server }: Host, { host, port, log }: Listening): Promise<string> {
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
-  // From here on an error is a connection that could not be taken (no more files): the others go on.
-  server.on('error', (thrown) => log.error('a connection could not be taken', thrown));
-  const { address, family, port: taken } = server.address() as AddressInfo;
-  return `http://${family === 'IPv6' ? `[${address}]` : address}:${taken}`;
 }
 
 /** E16: takes nothing more, ends the streams with a word on when to come back, lets answers go out, and is gone in time. */

@@ -2,6 +2,7 @@ import type { EngineLimits } from '#engine';
 import type { ServerLimits } from '../limits.ts';
 import type { LogLevel } from '../log.ts';
 import type { AgentLike } from '../served.ts';
+import type { RunSettings } from './run-keys.ts';
 
 /** What `parley.config.ts` or `parley.config.json` holds. docs/config.md says what each means. */
 export interface ParleyConfig {
@@ -12,6 +13,15 @@ export interface ParleyConfig {
   readonly data?: string;
   readonly memory?: boolean;
   readonly auth?: boolean;
+  readonly authRequired?: boolean;
+  readonly authFolder?: string;
+  readonly token?: string;
+  readonly insecureBehindProxy?: boolean;
+  readonly trustedProxies?: readonly string[];
+  readonly socket?: string;
+  readonly audit?: boolean;
+  readonly tls?: TlsBlock;
+  readonly jwt?: JwtBlock;
   readonly allowedHosts?: readonly string[];
   readonly allowedOrigins?: readonly string[];
   readonly allowedTargets?: readonly string[];
@@ -22,10 +32,32 @@ export interface ParleyConfig {
   readonly versionRequired?: boolean;
   readonly mesh?: string;
   readonly namespace?: string;
+  readonly meshScopes?: readonly string[];
   readonly artifacts?: string;
   readonly log?: LogLevel;
   readonly limits?: Partial<ServerLimits & EngineLimits>;
+  /** Agents that run programs: coding CLIs and commands. */
+  readonly run?: { readonly [Name in keyof RunSettings]?: Exclude<RunSettings[Name], undefined> };
   readonly a2a?: A2aBlock;
+}
+
+/** PEM files, and who may call by certificate. */
+export interface TlsBlock {
+  readonly cert?: string;
+  readonly key?: string;
+  readonly ca?: string;
+  readonly clients?: readonly string[];
+  readonly scopes?: readonly string[];
+}
+
+/** Whose tokens are taken, and what for. */
+export interface JwtBlock {
+  readonly issuer?: string;
+  readonly audience?: readonly string[];
+  readonly algorithms?: readonly string[];
+  readonly jwksUrl?: string;
+  readonly tenantClaim?: string;
+  readonly scopes?: readonly string[];
 }
 
 /** The block that CortexPrism's documents show (reference/seeds/004), taken as it stands. Our own keys win over it. */

@@ -1,27 +1,14 @@
 import type { EngineLimits } from '#engine';
 import { DEFAULT_ENGINE_LIMITS } from '#engine';
-import type { Json } from '#protocol';
+import { CALLER_SCOPES } from '../gate/scopes.ts';
 import type { ServerLimits } from '../limits.ts';
 import { DEFAULT_SERVER_LIMITS } from '../limits.ts';
 import { LOG_LEVELS } from '../log.ts';
+import { AUTH_KEYS } from './auth-keys.ts';
+import type { Key } from './key.ts';
 import { ENGINE_LIMIT_DOCS, SERVER_LIMIT_DOCS } from './limit-docs.ts';
+import { RUN_KEYS } from './run-keys.ts';
 import type { KeyType } from './values.ts';
-
-/** One thing that can be configured, described once: parsing, help, docs/config.md and the tests are made of this. */
-export interface Key {
-  /** Its place in the file, as `limits.bodyBytesMax`. */
-  readonly name: string;
-  readonly type: KeyType;
-  readonly default?: Json;
-  /** Names in the environment; the first is our own. */
-  readonly env: readonly string[];
-  readonly flag?: string;
-  /** What the flag does, where that is the opposite of true. */
-  readonly flagMeans?: Json;
-  /** Another key that this is a foreign name for; it is read if that one is not there in the same layer. */
-  readonly means?: string;
-  readonly doc: string;
-}
 
 const PORT: KeyType = { kind: 'number', min: 0, max: 65_535 };
 const TEXT: KeyType = { kind: 'text' };
@@ -33,8 +20,8 @@ const OWN: readonly Key[] = [
     name: 'agents',
     type: { kind: 'agents' },
     default: ['demo'],
-    env: ['PARLEY_AGENTS'],
-    doc: 'What is served: built-in names and files; in a `.ts` file also what `defineAgent` made. The first is the root agent. On the command line: the arguments.',
+    env: ['PARLEY_AGENTS', 'AGENT_ADAPTER'],
+    doc: 'What is served: built-in names, coding CLIs and files; in a `.ts` file also what `defineAgent` made. The first is the root agent. On the command line: the arguments.',
   },
   { name: 'port', type: PORT, default: 41_242, env: ['PARLEY_PORT', 'PORT'], flag: 'port', doc: 'The port. 0 picks a free one.' },
   {
@@ -43,7 +30,7 @@ const OWN: readonly Key[] = [
     default: '127.0.0.1',
     env: ['PARLEY_HOST'],
     flag: 'host',
-    doc: 'The address to listen on. Without authentication only loopback is served.',
+    doc: 'The address to listen on. What others can reach needs authentication, and TLS or a proxy that has it.',
   },
   {
     name: 'url',
@@ -60,15 +47,6 @@ const OWN: readonly Key[] = [
     doc: 'The folder for tasks. Default: one for these agents, where the platform keeps data.',
   },
   { name: 'memory', type: FLAG, default: false, env: ['PARLEY_MEMORY'], flag: 'memory', doc: 'Keep tasks in memory only.' },
-  {
-    name: 'auth',
-    type: FLAG,
-    default: true,
-    env: ['PARLEY_AUTH'],
-    flag: 'no-auth',
-    flagMeans: false,
-    doc: 'Whether callers are asked who they are. Off only on loopback.',
-  },
   {
     name: 'allowedHosts',
     type: TEXTS,
@@ -149,6 +127,14 @@ const OWN: readonly Key[] = [
     doc: 'The root of all topics on the broker, as `acme/production`.',
   },
   {
+    name: 'meshScopes',
+    type: TEXTS,
+    default: CALLER_SCOPES,
+    env: ['PARLEY_MESH_SCOPES'],
+    flag: 'mesh-scope',
+    doc: 'Scopes of those who call over the broker. An agent that runs commands needs `executor:NAME` in it.',
+  },
+  {
     name: 'artifacts',
     type: TEXT,
     env: ['PARLEY_ARTIFACTS'],
@@ -213,6 +199,8 @@ const FOREIGN: readonly Key[] = [
 
 export const KEYS: readonly Key[] = [
   ...OWN,
+  ...AUTH_KEYS,
+  ...RUN_KEYS,
   ...limitKeys(DEFAULT_SERVER_LIMITS satisfies ServerLimits, SERVER_LIMIT_DOCS),
   ...limitKeys(DEFAULT_ENGINE_LIMITS satisfies EngineLimits, ENGINE_LIMIT_DOCS),
   ...FOREIGN,

@@ -3,8 +3,10 @@ import type { ServerLimits } from '../limits.ts';
 import type { LogLevel } from '../log.ts';
 import type { AgentLike } from '../served.ts';
 import type { ParleyConfig, RemoteAgent } from './config.ts';
-import type { Key } from './keys.ts';
+import type { Key } from './key.ts';
 import { KEYS } from './keys.ts';
+import type { RunSettings } from './run-keys.ts';
+import { RUN_KEYS } from './run-keys.ts';
 import { suggest } from './suggest.ts';
 import { ConfigError, fromFile, fromText, isObject } from './values.ts';
 
@@ -24,6 +26,28 @@ export interface Settings {
   readonly data: string | undefined;
   readonly memory: boolean;
   readonly auth: boolean;
+  readonly authRequired: boolean;
+  readonly authFolder: string | undefined;
+  readonly token: string | undefined;
+  readonly insecureBehindProxy: boolean;
+  readonly trustedProxies: readonly string[];
+  readonly socket: string | undefined;
+  readonly audit: boolean;
+  readonly tls: {
+    readonly cert: string | undefined;
+    readonly key: string | undefined;
+    readonly ca: string | undefined;
+    readonly clients: readonly string[];
+    readonly scopes: readonly string[];
+  };
+  readonly jwt: {
+    readonly issuer: string | undefined;
+    readonly audience: readonly string[];
+    readonly algorithms: readonly string[];
+    readonly jwksUrl: string | undefined;
+    readonly tenantClaim: string | undefined;
+    readonly scopes: readonly string[];
+  };
   readonly allowedHosts: readonly string[];
   readonly allowedOrigins: readonly string[];
   readonly allowedTargets: readonly string[];
@@ -34,12 +58,15 @@ export interface Settings {
   readonly versionRequired: boolean;
   readonly mesh: string | undefined;
   readonly namespace: string;
+  /** Of whoever calls over the broker. */
+  readonly meshScopes: readonly string[];
   readonly artifacts: string | undefined;
   readonly log: LogLevel;
   /** Only what was set: each store has defaults of its own. */
   readonly limits: Partial<ServerLimits & EngineLimits>;
   readonly enabled: boolean;
   readonly remoteAgents: Readonly<Record<string, RemoteAgent>>;
+  readonly run: RunSettings;
 }
 
 /** Reads all layers. Throws a ConfigError that says where the mistake stands and what was probably meant. */
@@ -60,6 +87,22 @@ export function resolveConfig(layers: Layers): Settings {
     data: of('data'),
     memory: of('memory'),
     auth: of('auth'),
+    authRequired: of('authRequired'),
+    authFolder: of('authFolder'),
+    token: of('token'),
+    insecureBehindProxy: of('insecureBehindProxy'),
+    trustedProxies: of('trustedProxies'),
+    socket: of('socket'),
+    audit: of('audit'),
+    tls: { cert: of('tls.cert'), key: of('tls.key'), ca: of('tls.ca'), clients: of('tls.clients'), scopes: of('tls.scopes') },
+    jwt: {
+      issuer: of('jwt.issuer'),
+      audience: of('jwt.audience'),
+      algorithms: of('jwt.algorithms'),
+      jwksUrl: of('jwt.jwksUrl'),
+      tenantClaim: of('jwt.tenantClaim'),
+      scopes: of('jwt.scopes'),
+    },
     allowedHosts: of('allowedHosts'),
     allowedOrigins: of('allowedOrigins'),
     allowedTargets: of('allowedTargets'),
@@ -70,11 +113,14 @@ export function resolveConfig(layers: Layers): Settings {
     versionRequired: of('versionRequired'),
     mesh: of('mesh'),
     namespace: of('namespace'),
+    meshScopes: of('meshScopes'),
     artifacts: of('artifacts'),
     log: of('log'),
     limits: Object.fromEntries([...found].filter(([name]) => name.startsWith('limits.')).map(([name, value]) => [name.slice(7), value])),
     enabled: of('a2a.enabled'),
     remoteAgents: of('a2a.remoteAgents'),
+    // Each by its own key, whose type says what it holds.
+    run: Object.fromEntries(RUN_KEYS.map(({ name }) => [name.slice('run.'.length), of(name)])) as unknown as RunSettings,
   };
 }
 

@@ -62,7 +62,7 @@ export async function addressesOf(url: URL, resolve: Resolve): Promise<readonly 
 
 function dial(connect: buildConnector.connector, options: buildConnector.Options): Promise<Socket> {
   return new Promise((resolve, reject) => {
-    connect(options, (error, socket) => (socket === null ? reject(error ?? new Error('there is no socket')) : resolve(socket)));
+    connect(options, (...[error, socket]) => (error === null ? resolve(socket) : reject(error)));
   });
 }
 

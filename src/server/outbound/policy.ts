@@ -1,3 +1,4 @@
+import { ConfigError } from '../config/values.ts';
 import type { Address, Range } from './addresses.ts';
 import { isLoopbackAddress, isPublic, isWithin, knownAddresses, rangeOf } from './addresses.ts';
 import { OutboundError } from './errors.ts';
@@ -22,14 +23,16 @@ export interface Policy {
 
 const WEB_PORTS: ReadonlySet<string> = new Set(['', '80', '443']);
 const FIRST_FREE_PORT = 1024;
+const NAME = /^(?=.{1,253}\.?$)[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*\.?$/i;
 
 export function createPolicy({ allowedTargets = [], allowLoopbackTargets = false }: PolicyOptions): Policy {
   const names = new Set<string>();
   const ranges: Range[] = [];
   for (const target of allowedTargets) {
     const range = rangeOf(target);
-    if (range === undefined) names.add(nameOf(target));
-    else ranges.push(range);
+    if (range !== undefined) ranges.push(range);
+    else if (NAME.test(target)) names.add(nameOf(target));
+    else throw new ConfigError(`allowedTargets: ${target} is neither a name, nor an address, nor a range as 10.1.0.0/16`);
   }
   const isAllowed = (address: Address): boolean =>
     (allowLoopbackTargets && isLoopbackAddress(address)) || ranges.some((range) => isWithin(address, range));

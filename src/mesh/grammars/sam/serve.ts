@@ -170,7 +170,7 @@ function keyOf({ alias, message }: SendRequest, { clientId }: Properties): strin
 function contextOf({ properties, dialect }: Request, { place, signal }: Serving): CallContext {
   return {
     // Whoever may publish on the broker says who it is: never one of those whom HTTP has let in.
-    principal: { id: `mesh:${place.namespace}:${properties.userId}`, scopes: [] },
+    principal: { id: `mesh:${place.namespace}:${properties.userId}`, scopes: place.scopes },
     dialect: dialect.id,
     extensions: [],
     signal,

@@ -5,7 +5,7 @@ import type { Json } from '../../json.ts';
 import type { Operation } from '../../operations.ts';
 import type { Codec, Codecs } from '../define.ts';
 import { defineDialect } from '../define.ts';
-import type { Dialect, Loss, Traits } from '../dialect.ts';
+import type { Dialect, Loss, StreamWriter, Traits } from '../dialect.ts';
 import { httpStatusOf, readError, writeDetails } from '../shared/errors.ts';
 import { DRAFT_LOSSES } from '../shared/losses.ts';
 import type { Reader } from '../shared/read.ts';
@@ -131,6 +131,9 @@ function withoutFalse(update: TaskArtifactUpdate): TaskArtifactUpdate {
 
 function build(id: string, title: string, options: { readonly generation: boolean }): Dialect {
   const numbered = options.generation ? withGeneration : withoutGeneration;
+  const write = (event: TaskEvent, logged: Logged): Json => eventJson(event, numbered, logged);
+  // Without an envelope all streams are written alike.
+  const bare: StreamWriter = { ...plainStream(undefined, write), isShared: true };
   return defineDialect({
     id: dialectId(id),
     title,
@@ -143,7 +146,7 @@ function build(id: string, title: string, options: { readonly generation: boolea
     },
     card,
     rest,
-    openStream: (requestId) => plainStream(requestId, (event, logged) => eventJson(event, numbered, logged)),
+    openStream: (requestId) => (requestId === undefined ? bare : plainStream(requestId, write)),
     // §4.3.3: a StreamResponse, whatever binding was spoken.
     webhook: { carries: 'events', mediaType: 'application/a2a+json', write: (event) => eventJson(event, numbered) },
     traits,

@@ -30,6 +30,7 @@ function argumentsFor(tool: Tool, message: Message, text: string): JsonObject | 
   const parsed = jsonIn(text);
   if (parsed !== undefined) return parsed;
   const { properties = {}, required = [] } = tool.inputSchema;
+  if (Object.keys(properties).length === 0) return {};
   if (text === '') return required.length === 0 ? {} : undefined;
   const names = required.length > 0 ? required : Object.keys(properties);
   const [only] = names;

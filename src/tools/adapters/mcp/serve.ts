@@ -1,13 +1,15 @@
-import type { CallToolResult, McpServerFactory, ServerContext } from '@modelcontextprotocol/server';
-import { createMcpHandler, Server } from '@modelcontextprotocol/server';
+import type { CallToolResult, ServerContext } from '@modelcontextprotocol/server';
+import { Server } from '@modelcontextprotocol/server';
 import type { StdioServerHandle } from '@modelcontextprotocol/server/stdio';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
-import type { CallContext, JsonObject } from '#protocol';
-import { isA2AError } from '#protocol';
+import type { JsonObject } from '#protocol';
+import { LOCAL_PRINCIPAL } from '#protocol';
 import type { AgentTool, AgentToolOptions, Reachable } from '../../agent-tools.ts';
 import { agentTools } from '../../agent-tools.ts';
 import { outcomeJson } from '../../outcome.ts';
 import { contentOf } from './content.ts';
+import type { Caller } from './sessions.ts';
+import { mcpDoor } from './sessions.ts';
 
 export interface McpServerOptions {
   readonly name?: string;
@@ -21,27 +23,18 @@ export function serveMcpStdio(tools: readonly AgentTool[], options: McpServerOpt
   return serveStdio(() => serverOf(tools, options), options.onError === undefined ? {} : { onerror: options.onError });
 }
 
-/** The same over streamable HTTP: a `fetch` handler. */
+/** The same over streamable HTTP: a `fetch` handler, for whoever reaches it. */
 export function mcpFetch(tools: readonly AgentTool[], options: McpServerOptions = {}): (request: Request) => Promise<Response> {
-  return createMcpHandler(() => serverOf(tools, options), handlerOptions(options)).fetch;
+  const answer = mcpDoor(() => serverOf(tools, options), options.onError);
+  return (request) => answer(request, { principal: LOCAL_PRINCIPAL });
 }
-
-type Caller = Pick<CallContext, 'principal' | 'tenant'>;
 
 /** The agents of a node, for `/mcp` of its server: whoever calls a tool is the owner of the task that it makes. */
 export function mcpMount(
   agents: readonly (Reachable & { readonly name: string })[],
   options: McpServerOptions & Pick<AgentToolOptions, 'naming'> = {},
 ): (request: Request, caller: Caller) => Promise<Response> {
-  const factory: McpServerFactory = async ({ authInfo }) => {
-    const caller = authInfo?.extra?.['caller'] as Caller | undefined;
-    return serverOf(await toolsOfAll(agents, { ...options, ...(caller === undefined ? {} : { caller }) }), options);
-  };
-  const handler = createMcpHandler(factory, handlerOptions(options));
-  return (request, caller) => {
-    const { id: clientId, scopes } = caller.principal;
-    return handler.fetch(request, { authInfo: { token: '', clientId, scopes: [...scopes], extra: { caller } } });
-  };
+  return mcpDoor(async (caller) => serverOf(await toolsOfAll(agents, { ...options, caller }), options), options.onError);
 }
 
 async function toolsOfAll(
@@ -59,10 +52,6 @@ async function toolsOfAll(
   return all;
 }
 
-function handlerOptions({ onError }: McpServerOptions): { readonly onerror?: (error: Error) => void } {
-  return onError === undefined ? {} : { onerror: onError };
-}
-
 function serverOf(tools: readonly AgentTool[], { name = 'parley', version = '1.0.0' }: McpServerOptions): Server {
   const server = new Server({ name, version }, { capabilities: { tools: {} } });
   server.setRequestHandler('tools/list', () => ({
@@ -76,7 +65,7 @@ function serverOf(tools: readonly AgentTool[], { name = 'parley', version = '1.0
   }));
   server.setRequestHandler('tools/call', async ({ params }, ctx) => {
     const tool = tools.find((each) => each.name === params.name);
-    if (tool === undefined) return told(`there is no tool ${params.name}`);
+    if (tool === undefined) return failed(`there is no tool ${params.name}`);
     return await call(tool, (params.arguments ?? {}) as JsonObject, ctx);
   });
   return server;
@@ -85,14 +74,17 @@ function serverOf(tools: readonly AgentTool[], { name = 'parley', version = '1.0
 async function call(tool: AgentTool, args: JsonObject, { mcpReq }: ServerContext): Promise<CallToolResult> {
   const progressToken = mcpReq._meta?.progressToken;
   let progress = 0;
+  let told: Promise<void> = Promise.resolve();
   const tell = (message: string): void => {
     progress += 1;
     if (progressToken === undefined) return;
-    // A host that has left does not hear it, and that is no reason to stop.
-    void mcpReq.notify({ method: 'notifications/progress', params: { progressToken, progress, message } }).catch(() => {});
+    const params = { progressToken, progress, message };
+    // One after the other. A host that has left does not hear it, and that is no reason to stop.
+    told = told.then(() => mcpReq.notify({ method: 'notifications/progress', params })).catch(() => {});
   };
   try {
     const outcome = await tool.execute(args, { signal: mcpReq.signal, onProgress: tell });
+    await told; // what comes after the result is for nobody
     return {
       content: contentOf(outcome),
       structuredContent: { ...outcomeJson(outcome) },
@@ -101,10 +93,10 @@ async function call(tool: AgentTool, args: JsonObject, { mcpReq }: ServerContext
   } catch (thrown) {
     if (mcpReq.signal.aborted) throw thrown;
     // What an agent refuses is for the model to read; MCP's own errors are for faults of the protocol.
-    return told(isA2AError(thrown) || thrown instanceof Error ? thrown.message : String(thrown));
+    return failed(thrown instanceof Error ? thrown.message : String(thrown));
   }
 }
 
-function told(text: string): CallToolResult {
+function failed(text: string): CallToolResult {
   return { content: [{ type: 'text', text }], isError: true };
 }

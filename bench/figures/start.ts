@@ -1,0 +1,48 @@
+import { join } from 'node:path';
+import { openSqliteStore } from '../../src/engine/adapters/sqlite.ts';
+import type { Server } from '../children.ts';
+import { newFolder, removeFolder, startBeside, startParley } from '../children.ts';
+import { within } from '../deadline.ts';
+import { fill } from '../filled.ts';
+import { inTurns, quartiles } from '../measure.ts';
+import type { Figure, Sizes } from './figure.ts';
+import { count } from './figure.ts';
+
+const FILL_MS_MAX = 120_000;
+
+/** From the start of the process to its `ready` line, printed when it takes requests. */
+export async function benchStart({ rounds, kept }: Sizes): Promise<readonly Figure[]> {
+  const folder = newFolder();
+  const store = openSqliteStore(join(folder, 'tasks.db'));
+  await within(FILL_MS_MAX, `writing ${kept.tasks} tasks`, fill(store, kept.tasks, kept.events));
+  await store.close();
+  const times = await inTurns(['empty', 'sdk', 'kept'], rounds, async (side) => {
+    if (side === 'sdk') return startAndStop(startBeside('sdk'));
+    if (side === 'kept') return startAndStop(startParley('echo', ['--data', folder]));
+    const fresh = newFolder();
+    const ms = await startAndStop(startParley('echo', ['--data', fresh]));
+    removeFolder(fresh);
+    return ms;
+  });
+  removeFolder(folder);
+  return [
+    {
+      what: 'built package, start to ready, nothing kept',
+      value: `${quartiles(times.empty, 0)} ms`,
+      beside: `the SDK’s start ${quartiles(times.sdk, 0)} ms`,
+      goal: '≤ 300 ms',
+    },
+    {
+      what: `with ${count(kept.tasks)} tasks and ${count(kept.tasks * kept.events)} events`,
+      value: `${quartiles(times.kept, 0)} ms`,
+      beside: '',
+      goal: '≤ 2 s',
+    },
+  ];
+}
+
+async function startAndStop(starting: Promise<Server>): Promise<number> {
+  const server = await starting;
+  await server.stop();
+  return server.readyMs;
+}

@@ -1,0 +1,101 @@
+import { newFolder, startBeside, startParley } from '../children.ts';
+import { within } from '../deadline.ts';
+import { nextId } from '../load.ts';
+import { percentile, quartiles } from '../measure.ts';
+import type { Figure, Sizes } from './figure.ts';
+import { count } from './figure.ts';
+
+interface Streamed {
+  readonly perSecond: number;
+  /** Time of the last quarter over that of the first. */
+  readonly drift: number;
+}
+
+const STREAM_MS_MAX = 120_000;
+const SDK_MS_MAX = 60_000;
+const DATA_LINE = Buffer.from('data: ');
+const LAST_QUARTER = 4;
+
+/** One stream, made by `chunks=N` and read by `fetch`, timed where its quarters end. */
+async function streamOnce(url: string, chunks: number): Promise<Streamed> {
+  const params = { message: { messageId: nextId(), role: 'ROLE_USER', parts: [{ text: `chunks=${chunks} size=32` }] } };
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'SendStreamingMessage', params });
+  const began = performance.now();
+  const response = await fetch(url, { method: 'POST', headers: { 'Content-Type': 'application/json', 'A2A-Version': '1.0' }, body });
+  const marks: number[] = [];
+  let seen = 0;
+  for await (const piece of response.body ?? []) {
+    seen += countOf(piece, DATA_LINE);
+    while (marks.length < LAST_QUARTER && seen >= (chunks * (marks.length + 1)) / LAST_QUARTER) marks.push(performance.now());
+  }
+  const [first = 0, , third = 0, fourth = 0] = marks;
+  if (seen < chunks) throw new Error(`only ${seen} of ${chunks} events`);
+  return { perSecond: seen / ((fourth - began) / 1000), drift: (fourth - third) / (first - began) };
+}
+
+function countOf(piece: Uint8Array, what: Buffer): number {
+  const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
+  let found = 0;
+  for (let at = bytes.indexOf(what); at !== -1; at = bytes.indexOf(what, at + what.length)) found += 1;
+  return found;
+}
+
+export async function benchStreams(sizes: Sizes): Promise<readonly Figure[]> {
+  const ours = await startParley('script', ['--data', newFolder()]);
+  const once = (chunks: number): Promise<Streamed> =>
+    within(STREAM_MS_MAX, `a stream of ${chunks} chunks`, streamOnce(`${ours.url}/a2a`, chunks));
+  for (let warmUp = 0; warmUp < 3; warmUp += 1) await once(16_000);
+  const figures: Figure[] = [];
+  for (const chunks of sizes.streams) {
+    const [runs, waits]: [Streamed[], number[]] = [[], []];
+    for (let round = 0; round < sizes.rounds; round += 1) {
+      const stop = probing(`${ours.url}/.well-known/agent-card.json`, waits);
+      runs.push(await once(chunks));
+      await stop();
+    }
+    figures.push(...streamFigures(chunks, runs, waits));
+  }
+  await ours.stop();
+  return [...figures, await besideOf(sizes.sdkStreams)];
+}
+
+function streamFigures(chunks: number, runs: readonly Streamed[], waits: readonly number[]): readonly Figure[] {
+  const rates = runs.map((run) => run.perSecond);
+  const drifts = runs.map((run) => run.drift);
+  return [
+    { what: `one stream of ${count(chunks)} chunks, durable`, value: `${quartiles(rates, 0)} events/s`, beside: '', goal: '≥ 50,000/s' },
+    { what: '', value: `last quarter ${quartiles(drifts)} × the first`, beside: '', goal: '≤ 1.2' },
+    { what: '', value: `a card GET during it: p99 ${percentile(waits, 0.99).toFixed(1)} ms`, beside: '', goal: '≤ 20 ms' },
+  ];
+}
+
+async function besideOf(lengths: readonly number[]): Promise<Figure> {
+  const sdk = await startBeside('sdk');
+  const beside: string[] = [];
+  for (const chunks of lengths) {
+    // It rewrites the task for each chunk: on a busy machine one of 4,000 can take minutes, and that is an answer too.
+    const streamed = await within(SDK_MS_MAX, 'the SDK’s stream', streamOnce(`${sdk.url}/`, chunks)).catch(() => undefined);
+    const rate = streamed === undefined ? `not done in ${SDK_MS_MAX / 1000} s` : `${count(streamed.perSecond)}/s`;
+    beside.push(`${count(chunks)} chunks: ${rate}`);
+    if (streamed === undefined) break;
+  }
+  sdk.kill();
+  return { what: 'one stream, the SDK, in memory', value: beside.join(', '), beside: '', goal: '' };
+}
+
+/** Asks every 10 ms until stopped. */
+function probing(url: string, waits: number[]): () => Promise<void> {
+  let isOver = false;
+  const loop = (async () => {
+    while (!isOver) {
+      const began = performance.now();
+      await (await fetch(url)).arrayBuffer();
+      waits.push(performance.now() - began);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  })();
+  return async () => {
+    isOver = true;
+    await loop;
+  };
+}

@@ -1,0 +1,145 @@
+import type { SendHandle } from '#client';
+import { answerText, questionOf } from '#client';
+import type { Part, SendResult, TaskState } from '#protocol';
+import { saveArtifacts } from './calls/files.ts';
+import { partsFrom } from './calls/parts.ts';
+import type { Command } from './command.ts';
+import { readStdin, usage } from './command.ts';
+import { helpFor } from './flags/help.ts';
+import type { Parsed } from './flags/parse.ts';
+import { argumentsOf, listOf, parse, switchOf, textOf } from './flags/parse.ts';
+import type { CommandSpec } from './flags/spec.ts';
+import { printError, wantsJson } from './print/report.ts';
+import type { Reached, Run } from './talk/connect.ts';
+import { reach, runOf } from './talk/connect.ts';
+import { TALK_FLAGS, WIRE_FLAGS } from './talk/flags.ts';
+import { onInterrupt } from './talk/interrupt.ts';
+import { createPerson, openPrompt } from './talk/person.ts';
+import type { Screen } from './talk/screen.ts';
+import { openScreen, silentScreen } from './talk/screen.ts';
+import { talk } from './talk/turn.ts';
+import { asCliError } from './wire/failures.ts';
+
+const spec: CommandSpec = {
+  name: 'ask',
+  summary: 'ask an agent something, whatever dialect it speaks, and see the answer come.',
+  args: [{ name: 'URL' }, { name: 'TEXT', optional: true, many: true }],
+  flags: [
+    ...TALK_FLAGS,
+    { name: 'json', kind: 'switch', doc: 'Print one JSON object at the end: state, text, taskId, contextId, artifacts, files, question.' },
+  ],
+  globals: WIRE_FLAGS,
+  details: `URL is an agent's address, its card's address or file, or a name from parley.config. Without TEXT, or with -, standard input is sent. Questions
+and approvals are answered in place; Ctrl-C cancels the task. Where nobody can answer, the question is printed and the exit code is 6.`,
+  examples: [
+    'parley ask localhost:41242 "What can you do?"',
+    'git diff | parley ask localhost:41242 "Review this change" -',
+    'parley ask https://agents.example.org "Draw a map" --save out',
+  ],
+  exits:
+    '0 answered; 1 failed, by the agent or on the way; 2 wrong call; 3 not found or not reached; 4 credentials; 5 out of time; 6 the agent waits for an answer; 130 canceled.',
+};
+
+export const askCommand: Command = { name: 'ask', help: helpFor(spec), spec, run };
+
+async function run(args: readonly string[]): Promise<number> {
+  const parsed = parse(spec, args);
+  const [target = '', ...words] = argumentsOf(parsed);
+  const asked = runOf(parsed);
+  const json = switchOf(parsed, 'json');
+  try {
+    const input = await inputFrom(parsed, words);
+    const reached = await reach(asked, target);
+    return await ask(asked, reached, { input, screen: json ? silentScreen : openScreen(), json });
+  } catch (thrown) {
+    return await printError(thrown, { json: wantsJson(args, process.env), contract: false, secrets: asked.secrets });
+  }
+}
+
+/** The words in one text, standard input where a - stands, and the files. */
+async function inputFrom(parsed: Parsed, words: readonly string[]): Promise<readonly Part[]> {
+  const piped = words.includes('-') || (words.length === 0 && process.stdin.isTTY !== true) ? await readStdin() : '';
+  const text = [words.filter((word) => word !== '-').join(' '), piped].filter((part) => part !== '').join('\n\n');
+  const files = parsed.given.filter(({ flag }) => flag?.name === 'file');
+  if (text === '' && files.length === 0) throw usage('there is nothing to ask', 'as: parley ask localhost:41242 "What can you do?"');
+  const parts = await Promise.all(
+    files.map((file) => partsFrom([{ flag: { name: 'file-part', kind: 'list', doc: '' }, value: file.value }])),
+  );
+  return [...(text === '' ? [] : [{ text }]), ...parts.flat()];
+}
+
+interface Asking {
+  readonly input: readonly Part[];
+  readonly screen: Screen;
+  readonly json: boolean;
+}
+
+async function ask(asked: Run, { client, about }: Reached, { input, screen, json }: Asking): Promise<number> {
+  const { parsed, settings, signal } = asked;
+  let current: SendHandle | undefined;
+  const interrupt = onInterrupt(screen, () => current);
+  const prompt = process.stdin.isTTY === true && !json ? openPrompt(screen, interrupt.fire) : undefined;
+  const person = createPerson({ screen, answers: listOf(parsed, 'answer'), approves: switchOf(parsed, 'yes'), prompt: prompt?.ask });
+  const [taskId, contextId] = [settings.text('task-id'), settings.text('context-id')];
+  const thread = { ...(taskId === undefined ? {} : { taskId }), ...(contextId === undefined ? {} : { contextId }) };
+  const onHandle = (handle: SendHandle | undefined): void => {
+    current = handle;
+  };
+  try {
+    const result = await talk(input, { client, screen, person, onHandle, thread, signal });
+    const folder = textOf(parsed, 'save');
+    const files =
+      folder === undefined
+        ? []
+        : await saveArtifacts(result.task?.artifacts ?? [], {
+            folder,
+            overwrite: switchOf(parsed, 'force'),
+            filesOnly: true,
+            signal,
+            warn: (text) => screen.note(text),
+          });
+    for (const { path, bytes } of files) screen.note(`wrote ${path} (${bytes} bytes)`, 'good');
+    if (json) process.stdout.write(`${JSON.stringify(summary(result, files))}\n`);
+    return interrupt.fired ? 130 : outcome(result, { screen, target: about.agent });
+  } catch (thrown) {
+    screen.clear();
+    if (interrupt.fired) return 130;
+    throw asCliError(thrown, about);
+  } finally {
+    prompt?.close();
+    interrupt.end();
+  }
+}
+
+function summary(result: SendResult, files: readonly object[]): object {
+  const { task, message } = result;
+  const question = task === undefined ? undefined : questionOf(task);
+  return {
+    state: task?.status.state ?? null,
+    text: question === undefined ? answerText(result) : '',
+    taskId: task?.id ?? message?.taskId ?? null,
+    contextId: task?.contextId ?? message?.contextId ?? null,
+    artifacts: task?.artifacts ?? [],
+    files,
+    question: question === undefined ? null : { kind: question.kind, text: question.text, choices: question.choices },
+  };
+}
+
+const BAD: Readonly<Partial<Record<TaskState, string>>> = {
+  TASK_STATE_FAILED: 'the task failed',
+  TASK_STATE_REJECTED: 'the agent rejected the task',
+  TASK_STATE_CANCELED: 'the task was canceled',
+};
+
+/** Here the exit code is about the answer: whoever asks wants one. */
+function outcome({ task }: SendResult, { screen, target }: { readonly screen: Screen; readonly target: string }): number {
+  if (task === undefined) return 0;
+  const bad = BAD[task.status.state];
+  if (bad !== undefined) {
+    screen.note(bad, 'bad');
+    return 1;
+  }
+  if (questionOf(task) === undefined) return 0;
+  screen.note(`to answer: parley ask ${target.replace(/^-a /, '')} --task-id ${task.id} "…"`, 'dim');
+  return 6;
+}

@@ -1,0 +1,178 @@
+import { existsSync, unwatchFile, watchFile } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import type { AuditRecord } from '#protocol';
+import { auditLines, verifyAudit } from '../server/adapters/node-audit.ts';
+import { dataFolder } from '../server/adapters/node-settings.ts';
+import type { Command } from './command.ts';
+import { CliError } from './command.ts';
+
+export const auditCommand: Command = {
+  name: 'audit',
+  help: `parley audit: who was refused, and who changed what.
+
+Usage: parley audit tail [AGENT…] [OPTIONS]
+       parley audit verify [AGENT…] [OPTIONS]
+
+A node writes audit.jsonl beside its tasks: the same AGENT arguments, or the same --data, find it. Records are chained by hashes over
+themselves and all before them; verify finds the first that were changed, removed or put in. What is cut off at the end shows only to those who have kept the
+head that an earlier verify printed: --head tells whether it is still there.
+
+Options:
+  --data DIR     The folder that parley serve was given. (PARLEY_DATA)
+  --file FILE    The log itself; many times for one that was moved away in parts, the oldest first.
+  -n N           tail: so many records. (20)
+  --follow       tail: go on as records are written.
+  --head HASH    verify: this hash must be one of the chain's.
+  --json         Print JSON lines.
+
+Example:
+  parley audit tail echo -n 5
+
+Exit codes: 0 done and whole, 1 damaged or not there, 2 wrong call.
+`,
+  run,
+};
+
+const OPTIONS = {
+  data: { type: 'string' },
+  file: { type: 'string', multiple: true },
+  n: { type: 'string', short: 'n' },
+  follow: { type: 'boolean' },
+  head: { type: 'string' },
+  json: { type: 'boolean' },
+} as const;
+
+async function run(args: readonly string[]): Promise<number> {
+  const { values, positionals } = parsed(args);
+  const [action, ...agents] = positionals;
+  if (action !== 'tail' && action !== 'verify')
+    throw wrongCall(action === undefined ? 'what is to be done with the audit log?' : `there is no parley audit ${action}`);
+  const files = values.file ?? [fileOf(agents, values.data ?? (process.env['PARLEY_DATA'] || undefined))];
+  const missing = files.find((file) => !existsSync(file));
+  if (missing !== undefined)
+    throw new CliError(`there is no audit log ${missing}`, { hint: 'name it with --file, or its folder with --data' });
+  if (action === 'verify') return await verify(files, values.head, values.json === true);
+  const count = values.n ?? '20';
+  if (!/^\d{1,9}$/.test(count)) throw wrongCall(`-n ${count}: must be a number`);
+  return await tail(files, { count: Number(count), json: values.json === true, follow: values.follow === true });
+}
+
+/** As parley serve finds it: files by their path, and everything else by its name. */
+function fileOf(agents: readonly string[], data: string | undefined): string {
+  const named = agents.length === 0 ? ['demo'] : agents;
+  const sources = named.map((agent) => (/\.[cm]?[jt]s$/.test(agent) ? resolve(agent) : agent));
+  return join(dataFolder(sources, data), 'audit.jsonl');
+}
+
+async function verify(files: readonly string[], wanted: string | undefined, json: boolean): Promise<number> {
+  const { records, head, open, problem } = await verifyAudit(files);
+  const isMissing = problem === undefined && wanted !== undefined && wanted !== head && !(await holds(files, wanted));
+  if (json)
+    process.stdout.write(
+      `${JSON.stringify({ records, head, ok: problem === undefined && !isMissing, ...(problem === undefined ? {} : { problem }) })}\n`,
+    );
+  if (problem !== undefined)
+    throw new CliError(`${problem.file}, line ${problem.line}: ${problem.words}`, {
+      hint: `${records} records before it are as they were written`,
+    });
+  if (isMissing)
+    throw new CliError(`${records} records are as they were written, but ${wanted} is none of theirs`, {
+      hint: 'records were cut off, or it is another log',
+    });
+  const loose = open === 0 ? '' : ` (the last ${open} are not under a hash yet)`;
+  if (!json) process.stdout.write(`${records} records, each as it was written${loose}. Head: ${head}\n`);
+  return 0;
+}
+
+async function holds(files: readonly string[], hash: string): Promise<boolean> {
+  for (const file of files) {
+    for await (const { line } of auditLines(file)) if (line.endsWith(`"hash":"${hash}"}`)) return true;
+  }
+  return false;
+}
+
+interface Tail {
+  readonly count: number;
+  readonly json: boolean;
+  readonly follow: boolean;
+}
+
+async function tail(files: readonly string[], { count, json, follow }: Tail): Promise<number> {
+  const last: string[] = [];
+  for (const file of files) {
+    for await (const { line } of auditLines(file)) {
+      last.push(line);
+      if (last.length > count) last.shift();
+    }
+  }
+  for (const line of last) print(line, json);
+  const file = files.at(-1);
+  if (!follow || file === undefined) return 0;
+  await following(file, seqOf(last.at(-1)), json);
+  return 0;
+}
+
+/** Until Ctrl-C. */
+async function following(file: string, after: number, json: boolean): Promise<void> {
+  let seen = after;
+  let isReading = false;
+  const more = async (): Promise<void> => {
+    if (isReading) return;
+    isReading = true;
+    for await (const { line } of auditLines(file)) {
+      const seq = seqOf(line);
+      if (seq <= seen) continue;
+      seen = seq;
+      print(line, json);
+    }
+    isReading = false;
+  };
+  watchFile(file, { interval: 500 }, () => void more());
+  await new Promise<void>((done) => process.once('SIGINT', () => done()).once('SIGTERM', () => done()));
+  unwatchFile(file);
+}
+
+function seqOf(line: string | undefined): number {
+  return line === undefined ? 0 : (recordIn(line)?.seq ?? 0);
+}
+
+function print(line: string, json: boolean): void {
+  const record = json ? undefined : recordIn(line);
+  process.stdout.write(`${record === undefined ? line : forPeople(record)}\n`);
+}
+
+function recordIn(line: string): AuditRecord | undefined {
+  try {
+    return JSON.parse(line) as AuditRecord;
+  } catch {
+    return undefined;
+  }
+}
+
+function forPeople({ seq, time, principal, tenant, action, object, agent, decision, reason, client, repeats }: AuditRecord): string {
+  const who = `${principal === '' ? '-' : principal}${tenant === undefined ? '' : ` of ${tenant}`}`;
+  const what = [action, agent, object].filter((word) => word !== undefined).join(' ');
+  const why = reason === undefined ? '' : ` (${reason})`;
+  const from = client === undefined ? '' : ` from ${client}`;
+  return clean(
+    `${seq}  ${time}  ${decision.padEnd(7)}  ${who}  ${what}${why}${from}${repeats === undefined ? '' : `, ${repeats} times more`}`,
+  );
+}
+
+/** Paths and ids are the callers' words: none of them moves a terminal's cursor. */
+function clean(text: string): string {
+  return text.replaceAll(/\p{Cc}|\p{Cf}/gu, '?');
+}
+
+function parsed(args: readonly string[]) {
+  try {
+    return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
+  } catch (thrown) {
+    throw wrongCall(thrown instanceof Error ? thrown.message : String(thrown));
+  }
+}
+
+function wrongCall(words: string): CliError {
+  return new CliError(words, { hint: 'try: parley help audit', exit: 2 });
+}

@@ -1,0 +1,128 @@
+import type { DevicePrompt } from '../../client/adapters/oauth.ts';
+import { printJson } from '../calls/results.ts';
+import type { Session } from '../calls/session.ts';
+import { contractCommand } from '../calls/session.ts';
+import { withAgent } from '../card/agent-arg.ts';
+import type { Command } from '../command.ts';
+import { CliError, usage } from '../command.ts';
+import { GLOBALS } from '../flags/globals.ts';
+import { textOf } from '../flags/parse.ts';
+import type { Flag } from '../flags/spec.ts';
+import { field } from '../print/labels.ts';
+import type { Login, TokenStore } from '../settings/tokens.ts';
+import { tokenStore } from '../settings/tokens.ts';
+import { EXITS } from '../task/exits.ts';
+import type { FoundCard } from '../wire/card-file.ts';
+import { agentWords, cardFor, wiresFor } from '../wire/connect.ts';
+import { asCliError } from '../wire/failures.ts';
+import { checkVersion, chooseInterface, readTransports } from '../wire/interfaces.ts';
+import type { Flow } from './schemes.ts';
+import { findOffer } from './schemes.ts';
+import { accessToken } from './tokens.ts';
+
+const CLIENT: readonly Flag[] = [
+  { name: 'client-id', kind: 'text', value: 'ID', env: true, doc: 'Who you are to the authorization server. Required.' },
+  { name: 'client-secret', kind: 'text', value: 'TEXT', env: true, secret: true, doc: 'For client credentials.' },
+];
+
+export const loginCommand: Command = contractCommand(
+  {
+    name: 'auth login',
+    summary: 'get a token for an agent, by what its card offers, and keep it for later calls.',
+    args: [{ name: 'AGENT', optional: true }],
+    flags: [
+      ...CLIENT,
+      { name: 'flow', kind: 'text', oneOf: ['device', 'client-credentials'], default: "the card's first", doc: 'How.' },
+      { name: 'scheme', kind: 'text', value: 'NAME', doc: 'The scheme of the card to answer.' },
+      { name: 'scope', kind: 'text', value: 'TEXT', default: "the card's", doc: 'What for, in one word or several.' },
+    ],
+    globals: GLOBALS,
+    details: `device: you approve in a browser, on any device (RFC 8628). client-credentials: the program itself is who calls. OAuth 2 schemes and OpenID
+Connect are known. The token is kept in ~/.config/a2a-cli/credentials.json, which only you can read, and sent to that origin alone.`,
+    examples: [
+      'parley auth login -a agents.example.org --client-id cli',
+      'A2ACLI_CLIENT_SECRET=… parley auth login -a agents.example.org --client-id job --flow client-credentials',
+    ],
+    exits: EXITS,
+  },
+  async (given) => {
+    const session = withAgent(given);
+    const wires = await wiresFor(session);
+    const found = await cardFor(session, wires);
+    const origin = originOf(session, found);
+    const clientSecret = session.settings.text('client-secret');
+    session.secrets.add(clientSecret);
+    const clientId = session.settings.text('client-id');
+    if (clientId === undefined) {
+      throw usage('--client-id is missing', 'the authorization server gave you one when you registered; or set A2ACLI_CLIENT_ID');
+    }
+    const wanted = { scheme: textOf(session.parsed, 'scheme'), flow: textOf(session.parsed, 'flow') as Flow | undefined };
+    const offer = findOffer(found.card, wanted);
+    if (offer.flow === 'client-credentials' && clientSecret === undefined) throw secretMissing();
+    const scopes = textOf(session.parsed, 'scope')?.split(/\s+/) ?? offer.scopes;
+    const login: Login = { ...offer, origin, clientId, scopes, ...(clientSecret === undefined ? {} : { clientSecret }) };
+    const store = tokenStore();
+    try {
+      const getting = { fetch: wires.bareFetch, signal: session.signal, store, prompt: (notice: DevicePrompt) => approve(session, notice) };
+      session.secrets.add(await accessToken(login, getting));
+    } catch (thrown) {
+      throw asCliError(thrown, { url: origin, agent: agentWords(session), authenticated: true, timeout: session.settings.text('timeout') });
+    }
+    print(session, store, login);
+    return 0;
+  },
+);
+
+function print(session: Session, store: TokenStore, { origin, scheme, flow }: Login): void {
+  const expiresAtMs = store.find(origin)?.tokens?.expiresAtMs;
+  const until = expiresAtMs === undefined ? null : new Date(expiresAtMs).toISOString();
+  if (session.json) printJson(session, { origin, scheme, flow, expiresAt: until, store: store.path });
+  else {
+    const expires = until === null ? '' : field('Expires', until);
+    session.out(field('Origin', origin) + field('Scheme', scheme) + field('Flow', flow) + expires + field('Store', store.path));
+  }
+}
+
+function secretMissing(): CliError {
+  return new CliError('client credentials need a secret', {
+    code: 'A2ACLI_ERR_CREDENTIALS_MISSING',
+    hint: 'set A2ACLI_CLIENT_SECRET',
+    exit: 4,
+  });
+}
+
+function approve(session: Session, { verificationUri, userCode, verificationUriComplete }: DevicePrompt): void {
+  const short = verificationUriComplete === undefined ? '' : `\nor open ${verificationUriComplete}`;
+  session.note(`To approve, open ${verificationUri} and enter the code ${userCode}${short}\n`);
+}
+
+/** Where calls will go: the token is for that origin, whatever else the card says. */
+function originOf({ settings }: Session, { card }: FoundCard): string {
+  const version = settings.text('a2a-version');
+  const options = {
+    transports: readTransports(settings.list('transport')),
+    version: version === undefined ? undefined : checkVersion(version),
+  };
+  return new URL(chooseInterface(card, options).iface.url).origin;
+}
+
+export const logoutCommand: Command = contractCommand(
+  {
+    name: 'auth logout',
+    summary: 'forget the token for an agent.',
+    args: [{ name: 'AGENT', optional: true }],
+    flags: [],
+    globals: GLOBALS,
+    examples: ['parley auth logout -a agents.example.org'],
+    exits: EXITS,
+  },
+  async (given) => {
+    const session = withAgent(given);
+    const found = await cardFor(session, await wiresFor(session));
+    const origin = originOf(session, found);
+    const had = tokenStore().forget(origin);
+    if (session.json) printJson(session, { origin, forgotten: had });
+    else session.out(field('Origin', origin) + field('Forgotten', had ? 'yes' : 'there was no token'));
+    return 0;
+  },
+);

@@ -1,0 +1,54 @@
+import type { Authenticator } from '#client';
+import type { Fetch } from '#protocol';
+import type { DevicePrompt, Tokens } from '../../client/adapters/oauth.ts';
+import { clientCredentials, deviceCode } from '../../client/adapters/oauth.ts';
+import { CliError } from '../command.ts';
+import type { Login, TokenStore } from '../settings/tokens.ts';
+
+export interface Getting {
+  readonly fetch: Fetch;
+  readonly signal: AbortSignal;
+  readonly store: TokenStore;
+  /** Where a person can take part. */
+  readonly prompt?: (prompt: DevicePrompt) => void;
+}
+
+/** Gets and renews the tokens of a login, and keeps them in the store. */
+function authenticatorFor(login: Login, { fetch, signal, store, prompt }: Getting): Authenticator {
+  const { flow, tokens, origin, source, clientId, clientSecret, scopes } = login;
+  const options = {
+    source,
+    clientId,
+    scopes,
+    fetch,
+    ...(clientSecret === undefined ? {} : { clientSecret }),
+    tokens: {
+      load: () => tokens,
+      save: (got: Tokens | undefined) => {
+        if (got === undefined) store.forget(origin);
+        else store.save({ ...login, tokens: got });
+      },
+    },
+  };
+  switch (flow) {
+    case 'client-credentials':
+      return clientCredentials(options);
+    case 'device':
+      return deviceCode({ ...options, signal, prompt: prompt ?? (() => expired(login)) });
+  }
+}
+
+/** Nobody is sent to a browser by a command that was about something else. */
+function expired({ origin }: Login): never {
+  throw new CliError(`the token for ${origin} has run out`, {
+    code: 'A2ACLI_ERR_AUTH_FAILED',
+    hint: `get a new one: parley auth login -a ${origin}`,
+    exit: 4,
+  });
+}
+
+/** The access token: as it is kept while it lasts, a new one after that. */
+export async function accessToken(login: Login, getting: Getting): Promise<string | undefined> {
+  const { headers } = await authenticatorFor(login, getting).present(undefined);
+  return headers?.['Authorization']?.replace(/^Bearer /, '');
+}

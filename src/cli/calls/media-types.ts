@@ -1,0 +1,36 @@
+/** By the ending of a name: what people attach to messages, and what agents make. */
+const TYPES: Readonly<Record<string, string>> = {
+  csv: 'text/csv',
+  gif: 'image/gif',
+  html: 'text/html',
+  jpeg: 'image/jpeg',
+  jpg: 'image/jpeg',
+  js: 'text/javascript',
+  json: 'application/json',
+  md: 'text/markdown',
+  mp3: 'audio/mpeg',
+  mp4: 'video/mp4',
+  ogg: 'audio/ogg',
+  pdf: 'application/pdf',
+  png: 'image/png',
+  svg: 'image/svg+xml',
+  ts: 'text/x-typescript',
+  txt: 'text/plain',
+  wav: 'audio/wav',
+  webm: 'video/webm',
+  webp: 'image/webp',
+  xml: 'application/xml',
+  yaml: 'application/yaml',
+  yml: 'application/yaml',
+  zip: 'application/zip',
+};
+
+export function mediaTypeOf(name: string): string | undefined {
+  return TYPES[/\.([^./]+)$/.exec(name)?.[1]?.toLowerCase() ?? ''];
+}
+
+/** For a file that came without a name. */
+export function endingOf(mediaType: string | undefined): string {
+  const plain = mediaType?.split(';')[0]?.trim().toLowerCase();
+  return Object.entries(TYPES).find(([, type]) => type === plain)?.[0] ?? 'bin';
+}

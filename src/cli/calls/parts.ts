@@ -1,0 +1,88 @@
+import { readFileSync, statSync } from 'node:fs';
+import { basename } from 'node:path';
+import type { Json, Mutable, Part } from '#protocol';
+import { CliError, readStdin, usage } from '../command.ts';
+import type { Given } from '../flags/parse.ts';
+import { mediaTypeOf } from './media-types.ts';
+
+const FILE_BYTES_MAX = 64 * 1024 * 1024;
+
+/** The parts of a message, in the order in which they were typed; a word without a flag is a text part. */
+export async function partsFrom(given: readonly Given[]): Promise<readonly Part[]> {
+  const parts: Mutable<Part>[] = [];
+  let last: Mutable<Part> | undefined;
+  for (const { flag, value } of given) {
+    if (flag?.name === 'media-type') {
+      if (last === undefined)
+        throw usage('--media-type needs a part flag before it', 'parley send --file-part x.bin --media-type application/pdf');
+      last.mediaType = value;
+      last = undefined;
+      continue;
+    }
+    const part = await partFor(flag?.name, value);
+    if (part === undefined) continue;
+    parts.push(part);
+    last = flag === undefined ? undefined : part;
+  }
+  if (parts.length === 0) throw usage('there is nothing to send', 'as: parley send -a agents.example.org "Plan a 3-day trip"');
+  for (const part of parts) infer(part);
+  return parts;
+}
+
+async function partFor(name: string | undefined, value: string): Promise<Mutable<Part> | undefined> {
+  switch (name) {
+    case undefined:
+    case 'text-part':
+      return { text: value };
+    case 'file-part':
+      return filePart(value);
+    case 'data-part':
+      return { data: parsedJson(value === '-' ? await readStdin() : contentOf(value).toString('utf8'), value) };
+    default:
+      return undefined;
+  }
+}
+
+/** A URL goes as a reference: whoever is asked fetches it, not we. */
+function filePart(value: string): Mutable<Part> {
+  if (/^[a-z][a-z0-9+.-]+:\/\//i.test(value) && !value.startsWith('file:')) {
+    const filename = URL.canParse(value) ? basename(new URL(value).pathname) : '';
+    return filename === '' ? { url: value } : { url: value, filename };
+  }
+  const path = value.startsWith('file://') ? new URL(value).pathname : value;
+  return { raw: contentOf(path).toString('base64'), filename: basename(path) };
+}
+
+function contentOf(path: string): Buffer {
+  try {
+    const { size } = statSync(path);
+    if (size > FILE_BYTES_MAX)
+      throw new CliError(`${path} has ${size} bytes; at most ${FILE_BYTES_MAX} are sent inline`, {
+        hint: 'put it somewhere and send its URL',
+        exit: 2,
+      });
+    return readFileSync(path);
+  } catch (thrown) {
+    if (thrown instanceof CliError) throw thrown;
+    throw new CliError(`${path} can't be read`, { hint: 'check the path; --data-part - reads standard input', exit: 2, cause: thrown });
+  }
+}
+
+function parsedJson(text: string, from: string): Json {
+  try {
+    return JSON.parse(text) as Json;
+  } catch (cause) {
+    throw new CliError(`${from === '-' ? 'standard input' : from} is not JSON: ${cause instanceof Error ? cause.message : ''}`, {
+      hint: 'a data part is one JSON value',
+      exit: 2,
+      cause,
+    });
+  }
+}
+
+/** Only where nobody said it. */
+function infer(part: Mutable<Part>): void {
+  if (part.mediaType !== undefined || (part.raw === undefined && part.url === undefined)) return;
+  const type = mediaTypeOf(part.filename ?? '');
+  if (type !== undefined) part.mediaType = type;
+}

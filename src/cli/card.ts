@@ -1,0 +1,11 @@
+import { getCommand } from './card/get.ts';
+import { skillsCommand } from './card/skills.ts';
+import type { Command } from './command.ts';
+import { commandFamily } from './family.ts';
+
+export const cardCommand: Command = commandFamily({
+  name: 'card',
+  summary: 'look at what an agent says of itself.',
+  commands: [getCommand, skillsCommand],
+  contract: true,
+});

@@ -1,0 +1,52 @@
+import { readFile } from 'node:fs/promises';
+import type { CardVerdict, Fetch } from '#protocol';
+import { verifyCard } from '#protocol';
+import type { JSONWebKeySet, KeyFinder } from '../../protocol/adapters/jose.ts';
+import { joseVerifier } from '../../protocol/adapters/jose.ts';
+import type { Session } from '../calls/session.ts';
+import { usage } from '../command.ts';
+import { textOf } from '../flags/parse.ts';
+import type { FoundCard } from '../wire/card-file.ts';
+import { reasonOf } from '../wire/debug.ts';
+
+/**
+ * verified, unverifiable or absent, and why (A2ACLI_CARD_GET_004). Trusted are the keys of `--jwks`; without it those that the signature
+ * points to, if they lie at the card's own origin: then they say no more than TLS does, and that is said too.
+ */
+export async function signatureOf(session: Session, { raw, url }: FoundCard, fetch: Fetch): Promise<string> {
+  const given = textOf(session.parsed, 'jwks');
+  const trusted = given === undefined ? undefined : await keySet(given, fetch);
+  const origin = url === undefined ? undefined : new URL(url).origin;
+  const isOwn = (jku: string): boolean => origin !== undefined && URL.canParse(jku) && new URL(jku).origin === origin;
+  const find: KeyFinder = async ({ kid, jku }) => {
+    const set = trusted ?? (jku === undefined ? { keys: [] } : await keySet(jku, fetch));
+    return set.keys.filter((key) => key.kid === kid);
+  };
+  const verdict = await verifyCard(raw, joseVerifier(find), trusted === undefined ? { allowsJku: isOwn } : {});
+  return words(verdict, trusted !== undefined);
+}
+
+function words(verdict: CardVerdict, byKeysGiven: boolean): string {
+  if (verdict.ok) {
+    const open = verdict.uncovered.length === 0 ? '' : `; it says nothing about ${verdict.uncovered.join(', ')}`;
+    return `verified (key ${verdict.kid}, ${byKeysGiven ? 'of --jwks' : 'published by the same origin'}${open})`;
+  }
+  return verdict.reason === 'unsigned' ? 'absent' : `unverifiable (${verdict.reason})`;
+}
+
+async function keySet(from: string, fetch: Fetch): Promise<JSONWebKeySet> {
+  try {
+    const text = /^https?:/.test(from) ? await textAt(from, fetch) : await readFile(from, 'utf8');
+    const set: unknown = JSON.parse(text);
+    if (typeof set === 'object' && set !== null && 'keys' in set && Array.isArray(set.keys)) return set as JSONWebKeySet;
+  } catch (thrown) {
+    throw usage(`--jwks: ${from} can't be read: ${reasonOf(thrown)}`, 'a JSON Web Key Set is wanted: {"keys":[…]}');
+  }
+  throw usage(`--jwks: ${from} is no key set`, 'a JSON Web Key Set is wanted: {"keys":[…]}');
+}
+
+async function textAt(url: string, fetch: Fetch): Promise<string> {
+  const response = await fetch(new Request(url));
+  if (!response.ok) throw new Error(`HTTP ${response.status}`);
+  return await response.text();
+}

@@ -1,0 +1,160 @@
+import type { SendHandle } from '#client';
+import { questionOf } from '#client';
+import type { Part, SendResult } from '#protocol';
+import { saveArtifacts } from './calls/files.ts';
+import { partsFrom } from './calls/parts.ts';
+import type { Command } from './command.ts';
+import { usage } from './command.ts';
+import { GLOBALS } from './flags/globals.ts';
+import { helpFor } from './flags/help.ts';
+import { argumentsOf, listOf, parse, switchOf, textOf } from './flags/parse.ts';
+import type { CommandSpec } from './flags/spec.ts';
+import { stateText } from './print/labels.ts';
+import { printError } from './print/report.ts';
+import type { Reached, Run } from './talk/connect.ts';
+import { reach, runOf } from './talk/connect.ts';
+import { TALK_FLAGS, WIRE_FLAGS } from './talk/flags.ts';
+import { onInterrupt } from './talk/interrupt.ts';
+import { createPerson, openPrompt } from './talk/person.ts';
+import type { Screen } from './talk/screen.ts';
+import { openScreen } from './talk/screen.ts';
+import { talk } from './talk/turn.ts';
+import { asCliError } from './wire/failures.ts';
+
+const COMMANDS = '/new starts over, /file PATH adds a file to the next message, /ids shows the ids, /quit leaves';
+
+const spec: CommandSpec = {
+  name: 'chat',
+  summary: 'talk with an agent.',
+  args: [{ name: 'URL', optional: true }],
+  flags: [...GLOBALS.filter(({ name }) => name === 'agent-card'), ...TALK_FLAGS],
+  globals: WIRE_FLAGS,
+  details: `URL is short for --agent-card. Every line is a message in the same context; while the agent waits for an answer the next line is that answer. In the
+chat ${COMMANDS}. Piped input is taken line by line, and the answers are plain text.`,
+  examples: ['parley chat localhost:41242'],
+  exits: '0 left; 1 failed on the way; 2 wrong call; 3 not found or not reached; 4 credentials; 5 out of time.',
+};
+
+export const chatCommand: Command = { name: 'chat', help: helpFor(spec), spec, run };
+
+async function run(args: readonly string[]): Promise<number> {
+  const parsed = parse(spec, args);
+  const asked = runOf(parsed);
+  const target = argumentsOf(parsed)[0] ?? asked.settings.text('agent-card');
+  if (target === undefined) throw usage('with whom? URL is missing', 'as: parley chat localhost:41242');
+  try {
+    const reached = await reach(asked, target);
+    const screen = openScreen();
+    const name = reached.client.card?.name ?? target;
+    screen.note(`${name}, by ${reached.client.connection.title}. ${COMMANDS}.`, 'dim');
+    await chat(asked, reached, screen);
+    return 0;
+  } catch (thrown) {
+    return await printError(thrown, { json: false, contract: false, secrets: asked.secrets });
+  }
+}
+
+/** What is carried from turn to turn: the context, the task while it waits, the files for the next message. */
+interface Thread {
+  contextId?: string;
+  taskId?: string;
+  files: Part[];
+}
+
+async function chat(asked: Run, { client, about }: Reached, screen: Screen): Promise<void> {
+  const { parsed, settings, signal } = asked;
+  let current: SendHandle | undefined;
+  let interrupt = onInterrupt(screen, () => current);
+  const prompt = openPrompt(screen, () => interrupt.fire());
+  const [contextId, taskId] = [settings.text('context-id'), settings.text('task-id')];
+  const thread: Thread = { ...(contextId === undefined ? {} : { contextId }), ...(taskId === undefined ? {} : { taskId }), files: [] };
+  thread.files = await filesFrom(listOf(parsed, 'file'));
+  // Questions are answered by the next line, as everything else.
+  const person = createPerson({
+    screen,
+    answers: listOf(parsed, 'answer'),
+    approves: switchOf(parsed, 'yes'),
+    prompt: process.stdin.isTTY === true ? prompt.ask : undefined,
+  });
+  try {
+    for (let line = await prompt.ask('> '); line !== undefined; line = await prompt.ask('> ')) {
+      const input = await inputFor(line, thread, screen);
+      if (input === 'quit') return;
+      if (input === undefined) continue;
+      try {
+        const { files: _, ...ids } = thread;
+        const onHandle = (handle: SendHandle | undefined): void => {
+          current = handle;
+        };
+        const result = await talk(input, { client, screen, person, onHandle, thread: ids, signal });
+        thread.files = [];
+        carry(thread, result);
+        await told(asked, result, screen);
+      } catch (thrown) {
+        screen.clear();
+        const error = asCliError(thrown, about);
+        if (error.exit === 3 || error.exit === 5) throw error;
+        screen.note(`${error.message}${error.hint === undefined ? '' : `\n  ${error.hint}`}`, 'bad');
+      }
+      if (interrupt.fired) {
+        interrupt.end();
+        interrupt = onInterrupt(screen, () => current);
+      }
+    }
+  } finally {
+    prompt.close();
+    interrupt.end();
+  }
+}
+
+/** A task goes on only while it waits (A2ACLI_CHAT_001); the context always. */
+function carry(thread: Thread, { task, message }: SendResult): void {
+  const contextId = task?.contextId ?? message?.contextId;
+  if (contextId !== undefined && contextId !== '') thread.contextId = contextId;
+  delete thread.taskId;
+  if (task !== undefined && questionOf(task) !== undefined) thread.taskId = task.id;
+}
+
+async function told({ parsed, signal }: Run, { task }: SendResult, screen: Screen): Promise<void> {
+  if (task === undefined) return;
+  if (/FAILED|REJECTED|CANCELED/.test(task.status.state)) screen.note(stateText(task.status.state).toLowerCase(), 'bad');
+  const folder = textOf(parsed, 'save');
+  if (folder === undefined) return;
+  const saving = { folder, overwrite: switchOf(parsed, 'force'), filesOnly: true, signal, warn: (text: string) => screen.note(text) };
+  for (const { path, bytes } of await saveArtifacts(task.artifacts ?? [], saving)) screen.note(`wrote ${path} (${bytes} bytes)`, 'good');
+}
+
+async function inputFor(line: string, thread: Thread, screen: Screen): Promise<readonly Part[] | 'quit' | undefined> {
+  const [, command, rest = ''] = /^\/(\w+)\s*(.*)$/.exec(line.trim()) ?? [];
+  switch (command) {
+    case undefined:
+      return line.trim() === '' ? undefined : [{ text: line }, ...thread.files];
+    case 'quit':
+    case 'exit':
+      return 'quit';
+    case 'new':
+      delete thread.contextId;
+      delete thread.taskId;
+      screen.note('a new context begins', 'dim');
+      return undefined;
+    case 'ids':
+      screen.note(`context ${thread.contextId ?? '(none yet)'}, task ${thread.taskId ?? '(none waits)'}`);
+      return undefined;
+    case 'file':
+      thread.files.push(...(await filesFrom([rest]).catch((thrown: unknown) => refused(thrown, screen))));
+      return undefined;
+    default:
+      screen.note(`there is no /${command}; ${COMMANDS}`, 'dim');
+      return undefined;
+  }
+}
+
+function refused(thrown: unknown, screen: Screen): Part[] {
+  screen.note(thrown instanceof Error ? thrown.message : String(thrown), 'bad');
+  return [];
+}
+
+async function filesFrom(paths: readonly string[]): Promise<Part[]> {
+  const parts = await Promise.all(paths.map((value) => partsFrom([{ flag: { name: 'file-part', kind: 'list', doc: '' }, value }])));
+  return parts.flat();
+}

@@ -1,0 +1,61 @@
+import { printJson } from './calls/results.ts';
+import type { Session } from './calls/session.ts';
+import { contractCommand } from './calls/session.ts';
+import type { Command } from './command.ts';
+import { commandFamily } from './family.ts';
+import { CONFIGURABLE, GLOBALS } from './flags/globals.ts';
+import type { Flag } from './flags/spec.ts';
+import { envName } from './flags/spec.ts';
+import { oneLine } from './print/plain.ts';
+import { resolveSettings, sourceText } from './settings/settings.ts';
+import { tokenStore } from './settings/tokens.ts';
+
+const showCommand = contractCommand(
+  {
+    name: 'config show',
+    summary: 'show each setting, its value and where that comes from. Writes nothing.',
+    args: [],
+    flags: CONFIGURABLE.filter((flag) => !GLOBALS.includes(flag)),
+    globals: GLOBALS,
+    details: `Files hold lines such as A2ACLI_AGENT_CARD=agents.example.org: the nearest .env from here upwards (or --config FILE, to keep one for each
+agent), and ~/.config/a2a-cli/.env. Tokens of auth login lie in ~/.config/a2a-cli/credentials.json, which only you can read.`,
+    examples: ['parley config show', 'parley config show --config ./staging.env -o json'],
+    exits: '0 shown; 1 a file is damaged; 2 wrong call, or a setting that makes no sense.',
+  },
+  async (session) => {
+    const rows = [...CONFIGURABLE.map((flag) => rowFor(session, flag)), ...storedRows()];
+    if (session.json) printJson(session, { settings: rows });
+    else for (const { name, value, source } of rows) session.out(`${name}: ${oneLine(value ?? '')} (${source})\n`);
+    return 0;
+  },
+);
+
+interface Row {
+  readonly [member: string]: string | null;
+  readonly name: string;
+  readonly value: string | null;
+  readonly source: string;
+}
+
+function rowFor(session: Session, flag: Flag): Row {
+  const setting = session.settings.find(flag.name) ?? resolveSettings(session.parsed, undefined, [flag]).find(flag.name);
+  if (setting === undefined) return { name: flag.name, env: envName(flag), value: flag.default ?? null, source: 'default' };
+  const value = flag.secret === true ? '***' : setting.values.join(', ');
+  return { name: flag.name, env: envName(flag), value, source: sourceText(setting.source) };
+}
+
+function storedRows(): readonly Row[] {
+  const store = tokenStore();
+  return store.all().map(({ origin, scheme, tokens }) => ({
+    name: `token for ${origin}`,
+    value: `*** (${scheme}${tokens?.expiresAtMs === undefined ? '' : `, until ${new Date(tokens.expiresAtMs).toISOString()}`})`,
+    source: store.path,
+  }));
+}
+
+export const configCommand: Command = commandFamily({
+  name: 'config',
+  summary: 'show what is set, and where.',
+  commands: [showCommand],
+  contract: true,
+});

@@ -1,0 +1,104 @@
+import { printJson } from './calls/results.ts';
+import type { Session } from './calls/session.ts';
+import { contractCommand } from './calls/session.ts';
+import { withAgent } from './card/agent-arg.ts';
+import type { Command } from './command.ts';
+import { usage } from './command.ts';
+import type { Bench, Check, Verdict } from './conformance/checks.ts';
+import { CHECKS } from './conformance/checks.ts';
+import { runKit } from './conformance/kit.ts';
+import { GLOBALS } from './flags/globals.ts';
+import { textOf } from './flags/parse.ts';
+import { field } from './print/labels.ts';
+import { connect, wiresFor } from './wire/connect.ts';
+import { asCliError } from './wire/failures.ts';
+
+export const conformanceCommand: Command = contractCommand(
+  {
+    name: 'conformance',
+    summary: 'smoke-test a live agent against the A2A Technology Compatibility Kit.',
+    args: [{ name: 'AGENT', optional: true }],
+    flags: [{ name: 'tck', kind: 'text', value: 'DIR', doc: "Run the whole kit too, out of a checkout of a2aproject's a2a-tck." }],
+    globals: GLOBALS,
+    details: `AGENT is short for --agent-card. ${CHECKS.length} checks under the kit's own requirement ids: the card, messages, tasks, lists, streams, errors and versions, in the binding
+that --transport prefers. Two harmless messages are sent. It is a smoke test: passing it says that the agent is worth the whole kit.`,
+    examples: ['parley conformance -a localhost:41242', 'parley conformance -a localhost:41242 --transport rest -o json'],
+    exits:
+      '0 every check passed or did not apply; 1 one failed, or the tool did; 2 wrong call; 3 not found or not reached; 4 credentials; 5 out of time.',
+  },
+  async (given) => {
+    const session = withAgent(given);
+    const bench = await benchFor(session);
+    const rows: { readonly check: Check; readonly verdict: Verdict }[] = [];
+    for (const check of CHECKS) {
+      const verdict = await verdictOf(check, bench);
+      rows.push({ check, verdict });
+      if (!session.json) session.out(field(check.id, lineOf(check, verdict)));
+    }
+    const failed = rows.filter(({ check, verdict }) => verdict.outcome === 'fail' && check.level === 'MUST').length;
+    const count = (outcome: Verdict['outcome']): number => rows.filter(({ verdict }) => verdict.outcome === outcome).length;
+    const totals = { pass: count('pass'), fail: count('fail'), skip: count('skip') };
+    const { iface, binding, found } = bench.connection;
+    if (session.json) {
+      const results = rows.map(({ check: { id, section, level, title }, verdict }) => ({ id, section, level, title, ...verdict }));
+      printJson(session, {
+        agent: found?.card.name ?? '',
+        url: iface.url,
+        transport: binding,
+        version: iface.protocolVersion,
+        totals,
+        results,
+      });
+    } else
+      session.out(
+        field('Transport', `${binding} ${iface.protocolVersion} at ${iface.url}`) +
+          field('Result', `${totals.pass} passed, ${totals.fail} failed, ${totals.skip} did not apply`),
+      );
+    const folder = textOf(session.parsed, 'tck');
+    const kit = folder === undefined ? 0 : await runKit(folder, new URL(found?.url ?? iface.url).origin);
+    if (failed > 0) session.note(`warning: ${failed} requirements are not met\n`);
+    return failed > 0 || kit !== 0 ? 1 : 0;
+  },
+);
+
+function lineOf({ title }: Check, verdict: Verdict): string {
+  return verdict.outcome === 'pass' ? `pass, ${title}` : `${verdict.outcome}, ${title}: ${verdict.why}`;
+}
+
+async function benchFor(session: Session): Promise<Bench> {
+  const connection = await connect(session);
+  const { found } = connection;
+  if (found === undefined) throw usage('conformance needs the card: --endpoint has none', 'as: -a agents.example.org');
+  const { settings } = session;
+  const flag = settings.find('a2a-version')?.flag ?? GLOBALS.find(({ name }) => name === 'a2a-version');
+  const inFuture: Session = {
+    ...session,
+    note: () => undefined,
+    settings: {
+      ...settings,
+      text: (name) => (name === 'a2a-version' ? '99.0' : settings.text(name)),
+      find: (name) =>
+        name === 'a2a-version' && flag !== undefined ? { flag, values: ['99.0'], source: { kind: 'default' } } : settings.find(name),
+    },
+  };
+  return { found, connection, future: await connect(inFuture), cardHeaders: await headersOf(session, found.url), task: undefined };
+}
+
+async function headersOf(session: Session, url: string | undefined): Promise<Headers> {
+  if (url === undefined) return new Headers();
+  const { fetch } = await wiresFor(session);
+  const response = await fetch(new Request(url, { signal: session.signal }));
+  await response.body?.cancel();
+  return response.headers;
+}
+
+/** An agent that answers with an error where it should not has failed the check; one that is gone ends the run. */
+async function verdictOf(check: Check, bench: Bench): Promise<Verdict> {
+  try {
+    return await check.run(bench);
+  } catch (thrown) {
+    const error = asCliError(thrown, bench.connection.about);
+    if (error.exit >= 3) throw error;
+    return { outcome: 'fail', why: `${error.code}: ${error.message}` };
+  }
+}

@@ -1,0 +1,93 @@
+import { isClientError } from '#client';
+import type { Fetch } from '#protocol';
+import type { Command } from './command.ts';
+import { CliError } from './command.ts';
+import { examine } from './doctor/examine.ts';
+import type { Finding } from './doctor/finding.ts';
+import { exitFor } from './doctor/finding.ts';
+import { helpFor } from './flags/help.ts';
+import { argumentsOf, parse, switchOf, textOf } from './flags/parse.ts';
+import type { CommandSpec } from './flags/spec.ts';
+import { plain } from './print/plain.ts';
+import { printError, wantsJson } from './print/report.ts';
+import type { Run } from './talk/connect.ts';
+import { runOf, wireFor } from './talk/connect.ts';
+import { WIRE_FLAGS } from './talk/flags.ts';
+import type { Credentials } from './wire/credentials.ts';
+import { parameterFetch, readSvcParams } from './wire/svc-params.ts';
+
+const spec: CommandSpec = {
+  name: 'doctor',
+  summary: 'find out what is wrong with an agent, in plain words.',
+  args: [{ name: 'URL' }],
+  flags: [
+    {
+      name: 'say',
+      kind: 'text',
+      value: 'TEXT',
+      doc: 'Also send this message, and follow its stream. Without it only questions are asked.',
+    },
+    { name: 'json', kind: 'switch', doc: 'Print one JSON object: url, healthy, findings.' },
+  ],
+  globals: WIRE_FLAGS,
+  details: `Looks for the card at every known place, reads it in every dialect, tries each interface that it lists, and says what is wrong and how it is mended.
+--timeout is for each step here (10s).`,
+  examples: ['parley doctor localhost:41242', 'parley doctor https://agents.example.org --say hello --json'],
+  exits: '0 healthy, warnings included; 1 something is wrong; 2 wrong call; 3 not reached; 4 credentials; 5 it does not answer.',
+};
+
+export const doctorCommand: Command = { name: 'doctor', help: helpFor(spec), spec, run };
+
+const STEP_MS = 10_000;
+
+async function run(args: readonly string[]): Promise<number> {
+  const parsed = parse(spec, args);
+  const [url = ''] = argumentsOf(parsed);
+  const asked = runOf(parsed);
+  const json = switchOf(parsed, 'json');
+  const findings: Finding[] = [];
+  try {
+    const fetch = await wire(asked);
+    const signal = new AbortController().signal;
+    const timeoutMs = asked.settings.durationMs('timeout') ?? STEP_MS;
+    for await (const finding of examine(url, { fetch, signal, timeoutMs, credentials: credentialsOf(asked), say: textOf(parsed, 'say') })) {
+      findings.push(finding);
+      if (!json) process.stdout.write(asked.secrets.mask(textFor(finding)));
+    }
+  } catch (thrown) {
+    const error = isClientError(thrown) ? new CliError(thrown.message, { hint: thrown.hint, exit: 2 }) : thrown;
+    return await printError(error, { json: wantsJson(args, process.env), contract: false, secrets: asked.secrets });
+  }
+  const code = exitFor(findings);
+  if (json) process.stdout.write(`${JSON.stringify({ url, healthy: code === 0, findings })}\n`);
+  else process.stdout.write(code === 0 ? 'healthy\n' : 'not healthy\n');
+  return code;
+}
+
+/** Everything that a request carries but credentials: those go only where a card asks for them. */
+async function wire(asked: Run): Promise<Fetch> {
+  const bare = await wireFor(asked);
+  const params = readSvcParams(asked.settings.list('svc-param'));
+  for (const [, value] of params) asked.secrets.add(value);
+  return parameterFetch(bare, { params });
+}
+
+function credentialsOf({ settings }: Run): Credentials {
+  return {
+    bearer: settings.text('bearer'),
+    apiKey: settings.text('api-key'),
+    basic: settings.text('basic'),
+    mtls: settings.text('cert') !== undefined,
+  };
+}
+
+const MARKS: Readonly<Record<Finding['level'], string>> = { ok: 'ok', note: 'note', warning: 'warning', error: 'ERROR' };
+
+function textFor({ level, what, why, fix, id }: Finding): string {
+  const lines = [
+    `${MARKS[level]}: ${what}`,
+    ...(why === undefined ? [] : [`  because: ${why}`]),
+    ...(fix === undefined ? [] : [`  try: ${fix}`]),
+  ];
+  return `${plain(lines.join('\n'))}${level === 'ok' ? '' : ` [${id}]`}\n`;
+}

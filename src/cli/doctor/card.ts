@@ -1,0 +1,171 @@
+import { readBytes } from '#bindings';
+import { explain, isClientError } from '#client';
+import type { AgentCard, Dialect, Fetch } from '#protocol';
+import { cardProblems, createRegistry, DEFAULT_READ_LIMITS, DIALECTS, randomIds } from '#protocol';
+import type { Finding } from './finding.ts';
+import { error, note, ok, warning } from './finding.ts';
+import { networkFinding } from './network.ts';
+
+export interface Examined {
+  readonly card: AgentCard;
+  readonly dialect: Dialect;
+  readonly url: string;
+}
+
+export interface Looking {
+  readonly fetch: Fetch;
+  readonly signal: AbortSignal;
+  readonly timeoutMs: number;
+}
+
+/** What one place says: a card, or why there is none. `ends` stops the search: it would be the same anywhere. */
+export interface Looked {
+  readonly found?: Examined;
+  readonly findings: readonly Finding[];
+  readonly ends: boolean;
+}
+
+const CARD_BYTES_MAX = 1_048_576;
+const registry = createRegistry(DIALECTS);
+const env = { ids: randomIds, limits: DEFAULT_READ_LIMITS };
+
+export async function lookForCard(url: string, looking: Looking): Promise<Looked> {
+  let response: Response;
+  try {
+    const late = AbortSignal.timeout(looking.timeoutMs);
+    const request = new Request(url, {
+      headers: { Accept: 'application/json', 'A2A-Version': '1.0' },
+      redirect: 'manual',
+      signal: AbortSignal.any([looking.signal, late]),
+    });
+    response = await looking.fetch(request);
+  } catch (thrown) {
+    const found = networkFinding(thrown, url) ?? error('unreachable', `${url} can't be reached`, { why: String(thrown), url });
+    return { findings: [found], ends: true };
+  }
+  const refusal = refusalOf(response, url);
+  if (refusal !== undefined) {
+    await response.body?.cancel();
+    return { findings: [refusal], ends: refusal.id === 'rate-limited' };
+  }
+  return await bodyOf(response, url, looking);
+}
+
+function refusalOf({ status, headers }: Response, url: string): Finding | undefined {
+  const said = { why: `HTTP ${status}`, url };
+  if (status >= 300 && status < 400) {
+    return error('card-redirect', `${url} sends callers to ${headers.get('location') ?? 'another place'}`, {
+      ...said,
+      fix: 'serve the card at its own address: clients that carry credentials follow no redirects',
+    });
+  }
+  if (status === 401 || status === 403)
+    return error('card-private', `${url} gives its card only to callers it knows`, {
+      ...said,
+      fix: 'the public card must be readable without credentials (A2A 8.2); keep details for the extended card',
+    });
+  if (status === 429) return error('rate-limited', `${url} takes no more requests for now`, { ...said, fix: 'wait, then try again' });
+  if (status >= 500) return error('card-server-error', `${url} fails`, { ...said, fix: 'the fault is the server’s: look at its log' });
+  if (status >= 400)
+    return error('card-not-found', `there is no card at ${url}`, { ...said, fix: 'serve it at /.well-known/agent-card.json' });
+  return undefined;
+}
+
+async function bodyOf(response: Response, url: string, { signal, timeoutMs }: Looking): Promise<Looked> {
+  const type = response.headers.get('content-type') ?? '';
+  let bytes: Uint8Array;
+  try {
+    bytes = await readBytes(response, CARD_BYTES_MAX, { signal, idleMs: timeoutMs });
+  } catch (thrown) {
+    return failed(bodyFinding(thrown, url));
+  }
+  const text = new TextDecoder().decode(bytes);
+  let raw: unknown;
+  try {
+    raw = JSON.parse(text);
+  } catch (thrown) {
+    if (/html/i.test(type) || /^\s*<(?:!doctype|html)/i.test(text))
+      return failed(error('card-html', `${url} is a web page`, { url, fix: 'this is a site for people; find the address of its agent' }));
+    return failed(
+      error('card-not-json', `${url} is not JSON`, {
+        why: thrown instanceof Error ? thrown.message : undefined,
+        url,
+        fix: 'serve the card as JSON',
+      }),
+    );
+  }
+  return readCard(raw, { url, type });
+}
+
+function bodyFinding(thrown: unknown, url: string): Finding {
+  const failure = explain(thrown, url);
+  const kind = isClientError(failure) ? failure.kind : 'cut-off';
+  if (/large/.test(kind) || /large/i.test(failure.message))
+    return error('card-too-large', `the card at ${url} is larger than ${CARD_BYTES_MAX} bytes`, {
+      url,
+      fix: 'no card needs that: look at what the server really sends',
+    });
+  if (kind === 'timeout') return error('silent', `the card at ${url} begins and never ends`, { url, fix: 'look at the server’s log' });
+  return error('card-cut-off', `the card at ${url} ends too early`, {
+    why: failure.message,
+    url,
+    fix: 'fewer bytes come than Content-Length says: look at the server, and at proxies between',
+  });
+}
+
+function failed(finding: Finding): Looked {
+  return { findings: [finding], ends: false };
+}
+
+function readCard(raw: unknown, { url, type }: { readonly url: string; readonly type: string }): Looked {
+  const found = registry.readCard(raw, env);
+  if (found === undefined)
+    return failed(
+      error('not-a-card', `${url} is JSON, but no agent card`, {
+        url,
+        fix: 'a card has a name, skills and supportedInterfaces (or, before 1.0, a url)',
+      }),
+    );
+  if (!found.card.ok) {
+    const why = found.card.reason === 'invalid' ? `${found.card.path || 'it'} ${found.card.problem}` : undefined;
+    return failed(
+      error('card-malformed', `the card at ${url} can't be read`, {
+        why,
+        url,
+        fix: 'mend it: parley card get --validate lists every mistake',
+      }),
+    );
+  }
+  const { value: card } = found.card;
+  const findings = [
+    ok('card', `${card.name} ${card.version}, a card of ${found.dialect.title}`, { url }),
+    ...(url.endsWith('/.well-known/agent-card.json')
+      ? []
+      : [
+          warning('card-old-path', `the card is only at ${new URL(url).pathname}`, {
+            url,
+            fix: 'serve it at /.well-known/agent-card.json too: clients of 0.3 and later look there',
+          }),
+        ]),
+    ...(/\bjson\b/i.test(type)
+      ? []
+      : [
+          warning('card-content-type', `the card comes as ${type === '' ? 'no type at all' : type}`, {
+            url,
+            fix: 'send Content-Type: application/json',
+          }),
+        ]),
+    ...validity(raw, found.dialect),
+  ];
+  return { found: { card, dialect: found.dialect, url }, findings, ends: true };
+}
+
+const SHOWN_MAX = 5;
+
+function validity(raw: unknown, dialect: Dialect): readonly Finding[] {
+  if (dialect.id !== 'v10') return [note('card-older', `it is written for ${dialect.title}; parley speaks that too`)];
+  const problems = cardProblems(raw);
+  return problems
+    .slice(0, SHOWN_MAX)
+    .map(({ path, problem }) => warning('card-not-valid', `the card’s ${path} ${problem}`, { fix: 'strict clients refuse such a card' }));
+}

@@ -1,0 +1,79 @@
+import type { AgentInterface } from '#protocol';
+import type { Examined } from './card.ts';
+import type { Finding } from './finding.ts';
+import { error, note, warning } from './finding.ts';
+
+const LOOPBACK = /^(localhost|127(?:\.\d+){3}|\[::1\])$/i;
+const NOWHERE = /^(0\.0\.0\.0|\[::\])$/;
+
+/** What the card says that can't be, or that clients stumble over. */
+export function declaredFindings({ card, url }: Examined): readonly Finding[] {
+  const interfaces = card.supportedInterfaces;
+  const known = interfaces.filter(({ protocolBinding }) => /^(jsonrpc|json-rpc|http\+json|rest)$/i.test(protocolBinding));
+  return [
+    ...(interfaces.length === 0
+      ? [
+          error('no-interfaces', 'the card lists no interface: nobody can know how to call it', {
+            url,
+            fix: 'fill supportedInterfaces with url, protocolBinding and protocolVersion',
+          }),
+        ]
+      : []),
+    ...(interfaces.length > 0 && known.length === 0
+      ? [
+          error('no-binding', `the card lists only ${interfaces.map(({ protocolBinding }) => protocolBinding).join(', ')}`, {
+            url,
+            fix: 'offer JSONRPC or HTTP+JSON too: those are what most clients speak',
+          }),
+        ]
+      : []),
+    ...interfaces.flatMap((iface) => addressFindings(iface, url)),
+    ...schemeFindings({ card }),
+  ];
+}
+
+function addressFindings({ url, protocolBinding }: AgentInterface, cardUrl: string): readonly Finding[] {
+  if (!URL.canParse(url)) {
+    return protocolBinding === 'GRPC'
+      ? []
+      : [
+          error('interface-address', `the interface address ${url} is no address`, {
+            url: cardUrl,
+            fix: 'write the whole URL, with https://',
+          }),
+        ];
+  }
+  const [at, from] = [new URL(url), new URL(cardUrl)];
+  if (NOWHERE.test(at.hostname))
+    return [
+      error('interface-nowhere', `the card sends clients to ${at.hostname}, which is no address to call`, {
+        url,
+        fix: 'put the name that clients reach the agent by into the card',
+      }),
+    ];
+  if (LOOPBACK.test(at.hostname) && !LOOPBACK.test(from.hostname))
+    return [
+      error('interface-loopback', `the card sends clients to ${at.hostname}: that is their own machine`, {
+        url,
+        fix: 'put the name that clients reach the agent by into the card',
+      }),
+    ];
+  if (at.protocol === 'http:' && from.protocol === 'https:')
+    return [
+      warning('interface-downgrade', `the card came over https and sends clients to ${url} without`, { url, fix: 'use https there too' }),
+    ];
+  return [];
+}
+
+function schemeFindings({ card }: Pick<Examined, 'card'>): readonly Finding[] {
+  const known = new Set(Object.keys(card.securitySchemes ?? {}));
+  const missing = (card.securityRequirements ?? []).flatMap(({ schemes }) => Object.keys(schemes)).filter((name) => !known.has(name));
+  return [
+    ...missing.map((name) =>
+      error('scheme-undefined', `the card requires the scheme ${name} and does not describe it`, {
+        fix: `describe ${name} in securitySchemes`,
+      }),
+    ),
+    ...(card.skills.length === 0 ? [note('no-skills', 'the card lists no skill: nobody can know what it is for')] : []),
+  ];
+}

@@ -1,0 +1,132 @@
+import { CARD_PATHS, readTarget } from '#client';
+import type { Fetch } from '#protocol';
+import { withoutEndSlashes } from '#protocol';
+import type { Credentials } from '../wire/credentials.ts';
+import { attach, chooseCredentials } from '../wire/credentials.ts';
+import type { Examined } from './card.ts';
+import { lookForCard } from './card.ts';
+import { declaredFindings } from './declared.ts';
+import type { Finding } from './finding.ts';
+import { error, ok } from './finding.ts';
+import type { Trying, Works } from './interfaces.ts';
+import { otherDialect, tryInterface } from './interfaces.ts';
+import { sayFindings } from './say.ts';
+
+export interface Examination {
+  readonly fetch: Fetch;
+  readonly signal: AbortSignal;
+  readonly timeoutMs: number;
+  readonly credentials: Credentials;
+  /** A message to send; without one only questions are asked. */
+  readonly say: string | undefined;
+}
+
+/** Everything about one agent, from the outside in. Each finding is told as soon as it is made. */
+export async function* examine(target: string, examination: Examination): AsyncGenerator<Finding, void> {
+  const read = readTarget(target);
+  if (read.kind === 'file') {
+    yield error('not-an-address', `${target} is a file; an address is examined`, {
+      fix: 'parley card get --validate looks at a card file',
+    });
+    return;
+  }
+  const types: string[] = [];
+  const fetch: Fetch = async (request) => {
+    const response = await examination.fetch(request);
+    types.push(response.headers.get('content-type') ?? '');
+    return response;
+  };
+  const found = yield* cardOf(read.url, { ...examination, fetch });
+  if (found === 'ends') return;
+  const works =
+    found === undefined ? yield* withoutCard(read.url, { ...examination, fetch }) : yield* interfacesOf(found, { ...examination, fetch });
+  if (works === undefined || examination.say === undefined) return;
+  const streams = found?.card.capabilities.streaming === true;
+  yield* await sayFindings(works, { ...examination, text: examination.say, streams, lastType: () => types.at(-1) ?? '' });
+}
+
+/** At each known place; what was said where there is none is told only if there is none anywhere. */
+async function* cardOf(url: URL, looking: Examination): AsyncGenerator<Finding, Examined | undefined | 'ends'> {
+  const base = withoutEndSlashes(`${url.origin}${url.pathname}`);
+  const places = /\.json$/.test(url.pathname) ? [url.href] : CARD_PATHS.map((path) => `${base}${path}`);
+  const failures: Finding[] = [];
+  for (const place of places) {
+    const { found, findings, ends } = await lookForCard(place, looking);
+    if (found !== undefined) {
+      yield* findings;
+      return found;
+    }
+    failures.push(...findings);
+    if (ends) break;
+  }
+  const telling = failures.find(({ id }) => id !== 'card-not-found');
+  if (telling !== undefined) yield telling;
+  return telling !== undefined && telling.id !== 'card-html' && telling.id !== 'card-redirect' ? 'ends' : undefined;
+}
+
+const CALL_PATHS = ['', '/a2a', '/a2a/jsonrpc', '/api/a2a'];
+
+async function* withoutCard(url: URL, examination: Examination): AsyncGenerator<Finding, Works | undefined> {
+  const base = withoutEndSlashes(`${url.origin}${url.pathname}`);
+  const trying: Trying = { ...examination, authenticated: false, declaresAuth: false };
+  for (const path of CALL_PATHS) {
+    const works = await otherDialect(`${base}${path}`, undefined, trying);
+    if (works === undefined) continue;
+    yield error('no-card', `there is no card, but ${base}${path} speaks ${works.dialect.title}`, {
+      url: base,
+      fix: 'serve a card at /.well-known/agent-card.json, or clients have to guess',
+    });
+    return works;
+  }
+  yield error('no-agent', `there is no agent at ${url.href}`, {
+    why: 'no card at any known place, and no answer in any dialect',
+    url: url.href,
+    fix: 'check the address; agents are often at the root of a host, or at /a2a',
+  });
+  return undefined;
+}
+
+async function* interfacesOf(found: Examined, examination: Examination): AsyncGenerator<Finding, Works | undefined> {
+  const declared = declaredFindings(found);
+  yield* declared;
+  const demands = (found.card.securityRequirements ?? []).length > 0;
+  const attached = attachmentsFor(found, examination.credentials);
+  const authenticated = attached.length > 0;
+  const bad = new Set(declared.filter(({ level }) => level === 'error').map(({ url }) => url));
+  let first: Works | undefined;
+  for (const iface of found.card.supportedInterfaces) {
+    if (/^grpc$/i.test(iface.protocolBinding)) {
+      yield {
+        id: 'not-tried',
+        level: 'note',
+        what: `GRPC ${iface.protocolVersion} at ${iface.url}: not tried, parley does not speak it`,
+        url: iface.url,
+      };
+      continue;
+    }
+    if (bad.has(iface.url) || !URL.canParse(iface.url)) continue;
+    const isHome = new URL(iface.url).origin === new URL(found.url).origin;
+    const fetch = isHome ? attach(examination.fetch, attached) : examination.fetch;
+    const trying: Trying = { ...examination, fetch, authenticated: authenticated && isHome, declaresAuth: demands };
+    const { findings, works } = await tryInterface(iface, found.dialect, trying);
+    yield* findings;
+    first ??= works;
+  }
+  if (first !== undefined && demands && !authenticated) {
+    yield error('auth-not-enforced', 'the card demands credentials, and it answers without', {
+      url: found.url,
+      fix: 'check them, or do not demand them',
+    });
+  }
+  if (first !== undefined) yield ok('usable', `parley ask ${new URL(found.url).origin} works by ${first.dialect.title}`);
+  return first;
+}
+
+/** What was given and the card takes; nothing if it does not suffice: what the server says then is the finding. */
+function attachmentsFor({ card }: Examined, credentials: Credentials): ReturnType<typeof chooseCredentials>['attachments'] {
+  try {
+    return chooseCredentials(card, credentials).attachments;
+  } catch {
+    return [];
+  }
+}

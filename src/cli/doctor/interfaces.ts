@@ -1,0 +1,206 @@
+import { jsonRpcLink, restLink } from '#bindings';
+import { explain, isClientError } from '#client';
+import type { A2AService, AgentInterface, CallContext, Dialect, Fetch } from '#protocol';
+import { createRegistry, DIALECTS, isA2AError, LOCAL_PRINCIPAL, taskId } from '#protocol';
+import type { Finding } from './finding.ts';
+import { error, ok } from './finding.ts';
+import { networkFinding } from './network.ts';
+
+export interface Trying {
+  readonly fetch: Fetch;
+  readonly signal: AbortSignal;
+  readonly timeoutMs: number;
+  readonly authenticated: boolean;
+  /** The card says that credentials are needed. */
+  readonly declaresAuth: boolean;
+}
+
+/** A way that works, for what comes next. */
+export interface Works {
+  readonly service: A2AService;
+  readonly dialect: Dialect;
+  readonly url: string;
+}
+
+export interface Tried {
+  readonly findings: readonly Finding[];
+  readonly works?: Works;
+}
+
+/** No agent has such a task; whoever says that it is not there has understood. */
+const NOBODY = taskId('00000000-0000-4000-8000-000000000000');
+const registry = createRegistry(DIALECTS);
+
+export function contextFor(dialect: Dialect, signal: AbortSignal): CallContext {
+  return { principal: LOCAL_PRINCIPAL, dialect: dialect.id, extensions: [], signal };
+}
+
+export async function tryInterface(iface: AgentInterface, cardDialect: Dialect, trying: Trying): Promise<Tried> {
+  const isRest = /^(http\+json|rest)$/i.test(iface.protocolBinding);
+  const spoken = cardDialect.id === 'v10' ? registry.speaks(iface) : cardDialect;
+  const dialect = spoken === undefined || !isRest ? spoken : registry.restForm(spoken);
+  const name = `${iface.protocolBinding} ${iface.protocolVersion} at ${iface.url}`;
+  if (dialect === undefined) {
+    return {
+      findings: [
+        error('version-unknown', `${name}: nobody has published that version`, {
+          url: iface.url,
+          fix: 'write protocolVersion as "1.0" or "0.3"',
+        }),
+      ],
+    };
+  }
+  const { thrown, service } = await probe(iface.url, { dialect, isRest }, trying);
+  if (thrown === undefined)
+    return { findings: [ok('interface', `${name} answers`, { url: iface.url })], works: { service, dialect, url: iface.url } };
+  const certain = certainFinding(thrown, { name, url: iface.url }, trying);
+  if (certain !== undefined) return { findings: [certain] };
+  const other = isRest ? undefined : await otherDialect(iface.url, dialect, trying);
+  if (other !== undefined) {
+    const said = `${name}: it speaks ${other.dialect.title} there, not ${dialect.title}`;
+    return {
+      findings: [
+        error('other-dialect', said, {
+          url: iface.url,
+          fix: `say protocolVersion "${other.dialect.traits.versionHeader ?? other.dialect.title}" in the card, or speak what it says`,
+        }),
+      ],
+      works: other,
+    };
+  }
+  return { findings: [garbage(thrown, { name, url: iface.url })] };
+}
+
+interface Probed {
+  readonly thrown: unknown;
+  readonly service: A2AService;
+}
+
+async function probe(
+  url: string,
+  { dialect, isRest }: { readonly dialect: Dialect; readonly isRest: boolean },
+  { fetch, signal, timeoutMs }: Trying,
+): Promise<Probed> {
+  const service = (isRest ? restLink : jsonRpcLink)({ url, dialect, fetch, timeoutMs, idleMs: timeoutMs });
+  try {
+    await service.get({ id: NOBODY }, contextFor(dialect, signal));
+    return { thrown: undefined, service };
+  } catch (thrown) {
+    const understood = isA2AError(thrown) && thrown.kind === 'TASK_NOT_FOUND';
+    return { thrown: understood ? undefined : thrown, service };
+  }
+}
+
+/** Every dialect that is called by JSON-RPC, until one is understood. */
+export async function otherDialect(url: string, besides: Dialect | undefined, trying: Trying): Promise<Works | undefined> {
+  const candidates = DIALECTS.filter((dialect) => !dialect.id.includes('.') && dialect !== besides && dialect.methods.get !== undefined);
+  for (const dialect of candidates) {
+    const { thrown, service } = await probe(url, { dialect, isRest: false }, trying);
+    if (thrown === undefined) return { service, dialect, url };
+  }
+  return undefined;
+}
+
+/** What would be the same in any dialect. */
+function certainFinding(
+  thrown: unknown,
+  { name, url }: { readonly name: string; readonly url: string },
+  trying: Trying,
+): Finding | undefined {
+  const network = networkFinding(thrown, url);
+  if (network !== undefined)
+    return {
+      ...network,
+      id: network.id === 'silent' ? 'interface-silent' : network.id === 'refused' ? 'interface-refused' : network.id,
+      what: `${name}: ${network.what}`,
+    };
+  const failure = explain(thrown, url);
+  if (!isClientError(failure))
+    return failure.kind === 'VERSION_NOT_SUPPORTED'
+      ? error('version-refused', `${name}: it refuses the version that its card states`, {
+          why: failure.message,
+          url,
+          fix: 'state the version that is spoken',
+        })
+      : undefined;
+  const why = failure.why ?? (failure.status === undefined ? undefined : `HTTP ${failure.status}`);
+  if (isRedirect(failure.status)) return redirect(name, { url, why });
+  switch (failure.kind) {
+    case 'unauthenticated':
+    case 'forbidden':
+      return authFinding(name, { url, why }, trying);
+    case 'not-found':
+      return error('interface-not-found', `${name}: nothing is there`, {
+        why,
+        url,
+        fix: 'the card names a path that the server does not serve',
+      });
+    case 'html':
+      return error('interface-html', `${name}: a web page is there`, {
+        why,
+        url,
+        fix: 'the card names an address for people; put the agent’s own there',
+      });
+    case 'redirect':
+      return redirect(name, { url, why });
+    case 'server-error':
+      return error('interface-server-error', `${name}: it fails`, { why, url, fix: 'the fault is the server’s: look at its log' });
+    case 'rate-limited':
+      return error('rate-limited', `${name}: it takes no more requests for now`, { why, url, fix: 'wait, then try again' });
+    case 'cut-off':
+      return error('interface-cut-off', `${name}: its answers end too early`, {
+        why,
+        url,
+        fix: 'fewer bytes come than Content-Length says: look at the server, and at proxies between',
+      });
+    default:
+      return undefined;
+  }
+}
+
+function isRedirect(status: number | undefined): boolean {
+  return status !== undefined && status >= 300 && status < 400;
+}
+
+function redirect(name: string, more: { readonly url: string; readonly why: string | undefined }): Finding {
+  return error('interface-redirect', `${name}: it sends callers elsewhere`, {
+    ...more,
+    fix: 'put the final address into the card: a POST is not redirected',
+  });
+}
+
+function authFinding(
+  name: string,
+  more: { readonly url: string; readonly why: string | undefined },
+  { authenticated, declaresAuth }: Trying,
+): Finding {
+  if (authenticated)
+    return error('credentials-refused', `${name}: it refuses your credentials`, {
+      ...more,
+      fix: 'look at them, or get new ones: parley auth login',
+    });
+  if (declaresAuth)
+    return error('credentials-needed', `${name}: it wants credentials, as its card says`, {
+      ...more,
+      fix: 'set A2ACLI_BEARER or A2ACLI_API_KEY and look again',
+    });
+  return error('auth-undeclared', `${name}: it wants credentials, and its card does not say so`, {
+    ...more,
+    fix: 'declare securitySchemes and securityRequirements in the card',
+  });
+}
+
+function garbage(thrown: unknown, { name, url }: { readonly name: string; readonly url: string }): Finding {
+  const failure = explain(thrown, url);
+  if (isA2AError(failure))
+    return error('interface-error', `${name}: it answers a plain question with an error`, {
+      why: `${failure.kind}: ${failure.message}`,
+      url,
+      fix: 'asking for an unknown task must be answered with TaskNotFoundError',
+    });
+  return error('interface-garbage', `${name}: what it answers is no A2A`, {
+    why: failure.why,
+    url,
+    fix: 'look at its answers with --debug',
+  });
+}

@@ -1,0 +1,89 @@
+import type { Flag } from './spec.ts';
+
+/** The options of every command of the A2A CLI contract (reference/cli §3), and a few of our own after them. */
+export const GLOBALS: readonly Flag[] = [
+  {
+    name: 'agent-card',
+    short: 'a',
+    kind: 'text',
+    value: 'REF',
+    env: true,
+    doc: 'The agent: a host or origin, the URL or file of its card, or the entry of a catalog.',
+  },
+  {
+    name: 'endpoint',
+    short: 'e',
+    kind: 'text',
+    value: 'URL',
+    env: true,
+    doc: 'The address of an interface, without a card; needs exactly one --transport.',
+  },
+  {
+    name: 'transport',
+    kind: 'list',
+    value: 'BINDING',
+    env: true,
+    default: "the card's order",
+    doc: 'Preferred binding: JSONRPC or HTTP+JSON (rest).',
+  },
+  {
+    name: 'a2a-version',
+    kind: 'text',
+    value: 'VERSION',
+    env: true,
+    default: '1.0, the highest in common',
+    doc: 'Signalled on every request; below 1.0 only if given.',
+  },
+  { name: 'bearer', kind: 'text', value: 'TOKEN', env: true, secret: true, doc: 'Token for a scheme of the card that takes one.' },
+  { name: 'api-key', kind: 'text', value: 'KEY', env: true, secret: true, doc: 'Key for an API key scheme of the card.' },
+  { name: 'basic', kind: 'text', value: 'USER:PASSWORD', env: true, secret: true, doc: 'For a basic scheme of the card.' },
+  { name: 'svc-param', kind: 'list', value: 'NAME:VALUE', doc: 'A parameter for the transport, sent as an HTTP header.' },
+  {
+    name: 'extension',
+    kind: 'list',
+    value: 'URI',
+    env: true,
+    doc: 'A protocol extension that you support, beside those that parley does.',
+  },
+  { name: 'output', short: 'o', kind: 'text', oneOf: ['text', 'json'], env: true, default: 'text', doc: 'The format.' },
+  { name: 'verbose', short: 'v', kind: 'switch', env: true, default: 'concise', doc: 'Show more of what was exchanged.' },
+  { name: 'debug', kind: 'switch', env: true, doc: 'Log what goes over the wire to standard error, without secrets.' },
+  { name: 'timeout', kind: 'text', value: 'TIME', env: true, default: 'none', doc: 'Give up after 500ms, 30s, 1m30s.' },
+  { name: 'insecure', kind: 'switch', env: true, default: 'TLS verified', doc: 'Do not verify TLS certificates. Warns.' },
+  { name: 'ca', kind: 'text', value: 'FILE', env: true, doc: 'Certificates (PEM) to trust besides the usual ones.' },
+  { name: 'cert', kind: 'text', value: 'FILE', env: true, doc: 'Client certificate (PEM), for mutual TLS.' },
+  { name: 'cert-key', kind: 'text', value: 'FILE', env: true, doc: 'Private key (PEM) of --cert.' },
+  { name: 'trust-origin', kind: 'list', value: 'ORIGIN', env: true, doc: "Another origin than the card's that may receive credentials." },
+  { name: 'config', kind: 'text', value: 'FILE', doc: 'Use this dotenv file instead of the nearest .env.' },
+];
+
+export const POLL: Flag = {
+  name: 'poll-interval',
+  kind: 'text',
+  value: 'TIME',
+  env: true,
+  default: '2s',
+  doc: 'Longest pause between polls.',
+};
+export const STREAM: Flag = { name: 'stream', kind: 'switch', doc: 'Print each event as it comes; with -o json as JSON lines.' };
+export const CONTEXT_ID: Flag = {
+  name: 'context-id',
+  aliases: ['context'],
+  kind: 'text',
+  value: 'ID',
+  env: true,
+  doc: 'The context to work in.',
+};
+export const TASK_ID: Flag = { name: 'task-id', kind: 'text', value: 'ID', env: true, doc: 'The task to go on with.' };
+export const METADATA: Flag = { name: 'metadata', kind: 'text', value: 'JSON', doc: 'A JSON object for the request itself.' };
+export const ASYNC: Flag = {
+  name: 'async',
+  aliases: ['return-immediately', 'no-wait'],
+  kind: 'switch',
+  env: true,
+  doc: 'Do not wait; print the ids.',
+};
+export const WAIT: Flag = { name: 'wait', aliases: ['watch'], kind: 'switch', env: true, doc: 'Wait until the task is done or needs you.' };
+
+/** Everything that the environment or a file can set. */
+export const CONFIGURABLE: readonly Flag[] = [...GLOBALS, POLL, CONTEXT_ID, TASK_ID, ASYNC, WAIT].filter(({ env }) => env === true);

@@ -1,0 +1,126 @@
+import { CliError, usage } from '../command.ts';
+import type { CommandSpec, Flag } from './spec.ts';
+import { allFlags } from './spec.ts';
+
+/** One flag as it was given, or a word that belongs to none. Their order is kept: parts of a message are made in it. */
+export type Given = { readonly flag: Flag; readonly value: string } | { readonly flag: undefined; readonly value: string };
+
+export interface Parsed {
+  readonly spec: CommandSpec;
+  readonly given: readonly Given[];
+  readonly positionals: readonly string[];
+}
+
+/**
+ * `--name value`, `--name=value`, `-n value`, `-nvalue`, switches in one word (`-vh`), and `--` before what is no flag. A switch takes
+ * `=true` or `=false`. A value that begins with `--` has to be joined by `=`, so that a forgotten value does not swallow the next flag.
+ */
+export function parse(spec: CommandSpec, args: readonly string[]): Parsed {
+  const known = allFlags(spec);
+  const given: Given[] = [];
+  let at = 0;
+  const valueFor = (flag: Flag, joined: string | undefined): string => {
+    if (flag.kind === 'switch') return switchValue(flag, joined);
+    if (joined !== undefined) return joined;
+    at += 1;
+    const next = args[at];
+    if (next === undefined || (next.startsWith('--') && next !== '--')) {
+      throw usage(`--${flag.name} needs a value`, `as: --${flag.name} ${flag.value ?? 'VALUE'}; try: parley help ${spec.name}`);
+    }
+    return next;
+  };
+  for (; at < args.length; at += 1) {
+    const word = args[at] ?? '';
+    if (word === '--') {
+      given.push(...args.slice(at + 1).map((value): Given => ({ flag: undefined, value })));
+      break;
+    }
+    if (word.startsWith('--')) {
+      const mark = word.indexOf('=');
+      const flag = byName(known, mark === -1 ? word.slice(2) : word.slice(2, mark), spec);
+      given.push({ flag, value: valueFor(flag, mark === -1 ? undefined : word.slice(mark + 1)) });
+    } else if (word.startsWith('-') && word.length > 1) {
+      for (const [flag, joined] of shorts(known, word, spec)) given.push({ flag, value: valueFor(flag, joined) });
+    } else given.push({ flag: undefined, value: word });
+  }
+  for (const one of given) checkChoice(one);
+  return { spec, given, positionals: given.filter(({ flag }) => flag === undefined).map(({ value }) => value) };
+}
+
+function shorts(known: readonly Flag[], word: string, spec: CommandSpec): readonly (readonly [Flag, string | undefined])[] {
+  const out: [Flag, string | undefined][] = [];
+  for (let at = 1; at < word.length; at += 1) {
+    const flag = known.find(({ short }) => short === word[at]);
+    if (flag === undefined) throw unknown(`-${word[at]}`, known, spec);
+    const rest = word.slice(at + 1);
+    if (flag.kind !== 'switch') {
+      out.push([flag, rest === '' ? undefined : rest.replace(/^=/, '')]);
+      break;
+    }
+    out.push([flag, undefined]);
+  }
+  return out;
+}
+
+function byName(known: readonly Flag[], name: string, spec: CommandSpec): Flag {
+  const flag = known.find((candidate) => candidate.name === name || candidate.aliases?.includes(name) === true);
+  if (flag === undefined) throw unknown(`--${name}`, known, spec);
+  return flag;
+}
+
+function unknown(word: string, known: readonly Flag[], spec: CommandSpec): CliError {
+  return new CliError(`parley ${spec.name} has no flag ${word}`, {
+    meant: { word, known: known.flatMap(({ name, aliases = [] }) => [name, ...aliases]).map((name) => `--${name}`) },
+    hint: `try: parley help ${spec.name}`,
+    exit: 2,
+  });
+}
+
+function switchValue(flag: Flag, joined: string | undefined): string {
+  if (joined === undefined || joined === 'true') return 'true';
+  if (joined === 'false') return 'false';
+  throw usage(`--${flag.name} takes no value, and was given ${joined}`, `as: --${flag.name}`);
+}
+
+function checkChoice({ flag, value }: Given): void {
+  if (flag?.oneOf === undefined || flag.oneOf.includes(value)) return;
+  throw new CliError(`--${flag.name} can't be ${value}`, {
+    meant: { word: value, known: flag.oneOf },
+    hint: `one of: ${flag.oneOf.join(', ')}`,
+    exit: 2,
+  });
+}
+
+/** The words of a command, checked against what it takes. */
+export function argumentsOf({ spec, positionals }: Parsed): readonly string[] {
+  const least = spec.args.filter(({ optional }) => optional !== true).length;
+  const takesMany = spec.args.at(-1)?.many === true;
+  if (positionals.length < least) {
+    const missing = spec.args[positionals.length]?.name ?? '';
+    throw usage(`${missing} is missing`, `as: ${usageLine(spec)}`);
+  }
+  if (!takesMany && positionals.length > spec.args.length) {
+    throw usage(`there is no place for ${positionals[spec.args.length]}`, `as: ${usageLine(spec)}; text with spaces needs quotes`);
+  }
+  return positionals;
+}
+
+export function usageLine({ name, args }: CommandSpec): string {
+  const words = args.map(({ name: word, optional, many }) => {
+    const shown = many === true ? `${word}…` : word;
+    return optional === true ? `[${shown}]` : shown;
+  });
+  return ['parley', name, ...words, '[OPTIONS]'].join(' ');
+}
+
+export function switchOf({ given }: Parsed, name: string): boolean {
+  return given.findLast(({ flag }) => flag?.name === name)?.value === 'true';
+}
+
+export function textOf({ given }: Parsed, name: string): string | undefined {
+  return given.findLast(({ flag }) => flag?.name === name)?.value;
+}
+
+export function listOf({ given }: Parsed, name: string): readonly string[] {
+  return given.filter(({ flag }) => flag?.name === name).map(({ value }) => value);
+}

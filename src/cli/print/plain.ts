@@ -1,0 +1,19 @@
+/**
+ * Text from an agent as a terminal may have it: control characters become their pictures, so that nobody's answer moves a cursor,
+ * rewrites a title or hides a line (reference/cli §5.1: no control sequences). Newlines and tabs stay.
+ */
+export function plain(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  return text.replaceAll(/\r\n/g, '\n').replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, picture);
+}
+
+/** For a value that has to stay on its line. */
+export function oneLine(text: string): string {
+  return plain(text.replaceAll(/\s*[\r\n]+\s*/g, ' '));
+}
+
+function picture(character: string): string {
+  const code = character.charCodeAt(0);
+  if (code < 0x20) return String.fromCharCode(0x2400 + code);
+  return code === 0x7f ? '\u2421' : '\ufffd';
+}

@@ -1,0 +1,97 @@
+import type { ContextId, JsonObject, SendRequest, TaskId } from '#protocol';
+import { createUserMessage } from '#protocol';
+import { sendAndPrint, sendAndWait, sendOnly } from './calls/deliver.ts';
+import { partsFrom } from './calls/parts.ts';
+import { printResult, warnOf } from './calls/results.ts';
+import type { Session } from './calls/session.ts';
+import { contractCommand } from './calls/session.ts';
+import type { Command } from './command.ts';
+import { usage } from './command.ts';
+import { ASYNC, CONTEXT_ID, GLOBALS, METADATA, POLL, STREAM, TASK_ID, WAIT } from './flags/globals.ts';
+import { connect } from './wire/connect.ts';
+
+export const sendCommand: Command = contractCommand(
+  {
+    name: 'send',
+    summary: 'send a message to an agent and print what comes of it.',
+    args: [{ name: 'TEXT', optional: true, many: true }],
+    flags: [
+      { name: 'text-part', aliases: ['text'], kind: 'list', value: 'TEXT', doc: 'A text part.' },
+      { name: 'file-part', aliases: ['file'], kind: 'list', value: 'PATH|URL', doc: 'A file: a path goes inline, a URL as a reference.' },
+      { name: 'data-part', aliases: ['data'], kind: 'list', value: 'PATH|-', doc: 'A data part, out of a JSON file or standard input.' },
+      { name: 'media-type', kind: 'list', value: 'TYPE', doc: 'The type of the part just before it.' },
+      CONTEXT_ID,
+      TASK_ID,
+      METADATA,
+      ASYNC,
+      { ...WAIT, default: 'on' },
+      POLL,
+      STREAM,
+    ],
+    globals: GLOBALS,
+    details: `Parts are sent in the order in which they are typed; a word without a flag is a text part. By default it waits until the task is done,
+or needs something from you; the ids and the command that goes on are printed. Exit code 0 says that the call worked, and the
+state what became of the task.`,
+    examples: [
+      'parley send -a agents.example.org "Plan a 3-day trip"',
+      'parley send -a agents.example.org --task-id 5d1c "Lisbon"',
+      'parley send -a localhost:41242 -o json --stream --file-part map.pdf "What is on it?"',
+    ],
+    exits:
+      '0 carried out, whatever the state of the task; 1 failed; 2 wrong call; 3 not found or not reached; 4 credentials; 5 out of time.',
+  },
+  send,
+);
+
+async function send(session: Session): Promise<number> {
+  const { settings } = session;
+  const isAsync = wantsAsync(session);
+  if (isAsync && session.stream) throw usage('--async and --stream exclude each other', 'leave one of them out');
+  const metadata = metadataFrom(settings.text('metadata'));
+  const parts = await partsFrom(session.parsed.given);
+  const [taskId, contextId] = [settings.text('task-id'), settings.text('context-id')];
+  const message = createUserMessage(parts, {
+    ...(taskId === undefined ? {} : { taskId: taskId as TaskId }),
+    ...(contextId === undefined ? {} : { contextId: contextId as ContextId }),
+  });
+  const request: SendRequest = metadata === undefined ? { message } : { message, metadata };
+  const connection = await connect(session);
+  const continued = taskId !== undefined || contextId !== undefined;
+  return await connection.call(
+    async () => {
+      if (session.stream) {
+        const seen = await sendAndPrint(session, connection, request);
+        warnOf(session, seen.state);
+        return 0;
+      }
+      const result = isAsync ? await sendOnly(connection, request) : await sendAndWait(session, connection, request);
+      printResult(session, connection, result);
+      warnOf(session, result.task?.status.state);
+      return 0;
+    },
+    { continued },
+  );
+}
+
+/** The nearer of the two settings decides; a flag is nearer than the environment, that nearer than a file. */
+function wantsAsync({ settings }: Session): boolean {
+  const [noWait, wait] = [settings.find('async'), settings.find('wait')];
+  const isOn = (setting: typeof wait): boolean => setting?.values[0] === 'true';
+  if (!isOn(noWait)) return wait !== undefined && !isOn(wait) && noWait === undefined;
+  if (!isOn(wait)) return true;
+  const order = ['flag', 'env', 'local', 'global'];
+  const distance = (setting: typeof wait): number => order.indexOf(setting?.source.kind ?? 'global');
+  if (distance(noWait) === 0 && distance(wait) === 0) throw usage('--async and --wait exclude each other', 'leave one of them out');
+  return distance(noWait) < distance(wait);
+}
+
+function metadataFrom(text: string | undefined): JsonObject | undefined {
+  if (text === undefined) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject;
+  } catch {
+    // Told below: whatever it is, it is no object.
+  }
+  throw usage(`--metadata: ${text.slice(0, 40)} is not a JSON object`, `as: --metadata '{"trace":"42"}'`);
+}

@@ -1,0 +1,12 @@
+import { usage } from '../command.ts';
+
+const UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const;
+const WHOLE = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h))+$/;
+const ONE = /(\d+(?:\.\d+)?)(ms|s|m|h)/g;
+
+/** `500ms`, `2s`, `1m30s`, `1h`; a bare number is seconds. */
+export function durationMs(name: string, text: string): number {
+  if (/^\d+(?:\.\d+)?$/.test(text)) return Number(text) * 1000;
+  if (!WHOLE.test(text)) throw usage(`--${name}: ${text} is no time`, `write it as 500ms, 2s, 1m30s or 1h; a bare number is seconds`);
+  return [...text.matchAll(ONE)].reduce((sum, [, amount, unit]) => sum + Number(amount) * UNITS[unit as keyof typeof UNITS], 0);
+}

@@ -1,0 +1,51 @@
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { usage } from '../command.ts';
+
+export interface EnvFile {
+  readonly path: string;
+  readonly values: ReadonlyMap<string, string>;
+}
+
+/** Where configuration and credentials are kept: `~/.config/a2a-cli`, or below `$XDG_CONFIG_HOME`. */
+export function configFolder(env: NodeJS.ProcessEnv): string {
+  const base = env['XDG_CONFIG_HOME'];
+  return join(base === undefined || base === '' ? join(env['HOME'] ?? homedir(), '.config') : base, 'a2a-cli');
+}
+
+/** The file that was named, or the nearest `.env` from here upwards. */
+export function localFile(cwd: string, named: string | undefined): EnvFile | undefined {
+  if (named !== undefined) {
+    const path = resolve(cwd, named);
+    if (!existsSync(path))
+      throw usage(`--config: there is no file ${path}`, 'a dotenv file with lines such as A2ACLI_AGENT_CARD=agents.example.org');
+    return readEnvFile(path);
+  }
+  for (let folder = resolve(cwd); ; folder = dirname(folder)) {
+    const path = join(folder, '.env');
+    if (existsSync(path) && statSync(path).isFile()) return readEnvFile(path);
+    if (dirname(folder) === folder) return undefined;
+  }
+}
+
+export function globalFile(env: NodeJS.ProcessEnv): EnvFile | undefined {
+  const path = join(configFolder(env), '.env');
+  return existsSync(path) ? readEnvFile(path) : undefined;
+}
+
+/** Only our own names are taken from it: a .env is usually somebody else's file too. */
+function readEnvFile(path: string): EnvFile {
+  const values = new Map<string, string>();
+  for (const line of readFileSync(path, 'utf8').split(/\r?\n/)) {
+    const match = /^\s*(?:export\s+)?(A2ACLI_[A-Z0-9_]+)\s*=\s*(.*?)\s*$/.exec(line);
+    if (match !== null) values.set(match[1] ?? '', unquoted(match[2] ?? ''));
+  }
+  return { path, values };
+}
+
+function unquoted(text: string): string {
+  const quoted = /^(["'])(.*)\1(?:\s+#.*)?$/.exec(text);
+  if (quoted === null) return text.replace(/\s+#.*$/, '');
+  return quoted[1] === '"' ? (quoted[2] ?? '').replaceAll('\\n', '\n').replaceAll('\\"', '"') : (quoted[2] ?? '');
+}

@@ -1,0 +1,123 @@
+import { CliError, usage } from '../command.ts';
+import type { Parsed } from '../flags/parse.ts';
+import { textOf } from '../flags/parse.ts';
+import type { Flag } from '../flags/spec.ts';
+import { allFlags, envName } from '../flags/spec.ts';
+import { durationMs } from './duration.ts';
+import { globalFile, localFile } from './files.ts';
+
+/** Where a value came from, nearest first. */
+export type Source =
+  | { readonly kind: 'flag'; readonly name: string }
+  | { readonly kind: 'env'; readonly name: string }
+  | { readonly kind: 'local' | 'global'; readonly path: string }
+  | { readonly kind: 'default' };
+
+export interface Setting {
+  readonly flag: Flag;
+  readonly values: readonly string[];
+  readonly source: Source;
+}
+
+export interface Settings {
+  /** Undefined: nobody set it, and there is no more to it than the built-in behaviour. */
+  find(name: string): Setting | undefined;
+  text(name: string): string | undefined;
+  isOn(name: string): boolean;
+  list(name: string): readonly string[];
+  durationMs(name: string): number | undefined;
+}
+
+export interface Surroundings {
+  readonly env: NodeJS.ProcessEnv;
+  readonly cwd: string;
+}
+
+/** Flag over environment over local file over global file (reference/cli §4). The first that has a name wins, whole. */
+export function resolveSettings(
+  parsed: Parsed,
+  { env, cwd }: Surroundings = { env: process.env, cwd: process.cwd() },
+  extra: readonly Flag[] = [],
+): Settings {
+  const flags = [...allFlags(parsed.spec), ...extra];
+  const named = textOf(parsed, 'config');
+  const local = flags.some((flag) => flag.env === true) ? localFile(cwd, named) : undefined;
+  const global = globalFile(env);
+  const found = new Map<string, Setting>();
+  for (const flag of flags) {
+    const setting =
+      fromFlags(parsed, flag) ??
+      fromText(flag, env[envName(flag)], { kind: 'env', name: envName(flag) }) ??
+      (local === undefined ? undefined : fromText(flag, local.values.get(envName(flag)), { kind: 'local', path: local.path })) ??
+      (global === undefined ? undefined : fromText(flag, global.values.get(envName(flag)), { kind: 'global', path: global.path }));
+    if (setting !== undefined && !found.has(flag.name)) found.set(flag.name, setting);
+  }
+  return settingsOf(found);
+}
+
+function settingsOf(found: ReadonlyMap<string, Setting>): Settings {
+  const text = (name: string): string | undefined => found.get(name)?.values.at(-1);
+  return {
+    find: (name) => found.get(name),
+    text,
+    isOn: (name) => text(name) === 'true',
+    list: (name) => found.get(name)?.values ?? [],
+    durationMs: (name) => {
+      const value = text(name);
+      return value === undefined || value === 'none' ? undefined : durationMs(name, value);
+    },
+  };
+}
+
+function fromFlags({ given }: Parsed, flag: Flag): Setting | undefined {
+  const values = given.filter((one) => one.flag?.name === flag.name).map(({ value }) => value);
+  if (values.length === 0) return undefined;
+  return { flag, values: flag.kind === 'list' ? values : values.slice(-1), source: { kind: 'flag', name: `--${flag.name}` } };
+}
+
+const ON = /^(1|true|yes|on)$/i;
+const OFF = /^(0|false|no|off|)$/i;
+
+function fromText(flag: Flag, text: string | undefined, source: Source): Setting | undefined {
+  if (flag.env !== true || text === undefined) return undefined;
+  if (flag.kind === 'switch') {
+    if (!ON.test(text) && !OFF.test(text))
+      throw usage(`${placeOf(flag, source)}: ${text} is neither true nor false`, 'write true or false');
+    return { flag, values: [String(ON.test(text))], source };
+  }
+  if (text === '') return undefined;
+  if (flag.oneOf !== undefined && !flag.oneOf.includes(text)) {
+    throw new CliError(`${placeOf(flag, source)} can't be ${text}`, {
+      meant: { word: text, known: flag.oneOf },
+      hint: `one of: ${flag.oneOf.join(', ')}`,
+      exit: 2,
+    });
+  }
+  const values =
+    flag.kind === 'list'
+      ? text
+          .split(',')
+          .map((value) => value.trim())
+          .filter((value) => value !== '')
+      : [text];
+  return { flag, values, source };
+}
+
+function placeOf(flag: Flag, source: Source): string {
+  return source.kind === 'local' || source.kind === 'global' ? `${source.path}: ${envName(flag)}` : envName(flag);
+}
+
+/** How `config show` and errors name a source. */
+export function sourceText(source: Source): string {
+  switch (source.kind) {
+    case 'flag':
+      return source.name;
+    case 'env':
+      return source.name;
+    case 'local':
+    case 'global':
+      return source.path;
+    case 'default':
+      return 'default';
+  }
+}

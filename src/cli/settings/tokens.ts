@@ -1,0 +1,67 @@
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { TokenSource, Tokens } from '../../client/adapters/oauth.ts';
+import { CliError } from '../command.ts';
+import { configFolder } from './files.ts';
+
+/** What `auth login` got for one agent, and how it is got again. */
+export interface Login {
+  /** The origin that may have it. */
+  readonly origin: string;
+  /** The card's scheme it answers. */
+  readonly scheme: string;
+  readonly flow: 'device' | 'client-credentials';
+  readonly source: TokenSource;
+  readonly clientId: string;
+  readonly clientSecret?: string;
+  readonly scopes: readonly string[];
+  readonly tokens?: Tokens;
+}
+
+/** Tokens by the origin they are for, in a file that only its owner can read. */
+export interface TokenStore {
+  readonly path: string;
+  all(): readonly Login[];
+  find(origin: string): Login | undefined;
+  save(login: Login): void;
+  /** False if there was none. */
+  forget(origin: string): boolean;
+}
+
+export function tokenStore(env: NodeJS.ProcessEnv = process.env): TokenStore {
+  const path = join(configFolder(env), 'credentials.json');
+  const read = (): Record<string, Login> => (existsSync(path) ? parsed(path) : {});
+  const write = (logins: Record<string, Login>): void => {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    const fresh = `${path}.${process.pid}`;
+    writeFileSync(fresh, `${JSON.stringify({ logins }, null, 2)}\n`, { mode: 0o600 });
+    chmodSync(fresh, 0o600);
+    renameSync(fresh, path);
+  };
+  return {
+    path,
+    all: () => Object.values(read()),
+    find: (origin) => read()[origin],
+    save: (login) => write({ ...read(), [login.origin]: login }),
+    forget: (origin) => {
+      const { [origin]: gone, ...rest } = read();
+      if (gone === undefined) return false;
+      write(rest);
+      return true;
+    },
+  };
+}
+
+function parsed(path: string): Record<string, Login> {
+  if (process.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0) {
+    throw new CliError(`${path} can be read by others`, {
+      hint: `close it: chmod 600 ${path}; and get new tokens if others could have seen these`,
+    });
+  }
+  try {
+    const { logins } = JSON.parse(readFileSync(path, 'utf8')) as { logins?: Record<string, Login> };
+    return logins ?? {};
+  } catch (cause) {
+    throw new CliError(`${path} is damaged`, { hint: `mend or delete it, then: parley auth login -a AGENT`, cause });
+  }
+}

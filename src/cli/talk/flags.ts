@@ -1,0 +1,33 @@
+import { CONTEXT_ID, GLOBALS, TASK_ID } from '../flags/globals.ts';
+import type { Flag } from '../flags/spec.ts';
+
+const SHARED = [
+  'bearer',
+  'api-key',
+  'basic',
+  'svc-param',
+  'extension',
+  'timeout',
+  'debug',
+  'insecure',
+  'ca',
+  'cert',
+  'cert-key',
+  'trust-origin',
+  'config',
+];
+
+/** What people's commands share with the contract: who you are, and how the connection is made. */
+export const WIRE_FLAGS: readonly Flag[] = GLOBALS.filter(({ name }) => SHARED.includes(name));
+
+export const TALK_FLAGS: readonly Flag[] = [
+  { name: 'file', short: 'f', kind: 'list', value: 'PATH|URL', doc: 'Send this file along.' },
+  { name: 'save', short: 'O', kind: 'text', value: 'DIR', doc: 'Write the files that the agent makes into this folder.' },
+  { name: 'force', kind: 'switch', doc: 'Overwrite files that are there.' },
+  { name: 'answer', kind: 'list', value: 'TEXT', doc: "Answer the agent's next question with this, instead of asking you." },
+  { name: 'yes', short: 'y', kind: 'switch', doc: 'Approve whatever the agent asks for, once each time.' },
+  { name: 'dialect', kind: 'text', value: 'ID', doc: 'Speak this dialect, and find nothing out (parley translate --list).' },
+  { name: 'transport', kind: 'text', value: 'BINDING', doc: 'Only this binding: JSONRPC or HTTP+JSON.' },
+  CONTEXT_ID,
+  TASK_ID,
+];

@@ -1,0 +1,15 @@
+import type { Command } from './command.ts';
+import { commandFamily } from './family.ts';
+import { cancelCommand } from './task/cancel.ts';
+import { downloadCommand } from './task/download.ts';
+import { getCommand } from './task/get.ts';
+import { listCommand } from './task/list.ts';
+import { pushConfigCommand } from './task/push-config.ts';
+import { subscribeCommand } from './task/subscribe.ts';
+
+export const taskCommand: Command = commandFamily({
+  name: 'task',
+  summary: 'look at the tasks of an agent, and change them.',
+  commands: [getCommand, listCommand, cancelCommand, subscribeCommand, downloadCommand, pushConfigCommand],
+  contract: true,
+});

@@ -1,0 +1,42 @@
+import type { Task, TaskId } from '#protocol';
+import { isA2AError } from '#protocol';
+import { printTask } from '../calls/results.ts';
+import type { Session } from '../calls/session.ts';
+import { contractCommand } from '../calls/session.ts';
+import type { Command } from '../command.ts';
+import { GLOBALS, STREAM } from '../flags/globals.ts';
+import type { Connection } from '../wire/connect.ts';
+import { connect } from '../wire/connect.ts';
+import { EXITS } from './exits.ts';
+
+export const cancelCommand: Command = contractCommand(
+  {
+    name: 'task cancel',
+    summary: 'cancel a task and print what became of it. A task that is canceled already stays so.',
+    args: [{ name: 'TASK' }],
+    flags: [STREAM],
+    globals: GLOBALS,
+    examples: ['parley task cancel -a agents.example.org 5d1c0c9e'],
+    exits: EXITS,
+  },
+  async (session) => {
+    const connection = await connect(session);
+    const task = await connection.call(() => canceled(session, connection), { continued: true });
+    printTask(session, connection, task);
+    return 0;
+  },
+);
+
+/** Repeating it is no mistake: an agent that refuses because the task is canceled already has done what was asked. */
+async function canceled(session: Session, connection: Connection): Promise<Task> {
+  const id = (session.words[0] ?? '') as TaskId;
+  try {
+    return await connection.service.cancel({ id }, connection.ctx());
+  } catch (thrown) {
+    if (!isA2AError(thrown) || thrown.kind !== 'TASK_NOT_CANCELABLE') throw thrown;
+    const task = await connection.service.get({ id }, connection.ctx());
+    if (task.status.state === 'TASK_STATE_CANCELED') return task;
+    session.note(`warning: the task is ${task.status.state.replace('TASK_STATE_', '')} and stays so\n`);
+    throw thrown;
+  }
+}

@@ -1,0 +1,52 @@
+import type { TaskId } from '#protocol';
+import { printTask, warnOf } from '../calls/results.ts';
+import type { Session } from '../calls/session.ts';
+import { contractCommand } from '../calls/session.ts';
+import { poll } from '../calls/wait.ts';
+import type { Command } from '../command.ts';
+import { usage } from '../command.ts';
+import { GLOBALS, POLL, STREAM, WAIT } from '../flags/globals.ts';
+import { switchOf, textOf } from '../flags/parse.ts';
+import { connect } from '../wire/connect.ts';
+import { EXITS } from './exits.ts';
+
+export const getCommand: Command = contractCommand(
+  {
+    name: 'task get',
+    summary: 'print a task: its state, what it made, and what was said.',
+    args: [{ name: 'TASK' }],
+    flags: [
+      { name: 'history', kind: 'text', value: 'N', doc: 'With the last N messages.' },
+      { ...WAIT, doc: 'Ask again until the task is done or needs you.' },
+      POLL,
+      STREAM,
+    ],
+    globals: GLOBALS,
+    examples: ['parley task get -a agents.example.org 5d1c0c9e --wait --timeout 5m'],
+    exits: EXITS,
+  },
+  async (session) => {
+    const id = (session.words[0] ?? '') as TaskId;
+    const historyLength = historyOf(session);
+    const request = historyLength === undefined ? { id } : { id, historyLength };
+    const connection = await connect(session);
+    // `A2ACLI_WAIT` is about `send`, whose default it states; here only the flag starts the loop.
+    const waits = switchOf(session.parsed, 'wait');
+    const task = await connection.call(
+      () => (waits ? poll(session, connection, request) : connection.service.get(request, connection.ctx())),
+      {
+        continued: true,
+      },
+    );
+    printTask(session, connection, task, { history: historyLength !== undefined });
+    warnOf(session, task.status.state);
+    return 0;
+  },
+);
+
+function historyOf({ parsed }: Session): number | undefined {
+  const text = textOf(parsed, 'history');
+  if (text === undefined) return undefined;
+  if (!/^\d{1,9}$/.test(text)) throw usage(`--history: ${text} is no number of messages`, 'as: --history 10');
+  return Number(text);
+}

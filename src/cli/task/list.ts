@@ -1,0 +1,107 @@
+import type { ContextId, Json, ListRequest, TaskPage, TaskState } from '#protocol';
+import { TASK_STATES } from '#protocol';
+import { printJson } from '../calls/results.ts';
+import type { Session } from '../calls/session.ts';
+import { contractCommand } from '../calls/session.ts';
+import type { Command } from '../command.ts';
+import { CliError, usage } from '../command.ts';
+import { CONTEXT_ID, GLOBALS, STREAM } from '../flags/globals.ts';
+import { switchOf, textOf } from '../flags/parse.ts';
+import { field, idsText, taskText } from '../print/labels.ts';
+import type { Connection } from '../wire/connect.ts';
+import { connect } from '../wire/connect.ts';
+import { EXITS } from './exits.ts';
+
+export const listCommand: Command = contractCommand(
+  {
+    name: 'task list',
+    summary: 'list the tasks of an agent, newest first, page by page.',
+    args: [],
+    flags: [
+      { name: 'status', aliases: ['state'], kind: 'text', value: 'STATE', doc: 'Only tasks in this state, as WORKING.' },
+      { ...CONTEXT_ID, doc: 'Only tasks of this context.' },
+      { name: 'page-size', aliases: ['limit'], kind: 'text', value: 'N', doc: 'How many on a page.' },
+      { name: 'page-token', kind: 'text', value: 'TOKEN', doc: 'Where the last page ended: its nextPageToken.' },
+      { name: 'all', kind: 'switch', doc: 'Every page, one after the other.' },
+      { name: 'since', kind: 'text', value: 'TIME', doc: 'Only what changed after this time, as 2026-09-02T08:00:00Z.' },
+      { name: 'artifacts', aliases: ['with-artifacts'], kind: 'switch', doc: 'With what the tasks made.' },
+      STREAM,
+    ],
+    globals: GLOBALS,
+    details: 'With -o json one page as the agent sent it; with --stream one task a line.',
+    examples: ['parley task list -a agents.example.org --status INPUT_REQUIRED'],
+    exits: EXITS,
+  },
+  async (session) => {
+    const request = requestFrom(session);
+    const connection = await connect(session);
+    await connection.call(() => print(session, connection, request));
+    return 0;
+  },
+);
+
+async function print(session: Session, connection: Connection, request: ListRequest): Promise<void> {
+  const everyPage = switchOf(session.parsed, 'all');
+  const pages: TaskPage[] = [];
+  let pageToken = request.pageToken;
+  do {
+    const page = await connection.service.list(pageToken === undefined ? request : { ...request, pageToken }, connection.ctx());
+    if (session.json && !session.stream) pages.push(page);
+    else printPage(session, connection, page);
+    pageToken = page.nextPageToken === '' ? undefined : page.nextPageToken;
+  } while (everyPage && pageToken !== undefined);
+  if (!session.json || session.stream) {
+    if (!session.json && pageToken !== undefined) session.out(field('Next', pageToken));
+    return;
+  }
+  const [first] = pages;
+  if (first !== undefined)
+    printJson(
+      session,
+      pages.length === 1 ? connection.raws.json('list.result', first) : connection.raws.json('list.result', joined(pages)),
+    );
+}
+
+function joined(pages: readonly TaskPage[]): TaskPage {
+  const tasks = pages.flatMap((page) => page.tasks);
+  return { tasks, nextPageToken: '', pageSize: tasks.length, totalSize: Math.max(tasks.length, ...pages.map((page) => page.totalSize)) };
+}
+
+function printPage(session: Session, connection: Connection, page: TaskPage): void {
+  const raw = connection.raws.rawOf(page) as { readonly tasks?: readonly Json[] } | undefined;
+  for (const [at, task] of page.tasks.entries()) {
+    if (session.json) printJson(session, raw?.tasks?.[at] ?? connection.raws.json('get.result', task));
+    else session.out(`${session.verbose ? taskText(task, { verbose: true }) : idsText(task)}\n`);
+  }
+}
+
+function requestFrom({ parsed, settings }: Session): ListRequest {
+  const text = (name: string): string | undefined => textOf(parsed, name);
+  const [status, size, pageToken, since] = [text('status'), text('page-size'), text('page-token'), text('since')];
+  const contextId = settings.text('context-id');
+  if (size !== undefined && !/^[1-9]\d{0,5}$/.test(size)) throw usage(`--page-size: ${size} is no number of tasks`, 'as: --page-size 20');
+  if (since !== undefined && Number.isNaN(Date.parse(since)))
+    throw usage(`--since: ${since} is no time`, 'as: --since 2026-09-02T08:00:00Z');
+  return {
+    ...(status === undefined ? {} : { status: stateNamed(status) }),
+    ...(contextId === undefined ? {} : { contextId: contextId as ContextId }),
+    ...(size === undefined ? {} : { pageSize: Number(size) }),
+    ...(pageToken === undefined ? {} : { pageToken }),
+    ...(since === undefined ? {} : { statusTimestampAfter: new Date(since).toISOString() }),
+    ...(switchOf(parsed, 'artifacts') ? { includeArtifacts: true } : {}),
+  };
+}
+
+/** `working`, `input-required`, `TASK_STATE_WORKING`: however it is spelled. */
+function stateNamed(text: string): TaskState {
+  const name = text.toUpperCase().replaceAll('-', '_');
+  const known = Object.keys(TASK_STATES) as TaskState[];
+  const found = known.find((state) => state === name || state === `TASK_STATE_${name}`);
+  if (found !== undefined) return found;
+  const names = known.map((state) => state.replace('TASK_STATE_', ''));
+  throw new CliError(`--status: there is no state ${text}`, {
+    meant: { word: name, known: names },
+    hint: `one of: ${names.join(', ')}`,
+    exit: 2,
+  });
+}

@@ -1,0 +1,157 @@
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import type { PushConfigId, TaskEvent, TaskId } from '#protocol';
+import { DEFAULT_READ_LIMITS, DIALECTS, randomIds } from '#protocol';
+import { printEnd, printEvent, warnOf } from '../calls/results.ts';
+import type { Session } from '../calls/session.ts';
+import { contractCommand } from '../calls/session.ts';
+import type { Seen } from '../calls/wait.ts';
+import { nothingSeen, see } from '../calls/wait.ts';
+import type { Command } from '../command.ts';
+import { CliError, usage } from '../command.ts';
+import { GLOBALS, STREAM } from '../flags/globals.ts';
+import { textOf } from '../flags/parse.ts';
+import type { Connection } from '../wire/connect.ts';
+import { EXITS } from './exits.ts';
+import { pushConnection } from './push.ts';
+
+export const listenCommand: Command = contractCommand(
+  {
+    name: 'task push-config listen',
+    summary: 'receive the events of a task: a webhook on this machine, for as long as the task runs.',
+    args: [{ name: 'TASK' }],
+    flags: [
+      { name: 'port', kind: 'text', value: 'N', default: 'any', doc: 'The port to listen on.' },
+      { name: 'host', kind: 'text', value: 'ADDRESS', default: '127.0.0.1', doc: 'The address to listen on.' },
+      { name: 'url', kind: 'text', value: 'URL', doc: 'How the agent reaches this machine, if not by that address.' },
+      { name: 'events', kind: 'text', value: 'N', doc: 'Stop after so many events.' },
+      STREAM,
+    ],
+    globals: GLOBALS,
+    details:
+      'Registers itself with the agent, prints what it is sent (one event a line with -o json), and takes itself off again at the end.',
+    examples: ['parley task push-config listen -a localhost:41242 5d1c0c9e -o json'],
+    exits: EXITS,
+  },
+  async (session) => {
+    const connection = await pushConnection(session);
+    const seen = await connection.call(() => listen(session, connection), { continued: true });
+    warnOf(session, seen.state);
+    return 0;
+  },
+);
+
+const BODY_BYTES_MAX = 16_777_216;
+
+async function listen(session: Session, connection: Connection): Promise<Seen> {
+  const taskId = (session.words[0] ?? '') as TaskId;
+  const secret = randomBytes(24).toString('base64url');
+  session.secrets.add(secret);
+  const seen = nothingSeen();
+  const receiver = await openReceiver(session, secret);
+  try {
+    const url = textOf(session.parsed, 'url') ?? receiver.url;
+    const authentication = { scheme: 'Bearer', credentials: secret };
+    const config = await connection.service.push.create({ taskId, url, token: secret, authentication }, connection.ctx());
+    session.note(`listening at ${url}\n`);
+    const max = Number(textOf(session.parsed, 'events') ?? Number.POSITIVE_INFINITY);
+    let count = 0;
+    for await (const event of receiver.events) {
+      see(seen, event);
+      printEvent(session, connection, event);
+      count += 1;
+      if (seen.settled || count >= max) break;
+    }
+    await remove(connection, taskId, config.id);
+  } finally {
+    receiver.close();
+  }
+  printEnd(session, connection, seen);
+  return seen;
+}
+
+/** A task that is over may have taken its configurations along. */
+async function remove(connection: Connection, taskId: TaskId, id: PushConfigId | undefined): Promise<void> {
+  if (id === undefined) return;
+  await connection.service.push.delete({ taskId, id }, connection.ctx()).catch(() => undefined);
+}
+
+interface Receiver {
+  readonly url: string;
+  readonly events: AsyncIterable<TaskEvent>;
+  close(): void;
+}
+
+/** Takes what carries our secret, and nothing else: anybody can post to an open port. */
+async function openReceiver(session: Session, secret: string): Promise<Receiver> {
+  const queue: TaskEvent[] = [];
+  let wake = Promise.withResolvers<void>();
+  const server = createServer((request, response) => {
+    const end = (status: number): void => void response.writeHead(status).end();
+    if (request.method !== 'POST') return end(405);
+    const shown = [request.headers.authorization?.replace(/^Bearer /i, ''), request.headers['x-a2a-notification-token']];
+    if (!shown.some((given) => isSame(given, secret))) return end(401);
+    if (Number(request.headers['content-length'] ?? 0) > BODY_BYTES_MAX) return end(413);
+    text(request).then(
+      (body) => {
+        const event = eventIn(body);
+        if (event === undefined) return end(400);
+        queue.push(event);
+        wake.resolve();
+        end(200);
+      },
+      () => end(400),
+    );
+  });
+  const [port, host] = [textOf(session.parsed, 'port') ?? '0', textOf(session.parsed, 'host') ?? '127.0.0.1'];
+  if (!/^\d{1,5}$/.test(port)) throw usage(`--port: ${port} is no port`, 'as: --port 8080');
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (cause) =>
+      reject(new CliError(`port ${port} of ${host} can't be used: ${cause.message}`, { hint: 'choose another with --port', cause })),
+    );
+    server.listen(Number(port), host, resolve);
+  });
+  session.signal.addEventListener('abort', () => wake.resolve());
+  return {
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${(server.address() as AddressInfo).port}/`,
+    events: {
+      async *[Symbol.asyncIterator]() {
+        for (;;) {
+          await wake.promise;
+          session.signal.throwIfAborted();
+          wake = Promise.withResolvers<void>();
+          yield* queue.splice(0);
+        }
+      },
+    },
+    close: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+function isSame(given: unknown, secret: string): boolean {
+  if (typeof given !== 'string' || given.length !== secret.length) return false;
+  return timingSafeEqual(Buffer.from(given), Buffer.from(secret));
+}
+
+/** A StreamResponse of 1.0; before that, a task. */
+function eventIn(body: string): TaskEvent | undefined {
+  const env = { ids: randomIds, limits: DEFAULT_READ_LIMITS };
+  let raw: unknown;
+  try {
+    raw = JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+  for (const dialect of DIALECTS) {
+    const event = dialect.decode('event', raw, env);
+    if (event.ok) return event.value;
+    const task = dialect.decode('get.result', raw, env);
+    if (task.ok) return { task: task.value };
+  }
+  return undefined;
+}

@@ -1,0 +1,125 @@
+import type { PushConfig, PushConfigId, TaskId } from '#protocol';
+import { printJson } from '../calls/results.ts';
+import type { Session } from '../calls/session.ts';
+import { contractCommand } from '../calls/session.ts';
+import type { Command } from '../command.ts';
+import { usage } from '../command.ts';
+import { commandFamily } from '../family.ts';
+import { GLOBALS } from '../flags/globals.ts';
+import { textOf } from '../flags/parse.ts';
+import type { Argument, Flag } from '../flags/spec.ts';
+import { field } from '../print/labels.ts';
+import type { Connection } from '../wire/connect.ts';
+import { EXITS } from './exits.ts';
+import { listenCommand } from './listen.ts';
+import { pushConnection } from './push.ts';
+
+const TASK: Argument = { name: 'TASK' };
+const CONFIG: Argument = { name: 'CONFIG' };
+
+interface About {
+  readonly verb: string;
+  readonly summary: string;
+  readonly args: readonly Argument[];
+  readonly flags?: readonly Flag[];
+  readonly example: string;
+}
+
+function pushCommand(
+  { verb, summary, args, flags = [], example }: About,
+  body: (session: Session, connection: Connection) => Promise<void>,
+): Command {
+  const name = `task push-config ${verb}`;
+  return contractCommand(
+    { name, summary, args, flags, globals: GLOBALS, examples: [`parley ${name} -a agents.example.org ${example}`], exits: EXITS },
+    async (session) => {
+      const connection = await pushConnection(session);
+      await connection.call(() => body(session, connection), { continued: true });
+      return 0;
+    },
+  );
+}
+
+const create = pushCommand(
+  {
+    verb: 'create',
+    summary: 'have an agent post the events of a task to an address.',
+    args: [TASK],
+    flags: [
+      { name: 'url', kind: 'text', value: 'URL', doc: 'Where the events go. Required.' },
+      { name: 'id', kind: 'text', value: 'ID', doc: 'The name of the configuration; the agent makes one up otherwise.' },
+      { name: 'token', kind: 'text', value: 'TEXT', doc: 'Comes back with each event, so that the receiver knows it.' },
+      { name: 'auth-scheme', kind: 'text', value: 'NAME', doc: 'How the agent shows who it is, as Bearer.' },
+      { name: 'auth-credentials', kind: 'text', value: 'TEXT', secret: true, doc: 'With what.' },
+    ],
+    example: '5d1c0c9e --url https://hooks.example.org/a2a',
+  },
+  async (session, connection) => {
+    const config = configFrom(session);
+    for (const secret of [config.authentication?.credentials, config.token]) session.secrets.add(secret);
+    print(session, connection, await connection.service.push.create(config, connection.ctx()));
+  },
+);
+
+function configFrom({ parsed, words }: Session): PushConfig {
+  const text = (name: string): string | undefined => textOf(parsed, name);
+  const [url, id, token, scheme, credentials] = [text('url'), text('id'), text('token'), text('auth-scheme'), text('auth-credentials')];
+  if (url === undefined || !URL.canParse(url))
+    throw usage(url === undefined ? '--url is missing' : `--url: ${url} is no address`, 'as: --url https://hooks.example.org/a2a');
+  if (scheme === undefined && credentials !== undefined) throw usage('--auth-credentials needs --auth-scheme', 'as: --auth-scheme Bearer');
+  return {
+    taskId: (words[0] ?? '') as TaskId,
+    url,
+    ...(id === undefined ? {} : { id: id as PushConfigId }),
+    ...(token === undefined ? {} : { token }),
+    ...(scheme === undefined ? {} : { authentication: credentials === undefined ? { scheme } : { scheme, credentials } }),
+  };
+}
+
+const get = pushCommand(
+  { verb: 'get', summary: 'print one configuration.', args: [TASK, CONFIG], example: '5d1c0c9e hook-1' },
+  async (session, connection) => {
+    const [taskId, id] = session.words as readonly [TaskId, PushConfigId];
+    print(session, connection, await connection.service.push.get({ taskId, id }, connection.ctx()));
+  },
+);
+
+const list = pushCommand(
+  { verb: 'list', summary: 'list the configurations of a task.', args: [TASK], example: '5d1c0c9e' },
+  async (session, connection) => {
+    const page = await connection.service.push.list({ taskId: (session.words[0] ?? '') as TaskId }, connection.ctx());
+    if (session.json) printJson(session, connection.raws.json('push.list.result', page));
+    else for (const config of page.configs) session.out(`${configText(config)}\n`);
+  },
+);
+
+const remove = pushCommand(
+  { verb: 'delete', summary: 'delete a configuration.', args: [TASK, CONFIG], example: '5d1c0c9e hook-1' },
+  async (session, connection) => {
+    const [taskId, id] = session.words as readonly [TaskId, PushConfigId];
+    await connection.service.push.delete({ taskId, id }, connection.ctx());
+    if (session.json) printJson(session, {});
+    else session.out(field('Task', taskId) + field('Deleted', id));
+  },
+);
+
+function print(session: Session, connection: Connection, config: PushConfig): void {
+  if (session.json) printJson(session, connection.raws.json('push.get.result', config));
+  else session.out(configText(config));
+}
+
+function configText({ taskId, id, url, authentication }: PushConfig): string {
+  return (
+    field('Task', taskId ?? '') +
+    field('Config', id ?? '') +
+    field('URL', url) +
+    (authentication === undefined ? '' : field('Authentication', authentication.scheme))
+  );
+}
+
+export const pushConfigCommand: Command = commandFamily({
+  name: 'task push-config',
+  summary: 'have an agent call you when a task moves.',
+  commands: [create, get, list, remove, listenCommand],
+  contract: true,
+});

@@ -1,0 +1,62 @@
+import type { TaskEvent, TaskId } from '#protocol';
+import { isA2AError } from '#protocol';
+import { canStream, resubscribe } from '../calls/deliver.ts';
+import { printEnd, printEvent, printTask, warnOf } from '../calls/results.ts';
+import type { Session } from '../calls/session.ts';
+import { contractCommand } from '../calls/session.ts';
+import type { Seen } from '../calls/wait.ts';
+import { follow, nothingSeen, poll } from '../calls/wait.ts';
+import type { Command } from '../command.ts';
+import { CliError } from '../command.ts';
+import { GLOBALS, POLL, STREAM } from '../flags/globals.ts';
+import type { Connection } from '../wire/connect.ts';
+import { connect } from '../wire/connect.ts';
+import { EXITS } from './exits.ts';
+
+export const subscribeCommand: Command = contractCommand(
+  {
+    name: 'task subscribe',
+    summary: 'follow a task by its stream until it is done or needs you.',
+    args: [{ name: 'TASK' }],
+    flags: [STREAM, POLL],
+    globals: GLOBALS,
+    details: 'With --stream each event is printed as it comes; otherwise only the task at the end. A stream that breaks is taken up again.',
+    examples: ['parley task subscribe -a agents.example.org 5d1c0c9e --stream -o json'],
+    exits: EXITS,
+  },
+  async (session) => {
+    const connection = await connect(session);
+    // Before a stream the card is asked (A2ACLI_VER_003).
+    if (connection.found !== undefined && !canStream(connection)) {
+      throw new CliError(`${connection.found.card.name} does not stream`, {
+        code: 'UnsupportedOperationError',
+        hint: `ask for the task instead: parley task get ${connection.agent} ${session.words[0]} --wait`,
+      });
+    }
+    const seen = await connection.call(() => subscribe(session, connection), { continued: true });
+    warnOf(session, seen.state);
+    return 0;
+  },
+);
+
+async function subscribe(session: Session, connection: Connection): Promise<Seen> {
+  const id = (session.words[0] ?? '') as TaskId;
+  const seen = { ...nothingSeen(), id };
+  const onEvent = (event: TaskEvent): void => {
+    if (session.stream) printEvent(session, connection, event);
+  };
+  try {
+    const ended = await follow(connection.service.subscribe({ id }, connection.ctx()), seen, onEvent);
+    if (ended === 'cut') await resubscribe(session, connection, { seen, onEvent });
+  } catch (thrown) {
+    // A finished task takes no subscribers: what there is to see is the task itself.
+    if (session.stream || !isA2AError(thrown) || (thrown.kind !== 'UNSUPPORTED_OPERATION' && thrown.kind !== 'TASK_FINISHED')) throw thrown;
+  }
+  if (session.stream) printEnd(session, connection, seen);
+  else {
+    const task = await poll(session, connection, { id });
+    seen.state = task.status.state;
+    printTask(session, connection, task);
+  }
+  return seen;
+}

@@ -1,0 +1,66 @@
+import type { Fetch } from '#protocol';
+import type { Secrets } from '../print/secrets.ts';
+
+/** Headers whose values are nobody's business, whatever they are. */
+const CONFIDENTIAL = /^(authorization|proxy-authorization|cookie|set-cookie|.*(?:key|token|secret).*)$/i;
+
+/** Logs each request and answer, with the raw messages, to standard error. Lines are logged whole, so that no secret slips through in halves. */
+export function debugFetch(next: Fetch, secrets: Secrets): Fetch {
+  const log = (text: string): void => void process.stderr.write(secrets.mask(`debug: ${text}\n`));
+  let count = 0;
+  return async (request) => {
+    count += 1;
+    const id = `#${count}`;
+    const start = performance.now();
+    const took = (): string => `${Math.round(performance.now() - start)} ms`;
+    log(`${id} -> ${request.method} ${request.url}`);
+    for (const line of headerLines(request.headers)) log(`${id} -> ${line}`);
+    const body = request.body === null ? undefined : await request.clone().text();
+    if (body !== undefined && body !== '') log(`${id} -> ${body}`);
+    try {
+      const response = await next(request);
+      log(`${id} <- HTTP ${response.status} after ${took()}`);
+      for (const line of headerLines(response.headers)) log(`${id} <- ${line}`);
+      return logged(response, (line) => log(`${id} <- ${line}`));
+    } catch (thrown) {
+      log(`${id} <- failed after ${took()}: ${reasonOf(thrown)}`);
+      throw thrown;
+    }
+  };
+}
+
+function headerLines(headers: Headers): readonly string[] {
+  return [...headers].map(([name, value]) => `${name}: ${CONFIDENTIAL.test(name) ? '***' : value}`);
+}
+
+/** The same answer; its body is told on the way. */
+function logged(response: Response, log: (line: string) => void): Response {
+  if (response.body === null) return response;
+  const decoder = new TextDecoder();
+  let rest = '';
+  const tap = new TransformStream<Uint8Array, Uint8Array>({
+    transform: (chunk, controller) => {
+      controller.enqueue(chunk);
+      const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
+      rest = lines.pop() ?? '';
+      for (const line of lines) if (line !== '') log(line);
+    },
+    flush: () => {
+      if (rest !== '') log(rest);
+    },
+  });
+  const { status, statusText, headers } = response;
+  const body = response.body.pipeThrough(tap as unknown as ReadableWritablePair<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>);
+  return new Response(body, { status, statusText, headers });
+}
+
+/** fetch says "fetch failed" and hides why in its cause. */
+export function reasonOf(thrown: unknown): string {
+  const reasons: string[] = [];
+  for (let at: unknown = thrown; at instanceof Error && reasons.length < 4; at = at.cause) {
+    const { code } = at as NodeJS.ErrnoException;
+    const nested = at instanceof AggregateError ? at.errors.map(reasonOf).join('; ') : at.message;
+    reasons.push(code !== undefined && !nested.includes(code) ? `${nested} (${code})` : nested);
+  }
+  return reasons.filter((reason) => reason !== '' && reason !== 'fetch failed').at(-1) ?? String(thrown);
+}

@@ -1,0 +1,37 @@
+import { resolveConfig } from '#server';
+import { loadConfigFile } from '../../server/adapters/config-file.ts';
+import { CliError } from '../command.ts';
+
+export interface RemoteAgent {
+  readonly name: string;
+  readonly endpoint: string;
+  readonly agentCardUrl: string | undefined;
+  readonly authToken: string | undefined;
+  readonly timeout: number | undefined;
+  /** The file it stands in. */
+  readonly source: string;
+}
+
+/** The agents elsewhere that parley.config names (`a2a.remoteAgents`). */
+export async function remoteAgents(cwd: string = process.cwd()): Promise<readonly RemoteAgent[]> {
+  try {
+    const file = await loadConfigFile(cwd, process.env['PARLEY_CONFIG']);
+    if (file === undefined) return [];
+    const { remoteAgents: found } = resolveConfig({ flags: new Map(), env: process.env, file });
+    return Object.entries(found).map(([name, { endpoint, agentCardUrl, authToken, timeout }]) => ({
+      name,
+      endpoint,
+      agentCardUrl,
+      authToken,
+      timeout,
+      source: file.path,
+    }));
+  } catch (thrown) {
+    throw new CliError(thrown instanceof Error ? thrown.message : String(thrown), { hint: 'docs/config.md lists every key', exit: 2 });
+  }
+}
+
+export async function remoteNamed(name: string): Promise<string | undefined> {
+  const found = (await remoteAgents()).find((remote) => remote.name === name);
+  return found?.agentCardUrl ?? found?.endpoint;
+}

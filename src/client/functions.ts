@@ -1,0 +1,78 @@
+import type { AgentCard, ListRequest, SendRequest, SendResult, Task, TaskPage, TaskState } from '#protocol';
+import { getTextFromMessage, isTextPart } from '#protocol';
+import type { CallOptions } from './calls.ts';
+import { A2AClient } from './client.ts';
+import { findAgentCard } from './connect.ts';
+import type { SendOptions } from './handle.ts';
+import type { ClientOptions } from './options.ts';
+
+/**
+ * The client as single functions, in the names and the order of arguments that CortexPrism's documents have (reference/seeds/004).
+ * Each connects anew; whoever calls often keeps an `A2AClient`.
+ */
+export type FunctionOptions = ClientOptions & CallOptions;
+
+/** The card behind an address, wherever it is served and whatever it looks like. */
+export async function fetchAgentCard(endpoint: string, options: FunctionOptions = {}): Promise<AgentCard> {
+  return (await findAgentCard(endpoint, options)).card;
+}
+
+export async function sendMessage(card: AgentCard | string, request: SendRequest, options: FunctionOptions = {}): Promise<SendResult> {
+  const client = await A2AClient.connect(card, options);
+  return await client.send(request.message, { ...callOptions(options), ...sendOptionsOf(request) }).result();
+}
+
+export type OnChunk = (text: string) => void;
+export type OnStatus = (state: TaskState, text: string | undefined) => void;
+
+/** `onChunk` gets the text of artifacts as it comes, `onStatus` each state with what the agent says to it; as published, one after the other. */
+export async function sendStreamingMessage(
+  card: AgentCard | string,
+  request: SendRequest,
+  ...[onChunk, onStatus, options = {}]: readonly [onChunk?: OnChunk | undefined, onStatus?: OnStatus | undefined, options?: FunctionOptions]
+): Promise<SendResult> {
+  const client = await A2AClient.connect(card, options);
+  const handle = client.stream(request.message, { ...callOptions(options), ...sendOptionsOf(request) });
+  for await (const { artifactUpdate, statusUpdate, task, message } of handle) {
+    const said = artifactUpdate?.artifact ?? message;
+    const chunk = (said?.parts ?? []).filter(isTextPart).map(({ text }) => text);
+    if (chunk.length > 0) onChunk?.(chunk.join(''));
+    const status = statusUpdate?.status ?? task?.status;
+    if (status !== undefined) onStatus?.(status.state, status.message === undefined ? undefined : getTextFromMessage(status.message));
+  }
+  return await handle.result();
+}
+
+export async function getTask(card: AgentCard | string, taskId: string, options: FunctionOptions = {}): Promise<Task> {
+  return await (await A2AClient.connect(card, options)).get(taskId, callOptions(options));
+}
+
+/** One page; its `nextPageToken` asks for the next. */
+export async function listTasks(card: AgentCard | string, request: ListRequest = {}, options: FunctionOptions = {}): Promise<TaskPage> {
+  const { pageToken, tenant: _, ...rest } = request;
+  return await (await A2AClient.connect(card, options)).list({ ...rest, ...callOptions(options) }).page(pageToken);
+}
+
+export async function cancelTask(card: AgentCard | string, taskId: string, options: FunctionOptions = {}): Promise<Task> {
+  return await (await A2AClient.connect(card, options)).cancel(taskId, callOptions(options));
+}
+
+function sendOptionsOf({ configuration, metadata }: SendRequest): SendOptions {
+  const { taskPushNotificationConfig: push, returnImmediately, acceptedOutputModes, historyLength } = configuration ?? {};
+  return {
+    ...(metadata === undefined ? {} : { metadata }),
+    ...(push === undefined ? {} : { push }),
+    ...(returnImmediately === undefined ? {} : { returnImmediately }),
+    ...(acceptedOutputModes === undefined ? {} : { acceptedOutputModes }),
+    ...(historyLength === undefined ? {} : { historyLength }),
+  };
+}
+
+function callOptions({ signal, totalMs, extensions, trace }: FunctionOptions): CallOptions {
+  return {
+    ...(signal === undefined ? {} : { signal }),
+    ...(totalMs === undefined ? {} : { totalMs }),
+    ...(extensions === undefined ? {} : { extensions }),
+    ...(trace === undefined ? {} : { trace }),
+  };
+}

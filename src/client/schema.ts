@@ -1,0 +1,36 @@
+import { ClientError } from './errors.ts';
+
+/** Standard Schema v1 (standardschema.dev): what zod, Valibot, ArkType and others have in common. */
+export interface StandardSchema<Input = unknown, Output = Input> {
+  readonly '~standard': {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly validate: (value: unknown) => SchemaResult<Output> | Promise<SchemaResult<Output>>;
+    readonly types?: { readonly input: Input; readonly output: Output } | undefined;
+  };
+}
+
+type SchemaResult<Output> =
+  | { readonly value: Output; readonly issues?: undefined }
+  | {
+      readonly issues: readonly {
+        readonly message: string;
+        readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+      }[];
+    };
+
+export type InputOf<Schema extends StandardSchema> = NonNullable<Schema['~standard']['types']>['input'];
+export type OutputOf<Schema extends StandardSchema> = NonNullable<Schema['~standard']['types']>['output'];
+
+/** The value as the schema has it, or an error that says where it differs. */
+export async function checked<Schema extends StandardSchema>(schema: Schema, value: unknown, what: string): Promise<OutputOf<Schema>> {
+  const result = await schema['~standard'].validate(value);
+  if (result.issues === undefined) return result.value;
+  const why = result.issues.map(({ message, path = [] }) => `${pathText(path)}${message}`).join('; ');
+  throw new ClientError('schema-mismatch', `${what} is not as its schema has it`, { why });
+}
+
+function pathText(path: readonly (PropertyKey | { readonly key: PropertyKey })[]): string {
+  if (path.length === 0) return '';
+  return `${path.map((step) => String(typeof step === 'object' ? step.key : step)).join('.')}: `;
+}

@@ -1,0 +1,173 @@
+import { hash } from 'node:crypto';
+import { write } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
+import type { AuditPage, AuditRecord, AuditRequest } from '#protocol';
+import type { AuditLog } from '../audit/audit.ts';
+import type { Chain } from '../audit/chain.ts';
+import { bodyOf, follow, GENESIS, sealed } from '../audit/chain.ts';
+
+const READ_BYTES = 65_536;
+const LIMIT = 100;
+const LIMIT_MAX = 1000;
+/** What comes within this goes out in one write, under one hash: a crash can take so much of the log with it. */
+const GATHER_MS = 100;
+
+const sha256 = (text: string): string => hash('sha256', text, 'hex');
+
+export interface AuditFileOptions {
+  readonly now?: () => Date;
+  readonly onError?: (cause: unknown) => void;
+}
+
+/** An audit log in a file that only grows, a line a record, readable by its owner alone. */
+export async function openAudit(path: string, { now = () => new Date(), onError }: AuditFileOptions = {}): Promise<AuditLog> {
+  const file = await open(path, 'a+', 0o600);
+  const { chain: start, cut } = await tailOf(file);
+  let chain = start;
+  let { seq } = start;
+  let bodies: string[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  let writing: Promise<void> = Promise.resolve();
+  const flush = (): Promise<void> => {
+    clearTimeout(timer);
+    timer = undefined;
+    if (bodies.length === 0) return writing;
+    const made = sealed(bodies, chain, sha256);
+    bodies = [];
+    chain = { seq, hash: made.hash, open: '' };
+    writing = writing.then(() => appended(file, made.text)).catch((thrown: unknown) => onError?.(thrown));
+    return writing;
+  };
+  const append: AuditLog['append'] = (draft) => {
+    seq += 1;
+    bodies.push(bodyOf(draft, seq, timeText(now())));
+    timer ??= setTimeout(() => void flush(), GATHER_MS);
+  };
+  if (cut > 0) {
+    append({ principal: '', action: 'audit.cut', decision: 'allowed', reason: `${cut} bytes of an unfinished record were removed` });
+  }
+  return {
+    append,
+    read: async (request) => {
+      await flush();
+      return await pageOf(path, request, seq);
+    },
+    close: async () => {
+      await flush();
+      await file.sync();
+      await file.close();
+    },
+  };
+}
+
+/** The plainest of Node's ways: this is done ten times a second. */
+function appended({ fd }: FileHandle, text: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    write(fd, text, (thrown) => (thrown === null ? resolve() : reject(thrown)));
+  });
+}
+
+let lastTime = { ms: Number.NaN, text: '' };
+
+/** Many records have the same time, and a time is dear to write. */
+function timeText(time: Date): string {
+  const ms = time.getTime();
+  if (ms !== lastTime.ms) lastTime = { ms, text: time.toISOString() };
+  return lastTime.text;
+}
+
+interface Tail {
+  readonly chain: Chain;
+  /** Bytes of a line without an end, which a crash left of a write and which are gone now. */
+  readonly cut: number;
+}
+
+/** Where the chain in a file stands: read from its end, as far back as the last hash. */
+async function tailOf(file: FileHandle): Promise<Tail> {
+  const { size } = await file.stat();
+  let bytes = Buffer.alloc(0);
+  for (let from = size; from > 0; ) {
+    const length = Math.min(READ_BYTES, from);
+    from -= length;
+    const piece = Buffer.alloc(length);
+    await file.read(piece, 0, length, from);
+    bytes = Buffer.concat([piece, bytes]);
+    const chain = chainIn(bytes, from === 0);
+    if (chain === undefined) continue;
+    const cut = bytes.length - (bytes.lastIndexOf('\n') + 1);
+    if (cut > 0) await file.truncate(size - cut);
+    return { chain, cut };
+  }
+  return { chain: GENESIS, cut: 0 };
+}
+
+/** Undefined: no hash is in it, and there is more before it. */
+function chainIn(bytes: Buffer, isWhole: boolean): Chain | undefined {
+  const lines = bytes
+    .toString('utf8')
+    .split('\n')
+    .slice(isWhole ? 0 : 1, -1);
+  const sealedAt = lines.findLastIndex((line) => /,"hash":"[0-9a-f]{64}"\}$/.test(line));
+  if (sealedAt === -1 && !isWhole) return undefined;
+  const last = lines.at(-1);
+  if (last === undefined) return GENESIS;
+  const { seq } = JSON.parse(last) as AuditRecord;
+  const { hash: seal = GENESIS.hash } = sealedAt === -1 ? GENESIS : (JSON.parse(lines[sealedAt] ?? '') as AuditRecord);
+  return {
+    seq,
+    hash: seal,
+    open: lines
+      .slice(sealedAt + 1)
+      .map((line) => `${line}\n`)
+      .join(''),
+  };
+}
+
+async function pageOf(path: string, { after = 0, limit = LIMIT }: AuditRequest, last: number): Promise<AuditPage> {
+  const records: AuditRecord[] = [];
+  const most = Math.min(limit, LIMIT_MAX);
+  for await (const { line } of auditLines(path)) {
+    if (records.length >= most) break;
+    const record = JSON.parse(line) as AuditRecord;
+    if (record.seq > after) records.push(record);
+  }
+  return { records, last };
+}
+
+/** The lines of a log with their numbers, from 1. */
+export async function* auditLines(path: string): AsyncGenerator<{ readonly line: string; readonly number: number }, void> {
+  const file = await open(path, 'r');
+  try {
+    let number = 0;
+    for await (const line of file.readLines({ autoClose: false })) {
+      number += 1;
+      yield { line, number };
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+export interface Verdict {
+  readonly records: number;
+  /** The last hash that holds: kept elsewhere, it shows later that nothing was cut off. */
+  readonly head: string;
+  /** Records at the end that no hash covers: of a write under way, or of a crash in its midst. */
+  readonly open: number;
+  readonly problem?: { readonly file: string; readonly line: number; readonly words: string };
+}
+
+/** Goes through logs in their order; the second goes on where the first ends. */
+export async function verifyAudit(paths: readonly string[]): Promise<Verdict> {
+  let chain = GENESIS;
+  const verdict = (): Verdict => ({ records: chain.seq, head: chain.hash, open: chain.open.split('\n').length - 1 });
+  for (const file of paths) {
+    for await (const { line, number } of auditLines(file)) {
+      const found = follow(line, chain, sha256);
+      if (typeof found === 'string') return { ...verdict(), problem: { file, line: number, words: found } };
+      chain = found;
+    }
+  }
+  return verdict();
+}

@@ -1,0 +1,63 @@
+import type { Channel } from '#bindings';
+import { serveStdio } from '#bindings';
+import type { Settings } from '../config/resolve.ts';
+import { createHandler } from '../handler.ts';
+import type { Log } from '../log.ts';
+import { openData } from './node-data.ts';
+import type { FoundAgent } from './node-settings.ts';
+import { dataFolder } from './node-settings.ts';
+
+export interface StdioServing {
+  readonly log: Log;
+  /** Fires when it is to end before its input does. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Serves the parent process on standard input and output, and nobody else: there is no socket, so whoever holds the pipes is the one who
+ * started us. Resolves when the parent has closed its end, everything is answered and all is kept.
+ */
+export async function serveOnStdio(found: readonly FoundAgent[], settings: Settings, { log, signal }: StdioServing): Promise<void> {
+  const { card, publisher, idempotency, versionRequired, limits } = settings;
+  const kept: Partial<Awaited<ReturnType<typeof openData>>> = settings.memory
+    ? {}
+    : await openData(
+        dataFolder(
+          found.map(({ source }) => source),
+          settings.data,
+        ),
+        log,
+      );
+  const handler = createHandler({
+    agents: found.map(({ agent }) => agent),
+    ...{ card, publisher, idempotency, versionRequired, limits, log },
+    ...kept,
+  });
+  const stop = (): void => void process.stdin.destroy();
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    await handler.ready;
+    await serveStdio(pipes(), handler.fetch, { signal });
+  } finally {
+    await handler.close();
+  }
+}
+
+function pipes(): Channel {
+  return {
+    input: input(),
+    write: (text) =>
+      new Promise((resolve) => {
+        process.stdout.write(text, () => resolve());
+      }),
+  };
+}
+
+/** Input that is cut off has come to its end. */
+async function* input(): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const chunk of process.stdin) yield chunk as Uint8Array;
+  } catch {
+    // See above.
+  }
+}

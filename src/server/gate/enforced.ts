@@ -1,0 +1,23 @@
+import type { AgentCard, SecurityScheme } from '#protocol';
+import type { Authenticator } from './authenticator.ts';
+
+/** What the gate enforces, for the cards: exactly that, and nothing that nobody asks for (reference/faults §4). */
+export interface Enforced {
+  card(card: AgentCard): AgentCard;
+}
+
+/** Somebody's own gate enforces what the agent's own card says; only they can know. */
+export const AS_DECLARED: Enforced = { card: (card) => card };
+
+/** No methods: nothing is enforced, so nothing is declared. */
+export function enforcedBy(methods: readonly Authenticator[]): Enforced {
+  const schemes: Record<string, SecurityScheme> = Object.assign({}, ...methods.map((method) => method.schemes));
+  const requirements = Object.keys(schemes).map((name) => ({ schemes: { [name]: {} } }));
+  return {
+    card: ({ securitySchemes: _, securityRequirements: __, ...card }) => {
+      const skills = card.skills.map(({ securityRequirements: ___, ...skill }) => skill);
+      if (requirements.length === 0) return { ...card, skills };
+      return { ...card, skills, securitySchemes: schemes, securityRequirements: requirements };
+    },
+  };
+}

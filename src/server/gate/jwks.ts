@@ -1,0 +1,86 @@
+import { createRemoteJWKSet, customFetch, type JWTVerifyGetKey } from 'jose';
+import type { Fetch } from '#protocol';
+
+export interface JwksOptions {
+  readonly issuer: string;
+  /** Default: what the issuer's `/.well-known/openid-configuration` says. */
+  readonly jwksUrl?: string | undefined;
+  readonly fetch: Fetch;
+}
+
+/** The keys could not be had: says nothing about the token. */
+export class KeysUnavailable extends Error {
+  override readonly name: string = 'KeysUnavailable';
+}
+
+const DOCUMENT_BYTES_MAX = 1_048_576;
+const TIMEOUT_MS = 5000;
+/** A provider that does not answer is not asked again by every request. */
+const PAUSE_MS = 5000;
+
+/**
+ * The issuer's public keys: fetched when first needed, kept for ten minutes, and fetched again for an unknown `kid` at most twice a
+ * minute (reference/faults S1). Their address comes from the configuration, never from a token.
+ */
+export function remoteKeys({ issuer, jwksUrl, fetch }: JwksOptions): JWTVerifyGetKey {
+  let keys: Promise<JWTVerifyGetKey> | undefined;
+  let failedAt = Number.NEGATIVE_INFINITY;
+  const fail = (cause: unknown): never => {
+    failedAt = performance.now();
+    throw new KeysUnavailable(`the keys of ${issuer} could not be fetched`, { cause });
+  };
+  const guarded = async (url: string, init: RequestInit): Promise<Response> => {
+    if (performance.now() - failedAt < PAUSE_MS) throw new KeysUnavailable(`the keys of ${issuer} could not be fetched a moment ago`);
+    const response = await fetch(new Request(url, init)).catch(fail);
+    if (!response.ok) return fail(new Error(`${url} answered ${response.status}`));
+    return new Response(await textOf(response).catch(fail), { status: 200 });
+  };
+  const load = async (): Promise<JWTVerifyGetKey> => {
+    const url = jwksUrl ?? (await discovered(issuer, guarded).catch(fail));
+    return createRemoteJWKSet(new URL(url), { [customFetch]: guarded, timeoutDuration: TIMEOUT_MS });
+  };
+  return async (header, token) => {
+    keys ??= load();
+    try {
+      return await (await keys)(header, token);
+    } catch (thrown) {
+      if (thrown instanceof KeysUnavailable) keys = undefined;
+      throw thrown;
+    }
+  };
+}
+
+async function discovered(issuer: string, get: (url: string, init: RequestInit) => Promise<Response>): Promise<string> {
+  const response = await get(configurationUrl(issuer), {
+    redirect: 'manual',
+    headers: { Accept: 'application/json' },
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  });
+  const document = (await response.json()) as { readonly issuer?: unknown; readonly jwks_uri?: unknown } | null;
+  // OpenID Connect Discovery §4.3: it must be the issuer that was asked for.
+  if (document?.issuer !== issuer || typeof document.jwks_uri !== 'string') throw new Error('its configuration is that of another issuer');
+  if (!isSafe(document.jwks_uri)) throw new Error('its keys are not behind https');
+  return document.jwks_uri;
+}
+
+async function textOf(response: Response): Promise<string> {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  let [text, bytes] = ['', 0];
+  for await (const piece of response.body ?? []) {
+    bytes += piece.length;
+    if (bytes > DOCUMENT_BYTES_MAX) throw new Error(`more than ${DOCUMENT_BYTES_MAX} bytes`);
+    text += decoder.decode(piece, { stream: true });
+  }
+  return text + decoder.decode();
+}
+
+export function configurationUrl(issuer: string): string {
+  return `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
+}
+
+/** Keys that somebody on the way can exchange are none. On this machine there is nobody on the way. */
+export function isSafe(url: string): boolean {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  if (parsed?.protocol === 'https:') return true;
+  return parsed?.protocol === 'http:' && /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(parsed.hostname);
+}

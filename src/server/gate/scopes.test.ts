@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest';
+import { OPERATIONS } from '#protocol';
+import { CALLER_SCOPES, hasScope, isScope, missingScope } from './scopes.ts';
+
+const plain = { agent: 'echo', runsCommands: false };
+const coder = { agent: 'claude', runsCommands: true };
+const who = (...scopes: readonly string[]) => ({ id: 'ann', scopes });
+
+describe('scopes', () => {
+  it('of a caller are enough for all of A2A, and not for commands', () => {
+    for (const operation of OPERATIONS) expect(missingScope(who(...CALLER_SCOPES), operation, plain)).toBeUndefined();
+    expect(missingScope(who(...CALLER_SCOPES), 'send', coder)).toBe('executor:claude');
+    expect(missingScope(who(...CALLER_SCOPES), 'stream', coder)).toBe('executor:claude');
+    expect(missingScope(who(...CALLER_SCOPES), 'get', coder)).toBeUndefined();
+    expect(missingScope(who(...CALLER_SCOPES, 'executor:claude'), 'send', coder)).toBeUndefined();
+    expect(missingScope(who(...CALLER_SCOPES, 'executor:codex'), 'send', coder)).toBe('executor:claude');
+  });
+
+  it('that are not there leave nothing but the public card', () => {
+    const allowed = OPERATIONS.filter((operation) => missingScope(who(), operation, plain) === undefined);
+    expect(allowed).toEqual(['card']);
+  });
+
+  it('have stars', () => {
+    expect(hasScope(who('*'), 'admin')).toBe(true);
+    expect([hasScope(who('tasks:*'), 'tasks:read'), hasScope(who('tasks:*'), 'push:write')]).toEqual([true, false]);
+    expect([hasScope(who('tasks'), 'tasks:read'), hasScope(who('tasks:re'), 'tasks:read')]).toEqual([false, false]);
+    expect(hasScope(who('tasks:*'), 'admin')).toBe(false);
+  });
+
+  it('are words', () => {
+    expect(['tasks:read', 'executor:claude', '*'].every(isScope)).toBe(true);
+    expect(['', 'a b', 'a"b', 'a\\b', 'ä', 'a\nb', 'x'.repeat(129)].some(isScope)).toBe(false);
+  });
+});

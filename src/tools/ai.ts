@@ -1,0 +1,48 @@
+import type { SchemaResult } from '#agents';
+import type { JsonObject } from '#protocol';
+import type { AgentTool } from './agent-tools.ts';
+import { outcomeJson } from './outcome.ts';
+import { isObject } from './schemas.ts';
+
+/** Standard Schema with its companion for JSON Schema, which the AI SDK reads. */
+interface PublishedSchema {
+  readonly '~standard': {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly validate: (value: unknown) => SchemaResult<JsonObject>;
+    readonly jsonSchema: Readonly<Record<'input' | 'output', () => Record<string, unknown>>>;
+  };
+}
+
+/** A tool as the Vercel AI SDK takes one: its shape alone, so that no version of it is needed here. */
+export interface AiTool {
+  readonly description: string;
+  readonly inputSchema: PublishedSchema;
+  execute(input: JsonObject, options: { readonly abortSignal?: AbortSignal | undefined }): Promise<JsonObject>;
+}
+
+/** Tools for the Vercel AI SDK: `generateText({ tools: toAiTools(await toolsOf([{ url }])) })`. */
+export function toAiTools(tools: readonly AgentTool[]): Record<string, AiTool> {
+  return Object.fromEntries(tools.map((tool) => [tool.name, aiTool(tool)]));
+}
+
+function aiTool({ description, inputSchema, execute }: AgentTool): AiTool {
+  return {
+    description,
+    inputSchema: published(inputSchema),
+    execute: async (input, { abortSignal }) => outcomeJson(await execute(input, abortSignal === undefined ? {} : { signal: abortSignal })),
+  };
+}
+
+/** The schema for the model to read. The agent itself checks what it is sent. */
+function published(schema: JsonObject): PublishedSchema {
+  const show = (): Record<string, unknown> => ({ ...schema });
+  return {
+    '~standard': {
+      version: 1,
+      vendor: 'parley',
+      validate: (value): SchemaResult<JsonObject> => (isObject(value) ? { value } : { issues: [{ message: 'must be an object' }] }),
+      jsonSchema: { input: show, output: show },
+    },
+  };
+}

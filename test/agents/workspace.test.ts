@@ -1,0 +1,171 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Task } from '#protocol';
+import { isDataPart } from '#protocol';
+import { nativeDriver } from '../../src/agents/coding/native.ts';
+import { runningAgent } from '../../src/agents/run/agent.ts';
+import { decide, matches, matchesPath } from '../../src/agents/run/policy.ts';
+import { readRule } from '../../src/agents/run/rules.ts';
+import { fileInside } from '../../src/agents/workspace/folders.ts';
+import { createPlaces } from '../../src/agents/workspace/places.ts';
+import { scratchFolder } from '../support/scratch.ts';
+import { statusText, talkTo } from '../support/talk.ts';
+
+const folder = realpathSync(scratchFolder());
+let count = 0;
+
+/** Runs the message in a shell. */
+const shell = nativeDriver({
+  name: 'shell',
+  ...{ modes: [], environment: ['GIT_*'], homePaths: [], projectConfig: [] },
+  launch: ({ prompt }) => ({ argv: ['sh', '-ec', prompt] }),
+  reader: () => () => [],
+});
+
+function repository(name: string): string {
+  const cwd = join(folder, name);
+  mkdirSync(cwd);
+  const git = (...args: readonly string[]): void =>
+    void execFileSync('git', ['-c', 'user.name=x', '-c', 'user.email=x@example.org', ...args], { cwd });
+  git('init', '-q', '-b', 'main');
+  writeFileSync(join(cwd, 'a.txt'), 'one\n');
+  writeFileSync(join(cwd, 'b.txt'), 'two\n');
+  git('add', '.');
+  git('commit', '-qm', 'first');
+  return cwd;
+}
+
+async function run(cwd: string, script: string, metadata = {}): Promise<Task> {
+  count += 1;
+  const agent = runningAgent(shell, { name: 'shell', description: 'x' }, { cwd, state: join(folder, `s${count}`) });
+  const talk = await talkTo(agent);
+  const task = await talk.task(script, { metadata });
+  await talk.stop();
+  return task;
+}
+
+const changes = (task: Task): readonly unknown[] =>
+  (task.artifacts ?? [])
+    .flatMap(({ parts }) => parts.filter(isDataPart))
+    .map(({ data }) => data)
+    .filter((data) => JSON.stringify(data).includes('file_change'));
+
+describe('changed files', () => {
+  it('are told against what was there when the run began, committed or not, and the repository is left alone', async () => {
+    const cwd = repository('r1');
+    writeFileSync(join(cwd, 'a.txt'), 'one, changed before\n');
+    writeFileSync(join(cwd, '.gitignore'), 'ignored\n');
+    const before = execFileSync('git', ['status', '--porcelain'], { cwd, encoding: 'utf8' });
+    const task = await run(cwd, 'echo three > "c d.txt"; rm b.txt; echo x > ignored');
+    expect(changes(task)).toEqual([
+      expect.objectContaining({ path: 'b.txt', change: 'deleted' }),
+      expect.objectContaining({ path: 'c d.txt', change: 'added', diff: expect.stringContaining('+three') }),
+    ]);
+    expect(before).toBe(' M a.txt\n?? .gitignore\n');
+    expect(execFileSync('git', ['stash', 'list'], { cwd, encoding: 'utf8' })).toBe('');
+    // The result comes after them, and the final status last.
+    expect(task.artifacts?.at(-1)?.name).toBe('result');
+  });
+
+  it('are told though the agent has committed them', async () => {
+    const cwd = repository('r2');
+    const task = await run(cwd, 'echo new > a.txt; git -c user.name=x -c user.email=x@example.org commit -qam second');
+    expect(changes(task)).toEqual([expect.objectContaining({ path: 'a.txt', change: 'modified' })]);
+    expect(execFileSync('git', ['log', '--oneline'], { cwd, encoding: 'utf8' }).trim().split('\n')).toHaveLength(2);
+  });
+});
+
+describe('a worktree of its own', () => {
+  it('keeps the folder as it is; what was made is on a branch', async () => {
+    const cwd = repository('r3');
+    const task = await run(cwd, 'echo new > a.txt; git -c user.name=x -c user.email=x@example.org commit -qam second', { worktree: true });
+    expect(task.status.state).toBe('TASK_STATE_COMPLETED');
+    expect(readFileSync(join(cwd, 'a.txt'), 'utf8')).toBe('one\n');
+    expect(execFileSync('git', ['show', `parley/${task.id}:a.txt`], { cwd, encoding: 'utf8' })).toBe('new\n');
+  });
+
+  it('needs a repository', async () => {
+    const cwd = join(folder, 'plain');
+    mkdirSync(cwd);
+    const task = await run(cwd, 'true', { worktree: true });
+    expect(statusText(task)).toContain('not a git repository');
+  });
+});
+
+describe('a path', () => {
+  it('is inside once every link is resolved, whether it exists or not', async () => {
+    const root = join(folder, 'paths');
+    mkdirSync(join(root, 'sub'), { recursive: true });
+    symlinkSync('/etc', join(root, 'out'));
+    symlinkSync(join(root, 'sub'), join(root, 'in'));
+    expect(await fileInside(root, 'new/deep/file')).toBe(join(root, 'new/deep/file'));
+    expect(await fileInside(root, join(root, 'in/file'))).toBe(join(root, 'sub/file'));
+    for (const path of ['out/passwd', 'out/new', '../x', '/etc/passwd', 'sub/../../x', 'a\0b'])
+      expect(await fileInside(root, path)).toBeUndefined();
+    expect(existsSync('/etc/new')).toBe(false);
+  });
+});
+
+describe('places', () => {
+  it('go to those who wait in order, but not two in one folder', async () => {
+    const places = createPlaces(2);
+    const signal = new AbortController().signal;
+    const log: string[] = [];
+    const wish = (name: string, at: string) => places.take({ folder: at, signal, onWait: (ahead) => log.push(`${name} ${ahead}`) });
+    const first = await wish('a', '/r');
+    const inside = wish('b', '/r/sub');
+    const other = await wish('c', '/s');
+    const third = wish('d', '/t');
+    expect(log).toEqual(['b 0', 'd 1']);
+    other();
+    (await third)();
+    first();
+    (await inside)();
+  });
+
+  it('are given up by those who leave', async () => {
+    const places = createPlaces(1);
+    const leaving = new AbortController();
+    const free = await places.take({ folder: '/a', signal: leaving.signal, onWait: () => undefined });
+    const waiting = places.take({ folder: '/b', signal: leaving.signal, onWait: () => undefined });
+    leaving.abort(new Error('gone'));
+    await expect(waiting).rejects.toThrow('gone');
+    free();
+  });
+});
+
+describe('a policy', () => {
+  const request = { tool: 'Edit', toolKind: 'edit' as const, paths: ['/r/src/a.ts'] };
+
+  it.each([
+    [[], 'ask'],
+    [['allow:Edit'], 'allow'],
+    [['allow:Ed*'], 'allow'],
+    [['deny:edit'], 'deny'],
+    [['allow:edit:src/**'], 'allow'],
+    [['allow:edit:docs/**'], 'ask'],
+    [['ask:Edit', 'allow:edit'], 'ask'],
+    [['allow:execute'], 'ask'],
+  ])('%j decides %s', (rules, decision) => {
+    expect(decide({ rules: rules.map(readRule) }, request, '/r')).toBe(decision);
+  });
+
+  it('never lets a path of the folder speak for one outside, or for none', () => {
+    const rules = ['allow:edit:**'].map(readRule);
+    for (const paths of [['/etc/passwd'], ['/r/a', '/etc/passwd'], [], ['/r/../etc/passwd']])
+      expect(decide({ rules }, { ...request, paths }, '/r')).toBe('ask');
+  });
+
+  it('has patterns that take no time', () => {
+    expect(matches('a*b*c', 'axxbyyc')).toBe(true);
+    expect(matches(`${'*a'.repeat(30)}b`, 'a'.repeat(5000))).toBe(false);
+    expect(matchesPath('**/*.ts', 'a/b/c.ts')).toBe(true);
+    expect(matchesPath('*.ts', 'a/b.ts')).toBe(false);
+  });
+
+  it('refuses a rule that is none', () => {
+    for (const text of ['allow', 'permit:x', '', 'allow:']) expect(() => readRule(text)).toThrow('is no rule');
+  });
+});

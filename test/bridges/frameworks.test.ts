@@ -1,0 +1,106 @@
+import { tool } from '@langchain/core/tools';
+import { generateText, isStepCount } from 'ai';
+import { MockLanguageModelV4 } from 'ai/test';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { AgentTool } from '#tools';
+import { createA2AToolWrapper, toAiTools, toLangChainTools, toolsOf } from '#tools';
+import type { Served } from '../../src/server/adapters/node.ts';
+import { builtIn, startServer } from '../support/server.ts';
+
+let server: Served;
+let tools: readonly AgentTool[];
+beforeAll(async () => {
+  server = await startServer({ agents: [builtIn('script'), builtIn('echo')] });
+  tools = await toolsOf([{ url: server.url }, { url: `${server.url}/agents/echo` }]);
+});
+afterAll(() => server.close());
+
+const usage = {
+  inputTokens: { total: 1, noCache: 1, cacheRead: undefined, cacheWrite: undefined },
+  outputTokens: { total: 1, text: 1, reasoning: undefined },
+};
+
+describe('the Vercel AI SDK', () => {
+  it('lets a model call an agent, and gives it the answer', async () => {
+    const input = JSON.stringify({ query: 'chunks=2' });
+    const model = new MockLanguageModelV4({
+      doGenerate: [
+        {
+          content: [{ type: 'tool-call', toolCallId: 'c1', toolName: 'a2a__script__script', input }],
+          ...{ finishReason: { unified: 'tool-calls', raw: undefined }, usage, warnings: [] },
+        },
+        { content: [{ type: 'text', text: 'It said so.' }], finishReason: { unified: 'stop', raw: undefined }, usage, warnings: [] },
+      ],
+    });
+    const { text, steps } = await generateText({ model, prompt: 'ask it', tools: toAiTools(tools), stopWhen: isStepCount(3) });
+    expect(text).toBe('It said so.');
+    expect(steps[0]?.toolResults[0]?.output).toMatchObject({ response: 'chunk 1chunk 2', state: 'completed' });
+    const offered = model.doGenerateCalls[0]?.tools ?? [];
+    expect(offered.map((tool) => tool.name)).toEqual(['a2a__script__script', 'a2a__echo__echo']);
+    expect(offered[0]).toMatchObject({ type: 'function', inputSchema: { type: 'object', required: ['query'] } });
+  });
+});
+
+describe('LangChain', () => {
+  it('calls an agent as a structured tool', async () => {
+    const [script, echo] = toLangChainTools(tools, (run, fields) => tool(run, fields));
+    expect([script?.name, echo?.name]).toEqual(['a2a__script__script', 'a2a__echo__echo']);
+    expect(JSON.parse(String(await echo?.invoke({ query: 'hello' })))).toMatchObject({ response: 'hello' });
+    const answer = await echo?.invoke({ type: 'tool_call', id: 'c1', name: 'a2a__echo__echo', args: { query: 'again' } });
+    expect(answer).toMatchObject({ tool_call_id: 'c1', status: 'success' });
+  });
+
+  it('refuses what does not fit the schema before anybody is called', async () => {
+    await expect(toLangChainTools(tools, (run, fields) => tool(run, fields))[1]?.invoke({ query: 7 } as never)).rejects.toThrow();
+  });
+});
+
+describe('an agent of a product', () => {
+  it('is a tool as CortexPrism has them', async () => {
+    const tool = createA2AToolWrapper('partner bot', { url: server.url });
+    expect(tool.definition).toMatchObject({
+      name: 'a2a_partner_bot',
+      parameters: { required: ['message'], properties: { message: { type: 'string' }, contextId: { type: 'string' } } },
+      capabilities: ['network:fetch'],
+    });
+    expect(await tool.execute({ message: 'chunks=1' })).toMatchObject({ success: true, output: 'chunk 1', truncated: false });
+    expect(await tool.execute({ message: 'chunks=1 size=9000' })).toMatchObject({ success: true, truncated: true });
+    expect(await tool.execute({ message: 'fail' })).toMatchObject({
+      success: false,
+      error: { code: 'A2A_ERROR', message: 'I was told to fail.', retryable: true },
+    });
+  });
+
+  it('is tried again after an error: the card is not kept', async () => {
+    const { port } = server;
+    const down = await startServer({ agents: [builtIn('echo')] });
+    const tool = createA2AToolWrapper('echo', { url: down.url, retry: { tries: 1 } });
+    expect(await tool.execute({ message: 'hi' })).toMatchObject({ success: true });
+    await down.close();
+    const failed = await tool.execute({ message: 'hi' });
+    expect(failed).toMatchObject({ success: false, error: { code: 'A2A_ERROR', retryable: true } });
+    const again = await startServer({ agents: [builtIn('echo')], port: down.port });
+    expect(await tool.execute({ message: 'back' })).toMatchObject({ success: true, output: 'back' });
+    await again.close();
+    expect(port).toBe(server.port);
+  });
+});
+
+describe('credentials', () => {
+  it('come from the environment, for each agent its own', async () => {
+    const seen: (string | undefined)[][] = [];
+    const guarded = await startServer({
+      agents: [builtIn('echo')],
+      gate: (asked) => {
+        seen.push([asked.header('authorization'), asked.header('x-tenant')]);
+        return { principal: { id: 'someone', scopes: ['*'] } };
+      },
+    });
+    const target = { url: guarded.url, auth: { tokenEnv: 'PARTNER_TOKEN' }, headersFromEnv: ['X-Tenant=PARTNER_TENANT'] };
+    const [tool] = await toolsOf([target], { env: { PARTNER_TOKEN: 'sk-1', PARTNER_TENANT: 'acme' } });
+    await tool?.execute({ query: 'x' });
+    expect(seen.at(-1)).toEqual(['Bearer sk-1', 'acme']);
+    await expect(toolsOf([target], { env: {} })).rejects.toThrow('the environment has no PARTNER_TENANT; set it: export PARTNER_TENANT=…');
+    await guarded.close();
+  });
+});

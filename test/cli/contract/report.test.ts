@@ -1,0 +1,60 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import type { Outcome, Report } from './report.ts';
+import { problemsOf, reportMarkdown, reportOf, reportYaml } from './report.ts';
+import { REQUIREMENTS } from './requirements.ts';
+
+const FOLDER = new URL('./', import.meta.url);
+const DOCS = new URL('../../../docs/', import.meta.url);
+const about = { version: '0.1.0', date: '2026-11-15' };
+const all: readonly Outcome[] = REQUIREMENTS.map(({ id }) => ({ title: `${id}: works`, passed: true }));
+
+describe('the report', () => {
+  it('claims the tier that is whole, and no more', () => {
+    expect(reportOf(all, about).report.tier_claimed).toBe(2);
+    expect(
+      reportOf(
+        all.filter(({ title }) => !title.includes('PUSH_001')),
+        about,
+      ).report.tier_claimed,
+    ).toBe(1);
+    expect(reportOf([], about).report.tier_claimed).toBe(0);
+    const failing = all.map((outcome) => (outcome.title.includes('SEND_001') ? { ...outcome, passed: false } : outcome));
+    expect(reportOf(failing, about).requirements['A2ACLI_SEND_001']).toMatchObject({
+      status: 'fail',
+      note: expect.stringContaining('SEND_001'),
+    });
+    expect(reportOf([...all, { title: 'A2ACLI_SEND_001: not this', passed: false }], about)).toMatchObject({
+      report: { tier_claimed: 0 },
+      requirements: { A2ACLI_SEND_001: { status: 'partial' } },
+    });
+  });
+
+  it('is refused where it says what its rows do not', () => {
+    const good = reportOf(all, about);
+    expect(problemsOf(good)).toEqual([]);
+    expect(problemsOf({ ...good, report: { ...good.report, tier_claimed: 3 } })).toEqual(['tier 3 is claimed']);
+    const { A2ACLI_OUT_001: _, ...rows } = good.requirements;
+    expect(problemsOf({ ...good, requirements: rows })).toContain('A2ACLI_OUT_001 is missing');
+    expect(problemsOf({ ...good, default_001_breakdown: {} })).toContain('DEFAULT_001 passes without its six rows');
+  });
+
+  it('that is published is sound, and of these tests', () => {
+    const published = parse(readFileSync(new URL('cli-conformance.yaml', DOCS), 'utf8')) as Report;
+    expect(problemsOf(published)).toEqual([]);
+    expect(reportYaml(published)).toBe(readFileSync(new URL('cli-conformance.yaml', DOCS), 'utf8'));
+    expect(reportMarkdown(published)).toBe(readFileSync(new URL('cli-conformance.md', DOCS), 'utf8'));
+    const sources = readdirSync(FOLDER)
+      .filter((name) => name.endsWith('.test.ts'))
+      .map((name) => readFileSync(new URL(name, FOLDER), 'utf8'));
+    for (const { id, text } of REQUIREMENTS) {
+      const tests = [...sources.join('\n').matchAll(new RegExp(`verifies\\(\\s*'${id}'`, 'g'))].length;
+      const row = published.requirements[id];
+      expect([row?.requirement, row?.evidence], id).toEqual([
+        text,
+        tests === 0 ? '' : `test/cli/contract: ${tests} ${tests === 1 ? 'test' : 'tests'}`,
+      ]);
+    }
+  });
+});

@@ -1,0 +1,185 @@
+import { stringify } from 'yaml';
+import { areaOf, REQUIREMENTS } from './requirements.ts';
+
+/** One test, by its name: `A2ACLI_SEND_001: …`. */
+export interface Outcome {
+  readonly title: string;
+  readonly passed: boolean;
+}
+
+type Status = 'pass' | 'partial' | 'fail' | 'not_measured' | 'na';
+
+export interface Row {
+  readonly tier: number;
+  readonly area: string;
+  readonly requirement: string;
+  readonly status: Status;
+  readonly note: string | null;
+  readonly evidence: string;
+}
+
+export interface Totals {
+  readonly total: number;
+  readonly pass: number;
+  readonly partial: number;
+  readonly fail: number;
+  readonly not_measured: number;
+  readonly na: number;
+  readonly satisfied: boolean;
+}
+
+export interface Report {
+  readonly report: Readonly<Record<string, unknown>> & { readonly tier_claimed: number };
+  readonly summary: Readonly<Record<'tier_1' | 'tier_2' | 'tier_3', Totals>>;
+  readonly requirements: Readonly<Record<string, Row>>;
+  readonly default_001_breakdown: Readonly<
+    Record<string, { readonly shipped: boolean; readonly overridable: boolean; readonly note: string | null }>
+  >;
+  readonly error_codes: Readonly<Record<string, { readonly emitted: boolean; readonly note: string | null }>>;
+  readonly attestation: Readonly<Record<string, string>>;
+}
+
+const DEFAULTS = [
+  'transport_server_preference_order',
+  'task_completion_wait_by_default',
+  'output_human_readable_text',
+  'detail_level_concise',
+  'protocol_version_highest_mutual',
+  'transport_security_tls_on',
+];
+const LOCAL_CODES = ['USAGE', 'CARD_NOT_FOUND', 'CARD_INVALID', 'UNREACHABLE', 'CREDENTIALS_MISSING', 'AUTH_FAILED', 'TIMEOUT', 'INTERNAL'];
+
+/** What the tests found, row by row. A requirement passes only if it has a test and none of its tests failed. */
+export function reportOf(outcomes: readonly Outcome[], { version, date }: { readonly version: string; readonly date: string }): Report {
+  const requirements = Object.fromEntries(
+    REQUIREMENTS.map(({ id, tier, text, untested }) => [
+      id,
+      { tier, area: areaOf(id), requirement: text, ...verdict(id, outcomes, untested) },
+    ]),
+  );
+  const summary = { tier_1: totalsOf(requirements, 1), tier_2: totalsOf(requirements, 2), tier_3: totalsOf(requirements, 3) };
+  const claimed = [summary.tier_1, summary.tier_2, summary.tier_3].findIndex(({ satisfied }) => !satisfied);
+  const defaults = requirements['A2ACLI_DEFAULT_001']?.status === 'pass';
+  const exits = requirements['A2ACLI_EXIT_001']?.status === 'pass';
+  return {
+    report: {
+      tool: 'parley',
+      tool_version: version,
+      language: 'TypeScript',
+      spec_version: '0.2',
+      spec_revision: '2026-08-17',
+      report_date: date,
+      a2a_versions: ['1.0', '0.3', '0.2', '0.1'],
+      agent_tested: 'parley serve (script, echo, demo); the official @a2a-js/sdk 1.3.0 server; agents that misbehave on purpose',
+      agent_tck_conformant: 'smoke-tested with parley conformance; the whole kit is run apart',
+      transports_covered: ['JSON-RPC', 'HTTP+JSON'],
+      tier_claimed: claimed === -1 ? 3 : claimed,
+    },
+    summary,
+    requirements,
+    default_001_breakdown: Object.fromEntries(DEFAULTS.map((name) => [name, { shipped: defaults, overridable: defaults, note: null }])),
+    error_codes: Object.fromEntries(LOCAL_CODES.map((code) => [`A2ACLI_ERR_${code}`, codeRow(code, exits)])),
+    attestation: {
+      reported_by: 'npm run cli-report',
+      date,
+      statement: 'Made from the tests of test/cli/contract, which run the real program against live agents.',
+    },
+  };
+}
+
+function codeRow(code: string, emitted: boolean): { readonly emitted: boolean; readonly note: string | null } {
+  return { emitted, note: code === 'INTERNAL' ? 'for what nobody foresaw; no test can provoke it on purpose' : null };
+}
+
+function verdict(
+  id: string,
+  outcomes: readonly Outcome[],
+  untested: (typeof REQUIREMENTS)[number]['untested'],
+): Pick<Row, 'status' | 'note' | 'evidence'> {
+  if (untested !== undefined) return { status: untested.status, note: untested.note, evidence: '' };
+  const mine = outcomes.filter(({ title }) => title.startsWith(`${id}: `));
+  const failed = mine.filter(({ passed }) => !passed);
+  const evidence = `test/cli/contract: ${mine.length} ${mine.length === 1 ? 'test' : 'tests'}`;
+  if (mine.length === 0) return { status: 'not_measured', note: 'No test exercises it.', evidence: '' };
+  if (failed.length === 0) return { status: 'pass', note: null, evidence };
+  return { status: failed.length === mine.length ? 'fail' : 'partial', note: failed.map(({ title }) => title).join('; '), evidence };
+}
+
+function totalsOf(rows: Readonly<Record<string, Row>>, tier: number): Totals {
+  const mine = Object.values(rows).filter((row) => row.tier === tier);
+  const count = (status: Status): number => mine.filter((row) => row.status === status).length;
+  const totals = {
+    total: mine.length,
+    pass: count('pass'),
+    partial: count('partial'),
+    fail: count('fail'),
+    not_measured: count('not_measured'),
+    na: count('na'),
+  };
+  return { ...totals, satisfied: mine.length > 0 && totals.pass > 0 && totals.pass + totals.na === mine.length };
+}
+
+/** What is wrong with a report by the specification's own rules (reference/cli §12): it fails closed. */
+export function problemsOf(report: Report): readonly string[] {
+  const { requirements, summary, default_001_breakdown: defaults } = report;
+  const problems: string[] = [];
+  for (const { id, tier } of REQUIREMENTS) {
+    const row = requirements[id];
+    if (row === undefined) problems.push(`${id} is missing`);
+    else if (row.tier !== tier) problems.push(`${id} is of tier ${tier}`);
+    else if (row.status !== 'pass' && (row.note ?? '') === '') problems.push(`${id} is ${row.status} without a note`);
+  }
+  for (const tier of [1, 2, 3] as const) {
+    const said = summary[`tier_${tier}`];
+    if (JSON.stringify(said) !== JSON.stringify(totalsOf(requirements, tier)))
+      problems.push(`the summary of tier ${tier} is not what its rows say`);
+  }
+  const allSix = DEFAULTS.every((name) => defaults[name]?.shipped === true && defaults[name].overridable);
+  if (requirements['A2ACLI_DEFAULT_001']?.status === 'pass' && !allSix) problems.push('DEFAULT_001 passes without its six rows');
+  const open = [summary.tier_1, summary.tier_2, summary.tier_3].findIndex(({ satisfied }) => !satisfied);
+  if (report.report.tier_claimed !== (open === -1 ? 3 : open)) problems.push(`tier ${report.report.tier_claimed} is claimed`);
+  return problems;
+}
+
+export function reportYaml(report: Report): string {
+  return `# Made by npm run cli-report from the tests of test/cli/contract; do not edit.\n${stringify(report, { lineWidth: 0 })}`;
+}
+
+const MARKS: Readonly<Record<Status, string>> = { pass: '✅', partial: '◐', fail: '❌', not_measured: '⊘', na: '—' };
+
+export function reportMarkdown({ report, summary, requirements }: Report): string {
+  const tiers = ([1, 2, 3] as const).map((tier) => {
+    const { total, pass, na, satisfied } = summary[`tier_${tier}`];
+    return `| ${tier} | ${total} | ${pass} | ${na} | ${total - pass - na} | ${satisfied ? 'yes' : 'no'} |`;
+  });
+  const rows = ([1, 2, 3] as const).flatMap((tier) => [
+    '',
+    `## Tier ${tier}`,
+    '',
+    '| | requirement | what it asks | evidence |',
+    '|---|---|---|---|',
+    ...Object.entries(requirements)
+      .filter(([, row]) => row.tier === tier)
+      .map(
+        ([id, { status, requirement, note, evidence }]) =>
+          `| ${MARKS[status]} | \`${id}\` | ${requirement} | ${[evidence, note ?? ''].filter((text) => text !== '').join('; ')} |`,
+      ),
+  ]);
+  return [
+    '# Conformance to the A2A CLI specification',
+    '',
+    '```sh',
+    'parley help conformance',
+    '```',
+    '',
+    `The command line follows the A2A project's CLI specification v${String(report['spec_version'])}, revision ${String(report['spec_revision'])} (status Review: its rules may still move). **Tier ${report.tier_claimed} is claimed**,`,
+    `for parley ${String(report['tool_version'])}, on ${String(report['report_date'])}. This page and [cli-conformance.yaml](cli-conformance.yaml) are made by \`npm run cli-report\` from tests that run the real`,
+    `program against live agents: ${String(report['agent_tested'])}. A requirement that no test exercises can't pass. [The command line](cli.md) says how it is used.`,
+    '',
+    '| tier | requirements | pass | do not apply | open | satisfied |',
+    '|---|---|---|---|---|---|',
+    ...tiers,
+    ...rows,
+    '',
+  ].join('\n');
+}

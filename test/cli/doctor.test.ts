@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Parley } from '../support/parley.ts';
+import { parleyServe } from '../support/parley.ts';
+import type { SdkVersion } from '../support/sdk-server.ts';
+import { sdkExpress } from '../support/sdk-server.ts';
+import { PATIENTS } from './patients.ts';
+import { jsonOf, run } from './run.ts';
+
+interface Diagnosis {
+  readonly healthy: boolean;
+  readonly findings: readonly { readonly id: string; readonly level: string; readonly what: string; readonly fix?: string }[];
+}
+
+describe('parley doctor', () => {
+  it('knows more than twenty ailments, each by its own name', () => {
+    const names = PATIENTS.map(({ diagnosis }) => diagnosis);
+    expect(new Set(names).size).toBe(names.length);
+    expect(names.length).toBeGreaterThan(20);
+  });
+
+  for (const { name, diagnosis, exit, advice, open, args = [] } of PATIENTS) {
+    it(`${name}: ${diagnosis}`, async () => {
+      const server = await open();
+      const ran = await run(['doctor', server.url, '--json', ...args]);
+      const { healthy, findings } = jsonOf<Diagnosis>(ran);
+      const first = findings.find(({ level }) => level === 'error');
+      expect([first?.id, ran.code, healthy], JSON.stringify(findings)).toEqual([diagnosis, exit, false]);
+      expect(first?.fix).toMatch(advice);
+      await server.close();
+    });
+  }
+});
+
+describe('parley doctor with the healthy', () => {
+  let node: Parley;
+  beforeAll(async () => {
+    node = await parleyServe({ args: ['script', '--memory'] });
+  });
+  afterAll(() => node.stop());
+
+  it('finds nothing wrong with our own server, even when it talks to it', async () => {
+    const { code, out } = await run(['doctor', node.url, '--say', 'hello']);
+    expect([code, out]).toEqual([0, expect.stringMatching(/^ok: [\s\S]*it streams, \d+ events\nhealthy\n$/)]);
+  });
+
+  it.each(['1.3.0', '0.3.13', '0.2.5'] satisfies SdkVersion[])('finds nothing wrong with the official server of %s', async (version) => {
+    const sdk = await sdkExpress(version);
+    const ran = await run(['doctor', sdk.url, '--say', 'hello', '--json']);
+    expect(jsonOf<Diagnosis>(ran).findings.filter(({ level }) => level === 'error')).toEqual([]);
+    expect(ran.code).toBe(0);
+    await sdk.close();
+  });
+
+  it('refuses what is no address', async () => {
+    const { code, err } = await run(['doctor', 'ftp://agent.example']);
+    expect([code, err]).toEqual([2, expect.stringContaining('http')]);
+  });
+});

@@ -1,0 +1,253 @@
+import { mkdirSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createCommandAgent } from '#agents';
+import type { JsonObject, TaskId } from '#protocol';
+import { claude } from '../../src/agents/coding/claude.ts';
+import { codexExec } from '../../src/agents/coding/codex-exec.ts';
+import { copilot } from '../../src/agents/coding/copilot.ts';
+import { cursor } from '../../src/agents/coding/cursor.ts';
+import { gemini } from '../../src/agents/coding/gemini.ts';
+import { opencode } from '../../src/agents/coding/opencode.ts';
+import { vibe } from '../../src/agents/coding/vibe.ts';
+import { readLine } from '../../src/agents/command/ndjson.ts';
+import { suiteNeeding } from '../support/needs.ts';
+import { scratchFolder } from '../support/scratch.ts';
+import { statusText, talkTo } from '../support/talk.ts';
+import { startChild } from './parley.ts';
+import { times } from './size.ts';
+
+const folder = realpathSync(scratchFolder());
+const isLinux = process.platform === 'linux';
+const MIB = 2 ** 20;
+
+function commandLines(): readonly { readonly pid: number; readonly line: string; readonly stat: string }[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => {
+      try {
+        const line = readFileSync(`/proc/${name}/cmdline`, 'latin1').replaceAll('\0', ' ').trim();
+        return [{ pid: Number(name), line, stat: readFileSync(`/proc/${name}/stat`, 'latin1') }];
+      } catch {
+        return [];
+      }
+    });
+}
+
+/** Processes whose command line is this. */
+const running = (line: string): number => commandLines().filter((each) => each.line === line).length;
+
+async function eventually(isSo: () => boolean, withinMs = 10_000): Promise<void> {
+  const began = performance.now();
+  while (!isSo()) {
+    if (performance.now() - began > withinMs) throw new Error(`not so within ${withinMs} ms`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+const agentOf = (script: string, more = {}) =>
+  createCommandAgent(
+    { argv: ['sh', '-c', script] },
+    { cwd: folder, state: join(folder, 'state'), sandbox: 'plain', concurrency: 100, ...more },
+  );
+
+describe('C1: a program that hangs', () => {
+  it('is ended after its time of silence, though it does not listen, and the task says why', async () => {
+    const talk = await talkTo(agentOf('trap "" TERM; echo up; sleep 4731 & wait', { defaults: { idleMs: 500 } }));
+    const began = performance.now();
+    const task = await talk.task('go');
+    await talk.stop();
+    expect(statusText(task)).toBe('The agent was silent for 500 ms.');
+    expect(performance.now() - began).toBeLessThan(8000);
+    await eventually(() => running('sleep 4731') === 0);
+  });
+});
+
+suiteNeeding('Linux', isLinux, 'C2, C3: programs that start others', () => {
+  const runs = times(10, 1000);
+  const script = 'trap "" TERM; (setsid sh -c "trap \\"\\" TERM; sleep 4741" > /dev/null 2>&1 &); sleep 4742 & echo up; wait';
+
+  it(`${runs} of them are cancelled, and nothing is left of any, no zombie either`, { timeout: 1_800_000 }, async () => {
+    let slowest = 0;
+    const places = 5;
+    // Each in a folder of its own, or they would wait for each other.
+    const talks = await Promise.all(
+      Array.from({ length: places }, (_, at) =>
+        talkTo(createCommandAgent({ argv: ['sh', '-c', script] }, { cwd: folder, state: join(folder, `c2-${at}`), sandbox: 'plain' })),
+      ),
+    );
+    for (let done = 0; done < runs; done += places) {
+      await Promise.all(
+        talks.map(async (talk) => {
+          const { task } = await talk.begin('go');
+          const id = task?.id as TaskId;
+          await new Promise((resolve) => setTimeout(resolve, 150));
+          const began = performance.now();
+          expect((await talk.cancel(id)).status.state).toBe('TASK_STATE_CANCELED');
+          slowest = Math.max(slowest, performance.now() - began);
+        }),
+      );
+      await eventually(() => running('sleep 4741') + running('sleep 4742') === 0, 15_000);
+    }
+    await Promise.all(talks.map((talk) => talk.stop()));
+    process.stdout.write(`C2: ${runs} cancels, answered within ${slowest.toFixed(0)} ms, 0 processes left\n`);
+    await eventually(() => !commandLines().some(({ stat }) => stat.includes(` Z ${process.pid} `)), 1000);
+  });
+});
+
+suiteNeeding('root and setpriv', isLinux && process.getuid?.() === 0, 'C4: a fork bomb', () => {
+  it('is held by its limit of processes, and others are served meanwhile', async () => {
+    const bomb = 'i=0; while [ $i -lt 300 ]; do sleep 4751 & i=$((i+1)); done; echo "forked $(jobs | wc -l)"; wait';
+    const argv = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', 'sh', '-c', bomb];
+    const limits = { processesMax: 60 };
+    const talk = await talkTo(
+      createCommandAgent({ argv }, { cwd: '/', state: join(folder, 'c4'), sandbox: 'limits', limits, defaults: { idleMs: 1500 } }),
+    );
+    const bombed = talk.task('go');
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    const [alive, began] = [running('sleep 4751'), performance.now()];
+    const other = await talkTo(agentOf('cat'));
+    await other.task('still here?');
+    const tookMs = performance.now() - began;
+    await bombed;
+    await talk.stop();
+    await other.stop();
+    expect(alive).toBeLessThanOrEqual(60);
+    expect(tookMs).toBeLessThan(2000);
+    await eventually(() => running('sleep 4751') === 0);
+  });
+});
+
+describe('C5, C6: output without end', () => {
+  const bytes = times(256, 10_240) * MIB;
+
+  it(`${bytes / MIB} MiB of it take less than 64 MiB, and what is beyond the quota is counted`, { timeout: 600_000 }, async () => {
+    const child = startChild('runner', [folder, 'drain', 'text', 'sh', '-c', `yes | head -c ${bytes}`], ['env', 'QUOTA=1048576']);
+    await child.ended;
+    const grew = Number(
+      child
+        .lines()
+        .find((line) => line.startsWith('grew '))
+        ?.slice(5),
+    );
+    process.stdout.write(`C5: ${bytes / MIB} MiB of output, ${grew} MiB of memory\n`);
+    expect(child.lines()).toContain('TASK_STATE_COMPLETED');
+    expect(child.lines().join('\n')).toContain(`"charactersLeftOut":${bytes - MIB}`);
+    expect(grew).toBeLessThan(64);
+  });
+
+  it('a reader that is busy makes the program wait', async () => {
+    const talk = await talkTo(
+      createCommandAgent(
+        { argv: ['sh', '-c', 'read x; echo "Go on? [y/N]"; exec yes'], approvePattern: /\[y\/N\]/ },
+        { cwd: folder, state: join(folder, 'c5b'), sandbox: 'plain' },
+      ),
+    );
+    const waiting = await talk.task('go');
+    expect(waiting.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
+    const before = process.memoryUsage().rss;
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    expect(process.memoryUsage().rss - before).toBeLessThan(64 * MIB);
+    await talk.cancel(waiting.id);
+    await talk.stop();
+  });
+
+  it('a line without end is left out, with a word on it, and what follows is read', { timeout: 300_000 }, async () => {
+    const line = times(64, 600) * MIB;
+    const script = `printf '{"text":"before"}\\n'; head -c ${line} /dev/zero | tr '\\0' x; printf '\\n{"text":"after"}\\n'`;
+    const child = startChild('runner', [folder, 'drain', 'ndjson', 'sh', '-c', script]);
+    await child.ended;
+    const said = child.lines().join('\n');
+    expect(said).toContain(`A line of ${line} bytes was too long`);
+    expect(said).toContain('"summary":"beforeafter"');
+    // The longest line that is kept has 8 MiB, and its bytes are there more than once for a moment.
+    expect(Number(/grew (\d+)/.exec(said)?.[1])).toBeLessThan(128);
+  });
+});
+
+describe('C8: lines that are not what they should be', () => {
+  const readers = [claude, codexExec, copilot, cursor, gemini, opencode, vibe];
+  const TYPES = [
+    'system',
+    'assistant',
+    'user',
+    'result',
+    'stream_event',
+    'control_request',
+    'item.completed',
+    'message',
+    'tool_use',
+    'tool_result',
+    'error',
+    'init',
+    'tool_call',
+    'text',
+    'done',
+  ];
+  const line = fc.record(
+    {
+      type: fc.constantFrom(...TYPES),
+      role: fc.constantFrom('assistant', 'tool'),
+      message: fc.jsonValue(),
+      item: fc.jsonValue(),
+      part: fc.jsonValue(),
+      data: fc.jsonValue(),
+      event: fc.jsonValue(),
+      request: fc.jsonValue(),
+      tool_call: fc.jsonValue(),
+      content: fc.jsonValue(),
+      stats: fc.jsonValue(),
+    },
+    { requiredKeys: [] },
+  );
+
+  it('are never more than events that mean nothing', () => {
+    fc.assert(
+      fc.property(fc.array(line, { maxLength: 8 }), (lines) => {
+        for (const { reader } of readers) {
+          const read = reader({ job: undefined as never, send: () => undefined });
+          for (const each of lines) for (const event of read(each as unknown as JsonObject)) expect(typeof event.kind).toBe('string');
+        }
+        for (const each of lines) readLine(JSON.stringify(each), undefined);
+      }),
+      { numRuns: times(300, 10_000) },
+    );
+  });
+
+  it('the first result wins', async () => {
+    const ends = ['{"type":"result","result":"one"}', '{"type":"error","message":"late"}', '{"type":"result","result":"two"}'];
+    const talk = await talkTo(agentOf(`printf '%s\\n' '${ends.join("' '")}'`));
+    const task = await talk.task('go');
+    await talk.stop();
+    expect(task.status.state).toBe('TASK_STATE_COMPLETED');
+    expect(JSON.stringify(task.artifacts)).toContain('"summary":"one"');
+  });
+});
+
+suiteNeeding('Linux', isLinux, 'C11, E3: the server dies', () => {
+  const kills = times(3, 100);
+
+  it(`${kills} times, and its programs do not outlive the next start`, { timeout: 1_200_000 }, async () => {
+    for (let kill = 0; kill < kills; kill += 1) {
+      const state = join(folder, 'c11');
+      mkdirSync(state, { recursive: true });
+      const server = startChild('runner', [
+        state,
+        'run',
+        'text',
+        'sh',
+        '-c',
+        '(setsid sleep 4761 > /dev/null 2>&1 &); sleep 4762 & echo up; wait',
+      ]);
+      // At any moment: also between the start of the program and its record.
+      await Promise.race([server.said('up'), new Promise((resolve) => setTimeout(resolve, kill % 2 === 0 ? 60_000 : 600 + 20 * kill))]);
+      server.process.kill('SIGKILL');
+      await server.ended;
+      const next = startChild('runner', [state, 'reap', 'text', 'true']);
+      await next.said('reaped');
+      await next.ended;
+      expect(running('sleep 4761') + running('sleep 4762')).toBe(0);
+    }
+  });
+});

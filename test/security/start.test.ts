@@ -1,0 +1,192 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { BIN, parley } from '../cli/run.ts';
+import { parleyServe } from '../support/parley.ts';
+import { scratchFolder } from '../support/scratch.ts';
+import { eventually, raw, sendBody } from '../support/server.ts';
+
+const folder = scratchFolder();
+const AGENTS = fileURLToPath(new URL('../../src/agents/index.ts', import.meta.url));
+let count = 0;
+const fresh = (): string => {
+  count += 1;
+  const path = join(folder, String(count));
+  mkdirSync(path);
+  return path;
+};
+const commander = join(folder, 'commander.ts');
+writeFileSync(
+  commander,
+  `import { defineAgent } from ${JSON.stringify(AGENTS)};
+export default { ...defineAgent({ name: 'commander', description: 'runs what it is told', run: () => 'done' }), runsCommands: true };
+`,
+);
+const statusOf = async (url: string, key?: string, path = '/tasks'): Promise<number> =>
+  (await fetch(`${url}${path}`, { headers: key === undefined ? {} : { Authorization: `Bearer ${key}` } })).status;
+const sendAs = (url: string, key: string): Promise<Response> =>
+  fetch(`${url}/message:send`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${key}` },
+    body: JSON.stringify(sendBody('ls')),
+  });
+
+describe('an agent that runs commands', () => {
+  it('has a token from its first start on, shown once and then only in its file', async () => {
+    const own = fresh();
+    const args = [commander, '--memory', '--auth-folder', own];
+    const shown = spawnSync('timeout', ['--preserve-status', '-s', 'INT', '3', process.execPath, BIN, 'serve', ...args, '--port', '0'], {
+      encoding: 'utf8',
+    });
+    expect([shown.status, shown.stderr]).toEqual([0, '']);
+    const token = readFileSync(join(own, 'token'), 'utf8').trim();
+    expect(token).toMatch(/^parley_token_[\w-]{43}$/);
+    expect(statSync(join(own, 'token')).mode & 0o777).toBe(0o600);
+    expect(shown.stdout).toContain(`It is shown only now:\n  ${token}\n`);
+    const again = await parleyServe({ args });
+    expect(JSON.parse(again.lines()[0] ?? '')).toMatchObject({ event: 'ready', auth: true, tokenFile: join(own, 'token') });
+    expect([await statusOf(again.url), await statusOf(again.url, token)]).toEqual([401, 200]);
+    expect((await sendAs(again.url, token)).status).toBe(200);
+    await again.stop();
+    expect([again.lines().join(''), again.errors()].some((text) => text.includes(token))).toBe(false);
+  });
+
+  it('is closed to keys that were not given its scope', async () => {
+    const own = fresh();
+    const make = (name: string, ...more: readonly string[]): string =>
+      (JSON.parse(parley(['keys', 'create', name, '--auth-folder', own, '--json', ...more]).out) as { key: string }).key;
+    const [ann, bob] = [make('ann'), make('bob', '--scope', 'tasks:*,executor:commander')];
+    const server = await parleyServe({ args: [commander, '--memory', '--auth-folder', own] });
+    expect([(await sendAs(server.url, ann)).status, (await sendAs(server.url, bob)).status]).toEqual([403, 200]);
+    await server.stop();
+  });
+
+  it('can’t be had open, but on a socket', async () => {
+    const own = fresh();
+    const refused = parley(['serve', commander, '--no-auth', '--port', '0', '--auth-folder', own]);
+    expect([refused.code, refused.err]).toEqual([2, expect.stringContaining('type: --socket ./parley.sock --no-auth')]);
+    const socket = join(own, 's');
+    const server = await parleyServe({ args: [commander, '--no-auth', '--memory', '--socket', socket] });
+    expect([server.url, statSync(socket).mode & 0o777]).toEqual([`unix:${socket}`, 0o600]);
+    server.process.kill('SIGKILL');
+    await server.ended;
+    const second = await parleyServe({ args: [commander, '--no-auth', '--memory', '--socket', socket] });
+    expect(await second.stop()).toBe(0);
+    expect(existsSync(socket)).toBe(false);
+  });
+
+  it('does not start with a token that others can read', () => {
+    const own = fresh();
+    writeFileSync(join(own, 'token'), 'x'.repeat(40));
+    chmodSync(join(own, 'token'), 0o644);
+    const { code, err } = parley(['serve', commander, '--memory', '--port', '0', '--auth-folder', own]);
+    expect([code, err]).toEqual([2, expect.stringContaining(`type: chmod 600 ${join(own, 'token')}`)]);
+  });
+});
+
+describe('a node that others can reach', () => {
+  it('says exactly what it needs', () => {
+    const own = fresh();
+    const run = (...more: readonly string[]): string => {
+      const { code, err } = parley(['serve', 'echo', '--memory', '--port', '0', '--host', '0.0.0.0', '--auth-folder', own, ...more]);
+      expect(code).toBe(2);
+      return err.trim();
+    };
+    expect(run()).toBe(
+      'parley: 0.0.0.0 can be reached by others, who need a way to show who they are: parley keys create NAME (or --jwt-issuer and --jwt-audience, or --tls-ca); and TLS: --tls-cert FILE --tls-key FILE (or --insecure-behind-proxy, if a proxy in front of it speaks TLS)',
+    );
+    expect(run('--insecure-behind-proxy')).not.toContain('TLS');
+    parley(['keys', 'create', 'ann', '--auth-folder', own]);
+    expect(run()).toMatch(/who need TLS/);
+  });
+
+  it('serves behind a proxy under the proxy’s name, and is never open', async () => {
+    const own = fresh();
+    const { key } = JSON.parse(parley(['keys', 'create', 'ann', '--auth-folder', own, '--json']).out) as { key: string };
+    const args = [
+      'echo',
+      '--memory',
+      '--host',
+      '0.0.0.0',
+      '--insecure-behind-proxy',
+      '--url',
+      'https://agents.example.org',
+      '--auth-folder',
+      own,
+    ];
+    const server = await parleyServe({ args });
+    const ask = async (host: string, ...headers: readonly string[]): Promise<number> =>
+      (
+        await raw(
+          server.port,
+          `GET /tasks HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n${headers.map((line) => `${line}\r\n`).join('')}\r\n`,
+        )
+      ).status;
+    const bearer = `Authorization: Bearer ${key}`;
+    expect([await ask('agents.example.org'), await ask('agents.example.org', bearer), await ask('evil.example', bearer)]).toEqual([
+      401, 200, 403,
+    ]);
+    expect(await ask('agents.example.org', bearer, 'Origin: https://agents.example.org')).toBe(200);
+    expect(await ask('agents.example.org', bearer, 'Origin: http://agents.example.org')).toBe(200);
+    expect(await ask('agents.example.org', bearer, 'Origin: https://evil.example')).toBe(403);
+    await server.stop();
+  });
+});
+
+describe('parley keys', () => {
+  it('makes, lists and revokes; nodes that run see it', async () => {
+    const own = fresh();
+    const server = await parleyServe({ args: ['echo', '--require-auth', '--data', join(own, 'data'), '--auth-folder', own] });
+    const made = parley(['keys', 'create', 'ci', '--scope', 'tasks:read', '--tenant', 'acme', '--expires-in', '30', '--auth-folder', own]);
+    const [, id, key = ''] = /^Key (\w{8}) for ci: tasks:read\. It is shown only now:\n\n {2}(\S+)\n/.exec(made.out) ?? [];
+    const file = readFileSync(join(own, 'api-keys.json'), 'utf8');
+    expect([file.includes(key), statSync(join(own, 'api-keys.json')).mode & 0o777]).toEqual([false, 0o600]);
+    await eventually(async () => (await statusOf(server.url, key)) === 200);
+    expect(parley(['keys', 'list', '--auth-folder', own]).out).toMatch(new RegExp(`^${id} {2}active {3}ci of acme`));
+    expect(parley(['keys', 'revoke', id ?? '', '--auth-folder', own]).out).toBe(`Key ${id} for ci is revoked.\n`);
+    await eventually(async () => (await statusOf(server.url, key)) === 401);
+    expect((JSON.parse(parley(['keys', 'list', '--json', '--auth-folder', own]).out) as object[])[0]).toMatchObject({
+      id,
+      revokedAt: expect.any(String),
+    });
+    await server.stop();
+    const audit = parley(['audit', 'tail', '--data', join(own, 'data')]).out;
+    expect(audit).toMatch(/keys\.create \w{8} \(key:ci\)[\s\S]*keys\.revoke \w{8} \(key:ci\)[\s\S]*denied .*is revoked/);
+    expect(parley(['audit', 'verify', '--data', join(own, 'data')]).code).toBe(0);
+  });
+
+  it('takes in a token that callers have already', async () => {
+    const own = fresh();
+    const token = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4';
+    expect(parley(['keys', 'create', 'old', '--stdin', '--auth-folder', own], `${token}\n`).out).toMatch(/^Key \w{8} for old: .*\.\n$/);
+    const again = parley(['keys', 'create', 'old', '--stdin', '--auth-folder', own], `${token}\n`);
+    expect([again.code, again.err]).toEqual([1, expect.stringContaining('is a key already')]);
+    const server = await parleyServe({ args: ['echo', '--require-auth', '--memory', '--auth-folder', own] });
+    expect(await statusOf(server.url, token)).toBe(200);
+    await server.stop();
+  });
+
+  it('says what is wrong', () => {
+    const own = fresh();
+    const wrong: readonly (readonly [readonly string[], RegExp, number])[] = [
+      [[], /what is to be done with keys\?/, 2],
+      [['make'], /keys can’t be make/, 2],
+      [['create'], /a name is missing/, 2],
+      [['create', 'a b'], /"a b" is no name for a key/, 1],
+      [['create', 'a', 'b'], /one name is enough/, 2],
+      [['create', 'a', '--scope', 'tasks read'], /"tasks read" is no scope/, 1],
+      [['create', 'a', '--expires-in', 'soon'], /must be a number of days/, 2],
+      [['create', 'a', '--stdin'], /at least 32 characters/, 1],
+      [['revoke', 'nothing'], /there is no key nothing/, 1],
+      [['list', '--nope'], /try: parley help keys/, 2],
+    ];
+    for (const [args, words, code] of wrong) {
+      const run = parley(['keys', ...args, '--auth-folder', own], 'short');
+      expect(run.err).toMatch(words);
+      expect([args, run.code, run.out]).toEqual([args, code, '']);
+    }
+    expect(existsSync(join(own, 'api-keys.json'))).toBe(false);
+  });
+});
