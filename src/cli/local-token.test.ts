@@ -47,7 +47,7 @@ describe('a port of loopback', () => {
   });
 });
 
-describe('the token of this machine', () => {
+describe('S9: the token of this machine', () => {
   const auth = localAuth('secret');
   const shown = { headers: { Authorization: 'Bearer secret' } };
   const asking: AgentCard = {
