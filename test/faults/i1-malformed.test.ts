@@ -20,7 +20,7 @@ import { times } from './size.ts';
 const REQUESTS = times(5000, 100_000);
 const AT_ONCE = 16;
 const HANGS_MS = 15_000;
-/** From source; it stays below 400 from the 50,000th on. */
+/** From source. It grows until the 50,000th and levels off at about 400 then. */
 const RSS_MIB_MAX = 512;
 const TOKEN = 'the-token-of-a-node-that-is-mistreated';
 const data = scratchFolder();
