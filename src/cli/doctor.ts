@@ -8,6 +8,7 @@ import { exitFor } from './doctor/finding.ts';
 import { helpFor } from './flags/help.ts';
 import { argumentsOf, parse, switchOf, textOf } from './flags/parse.ts';
 import type { CommandSpec } from './flags/spec.ts';
+import { localToken } from './local-token.ts';
 import { plain } from './print/plain.ts';
 import { printError, wantsJson } from './print/report.ts';
 import type { Run } from './talk/connect.ts';
@@ -50,7 +51,13 @@ async function run(args: readonly string[]): Promise<number> {
     const fetch = await wire(asked);
     const signal = new AbortController().signal;
     const timeoutMs = asked.settings.durationMs('timeout') ?? STEP_MS;
-    for await (const finding of examine(url, { fetch, signal, timeoutMs, credentials: credentialsOf(asked), say: textOf(parsed, 'say') })) {
+    for await (const finding of examine(url, {
+      fetch,
+      signal,
+      timeoutMs,
+      credentials: credentialsOf(asked, url),
+      say: textOf(parsed, 'say'),
+    })) {
       findings.push(finding);
       if (!json) process.stdout.write(asked.secrets.mask(textFor(finding)));
     }
@@ -72,9 +79,9 @@ async function wire(asked: Run): Promise<Fetch> {
   return parameterFetch(bare, { params });
 }
 
-function credentialsOf({ settings }: Run): Credentials {
+function credentialsOf({ settings }: Run, url: string): Credentials {
   return {
-    bearer: settings.text('bearer'),
+    bearer: settings.text('bearer') ?? localToken(url),
     apiKey: settings.text('api-key'),
     basic: settings.text('basic'),
     mtls: settings.text('cert') !== undefined,
