@@ -1,8 +1,20 @@
 import { authFolder, readToken } from '../server/adapters/node-secrets.ts';
+import { runningNodes } from '../server/adapters/node-served.ts';
 
-/** The token of this machine, for nodes on loopback alone: nobody else is to see it. Undefined: none was made yet. */
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
+
+/**
+ * The token of this machine, for its user's own nodes on loopback alone: whatever else listens on a port of this machine may be
+ * anybody's, and is not to see it. Undefined: there is no such node, or none has needed a token yet.
+ */
 export function localToken(url: string, env: Readonly<Record<string, string | undefined>> = process.env): string | undefined {
-  const { hostname } = new URL(url);
-  if (!/^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(hostname)) return undefined;
-  return readToken(authFolder(env['PARLEY_AUTH_FOLDER'] || undefined, { env }));
+  const at = URL.parse(/^https?:\/\//.test(url) ? url : `http://${url}`);
+  if (at === null || !LOOPBACK.test(at.hostname)) return undefined;
+  const folder = authFolder(env['PARLEY_AUTH_FOLDER'] || undefined, { env });
+  const isOurs = runningNodes(folder).some((node) => portOf(new URL(node.url)) === portOf(at));
+  return isOurs ? readToken(folder) : undefined;
+}
+
+function portOf({ port, protocol }: URL): string {
+  return port === '' ? (protocol === 'https:' ? '443' : '80') : port;
 }

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Command, Entry } from './command.ts';
 import { CliError } from './command.ts';
 import { hoist } from './flags/hoist.ts';
+import { isSameWord } from './flags/own.ts';
 import { printError, wantsJson } from './print/report.ts';
 
 const COMMANDS: readonly Entry[] = [
@@ -113,8 +114,8 @@ async function main(given: readonly string[]): Promise<number> {
   if (entry === undefined) {
     const known = COMMANDS.map((candidate) => candidate.name);
     throw new CliError(`there is no command ${asked}`, {
-      meant: { word: asked, known },
-      hint: `commands: ${known.join(', ')}; try: parley help`,
+      meant: { word: asked, known: [...known, 'help', 'version'] },
+      hint: 'try: parley help',
       exit: 2,
     });
   }
@@ -134,7 +135,7 @@ function wantsHelp(rest: readonly string[]): boolean {
 /** As far as the words lead: `task push-config create`. */
 function nested(command: Command, words: readonly string[]): Command {
   const [first, ...rest] = words.filter((word) => !word.startsWith('-'));
-  const found = command.below?.find((candidate) => candidate.name === first);
+  const found = command.below?.find((candidate) => isSameWord(first, candidate.name));
   return found === undefined ? command : nested(found, rest);
 }
 

@@ -7,6 +7,8 @@ import type { AgentTarget } from '#tools';
 import { reachAgent } from '#tools';
 import { joseVerifier } from '../../protocol/adapters/jose.ts';
 import { CliError } from '../command.ts';
+import { localToken } from '../local-token.ts';
+import { addressOf, isAddress } from '../wire/address.ts';
 
 /** What a command says of agents elsewhere, for all that it names. */
 export interface ReachFlags {
@@ -27,18 +29,19 @@ export interface Reached {
 /** An address, or a name from `a2a.remoteAgents`, with what the configuration has for it. */
 export function targetOf(given: string, settings: Pick<Settings, 'remoteAgents'>, flags: ReachFlags = {}): AgentTarget {
   const known = settings.remoteAgents[given];
-  if (known === undefined && !/^https?:\/\//.test(given)) {
+  if (known === undefined && !isAddress(given)) {
     const names = Object.keys(settings.remoteAgents);
     throw new CliError(`${given} is no address, and no agent of that name is configured`, {
-      hint: `give an address as https://agent.example${names.length === 0 ? '' : `, or one of ${names.join(', ')}`}`,
+      hint: `give an address as https://agent.example or localhost:41242${names.length === 0 ? '' : `, or one of ${names.join(', ')}`}`,
       exit: 2,
     });
   }
   const { tokenEnv } = flags;
-  const token = known?.authToken;
+  const url = known === undefined ? addressOf(given) : (known.agentCardUrl ?? known.endpoint);
+  const token = known?.authToken ?? localToken(url);
   const auth = tokenEnv === undefined ? (token === undefined ? undefined : { token }) : { tokenEnv };
   return {
-    url: known === undefined ? given : (known.agentCardUrl ?? known.endpoint),
+    url,
     ...(known === undefined ? {} : { name: given }),
     headers: Object.fromEntries((flags.headers ?? []).map(headerIn)),
     ...(auth === undefined ? {} : { auth }),
