@@ -19,6 +19,12 @@ describe('the token of this machine', () => {
       expect(localToken(url, env), url).toBe('t'.repeat(40));
   });
 
+  it('goes to no port for a node on a socket', () => {
+    const { folder, env } = withToken();
+    noteNode(folder, { url: 'unix:/run/parley.sock', agents: ['demo'] });
+    expect(localToken('http://localhost', env)).toBeUndefined();
+  });
+
   it('goes to nobody else: not to another port, not to another machine', () => {
     const { folder, env } = withToken();
     noteNode(folder, { url: 'http://127.0.0.1:41242', agents: ['demo'] });

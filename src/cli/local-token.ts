@@ -11,7 +11,7 @@ export function localToken(url: string, env: Readonly<Record<string, string | un
   const at = URL.parse(/^https?:\/\//.test(url) ? url : `http://${url}`);
   if (at === null || !LOOPBACK.test(at.hostname)) return undefined;
   const folder = authFolder(env['PARLEY_AUTH_FOLDER'] || undefined, { env });
-  const isOurs = runningNodes(folder).some((node) => portOf(new URL(node.url)) === portOf(at));
+  const isOurs = runningNodes(folder).some(({ url: own }) => /^https?:/.test(own) && portOf(new URL(own)) === portOf(at));
   return isOurs ? readToken(folder) : undefined;
 }
 

@@ -12,6 +12,11 @@ const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./serve.ts')).serveCommand,
   },
   {
+    name: 'init',
+    summary: 'Make a new agent project, with a test and a script that serves it',
+    load: async () => (await import('./init.ts')).initCommand,
+  },
+  {
     name: 'ask',
     summary: 'Ask any agent something, and see the answer come',
     load: async () => (await import('./ask.ts')).askCommand,

@@ -73,10 +73,11 @@ function socketRows(socket: string): readonly string[] {
 
 /** How this program is called from this folder: not everybody has it on the search path. */
 export function parleyWord(): string {
-  const { PATH = '', npm_command: npm } = process.env;
-  if (npm === 'exec') return 'npx parley-a2a';
   const bin = fileURLToPath(new URL('../../bin/parley', import.meta.url));
-  if (PATH.split(delimiter).some((folder) => isExecutable(join(folder, 'parley')))) return 'parley';
+  if (bin.includes('_npx')) return 'npx parley-a2a';
+  const found = (process.env['PATH'] ?? '').split(delimiter).find((folder) => isExecutable(join(folder, 'parley')));
+  // npm puts a project's own programs on the search path of its scripts; the next terminal does not have them there.
+  if (found !== undefined) return /node_modules[\\/]\.bin[\\/]?$/.test(found) ? 'npx parley' : 'parley';
   const near = relative(process.cwd(), bin);
   return near.startsWith('..') ? bin : near;
 }
