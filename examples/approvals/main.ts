@@ -11,7 +11,7 @@ const asked = client.send('notes.txt');
 const question = await asked.question();
 assert.equal(question?.text, 'Delete notes.txt?');
 assert.deepEqual(
-  question?.choices.map(({ id }) => id),
+  question?.choices.map(({ optionId }) => optionId),
   ['go', 'stop'],
 );
 assert.equal((await asked.result()).task?.status.state, 'TASK_STATE_INPUT_REQUIRED');

@@ -5,6 +5,7 @@ import { type Agent, artifact, defineAgent } from 'parley-a2a/agents';
 const sums: Agent = defineAgent({
   name: 'sums',
   description: 'Makes a list of SHA-256 checksums of the files that it is sent.',
+  inputModes: ['*/*'],
   run: (turn) => {
     const lines = turn.files.map((file) => {
       const bytes = Buffer.from(file.raw ?? '', 'base64');

@@ -1,17 +1,13 @@
 /** An agent of A2A 0.2, served by the official SDK of its day; a proxy in front of it; a client of today that needs to know nothing of it. */
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { A2AClient } from 'parley-a2a';
 import { proxyAgent } from 'parley-a2a/agents';
 import { serve } from 'parley-a2a/server/node';
-import { legacyApp } from './agent.ts';
+import { legacyAgent } from './agent.ts';
 
-const legacy = legacyApp().listen(0, '127.0.0.1');
-await once(legacy, 'listening');
-const { port } = legacy.address() as AddressInfo;
-
-const origin = await A2AClient.connect(`http://127.0.0.1:${port}`);
+const legacy = await legacyAgent();
+const origin = await A2AClient.connect(legacy.url);
+assert.ok(origin.card);
 assert.match(origin.connection.title, /0\.2/);
 const proxy = await serve(proxyAgent({ service: origin.service, card: origin.card }), { port: 0 });
 

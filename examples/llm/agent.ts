@@ -42,8 +42,9 @@ export function chatAgent({ baseUrl, model, apiKey }: Model): Agent {
 
 async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   let rest = '';
-  for await (const text of body.pipeThrough(new TextDecoderStream())) {
-    const lines = (rest + text).split(/\r?\n/);
+  const decoder = new TextDecoder();
+  for await (const bytes of body) {
+    const lines = (rest + decoder.decode(bytes, { stream: true })).split(/\r?\n/);
     rest = lines.pop() ?? '';
     yield* lines;
   }
@@ -53,4 +54,6 @@ async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string
 const { OPENAI_BASE_URL: baseUrl = 'http://127.0.0.1:11434/v1', OPENAI_MODEL: model = 'llama3.2', OPENAI_API_KEY: apiKey } = process.env;
 
 /** `parley serve examples/llm/agent.ts` takes whatever these variables name; without them, an Ollama on this machine. */
-export default chatAgent({ baseUrl, model, ...(apiKey === undefined ? {} : { apiKey }) });
+const agent: Agent = chatAgent({ baseUrl, model, ...(apiKey === undefined ? {} : { apiKey }) });
+
+export default agent;

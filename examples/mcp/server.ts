@@ -4,11 +4,9 @@ import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { z } from 'zod';
 
 serveStdio(() => {
-  const server = new McpServer({ name: 'clock', version: '1.0.0' });
-  server.registerTool(
-    'add',
-    { description: 'Adds two numbers.', inputSchema: z.object({ a: z.number(), b: z.number() }) },
-    ({ a, b }) => ({ content: [{ type: 'text', text: String(a + b) }] }),
-  );
+  const server = new McpServer({ name: 'calculator', version: '1.0.0' });
+  server.registerTool('add', { description: 'Adds two numbers.', inputSchema: z.object({ a: z.number(), b: z.number() }) }, ({ a, b }) => ({
+    content: [{ type: 'text', text: String(a + b) }],
+  }));
   return server;
 });
