@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process';
+import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,9 +8,9 @@ import { describe, expect, it } from 'vitest';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const stories = readdirSync(join(ROOT, 'examples')).filter((name) => existsSync(join(ROOT, 'examples', name, 'main.ts')));
 
-function play(program: string, more: readonly string[] = []): ReturnType<typeof spawnSync<'utf8'>> {
+function play(program: string, more: readonly string[] = []): SpawnSyncReturns<string> {
   const args = ['--conditions=our-src', ...more, program];
-  return spawnSync(process.execPath, args, { cwd: ROOT, encoding: 'utf8', timeout: 90_000 }) as never;
+  return spawnSync(process.execPath, args, { cwd: ROOT, encoding: 'utf8', timeout: 90_000 });
 }
 
 describe('the stories of examples/', () => {

@@ -16,6 +16,8 @@ export interface ReachFlags {
   readonly headers?: readonly string[];
   /** The variable that holds a bearer token. */
   readonly tokenEnv?: string;
+  /** Nobody but the user of this machine gets at what is reached: this machine's token may go to nodes of theirs. */
+  readonly forMe?: boolean;
   /** A JWKS file: only cards signed by one of these keys are taken. */
   readonly trustKeys?: string;
 }
@@ -38,7 +40,7 @@ export function targetOf(given: string, settings: Pick<Settings, 'remoteAgents'>
   }
   const { tokenEnv } = flags;
   const url = known === undefined ? addressOf(given) : (known.agentCardUrl ?? known.endpoint);
-  const token = known?.authToken ?? localToken(url);
+  const token = known?.authToken ?? (flags.forMe === true ? localToken(url) : undefined);
   const auth = tokenEnv === undefined ? (token === undefined ? undefined : { token }) : { tokenEnv };
   return {
     url,
