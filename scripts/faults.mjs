@@ -6,6 +6,6 @@ process.env['PARLEY_FAULTS'] = 'full';
 const { status } = runTool('vitest', [
   'run',
   '--no-file-parallelism',
-  ...(process.argv.length > 2 ? process.argv.slice(2) : ['test/faults']),
+  ...(process.argv.length > 2 ? process.argv.slice(2) : ['test/faults', 'test/server/config-keys.test.ts']),
 ]);
 process.exit(status ?? 1);

@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -38,7 +38,7 @@ describe('links between pages', () => {
   }
 });
 
-function check(block: Block): void {
+async function check(block: Block): Promise<void> {
   switch (block.language) {
     case 'text':
       return;
@@ -46,7 +46,7 @@ function check(block: Block): void {
       JSON.parse(block.code);
       return;
     case 'sh':
-      checkShell(block.code);
+      await checkShell(block.code);
       return;
     case 'ts':
       checkTypeScript(block);
@@ -57,7 +57,7 @@ function check(block: Block): void {
 }
 
 /** npm's own commands would run these tests inside themselves: it is enough that the scripts are there. */
-function checkShell(code: string): void {
+async function checkShell(code: string): Promise<void> {
   const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: Record<string, string> };
   const rest = code.split('\n').filter((line) => {
     const script = /^npm (?:run )?([\w:-]+)/.exec(line)?.[1];
@@ -65,14 +65,39 @@ function checkShell(code: string): void {
     expect(Object.keys(scripts), line).toContain(script);
     return false;
   });
-  if (rest.join('').trim() === '') return;
+  const script = rest.join('\n').trim();
+  if (script === '') return;
   const PATH = [join(ROOT, 'bin'), join(ROOT, 'node_modules/.bin'), process.env['PATH']].join(delimiter);
-  const run = spawnSync('bash', ['-euo', 'pipefail', '-c', rest.join('\n')], {
-    cwd: ROOT,
-    encoding: 'utf8',
-    env: { ...process.env, PATH },
-  });
+  const options = { cwd: ROOT, env: { ...process.env, PATH } };
+  if (SERVES.test(script)) {
+    await checkServer(script, options);
+    return;
+  }
+  const run = spawnSync('bash', ['-euo', 'pipefail', '-c', script], { ...options, encoding: 'utf8' });
   expect(run.status, `${run.stdout}\n${run.stderr}`).toBe(0);
+}
+
+/** One command that serves until it is stopped, perhaps with variables before it. */
+const SERVES = /^(?:\w+=\S+ )*parley serve\b[^\n|;&]*$/;
+
+/** It says where it serves, however long that takes on this machine; then it is stopped, as by Ctrl-C, and ends well. */
+async function checkServer(command: string, options: object): Promise<void> {
+  const server = spawn('bash', ['-c', `exec env ${command}`], { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+  let said = '';
+  const ended = new Promise<number | null>((resolve) => server.on('close', (code) => resolve(code)));
+  server.stderr.on('data', (text: Buffer) => {
+    said += text.toString();
+  });
+  server.stdout.on('data', (text: Buffer) => {
+    said += text.toString();
+    if (said.includes('http://')) server.kill('SIGINT');
+  });
+  try {
+    expect(await ended, said).toBe(0);
+    expect(said).toContain('http://');
+  } finally {
+    server.kill('SIGKILL');
+  }
 }
 
 function checkTypeScript(block: Block): void {

@@ -220,6 +220,11 @@ describe('the definition', () => {
     expect(defineAgent({ ...NAMED, recovery: 'resume', run: () => '' }).recovery).toBe('resume');
   });
 
+  it('takes a repeated message id for a repeat, unless it says otherwise', () => {
+    expect(defineAgent({ ...NAMED, run: () => '' }).repeats).toBeUndefined();
+    expect(defineAgent({ ...NAMED, repeats: 'anew', run: () => '' }).repeats).toBe('anew');
+  });
+
   it('has an extended card only if it makes one', async () => {
     const agent = defineAgent({
       ...NAMED,

@@ -13,6 +13,8 @@ export interface AgentDefinition<Skills extends readonly SkillDefinition[], Conv
   readonly skills?: Skills;
   /** What happens to a run that a crash cut off. `fail`, unless the agent says that repeating it does no harm. */
   readonly recovery?: Agent['recovery'];
+  /** What a message id that comes again means: see `Agent`. Default `attach`. */
+  readonly repeats?: NonNullable<Agent['repeats']>;
   /** Makes the state of a conversation, once for each context: `turn.conversation`. It is made anew after a restart. */
   readonly open?: (contextId: ContextId) => Conversation | Promise<Conversation>;
   /** The card for callers who have shown who they are; the agent then says that it has one. */
@@ -46,13 +48,14 @@ export function defineAgent<const Skills extends readonly SkillDefinition[] = re
   definition: AgentDefinition<Skills, Conversation>,
 ): Agent {
   checkNames(definition);
-  const { open, extendedCard } = definition;
+  const { open, extendedCard, repeats } = definition;
   const capabilities = { ...(extendedCard === undefined ? {} : { extendedAgentCard: true }), ...definition.capabilities };
   const card = createCard({ ...definition, capabilities });
   return {
     card,
     recovery: definition.recovery ?? 'fail',
     run: (turn) => runTurn(definition, turn),
+    ...(repeats === undefined ? {} : { repeats }),
     ...(open === undefined ? {} : { open: async (contextId) => open(contextId) }),
     ...(extendedCard === undefined ? {} : { extendedCard: async (principal) => extendedCard(card, principal) }),
   };

@@ -1,6 +1,6 @@
 /**
  * The agents room: what runs. `defineAgent` makes an agent from a function; the built-in ones need nothing but a name; an executor
- * written for the official SDK runs as it is. It imports the protocol room and is driven by the engine.
+ * written for the official SDK runs as it is; a coding CLI, or any program, runs confined and asks before it acts. It imports the protocol room and is driven by the engine.
  *
  * ```ts
  * export default defineAgent({ name: 'shout', description: 'Says it louder.', run: (turn) => turn.text.toUpperCase() });
@@ -10,11 +10,28 @@ export type { Agent } from '#protocol';
 export { type BuiltInAgent, builtInAgents } from './built-in/built-in.ts';
 export { CONFORMANCE_PROFILES, type ConformanceOptions, type ConformanceProfile } from './built-in/conformance.ts';
 export { type CardDefinition, createCard } from './card.ts';
+export { createCodingAgent } from './coding/agent.ts';
+export {
+  type Chosen,
+  CODING_AGENTS,
+  type CodingAgent,
+  type CodingLaunch,
+  type Configured as ConfiguredAgents,
+  type ConfiguredLaunch,
+  chooseLaunch,
+  knownAgents,
+} from './coding/registry.ts';
+export { createCommandAgent } from './command/agent.ts';
+export type { CommandOptions } from './command/options.ts';
 export { type AgentDefinition, defineAgent } from './define.ts';
 export { type ExecutorOptions, fromExecutor } from './executor/from-executor.ts';
 export type { SdkCard, SdkEvent, SdkEventBus, SdkExecutor, SdkRequestContext } from './executor/sdk.ts';
 export type { AskOptions, Content, LastWord, Output } from './outputs.ts';
 export { artifact, ask, auth, complete, data, fail, message, reject, status, text } from './outputs.ts';
+export { RUNTIME_EXTENSION, type RunOptions } from './run/agent.ts';
+export type { ApprovalPolicy, ApprovalRule, Decision } from './run/policy.ts';
+export type { RequestSettings } from './run/request.ts';
+export { readRule } from './run/rules.ts';
 export type { SchemaIssue, SchemaResult, StandardSchema } from './schema.ts';
 export { SKILL_SCHEMAS, type SkillDefinition } from './skills.ts';
 export type { AgentTurn, Answer, Said } from './turn.ts';

@@ -1,4 +1,4 @@
-import type { ContextId, DataPart, FilePart, Json, Message, Part, Principal, Task, Turn } from '#protocol';
+import type { ContextId, DataPart, FilePart, Json, Message, Part, Principal, Task, TraceContext, Turn } from '#protocol';
 import { choiceIn, getChoicesFromMessage, getFilePartsFromMessage, getTextFromMessage, isDataPart } from '#protocol';
 import type { AskOptions, Content } from './outputs.ts';
 import { questionMessage } from './outputs.ts';
@@ -33,6 +33,8 @@ export interface BaseTurn<Conversation> extends Answer {
   readonly acceptedOutputModes: readonly string[];
   /** Counts from 1; more than 1 only after a crash, under recovery `retry` or `resume`. */
   readonly attempt: number;
+  /** The caller's trace, for whatever the agent calls in turn. */
+  readonly trace: TraceContext | undefined;
   /** Fires on cancel, on a timeout and on shutdown. Hand it to whatever takes long. */
   readonly signal: AbortSignal;
   /** Waits within the run for the caller's answer, while the task is input-required. */
@@ -80,6 +82,7 @@ export function baseTurn(turn: Turn): BaseTurn<unknown> {
   return {
     ...answerTo(asked, turn.message),
     ...{ task, contextId, history, principal, conversation, acceptedOutputModes, attempt, signal, durable },
+    trace: turn.trace,
     ask: async (content, options = {}) => {
       const question = questionMessage(content, options);
       return answerTo(question, await turn.ask(question));

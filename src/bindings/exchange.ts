@@ -41,6 +41,19 @@ export interface Outflow {
   readonly isWhole: boolean;
 }
 
+/** Answers a `Request` by whatever answers an `Asked`. */
+export async function respondTo(request: Request, answer: (asked: Asked) => Promise<Answer>): Promise<Response> {
+  const marks: (() => void)[] = [];
+  const { status, headers, body } = await answer({ ...askedOf(request), onDelivered: (mark) => void marks.push(mark) });
+  const [delivered] = marks;
+  if (body !== null && typeof body !== 'string') return new Response(streamOf(body, delivered), { status, headers });
+  if (body === null || delivered === undefined) return new Response(body, { status, headers });
+  return new Response(streamOf(once(body), delivered), {
+    status,
+    headers: { ...headers, 'Content-Length': String(utf8.encode(body).length) },
+  });
+}
+
 export function askedOf(request: Request): Asked {
   const { headers } = request;
   const from = request.url.indexOf('/', request.url.indexOf('://') + 3);
@@ -57,22 +70,38 @@ export function askedOf(request: Request): Asked {
   };
 }
 
-export function responseOf({ status, headers, body }: Answer): Response {
-  return new Response(body === null || typeof body === 'string' ? body : streamOf(body), { status, headers });
-}
-
 const utf8 = new TextEncoder();
 
-function streamOf(flow: Outflow): ReadableStream<Uint8Array> {
+/** Who comes for more has passed on what it got; who is told that nobody reads any more cancels instead. */
+function streamOf(flow: Outflow, delivered?: () => void): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>(
     {
       pull: async (controller) => {
         const text = await flow.next();
-        if (text === undefined) controller.close();
-        else controller.enqueue(utf8.encode(text));
+        if (text !== undefined) {
+          controller.enqueue(utf8.encode(text));
+          return;
+        }
+        controller.close();
+        if (flow.isWhole) delivered?.();
       },
       cancel: () => flow.cancel(),
     },
     { highWaterMark: 0 },
   );
+}
+
+/** All of it at once. */
+function once(text: string): Outflow {
+  let rest: string | undefined = text;
+  return {
+    next: async () => {
+      const taken = rest;
+      rest = undefined;
+      return taken;
+    },
+    cancel: () => {},
+    finish: () => {},
+    isWhole: true,
+  };
 }

@@ -9,7 +9,7 @@
  * ```
  */
 export * from './body.ts';
-export { type Answer, type Asked, askedOf, type Outflow, responseOf } from './exchange.ts';
+export { type Answer, type Asked, askedOf, type Outflow, respondTo } from './exchange.ts';
 export { jsonRpcLink } from './jsonrpc/link.ts';
 export { answerJsonRpc, serveJsonRpc } from './jsonrpc/serve.ts';
 export type { Caller, ServeOptions } from './options.ts';

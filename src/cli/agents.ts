@@ -6,9 +6,7 @@ import { suggest } from '#server';
 import { defaultExportOf } from '../server/adapters/config-file.ts';
 import type { FoundAgent } from '../server/adapters/node-settings.ts';
 import { CliError } from './command.ts';
-
-/** Coding CLIs that will be agents by their names. */
-const CODING = ['claude', 'codex', 'gemini', 'copilot', 'opencode', 'qwen', 'cursor'];
+import { codingAgent, codingNames } from './running.ts';
 
 /** An AGENT of the command line or of the configuration. */
 export async function findAgent(given: string | AgentLike, settings: Settings): Promise<FoundAgent> {
@@ -20,12 +18,13 @@ export async function findAgent(given: string | AgentLike, settings: Settings): 
   if (remote !== undefined || /^https?:\/\//.test(given)) {
     throw notYet(`${given} is an agent elsewhere${remote === undefined ? '' : ` (${remote})`}, and proxying is not built yet`);
   }
-  if (CODING.includes(given)) throw notYet(`serving ${given}, or another coding CLI, is not built yet`);
+  const coding = codingAgent(given, settings);
+  if (coding !== undefined) return coding;
   if (given.startsWith('mcp:')) throw notYet('serving an MCP server as an agent is not built yet');
-  const known = [...builtInAgents.keys()];
+  const known = [...builtInAgents.keys(), ...codingNames(settings)];
   const near = suggest(given, known);
   throw new CliError(`there is no agent ${given}${near === undefined ? '' : `; did you mean ${near}?`}`, {
-    hint: `agents: ${known.join(', ')}, or a .ts or .js file that default-exports defineAgent({…})`,
+    hint: `agents: ${[...builtInAgents.keys()].join(', ')}, a coding CLI (parley agents lists them), a .ts or .js file, or -- COMMAND`,
     exit: 2,
   });
 }

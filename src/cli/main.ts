@@ -16,6 +16,11 @@ const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./serve.ts')).serveCommand,
   },
   {
+    name: 'agents',
+    summary: 'List what can be served on this machine, and how',
+    load: async () => (await import('./list-agents.ts')).agentsCommand,
+  },
+  {
     name: 'translate',
     summary: 'Translate a request, response, event or card from any A2A dialect to any other',
     load: async () => (await import('./translate.ts')).translateCommand,
@@ -52,7 +57,9 @@ async function main(args: readonly string[]): Promise<number> {
     });
   }
   const command = await entry.load();
-  if (name === 'help' || rest.includes('--help') || rest.includes('-h')) return say(command.help);
+  // After -- everything belongs to another program.
+  const own = rest.slice(0, rest.includes('--') ? rest.indexOf('--') : rest.length);
+  if (name === 'help' || own.includes('--help') || own.includes('-h')) return say(command.help);
   return command.run(rest);
 }
 

@@ -7,16 +7,18 @@ import { logFor, serveConfigured } from '../server/adapters/node-settings.ts';
 import { findAgent } from './agents.ts';
 import type { Command } from './command.ts';
 import { CliError } from './command.ts';
+import { commandAgent } from './running.ts';
 import { flagLines, parseServeFlags } from './serve-flags.ts';
 
 export const serveCommand: Command = {
   name: 'serve',
   help: `parley serve: a node with agents, on this machine.
 
-Usage: parley serve [AGENT…] [OPTIONS]
+Usage: parley serve [AGENT…] [OPTIONS] [-- COMMAND ARG…]
 
-AGENT is a built-in name (demo, echo, script, conformance) or a .ts or .js file that default-exports defineAgent({…}). The first is
-the root agent; every one is also at /agents/{name}/. Without any, demo is served.
+AGENT is a built-in name (demo, echo, script, conformance), a coding CLI (claude, codex, gemini, …: parley agents lists them) or a .ts or
+.js file that default-exports defineAgent({…}); COMMAND is any program. The first is the root agent; every one is also at
+/agents/{name}/. Without any, demo is served.
 
 Options:
 ${flagLines().join('\n')}
@@ -26,6 +28,8 @@ SIGTERM and Ctrl-C let what runs end, within 10 seconds, and exit with 0.
 
 Example:
   parley serve ./agent.ts --port 8080
+  parley serve claude --rule allow:read
+  parley serve --approve-pattern '[y/N]' -- ./deploy.sh {prompt}
 
 Exit codes: 0 stopped as asked, 1 could not serve, 2 wrong call.
 `,
@@ -33,10 +37,15 @@ Exit codes: 0 stopped as asked, 1 could not serve, 2 wrong call.
 };
 
 async function run(args: readonly string[]): Promise<number> {
-  const flags = parseServeFlags(args);
+  const mark = args.indexOf('--');
+  const flags = parseServeFlags(mark === -1 ? args : args.slice(0, mark));
   const settings = await settingsFor(flags);
-  const found = await Promise.all(settings.agents.map((given) => findAgent(given, settings)));
+  const found = await foundAgents(settings, {
+    command: mark === -1 ? undefined : args.slice(mark + 1),
+    isAlone: !flags.settings.has('agents'),
+  });
   const log = logFor(settings);
+  if (settings.run.approveAll) log.warn('DANGEROUS: every permission is granted without asking (--approve-all, AGENT_FORCE)');
   const broken = Promise.withResolvers<number>();
   const served = await start(found, settings, { log, onBroken: () => broken.resolve(1) });
   const stopped = untilSignal(); // before anybody hears that we are ready: a signal that follows at once must be heard too
@@ -47,6 +56,18 @@ async function run(args: readonly string[]): Promise<number> {
   await served.close();
   if (flags.json) process.stdout.write('{"event":"stopped"}\n');
   return code;
+}
+
+interface Given {
+  readonly command: readonly string[] | undefined;
+  /** No agent was named beside the command. */
+  readonly isAlone: boolean;
+}
+
+async function foundAgents(settings: Settings, { command, isAlone }: Given): Promise<readonly FoundAgent[]> {
+  const named = command !== undefined && isAlone ? [] : settings.agents;
+  const found = await Promise.all(named.map((given) => findAgent(given, settings)));
+  return command === undefined ? found : [...found, commandAgent(command, settings)];
 }
 
 async function settingsFor({ settings, config }: ReturnType<typeof parseServeFlags>): Promise<Settings> {

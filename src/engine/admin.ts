@@ -113,9 +113,11 @@ async function retry(core: Core, live: Live): Promise<AdminTask> {
   };
   const ctx = { principal: { id: owner.principal, scopes: [] }, dialect, extensions: [], signal: new AbortController().signal };
   // What the agent took once it takes again: its modes are not asked.
-  const served: Served = { agent, takes: modesOf([]), makes: modesOf([]) };
+  const served: Served = { agent, takes: modesOf([]), makes: modesOf([]), repeatsAnew: true };
   const request = alias === undefined ? { message } : { message, alias };
-  const admitted = await admit(core, { request, ctx, served, owner, traits: core.traitsOf(dialect) });
+  // A new task whatever waits in its context: it must not be taken for somebody's answer.
+  const traits = { ...core.traitsOf(dialect), resumesByContext: false };
+  const admitted = await admit(core, { request, ctx, served, owner, traits });
   try {
     admitted.live.announced = true;
     await core.writer.settled();

@@ -1,9 +1,10 @@
-import type { ContextId, Message, Mutable, Seq, Task, TaskId } from '#protocol';
+import type { ContextId, Message, Mutable, Seq, Task } from '#protocol';
 import { A2AError, contextId as asContextId, taskId as asTaskId, isInterrupted, isTerminal } from '#protocol';
 import type { Call } from './call.ts';
+import type { Continued } from './continuing.ts';
+import { continued, isStillMeant, madeMeanwhile } from './continuing.ts';
 import type { Core, EntryNotes } from './core.ts';
-import { agentOf, append, hold, release, scopedKey } from './core.ts';
-import { idBehind } from './find.ts';
+import { agentOf, append, release, scopedKey } from './core.ts';
 import type { Admitted, Input, Live } from './live.ts';
 import { gathering, newLive, nextCommit } from './live.ts';
 import { checkInput, checkOutput, modesOf } from './modes.ts';
@@ -29,20 +30,21 @@ export function admit(core: Core, call: Call, naming?: Naming): MaybePromise<Adm
 }
 
 interface Looking {
-  readonly looked: Promise<Live | undefined> | undefined;
+  readonly looked: Promise<Continued | undefined> | undefined;
   readonly naming: Naming | undefined;
 }
 
 async function admitLater(core: Core, call: Call, { looked, naming }: Looking): Promise<Admitted> {
   const { message, configuration } = call.request;
   const config = configuration?.taskPushNotificationConfig;
-  const found = await looked;
+  const continuing = await looked;
+  const found = continuing?.live;
   try {
     if (config !== undefined) await checkInlinePush(core, call, { config, live: found });
     if (found !== undefined && isTerminal(found.row.state) && message.taskId !== undefined) return await refuse(core, found);
     // From here on nothing is awaited: what is found to be so stays so until the message is in.
     checkOpen(core);
-    const live = madeMeanwhile(core, call) ?? found;
+    const live = madeMeanwhile(core, call) ?? (isStillMeant(continuing) ? found : undefined);
     if (live === undefined || isTerminal(live.row.state)) {
       return create(core, call, { contextId: live?.row.contextId ?? message.contextId, naming });
     }
@@ -75,50 +77,6 @@ function checkOpen(core: Core): void {
   core.writer.check();
 }
 
-/** Two messages under a new name at once make one task: the second finds what the first has just made. */
-function madeMeanwhile(core: Core, { request, owner, served, traits }: Call): Live | undefined {
-  if (!traits.callerNamesTask || request.alias === undefined || request.message.taskId !== undefined) return undefined;
-  const live = core.aliases.get(scopedKey(owner, served.agent, request.alias));
-  return live?.isGone === true ? undefined : live;
-}
-
-/** The task that the message goes on with, or after if it is finished; held. Undefined: nothing has to be looked for. */
-function continued(core: Core, call: Call): Promise<Live | undefined> | undefined {
-  const { request, traits } = call;
-  const { taskId, contextId } = request.message;
-  if (taskId !== undefined) return named(core, call, taskId);
-  if (traits.callerNamesTask && request.alias !== undefined) return aliased(core, call, request.alias);
-  if (traits.resumesByContext && contextId !== undefined) return waited(core, call, contextId);
-  return undefined;
-}
-
-async function named(core: Core, { request, owner, served, traits }: Call, taskId: TaskId): Promise<Live> {
-  const { contextId } = request.message;
-  const id = traits.callerNamesTask ? await idBehind(core, { owner, agent: served.agent, id: taskId }) : taskId;
-  const live = await hold(core, owner, id);
-  if (live !== undefined && live.row.agent === served.agent && (contextId ?? live.row.contextId) === live.row.contextId) return live;
-  if (live !== undefined) release(core, live);
-  if (live?.row.agent !== served.agent) throw new A2AError('TASK_NOT_FOUND', `there is no task ${taskId}`, { info: { taskId } });
-  throw new A2AError('INVALID_PARAMS', 'message.contextId is not the context of the task', { field: 'message.contextId' });
-}
-
-/** Decision 9: the latest task of that name goes on; if it is finished, a new one in its context does. */
-async function aliased(core: Core, { owner, served }: Call, alias: NonNullable<TaskRow['alias']>): Promise<Live | undefined> {
-  const key = scopedKey(owner, served.agent, alias);
-  const id = core.aliases.get(key)?.row.id ?? (await core.store.byAlias(owner, served.agent, alias))?.id;
-  return id === undefined ? undefined : hold(core, owner, id);
-}
-
-/** Only if exactly one waits: a guess is worse than a new task. */
-async function waited(core: Core, { owner, served }: Call, contextId: ContextId): Promise<Live | undefined> {
-  const rows = await core.store.waiting({ owner, agent: served.agent, contextId }, 2);
-  const [only] = rows;
-  const live = only === undefined || rows.length > 1 ? undefined : await hold(core, owner, only.id);
-  if (live === undefined || isInterrupted(live.row.state)) return live;
-  release(core, live);
-  return undefined;
-}
-
 interface Creation {
   readonly contextId: ContextId | undefined;
   readonly naming: Naming | undefined;
@@ -126,6 +84,7 @@ interface Creation {
 
 function create(core: Core, call: Call, { contextId: given, naming }: Creation): Admitted {
   const { request, ctx, served, owner } = call;
+  core.quotas.check(owner.principal);
   if (core.slots.isFull) throw new A2AError('UNAVAILABLE', 'too many tasks are waiting; try again later', { retryAfterMs: 1000 });
   const id = asTaskId(core.ids.next());
   const contextId = given ?? asContextId(core.ids.next());
@@ -156,7 +115,7 @@ function create(core: Core, call: Call, { contextId: given, naming }: Creation):
   core.lives.set(id, live);
   if (row.alias !== undefined) core.aliases.set(scopedKey(owner, served.agent, row.alias), live);
   takeNotes(core, live, { call, naming, seq });
-  startTurn(core, live, { input: { seq, message, modes: modesIn(call), principal: ctx.principal } });
+  startTurn(core, live, { input: inputOf(call, seq, message) });
   return { live, seq };
 }
 
@@ -174,12 +133,13 @@ function resume(core: Core, live: Live, { call, naming }: Resumption): Admitted 
   }
   const waits = run !== undefined && run.answer === undefined;
   checkRoom(core, live, waits);
+  if (run === undefined) core.quotas.check(row.owner.principal);
   const message: Message = { ...call.request.message, taskId: row.id, contextId: row.contextId };
   const notes: EntryNotes = { ...notesOf(call), input: message, ...(waits ? { queued: true } : {}) };
   const wasAsking = isCutOff(core, live);
   const { seq } = append(core, live, statusEvent(core, live, 'TASK_STATE_WORKING'), notes);
   takeNotes(core, live, { call, naming, seq });
-  const input: Input = { seq, message, modes: modesIn(call), principal: call.ctx.principal };
+  const input = inputOf(call, seq, message);
   if (run === undefined) startTurn(core, live, wasAsking ? { again: true } : { input });
   else if (run.answer !== undefined) run.answer(message);
   else run.queue.push(input);
@@ -217,6 +177,12 @@ function takeNotes(core: Core, live: Live, { call, naming, seq }: Noting): void 
   gathering(live).beside.push({ kind: 'send', record });
   gathering(live).reserved.push(key);
   if (seq === 1) live.record = record;
+}
+
+function inputOf(call: Call, seq: Seq, message: Message): Input {
+  const { principal, trace } = call.ctx;
+  const input = { seq, message, modes: modesIn(call), principal };
+  return trace === undefined ? input : { ...input, trace };
 }
 
 function modesIn({ request }: Call): readonly string[] {

@@ -7,6 +7,7 @@ import type { Live, Unsaved } from './live.ts';
 import { wakeAll } from './live.ts';
 import type { EngineOptions } from './options.ts';
 import type { TaskKey } from './ports.ts';
+import { createQuotas } from './quotas.ts';
 import { endReservations } from './retries.ts';
 import { createSlots } from './slots.ts';
 import { createStamps } from './stamps.ts';
@@ -56,8 +57,10 @@ export function assemble(options: EngineOptions): Assembled {
     ids: options.ids ?? randomIds,
     limits,
     agents: new Map(Object.entries(options.agents)),
+    aroundRun: options.aroundRun,
     traitsOf: options.traitsOf ?? knownTraits(),
     slots: createSlots(limits.runningTasksMax, limits.queuedTasksMax),
+    quotas: createQuotas(options.runningTasksMaxOf),
     contexts: createContexts({ clock, openMax: limits.openContextsMax, msMax: limits.openContextMsMax, report }),
     lives: new Map(),
     aliases: new Map(),

@@ -10,6 +10,8 @@ export interface Served {
   /** What it takes and what it makes, by its card. */
   readonly takes: Modes;
   readonly makes: Modes;
+  /** A message id that comes again is another message (`Agent.repeats`). */
+  readonly repeatsAnew: boolean;
 }
 
 /** A send or a stream, with everything that is looked up once. */

@@ -4,7 +4,9 @@ import type { Contexts } from './contexts.ts';
 import type { EngineLimits } from './limits.ts';
 import type { Live, Reservation, Run } from './live.ts';
 import { gathering, isQueued, NOTHING, newLive } from './live.ts';
+import type { AroundRun } from './options.ts';
 import type { Blobs, Entry, Owner, Scope, Store, TaskKey } from './ports.ts';
+import type { Quotas } from './quotas.ts';
 import type { Slots } from './slots.ts';
 import type { Stamp } from './stamps.ts';
 import type { Timers } from './timers.ts';
@@ -20,8 +22,10 @@ export interface Core {
   readonly ids: Ids;
   readonly limits: EngineLimits;
   readonly agents: ReadonlyMap<string, Agent>;
+  readonly aroundRun: AroundRun | undefined;
   readonly traitsOf: (dialect: DialectId) => Traits;
   readonly slots: Slots;
+  readonly quotas: Quotas;
   readonly contexts: Contexts;
   /** Tasks that something is happening to, by id. Everything else is in the store. */
   readonly lives: Map<TaskId, Live>;

@@ -14,7 +14,9 @@ export async function drain(core: Core, ms: number): Promise<void> {
   await ended(core, ms);
   for (const [run, live] of core.runs) {
     if (live.run !== run) continue;
-    if (agentOf(core, live.row.agent).recovery === 'fail') stopTask(core, live, 'shutdown');
+    // It has said its last word and only cleans up: there is nothing to say in its place.
+    if (run.isOver) letGo(core, live, 'The server is shutting down.');
+    else if (agentOf(core, live.row.agent).recovery === 'fail') stopTask(core, live, 'shutdown');
     else leave(core, live);
   }
   try {

@@ -12,7 +12,7 @@ export type { Engine, EngineStats } from './engine.ts';
 export { createEngine } from './engine.ts';
 export type { EngineLimits } from './limits.ts';
 export { DEFAULT_ENGINE_LIMITS } from './limits.ts';
-export type { EngineOptions, ExtendedCard } from './options.ts';
+export type { AroundRun, EngineOptions, ExtendedCard } from './options.ts';
 export type {
   Blobs,
   ContextFilter,
@@ -32,6 +32,7 @@ export type {
   TaskRow,
   Write,
 } from './ports.ts';
+export type { RunningTasksMaxOf } from './quotas.ts';
 export type { Recovered } from './recovery.ts';
 export { timeOrderedIds } from './time-ordered-ids.ts';
 export type { Timers } from './timers.ts';

@@ -1,4 +1,4 @@
-import type { Message, Mutable, Principal, Seq } from '#protocol';
+import type { Message, Mutable, Principal, Seq, TraceContext } from '#protocol';
 import { isInterrupted, isTerminal } from '#protocol';
 import type { Entry, MaybePromise, SendRecord, TaskRow, Write } from './ports.ts';
 
@@ -77,6 +77,7 @@ export interface Input {
   readonly message: Message;
   readonly modes: readonly string[];
   readonly principal: Principal;
+  readonly trace?: TraceContext;
 }
 
 /** One turn under way. */

@@ -1,7 +1,11 @@
-import type { Agent, AgentCard, CallContext, Clock, DialectId, Ids, Traits } from '#protocol';
+import type { Agent, AgentCard, AgentOutput, CallContext, Clock, DialectId, Ids, Traits, Turn } from '#protocol';
 import type { EngineLimits } from './limits.ts';
 import type { Blobs, Entry, Store, TaskRow } from './ports.ts';
+import type { RunningTasksMaxOf } from './quotas.ts';
 import type { Timers } from './timers.ts';
+
+/** Work around every run of an agent: it calls `run`, with the turn it was given or one of its own. */
+export type AroundRun = (run: (turn: Turn) => AsyncIterable<AgentOutput>, turn: Turn, agent: string) => AsyncIterable<AgentOutput>;
 
 /** The card for those who have shown who they are. */
 export type ExtendedCard = (agent: string, ctx: CallContext) => Promise<AgentCard>;
@@ -13,11 +17,14 @@ export interface EngineOptions {
   /** Absent: large content stays in the log. */
   readonly blobs?: Blobs;
   readonly limits?: Partial<EngineLimits>;
+  /** Of one principal, at once. Beyond that a send is refused with RATE_LIMITED. */
+  readonly runningTasksMaxOf?: RunningTasksMaxOf;
   /** `messageId`: a repeated message id always attaches to the first task. Default `key`: as docs/engine.md says. */
   readonly idempotency?: 'key' | 'messageId';
   /** Signs page tokens; at least 32 bytes. Default: made anew, so that tokens end with the process. */
   readonly secret?: Uint8Array<ArrayBuffer>;
   readonly extendedCard?: ExtendedCard;
+  readonly aroundRun?: AroundRun;
   readonly traitsOf?: (dialect: DialectId) => Traits;
   readonly clock?: Clock;
   readonly ids?: Ids;

@@ -20,13 +20,14 @@ export interface Recovered {
 export async function recover(core: Core): Promise<Recovered> {
   const counts = { waiting: 0, started: 0, ended: 0 };
   for (const row of await core.store.unfinished()) {
-    if (isInterrupted(row.state)) {
+    const waits = isInterrupted(row.state);
+    if (waits && (await mayWait(core, row))) {
       counts.waiting += 1;
       continue;
     }
     const live = await hold(core, 'any', row.id);
     if (live === undefined) continue;
-    const reason = whyEnded(core, row);
+    const reason = waits ? 'lost' : whyEnded(core, row);
     if (reason === undefined) {
       counts.started += 1;
       again(core, live);
@@ -38,6 +39,16 @@ export async function recover(core: Core): Promise<Recovered> {
   }
   if (counts.ended > 0) await core.writer.settled();
   return counts;
+}
+
+/** An agent whose conversations die with the process has no use for an answer. One that can't tell is believed to have. */
+async function mayWait(core: Core, { agent: name, contextId, owner }: TaskRow): Promise<boolean> {
+  try {
+    return (await core.agents.get(name)?.keepsWaiting?.({ contextId, principal: owner.principal })) ?? true;
+  } catch (thrown) {
+    core.report(`agent ${name} could not say whether it goes on`, thrown);
+    return true;
+  }
 }
 
 /** Undefined: it is begun. A turn whose agent was never started can be, whatever the agent declares. */

@@ -39,6 +39,13 @@ export async function readPast(core: Core, live: Live): Promise<Past> {
   return { input, queued, answers };
 }
 
+/** What the task asks its caller at the moment, if it does. */
+export async function questionOf(core: Core, live: Live): Promise<Message | undefined> {
+  let question: Message | undefined;
+  for await (const entry of wordsFrom(core, live, live.row.turn)) question = questionAfter(entry, question);
+  return question;
+}
+
 /** Who sent it is known, what it was allowed is not: a turn that is repeated has no scopes. */
 function inputOf({ seq, event, input, modes = [] }: Entry, principal: string): Input | undefined {
   const message = input ?? event.task?.history?.at(-1);

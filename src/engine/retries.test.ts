@@ -68,6 +68,19 @@ describe('a send that is repeated', () => {
     expect(taskOf(await service.send(send('m'), host())).id).not.toBe(first.id);
   });
 
+  it('is a new task each time for an agent whose callers reuse ids, but for a key', async () => {
+    const { runs, run } = counting();
+    const { service } = await world({ ...run, repeats: 'anew' });
+    for (let at = 0; at < 2; at += 1) await service.send(send('m'), lost());
+    await Promise.all([service.send(send('m'), lost()), collect(service.stream(send('m'), lost()))]);
+    expect(runs).toHaveLength(4);
+    for (let at = 0; at < 2; at += 1) await service.send(send('m'), lost({ idempotencyKey: 'k' }));
+    expect(runs).toHaveLength(5);
+    const { service: named } = await world({ ...run, repeats: 'anew' }, { idempotency: 'messageId' });
+    for (let at = 0; at < 2; at += 1) await named.send(send('m'), ctx());
+    expect(runs).toHaveLength(6);
+  });
+
   it('is one task of fifty that come at once, also if some of them read along', async () => {
     const { runs, run } = counting();
     const { service, engine } = await world(run);

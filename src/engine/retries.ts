@@ -140,9 +140,10 @@ export function markOf(core: Core, call: Call, naming: Naming | undefined): (() 
   };
 }
 
-export function nameOf({ request, ctx, owner, served }: Call): Naming | undefined {
+export function nameOf(core: Core, call: Call): Naming | undefined {
+  const { request, ctx, owner, served } = call;
   const token = tokenOf(request, ctx.idempotencyKey ?? '');
-  if (token === undefined) return undefined;
+  if (token === undefined || (served.repeatsAnew && !alwaysAttaches(core, call))) return undefined;
   const name: SendName = { owner, agent: served.agent, token };
   return { ...name, key: scopedKey(owner, served.agent, token), fingerprint: fingerprintOf(request) };
 }

@@ -19,7 +19,7 @@ interface Sending {
 /** A send: answered when the message has been dealt with, or as soon as it is kept. Nothing is answered that is not durable. */
 export async function send(core: Core, served: Served, { request, ctx }: Sending): Promise<SendResult> {
   const call = callOf(core, served, request, ctx);
-  const naming = nameOf(call);
+  const naming = nameOf(core, call);
   const sending = sendOnce(core, call, naming);
   const sent = sending instanceof Promise ? await sending : sending;
   const result = sent.answer === undefined ? await answer(core, call, sent) : { message: sent.answer };
@@ -70,7 +70,7 @@ function trimmed({ request, traits }: Call, task: Task): Task {
 export async function* stream(core: Core, served: Served, { request, ctx }: Sending): EventStream & AsyncGenerator<readonly Logged[]> {
   checkStreaming(core, served.agent);
   const call = callOf(core, served, request, ctx);
-  const naming = nameOf(call);
+  const naming = nameOf(core, call);
   const sent = await sendOnce(core, call, naming);
   const mark = markOf(core, call, naming);
   if (mark !== undefined) ctx.onDelivered?.(mark);

@@ -19,8 +19,8 @@ import { stopTask } from './stopping.ts';
 
 /** The engine as an A2AService, for one of its agents. */
 export function createService(core: Core, agent: string, extendedCard?: ExtendedCard): A2AService {
-  const { card } = agentOf(core, agent);
-  const served: Served = { agent, takes: inputModes(card), makes: outputModes(card) };
+  const { card, repeats } = agentOf(core, agent);
+  const served: Served = { agent, takes: inputModes(card), makes: outputModes(card), repeatsAnew: repeats === 'anew' };
   return {
     send: (request, ctx) => send(core, served, { request, ctx }),
     stream: (request, ctx) => stream(core, served, { request, ctx }),

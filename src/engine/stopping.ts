@@ -5,7 +5,7 @@ import type { Live, Run } from './live.ts';
 import { statusEvent, words } from './outputs.ts';
 
 /** Why a task was ended from outside: becomes its last words. */
-export type StopReason = 'canceled' | 'timed out' | 'silent' | 'unanswered' | 'shutdown' | 'interrupted' | 'given up' | 'orphaned';
+export type StopReason = 'canceled' | 'timed out' | 'silent' | 'unanswered' | 'shutdown' | 'interrupted' | 'lost' | 'given up' | 'orphaned';
 
 const LAST_WORDS: Readonly<Record<StopReason, string>> = {
   canceled: 'The task was canceled.',
@@ -14,6 +14,7 @@ const LAST_WORDS: Readonly<Record<StopReason, string>> = {
   unanswered: 'Nobody answered for too long.',
   shutdown: 'The server was shut down while the agent was working.',
   interrupted: 'The server stopped while the agent was working, and this agent does not repeat what it began.',
+  lost: 'The server stopped while this waited for an answer, and the agent can not go on with what it had begun.',
   'given up': 'The server stopped each time the agent worked on this; it will not be tried again.',
   orphaned: 'The agent is no longer here.',
 };
@@ -38,6 +39,7 @@ export function letGo(core: Core, live: Live, why: string): void {
   if (run.callOff !== undefined) {
     run.callOff();
     core.runs.delete(run);
+    core.quotas.remove(live, run);
   }
   run.why = new DOMException(why, 'AbortError');
   run.abort?.abort(run.why);

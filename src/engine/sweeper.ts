@@ -49,6 +49,7 @@ interface Look {
 function takePlace(core: Core, run: Run, { live, now }: Look): void {
   if (!run.hasPlace || now - (run.stoppedAt ?? now) < core.limits.runGraceMs) return;
   run.hasPlace = false;
+  core.quotas.remove(live, run);
   core.slots.free();
   core.report(`agent ${live.row.agent} was stopped and does not end`, new Error(`task ${live.row.id}`));
 }

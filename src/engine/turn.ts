@@ -1,4 +1,4 @@
-import type { Message, Turn } from '#protocol';
+import type { Message, Mutable, Turn } from '#protocol';
 import { A2AError } from '#protocol';
 import type { Core } from './core.ts';
 import { append } from './core.ts';
@@ -19,7 +19,7 @@ interface TurnOf {
 export function makeTurn(core: Core, live: Live, run: Run, { past, sight, conversation }: TurnOf): Turn {
   const { input } = past;
   const answers = [...past.answers];
-  return {
+  const turn: Mutable<Turn> = {
     message: input.message,
     task: sight.task,
     contextId: live.row.contextId,
@@ -31,18 +31,22 @@ export function makeTurn(core: Core, live: Live, run: Run, { past, sight, conver
     get signal() {
       return signalOf(run);
     },
-    ask: (question) => ask(core, live, run, { question, answers }),
+    ask: (question, options) => ask(core, live, run, { question, answers, withdrawal: options?.signal }),
     durable: () => core.writer.settled('run'),
   };
+  if (input.trace !== undefined) turn.trace = input.trace;
+  return turn;
 }
 
 interface Asking {
   readonly question: Message;
   readonly answers: Answered[];
+  readonly withdrawal: AbortSignal | undefined;
 }
 
 /** The task waits as input-required while the run stays alive; the next message to the task is the answer. */
-async function ask(core: Core, live: Live, run: Run, { question, answers }: Asking): Promise<Message> {
+async function ask(core: Core, live: Live, run: Run, { question, answers, withdrawal }: Asking): Promise<Message> {
+  withdrawal?.throwIfAborted();
   if (live.run !== run || run.isOver) throw run.why ?? new A2AError('INVALID_AGENT_RESPONSE', 'the turn is over');
   if (run.answer !== undefined) throw new A2AError('INVALID_AGENT_RESPONSE', 'a run can ask one question at a time');
   // A repeated run that asks the same question again has its answer. Another question is another matter: a yes is never reused.
@@ -52,29 +56,45 @@ async function ask(core: Core, live: Live, run: Run, { question, answers }: Aski
   // It got this far: whatever ends the process from here on, this turn is not what kills it each time.
   live.row.attempt = 1;
   append(core, live, statusEvent(core, live, 'TASK_STATE_INPUT_REQUIRED', { message: question }));
-  const answer = waitForAnswer(core, run);
+  const answer = waitForAnswer(core, live, run, withdrawal);
   // The server is going down: the question stands, and whoever answers it after the next start starts the run again.
   if (core.phase === 'closed') letGo(core, live, 'The server is shutting down.');
   return answer;
 }
 
 /** Somebody who waits for a person holds no place among those that work. */
-function waitForAnswer(core: Core, run: Run): Promise<Message> {
+function waitForAnswer(core: Core, live: Live, run: Run, withdrawal: AbortSignal | undefined): Promise<Message> {
   const signal = signalOf(run);
   run.askedAt = core.ticks();
+  core.quotas.remove(live, run);
   if (run.hasPlace) {
     run.hasPlace = false;
     core.slots.free();
   }
   return new Promise((resolve, reject) => {
-    const stop = (): void => reject(signal.reason);
-    signal.addEventListener('abort', stop, { once: true });
-    run.answer = (message) => {
+    const goOn = (): void => {
       run.answer = undefined;
       signal.removeEventListener('abort', stop);
+      withdrawal?.removeEventListener('abort', withdraw);
       run.startedAt += core.ticks() - run.askedAt;
       run.hasPlace = true;
       core.slots.retake();
+      core.quotas.add(live, run);
+    };
+    const stop = (): void => {
+      withdrawal?.removeEventListener('abort', withdraw);
+      reject(signal.reason);
+    };
+    const withdraw = (): void => {
+      goOn();
+      append(core, live, statusEvent(core, live, 'TASK_STATE_WORKING'));
+      core.writer.touch(live);
+      reject(withdrawal?.reason);
+    };
+    signal.addEventListener('abort', stop, { once: true });
+    withdrawal?.addEventListener('abort', withdraw, { once: true });
+    run.answer = (message) => {
+      goOn();
       resolve(message);
     };
   });

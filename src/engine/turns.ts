@@ -27,6 +27,7 @@ export function startTurn(core: Core, live: Live, start: TurnStart): void {
   const run = newRun(core, 'again' in start ? [] : (start.queue ?? []));
   live.run = run;
   core.runs.set(run, live);
+  core.quotas.add(live, run);
   if ('input' in start) {
     row.turn = start.input.seq;
     row.attempt = 0;
@@ -92,13 +93,22 @@ async function drive(core: Core, live: Live, run: Run, driving: Driving): Promis
     const sight = seen instanceof Promise ? await seen : seen;
     const turn = makeTurn(core, live, run, { past, sight, conversation: lease?.conversation });
     const making = makingOf(agent, turn);
-    if (live.run === run) await listen(core, live, { run, making, outputs: agent.run(turn) });
+    if (live.run === run) await listen(core, live, { run, making, outputs: outputsOf(core, live, { agent, turn }) });
   } catch (thrown) {
     failRun(core, live, run, thrown);
   } finally {
     lease?.release();
     finish(core, live, run);
   }
+}
+
+interface Beginning {
+  readonly agent: Agent;
+  readonly turn: Turn;
+}
+
+function outputsOf({ aroundRun }: Core, { row }: Live, { agent, turn }: Beginning): AsyncIterable<AgentOutput> {
+  return aroundRun === undefined ? agent.run(turn) : aroundRun((given) => agent.run(given), turn, row.agent);
 }
 
 function freshTurn(input: Input): Past {
@@ -190,6 +200,7 @@ function endQuietly(core: Core, live: Live, run: Run): void {
 /** The next message that came while the run was under way is the next turn, unless the task is finished. Twice does no harm. */
 export function finish(core: Core, live: Live, run: Run): void {
   core.runs.delete(run);
+  core.quotas.remove(live, run);
   if (run.hasPlace) {
     run.hasPlace = false;
     core.slots.free();

@@ -4,7 +4,7 @@ import type { ContextId } from './ids.ts';
 import type { Json, Metadata, OneOf } from './json.ts';
 import type { Message } from './message.ts';
 import type { Part } from './parts.ts';
-import type { Principal } from './service.ts';
+import type { Principal, TraceContext } from './service.ts';
 import type { Task } from './task.ts';
 
 /** One message and the run of the agent that answers it. */
@@ -21,10 +21,15 @@ export interface Turn {
   readonly acceptedOutputModes: readonly string[];
   /** Counts from 1; more than 1 only under recovery `retry` or `resume`. */
   readonly attempt: number;
+  /** The caller's trace, for whatever the agent calls in turn. Not known any more after a restart. */
+  readonly trace?: TraceContext;
   /** Fires on cancel, on a timeout and on shutdown. */
   readonly signal: AbortSignal;
-  /** Asks the caller without ending the run: the task waits as input-required, and the next message is the answer. */
-  ask(question: Message): Promise<Message>;
+  /**
+   * Asks the caller without ending the run: the task waits as input-required, and the next message is the answer. When `signal` fires
+   * the question is withdrawn: the promise rejects with its reason, the task is at work again, and the run may ask something else.
+   */
+  ask(question: Message, options?: { readonly signal?: AbortSignal }): Promise<Message>;
   /**
    * Resolves when the message, this attempt and everything yielded so far are on disk. An agent with effects outside (it starts a
    * program, it spends money) awaits it before the first one: whatever happens then, the attempt is known of after a restart.
@@ -73,7 +78,19 @@ export interface Agent {
    * old one made. `resume`: the same, but `turn.task` holds what was made and further text is appended to it.
    */
   readonly recovery: 'resume' | 'retry' | 'fail';
+  /** It starts programs on this machine. Such an agent is never served to callers who have not shown who they are. */
+  readonly runsCommands?: boolean;
+  /**
+   * `anew`: a message id that comes again is another message, also if nobody got the first answer; only an Idempotency-Key names a
+   * send. For agents whose callers reuse ids by design, as conformance kits do.
+   */
+  readonly repeats?: 'attach' | 'anew';
   run(turn: Turn): AsyncIterable<AgentOutput>;
+  /**
+   * Asked after a restart for a task that waits for its caller: can the agent go on with it once the answer comes? `false` fails the
+   * task at once, with that reason. Without this member it waits on.
+   */
+  keepsWaiting?(waiting: { readonly contextId: ContextId; readonly principal: string }): boolean | Promise<boolean>;
   /** Makes the state of one caller's conversation, once. If it is disposable, it is disposed of when it has long been unused. */
   open?(contextId: ContextId): Promise<unknown>;
   /** The card for a caller who has shown who it is. Without it the agent has no extended card. */

@@ -69,7 +69,13 @@ function shown(value: object, status = 200): Answer {
   return json(value as unknown as Json, status, { 'Cache-Control': 'no-store' });
 }
 
+const FILTERS = ['agent', 'principal', 'tenant', 'contextId', 'status', 'statusTimestampAfter', 'pageSize', 'pageToken'];
+
+/** A misspelt filter would show more than was asked for, and nobody would notice. */
 function listRequest(query: URLSearchParams): AdminListRequest {
+  const unknown = [...query.keys()].find((name) => !FILTERS.includes(name));
+  if (unknown !== undefined)
+    throw new A2AError('INVALID_PARAMS', `there is no filter ${unknown.slice(0, 40)}; there are ${FILTERS.join(', ')}`);
   const out: Mutable<AdminListRequest> = {};
   const text = (name: string): string | undefined => query.get(name) || undefined;
   const [principal, tenant, agent] = [text('principal'), text('tenant'), text('agent')];
@@ -94,17 +100,17 @@ const STATES = Object.keys(TASK_STATES) as (keyof typeof TASK_STATES)[];
 function stateNamed(name: string): NonNullable<AdminListRequest['status']> {
   const state = STATES.find((known) => known === name);
   if (state !== undefined) return state;
-  throw new A2AError('INVALID_PARAMS', `must be one of ${STATES.join(', ')}`, { field: 'status' });
+  throw new A2AError('INVALID_PARAMS', `status must be one of ${STATES.join(', ')}`, { field: 'status' });
 }
 
 function timeIn(text: string): Timestamp {
   if (!Number.isNaN(Date.parse(text))) return text;
-  throw new A2AError('INVALID_PARAMS', 'must be a time, as 2026-03-12T08:30:00Z', { field: 'statusTimestampAfter' });
+  throw new A2AError('INVALID_PARAMS', 'statusTimestampAfter must be a time, as 2026-03-12T08:30:00Z', { field: 'statusTimestampAfter' });
 }
 
 function numberIn(query: URLSearchParams, name: string): number | undefined {
   const text = query.get(name);
   if (text === null || text === '') return undefined;
   if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw new A2AError('INVALID_PARAMS', 'must be a whole number', { field: name });
+  throw new A2AError('INVALID_PARAMS', `${name} must be a whole number`, { field: name });
 }

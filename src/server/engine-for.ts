@@ -9,6 +9,8 @@ import type { Metrics } from './metrics.ts';
 import type { HandlerOptions } from './options.ts';
 import type { AgentLike } from './served.ts';
 import { isServed } from './served.ts';
+import type { Tracing } from './tracing.ts';
+import { tracedRuns } from './tracing.ts';
 
 /** Without a store that outlives the process, finished tasks are kept for an hour. */
 const MEMORY_FINISHED_MS = 3_600_000;
@@ -17,21 +19,26 @@ export interface EngineParts {
   readonly options: HandlerOptions;
   readonly metrics: Metrics;
   readonly log: Log;
+  readonly tracing: Tracing;
   /** The card with the addresses of the agent of that name. */
   readonly completed: (card: AgentCard, name: string) => AgentCard;
 }
 
 /** One engine for all agents that need one; undefined where each brings a service of its own. */
-export function engineFor(given: ReadonlyMap<string, AgentLike>, { options, metrics, log, completed }: EngineParts): Engine | undefined {
+export function engineFor(
+  given: ReadonlyMap<string, AgentLike>,
+  { options, metrics, log, tracing, completed }: EngineParts,
+): Engine | undefined {
   const own = [...given].filter((entry): entry is [string, Agent] => !isServed(entry[1]));
   if (own.length === 0) return undefined;
   const agents = Object.fromEntries(own);
-  const { store, blobs, idempotency, secret, onBroken } = options;
+  const { store, blobs, idempotency, secret, onBroken, quotaOf } = options;
   const engine = createEngine({
     store: meteredStore(store ?? memoryStore(), metrics),
     agents,
     ids: timeOrderedIds(), // the store's index of ids then grows at its end
     limits: { ...(store === undefined ? { finishedMsMax: MEMORY_FINISHED_MS } : {}), ...options.limits },
+    ...(quotaOf === undefined ? {} : { runningTasksMaxOf: (principal) => quotaOf(principal)?.runningTasksMax }),
     ...(blobs === undefined ? {} : { blobs }),
     ...(idempotency === undefined ? {} : { idempotency }),
     ...(secret === undefined ? {} : { secret }),
@@ -41,6 +48,7 @@ export function engineFor(given: ReadonlyMap<string, AgentLike>, { options, metr
       if (card === undefined) throw new A2AError('EXTENDED_AGENT_CARD_NOT_CONFIGURED');
       return completed(card, name);
     },
+    aroundRun: tracedRuns(tracing),
     report: (what, cause) => log.error(what, cause),
   });
   showStats(engine, metrics);

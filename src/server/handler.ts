@@ -1,5 +1,5 @@
 import type { Answer, Asked, Caller } from '#bindings';
-import { askedOf, encodeRetry, responseOf } from '#bindings';
+import { encodeRetry, respondTo } from '#bindings';
 import { headOf, refusal } from './answers.ts';
 import { hasScope, isRefusal, LOCAL, openGate } from './gate.ts';
 import { createGuard } from './guard.ts';
@@ -72,7 +72,7 @@ export function createHandler(options: HandlerOptions): Handler {
   };
   return {
     answer,
-    fetch: async (request) => responseOf(await answer(askedOf(request))),
+    fetch: (request) => respondTo(request, answer),
     ready: node.ready,
     agents: site.agents,
     close: async () => {

@@ -8,7 +8,8 @@
  * ```
  */
 export { type A2aBlock, defineConfig, type ParleyConfig, type RemoteAgent } from './config/config.ts';
-export { KEYS, type Key } from './config/keys.ts';
+export type { Key } from './config/key.ts';
+export { KEYS } from './config/keys.ts';
 export { type Layers, resolveConfig, type Settings } from './config/resolve.ts';
 export { suggest } from './config/suggest.ts';
 export { ConfigError } from './config/values.ts';
@@ -17,6 +18,6 @@ export { createHandler, type Handler } from './handler.ts';
 export { DEFAULT_SERVER_LIMITS, type ServerLimits } from './limits.ts';
 export { createLog, LOG_LEVELS, type Log, type LogLevel } from './log.ts';
 export { createMetrics, type Metrics } from './metrics.ts';
-export type { HandlerOptions, ServingOptions } from './options.ts';
+export type { HandlerOptions, Quota, ServingOptions } from './options.ts';
 export { ROUTES, type Route } from './routes.ts';
 export { type AgentLike, pathName, type ServedAgent } from './served.ts';

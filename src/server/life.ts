@@ -8,7 +8,8 @@ import type { HandlerOptions } from './options.ts';
 import type { Route } from './routes.ts';
 import type { ServedAgent } from './served.ts';
 import type { Site } from './site.ts';
-import { loadOtel, traced } from './tracing.ts';
+import type { Tracing } from './tracing.ts';
+import { loadOtel, recorderOf, traced } from './tracing.ts';
 
 /** How a node comes up and goes down. */
 export interface Life {
@@ -28,16 +29,19 @@ export interface Living {
   readonly agents: readonly Mutable<ServedAgent>[];
   readonly log: Log;
   readonly limits: ServerLimits;
+  readonly tracing: Tracing;
 }
 
 /** What is left of the time to stop when runs have had theirs: for answers to go out, and for the store to close. */
 const CLOSING_MS = 2000;
 
-export function startLife({ options, engine, agents, log, limits }: Living): Life {
+export function startLife({ options, engine, agents, log, limits, tracing }: Living): Life {
   let phase: ReturnType<Site['phase']> = 'starting';
   const start = async (): Promise<void> => {
     const otel = options.otel === false ? undefined : (options.otel ?? (await loadOtel()));
-    if (otel !== undefined) for (const agent of agents) agent.service = traced(agent.service, agent.name, otel);
+    const recorder = otel === undefined ? undefined : recorderOf(otel);
+    tracing.recorder = recorder;
+    if (recorder !== undefined) for (const agent of agents) agent.service = traced(agent.service, agent.name, recorder);
     const recovered = await engine?.start();
     if (recovered !== undefined && Object.values(recovered).some((count) => count > 0))
       log.info('tasks were taken up again', { ...recovered });

@@ -32,7 +32,7 @@ export function meter(metrics: Metrics, room: Room): (service: A2AService, agent
       unary: async ({ operation, ctx }, next) => {
         const began = performance.now();
         try {
-          room.check(operation);
+          room.check(operation, ctx.principal);
           const result = await next(ctx);
           note(operation, ctx, { began });
           return result;
@@ -45,8 +45,8 @@ export function meter(metrics: Metrics, room: Room): (service: A2AService, agent
         const began = performance.now();
         let givePlace: (() => void) | undefined;
         const open = (): EventStream => {
-          room.check(operation);
-          givePlace = room.takePlace();
+          room.check(operation, ctx.principal);
+          givePlace = room.takePlace(ctx.principal);
           return next(ctx);
         };
         return watched(open, (thrown) => {

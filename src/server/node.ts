@@ -18,6 +18,7 @@ import type { AgentLike, ServedAgent } from './served.ts';
 import { isServed, named } from './served.ts';
 import { servingFor, whereabouts } from './serving.ts';
 import type { Site } from './site.ts';
+import type { Tracing } from './tracing.ts';
 
 /** A node: agents, the engine under those that need one, and everything that is counted and said about them. */
 export interface Node extends Life {
@@ -32,6 +33,7 @@ const DEFAULT_PUBLISHER = 'agent.localhost';
 export function createNode(options: HandlerOptions): Node {
   const limits: ServerLimits = { ...DEFAULT_SERVER_LIMITS, ...options.limits };
   const { log = SILENT, metrics = createMetrics() } = options;
+  const tracing: Tracing = { recorder: undefined };
   const flows = createFlows();
   const changed = new Date();
   const given = named(listOf(options.agents));
@@ -40,11 +42,11 @@ export function createNode(options: HandlerOptions): Node {
   const where = whereabouts(options.url);
   // The first agent is at the root too, and that is its better address.
   const baseOf = (name: string): string => `${where.base()}${name === root ? '' : `/agents/${name}`}`;
-  const engine = engineFor(given, { options, metrics, log, completed: (card, name) => cards.cardAt(card, baseOf(name)) });
-  const room = createRoom({ streamsMax: limits.streamsMax, isPressed: options.isPressed, metrics });
+  const engine = engineFor(given, { options, metrics, log, tracing, completed: (card, name) => cards.cardAt(card, baseOf(name)) });
+  const room = createRoom({ streamsMax: limits.streamsMax, isPressed: options.isPressed, quotaOf: options.quotaOf, metrics });
   const agents = servedAgents(given, engine, meter(metrics, room));
   metrics.gauge({ name: 'parley_streams_open', help: 'Streams that are being read.' }, () => flows.open);
-  const life = startLife({ options, engine, agents, log, limits });
+  const life = startLife({ options, engine, agents, log, limits, tracing });
   const site: Site = {
     agents,
     cards,

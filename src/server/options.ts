@@ -8,11 +8,19 @@ import type { Metrics } from './metrics.ts';
 import type { AgentLike } from './served.ts';
 import type { OtelApi } from './tracing.ts';
 
+/** Beyond it, calls are refused with RATE_LIMITED. */
+export interface Quota {
+  readonly runningTasksMax?: number;
+  readonly streamsMax?: number;
+}
+
 export interface ServingOptions extends GuardOptions {
   /** Where tasks are kept. Default: in memory, as long as the process lives. It is closed with the server. */
   readonly store?: Store;
   readonly blobs?: Blobs;
   readonly limits?: Partial<ServerLimits & EngineLimits>;
+  /** What one principal may have at once, by its id. Default: as much as there is room for. */
+  readonly quotaOf?: (principal: string) => Quota | undefined;
   /** Who may call. Default: whoever reaches the socket is the principal `local`. */
   readonly gate?: Gate;
   /** `strict` serves cards of pure 1.0. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { builtInAgents } from '#agents';
 import type { Part, SendResult, Task } from '#protocol';
-import { isTerminal, messageId } from '#protocol';
+import { createUserMessage, isTerminal, messageId } from '#protocol';
 import type { Talk } from '../support/talk.ts';
 import { callContext, course, said, statusText, talkTo, taskIn } from '../support/talk.ts';
 
@@ -178,4 +178,17 @@ describe('what it does not take', () => {
     const odd = talk.send([{ data: {}, mediaType: 'application/x-unsupported-type-12345' }]);
     await expect(odd).rejects.toMatchObject({ kind: 'CONTENT_TYPE_NOT_SUPPORTED' });
   });
+});
+
+it('a kit’s ids come again and again, and its dropped streams are no reason to go on with an old task', async () => {
+  const dropped = { ...callContext(), onDelivered: () => undefined };
+  const message = { ...createUserMessage('Hello'), messageId: messageId('tck-complete-task-1') };
+  const ids = new Set<string | undefined>();
+  for (let at = 0; at < 3; at += 1) {
+    for await (const [first] of talk.service.stream({ message }, dropped)) {
+      ids.add(first?.event.task?.id);
+      break;
+    }
+  }
+  expect(ids.size).toBe(3);
 });

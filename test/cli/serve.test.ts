@@ -109,7 +109,7 @@ export default { memory: true, port: 0, agents: ['echo', defineAgent({ name: 'in
   const wrong: readonly (readonly [name: string, args: readonly string[], words: RegExp, code: number])[] = [
     ['an agent that is not there', ['ech'], /no agent ech; did you mean echo\?[\s\S]*demo, echo, script, conformance/, 2],
     ['a file that is not there', ['./nothing.ts'], /there is no file .*nothing\.ts/, 2],
-    ['a coding CLI', ['claude'], /serving claude.* is not built yet/, 2],
+    ['a coding CLI', ['claude'], /Claude Code is not installed here/, 1],
     ['an MCP server', ['mcp:some-server'], /MCP server.* is not built yet/, 2],
     ['an address', ['https://agent.example'], /agent elsewhere.*not built yet/, 2],
     ['a flag that is not there', ['--prot', '1'], /no flag --prot; did you mean --port\?/, 2],

@@ -2,10 +2,10 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { suiteNeeding } from '../support/needs.ts';
+import type { Parley } from '../support/parley.ts';
 import { mayMount, mountTmpfs } from '../support/tmpfs.ts';
 import { chunksText, freshName, getJson, getTask, sendInit, sendTask, textOf, until } from './client.ts';
 import { allOf, eventsOf } from './frames.ts';
-import type { Parley } from './parley.ts';
 import { startParley } from './parley.ts';
 
 const MIB = 2 ** 20;

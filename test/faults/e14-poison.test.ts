@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import type { Parley } from '../support/parley.ts';
 import { getTask, sendInit, sendTask, tasksWhere, textOf, until } from './client.ts';
-import type { Parley } from './parley.ts';
 import { childFile, startParley } from './parley.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'parley-e14-'));

@@ -2,9 +2,9 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import type { Parley } from '../support/parley.ts';
 import { getTask, logOf, sendInit, sendTask, textOf } from './client.ts';
 import { eventsOf } from './frames.ts';
-import type { Parley } from './parley.ts';
 import { startParley } from './parley.ts';
 import { times } from './size.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Running } from '../support/parley.ts';
+import type { Parley } from '../support/parley.ts';
 import { parleyServe } from '../support/parley.ts';
 import { metric } from '../support/server.ts';
 
@@ -32,7 +32,7 @@ const BODIES: Readonly<Record<string, string>> = {
 };
 
 describe('H14: one request', () => {
-  let server: Running;
+  let server: Parley;
   beforeAll(async () => {
     server = await parleyServe({ args: ['echo', '--memory'] });
   });

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
+import type { Parley } from '../support/parley.ts';
 import { opened } from '../support/server.ts';
 import { sendTask, until } from './client.ts';
-import type { Parley } from './parley.ts';
 import { startParley } from './parley.ts';
 import { times } from './size.ts';
 

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Exchange } from '../support/corpus.ts';
 import { corpus, corpusDialects } from '../support/corpus.ts';
 import { mutate, seeded } from '../support/mutate.ts';
+import type { Parley } from '../support/parley.ts';
 import { sendTask } from './client.ts';
-import type { Parley } from './parley.ts';
 import { startParley } from './parley.ts';
 import { times } from './size.ts';
 

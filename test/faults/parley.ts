@@ -1,65 +1,31 @@
 import { fileURLToPath } from 'node:url';
-import type { Child } from './processes.ts';
-import { startNode } from './processes.ts';
+import type { Parley, RunOptions } from '../support/parley.ts';
+import { parleyServe } from '../support/parley.ts';
+import type { Child } from '../support/processes.ts';
+import { startNode } from '../support/processes.ts';
 
-/** A `parley serve` of its own: the program that people start, in another process. */
-export interface Parley extends Child {
-  readonly url: string;
-  readonly port: number;
-  readonly pid: number;
-  kill(): Promise<void>;
-  /** Asks it to stop, and returns its exit code. */
-  stop(): Promise<number | null>;
-}
-
-export interface ParleyOptions {
+export interface ParleyOptions extends RunOptions {
   /** What is served. Default `script`. */
   readonly agent?: string;
   /** Absent: tasks are kept in memory. */
   readonly data?: string;
-  readonly args?: readonly string[];
   readonly limits?: Readonly<Record<string, number>>;
-  /** Options of Node's own. */
-  readonly node?: readonly string[];
-  /** Put in front: a tracer, a limit. */
-  readonly before?: readonly string[];
-  readonly env?: Readonly<Record<string, string>>;
-  /** Another program than the command line. */
-  readonly entry?: string;
 }
 
-const CLI = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
-
-/** Resolves when it takes requests. */
+/** A `parley serve` to break. Resolves when it takes requests. */
 export async function startParley(options: ParleyOptions = {}): Promise<Parley> {
-  const child = launchParley(options);
-  await child.said('{"event":"ready"');
-  const ready = JSON.parse(child.lines()[0] ?? '') as { readonly url: string };
-  const { pid = 0 } = child.process;
-  return {
-    ...child,
-    url: ready.url,
-    port: Number(new URL(ready.url).port),
-    pid,
-    kill: async () => {
-      child.process.kill('SIGKILL');
-      await child.ended;
-    },
-    stop: async () => {
-      child.process.kill('SIGTERM');
-      return (await child.ended).code;
-    },
-  };
+  return await parleyServe(spelled(options));
 }
 
-/** The same without waiting for it, for starts that are to fail. */
-export function launchParley(options: ParleyOptions = {}): Child {
-  const { agent = 'script', data, args = [], limits = {}, node = [], entry } = options;
+function spelled({ agent = 'script', data, limits = {}, args = [], ...rest }: ParleyOptions): RunOptions {
   const kept = data === undefined ? ['--memory'] : ['--data', data];
   const limited = Object.entries(limits).flatMap(([name, value]) => ['--limit', `${name}=${value}`]);
-  const program = entry === undefined ? [CLI, 'serve', agent] : [entry];
-  const { before = [], env = {} } = options;
-  return startNode([...node, ...program, ...kept, '--json', '--port', '0', ...limited, ...args], { before, env });
+  return { ...rest, args: [...(rest.entry === undefined ? [agent] : []), ...kept, ...limited, ...args] };
+}
+
+/** A program of `children/`, under this Node. `before` is put in front: a tracer, another user. */
+export function startChild(name: string, args: readonly string[], before: readonly string[] = []): Child {
+  return startNode([childFile(`${name}.ts`), ...args], { before });
 }
 
 /** The path of a file in `children/`. */

@@ -7,7 +7,7 @@ import { seq, taskId } from '#protocol';
 import { openSqliteStore } from '../../src/engine/adapters/sqlite.ts';
 import { ALICE } from '../contracts/rows.ts';
 import { entriesFor } from './entries.ts';
-import { startChild } from './processes.ts';
+import { startChild } from './parley.ts';
 import { times } from './size.ts';
 
 /** faults.md E1 for the store alone: SIGKILL at any moment. Everything that was acknowledged is there, and nothing has a gap. */

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MIGRATIONS } from '../../src/engine/adapters/sqlite/schema.ts';
 import { openSqliteStore, StoreError } from '../../src/engine/adapters/sqlite.ts';
 import { aTask } from '../contracts/rows.ts';
-import { startChild } from './processes.ts';
+import { startChild } from './parley.ts';
 import { times } from './size.ts';
 
 /** faults.md E10: a migration that is killed half way leaves the old version or the new one, never something between. */

@@ -6,9 +6,9 @@ import { taskId } from '#protocol';
 import { openSqliteStore } from '../../src/engine/adapters/sqlite.ts';
 import { ALICE } from '../contracts/rows.ts';
 import { suiteNeeding } from '../support/needs.ts';
+import type { Child } from '../support/processes.ts';
 import { isInstalled } from '../support/tmpfs.ts';
-import type { Child } from './processes.ts';
-import { startChild } from './processes.ts';
+import { startChild } from './parley.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'parley-e5-'));
 afterAll(() => rmSync(folder, { recursive: true }));

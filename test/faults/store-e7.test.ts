@@ -9,7 +9,7 @@ import type { SqliteStore } from '../../src/engine/adapters/sqlite.ts';
 import { isDamage, openSqliteStore, StoreError } from '../../src/engine/adapters/sqlite.ts';
 import { ALICE } from '../contracts/rows.ts';
 import { entriesFor } from './entries.ts';
-import { startChild } from './processes.ts';
+import { startChild } from './parley.ts';
 import { times } from './size.ts';
 
 /**

@@ -9,7 +9,7 @@ import { openSqliteStore, StoreError } from '../../src/engine/adapters/sqlite.ts
 import { ALICE, aTask } from '../contracts/rows.ts';
 import { suiteNeeding } from '../support/needs.ts';
 import { mayMount, mountTmpfs } from '../support/tmpfs.ts';
-import { startChild } from './processes.ts';
+import { startChild } from './parley.ts';
 
 /** faults.md E8 and B10: a store that can't be opened says so, says what to do, and is left as it is. */
 const folder = mkdtempSync(join(tmpdir(), 'parley-e8-'));

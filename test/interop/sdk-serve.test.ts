@@ -2,7 +2,7 @@ import { TaskState } from '@a2a-js/sdk';
 import type { Client } from '@a2a-js/sdk/client';
 import { ClientFactory, DefaultAgentCardResolver, JsonRpcTransportFactory, RestTransportFactory } from '@a2a-js/sdk/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Running } from '../support/parley.ts';
+import type { Parley } from '../support/parley.ts';
 import { parleyServe } from '../support/parley.ts';
 import { eventually } from '../support/server.ts';
 
@@ -15,7 +15,7 @@ const INTERFACES = [
 ] as const;
 
 describe('the official client and parley serve', () => {
-  let server: Running;
+  let server: Parley;
   beforeAll(async () => {
     server = await parleyServe({ args: ['echo', 'script', '--memory'] });
   });
@@ -26,7 +26,7 @@ describe('the official client and parley serve', () => {
 
 type Face = (typeof INTERFACES)[number];
 
-function suite(server: () => Running, { transport, version }: Face): void {
+function suite(server: () => Parley, { transport, version }: Face): void {
   let client: Client;
   beforeAll(async () => {
     const legacyCompat = { enabled: true };

@@ -73,6 +73,7 @@ describe('the API for operators', () => {
       ['POST', '/tasks/none:retry', 404],
       ['DELETE', '/tasks/none', 404],
       ['GET', '/tasks?status=done', 400],
+      ['GET', '/tasks?state=TASK_STATE_FAILED', 400],
       ['GET', '/tasks?pageSize=-1', 400],
       ['GET', '/tasks?pageSize=1e9', 400],
       ['GET', '/tasks?pageToken=forged', 400],
@@ -88,6 +89,7 @@ describe('the API for operators', () => {
       expect([method, path, answer.status]).toEqual([method, path, status]);
       expect(answer.body['error']).toMatchObject({ code: status });
     }
+    expect(JSON.stringify((await call('GET', '/tasks?pageSize=x')).body)).toContain('pageSize must be a whole number');
     expect((await call('DELETE', '/tasks')).headers.get('allow')).toBe('GET');
   });
 });

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import { nodeListener } from '../../src/server/adapters/node.ts';
 import { suiteNeeding } from '../support/needs.ts';
-import { handlerOf, sendBody } from '../support/server.ts';
+import { eventually, handlerOf, sendBody } from '../support/server.ts';
 
 /** The same handler on every host. Each example is run as its first line says and called over a real socket. */
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -43,8 +43,11 @@ async function run(command: string, args: readonly string[]): Promise<Running> {
   };
 }
 
-const send = (url: string, path: string, text: string): Promise<Response> =>
-  fetch(`${url}${path}`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(sendBody(text)) });
+const post = (url: string, body: unknown): Promise<Response> =>
+  fetch(url, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) });
+const send = (url: string, path: string, text: string): Promise<Response> => post(`${url}${path}`, sendBody(text));
+const taskId = async (url: string, body: unknown): Promise<string> =>
+  ((await (await post(`${url}/message:send`, body)).json()) as { task: { id: string } }).task.id;
 
 /** What every host has to do. */
 function contract(start: () => Promise<Running>): void {
@@ -61,6 +64,10 @@ function contract(start: () => Promise<Running>): void {
         task: { artifacts: { parts: { text: string }[] }[] };
       };
       expect(task.artifacts[0]?.parts[0]?.text).toBe('HELLO');
+      // The host has told that the answer went out: the same message once more is another task.
+      const body = sendBody('twice');
+      const first = await taskId(url, body);
+      await eventually(async () => (await taskId(url, body)) !== first);
       const stream = await send(url, '/message:stream', 'again');
       expect(stream.headers.get('content-type')).toBe('text/event-stream');
       expect(await stream.text()).toMatch(/id: 1\n[\s\S]*AGAIN[\s\S]*TASK_STATE_COMPLETED/);

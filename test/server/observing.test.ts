@@ -1,8 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LogLevel } from '#server';
 import { createLog } from '#server';
 import type { Served } from '../../src/server/adapters/node.ts';
-import { handlerOf, jsonRequest, rpcSend, sendBody, startServer } from '../support/server.ts';
+import { handlerOf, jsonRequest, metric, rpcSend, sendBody, startServer } from '../support/server.ts';
 
 const lines: string[] = [];
 const logging = (level: LogLevel) => createLog({ level, write: (line) => lines.push(line) });
@@ -50,8 +51,20 @@ describe('metrics', () => {
     }
     expect(text).toMatch(/parley_commit_writes_count \d+\n/);
     expect(text).toMatch(/parley_commit_seconds_sum 0\.\d+/);
-    expect(text).toMatch(/parley_event_loop_delay_seconds\{quantile="0.99"\} 0\.\d+\n/);
+    expect(text).toMatch(/parley_event_loop_delay_seconds\{quantile="0.99"\} \d+(?:\.\d+)?(?:e-\d+)?\n/);
     expect(text).toMatch(/process_resident_memory_bytes \d{7,}\n/);
+  });
+
+  it('tell how late the event loop is, since they were last asked', async () => {
+    const late = async (): Promise<number> => metric(server.url, 'parley_event_loop_delay_seconds{quantile="0.99"}');
+    await late();
+    await sleep(150);
+    for (const end = performance.now() + 120; performance.now() < end; );
+    await sleep(30);
+    expect(await late()).toBeGreaterThan(0.08);
+    await sleep(150);
+    const quiet = await (await fetch(`${server.url}/metrics`)).text();
+    expect(Number(/parley_event_loop_delay_seconds\{quantile="0.5"\} (\S+)/.exec(quiet)?.[1])).toBeLessThan(0.008);
   });
 
   it('are text that Prometheus reads', async () => {

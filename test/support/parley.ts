@@ -1,71 +1,53 @@
-import type { ChildProcess } from 'node:child_process';
-import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import type { Child, Surroundings } from './processes.ts';
+import { startNode } from './processes.ts';
 
-const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
+const CLI = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
-export interface Running {
+/** A `parley serve` of its own: the program that people start, in another process. */
+export interface Parley extends Child {
   readonly url: string;
   readonly port: number;
+  readonly pid: number;
   readonly agents: readonly string[];
-  readonly process: ChildProcess;
-  readonly errors: () => string;
-  readonly lines: () => readonly string[];
-  /** Resolves with its exit code when it has ended. */
-  readonly ended: Promise<number | null>;
+  kill(): Promise<void>;
+  /** Asks it to stop, and returns its exit code. */
   stop(): Promise<number | null>;
 }
 
-export interface RunOptions {
+export interface RunOptions extends Surroundings {
   readonly args?: readonly string[];
-  readonly env?: Readonly<Record<string, string>>;
-  readonly cwd?: string;
-  /** Put in front: another limit, a tracer. */
-  readonly before?: readonly string[];
   /** Options of Node itself. */
   readonly node?: readonly string[];
+  /** Another program than the command line, which gets the same arguments. */
+  readonly entry?: string;
 }
 
-/** The real `parley serve` in a process of its own, ready to be called. */
-export async function parleyServe(options: RunOptions = {}): Promise<Running> {
-  const { args = [], env = {}, cwd, before = [], node = [] } = options;
-  const all = [...before, process.execPath, '--conditions=our-src', '--disable-warning=ExperimentalWarning', ...node];
-  const [command = '', ...rest] = [...all, MAIN, 'serve', '--json', ...(args.includes('--port') ? [] : ['--port', '0']), ...args];
-  const child = spawn(command, rest, {
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, ...env },
-    ...(cwd === undefined ? {} : { cwd }),
-  });
-  // A test that fails leaves nothing running.
-  const atExit = (): void => void child.kill('SIGKILL');
-  process.once('exit', atExit);
-  child.once('close', () => process.off('exit', atExit));
-  let out = '';
-  let errors = '';
-  const ended = new Promise<number | null>((resolve) => child.on('close', (code) => resolve(code)));
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    errors += text;
-  });
-  const first = await new Promise<string>((resolve, reject) => {
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      out += text;
-      const end = out.indexOf('\n');
-      if (end !== -1) resolve(out.slice(0, end));
-    });
-    void ended.then((code) => reject(new Error(`it ended with ${code} before it was ready: ${errors}`)));
-  });
-  const { url, agents } = JSON.parse(first) as { url: string; agents: readonly string[] };
+/** Resolves when it takes requests. */
+export async function parleyServe(options: RunOptions = {}): Promise<Parley> {
+  const child = launchServe(options);
+  await child.said('{"event":"ready"');
+  const { url, agents } = JSON.parse(child.lines()[0] ?? '') as { readonly url: string; readonly agents: readonly string[] };
   return {
+    ...child,
     url,
     port: Number(new URL(url).port),
+    pid: child.process.pid ?? 0,
     agents,
-    process: child,
-    errors: () => errors,
-    lines: () => out.split('\n').slice(0, -1),
-    ended,
+    kill: async () => {
+      child.process.kill('SIGKILL');
+      await child.ended;
+    },
     stop: async () => {
-      child.kill('SIGTERM');
-      return await ended;
+      child.process.kill('SIGTERM');
+      return (await child.ended).code;
     },
   };
+}
+
+/** The same without waiting for it, for starts that are to fail. */
+export function launchServe({ args = [], node = [], entry, ...around }: RunOptions = {}): Child {
+  const program = entry === undefined ? [CLI, 'serve'] : [entry];
+  const port = args.includes('--port') ? [] : ['--port', '0'];
+  return startNode([...node, ...program, ...args, '--json', ...port], around);
 }

@@ -43,6 +43,7 @@ export function createConformance({ profile = 'full', inputModes = [] }: Conform
   return {
     card,
     recovery: 'retry',
+    repeats: 'anew', // kits use the same few ids again and again, and drop streams that they have seen enough of
     run,
     ...(hasExtendedCard ? { extendedCard: async () => card } : {}),
   };

@@ -14,7 +14,7 @@ import {
   writeSafely,
 } from '../door.ts';
 import type { Answer, Asked } from '../exchange.ts';
-import { askedOf, responseOf } from '../exchange.ts';
+import { respondTo } from '../exchange.ts';
 import { isMediaType, JSON_TYPE } from '../media.ts';
 import type { Caller, ServeOptions } from '../options.ts';
 import { callerOf, DEFAULT_ENV, registryOf } from '../options.ts';
@@ -33,7 +33,7 @@ interface Exchange {
 
 /** Serves one JSON-RPC request of any dialect. Never throws: what goes wrong is answered. */
 export async function serveJsonRpc(request: Request, service: A2AService, options: ServeOptions = {}): Promise<Response> {
-  return responseOf(await answerJsonRpc(askedOf(request), service, options));
+  return respondTo(request, (asked) => answerJsonRpc(asked, service, options));
 }
 
 /** The same for hosts that make no `Request` and `Response`. */

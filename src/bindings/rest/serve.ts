@@ -4,7 +4,7 @@ import { DEFAULT_BODY_LIMITS } from '../body.ts';
 import type { Visit } from '../door.ts';
 import { answerHeaders, checkVersion, errorHeaders, readVisit, requestBytes, requestJson, speaks, toPeer, writeSafely } from '../door.ts';
 import type { Answer, Asked } from '../exchange.ts';
-import { askedOf, responseOf } from '../exchange.ts';
+import { respondTo } from '../exchange.ts';
 import { isMediaType, JSON_TYPE, preferredType } from '../media.ts';
 import type { ServeOptions } from '../options.ts';
 import { callerOf, DEFAULT_ENV, registryOf } from '../options.ts';
@@ -27,7 +27,7 @@ interface Exchange {
 
 /** Serves one HTTP+JSON request. Never throws: what goes wrong is answered. */
 export async function serveRest(request: Request, service: A2AService, options: ServeOptions = {}): Promise<Response> {
-  return responseOf(await answerRest(askedOf(request), service, options));
+  return respondTo(request, (asked) => answerRest(asked, service, options));
 }
 
 /** The same for hosts that make no `Request` and `Response`. */

@@ -11,19 +11,24 @@ export interface Pulse {
 }
 
 const LOOK_MS = 50;
+/** How often the event loop is looked at: Node counts this time in, as if every timer were late by it. */
+const BEAT_MS = 10;
 const PRESSED = 0.8;
 const QUANTILES = [50, 90, 99] as const;
 
 export function takePulse(metrics: Metrics): Pulse {
-  const delay = monitorEventLoopDelay({ resolution: 10 });
+  const delay = monitorEventLoopDelay({ resolution: BEAT_MS });
   delay.enable();
   const heapMax = oldSpaceMax();
   const memoryMax = process.constrainedMemory();
   let isPressed = false;
   let lookedAt = 0;
-  metrics.gauge({ name: 'parley_event_loop_delay_seconds', help: 'How late timers fire.', labels: ['quantile'] }, () =>
-    QUANTILES.map((quantile) => [[String(quantile / 100)], delay.percentile(quantile) / 1e9]),
-  );
+  const help = 'How late timers fire, since it was last asked.';
+  metrics.gauge({ name: 'parley_event_loop_delay_seconds', help, labels: ['quantile'] }, () => {
+    const late = QUANTILES.map((quantile) => Math.max(0, delay.percentile(quantile) / 1e9 - BEAT_MS / 1000));
+    delay.reset();
+    return QUANTILES.map((quantile, at) => [[String(quantile / 100)], late[at] ?? 0]);
+  });
   metrics.gauge({ name: 'process_resident_memory_bytes', help: 'Resident memory.' }, () => process.memoryUsage.rss());
   metrics.gauge({ name: 'process_heap_used_bytes', help: 'Heap in use.' }, () => process.memoryUsage().heapUsed);
   return {

@@ -2,6 +2,7 @@ import type { EngineLimits } from '#engine';
 import type { ServerLimits } from '../limits.ts';
 import type { LogLevel } from '../log.ts';
 import type { AgentLike } from '../served.ts';
+import type { RunSettings } from './run-keys.ts';
 
 /** What `parley.config.ts` or `parley.config.json` holds. docs/config.md says what each means. */
 export interface ParleyConfig {
@@ -20,6 +21,8 @@ export interface ParleyConfig {
   readonly versionRequired?: boolean;
   readonly log?: LogLevel;
   readonly limits?: Partial<ServerLimits & EngineLimits>;
+  /** Agents that run programs: coding CLIs and commands. */
+  readonly run?: { readonly [Name in keyof RunSettings]?: Exclude<RunSettings[Name], undefined> };
   readonly a2a?: A2aBlock;
 }
 

@@ -1,27 +1,12 @@
 import type { EngineLimits } from '#engine';
 import { DEFAULT_ENGINE_LIMITS } from '#engine';
-import type { Json } from '#protocol';
 import type { ServerLimits } from '../limits.ts';
 import { DEFAULT_SERVER_LIMITS } from '../limits.ts';
 import { LOG_LEVELS } from '../log.ts';
+import type { Key } from './key.ts';
 import { ENGINE_LIMIT_DOCS, SERVER_LIMIT_DOCS } from './limit-docs.ts';
+import { RUN_KEYS } from './run-keys.ts';
 import type { KeyType } from './values.ts';
-
-/** One thing that can be configured, described once: parsing, help, docs/config.md and the tests are made of this. */
-export interface Key {
-  /** Its place in the file, as `limits.bodyBytesMax`. */
-  readonly name: string;
-  readonly type: KeyType;
-  readonly default?: Json;
-  /** Names in the environment; the first is our own. */
-  readonly env: readonly string[];
-  readonly flag?: string;
-  /** What the flag does, where that is the opposite of true. */
-  readonly flagMeans?: Json;
-  /** Another key that this is a foreign name for; it is read if that one is not there in the same layer. */
-  readonly means?: string;
-  readonly doc: string;
-}
 
 const PORT: KeyType = { kind: 'number', min: 0, max: 65_535 };
 const TEXT: KeyType = { kind: 'text' };
@@ -33,8 +18,8 @@ const OWN: readonly Key[] = [
     name: 'agents',
     type: { kind: 'agents' },
     default: ['demo'],
-    env: ['PARLEY_AGENTS'],
-    doc: 'What is served: built-in names and files; in a `.ts` file also what `defineAgent` made. The first is the root agent. On the command line: the arguments.',
+    env: ['PARLEY_AGENTS', 'AGENT_ADAPTER'],
+    doc: 'What is served: built-in names, coding CLIs and files; in a `.ts` file also what `defineAgent` made. The first is the root agent. On the command line: the arguments.',
   },
   { name: 'port', type: PORT, default: 41_242, env: ['PARLEY_PORT', 'PORT'], flag: 'port', doc: 'The port. 0 picks a free one.' },
   {
@@ -175,6 +160,7 @@ const FOREIGN: readonly Key[] = [
 
 export const KEYS: readonly Key[] = [
   ...OWN,
+  ...RUN_KEYS,
   ...limitKeys(DEFAULT_SERVER_LIMITS satisfies ServerLimits, SERVER_LIMIT_DOCS),
   ...limitKeys(DEFAULT_ENGINE_LIMITS satisfies EngineLimits, ENGINE_LIMIT_DOCS),
   ...FOREIGN,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { DEFAULT_ENGINE_LIMITS } from '#engine';
 import { DEFAULT_SERVER_LIMITS } from '../limits.ts';
 import type { ParleyConfig } from './config.ts';
-import type { Key } from './keys.ts';
+import type { Key } from './key.ts';
 import { KEYS } from './keys.ts';
 import { resolveConfig, type Settings } from './resolve.ts';
 import { suggest } from './suggest.ts';
@@ -34,6 +34,7 @@ function samples({ type, name }: Key): readonly [text: string, value: unknown][]
         ['echo', ['echo']],
       ];
     case 'remotes':
+    case 'launches':
       return [];
     case 'text':
       if (type.oneOf !== undefined) return type.oneOf.map((one): [string, unknown] => [one, one]).slice(0, 2);
@@ -52,6 +53,7 @@ function samples({ type, name }: Key): readonly [text: string, value: unknown][]
 function settingOf(settings: Settings, { name, means }: Key): unknown {
   const place = means ?? name;
   if (place.startsWith('limits.')) return (settings.limits as Record<string, unknown>)[place.slice(7)];
+  if (place.startsWith('run.')) return (settings.run as unknown as Record<string, unknown>)[place.slice(4)];
   return (settings as unknown as Record<string, unknown>)[place === 'a2a.enabled' ? 'enabled' : place];
 }
 
@@ -60,7 +62,7 @@ function nested(name: string, value: unknown): object {
 }
 
 describe('every key', () => {
-  for (const key of KEYS.filter(({ type }) => type.kind !== 'remotes')) {
+  for (const key of KEYS.filter(({ type }) => type.kind !== 'remotes' && type.kind !== 'launches')) {
     it(`${key.name} is read from each layer, the stronger over the weaker`, () => {
       const [[text = '', value] = [], [weaker = '', less] = []] = samples(key);
       expect(settingOf(resolveConfig({ file: file(nested(key.name, value)) }), key)).toEqual(value);

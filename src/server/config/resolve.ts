@@ -3,8 +3,10 @@ import type { ServerLimits } from '../limits.ts';
 import type { LogLevel } from '../log.ts';
 import type { AgentLike } from '../served.ts';
 import type { ParleyConfig, RemoteAgent } from './config.ts';
-import type { Key } from './keys.ts';
+import type { Key } from './key.ts';
 import { KEYS } from './keys.ts';
+import type { RunSettings } from './run-keys.ts';
+import { RUN_KEYS } from './run-keys.ts';
 import { suggest } from './suggest.ts';
 import { ConfigError, fromFile, fromText, isObject } from './values.ts';
 
@@ -35,6 +37,7 @@ export interface Settings {
   readonly limits: Partial<ServerLimits & EngineLimits>;
   readonly enabled: boolean;
   readonly remoteAgents: Readonly<Record<string, RemoteAgent>>;
+  readonly run: RunSettings;
 }
 
 /** Reads all layers. Throws a ConfigError that says where the mistake stands and what was probably meant. */
@@ -65,6 +68,8 @@ export function resolveConfig(layers: Layers): Settings {
     limits: Object.fromEntries([...found].filter(([name]) => name.startsWith('limits.')).map(([name, value]) => [name.slice(7), value])),
     enabled: of('a2a.enabled'),
     remoteAgents: of('a2a.remoteAgents'),
+    // Each by its own key, whose type says what it holds.
+    run: Object.fromEntries(RUN_KEYS.map(({ name }) => [name.slice('run.'.length), of(name)])) as unknown as RunSettings,
   };
 }
 

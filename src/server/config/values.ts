@@ -8,7 +8,9 @@ export type KeyType =
   | { readonly kind: 'list' }
   /** Names and files, and in a `.ts` file agents themselves. */
   | { readonly kind: 'agents' }
-  | { readonly kind: 'remotes' };
+  | { readonly kind: 'remotes' }
+  /** How programs are started, by name. */
+  | { readonly kind: 'launches' };
 
 /** A value that is none: `problem` follows the name of where it stands. */
 export class ConfigError extends Error {
@@ -33,6 +35,7 @@ export function fromText(text: string, type: KeyType, where: string): unknown {
     case 'text':
       return fromFile(text, type, where);
     case 'remotes':
+    case 'launches':
       throw new ConfigError(`${where}: belongs in a configuration file`);
   }
 }
@@ -58,6 +61,8 @@ export function fromFile(value: unknown, type: KeyType, where: string): unknown 
       throw new ConfigError(`${where}: must be a list of names, files and agents`);
     case 'remotes':
       return checkRemotes(value, where);
+    case 'launches':
+      return checkLaunches(value, where);
   }
 }
 
@@ -105,6 +110,29 @@ function checkRemotes(value: unknown, where: string): unknown {
       throw new ConfigError(`${at}.endpoint: must be an address`);
   }
   return value;
+}
+
+const LAUNCH_LISTS = ['argv', 'environment', 'homePaths', 'projectConfig'];
+
+function checkLaunches(value: unknown, where: string): unknown {
+  if (!isObject(value)) throw new ConfigError(`${where}: must be an object of launches by name`);
+  for (const [name, launch] of Object.entries(value)) {
+    const at = `${where}.${name}`;
+    if (!isObject(launch)) throw new ConfigError(`${at}: must be an object`);
+    for (const [member, content] of Object.entries(launch)) checkLaunchMember(member, content, `${at}.${member}`);
+    if (!Array.isArray(launch['argv']) || launch['argv'].length === 0) throw new ConfigError(`${at}.argv: must name a program`);
+  }
+  return value;
+}
+
+function checkLaunchMember(member: string, content: unknown, at: string): void {
+  if (member === 'title') {
+    if (typeof content !== 'string') throw new ConfigError(`${at}: must be a text`);
+    return;
+  }
+  if (!LAUNCH_LISTS.includes(member)) throw new ConfigError(`${at}: there is no such key; there are ${LAUNCH_LISTS.join(', ')}, title`);
+  if (!Array.isArray(content) || !content.every((item) => typeof item === 'string'))
+    throw new ConfigError(`${at}: must be a list of texts`);
 }
 
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { afterAll } from 'vitest';
 
 export interface Child {
   readonly process: ChildProcess;
@@ -15,30 +15,30 @@ export interface Child {
   said(start: string): Promise<void>;
 }
 
-/** None of them outlives the tests. */
+/** None of them outlives the tests, also when a test fails before it has stopped its own: a worker that is ended hears of no exit. */
 const alive = new Set<ChildProcess>();
-process.on('exit', () => {
+const killAll = (): void => {
   for (const child of alive) child.kill('SIGKILL');
-});
-
-/** A program of `children/`, under this Node. `before` is put in front: a tracer, another user. */
-export function startChild(name: string, args: readonly string[], before: readonly string[] = []): Child {
-  return startNode([fileURLToPath(new URL(`children/${name}.ts`, import.meta.url)), ...args], { before });
-}
+};
+afterAll(killAll);
+process.on('exit', killAll);
 
 export interface Surroundings {
+  /** Put in front: a tracer, a limit, another user. */
   readonly before?: readonly string[];
+  readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
 }
 
 /** Node with these arguments: its options, a file, and what that gets. */
-export function startNode(args: readonly string[], { before = [], env = {} }: Surroundings = {}): Child {
+export function startNode(args: readonly string[], { before = [], cwd, env = {} }: Surroundings = {}): Child {
   const node = [process.execPath, '--conditions=our-src', '--disable-warning=ExperimentalWarning'];
   const [command = '', ...rest] = [...before, ...node, ...args];
   const child = spawn(command, rest, {
     stdio: ['ignore', 'pipe', 'pipe'],
     // Compiling takes most of a child's life. A child that ends by itself leaves what it compiled to the next.
     env: { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), 'parley-compiled'), ...env },
+    ...(cwd === undefined ? {} : { cwd }),
   });
   alive.add(child);
   let out = '';

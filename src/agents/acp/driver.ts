@@ -1,0 +1,141 @@
+import * as acp from '@agentclientprotocol/sdk';
+import type { Child } from '../process/child.ts';
+import type { Driver, Job } from '../run/driver.ts';
+import type { RunEvent } from '../run/events.ts';
+import { endOf } from '../run/exits.ts';
+import type { Flow } from '../run/flow.ts';
+import { createFlow } from '../run/flow.ts';
+import { readText, writeText } from './files.ts';
+import { permissionEvent } from './permission.ts';
+import { contentOf } from './prompt.ts';
+import { choose, openSession } from './session.ts';
+import { messagesOf } from './stream.ts';
+import type { KnownCall } from './updates.ts';
+import { eventsOf } from './updates.ts';
+
+/** How an agent that speaks the Agent Client Protocol is started. */
+export interface AcpLaunch extends Omit<Driver, 'run' | 'edits' | 'resumes' | 'cancelMs'> {
+  readonly argv: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** So many events may wait to be taken before no more is read. */
+const WAITING_MAX = 256;
+/** After `session/cancel`, the time to end in good order. */
+const CANCEL_MS = 1000;
+
+export function acpDriver({ argv, env, ...rest }: AcpLaunch): Driver {
+  return {
+    ...rest,
+    ...{ edits: true, resumes: true, cancelMs: CANCEL_MS },
+    run: (job) => runAcp(job, job.start(argv, env), argv[0] ?? ''),
+  };
+}
+
+async function* runAcp(job: Job, child: Child, program: string): AsyncGenerator<RunEvent> {
+  const flow = createFlow<RunEvent>();
+  void converse(job, child, flow)
+    .catch((thrown: unknown) => failure(thrown, child, program))
+    .then((event) => {
+      flow.push(event);
+      flow.end();
+    });
+  yield* flow;
+}
+
+/** The whole conversation: greeting, session, one message, what the agent asks meanwhile. Resolves with how it ended. */
+async function converse(job: Job, child: Child, flow: Flow<RunEvent>): Promise<RunEvent> {
+  const { folder, settings } = job;
+  const calls = new Map<string, KnownCall>();
+  let isHeard = false;
+  let spent = 0;
+  const connection = acp
+    .client({ name: 'parley' })
+    .onNotification(acp.methods.client.session.update, ({ params: { update } }) => {
+      // A session that is loaded is told from its beginning; what was said then is not said now.
+      if (!isHeard) return;
+      if (update.sessionUpdate === 'usage_update' && update.cost?.currency === 'USD') spent = update.cost.amount;
+      for (const event of eventsOf(update, calls)) flow.push(event);
+      if (settings.budgetUsd !== undefined && spent > settings.budgetUsd)
+        connection.close(new Error(`the budget of ${settings.budgetUsd} USD is spent`));
+    })
+    .onRequest(acp.methods.client.session.requestPermission, ({ params, signal }) => {
+      const { event, outcome } = permissionEvent(params, { calls, signal });
+      flow.push(event);
+      return outcome;
+    })
+    .onRequest(acp.methods.client.fs.readTextFile, async ({ params: { path, line, limit } }) => ({
+      content: await readText(folder, path, { line: line ?? undefined, limit: limit ?? undefined }),
+    }))
+    .onRequest(acp.methods.client.fs.writeTextFile, async ({ params: { path, content } }) => {
+      await writeText(folder, path, content);
+      return {};
+    })
+    .connect(messagesOf(child, () => flow.hasRoom(WAITING_MAX)));
+  try {
+    const { agent } = connection;
+    const greeting = await agent.request(acp.methods.agent.initialize, {
+      protocolVersion: acp.PROTOCOL_VERSION,
+      clientCapabilities: { fs: { readTextFile: true, writeTextFile: true }, terminal: false },
+      clientInfo: { name: 'parley', version: '1' },
+    });
+    const session = await openSession(agent, greeting, job);
+    await choose(agent, session, settings);
+    const { sessionId, note } = session;
+    await job.keepSession(sessionId, session.isResumable);
+    const model = settings.model ?? session.model;
+    flow.push({ kind: 'init', sessionId, ...(model === undefined ? {} : { model }), ...(note === undefined ? {} : { note }) });
+    isHeard = true;
+    job.signal.addEventListener('abort', () => void agent.notify(acp.methods.agent.session.cancel, { sessionId }).catch(() => undefined), {
+      once: true,
+    });
+    const response = await agent.request(acp.methods.agent.session.prompt, {
+      sessionId,
+      prompt: contentOf(job, greeting.agentCapabilities),
+    });
+    // Notices that came before the answer are still on their way through the SDK.
+    await new Promise((resolve) => setImmediate(resolve));
+    return endFor(response.stopReason);
+  } finally {
+    connection.close();
+    child.endInput();
+  }
+}
+
+function endFor(stopReason: acp.StopReason): RunEvent {
+  switch (stopReason) {
+    case 'end_turn':
+      return { kind: 'done', stopReason };
+    case 'refusal':
+      return { kind: 'refused', reason: 'The agent refused to do this.' };
+    case 'cancelled':
+      return { kind: 'error', message: 'The agent was cancelled.' };
+    case 'max_tokens':
+      return { kind: 'error', message: 'The agent reached the limit of tokens of its model.' };
+    case 'max_turn_requests':
+      return { kind: 'error', message: 'The agent reached the limit of its requests to the model.' };
+  }
+}
+
+/** JSON-RPC codes of the Agent Client Protocol. */
+const AUTH_REQUIRED = -32_000;
+const EXIT_MS = 500;
+
+/** Why the conversation broke off: the agent said so, or it is gone and its end tells. */
+async function failure(thrown: unknown, child: Child, program: string): Promise<RunEvent> {
+  if (thrown instanceof acp.RequestError) {
+    const login =
+      thrown.code === AUTH_REQUIRED ? `${program} is not logged in. Start it once in a terminal and log in, or give it its key. ` : '';
+    return { kind: 'error', message: `${login}${thrown.message}${detailIn(thrown.data)}` };
+  }
+  const late = new Promise<undefined>((resolve) => setTimeout(resolve, EXIT_MS, undefined).unref());
+  const words = thrown instanceof Error ? thrown.message : String(thrown);
+  const good = (): RunEvent => ({ kind: 'error', message: `${program} ended in the midst of the conversation (${words})` });
+  return (await Promise.race([endOf(child, program, good), late])) ?? { kind: 'error', message: words };
+}
+
+function detailIn(data: unknown): string {
+  if (typeof data === 'string') return `: ${data}`;
+  const details = typeof data === 'object' && data !== null && 'details' in data ? data.details : undefined;
+  return typeof details === 'string' ? `: ${details}` : '';
+}

@@ -1,0 +1,68 @@
+import { basename, resolve } from 'node:path';
+import type { Agent } from '#protocol';
+import type { RunOptions } from '../run/agent.ts';
+import { runningAgent } from '../run/agent.ts';
+import type { SkillDefinition } from '../skills.ts';
+import type { Chosen } from './registry.ts';
+
+/** Clients choose an agent by its skills (reference/seeds/001: "Agent Card"). */
+const SKILLS: readonly SkillDefinition[] = [
+  {
+    id: 'code-task',
+    name: 'Execute coding task',
+    description: 'Runs a coding task (edit, refactor, analyse, explain, test) in the working folder.',
+    tags: ['coding', 'refactor', 'edit', 'test'],
+    examples: ['Refactor the auth module to use JWT', 'Add a health check endpoint'],
+  },
+  {
+    id: 'edit',
+    name: 'Edit code',
+    description: 'Changes files as asked. What has changed comes back as artifacts with diffs.',
+    tags: ['coding', 'edit'],
+    examples: ['Rename getUser to findUser everywhere'],
+  },
+  {
+    id: 'refactor',
+    name: 'Refactor',
+    description: 'Improves how code is built without changing what it does.',
+    tags: ['coding', 'refactor'],
+    examples: ['Split src/server.ts into modules'],
+  },
+  {
+    id: 'explain',
+    name: 'Explain code',
+    description: 'Reads code and says what it does, and why.',
+    tags: ['coding', 'explain'],
+    examples: ['Explain how the rate limiter works'],
+  },
+  {
+    id: 'test',
+    name: 'Write and run tests',
+    description: 'Adds tests, runs them and mends what fails.',
+    tags: ['coding', 'test'],
+    examples: ['Add unit tests for src/utils/date.ts'],
+  },
+  {
+    id: 'review',
+    name: 'Review',
+    description: 'Looks for faults in code or in a change, and reports them.',
+    tags: ['coding', 'review'],
+    examples: ['Review the changes on this branch'],
+  },
+].map((skill) => ({ ...skill, inputModes: ['text/plain'], outputModes: ['text/plain', 'application/json', 'text/x-diff'] }));
+
+/** A coding CLI as an agent over a folder. */
+export function createCodingAgent({ agent, launch }: Chosen, options: RunOptions = {}): Agent {
+  const folder = basename(resolve(options.cwd ?? process.cwd()));
+  const asks = launch.asks
+    ? 'Asks for approval before it does what it would ask for.'
+    : 'It can not ask in this mode: what would need approval is not done.';
+  const card = {
+    name: agent.name,
+    description: `${agent.title} at work in ${folder}. Delegate coding tasks to it and watch, answer and cancel them. ${asks}`,
+    skills: SKILLS,
+    inputModes: ['text/plain', 'application/json', 'image/*', 'text/*'],
+    outputModes: ['text/plain', 'application/json', 'text/x-diff'],
+  };
+  return runningAgent(launch.driver(), card, options);
+}

@@ -1,0 +1,122 @@
+import type { JsonObject } from '#protocol';
+import { stripAnsi } from '../process/ansi.ts';
+import type { Child } from '../process/child.ts';
+import { objectIn } from '../process/json-line.ts';
+import { linesOf } from '../process/output.ts';
+import { clip } from '../run/clip.ts';
+import type { Driver, Job } from '../run/driver.ts';
+import type { RunEvent } from '../run/events.ts';
+import { endOf } from '../run/exits.ts';
+
+/** A CLI in its own print mode: how it is called, and what its lines mean. */
+export interface NativeAdapter extends Omit<Driver, 'run' | 'edits' | 'resumes' | 'cancelMs'> {
+  /** Those that a request may choose. One that grants everything is not among them: that is the operator's to say. */
+  readonly modes: readonly string[];
+  launch(job: Job): NativeLaunch;
+  /** A reader for one run. It may answer the CLI, if that keeps listening. */
+  reader(talk: Talk): Reader;
+}
+
+export interface NativeLaunch {
+  readonly argv: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** Written to its standard input, which is closed after it unless it is kept for answers. */
+  readonly input?: string;
+  readonly keepsInput?: boolean;
+}
+
+/** One line to what it means. Lines of unknown types mean nothing: every version has new ones. */
+export type Reader = (line: JsonObject) => readonly RunEvent[];
+
+export interface Talk {
+  readonly job: Job;
+  send(message: JsonObject): void;
+}
+
+/** A CLI that has given its result and does not end is ended after this; it has done what it was to do. */
+const LINGER_MS = 5000;
+const NOTE_CHARACTERS = 300;
+const LOST = 'The earlier session is lost: this is a new one, which does not know what was said before.';
+
+export function nativeDriver(adapter: NativeAdapter): Driver {
+  return { ...adapter, edits: true, resumes: true, run: (job) => runNative(adapter, job) };
+}
+
+/** A session that the CLI does not find ends it before it has begun: then once more, without. */
+async function* runNative(adapter: NativeAdapter, job: Job): AsyncGenerator<RunEvent> {
+  const { mode } = job.settings;
+  if (mode !== undefined && !adapter.modes.includes(mode)) {
+    const known = adapter.modes.length === 0 ? 'it has none' : `there are ${adapter.modes.join(', ')}`;
+    yield { kind: 'refused', reason: `metadata.mode: ${adapter.name} has no mode ${mode}; ${known}` };
+    return;
+  }
+  const outcome = yield* attempt(adapter, job, undefined);
+  if (outcome.hasBegun || job.session === undefined || outcome.end.kind !== 'error' || job.signal.aborted) {
+    yield outcome.end;
+    return;
+  }
+  yield (yield* attempt(adapter, { ...job, session: undefined }, LOST)).end;
+}
+
+interface Outcome {
+  readonly end: RunEvent;
+  readonly hasBegun: boolean;
+}
+
+async function* attempt(adapter: NativeAdapter, job: Job, note: string | undefined): AsyncGenerator<RunEvent, Outcome> {
+  const { argv, env, input, keepsInput = false } = adapter.launch(job);
+  const child = job.start(argv, env);
+  if (input !== undefined) void child.write(input);
+  if (!keepsInput) child.endInput();
+  const read = adapter.reader({ job, send: (message) => void child.write(`${JSON.stringify(message)}\n`) });
+  let hasBegun = false;
+  let said: RunEvent | undefined;
+  let lingering: NodeJS.Timeout | undefined;
+  let isEnded = false;
+  for await (const event of lineEvents(child, read)) {
+    if (event.kind === 'init') {
+      if (!hasBegun) yield await begun(job, event, note);
+      hasBegun = true;
+    } else if (event.kind === 'done' || event.kind === 'error' || event.kind === 'refused') {
+      // The first one wins. It counts when the CLI has ended, which it does when nothing more can come.
+      said ??= event;
+      child.endInput();
+      lingering ??= setTimeout(() => {
+        isEnded = true;
+        void child.kill();
+      }, LINGER_MS);
+    } else yield event;
+  }
+  const end = await endOf(child, argv[0] ?? '', () => said ?? { kind: 'done' });
+  clearTimeout(lingering);
+  return { end: said !== undefined && (said.kind !== 'done' || isEnded) ? said : end, hasBegun: hasBegun || said?.kind === 'done' };
+}
+
+/** Whether it is the session that was meant: some CLIs quietly begin another. */
+async function begun(
+  { session, keepSession }: Job,
+  event: Extract<RunEvent, { readonly kind: 'init' }>,
+  note: string | undefined,
+): Promise<RunEvent> {
+  const { sessionId } = event;
+  if (sessionId !== undefined) await keepSession(sessionId, true);
+  const isOther = session !== undefined && sessionId !== undefined && sessionId !== session;
+  const words = note ?? (isOther ? LOST : event.note);
+  return words === undefined ? event : { ...event, note: words };
+}
+
+async function* lineEvents(child: Child, read: Reader): AsyncGenerator<RunEvent> {
+  for await (const lines of linesOf(child.stdout)) {
+    for (const { text, dropped } of lines) {
+      const object = dropped > 0 ? undefined : objectIn(text);
+      if (object !== undefined) yield* read(object);
+      else if (dropped > 0) yield { kind: 'note', text: `A line of ${text.length + dropped} bytes was too long and is left out.` };
+      else if (text.trim() !== '') yield { kind: 'note', text: clip(stripAnsi(text), NOTE_CHARACTERS) };
+    }
+  }
+}
+
+/** `flag value` if there is a value. */
+export function option(flag: string, value: string | number | undefined): readonly string[] {
+  return value === undefined ? [] : [flag, String(value)];
+}

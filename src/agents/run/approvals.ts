@@ -1,0 +1,139 @@
+import { createHash } from 'node:crypto';
+import type { Choice, Json, Message, Turn } from '#protocol';
+import {
+  canonicalJson,
+  choiceIn,
+  createAgentPartsMessage,
+  createDataPart,
+  createTextPart,
+  getChoicesFromMessage,
+  isDataPart,
+} from '#protocol';
+import { stripAnsi } from '../process/ansi.ts';
+import { compact, isJsonObject } from '../process/json-line.ts';
+import { clipJson, oneLine } from './clip.ts';
+import type { Approval } from './events.ts';
+import type { ApprovalPolicy } from './policy.ts';
+import { decide } from './policy.ts';
+
+/** How a request was settled, for the caller to see. */
+export interface Settled {
+  readonly isAllowed: boolean;
+  /** Undefined: the caller said so itself. */
+  readonly note?: string;
+}
+
+export interface ApprovalOptions {
+  readonly policy: ApprovalPolicy;
+  readonly folder: string;
+  /** No answer within this denies. */
+  readonly approvalMs: number;
+  /** Fingerprints of requests that the caller allowed before a restart: each is good for once. */
+  readonly granted: Set<string>;
+}
+
+const TITLE_CHARACTERS = 500;
+const INPUT_CHARACTERS = 4096;
+
+/** Answers the agent's request: by policy, by an answer that was given before a restart, or by asking the caller. */
+export async function settle(turn: Turn, approval: Approval, options: ApprovalOptions): Promise<Settled> {
+  const decision = decide(options.policy, approval, options.folder);
+  const title = oneLine(stripAnsi(approval.title), TITLE_CHARACTERS);
+  if (decision !== 'ask') {
+    answer(approval, decision === 'allow');
+    return { isAllowed: decision === 'allow', note: decision === 'allow' ? `Allowed by policy: ${title}` : `Denied by policy: ${title}` };
+  }
+  if (options.granted.delete(fingerprint(approval))) {
+    answer(approval, true);
+    return { isAllowed: true, note: `Allowed as answered before the restart: ${title}` };
+  }
+  return await askCaller(turn, approval, options.approvalMs);
+}
+
+async function askCaller(turn: Turn, approval: Approval, approvalMs: number): Promise<Settled> {
+  const late = AbortSignal.timeout(approvalMs);
+  const signal = approval.withdrawn === undefined ? late : AbortSignal.any([late, approval.withdrawn]);
+  let isRepeated = false;
+  try {
+    for (;;) {
+      const reply = await turn.ask(questionFor(approval, isRepeated), { signal });
+      const optionId = optionIn(reply, approval);
+      if (optionId !== undefined) {
+        approval.answer(optionId);
+        return { isAllowed: allows(approval.options, optionId) };
+      }
+      isRepeated = true;
+    }
+  } catch (thrown) {
+    answer(approval, false);
+    if (turn.signal.aborted || !signal.aborted) throw thrown;
+    const why = late.aborted ? 'Nobody answered in time, so it was denied' : 'The agent no longer asks';
+    return { isAllowed: false, note: `${why}: ${oneLine(stripAnsi(approval.title), TITLE_CHARACTERS)}` };
+  }
+}
+
+/** The choice that an answer makes for this request. One that names another request makes none. */
+function optionIn(reply: Message, { id, options }: Approval): string | undefined {
+  const named = reply.parts.find((part) => isDataPart(part) && isJsonObject(part.data) && part.data['requestId'] !== undefined);
+  if (named !== undefined && isDataPart(named) && isJsonObject(named.data) && named.data['requestId'] !== id) return undefined;
+  return choiceIn(reply, options);
+}
+
+/** By the narrowest option of that kind. Where none rejects, the agent is told that nothing was chosen. */
+function answer({ options, answer: give }: Approval, isAllowed: boolean): void {
+  const kinds: readonly Choice['kind'][] = isAllowed ? ['allow_once', 'allow_always'] : ['reject_once', 'reject_always'];
+  give(kinds.map((kind) => options.find((option) => option.kind === kind)).find((option) => option !== undefined)?.optionId);
+}
+
+function allows(options: readonly Choice[], id: string): boolean {
+  return options.find(({ optionId }) => optionId === id)?.kind?.startsWith('allow') ?? false;
+}
+
+/** seeds/001: `Approve: <line>?`; beside it, in one data part, all that a program needs to decide and to answer. */
+function questionFor(approval: Approval, isRepeated: boolean): Message {
+  const { id, tool, toolKind, input, paths, options } = approval;
+  const title = oneLine(stripAnsi(approval.title), TITLE_CHARACTERS);
+  const names = options.map(({ name }) => name).join(', ');
+  const words = `${isRepeated ? 'That was none of the options. ' : ''}Approve: ${title}? Answer y or n, or one of: ${names}.`;
+  const data = compact({
+    ...{ type: 'approval_required', requestId: id, tool, kind: toolKind, title },
+    input: input === undefined ? undefined : clipJson(input, INPUT_CHARACTERS),
+    ...(paths === undefined || paths.length === 0 ? {} : { paths }),
+    fingerprint: fingerprint(approval),
+    options: options.map((option) => compact({ ...option })),
+  });
+  return createAgentPartsMessage([createTextPart(words), createDataPart(data)]);
+}
+
+/** Names what is to be done, so that a yes can be kept over a restart and never serves anything else. */
+function fingerprint({ tool, title, input }: Approval): string {
+  const text = canonicalJson(compact({ tool, title, input }));
+  return createHash('sha256').update(text).digest('base64url');
+}
+
+/** The answer to a question that an earlier run asked, and did not live to hear. */
+export interface LateAnswer {
+  readonly title: string;
+  readonly fingerprint: string;
+  /** Undefined: it chose none of the options. */
+  readonly isAllowed: boolean | undefined;
+  readonly question: Message;
+}
+
+/** Undefined: this turn's message answers nothing. */
+export function lateAnswerIn({ history, message }: Turn): LateAnswer | undefined {
+  const question = history.at(-1);
+  if (question?.role !== 'ROLE_AGENT') return undefined;
+  const asked = question.parts
+    .map((part): Json => (isDataPart(part) ? part.data : null))
+    .find((data) => isJsonObject(data) && data['type'] === 'approval_required');
+  if (!isJsonObject(asked)) return undefined;
+  const options = getChoicesFromMessage(question);
+  const optionId = choiceIn(message, options);
+  return {
+    title: typeof asked['title'] === 'string' ? asked['title'] : '',
+    fingerprint: typeof asked['fingerprint'] === 'string' ? asked['fingerprint'] : '',
+    isAllowed: optionId === undefined ? undefined : allows(options, optionId),
+    question,
+  };
+}

@@ -1,0 +1,40 @@
+import { stripAnsi } from '../process/ansi.ts';
+import type { Child, Exit } from '../process/child.ts';
+import { clip } from './clip.ts';
+import type { RunEvent } from './events.ts';
+
+const REASON_CHARACTERS = 600;
+
+/** What an end means, or undefined if it is a good one. seeds/001: `agent exited with code N`. */
+export function failureOf(exit: Exit, program: string, errors: string): string | undefined {
+  const said = clip(stripAnsi(errors).trim().slice(-REASON_CHARACTERS), REASON_CHARACTERS);
+  const why = said === '' ? '' : `: ${said}`;
+  switch (exit.kind) {
+    case 'exited':
+      return exit.code === 0 ? undefined : `agent exited with code ${exit.code}${why}`;
+    case 'signaled':
+      return `agent was ended by ${exit.signal}${why}`;
+    case 'unstartable':
+      return UNSTARTABLE.get(exit.code)?.(program) ?? `${program} could not be started: ${exit.message}`;
+  }
+}
+
+const UNSTARTABLE: ReadonlyMap<string, (program: string) => string> = new Map<string, (program: string) => string>([
+  ['ENOENT', (program) => `${program} is not installed here, or not in the search path`],
+  ['EACCES', (program) => `${program} may not be executed`],
+  ['E2BIG', (program) => `the message is too long to be an argument of ${program}; it has to go by standard input`],
+  ['EMFILE', () => 'too many files are open on this machine; try again later'],
+  ['EAGAIN', () => 'too many processes run on this machine; try again later'],
+]);
+
+/** A confined program is started by another, which reports in its own words that it could not find it. */
+const NOT_FOUND = /^(?:bwrap: execvp|prlimit: failed to execute) (.+?): No such file or directory/m;
+
+/** Waits for the end. The event is an error, or what a good end means to whoever asks. */
+export async function endOf(child: Child, program: string, good: () => RunEvent): Promise<RunEvent> {
+  const exit = await child.exit;
+  const errors = child.lastErrors();
+  if (NOT_FOUND.test(errors)) return { kind: 'error', message: `${program} is not installed here, or not in the search path` };
+  const message = failureOf(exit, program, errors);
+  return message === undefined ? good() : { kind: 'error', message };
+}

@@ -1,0 +1,93 @@
+/** Values that one side pushes and the other takes. The pushing side may wait for room, so that nobody gathers without bound. */
+export interface Flow<Value> extends AsyncIterable<Value> {
+  push(value: Value): void;
+  /** Resolves when fewer than so many wait to be taken. */
+  hasRoom(max: number): Promise<void>;
+  /** No more come. With a reason, the taking side throws it after the last one. */
+  end(reason?: unknown): void;
+}
+
+export function createFlow<Value>(): Flow<Value> {
+  const values: Value[] = [];
+  let head = 0;
+  let over: { readonly reason: unknown } | undefined;
+  let wakeTaker: (() => void) | undefined;
+  let wakePushers: (() => void)[] = [];
+  const size = (): number => values.length - head;
+  const next = async (): Promise<IteratorResult<Value>> => {
+    while (size() === 0) {
+      if (over !== undefined) {
+        if (over.reason !== undefined) throw over.reason;
+        return { done: true, value: undefined };
+      }
+      await new Promise<void>((resolve) => {
+        wakeTaker = resolve;
+      });
+    }
+    const value = values[head] as Value;
+    head += 1;
+    if (head > 1024 && head * 2 > values.length) {
+      values.splice(0, head);
+      head = 0;
+    }
+    const woken = wakePushers;
+    wakePushers = [];
+    for (const wake of woken) wake();
+    return { done: false, value };
+  };
+  return {
+    push: (value) => {
+      if (over !== undefined) return;
+      values.push(value);
+      wakeTaker?.();
+    },
+    hasRoom: async (max) => {
+      while (size() >= max && over === undefined) await new Promise<void>((resolve) => wakePushers.push(resolve));
+    },
+    end: (reason) => {
+      over ??= { reason };
+      wakeTaker?.();
+      for (const wake of wakePushers) wake();
+      wakePushers = [];
+    },
+    [Symbol.asyncIterator]: () => ({
+      next,
+      return: async () => {
+        over ??= { reason: undefined };
+        for (const wake of wakePushers) wake();
+        return { done: true, value: undefined };
+      },
+    }),
+  };
+}
+
+/**
+ * The same values, read a little ahead of whoever takes them: while a question waits for its answer, its withdrawal can still be
+ * heard. Not far ahead: beyond that the source waits.
+ */
+export async function* lookAhead<Value>(source: AsyncIterable<Value>, max: number): AsyncGenerator<Value> {
+  const flow = createFlow<Value>();
+  const iterator = source[Symbol.asyncIterator]();
+  let isLeft = false;
+  const pump = async (): Promise<void> => {
+    try {
+      for (let step = await iterator.next(); step.done !== true && !isLeft; step = await iterator.next()) {
+        flow.push(step.value);
+        await flow.hasRoom(max);
+        if (isLeft) break;
+      }
+      flow.end();
+    } catch (thrown) {
+      flow.end(thrown);
+    }
+  };
+  const pumping = pump();
+  try {
+    yield* flow;
+  } finally {
+    isLeft = true;
+    flow.end();
+    await iterator.return?.();
+    await pumping;
+  }
+}

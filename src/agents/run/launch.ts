@@ -1,0 +1,63 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Child } from '../process/child.ts';
+import { startChild } from '../process/child.ts';
+import type { Environment } from '../process/environment.ts';
+import { allowedEnvironment } from '../process/environment.ts';
+import type { Ledger } from '../process/ledger.ts';
+import type { Run } from '../workspace/git.ts';
+import type { Sandbox } from '../workspace/sandbox.ts';
+import type { Driver } from './driver.ts';
+
+export interface Launching {
+  readonly driver: Driver;
+  readonly sandbox: Sandbox;
+  readonly ledger: Ledger;
+  readonly env: Environment;
+  readonly isTrusted: boolean;
+  readonly network: boolean;
+}
+
+export interface Place {
+  readonly folder: string;
+  readonly writable: readonly string[];
+}
+
+export interface Command {
+  readonly argv: readonly string[];
+  readonly env?: Environment;
+}
+
+/** Starts the agent's own program: confined, with what it needs of the environment and of the home folder. */
+export function launch(launching: Launching, { folder, writable }: Place, { argv, env: more = {} }: Command): Child {
+  const { driver, sandbox, ledger, env, isTrusted, network } = launching;
+  const masked = isTrusted ? [] : driver.projectConfig;
+  const wrapped = sandbox.wrap(argv, { folder, writable, homePaths: driver.homePaths, masked, network });
+  return startChild({ argv: wrapped, cwd: folder, env: { ...allowedEnvironment(env, driver.environment), ...more } }, ledger);
+}
+
+/**
+ * A project's own configuration can name programs that the agent runs unasked. Where neither the agent nor the sandbox keeps that from
+ * happening, the run must not begin: the words say which file it is.
+ */
+export function untrusted({ driver, sandbox, isTrusted }: Launching, folder: string): string | undefined {
+  if (isTrusted || driver.ignoresProject === true || sandbox.level === 'bubblewrap') return undefined;
+  const found = driver.projectConfig.find((path) => existsSync(join(folder, path)));
+  if (found === undefined) return undefined;
+  return `${found} in the working folder could make ${driver.name} run programs unasked. Serve with --trust if you trust the folder, or install bubblewrap.`;
+}
+
+/** For our own errands, as git's: confined as the agent is, and without its credentials. */
+export function confinedRun({ sandbox, ledger, env }: Pick<Launching, 'sandbox' | 'ledger' | 'env'>, more: Environment): Run {
+  return async (argv, { folder, env: own = {}, writable = [] }) => {
+    const wrapped = sandbox.wrap(argv, { folder, writable, network: false });
+    const child = startChild({ argv: wrapped, cwd: folder, env: { ...allowedEnvironment(env), ...more, ...own } }, ledger);
+    child.endInput();
+    const chunks: Buffer[] = [];
+    for await (const chunk of child.stdout) chunks.push(chunk as Buffer);
+    const exit = await child.exit;
+    await child.swept;
+    if (exit.kind === 'exited' && exit.code === 0) return Buffer.concat(chunks).toString('utf8');
+    throw new Error(`${argv[0]}: ${JSON.stringify(exit)} ${child.lastErrors()}`);
+  };
+}

@@ -1,0 +1,170 @@
+import type { AgentOutput, Json, JsonObject, Part } from '#protocol';
+import { createAgentPartsMessage, createDataPart, createTextPart, unreachable } from '#protocol';
+import { stripAnsi } from '../process/ansi.ts';
+import { compact } from '../process/json-line.ts';
+import { clip, clipJson } from './clip.ts';
+import type { FileDiff, RunEvent, Usage } from './events.ts';
+
+/** A run's events, all but questions and ends, as a caller sees them (reference/seeds/001: "A2A events"). */
+export type Told = Exclude<RunEvent, { readonly kind: 'approval' | 'done' | 'refused' | 'error' }>;
+
+export interface Telling {
+  /** What the caller hears of it; often nothing yet, or more than one thing. */
+  tell(event: Told): readonly AgentOutput[];
+  /** What was held back until its end was seen. */
+  flush(): readonly AgentOutput[];
+  /** The artifact `result`, and nothing if there is nothing to say. */
+  result(done: Extract<RunEvent, { readonly kind: 'done' }>): readonly AgentOutput[];
+  /** All that was answered so far has this many characters. */
+  readonly answered: number;
+}
+
+export interface TellingOptions {
+  readonly adapter: string;
+  /** Tells this turn's artifacts from those of earlier turns of the task. */
+  readonly suffix: string;
+  /** Of the answer; what comes after is counted and left out. */
+  readonly outputBytesMax: number;
+}
+
+/** seeds/001: at most 200 characters of a tool's result are words; the data beside them hold more. */
+const RESULT_CHARACTERS = 200;
+const OUTPUT_CHARACTERS = 16_384;
+const THOUGHT_CHARACTERS = 400;
+
+export function startTelling({ adapter, suffix, outputBytesMax }: TellingOptions): Telling {
+  const known: { model?: string; sessionId?: string; mode?: string } = {};
+  const tools = new Map<string, string>();
+  let usage: Usage = {};
+  let thought = '';
+  let last = '';
+  let answered = 0;
+  let leftOut = 0;
+
+  const answer = (text: string): readonly AgentOutput[] => {
+    const room = outputBytesMax - answered;
+    const taken = text.length <= room ? text : text.slice(0, Math.max(0, room)).toWellFormed();
+    leftOut += text.length - taken.length;
+    if (taken === '') return [];
+    const isFirst = answered === 0;
+    answered += taken.length;
+    last = (last + taken).slice(-OUTPUT_CHARACTERS);
+    return [chunk(`assistant-response${suffix}`, taken, isFirst)];
+  };
+  const flush = (): readonly AgentOutput[] => {
+    if (thought.trim() === '') return [];
+    const text = thought;
+    thought = '';
+    return [note([createTextPart(text)], 'thought')];
+  };
+  return {
+    get answered() {
+      return answered;
+    },
+    flush,
+    tell: (event) => {
+      if (event.kind === 'thought') {
+        thought += event.text;
+        return thought.length < THOUGHT_CHARACTERS ? [] : flush();
+      }
+      const before = flush();
+      switch (event.kind) {
+        case 'text':
+          return [...before, ...answer(event.startsMessage === true && answered > 0 ? `\n\n${event.text}` : event.text)];
+        case 'init':
+          Object.assign(known, knownIn(event));
+          return [...before, ...begun(event, `agent-metadata${suffix}`, { adapter, ...known })];
+        case 'tool_use':
+          tools.set(event.id, event.tool);
+          return [...before, toolUse(event)];
+        case 'tool_result':
+          return [...before, toolResult(event, event.tool ?? tools.get(event.id))];
+        case 'plan':
+          return [...before, plan(event.entries)];
+        case 'usage':
+          usage = { ...usage, ...event.usage };
+          return before;
+        case 'note':
+          return [...before, note([createTextPart(event.text)], 'note')];
+        default:
+          return unreachable(event);
+      }
+    },
+    result: ({ summary, stopReason, output }) => {
+      const stats = compact({ ...usage });
+      const data = compact({
+        ...{ adapter, ...known, stopReason, output },
+        summary: summary === undefined || summary === '' ? last.trim() || undefined : clip(summary, OUTPUT_CHARACTERS),
+        ...(Object.keys(stats).length === 0 ? {} : { stats }),
+        ...(leftOut === 0 ? {} : { charactersLeftOut: leftOut }),
+      });
+      return [{ kind: 'artifact', id: `result${suffix}`, name: 'result', parts: [createDataPart(data)] }];
+    },
+  };
+}
+
+function chunk(id: string, text: string, isFirst: boolean): AgentOutput {
+  const parts: readonly Part[] = [createTextPart(text)];
+  return isFirst ? { kind: 'artifact', id, name: 'assistant-response', parts } : { kind: 'artifact', id, parts, append: true };
+}
+
+type Init = Extract<RunEvent, { readonly kind: 'init' }>;
+
+function knownIn({ sessionId, model, mode }: Init): JsonObject {
+  return compact({ sessionId, model, mode });
+}
+
+/** seeds/001: always a status; and an artifact of what is known of model and session, if anything is. */
+function begun(event: Init, id: string, data: JsonObject): readonly AgentOutput[] {
+  const told = note(event.note === undefined ? [] : [createTextPart(event.note)], 'init', knownIn(event));
+  if (data['sessionId'] === undefined && data['model'] === undefined) return [told];
+  return [told, { kind: 'artifact', id, name: 'agent-metadata', parts: [createDataPart(data)] }];
+}
+
+/** A status of work. `event` in its metadata says of what kind, for those who sort them without reading. */
+function note(parts: readonly Part[], event: string, data?: JsonObject): AgentOutput {
+  const all = data === undefined || Object.keys(data).length === 0 ? parts : [...parts, createDataPart({ type: event, ...data })];
+  return all.length === 0
+    ? { kind: 'status', metadata: { event } }
+    : { kind: 'status', message: createAgentPartsMessage(all), metadata: { event } };
+}
+
+function toolUse({ id, tool, title, toolKind, input, paths, diffs }: Extract<RunEvent, { readonly kind: 'tool_use' }>): AgentOutput {
+  const data = compact({
+    ...{ id, tool, title, kind: toolKind },
+    input: input === undefined ? undefined : clipJson(input, OUTPUT_CHARACTERS),
+    ...(paths === undefined || paths.length === 0 ? {} : { paths }),
+    ...diffsIn(diffs),
+  });
+  return note([createTextPart(`Using tool: ${clip(stripAnsi(title ?? tool), RESULT_CHARACTERS)}`)], 'tool_use', data);
+}
+
+function toolResult(
+  { id, output, isError, diffs }: Extract<RunEvent, { readonly kind: 'tool_result' }>,
+  tool: string | undefined,
+): AgentOutput {
+  const plain = stripAnsi(output);
+  const words = `${isError ? 'Tool error' : 'Tool result'}: ${clip(plain, RESULT_CHARACTERS)}`;
+  const data = compact({ id, tool, isError, output: clip(plain, OUTPUT_CHARACTERS), ...diffsIn(diffs) });
+  return note([createTextPart(words)], 'tool_result', data);
+}
+
+function diffsIn(diffs: readonly FileDiff[] | undefined): { readonly diffs?: Json } {
+  if (diffs === undefined || diffs.length === 0) return {};
+  return {
+    diffs: diffs.map(({ path, oldText, newText }) =>
+      compact({
+        path,
+        oldText: oldText === undefined ? undefined : clip(oldText, OUTPUT_CHARACTERS),
+        newText: clip(newText, OUTPUT_CHARACTERS),
+      }),
+    ),
+  };
+}
+
+const BOXES = { pending: '[ ]', in_progress: '[>]', completed: '[x]' } as const;
+
+function plan(entries: Extract<RunEvent, { readonly kind: 'plan' }>['entries']): AgentOutput {
+  const words = ['Plan:', ...entries.map(({ content, status }) => `${BOXES[status]} ${content}`)].join('\n');
+  return note([createTextPart(words)], 'plan', { entries: entries.map((entry) => compact({ ...entry })) });
+}

@@ -1,0 +1,75 @@
+import { relative, sep } from 'node:path';
+import type { Approval } from './events.ts';
+
+export type Decision = 'allow' | 'ask' | 'deny';
+
+/** The first rule that fits decides. What a rule does not name, it does not look at. */
+export interface ApprovalRule {
+  /** The tool's name, as the agent calls it; `*` stands for any characters. */
+  readonly tool?: string;
+  /** The kind of the tool: read, edit, delete, move, search, execute, think, fetch, other. */
+  readonly kind?: string;
+  /** Relative to the working folder; `*` stays within a folder, `**` does not. Every path of the request must fit. */
+  readonly path?: string;
+  readonly decision: Decision;
+}
+
+export interface ApprovalPolicy {
+  readonly rules?: readonly ApprovalRule[];
+  /** Where no rule fits. `ask` unless it is said. */
+  readonly otherwise?: Decision;
+}
+
+export type Requested = Pick<Approval, 'tool' | 'toolKind' | 'paths'>;
+
+export function decide({ rules = [], otherwise = 'ask' }: ApprovalPolicy, request: Requested, folder: string): Decision {
+  return rules.find((rule) => fits(rule, request, folder))?.decision ?? otherwise;
+}
+
+function fits({ tool, kind, path }: ApprovalRule, request: Requested, folder: string): boolean {
+  if (tool !== undefined && !matches(tool, request.tool)) return false;
+  if (kind !== undefined && kind !== request.toolKind) return false;
+  if (path === undefined) return true;
+  // A request that names no path can't be shown to stay within one.
+  const paths = request.paths ?? [];
+  return paths.length > 0 && paths.every((each) => matchesPath(path, relative(folder, each)));
+}
+
+/** Outside of the folder nothing fits: a rule speaks of the folder. */
+export function matchesPath(pattern: string, path: string): boolean {
+  const segments = path.split(sep);
+  if (path === '' || segments[0] === '..' || path.startsWith('/')) return false;
+  return matchesSegments(pattern.split('/'), segments);
+}
+
+function matchesSegments(patterns: readonly string[], segments: readonly string[]): boolean {
+  const [first, ...rest] = patterns;
+  if (first === undefined) return segments.length === 0;
+  if (first === '**') return segments.some((_, at) => matchesSegments(rest, segments.slice(at))) || matchesSegments(rest, []);
+  const [segment, ...others] = segments;
+  return segment !== undefined && matches(first, segment) && matchesSegments(rest, others);
+}
+
+/** By hand, as a pattern with many stars made into a regular expression can take for ever. */
+export function matches(pattern: string, text: string): boolean {
+  let at = 0;
+  let star = -1;
+  let resume = 0;
+  for (let read = 0; read < text.length; ) {
+    if (pattern[at] === '*') {
+      star = at;
+      at += 1;
+      resume = read;
+    } else if (pattern[at] === text[read]) {
+      at += 1;
+      read += 1;
+    } else if (star === -1) return false;
+    else {
+      at = star + 1;
+      resume += 1;
+      read = resume;
+    }
+  }
+  while (pattern[at] === '*') at += 1;
+  return at === pattern.length;
+}

@@ -1,0 +1,60 @@
+import type { JsonObject, Turn } from '#protocol';
+import { A2AError } from '#protocol';
+import { isJsonObject } from '../process/json-line.ts';
+
+/** What one request may choose: members of its message's metadata, or of the request's. docs/coding-agents.md lists them. */
+export interface RequestSettings {
+  readonly model?: string;
+  readonly mode?: string;
+  readonly cwd?: string;
+  readonly budgetUsd?: number;
+  readonly turnsMax?: number;
+  readonly timeoutMs?: number;
+  readonly idleMs?: number;
+  /** Work in a git worktree of its own. */
+  readonly worktree?: boolean;
+}
+
+/** Nothing that could be taken for an option, a path or a shell's word. */
+const NAME = /^[A-Za-z0-9][\w.:/@+[\]-]{0,127}$/;
+const LONGEST_MS = 24 * 3_600_000;
+
+export function settingsIn({ message, task }: Turn): RequestSettings {
+  const given: JsonObject = { ...(isJsonObject(task.metadata) ? task.metadata : {}), ...message.metadata };
+  const name = (key: string): string | undefined => {
+    const value = given[key];
+    if (value === undefined) return undefined;
+    if (typeof value === 'string' && NAME.test(value)) return value;
+    throw wrong(key, 'a name of letters, digits and . : / @ + - _');
+  };
+  const number = (key: string, max: number): number | undefined => {
+    const value = given[key];
+    if (value === undefined) return undefined;
+    if (typeof value === 'number' && value > 0 && value <= max) return value;
+    throw wrong(key, `a number above 0 and of at most ${max}`);
+  };
+  const folder = given['cwd'] ?? given['repoPath'];
+  if (folder !== undefined && (typeof folder !== 'string' || folder === '')) throw wrong('cwd', 'a path');
+  const worktree = given['worktree'];
+  if (worktree !== undefined && typeof worktree !== 'boolean') throw wrong('worktree', 'true or false');
+  return defined({
+    model: name('model'),
+    mode: name('mode'),
+    cwd: folder,
+    budgetUsd: number('budgetUsd', 100_000),
+    turnsMax: number('turnsMax', 10_000),
+    timeoutMs: number('timeoutMs', LONGEST_MS),
+    idleMs: number('idleMs', LONGEST_MS),
+    worktree,
+  });
+}
+
+function wrong(key: string, expected: string): A2AError {
+  return new A2AError('INVALID_PARAMS', `metadata.${key} must be ${expected}`, { field: `message.metadata.${key}` });
+}
+
+type Defined<T> = { [Key in keyof T]?: Exclude<T[Key], undefined> };
+
+function defined<T extends object>(members: T): Defined<T> {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Defined<T>;
+}

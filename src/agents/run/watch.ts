@@ -1,0 +1,62 @@
+import type { RequestSettings } from './request.ts';
+
+/** The time that a run has. */
+export interface Watch {
+  /** Fires when the turn is stopped, or when the time is up. */
+  readonly signal: AbortSignal;
+  /** Why the time is up, once it is. */
+  readonly why: string | undefined;
+  /** A sign of life. */
+  touch(): void;
+  /** It waits for its caller, which is not its own time. */
+  pause(): void;
+  stop(): void;
+}
+
+export function startWatch(turn: AbortSignal, { timeoutMs, idleMs }: RequestSettings): Watch {
+  const controller = new AbortController();
+  let why: string | undefined;
+  let idle: NodeJS.Timeout | undefined;
+  let total: NodeJS.Timeout | undefined;
+  let left = timeoutMs;
+  let since = performance.now();
+  const expire = (reason: string) => (): void => {
+    why = reason;
+    controller.abort(new DOMException(reason, 'TimeoutError'));
+  };
+  const onTurn = (): void => controller.abort(turn.reason);
+  const clear = (): void => {
+    clearTimeout(idle);
+    clearTimeout(total);
+    idle = undefined;
+    total = undefined;
+  };
+  const touch = (): void => {
+    if (controller.signal.aborted) return;
+    if (idleMs !== undefined) {
+      clearTimeout(idle);
+      idle = setTimeout(expire(`The agent was silent for ${idleMs} ms.`), idleMs);
+    }
+    if (left === undefined || total !== undefined) return;
+    since = performance.now();
+    total = setTimeout(expire(`The agent took more than ${timeoutMs} ms.`), Math.max(0, left));
+  };
+  if (turn.aborted) onTurn();
+  else turn.addEventListener('abort', onTurn, { once: true });
+  touch();
+  return {
+    signal: controller.signal,
+    get why() {
+      return why;
+    },
+    touch,
+    pause: () => {
+      if (total !== undefined && left !== undefined) left -= performance.now() - since;
+      clear();
+    },
+    stop: () => {
+      clear();
+      turn.removeEventListener('abort', onTurn);
+    },
+  };
+}

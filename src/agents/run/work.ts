@@ -1,0 +1,167 @@
+import type { AgentOutput, Turn } from '#protocol';
+import { createDataPart, createTextPart, getTextFromMessage } from '#protocol';
+import { artifact, complete, fail, reject, status } from '../outputs.ts';
+import type { Child } from '../process/child.ts';
+import type { Baseline } from '../workspace/git.ts';
+import { baselineOf } from '../workspace/git.ts';
+import type { Holder, Sessions } from '../workspace/sessions.ts';
+import type { LateAnswer } from './approvals.ts';
+import { settle } from './approvals.ts';
+import type { Job } from './driver.ts';
+import type { RunEvent } from './events.ts';
+import { lookAhead } from './flow.ts';
+import type { Launching } from './launch.ts';
+import { confinedRun, launch, untrusted } from './launch.ts';
+import type { Telling } from './outputs.ts';
+import { startTelling } from './outputs.ts';
+import type { ApprovalPolicy } from './policy.ts';
+import { redactor } from './redact.ts';
+import type { RequestSettings } from './request.ts';
+import type { Watch } from './watch.ts';
+import { startWatch } from './watch.ts';
+
+/** What an agent has for all its runs. */
+export interface Bench extends Launching {
+  readonly sessions: Sessions;
+  readonly policy: ApprovalPolicy;
+  readonly approvalMs: number;
+  readonly outputBytesMax: number;
+}
+
+/** What one run is about. */
+export interface Work {
+  readonly turn: Turn;
+  readonly folder: string;
+  /** Besides the folder: where git keeps what belongs to it. */
+  readonly writable: readonly string[];
+  readonly settings: RequestSettings;
+  readonly late: LateAnswer | undefined;
+  readonly session: string | undefined;
+  readonly holder: Holder;
+}
+
+/** So far a run is read ahead of its caller while that one is asked something. */
+const AHEAD = 256;
+
+/** One run, from its start to its last word. When it returns, nothing of it is left running. */
+export async function* work(bench: Bench, task: Work): AsyncGenerator<AgentOutput> {
+  const { turn, folder, settings } = task;
+  const refusal = untrusted(bench, folder);
+  if (refusal !== undefined) {
+    yield reject(refusal);
+    return;
+  }
+  const baseline = bench.driver.edits ? await baselineOf(folder, confinedRun(bench, {})) : undefined;
+  const watch = startWatch(turn.signal, settings);
+  const children = new Set<Child>();
+  watch.signal.addEventListener('abort', () => setTimeout(() => void endAll(children), bench.driver.cancelMs ?? 0), { once: true });
+  try {
+    // E3: that this run was begun is on disk before its program is.
+    await turn.durable();
+    yield* follow(bench, task, { watch, children, baseline });
+  } catch (thrown) {
+    if (watch.why === undefined) throw thrown;
+    yield fail(watch.why);
+  } finally {
+    watch.stop();
+    await endAll(children);
+    await baseline?.close();
+  }
+}
+
+interface Following {
+  readonly watch: Watch;
+  readonly children: Set<Child>;
+  readonly baseline: Baseline | undefined;
+}
+
+async function* follow(bench: Bench, task: Work, { watch, children, baseline }: Following): AsyncGenerator<AgentOutput> {
+  const { turn, folder, late } = task;
+  const { driver, policy, approvalMs } = bench;
+  const telling = startTelling({ adapter: driver.name, suffix: suffixFor(turn), outputBytesMax: bench.outputBytesMax });
+  const redact = redactor(bench.env, driver.environment);
+  const granted = new Set(late?.isAllowed === true ? [late.fingerprint] : []);
+  for await (const event of lookAhead(driver.run(jobFor(bench, task, { watch, children, baseline })), AHEAD)) {
+    watch.touch();
+    if (event.kind === 'approval') {
+      yield* telling.flush();
+      watch.pause();
+      const { note } = await settle(turn, event.approval, { policy, folder, approvalMs, granted });
+      watch.touch();
+      if (note !== undefined) yield status(note, { event: 'approval' });
+    } else if (event.kind === 'done' || event.kind === 'refused' || event.kind === 'error') {
+      if (watch.why !== undefined) break; // that it ended is our doing
+      await endAll(children);
+      yield* ending(event, { telling, baseline, redact });
+      return;
+    } else yield* telling.tell(redacted(event, redact));
+  }
+  yield* telling.flush();
+  yield fail(watch.why ?? 'The agent ended without a result.');
+}
+
+function jobFor(bench: Bench, { turn, folder, writable, settings, late, session, holder }: Work, { watch, children }: Following): Job {
+  const { driver, policy, sessions, isTrusted } = bench;
+  return {
+    ...{ message: turn.message, folder, settings, session, isTrusted, signal: watch.signal },
+    prompt: late === undefined ? getTextFromMessage(turn.message) : afterRestart(late),
+    isPermissive: policy.otherwise === 'allow' && (policy.rules ?? []).length === 0,
+    start: (argv, env) => {
+      watch.signal.throwIfAborted();
+      const child = launch(bench, { folder, writable }, { argv, ...(env === undefined ? {} : { env }) });
+      children.add(child);
+      return child;
+    },
+    keepSession: (id, isResumable) => sessions.set(holder, { id, folder, adapter: driver.name, isResumable }),
+  };
+}
+
+async function endAll(children: ReadonlySet<Child>): Promise<void> {
+  await Promise.all([...children].map((child) => child.kill()));
+}
+
+interface Ending {
+  readonly telling: Telling;
+  readonly baseline: Baseline | undefined;
+  readonly redact: (text: string) => string;
+}
+
+/** seeds/001 had its result after the final status, where no stream shows it: all that was made comes first. */
+async function* ending(
+  event: Extract<RunEvent, { readonly kind: 'done' | 'refused' | 'error' }>,
+  { telling, baseline, redact }: Ending,
+): AsyncGenerator<AgentOutput> {
+  yield* telling.flush();
+  for (const { path, change, patch } of (await baseline?.changes().catch(() => [])) ?? []) {
+    yield artifact({
+      id: `file:${path}`,
+      name: path,
+      description: `${path} was ${change}`,
+      parts: [createTextPart(patch, { filename: `${path}.diff` }), createDataPart({ type: 'file_change', path, change, diff: patch })],
+    });
+  }
+  if (event.kind === 'error') yield fail(redact(event.message));
+  else if (event.kind === 'refused') yield reject(redact(event.reason));
+  else {
+    yield* telling.result(event);
+    yield complete();
+  }
+}
+
+function redacted<Event extends RunEvent>(event: Event, redact: (text: string) => string): Event {
+  if ('text' in event) return { ...event, text: redact(event.text) };
+  return 'output' in event && typeof event.output === 'string' ? { ...event, output: redact(event.output) } : event;
+}
+
+/** A task that had a turn before has artifacts of these names already. */
+function suffixFor({ task }: Turn): string {
+  const before = (task.artifacts ?? []).filter(({ name }) => name === 'agent-metadata' || name === 'assistant-response').length;
+  return before === 0 ? '' : `-${before + 1}`;
+}
+
+/** The process that asked is gone, and its question with it. The session remembers what was under way. */
+function afterRestart({ title, isAllowed }: LateAnswer): string {
+  return isAllowed === true
+    ? `You were interrupted while you waited for permission: ${title}. It is granted. Go on where you stopped.`
+    : `You were interrupted while you waited for permission: ${title}. It is denied. Do not do it; go on without it, or say why you can not.`;
+}

@@ -1,0 +1,119 @@
+import { existsSync } from 'node:fs';
+import { copyFile, mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Environment } from '../process/environment.ts';
+import { isInside } from './folders.ts';
+
+/** Runs a command confined, as the agent's own are: a repository's configuration can name programs of its own. */
+export type Run = (argv: readonly string[], options: RunOptions) => Promise<string>;
+
+export interface RunOptions {
+  readonly folder: string;
+  readonly env?: Environment;
+  /** What it may write besides the folder. */
+  readonly writable?: readonly string[];
+}
+
+export interface FileChange {
+  readonly path: string;
+  readonly change: 'added' | 'deleted' | 'modified';
+  /** In git's unified form. Of a binary file: that it is one. */
+  readonly patch: string;
+}
+
+export interface Baseline {
+  /** What has changed since, whoever did it and whether it is committed or not. Ignored files are. */
+  changes(): Promise<readonly FileChange[]>;
+  close(): Promise<void>;
+}
+
+const FILES_MAX = 200;
+const PATCH_BYTES_MAX = 256 * 1024;
+const GIT = ['git', '-c', 'core.fsmonitor=false', '-c', 'core.hooksPath=/dev/null', '-c', 'core.quotePath=false'];
+
+/**
+ * How the folder stands, by git but without a trace in the repository: index and objects are written aside. Undefined: it is no
+ * repository, or there is no git.
+ */
+export async function baselineOf(folder: string, run: Run): Promise<Baseline | undefined> {
+  const plain = (argv: readonly string[]): Promise<string> => run([...GIT, ...argv], { folder });
+  const [top, dir] = (await plain(['rev-parse', '--show-toplevel', '--absolute-git-dir']).catch(() => '')).trim().split('\n');
+  if (top === undefined || dir === undefined || top === '') return undefined;
+  const common = (await plain(['rev-parse', '--path-format=absolute', '--git-common-dir'])).trim();
+  const aside = await mkdtemp(join(tmpdir(), 'parley-git-'));
+  const env = {
+    GIT_INDEX_FILE: join(aside, 'index'),
+    GIT_OBJECT_DIRECTORY: aside,
+    GIT_ALTERNATE_OBJECT_DIRECTORIES: join(common, 'objects'),
+    GIT_OPTIONAL_LOCKS: '0',
+  };
+  const git = (argv: readonly string[]): Promise<string> => run([...GIT, ...argv], { folder, env, writable: [aside] });
+  const tree = async (): Promise<string> => {
+    // With the real index at hand git need not read what has not changed.
+    await copyFile(join(dir, 'index'), env.GIT_INDEX_FILE).catch(() => undefined);
+    await git(['add', '--all', '--', '.']);
+    return (await git(['write-tree'])).trim();
+  };
+  const close = (): Promise<void> => rm(aside, { recursive: true, force: true });
+  try {
+    const before = await tree();
+    return {
+      changes: async () =>
+        changesIn(
+          await git(['diff-tree', '-r', '-p', '--no-renames', '--no-color', '--no-ext-diff', '--no-textconv', before, await tree()]),
+        ),
+      close,
+    };
+  } catch {
+    await close();
+    return undefined;
+  }
+}
+
+function changesIn(diff: string): readonly FileChange[] {
+  return diff
+    .split(/^(?=diff --git )/m)
+    .filter((patch) => patch.startsWith('diff --git '))
+    .slice(0, FILES_MAX)
+    .map((patch) => {
+      const path = /^\+\+\+ b\/(.+)$/m.exec(patch)?.[1] ?? /^--- a\/(.+)$/m.exec(patch)?.[1] ?? namedIn(patch);
+      const change = /^new file mode/m.test(patch) ? 'added' : /^deleted file mode/m.test(patch) ? 'deleted' : 'modified';
+      const shown = patch.length <= PATCH_BYTES_MAX ? patch : `${patch.slice(0, PATCH_BYTES_MAX).toWellFormed()}\n[cut]\n`;
+      return { path: path.replace(/\t$/, ''), change, patch: shown };
+    });
+}
+
+/** Binary files and empty ones have no `+++` line: `diff --git a/X b/X`, twice the same. */
+function namedIn(patch: string): string {
+  const line = patch.slice('diff --git a/'.length, patch.indexOf('\n'));
+  return line.slice(0, (line.length - ' b/'.length) / 2);
+}
+
+export interface Worktree {
+  readonly path: string;
+  readonly branch: string;
+}
+
+/** A working tree of its own for one task, on a branch of its own. It stays when the task is done: what was made is in it. */
+export async function makeWorktree(folder: string, name: string, { run, parent }: WorktreeOptions): Promise<Worktree> {
+  const path = join(parent, name);
+  const branch = `parley/${name}`;
+  await mkdir(parent, { recursive: true, mode: 0o700 });
+  const writable = [parent, ...(await gitFolders(folder, run))];
+  const exists = await run([...GIT, 'rev-parse', '--verify', '--quiet', `refs/heads/${branch}`], { folder }).catch(() => '');
+  const add = exists === '' ? ['worktree', 'add', '-b', branch, path] : ['worktree', 'add', '--force', path, branch];
+  if (!existsSync(path)) await run([...GIT, ...add], { folder, writable });
+  return { path: await realpath(path), branch };
+}
+
+interface WorktreeOptions {
+  readonly run: Run;
+  readonly parent: string;
+}
+
+/** Where git keeps what belongs to the folder, if that is not in it. */
+export async function gitFolders(folder: string, run: Run): Promise<readonly string[]> {
+  const out = await run([...GIT, 'rev-parse', '--path-format=absolute', '--git-dir', '--git-common-dir'], { folder }).catch(() => '');
+  return [...new Set(out.split('\n').filter((path) => path !== '' && !isInside(path, folder)))];
+}

@@ -1,0 +1,173 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { isInside } from './folders.ts';
+
+/**
+ * How a program is confined. `plain`: arguments as a list, an environment of its own, a session of its own, ended with all it started.
+ * `limits`: and bounds on memory, processor time, file size and open files. `bubblewrap`: and a file system of which only the working
+ * folder can be written, a home that holds nothing but what the program needs, and processes that see only each other.
+ */
+export type SandboxLevel = 'plain' | 'limits' | 'bubblewrap';
+
+export interface Sandbox {
+  readonly level: SandboxLevel;
+  /** The command that runs `argv` confined. */
+  wrap(argv: readonly string[], room: Room): readonly string[];
+}
+
+export interface Room {
+  /** Where it starts, and what it may write. */
+  readonly folder: string;
+  /** What else it may write. */
+  readonly writable?: readonly string[];
+  /** Of the home folder, and relative to it: what the program keeps there. */
+  readonly homePaths?: readonly string[];
+  /** Relative to the working folder: hidden from it. */
+  readonly masked?: readonly string[];
+  /** Off: it reaches nobody. */
+  readonly network?: boolean;
+}
+
+export interface Limits {
+  readonly memoryBytesMax: number;
+  readonly cpuSecondsMax: number;
+  readonly fileBytesMax: number;
+  readonly openFilesMax: number;
+  /** Of the user, not of the program: the system counts no other way. It has no effect on root. */
+  readonly processesMax: number;
+}
+
+const GIB = 1024 ** 3;
+/** Address space, not memory: Node and Go reserve tens of gigabytes that they never touch. */
+const LIMITS: Limits = {
+  memoryBytesMax: 512 * GIB,
+  cpuSecondsMax: 4 * 3600,
+  fileBytesMax: 16 * GIB,
+  openFilesMax: 65_536,
+  processesMax: 4096,
+};
+
+export function createSandbox(level: SandboxLevel, limits: Partial<Limits> = {}): Sandbox {
+  const limited = level !== 'plain' && has('prlimit') ? bounds({ ...LIMITS, ...limits }) : [];
+  return {
+    level,
+    wrap: (argv, room) => [...limited, ...(level === 'bubblewrap' ? bubblewrapped(room) : []), ...argv],
+  };
+}
+
+function bounds({ memoryBytesMax, cpuSecondsMax, fileBytesMax, openFilesMax, processesMax }: Limits): readonly string[] {
+  const own = ownLimits();
+  const bound = (flag: string, name: string, wanted: number): string => `--${flag}=${Math.min(wanted, own.get(name) ?? wanted)}`;
+  return [
+    'prlimit',
+    bound('as', 'Max address space', memoryBytesMax),
+    bound('cpu', 'Max cpu time', cpuSecondsMax),
+    bound('fsize', 'Max file size', fileBytesMax),
+    bound('nofile', 'Max open files', openFilesMax),
+    bound('nproc', 'Max processes', processesMax),
+    '--core=0',
+    '--',
+  ];
+}
+
+/** What we may have at most: nobody can give more than that away. */
+function ownLimits(): ReadonlyMap<string, number> {
+  const lines = existsSync('/proc/self/limits') ? readFileSync('/proc/self/limits', 'utf8').split('\n') : [];
+  return new Map(
+    lines.map((line) => [line.slice(0, 26).trim(), Number(line.slice(47, 68).trim())] as const).filter(([, hard]) => Number.isFinite(hard)),
+  );
+}
+
+/** The strongest that works here. Bubblewrap may be installed and yet not be allowed to do its work, as in many containers. */
+export function strongestLevel(): SandboxLevel {
+  if (process.platform !== 'linux') return 'plain';
+  const folder = process.cwd();
+  if (has('bwrap') && tries(createSandbox('bubblewrap').wrap(['true'], { folder }))) return 'bubblewrap';
+  return has('prlimit') && tries(createSandbox('limits').wrap(['true'], { folder })) ? 'limits' : 'plain';
+}
+
+const FRAME = [
+  ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--tmpfs', '/tmp', '--tmpfs', '/run'],
+  ...['--ro-bind-try', '/run/systemd/resolve', '/run/systemd/resolve'],
+  ...['--unshare-pid', '--unshare-ipc', '--die-with-parent', '--new-session'],
+];
+
+/** Where programs are installed by their own user: to be read and run, not to be changed. */
+const INSTALLED = [
+  '.nvm',
+  '.volta',
+  '.bun/bin',
+  '.deno/bin',
+  '.local/bin',
+  '.local/share/pnpm',
+  '.local/lib',
+  '.npm-global',
+  '.cargo/bin',
+  'go/bin',
+];
+
+function bubblewrapped({ folder, writable = [], homePaths = [], masked = [], network = true }: Room): readonly string[] {
+  const home = homedir();
+  const isHomeHidden = home !== '/' && existsSync(home);
+  const at = (path: string): string => join(home, path);
+  return [
+    'bwrap',
+    ...FRAME,
+    ...(isHomeHidden ? ['--tmpfs', home] : []),
+    ...(isHomeHidden ? [...INSTALLED.map(at), ...installedHere(home)].flatMap((path) => ['--ro-bind-try', path, path]) : []),
+    ...(isHomeHidden ? homePaths.flatMap((path) => ['--bind-try', at(path), at(path)]) : []),
+    ...(tmpdir() === '/tmp' ? [] : ['--bind-try', tmpdir(), tmpdir()]),
+    ...[folder, ...writable].flatMap((path) => ['--bind', path, path]),
+    // Whoever may write hooks has its programs run by the next person who commits, unconfined.
+    ...[join(folder, '.git/hooks')].filter((path) => existsSync(path)).flatMap((path) => ['--ro-bind', path, path]),
+    ...masked.flatMap((path) => mask(join(folder, path))),
+    ...(network ? [] : ['--unshare-net']),
+    ...['--chdir', folder, '--'],
+  ];
+}
+
+/** Folders of the search path, and our own Node, that lie in the hidden home. */
+function installedHere(home: string): readonly string[] {
+  const paths = [...(process.env['PATH'] ?? '').split(delimiter), process.execPath];
+  return paths.filter((path) => path !== '' && isInside(path, home) && path !== home && existsSync(path)).map((path) => realpathSync(path));
+}
+
+/** An empty folder over a folder, and a file that says nothing over a file: programs that find no JSON in a `.json` give up. */
+function mask(path: string): readonly string[] {
+  if (!existsSync(path)) return [];
+  if (statSync(path).isDirectory()) return ['--tmpfs', path];
+  blanks ??= makeBlanks();
+  return ['--ro-bind', /\.jsonc?$/.test(path) ? blanks.json : blanks.empty, path];
+}
+
+interface Blanks {
+  readonly empty: string;
+  readonly json: string;
+}
+
+let blanks: Blanks | undefined;
+
+/** Not /dev/null: a device can't be opened where it is put. */
+function makeBlanks(): Blanks {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-blank-'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  const made = { empty: join(folder, 'empty'), json: join(folder, 'empty.json') };
+  writeFileSync(made.empty, '', { mode: 0o444 });
+  writeFileSync(made.json, '{}\n', { mode: 0o444 });
+  return made;
+}
+
+function has(program: string): boolean {
+  return (process.env['PATH'] ?? '/usr/bin:/bin').split(delimiter).some((folder) => folder !== '' && existsSync(join(folder, program)));
+}
+
+function tries([file = '', ...args]: readonly string[]): boolean {
+  try {
+    execFileSync(file, args, { stdio: 'ignore', timeout: 5000 });
+    return true;
+  } catch {
+    return false;
+  }
+}

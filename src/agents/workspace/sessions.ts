@@ -1,0 +1,59 @@
+import { createHash } from 'node:crypto';
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { objectIn, textAt } from '../process/json-line.ts';
+
+/** A conversation of the agent's own that goes with one of a caller's. */
+export interface Session {
+  readonly id: string;
+  /** Where it was held: agents keep their sessions by folder, and one of another folder would speak of other files. */
+  readonly folder: string;
+  readonly adapter: string;
+  /** Whether the agent said that it can take it up again. */
+  readonly isResumable: boolean;
+}
+
+/** Whose conversation: a context id is the caller's own, so two callers may have the same one. */
+export interface Holder {
+  readonly contextId: string;
+  readonly principal: string;
+}
+
+export interface Sessions {
+  get(holder: Holder): Promise<Session | undefined>;
+  /** On disk when it resolves. */
+  set(holder: Holder, session: Session): Promise<void>;
+  delete(holder: Holder): Promise<void>;
+}
+
+/** One small file each, replaced as a whole: a crash leaves the old one or the new one. */
+export function openSessions(folder: string): Sessions {
+  return {
+    get: async (holder) => {
+      const stored = objectIn(await readFile(fileOf(folder, holder), 'utf8').catch(() => ''));
+      const [id, where, adapter] = [textAt(stored, 'id'), textAt(stored, 'folder'), textAt(stored, 'adapter')];
+      if (id === undefined || where === undefined || adapter === undefined) return undefined;
+      return { id, folder: where, adapter, isResumable: stored?.['isResumable'] === true };
+    },
+    set: async (holder, session) => {
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      const path = fileOf(folder, holder);
+      const file = await open(`${path}.new`, 'w', 0o600);
+      try {
+        await file.writeFile(JSON.stringify(session));
+        await file.sync();
+      } finally {
+        await file.close();
+      }
+      await rename(`${path}.new`, path);
+    },
+    delete: (holder) => rm(fileOf(folder, holder), { force: true }),
+  };
+}
+
+function fileOf(folder: string, { contextId, principal }: Holder): string {
+  const name = createHash('sha256')
+    .update(JSON.stringify([principal, contextId]))
+    .digest('hex');
+  return join(folder, `${name}.json`);
+}

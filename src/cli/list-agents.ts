@@ -1,0 +1,87 @@
+import { parseArgs } from 'node:util';
+import type { CodingAgent } from '#agents';
+import { builtInAgents, chooseLaunch, knownAgents } from '#agents';
+import { resolveConfig } from '#server';
+import { loadConfigFile } from '../server/adapters/config-file.ts';
+import type { Command } from './command.ts';
+import { CliError } from './command.ts';
+
+export const agentsCommand: Command = {
+  name: 'agents',
+  help: `parley agents: what can be served on this machine, and how each would be started.
+
+Usage: parley agents [OPTIONS]
+
+Options:
+  --all    Also coding agents that are not installed here.
+  --json   Print one JSON document.
+
+A coding agent is served by its name: parley serve claude. Over the Agent Client Protocol (acp) where it speaks that, otherwise by its
+own print mode (native); parley serve claude:native chooses. run.agents in the configuration adds more.
+
+Exit codes: 0 listed, 2 wrong call.
+`,
+  run,
+};
+
+interface Row {
+  readonly name: string;
+  readonly title: string;
+  readonly found: boolean;
+  readonly program: string | null;
+  readonly via: 'acp' | 'native' | 'built-in';
+  readonly command: readonly string[];
+  /** Its requests for permission reach the caller. */
+  readonly approvals: boolean;
+}
+
+async function run(args: readonly string[]): Promise<number> {
+  const { all, json } = flagsIn(args);
+  const file = await loadConfigFile(process.cwd(), process.env['PARLEY_CONFIG']);
+  const { run: settings } = resolveConfig({ env: process.env, ...(file === undefined ? {} : { file }) });
+  const coding = knownAgents(settings.agents).map((agent) => rowOf(agent, settings.agents));
+  const rows = [...builtIn(), ...coding.filter(({ found }) => all || found || json)];
+  process.stdout.write(json ? `${JSON.stringify({ agents: rows }, null, 2)}\n` : textOf(rows, coding, all));
+  return 0;
+}
+
+function flagsIn(args: readonly string[]): { readonly all: boolean; readonly json: boolean } {
+  try {
+    const { values } = parseArgs({ args: [...args], options: { all: { type: 'boolean' }, json: { type: 'boolean' } } });
+    return { all: values.all === true, json: values.json === true };
+  } catch (thrown) {
+    throw new CliError(thrown instanceof Error ? thrown.message : String(thrown), { hint: 'try: parley help agents', exit: 2 });
+  }
+}
+
+function builtIn(): readonly Row[] {
+  return [...builtInAgents].map(([name, { description }]) => ({
+    ...{ name, title: description, found: true, program: null, via: 'built-in' as const, command: [], approvals: false },
+  }));
+}
+
+function rowOf({ name, title }: CodingAgent, configured: Parameters<typeof knownAgents>[0]): Row {
+  const chosen = chooseLaunch(name, configured === undefined ? {} : { configured });
+  const { launch, program } = chosen ?? {};
+  return {
+    ...{ name, title, found: program !== undefined, program: program ?? null },
+    ...{ via: launch?.via ?? 'acp', command: launch?.argv ?? [], approvals: launch?.asks ?? false },
+  };
+}
+
+function textOf(rows: readonly Row[], coding: readonly Row[], all: boolean): string {
+  const width = Math.max(...rows.map(({ name }) => name.length));
+  const lines = rows.map((row) => {
+    const how =
+      row.via === 'built-in'
+        ? row.title
+        : `${row.title}: ${row.command.join(' ')} (${row.via}${row.approvals ? ', asks for approval' : ''})`;
+    return `${row.name.padEnd(width)}  ${row.found ? '' : 'not here: '}${how}`;
+  });
+  const missing = coding.filter(({ found }) => !found);
+  const hint =
+    all || missing.length === 0
+      ? []
+      : ['', `Not installed here: ${missing.map(({ name }) => name).join(', ')}. parley agents --all says how they would be started.`];
+  return [...lines, ...hint, ''].join('\n');
+}

@@ -1,0 +1,102 @@
+import { createHash } from 'node:crypto';
+import { existsSync, statSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
+import type { ApprovalPolicy, CommandOptions, RunOptions } from '#agents';
+import { chooseLaunch, createCodingAgent, createCommandAgent, knownAgents, readRule } from '#agents';
+import type { Settings } from '#server';
+import { dataHome } from '../server/adapters/node-data.ts';
+import type { FoundAgent } from '../server/adapters/node-settings.ts';
+import { CliError } from './command.ts';
+
+/** A coding CLI by its name (`claude`, `claude:native`). Undefined: there is none of that name. */
+export function codingAgent(given: string, settings: Settings): FoundAgent | undefined {
+  if (given === 'generic') return genericAgent(settings);
+  const chosen = chooseLaunch(given, { configured: settings.run.agents });
+  if (chosen === undefined) return undefined;
+  const { agent, program } = chosen;
+  if (program === undefined) {
+    const programs = [...new Set(agent.launches.map(({ argv }) => argv[0]))].join(', ');
+    throw new CliError(`${agent.title} is not installed here: the search path has none of ${programs}`, {
+      hint: 'parley agents lists what is here, and how each would be started',
+    });
+  }
+  return { agent: createCodingAgent(chosen, runOptions(agent.name, settings)), source: sourceOf(agent.name, settings) };
+}
+
+/** What stands after `--` on the command line. */
+export function commandAgent(argv: readonly string[], settings: Settings): FoundAgent {
+  const [program] = argv;
+  if (program === undefined) throw new CliError('there is no command after --', { hint: 'as: parley serve -- cat', exit: 2 });
+  const { approvePattern, approveWord, prompt, output, answerPath } = settings.run;
+  const command: CommandOptions = {
+    argv,
+    output,
+    ...(prompt === undefined ? {} : { prompt }),
+    ...(answerPath === undefined ? {} : { answerPath }),
+    ...(approvePattern === undefined ? {} : { approvePattern: patternOf(approvePattern) }),
+    approveWords: { yes: approveWord, no: 'n' },
+  };
+  return { agent: createCommandAgent(command, runOptions(basename(program), settings)), source: sourceOf(basename(program), settings) };
+}
+
+/** reference/seeds/001's product: `AGENT_ADAPTER=generic` with `AGENT_BINARY` and `AGENT_ARGS`. */
+function genericAgent(settings: Settings): FoundAgent {
+  const { AGENT_BINARY: binary, AGENT_ARGS: args = '' } = process.env;
+  if (binary === undefined || binary === '')
+    throw new CliError('the agent generic needs AGENT_BINARY', { hint: 'or: parley serve -- COMMAND', exit: 2 });
+  const words = (args.match(/"[^"]*"|[^\s"]+/g) ?? []).map((word) => word.replaceAll('"', ''));
+  return commandAgent([binary, ...words], { ...settings, run: { ...settings.run, prompt: settings.run.prompt ?? 'argument' } });
+}
+
+export function codingNames(settings: Settings): readonly string[] {
+  return knownAgents(settings.run.agents).map(({ name }) => name);
+}
+
+function runOptions(name: string, { run, data, memory }: Settings): RunOptions {
+  const cwd = resolve(run.cwd ?? process.cwd());
+  if (!existsSync(cwd) || !statSync(cwd).isDirectory()) throw new CliError(`run.cwd: there is no folder ${cwd}`, { exit: 2 });
+  const home = data ?? join(dataHome(process.env, process.platform), 'agents');
+  const { model, timeoutMs, idleMs } = run;
+  return {
+    cwd,
+    ...(run.roots.length === 0 ? {} : { roots: run.roots.map((root) => resolve(root)) }),
+    approvals: policyOf(run),
+    approvalMs: run.approvalMs,
+    concurrency: run.concurrency,
+    sandbox: run.sandbox,
+    network: run.network,
+    trust: run.trust,
+    environment: run.environment,
+    ...(memory ? {} : { state: join(home, 'runs', `${name}-${hashOf(cwd)}`) }),
+    defaults: {
+      ...(model === undefined ? {} : { model }),
+      ...(timeoutMs === 0 ? {} : { timeoutMs }),
+      ...(idleMs === 0 ? {} : { idleMs }),
+    },
+  };
+}
+
+function policyOf({ approveAll, rules }: Settings['run']): ApprovalPolicy {
+  try {
+    return { rules: rules.map(readRule), otherwise: approveAll ? 'allow' : 'ask' };
+  } catch (thrown) {
+    throw new CliError(`run.rules: ${thrown instanceof Error ? thrown.message : String(thrown)}`, { exit: 2 });
+  }
+}
+
+function patternOf(text: string): RegExp {
+  try {
+    return new RegExp(text, 'i');
+  } catch (thrown) {
+    throw new CliError(`--approve-pattern: ${thrown instanceof Error ? thrown.message : String(thrown)}`, { exit: 2 });
+  }
+}
+
+/** The same agent over another folder has other tasks. */
+function sourceOf(name: string, { run }: Settings): string {
+  return join(resolve(run.cwd ?? process.cwd()), name);
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 8);
+}

@@ -1,0 +1,252 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import type { Agent, Message, Task } from '#protocol';
+import { contextId, createDataPart, isDataPart } from '#protocol';
+import { acpDriver } from '../../src/agents/acp/driver.ts';
+import type { RunOptions } from '../../src/agents/run/agent.ts';
+import { runningAgent } from '../../src/agents/run/agent.ts';
+import { memoryStore } from '../../src/engine/adapters/memory.ts';
+import { scratchFolder } from '../support/scratch.ts';
+import type { Talk } from '../support/talk.ts';
+import { statusText, talkTo } from '../support/talk.ts';
+
+const folder = realpathSync(scratchFolder());
+const AGENT = fileURLToPath(new URL('children/acp-agent.ts', import.meta.url));
+let count = 0;
+
+interface World {
+  readonly agent: () => Agent;
+  readonly cwd: string;
+}
+
+/** A folder, its sessions, and the agent over it; asked again for the agent, it is as after a restart. */
+function world(options: RunOptions = {}, env: Readonly<Record<string, string>> = {}): World {
+  count += 1;
+  const cwd = join(folder, `w${count}`);
+  const state = join(folder, `s${count}`);
+  mkdirSync(cwd);
+  const driver = acpDriver({
+    name: 'fake',
+    argv: [process.execPath, '--conditions=our-src', '--disable-warning=ExperimentalWarning', AGENT],
+    ...{ environment: ['SESSIONS', 'NO_LOAD', 'NOT_LOGGED_IN'], homePaths: [], projectConfig: [] },
+  });
+  const passed = { ...process.env, SESSIONS: join(state, 'fake'), ...env };
+  return {
+    cwd,
+    agent: () => runningAgent(driver, { name: 'fake', description: 'Fake.' }, { cwd, state, sandbox: 'plain', env: passed, ...options }),
+  };
+}
+
+async function talking<Result>(agent: Agent, act: (talk: Talk) => Promise<Result>): Promise<Result> {
+  const talk = await talkTo(agent);
+  try {
+    return await act(talk);
+  } finally {
+    await talk.stop();
+  }
+}
+
+const artifactText = (task: Task, wanted: string): string =>
+  (task.artifacts ?? [])
+    .filter(({ name }) => name === wanted)
+    .flatMap(({ parts }) => parts)
+    .map(({ text }) => text ?? '')
+    .join('');
+const answer = (task: Task): string => artifactText(task, 'assistant-response');
+const dataOf = (message: Message | undefined): unknown => message?.parts.find(isDataPart)?.data;
+const told = (task: Task): readonly unknown[] => (task.history ?? []).map(dataOf).filter((data) => data !== undefined);
+
+describe('an agent over the Agent Client Protocol', () => {
+  it('streams thought, plan, answer and usage', async () => {
+    const events = await talking(world().agent(), (talk) => talk.stream('hello'));
+    const task = events.at(-1)?.statusUpdate?.status.state;
+    expect(task).toBe('TASK_STATE_COMPLETED');
+    const text = events.flatMap(({ artifactUpdate }) =>
+      artifactUpdate?.artifact.artifactId === 'assistant-response' ? artifactUpdate.artifact.parts : [],
+    );
+    expect(text.map((part) => part.text)).toEqual(['Hello, ', 'world.']);
+    const kinds = events.map(({ statusUpdate }) => statusUpdate?.metadata?.['event']).filter((kind) => kind !== undefined);
+    expect(kinds).toEqual(['init', 'thought', 'plan']);
+    const result = events.at(-2)?.artifactUpdate?.artifact;
+    expect(result?.name).toBe('result');
+    expect(result?.parts[0]?.data).toMatchObject({
+      adapter: 'fake',
+      stopReason: 'end_turn',
+      summary: 'Hello, world.',
+      stats: { totalTokens: 1200, costUsd: 0.25 },
+    });
+  });
+
+  it('edits files in the folder, which are told with their diffs', async () => {
+    const { agent, cwd } = world();
+    writeFileSync(join(cwd, 'a.txt'), 'old\n');
+    execFileSync('git', ['init', '-q'], { cwd });
+    const task = await talking(agent(), (talk) => talk.task('edit a.txt'));
+    expect(readFileSync(join(cwd, 'a.txt'), 'utf8')).toBe('new\n');
+    expect(told(task)).toContainEqual(
+      expect.objectContaining({
+        type: 'tool_use',
+        kind: 'edit',
+        diffs: [{ path: join(cwd, 'a.txt'), oldText: 'old\n', newText: 'new\n' }],
+      }),
+    );
+    const changed = task.artifacts?.find(({ name }) => name === 'a.txt');
+    expect(changed?.parts[0]?.text).toContain('-old\n+new\n');
+    expect(changed?.parts.find(isDataPart)?.data).toMatchObject({ path: 'a.txt', change: 'modified' });
+    expect(execFileSync('git', ['count-objects'], { cwd, encoding: 'utf8' })).toMatch(/^0 objects/);
+  });
+
+  it('reads nothing outside of the folder', async () => {
+    const { agent, cwd } = world();
+    symlinkSync('/etc/passwd', join(cwd, 'link'));
+    writeFileSync(join(cwd, 'inside'), 'inside');
+    await talking(agent(), async (talk) => {
+      expect(answer(await talk.task(`read ${join(cwd, 'inside')}`))).toBe('inside');
+      for (const path of ['/etc/passwd', join(cwd, 'link'), join(cwd, '../../etc/passwd'), '/proc/self/environ', '/dev/zero']) {
+        expect(answer(await talk.task(`read ${path}`))).toContain('refused: ');
+      }
+    });
+  });
+
+  it.each([
+    ['refuse', 'TASK_STATE_REJECTED', 'The agent refused to do this.'],
+    ['tokens', 'TASK_STATE_FAILED', 'The agent reached the limit of tokens of its model.'],
+    ['crash', 'TASK_STATE_FAILED', 'agent exited with code 7: segmentation of thought'],
+  ])('%s ends as %s', async (words, state, reason) => {
+    const task = await talking(world().agent(), (talk) => talk.task(words));
+    expect(task.status.state).toBe(state);
+    expect(statusText(task)).toBe(reason);
+  });
+
+  it('says how to log in', async () => {
+    const task = await talking(world({}, { NOT_LOGGED_IN: '1' }).agent(), (talk) => talk.task('hello'));
+    expect(statusText(task)).toContain('is not logged in');
+  });
+
+  it('takes a mode that it has, and no other', async () => {
+    await talking(world().agent(), async (talk) => {
+      expect((await talk.task('hello', { metadata: { mode: 'plan' } })).status.state).toBe('TASK_STATE_COMPLETED');
+      const wrong = await talk.task('hello', { metadata: { mode: 'yolo' } });
+      expect(statusText(wrong)).toContain('there is no mode yolo; there are code, plan');
+    });
+  });
+
+  it('is cancelled in good order', async () => {
+    await talking(world().agent(), async (talk) => {
+      const { task } = await talk.begin('hang');
+      if (task === undefined) throw new Error('no task');
+      while (
+        !answer(
+          await talk.service.get(
+            { id: task.id },
+            { principal: { id: 'local', scopes: [] }, dialect: 'v10' as never, extensions: [], signal: new AbortController().signal },
+          ),
+        ).includes('hanging')
+      ) {
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+      expect((await talk.cancel(task.id)).status.state).toBe('TASK_STATE_CANCELED');
+    });
+  });
+});
+
+describe('a permission', () => {
+  it.each([
+    ['y', 'answer yes-once'],
+    ['n', 'answer no'],
+    ['Always allow', 'answer yes-always'],
+    ['yes-once', 'answer yes-once'],
+  ])('is given or not by %j', async (words, expected) => {
+    await talking(world().agent(), async (talk) => {
+      const waiting = await talk.task('ask rm -rf');
+      expect(waiting.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
+      expect(statusText(waiting)).toBe('Approve: Run rm -rf? Answer y or n, or one of: Allow, Always allow, Reject.');
+      expect(dataOf(waiting.status.message)).toMatchObject({
+        ...{ type: 'approval_required', kind: 'execute', input: { command: 'rm -rf' } },
+        options: [{ optionId: 'yes-once', kind: 'allow_once' }, { optionId: 'yes-always' }, { optionId: 'no' }],
+      });
+      expect(answer(await talk.task(words, { taskId: waiting.id }))).toBe(expected);
+    });
+  });
+
+  it('is told from another that waits as well', async () => {
+    await talking(world().agent(), async (talk) => {
+      const first = await talk.task('two');
+      const asked = dataOf(first.status.message) as { readonly requestId: string };
+      // The right option of another question is no answer to this one.
+      const wrong = await talk.task([createDataPart({ requestId: 'call-0', optionId: 'yes-once' })], { taskId: first.id });
+      expect(statusText(wrong)).toContain('That was none of the options. Approve: Run first?');
+      const second = await talk.task([createDataPart({ requestId: asked.requestId, optionId: 'yes-once' })], { taskId: first.id });
+      expect(statusText(second)).toContain('Approve: Run second?');
+      expect(answer(await talk.task('n', { taskId: first.id }))).toBe('answers yes-once no');
+    });
+  });
+
+  it('is decided by the policy, by tool, kind and path', async () => {
+    const approvals = { rules: [{ kind: 'execute', decision: 'deny' as const }] };
+    const task = await talking(world({ approvals }).agent(), (talk) => talk.task('ask make'));
+    expect(answer(task)).toBe('answer no');
+  });
+});
+
+describe('a session', () => {
+  const inContext = { contextId: contextId('c-1') };
+
+  it('goes on with the next message, also after a restart, and is the caller’s alone', async () => {
+    const { agent } = world();
+    await talking(agent(), (talk) => talk.task('hello one', inContext));
+    await talking(agent(), async (talk) => {
+      // What the agent replays when it loads the session is not said again.
+      expect(answer(await talk.task('what', inContext))).toBe('you said: hello one | what');
+      expect(answer(await talk.task('what', { contextId: contextId('c-2') }))).toBe('you said: what');
+    });
+  });
+
+  it('that is lost begins anew, and says so', async () => {
+    const { agent } = world();
+    await talking(agent(), (talk) => talk.task('hello', inContext));
+    const { rmSync } = await import('node:fs');
+    rmSync(join(folder, `s${count}`, 'fake'), { recursive: true });
+    const task = await talking(agent(), (talk) => talk.task('what', inContext));
+    expect(answer(task)).toBe('you said: what');
+    expect(JSON.stringify(task.history)).toContain('The earlier session is lost');
+  });
+
+  it.each([
+    ['y', 'again yes-once'],
+    ['n', undefined],
+  ])('that waits for a permission waits on after a restart, and %s is heard', async (words, expected) => {
+    const { agent } = world();
+    const store = memoryStore();
+    const first = await talkTo(agent(), { store });
+    const waiting = await first.task('ask make', inContext);
+    await first.stop();
+    const second = await talkTo(agent(), { store });
+    const still = await second.service.get(
+      { id: waiting.id },
+      { principal: { id: 'local', scopes: [] }, dialect: 'v10' as never, extensions: [], signal: new AbortController().signal },
+    );
+    expect(still.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
+    const done = await second.task(words, { taskId: waiting.id });
+    // A no is passed on in words; asked again all the same, it is asked again here.
+    if (expected === undefined) expect(done.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
+    else expect(answer(done)).toContain(expected);
+    await second.stop();
+  });
+
+  it('that can not be taken up again fails its task with the reason', async () => {
+    const { agent } = world({}, { NO_LOAD: '1' });
+    const store = memoryStore();
+    const first = await talkTo(agent(), { store });
+    const waiting = await first.task('ask make', inContext);
+    await first.stop();
+    const second = await talkTo(agent(), { store });
+    const task = await second.finished(waiting.id);
+    await second.stop();
+    expect(task.status.state).toBe('TASK_STATE_FAILED');
+    expect(statusText(task)).toContain('The server stopped while this waited for an answer');
+  });
+});

@@ -1,0 +1,32 @@
+import { expect, it } from 'vitest';
+import type { Gate } from '#server';
+import { eventually, handlerOf, jsonRequest, sendBody } from '../support/server.ts';
+
+const BASE = 'http://localhost';
+const gate: Gate = (asked) => ({ principal: { id: asked.header('authorization') ?? 'local', scopes: [] } });
+const quotaOf = (id: string) => (id === 'local' ? undefined : { runningTasksMax: 2, streamsMax: 1 });
+const from = (who: string) => ({ Authorization: who });
+
+it('what one principal may have at once is its own: tasks at work, and streams', async () => {
+  const handler = handlerOf({ gate, quotaOf, limits: { drainMsMax: 0 } });
+  const sleeping = (): object => sendBody('sleep=5000', { configuration: { returnImmediately: true } });
+  const start = (who: string): Promise<Response> => handler.fetch(jsonRequest(`${BASE}/message:send`, sleeping(), from(who)));
+  const statuses: number[] = [];
+  for (const who of ['ann', 'ann', 'ann', 'bob', 'local', 'local', 'local']) statuses.push((await start(who)).status);
+  expect(statuses).toEqual([200, 200, 429, 200, 200, 200, 200]);
+  const refused = await start('ann');
+  expect([refused.headers.get('retry-after'), await refused.text()]).toEqual(['1', expect.stringContaining('2 tasks at work')]);
+
+  const { task } = (await (await start('cleo')).json()) as { task: { id: string } };
+  const read = (): Promise<Response> =>
+    handler.fetch(new Request(`${BASE}/tasks/${task.id}:subscribe`, { method: 'POST', headers: from('cleo') }));
+  const first = await read();
+  expect([first.status, (await read()).status]).toEqual([200, 429]);
+  await first.body?.cancel();
+  await eventually(async () => {
+    const again = await read();
+    await again.body?.cancel();
+    return again.status === 200;
+  });
+  await handler.close();
+});
