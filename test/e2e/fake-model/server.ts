@@ -63,7 +63,9 @@ async function answer(incoming: IncomingMessage, outgoing: ServerResponse, { id,
   const asked = provider.read(body);
   const act = decide(asked);
   const last = asked.turns.at(-1);
-  log(`${provider.name}: ${asked.turns.length} turns, last ${last?.role}: ${last?.text.slice(0, 200)}; ${asked.tools.length} tools → ${JSON.stringify(act)}`);
+  log(
+    `${provider.name}: ${asked.turns.length} turns, last ${last?.role}: ${last?.text.slice(0, 200)}; ${asked.tools.length} tools → ${JSON.stringify(act)}`,
+  );
   if (!provider.isStreamed(body, path)) {
     outgoing.writeHead(200, { 'content-type': 'application/json' });
     outgoing.end(JSON.stringify(provider.whole(act, id)));
