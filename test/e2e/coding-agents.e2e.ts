@@ -27,6 +27,8 @@ const textOf = (task: JsonObject): string =>
     .join('');
 const stateOf = (task: JsonObject): string => String((task['status'] as JsonObject | undefined)?.['state']).replace('TASK_STATE_', '');
 
+const idIn = ([first]: readonly JsonObject[]): string => String((first?.['task'] as JsonObject | undefined)?.['id']);
+
 describe.each(chosen)('$name', ({ name, packages, launches, settings }) => {
   const folder = join(CACHE, name);
   beforeAll(() => {
@@ -63,6 +65,7 @@ describe.each(chosen)('$name', ({ name, packages, launches, settings }) => {
       rmSync(home, { recursive: true, force: true });
       mkdirSync(home, { recursive: true });
       work = mkdtempSync(join(home, 'work-'));
+      execFileSync('git', ['init', '-q', work]);
       model = await startFakeModel();
       await start();
     }, 60_000);
@@ -82,7 +85,7 @@ describe.each(chosen)('$name', ({ name, packages, launches, settings }) => {
         if (event['artifactUpdate'] !== undefined && JSON.stringify(event).includes('assistant-response')) chunks += 1;
         return undefined;
       });
-      const task = await talk.get(String((events[0]?.['task'] as JsonObject)['id']));
+      const task = await talk.get(idIn(events));
       expect(textOf(task)).toBe('one two three four five');
       expect(stateOf(task)).toBe('COMPLETED');
       if (via === 'acp') expect(chunks).toBeGreaterThan(1);
@@ -127,7 +130,7 @@ describe.each(chosen)('$name', ({ name, packages, launches, settings }) => {
         'Please [[mumble 2000|25]]',
         (event) => event['artifactUpdate'] !== undefined && JSON.stringify(event).includes('word 1'),
       );
-      const id = String((events[0]?.['task'] as JsonObject)['id']);
+      const id = idIn(events);
       const began = performance.now();
       expect(stateOf(await talk.cancel(id))).toBe('CANCELED');
       await expect.poll(() => programs(folder, home), { timeout: 5000 - (performance.now() - began) }).toEqual([]);

@@ -29,12 +29,10 @@ export function talkTo(url: string, token?: string): Talk {
     get: (task) => ask('GET', `/tasks/${task}`),
     cancel: (task) => ask('POST', `/tasks/${task}:cancel`, {}),
     stream: async (text, seen) => {
-      const left = new AbortController();
       const response = await fetch(`${url}/message:stream`, {
         method: 'POST',
         headers,
         body: JSON.stringify(message(text)),
-        signal: left.signal,
       });
       const events: JsonObject[] = [];
       let rest = '';
@@ -47,9 +45,7 @@ export function talkTo(url: string, token?: string): Talk {
           if (data === undefined) continue;
           const event = JSON.parse(data) as JsonObject;
           events.push(event);
-          if (seen(event) !== true) continue;
-          left.abort();
-          return events;
+          if (seen(event) === true) return events; // leaving the loop hangs up
         }
       }
       return events;
