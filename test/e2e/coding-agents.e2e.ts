@@ -53,6 +53,7 @@ describe.each(chosen)('$name', ({ name, packages, launches, settings }) => {
     const env = (): Record<string, string> => ({
       ...settings({ model: model.url, home }),
       HOME: home,
+      XDG_CONFIG_HOME: join(home, 'config'),
       PATH: `${join(folder, 'node_modules/.bin')}:${process.env['PATH']}`,
     });
     const start = async (): Promise<void> => {
@@ -153,8 +154,7 @@ function programs(folder: string, home: string): readonly string[] {
   return stdout.split('\n').filter((line) => line.includes(folder) && !line.includes('parley') && !line.includes(join(home, 'data')));
 }
 
-/** An agent that runs commands wants a token even on loopback; the node keeps it with its data. */
-function tokenOf(home: string): string | undefined {
-  const file = join(home, 'data', 'token');
-  return existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined;
+/** An agent that runs commands wants a token even on loopback. The node has made one, and keeps it for its user (docs/security.md). */
+function tokenOf(home: string): string {
+  return readFileSync(join(home, 'config/parley/token'), 'utf8').trim();
 }

@@ -5,7 +5,6 @@ import type { RunEvent } from '../run/events.ts';
 import { endOf } from '../run/exits.ts';
 import type { Flow } from '../run/flow.ts';
 import { createFlow } from '../run/flow.ts';
-import { readText, writeText } from './files.ts';
 import { permissionEvent } from './permission.ts';
 import { contentOf } from './prompt.ts';
 import { choose, openSession } from './session.ts';
@@ -45,7 +44,7 @@ async function* runAcp(job: Job, child: Child, program: string): AsyncGenerator<
 
 /** The whole conversation: greeting, session, one message, what the agent asks meanwhile. Resolves with how it ended. */
 async function converse(job: Job, child: Child, flow: Flow<RunEvent>): Promise<RunEvent> {
-  const { folder, settings } = job;
+  const { settings } = job;
   const calls = new Map<string, KnownCall>();
   let isHeard = false;
   let spent = 0;
@@ -64,23 +63,17 @@ async function converse(job: Job, child: Child, flow: Flow<RunEvent>): Promise<R
       flow.push(event);
       return outcome;
     })
-    .onRequest(acp.methods.client.fs.readTextFile, async ({ params: { path, line, limit } }) => ({
-      content: await readText(folder, path, { line: line ?? undefined, limit: limit ?? undefined }),
-    }))
-    .onRequest(acp.methods.client.fs.writeTextFile, async ({ params: { path, content } }) => {
-      await writeText(folder, path, content);
-      return {};
-    })
     .connect(messagesOf(child, () => flow.hasRoom(WAITING_MAX)));
   try {
     const { agent } = connection;
     const greeting = await agent.request(acp.methods.agent.initialize, {
       protocolVersion: acp.PROTOCOL_VERSION,
-      clientCapabilities: { fs: { readTextFile: true, writeTextFile: true }, terminal: false },
+      // Neither files nor a terminal of ours: it is confined, and what we did for it would not be.
+      clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
       clientInfo: { name: 'parley', version: '1' },
     });
     const session = await openSession(agent, greeting, job);
-    await choose(agent, session, settings);
+    await choose(agent, session, job);
     const { sessionId, note } = session;
     await job.keepSession(sessionId, session.isResumable);
     const model = settings.model ?? session.model;

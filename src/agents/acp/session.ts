@@ -8,7 +8,7 @@ import type {
 } from '@agentclientprotocol/sdk';
 import { methods, RequestError } from '@agentclientprotocol/sdk';
 import type { Job } from '../run/driver.ts';
-import type { RequestSettings } from '../run/request.ts';
+import { asksNobody } from '../run/modes.ts';
 
 export interface OpenSession {
   readonly sessionId: string;
@@ -54,15 +54,31 @@ function opened({ modes, configOptions }: Answer, rest: Pick<OpenSession, 'sessi
   return { ...rest, modes: modes ?? undefined, options, model: typeof model?.currentValue === 'string' ? model.currentValue : undefined };
 }
 
-/** The mode and the model that the request wants. What the agent does not have is an error, not a guess. */
-export async function choose(agent: ClientContext, session: OpenSession, { mode, model }: RequestSettings): Promise<void> {
+/**
+ * The mode and the model that the request wants. What the agent does not have is an error, not a guess. Where it would begin in a mode in
+ * which it asks nobody, it is put into one in which it does: that is the operator's to say, not a setting's.
+ */
+export async function choose(agent: ClientContext, session: OpenSession, { settings, isPermissive }: Job): Promise<void> {
   const { sessionId, modes } = session;
+  const mode = settings.mode ?? (isPermissive ? undefined : askingMode(modes));
   if (mode !== undefined) {
-    const known = modes?.availableModes.map(({ id }) => id) ?? [];
-    if (known.includes(mode)) await agent.request(methods.agent.session.setMode, { sessionId, modeId: mode });
+    if (!isPermissive && asksNobody(mode)) throw refusal('mode', `in mode ${mode} it would ask nobody, which is not a request's to choose`);
+    const known = modes?.availableModes.find(({ id }) => isCalled(id, mode));
+    if (known !== undefined) await agent.request(methods.agent.session.setMode, { sessionId, modeId: known.id });
     else await chooseOption(agent, session, { category: 'mode', value: mode });
   }
-  if (model !== undefined) await chooseOption(agent, session, { category: 'model', value: model });
+  if (settings.model !== undefined) await chooseOption(agent, session, { category: 'model', value: settings.model });
+}
+
+/** Some have addresses for ids, of which the name is the end: `https://…/session-modes#plan`. */
+function isCalled(id: string, name: string): boolean {
+  return id === name || id.endsWith(`#${name}`);
+}
+
+function askingMode(modes: SessionModeState | undefined): string | undefined {
+  if (modes === undefined || !asksNobody(modes.currentModeId)) return undefined;
+  const asking = modes.availableModes.map(({ id }) => id).filter((id) => !asksNobody(id));
+  return asking.find((id) => isCalled(id, 'default')) ?? asking[0];
 }
 
 interface Wanted {
@@ -80,7 +96,12 @@ async function chooseOption(agent: ClientContext, { sessionId, options, modes }:
     await agent.request(methods.agent.session.setConfigOption, { sessionId, configId: option.id, value });
     return;
   }
-  const known = category === 'mode' ? [...(modes?.availableModes.map(({ id }) => id) ?? []), ...values] : values;
+  const all = category === 'mode' ? [...(modes?.availableModes.map(({ id }) => id) ?? []), ...values] : values;
+  const known = [...new Set(all.filter((each) => category !== 'mode' || !asksNobody(each)).map((each) => each.replace(/^.*#/, '')))];
   const words = known.length === 0 ? `this agent lets nobody choose its ${category}` : `there are ${known.join(', ')}`;
-  throw RequestError.invalidParams(undefined, `metadata.${category}: there is no ${category} ${value}; ${words}`);
+  throw refusal(category, `there is no ${category} ${value}; ${words}`);
+}
+
+function refusal(category: Wanted['category'], why: string): RequestError {
+  return RequestError.invalidParams(undefined, `metadata.${category}: ${why}`);
 }
