@@ -4,6 +4,7 @@ import type {
   LoadSessionRequest,
   NewSessionRequest,
   SessionConfigOption,
+  SessionMode,
   SessionModeState,
 } from '@agentclientprotocol/sdk';
 import { methods, RequestError } from '@agentclientprotocol/sdk';
@@ -60,13 +61,13 @@ function opened({ modes, configOptions }: Answer, rest: Pick<OpenSession, 'sessi
  */
 export async function choose(agent: ClientContext, session: OpenSession, { settings, isPermissive }: Job): Promise<void> {
   const { sessionId, modes } = session;
-  const mode = settings.mode ?? (isPermissive ? undefined : askingMode(modes));
-  if (mode !== undefined) {
-    if (!isPermissive && asksNobody(mode)) throw refusal('mode', `in mode ${mode} it would ask nobody, which is not a request's to choose`);
-    const known = modes?.availableModes.find(({ id }) => isCalled(id, mode));
-    if (known !== undefined) await agent.request(methods.agent.session.setMode, { sessionId, modeId: known.id });
-    else await chooseOption(agent, session, { category: 'mode', value: mode });
-  }
+  const wanted = settings.mode;
+  const known = modes?.availableModes.find(({ id }) => wanted !== undefined && isCalled(id, wanted));
+  if (!isPermissive && wanted !== undefined && asksNobody(known ?? { id: wanted }))
+    throw refusal('mode', `in mode ${wanted} it would ask nobody, which is not a request's to choose`);
+  const mode = known ?? (isPermissive || wanted !== undefined ? undefined : askingMode(modes));
+  if (mode !== undefined) await agent.request(methods.agent.session.setMode, { sessionId, modeId: mode.id });
+  else if (wanted !== undefined) await chooseOption(agent, session, { category: 'mode', value: wanted });
   if (settings.model !== undefined) await chooseOption(agent, session, { category: 'model', value: settings.model });
 }
 
@@ -75,10 +76,12 @@ function isCalled(id: string, name: string): boolean {
   return id === name || id.endsWith(`#${name}`);
 }
 
-function askingMode(modes: SessionModeState | undefined): string | undefined {
-  if (modes === undefined || !asksNobody(modes.currentModeId)) return undefined;
-  const asking = modes.availableModes.map(({ id }) => id).filter((id) => !asksNobody(id));
-  return asking.find((id) => isCalled(id, 'default')) ?? asking[0];
+/** Undefined: it asks already, or has no other way. */
+function askingMode(modes: SessionModeState | undefined): SessionMode | undefined {
+  const current = modes?.availableModes.find(({ id }) => id === modes.currentModeId);
+  if (modes === undefined || !asksNobody(current ?? { id: modes.currentModeId })) return undefined;
+  const asking = modes.availableModes.filter((mode) => !asksNobody(mode));
+  return asking.find(({ id }) => isCalled(id, 'default')) ?? asking[0];
 }
 
 interface Wanted {
@@ -96,8 +99,8 @@ async function chooseOption(agent: ClientContext, { sessionId, options, modes }:
     await agent.request(methods.agent.session.setConfigOption, { sessionId, configId: option.id, value });
     return;
   }
-  const all = category === 'mode' ? [...(modes?.availableModes.map(({ id }) => id) ?? []), ...values] : values;
-  const known = [...new Set(all.filter((each) => category !== 'mode' || !asksNobody(each)).map((each) => each.replace(/^.*#/, '')))];
+  const asking = modes?.availableModes.filter((mode) => !asksNobody(mode)).map(({ id }) => id.replace(/^.*#/, ''));
+  const known = category === 'mode' ? (asking ?? values) : values;
   const words = known.length === 0 ? `this agent lets nobody choose its ${category}` : `there are ${known.join(', ')}`;
   throw refusal(category, `there is no ${category} ${value}; ${words}`);
 }

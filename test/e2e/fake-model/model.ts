@@ -62,8 +62,18 @@ const SHELLS = ['Bash', 'run_shell_command', 'bash', 'exec_command', 'shell', 's
 
 function writing(tools: readonly Tool[], path: string, text: string): Act {
   const tool = pick(tools, WRITERS);
-  if (tool === undefined) return running(tools, `printf %s '${text}' > '${path}'`);
+  if (tool === undefined) return patching(tools, path, text);
   return { kind: 'call', tool: tool.name, input: filled(tool, { path, text }) };
+}
+
+/** Codex has no tool to write with: it reads patches out of what its shell is told. */
+function patching(tools: readonly Tool[], path: string, text: string): Act {
+  const lines = text.replace(/\n$/, '').split('\n');
+  const patch = ['*** Begin Patch', `*** Add File: ${path}`, ...lines.map((line) => `+${line}`), '*** End Patch'];
+  const act = running(tools, [`apply_patch <<'EOF'`, ...patch, 'EOF'].join('\n'));
+  if (act.kind !== 'call') return act;
+  const { sandbox_permissions: _, justification: __, ...input } = act.input;
+  return { ...act, input };
 }
 
 function running(tools: readonly Tool[], command: string): Act {
@@ -91,6 +101,10 @@ function filled(tool: Tool, values: { readonly [K in keyof typeof NAMES]?: strin
     const name = names.find((candidate) => candidate in properties);
     if (value === undefined || name === undefined) continue;
     input[name] = record(properties[name])['type'] === 'array' ? ['bash', '-c', value] : value;
+  }
+  // Codex runs in its own sandbox what does not ask to be let out of it.
+  if (values.command !== undefined && 'sandbox_permissions' in properties) {
+    Object.assign(input, { sandbox_permissions: 'require_escalated', justification: 'May I?' });
   }
   const required = tool.schema?.['required'];
   for (const name of Array.isArray(required) ? required : []) {
