@@ -17,18 +17,20 @@ export interface Launch {
   readonly via: 'acp' | 'native';
   /** Its permission requests reach the caller. */
   readonly asks: boolean;
+  /** Its answer comes piece by piece. */
+  readonly streams: boolean;
 }
 
-const both = (name: string, nativeAsks: boolean): readonly Launch[] => [
-  { agent: `${name}:acp`, via: 'acp', asks: true },
-  { agent: `${name}:native`, via: 'native', asks: nativeAsks },
+const both = (name: string, native: Pick<Launch, 'asks' | 'streams'>): readonly Launch[] => [
+  { agent: `${name}:acp`, via: 'acp', asks: true, streams: true },
+  { agent: `${name}:native`, via: 'native', ...native },
 ];
 
 export const CLIS: readonly Cli[] = [
   {
     name: 'claude',
     packages: ['@anthropic-ai/claude-code', '@agentclientprotocol/claude-agent-acp'],
-    launches: both('claude', true),
+    launches: both('claude', { asks: true, streams: true }),
     settings: ({ model }) => ({
       ANTHROPIC_BASE_URL: model,
       ANTHROPIC_API_KEY: 'fake-key',
@@ -39,7 +41,7 @@ export const CLIS: readonly Cli[] = [
   {
     name: 'gemini',
     packages: ['@google/gemini-cli'],
-    launches: both('gemini', false),
+    launches: both('gemini', { asks: false, streams: true }),
     settings: ({ model, home }) => {
       write(join(home, '.gemini', 'settings.json'), JSON.stringify({ security: { auth: { selectedType: 'gemini-api-key' } } }));
       return { GOOGLE_GEMINI_BASE_URL: model, GEMINI_API_KEY: 'fake-key', GEMINI_MODEL: 'gemini-2.5-flash' };
@@ -48,7 +50,7 @@ export const CLIS: readonly Cli[] = [
   {
     name: 'qwen',
     packages: ['@qwen-code/qwen-code'],
-    launches: [{ agent: 'qwen', via: 'acp', asks: true }],
+    launches: [{ agent: 'qwen', via: 'acp', asks: true, streams: true }],
     settings: ({ model, home }) => {
       write(join(home, '.qwen', 'settings.json'), JSON.stringify({ security: { auth: { selectedType: 'openai' } } }));
       return { OPENAI_BASE_URL: `${model}/v1`, OPENAI_API_KEY: 'fake-key', OPENAI_MODEL: 'fake-model' };
@@ -57,7 +59,7 @@ export const CLIS: readonly Cli[] = [
   {
     name: 'codex',
     packages: ['@openai/codex', '@agentclientprotocol/codex-acp'],
-    launches: [...both('codex', true), { agent: 'codex-exec', via: 'native', asks: false }],
+    launches: [...both('codex', { asks: true, streams: true }), { agent: 'codex-exec', via: 'native', asks: false, streams: false }],
     settings: ({ model, home }) => {
       const provider = [
         '[model_providers.fake]',
@@ -73,7 +75,7 @@ export const CLIS: readonly Cli[] = [
   {
     name: 'opencode',
     packages: ['opencode-ai'],
-    launches: both('opencode', false),
+    launches: both('opencode', { asks: false, streams: false }),
     settings: ({ model }) => {
       const fake = {
         npm: '@ai-sdk/openai-compatible',
@@ -90,7 +92,7 @@ export const CLIS: readonly Cli[] = [
   {
     name: 'copilot',
     packages: ['@github/copilot'],
-    launches: both('copilot', false),
+    launches: both('copilot', { asks: false, streams: true }),
     settings: ({ model }) => ({
       COPILOT_PROVIDER_BASE_URL: `${model}/v1`,
       COPILOT_PROVIDER_TYPE: 'openai',

@@ -18,8 +18,6 @@ const ROOT = resolve(import.meta.dirname, '../..');
 const CACHE = join(ROOT, '.cache/agents');
 const wanted = (process.env['PARLEY_E2E'] ?? '').split(',').filter((name) => name !== '');
 const chosen = wanted.length === 0 ? CLIS : CLIS.filter(({ name }) => wanted.includes(name));
-const results: Record<string, Record<string, string>> = {};
-
 /** What it said last. Codex first warns, as part of its answer, that it does not know the model. */
 const textOf = (task: JsonObject): string =>
   ((task['artifacts'] ?? []) as { artifactId: string; parts: { text?: string }[] }[])
@@ -45,7 +43,7 @@ describe.each(chosen)('$name', ({ name, packages, launches, settings }) => {
     return String((manifest as { version: string }).version);
   };
 
-  describe.each(launches)('$agent', ({ agent, via, asks }) => {
+  describe.each(launches)('$agent', ({ agent, via, asks, streams }) => {
     const home = join(CACHE, 'homes', agent.replace(':', '-'));
     const can: Record<string, string> = {};
     let model: Awaited<ReturnType<typeof startFakeModel>>;
@@ -71,15 +69,14 @@ describe.each(chosen)('$name', ({ name, packages, launches, settings }) => {
       execFileSync('git', ['init', '-q', work]);
       model = await startFakeModel();
       await start();
-    }, 60_000);
+    }, 120_000);
     afterAll(async () => {
       await parley?.stop();
       await model?.close();
-      results[agent] = { cli: name, version: version(), via, ...can };
-      writeFileSync(join(CACHE, 'results.json'), JSON.stringify(results, null, 2));
+      keep({ [agent]: { cli: name, version: version(), via, ...can } });
     });
     afterEach(({ task }) => {
-      can[task.name] = task.result?.state === 'pass' ? 'yes' : task.result?.state === 'fail' ? 'no' : 'not in this mode';
+      can[task.name] = task.result?.state === 'pass' ? 'yes' : 'no';
     });
 
     test('streamed answer', async () => {
@@ -91,8 +88,8 @@ describe.each(chosen)('$name', ({ name, packages, launches, settings }) => {
       const task = await talk.get(idIn(events));
       expect(textOf(task)).toBe('one two three four five');
       expect(stateOf(task)).toBe('COMPLETED');
-      if (via === 'acp') expect(chunks).toBeGreaterThan(1);
-    }, 60_000);
+      expect(chunks > 1, `${chunks} pieces`).toBe(streams);
+    }, 120_000);
 
     test('file edit', async () => {
       const file = join(work, 'made.txt');
@@ -100,7 +97,7 @@ describe.each(chosen)('$name', ({ name, packages, launches, settings }) => {
       expect(stateOf(task), JSON.stringify(task['status'])).toBe('COMPLETED');
       expect(readFileSync(file, 'utf8')).toBe(`made by ${agent}\n`);
       expect(JSON.stringify(task['artifacts'])).toContain('made.txt');
-    }, 60_000);
+    }, 120_000);
 
     test.skipIf(!asks)(
       'approval allowed',
@@ -113,7 +110,7 @@ describe.each(chosen)('$name', ({ name, packages, launches, settings }) => {
         expect(stateOf(done)).toBe('COMPLETED');
         expect(existsSync(file)).toBe(true);
       },
-      60_000,
+      120_000,
     );
 
     test.skipIf(!asks)(
@@ -125,19 +122,22 @@ describe.each(chosen)('$name', ({ name, packages, launches, settings }) => {
         await talk.send('n', { taskId: waiting['id'] ?? null });
         expect(existsSync(file)).toBe(false);
       },
-      60_000,
+      120_000,
     );
 
     test('cancel mid-run', async () => {
-      const events = await talk.stream(
-        'Please [[mumble 2000|25]]',
-        (event) => event['artifactUpdate'] !== undefined && JSON.stringify(event).includes('word 1'),
-      );
-      const id = idIn(events);
+      let id = '';
+      const over = talk.stream('Please [[mumble 2000|25]]', (event) => {
+        id ||= idIn([event]);
+        return undefined;
+      });
+      await expect.poll(() => model.speaking, { timeout: 45_000 }).toBeGreaterThan(0);
+      if (streams) await expect.poll(async () => textOf(await talk.get(id)), { timeout: 10_000 }).toContain('word 1');
       const began = performance.now();
       expect(stateOf(await talk.cancel(id))).toBe('CANCELED');
       await expect.poll(() => programs(folder, home), { timeout: 5000 - (performance.now() - began) }).toEqual([]);
-    }, 60_000);
+      expect(JSON.stringify((await over).at(-1))).toContain('CANCELED');
+    }, 90_000);
 
     test('session after restart', async () => {
       const first = await talk.send('Remember: the word is pineapple. [[say I will.]]');
@@ -146,9 +146,18 @@ describe.each(chosen)('$name', ({ name, packages, launches, settings }) => {
       await start();
       const second = await talk.send('What was it? [[recall]]', { contextId: first['contextId'] ?? null });
       expect(textOf(second)).toBe('I remember pineapple.');
-    }, 90_000);
+    }, 180_000);
   });
 });
+
+type Results = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
+/** What earlier runs found of other CLIs stays: docs/coding-agents.md is made of it. */
+function keep(found: Results): void {
+  const file = join(CACHE, 'results.json');
+  const before = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Results) : {};
+  writeFileSync(file, `${JSON.stringify({ ...before, ...found }, null, 2)}\n`);
+}
 
 /** What still runs of a CLI: its own programs, not those of another test. */
 function programs(folder: string, home: string): readonly string[] {

@@ -15,6 +15,8 @@ export interface FakeModel {
   readonly url: string;
   /** What was asked for, path by path. */
   readonly requests: readonly string[];
+  /** How many answers it is giving at this moment. */
+  readonly speaking: number;
   close(): Promise<void>;
 }
 
@@ -22,13 +24,19 @@ export interface FakeModel {
 export async function startFakeModel(log: (line: string) => void = () => {}): Promise<FakeModel> {
   const requests: string[] = [];
   let answered = 0;
+  let speaking = 0;
   const server = createServer((incoming, outgoing) => {
     answered += 1;
+    speaking += 1;
     requests.push(`${incoming.method} ${incoming.url}`);
-    answer(incoming, outgoing, { id: String(answered), log }).catch((thrown: unknown) => {
-      log(`failed: ${String(thrown)}`);
-      outgoing.destroy();
-    });
+    answer(incoming, outgoing, { id: String(answered), log })
+      .catch((thrown: unknown) => {
+        log(`failed: ${String(thrown)}`);
+        outgoing.destroy();
+      })
+      .finally(() => {
+        speaking -= 1;
+      });
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -36,6 +44,9 @@ export async function startFakeModel(log: (line: string) => void = () => {}): Pr
   return {
     url: `http://127.0.0.1:${port}`,
     requests,
+    get speaking() {
+      return speaking;
+    },
     close: async () => {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
@@ -74,7 +85,7 @@ async function answer(incoming: IncomingMessage, outgoing: ServerResponse, { id,
   outgoing.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' });
   for await (const text of provider.frames(act, id)) {
     if (outgoing.destroyed) return;
-    if (!outgoing.write(text)) await once(outgoing, 'drain');
+    if (!outgoing.write(text)) await Promise.race([once(outgoing, 'drain'), once(outgoing, 'close')]);
   }
   outgoing.end();
 }
