@@ -82,9 +82,8 @@ export const CLIS: readonly Cli[] = [
         options: { baseURL: `${model}/v1`, apiKey: 'fake-key' },
         models: { 'fake-model': { name: 'fake' } },
       };
-      const permission = { bash: 'ask', edit: 'allow' };
       return {
-        OPENCODE_CONFIG_CONTENT: JSON.stringify({ model: 'fake/fake-model', provider: { fake }, permission }),
+        OPENCODE_CONFIG_CONTENT: JSON.stringify({ model: 'fake/fake-model', provider: { fake } }),
         OPENCODE_DISABLE_MODELS_FETCH: '1',
       };
     },

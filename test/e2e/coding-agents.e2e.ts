@@ -105,6 +105,7 @@ describe.each(chosen)('$name', ({ name, packages, launches, settings }) => {
         const file = join(work, 'allowed');
         const waiting = await talk.send(`Please [[run touch ${file}]] [[say Done.]]`);
         expect(stateOf(waiting)).toBe('INPUT_REQUIRED');
+        expect(JSON.stringify((waiting['status'] as JsonObject)['message'])).toContain(`touch ${file}`);
         expect(existsSync(file)).toBe(false);
         const done = await talk.send('y', { taskId: waiting['id'] ?? null });
         expect(stateOf(done)).toBe('COMPLETED');
@@ -119,7 +120,8 @@ describe.each(chosen)('$name', ({ name, packages, launches, settings }) => {
         const file = join(work, 'denied');
         const waiting = await talk.send(`Please [[run touch ${file}]] [[say Done.]]`);
         expect(stateOf(waiting)).toBe('INPUT_REQUIRED');
-        await talk.send('n', { taskId: waiting['id'] ?? null });
+        const over = await talk.send('n', { taskId: waiting['id'] ?? null });
+        expect(stateOf(over)).not.toBe('INPUT_REQUIRED');
         expect(existsSync(file)).toBe(false);
       },
       120_000,

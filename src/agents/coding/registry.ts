@@ -10,7 +10,7 @@ import { copilot } from './copilot.ts';
 import { cursor } from './cursor.ts';
 import { gemini } from './gemini.ts';
 import { nativeDriver } from './native.ts';
-import { opencode } from './opencode.ts';
+import { OPENCODE_ASKS, opencode } from './opencode.ts';
 import { vibe } from './vibe.ts';
 
 /** One way to start a coding agent. */
@@ -34,9 +34,13 @@ export interface CodingAgent {
 
 type Needs = Pick<Driver, 'environment' | 'homePaths' | 'projectConfig'>;
 
-function acp(name: string, argv: readonly string[], needs: Needs): CodingLaunch {
-  const { environment, homePaths, projectConfig } = needs;
-  return { via: 'acp', argv, asks: true, driver: () => acpDriver({ name, argv, environment, homePaths, projectConfig }) };
+interface AcpNeeds extends Needs {
+  /** By which it is made to ask. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+function acp(name: string, argv: readonly string[], { environment, homePaths, projectConfig, env = {} }: AcpNeeds): CodingLaunch {
+  return { via: 'acp', argv, asks: true, driver: () => acpDriver({ name, argv, environment, homePaths, projectConfig, env }) };
 }
 
 function native(argv: readonly string[], driver: Driver, asks: boolean): CodingLaunch {
@@ -170,7 +174,7 @@ export const CODING_AGENTS: readonly CodingAgent[] = [
     title: 'OpenCode',
     aliases: [],
     launches: [
-      acp('opencode', ['opencode', 'acp'], opencode),
+      acp('opencode', ['opencode', 'acp'], { ...opencode, env: OPENCODE_ASKS }),
       native(['opencode', 'run', '--format', 'json'], nativeDriver(opencode), false),
     ],
   },
