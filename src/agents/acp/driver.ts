@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import * as acp from '@agentclientprotocol/sdk';
 import type { Child } from '../process/child.ts';
 import type { Driver, Job } from '../run/driver.ts';
@@ -7,7 +8,7 @@ import type { Flow } from '../run/flow.ts';
 import { createFlow } from '../run/flow.ts';
 import { permissionEvent } from './permission.ts';
 import { contentOf } from './prompt.ts';
-import { choose, openSession } from './session.ts';
+import { choose, detailIn, openSession } from './session.ts';
 import { messagesOf } from './stream.ts';
 import type { KnownCall } from './updates.ts';
 import { eventsOf } from './updates.ts';
@@ -16,18 +17,24 @@ import { eventsOf } from './updates.ts';
 export interface AcpLaunch extends Omit<Driver, 'run' | 'edits' | 'resumes' | 'cancelMs'> {
   readonly argv: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  /** What has to be done before it can find a session again. */
+  readonly beforeResume?: (session: string) => Promise<void>;
 }
 
 /** So many events may wait to be taken before no more is read. */
 const WAITING_MAX = 256;
+const LEAVE_MS = 1000;
 /** After `session/cancel`, the time to end in good order. */
 const CANCEL_MS = 1000;
 
-export function acpDriver({ argv, env, ...rest }: AcpLaunch): Driver {
+export function acpDriver({ argv, env, beforeResume, ...rest }: AcpLaunch): Driver {
   return {
     ...rest,
     ...{ edits: true, resumes: true, cancelMs: CANCEL_MS },
-    run: (job) => runAcp(job, job.start(argv, env), argv[0] ?? ''),
+    run: async function* (job) {
+      if (job.session !== undefined) await beforeResume?.(job.session);
+      yield* runAcp(job, job.start(argv, env), argv[0] ?? '');
+    },
   };
 }
 
@@ -88,11 +95,21 @@ async function converse(job: Job, child: Child, flow: Flow<RunEvent>): Promise<R
     });
     // Notices that came before the answer are still on their way through the SDK.
     await new Promise((resolve) => setImmediate(resolve));
+    child.endInput();
+    await leave(child);
     return endFor(response.stopReason);
   } finally {
     connection.close();
     child.endInput();
   }
+}
+
+/** Once its input is closed an agent puts its session away and ends by itself. One that does not is ended later. */
+async function leave(child: Child): Promise<void> {
+  const left = new AbortController();
+  const late = sleep(LEAVE_MS, undefined, { signal: left.signal }).catch(() => undefined);
+  await Promise.race([child.exit, late]);
+  left.abort();
 }
 
 function endFor(stopReason: acp.StopReason): RunEvent {
@@ -125,10 +142,4 @@ async function failure(thrown: unknown, child: Child, program: string): Promise<
   const words = thrown instanceof Error ? thrown.message : String(thrown);
   const good = (): RunEvent => ({ kind: 'error', message: `${program} ended in the midst of the conversation (${words})` });
   return (await Promise.race([endOf(child, program, good), late])) ?? { kind: 'error', message: words };
-}
-
-function detailIn(data: unknown): string {
-  if (typeof data === 'string') return `: ${data}`;
-  const details = typeof data === 'object' && data !== null && 'details' in data ? data.details : undefined;
-  return typeof details === 'string' ? `: ${details}` : '';
 }

@@ -8,8 +8,11 @@ import type {
   SessionModeState,
 } from '@agentclientprotocol/sdk';
 import { methods, RequestError } from '@agentclientprotocol/sdk';
+import { oneLine } from '../run/clip.ts';
 import type { Job } from '../run/driver.ts';
 import { asksNobody } from '../run/modes.ts';
+
+const REASON_CHARACTERS = 200;
 
 export interface OpenSession {
   readonly sessionId: string;
@@ -37,7 +40,8 @@ export async function openSession(agent: ClientContext, { agentCapabilities }: I
       return opened(answer ?? {}, { sessionId: job.session, isResumable, note });
     } catch (thrown) {
       if (!(thrown instanceof RequestError)) throw thrown;
-      note = 'The earlier session is lost: this is a new one, which does not know what was said before.';
+      const why = oneLine(`${thrown.message}${detailIn(thrown.data)}`, REASON_CHARACTERS);
+      note = `The earlier session is lost (${why}): this is a new one, which does not know what was said before.`;
     }
   }
   const answer = await agent.request(methods.agent.session.new, where);
@@ -107,4 +111,11 @@ async function chooseOption(agent: ClientContext, { sessionId, options, modes }:
 
 function refusal(category: Wanted['category'], why: string): RequestError {
   return RequestError.invalidParams(undefined, `metadata.${category}: ${why}`);
+}
+
+/** What agents say besides the message of an error. */
+export function detailIn(data: unknown): string {
+  if (typeof data === 'string') return `: ${data}`;
+  const details = typeof data === 'object' && data !== null && 'details' in data ? data.details : undefined;
+  return typeof details === 'string' ? `: ${details}` : '';
 }

@@ -1,5 +1,6 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import type { AcpLaunch } from '../acp/driver.ts';
 import { acpDriver } from '../acp/driver.ts';
 import type { Environment } from '../process/environment.ts';
 import type { Driver } from '../run/driver.ts';
@@ -9,6 +10,7 @@ import { CODEX, codexExec } from './codex-exec.ts';
 import { copilot } from './copilot.ts';
 import { cursor } from './cursor.ts';
 import { gemini } from './gemini.ts';
+import { keepGeminiSession } from './gemini-sessions.ts';
 import { nativeDriver } from './native.ts';
 import { OPENCODE_ASKS, opencode } from './opencode.ts';
 import { vibe } from './vibe.ts';
@@ -34,13 +36,12 @@ export interface CodingAgent {
 
 type Needs = Pick<Driver, 'environment' | 'homePaths' | 'projectConfig'>;
 
-interface AcpNeeds extends Needs {
-  /** By which it is made to ask. */
-  readonly env?: Readonly<Record<string, string>>;
-}
+type AcpNeeds = Needs & Pick<AcpLaunch, 'env' | 'beforeResume'>;
 
-function acp(name: string, argv: readonly string[], { environment, homePaths, projectConfig, env = {} }: AcpNeeds): CodingLaunch {
-  return { via: 'acp', argv, asks: true, driver: () => acpDriver({ name, argv, environment, homePaths, projectConfig, env }) };
+function acp(name: string, argv: readonly string[], { environment, homePaths, projectConfig, ...own }: AcpNeeds): CodingLaunch {
+  const { env = {}, beforeResume = async () => undefined } = own;
+  const driver = { name, argv, environment, homePaths, projectConfig, env, beforeResume };
+  return { via: 'acp', argv, asks: true, driver: () => acpDriver(driver) };
 }
 
 function native(argv: readonly string[], driver: Driver, asks: boolean): CodingLaunch {
@@ -156,7 +157,7 @@ export const CODING_AGENTS: readonly CodingAgent[] = [
     title: 'Gemini CLI',
     aliases: ['gemini-cli'],
     launches: [
-      acp('gemini', ['gemini', '--acp'], gemini),
+      acp('gemini', ['gemini', '--acp'], { ...gemini, beforeResume: keepGeminiSession }),
       native(['gemini', '--output-format', 'stream-json'], nativeDriver(gemini), false),
     ],
   },
