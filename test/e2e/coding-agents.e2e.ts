@@ -146,8 +146,10 @@ describe.each(chosen)('$name', ({ name, packages, launches, settings }) => {
       expect(stateOf(first), JSON.stringify(first['status'])).toBe('COMPLETED');
       expect(await parley.stop()).toBe(0);
       await start();
-      const second = await talk.send('What was it? [[recall]]', { contextId: first['contextId'] ?? null });
-      expect(textOf(second)).toBe('I remember pineapple.');
+      for (const words of ['What was it?', 'And now?']) {
+        const next = await talk.send(`${words} [[recall]]`, { contextId: first['contextId'] ?? null });
+        expect(textOf(next), JSON.stringify(next['history'])).toBe('I remember pineapple.');
+      }
     }, 180_000);
   });
 });

@@ -17,23 +17,32 @@ import { eventsOf } from './updates.ts';
 export interface AcpLaunch extends Omit<Driver, 'run' | 'edits' | 'resumes' | 'cancelMs'> {
   readonly argv: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** What has to be done before it can find a session again. */
-  readonly beforeResume?: (session: string) => Promise<void>;
+  /** What has to be done after a run for it to find the session again. */
+  readonly keepSession?: (session: string) => Promise<void>;
 }
 
 /** So many events may wait to be taken before no more is read. */
 const WAITING_MAX = 256;
 const LEAVE_MS = 1000;
+const QUIET_MS = 200;
+const REPLAY_MS_MAX = 5000;
 /** After `session/cancel`, the time to end in good order. */
 const CANCEL_MS = 1000;
 
-export function acpDriver({ argv, env, beforeResume, ...rest }: AcpLaunch): Driver {
+export function acpDriver({ argv, env, keepSession, ...rest }: AcpLaunch): Driver {
   return {
     ...rest,
     ...{ edits: true, resumes: true, cancelMs: CANCEL_MS },
     run: async function* (job) {
-      if (job.session !== undefined) await beforeResume?.(job.session);
-      yield* runAcp(job, job.start(argv, env), argv[0] ?? '');
+      let session: string | undefined;
+      try {
+        for await (const event of runAcp(job, job.start(argv, env), argv[0] ?? '')) {
+          if (event.kind === 'init') session = event.sessionId;
+          yield event;
+        }
+      } finally {
+        if (session !== undefined) await keepSession?.(session);
+      }
     },
   };
 }
@@ -54,11 +63,13 @@ async function converse(job: Job, child: Child, flow: Flow<RunEvent>): Promise<R
   const { settings } = job;
   const calls = new Map<string, KnownCall>();
   let isHeard = false;
+  let heardAt = 0;
   let spent = 0;
   const connection = acp
     .client({ name: 'parley' })
     .onNotification(acp.methods.client.session.update, ({ params: { update } }) => {
       // A session that is loaded is told from its beginning; what was said then is not said now.
+      heardAt = performance.now();
       if (!isHeard) return;
       if (update.sessionUpdate === 'usage_update' && update.cost?.currency === 'USD') spent = update.cost.amount;
       for (const event of eventsOf(update, calls)) flow.push(event);
@@ -80,6 +91,7 @@ async function converse(job: Job, child: Child, flow: Flow<RunEvent>): Promise<R
       clientInfo: { name: 'parley', version: '1' },
     });
     const session = await openSession(agent, greeting, job);
+    if (session.isLoaded) await quiet(() => heardAt);
     await choose(agent, session, job);
     const { sessionId, note } = session;
     await job.keepSession(sessionId, session.isResumable);
@@ -102,6 +114,13 @@ async function converse(job: Job, child: Child, flow: Flow<RunEvent>): Promise<R
     connection.close();
     child.endInput();
   }
+}
+
+/** Some answer before they have told the whole of a session: its past would be taken for its answer. */
+async function quiet(heardAt: () => number): Promise<void> {
+  const began = performance.now();
+  for (let now = began; now - Math.max(began, heardAt()) < QUIET_MS && now - began < REPLAY_MS_MAX; now = performance.now())
+    await sleep(QUIET_MS / 4);
 }
 
 /** Once its input is closed an agent puts its session away and ends by itself. One that does not is ended later. */

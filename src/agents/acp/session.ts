@@ -17,6 +17,8 @@ const REASON_CHARACTERS = 200;
 export interface OpenSession {
   readonly sessionId: string;
   readonly isResumable: boolean;
+  /** It is told from its beginning, which is no news. */
+  readonly isLoaded: boolean;
   readonly modes: SessionModeState | undefined;
   readonly options: readonly SessionConfigOption[];
   readonly model: string | undefined;
@@ -37,7 +39,7 @@ export async function openSession(agent: ClientContext, { agentCapabilities }: I
       const answer = canResume
         ? await agent.request(methods.agent.session.resume, given)
         : await agent.request(methods.agent.session.load, given);
-      return opened(answer ?? {}, { sessionId: job.session, isResumable, note });
+      return opened(answer ?? {}, { sessionId: job.session, isResumable, isLoaded: !canResume, note });
     } catch (thrown) {
       if (!(thrown instanceof RequestError)) throw thrown;
       const why = oneLine(`${thrown.message}${detailIn(thrown.data)}`, REASON_CHARACTERS);
@@ -45,7 +47,7 @@ export async function openSession(agent: ClientContext, { agentCapabilities }: I
     }
   }
   const answer = await agent.request(methods.agent.session.new, where);
-  return opened(answer, { sessionId: answer.sessionId, isResumable, note });
+  return opened(answer, { sessionId: answer.sessionId, isResumable, isLoaded: false, note });
 }
 
 interface Answer {
@@ -53,7 +55,7 @@ interface Answer {
   readonly configOptions?: readonly SessionConfigOption[] | null;
 }
 
-function opened({ modes, configOptions }: Answer, rest: Pick<OpenSession, 'sessionId' | 'isResumable' | 'note'>): OpenSession {
+function opened({ modes, configOptions }: Answer, rest: Pick<OpenSession, 'sessionId' | 'isResumable' | 'isLoaded' | 'note'>): OpenSession {
   const options = configOptions ?? [];
   const model = options.find(({ category }) => category === 'model');
   return { ...rest, modes: modes ?? undefined, options, model: typeof model?.currentValue === 'string' ? model.currentValue : undefined };

@@ -36,11 +36,11 @@ export interface CodingAgent {
 
 type Needs = Pick<Driver, 'environment' | 'homePaths' | 'projectConfig'>;
 
-type AcpNeeds = Needs & Pick<AcpLaunch, 'env' | 'beforeResume'>;
+type AcpNeeds = Needs & Pick<AcpLaunch, 'env' | 'keepSession'>;
 
 function acp(name: string, argv: readonly string[], { environment, homePaths, projectConfig, ...own }: AcpNeeds): CodingLaunch {
-  const { env = {}, beforeResume = async () => undefined } = own;
-  const driver = { name, argv, environment, homePaths, projectConfig, env, beforeResume };
+  const { env = {}, keepSession = async () => undefined } = own;
+  const driver = { name, argv, environment, homePaths, projectConfig, env, keepSession };
   return { via: 'acp', argv, asks: true, driver: () => acpDriver(driver) };
 }
 
@@ -157,7 +157,7 @@ export const CODING_AGENTS: readonly CodingAgent[] = [
     title: 'Gemini CLI',
     aliases: ['gemini-cli'],
     launches: [
-      acp('gemini', ['gemini', '--acp'], { ...gemini, beforeResume: keepGeminiSession }),
+      acp('gemini', ['gemini', '--acp'], { ...gemini, keepSession: keepGeminiSession }),
       native(['gemini', '--output-format', 'stream-json'], nativeDriver(gemini), false),
     ],
   },
