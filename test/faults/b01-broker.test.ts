@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, it } from 'vitest';
 import type { Carrier } from '#engine';
-import type { Grammar } from '#mesh';
+import type { Broker, Grammar } from '#mesh';
 import { createUserMessage } from '#protocol';
 import { connectMqtt } from '../../src/mesh/adapters/mqtt.ts';
 import { callContext } from '../mesh/support.ts';
@@ -20,19 +20,30 @@ interface Outcome {
   readonly runs: readonly number[];
 }
 
+/** What a node and its caller do without. */
+interface Control {
+  readonly carrier: (carrier: Carrier) => Carrier;
+  readonly broker: (broker: Broker) => Broker;
+}
+
 const REQUESTS = 24;
 
 /** Twenty-four requests, and the broker is killed and comes back, without memory, while they are answered. */
-async function underLoad(grammar: Grammar, carrier?: (carrier: Carrier) => Carrier): Promise<Outcome> {
+async function underLoad(grammar: Grammar, control?: Control): Promise<Outcome> {
   const broker = await startMosquitto();
   open.push(() => broker.stop());
   const runs = new Map<string, number>();
   const agent = countingAgent(runs, 5, 150);
-  const served = await replica(await connectMqtt({ url: broker.url, sessionSeconds: 0 }), { agent, grammar, ...(carrier && { carrier }) });
+  const served = await replica(await connectMqtt({ url: broker.url, sessionSeconds: 0 }), {
+    agent,
+    grammar,
+    ...(control && { carrier: control.carrier }),
+  });
   open.push(() => served.close());
-  const caller = await callerOn(await connectMqtt({ url: broker.url, sessionSeconds: 0 }), grammar);
+  const connected = await connectMqtt({ url: broker.url, sessionSeconds: 0 });
+  const caller = await callerOn(control === undefined ? connected : control.broker(connected), grammar);
   open.push(() => caller.mesh.close());
-  const link = caller.link({ agent: 'worker', retryMs: 700, idleMsMax: 5000 });
+  const link = caller.link({ agent: 'worker', retryMs: control === undefined ? 700 : 60_000, idleMsMax: 5000 });
   const asked = Array.from({ length: REQUESTS }, (_, at) =>
     heardOut(link.stream({ message: createUserMessage(`request ${at}`) }, callContext())).then(textOf, () => undefined),
   );
@@ -54,8 +65,19 @@ suiteNeeding('mosquitto', HAS_MOSQUITTO, 'B1: a broker that is killed under load
     expect([whole, runs.length, Math.max(...runs)]).toEqual([REQUESTS, REQUESTS, 1]);
   });
 
-  it('the control, which takes an answer for delivered that the broker did not take, loses some', { timeout: 60_000 }, async () => {
-    const forgetful = (carrier: Carrier): Carrier => ({ carry: (reply, signal) => carrier.carry(reply, signal).catch(() => undefined) });
+  it('the control, which takes an answer for delivered that was not, and a caller who does not ask again, lose some', {
+    timeout: 60_000,
+  }, async () => {
+    const forgetful: Control = {
+      carrier: (carrier) => ({ carry: (reply, signal) => carrier.carry(reply, signal).catch(() => undefined) }),
+      broker: (broker) => ({
+        ...broker,
+        get isConnected() {
+          return broker.isConnected;
+        },
+        onConnection: () => () => undefined,
+      }),
+    };
     const [, sam] = GRAMMARS[0] ?? [];
     if (sam === undefined) throw new Error('there is no SAM');
     const { lost } = await underLoad(sam, forgetful);

@@ -56,9 +56,9 @@ suiteNeeding('mosquitto', HAS_MOSQUITTO, 'B8: somebody hostile on the broker', (
         params: { message: createUserMessage('kept') },
       });
       await enemy.publish({ topic: requests, payload: rpc, retain: true });
-      const served = await replica(await connect(), { agent: countingAgent(runs, 5, 1), grammar });
       const caller = await callerOn(await connect(), grammar);
       const registry = await caller.mesh.discover();
+      const served = await replica(await connect(), { agent: countingAgent(runs, 5, 1), grammar });
       const garbage = [
         '',
         '{',
@@ -90,7 +90,7 @@ suiteNeeding('mosquitto', HAS_MOSQUITTO, 'B8: somebody hostile on the broker', (
       );
       expect(text).toBe(COUNTED);
       expect([...runs.keys()]).toEqual(['still there?']);
-      expect(registry.peers().map((peer) => peer.name)).toEqual(['worker']);
+      await expect.poll(() => registry.peers().map((peer) => peer.name)).toEqual(['worker']);
       await caller.mesh.close();
       await served.close();
     },
