@@ -42,7 +42,7 @@ export function openGateway(options: GatewayOptions): Stop {
 export function meshAgent(name: string, card: AgentCard, { caller, artifacts }: Pick<GatewayOptions, 'caller' | 'artifacts'>): Agent {
   const link = caller.link({ agent: name });
   const service: A2AService = artifacts === undefined ? link : inBytes(link, artifacts);
-  return proxyAgent({ service, card: outsideCard(card) });
+  return proxyAgent({ service, card: outsideCard(card), isIdempotent: true });
 }
 
 /** As it is read outside: under the name that people know it by, and without what is about topics. */

@@ -17,6 +17,8 @@ export interface ProxyOptions extends CardRewriting, Partial<Patience> {
   readonly service: A2AService;
   /** Its own card. */
   readonly card: AgentCard;
+  /** The origin knows a message that comes again by its id: after a crash it is sent again, and not given up. */
+  readonly isIdempotent?: boolean;
 }
 
 const NOT_TWICE = 'It may have the message, which is not sent twice: look there, or send it again.';
@@ -36,6 +38,7 @@ export function proxyAgent(options: ProxyOptions): Agent {
   const proxy: Proxy = {
     service,
     origin,
+    isIdempotent: options.isIdempotent === true,
     patience: {
       unreachableMsMax: options.unreachableMsMax ?? DEFAULT_PATIENCE.unreachableMsMax,
       pollMs: options.pollMs ?? DEFAULT_PATIENCE.pollMs,
@@ -57,6 +60,7 @@ export function proxyAgent(options: ProxyOptions): Agent {
 interface Proxy {
   readonly service: A2AService;
   readonly origin: AgentCard;
+  readonly isIdempotent: boolean;
   readonly patience: Patience;
 }
 
@@ -70,7 +74,7 @@ async function* run(proxy: Proxy, turn: Turn): AsyncGenerator<AgentOutput> {
   const merge = startMerge(turn.task);
   let known = originOf(turn.task);
   // Whether the origin has the message nobody knows, and a message that is sent twice may be done twice.
-  if (turn.attempt > 1 && known === undefined) {
+  if (turn.attempt > 1 && known === undefined && !proxy.isIdempotent) {
     yield { kind: 'fail', reason: createAgentTextMessage(`${proxy.origin.name} had not answered before the restart. ${NOT_TWICE}`) };
     return;
   }
