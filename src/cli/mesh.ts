@@ -19,7 +19,7 @@ To put agents on the mesh: parley serve AGENT --mesh URL, or parley proxy URL --
 
 Options:
   --broker URL      mqtt://host:1883, mqtts://…, ws://…, nats://host:4222. (mesh of the configuration, PARLEY_MESH)
-  --id NAME         gateway: what it is called on the mesh. (gateway, and something random)
+  --id NAME         gateway: what it is called on the mesh. (as it was called the last time; at first something random)
   --allow PATTERN   Only agents whose names match, as 'Order*'. Can be given many times.
   --deny PATTERN    Not those. Can be given many times.
   --watch           ls: go on.

@@ -95,6 +95,6 @@ async function cancel(core: Core, asked: Asked): Promise<Task> {
 }
 
 function tellCanceled(core: Core, { row }: Live, task: Task): void {
-  const told = core.agents.get(row.agent)?.canceled?.(task);
+  const told = core.agents.get(row.agent)?.canceled?.(task, { principal: row.owner.principal });
   told?.catch((thrown: unknown) => core.report(`agent ${row.agent} could not be told of a canceled task`, thrown));
 }

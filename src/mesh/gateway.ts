@@ -1,10 +1,10 @@
 import { defineAgent, proxyAgent } from '#agents';
-import type { A2AService, Agent, AgentCard } from '#protocol';
+import type { A2AService, Agent, AgentCard, CallContext } from '#protocol';
 import type { ArtifactService } from './artifacts/service.ts';
 import type { MeshRegistry, Peer } from './discovery/registry.ts';
 import type { Caller, Stop } from './grammars/grammar.ts';
 import { SAM_EXTENSIONS } from './grammars/sam/cards.ts';
-import { inBytes } from './outside.ts';
+import { inBytes, userOutside } from './outside.ts';
 
 /** Where agents are offered to those outside: a handler of the server room. */
 export interface Offering {
@@ -17,7 +17,7 @@ export interface GatewayOptions {
   readonly caller: Caller;
   readonly offering: Offering;
   readonly artifacts?: ArtifactService;
-  /** The user of the mesh that a principal of HTTP is. */
+  /** The user of the mesh that a principal of HTTP is. Default: `http:` and its id, so that nobody outside is taken for somebody inside. */
   readonly userOf?: (principal: string) => string;
   /** Told when an agent comes or goes. */
   onChange?(kind: 'joined' | 'changed' | 'left', name: string): void;
@@ -39,10 +39,12 @@ export function openGateway(options: GatewayOptions): Stop {
   return async () => stop();
 }
 
-export function meshAgent(name: string, card: AgentCard, { caller, artifacts }: Pick<GatewayOptions, 'caller' | 'artifacts'>): Agent {
-  const link = caller.link({ agent: name });
-  const service: A2AService = artifacts === undefined ? link : inBytes(link, artifacts);
-  return proxyAgent({ service, card: outsideCard(card) });
+export function meshAgent(name: string, card: AgentCard, options: Pick<GatewayOptions, 'caller' | 'artifacts' | 'userOf'>): Agent {
+  const { caller, artifacts, userOf: nameOf = userOutside } = options;
+  const userOf = ({ principal }: CallContext): string => nameOf(principal.id);
+  const link = caller.link({ agent: name, userOf });
+  const service: A2AService = artifacts === undefined ? link : inBytes(link, artifacts, userOf);
+  return proxyAgent({ service, card: outsideCard(card), isIdempotent: true, passesPrincipal: true });
 }
 
 /** As it is read outside: under the name that people know it by, and without what is about topics. */

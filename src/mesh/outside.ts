@@ -7,8 +7,8 @@ import type { ArtifactService } from './artifacts/service.ts';
  * A link for those outside of the mesh, who can't follow `artifact://`: files that come are handed over as bytes, and large ones that go are
  * kept and go by reference (reference/dialects §4f, A2A proxy).
  */
-export function inBytes(link: A2AService, artifacts: ArtifactService): A2AService {
-  const ownerOf = (ctx: CallContext) => (session: string) => ({ app: 'gateway', user: ctx.principal.id, session });
+export function inBytes(link: A2AService, artifacts: ArtifactService, userOf: (ctx: CallContext) => string): A2AService {
+  const ownerOf = (ctx: CallContext) => (session: string) => ({ app: 'gateway', user: userOf(ctx), session });
   const inside = async (request: SendRequest, ctx: CallContext): Promise<SendRequest> => {
     const owner = ownerOf(ctx)(request.message.contextId ?? request.message.messageId);
     return { ...request, message: { ...request.message, parts: await toReferences(artifacts, owner, request.message.parts) } };
@@ -32,4 +32,10 @@ export function inBytes(link: A2AService, artifacts: ArtifactService): A2AServic
     subscribe: (request, ctx) => stream(link.subscribe(request, ctx), ctx),
     get: async (request, ctx) => (await whole({ task: await link.get(request, ctx) }, ctx)).task,
   };
+}
+
+/** Somebody outside as a user of the mesh: a name that is also a level of an artifact's URI, and another one for everybody. */
+export function userOutside(principal: string): string {
+  const plain = encodeURIComponent(principal.toWellFormed()).replaceAll('~', '~7E').replaceAll('%3A', ':').replaceAll('%40', '@');
+  return `http:${plain.replaceAll('%', '~').replaceAll('..', '.~2E')}`;
 }

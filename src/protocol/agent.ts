@@ -105,8 +105,8 @@ export interface Agent {
   keepsWaiting?(waiting: { readonly contextId: ContextId; readonly principal: string }): boolean | Promise<boolean>;
   /** Makes the state of one caller's conversation, once. If it is disposable, it is disposed of when it has long been unused. */
   open?(contextId: ContextId): Promise<unknown>;
-  /** Told of a task that was canceled while it waited for its caller: no run was there to hear a signal. */
-  canceled?(task: Task): Promise<void>;
+  /** Told of a task that was canceled while it waited for its caller, whose task it is: no run was there to hear a signal. */
+  canceled?(task: Task, of: { readonly principal: string }): Promise<void>;
   /** The card for a caller who has shown who it is. Without it the agent has no extended card. */
   extendedCard?(principal: Principal): Promise<AgentCard>;
 }

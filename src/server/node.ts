@@ -48,7 +48,7 @@ export function createNode(options: HandlerOptions): Node {
   const tracing: Tracing = { recorder: undefined };
   const flows = createFlows();
   const changed = new Date();
-  const given = named(listOf(options.agents));
+  const given = withKnown(named(listOf(options.agents)), options.known);
   checkCommands(given, options);
   const [root] = given.keys();
   const audit = options.audit === undefined ? NO_AUDIT : createAudit(options.audit);
@@ -101,6 +101,11 @@ function mountedOnce(mount: McpMount): McpMount {
 
 function listOf(agents: AgentLike | readonly AgentLike[]): readonly AgentLike[] {
   return Array.isArray(agents) ? (agents as readonly AgentLike[]) : [agents as AgentLike];
+}
+
+/** The first stays the first, and nobody takes a name that is taken. */
+function withKnown(given: ReadonlyMap<string, AgentLike>, known: HandlerOptions['known']): ReadonlyMap<string, AgentLike> {
+  return new Map([...given, ...[...(known ?? [])].filter(([name]) => !given.has(name))]);
 }
 
 interface Serving {

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { parleyServe } from '../support/parley.ts';
-import { eventually, onRealBrokers, onStop, send, start, stateOf, stopAll } from './nodes.ts';
+import { startReceiver } from '../support/receiver.ts';
+import { eventually, onRealBrokers, onStop, send, start, stateOf, stopAll, taskAt } from './nodes.ts';
 
 afterEach(stopAll);
 
@@ -68,6 +69,70 @@ onRealBrokers('a gateway', (startBroker) => {
       task: { artifacts: { parts: { raw?: string; url?: string }[] }[] };
     };
     expect(task.artifacts[0]?.parts[0]?.raw?.length).toBe(raw.length);
+  });
+
+  it('tells webhooks of what happens on the mesh, and again after it was killed', { timeout: 90_000 }, async () => {
+    const receiver = await startReceiver();
+    const data = mkdtempSync(join(tmpdir(), 'parley-gateway-'));
+    onStop(async () => {
+      await receiver.close();
+      rmSync(data, { recursive: true, force: true });
+    });
+    const broker = await startBroker();
+    await start(broker.url, ['script']);
+    const open = () =>
+      start(broker.url, [], { command: ['mesh', 'gateway'], args: ['--data', data, '--allow-loopback-targets', '--port', '0'] });
+    const first = await open();
+    const script = { url: `${first.url}/agents/script` };
+    await eventually(async () => expect(await status(`${script.url}/.well-known/agent-card.json`)).toBe(200), 15_000);
+    expect(await (await fetch(`${script.url}/.well-known/agent-card.json`)).json()).toMatchObject({
+      capabilities: { pushNotifications: true },
+    });
+    const told = (path: string): string =>
+      receiver.hits
+        .filter((hit) => hit.path === path)
+        .map(({ body }) => body)
+        .join('\n');
+    const config = (path: string): object => ({ taskPushNotificationConfig: { url: `${receiver.url}${path}` }, returnImmediately: true });
+    await send(script, 'chunks=2', {}, config('/short'));
+    await eventually(() => expect(told('/short')).toContain('TASK_STATE_COMPLETED'));
+    expect(told('/short').match(/"artifactUpdate"/g)).toHaveLength(2);
+    await send(script, 'chunks=3 delay=1500', {}, config('/long'));
+    await eventually(() => expect(told('/long')).toContain('chunk 1'));
+    await first.kill();
+    await open();
+    await eventually(() => expect(told('/long')).toContain('TASK_STATE_COMPLETED'), 20_000);
+    expect(told('/long')).toContain('chunk 3');
+  });
+
+  it('that is killed goes on with its tasks, under the name that it had', { timeout: 90_000 }, async () => {
+    const data = mkdtempSync(join(tmpdir(), 'parley-gateway-'));
+    onStop(async () => rmSync(data, { recursive: true, force: true }));
+    const broker = await startBroker();
+    await start(broker.url, ['script']);
+    const open = () =>
+      start(broker.url, [], { command: ['mesh', 'gateway'], args: ['--limit', 'drainMsMax=3000'], env: { XDG_DATA_HOME: data } });
+    const first = await open();
+    const script = { url: `${first.url}/agents/script` };
+    await eventually(async () => expect(await status(`${script.url}/.well-known/agent-card.json`)).toBe(200), 15_000);
+    const [long, short, asking] = await Promise.all(
+      ['chunks=6 delay=1500', 'sleep=500', 'ask'].map((text) => send(script, text, {}, { returnImmediately: true })),
+    );
+    const idOf = (task: { readonly id: string } | undefined): string => task?.id ?? '';
+    await eventually(async () => expect(await stateOf(script, idOf(asking))).toBe('TASK_STATE_INPUT_REQUIRED'));
+    const unheard = await send(script, 'sleep=300', {}, { returnImmediately: true }); // perhaps nobody has answered it yet
+    await first.kill();
+    const second = await open();
+    const again = { url: `${second.url}/agents/script` };
+    expect(second.agents).toEqual(['gateway', 'script']); // before it can have heard of it
+    expect(JSON.parse(second.lines()[0] ?? '')).toMatchObject({ id: (JSON.parse(first.lines()[0] ?? '') as { id: string }).id });
+    await eventually(async () => {
+      const states = await Promise.all([long, short, unheard].map((task) => stateOf(again, idOf(task))));
+      expect(states).toEqual(Array(3).fill('TASK_STATE_COMPLETED'));
+    }, 25_000);
+    const { artifacts } = await taskAt(again, idOf(long));
+    expect(artifacts?.[0]?.parts.map(({ text }) => text).join('|')).toBe([1, 2, 3, 4, 5, 6].map((at) => `chunk ${at}`).join('|'));
+    expect(JSON.stringify(await send(again, 'green', { taskId: idOf(asking) }))).toContain('answer: green');
   });
 
   it('and a proxy make an HTTP agent elsewhere one of the mesh', { timeout: 60_000 }, async () => {

@@ -31,6 +31,8 @@ export interface RegistryOptions extends NameRules {
   readonly agentMsMax?: number;
   readonly gatewayMsMax?: number;
   readonly sweepMs?: number;
+  /** Agents that were there when somebody last listened: they are, until they have been silent for too long. */
+  readonly known?: readonly { readonly name: string; readonly card: AgentCard }[];
 }
 
 /** SAM's own (reference/dialects §4f). */
@@ -44,6 +46,8 @@ export const DISCOVERY_DEFAULTS = {
 /** Whoever floods the topics of discovery fills no memory. */
 const PEERS_MAX = 10_000;
 const INSTANCES_MAX = 1000;
+/** In place of a process, for agents that have not been heard yet. */
+const REMEMBERED = ' remembered';
 
 interface Known {
   peer: Omit<Peer, 'replicas'>;
@@ -73,6 +77,7 @@ export async function openRegistry(grammar: Grammar, place: MeshPlace, options: 
     if (before === undefined && known.size >= PEERS_MAX) return;
     const now: Known = before ?? { peer: { kind, name, card, seenAt: clock.now() }, text, instances: new Map() };
     known.set(key, now);
+    if (before !== undefined && instance !== REMEMBERED) now.instances.delete(REMEMBERED);
     if (now.instances.size < INSTANCES_MAX || now.instances.has(instance)) now.instances.set(instance, ticks());
     now.peer = { kind, name, card, seenAt: clock.now() };
     const isChanged = before !== undefined && before.text !== text;
@@ -85,7 +90,10 @@ export async function openRegistry(grammar: Grammar, place: MeshPlace, options: 
       const one = known.get(key);
       if (one === undefined) continue;
       if (instance === undefined) one.instances.clear();
-      else one.instances.delete(instance);
+      else {
+        one.instances.delete(instance);
+        one.instances.delete(REMEMBERED);
+      }
       if (one.instances.size === 0) drop(key, one);
     }
   };
@@ -96,6 +104,8 @@ export async function openRegistry(grammar: Grammar, place: MeshPlace, options: 
       if (one.instances.size === 0) drop(key, one);
     }
   };
+  for (const { name, card } of options.known ?? [])
+    here({ kind: 'here', announcement: { kind: 'agent', name, card, instance: REMEMBERED } });
   const stops = await listenTo(grammar, place, (heard) => (heard.kind === 'here' ? here(heard) : gone(heard)));
   const timer = grammar.keepsCards === true ? undefined : setInterval(sweep, sweepMs);
   timer?.unref?.();

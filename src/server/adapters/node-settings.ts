@@ -33,6 +33,7 @@ export interface Configured {
   /** Answers `/mcp`. */
   readonly mcp?: McpMount;
   readonly carrier?: NonNullable<ServingOptions['carrier']>;
+  readonly known?: NonNullable<ServingOptions['known']>;
   readonly signer?: CardSigner;
 }
 
@@ -48,7 +49,7 @@ export interface ServedConfigured extends Served {
 export async function serveConfigured(
   found: readonly FoundAgent[],
   settings: Settings,
-  { log, onBroken, fetch: get, mcp, carrier, signer }: Configured,
+  { log, onBroken, fetch: get, mcp, carrier, known, signer }: Configured,
 ): Promise<ServedConfigured> {
   const { port, host, url, allowedHosts, allowedOrigins, card, publisher, idempotency, versionRequired, limits } = settings;
   const { insecureBehindProxy, trustedProxies, socket, allowedTargets, allowLoopbackTargets } = settings;
@@ -81,6 +82,7 @@ export async function serveConfigured(
         ...(onBroken === undefined ? {} : { onBroken }),
         ...(mcp === undefined ? {} : { mcp }),
         ...(carrier === undefined ? {} : { carrier }),
+        ...(known === undefined ? {} : { known }),
         ...(signer === undefined ? {} : { signer }),
       },
     );
