@@ -3,11 +3,12 @@ import { ConfigError, resolveConfig } from '#server';
 import { loadConfigFile } from '../server/adapters/config-file.ts';
 import type { NodeToken } from '../server/adapters/node-secrets.ts';
 import type { Configured, FoundAgent, ServedConfigured } from '../server/adapters/node-settings.ts';
-import { logFor, serveConfigured } from '../server/adapters/node-settings.ts';
+import { logFor } from '../server/adapters/node-settings.ts';
 import { serveOnStdio } from '../server/adapters/node-stdio.ts';
 import { findAgent } from './agents.ts';
 import type { Command } from './command.ts';
 import { CliError } from './command.ts';
+import { serveOnMesh } from './mesh/serving.ts';
 import { commandAgent } from './running.ts';
 import { flagLines, parseServeFlags } from './serve-flags.ts';
 import { boundYoungHeap } from './young-heap.ts';
@@ -55,7 +56,7 @@ export async function serveAgents(args: readonly string[], find: FindAgent, more
   if (settings.run.approveAll) log.warn('DANGEROUS: every permission is granted without asking (--approve-all, AGENT_FORCE)');
   if (flags.stdio) return await serveOnPipes(found, settings, log);
   const broken = Promise.withResolvers<number>();
-  const served = await start(found, settings, { log, onBroken: () => broken.resolve(1), mcp: mountMcp, ...more });
+  const served = await startServing(found, settings, { log, onBroken: () => broken.resolve(1), mcp: mountMcp, ...more });
   const stopped = untilSignal(); // before anybody hears that we are ready: a signal that follows at once must be heard too
   say(flags.json, served, settings);
   const code = await Promise.race([stopped.then(() => 0), broken.promise]);
@@ -94,7 +95,7 @@ async function letGo(agent: AgentLike): Promise<void> {
 }
 
 /** Loaded with the first request: most nodes never hear of MCP. */
-const mountMcp: McpMount = (agents) => {
+export const mountMcp: McpMount = (agents) => {
   let mounted: ReturnType<McpMount> | undefined;
   return async (request, caller) => {
     mounted ??= (await import('../tools/adapters/mcp.ts')).mcpMount(agents);
@@ -114,11 +115,12 @@ export async function settingsFor({ settings, config }: ReturnType<typeof parseS
   }
 }
 
-async function start(found: readonly FoundAgent[], settings: Settings, configured: Configured): Promise<ServedConfigured> {
+export async function startServing(found: readonly FoundAgent[], settings: Settings, configured: Configured): Promise<ServedConfigured> {
   try {
-    return await serveConfigured(found, settings, configured);
+    return await serveOnMesh(found, settings, configured);
   } catch (thrown) {
     if (thrown instanceof ConfigError) throw new CliError(thrown.message, { exit: 2 });
+    if (thrown instanceof CliError) throw thrown;
     const { code } = thrown as NodeJS.ErrnoException;
     if (code !== 'EADDRINUSE' && code !== 'EACCES') throw thrown;
     const reason = code === 'EADDRINUSE' ? 'is taken' : 'may not be used';
@@ -167,7 +169,7 @@ function tryWords({ url, token, isOpen }: ServedConfigured, settings: Settings):
 const ECHO_MS = 1000;
 
 /** The first signal asks for a good end; whoever sends another one later does not want to wait for it. */
-function untilSignal(): Promise<void> {
+export function untilSignal(): Promise<void> {
   return new Promise((resolve) => {
     let askedAt: number | undefined;
     for (const signal of ['SIGINT', 'SIGTERM'] as const) {
