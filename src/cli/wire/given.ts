@@ -11,7 +11,7 @@ interface For {
   readonly fetch: Fetch;
 }
 
-/** What the caller gave; for a bearer token besides, what parley.config has for this name, or what `auth login` got for this origin. */
+/** What the caller gave; for a bearer token besides, what parley.config has for this name, or what `auth login` got for this origin, or this machine's own. */
 export async function givenCredentials(session: Session, { found, iface, fetch }: For): Promise<Credentials> {
   const { settings, secrets } = session;
   const bearer =

@@ -15,6 +15,8 @@ import type { Secured } from './node-auth.ts';
 import { secure } from './node-auth.ts';
 import { dataHome, folderFor, openData } from './node-data.ts';
 import type { NodeToken } from './node-secrets.ts';
+import { authFolder } from './node-secrets.ts';
+import { noteNode } from './node-served.ts';
 import { createOutbound } from './outbound.ts';
 
 /** An agent, and what it was found by: a built-in name, or the path of a file. */
@@ -83,7 +85,16 @@ export async function serveConfigured(
       },
     );
     opened.audit?.append({ principal: '', action: 'server.start', object: served.url, decision: 'allowed', reason: methodsIn(secured) });
-    return { ...served, isOpen: secured.auth === undefined, ...(token === undefined ? {} : { token }) };
+    const forget = noteNode(authFolder(settings.authFolder), {
+      url: served.url,
+      agents: served.handler.agents.map(({ name }) => name),
+      ...(folder === undefined ? {} : { folder }),
+    });
+    const close = async (): Promise<void> => {
+      forget();
+      await served.close();
+    };
+    return { ...served, close, isOpen: secured.auth === undefined, ...(token === undefined ? {} : { token }) };
   } catch (thrown) {
     await kept.store?.close();
     throw thrown;
