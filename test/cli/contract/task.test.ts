@@ -11,7 +11,7 @@ import { verifies } from './requirements.ts';
 let script: Parley;
 const folder = scratchFolder();
 beforeAll(async () => {
-  script = await parleyServe({ args: ['script', '--memory'] });
+  script = await parleyServe({ args: ['script', '--memory', '--allow-loopback-targets'] });
 });
 afterAll(() => script.stop());
 
