@@ -40,10 +40,10 @@ function wrap(text) {
 }
 
 function svg(rows) {
-  const escape = (text) => text.replaceAll(`:${port}`, ':41242').replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+  const safe = (text) => text.replaceAll(`:${port}`, ':41242').replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
   const height = rows.length * 18 + 40;
   const body = rows.map(({ command, text = '' }, at) => {
-    const words = command === undefined ? escape(text) : `<tspan fill="#7ee787">$ </tspan><tspan fill="#fff">${escape(command)}</tspan>`;
+    const words = command === undefined ? safe(text) : `<tspan fill="#7ee787">$ </tspan><tspan fill="#fff">${safe(command)}</tspan>`;
     return `<text x="20" y="${at * 18 + 32}" xml:space="preserve">${words}</text>`;
   });
   return `<svg xmlns="http://www.w3.org/2000/svg" width="900" height="${height}" viewBox="0 0 900 ${height}" role="img" aria-label="A terminal: npm start serves an agent; it is asked, approves, and is examined">
