@@ -7,6 +7,7 @@ import type { Figure, Sizes } from './figures/figure.ts';
 import { FULL, QUICK } from './figures/figure.ts';
 import { benchGate } from './figures/gate.ts';
 import { benchLists } from './figures/lists.ts';
+import { benchMesh } from './figures/mesh.ts';
 import { benchDialects, benchSends } from './figures/sends.ts';
 import { benchStart } from './figures/start.ts';
 import { benchStreams } from './figures/streams.ts';
@@ -27,6 +28,7 @@ const SECTIONS: Readonly<Record<string, Readonly<Record<string, Measuring>>>> = 
   },
   client: { client: benchClient },
   gate: { gate: benchGate },
+  mesh: { mesh: benchMesh },
 };
 const NAMES = ['codec', ...Object.values(SECTIONS).flatMap((section) => Object.keys(section))];
 const USAGE = `npm run bench -- [--only NAME,…] [--quick] [--write] [--json]

@@ -72,6 +72,11 @@ export const COMMANDS: readonly Entry[] = [
   },
   { name: 'mcp', summary: 'Offer agents as tools to MCP hosts', load: async () => (await import('./mcp.ts')).mcpCommand },
   {
+    name: 'mesh',
+    summary: 'See who is on a broker, and offer all of them over HTTP',
+    load: async () => (await import('./mesh.ts')).meshCommand,
+  },
+  {
     name: 'push',
     summary: 'See what webhooks have not heard yet, and send it again',
     load: async () => (await import('./push.ts')).pushCommand,

@@ -2,8 +2,10 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { AgentCard } from '#protocol';
+import { CARD } from '../../test/support/card.ts';
 import { noteNode, runningNodes } from '../server/adapters/node-served.ts';
-import { localToken } from './local-token.ts';
+import { localAuth, localToken } from './local-token.ts';
 
 function withToken(): { readonly folder: string; readonly env: { readonly PARLEY_AUTH_FOLDER: string } } {
   const folder = mkdtempSync(join(tmpdir(), 'parley-token-'));
@@ -53,5 +55,20 @@ describe('the token of this machine', () => {
     writeFileSync(join(folder, 'nodes/broken.json'), '{');
     expect(runningNodes(folder)).toEqual([]);
     expect(localToken('http://127.0.0.1:41242', env)).toBeUndefined();
+  });
+});
+
+describe('S9: the token of this machine', () => {
+  const auth = localAuth('secret');
+  const shown = { headers: { Authorization: 'Bearer secret' } };
+  const asking: AgentCard = {
+    ...CARD,
+    securitySchemes: { bearer: { httpAuthSecurityScheme: { scheme: 'Bearer' } } },
+    securityRequirements: [{ schemes: { bearer: {} } }],
+  };
+
+  it('is shown to whoever asks for one, and to nobody else', async () => {
+    expect([auth.present(CARD), auth.present(undefined), auth.present(asking)]).toEqual([{}, {}, shown]);
+    expect([await auth.refresh?.(), auth.present(undefined), await auth.refresh?.()]).toEqual([true, shown, false]);
   });
 });

@@ -1,3 +1,5 @@
+import type { Authenticator } from '#client';
+import type { AgentCard } from '#protocol';
 import { authFolder, readToken } from '../server/adapters/node-secrets.ts';
 import { runningNodes } from '../server/adapters/node-served.ts';
 
@@ -17,4 +19,23 @@ export function localToken(url: string, env: Readonly<Record<string, string | un
 
 function portOf({ port, protocol }: URL): string {
   return port === '' ? (protocol === 'https:' ? '443' : '80') : port;
+}
+
+/** Shown to an agent whose card asks for a credential, or that has refused a call without one. An agent that wants none is told none. */
+export function localAuth(token: string): Authenticator {
+  let isWanted = false;
+  return {
+    present: (card) => (isWanted || asksForBearer(card) ? { headers: { Authorization: `Bearer ${token}` } } : {}),
+    refresh: async () => {
+      const isNews = !isWanted;
+      isWanted = true;
+      return isNews;
+    },
+  };
+}
+
+export function asksForBearer(card: AgentCard | undefined): boolean {
+  return (card?.securityRequirements ?? []).some(({ schemes }) =>
+    Object.keys(schemes).some((name) => card?.securitySchemes?.[name]?.httpAuthSecurityScheme?.scheme.toLowerCase() === 'bearer'),
+  );
 }

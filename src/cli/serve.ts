@@ -2,11 +2,12 @@ import type { AgentLike, Log, McpMount, Settings } from '#server';
 import { ConfigError, resolveConfig } from '#server';
 import { loadConfigFile } from '../server/adapters/config-file.ts';
 import type { Configured, FoundAgent, ServedConfigured } from '../server/adapters/node-settings.ts';
-import { logFor, serveConfigured } from '../server/adapters/node-settings.ts';
+import { logFor } from '../server/adapters/node-settings.ts';
 import { serveOnStdio } from '../server/adapters/node-stdio.ts';
 import { findAgent } from './agents.ts';
 import type { Command } from './command.ts';
 import { CliError } from './command.ts';
+import { serveOnMesh } from './mesh/serving.ts';
 import { checkRules, commandAgent } from './running.ts';
 import { asServeFailure } from './serve-failures.ts';
 import { flagLines, parseServeFlags } from './serve-flags.ts';
@@ -57,7 +58,7 @@ export async function serveAgents(args: readonly string[], find: FindAgent, more
   if (settings.run.approveAll) log.warn('DANGEROUS: every permission is granted without asking (--approve-all, AGENT_FORCE)');
   if (flags.stdio) return await serveOnPipes(found, settings, log);
   const broken = Promise.withResolvers<number>();
-  const served = await start(found, settings, { log, onBroken: () => broken.resolve(1), mcp: mountMcp, ...more });
+  const served = await startServing(found, settings, { log, onBroken: () => broken.resolve(1), mcp: mountMcp, ...more });
   const stopped = untilSignal(); // before anybody hears that we are ready: a signal that follows at once must be heard too
   const isFirst = command === undefined && !flags.settings.has('agents') && settings.agents[0] === 'demo';
   process.stdout.write(flags.json ? readyLine(served) : welcome(served, settings, isFirst));
@@ -97,7 +98,7 @@ async function letGo(agent: AgentLike): Promise<void> {
 }
 
 /** Loaded with the first request: most nodes never hear of MCP. */
-const mountMcp: McpMount = (agents) => {
+export const mountMcp: McpMount = (agents) => {
   let mounted: ReturnType<McpMount> | undefined;
   return async (request, caller) => {
     mounted ??= (await import('../tools/adapters/mcp.ts')).mcpMount(agents);
@@ -117,10 +118,11 @@ export async function settingsFor({ settings, config }: ReturnType<typeof parseS
   }
 }
 
-async function start(found: readonly FoundAgent[], settings: Settings, configured: Configured): Promise<ServedConfigured> {
+export async function startServing(found: readonly FoundAgent[], settings: Settings, configured: Configured): Promise<ServedConfigured> {
   try {
-    return await serveConfigured(found, settings, configured);
+    return await serveOnMesh(found, settings, configured);
   } catch (thrown) {
+    if (thrown instanceof CliError) throw thrown;
     throw asServeFailure(thrown, found, settings);
   }
 }
@@ -129,7 +131,7 @@ async function start(found: readonly FoundAgent[], settings: Settings, configure
 const ECHO_MS = 1000;
 
 /** The first signal asks for a good end; whoever sends another one later does not want to wait for it. */
-function untilSignal(): Promise<void> {
+export function untilSignal(): Promise<void> {
   return new Promise((resolve) => {
     let askedAt: number | undefined;
     for (const signal of ['SIGINT', 'SIGTERM'] as const) {

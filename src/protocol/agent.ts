@@ -90,7 +90,7 @@ export interface Agent {
    * old one made. `resume`: the same, but `turn.task` holds what was made and further text is appended to it.
    */
   readonly recovery: 'resume' | 'retry' | 'fail';
-  /** It starts programs on this machine. Such an agent is never served to callers who have not shown who they are. */
+  /** It starts programs on this machine, or may: what an MCP server's tools do nobody knows. Such an agent is never served to callers who have not shown who they are. */
   readonly runsCommands?: boolean;
   /**
    * `anew`: a message id that comes again is another message, also if nobody got the first answer; only an Idempotency-Key names a

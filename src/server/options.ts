@@ -1,5 +1,5 @@
 import type { Answer, Caller } from '#bindings';
-import type { Blobs, EngineLimits, Store } from '#engine';
+import type { Blobs, Carrier, EngineLimits, Store } from '#engine';
 import type { CardSigner } from '#protocol';
 import type { AuditLog } from './audit/audit.ts';
 import type { Authenticator } from './gate/authenticator.ts';
@@ -51,6 +51,8 @@ export interface ServingOptions extends GuardOptions {
    * can't have credentials, which the next process could not read.
    */
   readonly keys?: NodeKeys;
+  /** Carries answers to a broker: `joinMesh()` of `parley-a2a/mesh` has one. */
+  readonly carrier?: Carrier;
   readonly log?: Log;
   readonly metrics?: Metrics;
   /** Default: `@opentelemetry/api`, if it is installed. `false` for none. */

@@ -94,7 +94,7 @@ describe('a worktree of its own', () => {
   });
 });
 
-describe('a path', () => {
+describe('S6: a path', () => {
   it('is inside once every link is resolved, whether it exists or not', async () => {
     const root = join(folder, 'paths');
     mkdirSync(join(root, 'sub'), { recursive: true });

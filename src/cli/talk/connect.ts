@@ -5,6 +5,7 @@ import type { Fetch } from '#protocol';
 import { usage } from '../command.ts';
 import type { Parsed } from '../flags/parse.ts';
 import { textOf } from '../flags/parse.ts';
+import { localAuth, localToken } from '../local-token.ts';
 import type { Secrets } from '../print/secrets.ts';
 import { createSecrets } from '../print/secrets.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -110,7 +111,10 @@ async function authFor({ settings, secrets, signal }: Run, { url, token }: Targe
   if (user !== undefined) return { basic: { user, password: password.join(':') } };
   const bearer = settings.text('bearer') ?? token ?? (await loggedIn(url, { fetch, signal })) ?? (await ofThisMachine(url));
   secrets.add(bearer);
-  return bearer === undefined ? undefined : { bearer };
+  if (bearer !== undefined) return { bearer };
+  const own = localToken(url);
+  secrets.add(own);
+  return own === undefined ? undefined : localAuth(own);
 }
 
 async function loggedIn(url: string, getting: { readonly fetch: Fetch; readonly signal: AbortSignal }): Promise<string | undefined> {

@@ -1,5 +1,6 @@
 import type { AgentInterface, Fetch } from '#protocol';
 import type { Session } from '../calls/session.ts';
+import { asksForBearer, localToken } from '../local-token.ts';
 import { tokenStore } from '../settings/tokens.ts';
 import type { FoundCard } from './card-file.ts';
 import type { Credentials } from './credentials.ts';
@@ -17,7 +18,7 @@ export async function givenCredentials(session: Session, { found, iface, fetch }
     settings.text('bearer') ??
     (await configured(settings.text('agent-card'))) ??
     (await loggedIn(session, { found, iface, fetch })) ??
-    (await ofThisMachine({ found, iface }));
+    ofThisMachine(session, { found, iface, fetch });
   secrets.add(bearer);
   return { bearer, apiKey: settings.text('api-key'), basic: settings.text('basic'), mtls: settings.text('cert') !== undefined };
 }
@@ -28,6 +29,13 @@ async function configured(ref: string | undefined): Promise<string | undefined> 
   return (await remoteAgents()).find(({ name }) => name === ref)?.authToken;
 }
 
+/** Only for an agent that asks for a credential: another one on this machine has no business with the token, and nobody gave it one. */
+function ofThisMachine({ settings }: Session, { found, iface }: For): string | undefined {
+  const hasOther = settings.text('api-key') !== undefined || settings.text('basic') !== undefined;
+  // With --endpoint there is no card to ask.
+  return hasOther || (found !== undefined && !asksForBearer(found.card)) ? undefined : localToken(iface.url);
+}
+
 async function loggedIn(session: Session, { iface, fetch }: For): Promise<string | undefined> {
   const store = tokenStore();
   const login = store.find(new URL(iface.url).origin);
@@ -35,11 +43,4 @@ async function loggedIn(session: Session, { iface, fetch }: For): Promise<string
   for (const secret of [login.tokens?.accessToken, login.tokens?.refreshToken, login.clientSecret]) session.secrets.add(secret);
   const { accessToken } = await import('../auth/tokens.ts');
   return await accessToken(login, { store, fetch, signal: session.signal });
-}
-
-/** Where a card asks for nothing, nothing has to be shown. */
-async function ofThisMachine({ found, iface }: Pick<For, 'found' | 'iface'>): Promise<string | undefined> {
-  if (found !== undefined && (found.card.securityRequirements ?? []).length === 0) return undefined;
-  const { localToken } = await import('../local-token.ts');
-  return localToken(iface.url);
 }

@@ -5,7 +5,7 @@ import type { Settings } from '../config/resolve.ts';
 import type { KeyRecord } from '../gate/keys.ts';
 import type { Log } from '../log.ts';
 import { createLog } from '../log.ts';
-import type { McpMount } from '../options.ts';
+import type { McpMount, ServingOptions } from '../options.ts';
 import type { AgentLike } from '../served.ts';
 import { pathName } from '../served.ts';
 import type { Served } from './node.ts';
@@ -32,6 +32,7 @@ export interface Configured {
   readonly fetch?: Fetch;
   /** Answers `/mcp`. */
   readonly mcp?: McpMount;
+  readonly carrier?: NonNullable<ServingOptions['carrier']>;
   readonly signer?: CardSigner;
 }
 
@@ -47,7 +48,7 @@ export interface ServedConfigured extends Served {
 export async function serveConfigured(
   found: readonly FoundAgent[],
   settings: Settings,
-  { log, onBroken, fetch: get, mcp, signer }: Configured,
+  { log, onBroken, fetch: get, mcp, carrier, signer }: Configured,
 ): Promise<ServedConfigured> {
   const { port, host, url, allowedHosts, allowedOrigins, card, publisher, idempotency, versionRequired, limits } = settings;
   const { insecureBehindProxy, trustedProxies, socket, allowedTargets, allowLoopbackTargets } = settings;
@@ -79,6 +80,7 @@ export async function serveConfigured(
         ...(url === undefined ? {} : { url }),
         ...(onBroken === undefined ? {} : { onBroken }),
         ...(mcp === undefined ? {} : { mcp }),
+        ...(carrier === undefined ? {} : { carrier }),
         ...(signer === undefined ? {} : { signer }),
       },
     );
