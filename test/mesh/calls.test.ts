@@ -46,6 +46,40 @@ onEveryBroker('a call over the mesh', (start) => {
     expect(events[0]?.event.task?.status.state).toBe('TASK_STATE_WORKING');
   });
 
+  it('that waits is answered with one message, as soon as the agent is known for one of ours', async () => {
+    const ground = await start();
+    open.push(() => ground.stop());
+    const broker = await ground.connect();
+    const topics: string[] = [];
+    const publish: typeof broker.publish = (message) => {
+      topics.push(message.topic);
+      return broker.publish(message);
+    };
+    const heard = Object.create(broker, { publish: { value: publish } }) as typeof broker;
+    const served = await serveOn(heard, ['script', 'echo']);
+    open.push(() => served.close());
+    const mesh = joinMesh({ broker: await ground.connect(), namespace: NAMESPACE });
+    open.push(() => mesh.close());
+    const link = (await mesh.call({ kind: 'gateway', id: 'gw_quiet' })).link({ agent: 'script', retryMs: 300, acceptMsMax: 600 });
+    const said = async (text: string): Promise<[string, readonly string[]]> => {
+      topics.length = 0;
+      const { task, message } = await link.send(request(text), callContext());
+      const levels = topics.filter((topic) => topic.includes('/gateway/')).map((topic) => topic.split('/')[5] ?? '');
+      return [task === undefined ? (message?.parts[0]?.text ?? '') : task.status.state, levels];
+    };
+    const [, first] = await said('chunks=5');
+    expect(first).toContain('status');
+    expect(await said('chunks=5')).toEqual(['TASK_STATE_COMPLETED', ['response']]);
+    expect(await said('ask')).toEqual(['TASK_STATE_INPUT_REQUIRED', ['response']]);
+    expect((await said('message'))[0]).not.toBe('');
+    // It takes longer than a lost request is waited for: asked again it says that it is at work, and it does it once.
+    const tasks = async (): Promise<number> => (await served.engine.admin.tasks({})).tasks.length;
+    const before = await tasks();
+    const [state, levels] = await said('sleep=1500');
+    expect([state, levels.at(0), levels.at(-1)]).toEqual(['TASK_STATE_COMPLETED', 'status', 'response']);
+    expect(await tasks()).toBe(before + 1);
+  });
+
   it('is cancelled, and answered', async () => {
     const { link } = await linked(start);
     const { task } = await link.send({ ...request('sleep=60000'), configuration: { returnImmediately: true } }, callContext());

@@ -35,6 +35,7 @@ export interface Answering {
 /** All of a batch is under way at once: a broker keeps the order of one publisher. */
 export async function publishAnswer(answering: Answering, address: Address, place: MeshPlace): Promise<void> {
   const { agent, dialect } = answering;
+  if (address.statusTopic === undefined && answering.task === undefined) return; // the answer alone is wanted
   const { events, task } = await withReferences(answering, address, place);
   const writer = dialectOf(dialect).openStream(address.rpcId);
   const progress = writer.frames(events);

@@ -12,7 +12,7 @@ export const samGrammar: Grammar = {
   carry: carrySam,
   call: async (self, place) => {
     const inbox = await openInbox(self, place);
-    return { link: (options) => samLink({ self, place, inbox, options }), close: inbox.close };
+    return { link: (options) => samLink({ self, place, inbox, options, learned: { isOurs: false } }), close: inbox.close };
   },
   announcing: samAnnouncing,
   leaving: samLeaving,

@@ -47,13 +47,16 @@ export function samLink(linked: Linked): A2AService {
       return run(request, ctx);
     },
     stream: (operation, request, ctx) =>
-      operation === 'stream' ? stream(linked, request as SendRequest, ctx) : subscribe(linked, (request as Requests['subscribe']).id, ctx),
+      operation === 'stream'
+        ? stream(linked, { given: request as SendRequest, isQuiet: false }, ctx)
+        : subscribe(linked, (request as Requests['subscribe']).id, ctx),
   });
 }
 
 async function send(linked: Linked, request: SendRequest, ctx: CallContext): Promise<SendResult> {
   let task: Task | undefined;
-  for await (const batch of stream(linked, request, ctx)) {
+  const isQuiet = request.configuration?.returnImmediately !== true && linked.learned.isOurs;
+  for await (const batch of stream(linked, { given: request, isQuiet }, ctx)) {
     for (const { event } of batch) {
       if (event.message !== undefined) return { message: event.message };
       task = foldEvent(task, event);
@@ -64,19 +67,31 @@ async function send(linked: Linked, request: SendRequest, ctx: CallContext): Pro
   return { task };
 }
 
-/** A message, and what comes of it until it has been dealt with. */
-async function* stream(linked: Linked, given: SendRequest, ctx: CallContext): AsyncGenerator<readonly Logged[]> {
+interface Sending {
+  readonly given: SendRequest;
+  readonly isQuiet: boolean;
+}
+
+/**
+ * A message, and what comes of it until it has been dealt with. Quiet: the answer alone, which is one message and not one for each event.
+ * If it does not come at once the repeat asks for everything, which is how a request that was lost is told from one that takes long; an
+ * agent that would do a repeat twice is never asked quietly.
+ */
+async function* stream(linked: Linked, { given, isQuiet }: Sending, ctx: CallContext): AsyncGenerator<readonly Logged[]> {
   const { place, inbox, options } = linked;
   const { retryMs = RETRY_MS, acceptMsMax = ACCEPT_MS_MAX, idleMsMax = IDLE_MS_MAX } = options;
   const alias = given.alias ?? externalId(given.message.taskId ?? place.ids.next());
   const payload = payloadOf(given, alias);
-  const properties = { ...propertiesFor(linked, ctx), replyTo: inbox.responseTopic(alias), a2aStatusTopic: inbox.statusTopic(alias) };
+  const answering = { ...propertiesFor(linked, ctx), replyTo: inbox.responseTopic(alias) };
+  const telling = { ...answering, a2aStatusTopic: inbox.statusTopic(alias) };
   const shared = getAgentRequestTopic(place.namespace, options.agent);
   const isFirst = given.message.taskId === undefined;
   let attempt = 0;
   // A copy that waits at a broker for somebody who is gone must not come to life when another has the request long since.
-  const publishTo = async (topic: string): Promise<void> =>
-    void (await place.broker.publish({ topic, payload, properties, contentType: 'application/json', expiryMs: retryMs }));
+  const publishTo = async (topic: string): Promise<void> => {
+    const properties = isQuiet && attempt === 1 ? answering : telling;
+    await place.broker.publish({ topic, payload, properties, contentType: 'application/json', expiryMs: retryMs });
+  };
   const publish = (): Promise<void> => {
     attempt += 1;
     // A task that has begun is with one of the replicas; if that is no more, with whoever takes it.
@@ -85,10 +100,20 @@ async function* stream(linked: Linked, given: SendRequest, ctx: CallContext): As
   // Whoever has it knows the message by its id, and says everything once more.
   const again = async (): Promise<undefined> => void (await publishTo(inbox.instanceOf(alias) ?? shared));
   const patience = { retryMs, acceptMsMax, idleMsMax };
-  yield* events(
-    listening({ inbox, task: alias, name: options.agent, signal: ctx.signal, publish, again, broker: place.broker, ...patience }),
-    alias,
-  );
+  const words = listening({
+    inbox,
+    task: alias,
+    name: options.agent,
+    signal: ctx.signal,
+    publish,
+    again,
+    broker: place.broker,
+    ...patience,
+  });
+  for await (const batch of events(words, alias)) {
+    linked.learned.isOurs ||= inbox.instanceOf(alias) !== undefined;
+    yield batch;
+  }
 }
 
 function payloadOf(given: SendRequest, alias: ExternalId): Uint8Array {

@@ -9,6 +9,8 @@ export interface Linked {
   readonly place: MeshPlace;
   readonly inbox: Inbox;
   readonly options: LinkOptions;
+  /** Whether the agent knows a repeat by its id: those of ours do, and say so with their first word. */
+  readonly learned: { isOurs: boolean };
 }
 
 export function propertiesFor({ self, options }: Linked, ctx: CallContext): Record<string, string> {
