@@ -104,8 +104,8 @@ describe('serve mcp:COMMAND', () => {
 
   it('says so if there is no such program', async () => {
     const child = launchServe({ args: ['mcp:/no/such/program', '--memory'] });
-    expect((await child.ended).code).toBe(1);
-    expect(child.errors()).toContain('mcp:/no/such/program');
+    expect((await child.ended).code).toBe(2);
+    expect(child.errors()).toContain('there is no program /no/such/program');
   }, 20_000);
 });
 
