@@ -105,7 +105,7 @@ describe('serve mcp:COMMAND', () => {
   it('says so if there is no such program', async () => {
     const child = launchServe({ args: ['mcp:/no/such/program', '--memory'] });
     expect((await child.ended).code).toBe(2);
-    expect(child.errors()).toContain('mcp:/no/such/program');
+    expect(child.errors()).toContain('there is no program /no/such/program');
   }, 20_000);
 });
 
