@@ -41,6 +41,10 @@ export interface Lane {
   fold: { readonly fold: TaskFold; readonly at: Seq } | undefined;
   /** Of replies: the latest message that is answered here. */
   asked: Seq;
+  /** Of replies: a repeat came while this was being said, which is said once more from here. */
+  rewind: Seq | undefined;
+  /** Of replies: the message whose own send has found the queue; whoever comes with it again repeats it. */
+  joined: Seq | undefined;
 }
 
 export interface LaneParts {
@@ -53,7 +57,15 @@ export interface LaneParts {
 export function newLane({ row, task, progress, reply }: LaneParts): Lane {
   const { key, id, owner, agent, alias } = task;
   const kept = alias === undefined ? { key, id, owner, agent } : { key, id, owner, agent, alias };
-  const idle = { phase: 'rest', callOff: undefined, ahead: [], head: undefined, fold: undefined } as const;
+  const idle = {
+    phase: 'rest',
+    callOff: undefined,
+    ahead: [],
+    head: undefined,
+    fold: undefined,
+    rewind: undefined,
+    joined: undefined,
+  } as const;
   return { row, task: kept, progress, reply, asked: row.done, ...idle };
 }
 

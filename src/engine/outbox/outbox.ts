@@ -128,7 +128,12 @@ interface Asked {
 /** The queue that is there answers this message too, and stays until it has. */
 function isReplying(lanes: Lanes, opening: OpeningReplies, { task, reply, asked }: Asked): boolean {
   const known = lanes.of(task.key).find((lane) => lane.reply?.to === reply.to && lane.phase !== 'closed');
-  if (known !== undefined) known.asked = asked;
+  if (known !== undefined) {
+    known.asked = asked;
+    // Whoever repeats may have heard none of what is under way.
+    if (known.phase === 'sending' && known.joined === asked) known.rewind = Math.min(known.rewind ?? asked, asked - 1) as Seq;
+    known.joined = asked;
+  }
   return known !== undefined || opening.has(task.key, reply);
 }
 

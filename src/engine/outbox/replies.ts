@@ -114,7 +114,8 @@ export class Replies {
       }
       await carrier.carry(reply, this.#cut.signal);
       if (lane.phase !== 'sending') return;
-      lane.row = { ...lane.row, done: last, attempts: 0 };
+      lane.row = { ...lane.row, done: Math.min(last, lane.rewind ?? last) as typeof last, attempts: 0 };
+      lane.rewind = undefined;
       lane.phase = 'rest';
       if (!isOver(lane)) rows.put(lane.row);
       this.wake(lane);
