@@ -21,6 +21,8 @@ export interface Handler {
   /** Resolves when what the last process left has been taken up; requests wait for it. */
   readonly ready: Promise<void>;
   readonly agents: readonly ServedAgent[];
+  /** Takes down how the node does now, for `/api/parley/v1/health`. A host calls it every few seconds. */
+  sample(): void;
   /** Takes no more, ends the streams with a word on when to come back, lets what runs end, and keeps what it can't. */
   close(): Promise<void>;
 }
@@ -103,6 +105,7 @@ export function createHandler(options: HandlerOptions): Handler {
     fetch: (request) => respondTo(request, answer),
     ready: node.ready,
     agents: site.agents,
+    sample: node.health.take,
     close: async () => {
       node.stopTaking();
       flows.finishAll(encodeRetry(limits.reconnectMs));

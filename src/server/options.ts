@@ -1,6 +1,6 @@
 import type { Answer, Caller } from '#bindings';
 import type { Blobs, EngineLimits, Store } from '#engine';
-import type { CardSigner } from '#protocol';
+import type { CardSigner, Fetch } from '#protocol';
 import type { AuditLog } from './audit/audit.ts';
 import type { Authenticator } from './gate/authenticator.ts';
 import type { Gate } from './gate/gate.ts';
@@ -55,6 +55,10 @@ export interface ServingOptions extends GuardOptions {
   readonly metrics?: Metrics;
   /** Default: `@opentelemetry/api`, if it is installed. `false` for none. */
   readonly otel?: OtelApi | false;
+  /** How requests of the console reach agents elsewhere. Default: `outbound`. */
+  readonly relay?: Fetch;
+  /** What `/api/parley/v1/health` says of the version. */
+  readonly version?: string;
   /** Serves the files of the web console. */
   readonly console?: (path: string) => Answer | Promise<Answer>;
   /** Signs the cards. Give `url` too: a signature over an address that the caller chose is worth little. */

@@ -5,7 +5,7 @@ import type { Settings } from '../config/resolve.ts';
 import type { KeyRecord } from '../gate/keys.ts';
 import type { Log } from '../log.ts';
 import { createLog } from '../log.ts';
-import type { McpMount } from '../options.ts';
+import type { McpMount, ServingOptions } from '../options.ts';
 import type { AgentLike } from '../served.ts';
 import { pathName } from '../served.ts';
 import type { Served } from './node.ts';
@@ -30,6 +30,8 @@ export interface Configured {
   readonly fetch?: Fetch;
   /** Answers `/mcp`. */
   readonly mcp?: McpMount;
+  /** Answers `/console/`. */
+  readonly console?: ServingOptions['console'];
   readonly signer?: CardSigner;
 }
 
@@ -45,7 +47,7 @@ export interface ServedConfigured extends Served {
 export async function serveConfigured(
   found: readonly FoundAgent[],
   settings: Settings,
-  { log, onBroken, fetch: get, mcp, signer }: Configured,
+  { log, onBroken, fetch: get, mcp, signer, console: files }: Configured,
 ): Promise<ServedConfigured> {
   const { port, host, url, allowedHosts, allowedOrigins, card, publisher, idempotency, versionRequired, limits } = settings;
   const { insecureBehindProxy, trustedProxies, socket, allowedTargets, allowLoopbackTargets } = settings;
@@ -77,6 +79,7 @@ export async function serveConfigured(
         ...(url === undefined ? {} : { url }),
         ...(onBroken === undefined ? {} : { onBroken }),
         ...(mcp === undefined ? {} : { mcp }),
+        ...(files === undefined ? {} : { console: files }),
         ...(signer === undefined ? {} : { signer }),
       },
     );

@@ -1,0 +1,3 @@
+export function MeshPage() {
+  return <p>soon</p>;
+}

@@ -1,0 +1,3 @@
+export function PushPage() {
+  return <p>soon</p>;
+}

@@ -1,0 +1,3 @@
+export function TourPage() {
+  return <p>soon</p>;
+}
