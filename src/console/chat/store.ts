@@ -95,7 +95,7 @@ export async function sayIn(chat: Chat, parts: readonly Part[]): Promise<void> {
 const SLICE_MS = 12;
 
 /** Gives way to the screen every few milliseconds, and draws at most once a frame. */
-async function follow(turn: AgentTurn, events: SendHandle, before: ReadonlySet<string>): Promise<void> {
+export async function follow(turn: AgentTurn, events: SendHandle, before: ReadonlySet<string>): Promise<void> {
   let since = performance.now();
   let isDue = false;
   for await (const event of events) {
@@ -114,7 +114,7 @@ async function follow(turn: AgentTurn, events: SendHandle, before: ReadonlySet<s
   }
 }
 
-function bump(turn: AgentTurn): void {
+export function bump(turn: AgentTurn): void {
   turn.version.value = (turn.version.value ?? 0) + 1;
 }
 

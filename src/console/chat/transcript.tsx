@@ -24,7 +24,14 @@ export function Transcript({ chat }: { readonly chat: Chat }) {
             )}
           </article>
         ) : (
-          <Answer key={at} chat={chat} turn={entry.turn} end={end} isLast={at === entries.length - 1} />
+          <Answer
+            key={at}
+            title={chat.title.value ?? 'agent'}
+            turn={entry.turn}
+            end={end}
+            isLast={at === entries.length - 1}
+            onChoose={(optionId) => void choose(chat, optionId)}
+          />
         ),
       )}
       <div ref={end} />
@@ -38,25 +45,27 @@ function chosenWord(data: unknown): string {
 }
 
 interface AnswerProps {
-  readonly chat: Chat;
+  readonly title: string;
   readonly turn: AgentTurn;
-  readonly end: { readonly current: HTMLDivElement | null };
   readonly isLast: boolean;
+  readonly onChoose: (optionId: string) => void;
+  /** Stands below it: what is scrolled into view as the answer grows. */
+  readonly end?: { readonly current: HTMLDivElement | null };
 }
 
-function Answer({ chat, turn, end, isLast }: AnswerProps) {
+/** An answer as it comes. */
+export function Answer({ title, turn, end, isLast, onChoose }: AnswerProps) {
   const version = turn.version.value;
   useEffect(() => {
-    if (!isLast || end.current === null) return;
-    const box = end.current.parentElement;
+    const box = isLast ? end?.current?.parentElement : undefined;
     // Who has scrolled up reads: leave them there.
-    if (box !== null && box.scrollHeight - box.scrollTop - box.clientHeight < 160) box.scrollTop = box.scrollHeight;
+    if (box && box.scrollHeight - box.scrollTop - box.clientHeight < 160) box.scrollTop = box.scrollHeight;
   }, [version]);
   const isOver = turn.endedMs !== undefined;
   const hasShown = turn.shown.size > 0 || turn.direct !== undefined;
   const closing = turn.last !== undefined && turn.state !== undefined && isTerminal(turn.state) ? getTextFromMessage(turn.last) : '';
   return (
-    <article class="said by-agent" aria-label={chat.title.value ?? 'agent'} aria-busy={!isOver}>
+    <article class="said by-agent" aria-label={title} aria-busy={!isOver}>
       <Steps steps={turn.steps} isOver={isOver} />
       {[...turn.shown.values()].map((shown) => (
         <ArtifactView key={shown.id} shown={shown} />
@@ -70,7 +79,7 @@ function Answer({ chat, turn, end, isLast }: AnswerProps) {
           <i />
         </p>
       ) : null}
-      <Asked chat={chat} turn={turn} isLast={isLast} />
+      <Asked turn={turn} isLast={isLast} onChoose={onChoose} />
       {turn.problem === '' ? null : (
         <p class="problem" role="alert">
           {turn.problem}
@@ -152,7 +161,7 @@ function lines(mark: string, text: string): readonly string[] {
 }
 
 /** What the agent wants to know: buttons where it offers choices, and the box below takes words. */
-function Asked({ chat, turn, isLast }: { readonly chat: Chat; readonly turn: AgentTurn; readonly isLast: boolean }) {
+function Asked({ turn, isLast, onChoose }: Pick<AnswerProps, 'turn' | 'isLast' | 'onChoose'>) {
   const { question } = turn;
   if (question === undefined) return null;
   return (
@@ -166,7 +175,7 @@ function Asked({ chat, turn, isLast }: { readonly chat: Chat; readonly turn: Age
               key={optionId}
               type="button"
               class={kind?.startsWith('allow') ? 'primary' : kind === undefined ? '' : 'danger'}
-              onClick={() => void choose(chat, optionId)}
+              onClick={() => onChoose(optionId)}
             >
               {name}
             </button>
