@@ -88,7 +88,10 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the pages of the console', () 
     await page.getByText('As it stood after event 5 of 22').waitFor();
     await page.locator('.artifact-panel').getByText('chunk 4').waitFor();
     expect(await page.locator('.artifact-panel').getByText('chunk 5').count()).toBe(0);
-    await page.getByRole('button', { name: /artifact/ }).first().click();
+    await page
+      .getByRole('button', { name: /artifact/ })
+      .first()
+      .click();
     await checked('tasks-detail');
     await page.getByRole('button', { name: 'Back to now' }).click();
     await page.getByRole('button', { name: 'Retry' }).click();
@@ -105,8 +108,11 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the pages of the console', () 
     const { page } = watched;
     const id = await send('demo', 'slow');
     await page.goto(`/console/tasks/${id}`);
-    await page.getByText(/Step 2 of 10/).first().waitFor();
-    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page
+      .getByText(/Step 2 of 10/)
+      .first()
+      .waitFor();
+    await page.getByRole('button', { name: 'Cancel', exact: true }).click();
     await page.locator('h1').getByText('canceled').waitFor();
   }, 60_000);
 
@@ -134,7 +140,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the pages of the console', () 
     await page.goto('/console/wire');
     await page.getByText('Nothing has been sent yet').waitFor();
     await page.goto('/console/wire/raw');
-    await page.getByLabel('Agent').selectOption('script');
+    await page.getByLabel(/^Agent/).selectOption('script');
     await page.getByLabel('Begin with a request of').selectOption('v03');
     await page.getByLabel('Operation').selectOption('stream');
     const body = page.getByLabel(/JSON-RPC, sent as it stands/);
@@ -166,7 +172,10 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the pages of the console', () 
     await page.goto('/console/agents');
     await page.getByRole('link', { name: /weather/ }).click();
     await page.getByRole('button', { name: 'Try' }).first().click();
-    await page.getByText(/^answers, /).first().waitFor();
+    await page
+      .getByText(/^answers, /)
+      .first()
+      .waitFor();
     await page.getByText('The skill forecast has no example.').waitFor();
     await page.getByLabel('city').fill('Bern');
     await page.getByLabel('days').fill('3');
@@ -208,7 +217,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the pages of the console', () 
     await page.goto('/console/health');
     await page.getByRole('img', { name: /^Calls: now/ }).waitFor();
     await send('script', 'crash');
-    await page.getByRole('region', { name: 'Log' }).getByText('error').last().waitFor();
+    await page.locator('.log .level').getByText('error').first().waitFor();
     await page.waitForTimeout(3500);
     await checked('health');
     await page.goto('/console/mesh');
@@ -224,7 +233,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the pages of the console', () 
     await page.keyboard.press('h');
     await page.waitForURL(/\/health$/);
     await page.keyboard.press('Control+k');
-    await page.getByRole('combobox').fill('chat with echo');
+    await page.getByRole('combobox', { name: /Go to/ }).fill('chat with echo');
     await page.keyboard.press('Enter');
     await page.waitForURL(/\/chat\/echo/);
     await page.keyboard.press('Escape');

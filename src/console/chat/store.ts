@@ -92,20 +92,24 @@ export async function sayIn(chat: Chat, parts: readonly Part[]): Promise<void> {
   bump(turn);
 }
 
-const SLICE_MS = 12;
+const SLICE_MS = 8;
+const DRAW_MS = 50;
 
-/** Gives way to the screen every few milliseconds, and draws at most once a frame. */
+/** Gives way to the screen every few milliseconds, and draws a fast stream twenty times a second: nobody reads faster. */
 export async function follow(turn: AgentTurn, events: SendHandle, before: ReadonlySet<string>): Promise<void> {
   let since = performance.now();
   let isDue = false;
+  let drawn = Number.NEGATIVE_INFINITY;
   for await (const event of events) {
     take(turn, event, before);
     if (!isDue) {
       isDue = true;
-      requestAnimationFrame(() => {
+      const due = Math.max(0, drawn + DRAW_MS - performance.now());
+      setTimeout(() => {
         isDue = false;
+        drawn = performance.now();
         bump(turn);
-      });
+      }, due);
     }
     if (performance.now() - since > SLICE_MS) {
       await new Promise((resolve) => setTimeout(resolve, 0));

@@ -1,3 +1,4 @@
+import { memo } from 'preact/compat';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { AdminTask } from '#protocol';
 import { TASK_STATES } from '#protocol';
@@ -69,7 +70,7 @@ function List() {
   );
 }
 
-function Row({ task }: { readonly task: AdminTask | undefined }) {
+const Row = memo(function Row({ task }: { readonly task: AdminTask | undefined }) {
   if (task === undefined) return <span class="task-row waiting" aria-hidden="true" />;
   return (
     <a class="task-row" href={`/console/tasks/${encodeURIComponent(task.id)}`}>
@@ -84,7 +85,7 @@ function Row({ task }: { readonly task: AdminTask | undefined }) {
       </time>
     </a>
   );
-}
+});
 
 function Bar({ filters, list, shown }: { readonly filters: Filters; readonly list: TaskList; readonly shown: number }) {
   const [text, setText] = useState(filters.text);

@@ -116,11 +116,13 @@ function Notes({ step }: { readonly step: Step }) {
   const notes = step.notes.value ?? [];
   if (notes.length === 0) return null;
   return (
-    <ul class="notes" role="status">
-      {notes.map((note) => (
-        <li key={note}>{note}</li>
-      ))}
-    </ul>
+    <div class="notes" role="status">
+      <ul>
+        {notes.map((note) => (
+          <li key={note}>{note}</li>
+        ))}
+      </ul>
+    </div>
   );
 }
 

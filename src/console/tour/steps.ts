@@ -2,13 +2,14 @@ import { signal } from '@preact/signals';
 import type { SendOptions } from '#client';
 import { A2AClient } from '#client';
 import type { Dialect, Part } from '#protocol';
-import { createDataPart, createTextPart, DEFAULT_READ_LIMITS, DIALECTS, encodeWithLosses } from '#protocol';
+import { createDataPart, createTextPart, DEFAULT_READ_LIMITS, encodeWithLosses, taskId } from '#protocol';
 import { clientFor } from '../agents/known.ts';
 import { wordsFor } from '../api.ts';
 import { bump, follow } from '../chat/store.ts';
 import type { AgentTurn } from '../chat/turn.ts';
 import { newTurn } from '../chat/turn.ts';
 import { credentials } from '../session.ts';
+import { MAIN } from '../wire/dialects.ts';
 import { recording } from '../wire/recorder.ts';
 
 export interface Step {
@@ -142,7 +143,7 @@ export async function runDialects(step: Step): Promise<void> {
       await runPlain(STEPS.stream, 'stream');
       id = STEPS.stream.turns.value?.at(-1)?.taskId;
     }
-    wireAnswers.value = await Promise.all(DIALECTS.map((dialect) => askIn(dialect, id ?? '')));
+    wireAnswers.value = await Promise.all(MAIN.map((dialect) => askIn(dialect, id ?? '')));
     step.state.value = wireAnswers.value.every(({ status }) => status === 200) ? 'done' : 'failed';
   } catch (thrown) {
     step.notes.value = [wordsFor(thrown)];
@@ -153,14 +154,19 @@ export async function runDialects(step: Step): Promise<void> {
 const ENV = { ids: { next: () => crypto.randomUUID() }, limits: DEFAULT_READ_LIMITS };
 
 async function askIn(dialect: Dialect, id: string): Promise<WireAnswer> {
-  const method = dialect.methods.get ?? '';
-  const { json } = encodeWithLosses(dialect, ['get.request', { id: id as never }], ENV);
+  const method = dialect.methods.get;
+  if (method === undefined) return await asAnswered(dialect, id);
+  const { json } = encodeWithLosses(dialect, ['get.request', { id: taskId(id) }], ENV);
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: json });
-  const request = new Request(`${location.origin}/agents/demo/a2a`, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json', ...credentials() },
-    body,
-  });
+  const headers = { 'Content-Type': 'application/json', ...credentials() };
+  const request = new Request(`${location.origin}/agents/demo/a2a`, { method: 'POST', headers, body });
   const response = await recording('demo')(request, (each) => fetch(each));
   return { dialect, method, status: response.status, body: await response.json() };
+}
+
+/** Two products can't ask for a task; they see it once, as the answer to what they sent. */
+async function asAnswered(dialect: Dialect, id: string): Promise<WireAnswer> {
+  const task = await (await clientFor({ name: 'demo' })).get(id);
+  const { json } = encodeWithLosses(dialect, ['send.result', { task }], ENV);
+  return { dialect, method: dialect.methods.send ?? dialect.methods.stream ?? '', status: 200, body: json };
 }

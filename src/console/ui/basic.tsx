@@ -94,10 +94,14 @@ export function Sure({ label, onYes }: { readonly label: string; readonly onYes:
   );
 }
 
+/** Made once: a formatter costs more than all the times on a page. */
+const TIME = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
+const DAY_AND_TIME = new Intl.DateTimeFormat(undefined, { dateStyle: 'short', timeStyle: 'medium' });
+const midnight = new Date().setHours(0, 0, 0, 0);
+
 export function when(iso: string | number): string {
-  const date = new Date(iso);
-  const isToday = date.toDateString() === new Date().toDateString();
-  return isToday ? date.toLocaleTimeString() : date.toLocaleString();
+  const ms = typeof iso === 'number' ? iso : Date.parse(iso);
+  return (ms >= midnight ? TIME : DAY_AND_TIME).format(ms);
 }
 
 export function took(ms: number): string {

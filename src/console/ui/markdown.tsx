@@ -55,9 +55,14 @@ export function blocksOf(text: string): readonly string[] {
   const last = text.slice(from);
   // One endless paragraph is cut at a space: it looks the same, and drawing it stays cheap.
   for (let rest = last; rest !== ''; ) {
-    const cut = rest.length <= BLOCK_MAX || isFenced ? -1 : rest.lastIndexOf(' ', BLOCK_MAX);
-    blocks.push(cut <= 0 ? rest : rest.slice(0, cut + 1));
-    rest = cut <= 0 ? '' : rest.slice(cut + 1);
+    if (rest.length <= BLOCK_MAX || isFenced) {
+      blocks.push(rest);
+      break;
+    }
+    const space = rest.lastIndexOf(' ', BLOCK_MAX);
+    const cut = space <= 0 ? BLOCK_MAX : space + 1;
+    blocks.push(rest.slice(0, cut));
+    rest = rest.slice(cut);
   }
   return blocks;
 }

@@ -6,6 +6,7 @@ import { admin, wordsFor } from '../api.ts';
 import { go, query } from '../route.ts';
 import { Copy, Problem } from '../ui/basic.tsx';
 import { JsonTree } from '../ui/json-tree.tsx';
+import { MAIN } from './dialects.ts';
 
 const ENV = { ids: { next: () => crypto.randomUUID() }, limits: DEFAULT_READ_LIMITS };
 
@@ -29,8 +30,13 @@ function tellIn(dialect: Dialect, subject: Subject): Told {
       return { json: { jsonrpc: '2.0', id: 1, method: method ?? '', params: json }, lost, method };
     }
     case 'task': {
-      const { json, lost } = encodeWithLosses(dialect, ['get.result', subject.value], ENV);
-      return { json, lost, method: dialect.methods.get };
+      // Where nobody can ask for a task, it is seen as the answer to a send.
+      const { get } = dialect.methods;
+      const { json, lost } =
+        get === undefined
+          ? encodeWithLosses(dialect, ['send.result', { task: subject.value }], ENV)
+          : encodeWithLosses(dialect, ['get.result', subject.value], ENV);
+      return { json, lost, method: get };
     }
     case 'card': {
       const { json, lost } = writeCardWithLosses(dialect, subject.value, ENV);
@@ -52,7 +58,7 @@ export function Rosetta() {
   return (
     <section aria-label="Rosetta view">
       <p class="lead">
-        One object, as each of the {DIALECTS.length} dialects writes it. What a reader of that dialect can no longer know is listed in red.
+        One object, as each of the {MAIN.length} dialects writes it. What a reader of that dialect can no longer know is listed in red.
       </p>
       <Pick taskId={taskId} agent={agent} />
       <Problem text={problem} />
@@ -106,44 +112,54 @@ function Pick({ taskId, agent }: { readonly taskId: string; readonly agent: stri
 }
 
 function SideBySide({ subject }: { readonly subject: Subject }) {
-  const told = useMemo(() => DIALECTS.map((dialect) => ({ dialect, ...attempt(dialect, subject) })), [subject]);
+  const [hasVariants, setVariants] = useState(false);
+  const told = useMemo(
+    () => (hasVariants ? DIALECTS : MAIN).map((dialect) => ({ dialect, ...attempt(dialect, subject) })),
+    [subject, hasVariants],
+  );
   return (
-    <ol class="rosetta" aria-label="Dialects">
-      {told.map(({ dialect, told: one, problem }) => (
-        <li key={dialect.id} class="panel">
-          <header class="spread">
-            <h2>{dialect.title}</h2>
-            {one === undefined ? (
-              <span class="badge">not in this dialect</span>
-            ) : one.lost.length === 0 ? (
-              <span class="badge badge-ok">nothing lost</span>
-            ) : (
-              <span class="badge badge-bad">{one.lost.length} lost</span>
-            )}
-          </header>
-          {one === undefined ? (
-            <p class="dim">{problem}</p>
-          ) : (
-            <>
-              {one.lost.length === 0 ? null : (
-                <ul class="lost" aria-label={`Lost in ${dialect.title}`}>
-                  {one.lost.map((lost) => (
-                    <li key={lost.path} title={lost.loss?.clause ?? ''}>
-                      <code>{lost.path}</code> {lost.loss?.reason ?? 'not explained: please report it'}
-                    </li>
-                  ))}
-                </ul>
+    <>
+      <label class="check">
+        <input type="checkbox" checked={hasVariants} onChange={(event) => setVariants(event.currentTarget.checked)} />
+        With the {DIALECTS.length - MAIN.length} spellings that differ within a dialect
+      </label>
+      <ol class="rosetta" aria-label="Dialects">
+        {told.map(({ dialect, told: one, problem }) => (
+          <li key={dialect.id} class="panel">
+            <header class="spread">
+              <h2>{dialect.title}</h2>
+              {one === undefined ? (
+                <span class="badge">not in this dialect</span>
+              ) : one.lost.length === 0 ? (
+                <span class="badge badge-ok">nothing lost</span>
+              ) : (
+                <span class="badge badge-bad">{one.lost.length} lost</span>
               )}
-              {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys */}
-              <section class="tree-box" tabIndex={0} aria-label={`JSON of ${dialect.title}`}>
-                <JsonTree value={one.json} open={4} />
-              </section>
-              <Copy label="Copy JSON" text={() => JSON.stringify(one.json, null, 2)} />
-            </>
-          )}
-        </li>
-      ))}
-    </ol>
+            </header>
+            {one === undefined ? (
+              <p class="dim">{problem}</p>
+            ) : (
+              <>
+                {one.lost.length === 0 ? null : (
+                  <ul class="lost" aria-label={`Lost in ${dialect.title}`}>
+                    {one.lost.map((lost) => (
+                      <li key={lost.path} title={lost.loss?.clause ?? ''}>
+                        <code>{lost.path}</code> {lost.loss?.reason ?? 'not explained: please report it'}
+                      </li>
+                    ))}
+                  </ul>
+                )}
+                {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys */}
+                <section class="tree-box" tabIndex={0} aria-label={`JSON of ${dialect.title}`}>
+                  <JsonTree value={one.json} open={4} />
+                </section>
+                <Copy label="Copy JSON" text={() => JSON.stringify(one.json, null, 2)} />
+              </>
+            )}
+          </li>
+        ))}
+      </ol>
+    </>
   );
 }
 
