@@ -96,7 +96,38 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the console and its token', ()
 
   it('is served under a policy that lets nothing else run', async () => {
     const response = await fetch(`${server.url}/console/tasks/some-id`);
-    expect([...response.headers].filter(([name]) => /policy|frame|nosniff|content-type/i.test(name))).toMatchInlineSnapshot();
+    expect([...response.headers].filter(([name]) => /policy|frame|nosniff|content-type/i.test(name))).toMatchInlineSnapshot(`
+      [
+        [
+          "content-security-policy",
+          "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; media-src data: blob:; font-src 'self'; connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+        ],
+        [
+          "content-type",
+          "text/html; charset=utf-8",
+        ],
+        [
+          "cross-origin-opener-policy",
+          "same-origin",
+        ],
+        [
+          "cross-origin-resource-policy",
+          "same-origin",
+        ],
+        [
+          "referrer-policy",
+          "no-referrer",
+        ],
+        [
+          "x-content-type-options",
+          "nosniff",
+        ],
+        [
+          "x-frame-options",
+          "DENY",
+        ],
+      ]
+    `);
     expect(await response.text()).not.toMatch(/<script(?![^>]* src=)|<style| on\w+=/);
     expect((await fetch(`${server.url}/console/assets/none.js`)).status).toBe(404);
     const root = await fetch(server.url, { redirect: 'manual', headers: { Accept: 'text/html' } });

@@ -144,7 +144,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the pages of the console', () 
     await page.getByLabel('Begin with a request of').selectOption('v03');
     await page.getByLabel('Operation').selectOption('stream');
     const body = page.getByLabel(/JSON-RPC, sent as it stands/);
-    expect(await body.inputValue()).toContain('message/stream');
+    await expect.poll(() => body.inputValue()).toContain('message/stream');
     await page.getByRole('button', { name: 'Send it' }).click();
     await page.getByRole('list', { name: 'Frames' }).getByText('data').first().waitFor();
     await checked('wire-exchange');
@@ -162,7 +162,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the pages of the console', () 
     await page.getByRole('button', { name: 'Send it' }).click();
     await page.getByText('This is not JSON').waitFor();
     await page.goto('/console/wire/rosetta');
-    expect(await page.getByRole('list', { name: 'Dialects' }).locator('> li').count()).toBe(8);
+    await expect.poll(() => page.getByRole('list', { name: 'Dialects' }).locator('> li').count()).toBe(8);
     expect(await page.getByText(/\d+ lost/).count()).toBeGreaterThan(0);
     await checked('wire-rosetta');
   }, 60_000);

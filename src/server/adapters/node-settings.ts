@@ -1,3 +1,4 @@
+import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CardSigner, Fetch } from '#protocol';
 import type { AuditLog } from '../audit/audit.ts';
@@ -5,6 +6,8 @@ import type { Settings } from '../config/resolve.ts';
 import type { KeyRecord } from '../gate/keys.ts';
 import type { Log } from '../log.ts';
 import { createLog } from '../log.ts';
+import type { Metrics } from '../metrics.ts';
+import { createMetrics } from '../metrics.ts';
 import type { McpMount, ServingOptions } from '../options.ts';
 import type { AgentLike } from '../served.ts';
 import { pathName } from '../served.ts';
@@ -72,6 +75,7 @@ export async function serveConfigured(
         ...{ port, host, allowedHosts, allowedOrigins, card, publisher, idempotency, versionRequired, limits, log },
         ...{ insecureBehindProxy, trustedProxies },
         ...{ allowedTargets, allowLoopbackTargets },
+        ...(folder === undefined ? {} : { metrics: withStoreSize(createMetrics(), folder) }),
         ...kept,
         ...opened,
         ...secured,
@@ -89,6 +93,15 @@ export async function serveConfigured(
     await kept.store?.close();
     throw thrown;
   }
+}
+
+/** What the files of the store take, its blobs aside. */
+function withStoreSize(metrics: Metrics, folder: string): Metrics {
+  const sizeOf = (name: string): number => statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0;
+  metrics.gauge({ name: 'parley_store_bytes', help: 'Bytes of the files in which tasks are kept.' }, () =>
+    readdirSync(folder).reduce((sum, name) => sum + sizeOf(name), 0),
+  );
+  return metrics;
 }
 
 function methodsIn({ auth }: Secured): string {
