@@ -54,19 +54,7 @@ export function Shell({ children }: { readonly children: ComponentChildren }) {
             </a>
           ))}
         </nav>
-        <footer class="side-foot">
-          <button type="button" class="quiet" onClick={toggleTheme} title="Change the colours">
-            {theme.value === 'dark' ? '☾ Dark' : theme.value === 'light' ? '☀ Light' : '◐ As system'}
-          </button>
-          {token.value === '' ? null : (
-            <button type="button" class="quiet" onClick={signOut}>
-              Forget token
-            </button>
-          )}
-          <span class="dim">
-            {health.value === undefined ? '' : `v${health.value.version}`} <kbd>?</kbd> keys
-          </span>
-        </footer>
+        <Foot />
       </header>
       <main id="main" tabIndex={-1}>
         {isAway.value ? (
@@ -81,6 +69,24 @@ export function Shell({ children }: { readonly children: ComponentChildren }) {
         {notice.value}
       </div>
     </div>
+  );
+}
+
+function Foot() {
+  return (
+    <footer class="side-foot">
+      <button type="button" class="quiet" onClick={toggleTheme} title="Change the colours">
+        {theme.value === 'dark' ? '☾ Dark' : theme.value === 'light' ? '☀ Light' : '◐ As system'}
+      </button>
+      {token.value === '' ? null : (
+        <button type="button" class="quiet" onClick={signOut}>
+          Forget token
+        </button>
+      )}
+      <span class="dim">
+        {health.value === undefined ? '' : `v${health.value.version}`} <kbd>?</kbd> keys
+      </span>
+    </footer>
   );
 }
 

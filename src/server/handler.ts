@@ -44,9 +44,8 @@ interface Found {
 
 export function createHandler(options: HandlerOptions): Handler {
   const node = createNode(options);
-  const { site, log, flows, limits } = node;
-  const guard = createGuard(options);
-  const door = createDoor({ options, limits, audit: node.audit });
+  const { site, log, flows, limits, audit, health } = node;
+  const [guard, door] = [createGuard(options), createDoor({ options, limits, audit })];
   const byName = new Map(site.agents.map((agent) => [agent.name, agent]));
   const [root] = site.agents;
   const requests = site.metrics.counter({
@@ -105,7 +104,7 @@ export function createHandler(options: HandlerOptions): Handler {
     fetch: (request) => respondTo(request, answer),
     ready: node.ready,
     agents: site.agents,
-    sample: node.health.take,
+    sample: health.take,
     close: async () => {
       node.stopTaking();
       flows.finishAll(encodeRetry(limits.reconnectMs));

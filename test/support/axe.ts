@@ -1,8 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import axe from 'axe-core';
 import type { Page } from 'playwright-core';
-
-const source = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 interface Found {
   readonly violations: readonly { readonly id: string; readonly impact: string; readonly nodes: readonly { readonly html: string }[] }[];
@@ -11,7 +8,7 @@ interface Found {
 /** What axe-core calls serious or critical in the page as it stands. */
 export async function seriousFaults(page: Page): Promise<readonly string[]> {
   // By the debugger, not by a script element: the page's policy would rightly refuse one.
-  await page.evaluate(source);
+  await page.evaluate(axe.source);
   const { violations } = (await page.evaluate('axe.run(document, { resultTypes: ["violations"] })')) as Found;
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')

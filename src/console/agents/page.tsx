@@ -107,29 +107,7 @@ function CardView({ found, isOurs, name }: CardProps) {
   const warnings = warningsFor(card, raw, url ?? '');
   return (
     <article class="agent-card">
-      <header class="spread">
-        <div>
-          <h1>
-            {card.name} <span class="dim version">{card.version}</span>
-          </h1>
-          <p class="lead">{card.description}</p>
-        </div>
-        <div class="row">
-          {name === undefined ? null : (
-            <>
-              <a class="button primary" href={`/console/chat/${name}`}>
-                Chat
-              </a>
-              <a class="button" href={`/console/wire/rosetta?agent=${name}`}>
-                In every dialect
-              </a>
-              <a class="button" href={`/console/tasks?agent=${name}`}>
-                Tasks
-              </a>
-            </>
-          )}
-        </div>
-      </header>
+      <CardHead card={card} {...(name === undefined ? {} : { name })} />
       <section class="panel check" aria-label="Check">
         <h2>Check</h2>
         {warnings.length === 0 ? <p class="fine">Nothing is wrong with this card.</p> : null}
@@ -175,6 +153,34 @@ function CardView({ found, isOurs, name }: CardProps) {
         <Copy label="Copy JSON" text={() => JSON.stringify(raw, null, 2)} />
       </details>
     </article>
+  );
+}
+
+function CardHead({ card, name }: { readonly card: AgentCard; readonly name?: string }) {
+  return (
+    <header class="spread">
+      <div>
+        <h1>
+          {card.name} <span class="dim version">{card.version}</span>
+        </h1>
+        <p class="lead">{card.description}</p>
+      </div>
+      <div class="row">
+        {name === undefined ? null : (
+          <>
+            <a class="button primary" href={`/console/chat/${name}`}>
+              Chat
+            </a>
+            <a class="button" href={`/console/wire/rosetta?agent=${name}`}>
+              In every dialect
+            </a>
+            <a class="button" href={`/console/tasks?agent=${name}`}>
+              Tasks
+            </a>
+          </>
+        )}
+      </div>
+    </header>
   );
 }
 

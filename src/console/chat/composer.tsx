@@ -17,10 +17,7 @@ export function Composer({ chat }: { readonly chat: Chat }) {
   const isBusy = chat.isBusy.value === true && !isAsked;
   useEffect(() => box.current?.focus(), []);
   const add = (more: readonly File[]): void => {
-    const small = more.filter((file) => file.size <= FILE_BYTES_MAX);
-    if (small.length < more.length)
-      say(`A file may have ${sized(FILE_BYTES_MAX)} here: requests are limited to 1 MiB. Larger ones go by URL.`);
-    setFiles([...files, ...small]);
+    setFiles([...files, ...smallOf(more)]);
   };
   const submit = async (): Promise<void> => {
     if (isBusy || (text.trim() === '' && files.length === 0)) return;
@@ -49,30 +46,9 @@ export function Composer({ chat }: { readonly chat: Chat }) {
         add([...(event.dataTransfer?.files ?? [])]);
       }}
     >
-      {files.length === 0 ? null : (
-        <ul class="attached" aria-label="Attached files">
-          {files.map((file, at) => (
-            <li key={file.name}>
-              {file.name} <span class="dim">{sized(file.size)}</span>
-              <button
-                type="button"
-                class="small"
-                aria-label={`Remove ${file.name}`}
-                onClick={() => setFiles(files.filter((_, other) => other !== at))}
-              >
-                ×
-              </button>
-            </li>
-          ))}
-        </ul>
-      )}
+      <Attached files={files} onRemove={(gone) => setFiles(files.filter((file) => file !== gone))} />
       <div class="composer-row">
-        <label class="attach" title="Attach files">
-          <input type="file" multiple aria-label="Attach files" onChange={(event) => add([...(event.currentTarget.files ?? [])])} />
-          <svg viewBox="0 0 20 20" aria-hidden="true">
-            <path d="M13.5 6.5 8 12a1.8 1.8 0 0 0 2.6 2.6l6-6a3.6 3.6 0 0 0-5.1-5.1l-6 6a5.4 5.4 0 0 0 7.6 7.6l4.9-4.9" />
-          </svg>
-        </label>
+        <Attach onAdd={add} />
         <textarea
           ref={box}
           value={text}
@@ -98,5 +74,40 @@ export function Composer({ chat }: { readonly chat: Chat }) {
         )}
       </div>
     </form>
+  );
+}
+
+function smallOf(files: readonly File[]): readonly File[] {
+  const small = files.filter((file) => file.size <= FILE_BYTES_MAX);
+  if (small.length < files.length) {
+    say(`A file may have ${sized(FILE_BYTES_MAX)} here: requests are limited to 1 MiB. Larger ones go by URL.`);
+  }
+  return small;
+}
+
+function Attached({ files, onRemove }: { readonly files: readonly File[]; readonly onRemove: (file: File) => void }) {
+  if (files.length === 0) return null;
+  return (
+    <ul class="attached" aria-label="Attached files">
+      {files.map((file) => (
+        <li key={file.name}>
+          {file.name} <span class="dim">{sized(file.size)}</span>
+          <button type="button" class="small" aria-label={`Remove ${file.name}`} onClick={() => onRemove(file)}>
+            ×
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Attach({ onAdd }: { readonly onAdd: (files: readonly File[]) => void }) {
+  return (
+    <label class="attach" title="Attach files">
+      <input type="file" multiple aria-label="Attach files" onChange={(event) => onAdd([...(event.currentTarget.files ?? [])])} />
+      <svg viewBox="0 0 20 20" aria-hidden="true">
+        <path d="M13.5 6.5 8 12a1.8 1.8 0 0 0 2.6 2.6l6-6a3.6 3.6 0 0 0-5.1-5.1l-6 6a5.4 5.4 0 0 0 7.6 7.6l4.9-4.9" />
+      </svg>
+    </label>
   );
 }

@@ -16,7 +16,6 @@ export function TaskDetail({ id }: { readonly id: string }) {
     return () => log.close();
   }, [log]);
   const [at, setAt] = useState<number | undefined>(undefined);
-  const [picked, setPicked] = useState<number | undefined>(undefined);
   const about = log.about.value;
   const events = log.events.value;
   const shownUpTo = at ?? events.length;
@@ -46,53 +45,65 @@ export function TaskDetail({ id }: { readonly id: string }) {
       </div>
       <Problem text={log.problem.value} />
       <Facts log={log} events={events} />
-      <section class="panel replay" aria-label="Replay">
-        <label>
-          {isPast
-            ? `As it stood after event ${shownUpTo} of ${events.length}`
-            : `All ${events.length} events. Move to see how it came about.`}
-          <input
-            type="range"
-            min={1}
-            max={Math.max(1, events.length)}
-            value={shownUpTo}
-            onInput={(event) => setAt(Number(event.currentTarget.value))}
-          />
-        </label>
-        {isPast ? (
-          <button type="button" class="small" onClick={() => setAt(undefined)}>
-            Back to now
-          </button>
-        ) : null}
-      </section>
+      <Replay count={events.length} at={shownUpTo} onMove={setAt} />
       <div class="task-columns">
-        <section aria-label="Timeline">
-          <h2>Timeline</h2>
-          <div class="timeline panel">
-            <Virtual
-              label="Events"
-              count={events.length}
-              rowPx={34}
-              keyOf={(index) => events[index]?.seq ?? index}
-              row={(index) => (
-                <EventRow
-                  logged={events[index]}
-                  isLater={index >= shownUpTo}
-                  isPicked={index === picked}
-                  onPick={() => setPicked(index === picked ? undefined : index)}
-                />
-              )}
-            />
-          </div>
-          {picked === undefined || events[picked] === undefined ? null : (
-            <div class="tree-box">
-              <JsonTree value={events[picked]?.event} open={4} />
-            </div>
-          )}
-        </section>
+        <Timeline events={events} shownUpTo={shownUpTo} />
         <section aria-label="What came of it">{task === undefined ? null : <Outcome task={task} />}</section>
       </div>
     </div>
+  );
+}
+
+interface ReplayProps {
+  readonly count: number;
+  readonly at: number;
+  readonly onMove: (at: number | undefined) => void;
+}
+
+function Replay({ count, at, onMove }: ReplayProps) {
+  const isPast = at < count;
+  return (
+    <section class="panel replay" aria-label="Replay">
+      <label>
+        {isPast ? `As it stood after event ${at} of ${count}` : `All ${count} events. Move to see how it came about.`}
+        <input type="range" min={1} max={Math.max(1, count)} value={at} onInput={(event) => onMove(Number(event.currentTarget.value))} />
+      </label>
+      {isPast ? (
+        <button type="button" class="small" onClick={() => onMove(undefined)}>
+          Back to now
+        </button>
+      ) : null}
+    </section>
+  );
+}
+
+function Timeline({ events, shownUpTo }: { readonly events: readonly Logged[]; readonly shownUpTo: number }) {
+  const [picked, setPicked] = useState<number | undefined>(undefined);
+  return (
+    <section aria-label="Timeline">
+      <h2>Timeline</h2>
+      <div class="timeline panel">
+        <Virtual
+          label="Events"
+          count={events.length}
+          rowPx={34}
+          keyOf={(index) => events[index]?.seq ?? index}
+          row={(index) => (
+            <EventRow
+              logged={events[index]}
+              isLater={index >= shownUpTo}
+              isPicked={index === picked}
+              onPick={() => setPicked(index === picked ? undefined : index)}
+            />
+          )}
+        />
+      </div>
+      {picked === undefined || events[picked] === undefined ? null : (
+        <div class="tree-box">
+          <JsonTree value={events[picked]?.event} open={4} />
+        </div>
+      )}
+    </section>
   );
 }
 

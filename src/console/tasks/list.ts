@@ -10,7 +10,6 @@ export interface Filters {
   readonly text: string;
 }
 
-export const NO_FILTERS: Filters = { agent: '', status: '', principal: '', contextId: '', text: '' };
 const PAGE = 1000;
 const FRESH = 100;
 

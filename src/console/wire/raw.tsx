@@ -17,6 +17,12 @@ function sampleIn(id: string, operation: 'send' | 'stream'): string {
   return JSON.stringify({ jsonrpc: '2.0', id: crypto.randomUUID(), method, params: json }, null, 2);
 }
 
+const DIALECT_OPTIONS = DIALECTS.map(({ id, title }) => (
+  <option key={id} value={id}>
+    {title}
+  </option>
+));
+
 /** A request as you write it, in any dialect, to any agent of this node. What comes back is shown as it came. */
 export function RawRequest() {
   const [agent, setAgent] = useState('');
@@ -65,11 +71,7 @@ export function RawRequest() {
         <label>
           Begin with a request of
           <select value={dialect} onChange={(event) => setDialect(event.currentTarget.value)}>
-            {DIALECTS.map(({ id, title }) => (
-              <option key={id} value={id}>
-                {title}
-              </option>
-            ))}
+            {DIALECT_OPTIONS}
           </select>
         </label>
         <label>
