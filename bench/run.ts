@@ -2,11 +2,13 @@ import { parseArgs } from 'node:util';
 import { cleanUp } from './children.ts';
 import { benchCodecs } from './codec.ts';
 import { within } from './deadline.ts';
+import { benchAgents } from './figures/agents.ts';
 import { benchClient } from './figures/client.ts';
 import type { Figure, Sizes } from './figures/figure.ts';
 import { FULL, QUICK } from './figures/figure.ts';
 import { benchGate } from './figures/gate.ts';
 import { benchLists } from './figures/lists.ts';
+import { benchMesh } from './figures/mesh.ts';
 import { benchDialects, benchSends } from './figures/sends.ts';
 import { benchStart } from './figures/start.ts';
 import { benchStreams } from './figures/streams.ts';
@@ -27,6 +29,8 @@ const SECTIONS: Readonly<Record<string, Readonly<Record<string, Measuring>>>> = 
   },
   client: { client: benchClient },
   gate: { gate: benchGate },
+  mesh: { mesh: benchMesh },
+  agents: { agents: benchAgents },
 };
 const NAMES = ['codec', ...Object.values(SECTIONS).flatMap((section) => Object.keys(section))];
 const USAGE = `npm run bench -- [--only NAME,…] [--quick] [--write] [--json]

@@ -1,3 +1,4 @@
+import { withoutEndSlashes } from '#protocol';
 import { CliError } from './command.ts';
 
 /** The operators' API of a running node. */
@@ -7,7 +8,7 @@ export interface OperatorApi {
 
 export function operatorApi(url: string, token: string | undefined): OperatorApi {
   if (!/^https?:$/.test(URL.parse(url)?.protocol ?? '')) throw new CliError(`--url: ${url} is not an http(s) address`, { exit: 2 });
-  const base = `${url.replace(/\/+$/, '')}/api/parley/v1`;
+  const base = `${withoutEndSlashes(url)}/api/parley/v1`;
   const headers: Record<string, string> = token === undefined ? {} : { Authorization: `Bearer ${token}` };
   return {
     ask: async (method, path) => {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import * as acp from '@agentclientprotocol/sdk';
 import type { Child } from '../process/child.ts';
 import type { Driver, Job } from '../run/driver.ts';
@@ -5,10 +6,9 @@ import type { RunEvent } from '../run/events.ts';
 import { endOf } from '../run/exits.ts';
 import type { Flow } from '../run/flow.ts';
 import { createFlow } from '../run/flow.ts';
-import { readText, writeText } from './files.ts';
 import { permissionEvent } from './permission.ts';
 import { contentOf } from './prompt.ts';
-import { choose, openSession } from './session.ts';
+import { choose, detailIn, openSession } from './session.ts';
 import { messagesOf } from './stream.ts';
 import type { KnownCall } from './updates.ts';
 import { eventsOf } from './updates.ts';
@@ -17,18 +17,33 @@ import { eventsOf } from './updates.ts';
 export interface AcpLaunch extends Omit<Driver, 'run' | 'edits' | 'resumes' | 'cancelMs'> {
   readonly argv: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  /** What has to be done after a run for it to find the session again. */
+  readonly keepSession?: (session: string) => Promise<void>;
 }
 
 /** So many events may wait to be taken before no more is read. */
 const WAITING_MAX = 256;
+const LEAVE_MS = 1000;
+const QUIET_MS = 200;
+const REPLAY_MS_MAX = 5000;
 /** After `session/cancel`, the time to end in good order. */
 const CANCEL_MS = 1000;
 
-export function acpDriver({ argv, env, ...rest }: AcpLaunch): Driver {
+export function acpDriver({ argv, env, keepSession, ...rest }: AcpLaunch): Driver {
   return {
     ...rest,
     ...{ edits: true, resumes: true, cancelMs: CANCEL_MS },
-    run: (job) => runAcp(job, job.start(argv, env), argv[0] ?? ''),
+    run: async function* (job) {
+      let session: string | undefined;
+      try {
+        for await (const event of runAcp(job, job.start(argv, env), argv[0] ?? '')) {
+          if (event.kind === 'init') session = event.sessionId;
+          yield event;
+        }
+      } finally {
+        if (session !== undefined) await keepSession?.(session);
+      }
+    },
   };
 }
 
@@ -45,14 +60,16 @@ async function* runAcp(job: Job, child: Child, program: string): AsyncGenerator<
 
 /** The whole conversation: greeting, session, one message, what the agent asks meanwhile. Resolves with how it ended. */
 async function converse(job: Job, child: Child, flow: Flow<RunEvent>): Promise<RunEvent> {
-  const { folder, settings } = job;
+  const { settings } = job;
   const calls = new Map<string, KnownCall>();
   let isHeard = false;
+  let heardAt = 0;
   let spent = 0;
   const connection = acp
     .client({ name: 'parley' })
     .onNotification(acp.methods.client.session.update, ({ params: { update } }) => {
       // A session that is loaded is told from its beginning; what was said then is not said now.
+      heardAt = performance.now();
       if (!isHeard) return;
       if (update.sessionUpdate === 'usage_update' && update.cost?.currency === 'USD') spent = update.cost.amount;
       for (const event of eventsOf(update, calls)) flow.push(event);
@@ -64,23 +81,18 @@ async function converse(job: Job, child: Child, flow: Flow<RunEvent>): Promise<R
       flow.push(event);
       return outcome;
     })
-    .onRequest(acp.methods.client.fs.readTextFile, async ({ params: { path, line, limit } }) => ({
-      content: await readText(folder, path, { line: line ?? undefined, limit: limit ?? undefined }),
-    }))
-    .onRequest(acp.methods.client.fs.writeTextFile, async ({ params: { path, content } }) => {
-      await writeText(folder, path, content);
-      return {};
-    })
     .connect(messagesOf(child, () => flow.hasRoom(WAITING_MAX)));
   try {
     const { agent } = connection;
     const greeting = await agent.request(acp.methods.agent.initialize, {
       protocolVersion: acp.PROTOCOL_VERSION,
-      clientCapabilities: { fs: { readTextFile: true, writeTextFile: true }, terminal: false },
+      // Neither files nor a terminal of ours: it is confined, and what we did for it would not be.
+      clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
       clientInfo: { name: 'parley', version: '1' },
     });
     const session = await openSession(agent, greeting, job);
-    await choose(agent, session, settings);
+    if (session.isLoaded) await quiet(() => heardAt);
+    await choose(agent, session, job);
     const { sessionId, note } = session;
     await job.keepSession(sessionId, session.isResumable);
     const model = settings.model ?? session.model;
@@ -95,11 +107,28 @@ async function converse(job: Job, child: Child, flow: Flow<RunEvent>): Promise<R
     });
     // Notices that came before the answer are still on their way through the SDK.
     await new Promise((resolve) => setImmediate(resolve));
+    child.endInput();
+    await leave(child);
     return endFor(response.stopReason);
   } finally {
     connection.close();
     child.endInput();
   }
+}
+
+/** Some answer before they have told the whole of a session: its past would be taken for its answer. */
+async function quiet(heardAt: () => number): Promise<void> {
+  const began = performance.now();
+  for (let now = began; now - Math.max(began, heardAt()) < QUIET_MS && now - began < REPLAY_MS_MAX; now = performance.now())
+    await sleep(QUIET_MS / 4);
+}
+
+/** Once its input is closed an agent puts its session away and ends by itself. One that does not is ended later. */
+async function leave(child: Child): Promise<void> {
+  const left = new AbortController();
+  const late = sleep(LEAVE_MS, undefined, { signal: left.signal }).catch(() => undefined);
+  await Promise.race([child.exit, late]);
+  left.abort();
 }
 
 function endFor(stopReason: acp.StopReason): RunEvent {
@@ -132,10 +161,4 @@ async function failure(thrown: unknown, child: Child, program: string): Promise<
   const words = thrown instanceof Error ? thrown.message : String(thrown);
   const good = (): RunEvent => ({ kind: 'error', message: `${program} ended in the midst of the conversation (${words})` });
   return (await Promise.race([endOf(child, program, good), late])) ?? { kind: 'error', message: words };
-}
-
-function detailIn(data: unknown): string {
-  if (typeof data === 'string') return `: ${data}`;
-  const details = typeof data === 'object' && data !== null && 'details' in data ? data.details : undefined;
-  return typeof details === 'string' ? `: ${details}` : '';
 }

@@ -4,15 +4,21 @@ import type {
   LoadSessionRequest,
   NewSessionRequest,
   SessionConfigOption,
+  SessionMode,
   SessionModeState,
 } from '@agentclientprotocol/sdk';
 import { methods, RequestError } from '@agentclientprotocol/sdk';
+import { oneLine } from '../run/clip.ts';
 import type { Job } from '../run/driver.ts';
-import type { RequestSettings } from '../run/request.ts';
+import { asksNobody } from '../run/modes.ts';
+
+const REASON_CHARACTERS = 200;
 
 export interface OpenSession {
   readonly sessionId: string;
   readonly isResumable: boolean;
+  /** It is told from its beginning, which is no news. */
+  readonly isLoaded: boolean;
   readonly modes: SessionModeState | undefined;
   readonly options: readonly SessionConfigOption[];
   readonly model: string | undefined;
@@ -33,14 +39,15 @@ export async function openSession(agent: ClientContext, { agentCapabilities }: I
       const answer = canResume
         ? await agent.request(methods.agent.session.resume, given)
         : await agent.request(methods.agent.session.load, given);
-      return opened(answer ?? {}, { sessionId: job.session, isResumable, note });
+      return opened(answer ?? {}, { sessionId: job.session, isResumable, isLoaded: !canResume, note });
     } catch (thrown) {
       if (!(thrown instanceof RequestError)) throw thrown;
-      note = 'The earlier session is lost: this is a new one, which does not know what was said before.';
+      const why = oneLine(`${thrown.message}${detailIn(thrown.data)}`, REASON_CHARACTERS);
+      note = `The earlier session is lost (${why}): this is a new one, which does not know what was said before.`;
     }
   }
   const answer = await agent.request(methods.agent.session.new, where);
-  return opened(answer, { sessionId: answer.sessionId, isResumable, note });
+  return opened(answer, { sessionId: answer.sessionId, isResumable, isLoaded: false, note });
 }
 
 interface Answer {
@@ -48,21 +55,39 @@ interface Answer {
   readonly configOptions?: readonly SessionConfigOption[] | null;
 }
 
-function opened({ modes, configOptions }: Answer, rest: Pick<OpenSession, 'sessionId' | 'isResumable' | 'note'>): OpenSession {
+function opened({ modes, configOptions }: Answer, rest: Pick<OpenSession, 'sessionId' | 'isResumable' | 'isLoaded' | 'note'>): OpenSession {
   const options = configOptions ?? [];
   const model = options.find(({ category }) => category === 'model');
   return { ...rest, modes: modes ?? undefined, options, model: typeof model?.currentValue === 'string' ? model.currentValue : undefined };
 }
 
-/** The mode and the model that the request wants. What the agent does not have is an error, not a guess. */
-export async function choose(agent: ClientContext, session: OpenSession, { mode, model }: RequestSettings): Promise<void> {
+/**
+ * The mode and the model that the request wants. What the agent does not have is an error, not a guess. Where it would begin in a mode in
+ * which it asks nobody, it is put into one in which it does: that is the operator's to say, not a setting's.
+ */
+export async function choose(agent: ClientContext, session: OpenSession, { settings, isPermissive }: Job): Promise<void> {
   const { sessionId, modes } = session;
-  if (mode !== undefined) {
-    const known = modes?.availableModes.map(({ id }) => id) ?? [];
-    if (known.includes(mode)) await agent.request(methods.agent.session.setMode, { sessionId, modeId: mode });
-    else await chooseOption(agent, session, { category: 'mode', value: mode });
-  }
-  if (model !== undefined) await chooseOption(agent, session, { category: 'model', value: model });
+  const wanted = settings.mode;
+  const known = modes?.availableModes.find(({ id }) => wanted !== undefined && isCalled(id, wanted));
+  if (!isPermissive && wanted !== undefined && asksNobody(known ?? { id: wanted }))
+    throw refusal('mode', `in mode ${wanted} it would ask nobody, which is not a request's to choose`);
+  const mode = known ?? (isPermissive || wanted !== undefined ? undefined : askingMode(modes));
+  if (mode !== undefined) await agent.request(methods.agent.session.setMode, { sessionId, modeId: mode.id });
+  else if (wanted !== undefined) await chooseOption(agent, session, { category: 'mode', value: wanted });
+  if (settings.model !== undefined) await chooseOption(agent, session, { category: 'model', value: settings.model });
+}
+
+/** Some have addresses for ids, of which the name is the end: `https://…/session-modes#plan`. */
+function isCalled(id: string, name: string): boolean {
+  return id === name || id.endsWith(`#${name}`);
+}
+
+/** Undefined: it asks already, or has no other way. */
+function askingMode(modes: SessionModeState | undefined): SessionMode | undefined {
+  const current = modes?.availableModes.find(({ id }) => id === modes.currentModeId);
+  if (modes === undefined || !asksNobody(current ?? { id: modes.currentModeId })) return undefined;
+  const asking = modes.availableModes.filter((mode) => !asksNobody(mode));
+  return asking.find(({ id }) => isCalled(id, 'default')) ?? asking[0];
 }
 
 interface Wanted {
@@ -80,7 +105,19 @@ async function chooseOption(agent: ClientContext, { sessionId, options, modes }:
     await agent.request(methods.agent.session.setConfigOption, { sessionId, configId: option.id, value });
     return;
   }
-  const known = category === 'mode' ? [...(modes?.availableModes.map(({ id }) => id) ?? []), ...values] : values;
+  const asking = modes?.availableModes.filter((mode) => !asksNobody(mode)).map(({ id }) => id.replace(/^.*#/, ''));
+  const known = category === 'mode' ? (asking ?? values) : values;
   const words = known.length === 0 ? `this agent lets nobody choose its ${category}` : `there are ${known.join(', ')}`;
-  throw RequestError.invalidParams(undefined, `metadata.${category}: there is no ${category} ${value}; ${words}`);
+  throw refusal(category, `there is no ${category} ${value}; ${words}`);
+}
+
+function refusal(category: Wanted['category'], why: string): RequestError {
+  return RequestError.invalidParams(undefined, `metadata.${category}: ${why}`);
+}
+
+/** What agents say besides the message of an error. */
+export function detailIn(data: unknown): string {
+  if (typeof data === 'string') return `: ${data}`;
+  const details = typeof data === 'object' && data !== null && 'details' in data ? data.details : undefined;
+  return typeof details === 'string' ? `: ${details}` : '';
 }

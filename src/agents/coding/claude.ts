@@ -18,13 +18,14 @@ export const claude: NativeAdapter = {
   reader,
 };
 
-function launch({ prompt, session, settings, isTrusted }: Job): NativeLaunch {
+function launch({ prompt, session, settings, isTrusted, isPermissive }: Job): NativeLaunch {
   const argv = [
     ...['claude', '-p', '--output-format', 'stream-json', '--input-format', 'stream-json', '--verbose', '--include-partial-messages'],
     ...['--permission-prompt-tool', 'stdio'],
     ...(isTrusted ? [] : ['--setting-sources', 'user', '--strict-mcp-config']),
     ...option('--model', settings.model),
-    ...option('--permission-mode', settings.mode),
+    // Not what its settings say, which may be a mode that asks nobody.
+    ...option('--permission-mode', settings.mode ?? (isPermissive ? undefined : 'default')),
     ...option('--max-budget-usd', settings.budgetUsd),
     ...option('--max-turns', settings.turnsMax),
     ...option('--resume', session),

@@ -26,16 +26,18 @@ function launch({ prompt, folder, session, settings, isPermissive }: Job): Nativ
 }
 
 function reader(): Reader {
+  const started = new Set<string>();
   return (line) => {
     switch (textAt(line, 'type')) {
       case 'thread.started':
         return [{ kind: 'init', sessionId: textAt(line, 'thread_id') ?? '' }];
       case 'item.started':
+        started.add(textAt(objectAt(line, 'item'), 'id') ?? '');
         return startOf(objectAt(line, 'item'));
       case 'item.updated':
         return textAt(objectAt(line, 'item'), 'type') === 'todo_list' ? [planOf(objectAt(line, 'item'))] : [];
       case 'item.completed':
-        return itemEvents(objectAt(line, 'item'));
+        return itemEvents(objectAt(line, 'item'), started);
       case 'turn.completed':
         return [{ kind: 'usage', usage: usageOf(objectAt(line, 'usage')) }, { kind: 'done' }];
       case 'turn.failed':
@@ -57,7 +59,7 @@ function startOf(item: JsonObject): readonly RunEvent[] {
 const TOOLS: ReadonlySet<string> = new Set(['command_execution', 'file_change', 'mcp_tool_call', 'collab_tool_call', 'web_search']);
 
 /** What an item is once it is complete. Some come whole, without a start. */
-export function itemEvents(item: JsonObject): readonly RunEvent[] {
+function itemEvents(item: JsonObject, started: ReadonlySet<string>): readonly RunEvent[] {
   const type = textAt(item, 'type') ?? '';
   switch (type) {
     case 'agent_message':
@@ -69,7 +71,7 @@ export function itemEvents(item: JsonObject): readonly RunEvent[] {
     case 'error':
       return [{ kind: 'note', text: textAt(item, 'message') ?? 'an error' }];
     case 'file_change':
-      return [useOf(item), resultOf(item)];
+      return started.has(textAt(item, 'id') ?? '') ? [resultOf(item)] : [useOf(item), resultOf(item)];
     default:
       return TOOLS.has(type) ? [resultOf(item)] : [];
   }

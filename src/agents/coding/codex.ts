@@ -38,22 +38,26 @@ async function converse(job: Job, child: Child, flow: Flow<RunEvent>): Promise<R
   const { settings, folder, prompt, isPermissive } = job;
   const ended = Promise.withResolvers<RunEvent>();
   const told = new Set<string>();
+  const items = new Map<string, JsonObject>();
   const rpc = createRpc(child, {
     room: () => flow.hasRoom(256),
     notice: (method, params) => {
+      if (method === 'item/started') items.set(textAt(objectAt(params, 'item'), 'id') ?? '', objectAt(params, 'item'));
+      else if (method === 'item/completed') items.delete(textAt(objectAt(params, 'item'), 'id') ?? '');
       for (const event of noticeEvents(method, params, told)) {
         if (event.kind === 'done' || event.kind === 'error') ended.resolve(event);
         else flow.push(event);
       }
     },
-    request: (method, params) => approval(method, params, flow),
+    request: (method, params) => approval(method, { ...params, item: items.get(textAt(params, 'itemId') ?? '') ?? {} }, flow),
   });
   try {
     await rpc.call('initialize', { clientInfo: { name: 'parley', title: 'Parley', version: '1' } });
     rpc.notify('initialized', {});
     const policy = {
       cwd: folder,
-      approvalPolicy: isPermissive ? 'never' : 'on-request',
+      // Not `on-request`, by which it would ask only where its model thinks of it.
+      approvalPolicy: isPermissive ? 'never' : 'untrusted',
       sandbox: settings.mode ?? (isPermissive ? 'danger-full-access' : 'workspace-write'),
       ...(settings.model === undefined ? {} : { model: settings.model }),
     };
@@ -176,13 +180,14 @@ function approval(method: string, params: JsonObject, flow: Flow<RunEvent>): Pro
   const command = textAt(params, 'command');
   const tool = kind === 'execute' ? 'shell' : kind === 'edit' ? 'apply_patch' : 'permissions';
   const reason = textAt(params, 'reason');
+  // What is to be changed was told when the item began; the request only names that.
+  const paths = objectsAt(objectAt(params, 'item'), 'changes').map((change) => textAt(change, 'path') ?? '');
+  const about = command ?? (paths.length > 0 ? paths.join(', ') : undefined);
   flow.push({
     kind: 'approval',
     approval: {
-      ...{ id: textAt(params, 'itemId') ?? method, tool, toolKind: kind, options: OPTIONS },
-      title: [`${tool}${command === undefined ? '' : `: ${command}`}`, reason]
-        .filter((part) => part !== undefined && part !== '')
-        .join(' — '),
+      ...{ id: textAt(params, 'itemId') ?? method, tool, toolKind: kind, options: OPTIONS, paths },
+      title: [`${tool}${about === undefined ? '' : `: ${about}`}`, reason].filter((part) => part !== undefined && part !== '').join(' — '),
       input: compact({ command, cwd: textAt(params, 'cwd'), reason }),
       answer: (optionId) => resolve({ decision: optionId ?? 'decline' }),
     },

@@ -17,12 +17,12 @@ export const copilot: NativeAdapter = {
   reader,
 };
 
-function launch({ prompt, folder, session, settings, isPermissive }: Job): NativeLaunch {
+function launch({ prompt, folder, session, settings, isPermissive, mayEdit }: Job): NativeLaunch {
   const argv = [
     ...['copilot', `--prompt=${prompt}`, '--output-format', 'json', '--stream', 'on', '--add-dir', folder, '--no-color'],
     ...option('--model', settings.model),
     ...(session === undefined ? [] : [`--resume=${session}`]),
-    ...(isPermissive ? ['--allow-all-tools'] : []),
+    ...(isPermissive ? ['--allow-all-tools'] : mayEdit ? ['--allow-tool=write'] : []),
   ];
   return { argv };
 }

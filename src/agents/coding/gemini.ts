@@ -16,8 +16,8 @@ export const gemini: NativeAdapter = {
 };
 
 /** The folder's own configuration is hidden, or the operator trusts it: in either case its question about trust is answered. */
-function launch({ prompt, session, settings, isPermissive }: Job): NativeLaunch {
-  const mode = settings.mode ?? (isPermissive ? 'yolo' : 'default');
+function launch({ prompt, session, settings, isPermissive, mayEdit }: Job): NativeLaunch {
+  const mode = settings.mode ?? (isPermissive ? 'yolo' : mayEdit ? 'auto_edit' : 'default');
   const argv = [
     ...['gemini', '--output-format', 'stream-json', '--skip-trust', '--approval-mode', mode],
     ...option('-m', settings.model),

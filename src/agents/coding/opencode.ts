@@ -17,7 +17,15 @@ export const opencode: NativeAdapter = {
   reader,
 };
 
-function launch({ prompt, folder, session, settings, isPermissive }: Job): NativeLaunch {
+/** It allows everything unless it is told otherwise. Reading and planning need nobody's leave. */
+const ASKS = Object.fromEntries([
+  ['*', 'ask'],
+  ...['read', 'list', 'glob', 'grep', 'lsp', 'todoread', 'todowrite', 'task', 'skill'].map((tool) => [tool, 'allow']),
+]) as Readonly<Record<string, string>>;
+
+export const OPENCODE_ASKS: Readonly<Record<string, string>> = { OPENCODE_PERMISSION: JSON.stringify(ASKS) };
+
+function launch({ prompt, folder, session, settings, isPermissive, mayEdit }: Job): NativeLaunch {
   const argv = [
     ...['opencode', 'run', '--format', 'json', '--dir', folder],
     ...option('-m', settings.model),
@@ -25,7 +33,8 @@ function launch({ prompt, folder, session, settings, isPermissive }: Job): Nativ
     ...option('-s', session),
     ...(isPermissive ? ['--auto'] : []),
   ];
-  return { argv, input: prompt };
+  const permission = mayEdit ? { ...ASKS, edit: 'allow' } : ASKS;
+  return { argv, input: prompt, ...(isPermissive ? {} : { env: { OPENCODE_PERMISSION: JSON.stringify(permission) } }) };
 }
 
 function reader(): Reader {

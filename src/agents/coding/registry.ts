@@ -1,5 +1,6 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import type { AcpLaunch } from '../acp/driver.ts';
 import { acpDriver } from '../acp/driver.ts';
 import type { Environment } from '../process/environment.ts';
 import type { Driver } from '../run/driver.ts';
@@ -9,8 +10,9 @@ import { CODEX, codexExec } from './codex-exec.ts';
 import { copilot } from './copilot.ts';
 import { cursor } from './cursor.ts';
 import { gemini } from './gemini.ts';
+import { keepGeminiSession } from './gemini-sessions.ts';
 import { nativeDriver } from './native.ts';
-import { opencode } from './opencode.ts';
+import { OPENCODE_ASKS, opencode } from './opencode.ts';
 import { vibe } from './vibe.ts';
 
 /** One way to start a coding agent. */
@@ -34,9 +36,12 @@ export interface CodingAgent {
 
 type Needs = Pick<Driver, 'environment' | 'homePaths' | 'projectConfig'>;
 
-function acp(name: string, argv: readonly string[], needs: Needs): CodingLaunch {
-  const { environment, homePaths, projectConfig } = needs;
-  return { via: 'acp', argv, asks: true, driver: () => acpDriver({ name, argv, environment, homePaths, projectConfig }) };
+type AcpNeeds = Needs & Pick<AcpLaunch, 'env' | 'keepSession'>;
+
+function acp(name: string, argv: readonly string[], { environment, homePaths, projectConfig, ...own }: AcpNeeds): CodingLaunch {
+  const { env = {}, keepSession = async () => undefined } = own;
+  const driver = { name, argv, environment, homePaths, projectConfig, env, keepSession };
+  return { via: 'acp', argv, asks: true, driver: () => acpDriver(driver) };
 }
 
 function native(argv: readonly string[], driver: Driver, asks: boolean): CodingLaunch {
@@ -152,7 +157,7 @@ export const CODING_AGENTS: readonly CodingAgent[] = [
     title: 'Gemini CLI',
     aliases: ['gemini-cli'],
     launches: [
-      acp('gemini', ['gemini', '--acp'], gemini),
+      acp('gemini', ['gemini', '--acp'], { ...gemini, keepSession: keepGeminiSession }),
       native(['gemini', '--output-format', 'stream-json'], nativeDriver(gemini), false),
     ],
   },
@@ -170,7 +175,7 @@ export const CODING_AGENTS: readonly CodingAgent[] = [
     title: 'OpenCode',
     aliases: [],
     launches: [
-      acp('opencode', ['opencode', 'acp'], opencode),
+      acp('opencode', ['opencode', 'acp'], { ...opencode, env: OPENCODE_ASKS }),
       native(['opencode', 'run', '--format', 'json'], nativeDriver(opencode), false),
     ],
   },

@@ -38,7 +38,7 @@ const INPUT_CHARACTERS = 4096;
 /** Answers the agent's request: by policy, by an answer that was given before a restart, or by asking the caller. */
 export async function settle(turn: Turn, approval: Approval, options: ApprovalOptions): Promise<Settled> {
   const decision = decide(options.policy, approval, options.folder);
-  const title = oneLine(stripAnsi(approval.title), TITLE_CHARACTERS);
+  const title = titleFor(approval);
   if (decision !== 'ask') {
     answer(approval, decision === 'allow');
     return { isAllowed: decision === 'allow', note: decision === 'allow' ? `Allowed by policy: ${title}` : `Denied by policy: ${title}` };
@@ -70,7 +70,7 @@ async function askCaller(turn: Turn, approval: Approval, approvalMs: number): Pr
     else answer(approval, false);
     if (turn.signal.aborted || !signal.aborted) throw thrown;
     const why = late.aborted ? 'Nobody answered in time, so it was denied' : 'The agent no longer asks';
-    return { isAllowed: false, note: `${why}: ${oneLine(stripAnsi(approval.title), TITLE_CHARACTERS)}` };
+    return { isAllowed: false, note: `${why}: ${titleFor(approval)}` };
   }
 }
 
@@ -91,10 +91,17 @@ function allows(options: readonly Choice[], id: string): boolean {
   return options.find(({ optionId }) => optionId === id)?.kind?.startsWith('allow') ?? false;
 }
 
+/** Some agents call a request what their model calls it: so what would really be done stands beside that. */
+function titleFor({ title, input, paths = [] }: Approval): string {
+  const command = isJsonObject(input) && typeof input['command'] === 'string' ? input['command'] : undefined;
+  const really = [...(command === undefined ? paths : [command])].filter((each) => !title.includes(each));
+  return oneLine(stripAnsi([title, ...really].join(': ')), TITLE_CHARACTERS);
+}
+
 /** seeds/001: `Approve: <line>?`; beside it, in one data part, all that a program needs to decide and to answer. */
 function questionFor(approval: Approval, isRepeated: boolean): Message {
   const { id, tool, toolKind, input, paths, options } = approval;
-  const title = oneLine(stripAnsi(approval.title), TITLE_CHARACTERS);
+  const title = titleFor(approval);
   const names = options.map(({ name }) => name).join(', ');
   const words = `${isRepeated ? 'That was none of the options. ' : ''}Approve: ${title}? Answer y or n, or one of: ${names}.`;
   const data = compact({

@@ -16,6 +16,8 @@ export interface Job {
   readonly session: string | undefined;
   /** Everything is allowed: the operator said so. */
   readonly isPermissive: boolean;
+  /** Files may be edited without asking, wherever they are. */
+  readonly mayEdit: boolean;
   /** The folder's own configuration of the agent is obeyed. */
   readonly isTrusted: boolean;
   readonly signal: AbortSignal;

@@ -26,6 +26,15 @@ export function decide({ rules = [], otherwise = 'ask' }: ApprovalPolicy, reques
   return rules.find((rule) => fits(rule, request, folder))?.decision ?? otherwise;
 }
 
+/** Whether everything of a kind is allowed, whatever the tool and the path: for agents that have to be told before they begin. */
+export function allowsAll({ rules = [], otherwise = 'ask' }: ApprovalPolicy, kind: string): boolean {
+  for (const rule of rules.filter((each) => each.kind === undefined || each.kind === kind)) {
+    if (rule.decision !== 'allow') return false;
+    if (rule.path === undefined && (rule.tool === undefined || rule.tool === '*')) return true;
+  }
+  return otherwise === 'allow';
+}
+
 function fits({ tool, kind, path }: ApprovalRule, request: Requested, folder: string): boolean {
   if (tool !== undefined && !matches(tool, request.tool)) return false;
   if (kind !== undefined && kind !== request.toolKind) return false;

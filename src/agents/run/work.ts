@@ -15,6 +15,7 @@ import { confinedRun, launch, untrusted } from './launch.ts';
 import type { Telling } from './outputs.ts';
 import { startTelling } from './outputs.ts';
 import type { ApprovalPolicy } from './policy.ts';
+import { allowsAll } from './policy.ts';
 import { redactor } from './redact.ts';
 import type { RequestSettings } from './request.ts';
 import type { Watch } from './watch.ts';
@@ -107,6 +108,7 @@ function jobFor(bench: Bench, { turn, folder, writable, settings, late, session,
     ...{ message: turn.message, folder, settings, session, isTrusted, signal: watch.signal },
     prompt: late === undefined ? getTextFromMessage(turn.message) : afterRestart(late),
     isPermissive: policy.otherwise === 'allow' && (policy.rules ?? []).length === 0,
+    mayEdit: allowsAll(policy, 'edit'),
     start: (argv, env) => {
       watch.signal.throwIfAborted();
       const child = launch(bench, { folder, writable }, { argv, ...(env === undefined ? {} : { env }) });

@@ -31,21 +31,3 @@ export function isInside(path: string, root: string): boolean {
 function refused(): A2AError {
   return new A2AError('INVALID_PARAMS', 'cwd is not a folder that this agent may work in', { field: 'message.metadata.cwd' });
 }
-
-/** The file as it would be reached: links resolved as far as it exists. Undefined: it leads out of the folder. */
-export async function fileInside(folder: string, path: string): Promise<string | undefined> {
-  if (path.includes('\0')) return undefined;
-  const full = isAbsolute(path) ? resolve(path) : resolve(folder, path);
-  const rest: string[] = [];
-  for (let at = full; ; ) {
-    const real = await realpath(at).catch(() => undefined);
-    if (real !== undefined) {
-      const resolved = rest.length === 0 ? real : resolve(real, ...rest.toReversed());
-      return isInside(resolved, folder) ? resolved : undefined;
-    }
-    const parent = resolve(at, '..');
-    if (parent === at) return undefined;
-    rest.push(at.slice(parent.length).replace(/^[/\\]/, ''));
-    at = parent;
-  }
-}

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { copyFile, mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readdir, realpath, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Environment } from '../process/environment.ts';
@@ -33,30 +33,28 @@ const PATCH_BYTES_MAX = 256 * 1024;
 const GIT = ['git', '-c', 'core.fsmonitor=false', '-c', 'core.hooksPath=/dev/null', '-c', 'core.quotePath=false'];
 
 /**
- * How the folder stands, by git but without a trace in the repository: index and objects are written aside. Undefined: it is no
- * repository, or there is no git.
+ * How the folder stands, by git but without a trace in it: index and objects are written aside. A folder that is no repository is taken
+ * for one as long as that is soon done. Undefined: it is too large for that, or there is no git.
  */
 export async function baselineOf(folder: string, run: Run): Promise<Baseline | undefined> {
-  const plain = (argv: readonly string[]): Promise<string> => run([...GIT, ...argv], { folder });
-  const [top, dir] = (await plain(['rev-parse', '--show-toplevel', '--absolute-git-dir']).catch(() => '')).trim().split('\n');
-  if (top === undefined || dir === undefined || top === '') return undefined;
-  const common = (await plain(['rev-parse', '--path-format=absolute', '--git-common-dir'])).trim();
+  const found = await repositoryAt(folder, run);
+  if (found === undefined && !(await isSmall(folder))) return undefined;
   const aside = await mkdtemp(join(tmpdir(), 'parley-git-'));
-  const env = {
-    GIT_INDEX_FILE: join(aside, 'index'),
-    GIT_OBJECT_DIRECTORY: aside,
-    GIT_ALTERNATE_OBJECT_DIRECTORIES: join(common, 'objects'),
-    GIT_OPTIONAL_LOCKS: '0',
-  };
+  const own = { GIT_INDEX_FILE: join(aside, 'index'), GIT_OPTIONAL_LOCKS: '0' };
+  const env: Readonly<Record<string, string>> =
+    found === undefined
+      ? { ...own, GIT_DIR: join(aside, 'repository'), GIT_WORK_TREE: folder }
+      : { ...own, GIT_OBJECT_DIRECTORY: aside, GIT_ALTERNATE_OBJECT_DIRECTORIES: join(found.common, 'objects') };
   const git = (argv: readonly string[]): Promise<string> => run([...GIT, ...argv], { folder, env, writable: [aside] });
   const tree = async (): Promise<string> => {
     // With the real index at hand git need not read what has not changed.
-    await copyFile(join(dir, 'index'), env.GIT_INDEX_FILE).catch(() => undefined);
-    await git(['add', '--all', '--', '.']);
+    if (found !== undefined) await copyFile(join(found.dir, 'index'), own.GIT_INDEX_FILE).catch(() => undefined);
+    await git(['add', '--all', '--', '.', ...(found === undefined ? [...PASSED_OVER].map((name) => `:(exclude,glob)**/${name}/**`) : [])]);
     return (await git(['write-tree'])).trim();
   };
   const close = (): Promise<void> => rm(aside, { recursive: true, force: true });
   try {
+    if (found === undefined) await git(['init', '-q']);
     const before = await tree();
     return {
       changes: async () =>
@@ -69,6 +67,37 @@ export async function baselineOf(folder: string, run: Run): Promise<Baseline | u
     await close();
     return undefined;
   }
+}
+
+interface Repository {
+  readonly dir: string;
+  /** Where it keeps what its worktrees share. */
+  readonly common: string;
+}
+
+async function repositoryAt(folder: string, run: Run): Promise<Repository | undefined> {
+  const plain = (argv: readonly string[]): Promise<string> => run([...GIT, ...argv], { folder });
+  const [top, dir] = (await plain(['rev-parse', '--show-toplevel', '--absolute-git-dir']).catch(() => '')).trim().split('\n');
+  if (top === undefined || dir === undefined || top === '') return undefined;
+  return { dir, common: (await plain(['rev-parse', '--path-format=absolute', '--git-common-dir'])).trim() };
+}
+
+const PASSED_OVER: ReadonlySet<string> = new Set(['node_modules', '.venv', '.cache']);
+const SMALL_FILES = 5000;
+const SMALL_BYTES = 64 * 1024 * 1024;
+
+async function isSmall(folder: string): Promise<boolean> {
+  let [files, bytes] = [0, 0];
+  for (const folders = [folder]; folders.length > 0; ) {
+    for (const entry of await readdir(folders.pop() ?? '', { withFileTypes: true }).catch(() => [])) {
+      const path = join(entry.parentPath, entry.name);
+      files += 1;
+      if (entry.isFile()) bytes += (await stat(path).catch(() => undefined))?.size ?? 0;
+      if (entry.isDirectory() && !PASSED_OVER.has(entry.name)) folders.push(path);
+      if (files > SMALL_FILES || bytes > SMALL_BYTES) return false;
+    }
+  }
+  return true;
 }
 
 function changesIn(diff: string): readonly FileChange[] {

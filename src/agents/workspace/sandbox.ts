@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { delimiter, dirname, extname, join } from 'node:path';
 import { isInside } from './folders.ts';
 
 /**
@@ -119,6 +119,7 @@ function bubblewrapped({ folder, writable = [], homePaths = [], masked = [], net
   const home = homedir();
   const isHomeHidden = home !== '/' && existsSync(home);
   const at = (path: string): string => join(home, path);
+  if (isHomeHidden) makeFolders(homePaths.map(at));
   return [
     'bwrap',
     ...FRAME,
@@ -138,10 +139,25 @@ function bubblewrapped({ folder, writable = [], homePaths = [], masked = [], net
   ];
 }
 
-/** Folders of the search path, and our own Node, that lie in the hidden home. */
+/** What a program keeps in its home outlives the run only if it is there to be bound: on its first run it is not. */
+function makeFolders(paths: readonly string[]): void {
+  for (const path of paths) {
+    if (!existsSync(path) && extname(path) === '') mkdirSync(path, { recursive: true, mode: 0o700 });
+  }
+}
+
+/** What was installed where nobody else looks: folders of the search path, with the packages behind them, and our own Node. */
 function installedHere(home: string): readonly string[] {
-  const paths = [...(process.env['PATH'] ?? '').split(delimiter), process.execPath];
-  return paths.filter((path) => path !== '' && isInside(path, home) && path !== home && existsSync(path)).map((path) => realpathSync(path));
+  const hidden = [home, '/tmp'];
+  const paths = [...(process.env['PATH'] ?? '').split(delimiter).flatMap(withPackages), process.execPath];
+  return paths
+    .filter((path) => hidden.some((place) => isInside(path, place) && path !== place) && existsSync(path))
+    .map((path) => realpathSync(path));
+}
+
+/** npm links programs from `node_modules/.bin` to the packages beside it. */
+function withPackages(folder: string): readonly string[] {
+  return folder.endsWith('/node_modules/.bin') ? [folder, dirname(folder)] : [folder];
 }
 
 /** An empty folder over a folder, and a file that says nothing over a file: programs that find no JSON in a `.json` give up. */

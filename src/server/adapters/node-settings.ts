@@ -18,6 +18,8 @@ import type { Secured } from './node-auth.ts';
 import { secure } from './node-auth.ts';
 import { dataHome, folderFor, openData } from './node-data.ts';
 import type { NodeToken } from './node-secrets.ts';
+import { authFolder } from './node-secrets.ts';
+import { noteNode } from './node-served.ts';
 import { createOutbound } from './outbound.ts';
 
 /** An agent, and what it was found by: a built-in name, or the path of a file. */
@@ -35,6 +37,8 @@ export interface Configured {
   readonly mcp?: McpMount;
   /** Answers `/console/`. */
   readonly console?: ServingOptions['console'];
+  readonly carrier?: NonNullable<ServingOptions['carrier']>;
+  readonly known?: NonNullable<ServingOptions['known']>;
   readonly signer?: CardSigner;
 }
 
@@ -50,7 +54,7 @@ export interface ServedConfigured extends Served {
 export async function serveConfigured(
   found: readonly FoundAgent[],
   settings: Settings,
-  { log, onBroken, fetch: get, mcp, signer, console: files }: Configured,
+  { log, onBroken, fetch: get, mcp, carrier, known, signer, console: files }: Configured,
 ): Promise<ServedConfigured> {
   const { port, host, url, allowedHosts, allowedOrigins, card, publisher, idempotency, versionRequired, limits } = settings;
   const { insecureBehindProxy, trustedProxies, socket, allowedTargets, allowLoopbackTargets } = settings;
@@ -84,11 +88,22 @@ export async function serveConfigured(
         ...(onBroken === undefined ? {} : { onBroken }),
         ...(mcp === undefined ? {} : { mcp }),
         ...(files === undefined ? {} : { console: files }),
+        ...(carrier === undefined ? {} : { carrier }),
+        ...(known === undefined ? {} : { known }),
         ...(signer === undefined ? {} : { signer }),
       },
     );
     opened.audit?.append({ principal: '', action: 'server.start', object: served.url, decision: 'allowed', reason: methodsIn(secured) });
-    return { ...served, isOpen: secured.auth === undefined, ...(token === undefined ? {} : { token }) };
+    const forget = noteNode(authFolder(settings.authFolder), {
+      url: served.url,
+      agents: served.handler.agents.map(({ name }) => name),
+      ...(folder === undefined ? {} : { folder }),
+    });
+    const close = async (): Promise<void> => {
+      forget();
+      await served.close();
+    };
+    return { ...served, close, isOpen: secured.auth === undefined, ...(token === undefined ? {} : { token }) };
   } catch (thrown) {
     await kept.store?.close();
     throw thrown;

@@ -61,11 +61,10 @@ const acts: Readonly<Record<string, (client: Client, sessionId: string, rest: st
   },
   edit: async (client, sessionId, rest) => {
     const path = join(process.cwd(), rest);
-    await client.request(acp.methods.client.fs.writeTextFile, { sessionId, path, content: 'new\n' });
-    const { content } = await client.request(acp.methods.client.fs.readTextFile, { sessionId, path });
+    writeFileSync(path, 'new\n');
     await say(client, sessionId, {
       ...{ sessionUpdate: 'tool_call', toolCallId: 'edit-1', title: `Edit ${rest}`, kind: 'edit', status: 'completed' },
-      content: [{ type: 'diff', path, oldText: 'old\n', newText: content }],
+      content: [{ type: 'diff', path, oldText: 'old\n', newText: 'new\n' }],
     });
     return 'end_turn';
   },
@@ -84,6 +83,10 @@ const acts: Readonly<Record<string, (client: Client, sessionId: string, rest: st
   two: async (client, sessionId) => {
     const answers = await Promise.all([ask(client, sessionId, 'first'), ask(client, sessionId, 'second')]);
     await text(client, sessionId, `answers ${answers.join(' ')}`);
+    return 'end_turn';
+  },
+  mode: async (client, sessionId) => {
+    await text(client, sessionId, currentModeId.replace(/^.*#/, ''));
     return 'end_turn';
   },
   refuse: async () => 'refusal',
@@ -110,11 +113,14 @@ const acts: Readonly<Record<string, (client: Client, sessionId: string, rest: st
 };
 
 const capabilities: acp.AgentCapabilities = { loadSession: canLoad, promptCapabilities: { image: false } };
+let currentModeId = process.env['MODE'] ?? 'code';
 const modes = {
-  currentModeId: 'code',
+  currentModeId,
   availableModes: [
     { id: 'code', name: 'Code' },
     { id: 'plan', name: 'Plan' },
+    { id: 'auto', name: 'Auto' },
+    { id: 'https://example.org/modes#default', name: 'Default' },
   ],
 };
 
@@ -134,7 +140,8 @@ acp
     return { modes };
   })
   .onRequest(acp.methods.agent.session.setMode, async ({ params: { sessionId, modeId }, client }) => {
-    await say(client, sessionId, { sessionUpdate: 'current_mode_update', currentModeId: modeId });
+    currentModeId = modeId;
+    await say(client, sessionId, { sessionUpdate: 'current_mode_update', currentModeId });
     return {};
   })
   .onNotification(acp.methods.agent.session.cancel, () => {

@@ -1,0 +1,127 @@
+import type { Json, JsonObject } from '#protocol';
+
+/** What every provider's request comes down to. */
+export interface Asked {
+  readonly turns: readonly Turn[];
+  readonly tools: readonly Tool[];
+}
+
+export type Turn =
+  | { readonly role: 'user'; readonly text: string }
+  | { readonly role: 'model'; readonly text: string }
+  | { readonly role: 'tool'; readonly text: string };
+
+export interface Tool {
+  readonly name: string;
+  /** JSON Schema of its input; a tool without one takes plain text. */
+  readonly schema?: JsonObject;
+}
+
+export type Act =
+  | { readonly kind: 'say'; readonly text: string }
+  /** Says it word by word, a word every so many milliseconds. */
+  | { readonly kind: 'mumble'; readonly words: number; readonly everyMs: number }
+  | { readonly kind: 'call'; readonly tool: string; readonly input: JsonObject };
+
+/**
+ * A model whose mind is in the prompt: `[[write PATH|TEXT]]`, `[[run COMMAND]]`, `[[say TEXT]]`, `[[mumble WORDS|MS]]`, `[[recall]]` are done
+ * one after the other, each tool's result leading to the next. Whatever does not ask for any (a title, a check who speaks next) gets `ok`.
+ */
+export function decide({ turns, tools }: Asked): Act {
+  const asked = turns.findLastIndex((turn) => turn.role === 'user' && turn.text.includes('[['));
+  const turn = turns[asked];
+  if (turn === undefined || tools.length === 0) return { kind: 'say', text: 'ok' };
+  const orders = [...turn.text.matchAll(/\[\[(\w+)\s*(.*?)\]\]/gs)];
+  const results = turns.slice(asked + 1).filter(({ role }) => role === 'tool').length;
+  const order = orders[results];
+  if (order === undefined) return { kind: 'say', text: 'All done.' };
+  const [, verb = '', rest = ''] = order;
+  const [first = '', second = ''] = rest.split('|');
+  switch (verb) {
+    case 'write':
+      return writing(tools, first.trim(), second);
+    case 'run':
+      return running(tools, rest);
+    case 'mumble':
+      return { kind: 'mumble', words: Number(first), everyMs: Number(second) };
+    case 'recall':
+      return { kind: 'say', text: recalled(turns.slice(0, asked)) };
+    default:
+      return { kind: 'say', text: rest };
+  }
+}
+
+/** Only a session that was really resumed carries what was said in it before. */
+function recalled(before: readonly Turn[]): string {
+  const words = before.flatMap((turn) => (turn.role === 'user' ? [...turn.text.matchAll(/the word is (\w+)/g)] : []));
+  return words.length === 0 ? 'I remember nothing.' : `I remember ${words.map(([, word]) => word).join(', ')}.`;
+}
+
+const WRITERS = ['Write', 'write_file', 'write', 'create'];
+const SHELLS = ['Bash', 'run_shell_command', 'bash', 'exec_command', 'shell', 'shell_command', 'local_shell'];
+
+function writing(tools: readonly Tool[], path: string, text: string): Act {
+  const tool = pick(tools, WRITERS);
+  if (tool === undefined) return patching(tools, path, text);
+  return { kind: 'call', tool: tool.name, input: filled(tool, { path, text }) };
+}
+
+/** Codex has no tool to write with: it reads patches out of what its shell is told. */
+function patching(tools: readonly Tool[], path: string, text: string): Act {
+  const lines = text.replace(/\n$/, '').split('\n');
+  const patch = ['*** Begin Patch', `*** Add File: ${path}`, ...lines.map((line) => `+${line}`), '*** End Patch'];
+  const act = running(tools, [`apply_patch <<'EOF'`, ...patch, 'EOF'].join('\n'));
+  if (act.kind !== 'call') return act;
+  const { sandbox_permissions: _, justification: __, ...input } = act.input;
+  return { ...act, input };
+}
+
+function running(tools: readonly Tool[], command: string): Act {
+  const tool = pick(tools, SHELLS);
+  if (tool === undefined) return { kind: 'say', text: `I have no shell among ${tools.map(({ name }) => name).join(', ')}.` };
+  return { kind: 'call', tool: tool.name, input: filled(tool, { command }) };
+}
+
+function pick(tools: readonly Tool[], names: readonly string[]): Tool | undefined {
+  return names.map((name) => tools.find((tool) => tool.name === name)).find((tool) => tool !== undefined);
+}
+
+/** The same three values have another name in every CLI; its schema says which. */
+const NAMES = {
+  path: ['file_path', 'filePath', 'path'],
+  text: ['content', 'file_text', 'contents'],
+  command: ['command', 'cmd'],
+} as const;
+
+function filled(tool: Tool, values: { readonly [K in keyof typeof NAMES]?: string }): Record<string, Json> {
+  const properties = record(tool.schema?.['properties']);
+  const input: Record<string, Json> = {};
+  for (const [meaning, names] of Object.entries(NAMES)) {
+    const value = values[meaning as keyof typeof NAMES];
+    const name = names.find((candidate) => candidate in properties);
+    if (value === undefined || name === undefined) continue;
+    input[name] = record(properties[name])['type'] === 'array' ? ['bash', '-c', value] : value;
+  }
+  // Codex runs in its own sandbox what does not ask to be let out of it.
+  if (values.command !== undefined && 'sandbox_permissions' in properties) {
+    Object.assign(input, { sandbox_permissions: 'require_escalated', justification: 'May I?' });
+  }
+  const required = tool.schema?.['required'];
+  for (const name of Array.isArray(required) ? required : []) {
+    if (typeof name !== 'string' || name in input) continue;
+    input[name] = record(properties[name])['type'] === 'boolean' ? false : 'as asked';
+  }
+  return input;
+}
+
+export function record(value: Json | undefined): JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
+}
+
+export function list(value: Json | undefined): readonly Json[] {
+  return Array.isArray(value) ? value : [];
+}
+
+export function text(value: Json | undefined): string {
+  return typeof value === 'string' ? value : '';
+}

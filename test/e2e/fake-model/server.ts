@@ -1,0 +1,91 @@
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Json } from '#protocol';
+import { anthropic } from './anthropic.ts';
+import { gemini } from './gemini.ts';
+import { decide, record } from './model.ts';
+import { openaiChat } from './openai-chat.ts';
+import { openaiResponses } from './openai-responses.ts';
+
+const PROVIDERS = [anthropic, openaiChat, openaiResponses, gemini];
+
+export interface FakeModel {
+  readonly url: string;
+  /** What was asked for, path by path. */
+  readonly requests: readonly string[];
+  /** How many answers it is giving at this moment. */
+  readonly speaking: number;
+  close(): Promise<void>;
+}
+
+/** The one model behind every coding CLI under test: it speaks each vendor's API on loopback and does what the prompt says (model.ts). */
+export async function startFakeModel(log: (line: string) => void = () => {}): Promise<FakeModel> {
+  const requests: string[] = [];
+  let answered = 0;
+  let speaking = 0;
+  const server = createServer((incoming, outgoing) => {
+    answered += 1;
+    speaking += 1;
+    requests.push(`${incoming.method} ${incoming.url}`);
+    answer(incoming, outgoing, { id: String(answered), log })
+      .catch((thrown: unknown) => {
+        log(`failed: ${String(thrown)}`);
+        outgoing.destroy();
+      })
+      .finally(() => {
+        speaking -= 1;
+      });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    requests,
+    get speaking() {
+      return speaking;
+    },
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+interface Answering {
+  readonly id: string;
+  readonly log: (line: string) => void;
+}
+
+async function answer(incoming: IncomingMessage, outgoing: ServerResponse, { id, log }: Answering): Promise<void> {
+  const path = new URL(incoming.url ?? '/', 'http://model').pathname;
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of incoming) chunks.push(chunk as Uint8Array);
+  const provider = PROVIDERS.find((known) => known.matches(path));
+  if (provider === undefined) {
+    log(`${incoming.method} ${path}: not a model's`);
+    outgoing.writeHead(path.endsWith('/models') ? 200 : 404, { 'content-type': 'application/json' });
+    outgoing.end(JSON.stringify(path.endsWith('/models') ? { object: 'list', data: [{ id: 'fake-model', object: 'model' }] } : {}));
+    return;
+  }
+  const body = record(JSON.parse(Buffer.concat(chunks).toString('utf8')) as Json);
+  const asked = provider.read(body);
+  const act = decide(asked);
+  const last = asked.turns.at(-1);
+  log(
+    `${provider.name}: ${asked.turns.length} turns, last ${last?.role}: ${last?.text.slice(0, 200)}; ${asked.tools.length} tools → ${JSON.stringify(act)}`,
+  );
+  if (!provider.isStreamed(body, path)) {
+    outgoing.writeHead(200, { 'content-type': 'application/json' });
+    outgoing.end(JSON.stringify(provider.whole(act, id)));
+    return;
+  }
+  outgoing.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' });
+  for await (const text of provider.frames(act, id)) {
+    if (outgoing.destroyed) return;
+    if (!outgoing.write(text)) await Promise.race([once(outgoing, 'drain'), once(outgoing, 'close')]);
+  }
+  outgoing.end();
+}
