@@ -9,6 +9,7 @@ let failed = 0;
 
 step('format and lint', () => runTool('biome', ['check', '--error-on-warnings', '.']).status);
 step('types', () => runTool('tsc', ['-p', 'tsconfig.json']).status);
+step('types of the console', () => runTool('tsc', ['-p', 'src/console/tsconfig.json']).status);
 step('build', () => runTool('tsc', ['-p', 'tsconfig.build.json']).status);
 step('rooms', rooms);
 step('dead exports', () => runTool('knip', ['--no-progress', '--treat-config-hints-as-errors']).status);

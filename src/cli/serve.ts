@@ -1,6 +1,7 @@
 import type { AgentLike, Log, McpMount, Settings } from '#server';
 import { ConfigError, resolveConfig } from '#server';
 import { loadConfigFile } from '../server/adapters/config-file.ts';
+import { createConsole } from '../server/adapters/console.ts';
 import type { Configured, FoundAgent, ServedConfigured } from '../server/adapters/node-settings.ts';
 import { logFor } from '../server/adapters/node-settings.ts';
 import { serveOnStdio } from '../server/adapters/node-stdio.ts';
@@ -57,8 +58,10 @@ export async function serveAgents(args: readonly string[], find: FindAgent, more
   const log = logFor(settings);
   if (settings.run.approveAll) log.warn('DANGEROUS: every permission is granted without asking (--approve-all, AGENT_FORCE)');
   if (flags.stdio) return await serveOnPipes(found, settings, log);
+  const files = createConsole({ say: (line) => log.info(line) });
   const broken = Promise.withResolvers<number>();
-  const served = await startServing(found, settings, { log, onBroken: () => broken.resolve(1), mcp: mountMcp, ...more });
+  const onBroken = (): void => broken.resolve(1);
+  const served = await startServing(found, settings, { log, onBroken, mcp: mountMcp, console: files, ...more });
   const stopped = untilSignal(); // before anybody hears that we are ready: a signal that follows at once must be heard too
   const isFirst = command === undefined && !flags.settings.has('agents') && settings.agents[0] === 'demo';
   process.stdout.write(flags.json ? readyLine(served) : welcome(served, settings, isFirst));

@@ -1,19 +1,23 @@
-import type { AdminService, AdminTask, Logged, Message, Mutable, Seq, TaskId, TenantId } from '#protocol';
+import type { AdminService, AdminTask, Logged, Message, Mutable, Seq } from '#protocol';
 import { A2AError, isTerminal, messageId } from '#protocol';
+import { noTask, shown, withAny } from './admin-task.ts';
 import { admit } from './admit.ts';
 import type { Served } from './call.ts';
 import type { Core } from './core.ts';
-import { agentOf, hold, release } from './core.ts';
+import { agentOf, release } from './core.ts';
 import type { Live } from './live.ts';
+import { nextCommit, wakeAll } from './live.ts';
 import { modesOf } from './modes.ts';
 import { createDeliveryAdmin } from './outbox/admin.ts';
-import { pageOf } from './pages.ts';
-import type { ListFilter, TaskRow } from './ports.ts';
+import { ADMIN_PAGE_MAX, pageOf } from './pages.ts';
+import type { ListFilter } from './ports.ts';
 import { entriesIn, foldTo } from './read.ts';
 import { forgetNow } from './retention.ts';
 import { stopTask } from './stopping.ts';
+import { createWaiting } from './waiting.ts';
 
 const EVENTS_MAX = 1000;
+const WAIT_MS_MAX = 30_000;
 
 export function createAdmin(core: Core): AdminService {
   return {
@@ -25,7 +29,7 @@ export function createAdmin(core: Core): AdminService {
       if (contextId !== undefined) filter.contextId = contextId;
       if (status !== undefined) filter.state = status;
       if (statusTimestampAfter !== undefined) filter.statusFrom = Date.parse(statusTimestampAfter);
-      const { rows, nextPageToken } = await pageOf(core, filter, request);
+      const { rows, nextPageToken } = await pageOf(core, filter, { ...request, pageMax: ADMIN_PAGE_MAX });
       return { tasks: rows.map((row) => shown(core, row)), nextPageToken, totalSize: await core.store.count(filter) };
     },
     task: (id) =>
@@ -35,7 +39,18 @@ export function createAdmin(core: Core): AdminService {
         if (row === undefined) throw noTask(id);
         return { ...shown(core, row), task: await foldTo(core, live, row.last) };
       }),
-    events: ({ id, after = 0 as Seq, limit = EVENTS_MAX }) => withAny(core, id, (live) => eventsOf(core, live, { after, limit })),
+    events: ({ id, after = 0 as Seq, limit = EVENTS_MAX, waitMs = 0 }) =>
+      withAny(core, id, async (live) => {
+        if (waitMs > 0) await moreThan(core, live, { after, waitMs: Math.min(waitMs, WAIT_MS_MAX) });
+        return await eventsOf(core, live, { after, limit });
+      }),
+    ...createWaiting(core),
+    cancel: (id) =>
+      withAny(core, id, async (live) => {
+        if (!isTerminal(live.row.state)) stopTask(core, live, 'canceled');
+        await core.writer.settled();
+        return shown(core, live.row);
+      }),
     retry: (id) => withAny(core, id, (live) => retry(core, live)),
     delete: async (id) => {
       const row = await withAny(core, id, async (live) => {
@@ -64,38 +79,21 @@ async function eventsOf(
   return found;
 }
 
-async function withAny<T>(core: Core, id: TaskId, use: (live: Live) => Promise<T>): Promise<T> {
-  const live = await hold(core, 'any', id);
-  if (live === undefined) throw noTask(id);
+/** Until the log has more than the caller knows. */
+async function moreThan(core: Core, live: Live, { after, waitMs }: { readonly after: Seq; readonly waitMs: number }): Promise<void> {
+  let isOverdue = false;
+  const callOff = core.timers.later(waitMs, () => {
+    isOverdue = true;
+    wakeAll(live);
+  });
   try {
-    live.announced = true;
-    return await use(live);
+    while (live.committed <= after && !isTerminal(live.row.state) && !isOverdue && core.phase !== 'off') {
+      core.writer.check();
+      await nextCommit(live);
+    }
   } finally {
-    release(core, live);
+    callOff();
   }
-}
-
-function noTask(id: TaskId): A2AError {
-  return new A2AError('TASK_NOT_FOUND', `there is no task ${id}`, { info: { taskId: id } });
-}
-
-function shown(core: Core, row: TaskRow): AdminTask {
-  const { id, agent, owner, contextId, dialect, alias, state, statusAt, last, bytes, attempt } = row;
-  return {
-    id,
-    agent,
-    principal: owner.principal,
-    ...(owner.tenant === '' ? {} : { tenant: owner.tenant as TenantId }),
-    contextId,
-    dialect,
-    ...(alias === undefined ? {} : { alias }),
-    state,
-    statusAt: new Date(statusAt).toISOString(),
-    last,
-    bytes,
-    attempt,
-    isRunning: core.lives.get(id)?.run !== undefined,
-  };
 }
 
 async function retry(core: Core, live: Live): Promise<AdminTask> {

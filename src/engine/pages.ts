@@ -10,6 +10,8 @@ import { openToken, sealToken } from './tokens.ts';
 
 const PAGE_DEFAULT = 50;
 const PAGE_MAX = 100;
+/** Operators look at rows without content, and at many of them. */
+export const ADMIN_PAGE_MAX = 1000;
 
 /** A2A 1.0.1 §3.1.4: newest status first. A token is a place in that order, so rows that change or go do not break the paging. */
 export async function listTasks(
@@ -38,13 +40,15 @@ interface Page {
 }
 
 interface Paging {
+  readonly pageMax?: number;
   readonly pageSize?: number;
   readonly pageToken?: string;
 }
 
-export async function pageOf(core: Core, filter: ListFilter, { pageSize = PAGE_DEFAULT, pageToken = '' }: Paging): Promise<Page> {
-  if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > PAGE_MAX) {
-    throw new A2AError('INVALID_PARAMS', `pageSize must be from 1 to ${PAGE_MAX}`, { field: 'pageSize' });
+export async function pageOf(core: Core, filter: ListFilter, paging: Paging): Promise<Page> {
+  const { pageSize = PAGE_DEFAULT, pageToken = '', pageMax = PAGE_MAX } = paging;
+  if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > pageMax) {
+    throw new A2AError('INVALID_PARAMS', `pageSize must be from 1 to ${pageMax}`, { field: 'pageSize' });
   }
   const after = pageToken === '' ? {} : { after: placeOf(await openToken(core, pageToken, filter)) };
   const found = await core.store.list({ ...filter, ...after, limit: pageSize + 1 });

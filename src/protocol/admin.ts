@@ -1,6 +1,9 @@
 import type { AuditPage, AuditRequest } from './audit.ts';
+import type { Choice } from './choices.ts';
 import type { Logged } from './events.ts';
 import type { ContextId, DialectId, ExternalId, PushConfigId, Seq, TaskId, TenantId } from './ids.ts';
+import type { JsonObject } from './json.ts';
+import type { Message } from './message.ts';
 import type { TaskState } from './states.ts';
 import type { Task, Timestamp } from './task.ts';
 
@@ -8,8 +11,14 @@ import type { Task, Timestamp } from './task.ts';
 export interface AdminService {
   tasks(request: AdminListRequest): Promise<AdminPage>;
   task(id: TaskId): Promise<AdminTask & { readonly task: Task }>;
-  /** The log as it is, in order. An empty page is its end so far. */
+  /** The log as it is, in order. An empty page is its end so far; with `waitMs` the answer is held until there is more, or for so long. */
   events(request: AdminEventsRequest): Promise<readonly Logged[]>;
+  /** Ends it as its owner's cancel would. A finished task is left as it is. */
+  cancel(id: TaskId): Promise<AdminTask>;
+  /** Tasks that wait for an answer, the newest question first, at most 100. */
+  approvals(): Promise<readonly AdminApproval[]>;
+  /** Answers such a task in its owner's place. */
+  answer(id: TaskId, answer: AdminAnswer): Promise<AdminTask>;
   /**
    * A finished task stays finished: its last message is sent once more, as its owner, in the same context. Returns the new task, which
    * says in `referenceTaskIds` which one it repeats.
@@ -25,6 +34,10 @@ export interface AdminService {
   replay(id: number): Promise<AdminDelivery>;
   /** A dead letter is thrown away. */
   discard(id: number): Promise<void>;
+  /** The last lines of the log. Absent: it goes elsewhere alone. */
+  logs?(request: AdminLogsRequest): readonly AdminLogLine[];
+  /** How the node does, now and for the last while. */
+  health?(): AdminHealth;
 }
 
 /** A task without its content. */
@@ -69,6 +82,63 @@ export interface AdminEventsRequest {
   readonly after?: Seq;
   /** At most 1,000, which is also the default. */
   readonly limit?: number;
+  /** At most 30,000. */
+  readonly waitMs?: number;
+}
+
+/** What an agent asks, and of whom. */
+export interface AdminApproval extends AdminTask {
+  readonly kind: 'input' | 'auth';
+  readonly question?: Message;
+  readonly choices: readonly Choice[];
+}
+
+/** One of the choices, or words. */
+export interface AdminAnswer {
+  readonly optionId?: string;
+  readonly text?: string;
+}
+
+export interface AdminLogsRequest {
+  /** Only those with a higher number. */
+  readonly after?: number;
+  /** At most 1,000, which is also the default: the newest. */
+  readonly limit?: number;
+}
+
+export interface AdminLogLine {
+  readonly n: number;
+  readonly time: Timestamp;
+  readonly level: string;
+  readonly message: string;
+  /** Everything else that the line says. */
+  readonly fields?: JsonObject;
+}
+
+/** Numbers as `/metrics` has them, one set a few seconds. */
+export interface AdminHealth {
+  readonly startedAt: Timestamp;
+  readonly version: string;
+  readonly samples: readonly AdminSample[];
+}
+
+export interface AdminSample {
+  readonly at: Timestamp;
+  readonly calls: number;
+  readonly errors: number;
+  /** Seconds that calls took, in all. Of streams, until their end. */
+  readonly callSeconds: number;
+  readonly events: number;
+  readonly commits: number;
+  readonly running: number;
+  readonly queued: number;
+  readonly asking: number;
+  readonly streams: number;
+  readonly tasks: number;
+  /** Of the process. */
+  readonly memoryBytes: number;
+  /** Of the files of the store; absent where it has none. */
+  readonly storeBytes?: number;
 }
 
 export interface AdminDeliveriesRequest {

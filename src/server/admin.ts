@@ -2,7 +2,9 @@ import type { Answer, Asked } from '#bindings';
 import type { AdminListRequest, AdminService, Mutable, TaskId, Timestamp } from '#protocol';
 import { A2AError, contextId, seq, TASK_STATES, taskId, tenantId } from '#protocol';
 import { numberIn, type Routes, shown } from './admin-answers.ts';
+import { nodeRoutes } from './admin-node.ts';
 import { deliveryRoutes } from './admin-push.ts';
+import { waitingRoutes } from './admin-waiting.ts';
 import { errorAnswer, refusal } from './answers.ts';
 
 /** `/api/parley/v1`: what operators and the console do, in JSON. `path` is what follows. */
@@ -10,14 +12,14 @@ export async function adminAnswer(asked: Asked, path: string, admin: AdminServic
   try {
     if (admin === undefined) throw new A2AError('UNSUPPORTED_OPERATION', 'nothing here keeps tasks that could be administered');
     const query = new URLSearchParams(asked.query);
-    const deliveries = deliveryRoutes(admin, path, query);
-    if (deliveries !== undefined) return await runOne(deliveries, asked);
+    const others = deliveryRoutes(admin, path, query) ?? nodeRoutes(admin, path, query) ?? waitingRoutes(admin, path, asked);
+    if (others !== undefined) return await runOne(others, asked);
     if (path === '/audit') return await runOne(auditRoutes(admin, query), asked);
-    const match = /^\/tasks(?:\/([^/]+?)(?:\/(events)|:(retry))?)?$/.exec(path);
+    const match = /^\/tasks(?:\/([^/]+?)(?:\/(events)|:(retry|cancel))?)?$/.exec(path);
     if (match === null) return refusal(404, 'nothing is served at this path');
-    const [, name, events, retry] = match;
+    const [, name, events, action] = match;
     const id = name === undefined ? undefined : taskId(decodeURIComponent(name));
-    return await runOne(routesFor({ admin, query, id, isEvents: events !== undefined, isRetry: retry !== undefined }), asked);
+    return await runOne(routesFor({ admin, query, id, isEvents: events !== undefined, action }), asked);
   } catch (thrown) {
     return errorAnswer(thrown instanceof URIError ? new A2AError('INVALID_REQUEST', 'the path is not well-formed') : thrown);
   }
@@ -45,21 +47,24 @@ interface Wanted {
   readonly query: URLSearchParams;
   readonly id: TaskId | undefined;
   readonly isEvents: boolean;
-  readonly isRetry: boolean;
+  readonly action: string | undefined;
 }
 
-function routesFor({ admin, query, id, isEvents, isRetry }: Wanted): Routes {
+function routesFor({ admin, query, id, isEvents, action }: Wanted): Routes {
   if (id === undefined) return { GET: async () => shown(await admin.tasks(listRequest(query))) };
-  if (isRetry) return { POST: async () => shown(await admin.retry(id), 201) };
+  if (action === 'cancel') return { POST: async () => shown(await admin.cancel(id)) };
+  if (action === 'retry') return { POST: async () => shown(await admin.retry(id), 201) };
   if (isEvents) {
     return {
       GET: async () => {
         const after = numberIn(query, 'after');
         const limit = numberIn(query, 'limit');
+        const waitMs = numberIn(query, 'waitMs');
         const events = await admin.events({
           id,
           ...(after === undefined ? {} : { after: seq(after) }),
           ...(limit === undefined ? {} : { limit }),
+          ...(waitMs === undefined ? {} : { waitMs }),
         });
         return shown({ events });
       },

@@ -26,6 +26,8 @@ export interface Handler {
   add(name: string, agent: Agent): ServedAgent;
   /** It is not served any more; its tasks are kept. The first agent stays. */
   remove(name: string): void;
+  /** Takes down how the node does now, for `/api/parley/v1/health`. A host calls it every few seconds. */
+  sample(): void;
   /** Takes no more, ends the streams with a word on when to come back, lets what runs end, and keeps what it can't. */
   close(): Promise<void>;
 }
@@ -47,9 +49,8 @@ interface Found {
 
 export function createHandler(options: HandlerOptions): Handler {
   const node = createNode(options);
-  const { site, log, flows, limits } = node;
-  const guard = createGuard(options);
-  const door = createDoor({ options, limits, audit: node.audit });
+  const { site, log, flows, limits, audit, health } = node;
+  const [guard, door] = [createGuard(options), createDoor({ options, limits, audit })];
   const requests = site.metrics.counter({
     name: 'parley_http_requests_total',
     help: 'HTTP requests by what was asked for.',
@@ -108,6 +109,7 @@ export function createHandler(options: HandlerOptions): Handler {
     agents: site.agents,
     add: node.add,
     remove: node.remove,
+    sample: health.take,
     close: async () => {
       node.stopTaking();
       flows.finishAll(encodeRetry(limits.reconnectMs));

@@ -1,4 +1,4 @@
-import type { Json } from '#protocol';
+import type { AdminLogLine, Json, JsonObject } from '#protocol';
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -10,6 +10,8 @@ export interface Log {
   warn(message: string, fields?: Fields): void;
   error(message: string, cause?: unknown, fields?: Fields): void;
   isOn(level: LogLevel): boolean;
+  /** The newest lines after that number, at most `limit`. Absent: it remembers none. */
+  recent?(after: number, limit: number): readonly AdminLogLine[];
 }
 
 export type Fields = Readonly<Record<string, Json | undefined>>;
@@ -27,12 +29,17 @@ export interface LogOptions {
 export function createLog({ level = 'info', write, secrets = [], now = () => new Date() }: LogOptions): Log {
   const least = LOG_LEVELS.indexOf(level);
   const isOn = (wanted: LogLevel): boolean => LOG_LEVELS.indexOf(wanted) >= least;
+  const kept: string[] = [];
+  let written = 0;
   const known = secrets.filter((secret) => secret.length >= 4);
   const say = (at: LogLevel, message: string, fields: Fields = {}): void => {
     if (!isOn(at)) return;
     // JSON has no line breaks inside: nothing that a caller sends can make a line of its own.
     const line = JSON.stringify({ time: now().toISOString(), level: at, message, ...fields }, cleaned);
-    write(`${known.reduce((text, secret) => text.replaceAll(secret, REMOVED), line)}\n`);
+    const clean = known.reduce((text, secret) => text.replaceAll(secret, REMOVED), line);
+    kept[written % LINES_KEPT] = clean;
+    written += 1;
+    write(`${clean}\n`);
   };
   return {
     debug: (message, fields) => say('debug', message, fields),
@@ -40,10 +47,22 @@ export function createLog({ level = 'info', write, secrets = [], now = () => new
     warn: (message, fields) => say('warn', message, fields),
     error: (message, cause, fields) => say('error', message, cause === undefined ? fields : { ...fields, cause: described(cause) }),
     isOn,
+    recent: (after, limit) => {
+      const from = Math.max(after, written - Math.min(limit, LINES_KEPT), 0);
+      return Array.from({ length: Math.max(0, written - from) }, (_, at) => lineOf(from + at + 1, kept[(from + at) % LINES_KEPT] ?? '{}'));
+    },
   };
 }
 
 export const SILENT: Log = createLog({ level: 'silent', write: () => {} });
+
+/** For whoever looks at the console: the last of them. */
+const LINES_KEPT = 1000;
+
+function lineOf(n: number, text: string): AdminLogLine {
+  const { time, level, message, ...fields } = JSON.parse(text) as { time: string; level: string; message: string } & JsonObject;
+  return { n, time, level, message, ...(Object.keys(fields).length === 0 ? {} : { fields }) };
+}
 
 const REMOVED = '[removed]';
 const SECRET_NAME =

@@ -24,17 +24,19 @@ export interface Metrics {
   histogram(options: MetricOptions & { readonly buckets: readonly number[] }): Histogram;
   /** `type` is `counter` for a number that only grows and is counted elsewhere. */
   gauge(options: MetricOptions & { readonly type?: 'gauge' | 'counter' }, read: () => Reading): void;
-  text(): string;
+  /** Of all, or of those whose names are wanted: some say what happened since they were last asked. */
+  text(isWanted?: (name: string) => boolean): string;
 }
 
 export const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
 export function createMetrics(): Metrics {
-  const writers: (() => string)[] = [];
+  const writers: { readonly name: string; readonly write: () => string }[] = [];
   return {
     counter: (options) => {
       const counts = new Cells(() => ({ count: 0 }));
-      writers.push(() => headOf(options, 'counter') + counts.text((values, { count }) => `${nameOf(options, values)} ${count}\n`));
+      const write = (): string => headOf(options, 'counter') + counts.text((values, { count }) => `${nameOf(options, values)} ${count}\n`);
+      writers.push({ name: options.name, write });
       return {
         add: (values, by = 1) => {
           counts.at(values).count += by;
@@ -44,7 +46,8 @@ export function createMetrics(): Metrics {
     histogram: (options) => {
       const { buckets } = options;
       const series = new Cells<Series>(() => ({ counts: buckets.map(() => 0), sum: 0, count: 0 }));
-      writers.push(() => headOf(options, 'histogram') + series.text((values, each) => seriesText(options, values, each)));
+      const write = (): string => headOf(options, 'histogram') + series.text((values, each) => seriesText(options, values, each));
+      writers.push({ name: options.name, write });
       return {
         observe: (value, values = NONE) => {
           const each = series.at(values);
@@ -57,13 +60,14 @@ export function createMetrics(): Metrics {
       };
     },
     gauge: (options, read) => {
-      writers.push(() => {
+      const write = (): string => {
         const reading = read();
         const rows = typeof reading === 'number' ? [[NONE, reading] as const] : reading;
         return headOf(options, options.type ?? 'gauge') + rows.map(([values, value]) => `${nameOf(options, values)} ${value}\n`).join('');
-      });
+      };
+      writers.push({ name: options.name, write });
     },
-    text: () => writers.map((write) => write()).join(''),
+    text: (isWanted = () => true) => writers.flatMap(({ name, write }) => (isWanted(name) ? [write()] : [])).join(''),
   };
 }
 

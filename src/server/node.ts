@@ -10,6 +10,8 @@ import type { Flows } from './flows.ts';
 import { createFlows } from './flows.ts';
 import { AS_DECLARED, enforcedBy } from './gate/enforced.ts';
 import { guarded } from './gate/guarded.ts';
+import type { Health } from './health.ts';
+import { createHealth } from './health.ts';
 import type { Life } from './life.ts';
 import { startLife } from './life.ts';
 import type { ServerLimits } from './limits.ts';
@@ -38,7 +40,11 @@ export interface Node extends Life {
   readonly log: Log;
   readonly limits: ServerLimits;
   readonly audit: Audit;
+  readonly health: Health;
 }
+
+/** A stream that somebody watches may take long. */
+const RELAY_LIMITS = { bytesMax: 67_108_864, msMax: 1_800_000 } as const;
 
 const DEFAULT_PUBLISHER = 'agent.localhost';
 
@@ -65,11 +71,12 @@ export function createNode(options: HandlerOptions): Node {
   const serving: Serving = { engine, count: meter(metrics, room), audit, hasWebhooks: options.outbound !== undefined };
   const agents = [...given].map(([name, agent]) => servedAgent(name, agent, serving));
   metrics.gauge({ name: 'parley_streams_open', help: 'Streams that are being read.' }, () => flows.open);
+  const health = createHealth(metrics, options.version ?? '');
   const life = startLife({ options, engine, agents, log, limits, tracing, audit });
   const site: Site = {
     agents,
     cards,
-    admin: adminOf(engine, options),
+    admin: adminOf(engine, options, { log, health }),
     metrics,
     jwks: signer.jwks,
     baseOf: where.of,
@@ -79,13 +86,15 @@ export function createNode(options: HandlerOptions): Node {
     changed,
     cardAgeMsMax: limits.cardAgeMsMax,
     console: options.console,
+    relay: options.relay ?? options.outbound?.fetchWithin(RELAY_LIMITS),
     chats: createChatMemory(),
     bodyBytesMax: limits.bodyBytesMax,
     mcp: options.mcp === undefined ? undefined : mountedOnce(options.mcp),
     phase: life.phase,
     isBroken: () => engine?.stats().isBroken ?? false,
   };
-  return Object.assign(life, { site, flows, log, limits, audit, ...comingAndGoing(agents, { ...serving, options, adopt: life.adopt }) });
+  const going = comingAndGoing(agents, { ...serving, options, adopt: life.adopt });
+  return Object.assign(life, { site, flows, log, limits, audit, health, ...going });
 }
 
 /** One handler for the whole node and one for each agent, made when they are first asked. */
@@ -172,7 +181,16 @@ function checkCommands(given: ReadonlyMap<string, AgentLike>, { auth, gate }: Ha
   );
 }
 
-function adminOf(engine: Engine | undefined, { audit }: HandlerOptions): AdminService | undefined {
-  if (engine === undefined || audit === undefined) return engine?.admin;
-  return { ...engine.admin, audit: (request) => audit.read(request) };
+function adminOf(
+  engine: Engine | undefined,
+  { audit }: HandlerOptions,
+  { log, health }: { readonly log: Log; readonly health: Health },
+): AdminService | undefined {
+  if (engine === undefined) return undefined;
+  return {
+    ...engine.admin,
+    health: health.shown,
+    ...(audit === undefined ? {} : { audit: (request) => audit.read(request) }),
+    ...(log.recent === undefined ? {} : { logs: ({ after = 0, limit = 1000 }) => log.recent?.(after, limit) ?? [] }),
+  };
 }

@@ -1,6 +1,6 @@
 import type { Answer, Caller } from '#bindings';
 import type { Blobs, Carrier, EngineLimits, Store } from '#engine';
-import type { Agent, CardSigner } from '#protocol';
+import type { Agent, CardSigner, Fetch } from '#protocol';
 import type { AuditLog } from './audit/audit.ts';
 import type { Authenticator } from './gate/authenticator.ts';
 import type { Gate } from './gate/gate.ts';
@@ -57,6 +57,10 @@ export interface ServingOptions extends GuardOptions {
   readonly metrics?: Metrics;
   /** Default: `@opentelemetry/api`, if it is installed. `false` for none. */
   readonly otel?: OtelApi | false;
+  /** How requests of the console reach agents elsewhere. Default: `outbound`. */
+  readonly relay?: Fetch;
+  /** What `/api/parley/v1/health` says of the version. */
+  readonly version?: string;
   /** Serves the files of the web console. */
   readonly console?: (path: string) => Answer | Promise<Answer>;
   /** Agents under names of their own that are there from the start, and may go and come (`Handler.add`): their tasks are taken up too. */

@@ -1,6 +1,6 @@
 import type { Answer, Asked, Caller, ChatMemory, ServeOptions } from '#bindings';
 import { answerChat, answerJsonRpc, answerModels, answerRest } from '#bindings';
-import type { AdminService, Json } from '#protocol';
+import type { AdminService, Fetch, Json } from '#protocol';
 import { adminAnswer } from './admin.ts';
 import { json, refusal, retryAfter, text } from './answers.ts';
 import { ardAnswer } from './ard.ts';
@@ -10,6 +10,7 @@ import { passedOn } from './foreign.ts';
 import { LOCAL } from './gate/gate.ts';
 import { METRICS_TYPE, type Metrics } from './metrics.ts';
 import type { McpMount } from './options.ts';
+import { relayAnswer } from './relay.ts';
 import type { Place, Route, RouteName } from './routes.ts';
 import type { ServedAgent } from './served.ts';
 import { welcome } from './welcome.ts';
@@ -32,6 +33,8 @@ export interface Site {
   readonly cardAgeMsMax: number;
   /** Files of the web console, if it is here. */
   readonly console: ((path: string) => Answer | Promise<Answer>) | undefined;
+  /** The way to agents elsewhere, for the console. */
+  readonly relay: Fetch | undefined;
   readonly chats: ChatMemory;
   readonly bodyBytesMax: number;
   /** Agents as MCP tools, if this node offers them so. */
@@ -71,7 +74,10 @@ export const ANSWERS: Readonly<Record<RouteName, Answering>> = {
     ardAnswer(asked, { agents, publisher, changed, ageMsMax: cardAgeMsMax, base: baseOf(asked), bodyBytesMax }),
   keys: async ({ jwks, cardAgeMsMax }) =>
     json((await jwks()) as unknown as Json, 200, { 'Cache-Control': `public, max-age=${Math.floor(cardAgeMsMax / 1000)}` }),
-  admin: ({ admin }, { asked, place }) => adminAnswer(asked, place.path.slice('/api/parley/v1'.length), admin),
+  admin: ({ admin, relay, bodyBytesMax }, { asked, place }) => {
+    const path = place.path.slice('/api/parley/v1'.length);
+    return path === '/relay' ? relayAnswer(asked, relay, bodyBytesMax) : adminAnswer(asked, path, admin);
+  },
   health: () => json({ status: 'ok' }, 200, { 'Cache-Control': 'no-store' }),
   ready: (site) => ready(site),
   metrics: ({ metrics }) => text(metrics.text(), METRICS_TYPE),

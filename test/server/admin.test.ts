@@ -59,6 +59,45 @@ describe('the API for operators', () => {
     await call('DELETE', `/tasks/${running.id}`);
   });
 
+  it('holds the log until there is more of it, and cancels', async () => {
+    const { id } = await send('sleep=60000');
+    const known = ((await call('GET', `/tasks/${id}/events`)).body['events'] as unknown[]).length;
+    expect((await call('GET', `/tasks/${id}/events?after=${known}&waitMs=50`)).body['events']).toEqual([]);
+    const later = call('GET', `/tasks/${id}/events?after=${known}&waitMs=20000`);
+    expect((await call('POST', `/tasks/${id}:cancel`)).body['state']).toBe('TASK_STATE_CANCELED');
+    expect((await later).body['events']).toHaveLength(1);
+    expect((await call('POST', `/tasks/${id}:cancel`)).body['state']).toBe('TASK_STATE_CANCELED');
+  });
+
+  it('shows what waits for a person, and answers in its place', async () => {
+    const answer = async (id: string, body: string): Promise<number> =>
+      (
+        await handler.fetch(
+          new Request(`${BASE}/api/parley/v1/approvals/${id}`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body }),
+        )
+      ).status;
+    const { id } = await send('ask');
+    expect((await call('GET', '/approvals')).body['approvals']).toMatchObject([{ id, kind: 'input', agent: 'script', choices: [] }]);
+    expect(await answer(id, '{"optionId":"allow"}')).toBe(400);
+    expect(await answer(id, '{}')).toBe(400);
+    expect(await answer(id, '{"text":1}')).toBe(400);
+    expect(await answer(id, 'yes')).toBe(400);
+    expect(await answer('none', '{"text":"x"}')).toBe(404);
+    expect(await answer(id, '{"text":"forty-two"}')).toBe(200);
+    expect((await call('GET', '/approvals')).body['approvals']).toEqual([]);
+    expect(await answer(id, '{"text":"again"}')).toBe(400);
+  });
+
+  it('tells how it does, and what it logged', async () => {
+    const { body } = await call('GET', '/health');
+    expect((body['samples'] as { calls: number }[]).at(-1)?.calls).toBeGreaterThan(0);
+    expect(Array.isArray((await call('GET', '/logs?limit=5')).body['lines'])).toBe(true);
+  });
+
+  it('passes nothing on without a way out, nor to what is no address', async () => {
+    expect((await call('POST', '/relay?url=https://agent.example')).status).toBe(400);
+  });
+
   it('deletes, also what runs', async () => {
     const { id } = await send('sleep=60000');
     expect((await call('DELETE', `/tasks/${id}`)).status).toBe(204);

@@ -1,3 +1,4 @@
+import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CardSigner, Fetch } from '#protocol';
 import type { AuditLog } from '../audit/audit.ts';
@@ -5,6 +6,8 @@ import type { Settings } from '../config/resolve.ts';
 import type { KeyRecord } from '../gate/keys.ts';
 import type { Log } from '../log.ts';
 import { createLog } from '../log.ts';
+import type { Metrics } from '../metrics.ts';
+import { createMetrics } from '../metrics.ts';
 import type { McpMount, ServingOptions } from '../options.ts';
 import type { AgentLike } from '../served.ts';
 import { pathName } from '../served.ts';
@@ -32,6 +35,8 @@ export interface Configured {
   readonly fetch?: Fetch;
   /** Answers `/mcp`. */
   readonly mcp?: McpMount;
+  /** Answers `/console/`. */
+  readonly console?: ServingOptions['console'];
   readonly carrier?: NonNullable<ServingOptions['carrier']>;
   readonly known?: NonNullable<ServingOptions['known']>;
   readonly signer?: CardSigner;
@@ -49,7 +54,7 @@ export interface ServedConfigured extends Served {
 export async function serveConfigured(
   found: readonly FoundAgent[],
   settings: Settings,
-  { log, onBroken, fetch: get, mcp, carrier, known, signer }: Configured,
+  { log, onBroken, fetch: get, mcp, carrier, known, signer, console: files }: Configured,
 ): Promise<ServedConfigured> {
   const { port, host, url, allowedHosts, allowedOrigins, card, publisher, idempotency, versionRequired, limits } = settings;
   const { insecureBehindProxy, trustedProxies, socket, allowedTargets, allowLoopbackTargets } = settings;
@@ -74,6 +79,7 @@ export async function serveConfigured(
         ...{ port, host, allowedHosts, allowedOrigins, card, publisher, idempotency, versionRequired, limits, log },
         ...{ insecureBehindProxy, trustedProxies },
         ...{ allowedTargets, allowLoopbackTargets },
+        ...(folder === undefined ? {} : { metrics: withStoreSize(createMetrics(), folder) }),
         ...kept,
         ...opened,
         ...secured,
@@ -81,6 +87,7 @@ export async function serveConfigured(
         ...(url === undefined ? {} : { url }),
         ...(onBroken === undefined ? {} : { onBroken }),
         ...(mcp === undefined ? {} : { mcp }),
+        ...(files === undefined ? {} : { console: files }),
         ...(carrier === undefined ? {} : { carrier }),
         ...(known === undefined ? {} : { known }),
         ...(signer === undefined ? {} : { signer }),
@@ -101,6 +108,15 @@ export async function serveConfigured(
     await kept.store?.close();
     throw thrown;
   }
+}
+
+/** What the files of the store take, its blobs aside. */
+function withStoreSize(metrics: Metrics, folder: string): Metrics {
+  const sizeOf = (name: string): number => statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0;
+  metrics.gauge({ name: 'parley_store_bytes', help: 'Bytes of the files in which tasks are kept.' }, () =>
+    readdirSync(folder).reduce((sum, name) => sum + sizeOf(name), 0),
+  );
+  return metrics;
 }
 
 function methodsIn({ auth }: Secured): string {

@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { networkInterfaces } from 'node:os';
 import { exposureProblem } from '../gate/exposure.ts';
+import { isLoopback } from '../guard.ts';
 import type { Handler } from '../handler.ts';
 import { createHandler } from '../handler.ts';
 import { DEFAULT_SERVER_LIMITS, type ServerLimits } from '../limits.ts';
@@ -8,6 +10,7 @@ import { createLog } from '../log.ts';
 import { createMetrics } from '../metrics.ts';
 import type { ServingOptions } from '../options.ts';
 import type { PolicyOptions } from '../outbound/policy.ts';
+import type { Outbound } from '../outbound/port.ts';
 import type { AgentLike } from '../served.ts';
 import { listen } from './node-bind.ts';
 import type { Host } from './node-listen.ts';
@@ -59,6 +62,7 @@ export async function serve(agents: AgentLike | readonly AgentLike[], options: S
   const limits = nodeLimits(options);
   const outbound = options.outbound ?? createOutbound(options);
   const pulse = takePulse(metrics);
+  const relay = options.relay === undefined && isPrivate(options) ? relayOf(options) : undefined;
   if (options.allowLoopbackTargets === true) log.warn('requests may go to this machine itself: for development only');
   const listening: { url?: string } = {};
   const handler = createHandler({
@@ -68,7 +72,9 @@ export async function serve(agents: AgentLike | readonly AgentLike[], options: S
     log,
     metrics,
     limits: { ...options.limits, ...limits },
+    version: options.version ?? packageVersion(),
     allowedHosts: [...(options.allowedHosts ?? []), ...namesOf(host)],
+    ...(relay === undefined ? {} : { relay: relay.fetchWithin(RELAY_LIMITS) }),
     isPressed: () => (options.isPressed?.() ?? false) || pulse.isPressed(),
   });
   const nodeHost = createHost({ handler, limits, log, metrics, tls: options.tls, trusted: proxiesOf(options.trustedProxies ?? []) });
@@ -79,9 +85,12 @@ export async function serve(agents: AgentLike | readonly AgentLike[], options: S
     pulse.stop();
     await handler.close();
     await outbound.close();
+    await relay?.close();
     throw thrown;
   }
   const { url } = listening;
+  const sampling = setInterval(handler.sample, SAMPLE_MS);
+  sampling.unref();
   return {
     url,
     port: options.socket === undefined ? Number(new URL(url).port) : 0,
@@ -89,10 +98,29 @@ export async function serve(agents: AgentLike | readonly AgentLike[], options: S
     close: once(async () => {
       await drain(nodeHost, handler, limits);
       if (options.outbound === undefined) await outbound.close();
+      await relay?.close();
+      clearInterval(sampling);
       pulse.stop();
     }),
   };
 }
+
+function packageVersion(): string {
+  const manifest = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as { readonly version?: string };
+  return manifest.version ?? '';
+}
+
+/** Whoever operates a node that only this machine reaches may try agents of this machine with its console. */
+function relayOf(options: ServeOptions): Outbound {
+  return createOutbound({ ...options, allowLoopbackTargets: true });
+}
+
+function isPrivate({ host = DEFAULT_HOST, socket, insecureBehindProxy }: ServeOptions): boolean {
+  return insecureBehindProxy !== true && (socket !== undefined || isLoopback(host));
+}
+
+const SAMPLE_MS = 5000;
+const RELAY_LIMITS = { bytesMax: 67_108_864, msMax: 1_800_000 } as const;
 
 /** The handler as Node's servers take one, for an Express app or a server of your own; its limits and timeouts are then yours to set. */
 export function nodeListener(handler: Handler): (incoming: IncomingMessage, outgoing: ServerResponse) => void {

@@ -34,6 +34,9 @@ export interface Door {
   noteAdmin(asked: Asked, outcome: { readonly answer: Answer; readonly caller?: Caller }): void;
 }
 
+/** Asked for every few seconds by whoever watches, and they show nobody's content but what is asked of people. */
+const POLLED: ReadonlySet<string> = new Set(['/metrics', ...['health', 'logs', 'approvals'].map((name) => `/api/parley/v1/${name}`)]);
+
 export function createDoor({ options, limits, audit }: DoorOptions): Door {
   const ids: Ids = countedIds();
   const failures = createBuckets({ perSecond: limits.requestsPerSecondMax, burst: limits.requestsBurstMax });
@@ -68,7 +71,7 @@ export function createDoor({ options, limits, audit }: DoorOptions): Door {
       return { ...answer, headers: { ...answer.headers, 'X-Request-Id': draft.requestId } };
     },
     noteAdmin: (asked, { answer, caller }) => {
-      if (asked.path === '/metrics') return;
+      if (POLLED.has(asked.path) && (asked.method === 'GET' || asked.method === 'HEAD')) return;
       audit.record({ ...draftOf(asked, caller), action: `admin.${asked.method}`, decision: 'allowed', reason: String(answer.status) });
     },
   };

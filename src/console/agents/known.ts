@@ -1,0 +1,94 @@
+import { signal } from '@preact/signals';
+import type { ClientOptions } from '#client';
+import { A2AClient } from '#client';
+import { credentials, token } from '../session.ts';
+import { recording } from '../wire/recorder.ts';
+
+/** An agent of this node, as its catalog lists it. */
+export interface KnownAgent {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly url: string;
+}
+
+export const agents = signal<readonly KnownAgent[] | undefined>(undefined);
+export const agentsProblem = signal('');
+
+interface Catalog {
+  readonly entries?: readonly { readonly url?: string; readonly displayName?: string; readonly description?: string }[];
+}
+
+export async function loadAgents(): Promise<void> {
+  try {
+    const response = await fetch('/.well-known/ai-catalog.json', { cache: 'no-cache' });
+    if (!response.ok) throw new Error(`the catalog could not be read: HTTP ${response.status}`);
+    const { entries = [] } = (await response.json()) as Catalog;
+    agents.value = entries.flatMap(({ url = '', displayName = '', description = '' }) => {
+      const name = /\/agents\/([^/]+)\//.exec(url)?.[1];
+      return name === undefined ? [] : [{ name, title: displayName, description, url: `${location.origin}/agents/${name}` }];
+    });
+    agentsProblem.value = '';
+  } catch (thrown) {
+    agentsProblem.value = thrown instanceof Error ? thrown.message : String(thrown);
+  }
+}
+
+/** Where a chat or a request goes: an agent of this node by its name, or an address. */
+export interface Target {
+  readonly name?: string;
+  readonly url?: string;
+  /** For an address: a credential that its owner gave us, kept in memory only. */
+  readonly bearer?: string;
+}
+
+export function titleOf(target: Target): string {
+  return target.name ?? (target.url === undefined ? 'agent' : new URL(target.url).host);
+}
+
+const open = new Map<string, Promise<A2AClient>>();
+
+/** A client, once for each target. Requests to other origins go through the node. */
+export function clientFor(target: Target, options: Pick<ClientOptions, 'binding' | 'dialect'> = {}): Promise<A2AClient> {
+  const key = JSON.stringify([target, options, token.value]);
+  const known = open.get(key);
+  if (known !== undefined) return known;
+  const made = connect(target, options);
+  open.set(key, made);
+  made.catch(() => open.delete(key));
+  return made;
+}
+
+function connect(target: Target, options: Pick<ClientOptions, 'binding' | 'dialect'>): Promise<A2AClient> {
+  if (target.name !== undefined) {
+    const present = (): { headers: Readonly<Record<string, string>> } => ({ headers: credentials() });
+    return A2AClient.connect(`${location.origin}/agents/${target.name}`, {
+      ...options,
+      auth: { present },
+      interceptors: [recording(target.name)],
+    });
+  }
+  const auth = target.bearer === undefined || target.bearer === '' ? {} : { auth: { bearer: target.bearer } };
+  return A2AClient.connect(target.url ?? '', { ...options, ...auth, fetch: relayed, interceptors: [recording(titleOf(target))] });
+}
+
+/** The same request by way of the node: `/api/parley/v1/relay`. */
+export async function relayed(request: Request): Promise<Response> {
+  const headers = new Headers(request.headers);
+  const credential = headers.get('authorization');
+  headers.delete('authorization');
+  if (credential !== null) headers.set('x-relay-authorization', credential);
+  const key = headers.get('x-api-key');
+  if (key !== null) headers.set('x-relay-api-key', key);
+  for (const [name, value] of Object.entries(credentials())) headers.set(name, value);
+  const hasBody = request.method !== 'GET' && request.method !== 'HEAD';
+  const response = await fetch(`/api/parley/v1/relay?url=${encodeURIComponent(request.url)}`, {
+    method: request.method,
+    headers,
+    signal: request.signal,
+    ...(hasBody ? { body: await request.arrayBuffer() } : {}),
+  });
+  const status = Number(response.headers.get('x-relay-status') ?? response.status);
+  const isEmpty = status === 204 || status === 304;
+  return new Response(isEmpty ? null : response.body, { status, headers: response.headers });
+}

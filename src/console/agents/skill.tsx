@@ -1,0 +1,81 @@
+import { useState } from 'preact/hooks';
+import type { AgentCard, AgentSkill, Json, JsonObject } from '#protocol';
+import { createDataPart, createTextPart } from '#protocol';
+import { openChat, sayIn } from '../chat/store.ts';
+import { go } from '../route.ts';
+import { SchemaForm, valueIn } from './form.tsx';
+
+const SCHEMAS = 'urn:parley:a2a:skill-schemas:v1';
+
+/** The JSON Schema of a skill's input, where its card has one. */
+export function schemaOf(card: AgentCard, id: string): JsonObject | undefined {
+  const params = card.capabilities.extensions?.find(({ uri }) => uri === SCHEMAS)?.params;
+  const skills = params?.['skills'] as { readonly [id: string]: { readonly input?: { readonly schema?: Json } } } | undefined;
+  const schema = skills?.[id]?.input?.schema;
+  return typeof schema === 'object' && schema !== null && !Array.isArray(schema) ? (schema as JsonObject) : undefined;
+}
+
+interface SkillProps {
+  readonly card: AgentCard;
+  readonly skill: AgentSkill;
+  /** Its name on this node; absent: it is elsewhere. */
+  readonly agent?: string;
+}
+
+export function SkillView({ card, skill, agent }: SkillProps) {
+  const schema = schemaOf(card, skill.id);
+  const begin = (parts: Parameters<typeof sayIn>[1]): void => {
+    if (agent === undefined) return;
+    const chat = openChat({ name: agent });
+    void sayIn(chat, parts);
+    go(`/chat/${agent}?with=${encodeURIComponent(chat.id)}`);
+  };
+  return (
+    <section class="panel skill" aria-label={skill.name}>
+      <h3>{skill.name}</h3>
+      <p>{skill.description}</p>
+      <p class="row">
+        {skill.tags.map((tag) => (
+          <span key={tag} class="badge">
+            {tag}
+          </span>
+        ))}
+      </p>
+      {agent === undefined || schema !== undefined ? null : (
+        <p class="row">
+          {(skill.examples ?? []).map((example) => (
+            <button key={example} type="button" class="small" onClick={() => begin([createTextPart(example)])}>
+              {example}
+            </button>
+          ))}
+        </p>
+      )}
+      {agent === undefined || schema === undefined ? null : <Form schema={schema} onSend={(value) => begin([createDataPart(value)])} />}
+    </section>
+  );
+}
+
+function Form({ schema, onSend }: { readonly schema: JsonObject; readonly onSend: (value: Json) => void }) {
+  const [problem, setProblem] = useState('');
+  return (
+    <form
+      class="schema-form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        const read = valueIn(schema, new FormData(event.currentTarget), '');
+        setProblem(read.problem);
+        if (read.problem === '') onSend(read.value ?? {});
+      }}
+    >
+      <SchemaForm schema={schema} path="" />
+      {problem === '' ? null : (
+        <p class="problem" role="alert">
+          {problem}
+        </p>
+      )}
+      <button type="submit" class="primary">
+        Run it
+      </button>
+    </form>
+  );
+}

@@ -1,0 +1,70 @@
+import type { AdminAnswer, AdminApproval, AdminDelivery, AdminHealth, AdminLogLine, AdminPage, AdminTask, Logged, Task } from '#protocol';
+import { credentials, refused } from './session.ts';
+
+/** What the node answered, if it was not what was hoped for. */
+export class ApiError extends Error {
+  readonly status: number;
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+const ROOT = '/api/parley/v1';
+
+async function ask<T>(path: string, init: RequestInit = {}): Promise<T> {
+  let response: Response;
+  try {
+    response = await fetch(`${ROOT}${path}`, { ...init, headers: { ...credentials(), ...init.headers } });
+  } catch (cause) {
+    if (cause instanceof DOMException && cause.name === 'AbortError') throw cause;
+    throw new ApiError(0, 'The node does not answer. Is it still running?');
+  }
+  if (response.ok) return (response.status === 204 ? undefined : await response.json()) as T;
+  if (response.status === 401) refused.value = 'unknown';
+  if (response.status === 403) refused.value = 'forbidden';
+  throw new ApiError(response.status, await wordsOf(response));
+}
+
+async function wordsOf(response: Response): Promise<string> {
+  try {
+    const body = (await response.json()) as { error?: { message?: string } };
+    return body.error?.message ?? `HTTP ${response.status}`;
+  } catch {
+    return `HTTP ${response.status}`;
+  }
+}
+
+const one = encodeURIComponent;
+
+/** AdminService over HTTP, as docs/admin-api.md has it. */
+export const admin = {
+  tasks: (query: URLSearchParams, signal?: AbortSignal) => ask<AdminPage>(`/tasks?${query}`, signal === undefined ? {} : { signal }),
+  task: (id: string) => ask<AdminTask & { readonly task: Task }>(`/tasks/${one(id)}`),
+  events: async (id: string, after: number, more: { readonly waitMs?: number; readonly signal?: AbortSignal } = {}) => {
+    const wait = more.waitMs === undefined ? '' : `&waitMs=${more.waitMs}`;
+    const found = await ask<{ events: readonly Logged[] }>(
+      `/tasks/${one(id)}/events?after=${after}${wait}`,
+      more.signal === undefined ? {} : { signal: more.signal },
+    );
+    return found.events;
+  },
+  retry: (id: string) => ask<AdminTask>(`/tasks/${one(id)}:retry`, post()),
+  cancel: (id: string) => ask<AdminTask>(`/tasks/${one(id)}:cancel`, post()),
+  remove: (id: string) => ask<void>(`/tasks/${one(id)}`, { method: 'DELETE' }),
+  approvals: async () => (await ask<{ approvals: readonly AdminApproval[] }>('/approvals')).approvals,
+  answer: (id: string, answer: AdminAnswer) => ask<AdminTask>(`/approvals/${one(id)}`, post(answer)),
+  deliveries: async () => (await ask<{ deliveries: readonly AdminDelivery[] }>('/push/deliveries')).deliveries,
+  replay: (id: number) => ask<AdminDelivery>(`/push/deliveries/${id}:replay`, post()),
+  discard: (id: number) => ask<void>(`/push/deliveries/${id}`, { method: 'DELETE' }),
+  health: () => ask<AdminHealth>('/health'),
+  logs: async (after: number) => (await ask<{ lines: readonly AdminLogLine[] }>(`/logs?after=${after}`)).lines,
+};
+
+function post(body: object = {}): RequestInit {
+  return { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) };
+}
+
+export function wordsFor(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}

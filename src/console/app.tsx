@@ -1,0 +1,47 @@
+import type { FunctionComponent } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { loadAgents } from './agents/known.ts';
+import { ChatPage } from './chat/page.tsx';
+import { watchNode } from './ops/watch.ts';
+import { go, path } from './route.ts';
+import { refused, token } from './session.ts';
+import { Shell } from './shell.tsx';
+import { SignIn } from './sign-in.tsx';
+import { Empty } from './ui/basic.tsx';
+import { lazily } from './ui/lazy.tsx';
+
+const PAGES: readonly (readonly [string, FunctionComponent])[] = [
+  ['/chat', ChatPage],
+  ['/tour', lazily(async () => (await import('./tour/page.tsx')).TourPage)],
+  ['/tasks', lazily(async () => (await import('./tasks/page.tsx')).TasksPage)],
+  ['/wire', lazily(async () => (await import('./wire/page.tsx')).WirePage)],
+  ['/agents', lazily(async () => (await import('./agents/page.tsx')).AgentsPage)],
+  ['/approvals', lazily(async () => (await import('./ops/approvals.tsx')).ApprovalsPage)],
+  ['/push', lazily(async () => (await import('./ops/push.tsx')).PushPage)],
+  ['/mesh', lazily(async () => (await import('./ops/mesh.tsx')).MeshPage)],
+  ['/health', lazily(async () => (await import('./ops/health.tsx')).HealthPage)],
+];
+
+export function App() {
+  const here = path.value;
+  const who = token.value;
+  useEffect(() => {
+    void loadAgents();
+    return watchNode();
+  }, [who]);
+  useEffect(() => {
+    if (here === '/') go('/tour', { replace: true });
+  }, [here]);
+  const Page = PAGES.find(([prefix]) => here === prefix || here.startsWith(`${prefix}/`))?.[1] ?? (here === '/' ? undefined : Nowhere);
+  return <Shell>{refused.value === undefined ? Page === undefined ? null : <Page /> : <SignIn />}</Shell>;
+}
+
+function Nowhere() {
+  return (
+    <Empty title="Nothing is here">
+      <p>
+        The console has no page at <code>{path.value}</code>. <a href="/console/chat">Go to the chats</a>.
+      </p>
+    </Empty>
+  );
+}

@@ -1,0 +1,112 @@
+import { signal } from '@preact/signals';
+import type { Question } from '#client';
+import { questionOf } from '#client';
+import type { Artifact, JsonObject, Message, Part, Task, TaskEvent, TaskState } from '#protocol';
+import { getTextFromMessage, isDataPart, isTextPart } from '#protocol';
+
+/** Something that an agent did on the way: a tool, a plan, a thought, a word on how it stands. */
+export interface Step {
+  readonly kind: string;
+  readonly text: string;
+  readonly data?: JsonObject;
+}
+
+/** What is shown of one artifact: text is gathered as text, so that a chunk costs what it is long. */
+export interface Shown {
+  readonly id: string;
+  name: string;
+  texts: string;
+  parts: Part[];
+}
+
+/** An agent's answer as it comes. It is changed in place; `version` says when it is worth another look. */
+export interface AgentTurn {
+  readonly version: ReturnType<typeof signal<number>>;
+  readonly began: number;
+  readonly steps: Step[];
+  readonly shown: Map<string, Shown>;
+  direct: Message | undefined;
+  taskId: string | undefined;
+  contextId: string | undefined;
+  state: TaskState | undefined;
+  last: Message | undefined;
+  question: Question | undefined;
+  problem: string;
+  /** Its stream was left for an answer to it. */
+  isLeft: boolean;
+  endedMs: number | undefined;
+  events: number;
+}
+
+export function newTurn(): AgentTurn {
+  return {
+    version: signal(0),
+    began: performance.now(),
+    steps: [],
+    shown: new Map(),
+    direct: undefined,
+    taskId: undefined,
+    contextId: undefined,
+    state: undefined,
+    last: undefined,
+    question: undefined,
+    problem: '',
+    isLeft: false,
+    endedMs: undefined,
+    events: 0,
+  };
+}
+
+/** Takes one event in. Artifacts of earlier turns of the task are left where they were shown. */
+export function take(turn: AgentTurn, event: TaskEvent, before: ReadonlySet<string>): void {
+  turn.events += 1;
+  if (event.message !== undefined) {
+    turn.direct = event.message;
+    turn.contextId = event.message.contextId ?? turn.contextId;
+  } else if (event.task !== undefined) {
+    takeTask(turn, event.task, before);
+  } else if (event.statusUpdate !== undefined) {
+    const { status, metadata, taskId, contextId } = event.statusUpdate;
+    turn.taskId = taskId;
+    turn.contextId = contextId === '' ? turn.contextId : contextId;
+    takeStatus(turn, { id: taskId, status }, metadata);
+  } else {
+    const { artifact, append, taskId } = event.artifactUpdate;
+    turn.taskId = taskId;
+    takeArtifact(turn, artifact, append === true);
+  }
+}
+
+function takeTask(turn: AgentTurn, task: Task, before: ReadonlySet<string>): void {
+  turn.taskId = task.id;
+  turn.contextId = task.contextId ?? turn.contextId;
+  for (const artifact of task.artifacts ?? []) if (!before.has(artifact.artifactId)) takeArtifact(turn, artifact, false);
+  takeStatus(turn, task, undefined);
+}
+
+function takeStatus(turn: AgentTurn, task: Pick<Task, 'id' | 'status'>, metadata: Task['metadata']): void {
+  const { state, message } = task.status;
+  turn.state = state;
+  turn.question = questionOf(task);
+  if (message === undefined) return;
+  turn.last = message;
+  if (state !== 'TASK_STATE_WORKING' && state !== 'TASK_STATE_SUBMITTED') return;
+  const data = message.parts.find(isDataPart)?.data;
+  const event = metadata?.['event'];
+  turn.steps.push({
+    kind: typeof event === 'string' ? event : 'status',
+    text: getTextFromMessage(message),
+    ...(typeof data === 'object' && data !== null && !Array.isArray(data) ? { data: data as JsonObject } : {}),
+  });
+}
+
+function takeArtifact(turn: AgentTurn, artifact: Artifact, append: boolean): void {
+  const known = append ? turn.shown.get(artifact.artifactId) : undefined;
+  const shown: Shown = known ?? { id: artifact.artifactId, name: '', texts: '', parts: [] };
+  if (artifact.name !== undefined) shown.name = artifact.name;
+  for (const part of artifact.parts) {
+    if (isTextPart(part) && part.mediaType === undefined && shown.parts.length === 0) shown.texts += part.text;
+    else shown.parts.push(part);
+  }
+  if (known === undefined) turn.shown.set(artifact.artifactId, shown);
+}

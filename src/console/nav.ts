@@ -1,0 +1,14 @@
+import type { IconName } from './ui/icons.tsx';
+
+/** Every page, and the letter that goes there after `g`. */
+export const NAV: readonly (readonly [to: string, label: string, icon: IconName, key: string])[] = [
+  ['/tour', 'Tour', 'tour', 'u'],
+  ['/chat', 'Chat', 'chat', 'c'],
+  ['/tasks', 'Tasks', 'tasks', 't'],
+  ['/wire', 'Wire', 'wire', 'w'],
+  ['/agents', 'Agents', 'agents', 'a'],
+  ['/approvals', 'Approvals', 'approvals', 'i'],
+  ['/push', 'Push', 'push', 'p'],
+  ['/mesh', 'Mesh', 'mesh', 'm'],
+  ['/health', 'Health', 'health', 'h'],
+];

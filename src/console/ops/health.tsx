@@ -1,0 +1,120 @@
+import { useState } from 'preact/hooks';
+import type { AdminLogLine, AdminSample } from '#protocol';
+import { admin, wordsFor } from '../api.ts';
+import { usePolling } from '../poll.ts';
+import { Empty, Problem, sized, took, when } from '../ui/basic.tsx';
+import { JsonTree } from '../ui/json-tree.tsx';
+import { Plot } from './plot.tsx';
+import { health } from './watch.ts';
+import './ops.css';
+
+/** How much a number grew each second, between one sample and the next. */
+function rates(samples: readonly AdminSample[], read: (sample: AdminSample) => number): readonly number[] {
+  return samples.slice(1).map((sample, at) => {
+    const before = samples[at];
+    if (before === undefined) return 0;
+    const seconds = (Date.parse(sample.at) - Date.parse(before.at)) / 1000;
+    return seconds <= 0 ? 0 : Math.max(0, (read(sample) - read(before)) / seconds);
+  });
+}
+
+function latencies(samples: readonly AdminSample[]): readonly number[] {
+  return samples.slice(1).map((sample, at) => {
+    const before = samples[at];
+    const calls = before === undefined ? 0 : sample.calls - before.calls;
+    return before === undefined || calls <= 0 ? 0 : ((sample.callSeconds - before.callSeconds) / calls) * 1000;
+  });
+}
+
+const perSecond = (value: number): string => `${value.toFixed(value < 10 ? 1 : 0)} / s`;
+const whole = (value: number): string => String(Math.round(value));
+
+export function HealthPage() {
+  const known = health.value;
+  if (known === undefined) return <Empty title="Nothing is known yet" />;
+  const samples = known.samples.slice(-240);
+  const span = samples.length < 2 ? 0 : Date.parse(samples.at(-1)?.at ?? '') - Date.parse(samples[0]?.at ?? '');
+  const of = (read: (sample: AdminSample) => number): readonly number[] => samples.map(read);
+  const hasStore = samples.at(-1)?.storeBytes !== undefined;
+  return (
+    <div class="page">
+      <h1>Health</h1>
+      <p class="lead">
+        Running since {when(known.startedAt)}, Parley {known.version}. The plots show the last {took(span)}; monitoring reads the same at{' '}
+        <code>/metrics</code>.
+      </p>
+      <div class="plots">
+        <Plot title="Calls" values={rates(samples, ({ calls }) => calls)} show={perSecond} />
+        <Plot title="Latency of calls" values={latencies(samples)} show={(value) => took(value)} least={10} />
+        <Plot title="Errors" values={rates(samples, ({ errors }) => errors)} show={perSecond} />
+        <Plot title="Events" values={rates(samples, ({ events }) => events)} show={perSecond} />
+        <Plot title="Tasks at work" values={of(({ running }) => running)} show={whole} />
+        <Plot title="Tasks in the queue" values={of(({ queued }) => queued)} show={whole} />
+        <Plot title="Waiting for a person" values={of(({ asking }) => asking)} show={whole} />
+        <Plot title="Open streams" values={of(({ streams }) => streams)} show={whole} />
+        <Plot title="Memory" values={of(({ memoryBytes }) => memoryBytes)} show={sized} least={100_000_000} />
+        {hasStore ? <Plot title="Store on disk" values={of(({ storeBytes }) => storeBytes ?? 0)} show={sized} least={1_000_000} /> : null}
+      </div>
+      <Logs />
+    </div>
+  );
+}
+
+const LEVELS = ['debug', 'info', 'warn', 'error'];
+const LINES_MAX = 2000;
+
+function Logs() {
+  const [lines, setLines] = useState<readonly AdminLogLine[]>([]);
+  const [problem, setProblem] = useState('');
+  const [least, setLeast] = useState('info');
+  usePolling(
+    async () => {
+      try {
+        const more = await admin.logs(lines.at(-1)?.n ?? 0);
+        setProblem('');
+        if (more.length > 0) setLines([...lines, ...more].slice(-LINES_MAX));
+      } catch (thrown) {
+        setProblem(wordsFor(thrown));
+      }
+    },
+    2000,
+    [lines],
+  );
+  const shown = lines
+    .filter(({ level }) => LEVELS.indexOf(level) >= LEVELS.indexOf(least))
+    .slice(-300)
+    .reverse();
+  return (
+    <section aria-label="Log">
+      <div class="spread">
+        <h2>Log</h2>
+        <label class="check">
+          From
+          <select value={least} onChange={(event) => setLeast(event.currentTarget.value)}>
+            {LEVELS.map((level) => (
+              <option key={level} value={level}>
+                {level}
+              </option>
+            ))}
+          </select>
+        </label>
+      </div>
+      <Problem text={problem} />
+      {shown.length === 0 ? (
+        <p class="dim">Nothing was logged at this level since the node started. More is said with --log debug.</p>
+      ) : null}
+      <ol class="log panel">
+        {shown.map(({ n, time, level, message, fields }) => (
+          <li key={n} class={level}>
+            <time class="dim">{new Date(time).toLocaleTimeString()}</time>
+            <span class="level">{level}</span>
+            <div>
+              {message}
+              {fields === undefined ? null : <JsonTree value={fields} open={0} name="more" />}
+            </div>
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}

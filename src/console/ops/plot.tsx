@@ -1,0 +1,39 @@
+interface PlotProps {
+  readonly title: string;
+  readonly values: readonly number[];
+  readonly show: (value: number) => string;
+  /** At least this high. */
+  readonly least?: number;
+}
+
+const WIDTH = 320;
+const HEIGHT = 90;
+
+/** One number over time. Its last value is in words, for those who do not see the line. */
+export function Plot({ title, values, show, least = 1 }: PlotProps) {
+  const top = Math.max(least, ...values);
+  const last = values.at(-1) ?? 0;
+  const step = values.length < 2 ? WIDTH : WIDTH / (values.length - 1);
+  const points = values.map((value, at) => `${(at * step).toFixed(1)},${(HEIGHT - (value / top) * (HEIGHT - 6) - 2).toFixed(1)}`);
+  return (
+    <figure class="panel plot">
+      <figcaption>
+        <span class="dim">{title}</span>
+        <strong>{show(last)}</strong>
+      </figcaption>
+      <svg
+        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={`${title}: now ${show(last)}, at most ${show(Math.max(0, ...values))}`}
+      >
+        {values.length === 0 ? null : (
+          <>
+            <polygon class="area" points={`0,${HEIGHT} ${points.join(' ')} ${WIDTH},${HEIGHT}`} />
+            <polyline class="line" points={points.join(' ')} />
+          </>
+        )}
+      </svg>
+    </figure>
+  );
+}

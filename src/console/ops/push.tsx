@@ -1,0 +1,127 @@
+import { useState } from 'preact/hooks';
+import type { AdminDelivery, PushConfig } from '#protocol';
+import { clientFor } from '../agents/known.ts';
+import { admin, wordsFor } from '../api.ts';
+import { usePolling } from '../poll.ts';
+import { Empty, Problem, Sure, say, when } from '../ui/basic.tsx';
+import './ops.css';
+
+/** Webhooks: what they have not heard yet, what was given up on, and which are registered. */
+export function PushPage() {
+  const [deliveries, setDeliveries] = useState<readonly AdminDelivery[] | undefined>(undefined);
+  const [problem, setProblem] = useState('');
+  const look = async (): Promise<void> => {
+    try {
+      setDeliveries(await admin.deliveries());
+      setProblem('');
+    } catch (thrown) {
+      setProblem(wordsFor(thrown));
+    }
+  };
+  usePolling(look, 2000);
+  const act = async (what: Promise<unknown>, done: string): Promise<void> => {
+    try {
+      await what;
+      say(done);
+    } catch (thrown) {
+      setProblem(wordsFor(thrown));
+    }
+    await look();
+  };
+  const dead = (deliveries ?? []).filter(({ state }) => state === 'dead');
+  const open = (deliveries ?? []).filter(({ state }) => state === 'open');
+  return (
+    <div class="page">
+      <h1>Push</h1>
+      <p class="lead">
+        Events that go to webhooks. Whatever has not arrived is kept and tried again; what was given up on can be sent once more.
+      </p>
+      <Problem text={problem} onAgain={() => void look()} />
+      {deliveries?.length === 0 ? (
+        <Empty title="Every webhook has heard everything">
+          <p>
+            A webhook is registered with a task: <code>parley task push-config create</code>, or in the request’s configuration.
+          </p>
+        </Empty>
+      ) : null}
+      {dead.length === 0 ? null : <h2>Dead letters</h2>}
+      <ul class="inbox">
+        {dead.map((delivery) => (
+          <Row key={delivery.id} delivery={delivery}>
+            <button type="button" class="primary" onClick={() => void act(admin.replay(delivery.id), 'It is tried again.')}>
+              Send again
+            </button>
+            <Sure label="Discard" onYes={() => void act(admin.discard(delivery.id), 'Discarded.')} />
+          </Row>
+        ))}
+      </ul>
+      {open.length === 0 ? null : <h2>Under way</h2>}
+      <ul class="inbox">
+        {open.map((delivery) => (
+          <Row key={delivery.id} delivery={delivery} />
+        ))}
+      </ul>
+      <Configs />
+    </div>
+  );
+}
+
+function Row({ delivery, children }: { readonly delivery: AdminDelivery; readonly children?: preact.ComponentChildren }) {
+  const { url, agent, taskId, pending, attempts, problem, dueAt, failingSince, dialect } = delivery;
+  return (
+    <li class="panel delivery">
+      <div class="spread">
+        <code>{url}</code>
+        <span class="row">{children}</span>
+      </div>
+      <p class="dim">
+        {agent}, in {dialect} · <a href={`/console/tasks/${encodeURIComponent(taskId)}`}>task</a> · {pending} events have not arrived ·{' '}
+        {attempts} attempts
+        {failingSince === undefined ? '' : ` · failing since ${when(failingSince)}`}
+        {dueAt === undefined ? '' : ` · next ${when(dueAt)}`}
+      </p>
+      {problem === undefined ? null : <p class="problem">{problem}</p>}
+    </li>
+  );
+}
+
+/** The configs of one task, which belong to its owner: asked for as the one who looks. */
+function Configs() {
+  const [id, setId] = useState('');
+  const [configs, setConfigs] = useState<readonly PushConfig[] | undefined>(undefined);
+  const [problem, setProblem] = useState('');
+  const look = async (): Promise<void> => {
+    try {
+      const { agent } = await admin.task(id);
+      setConfigs(await (await clientFor({ name: agent })).push.list(id));
+      setProblem('');
+    } catch (thrown) {
+      setConfigs(undefined);
+      setProblem(wordsFor(thrown));
+    }
+  };
+  return (
+    <form
+      class="panel configs"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void look();
+      }}
+    >
+      <h2>Webhooks of a task</h2>
+      <div class="row">
+        <input type="text" aria-label="Task id" placeholder="Task id" value={id} onInput={(event) => setId(event.currentTarget.value)} />
+        <button type="submit">Show</button>
+      </div>
+      <Problem text={problem} />
+      {configs?.length === 0 ? <p class="dim">It has none.</p> : null}
+      <ul>
+        {(configs ?? []).map((config) => (
+          <li key={config.id}>
+            <code>{config.url}</code> <span class="dim">{config.id}</span>
+          </li>
+        ))}
+      </ul>
+    </form>
+  );
+}

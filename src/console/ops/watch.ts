@@ -1,0 +1,57 @@
+import { computed, signal } from '@preact/signals';
+import type { AdminApproval, AdminHealth } from '#protocol';
+import { ApiError, admin } from '../api.ts';
+import { refused } from '../session.ts';
+
+/** What every page wants to know of the node: how it does, and what is asked of people. */
+export const health = signal<AdminHealth | undefined>(undefined);
+export const approvals = signal<readonly AdminApproval[]>([]);
+export const isAway = signal(false);
+/** Grows with each commit: what shows tasks need not ask while it stands still. */
+export const commits = computed(() => health.value?.samples.at(-1)?.commits ?? 0);
+export const isNotifying = signal(typeof Notification !== 'undefined' && Notification.permission === 'granted');
+
+const EVERY_MS = 1500;
+
+export function watchNode(): () => void {
+  let isOver = false;
+  let timer = 0;
+  const turn = async (): Promise<void> => {
+    if (refused.value === undefined) await look();
+    if (!isOver) timer = window.setTimeout(turn, document.hidden ? EVERY_MS * 4 : EVERY_MS);
+  };
+  void turn();
+  return () => {
+    isOver = true;
+    clearTimeout(timer);
+  };
+}
+
+async function look(): Promise<void> {
+  try {
+    const before = commits.value;
+    const isFirst = health.value === undefined;
+    health.value = await admin.health();
+    if (isFirst || commits.value !== before) await refreshApprovals();
+    isAway.value = false;
+  } catch (thrown) {
+    isAway.value = thrown instanceof ApiError && (thrown.status === 0 || thrown.status >= 500);
+  }
+}
+
+export async function refreshApprovals(): Promise<void> {
+  const known = new Set(approvals.value.map(({ id, last }) => `${id} ${last}`));
+  const found = await admin.approvals();
+  const fresh = found.filter(({ id, last }) => !known.has(`${id} ${last}`));
+  approvals.value = found;
+  if (isNotifying.value && document.hidden) for (const { agent, id } of fresh) notify(agent, id);
+}
+
+function notify(agent: string, id: string): void {
+  const shown = new Notification(`${agent} asks for an answer`, { tag: id, body: 'Open the approvals of your Parley node.' });
+  shown.onclick = () => window.focus();
+}
+
+export async function allowNotifications(): Promise<void> {
+  isNotifying.value = (await Notification.requestPermission()) === 'granted';
+}

@@ -1,0 +1,164 @@
+import { signal } from '@preact/signals';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { agents } from './agents/known.ts';
+import { NAV } from './nav.ts';
+import { go } from './route.ts';
+
+const isOpen = signal<'no' | 'find' | 'keys'>('no');
+const SEQUENCE_MS = 1200;
+
+function isTyping(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
+}
+
+let goingSince = 0;
+
+/** `g` and a letter goes to a page, Ctrl+K or `/` finds, `?` shows the keys. */
+function useKeys(): void {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      const hasModifier = event.ctrlKey || event.metaKey || event.altKey;
+      if (hasModifier && event.key.toLowerCase() === 'k') {
+        event.preventDefault();
+        isOpen.value = 'find';
+      } else if (event.key === 'Escape') isOpen.value = 'no';
+      else if (!hasModifier && !isTyping(event.target)) press(event);
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, []);
+}
+
+function press(event: KeyboardEvent): void {
+  if (event.key === '?') isOpen.value = 'keys';
+  else if (event.key === '/') {
+    event.preventDefault();
+    const search = document.querySelector<HTMLInputElement>('input[type=search]');
+    if (search === null) isOpen.value = 'find';
+    else search.focus();
+  } else if (event.key === 'g') goingSince = performance.now();
+  else if (performance.now() - goingSince < SEQUENCE_MS) {
+    const found = NAV.find(([, , , key]) => key === event.key);
+    if (found !== undefined) go(found[0]);
+    goingSince = 0;
+  }
+}
+
+interface Place {
+  readonly label: string;
+  readonly to: string;
+}
+
+function placesFor(text: string): readonly Place[] {
+  const wanted = text.trim().toLowerCase();
+  const all: readonly Place[] = [
+    ...NAV.map(([to, label]) => ({ label, to })),
+    ...(agents.value ?? []).flatMap(({ name }) => [
+      { label: `Chat with ${name}`, to: `/chat/${name}` },
+      { label: `Agent ${name}`, to: `/agents/${name}` },
+    ]),
+  ];
+  const found = all.filter(({ label }) => label.toLowerCase().includes(wanted));
+  return /^[\w-]{8,}$/.test(text.trim()) ? [...found, { label: `Task ${text.trim()}`, to: `/tasks/${text.trim()}` }] : found;
+}
+
+export function Palette() {
+  useKeys();
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [text, setText] = useState('');
+  const [at, setAt] = useState(0);
+  const mode = isOpen.value;
+  useEffect(() => {
+    setText('');
+    setAt(0);
+    if (mode === 'no') dialog.current?.close();
+    else if (dialog.current?.open === false) dialog.current.showModal();
+  }, [mode]);
+  const places = placesFor(text);
+  const choose = (place: Place | undefined): void => {
+    isOpen.value = 'no';
+    if (place !== undefined) go(place.to);
+  };
+  return (
+    <dialog
+      ref={dialog}
+      class="palette"
+      aria-label={mode === 'keys' ? 'Keys' : 'Go to'}
+      onClose={() => {
+        isOpen.value = 'no';
+      }}
+    >
+      {mode === 'find' ? (
+        <>
+          <input
+            type="text"
+            role="combobox"
+            aria-expanded="true"
+            aria-controls="places"
+            aria-label="Go to a page, an agent or a task"
+            placeholder="Go to a page, an agent, a task id …"
+            value={text}
+            onInput={(event) => {
+              setText(event.currentTarget.value);
+              setAt(0);
+            }}
+            onKeyDown={(event) => {
+              if (event.key === 'ArrowDown') setAt(Math.min(at + 1, places.length - 1));
+              if (event.key === 'ArrowUp') setAt(Math.max(at - 1, 0));
+              if (event.key === 'Enter') choose(places[at]);
+            }}
+          />
+          <div id="places" class="places" role="listbox" aria-label="Places">
+            {places.slice(0, 12).map((place, index) => (
+              <div
+                key={place.to}
+                role="option"
+                aria-selected={index === at}
+                tabIndex={-1}
+                onClick={() => choose(place)}
+                onKeyDown={() => choose(place)}
+              >
+                {place.label}
+              </div>
+            ))}
+          </div>
+        </>
+      ) : null}
+      {mode === 'keys' ? <Keys /> : null}
+    </dialog>
+  );
+}
+
+function Keys() {
+  return (
+    <div class="keys">
+      <h2>Keys</h2>
+      <dl>
+        <dt>
+          <kbd>Ctrl</kbd> <kbd>K</kbd>
+        </dt>
+        <dd>go to a page, an agent, a task</dd>
+        {NAV.map(([to, label, , key]) => [
+          <dt key={`${to}k`}>
+            <kbd>g</kbd> <kbd>{key}</kbd>
+          </dt>,
+          <dd key={to}>{label}</dd>,
+        ])}
+        <dt>
+          <kbd>/</kbd>
+        </dt>
+        <dd>search</dd>
+        <dt>
+          <kbd>Enter</kbd>
+        </dt>
+        <dd>
+          send; with <kbd>Shift</kbd> a new line
+        </dd>
+        <dt>
+          <kbd>Esc</kbd>
+        </dt>
+        <dd>cancel what runs; close</dd>
+      </dl>
+    </div>
+  );
+}

@@ -1,0 +1,41 @@
+import { computed, signal } from '@preact/signals';
+
+const BASE = '/console';
+
+/** Where the page is, below `/console`: `/tasks/abc`. Everything has an address, and nothing secret is ever in one. */
+export const place = signal(read());
+export const path = computed(() => place.value.path);
+export const query = computed(() => place.value.query);
+
+function read(): { readonly path: string; readonly query: URLSearchParams } {
+  const below = location.pathname.slice(BASE.length).replace(/\/+$/, '');
+  return { path: below === '' ? '/' : below, query: new URLSearchParams(location.search) };
+}
+
+export function hrefOf(to: string): string {
+  return `${BASE}${to}`;
+}
+
+export function go(to: string, { replace = false }: { readonly replace?: boolean } = {}): void {
+  if (replace) history.replaceState(null, '', hrefOf(to));
+  else history.pushState(null, '', hrefOf(to));
+  place.value = read();
+}
+
+addEventListener('popstate', () => {
+  place.value = read();
+});
+
+/** Links within the console change the place without loading the page anew. */
+document.addEventListener('click', (event) => {
+  if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return;
+  const link = event.target instanceof Element ? event.target.closest('a') : null;
+  if (link === null || link.target !== '' || link.origin !== location.origin || !link.pathname.startsWith(`${BASE}/`)) return;
+  event.preventDefault();
+  go(link.pathname.slice(BASE.length) + link.search);
+});
+
+/** `/tasks/abc` below `/tasks`: `abc`. */
+export function rest(of: string): string {
+  return decodeURIComponent(path.value.slice(of.length + 1));
+}

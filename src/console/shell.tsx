@@ -1,0 +1,101 @@
+import { signal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { NAV } from './nav.ts';
+import { approvals, health, isAway } from './ops/watch.ts';
+import { Palette } from './palette.tsx';
+import { path } from './route.ts';
+import { signOut, token } from './session.ts';
+import { theme, toggleTheme } from './theme.ts';
+import { notice } from './ui/basic.tsx';
+import { Icon } from './ui/icons.tsx';
+
+const isMenuOpen = signal(false);
+
+export function Shell({ children }: { readonly children: ComponentChildren }) {
+  const here = path.value;
+  useEffect(() => {
+    isMenuOpen.value = false;
+    const [, label] = NAV.find(([to]) => here.startsWith(to)) ?? [];
+    document.title = label === undefined ? 'Parley console' : `${label} · Parley`;
+  }, [here]);
+  return (
+    <div class="shell">
+      <a class="skip" href="#main">
+        Skip to the page
+      </a>
+      <header class="side">
+        <div class="brand">
+          <Logo />
+          <span>Parley</span>
+          <button
+            type="button"
+            class="menu"
+            aria-expanded={isMenuOpen.value}
+            aria-controls="nav"
+            onClick={() => {
+              isMenuOpen.value = !isMenuOpen.value;
+            }}
+          >
+            Menu
+          </button>
+        </div>
+        <nav id="nav" class={isMenuOpen.value ? 'open' : ''} aria-label="Pages">
+          {NAV.map(([to, label, icon, key]) => (
+            <a
+              key={to}
+              href={`/console${to}`}
+              title={`${label} (g then ${key})`}
+              {...(here === to || here.startsWith(`${to}/`) ? { 'aria-current': 'page' } : {})}
+            >
+              <Icon name={icon} />
+              <span>{label}</span>
+              {to === '/approvals' && approvals.value.length > 0 ? <b class="bubble">{approvals.value.length}</b> : null}
+            </a>
+          ))}
+        </nav>
+        <Foot />
+      </header>
+      <main id="main" tabIndex={-1}>
+        {isAway.value ? (
+          <p class="problem away" role="alert">
+            The node does not answer. This page goes on by itself when it is back.
+          </p>
+        ) : null}
+        {children}
+      </main>
+      <Palette />
+      <div class={notice.value === '' ? 'notice' : 'notice on'} role="status">
+        {notice.value}
+      </div>
+    </div>
+  );
+}
+
+function Foot() {
+  return (
+    <footer class="side-foot">
+      <button type="button" class="quiet" onClick={toggleTheme} title="Change the colours">
+        {theme.value === 'dark' ? '☾ Dark' : theme.value === 'light' ? '☀ Light' : '◐ As system'}
+      </button>
+      {token.value === '' ? null : (
+        <button type="button" class="quiet" onClick={signOut}>
+          Forget token
+        </button>
+      )}
+      <span class="dim">
+        {health.value === undefined ? '' : `v${health.value.version}`} <kbd>?</kbd> keys
+      </span>
+    </footer>
+  );
+}
+
+function Logo() {
+  return (
+    <svg class="logo" viewBox="0 0 32 32" aria-hidden="true">
+      <rect width="32" height="32" rx="8" />
+      <path class="one" d="M8 9h11a3 3 0 0 1 3 3v3a3 3 0 0 1-3 3h-5l-4 4v-4H8z" />
+      <path class="two" d="M25 13v6a3 3 0 0 1-3 3h-4l3.5 3.5" />
+    </svg>
+  );
+}

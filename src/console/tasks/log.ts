@@ -1,0 +1,104 @@
+import { signal } from '@preact/signals';
+import type { AdminTask, Logged, Task, TaskEvent } from '#protocol';
+import { eventKind, getTextFromMessage, isTerminal, isTextPart, partKind, startFold } from '#protocol';
+import { ApiError, admin, wordsFor } from '../api.ts';
+import { stateWord } from '../ui/basic.tsx';
+
+const WAIT_MS = 20_000;
+
+/** The log of one task, read to its end and then followed. */
+export class TaskLog {
+  readonly about = signal<(AdminTask & { readonly task: Task }) | undefined>(undefined);
+  readonly events = signal<readonly Logged[]>([]);
+  readonly problem = signal('');
+  readonly isGone = signal(false);
+  readonly id: string;
+  readonly #leaving = new AbortController();
+
+  constructor(id: string) {
+    this.id = id;
+  }
+
+  close(): void {
+    this.#leaving.abort();
+  }
+
+  async follow(): Promise<void> {
+    const { signal: left } = this.#leaving;
+    while (!left.aborted) {
+      try {
+        this.about.value = await admin.task(this.id);
+        this.problem.value = '';
+        const after = this.events.value.at(-1)?.seq ?? 0;
+        const isEnd = after >= (this.about.value.last ?? 0);
+        if (isEnd && isTerminal(this.about.value.state)) return;
+        const more = await admin.events(this.id, after, { signal: left, ...(isEnd ? { waitMs: WAIT_MS } : {}) });
+        if (more.length > 0) this.events.value = [...this.events.value, ...more];
+      } catch (thrown) {
+        if (left.aborted) return;
+        this.isGone.value = thrown instanceof ApiError && thrown.status === 404;
+        this.problem.value = wordsFor(thrown);
+        if (this.isGone.value) return;
+        await new Promise((resolve) => setTimeout(resolve, 2000));
+      }
+    }
+  }
+
+  async again(): Promise<void> {
+    this.about.value = await admin.task(this.id);
+    void this.follow();
+  }
+}
+
+/** The task as it stood after that many events. */
+export function taskAt(events: readonly Logged[], count: number): Task | undefined {
+  if (count === 0 || events[0]?.event.task === undefined) return undefined;
+  const fold = startFold();
+  for (let at = 0; at < count; at += 1) {
+    const logged = events[at];
+    if (logged !== undefined) fold.add(logged.event);
+  }
+  return fold.task();
+}
+
+/** One event in a line. */
+export function lineOf(event: TaskEvent): { readonly kind: string; readonly text: string } {
+  switch (eventKind(event)) {
+    case 'task':
+      return { kind: 'task', text: `created, ${stateWord(event.task?.status.state ?? '')}` };
+    case 'message':
+      return { kind: 'message', text: event.message === undefined ? '' : getTextFromMessage(event.message) };
+    case 'statusUpdate': {
+      const { state, message } = event.statusUpdate?.status ?? { state: '', message: undefined };
+      return { kind: 'status', text: `${stateWord(state)}${message === undefined ? '' : ` · ${getTextFromMessage(message)}`}` };
+    }
+    case 'artifactUpdate': {
+      const { artifact, append } = event.artifactUpdate ?? {};
+      const parts = (artifact?.parts ?? []).map((part) => (isTextPart(part) ? JSON.stringify(part.text.slice(0, 120)) : partKind(part)));
+      return { kind: append === true ? 'chunk' : 'artifact', text: `${artifact?.name ?? artifact?.artifactId ?? ''} ${parts.join(', ')}` };
+    }
+  }
+}
+
+export function timeOf(event: TaskEvent): string | undefined {
+  return event.statusUpdate?.status.timestamp ?? event.task?.status.timestamp;
+}
+
+/** From the first status to the last. */
+export function durationMs(events: readonly Logged[]): number | undefined {
+  const times = events.map(({ event }) => timeOf(event)).filter((time) => time !== undefined);
+  const [first, last] = [times[0], times.at(-1)];
+  return first === undefined || last === undefined ? undefined : Date.parse(last) - Date.parse(first);
+}
+
+/** What a run says it has used: tokens, turns, money. */
+export function costOf(task: Task): readonly (readonly [string, string])[] {
+  for (const { parts } of task.artifacts ?? []) {
+    for (const part of parts) {
+      const data = 'data' in part ? part.data : undefined;
+      const stats = typeof data === 'object' && data !== null && !Array.isArray(data) ? (data as { stats?: unknown }).stats : undefined;
+      if (typeof stats === 'object' && stats !== null) return Object.entries(stats).map(([name, value]) => [name, String(value)]);
+    }
+  }
+  return [];
+}

@@ -1,0 +1,164 @@
+import { memo } from 'preact/compat';
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import type { AdminTask } from '#protocol';
+import { TASK_STATES } from '#protocol';
+import { agents } from '../agents/known.ts';
+import { commits } from '../ops/watch.ts';
+import { go, path, query, rest } from '../route.ts';
+import { Empty, Problem, StateBadge, stateWord, when } from '../ui/basic.tsx';
+import { Virtual } from '../ui/virtual.tsx';
+import { TaskDetail } from './detail.tsx';
+import type { Filters } from './list.ts';
+import { matches, TaskList } from './list.ts';
+import './tasks.css';
+
+export function TasksPage() {
+  return path.value === '/tasks' ? <List /> : <TaskDetail key={path.value} id={rest('/tasks')} />;
+}
+
+function filtersIn(given: URLSearchParams): Filters {
+  const one = (name: string): string => given.get(name) ?? '';
+  return { agent: one('agent'), status: one('status'), principal: one('principal'), contextId: one('contextId'), text: one('q') };
+}
+
+/** Filters are in the address, so that a view can be kept and passed on. */
+function filterBy(name: string, value: string): void {
+  const next = new URLSearchParams(query.value);
+  if (value === '') next.delete(name);
+  else next.set(name, value);
+  go(`/tasks${next.size === 0 ? '' : `?${next}`}`, { replace: true });
+}
+
+const ROW_PX = 46;
+
+function List() {
+  const filters = filtersIn(query.value);
+  const { agent, status, principal, contextId, text } = filters;
+  const list = useMemo(() => new TaskList(filters), [agent, status, principal, contextId]);
+  useEffect(() => {
+    void list.want(1);
+    return () => list.close();
+  }, [list]);
+  const seen = commits.value;
+  useEffect(() => void list.refresh(), [seen]);
+  const rows = list.rows.value;
+  const shown = text === '' ? rows : rows.filter((row) => matches(row, text));
+  // Whoever searches wants to have looked everywhere.
+  useEffect(() => {
+    if (text !== '') void list.want(Number.POSITIVE_INFINITY);
+  }, [list, text]);
+  const wanted = useMemo(() => (last: number) => void list.want(last), [list]);
+  const count = text === '' ? list.total.value : shown.length;
+  const isNone = list.isEverLoaded.value && count === 0;
+  return (
+    <div class="tasks">
+      <Bar filters={filters} list={list} shown={shown.length} />
+      <Problem text={list.problem.value} onAgain={() => void list.want(1)} />
+      {isNone ? (
+        <Nothing isFiltered={filters.agent + status + principal + contextId + text !== ''} />
+      ) : (
+        <Virtual
+          label="Tasks"
+          count={count}
+          rowPx={ROW_PX}
+          onWanted={wanted}
+          keyOf={(index) => shown[index]?.id ?? index}
+          row={(index) => <Row task={shown[index]} />}
+        />
+      )}
+    </div>
+  );
+}
+
+const Row = memo(function Row({ task }: { readonly task: AdminTask | undefined }) {
+  if (task === undefined) return <span class="task-row waiting" aria-hidden="true" />;
+  return (
+    <a class="task-row" href={`/console/tasks/${encodeURIComponent(task.id)}`}>
+      <StateBadge state={task.state} />
+      <span class="t-id">{task.alias ?? task.id}</span>
+      <span class="t-agent">{task.agent}</span>
+      <span class="t-who dim">{task.principal}</span>
+      <span class="t-dialect dim">{task.dialect}</span>
+      <span class="t-events dim">{task.last} events</span>
+      <time class="dim" dateTime={task.statusAt}>
+        {when(task.statusAt)}
+      </time>
+    </a>
+  );
+});
+
+function Bar({ filters, list, shown }: { readonly filters: Filters; readonly list: TaskList; readonly shown: number }) {
+  const [text, setText] = useState(filters.text);
+  useEffect(() => {
+    const timer = setTimeout(() => text === filters.text || filterBy('q', text), 150);
+    return () => clearTimeout(timer);
+  }, [text, filters.text]);
+  const total = list.total.value.toLocaleString('en');
+  const words =
+    filters.text === ''
+      ? `${total} tasks`
+      : `${shown.toLocaleString('en')} of ${list.rows.value.length.toLocaleString('en')} looked at, ${total} in all`;
+  return (
+    <header class="tasks-bar">
+      <h1>Tasks</h1>
+      <input
+        type="search"
+        aria-label="Search tasks"
+        placeholder="Search id, agent, owner, context …"
+        value={text}
+        onInput={(event) => setText(event.currentTarget.value)}
+      />
+      <select aria-label="Agent" value={filters.agent} onChange={(event) => filterBy('agent', event.currentTarget.value)}>
+        <option value="">All agents</option>
+        {(agents.value ?? []).map(({ name }) => (
+          <option key={name} value={name}>
+            {name}
+          </option>
+        ))}
+      </select>
+      <select aria-label="State" value={filters.status} onChange={(event) => filterBy('status', event.currentTarget.value)}>
+        <option value="">All states</option>
+        {Object.keys(TASK_STATES)
+          .filter((state) => state !== 'TASK_STATE_UNSPECIFIED')
+          .map((state) => (
+            <option key={state} value={state}>
+              {stateWord(state)}
+            </option>
+          ))}
+      </select>
+      {filters.principal === '' ? null : <Chip name="principal" value={filters.principal} />}
+      {filters.contextId === '' ? null : <Chip name="contextId" value={filters.contextId} />}
+      <span class="dim" role="status">
+        {list.isEverLoaded.value ? words : 'Loading …'}
+      </span>
+    </header>
+  );
+}
+
+function Chip({ name, value }: { readonly name: string; readonly value: string }) {
+  return (
+    <button type="button" class="small" onClick={() => filterBy(name, '')} aria-label={`Remove the filter ${name} ${value}`}>
+      {name}: {value.slice(0, 18)} ×
+    </button>
+  );
+}
+
+function Nothing({ isFiltered }: { readonly isFiltered: boolean }) {
+  if (isFiltered) {
+    return (
+      <Empty title="No task fits">
+        <p>
+          <a href="/console/tasks">Show all tasks</a>
+        </p>
+      </Empty>
+    );
+  }
+  return (
+    <Empty title="No tasks yet">
+      <p>
+        Say something to an agent: <a href="/console/chat">in a chat</a>, or with <code>parley ask {location.origin} hello</code>. What
+        comes of it is listed here at once.
+      </p>
+    </Empty>
+  );
+}

@@ -1,0 +1,117 @@
+import { signal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import type { TaskState } from '#protocol';
+
+const STATES: Readonly<Record<string, readonly [string, string]>> = {
+  TASK_STATE_SUBMITTED: ['submitted', 'dim'],
+  TASK_STATE_WORKING: ['working', 'live'],
+  TASK_STATE_INPUT_REQUIRED: ['needs input', 'warn'],
+  TASK_STATE_AUTH_REQUIRED: ['needs auth', 'warn'],
+  TASK_STATE_COMPLETED: ['completed', 'ok'],
+  TASK_STATE_FAILED: ['failed', 'bad'],
+  TASK_STATE_CANCELED: ['canceled', 'dim'],
+  TASK_STATE_REJECTED: ['rejected', 'bad'],
+};
+
+export function stateWord(state: TaskState | string): string {
+  return STATES[state]?.[0] ?? state.replace('TASK_STATE_', '').toLowerCase();
+}
+
+export function StateBadge({ state }: { readonly state: TaskState | string }) {
+  return <span class={`badge badge-${STATES[state]?.[1] ?? 'dim'}`}>{stateWord(state)}</span>;
+}
+
+export function Empty({ title, children }: { readonly title: string; readonly children?: ComponentChildren }) {
+  return (
+    <div class="empty">
+      <h2>{title}</h2>
+      {children}
+    </div>
+  );
+}
+
+export function Problem({ text, onAgain }: { readonly text: string; readonly onAgain?: () => void }) {
+  if (text === '') return null;
+  return (
+    <div class="problem" role="alert">
+      <span>{text}</span>
+      {onAgain === undefined ? null : (
+        <button type="button" class="small" onClick={onAgain}>
+          Try again
+        </button>
+      )}
+    </div>
+  );
+}
+
+/** What was done, for a moment and for screen readers. */
+export const notice = signal('');
+let noticeTimer = 0;
+export function say(text: string): void {
+  notice.value = text;
+  clearTimeout(noticeTimer);
+  noticeTimer = window.setTimeout(() => {
+    notice.value = '';
+  }, 4000);
+}
+
+export function Copy({ text, label }: { readonly text: string | (() => string); readonly label: string }) {
+  const copy = async (): Promise<void> => {
+    try {
+      await navigator.clipboard.writeText(typeof text === 'string' ? text : text());
+      say(`Copied: ${label}`);
+    } catch {
+      say('The browser did not allow copying.');
+    }
+  };
+  return (
+    <button type="button" class="small" onClick={() => void copy()}>
+      {label}
+    </button>
+  );
+}
+
+/** A button that asks once more before it does what can't be undone. */
+export function Sure({ label, onYes }: { readonly label: string; readonly onYes: () => void }) {
+  const [isAsking, setAsking] = useState(false);
+  if (!isAsking) {
+    return (
+      <button type="button" class="danger" onClick={() => setAsking(true)}>
+        {label}
+      </button>
+    );
+  }
+  return (
+    <span class="row">
+      <button type="button" class="danger solid" onClick={onYes}>
+        {label} for good
+      </button>
+      <button type="button" onClick={() => setAsking(false)}>
+        Keep
+      </button>
+    </span>
+  );
+}
+
+/** Made once: a formatter costs more than all the times on a page. */
+const TIME = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
+const DAY_AND_TIME = new Intl.DateTimeFormat(undefined, { dateStyle: 'short', timeStyle: 'medium' });
+const midnight = new Date().setHours(0, 0, 0, 0);
+
+export function when(iso: string | number): string {
+  const ms = typeof iso === 'number' ? iso : Date.parse(iso);
+  return (ms >= midnight ? TIME : DAY_AND_TIME).format(ms);
+}
+
+export function took(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
+  return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`;
+}
+
+export function sized(bytes: number): string {
+  if (bytes < 1000) return `${bytes} B`;
+  if (bytes < 1_000_000) return `${(bytes / 1000).toFixed(1)} kB`;
+  return `${(bytes / 1_000_000).toFixed(1)} MB`;
+}

@@ -1,0 +1,60 @@
+import type { ComponentChildren } from 'preact';
+
+const FIRST = 100;
+
+interface TreeProps {
+  readonly value: unknown;
+  readonly name?: string;
+  /** How deep it is open at first. */
+  readonly open?: number;
+  /** Where in the whole value; marked paths are shown as lost or changed. */
+  readonly path?: string;
+  readonly marks?: ReadonlyMap<string, string>;
+}
+
+/** JSON as a tree that opens and closes, with the keyboard too. */
+export function JsonTree({ value, name, open = 2, path = '', marks }: TreeProps) {
+  const mark = marks?.get(path);
+  if (typeof value !== 'object' || value === null) {
+    return (
+      <div class={mark === undefined ? 'leaf' : 'leaf marked'} {...(mark === undefined ? {} : { title: mark })}>
+        <Name name={name} />
+        <Scalar value={value} />
+      </div>
+    );
+  }
+  const isList = Array.isArray(value);
+  const entries = Object.entries(value);
+  const summary = isList ? `[${entries.length}]` : `{${entries.length}}`;
+  return (
+    <details class={mark === undefined ? 'tree' : 'tree marked'} open={open > 0}>
+      <summary {...(mark === undefined ? {} : { title: mark })}>
+        <Name name={name} />
+        <span class="count">{summary}</span>
+      </summary>
+      <div class="members">
+        {entries.slice(0, FIRST).map(([key, member]) => (
+          <JsonTree
+            key={key}
+            name={key}
+            value={member}
+            open={open - 1}
+            path={isList ? `${path}[${key}]` : path === '' ? key : `${path}.${key}`}
+            {...(marks === undefined ? {} : { marks })}
+          />
+        ))}
+        {entries.length > FIRST ? <div class="leaf dim">… {entries.length - FIRST} more</div> : null}
+      </div>
+    </details>
+  );
+}
+
+function Name({ name }: { readonly name: string | undefined }): ComponentChildren {
+  return name === undefined ? null : <span class="name">{name}: </span>;
+}
+
+function Scalar({ value }: { readonly value: unknown }) {
+  const kind = value === null ? 'null' : typeof value;
+  const text = typeof value === 'string' ? JSON.stringify(value) : String(value);
+  return <span class={`v-${kind}`}>{text.length > 2000 ? `${text.slice(0, 2000)}…` : text}</span>;
+}

@@ -1,0 +1,143 @@
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import type { JsonObject, Part } from '#protocol';
+import { getBytesFromFilePart, getUriFromFilePart, isDataPart, isFilePart, isTextPart } from '#protocol';
+import { sized } from './basic.tsx';
+import { JsonTree } from './json-tree.tsx';
+import { Markdown } from './markdown.tsx';
+
+/** The parts of a message or an artifact. Texts that follow each other are one. */
+export function Parts({ parts }: { readonly parts: readonly Part[] }) {
+  return (
+    <>
+      {joined(parts).map((part, at) => (
+        <OnePart key={at} part={part} />
+      ))}
+    </>
+  );
+}
+
+function joined(parts: readonly Part[]): readonly Part[] {
+  const out: Part[] = [];
+  let texts: string[] = [];
+  const flush = (): void => {
+    if (texts.length > 0) out.push({ text: texts.join('') });
+    texts = [];
+  };
+  for (const part of parts) {
+    if (isTextPart(part) && part.mediaType === undefined && part.filename === undefined) {
+      texts.push(part.text);
+      continue;
+    }
+    flush();
+    out.push(part);
+  }
+  flush();
+  return out;
+}
+
+function OnePart({ part }: { readonly part: Part }) {
+  if (isTextPart(part)) {
+    const isDiff = part.mediaType === 'text/x-diff' || /^diff --git |^--- .*\n\+\+\+ /.test(part.text);
+    return isDiff ? <Diff text={part.text} /> : <Markdown text={part.text} />;
+  }
+  if (isDataPart(part)) return <DataPart data={part.data} />;
+  return isFilePart(part) ? <FilePart part={part} /> : null;
+}
+
+function DataPart({ data }: { readonly data: unknown }) {
+  const type = typeof data === 'object' && data !== null ? (data as JsonObject)['type'] : undefined;
+  if (type === 'file_change') return null; // its diff stands beside it
+  return (
+    <div class="data">
+      <JsonTree value={data} open={2} />
+    </div>
+  );
+}
+
+export function Diff({ text }: { readonly text: string }) {
+  const kindOf = (line: string): string =>
+    line.startsWith('@@')
+      ? 'hunk'
+      : /^(\+\+\+|---|diff |index )/.test(line)
+        ? 'head'
+        : line.startsWith('+')
+          ? 'add'
+          : line.startsWith('-')
+            ? 'del'
+            : '';
+  return (
+    <pre class="diff">
+      {text.split('\n').map((line, at) => (
+        <span key={at} class={kindOf(line)}>
+          {line}
+          {'\n'}
+        </span>
+      ))}
+    </pre>
+  );
+}
+
+type File = Extract<Part, { readonly raw: string } | { readonly url: string }>;
+
+function FilePart({ part }: { readonly part: File }) {
+  const bytes = useMemo(() => getBytesFromFilePart(part), [part]);
+  const type = part.mediaType ?? 'application/octet-stream';
+  const name = part.filename ?? 'file';
+  const [address, setAddress] = useState('');
+  useEffect(() => {
+    if (bytes === undefined) return;
+    const made = URL.createObjectURL(new Blob([new Uint8Array(bytes)], { type: safeType(type) }));
+    setAddress(made);
+    return () => URL.revokeObjectURL(made);
+  }, [bytes, type]);
+  if (bytes === undefined) {
+    const uri = getUriFromFilePart(part) ?? '';
+    const isWeb = /^https?:/.test(uri);
+    return (
+      <div class="file">
+        <span class="file-name">{name}</span>{' '}
+        {isWeb ? (
+          <a href={uri} target="_blank" rel="noopener noreferrer">
+            {uri}
+          </a>
+        ) : (
+          <code>{uri}</code>
+        )}
+      </div>
+    );
+  }
+  return (
+    <figure class="file">
+      {type.startsWith('image/') && type !== 'image/svg+xml' && address !== '' ? <img src={address} alt={name} /> : null}
+      {/* biome-ignore lint/a11y/useMediaCaption: what an agent says in sound has no captions */}
+      {type.startsWith('audio/') && address !== '' ? <audio controls src={address} aria-label={name} /> : null}
+      {/* biome-ignore lint/a11y/useMediaCaption: as above */}
+      {type.startsWith('video/') && address !== '' ? <video controls src={address} aria-label={name} /> : null}
+      {isReadable(type) && bytes.length < 200_000 ? <Readable bytes={bytes} type={type} /> : null}
+      <figcaption>
+        <a href={address} download={name}>
+          {name}
+        </a>{' '}
+        <span class="dim">
+          {type}, {sized(bytes.length)}
+        </span>
+      </figcaption>
+    </figure>
+  );
+}
+
+/** A page or a script from an agent is a text to us, also when it is opened. */
+function safeType(type: string): string {
+  return /^(image\/(png|jpeg|gif|webp|avif)|audio\/|video\/)/.test(type) ? type : 'application/octet-stream';
+}
+
+function isReadable(type: string): boolean {
+  return type.startsWith('text/') || type === 'application/json';
+}
+
+function Readable({ bytes, type }: { readonly bytes: Uint8Array; readonly type: string }) {
+  const text = new TextDecoder().decode(bytes);
+  if (type === 'text/markdown') return <Markdown text={text} />;
+  if (type === 'text/x-diff') return <Diff text={text} />;
+  return <pre class="code">{text}</pre>;
+}

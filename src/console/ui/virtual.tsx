@@ -1,0 +1,68 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+
+interface VirtualProps {
+  readonly count: number;
+  readonly rowPx: number;
+  readonly label: string;
+  /** Rows from `first` to `last` are wanted. */
+  readonly onWanted?: (last: number) => void;
+  readonly row: (index: number) => ComponentChildren;
+  readonly keyOf: (index: number) => string | number;
+}
+
+const OVERSCAN = 8;
+/** Browsers lay out about 30 million pixels; beyond that rows are reached by search. */
+const HEIGHT_MAX = 30_000_000;
+
+/** A list of any length, of which only what is seen is there. Arrow keys go from row to row. */
+export function Virtual({ count, rowPx, label, onWanted, row, keyOf }: VirtualProps) {
+  const box = useRef<HTMLDivElement>(null);
+  const [top, setTop] = useState(0);
+  const [height, setHeight] = useState(600);
+  useLayoutEffect(() => {
+    const node = box.current;
+    if (node === null) return;
+    const measure = new ResizeObserver(() => setHeight(node.clientHeight));
+    measure.observe(node);
+    return () => measure.disconnect();
+  }, []);
+  const first = Math.max(0, Math.floor(top / rowPx) - OVERSCAN);
+  const last = Math.min(count, Math.ceil((top + height) / rowPx) + OVERSCAN);
+  useEffect(() => onWanted?.(last), [last, onWanted]);
+  const indexes = Array.from({ length: Math.max(0, last - first) }, (_, at) => first + at);
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: the keys go from row to row, and rows are links and buttons
+    <div
+      ref={box}
+      class="virtual"
+      onScroll={(event) => {
+        const next = event.currentTarget.scrollTop;
+        // Within a row nothing changes.
+        if (Math.floor(next / rowPx) !== Math.floor(top / rowPx)) setTop(next);
+      }}
+      onKeyDown={(event) => {
+        if (event.key !== 'ArrowDown' && event.key !== 'ArrowUp') return;
+        const rows = [...(box.current?.querySelectorAll<HTMLElement>('a, button') ?? [])];
+        const at = rows.indexOf(document.activeElement as HTMLElement);
+        const next = rows[at + (event.key === 'ArrowDown' ? 1 : -1)];
+        if (at === -1 || next === undefined) return;
+        event.preventDefault();
+        next.focus();
+      }}
+    >
+      <ul aria-label={label} style={{ height: Math.min(count * rowPx, HEIGHT_MAX) }}>
+        {indexes.map((index) => (
+          <li
+            key={keyOf(index)}
+            aria-setsize={count}
+            aria-posinset={index + 1}
+            style={{ transform: `translateY(${index * rowPx}px)`, height: rowPx }}
+          >
+            {row(index)}
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}

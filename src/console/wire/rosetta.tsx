@@ -1,0 +1,172 @@
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import type { AgentCard, Dialect, Json, Lost, SendRequest, Task } from '#protocol';
+import { createUserMessage, DEFAULT_READ_LIMITS, DIALECTS, encodeWithLosses, writeCardWithLosses } from '#protocol';
+import { agents, clientFor } from '../agents/known.ts';
+import { admin, wordsFor } from '../api.ts';
+import { go, query } from '../route.ts';
+import { Copy, Problem } from '../ui/basic.tsx';
+import { JsonTree } from '../ui/json-tree.tsx';
+import { MAIN } from './dialects.ts';
+
+const ENV = { ids: { next: () => crypto.randomUUID() }, limits: DEFAULT_READ_LIMITS };
+
+/** What is shown in every dialect at once. */
+type Subject =
+  | { readonly kind: 'request'; readonly value: SendRequest }
+  | { readonly kind: 'task'; readonly value: Task }
+  | { readonly kind: 'card'; readonly value: AgentCard };
+
+interface Told {
+  readonly json: Json | undefined;
+  readonly lost: readonly Lost[];
+  readonly method: string | undefined;
+}
+
+function tellIn(dialect: Dialect, subject: Subject): Told {
+  switch (subject.kind) {
+    case 'request': {
+      const method = dialect.methods.stream ?? dialect.methods.send;
+      const { json, lost } = encodeWithLosses(dialect, ['send.request', subject.value], ENV);
+      return { json: { jsonrpc: '2.0', id: 1, method: method ?? '', params: json }, lost, method };
+    }
+    case 'task': {
+      // Where nobody can ask for a task, it is seen as the answer to a send.
+      const { get } = dialect.methods;
+      const { json, lost } =
+        get === undefined
+          ? encodeWithLosses(dialect, ['send.result', { task: subject.value }], ENV)
+          : encodeWithLosses(dialect, ['get.result', subject.value], ENV);
+      return { json, lost, method: get };
+    }
+    case 'card': {
+      const { json, lost } = writeCardWithLosses(dialect, subject.value, ENV);
+      return { json, lost, method: undefined };
+    }
+  }
+}
+
+/** The same object side by side in every dialect, with what a reader of it can no longer know. Nothing is guessed: it is written, read back and compared. */
+export function Rosetta() {
+  const taskId = query.value.get('task') ?? '';
+  const agent = query.value.get('agent') ?? '';
+  const [subject, setSubject] = useState<Subject | undefined>(undefined);
+  const [problem, setProblem] = useState('');
+  useEffect(() => {
+    setProblem('');
+    load(taskId, agent).then(setSubject, (thrown: unknown) => setProblem(wordsFor(thrown)));
+  }, [taskId, agent]);
+  return (
+    <section aria-label="Rosetta view">
+      <p class="lead">
+        One object, as each of the {MAIN.length} dialects writes it. What a reader of that dialect can no longer know is listed in red.
+      </p>
+      <Pick taskId={taskId} agent={agent} />
+      <Problem text={problem} />
+      {subject === undefined ? null : <SideBySide subject={subject} />}
+    </section>
+  );
+}
+
+async function load(taskId: string, agent: string): Promise<Subject> {
+  if (taskId !== '') return { kind: 'task', value: (await admin.task(taskId)).task };
+  if (agent !== '') {
+    const { card } = await clientFor({ name: agent });
+    if (card === undefined) throw new Error(`${agent} has no card`);
+    return { kind: 'card', value: card };
+  }
+  return {
+    kind: 'request',
+    value: {
+      message: {
+        ...createUserMessage([{ text: 'Summarise this file.' }, { raw: 'SGVsbG8=', mediaType: 'text/plain', filename: 'hello.txt' }]),
+        metadata: { priority: 'high' },
+      },
+      configuration: { acceptedOutputModes: ['text/plain'], historyLength: 3 },
+    },
+  };
+}
+
+function Pick({ taskId, agent }: { readonly taskId: string; readonly agent: string }) {
+  const [id, setId] = useState(taskId);
+  useEffect(() => setId(taskId), [taskId]);
+  return (
+    <form
+      class="row pick"
+      onSubmit={(event) => {
+        event.preventDefault();
+        go(`/wire/rosetta${id === '' ? '' : `?task=${encodeURIComponent(id)}`}`);
+      }}
+    >
+      <a class={taskId === '' && agent === '' ? 'button primary' : 'button'} href="/console/wire/rosetta">
+        A request
+      </a>
+      {(agents.value ?? []).slice(0, 6).map(({ name }) => (
+        <a key={name} class={agent === name ? 'button primary' : 'button'} href={`/console/wire/rosetta?agent=${name}`}>
+          Card of {name}
+        </a>
+      ))}
+      <input type="text" aria-label="Task id" placeholder="Task id" value={id} onInput={(event) => setId(event.currentTarget.value)} />
+      <button type="submit">Show task</button>
+    </form>
+  );
+}
+
+function SideBySide({ subject }: { readonly subject: Subject }) {
+  const [hasVariants, setVariants] = useState(false);
+  const told = useMemo(
+    () => (hasVariants ? DIALECTS : MAIN).map((dialect) => ({ dialect, ...attempt(dialect, subject) })),
+    [subject, hasVariants],
+  );
+  return (
+    <>
+      <label class="check">
+        <input type="checkbox" checked={hasVariants} onChange={(event) => setVariants(event.currentTarget.checked)} />
+        With the {DIALECTS.length - MAIN.length} spellings that differ within a dialect
+      </label>
+      <ol class="rosetta" aria-label="Dialects">
+        {told.map(({ dialect, told: one, problem }) => (
+          <li key={dialect.id} class="panel">
+            <header class="spread">
+              <h2>{dialect.title}</h2>
+              {one === undefined ? (
+                <span class="badge">not in this dialect</span>
+              ) : one.lost.length === 0 ? (
+                <span class="badge badge-ok">nothing lost</span>
+              ) : (
+                <span class="badge badge-bad">{one.lost.length} lost</span>
+              )}
+            </header>
+            {one === undefined ? (
+              <p class="dim">{problem}</p>
+            ) : (
+              <>
+                {one.lost.length === 0 ? null : (
+                  <ul class="lost" aria-label={`Lost in ${dialect.title}`}>
+                    {one.lost.map((lost) => (
+                      <li key={lost.path} title={lost.loss?.clause ?? ''}>
+                        <code>{lost.path}</code> {lost.loss?.reason ?? 'not explained: please report it'}
+                      </li>
+                    ))}
+                  </ul>
+                )}
+                {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys */}
+                <section class="tree-box" tabIndex={0} aria-label={`JSON of ${dialect.title}`}>
+                  <JsonTree value={one.json} open={4} />
+                </section>
+                <Copy label="Copy JSON" text={() => JSON.stringify(one.json, null, 2)} />
+              </>
+            )}
+          </li>
+        ))}
+      </ol>
+    </>
+  );
+}
+
+function attempt(dialect: Dialect, subject: Subject): { readonly told: Told | undefined; readonly problem: string } {
+  try {
+    return { told: tellIn(dialect, subject), problem: '' };
+  } catch (thrown) {
+    return { told: undefined, problem: wordsFor(thrown) };
+  }
+}

@@ -1,0 +1,128 @@
+import { execFile } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { extname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import type { Answer } from '#bindings';
+import { refusal, text } from '../answers.ts';
+import type { ServingOptions } from '../options.ts';
+
+export interface ConsoleOptions {
+  /** Where the built files are. Default: those of this package. */
+  readonly folder?: string;
+  /** Told what takes long: in a checkout the files are made when they are first asked for. */
+  readonly say?: (line: string) => void;
+}
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+const BUILD = join(ROOT, 'scripts/build-console.mjs');
+/** What the console is made of; a file of it that is newer than the build makes the build old. */
+const SOURCES = ['src/console', 'src/client', 'src/protocol', 'src/bindings'];
+
+/**
+ * Nothing but our own files runs, nothing leaves for elsewhere, nobody puts the page into a frame (reference/faults S5). Pictures and sounds
+ * that agents send are shown from memory.
+ */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data: blob:",
+  'media-src data: blob:',
+  "font-src 'self'",
+  "connect-src 'self'",
+  "manifest-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const HEADERS = {
+  'Content-Security-Policy': POLICY,
+  'X-Frame-Options': 'DENY',
+  'Referrer-Policy': 'no-referrer',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+} as const;
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.json': 'application/json',
+};
+
+/** The files of the web console, from memory. In a checkout they are built when they are missing or old. */
+export function createConsole({
+  folder = join(ROOT, 'dist/console'),
+  say = () => {},
+}: ConsoleOptions = {}): NonNullable<ServingOptions['console']> {
+  let files: Promise<ReadonlyMap<string, Answer>> | undefined;
+  return async (path) => {
+    files ??= load(folder, say);
+    try {
+      const found = await files;
+      const name = path.slice('/console'.length);
+      const file = found.get(name);
+      if (file !== undefined) return file;
+      // Every place in the console has an address of its own, and the page finds it.
+      return name.startsWith('/assets/') ? refusal(404, 'the console has no such file') : (found.get('/index.html') ?? missing(folder));
+    } catch (thrown) {
+      files = undefined;
+      return failed(thrown);
+    }
+  };
+}
+
+async function load(folder: string, say: (line: string) => void): Promise<ReadonlyMap<string, Answer>> {
+  if (canBuild() && isOld(folder)) {
+    say('building the web console, which takes a few seconds the first time');
+    await promisify(execFile)(process.execPath, [BUILD], { cwd: ROOT });
+    say('the web console is built');
+  }
+  const answers = new Map<string, Answer>();
+  if (!existsSync(folder)) return answers;
+  for (const entry of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
+    const type = TYPES[extname(entry)];
+    if (type !== undefined)
+      answers.set(`/${entry.replaceAll('\\', '/')}`, fileAnswer(readFileSync(join(folder, entry), 'utf8'), entry, type));
+  }
+  return answers;
+}
+
+/** Names below `assets` hold a hash of what is in them. */
+function fileAnswer(content: string, entry: string, type: string): Answer {
+  const caching = entry.startsWith('assets') ? 'public, max-age=31536000, immutable' : 'no-cache';
+  const answer = text(content, type);
+  return { ...answer, headers: { ...answer.headers, ...HEADERS, 'Cache-Control': caching } };
+}
+
+function canBuild(): boolean {
+  return existsSync(BUILD) && existsSync(join(ROOT, 'src/console')) && existsSync(join(ROOT, 'node_modules/vite'));
+}
+
+function isOld(folder: string): boolean {
+  const page = join(folder, 'index.html');
+  if (!existsSync(page)) return true;
+  const built = statSync(page).mtimeMs;
+  return SOURCES.some((source) => newest(join(ROOT, source)) > built);
+}
+
+function newest(folder: string): number {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  return Math.max(0, ...files.map((entry) => statSync(join(entry.parentPath, entry.name)).mtimeMs));
+}
+
+function missing(folder: string): Answer {
+  return plain(`The files of the console are not here (${folder}).\n\nIn a checkout they are made by: npm run build:console\n`);
+}
+
+function failed(thrown: unknown): Answer {
+  const reason = thrown instanceof Error ? thrown.message.slice(0, 2000) : String(thrown);
+  return plain(`The console could not be built.\n\n${reason}\n\nTry by hand: npm install && npm run build:console\n`);
+}
+
+function plain(words: string): Answer {
+  return { ...text(words, 'text/plain; charset=utf-8', 503), headers: { 'Content-Type': 'text/plain; charset=utf-8', ...HEADERS } };
+}

@@ -1,0 +1,63 @@
+import type { AdminHealth, AdminSample } from '#protocol';
+import type { Metrics } from './metrics.ts';
+
+/** How a node has done for the last hour: one sample each time that its host asks for one. */
+export interface Health {
+  /** Takes down how things stand now. */
+  take(): void;
+  shown(): AdminHealth;
+}
+
+/** An hour of one each five seconds. */
+const SAMPLES_MAX = 720;
+/** Whoever asks more often than that is shown the last one. */
+const APART_MS_MIN = 900;
+
+export function createHealth(metrics: Metrics, version: string): Health {
+  const startedAt = new Date().toISOString();
+  const samples: AdminSample[] = [];
+  let takenAt = Number.NEGATIVE_INFINITY;
+  const take = (): void => {
+    takenAt = performance.now();
+    samples.push(sampleOf(metrics.text((name) => NAMES.has(name))));
+    if (samples.length > SAMPLES_MAX) samples.shift();
+  };
+  return {
+    take,
+    shown: () => {
+      if (performance.now() - takenAt > APART_MS_MIN) take();
+      return { startedAt, version, samples };
+    },
+  };
+}
+
+const NAMES: ReadonlySet<string> = new Set([
+  ...['parley_calls_total', 'parley_call_seconds', 'parley_events_total', 'parley_commits_total', 'parley_streams_open'],
+  ...['parley_tasks_running', 'parley_tasks_queued', 'parley_tasks_asking', 'parley_tasks_live'],
+  ...['process_resident_memory_bytes', 'parley_store_bytes'],
+]);
+
+/** Read from the text that monitoring reads: so the two can't differ. */
+function sampleOf(text: string): AdminSample {
+  const lines = text.split('\n');
+  const sum = (name: string, isMeant: (line: string) => boolean = () => true): number | undefined => {
+    const found = lines.filter((line) => (line.startsWith(`${name} `) || line.startsWith(`${name}{`)) && isMeant(line));
+    return found.length === 0 ? undefined : found.reduce((all, line) => all + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
+  };
+  const storeBytes = sum('parley_store_bytes');
+  return {
+    at: new Date().toISOString(),
+    calls: sum('parley_calls_total') ?? 0,
+    errors: sum('parley_calls_total', (line) => !line.includes('outcome="ok"')) ?? 0,
+    callSeconds: sum('parley_call_seconds_sum') ?? 0,
+    events: sum('parley_events_total') ?? 0,
+    commits: sum('parley_commits_total') ?? 0,
+    running: sum('parley_tasks_running') ?? 0,
+    queued: sum('parley_tasks_queued') ?? 0,
+    asking: sum('parley_tasks_asking') ?? 0,
+    streams: sum('parley_streams_open') ?? 0,
+    tasks: sum('parley_tasks_live') ?? 0,
+    memoryBytes: sum('process_resident_memory_bytes') ?? 0,
+    ...(storeBytes === undefined ? {} : { storeBytes }),
+  };
+}

@@ -1,0 +1,64 @@
+import type { Answer, Asked } from '#bindings';
+import { A2AError, type Fetch } from '#protocol';
+import { errorAnswer } from './answers.ts';
+import { passedOn } from './foreign.ts';
+
+/** What goes along; credentials for the other side are told apart from those for this node. */
+const PASSED = ['accept', 'content-type', 'last-event-id', 'a2a-version', 'a2a-extensions', 'x-a2a-extensions', 'idempotency-key'];
+const CREDENTIAL = 'x-relay-authorization';
+const KEY = 'x-relay-api-key';
+/** Headers of the answer that mean something to a client of A2A; the others are between the two servers. */
+const ANSWERED = ['content-type', 'a2a-version', 'a2a-extensions', 'x-a2a-extensions', 'retry-after', 'www-authenticate', 'etag'];
+
+/**
+ * `/relay?url=…`: a request of the console to an agent elsewhere, sent from here. Browsers let hardly any page call an agent, and the page
+ * itself may call nobody but this node.
+ */
+export async function relayAnswer(asked: Asked, relay: Fetch | undefined, bodyBytesMax: number): Promise<Answer> {
+  try {
+    if (relay === undefined) throw new A2AError('UNSUPPORTED_OPERATION', 'this node passes no requests on');
+    const url = new URLSearchParams(asked.query).get('url') ?? '';
+    if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
+      throw new A2AError('INVALID_PARAMS', 'url must be an address, as https://agent.example/', { field: 'url' });
+    }
+    const headers = headersFor(asked);
+    return await passedOn(asked, bodyBytesMax, async (request) => {
+      const { method, body, signal } = request;
+      const sent = new Request(url, { method, headers, signal, ...(body === null ? {} : { body: await request.arrayBuffer() }) });
+      return onlyWhatMatters(await fetched(relay, sent, url));
+    });
+  } catch (thrown) {
+    return errorAnswer(thrown);
+  }
+}
+
+async function fetched(relay: Fetch, request: Request, url: string): Promise<Response> {
+  try {
+    return await relay(request);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new A2AError('UNAVAILABLE', `${new URL(url).origin} could not be reached from this node: ${reason}`, { cause });
+  }
+}
+
+function headersFor(asked: Asked): Headers {
+  const headers = new Headers();
+  for (const name of PASSED) {
+    const value = asked.header(name);
+    if (value !== undefined) headers.set(name, value);
+  }
+  const [credential, key] = [asked.header(CREDENTIAL), asked.header(KEY)];
+  if (credential !== undefined) headers.set('authorization', credential);
+  if (key !== undefined) headers.set('x-api-key', key);
+  return headers;
+}
+
+/** A 401 of the other side is not one of ours: the console would ask for the wrong token. It is told by a header instead. */
+function onlyWhatMatters(response: Response): Response {
+  const headers = new Headers({ 'Cache-Control': 'no-store', 'X-Relay-Status': String(response.status) });
+  for (const name of ANSWERED) {
+    const value = response.headers.get(name);
+    if (value !== null) headers.set(name, value);
+  }
+  return new Response(response.body, { status: 200, headers });
+}

@@ -1,0 +1,266 @@
+import { createServer } from 'node:http';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { z } from 'zod';
+import { defineAgent } from '#agents';
+import { createLog } from '#server';
+import { createDemo } from '../../src/agents/built-in/demo.ts';
+import { createConsole } from '../../src/server/adapters/console.ts';
+import type { Served } from '../../src/server/adapters/node.ts';
+import { seriousFaults } from '../support/axe.ts';
+import type { Watched } from '../support/browser.ts';
+import { CHROMIUM, openBrowser, openPage } from '../support/browser.ts';
+import { suiteNeeding } from '../support/needs.ts';
+import { builtIn, jsonRequest, sendBody, startServer } from '../support/server.ts';
+
+const weather = defineAgent({
+  name: 'weather',
+  description: 'Says what the weather will be, as far as one can know.',
+  skills: [
+    {
+      id: 'forecast',
+      name: 'Forecast',
+      description: 'The weather of a place.',
+      tags: ['weather'],
+      input: z.object({ city: z.string(), days: z.number(), unit: z.enum(['C', 'F']) }),
+    },
+  ],
+  run: async function* (turn) {
+    yield `It will rain in ${JSON.stringify(turn.input)}.`;
+  },
+});
+
+suiteNeeding('chromium', CHROMIUM !== undefined, 'the pages of the console', () => {
+  let server: Served;
+  let browser: Browser;
+  let watched: Watched;
+  beforeAll(async () => {
+    const agents = [createDemo({ wordMs: 2, stepMs: 100 }), builtIn('script'), builtIn('echo'), weather];
+    server = await startServer({ agents, console: createConsole(), log: createLog({ write: () => {} }), allowLoopbackTargets: true });
+    browser = await openBrowser();
+    watched = await openPage(browser, server.url);
+  }, 120_000);
+  afterAll(async () => {
+    await browser?.close();
+    await server?.close();
+  });
+
+  const send = async (agent: string, text: string, more: object = {}): Promise<string> => {
+    const body = sendBody(text, { configuration: { returnImmediately: /sleep|slow/.test(text), ...more } });
+    const response = await fetch(jsonRequest(`${server.url}/agents/${agent}/message:send`, body));
+    return ((await response.json()) as { task: { id: string } }).task.id;
+  };
+  const checked = async (name: string): Promise<void> => {
+    await watched.picture(name);
+    expect(await seriousFaults(watched.page)).toEqual([]);
+  };
+
+  it('lists tasks as they come, filtered and searched', async () => {
+    const { page } = watched;
+    await page.goto('/console/tasks');
+    await page.getByText('No tasks yet').waitFor();
+    await checked('tasks-empty');
+    const id = await send('script', 'fail');
+    await send('echo', 'hello');
+    const list = page.getByRole('list', { name: 'Tasks' });
+    await list.getByText(id).waitFor(); // by itself: nobody has reloaded
+    await list.getByText('completed').waitFor();
+    await page.getByLabel('State').selectOption({ label: 'failed' });
+    await list.getByText('completed').waitFor({ state: 'detached' });
+    expect(page.url()).toContain('status=TASK_STATE_FAILED');
+    await page.goto('/console/tasks');
+    await page.getByLabel('Search tasks').fill('echo');
+    await list.getByText(id).waitFor({ state: 'detached' });
+    await page.getByLabel('Search tasks').fill('nobody has this');
+    await page.getByText('No task fits').waitFor();
+    await page.goto('/console/tasks');
+    await list.getByText(id).waitFor();
+    await checked('tasks-list');
+  }, 60_000);
+
+  it('shows a task event by event, and replays it', async () => {
+    const { page } = watched;
+    const id = await send('script', 'chunks=20 delay=20');
+    await page.goto(`/console/tasks/${id}`);
+    await page.getByText('All 22 events').waitFor();
+    await page.getByText('chunk 20').first().waitFor();
+    await page.getByLabel(/Move to see/).fill('5');
+    await page.getByText('As it stood after event 5 of 22').waitFor();
+    await page.locator('.artifact-panel').getByText('chunk 4').waitFor();
+    expect(await page.locator('.artifact-panel').getByText('chunk 5').count()).toBe(0);
+    await page
+      .getByRole('button', { name: /artifact/ })
+      .first()
+      .click();
+    await checked('tasks-detail');
+    await page.getByRole('button', { name: 'Back to now' }).click();
+    await page.getByRole('button', { name: 'Retry' }).click();
+    await page.waitForURL((url) => !url.pathname.endsWith(id));
+    await page.getByText('All 22 events').waitFor();
+    await page.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('button', { name: 'Delete for good' }).click();
+    await page.waitForURL(/\/tasks$/);
+    await page.goto('/console/tasks/no-such-task');
+    await page.getByText('There is no such task').waitFor();
+  }, 60_000);
+
+  it('follows a task that runs, and cancels it', async () => {
+    const { page } = watched;
+    const id = await send('demo', 'slow');
+    await page.goto(`/console/tasks/${id}`);
+    await page
+      .getByText(/Step 2 of 10/)
+      .first()
+      .waitFor();
+    await page.getByRole('button', { name: 'Cancel', exact: true }).click();
+    await page.locator('h1').getByText('canceled').waitFor();
+  }, 60_000);
+
+  it('collects what waits for a person, and takes answers', async () => {
+    const { page } = watched;
+    await page.goto('/console/approvals');
+    await page.getByText('Nothing waits for you').waitFor();
+    const one = await send('demo', 'approve');
+    await send('script', 'ask');
+    const inbox = page.getByRole('article', { name: 'demo asks' });
+    await inbox.getByRole('button', { name: 'Yes, make it' }).waitFor();
+    await page.locator('.bubble').getByText('2').waitFor();
+    await checked('approvals');
+    await inbox.getByRole('button', { name: 'Yes, make it' }).click();
+    await inbox.waitFor({ state: 'detached' });
+    await page.getByLabel('Answer script in words').fill('forty-two');
+    await page.getByRole('button', { name: 'Answer' }).click();
+    await page.getByText('Nothing waits for you').waitFor();
+    await page.goto(`/console/tasks/${one}`);
+    await page.getByText('Thank you.').first().waitFor();
+  }, 60_000);
+
+  it('shows exchanges as sent, in every dialect, and sends raw ones', async () => {
+    const { page } = watched;
+    await page.goto('/console/wire');
+    await page.getByText('Nothing has been sent yet').waitFor();
+    await page.goto('/console/wire/raw');
+    await page.getByLabel(/^Agent/).selectOption('script');
+    await page.getByLabel('Begin with a request of').selectOption('v03');
+    await page.getByLabel('Operation').selectOption('stream');
+    const body = page.getByLabel(/JSON-RPC, sent as it stands/);
+    await expect.poll(() => body.inputValue()).toContain('message/stream');
+    await page.getByRole('button', { name: 'Send it' }).click();
+    await page.getByRole('list', { name: 'Frames' }).getByText('data').first().waitFor();
+    await checked('wire-exchange');
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    const copied = async (label: string): Promise<string> => {
+      await page.getByRole('button', { name: label }).click();
+      await page.getByText(`Copied: ${label}`).waitFor();
+      return await page.evaluate(() => navigator.clipboard.readText());
+    };
+    expect(await copied('as curl')).toMatch(/^curl -N -X POST 'http/);
+    expect(await copied('as CLI')).toMatch(/^parley send 'hello' -a http.* --stream$/);
+    expect(await copied('as TypeScript')).toContain("import { A2AClient } from 'parley-a2a'");
+    await page.goto('/console/wire/raw');
+    await page.getByLabel(/JSON-RPC, sent as it stands/).fill('{ not json');
+    await page.getByRole('button', { name: 'Send it' }).click();
+    await page.getByText('This is not JSON').waitFor();
+    await page.goto('/console/wire/rosetta');
+    await expect.poll(() => page.getByRole('list', { name: 'Dialects' }).locator('> li').count()).toBe(8);
+    expect(await page.getByText(/\d+ lost/).count()).toBeGreaterThan(0);
+    await checked('wire-rosetta');
+  }, 60_000);
+
+  it('renders and checks cards, tries interfaces, and makes forms of schemas', async () => {
+    const { page } = watched;
+    await page.goto('/console/agents');
+    await page.getByRole('link', { name: /weather/ }).click();
+    await page.getByRole('button', { name: 'Try' }).first().click();
+    await page
+      .getByText(/^answers, /)
+      .first()
+      .waitFor();
+    await page.getByText('The skill forecast has no example.').waitFor();
+    await page.getByLabel('city').fill('Bern');
+    await page.getByLabel('days').fill('3');
+    await page.getByLabel('unit').selectOption('C');
+    await checked('agents-card');
+    await page.getByRole('button', { name: 'Run it' }).click();
+    await page.getByText(/It will rain in .*Bern.*3/).waitFor();
+    const card = { name: 'Odd', description: '', version: '1', url: 'http://10.1.1.1/', capabilities: {}, skills: [] };
+    const odd = createServer((_, outgoing) => outgoing.setHeader('Content-Type', 'application/json').end(JSON.stringify(card)));
+    await new Promise<void>((resolve) => odd.listen(0, '127.0.0.1', () => resolve()));
+    const { port } = odd.address() as { port: number };
+    await page.goto('/console/agents');
+    await page.getByLabel('Address').fill(`http://127.0.0.1:${port}`);
+    await page.getByRole('button', { name: 'Read its card' }).click();
+    await page.getByText(/clients do not send credentials there/).waitFor();
+    odd.close();
+  }, 60_000);
+
+  it('shows webhooks that fail, and sends dead letters again', async () => {
+    const { page } = watched;
+    await page.goto('/console/push');
+    await page.getByText('Every webhook has heard everything').waitFor();
+    const hook = createServer((_, outgoing) => outgoing.writeHead(410).end());
+    await new Promise<void>((resolve) => hook.listen(0, '127.0.0.1', () => resolve()));
+    const { port } = hook.address() as { port: number };
+    const id = await send('script', 'chunks=2', { taskPushNotificationConfig: { url: `http://127.0.0.1:${port}/hook` } });
+    await page.getByRole('heading', { name: 'Dead letters' }).waitFor();
+    await page.getByLabel('Task id').fill(id);
+    await page.getByRole('button', { name: 'Show' }).click();
+    await page.locator('.configs li').getByText('/hook').waitFor();
+    await checked('push');
+    hook.close();
+    await page.getByRole('button', { name: 'Send again' }).first().click();
+    await page.getByText('It is tried again.').waitFor();
+  }, 60_000);
+
+  it('plots how the node does and tails its log', async () => {
+    const { page } = watched;
+    await page.goto('/console/health');
+    await page.getByRole('img', { name: /^Calls: now/ }).waitFor();
+    await send('script', 'crash');
+    await page.locator('.log .level').getByText('error').first().waitFor();
+    await page.waitForTimeout(3500);
+    await checked('health');
+    await page.goto('/console/mesh');
+    await page.getByText('This node is on no mesh').waitFor();
+    await checked('mesh');
+  }, 60_000);
+
+  it('is used by keyboard, in the dark, and on a phone', async () => {
+    const { page } = watched;
+    await page.goto('/console/tasks');
+    await page.getByRole('list', { name: 'Tasks' }).waitFor();
+    await page.keyboard.press('g');
+    await page.keyboard.press('h');
+    await page.waitForURL(/\/health$/);
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox', { name: /Go to/ }).fill('chat with echo');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/\/chat\/echo/);
+    await page.keyboard.press('Escape');
+    await page.locator('main').focus();
+    await page.keyboard.press('?');
+    await page.getByRole('heading', { name: 'Keys' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.goto('/console/nowhere');
+    await page.getByText('Nothing is here').waitFor();
+    for (const [name, options] of [
+      ['dark', { colorScheme: 'dark' }],
+      ['phone', { viewport: { width: 375, height: 720 } }],
+    ] as const) {
+      const other = await openPage(browser, server.url, options);
+      for (const place of ['tour', 'chat', 'tasks', 'wire/rosetta', 'agents/demo', 'approvals', 'health']) {
+        await other.page.goto(`/console/${place}`);
+        await other.page.waitForTimeout(700);
+        const isWide = await other.page.evaluate(() => document.documentElement.scrollWidth > innerWidth + 1);
+        expect([place, isWide, await seriousFaults(other.page)]).toEqual([place, false, []]);
+        await other.picture(`${name}-${place.replace('/', '-')}`);
+      }
+      expect(other.wrongs).toEqual([]);
+      await other.page.context().close();
+    }
+  }, 120_000);
+
+  it('broke no rule on the way', () => {
+    expect(watched.wrongs).toEqual([]);
+  });
+});

@@ -1,0 +1,55 @@
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { chromium } from 'playwright-core';
+
+export const CHROMIUM: string | undefined = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) =>
+  existsSync(path),
+);
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+/** Where a person can look at what the tests saw; git ignores it. */
+const PICTURES = join(ROOT, 'screenshots');
+
+export async function openBrowser(): Promise<Browser> {
+  const executablePath = CHROMIUM;
+  if (executablePath === undefined) throw new Error('there is no Chromium here');
+  return await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
+}
+
+/** A page, and everything that went wrong in it: violations of its policy, errors of scripts, requests to anywhere but the node. */
+export interface Watched {
+  readonly page: Page;
+  readonly wrongs: string[];
+  picture(name: string): Promise<void>;
+}
+
+export async function openPage(browser: Browser, base: string, options: BrowserContextOptions = {}): Promise<Watched> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, baseURL: base, ...options });
+  const page = await context.newPage();
+  page.setDefaultTimeout(12_000);
+  const wrongs: string[] = [];
+  await page.addInitScript(() => {
+    document.addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) => {
+      // biome-ignore lint/suspicious/noConsole: it is heard below
+      console.error(`policy violated: ${violatedDirective} by ${blockedURI}`);
+    });
+  });
+  page.on('pageerror', (error) => wrongs.push(`error: ${error.message}`));
+  page.on('console', (message) => {
+    // Chromium tells every status from 400 on as an error; some of them are wanted.
+    if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) wrongs.push(message.text());
+  });
+  page.on('request', (request) => {
+    const url = request.url();
+    if (!url.startsWith(base) && !/^(data|blob):/.test(url)) wrongs.push(`request to ${url}`);
+  });
+  return {
+    page,
+    wrongs,
+    picture: async (name) => {
+      mkdirSync(PICTURES, { recursive: true });
+      await page.screenshot({ path: join(PICTURES, `${name}.png`) });
+    },
+  };
+}
