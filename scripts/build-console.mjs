@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { ensureInstalled, ROOT } from './install.mjs';
 
-ensureInstalled();
+await ensureInstalled();
 const { build } = await import('vite');
 const aside = join(ROOT, 'dist', `console-${process.pid}`);
 const place = join(ROOT, 'dist/console');
