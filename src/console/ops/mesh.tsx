@@ -7,8 +7,8 @@ export function MeshPage() {
     <div class="page">
       <h1>Mesh</h1>
       <p class="lead">
-        A mesh lets agents of several machines find each other over a broker. A node joins one with <code>parley serve --mesh BROKER</code>, and
-        its agents are offered there too. How the mesh hangs together is not drawn here yet.
+        A mesh lets agents of several machines find each other over a broker. A node joins one with <code>parley serve --mesh BROKER</code>,
+        and its agents are offered there too. How the mesh hangs together is not drawn here yet.
       </p>
       <h2>Agents of this node</h2>
       <ul class="cards">
