@@ -221,7 +221,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the pages of the console', () 
     await page.waitForTimeout(3500);
     await checked('health');
     await page.goto('/console/mesh');
-    await page.getByText('This node is on no mesh').waitFor();
+    await page.getByText('Agents of this node').waitFor();
     await checked('mesh');
   }, 60_000);
 
