@@ -50,6 +50,14 @@ async function listen(session: Session, connection: Connection): Promise<Seen> {
   const secret = randomBytes(24).toString('base64url');
   session.secrets.add(secret);
   const seen = nothingSeen();
+  // What is over already posts nothing more, and would be waited for in vain. An agent that does not say is listened to.
+  const now = await connection.service.get({ id: taskId }, connection.ctx()).catch(() => undefined);
+  if (now !== undefined && isTerminal(now.status.state)) {
+    see(seen, { task: now });
+    session.note('the task is over already\n');
+    printEnd(session, connection, seen);
+    return seen;
+  }
   const receiver = await openReceiver(session, secret);
   try {
     const url = textOf(session.parsed, 'url') ?? receiver.url;
@@ -57,14 +65,8 @@ async function listen(session: Session, connection: Connection): Promise<Seen> {
     const config = await connection.service.push.create({ taskId, url, token: secret, authentication }, connection.ctx());
     session.note(`listening at ${url}\n`);
     const max = Number(textOf(session.parsed, 'events') ?? Number.POSITIVE_INFINITY);
-    // What is over already posts nothing more, and would be waited for in vain.
-    const now = await connection.service.get({ id: taskId }, connection.ctx());
-    if (isTerminal(now.status.state)) {
-      see(seen, { task: now });
-      session.note('the task is over already\n');
-    }
     let count = 0;
-    for await (const event of seen.settled ? [] : receiver.events) {
+    for await (const event of receiver.events) {
       see(seen, event);
       printEvent(session, connection, event);
       count += 1;

@@ -268,6 +268,8 @@ describe('push', () => {
     const ran = await listening.ended;
     expect(ran.code, ran.err).toBe(0);
     expect(linesOf(ran).at(-1)).toMatchObject({ statusUpdate: { taskId: task, status: { state: 'TASK_STATE_COMPLETED' } } });
+    const late = await run(['task', 'push-config', 'listen', '-a', script.url, task, '--timeout', '20s']);
+    expect([late.code, late.err]).toEqual([0, 'the task is over already\n']);
   });
 
   verifies('A2ACLI_PUSH_002', 'a local webhook takes the events that the agent posts, and nobody else’s', async () => {
