@@ -221,7 +221,7 @@ describe('W12: parley push', () => {
     expect((await cli('replay', String(dead?.id), '--json')).out).toContain('"state":"open"');
     await eventually(() => hook.hits.length === 3);
     expect(seqs(hook.hits)).toEqual([2, 3, 4]);
-    expect((await cli('dead')).out).toBe('nothing\n');
+    expect((await cli('dead')).out).toBe('There are no dead letters.\n');
     hook.reply = (_, response) => void response.writeHead(410).end();
     for (let at = 0; at < 2; at += 1) await start(server, `${hook.url}/again`);
     await eventually(async () => (await deliveries(server, '?state=dead')).length === 2);
@@ -236,8 +236,8 @@ describe('W12: parley push', () => {
     const server = await node();
     const cli = (...args: string[]) => parley(['push', ...args]);
     const url = ['--url', server.url];
-    expect(await cli()).toMatchObject({ code: 2, err: expect.stringContaining('one of: ls, dead, replay, drop, rotate') });
-    expect(await cli('list')).toMatchObject({ code: 2, err: expect.stringContaining('there is no parley push list') });
+    expect(await cli()).toMatchObject({ code: 2, err: expect.stringContaining('commands: ls, dead, replay, drop, rotate') });
+    expect(await cli('nonsense')).toMatchObject({ code: 2, err: expect.stringContaining('there is no command push nonsense') });
     expect(await cli('replay', ...url)).toMatchObject({ code: 2, err: expect.stringContaining('which dead letter?') });
     expect(await cli('replay', 'x', ...url)).toMatchObject({ code: 2, err: expect.stringContaining('x is not the number') });
     expect(await cli('replay', '7', ...url)).toMatchObject({ code: 1, err: expect.stringContaining('there is no delivery 7') });
