@@ -8,6 +8,7 @@ import type { Figure, Sizes } from './figures/figure.ts';
 import { FULL, QUICK } from './figures/figure.ts';
 import { benchGate } from './figures/gate.ts';
 import { benchLists } from './figures/lists.ts';
+import { benchMesh } from './figures/mesh.ts';
 import { benchDialects, benchSends } from './figures/sends.ts';
 import { benchStart } from './figures/start.ts';
 import { benchStreams } from './figures/streams.ts';
@@ -28,6 +29,7 @@ const SECTIONS: Readonly<Record<string, Readonly<Record<string, Measuring>>>> = 
   },
   client: { client: benchClient },
   gate: { gate: benchGate },
+  mesh: { mesh: benchMesh },
   agents: { agents: benchAgents },
 };
 const NAMES = ['codec', ...Object.values(SECTIONS).flatMap((section) => Object.keys(section))];

@@ -4,7 +4,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { ensureInstalled, ROOT, runTool } from './install.mjs';
 
-ensureInstalled();
+await ensureInstalled();
 let failed = 0;
 
 step('format and lint', () => runTool('biome', ['check', '--error-on-warnings', '.']).status);

@@ -5,6 +5,8 @@ import type { Dialect, ErrorKind, Loss, Operation } from '#protocol';
 import { A2AError, DIALECTS, ERRORS, GRPC_STATUS, OPERATIONS } from '#protocol';
 import type { Key } from '#server';
 import { KEYS, ROUTES } from '#server';
+import type { Command } from '../src/cli/command.ts';
+import { COMMANDS } from '../src/cli/commands.ts';
 import { OUR_CLIENT, THEIR_CLIENT } from '../test/interop/matrix.ts';
 
 /**
@@ -22,7 +24,10 @@ const SECTIONS: Readonly<Record<string, () => string>> = {
   routes,
   clientErrors,
   interop,
+  commands: () => COMMAND_HELP,
 };
+/** Loaded first: the rest is made without waiting. */
+const COMMAND_HELP = await commandHelp();
 const FOLDER = new URL('../docs/', import.meta.url);
 const check = process.argv.includes('--check');
 let stale = 0;
@@ -41,6 +46,17 @@ for (const name of readdirSync(FOLDER, { recursive: true, encoding: 'utf8' }).fi
   else writeFileSync(file, fresh);
 }
 process.exitCode = check && stale > 0 ? 1 : 0;
+
+/** What `parley help` prints of each command, and of those below it. */
+async function commandHelp(): Promise<string> {
+  const sections: string[] = [];
+  const show = ({ help, below = [] }: Command, name: string): void => {
+    sections.push(`## parley ${name}\n\n\`\`\`text\n${help.trimEnd()}\n\`\`\``);
+    for (const one of below) show(one, `${name} ${one.name}`);
+  };
+  for (const entry of COMMANDS) show(await entry.load(), entry.name);
+  return sections.join('\n\n');
+}
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]): string => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;

@@ -18,7 +18,7 @@ if (unknown.length > 0 || options.length > 0) {
   process.exit(2);
 }
 
-ensureInstalled();
+await ensureInstalled();
 const { status } = runTool('vitest', ['run', '--config', 'vitest.e2e.config.ts'], {
   env: { ...process.env, PATH: `${join(ROOT, 'node_modules/.bin')}:${process.env.PATH}`, PARLEY_E2E: names.join(',') },
 });

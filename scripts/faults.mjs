@@ -1,7 +1,7 @@
 // `npm run faults`: every repeated fault in its full size (1,000 kills of the server, 10,000 streams …). Takes about an hour.
 import { ensureInstalled, runTool } from './install.mjs';
 
-ensureInstalled();
+await ensureInstalled();
 process.env['PARLEY_FAULTS'] = 'full';
 // What is measured is measured on the package as people install it.
 const built = runTool('tsc', ['-p', 'tsconfig.build.json']);

@@ -9,15 +9,29 @@
  * ```
  */
 export * from './body.ts';
+export { requestOf } from './dispatch.ts';
+export { writeSafely } from './door.ts';
 export { type Answer, type Asked, askedOf, type Outflow, type Peer, type PeerCertificate, respondTo } from './exchange.ts';
 export * from './failures.ts';
 export { jsonRpcLink } from './jsonrpc/link.ts';
 export { answerJsonRpc, refuseJsonRpc, serveJsonRpc } from './jsonrpc/serve.ts';
+export {
+  errorText,
+  isObject,
+  type RawObject,
+  type RpcRequest,
+  readAnswer,
+  readableId,
+  readEnvelope,
+  requestObject,
+  requestText,
+  resultText,
+} from './jsonrpc/wire.ts';
 export { type ChatMemory, createChatMemory } from './openai/memory.ts';
 export { answerChat, answerModels, type ChatAgent, type ChatOptions } from './openai/serve.ts';
 export { refusalBody } from './openai/write.ts';
 export type { Caller, ServeOptions } from './options.ts';
-export type { LinkHeaders, LinkOptions } from './outward.ts';
+export { type LinkHeaders, type LinkOptions, serviceOver, unsupported, type Wire } from './outward.ts';
 export { restLink } from './rest/link.ts';
 export { answerRest, hasRestRoute, refuseRest, serveRest } from './rest/serve.ts';
 export * from './sse.ts';

@@ -3,10 +3,11 @@ import { resolve } from 'node:path';
 import { builtInAgents } from '#agents';
 import type { AgentLike, Settings } from '#server';
 import { suggest } from '#server';
-import { defaultExportOf } from '../server/adapters/config-file.ts';
+import { defaultExportOf } from '../server/adapters/module-file.ts';
 import type { FoundAgent } from '../server/adapters/node-settings.ts';
 import { CliError } from './command.ts';
 import { codingAgent, codingNames } from './running.ts';
+import { isAddress } from './wire/address.ts';
 
 /** An AGENT of the command line or of the configuration. */
 export async function findAgent(given: string | AgentLike, settings: Settings): Promise<FoundAgent> {
@@ -18,12 +19,14 @@ export async function findAgent(given: string | AgentLike, settings: Settings): 
     return await mcpServed(given);
   }
   if (/\.[cm]?[jt]s$/.test(given) && !/^https?:/.test(given)) return fromModule(given);
-  if (settings.remoteAgents[given] !== undefined || /^https?:\/\//.test(given)) {
+  if (settings.remoteAgents[given] !== undefined || isAddress(given)) {
     const { proxied } = await import('./bridges/proxied.ts');
     return await proxied(given, settings);
   }
   const coding = codingAgent(given, settings);
   if (coding !== undefined) return coding;
+  const file = ['.ts', '.mts', '.js', '.mjs'].map((ending) => `${given}${ending}`).find((name) => existsSync(name));
+  if (file !== undefined) throw new CliError(`there is no agent ${given}`, { hint: `the file is called: parley serve ${file}`, exit: 2 });
   const known = [...builtInAgents.keys(), ...codingNames(settings)];
   const near = suggest(given, known);
   throw new CliError(`there is no agent ${given}${near === undefined ? '' : `; did you mean ${near}?`}`, {
@@ -34,7 +37,7 @@ export async function findAgent(given: string | AgentLike, settings: Settings): 
 
 async function fromModule(given: string): Promise<FoundAgent> {
   const path = resolve(given);
-  if (!existsSync(path)) throw new CliError(`there is no file ${path}`, { exit: 2 });
+  if (!existsSync(path)) throw new CliError(`there is no file ${path}`, { hint: 'check the path; parley init makes a new agent', exit: 2 });
   const exported = await defaultExportOf(path);
   if (isAgent(exported)) return { agent: exported, source: path };
   throw new CliError(`${path} does not default-export an agent`, {

@@ -7,12 +7,12 @@ import type { Command } from './command.ts';
 import { readStdin, usage } from './command.ts';
 import { helpFor } from './flags/help.ts';
 import type { Parsed } from './flags/parse.ts';
-import { argumentsOf, listOf, parse, switchOf, textOf } from './flags/parse.ts';
+import { listOf, parse, switchOf, textOf } from './flags/parse.ts';
 import type { CommandSpec } from './flags/spec.ts';
 import { printError, wantsJson } from './print/report.ts';
 import type { Reached, Run } from './talk/connect.ts';
 import { reach, runOf } from './talk/connect.ts';
-import { TALK_FLAGS, WIRE_FLAGS } from './talk/flags.ts';
+import { AGENT_FLAGS, TALK_FLAGS, targetIn, WIRE_FLAGS, wantsOutput } from './talk/flags.ts';
 import { onInterrupt } from './talk/interrupt.ts';
 import { createPerson, openPrompt } from './talk/person.ts';
 import type { Screen } from './talk/screen.ts';
@@ -23,8 +23,12 @@ import { asCliError } from './wire/failures.ts';
 const spec: CommandSpec = {
   name: 'ask',
   summary: 'ask an agent something, whatever dialect it speaks, and see the answer come.',
-  args: [{ name: 'URL' }, { name: 'TEXT', optional: true, many: true }],
+  args: [
+    { name: 'URL', optional: true },
+    { name: 'TEXT', optional: true, many: true },
+  ],
   flags: [
+    ...AGENT_FLAGS,
     ...TALK_FLAGS,
     { name: 'json', kind: 'switch', doc: 'Print one JSON object at the end: state, text, taskId, contextId, artifacts, files, question.' },
   ],
@@ -44,9 +48,9 @@ export const askCommand: Command = { name: 'ask', help: helpFor(spec), spec, run
 
 async function run(args: readonly string[]): Promise<number> {
   const parsed = parse(spec, args);
-  const [target = '', ...words] = argumentsOf(parsed);
+  const { target, more: words } = targetIn(parsed);
   const asked = runOf(parsed);
-  const json = switchOf(parsed, 'json');
+  const json = wantsOutput(asked);
   try {
     const input = await inputFrom(parsed, words);
     const reached = await reach(asked, target);

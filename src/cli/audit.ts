@@ -1,11 +1,11 @@
 import { existsSync, unwatchFile, watchFile } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import type { AuditRecord } from '#protocol';
 import { auditLines, verifyAudit } from '../server/adapters/node-audit.ts';
 import { dataFolder } from '../server/adapters/node-settings.ts';
 import type { Command } from './command.ts';
 import { CliError } from './command.ts';
+import { noSuchWord, readArgs } from './flags/own.ts';
 
 export const auditCommand: Command = {
   name: 'audit',
@@ -44,10 +44,9 @@ const OPTIONS = {
 } as const;
 
 async function run(args: readonly string[]): Promise<number> {
-  const { values, positionals } = parsed(args);
+  const { values, positionals } = readArgs('audit', args, OPTIONS);
   const [action, ...agents] = positionals;
-  if (action !== 'tail' && action !== 'verify')
-    throw wrongCall(action === undefined ? 'what is to be done with the audit log?' : `there is no parley audit ${action}`);
+  if (action !== 'tail' && action !== 'verify') throw noSuchWord('audit', action, ['tail', 'verify']);
   const files = values.file ?? [fileOf(agents, values.data ?? (process.env['PARLEY_DATA'] || undefined))];
   const missing = files.find((file) => !existsSync(file));
   if (missing !== undefined)
@@ -163,14 +162,6 @@ function forPeople({ seq, time, principal, tenant, action, object, agent, decisi
 /** Paths and ids are the callers' words: none of them moves a terminal's cursor. */
 function clean(text: string): string {
   return text.replaceAll(/\p{Cc}|\p{Cf}/gu, '?');
-}
-
-function parsed(args: readonly string[]) {
-  try {
-    return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
-  } catch (thrown) {
-    throw wrongCall(thrown instanceof Error ? thrown.message : String(thrown));
-  }
 }
 
 function wrongCall(words: string): CliError {

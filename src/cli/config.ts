@@ -25,7 +25,8 @@ agent), and ~/.config/a2a-cli/.env. Tokens of auth login lie in ~/.config/a2a-cl
   async (session) => {
     const rows = [...CONFIGURABLE.map((flag) => rowFor(session, flag)), ...storedRows()];
     if (session.json) printJson(session, { settings: rows });
-    else for (const { name, value, source } of rows) session.out(`${name}: ${oneLine(value ?? '')} (${source})\n`);
+    else
+      for (const { name, value, source } of rows) session.out(`${name}: ${value === null ? 'not set' : `${oneLine(value)} (${source})`}\n`);
     return 0;
   },
 );

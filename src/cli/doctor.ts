@@ -1,26 +1,29 @@
 import { isClientError } from '#client';
 import type { Fetch } from '#protocol';
 import type { Command } from './command.ts';
-import { CliError } from './command.ts';
+import { CliError, usage } from './command.ts';
 import { examine } from './doctor/examine.ts';
 import type { Finding } from './doctor/finding.ts';
 import { exitFor } from './doctor/finding.ts';
 import { helpFor } from './flags/help.ts';
-import { argumentsOf, parse, switchOf, textOf } from './flags/parse.ts';
+import { parse, textOf } from './flags/parse.ts';
 import type { CommandSpec } from './flags/spec.ts';
+import { localToken } from './local-token.ts';
 import { plain } from './print/plain.ts';
 import { printError, wantsJson } from './print/report.ts';
 import type { Run } from './talk/connect.ts';
 import { runOf, wireFor } from './talk/connect.ts';
-import { WIRE_FLAGS } from './talk/flags.ts';
+import { AGENT_FLAGS, targetIn, WIRE_FLAGS, wantsOutput } from './talk/flags.ts';
+import { withHost } from './wire/address.ts';
 import type { Credentials } from './wire/credentials.ts';
 import { parameterFetch, readSvcParams } from './wire/svc-params.ts';
 
 const spec: CommandSpec = {
   name: 'doctor',
   summary: 'find out what is wrong with an agent, in plain words.',
-  args: [{ name: 'URL' }],
+  args: [{ name: 'URL', optional: true }],
   flags: [
+    ...AGENT_FLAGS,
     {
       name: 'say',
       kind: 'text',
@@ -42,15 +45,23 @@ const STEP_MS = 10_000;
 
 async function run(args: readonly string[]): Promise<number> {
   const parsed = parse(spec, args);
-  const [url = ''] = argumentsOf(parsed);
+  const { target, more } = targetIn(parsed);
+  if (more.length > 0) throw usage(`there is no place for ${more[0]}`, 'as: parley doctor URL [OPTIONS]');
   const asked = runOf(parsed);
-  const json = switchOf(parsed, 'json');
+  const url = withHost(target);
+  const json = wantsOutput(asked);
   const findings: Finding[] = [];
   try {
     const fetch = await wire(asked);
     const signal = new AbortController().signal;
     const timeoutMs = asked.settings.durationMs('timeout') ?? STEP_MS;
-    for await (const finding of examine(url, { fetch, signal, timeoutMs, credentials: credentialsOf(asked), say: textOf(parsed, 'say') })) {
+    for await (const finding of examine(url, {
+      fetch,
+      signal,
+      timeoutMs,
+      credentials: credentialsOf(asked, url),
+      say: textOf(parsed, 'say'),
+    })) {
       findings.push(finding);
       if (!json) process.stdout.write(asked.secrets.mask(textFor(finding)));
     }
@@ -72,9 +83,11 @@ async function wire(asked: Run): Promise<Fetch> {
   return parameterFetch(bare, { params });
 }
 
-function credentialsOf({ settings }: Run): Credentials {
+function credentialsOf({ settings, secrets }: Run, url: string): Credentials {
+  const bearer = settings.text('bearer') ?? localToken(url);
+  secrets.add(bearer);
   return {
-    bearer: settings.text('bearer'),
+    bearer,
     apiKey: settings.text('api-key'),
     basic: settings.text('basic'),
     mtls: settings.text('cert') !== undefined,

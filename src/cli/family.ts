@@ -1,5 +1,5 @@
 import type { Command } from './command.ts';
-import { CliError } from './command.ts';
+import { isSameWord, noSuchWord } from './flags/own.ts';
 import { printError, wantsJson } from './print/report.ts';
 
 export interface Family {
@@ -31,9 +31,17 @@ export function commandFamily({ name, summary, commands, contract }: Family): Co
     ...(contract === undefined ? {} : { contract }),
     run: async (args) => {
       const at = args.findIndex((word) => !word.startsWith('-'));
-      const command = commands.find((candidate) => candidate.name === args[at]);
+      if (args[at] === 'help') {
+        process.stdout.write(help);
+        return 0;
+      }
+      const command = commands.find((candidate) => isSameWord(args[at], candidate.name));
       if (command !== undefined) return await command.run(args.toSpliced(at, 1));
-      const error = wrong(name, args[at], commands);
+      const error = noSuchWord(
+        name,
+        args[at],
+        commands.map((one) => one.name),
+      );
       return await printError(error, { json: wantsJson(args, process.env), contract: contract === true });
     },
   };
@@ -41,13 +49,4 @@ export function commandFamily({ name, summary, commands, contract }: Family): Co
 
 function firstLine({ help }: Command): string {
   return help.split('\n')[0]?.replace(/^[^:]*: /, '') ?? '';
-}
-
-function wrong(name: string, word: string | undefined, commands: readonly Command[]): CliError {
-  const known = commands.map((command) => command.name);
-  return new CliError(word === undefined ? `parley ${name} needs a command` : `there is no command ${name} ${word}`, {
-    ...(word === undefined ? {} : { meant: { word, known } }),
-    hint: `commands: ${known.join(', ')}; try: parley help ${name}`,
-    exit: 2,
-  });
 }

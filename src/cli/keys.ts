@@ -1,9 +1,9 @@
-import { parseArgs } from 'node:util';
-import { CALLER_SCOPES, ConfigError, type KeyRecord } from '#server';
+import { CALLER_SCOPES, ConfigError, isKnownScope, type KeyRecord } from '#server';
 import { createKey, isActive, listKeys, revokeKey } from '../server/adapters/node-api-keys.ts';
 import { authFolder } from '../server/adapters/node-secrets.ts';
 import type { Command } from './command.ts';
 import { CliError, readStdin } from './command.ts';
+import { noSuchWord, readArgs } from './flags/own.ts';
 
 export const keysCommand: Command = {
   name: 'keys',
@@ -42,10 +42,10 @@ const OPTIONS = {
   json: { type: 'boolean' },
 } as const;
 
-type Values = ReturnType<typeof parsed>['values'];
+type Values = ReturnType<typeof readArgs<typeof OPTIONS>>['values'];
 
 async function run(args: readonly string[]): Promise<number> {
-  const { values, positionals } = parsed(args);
+  const { values, positionals } = readArgs('keys', args, OPTIONS);
   const [action, name, ...more] = positionals;
   const folder = authFolder(values['auth-folder'] ?? (process.env['PARLEY_AUTH_FOLDER'] || undefined));
   if (more.length > 0) throw wrongCall(`${more.join(' ')}: one name is enough`);
@@ -53,12 +53,13 @@ async function run(args: readonly string[]): Promise<number> {
     switch (action) {
       case 'create':
         return await create(folder, named(name, 'create NAME'), values);
+      case 'ls':
       case 'list':
         return list(folder, values.json === true);
       case 'revoke':
         return revoke(folder, named(name, 'revoke ID'), values.json === true);
       default:
-        throw wrongCall(action === undefined ? 'what is to be done with keys?' : `keys can’t be ${action}`);
+        throw noSuchWord('keys', action, ['create', 'list', 'revoke']);
     }
   } catch (thrown) {
     if (thrown instanceof ConfigError) throw new CliError(thrown.message);
@@ -68,6 +69,7 @@ async function run(args: readonly string[]): Promise<number> {
 
 async function create(folder: string, name: string, values: Values): Promise<number> {
   const scopes = values.scope?.flatMap((text) => text.split(',')).filter((scope) => scope !== '') ?? CALLER_SCOPES;
+  for (const scope of scopes) checkScope(scope);
   const expiresAt = values['expires-in'] === undefined ? undefined : expiry(values['expires-in']);
   const given = values.stdin === true ? (await readStdin()).trim() : undefined;
   const { key, secret } = createKey(folder, {
@@ -86,19 +88,33 @@ function list(folder: string, json: boolean): number {
   const keys = listKeys(folder);
   if (json) return say(JSON.stringify(keys));
   if (keys.length === 0) return say('There are no keys. Make one with: parley keys create NAME');
-  return say(keys.map(line).join('\n'));
+  const width = Math.max(...keys.map((key) => nameOf(key).length));
+  return say(keys.map((key) => line(key, width)).join('\n'));
 }
 
-function line(key: KeyRecord): string {
+function nameOf({ name, tenant }: KeyRecord): string {
+  return tenant === undefined ? name : `${name} of ${tenant}`;
+}
+
+function line(key: KeyRecord, width: number): string {
   const state = key.revokedAt !== undefined ? 'revoked' : isActive(key, Date.now()) ? 'active ' : 'expired';
-  const tenant = key.tenant === undefined ? '' : ` of ${key.tenant}`;
   const until = key.expiresAt === undefined ? '' : ` until ${key.expiresAt.slice(0, 10)}`;
-  return `${key.id}  ${state}  ${key.name}${tenant}  since ${key.createdAt.slice(0, 10)}${until}  ${key.scopes.join(',')}`;
+  return `${key.id}  ${state}  ${nameOf(key).padEnd(width)}  since ${key.createdAt.slice(0, 10)}${until}  ${key.scopes.join(',')}`;
 }
 
 function revoke(folder: string, id: string, json: boolean): number {
   const key = revokeKey(folder, id);
   return say(json ? JSON.stringify(key) : `Key ${key.id} for ${key.name} is revoked.`);
+}
+
+/** A misspelt scope would give a key that opens nothing, and nobody would say why. */
+function checkScope(scope: string): void {
+  if (isKnownScope(scope)) return;
+  throw new CliError(`--scope: there is no scope ${scope}`, {
+    meant: { word: scope, known: [...CALLER_SCOPES, 'admin'] },
+    hint: `scopes: ${[...CALLER_SCOPES, 'executor:AGENT', 'admin'].join(', ')}`,
+    exit: 2,
+  });
 }
 
 const DAY_MS = 86_400_000;
@@ -112,14 +128,6 @@ function expiry(days: string): string {
 function named(name: string | undefined, usage: string): string {
   if (name === undefined) throw wrongCall(`a name is missing: parley keys ${usage}`);
   return name;
-}
-
-function parsed(args: readonly string[]) {
-  try {
-    return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
-  } catch (thrown) {
-    throw wrongCall(thrown instanceof Error ? thrown.message : String(thrown));
-  }
 }
 
 function wrongCall(words: string): CliError {

@@ -1,10 +1,10 @@
-import { parseArgs } from 'node:util';
 import type { CodingAgent } from '#agents';
 import { builtInAgents, chooseLaunch, knownAgents } from '#agents';
 import { resolveConfig } from '#server';
 import { loadConfigFile } from '../server/adapters/config-file.ts';
 import type { Command } from './command.ts';
-import { CliError } from './command.ts';
+import { usage } from './command.ts';
+import { readArgs } from './flags/own.ts';
 
 export const agentsCommand: Command = {
   name: 'agents',
@@ -46,12 +46,9 @@ async function run(args: readonly string[]): Promise<number> {
 }
 
 function flagsIn(args: readonly string[]): { readonly all: boolean; readonly json: boolean } {
-  try {
-    const { values } = parseArgs({ args: [...args], options: { all: { type: 'boolean' }, json: { type: 'boolean' } } });
-    return { all: values.all === true, json: values.json === true };
-  } catch (thrown) {
-    throw new CliError(thrown instanceof Error ? thrown.message : String(thrown), { hint: 'try: parley help agents', exit: 2 });
-  }
+  const { values, positionals } = readArgs('agents', args, { all: { type: 'boolean' }, json: { type: 'boolean' } });
+  if (positionals.length > 0) throw usage(`there is no place for ${positionals[0]}`, 'as: parley agents [OPTIONS]');
+  return { all: values.all === true, json: values.json === true };
 }
 
 function builtIn(): readonly Row[] {

@@ -1,22 +1,74 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
-import { localToken } from './local-token.ts';
+import { describe, expect, it } from 'vitest';
+import type { AgentCard } from '#protocol';
+import { CARD } from '../../test/support/card.ts';
+import { noteNode, runningNodes } from '../server/adapters/node-served.ts';
+import { localAuth, localToken } from './local-token.ts';
 
-it('the token of this machine is for this machine', () => {
+function withToken(): { readonly folder: string; readonly env: { readonly PARLEY_AUTH_FOLDER: string } } {
   const folder = mkdtempSync(join(tmpdir(), 'parley-token-'));
-  const env = { PARLEY_AUTH_FOLDER: folder };
-  expect(localToken('http://127.0.0.1:41242', env)).toBeUndefined();
   writeFileSync(join(folder, 'token'), `${'t'.repeat(40)}\n`, { mode: 0o600 });
-  for (const url of ['http://127.0.0.1:41242', 'http://localhost:1/x', 'https://[::1]:41242', 'http://127.1.2.3'])
-    expect(localToken(url, env)).toBe('t'.repeat(40));
-  for (const url of [
-    'https://agents.example.org',
-    'http://localhost.evil.example',
-    'http://127.0.0.1.evil.example',
-    'http://10.0.0.1',
-    'http://0.0.0.0:41242',
-  ])
-    expect(localToken(url, env)).toBeUndefined();
+  return { folder, env: { PARLEY_AUTH_FOLDER: folder } };
+}
+
+describe('the token of this machine', () => {
+  it('goes to a node of its user on loopback, by any of its names', () => {
+    const { folder, env } = withToken();
+    noteNode(folder, { url: 'http://127.0.0.1:41242', agents: ['demo'] });
+    for (const url of ['http://127.0.0.1:41242', 'http://localhost:41242/x', 'localhost:41242', 'https://[::1]:41242'])
+      expect(localToken(url, env), url).toBe('t'.repeat(40));
+  });
+
+  it('goes to no port for a node on a socket', () => {
+    const { folder, env } = withToken();
+    noteNode(folder, { url: 'unix:/run/parley.sock', agents: ['demo'] });
+    expect(localToken('http://localhost', env)).toBeUndefined();
+  });
+
+  it('goes to nobody else: not to another port, not to another machine', () => {
+    const { folder, env } = withToken();
+    noteNode(folder, { url: 'http://127.0.0.1:41242', agents: ['demo'] });
+    for (const url of [
+      'http://127.0.0.1:41243',
+      'http://localhost',
+      'https://agents.example.org:41242',
+      'http://localhost.evil.example:41242',
+      'http://127.0.0.1.evil.example:41242',
+      'http://10.0.0.1:41242',
+      'http://0.0.0.0:41242',
+      'research',
+    ])
+      expect(localToken(url, env), url).toBeUndefined();
+  });
+
+  it('stays here once the node is gone, however it went', () => {
+    const { folder, env } = withToken();
+    const forget = noteNode(folder, { url: 'http://127.0.0.1:41242', agents: ['demo'] });
+    forget();
+    expect(localToken('http://127.0.0.1:41242', env)).toBeUndefined();
+    const dead = { pid: 2 ** 22 + 1, started: 'never', url: 'http://127.0.0.1:41242', agents: [] };
+    writeFileSync(join(folder, 'nodes/dead.json'), JSON.stringify(dead));
+    const other = { pid: process.pid, started: 'another process had this number', url: 'http://127.0.0.1:41242', agents: [] };
+    if (process.platform === 'linux') writeFileSync(join(folder, 'nodes/other.json'), JSON.stringify(other));
+    writeFileSync(join(folder, 'nodes/broken.json'), '{');
+    expect(runningNodes(folder)).toEqual([]);
+    expect(localToken('http://127.0.0.1:41242', env)).toBeUndefined();
+  });
+});
+
+describe('S9: the token of this machine', () => {
+  const auth = localAuth('secret');
+  const shown = { headers: { Authorization: 'Bearer secret' } };
+  const asking: AgentCard = {
+    ...CARD,
+    securitySchemes: { bearer: { httpAuthSecurityScheme: { scheme: 'Bearer' } } },
+    securityRequirements: [{ schemes: { bearer: {} } }],
+  };
+
+  it('is shown to whoever asks for one, and to nobody else', async () => {
+    expect([auth.present(CARD), auth.present(undefined), auth.present(asking)]).toEqual([{}, {}, shown]);
+    expect([await auth.refresh?.(), auth.present(undefined), await auth.refresh?.()]).toEqual([true, shown, false]);
+  });
 });

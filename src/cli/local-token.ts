@@ -1,8 +1,41 @@
+import type { Authenticator } from '#client';
+import type { AgentCard } from '#protocol';
 import { authFolder, readToken } from '../server/adapters/node-secrets.ts';
+import { runningNodes } from '../server/adapters/node-served.ts';
 
-/** The token of this machine, for nodes on loopback alone: nobody else is to see it. Undefined: none was made yet. */
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
+
+/**
+ * The token of this machine, for its user's own nodes on loopback alone: whatever else listens on a port of this machine may be
+ * anybody's, and is not to see it. Undefined: there is no such node, or none has needed a token yet.
+ */
 export function localToken(url: string, env: Readonly<Record<string, string | undefined>> = process.env): string | undefined {
-  const { hostname } = new URL(url);
-  if (!/^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(hostname)) return undefined;
-  return readToken(authFolder(env['PARLEY_AUTH_FOLDER'] || undefined, { env }));
+  const at = URL.parse(/^https?:\/\//.test(url) ? url : `http://${url}`);
+  if (at === null || !LOOPBACK.test(at.hostname)) return undefined;
+  const folder = authFolder(env['PARLEY_AUTH_FOLDER'] || undefined, { env });
+  const isOurs = runningNodes(folder).some(({ url: own }) => /^https?:/.test(own) && portOf(new URL(own)) === portOf(at));
+  return isOurs ? readToken(folder) : undefined;
+}
+
+function portOf({ port, protocol }: URL): string {
+  return port === '' ? (protocol === 'https:' ? '443' : '80') : port;
+}
+
+/** Shown to an agent whose card asks for a credential, or that has refused a call without one. An agent that wants none is told none. */
+export function localAuth(token: string): Authenticator {
+  let isWanted = false;
+  return {
+    present: (card) => (isWanted || asksForBearer(card) ? { headers: { Authorization: `Bearer ${token}` } } : {}),
+    refresh: async () => {
+      const isNews = !isWanted;
+      isWanted = true;
+      return isNews;
+    },
+  };
+}
+
+export function asksForBearer(card: AgentCard | undefined): boolean {
+  return (card?.securityRequirements ?? []).some(({ schemes }) =>
+    Object.keys(schemes).some((name) => card?.securitySchemes?.[name]?.httpAuthSecurityScheme?.scheme.toLowerCase() === 'bearer'),
+  );
 }

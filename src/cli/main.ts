@@ -1,85 +1,10 @@
 import { readFileSync } from 'node:fs';
-import type { Command, Entry } from './command.ts';
+import type { Command } from './command.ts';
 import { CliError } from './command.ts';
+import { COMMANDS } from './commands.ts';
 import { hoist } from './flags/hoist.ts';
+import { isSameWord } from './flags/own.ts';
 import { printError, wantsJson } from './print/report.ts';
-
-const COMMANDS: readonly Entry[] = [
-  {
-    name: 'serve',
-    summary: 'Serve agents over A2A, in every version and dialect',
-    load: async () => (await import('./serve.ts')).serveCommand,
-  },
-  {
-    name: 'ask',
-    summary: 'Ask any agent something, and see the answer come',
-    load: async () => (await import('./ask.ts')).askCommand,
-  },
-  { name: 'chat', summary: 'Talk with an agent', load: async () => (await import('./chat.ts')).chatCommand },
-  {
-    name: 'doctor',
-    summary: 'Find out what is wrong with an agent, in plain words',
-    load: async () => (await import('./doctor.ts')).doctorCommand,
-  },
-  { name: 'send', summary: 'Send a message to an agent', load: async () => (await import('./send.ts')).sendCommand },
-  { name: 'task', summary: 'Look at the tasks of an agent, and change them', load: async () => (await import('./task.ts')).taskCommand },
-  { name: 'card', summary: 'Look at what an agent says of itself', load: async () => (await import('./card.ts')).cardCommand },
-  { name: 'remote', summary: 'The agents that parley.config names', load: async () => (await import('./remote.ts')).remoteCommand },
-  { name: 'auth', summary: 'Get tokens for agents, and forget them', load: async () => (await import('./auth.ts')).authCommand },
-  { name: 'config', summary: 'Show each setting and where it comes from', load: async () => (await import('./config.ts')).configCommand },
-  {
-    name: 'conformance',
-    summary: 'Smoke-test an agent against the A2A specification',
-    load: async () => (await import('./conformance.ts')).conformanceCommand,
-  },
-  {
-    name: 'completion',
-    summary: 'Print a completion script for bash, zsh or fish',
-    load: async () => (await import('./completion.ts')).completionFor(COMMANDS),
-  },
-  {
-    name: 'server',
-    aliases: ['demo-server'],
-    summary: 'Serve an agent to practise on (also: demo-server)',
-    load: async () => (await import('./server.ts')).serverCommand,
-  },
-  {
-    name: 'keys',
-    summary: 'Make, list and revoke the API keys of this machine’s nodes',
-    load: async () => (await import('./keys.ts')).keysCommand,
-  },
-  {
-    name: 'audit',
-    summary: 'Show and verify the audit log of a node',
-    load: async () => (await import('./audit.ts')).auditCommand,
-  },
-  {
-    name: 'agents',
-    summary: 'List what can be served on this machine, and how',
-    load: async () => (await import('./list-agents.ts')).agentsCommand,
-  },
-  {
-    name: 'proxy',
-    summary: 'Serve an agent from elsewhere, in every version and dialect',
-    load: async () => (await import('./proxy.ts')).proxyCommand,
-  },
-  {
-    name: 'mock',
-    summary: 'Serve an agent that answers by rules, or plays recordings',
-    load: async () => (await import('./mock.ts')).mockCommand,
-  },
-  { name: 'mcp', summary: 'Offer agents as tools to MCP hosts', load: async () => (await import('./mcp.ts')).mcpCommand },
-  {
-    name: 'push',
-    summary: 'See what webhooks have not heard yet, and send it again',
-    load: async () => (await import('./push.ts')).pushCommand,
-  },
-  {
-    name: 'translate',
-    summary: 'Translate a request, response, event or card from any A2A dialect to any other',
-    load: async () => (await import('./translate.ts')).translateCommand,
-  },
-];
 
 function overview(): string {
   const width = Math.max(...COMMANDS.map((command) => command.name.length));
@@ -113,8 +38,8 @@ async function main(given: readonly string[]): Promise<number> {
   if (entry === undefined) {
     const known = COMMANDS.map((candidate) => candidate.name);
     throw new CliError(`there is no command ${asked}`, {
-      meant: { word: asked, known },
-      hint: `commands: ${known.join(', ')}; try: parley help`,
+      meant: { word: asked, known: [...known, 'help', 'version'] },
+      hint: 'try: parley help',
       exit: 2,
     });
   }
@@ -134,7 +59,7 @@ function wantsHelp(rest: readonly string[]): boolean {
 /** As far as the words lead: `task push-config create`. */
 function nested(command: Command, words: readonly string[]): Command {
   const [first, ...rest] = words.filter((word) => !word.startsWith('-'));
-  const found = command.below?.find((candidate) => candidate.name === first);
+  const found = command.below?.find((candidate) => isSameWord(first, candidate.name));
   return found === undefined ? command : nested(found, rest);
 }
 

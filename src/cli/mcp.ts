@@ -65,7 +65,8 @@ async function toolsFor(flags: OwnFlags): Promise<readonly AgentTool[]> {
   const config = flags.one('config');
   const settings = await settingsFor({ settings: new Map(), config, json: false, stdio: false });
   const tokenEnv = flags.one('token-env');
-  const reachFlags = { headers: flags.many('header'), ...(tokenEnv === undefined ? {} : { tokenEnv }) };
+  // Over HTTP whoever is on this machine may call: they are not to come in by our token.
+  const reachFlags = { headers: flags.many('header'), forMe: !flags.has('http'), ...(tokenEnv === undefined ? {} : { tokenEnv }) };
   const naming = namingIn(flags.one('naming'));
   const skills = { allow: flags.many('allow'), block: flags.many('block') };
   const targets = flags.rest.map((given) => ({ ...targetOf(given, settings, reachFlags), naming, skills }));

@@ -1,13 +1,14 @@
-import { parseArgs } from 'node:util';
 import type { AdminDelivery } from '#protocol';
 import { ConfigError } from '#server';
 import { DEFAULT_PORT } from '../server/adapters/node.ts';
 import { rotateKeys } from '../server/adapters/node-keys.ts';
 import type { Command } from './command.ts';
 import { CliError } from './command.ts';
+import { noSuchWord, readArgs } from './flags/own.ts';
 import { localToken } from './local-token.ts';
 import type { OperatorApi } from './operator.ts';
 import { operatorApi } from './operator.ts';
+import { addressOf, isAddress } from './wire/address.ts';
 
 export const pushCommand: Command = {
   name: 'push',
@@ -47,18 +48,18 @@ type Action = (api: OperatorApi, ids: readonly string[], flags: Flags) => Promis
 const ACTIONS: Readonly<Record<string, Action>> = {
   ls: async (api, ids, { json }) => {
     takeNone(ids);
-    return show(await deliveries(api), json);
+    return show(await deliveries(api), json, 'Nothing waits: every webhook has heard everything.');
   },
   dead: async (api, ids, { json }) => {
     takeNone(ids);
-    return show(await deliveries(api, 'dead'), json);
+    return show(await deliveries(api, 'dead'), json, 'There are no dead letters.');
   },
   replay: async (api, ids, { all, json }) => {
     if (all === true) takeNone(ids);
     const chosen = all === true ? (await deliveries(api, 'dead')).map(({ id }) => id) : some(ids);
     const replayed: AdminDelivery[] = [];
     for (const id of chosen) replayed.push((await api.ask('POST', `/push/deliveries/${id}:replay`)) as AdminDelivery);
-    return show(replayed, json);
+    return show(replayed, json, 'There are no dead letters.');
   },
   drop: async (api, ids) => {
     for (const id of some(ids)) await api.ask('DELETE', `/push/deliveries/${id}`);
@@ -68,30 +69,25 @@ const ACTIONS: Readonly<Record<string, Action>> = {
 
 async function run(args: readonly string[]): Promise<number> {
   const { flags, positionals } = parsed(args);
-  const [verb, ...ids] = positionals;
+  const [given, ...ids] = positionals;
+  const verb = given === 'list' ? 'ls' : given;
   if (verb === 'rotate') return rotate(flags);
   const action = verb === undefined ? undefined : ACTIONS[verb];
   if (action === undefined) {
-    const known = [...Object.keys(ACTIONS), 'rotate'].join(', ');
-    throw new CliError(verb === undefined ? 'what about the webhooks?' : `there is no parley push ${verb}`, {
-      hint: `one of: ${known}`,
-      exit: 2,
-    });
+    throw noSuchWord('push', verb, [...Object.keys(ACTIONS), 'rotate']);
   }
-  const url = flags.url ?? `http://127.0.0.1:${process.env['PORT'] ?? DEFAULT_PORT}`;
+  const url =
+    flags.url !== undefined && isAddress(flags.url)
+      ? addressOf(flags.url)
+      : (flags.url ?? `http://127.0.0.1:${process.env['PORT'] ?? DEFAULT_PORT}`);
   return action(operatorApi(url, flags.token ?? process.env['PARLEY_TOKEN'] ?? localToken(url)), ids, flags);
 }
 
 function parsed(args: readonly string[]): { readonly flags: Flags; readonly positionals: readonly string[] } {
   const text = { type: 'string' } as const;
   const flag = { type: 'boolean' } as const;
-  try {
-    const options = { url: text, token: text, data: text, json: flag, all: flag };
-    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
-    return { flags: values, positionals };
-  } catch (thrown) {
-    throw new CliError(thrown instanceof Error ? thrown.message : String(thrown), { hint: 'try: parley help push', exit: 2 });
-  }
+  const { values, positionals } = readArgs('push', args, { url: text, token: text, data: text, json: flag, all: flag });
+  return { flags: values, positionals };
 }
 
 function takeNone(ids: readonly string[]): void {
@@ -121,9 +117,9 @@ async function deliveries(api: OperatorApi, state?: 'dead'): Promise<readonly Ad
   }
 }
 
-function show(found: readonly AdminDelivery[], json = false): number {
-  if (json) for (const delivery of found) process.stdout.write(`${JSON.stringify(delivery)}\n`);
-  else process.stdout.write(found.length === 0 ? 'nothing\n' : table(found));
+function show(found: readonly AdminDelivery[], json: boolean | undefined, none: string): number {
+  if (json === true) for (const delivery of found) process.stdout.write(`${JSON.stringify(delivery)}\n`);
+  else process.stdout.write(found.length === 0 ? `${none}\n` : table(found));
   return 0;
 }
 

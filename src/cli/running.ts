@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { existsSync, statSync } from 'node:fs';
-import { basename, join, resolve } from 'node:path';
+import { basename, delimiter, join, resolve } from 'node:path';
 import type { ApprovalPolicy, CommandOptions, RunOptions } from '#agents';
 import { chooseLaunch, createCodingAgent, createCommandAgent, knownAgents, readRule } from '#agents';
 import type { Settings } from '#server';
@@ -27,6 +27,12 @@ export function codingAgent(given: string, settings: Settings): FoundAgent | und
 export function commandAgent(argv: readonly string[], settings: Settings): FoundAgent {
   const [program] = argv;
   if (program === undefined) throw new CliError('there is no command after --', { hint: 'as: parley serve -- cat', exit: 2 });
+  if (!isProgram(program)) {
+    throw new CliError(`there is no program ${program}`, {
+      hint: `the search path has none, and no file is at ${resolve(program)}`,
+      exit: 2,
+    });
+  }
   const { approvePattern, approveWord, prompt, output, answerPath } = settings.run;
   const command: CommandOptions = {
     argv,
@@ -76,11 +82,19 @@ function runOptions(name: string, { run, data, memory }: Settings): RunOptions {
   };
 }
 
+/** Also where no agent needs them yet: a rule that says nothing is a mistake. */
+export function checkRules({ run }: Settings): void {
+  policyOf(run);
+}
+
 function policyOf({ approveAll, rules }: Settings['run']): ApprovalPolicy {
   try {
     return { rules: rules.map(readRule), otherwise: approveAll ? 'allow' : 'ask' };
   } catch (thrown) {
-    throw new CliError(`run.rules: ${thrown instanceof Error ? thrown.message : String(thrown)}`, { exit: 2 });
+    throw new CliError(`--rule: ${thrown instanceof Error ? thrown.message : String(thrown)}`, {
+      hint: 'as: --rule allow:read, --rule deny:execute, --rule allow:edit:src/**; docs/coding-agents.md has them',
+      exit: 2,
+    });
   }
 }
 
@@ -95,6 +109,15 @@ function patternOf(text: string): RegExp {
 /** The same agent over another folder has other tasks. */
 function sourceOf(name: string, { run }: Settings): string {
   return join(resolve(run.cwd ?? process.cwd()), name);
+}
+
+/** As the shell finds it: by its path, or on the search path. */
+function isProgram(name: string): boolean {
+  const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+  if (name.includes('/') || name.includes('\\')) return isFile(resolve(name));
+  const endings = process.platform === 'win32' ? ['', ...(process.env['PATHEXT'] ?? '.EXE;.CMD;.BAT').split(';')] : [''];
+  const folders = (process.env['PATH'] ?? '').split(delimiter);
+  return folders.some((folder) => endings.some((ending) => isFile(join(folder, `${name}${ending}`))));
 }
 
 function hashOf(text: string): string {

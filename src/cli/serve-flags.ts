@@ -1,7 +1,7 @@
-import { parseArgs } from 'node:util';
 import type { Key } from '#server';
 import { KEYS, suggest } from '#server';
 import { CliError } from './command.ts';
+import { readArgs } from './flags/own.ts';
 
 export interface ServeFlags {
   /** By the names of the keys that they set. */
@@ -31,7 +31,9 @@ export function parseServeFlags(args: readonly string[]): ServeFlags {
     json: { type: 'boolean' as const },
     stdio: { type: 'boolean' as const },
   };
-  const { values, positionals } = parsed(args, { ...options, ...more });
+  const read = readArgs('serve', args, { ...options, ...more });
+  const values: Values = read.values;
+  const { positionals } = read;
   const settings = new Map<string, string | readonly string[] | boolean>();
   if (positionals.length > 0) settings.set('agents', positionals);
   for (const { name, flag } of FLAGGED) {
@@ -48,25 +50,6 @@ export function parseServeFlags(args: readonly string[]): ServeFlags {
 }
 
 type Values = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
-
-function parsed(
-  args: readonly string[],
-  options: NonNullable<Parameters<typeof parseArgs>[0]>['options'] & {},
-): {
-  readonly values: Values;
-  readonly positionals: readonly string[];
-} {
-  try {
-    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
-    return { values: values as Values, positionals };
-  } catch (thrown) {
-    const message = thrown instanceof Error ? thrown.message : String(thrown);
-    const unknown = /Unknown option '--([\w-]+)/.exec(message)?.[1];
-    const near = unknown === undefined ? undefined : suggest(unknown, Object.keys(options));
-    const words = unknown === undefined ? message : `there is no flag --${unknown}${near === undefined ? '' : `; did you mean --${near}?`}`;
-    throw new CliError(words, { hint: 'try: parley help serve', exit: 2 });
-  }
-}
 
 function limitIn(text: string): [string, string] {
   const mark = text.indexOf('=');
@@ -98,7 +81,7 @@ export function flagLines(): readonly string[] {
   const rows = FLAGGED.map((key): readonly [string, string] => {
     const value = key.type.kind === 'boolean' ? '' : ` ${wordFor(key)}`;
     const unless = key.type.kind === 'boolean' || key.default === undefined || isEmpty(key) ? '' : ` (${String(key.default)})`;
-    return [`--${key.flag}${value}`, `${key.doc}${unless}`];
+    return [`--${key.flag}${value}`, `${key.flagDoc ?? key.doc}${unless}`];
   });
   const all = [...rows, ...BESIDES];
   const width = Math.max(...all.map(([flag]) => flag.length));
@@ -117,8 +100,20 @@ const WORDS: Readonly<Record<string, string>> = {
   allowedOrigins: 'ORIGIN',
   allowedTargets: 'TARGET',
   authFolder: 'DIR',
+  mesh: 'BROKER',
+  namespace: 'NAME',
+  meshScopes: 'SCOPE',
+  artifacts: 'DIR',
   trustedProxies: 'ADDRESS',
   socket: 'PATH',
+  publisher: 'DOMAIN',
+  'run.cwd': 'DIR',
+  'run.roots': 'DIR',
+  'run.model': 'NAME',
+  'run.rules': 'RULE',
+  'run.approvePattern': 'REGEXP',
+  'run.environment': 'NAME',
+  'run.answerPath': 'PATH',
   'tls.cert': 'FILE',
   'tls.key': 'FILE',
   'tls.ca': 'FILE',

@@ -1,15 +1,17 @@
 import type { AgentLike, Log, McpMount, Settings } from '#server';
 import { ConfigError, resolveConfig } from '#server';
 import { loadConfigFile } from '../server/adapters/config-file.ts';
-import type { NodeToken } from '../server/adapters/node-secrets.ts';
 import type { Configured, FoundAgent, ServedConfigured } from '../server/adapters/node-settings.ts';
-import { logFor, serveConfigured } from '../server/adapters/node-settings.ts';
+import { logFor } from '../server/adapters/node-settings.ts';
 import { serveOnStdio } from '../server/adapters/node-stdio.ts';
 import { findAgent } from './agents.ts';
 import type { Command } from './command.ts';
 import { CliError } from './command.ts';
-import { commandAgent } from './running.ts';
+import { serveOnMesh } from './mesh/serving.ts';
+import { checkRules, commandAgent } from './running.ts';
+import { asServeFailure } from './serve-failures.ts';
 import { flagLines, parseServeFlags } from './serve-flags.ts';
+import { readyLine, welcome } from './serve-words.ts';
 import { boundYoungHeap } from './young-heap.ts';
 
 export const serveCommand: Command = {
@@ -50,14 +52,16 @@ export async function serveAgents(args: readonly string[], find: FindAgent, more
   boundYoungHeap();
   const settings = await settingsFor(flags);
   const command = mark === -1 ? undefined : args.slice(mark + 1);
+  checkRules(settings);
   const found = await foundAgents(settings, { find, command, isAlone: !flags.settings.has('agents') });
   const log = logFor(settings);
   if (settings.run.approveAll) log.warn('DANGEROUS: every permission is granted without asking (--approve-all, AGENT_FORCE)');
   if (flags.stdio) return await serveOnPipes(found, settings, log);
   const broken = Promise.withResolvers<number>();
-  const served = await start(found, settings, { log, onBroken: () => broken.resolve(1), mcp: mountMcp, ...more });
+  const served = await startServing(found, settings, { log, onBroken: () => broken.resolve(1), mcp: mountMcp, ...more });
   const stopped = untilSignal(); // before anybody hears that we are ready: a signal that follows at once must be heard too
-  say(flags.json, served, settings);
+  const isFirst = command === undefined && !flags.settings.has('agents') && settings.agents[0] === 'demo';
+  process.stdout.write(flags.json ? readyLine(served) : welcome(served, settings, isFirst));
   const code = await Promise.race([stopped.then(() => 0), broken.promise]);
   if (code !== 0) log.error('the store has failed; stopping, so that a restart can recover what is on disk');
   if (flags.json) process.stdout.write('{"event":"stopping"}\n');
@@ -94,7 +98,7 @@ async function letGo(agent: AgentLike): Promise<void> {
 }
 
 /** Loaded with the first request: most nodes never hear of MCP. */
-const mountMcp: McpMount = (agents) => {
+export const mountMcp: McpMount = (agents) => {
   let mounted: ReturnType<McpMount> | undefined;
   return async (request, caller) => {
     mounted ??= (await import('../tools/adapters/mcp.ts')).mcpMount(agents);
@@ -114,60 +118,20 @@ export async function settingsFor({ settings, config }: ReturnType<typeof parseS
   }
 }
 
-async function start(found: readonly FoundAgent[], settings: Settings, configured: Configured): Promise<ServedConfigured> {
+export async function startServing(found: readonly FoundAgent[], settings: Settings, configured: Configured): Promise<ServedConfigured> {
   try {
-    return await serveConfigured(found, settings, configured);
+    return await serveOnMesh(found, settings, configured);
   } catch (thrown) {
-    if (thrown instanceof ConfigError) throw new CliError(thrown.message, { exit: 2 });
-    const { code } = thrown as NodeJS.ErrnoException;
-    if (code !== 'EADDRINUSE' && code !== 'EACCES') throw thrown;
-    const reason = code === 'EADDRINUSE' ? 'is taken' : 'may not be used';
-    throw new CliError(`port ${settings.port} of ${settings.host} ${reason}`, { hint: 'choose another with --port, or --port 0 for any' });
+    if (thrown instanceof CliError) throw thrown;
+    throw asServeFailure(thrown, found, settings);
   }
-}
-
-function say(json: boolean, served: ServedConfigured, settings: Settings): void {
-  const { url, handler, token, isOpen } = served;
-  const names = handler.agents.map(({ name }) => name);
-  if (json) {
-    const auth = isOpen ? {} : { auth: true, ...(token === undefined ? {} : { tokenFile: token.path }) };
-    process.stdout.write(`${JSON.stringify({ event: 'ready', url, agents: names, ...auth })}\n`);
-    return;
-  }
-  process.stdout.write(
-    `Parley serves ${names.join(', ')} at ${settings.url ?? url}\n\n${tokenWords(token)}${tryWords(served, settings)}Stop with Ctrl-C.\n`,
-  );
-}
-
-/** The one time that it is shown: from then on it is read from its file. */
-function tokenWords(token: NodeToken | undefined): string {
-  if (token === undefined) return '';
-  const made = token.isNew ? `A token was made for this machine. It is shown only now:\n  ${token.token}\n` : '';
-  return `${made}Callers need the token in ${token.path}, which parley’s own commands read by themselves.\n\n`;
-}
-
-function tryWords({ url, token, isOpen }: ServedConfigured, settings: Settings): string {
-  const hello = '{"message":{"messageId":"1","role":"ROLE_USER","parts":[{"text":"hello"}]}}';
-  const { socket, tls } = settings;
-  const base = socket === undefined ? url : 'http://localhost';
-  const curl = `curl${socket === undefined ? '' : ` --unix-socket ${socket}`}${tls.cert === undefined ? '' : ` --cacert ${tls.cert}`}`;
-  const credential = token === undefined ? '$KEY' : `$(cat ${token.path})`;
-  const auth = isOpen ? '' : ` -H "Authorization: Bearer ${credential}"`;
-  return [
-    'Try, in another terminal:',
-    `  ${curl} ${base}/.well-known/agent-card.json`,
-    `  ${curl} ${base}/message:send${auth} -H 'Content-Type: application/json' -d '${hello}'`,
-    `  ${curl} -N ${base}/message:stream${auth} -H 'Content-Type: application/json' -d '${hello}'`,
-    '',
-    '',
-  ].join('\n');
 }
 
 /** A terminal sends Ctrl-C to everybody who runs in it, and those above pass it on: what follows at once is the same signal. */
 const ECHO_MS = 1000;
 
 /** The first signal asks for a good end; whoever sends another one later does not want to wait for it. */
-function untilSignal(): Promise<void> {
+export function untilSignal(): Promise<void> {
   return new Promise((resolve) => {
     let askedAt: number | undefined;
     for (const signal of ['SIGINT', 'SIGTERM'] as const) {

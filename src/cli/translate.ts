@@ -1,9 +1,9 @@
-import { parseArgs } from 'node:util';
 import { SseParser } from '#bindings';
 import type { Dialect, DocumentKind, Json, Operation, ReadEnv, Translation } from '#protocol';
 import { createRegistry, DEFAULT_READ_LIMITS, DIALECTS, isA2AError, OPERATIONS, randomIds, translate, translateEvents } from '#protocol';
 import type { Command } from './command.ts';
 import { CliError, readStdin } from './command.ts';
+import { readArgs } from './flags/own.ts';
 
 const registry = createRegistry(DIALECTS);
 const env: ReadEnv = { ids: randomIds, limits: DEFAULT_READ_LIMITS };
@@ -137,14 +137,14 @@ interface Flags {
 function parse(args: readonly string[]): Flags {
   const text = { type: 'string' } as const;
   const flag = { type: 'boolean' } as const;
-  try {
-    return parseArgs({
-      args: [...args],
-      options: { to: text, from: text, kind: text, path: text, operation: text, json: flag, list: flag },
-    }).values;
-  } catch (thrown) {
-    throw new CliError(thrown instanceof Error ? thrown.message : String(thrown), { hint: 'try: parley help translate', exit: 2 });
-  }
+  const options = { to: text, from: text, kind: text, path: text, operation: text, json: flag, list: flag };
+  const { values, positionals } = readArgs('translate', args, options);
+  if (positionals.length > 0)
+    throw new CliError(`there is no place for ${positionals[0]}`, {
+      hint: 'the document comes on standard input: parley translate --to v10 < in.json',
+      exit: 2,
+    });
+  return values;
 }
 
 function targetsOf(to: string | undefined): readonly Dialect[] {
@@ -157,6 +157,7 @@ function dialectOf(name: string, flag: string): Dialect {
   const dialect = registry.byId(name);
   if (dialect !== undefined) return dialect;
   throw new CliError(`${flag}: there is no dialect ${name}`, {
+    meant: { word: name, known: DIALECTS.map((known) => known.id) },
     hint: `dialects: ${DIALECTS.map((known) => known.id).join(', ')}`,
     exit: 2,
   });

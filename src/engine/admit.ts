@@ -12,6 +12,7 @@ import { statusEvent } from './outputs.ts';
 import type { MaybePromise, SendRecord, TaskRow } from './ports.ts';
 import type { PreparedPush } from './push.ts';
 import { inlinePush, prepareInlinePush } from './push.ts';
+import { replyOf } from './reply.ts';
 import { startTurn } from './turns.ts';
 
 /** How the send is known, if it can be repeated: kept in the commit that takes the message in. */
@@ -42,11 +43,13 @@ async function admitLater(core: Core, call: Call, { looked, naming }: Looking): 
   const found = continuing?.live;
   try {
     const push = config === undefined ? undefined : await prepareInlinePush(core, call, { config, live: found });
-    if (found !== undefined && isTerminal(found.row.state) && message.taskId !== undefined) return await refuse(core, found);
+    if (found !== undefined && isTerminal(found.row.state) && isForThisTask(call)) return await refuse(core, found);
     // From here on nothing is awaited: what is found to be so stays so until the message is in.
     checkOpen(core);
     const live = madeMeanwhile(core, call) ?? (isStillMeant(continuing) ? found : undefined);
+    if (live !== undefined && call.traits.namesOnce === true) checkContext(live, message);
     if (live === undefined || isTerminal(live.row.state)) {
+      if (live !== undefined && isForThisTask(call)) return await refuse(core, live);
       return create(core, call, { contextId: live?.row.contextId ?? message.contextId, naming, push });
     }
     const admitted = resume(core, live, { call, naming, push });
@@ -61,6 +64,16 @@ function checkModes({ request, served }: Call): void {
   checkInput(served.takes, request.message);
   const accepted = request.configuration?.acceptedOutputModes ?? [];
   if (accepted.length > 0) checkOutput(served.makes, modesOf(accepted));
+}
+
+/** Not, as where a name goes on from task to task, for whatever comes next. */
+function isForThisTask({ request, traits }: Call): boolean {
+  return request.message.taskId !== undefined || traits.namesOnce === true;
+}
+
+function checkContext({ row }: Live, { contextId }: Message): void {
+  if (contextId === undefined || contextId === row.contextId) return;
+  throw new A2AError('INVALID_PARAMS', 'message.contextId is not the context of the task', { field: 'message.contextId' });
 }
 
 /** That a task is finished is told when it is durable, and not before. */
@@ -116,7 +129,7 @@ function create(core: Core, call: Call, { contextId: given, naming, push }: Crea
   const { seq } = append(core, live, { task }, notesOf(call));
   core.lives.set(id, live);
   if (row.alias !== undefined) core.aliases.set(scopedKey(owner, served.agent, row.alias), live);
-  takeNotes(core, live, { naming, push, seq });
+  takeNotes(core, live, { call, naming, push, seq });
   startTurn(core, live, { input: inputOf(call, seq, message) });
   return { live, seq };
 }
@@ -141,7 +154,7 @@ function resume(core: Core, live: Live, { call, naming, push }: Resumption): Adm
   const notes: EntryNotes = { ...notesOf(call), input: message, ...(waits ? { queued: true } : {}) };
   const wasAsking = isCutOff(core, live);
   const { seq } = append(core, live, statusEvent(core, live, 'TASK_STATE_WORKING'), notes);
-  takeNotes(core, live, { naming, push, seq });
+  takeNotes(core, live, { call, naming, push, seq });
   const input = inputOf(call, seq, message);
   if (run === undefined) startTurn(core, live, wasAsking ? { again: true } : { input });
   else if (run.answer !== undefined) run.answer(message);
@@ -164,13 +177,16 @@ function isCutOff(core: Core, { row, run }: Live): boolean {
 }
 
 interface Noting {
+  readonly call: Call;
   readonly naming: Naming | undefined;
   readonly push: PreparedPush | undefined;
   readonly seq: Seq;
 }
 
-/** The record of the send and an inline push config are in the commit that takes the message in, or nowhere. */
-function takeNotes(core: Core, live: Live, { naming, push, seq }: Noting): void {
+/** The record of the send, an inline push config and where the answer goes are in the commit that takes the message in, or nowhere. */
+function takeNotes(core: Core, live: Live, { call, naming, push, seq }: Noting): void {
+  const reply = replyOf(call);
+  if (reply !== undefined) gathering(live).beside.push(...core.outbox.replying(live.row, reply, seq));
   if (push !== undefined) gathering(live).beside.push(...inlinePush(core, live, { push, after: seq }));
   if (naming === undefined) return;
   const { key, ...name } = naming;

@@ -1,4 +1,4 @@
-import type { Dialect, DialectId } from '#protocol';
+import type { Agent, Dialect, DialectId } from '#protocol';
 import { createRegistry, DIALECTS, LET_GO, randomIds, systemClock } from '#protocol';
 import { createContexts } from './contexts.ts';
 import type { Core } from './core.ts';
@@ -7,8 +7,8 @@ import { DEFAULT_ENGINE_LIMITS } from './limits.ts';
 import type { Live, Unsaved } from './live.ts';
 import { wakeAll } from './live.ts';
 import type { EngineOptions } from './options.ts';
+import { progressOf } from './outbox/lane.ts';
 import { createOutbox } from './outbox/outbox.ts';
-import { progressOf } from './outbox/progress.ts';
 import type { Outbox } from './outbox/webhooks.ts';
 import type { TaskKey } from './ports.ts';
 import { createQuotas } from './quotas.ts';
@@ -24,6 +24,7 @@ interface Assembled {
   readonly counts: { events: number; forgotten: number };
   /** Keys are minted above the highest that the store has seen. */
   readonly startKeys: (last: number) => void;
+  readonly addAgent: (name: string, agent: Agent) => void;
 }
 
 /** The parts of an engine, put together. */
@@ -32,6 +33,7 @@ export function assemble(options: EngineOptions): Assembled {
   const limits = { ...DEFAULT_ENGINE_LIMITS, ...options.limits };
   const counts = { events: 0, forgotten: 0 };
   const known = knownDialects();
+  const agents = new Map(Object.entries(options.agents));
   let lastKey = 0;
   const tell = (live: Live, saved: Unsaved): void => {
     try {
@@ -64,11 +66,11 @@ export function assemble(options: EngineOptions): Assembled {
     timers,
     ids: options.ids ?? randomIds,
     limits,
-    agents: new Map(Object.entries(options.agents)),
+    agents,
     aroundRun: options.aroundRun,
     traitsOf: options.traitsOf ?? ((dialect) => known(dialect).traits),
     webhookOf: (dialect) => known(dialect).webhook,
-    outbox: createOutbox({ courier: options.courier, vault: options.vault, coreOf: () => core }),
+    outbox: createOutbox({ courier: options.courier, carrier: options.carrier, vault: options.vault, coreOf: () => core }),
     slots: createSlots(limits.runningTasksMax, limits.queuedTasksMax),
     quotas: createQuotas(options.runningTasksMaxOf),
     contexts: createContexts({ clock, openMax: limits.openContextsMax, msMax: limits.openContextMsMax, report }),
@@ -93,13 +95,14 @@ export function assemble(options: EngineOptions): Assembled {
   const startKeys = (last: number): void => {
     lastKey = last;
   };
-  return { core, counts, startKeys };
+  return { core, counts, startKeys, addAgent: (name, agent) => void agents.set(name, agent) };
 }
 
 /** What is durable now may be for webhooks: a new one, or events for those that are there. */
 function noteWebhooks(outbox: Outbox, live: Live, saved: Unsaved): void {
-  for (const write of saved.beside) if (write.kind === 'outbox') outbox.opened(write.row, live.row, progressOf(live));
-  if (saved.entries.length > 0 && outbox.watches(live.row.key)) outbox.committed(live.row.key, progressOf(live));
+  const { row, committed } = live;
+  for (const write of saved.beside) if (write.kind === 'outbox') outbox.opened(write.row, row, progressOf(row, committed));
+  if (saved.entries.length > 0 && outbox.watches(row.key)) outbox.committed(row.key, progressOf(row, committed));
 }
 
 /** A dialect that nobody knows behaves as the first one, A2A 1.0. */

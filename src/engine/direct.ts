@@ -7,6 +7,7 @@ import { NOTHING, unsaved, wakeAll } from './live.ts';
 /** A direct message is the whole answer only while nothing else was said and nobody can have heard of the task. */
 export function mayTakeBack(core: Core, live: Live): boolean {
   const { row, run } = live;
+  if (core.outbox.hasReply(row.key)) return false;
   return !live.announced && row.last === 1 && run?.queue.length === 0 && core.traitsOf(row.dialect).directMessage === 'allowed';
 }
 

@@ -5,6 +5,9 @@ import type { Live, Run } from './live.ts';
 import { wakeAll } from './live.ts';
 import { letGo, stopTask } from './stopping.ts';
 
+/** Time for the last answers to go where bindings want them; what is left goes there after the next start. */
+const REPLIES_MS_MAX = 2000;
+
 /** The way out: no new turns, some time for those under way, and then each is stopped as its agent's recovery allows. */
 export async function drain(core: Core, ms: number): Promise<void> {
   if (core.phase === 'off') return;
@@ -19,14 +22,20 @@ export async function drain(core: Core, ms: number): Promise<void> {
     else if (agentOf(core, live.row.agent).recovery === 'fail') stopTask(core, live, 'shutdown');
     else leave(core, live);
   }
+  await settled(core);
+  await core.outbox.stopReplies(Math.min(ms, REPLIES_MS_MAX));
+  await settled(core);
+  core.phase = 'off';
+  core.contexts.clear();
+  for (const live of core.lives.values()) wakeAll(live);
+}
+
+async function settled(core: Core): Promise<void> {
   try {
     await core.writer.settled();
   } catch (thrown) {
     core.report('not everything could be kept', thrown);
   }
-  core.phase = 'off';
-  core.contexts.clear();
-  for (const live of core.lives.values()) wakeAll(live);
 }
 
 /** The next start goes on with it. That this process ends is no fault of the run: earlier attempts are not held against it. */

@@ -1,4 +1,4 @@
-import type { A2AService, AdminService } from '#protocol';
+import type { A2AService, AdminService, Agent } from '#protocol';
 import { A2AError } from '#protocol';
 import { createAdmin } from './admin.ts';
 import { assemble } from './assemble.ts';
@@ -13,6 +13,8 @@ import { keepSweeping } from './sweeper.ts';
 export interface Engine {
   /** Throws for a name that the engine was not given. */
   serviceOf(agent: string): A2AService;
+  /** Another agent from now on, or another one under the name: tasks of that name are its own. */
+  add(name: string, agent: Agent): A2AService;
   readonly admin: AdminService;
   /** Recovers what the last process left, and opens the door. */
   start(): Promise<Recovered>;
@@ -36,16 +38,24 @@ export interface EngineStats {
   readonly forgottenTasks: number;
   readonly isBroken: boolean;
   readonly webhooks: OutboxStats;
+  /** Answers on their way to where bindings want them. */
+  readonly carrying: number;
 }
 
 export function createEngine(options: EngineOptions): Engine {
-  const { core, counts, startKeys } = assemble(options);
+  const { core, counts, startKeys, addAgent } = assemble(options);
   const services = new Map(Object.keys(options.agents).map((name) => [name, createService(core, name, options.extendedCard)]));
   let halt: () => void = () => {};
   return {
     serviceOf: (agent) => {
       const service = services.get(agent);
       if (service === undefined) throw new A2AError('INVALID_PARAMS', `there is no agent ${agent}`);
+      return service;
+    },
+    add: (name, agent) => {
+      addAgent(name, agent);
+      const service = createService(core, name, options.extendedCard);
+      services.set(name, service);
       return service;
     },
     admin: createAdmin(core),
@@ -75,6 +85,7 @@ export function createEngine(options: EngineOptions): Engine {
       events: counts.events,
       forgottenTasks: counts.forgotten,
       isBroken: core.writer.broken !== undefined,
+      carrying: core.outbox.carrying,
       // Counted when somebody asks for it: there may be many queues.
       get webhooks() {
         return core.outbox.stats();

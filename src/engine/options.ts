@@ -1,6 +1,6 @@
 import type { Agent, AgentCard, AgentOutput, CallContext, Clock, DialectId, Ids, Traits, Turn } from '#protocol';
 import type { EngineLimits } from './limits.ts';
-import type { Courier, Vault } from './outbox/courier.ts';
+import type { Carrier, Courier, Vault } from './outbox/courier.ts';
 import type { Blobs, Entry, Store, TaskRow } from './ports.ts';
 import type { RunningTasksMaxOf } from './quotas.ts';
 import type { Timers } from './timers.ts';
@@ -30,6 +30,8 @@ export interface EngineOptions {
   readonly courier?: Courier;
   /** Keeps the credentials of webhooks. Absent: those that need some can't be registered. */
   readonly vault?: Vault;
+  /** Carries answers to where bindings want them (`CallContext.reply`). Absent: no binding may ask for it. */
+  readonly carrier?: Carrier;
   readonly traitsOf?: (dialect: DialectId) => Traits;
   readonly clock?: Clock;
   readonly ids?: Ids;

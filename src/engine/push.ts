@@ -7,7 +7,8 @@ import type { Asked } from './find.ts';
 import { withTask } from './find.ts';
 import type { Live } from './live.ts';
 import { aboutPush } from './outbox/compose.ts';
-import { progressOf } from './outbox/progress.ts';
+import { progressOf } from './outbox/lane.ts';
+import { isReply, REPLY_ID } from './outbox/replies.ts';
 import type { Owner, PushRow, Write } from './ports.ts';
 import { openToken, sealToken } from './tokens.ts';
 
@@ -31,6 +32,7 @@ export function createPushService(core: Core, served: Served): PushService {
     create: async (config, ctx) => {
       const asked = asking(config, ctx);
       checkConfig(config, '');
+      checkId(config, '');
       return withTask(core, asked, async (live) => {
         await checkCount(core, live, config);
         const prepared = await prepare(core, config, { dialect: ctx.dialect, field: 'url' });
@@ -40,7 +42,7 @@ export function createPushService(core: Core, served: Served): PushService {
     },
     get: async (request, ctx) =>
       withTask(core, asking(request, ctx), async (live) => {
-        const rows = await core.store.pushConfigs(live.row.key);
+        const rows = await configsOf(core, live);
         const row = request.id === undefined ? rows[0] : rows.find((each) => each.config.id === request.id);
         // A2A 1.0.1 §3.1.8: a config that is not there is answered as a task that is not there.
         if (row === undefined) throw new A2AError('TASK_NOT_FOUND', `task ${request.taskId} has no such push notification config`);
@@ -49,11 +51,17 @@ export function createPushService(core: Core, served: Served): PushService {
     list: async (request, ctx) => withTask(core, asking(request, ctx), (live) => listConfigs(core, live, request)),
     delete: async (request, ctx) =>
       withTask(core, asking(request, ctx), async (live) => {
+        if (request.id.startsWith(REPLY_ID)) return;
         core.writer.add({ kind: 'unpush', task: live.row.key, id: request.id });
         core.outbox.dropped(live.row.key, request.id);
         await core.writer.settled();
       }),
   };
+}
+
+/** Those that callers have registered: where bindings answer is nobody's to see or change. */
+async function configsOf(core: Core, { row }: Live): Promise<readonly PushRow[]> {
+  return (await core.store.pushConfigs(row.key)).filter((push) => !isReply(push));
 }
 
 async function listConfigs(core: Core, live: Live, request: PushListRequest): Promise<PushPage> {
@@ -63,7 +71,7 @@ async function listConfigs(core: Core, live: Live, request: PushListRequest): Pr
   }
   const scope = ['push', live.row.key];
   const [start = 0] = (request.pageToken ?? '') === '' ? [] : await openToken(core, request.pageToken ?? '', scope);
-  const rows = await core.store.pushConfigs(live.row.key);
+  const rows = await configsOf(core, live);
   const configs = rows.slice(start, start + size).map((row) => shown(row, request.taskId));
   const end = start + size;
   return end >= rows.length ? { configs } : { configs, nextPageToken: await sealToken(core, [end], scope) };
@@ -81,6 +89,7 @@ interface InlinePush {
 export async function prepareInlinePush(core: Core, { served, ctx, owner }: Call, { config, live }: InlinePush): Promise<PreparedPush> {
   checkCapability(core, served.agent);
   checkConfig(config, INLINE);
+  checkId(config, INLINE);
   if (live !== undefined) await checkCount(core, live, config);
   else checkOwner(core, owner);
   return prepare(core, config, { dialect: ctx.dialect, field: `${INLINE}url` });
@@ -103,7 +112,8 @@ async function keep(core: Core, live: Live, push: PreparedPush): Promise<void> {
   const writes = inlinePush(core, live, { push, after: live.row.last });
   for (const write of writes) core.writer.add(write);
   await core.writer.settled();
-  for (const write of writes) if (write.kind === 'outbox') core.outbox.opened(write.row, live.row, progressOf(live));
+  const { row, committed } = live;
+  for (const write of writes) if (write.kind === 'outbox') core.outbox.opened(write.row, row, progressOf(row, committed));
 }
 
 interface Preparing {
@@ -131,7 +141,7 @@ function shown({ config }: PushRow, taskId: TaskId): PushConfig {
 }
 
 async function checkCount(core: Core, live: Live, config: PushConfig): Promise<void> {
-  const rows = await core.store.pushConfigs(live.row.key);
+  const rows = await configsOf(core, live);
   if (rows.some((row) => row.config.id === config.id)) return;
   if (rows.length >= core.limits.pushConfigsMax) {
     throw new A2AError('INVALID_PARAMS', `a task has at most ${core.limits.pushConfigsMax} push notification configs`);
@@ -167,6 +177,11 @@ function checkConfig({ url, token, authentication }: PushConfig, prefix: string)
     throw new A2AError('INVALID_PARAMS', 'must be the name of an HTTP scheme, as Bearer', { field: `${prefix}authentication.scheme` });
   }
   checkSecret(authentication.credentials, `${prefix}authentication.credentials`);
+}
+
+/** Bindings' own names are not for callers: one that is replaced would take their answers elsewhere. */
+function checkId({ id }: PushConfig, prefix: string): void {
+  if (id?.startsWith(REPLY_ID) === true) throw new A2AError('INVALID_PARAMS', `must not begin with ${REPLY_ID}`, { field: `${prefix}id` });
 }
 
 /** RFC 9110 §11.1: a token. */

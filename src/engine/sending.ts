@@ -10,6 +10,7 @@ import type { Admitted, Live, Sender } from './live.ts';
 import { addSender, nextCommit, removeSender, wakeAll } from './live.ts';
 import { nameFor, renameTask } from './names.ts';
 import { foldTo, withHistory } from './read.ts';
+import { replyAgain } from './reply.ts';
 import { markOf, nameOf, sendOnce } from './retries.ts';
 
 interface Sending {
@@ -23,6 +24,7 @@ export async function send(core: Core, served: Served, { request, ctx }: Sending
   const naming = nameOf(core, call);
   const sending = sendOnce(core, call, naming);
   const sent = sending instanceof Promise ? await sending : sending;
+  if (ctx.reply !== undefined) await replyAgain(core, call, sent);
   const result = sent.answer === undefined ? await answer(core, call, sent) : { message: sent.answer };
   const mark = markOf(core, call, naming);
   if (mark !== undefined) {

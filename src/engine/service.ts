@@ -29,6 +29,7 @@ export function createService(core: Core, agent: string, extendedCard?: Extended
     cancel: (request, ctx) => cancel(core, { served, request, ctx }),
     subscribe: (request, ctx) => subscribe(core, { served, request, ctx }),
     push: createPushService(core, served),
+    ...(core.outbox.carrier === undefined ? {} : { keepsReplies: true as const }),
     extendedCard: async (_, ctx) => {
       if (card.capabilities.extendedAgentCard !== true) throw new A2AError('UNSUPPORTED_OPERATION', 'this agent has no extended card');
       if (extendedCard === undefined) throw new A2AError('EXTENDED_AGENT_CARD_NOT_CONFIGURED');
@@ -94,6 +95,6 @@ async function cancel(core: Core, asked: Asked): Promise<Task> {
 }
 
 function tellCanceled(core: Core, { row }: Live, task: Task): void {
-  const told = core.agents.get(row.agent)?.canceled?.(task);
+  const told = core.agents.get(row.agent)?.canceled?.(task, { principal: row.owner.principal });
   told?.catch((thrown: unknown) => core.report(`agent ${row.agent} could not be told of a canceled task`, thrown));
 }

@@ -90,7 +90,7 @@ export interface Agent {
    * old one made. `resume`: the same, but `turn.task` holds what was made and further text is appended to it.
    */
   readonly recovery: 'resume' | 'retry' | 'fail';
-  /** It starts programs on this machine. Such an agent is never served to callers who have not shown who they are. */
+  /** It starts programs on this machine, or may: what an MCP server's tools do nobody knows. Such an agent is never served to callers who have not shown who they are. */
   readonly runsCommands?: boolean;
   /**
    * `anew`: a message id that comes again is another message, also if nobody got the first answer; only an Idempotency-Key names a
@@ -105,8 +105,8 @@ export interface Agent {
   keepsWaiting?(waiting: { readonly contextId: ContextId; readonly principal: string }): boolean | Promise<boolean>;
   /** Makes the state of one caller's conversation, once. If it is disposable, it is disposed of when it has long been unused. */
   open?(contextId: ContextId): Promise<unknown>;
-  /** Told of a task that was canceled while it waited for its caller: no run was there to hear a signal. */
-  canceled?(task: Task): Promise<void>;
+  /** Told of a task that was canceled while it waited for its caller, whose task it is: no run was there to hear a signal. */
+  canceled?(task: Task, of: { readonly principal: string }): Promise<void>;
   /** The card for a caller who has shown who it is. Without it the agent has no extended card. */
   extendedCard?(principal: Principal): Promise<AgentCard>;
 }

@@ -59,6 +59,11 @@ export interface CallContext {
    * when it is returned, and a stream when it was read to its end. A repeat of a send whose answer was delivered is a new send.
    */
   onDelivered?(mark: () => void): void;
+  /**
+   * Where the answer to a send goes besides to the call itself: an address that the service's own way out knows. It is kept with the message,
+   * so that the answer goes there even if the process dies in between. Only bindings set it: what a caller writes must never reach it unchecked.
+   */
+  readonly reply?: string;
 }
 
 /**
@@ -76,6 +81,8 @@ export interface A2AService {
   extendedCard(request: ExtendedCardRequest, ctx: CallContext): Promise<AgentCard>;
   /** The dialect a task was made in, for requests whose shape does not tell. Absent: not remembered here. */
   originOf?(task: TaskId, ctx: CallContext): DialectId | undefined;
+  /** It honours `reply` of a call. Absent: whoever calls has to read the stream. */
+  readonly keepsReplies?: true;
 }
 
 export interface PushService {

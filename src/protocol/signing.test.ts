@@ -110,7 +110,7 @@ describe('signing', () => {
   });
 });
 
-describe('verifying', () => {
+describe('S10: verifying', () => {
   it.each([undefined, null, 'card', [], {}, { signatures: [] }, { signatures: {} }, { signatures: 'x' }])(
     '%j is unsigned',
     async (card) => {

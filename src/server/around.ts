@@ -14,7 +14,7 @@ export interface Around {
 }
 
 export function around(service: A2AService, by: Around): A2AService {
-  const { originOf } = service;
+  const { originOf, keepsReplies } = service;
   return {
     send: (request, ctx) => by.unary({ operation: 'send', request, ctx }, (inner) => service.send(request, inner)),
     stream: (request, ctx) => by.stream({ operation: 'stream', request, ctx }, (inner) => service.stream(request, inner)),
@@ -30,6 +30,7 @@ export function around(service: A2AService, by: Around): A2AService {
     },
     extendedCard: (request, ctx) => by.unary({ operation: 'extendedCard', request, ctx }, (inner) => service.extendedCard(request, inner)),
     ...(originOf === undefined ? {} : { originOf: (task, ctx) => service.originOf?.(task, ctx) }),
+    ...(keepsReplies === undefined ? {} : { keepsReplies }),
   };
 }
 

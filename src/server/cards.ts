@@ -39,7 +39,7 @@ const KEPT_MAX = 256;
 
 /** Cards as they are served: written once for each base and shape, with the tag of exactly these bytes (reference/protocol §3.11). */
 export function createCards({ form, ageMsMax, changed, enforced, signer }: CardsOptions): Cards {
-  const kept = new Map<string, Promise<Written>>();
+  const written = new WeakMap<AgentCard, Map<string, Promise<Written>>>();
   const completed = new WeakMap<AgentCard, Map<string, AgentCard>>();
   const lastModified = changed.toUTCString();
 
@@ -56,11 +56,13 @@ export function createCards({ form, ageMsMax, changed, enforced, signer }: Cards
       const version = asked.header('a2a-version') ?? new URLSearchParams(asked.query).get('A2A-Version');
       const { schemes, headers } = negotiateCard({ path: asked.path, version });
       const key = `${base}\n${schemes}`;
+      const kept = written.get(card) ?? new Map<string, Promise<Written>>();
+      written.set(card, kept);
       const known = kept.get(key);
-      const written = known ?? write(writeCard(cardAt(card, base), { form, schemes }), signer);
-      if (known === undefined && kept.size < KEPT_MAX) kept.set(key, written);
+      const body = known ?? write(writeCard(cardAt(card, base), { form, schemes }), signer);
+      if (known === undefined && kept.size < KEPT_MAX) kept.set(key, body);
       try {
-        return fresh(asked, await written, {
+        return fresh(asked, await body, {
           ...headers,
           'Cache-Control': `public, max-age=${Math.floor(ageMsMax / 1000)}`,
           'Last-Modified': lastModified,

@@ -43,6 +43,11 @@ describe('the host that a request names', () => {
     expect(guard.refuses(asked('http://evil.example/', { Host: 'localhost' }))?.status).toBe(403);
   });
 
+  it('is none of which no address can be made', () => {
+    for (const host of ['localhost:99999', 'localhost:', '127.0.0.1:x', '[::1'])
+      expect([host, guard.refuses(asked('http://localhost/', { Host: host }))?.status]).toEqual([host, 403]);
+  });
+
   it('can be any, if somebody wants that', () => {
     expect(createGuard({ allowedHosts: ['*'] }).refuses(asked('http://evil.example/'))).toBeUndefined();
   });

@@ -90,8 +90,9 @@ function hostOf(origin: string): string {
   return origin.slice(origin.indexOf('://') + 3);
 }
 
-/** Without port and without a dot at its end. Undefined: it is no host at all. */
+/** Without port and without a dot at its end. Undefined: it is no host at all, or no address could be made of it (`:99999`). */
 function hostName(host: string): string | undefined {
+  if (!URL.canParse(`http://${host}`)) return undefined;
   const match = /^(\[[0-9a-f:.]+\]|[a-z0-9_.-]+)(?::\d{1,5})?$/i.exec(host);
   return match?.[1]?.toLowerCase().replace(/\.$/, '');
 }

@@ -1,5 +1,6 @@
 import type { Answer, Asked, Caller } from '#bindings';
 import { encodeRetry, refusalBody, respondTo } from '#bindings';
+import type { Agent } from '#protocol';
 import { headOf, refusal } from './answers.ts';
 import { createDoor } from './gate/door.ts';
 import type { Gate, Refusal } from './gate/gate.ts';
@@ -21,6 +22,10 @@ export interface Handler {
   /** Resolves when what the last process left has been taken up; requests wait for it. */
   readonly ready: Promise<void>;
   readonly agents: readonly ServedAgent[];
+  /** Serves another agent from now on at `/agents/{name}`, or another one under the name. */
+  add(name: string, agent: Agent): ServedAgent;
+  /** It is not served any more; its tasks are kept. The first agent stays. */
+  remove(name: string): void;
   /** Takes no more, ends the streams with a word on when to come back, lets what runs end, and keeps what it can't. */
   close(): Promise<void>;
 }
@@ -45,8 +50,6 @@ export function createHandler(options: HandlerOptions): Handler {
   const { site, log, flows, limits } = node;
   const guard = createGuard(options);
   const door = createDoor({ options, limits, audit: node.audit });
-  const byName = new Map(site.agents.map((agent) => [agent.name, agent]));
-  const [root] = site.agents;
   const requests = site.metrics.counter({
     name: 'parley_http_requests_total',
     help: 'HTTP requests by what was asked for.',
@@ -55,7 +58,7 @@ export function createHandler(options: HandlerOptions): Handler {
 
   const find = (asked: Asked): Found => {
     const place = placeOf(asked.path);
-    const agent = place.agent === undefined ? root : byName.get(place.agent);
+    const agent = place.agent === undefined ? site.agents[0] : site.agents.find(({ name }) => name === place.agent);
     const routes = agent === undefined ? [] : routesAt(place);
     return { place, agent, routes, route: routes.find(({ methods }) => methods.includes(asked.method)) };
   };
@@ -103,6 +106,8 @@ export function createHandler(options: HandlerOptions): Handler {
     fetch: (request) => respondTo(request, answer),
     ready: node.ready,
     agents: site.agents,
+    add: node.add,
+    remove: node.remove,
     close: async () => {
       node.stopTaking();
       flows.finishAll(encodeRetry(limits.reconnectMs));

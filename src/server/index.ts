@@ -21,7 +21,7 @@ export { type Gate, openGate, type Refusal } from './gate/gate.ts';
 export { type JwtOptions, jwtAuth } from './gate/jwt.ts';
 export { type KeyRecord, type KeyRing, keyAuth, tokenAuth } from './gate/keys.ts';
 export { type MutualTlsOptions, mutualTls } from './gate/mtls.ts';
-export { CALLER_SCOPES } from './gate/scopes.ts';
+export { CALLER_SCOPES, isKnownScope } from './gate/scopes.ts';
 export { createHandler, type Handler } from './handler.ts';
 export { DEFAULT_SERVER_LIMITS, type ServerLimits } from './limits.ts';
 export { createLog, LOG_LEVELS, type Log, type LogLevel } from './log.ts';

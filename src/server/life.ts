@@ -20,6 +20,8 @@ export interface Life {
   phase(): ReturnType<Site['phase']>;
   /** A refusal while the node stops. */
   turnedAway(route: Route): Answer | undefined;
+  /** For an agent that comes later: what was done to the others at the start. */
+  adopt(agent: Mutable<ServedAgent>): void;
   stopTaking(): void;
   stop(): Promise<void>;
 }
@@ -39,11 +41,13 @@ const CLOSING_MS = 2000;
 
 export function startLife({ options, engine, agents, log, limits, tracing, audit }: Living): Life {
   let phase: ReturnType<Site['phase']> = 'starting';
+  const adopt = (agent: Mutable<ServedAgent>): void => {
+    if (tracing.recorder !== undefined) agent.service = traced(agent.service, agent.name, tracing.recorder);
+  };
   const start = async (): Promise<void> => {
     const otel = options.otel === false ? undefined : (options.otel ?? (await loadOtel()));
-    const recorder = otel === undefined ? undefined : recorderOf(otel);
-    tracing.recorder = recorder;
-    if (recorder !== undefined) for (const agent of agents) agent.service = traced(agent.service, agent.name, recorder);
+    tracing.recorder = otel === undefined ? undefined : recorderOf(otel);
+    for (const agent of agents) adopt(agent);
     const recovered = await engine?.start();
     if (recovered !== undefined && Object.values(recovered).some((count) => count > 0))
       log.info('tasks were taken up again', { ...recovered });
@@ -63,6 +67,7 @@ export function startLife({ options, engine, agents, log, limits, tracing, audit
       return starting;
     },
     phase: () => phase,
+    adopt,
     turnedAway: (route) => {
       if (phase !== 'draining' || route.access === 'public') return undefined;
       return refusal(503, 'this node is stopping; try again', retryAfter(limits.reconnectMs));

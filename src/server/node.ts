@@ -1,6 +1,6 @@
 import { createChatMemory } from '#bindings';
 import type { Engine } from '#engine';
-import type { AdminService, AgentCard, Mutable } from '#protocol';
+import type { AdminService, Agent, AgentCard, Mutable } from '#protocol';
 import { LOCAL_PRINCIPAL } from '#protocol';
 import type { Audit } from './audit/audit.ts';
 import { createAudit, NO_AUDIT } from './audit/audit.ts';
@@ -29,6 +29,10 @@ import type { Tracing } from './tracing.ts';
 
 /** A node: agents, the engine under those that need one, and everything that is counted and said about them. */
 export interface Node extends Life {
+  /** Serves another agent from now on, or another one under the name. */
+  add(name: string, agent: Agent): ServedAgent;
+  /** It is not served any more; its tasks are kept. The root agent stays. */
+  remove(name: string): void;
   readonly site: Site;
   readonly flows: Flows;
   readonly log: Log;
@@ -44,7 +48,7 @@ export function createNode(options: HandlerOptions): Node {
   const tracing: Tracing = { recorder: undefined };
   const flows = createFlows();
   const changed = new Date();
-  const given = named(listOf(options.agents));
+  const given = withKnown(named(listOf(options.agents)), options.known);
   checkCommands(given, options);
   const [root] = given.keys();
   const audit = options.audit === undefined ? NO_AUDIT : createAudit(options.audit);
@@ -58,7 +62,8 @@ export function createNode(options: HandlerOptions): Node {
   const completed = (card: AgentCard, name: string): AgentCard => cards.cardAt(card, baseOf(name));
   const engine = engineFor(given, { options: { ...options, quotaOf }, metrics, log, tracing, signer, limits, completed });
   const room = createRoom({ streamsMax: limits.streamsMax, isPressed: options.isPressed, quotaOf, metrics });
-  const agents = servedAgents(given, { engine, count: meter(metrics, room), audit, hasWebhooks: options.outbound !== undefined });
+  const serving: Serving = { engine, count: meter(metrics, room), audit, hasWebhooks: options.outbound !== undefined };
+  const agents = [...given].map(([name, agent]) => servedAgent(name, agent, serving));
   metrics.gauge({ name: 'parley_streams_open', help: 'Streams that are being read.' }, () => flows.open);
   const life = startLife({ options, engine, agents, log, limits, tracing, audit });
   const site: Site = {
@@ -80,7 +85,7 @@ export function createNode(options: HandlerOptions): Node {
     phase: life.phase,
     isBroken: () => engine?.stats().isBroken ?? false,
   };
-  return Object.assign(life, { site, flows, log, limits, audit });
+  return Object.assign(life, { site, flows, log, limits, audit, ...comingAndGoing(agents, { ...serving, options, adopt: life.adopt }) });
 }
 
 /** One handler for the whole node and one for each agent, made when they are first asked. */
@@ -98,6 +103,11 @@ function listOf(agents: AgentLike | readonly AgentLike[]): readonly AgentLike[] 
   return Array.isArray(agents) ? (agents as readonly AgentLike[]) : [agents as AgentLike];
 }
 
+/** The first stays the first, and nobody takes a name that is taken. */
+function withKnown(given: ReadonlyMap<string, AgentLike>, known: HandlerOptions['known']): ReadonlyMap<string, AgentLike> {
+  return new Map([...given, ...[...(known ?? [])].filter(([name]) => !given.has(name))]);
+}
+
 interface Serving {
   readonly engine: Engine | undefined;
   readonly count: ReturnType<typeof meter>;
@@ -105,14 +115,37 @@ interface Serving {
   readonly hasWebhooks: boolean;
 }
 
-function servedAgents(given: ReadonlyMap<string, AgentLike>, { engine, count, audit, hasWebhooks }: Serving): Mutable<ServedAgent>[] {
-  return [...given].map(([name, agent]) => {
-    const service = isServed(agent) ? agent.service : engine?.serviceOf(name);
-    if (service === undefined) throw new Error('an agent needs an engine');
-    const card = hasWebhooks || isServed(agent) ? agent.card : withoutWebhooks(agent.card);
-    const target = { agent: name, runsCommands: agent.runsCommands === true };
-    return { name, card, service: guarded(count(service, name), target, audit) };
-  });
+function servedAgent(name: string, agent: AgentLike, { engine, count, audit, hasWebhooks }: Serving): Mutable<ServedAgent> {
+  const service = isServed(agent) ? agent.service : engine?.serviceOf(name);
+  if (service === undefined) throw new Error('an agent needs an engine');
+  const card = hasWebhooks || isServed(agent) ? agent.card : withoutWebhooks(agent.card);
+  const target = { agent: name, runsCommands: agent.runsCommands === true };
+  return { name, card, service: guarded(count(service, name), target, audit) };
+}
+
+/** Agents that come and go while the node serves. The list is one, and everybody looks at it. */
+function comingAndGoing(
+  agents: Mutable<ServedAgent>[],
+  { adopt, options, ...serving }: Serving & Pick<Life, 'adopt'> & { readonly options: HandlerOptions },
+): Pick<Node, 'add' | 'remove'> {
+  const placeOf = (name: string): number => agents.findIndex((agent) => agent.name === name);
+  return {
+    add: (name, agent) => {
+      if (serving.engine === undefined) throw new Error('an agent needs an engine');
+      checkCommands(new Map([[name, agent]]), options);
+      serving.engine.add(name, agent);
+      const served = servedAgent(name, agent, serving);
+      adopt(served);
+      const at = placeOf(name);
+      if (at === -1) agents.push(served);
+      else agents[at] = served;
+      return served;
+    },
+    remove: (name) => {
+      const at = placeOf(name);
+      if (at > 0) agents.splice(at, 1);
+    },
+  };
 }
 
 /** A card promises what is kept. */

@@ -1,6 +1,6 @@
 import type { Answer, Caller } from '#bindings';
-import type { Blobs, EngineLimits, Store } from '#engine';
-import type { CardSigner } from '#protocol';
+import type { Blobs, Carrier, EngineLimits, Store } from '#engine';
+import type { Agent, CardSigner } from '#protocol';
 import type { AuditLog } from './audit/audit.ts';
 import type { Authenticator } from './gate/authenticator.ts';
 import type { Gate } from './gate/gate.ts';
@@ -51,12 +51,16 @@ export interface ServingOptions extends GuardOptions {
    * can't have credentials, which the next process could not read.
    */
   readonly keys?: NodeKeys;
+  /** Carries answers to a broker: `joinMesh()` of `parley-a2a/mesh` has one. */
+  readonly carrier?: Carrier;
   readonly log?: Log;
   readonly metrics?: Metrics;
   /** Default: `@opentelemetry/api`, if it is installed. `false` for none. */
   readonly otel?: OtelApi | false;
   /** Serves the files of the web console. */
   readonly console?: (path: string) => Answer | Promise<Answer>;
+  /** Agents under names of their own that are there from the start, and may go and come (`Handler.add`): their tasks are taken up too. */
+  readonly known?: ReadonlyMap<string, Agent>;
   /** Signs the cards. Give `url` too: a signature over an address that the caller chose is worth little. */
   readonly signer?: CardSigner;
   /** Answers `/mcp`. */

@@ -4,6 +4,7 @@ import { hasRestRoute } from '#bindings';
 export type RouteName =
   | 'card'
   | 'catalog'
+  | 'ard'
   | 'keys'
   | 'jsonrpc'
   | 'rest'
@@ -49,6 +50,8 @@ export const ROUTES: readonly Route[] = [
     paths: ['/.well-known/ai-catalog.json', '/.well-known/ard.json'],
     access: 'public',
   },
+  { name: 'ard', at: 'node', methods: ['POST'], paths: ['/ard/search'], access: 'public' },
+  { name: 'ard', at: 'node', methods: ['GET', 'HEAD'], paths: ['/ard/agents'], access: 'public' },
   { name: 'keys', at: 'node', methods: ['GET', 'HEAD'], paths: ['/.well-known/jwks.json'], access: 'public' },
   { name: 'jsonrpc', at: 'agent', methods: ['POST'], paths: ['/', '/a2a', '/a2a/jsonrpc', '/api/a2a'], access: 'caller' },
   { name: 'chat', at: 'agent', methods: ['POST'], paths: ['/v1/chat/completions'], access: 'caller' },
@@ -65,7 +68,7 @@ export const ROUTES: readonly Route[] = [
 const REST: Route = { name: 'rest', at: 'agent', methods: ['GET', 'HEAD', 'POST', 'DELETE'], access: 'caller' };
 
 /** First segments that are never a tenant's name in HTTP+JSON. */
-const OURS: ReadonlySet<string> = new Set(['.well-known', 'agents', 'api', 'console', 'mcp']);
+const OURS: ReadonlySet<string> = new Set(['.well-known', 'agents', 'ard', 'api', 'console', 'mcp']);
 
 export interface Place {
   /** The agent's name; undefined: the root agent. */

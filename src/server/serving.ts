@@ -16,11 +16,11 @@ export interface ServingParts {
 
 /** What the bindings are told, made once for each agent and place. */
 export function servingFor({ options, limits, log, cardAt }: ServingParts): (agent: ServedAgent, place: Place) => ServeOptions {
-  const made = new Map<string, ServeOptions>();
+  const made = new Map<string, { readonly agent: ServedAgent; readonly serving: ServeOptions }>();
   const env = { ids: countedIds(), limits };
   return (agent, place) => {
     const known = made.get(place.base);
-    if (known !== undefined) return known;
+    if (known?.agent === agent) return known.serving;
     const serving: ServeOptions = {
       basePath: place.base,
       env,
@@ -33,7 +33,7 @@ export function servingFor({ options, limits, log, cardAt }: ServingParts): (age
       retryMs: limits.reconnectMs,
       onError: (cause) => log.error('a call failed inside', cause, { agent: agent.name }),
     };
-    made.set(place.base, serving);
+    made.set(place.base, { agent, serving });
     return serving;
   };
 }

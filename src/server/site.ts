@@ -3,6 +3,7 @@ import { answerChat, answerJsonRpc, answerModels, answerRest } from '#bindings';
 import type { AdminService, Json } from '#protocol';
 import { adminAnswer } from './admin.ts';
 import { json, refusal, retryAfter, text } from './answers.ts';
+import { ardAnswer } from './ard.ts';
 import type { Cards } from './cards.ts';
 import { catalogAnswer } from './catalog.ts';
 import { passedOn } from './foreign.ts';
@@ -66,6 +67,8 @@ export const ANSWERS: Readonly<Record<RouteName, Answering>> = {
   card: (site, { asked, agent, place }) => site.cards.answer({ asked, card: agent.card, base: `${site.baseOf(asked)}${place.base}` }),
   catalog: ({ agents, publisher, changed, cardAgeMsMax, baseOf }, { asked }) =>
     catalogAnswer({ agents, publisher, changed, ageMsMax: cardAgeMsMax, base: baseOf(asked) }),
+  ard: ({ agents, publisher, changed, cardAgeMsMax, baseOf, bodyBytesMax }, { asked }) =>
+    ardAnswer(asked, { agents, publisher, changed, ageMsMax: cardAgeMsMax, base: baseOf(asked), bodyBytesMax }),
   keys: async ({ jwks, cardAgeMsMax }) =>
     json((await jwks()) as unknown as Json, 200, { 'Cache-Control': `public, max-age=${Math.floor(cardAgeMsMax / 1000)}` }),
   admin: ({ admin }, { asked, place }) => adminAnswer(asked, place.path.slice('/api/parley/v1'.length), admin),

@@ -170,7 +170,7 @@ describe('a budget', () => {
   });
 });
 
-describe('a permission', () => {
+describe('S11: a permission', () => {
   it('is given in 0.3 by a message to the context alone, as reference/seeds/001 shows it', async () => {
     const { auth, key } = keysOf([{ scopes: ['*'] }]);
     const handler = handlerOf({ agents: world().agent(), auth: [auth] });

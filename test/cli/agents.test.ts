@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parleyServe } from '../support/parley.ts';
@@ -60,11 +60,19 @@ interface Answer {
   };
 }
 
+/** What runs commands asks for the token of this machine, also on loopback. */
+const own = join(folder, 'auth');
+const AUTH = ['--auth-folder', own];
+
 async function ask(url: string, text: string): Promise<Answer['task']> {
   const body = JSON.stringify({ message: { messageId: crypto.randomUUID(), role: 'ROLE_USER', parts: [{ text }] } });
   const response = await fetch(`${url}/message:send`, {
     method: 'POST',
-    headers: { 'Content-Type': 'application/json', 'A2A-Version': '1.0' },
+    headers: {
+      'Content-Type': 'application/json',
+      'A2A-Version': '1.0',
+      Authorization: `Bearer ${readFileSync(join(own, 'token'), 'utf8').trim()}`,
+    },
     body,
   });
   return ((await response.json()) as Answer).task;
@@ -73,7 +81,7 @@ async function ask(url: string, text: string): Promise<Answer['task']> {
 describe('parley serve', () => {
   it('serves what stands after --, beside others', async () => {
     // What the helper adds comes after the command, and so is the command's: a shell calls it $0.
-    const server = await parleyServe({ args: ['--memory', '--json', '--port', '0', 'echo', '--', 'sh', '-c', 'tr a-z A-Z'] });
+    const server = await parleyServe({ args: ['--memory', ...AUTH, '--json', '--port', '0', 'echo', '--', 'sh', '-c', 'tr a-z A-Z'] });
     expect(server.agents).toEqual(['echo', 'sh']);
     const task = await ask(`${server.url}/agents/sh`, 'shout --help');
     expect(task.artifacts?.find(({ name }) => name === 'assistant-response')?.parts[0]?.text).toBe('SHOUT --HELP');
@@ -82,7 +90,7 @@ describe('parley serve', () => {
 
   it('honours AGENT_ADAPTER with AGENT_BINARY and AGENT_ARGS, and says loudly what AGENT_FORCE means', async () => {
     const env = { AGENT_ADAPTER: 'generic', AGENT_BINARY: 'printf', AGENT_ARGS: '%s|%s "one two"', AGENT_FORCE: 'true' };
-    const server = await parleyServe({ args: ['--memory'], env });
+    const server = await parleyServe({ args: ['--memory', ...AUTH], env });
     const task = await ask(server.url, 'three');
     expect(task.artifacts?.find(({ name }) => name === 'assistant-response')?.parts[0]?.text).toBe('one two|three');
     expect(server.errors()).toContain('DANGEROUS: every permission is granted without asking');

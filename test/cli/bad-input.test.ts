@@ -246,7 +246,7 @@ describe('a wrong call', () => {
     [['task', 'get', '-a', 'localhost:1', 't', 'u'], /there is no place for u/],
     [['task', 'lst'], /did you mean list\?/],
     [['crd', 'get'], /did you mean card\?/],
-    [['send', '-a', 'localhost:1', '--file-part', './no-such-file'], /can't be read/],
+    [['send', '-a', 'localhost:1', '--file-part', './no-such-file'], /there is no file/],
     [['remote', 'lss'], /did you mean ls\?/],
   ])('%s', async (args, said) => {
     const { code, out, err } = await run(args);

@@ -57,8 +57,30 @@ describe('parley serve', () => {
     const first = await parleyServe({ args: ['echo', '--data', data] });
     const { code, err, out } = parley(['serve', 'echo', '--data', data, '--port', '0', '--json']);
     expect([code, out]).toEqual([1, '']);
-    expect(err).toMatch(/another process|in use|locked|has it/i);
+    expect(err).toMatch(/echo is served already, at http:\/\/127\.0\.0\.1:\d+ \(process \d+\)[\s\S]*ask localhost:\d+ "hello"/);
     await first.stop();
+  });
+
+  it('serves a file from a folder where nothing was installed', async () => {
+    const cwd = project('anywhere', {
+      'shout.ts': `import { defineAgent } from 'parley-a2a/agents';
+export default defineAgent({ name: 'shout', description: 'Says it louder.', run: (turn: { text: string }) => turn.text.toUpperCase() });
+`,
+    });
+    const { url, stop } = await parleyServe({ args: ['./shout.ts', '--memory'], cwd });
+    expect(await says(url, 'hi')).toBe('HI');
+    await stop();
+  });
+
+  it('says where a file is broken', () => {
+    const cwd = project('broken', {
+      'a.ts': 'const a = 1;\nexport default defineAgent({\n',
+      'b.ts': "throw new Error('boom');\nexport {};\n",
+      'c.ts': "import 'no-such-package';\n",
+    });
+    expect(parley(['serve', join(cwd, 'a.ts')]).err).toMatch(/a\.ts could not be loaded: .*\(.*a\.ts:\d\)/);
+    expect(parley(['serve', join(cwd, 'b.ts')]).err).toMatch(/b\.ts could not be loaded: boom \(.*b\.ts:1\)/);
+    expect(parley(['serve', join(cwd, 'c.ts')]).err).toMatch(/npm install no-such-package/);
   });
 
   it('reads a configuration file: TypeScript with agents in it, or JSON as it stands', async () => {
@@ -102,7 +124,8 @@ export default { memory: true, port: 0, agents: ['echo', defineAgent({ name: 'in
       },
     );
     expect(child.stdout).toMatch(/^Parley serves demo at http:\/\/127\.0\.0\.1:\d+\n/);
-    expect(child.stdout.match(/^ {2}curl .*$/gm)).toHaveLength(3);
+    expect(child.stdout.match(/^ {2}(?:\S*parley ask localhost:\d+ (?:stream|approve)|curl http\S+agent-card\.json)$/gm)).toHaveLength(3);
+    expect(child.stdout).toMatch(/coding agent/i);
     expect(child.stderr).toBe('');
   });
 
@@ -110,9 +133,12 @@ export default { memory: true, port: 0, agents: ['echo', defineAgent({ name: 'in
     ['an agent that is not there', ['ech'], /no agent ech; did you mean echo\?[\s\S]*demo, echo, script, conformance/, 2],
     ['a file that is not there', ['./nothing.ts'], /there is no file .*nothing\.ts/, 2],
     ['a coding CLI', ['claude'], /Claude Code is not installed here/, 1],
-    ['an MCP server', ['mcp:some-server'], /MCP server.* is not built yet/, 2],
-    ['an address', ['https://agent.example'], /agent elsewhere.*not built yet/, 2],
-    ['a flag that is not there', ['--prot', '1'], /no flag --prot; did you mean --port\?/, 2],
+    ['an MCP server', ['mcp:some-server'], /there is no program some-server/, 2],
+    ['an address where nobody is', ['localhost:9'], /can’t reach|nothing listens/, 1],
+    ['a program that is not there', ['--', 'no-such-program'], /there is no program no-such-program/, 2],
+    ['a rule that is none', ['--rule', 'perhaps'], /--rule: .*\n {2}as: --rule allow:read/, 2],
+    ['a socket in no folder', ['--memory', '--socket', '/nowhere/at/all.sock'], /the socket|no folder \/nowhere\/at/, 1],
+    ['a flag that is not there', ['--prot', '1'], /no flag --prot\n {2}did you mean --port\?/, 2],
     ['a port that is none', ['--port', 'http'], /--port: "http" is not a whole number from 0 to 65535/, 2],
     ['two places for tasks', ['--memory', '--data', 'x'], /exclude each other/, 2],
     ['a limit that is not there', ['--limit', 'bodyByteMax=1'], /no limit bodyByteMax; did you mean bodyBytesMax\?/, 2],

@@ -144,7 +144,7 @@ describe('something else than an agent', () => {
     expect(await connecting(url)).toMatchObject({ kind: 'server-error', status: 500 });
   });
 
-  it('a redirect, which is not followed', async () => {
+  it('S9: a redirect, which is not followed', async () => {
     const asked: (string | undefined)[] = [];
     const elsewhere = await kept(
       always((incoming, outgoing) => {

@@ -72,7 +72,7 @@ describe('credentials', () => {
     expect((await callWith({ auth: { apiKey: 'k' } }, { securitySchemes })).url).toBe('/a2a?token=k');
   });
 
-  it('stay with the origin that was named, whatever the card says', async () => {
+  it('S9: stay with the origin that was named, whatever the card says', async () => {
     const elsewhere = await agent();
     const supportedInterfaces = [{ url: `${elsewhere.url}/a2a`, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }];
     const { url } = await agent({ supportedInterfaces });

@@ -8,8 +8,8 @@ import { describe, expect, it } from 'vitest';
  * takes seconds for these, and milliseconds otherwise.
  */
 const SOURCES = fileURLToPath(new URL('../../src/', import.meta.url));
-const LENGTH = 40_000;
-const MS_MAX = 150;
+const LENGTH = 20_000;
+const MS_MAX = 50;
 const PIECES = [
   'a',
   'A',
@@ -40,7 +40,8 @@ const PIECES = [
   '%20',
   '\u00e9',
 ];
-const TAILS = ['', '!', '\u0000', '"', '\n'];
+const TAILS = ['', '!', '\n'];
+const TEXTS = PIECES.flatMap((piece) => TAILS.map((tail) => ({ piece, tail, text: piece.repeat(LENGTH / piece.length) + tail })));
 
 interface Found {
   readonly where: string;
@@ -63,7 +64,8 @@ function regexesIn(file: string): readonly Found[] {
 const files = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' }).filter(
   (name) => name.endsWith('.ts') && !name.endsWith('.test.ts'),
 );
-const regexes = files.flatMap((name) => regexesIn(`${SOURCES}${name}`));
+const everyone = files.flatMap((name) => regexesIn(`${SOURCES}${name}`));
+const regexes = [...new Map(everyone.map((found) => [`/${found.pattern}/${found.flags}`, found])).values()];
 
 /** What stands in it literally may have to come first, before the part that can be pumped. */
 function prefixesOf({ pattern }: Found): readonly string[] {
@@ -71,17 +73,24 @@ function prefixesOf({ pattern }: Found): readonly string[] {
   return literal === '' ? [''] : ['', literal];
 }
 
+/** What seems slow is tried again: on a busy machine anything can take long once. */
+function taken(regex: RegExp, text: string): number {
+  let least = Number.POSITIVE_INFINITY;
+  for (let attempt = 0; attempt < 4 && least > MS_MAX; attempt += 1) {
+    const began = performance.now();
+    regex.test(text);
+    least = Math.min(least, performance.now() - began);
+  }
+  return least;
+}
+
 function slowest(found: Found): { readonly ms: number; readonly text: string } {
   const regex = new RegExp(found.pattern, found.flags.replace(/[gy]/g, ''));
   let worst = { ms: 0, text: '' };
   for (const prefix of prefixesOf(found)) {
-    for (const piece of PIECES) {
-      for (const tail of TAILS) {
-        const began = performance.now();
-        regex.test(prefix + piece.repeat(LENGTH / piece.length) + tail);
-        const ms = performance.now() - began;
-        if (ms > worst.ms) worst = { ms, text: `${prefix}(${JSON.stringify(piece)} × ${LENGTH / piece.length})${JSON.stringify(tail)}` };
-      }
+    for (const { piece, tail, text } of TEXTS) {
+      const ms = taken(regex, prefix + text);
+      if (ms > worst.ms) worst = { ms, text: `${prefix}(${JSON.stringify(piece)} × ${LENGTH / piece.length})${JSON.stringify(tail)}` };
     }
   }
   return worst;
@@ -90,7 +99,7 @@ function slowest(found: Found): { readonly ms: number; readonly text: string } {
 describe('I6: regular expressions', () => {
   it('are found', () => expect(regexes.length).toBeGreaterThan(40));
 
-  it('none of them blows up', { timeout: 120_000 }, () => {
+  it('none of them blows up', { timeout: 240_000 }, () => {
     const slow = regexes.flatMap((found) => {
       const { ms, text } = slowest(found);
       return ms > MS_MAX ? [`${found.where} /${found.pattern}/: ${ms.toFixed(0)} ms for ${text}`] : [];

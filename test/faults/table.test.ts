@@ -6,7 +6,13 @@ import { describe, expect, it } from 'vitest';
 const PAGE = fileURLToPath(new URL('../../docs/faults.md', import.meta.url));
 const count = (letter: string, ...numbers: readonly number[]): readonly string[] => numbers.map((number) => `${letter}${number}`);
 const upTo = (last: number): readonly number[] => Array.from({ length: last }, (_, at) => at + 1);
-const IDS = [...count('E', ...upTo(16)), ...count('H', ...upTo(11), 14, 15), ...count('I', ...upTo(7))];
+const IDS = [
+  ...count('E', ...upTo(16)),
+  ...count('H', ...upTo(11), 14, 15),
+  ...count('I', ...upTo(7)),
+  ...count('W', ...upTo(12)),
+  ...count('S', ...upTo(4), ...[6, 7, 8, 9, 10, 11, 12, 13]),
+];
 
 interface Row {
   readonly outcome: string;
@@ -30,7 +36,7 @@ function rowsOf(text: string): ReadonlyMap<string, Row> {
 /** Named in the title of a suite or a test, alone or within a range as "I2 to I7". */
 function names(code: string, id: string): boolean {
   const [letter = '', number = 0] = [id[0], Number(id.slice(1))];
-  const titles = code.match(/^.*(?:describe|suiteNeeding|\bit)\b[\s\S]*?\{$/gm)?.join('\n') ?? '';
+  const titles = code.match(/^.*(?:describe|suiteNeeding|\bit|\bit\.each)\b[\s\S]*?\{$/gm)?.join('\n') ?? '';
   if (new RegExp(`\\b${id}\\b`).test(titles)) return true;
   return [...titles.matchAll(/\b([A-Z])(\d+) to \1(\d+)\b/g)].some(
     ([, of, first, last]) => of === letter && Number(first) <= number && number <= Number(last),

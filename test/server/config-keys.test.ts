@@ -4,10 +4,13 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
 import { defineAgent } from '#agents';
+import type { Broker } from '#mesh';
 import type { Agent } from '#protocol';
 import type { ParleyConfig, Settings } from '#server';
 import { KEYS, resolveConfig } from '#server';
 import { findAgent } from '../../src/cli/agents.ts';
+import { connectBroker } from '../../src/cli/mesh/broker.ts';
+import { serveOnMesh } from '../../src/cli/mesh/serving.ts';
 import type { Served } from '../../src/server/adapters/node.ts';
 import { logFor, serveConfigured } from '../../src/server/adapters/node-settings.ts';
 import { isFull } from '../faults/size.ts';
@@ -95,6 +98,23 @@ const deaf = defineAgent({
   run: async (turn) => (turn.text === 'work' ? sleep(4000).then(() => 'x') : 'x'),
 });
 
+/** The same on a broker inside this process; `listen` is there before the node is, and says what to wait for. */
+async function onMesh(config: ParleyConfig, listen: (broker: Broker) => Promise<() => Promise<void>>): Promise<void> {
+  const broker = await connectBroker('memory');
+  const settled = await listen(broker);
+  const settings = resolveConfig({
+    file: { path: 'parley.config.ts', config: { port: 0, memory: true, agents: ['echo'], log: 'silent', mesh: 'memory', ...config } },
+  });
+  const found = await Promise.all(settings.agents.map((given) => findAgent(given, settings)));
+  const server = await serveOnMesh(found, settings, { log: logFor(settings) });
+  try {
+    await settled();
+  } finally {
+    await server.close();
+    await broker.close();
+  }
+}
+
 const CHECKS: Readonly<Record<string, () => Promise<void>>> = {
   ...RUN_CHECKS,
   agents: () =>
@@ -143,6 +163,50 @@ const CHECKS: Readonly<Record<string, () => Promise<void>>> = {
       const ids = await Promise.all([1, 2].map(async () => ((await (await post(`${url}/message:send`, body)).json()) as Sent).task.id));
       const third = ((await (await post(`${url}/message:send`, body)).json()) as Sent).task.id;
       expect(new Set([...ids, third]).size).toBe(1);
+    }),
+  mesh: () =>
+    onMesh({}, async (broker) => {
+      const announced = Promise.withResolvers<string>();
+      await broker.subscribe({
+        filter: 'parley/a2a/v1/discovery/agentcards',
+        take: ({ payload }) => announced.resolve(String(Buffer.from(payload))),
+      });
+      return () => announced.promise.then((card) => expect(card).toContain('solace:parley/a2a/v1/agent/request/'));
+    }),
+  namespace: () =>
+    onMesh({ namespace: 'acme/lab' }, async (broker) => {
+      const announced = Promise.withResolvers<void>();
+      await broker.subscribe({ filter: 'acme/lab/a2a/v1/discovery/agentcards', take: () => announced.resolve() });
+      return () => announced.promise;
+    }),
+  meshScopes: () =>
+    onMesh({ meshScopes: ['tasks:read'] }, async (broker) => {
+      const answered = Promise.withResolvers<string>();
+      await broker.subscribe({
+        filter: 'parley/a2a/v1/client/response/c',
+        take: ({ payload }) => answered.resolve(String(Buffer.from(payload))),
+      });
+      return async () => {
+        const message = { kind: 'message', messageId: 'm', role: 'user', parts: [{ kind: 'text', text: 'x' }] };
+        const payload = Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: 't', method: 'message/send', params: { message } }));
+        await broker.publish({ topic: 'parley/a2a/v1/agent/request/echo', payload, properties: { clientId: 'c' } });
+        expect(await answered.promise).toContain('this needs the scope tasks:write');
+      };
+    }),
+  artifacts: () =>
+    onMesh({ artifacts: join(folder, 'artifacts') }, async (broker) => {
+      const answered = Promise.withResolvers<string>();
+      await broker.subscribe({
+        filter: 'parley/a2a/v1/client/response/c',
+        take: ({ payload }) => answered.resolve(String(Buffer.from(payload))),
+      });
+      return async () => {
+        const file = { name: 'f.bin', mimeType: 'application/octet-stream', bytes: Buffer.alloc(150_000).toString('base64') };
+        const message = { kind: 'message', messageId: 'm', contextId: 'c', role: 'user', parts: [{ kind: 'file', file }] };
+        const payload = Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: 't', method: 'message/send', params: { message } }));
+        await broker.publish({ topic: 'parley/a2a/v1/agent/request/echo', payload, properties: { clientId: 'c' } });
+        expect(await answered.promise).toContain('artifact://');
+      };
     }),
   versionRequired: () =>
     served({ versionRequired: true }, async ({ url }) => {

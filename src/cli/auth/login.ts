@@ -52,12 +52,12 @@ Connect are known. The token is kept in ~/.config/a2a-cli/credentials.json, whic
     const origin = originOf(session, found);
     const clientSecret = session.settings.text('client-secret');
     session.secrets.add(clientSecret);
+    const wanted = { scheme: textOf(session.parsed, 'scheme'), flow: textOf(session.parsed, 'flow') as Flow | undefined };
+    const offer = findOffer(found.card, wanted);
     const clientId = session.settings.text('client-id');
     if (clientId === undefined) {
       throw usage('--client-id is missing', 'the authorization server gave you one when you registered; or set A2ACLI_CLIENT_ID');
     }
-    const wanted = { scheme: textOf(session.parsed, 'scheme'), flow: textOf(session.parsed, 'flow') as Flow | undefined };
-    const offer = findOffer(found.card, wanted);
     if (offer.flow === 'client-credentials' && clientSecret === undefined) throw secretMissing();
     const scopes = textOf(session.parsed, 'scope')?.split(/\s+/) ?? offer.scopes;
     const login: Login = { ...offer, origin, clientId, scopes, ...(clientSecret === undefined ? {} : { clientSecret }) };

@@ -7,6 +7,8 @@ import type { AgentTarget } from '#tools';
 import { reachAgent } from '#tools';
 import { joseVerifier } from '../../protocol/adapters/jose.ts';
 import { CliError } from '../command.ts';
+import { localToken } from '../local-token.ts';
+import { addressOf, isAddress } from '../wire/address.ts';
 
 /** What a command says of agents elsewhere, for all that it names. */
 export interface ReachFlags {
@@ -14,6 +16,8 @@ export interface ReachFlags {
   readonly headers?: readonly string[];
   /** The variable that holds a bearer token. */
   readonly tokenEnv?: string;
+  /** Nobody but the user of this machine gets at what is reached: this machine's token may go to nodes of theirs. */
+  readonly forMe?: boolean;
   /** A JWKS file: only cards signed by one of these keys are taken. */
   readonly trustKeys?: string;
 }
@@ -27,18 +31,19 @@ export interface Reached {
 /** An address, or a name from `a2a.remoteAgents`, with what the configuration has for it. */
 export function targetOf(given: string, settings: Pick<Settings, 'remoteAgents'>, flags: ReachFlags = {}): AgentTarget {
   const known = settings.remoteAgents[given];
-  if (known === undefined && !/^https?:\/\//.test(given)) {
+  if (known === undefined && !isAddress(given)) {
     const names = Object.keys(settings.remoteAgents);
     throw new CliError(`${given} is no address, and no agent of that name is configured`, {
-      hint: `give an address as https://agent.example${names.length === 0 ? '' : `, or one of ${names.join(', ')}`}`,
+      hint: `give an address as https://agent.example or localhost:41242${names.length === 0 ? '' : `, or one of ${names.join(', ')}`}`,
       exit: 2,
     });
   }
   const { tokenEnv } = flags;
-  const token = known?.authToken;
+  const url = known === undefined ? addressOf(given) : (known.agentCardUrl ?? known.endpoint);
+  const token = known?.authToken ?? (flags.forMe === true ? localToken(url) : undefined);
   const auth = tokenEnv === undefined ? (token === undefined ? undefined : { token }) : { tokenEnv };
   return {
-    url: known === undefined ? given : (known.agentCardUrl ?? known.endpoint),
+    url,
     ...(known === undefined ? {} : { name: given }),
     headers: Object.fromEntries((flags.headers ?? []).map(headerIn)),
     ...(auth === undefined ? {} : { auth }),

@@ -64,7 +64,12 @@ function contentOf(path: string): Buffer {
     return readFileSync(path);
   } catch (thrown) {
     if (thrown instanceof CliError) throw thrown;
-    throw new CliError(`${path} can't be read`, { hint: 'check the path; --data-part - reads standard input', exit: 2, cause: thrown });
+    const isMissing = (thrown as NodeJS.ErrnoException).code === 'ENOENT';
+    throw new CliError(isMissing ? `there is no file ${path}` : `${path} can't be read: ${(thrown as Error).message}`, {
+      hint: 'check the path; it is looked for from this folder on',
+      exit: 2,
+      cause: thrown,
+    });
   }
 }
 

@@ -38,7 +38,7 @@ export function contractCommand(spec: CommandSpec, body: (session: Session) => P
       const secrets = createSecrets();
       let json = wantsJson(args, process.env);
       try {
-        const parsed = parse(spec, args);
+        const parsed = parse(spec, withJson(args));
         const settings = resolveSettings(parsed);
         json = settings.text('output') === 'json';
         return await body(sessionOf(parsed, settings, secrets));
@@ -47,6 +47,12 @@ export function contractCommand(spec: CommandSpec, body: (session: Session) => P
       }
     },
   };
+}
+
+/** `--json` is how all other commands spell `-o json`; here it works too. */
+function withJson(args: readonly string[]): readonly string[] {
+  const end = args.indexOf('--');
+  return args.map((word, at) => (word === '--json' && (end === -1 || at < end) ? '--output=json' : word));
 }
 
 function sessionOf(parsed: Parsed, settings: Settings, secrets: Secrets): Session {

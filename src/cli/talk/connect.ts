@@ -2,13 +2,16 @@ import { readFile } from 'node:fs/promises';
 import type { Auth, ClientOptions } from '#client';
 import { A2AClient } from '#client';
 import type { Fetch } from '#protocol';
+import { usage } from '../command.ts';
 import type { Parsed } from '../flags/parse.ts';
 import { textOf } from '../flags/parse.ts';
+import { localAuth, localToken } from '../local-token.ts';
 import type { Secrets } from '../print/secrets.ts';
 import { createSecrets } from '../print/secrets.ts';
 import type { Settings } from '../settings/settings.ts';
 import { resolveSettings } from '../settings/settings.ts';
 import { tokenStore } from '../settings/tokens.ts';
+import { withHost } from '../wire/address.ts';
 import { debugFetch } from '../wire/debug.ts';
 import type { About } from '../wire/failures.ts';
 import { asCliError } from '../wire/failures.ts';
@@ -40,7 +43,7 @@ export interface Reached {
 /** Whatever it speaks. */
 export async function reach(run: Run, given: string): Promise<Reached> {
   const { settings, signal } = run;
-  const target = await named(given);
+  const target = await named(withHost(given));
   const options = await clientOptions(run, target);
   const about: About = {
     url: target.url,
@@ -86,8 +89,14 @@ export async function clientOptions(run: Run, target: Target): Promise<ClientOpt
     readFile: (path) => readFile(path.replace(/^~(?=\/)/, process.env['HOME'] ?? '~'), 'utf8'),
     ...(auth === undefined ? {} : { auth }),
     ...(dialect === undefined ? {} : { dialect }),
-    ...(binding === undefined || binding === 'GRPC' ? {} : { binding }),
+    ...(binding === undefined ? {} : { binding: spoken(binding) }),
   };
+}
+
+/** Here it is the only one, so none can take its place. */
+function spoken(binding: 'JSONRPC' | 'HTTP+JSON' | 'GRPC'): 'JSONRPC' | 'HTTP+JSON' {
+  if (binding !== 'GRPC') return binding;
+  throw usage('--transport: gRPC is not spoken here', 'one of: JSONRPC, HTTP+JSON (or rest)');
 }
 
 export async function wireFor({ settings, secrets }: Run): Promise<Fetch> {
@@ -100,9 +109,12 @@ async function authFor({ settings, secrets, signal }: Run, { url, token }: Targe
   const [user, ...password] = settings.text('basic')?.split(':') ?? [];
   if (apiKey !== undefined) return { apiKey };
   if (user !== undefined) return { basic: { user, password: password.join(':') } };
-  const bearer = settings.text('bearer') ?? token ?? (await loggedIn(url, { fetch, signal }));
+  const bearer = settings.text('bearer') ?? token ?? (await loggedIn(url, { fetch, signal })) ?? (await ofThisMachine(url));
   secrets.add(bearer);
-  return bearer === undefined ? undefined : { bearer };
+  if (bearer !== undefined) return { bearer };
+  const own = localToken(url);
+  secrets.add(own);
+  return own === undefined ? undefined : localAuth(own);
 }
 
 async function loggedIn(url: string, getting: { readonly fetch: Fetch; readonly signal: AbortSignal }): Promise<string | undefined> {
@@ -114,4 +126,9 @@ async function loggedIn(url: string, getting: { readonly fetch: Fetch; readonly 
   if (login === undefined) return undefined;
   const { accessToken } = await import('../auth/tokens.ts');
   return await accessToken(login, { ...getting, store });
+}
+
+async function ofThisMachine(url: string): Promise<string | undefined> {
+  const { localToken } = await import('../local-token.ts');
+  return localToken(url);
 }

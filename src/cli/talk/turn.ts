@@ -124,9 +124,17 @@ class Shown {
         this.#text += part.text;
         continue;
       }
+      if (this.#isRecordOf(part)) continue;
       this.#screen.endLine();
       this.#screen.say(part.data === undefined ? `[file ${fileText(part)}]\n` : `${JSON.stringify(part.data, null, 2)}\n`);
     }
+  }
+
+  /** The closing record of a run (docs/coding-agents.md) is for programs: people have read its summary as the answer. */
+  #isRecordOf({ data }: Part): boolean {
+    if (typeof data !== 'object' || data === null || !('adapter' in data) || !('summary' in data)) return false;
+    const { adapter, summary } = data;
+    return typeof adapter === 'string' && typeof summary === 'string' && summary !== '' && this.#text.includes(summary.trim());
   }
 
   #status({ state, message }: Task['status']): void {

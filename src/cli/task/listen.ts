@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { PushConfigId, TaskEvent, TaskId } from '#protocol';
-import { DEFAULT_READ_LIMITS, DIALECTS, randomIds } from '#protocol';
+import { DEFAULT_READ_LIMITS, DIALECTS, isTerminal, randomIds } from '#protocol';
 import { printEnd, printEvent, warnOf } from '../calls/results.ts';
 import type { Session } from '../calls/session.ts';
 import { contractCommand } from '../calls/session.ts';
@@ -57,8 +57,14 @@ async function listen(session: Session, connection: Connection): Promise<Seen> {
     const config = await connection.service.push.create({ taskId, url, token: secret, authentication }, connection.ctx());
     session.note(`listening at ${url}\n`);
     const max = Number(textOf(session.parsed, 'events') ?? Number.POSITIVE_INFINITY);
+    // What is over already posts nothing more, and would be waited for in vain.
+    const now = await connection.service.get({ id: taskId }, connection.ctx());
+    if (isTerminal(now.status.state)) {
+      see(seen, { task: now });
+      session.note('the task is over already\n');
+    }
     let count = 0;
-    for await (const event of receiver.events) {
+    for await (const event of seen.settled ? [] : receiver.events) {
       see(seen, event);
       printEvent(session, connection, event);
       count += 1;

@@ -3,6 +3,7 @@ import type { A2AService, AgentInterface, CallContext, Dialect, Fetch } from '#p
 import { LOCAL_PRINCIPAL } from '#protocol';
 import type { Session } from '../calls/session.ts';
 import { CliError, usage } from '../command.ts';
+import { withHost } from './address.ts';
 import type { FoundCard } from './card-file.ts';
 import { findCard } from './card-file.ts';
 import { readCardRef } from './card-ref.ts';
@@ -89,7 +90,8 @@ function readRef(text: string): ReturnType<typeof readCardRef> {
 }
 
 /** A name from `remoteAgents` of parley.config works wherever a URL does. Only a bare word can be one. */
-async function resolvedName(ref: string): Promise<string> {
+async function resolvedName(given: string): Promise<string> {
+  const ref = withHost(given);
   if (!/^[\w-]+$/.test(ref) || ref === 'localhost') return ref;
   const { remoteNamed } = await import('./remotes.ts');
   return (await remoteNamed(ref)) ?? ref;

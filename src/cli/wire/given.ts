@@ -1,5 +1,6 @@
 import type { AgentInterface, Fetch } from '#protocol';
 import type { Session } from '../calls/session.ts';
+import { asksForBearer, localToken } from '../local-token.ts';
 import { tokenStore } from '../settings/tokens.ts';
 import type { FoundCard } from './card-file.ts';
 import type { Credentials } from './credentials.ts';
@@ -10,11 +11,14 @@ interface For {
   readonly fetch: Fetch;
 }
 
-/** What the caller gave; for a bearer token besides, what parley.config has for this name, or what `auth login` got for this origin. */
+/** What the caller gave; for a bearer token besides, what parley.config has for this name, or what `auth login` got for this origin, or this machine's own. */
 export async function givenCredentials(session: Session, { found, iface, fetch }: For): Promise<Credentials> {
   const { settings, secrets } = session;
   const bearer =
-    settings.text('bearer') ?? (await configured(settings.text('agent-card'))) ?? (await loggedIn(session, { found, iface, fetch }));
+    settings.text('bearer') ??
+    (await configured(settings.text('agent-card'))) ??
+    (await loggedIn(session, { found, iface, fetch })) ??
+    ofThisMachine(session, { found, iface, fetch });
   secrets.add(bearer);
   return { bearer, apiKey: settings.text('api-key'), basic: settings.text('basic'), mtls: settings.text('cert') !== undefined };
 }
@@ -23,6 +27,13 @@ async function configured(ref: string | undefined): Promise<string | undefined> 
   if (ref === undefined || !/^[\w-]+$/.test(ref) || ref === 'localhost') return undefined;
   const { remoteAgents } = await import('./remotes.ts');
   return (await remoteAgents()).find(({ name }) => name === ref)?.authToken;
+}
+
+/** Only for an agent that asks for a credential: another one on this machine has no business with the token, and nobody gave it one. */
+function ofThisMachine({ settings }: Session, { found, iface }: For): string | undefined {
+  const hasOther = settings.text('api-key') !== undefined || settings.text('basic') !== undefined;
+  // With --endpoint there is no card to ask.
+  return hasOther || (found !== undefined && !asksForBearer(found.card)) ? undefined : localToken(iface.url);
 }
 
 async function loggedIn(session: Session, { iface, fetch }: For): Promise<string | undefined> {

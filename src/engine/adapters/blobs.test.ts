@@ -70,7 +70,7 @@ describe('blobs as files', () => {
     expect(await openBlobs(join(root, 'nowhere')).sweep(() => true)).toBe(0);
   });
 
-  it('takes no name that is not a hash', async () => {
+  it('S6: takes no name that is not a hash', async () => {
     for (const name of ['', '..', '../../x', 'a/b', 'ABC', `${'a'.repeat(64)}/..`, `${'a'.repeat(64)}\0`]) {
       await expect(blobs.put(key(1), name, content('x'))).rejects.toThrow();
       await expect(blobs.get(key(1), name)).rejects.toThrow();

@@ -95,7 +95,7 @@ async function exists(file: string): Promise<boolean> {
 
 /** A folder is there for good when the one above it has been synced. */
 async function makeFolder(folder: string, root: string): Promise<void> {
-  const first = await mkdir(folder, { recursive: true });
+  const first = await mkdir(folder, { recursive: true, mode: 0o700 });
   if (first === undefined) return;
   for (let above = dirname(folder); above.length >= dirname(root).length; above = dirname(above)) {
     await syncFolder(above);

@@ -1,7 +1,8 @@
 import type { AdminDeliveriesRequest, AdminDelivery, AdminService, Mutable, Seq, TenantId } from '#protocol';
-import { A2AError, isTerminal } from '#protocol';
+import { A2AError } from '#protocol';
 import type { Core } from '../core.ts';
 import type { OutboxEntry, OutboxRow } from '../ports.ts';
+import { progressOf } from './lane.ts';
 
 const LIMIT_MAX = 1000;
 
@@ -22,7 +23,8 @@ export function createDeliveryAdmin(core: Core): Pick<AdminService, 'deliveries'
       const again: OutboxRow = { ...rest, state: 'open', attempts: 0, dueAt: core.now().ms };
       core.writer.add({ kind: 'outbox', row: again });
       await core.writer.settled();
-      core.outbox.opened(again, task, { last: task.last, isFinished: isTerminal(task.state) });
+      await core.outbox.recall(again);
+      core.outbox.opened(again, task, progressOf(task));
       return shown(core, { row: again, task });
     },
     discard: async (id) => {

@@ -1,4 +1,4 @@
-import type { AuthenticationInfo } from '#protocol';
+import type { AuthenticationInfo, DialectId, Logged, Task } from '#protocol';
 
 /** One message to one webhook. */
 export interface Delivery {
@@ -27,6 +27,24 @@ export interface Courier {
   check(url: string): Promise<void>;
   /** Rejects only when it was called off. */
   deliver(delivery: Delivery, signal: AbortSignal): Promise<Outcome>;
+}
+
+/** What has happened to a task since its last delivery, on its way to where a binding wants its answers. */
+export interface Reply {
+  /** As the binding said it (`CallContext.reply`). */
+  readonly to: string;
+  readonly agent: string;
+  readonly dialect: DialectId;
+  /** In order, without gaps; the first may have been carried before. Ids are those that the caller knows. */
+  readonly events: readonly Logged[];
+  /** Given when the message has been dealt with: the task as it then is, which is the answer. */
+  readonly task?: Task;
+}
+
+/** The way out for answers that bindings give later than their call: to a broker. */
+export interface Carrier {
+  /** Resolves when the other side has taken all of it; what rejects is tried again. */
+  carry(reply: Reply, signal: AbortSignal): Promise<void>;
 }
 
 /** Keeps secrets that are only to be used, never to be shown. What was sealed about one thing does not open about another. */

@@ -7,7 +7,6 @@ import { createHosts } from './hosts.ts';
 import type { Lane } from './lane.ts';
 import { endOf, hasWork, isOver, restLane } from './lane.ts';
 import type { Rows } from './rows.ts';
-import { createRows } from './rows.ts';
 import { DELAY_MS_MAX, judge, LOOK_AGAIN_MS } from './schedule.ts';
 import type { OutboxStats } from './webhooks.ts';
 
@@ -15,6 +14,7 @@ export interface DispatcherParts {
   readonly core: Core;
   readonly courier: Courier;
   readonly vault: Vault | undefined;
+  readonly rows: Rows;
   readonly nextNumber: () => number;
   /** The lane has done its work, or is disabled. */
   readonly onClosed: (lane: Lane) => void;
@@ -30,7 +30,6 @@ const LOADING_MAX = 64;
 
 /** Sends what the lanes have, each in its order, as many at once as the limits allow. */
 export class Dispatcher {
-  readonly rows: Rows;
   readonly #parts: DispatcherParts;
   readonly #hosts: Hosts;
   readonly #sending = new Set<Promise<void>>();
@@ -43,7 +42,6 @@ export class Dispatcher {
   constructor(parts: DispatcherParts) {
     const { limits, ticks, timers } = parts.core;
     this.#parts = parts;
-    this.rows = createRows(parts.core);
     this.#hosts = createHosts({
       activeMax: limits.deliveriesMax,
       perHostMax: limits.hostDeliveriesMax,
@@ -80,7 +78,7 @@ export class Dispatcher {
   renew(lane: Lane): void {
     const { failingSince: _, problem: __, ...row } = lane.row;
     lane.row = { ...row, attempts: 0, dueAt: this.#parts.core.now().ms };
-    this.rows.put(lane.row);
+    this.#parts.rows.put(lane.row);
     if (lane.phase === 'waiting') {
       lane.callOff?.();
       lane.phase = 'rest';
@@ -107,7 +105,7 @@ export class Dispatcher {
     }
     this.#cut.abort(new DOMException('The server is shutting down.', 'AbortError'));
     await Promise.allSettled(this.#sending);
-    this.rows.flush();
+    this.#parts.rows.flush();
   }
 
   #wait(lane: Lane, ms: number): void {
@@ -205,7 +203,7 @@ export class Dispatcher {
     });
     if (letter !== undefined) {
       this.#letters += 1;
-      this.rows.put({ ...letter, n: row === undefined ? lane.row.n : nextNumber() });
+      this.#parts.rows.put({ ...letter, n: row === undefined ? lane.row.n : nextNumber() });
       core.report(`a webhook of task ${lane.task.id} could not be told of its events`, new Error(letter.problem));
     }
     if (row === undefined) {
@@ -214,14 +212,14 @@ export class Dispatcher {
     } else {
       if (row.done !== lane.row.done) lane.head = undefined;
       lane.row = row;
-      this.rows.put(row);
+      this.#parts.rows.put(row);
       this.wake(lane);
     }
-    if (letter !== undefined) this.rows.flush();
+    if (letter !== undefined) this.#parts.rows.flush();
   }
 
   #finish(lane: Lane): void {
-    this.rows.drop(lane.row.n);
+    this.#parts.rows.drop(lane.row.n);
     this.close(lane);
     this.#parts.onClosed(lane);
   }

@@ -1,33 +1,50 @@
-import type { PushConfigId } from '#protocol';
-import { isTerminal } from '#protocol';
+import type { Seq } from '#protocol';
+import { isTerminal, pushConfigId } from '#protocol';
 import type { Core } from '../core.ts';
-import type { Owner, TaskKey } from '../ports.ts';
-import type { Courier, Vault } from './courier.ts';
-import { Dispatcher } from './dispatcher.ts';
-import type { Lane } from './lane.ts';
-import { hasWork, newLane } from './lane.ts';
+import type { OutboxEntry, OutboxRow, TaskRow, Write } from '../ports.ts';
+import type { Lane, ReplyTo } from './lane.ts';
+import { newLane, progressOf } from './lane.ts';
+import type { Lanes, OpeningReplies } from './lanes.ts';
+import { createLanes, createOpening } from './lanes.ts';
+import { REPLY_ID, replyIn, replyUrl } from './replies.ts';
+import type { Exits, Ways } from './ways.ts';
+import { NO_WAYS, openWays, wayOf } from './ways.ts';
 import type { Outbox } from './webhooks.ts';
 
-export interface OutboxOptions {
-  readonly courier: Courier | undefined;
-  readonly vault: Vault | undefined;
+export interface OutboxOptions extends Exits {
   /** The engine's parts, which are there once it is put together. */
   readonly coreOf: () => Core;
 }
 
 const PAGE = 1000;
 
-export function createOutbox({ courier, vault, coreOf }: OutboxOptions): Outbox {
+export function createOutbox(options: OutboxOptions): Outbox {
+  const { courier, carrier, vault, coreOf } = options;
   const lanes = createLanes();
+  const opening = createOpening();
   let lastNumber = 0;
   const nextNumber = (): number => {
     lastNumber += 1;
     return lastNumber;
   };
-  let dispatcher: Dispatcher | undefined;
-  const wake = (lane: Lane): void => dispatcher?.wake(lane);
+  const newReply = ({ task, reply, asked }: Asked): readonly Write[] => {
+    const core = coreOf();
+    const n = nextNumber();
+    opening.add(n, { task: task.key, reply });
+    const id = pushConfigId(`${REPLY_ID}${core.ids.next()}`);
+    const done = (asked - 1) as Seq; // that the message was taken in is the first that its sender hears
+    const push = { config: { id, url: replyUrl(reply) }, dialect: reply.dialect, after: done };
+    const row = { n, done, task: task.key, config: id, state: 'open', attempts: 0, dueAt: core.now().ms } as const;
+    return [
+      { kind: 'push', task: task.key, push },
+      { kind: 'outbox', row },
+    ];
+  };
+  let ways: Ways = NO_WAYS;
+  const wake = (lane: Lane): void => wayOf(ways, lane)?.wake(lane);
   return {
     courier,
+    carrier,
     vault,
     opening: (task, config, after) => {
       const known = lanes.mainOf(task.key, config)?.row;
@@ -37,11 +54,53 @@ export function createOutbox({ courier, vault, coreOf }: OutboxOptions): Outbox 
       const place = known === undefined ? { n: nextNumber(), done: after } : { n: known.n, done: known.done };
       return { kind: 'outbox', row: { ...place, task: task.key, config, state: 'open', attempts: 0, dueAt } };
     },
+    replying: (task, reply, asked) => (isReplying(lanes, opening, { task, reply, asked }) ? [] : newReply({ task, reply, asked })),
+    hasReply: (task) => opening.hasAny(task) || lanes.of(task).some(({ reply }) => reply !== undefined),
+    recall: async (row) => {
+      const reply = await replyOf(coreOf(), row);
+      if (reply !== undefined) opening.add(row.n, { task: row.task, reply });
+    },
     openOf: lanes.openOf,
+    ...following(lanes, opening, () => ways),
+    current: lanes.byNumber,
+    start: async () => {
+      const core = coreOf();
+      ({ last: lastNumber } = await core.store.outboxStats());
+      if (courier === undefined && carrier === undefined) return;
+      ways = openWays(options, { core, nextNumber, onClosed: lanes.remove });
+      for await (const { row, task } of openEntries(core)) {
+        const reply = row.config.startsWith(REPLY_ID) ? await replyOf(core, row) : undefined;
+        const lane = newLane({ row, task, progress: progressOf(task), reply });
+        if (wayOf(ways, lane) !== undefined) wake(lanes.add(lane));
+      }
+    },
+    stop: async (ms) => ways.webhooks?.stop(ms),
+    stopReplies: async (ms) => {
+      await ways.replies?.stop(ms);
+      ways.rows?.flush();
+    },
+    get carrying() {
+      return ways.replies?.carrying ?? 0;
+    },
+    stats: () => ({
+      pending: lanes.pending(),
+      ...(ways.webhooks?.stats ?? { sending: 0, tripped: 0, letters: 0 }),
+    }),
+  };
+}
+
+/** What happens to tasks, and so to their queues. */
+function following(
+  lanes: Lanes,
+  opening: OpeningReplies,
+  waysOf: () => Ways,
+): Pick<Outbox, 'opened' | 'watches' | 'committed' | 'dropped'> {
+  const wake = (lane: Lane): void => wayOf(waysOf(), lane)?.wake(lane);
+  return {
     opened: (row, task, progress) => {
       const known = lanes.of(task.key).find((lane) => lane.row.n === row.n);
-      if (known === undefined) wake(lanes.add(newLane(row, task, progress)));
-      else dispatcher?.renew(known);
+      if (known === undefined) wake(lanes.add(newLane({ row, task, progress, reply: opening.take(row.n) })));
+      else waysOf().webhooks?.renew(known);
     },
     watches: (task) => lanes.of(task).length > 0,
     committed: (task, progress) => {
@@ -53,80 +112,41 @@ export function createOutbox({ courier, vault, coreOf }: OutboxOptions): Outbox 
     dropped: (task, config) => {
       for (const lane of lanes.of(task)) {
         if (config !== undefined && lane.row.config !== config) continue;
-        dispatcher?.close(lane);
+        wayOf(waysOf(), lane)?.close(lane);
         lanes.remove(lane);
       }
     },
-    current: lanes.byNumber,
-    start: async () => {
-      const core = coreOf();
-      ({ last: lastNumber } = await core.store.outboxStats());
-      if (courier === undefined) return;
-      dispatcher = new Dispatcher({ core, courier, vault, nextNumber, onClosed: lanes.remove });
-      for (let after = 0; ; ) {
-        const page = await core.store.outbox({ state: 'open', after, limit: PAGE });
-        for (const { row, task } of page) {
-          wake(lanes.add(newLane(row, task, { last: task.last, isFinished: isTerminal(task.state) })));
-        }
-        after = page.at(-1)?.row.n ?? after;
-        if (page.length < PAGE) return;
-      }
-    },
-    stop: async (ms) => dispatcher?.stop(ms),
-    stats: () => ({ pending: lanes.pending(), ...(dispatcher?.stats ?? { sending: 0, tripped: 0, letters: 0 }) }),
   };
 }
 
-interface Lanes {
-  of(task: TaskKey): readonly Lane[];
-  mainOf(task: TaskKey, config: PushConfigId): Lane | undefined;
-  byNumber(n: number): Lane | undefined;
-  openOf(owner: Owner): number;
-  pending(): number;
-  add(lane: Lane): Lane;
-  remove(lane: Lane): void;
+interface Asked {
+  readonly task: TaskRow;
+  readonly reply: ReplyTo;
+  readonly asked: Seq;
 }
 
-const NONE: readonly Lane[] = [];
-
-function createLanes(): Lanes {
-  const byTask = new Map<TaskKey, readonly Lane[]>();
-  const byNumber = new Map<number, Lane>();
-  const owners = new Map<string, number>();
-  const count = ({ row, task }: Lane, by: number): void => {
-    if (row.upTo !== undefined) return;
-    const key = ownerKey(task.owner);
-    const left = (owners.get(key) ?? 0) + by;
-    if (left <= 0) owners.delete(key);
-    else owners.set(key, left);
-  };
-  const of = (task: TaskKey): readonly Lane[] => byTask.get(task) ?? NONE;
-  return {
-    of,
-    mainOf: (task, config) => of(task).find(({ row }) => row.config === config && row.upTo === undefined),
-    byNumber: (n) => byNumber.get(n),
-    openOf: (owner) => owners.get(ownerKey(owner)) ?? 0,
-    pending: () => {
-      let pending = 0;
-      for (const lane of byNumber.values()) if (hasWork(lane)) pending += 1;
-      return pending;
-    },
-    add: (lane) => {
-      byTask.set(lane.task.key, [...of(lane.task.key), lane]);
-      byNumber.set(lane.row.n, lane);
-      count(lane, 1);
-      return lane;
-    },
-    remove: (lane) => {
-      if (!byNumber.delete(lane.row.n)) return;
-      const left = of(lane.task.key).filter((each) => each !== lane);
-      if (left.length === 0) byTask.delete(lane.task.key);
-      else byTask.set(lane.task.key, left);
-      count(lane, -1);
-    },
-  };
+/** The queue that is there answers this message too, and stays until it has. */
+function isReplying(lanes: Lanes, opening: OpeningReplies, { task, reply, asked }: Asked): boolean {
+  const known = lanes.of(task.key).find((lane) => lane.reply?.to === reply.to && lane.phase !== 'closed');
+  if (known !== undefined) {
+    known.asked = asked;
+    // Whoever repeats may have heard none of what is under way.
+    if (known.phase === 'sending' && known.joined === asked) known.rewind = Math.min(known.rewind ?? asked, asked - 1) as Seq;
+    known.joined = asked;
+  }
+  return known !== undefined || opening.has(task.key, reply);
 }
 
-function ownerKey({ tenant, principal }: Owner): string {
-  return `${tenant.length}.${tenant}${principal}`;
+async function* openEntries(core: Core): AsyncGenerator<OutboxEntry> {
+  for (let after = 0; ; ) {
+    const page = await core.store.outbox({ state: 'open', after, limit: PAGE });
+    yield* page;
+    after = page.at(-1)?.row.n ?? after;
+    if (page.length < PAGE) return;
+  }
+}
+
+async function replyOf(core: Core, { task, config }: OutboxRow): Promise<ReplyTo | undefined> {
+  const push = (await core.store.pushConfigs(task)).find((each) => each.config.id === config);
+  return push === undefined ? undefined : replyIn(push);
 }

@@ -8,6 +8,8 @@ import type { OutboxRow, Write } from '../ports.ts';
 export interface Rows {
   put(row: OutboxRow): void;
   drop(n: number): void;
+  /** With its config, which was for it alone. */
+  forget(row: OutboxRow): void;
   flush(): void;
 }
 
@@ -30,6 +32,7 @@ export function createRows(core: Core): Rows {
   return {
     put: (row) => note(row.n, { kind: 'outbox', row }),
     drop: (n) => note(n, { kind: 'unoutbox', n }),
+    forget: ({ n, task, config }) => note(n, { kind: 'unpush', task, id: config }),
     flush,
   };
 }

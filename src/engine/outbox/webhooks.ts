@@ -1,7 +1,7 @@
 import type { PushConfigId, Seq } from '#protocol';
 import type { OutboxRow, Owner, TaskKey, TaskRow, Write } from '../ports.ts';
-import type { Courier, Vault } from './courier.ts';
-import type { Lane, Progress } from './lane.ts';
+import type { Carrier, Courier, Vault } from './courier.ts';
+import type { Lane, Progress, ReplyTo } from './lane.ts';
 
 /**
  * Webhooks. Each config of a task has a queue, which is a place in the task's log: events after it have not arrived yet. In order, one at a
@@ -11,8 +11,16 @@ export interface Outbox {
   /** Undefined: nothing can be delivered here, so that nobody may ask for it. */
   readonly courier: Courier | undefined;
   readonly vault: Vault | undefined;
+  /** Undefined: bindings can't ask for answers elsewhere. */
+  readonly carrier: Carrier | undefined;
   /** The write that opens the queue of a new config, or wakes that of one that is replaced; undefined if nothing can follow any more. */
   opening(task: TaskRow, config: PushConfigId, after: Seq): OutboxWrite | undefined;
+  /** The writes that keep where the answers to a message go; none if they go there already. */
+  replying(task: TaskRow, reply: ReplyTo, asked: Seq): readonly Write[];
+  /** Answers of the task go somewhere besides to its callers. */
+  hasReply(task: TaskKey): boolean;
+  /** Looks up whether the queue is one of replies, before it is opened again. */
+  recall(row: OutboxRow): Promise<void>;
   /** Configs whose queues are open. */
   openOf(owner: Owner): number;
   /** Durable: what `opening` gave, or an operator's wish. */
@@ -27,7 +35,11 @@ export interface Outbox {
   current(n: number): Lane | undefined;
   start(): Promise<void>;
   stop(ms: number): Promise<void>;
+  /** Carries what the last runs have said, and begins nothing more. */
+  stopReplies(ms: number): Promise<void>;
   stats(): OutboxStats;
+  /** Answers on their way to where bindings want them. */
+  readonly carrying: number;
 }
 
 export type OutboxWrite = Extract<Write, { readonly kind: 'outbox' }>;

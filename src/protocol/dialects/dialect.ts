@@ -96,6 +96,8 @@ export interface Traits {
   readonly closesOnInputRequired: boolean;
   /** The caller chooses the task's id: it is an alias (decision 9). */
   readonly callerNamesTask: boolean;
+  /** A caller's name is one task's for good: finished, it takes no further message, and its context is its own. Absent: the next of that name is a new task. */
+  readonly namesOnce?: true;
   /** A message without a task id may continue the one waiting task of its context. */
   readonly resumesByContext: boolean;
   readonly unknownTask: 'error' | 'null';

@@ -11,10 +11,11 @@ import { v01 } from './v01/dialect.ts';
 import { v02, v02Releases } from './v02/dialect.ts';
 import { v03, v03Rest, v03TaskId } from './v03/dialect.ts';
 import { v10, v10Generation } from './v10/dialect.ts';
+import { mqtt01 } from './v10/mqtt.ts';
 
 /** Every dialect, in the order that settles ties. A new one is a folder and a line here. */
 export const DIALECTS: readonly Dialect[] = [
-  ...[v10, v10Generation],
+  ...[v10, v10Generation, mqtt01],
   ...[v03, v03TaskId, v03Rest],
   ...[v02, ...v02Releases],
   ...[v01, society],

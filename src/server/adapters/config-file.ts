@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import type { ParleyConfig } from '../config/config.ts';
 import { ConfigError } from '../config/values.ts';
+import { defaultExportOf } from './module-file.ts';
 
 const NAMES = ['parley.config.ts', 'parley.config.mts', 'parley.config.js', 'parley.config.mjs', 'parley.config.json'];
 
@@ -26,17 +26,4 @@ function jsonIn(path: string): unknown {
   } catch (thrown) {
     throw new ConfigError(`${path}: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
   }
-}
-
-/** What a module exports by default. TypeScript is read as it is, by Node's own type stripping. */
-export async function defaultExportOf(path: string): Promise<unknown> {
-  let module: unknown;
-  try {
-    module = await import(pathToFileURL(path).href);
-  } catch (thrown) {
-    throw new ConfigError(`${path} could not be loaded: ${thrown instanceof Error ? thrown.message : String(thrown)}`, { cause: thrown });
-  }
-  const { default: exported } = module as { readonly default?: unknown };
-  if (exported === undefined) throw new ConfigError(`${path} has no default export`);
-  return exported;
 }

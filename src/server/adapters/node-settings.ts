@@ -5,7 +5,7 @@ import type { Settings } from '../config/resolve.ts';
 import type { KeyRecord } from '../gate/keys.ts';
 import type { Log } from '../log.ts';
 import { createLog } from '../log.ts';
-import type { McpMount } from '../options.ts';
+import type { McpMount, ServingOptions } from '../options.ts';
 import type { AgentLike } from '../served.ts';
 import { pathName } from '../served.ts';
 import type { Served } from './node.ts';
@@ -15,6 +15,8 @@ import type { Secured } from './node-auth.ts';
 import { secure } from './node-auth.ts';
 import { dataHome, folderFor, openData } from './node-data.ts';
 import type { NodeToken } from './node-secrets.ts';
+import { authFolder } from './node-secrets.ts';
+import { noteNode } from './node-served.ts';
 import { createOutbound } from './outbound.ts';
 
 /** An agent, and what it was found by: a built-in name, or the path of a file. */
@@ -30,6 +32,8 @@ export interface Configured {
   readonly fetch?: Fetch;
   /** Answers `/mcp`. */
   readonly mcp?: McpMount;
+  readonly carrier?: NonNullable<ServingOptions['carrier']>;
+  readonly known?: NonNullable<ServingOptions['known']>;
   readonly signer?: CardSigner;
 }
 
@@ -45,7 +49,7 @@ export interface ServedConfigured extends Served {
 export async function serveConfigured(
   found: readonly FoundAgent[],
   settings: Settings,
-  { log, onBroken, fetch: get, mcp, signer }: Configured,
+  { log, onBroken, fetch: get, mcp, carrier, known, signer }: Configured,
 ): Promise<ServedConfigured> {
   const { port, host, url, allowedHosts, allowedOrigins, card, publisher, idempotency, versionRequired, limits } = settings;
   const { insecureBehindProxy, trustedProxies, socket, allowedTargets, allowLoopbackTargets } = settings;
@@ -77,11 +81,22 @@ export async function serveConfigured(
         ...(url === undefined ? {} : { url }),
         ...(onBroken === undefined ? {} : { onBroken }),
         ...(mcp === undefined ? {} : { mcp }),
+        ...(carrier === undefined ? {} : { carrier }),
+        ...(known === undefined ? {} : { known }),
         ...(signer === undefined ? {} : { signer }),
       },
     );
     opened.audit?.append({ principal: '', action: 'server.start', object: served.url, decision: 'allowed', reason: methodsIn(secured) });
-    return { ...served, isOpen: secured.auth === undefined, ...(token === undefined ? {} : { token }) };
+    const forget = noteNode(authFolder(settings.authFolder), {
+      url: served.url,
+      agents: served.handler.agents.map(({ name }) => name),
+      ...(folder === undefined ? {} : { folder }),
+    });
+    const close = async (): Promise<void> => {
+      forget();
+      await served.close();
+    };
+    return { ...served, close, isOpen: secured.auth === undefined, ...(token === undefined ? {} : { token }) };
   } catch (thrown) {
     await kept.store?.close();
     throw thrown;

@@ -1,6 +1,7 @@
 import type { Channel } from '#bindings';
 import { serveStdio } from '#bindings';
 import type { Settings } from '../config/resolve.ts';
+import { openGate } from '../gate/gate.ts';
 import { createHandler } from '../handler.ts';
 import type { Log } from '../log.ts';
 import { openData } from './node-data.ts';
@@ -30,6 +31,7 @@ export async function serveOnStdio(found: readonly FoundAgent[], settings: Setti
       );
   const handler = createHandler({
     agents: found.map(({ agent }) => agent),
+    gate: openGate, // who holds the pipes is who started us, and could run any command without us
     ...{ card, publisher, idempotency, versionRequired, limits, log },
     ...kept,
   });

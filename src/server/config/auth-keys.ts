@@ -17,6 +17,7 @@ export const AUTH_KEYS: readonly Key[] = [
     env: ['PARLEY_AUTH'],
     flag: 'no-auth',
     flagMeans: false,
+    flagDoc: 'Ask nobody who they are. On loopback and sockets only.',
     doc: 'Whether callers are asked who they are, where that is needed. Off only on loopback and sockets.',
   },
   {
@@ -70,6 +71,7 @@ export const AUTH_KEYS: readonly Key[] = [
     env: ['PARLEY_AUDIT'],
     flag: 'no-audit',
     flagMeans: false,
+    flagDoc: 'Keep no audit log of who was refused and who changed what.',
     doc: 'Write down who was refused and who changed what, in `audit.jsonl` beside the tasks. Not with `memory`.',
   },
   { name: 'tls.cert', type: TEXT, env: ['PARLEY_TLS_CERT'], flag: 'tls-cert', doc: 'PEM file with the certificate, and those above it.' },

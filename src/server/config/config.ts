@@ -30,6 +30,10 @@ export interface ParleyConfig {
   readonly publisher?: string;
   readonly idempotency?: 'key' | 'messageId';
   readonly versionRequired?: boolean;
+  readonly mesh?: string;
+  readonly namespace?: string;
+  readonly meshScopes?: readonly string[];
+  readonly artifacts?: string;
   readonly log?: LogLevel;
   readonly limits?: Partial<ServerLimits & EngineLimits>;
   /** Agents that run programs: coding CLIs and commands. */

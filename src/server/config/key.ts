@@ -12,6 +12,8 @@ export interface Key {
   readonly flag?: string;
   /** What the flag does, where that is the opposite of true. */
   readonly flagMeans?: Json;
+  /** What the help says of the flag, where that differs from what the key is. */
+  readonly flagDoc?: string;
   /** Another key that this is a foreign name for; it is read if that one is not there in the same layer. */
   readonly means?: string;
   readonly doc: string;

@@ -1,5 +1,6 @@
 import type { EngineLimits } from '#engine';
 import { DEFAULT_ENGINE_LIMITS } from '#engine';
+import { CALLER_SCOPES } from '../gate/scopes.ts';
 import type { ServerLimits } from '../limits.ts';
 import { DEFAULT_SERVER_LIMITS } from '../limits.ts';
 import { LOG_LEVELS } from '../log.ts';
@@ -109,6 +110,36 @@ const OWN: readonly Key[] = [
     env: ['PARLEY_VERSION_REQUIRED'],
     flag: 'version-required',
     doc: 'Refuse 1.0 calls without `A2A-Version: 1.0`.',
+  },
+  {
+    name: 'mesh',
+    type: TEXT,
+    env: ['PARLEY_MESH'],
+    flag: 'mesh',
+    doc: 'The broker on which the agents answer too: `mqtt://…`, `mqtts://…`, `nats://…`, or `memory` for one process.',
+  },
+  {
+    name: 'namespace',
+    type: TEXT,
+    default: 'parley',
+    env: ['PARLEY_NAMESPACE'],
+    flag: 'namespace',
+    doc: 'The root of all topics on the broker, as `acme/production`.',
+  },
+  {
+    name: 'meshScopes',
+    type: TEXTS,
+    default: CALLER_SCOPES,
+    env: ['PARLEY_MESH_SCOPES'],
+    flag: 'mesh-scope',
+    doc: 'Scopes of those who call over the broker. An agent that runs commands needs `executor:NAME` in it.',
+  },
+  {
+    name: 'artifacts',
+    type: TEXT,
+    env: ['PARLEY_ARTIFACTS'],
+    flag: 'artifacts',
+    doc: 'A folder that the members of the mesh share: files above 100 kB go there, and over the broker by reference.',
   },
   {
     name: 'log',

@@ -56,6 +56,11 @@ export interface Settings {
   readonly publisher: string;
   readonly idempotency: 'key' | 'messageId';
   readonly versionRequired: boolean;
+  readonly mesh: string | undefined;
+  readonly namespace: string;
+  /** Of whoever calls over the broker. */
+  readonly meshScopes: readonly string[];
+  readonly artifacts: string | undefined;
   readonly log: LogLevel;
   /** Only what was set: each store has defaults of its own. */
   readonly limits: Partial<ServerLimits & EngineLimits>;
@@ -106,6 +111,10 @@ export function resolveConfig(layers: Layers): Settings {
     publisher: of('publisher'),
     idempotency: of('idempotency'),
     versionRequired: of('versionRequired'),
+    mesh: of('mesh'),
+    namespace: of('namespace'),
+    meshScopes: of('meshScopes'),
+    artifacts: of('artifacts'),
     log: of('log'),
     limits: Object.fromEntries([...found].filter(([name]) => name.startsWith('limits.')).map(([name, value]) => [name.slice(7), value])),
     enabled: of('a2a.enabled'),

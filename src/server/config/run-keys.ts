@@ -84,6 +84,7 @@ export const RUN_KEYS: readonly Key[] = [
     env: ['PARLEY_RUN_NETWORK'],
     flag: 'no-network',
     flagMeans: false,
+    flagDoc: 'Keep programs that bubblewrap confines off the network. Coding agents need it for their models.',
     doc: 'Whether programs confined by bubblewrap reach the network. Coding agents need it for their models.',
   },
   {

@@ -1,7 +1,7 @@
 /** The known name that was probably meant: the nearest by letters that have to be changed, if that is few. */
 export function suggest(name: string, known: readonly string[]): string | undefined {
   let best: string | undefined;
-  let least = Math.max(2, Math.floor(name.length / 3)) + 1;
+  let least = (name.length < 4 ? 1 : Math.max(2, Math.floor(name.length / 3))) + 1;
   for (const candidate of known) {
     const distance = distanceOf(name.toLowerCase(), candidate.toLowerCase());
     if (distance < least) {

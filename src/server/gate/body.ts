@@ -13,13 +13,15 @@ export function wrongBody(asked: Asked, route: Route): Refusal | undefined {
   const coding = asked.header('content-encoding');
   if (coding !== undefined && coding.toLowerCase() !== 'identity')
     return refusal(415, 'send the body uncompressed', { 'Accept-Encoding': 'identity' });
-  if (asked.method !== 'POST' || (route.name !== 'jsonrpc' && route.name !== 'rest')) return undefined;
+  if (asked.method !== 'POST') return undefined;
   const type = asked.header('content-type');
   const isJson = type !== undefined && JSON_TYPES.test(type);
-  // HTTP+JSON has calls without a body, and they need no type; JSON-RPC has none.
-  if (isJson || (route.name === 'rest' && type === undefined && !hasBody(asked))) return undefined;
-  const error = new A2AError('CONTENT_TYPE_NOT_SUPPORTED', 'Content-Type must be application/json');
-  return refusalFor(asked, route, error, 415);
+  // HTTP+JSON and the operators' API have calls without a body, and they need no type; the others have none.
+  const isBare = (route.name === 'rest' || route.name === 'admin') && type === undefined && !hasBody(asked);
+  if (isJson || isBare) return undefined;
+  const words = 'Content-Type must be application/json';
+  if (route.name !== 'jsonrpc' && route.name !== 'rest') return refusal(415, words);
+  return refusalFor(asked, route, new A2AError('CONTENT_TYPE_NOT_SUPPORTED', words), 415);
 }
 
 function hasBody(asked: Asked): boolean {

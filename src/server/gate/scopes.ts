@@ -38,6 +38,11 @@ export function hasScope({ scopes }: Principal, scope: string): boolean {
   return scopes.includes('*') || scopes.includes(scope) || scopes.includes(`${scope.slice(0, scope.indexOf(':') + 1)}*`);
 }
 
+/** One that means something here: of callers, of operators, or for one agent that runs commands; `*` stands for many. */
+export function isKnownScope(text: string): boolean {
+  return CALLER_SCOPES.includes(text) || /^(?:\*|admin|(?:tasks|push|card|executor|admin):\*|executor:[\w.-]+)$/.test(text);
+}
+
 /** RFC 6749 §3.3. */
 export function isScope(text: string): boolean {
   return /^[\x21\x23-\x5b\x5d-\x7e]{1,128}$/.test(text);

@@ -8,8 +8,6 @@ export interface Requirement {
   readonly untested?: { readonly status: 'na' | 'not_measured'; readonly note: string };
 }
 
-const NO_SKILL = { status: 'na', note: 'No agent skill is shipped.' } as const;
-
 /** The registry of the A2A CLI specification v0.2, revision 2026-08-17 (reference/cli §9 to §11), in our own words. */
 const ROWS: readonly (readonly [tier: 1 | 2 | 3, area: string, number: string, text: string, untested?: Requirement['untested']])[] = [
   [1, 'CARD_GET', '001', 'card get resolves a host, a full URL and a file, parses the card and chooses the transport by it'],
@@ -49,8 +47,8 @@ const ROWS: readonly (readonly [tier: 1 | 2 | 3, area: string, number: string, t
   [1, 'DEFAULT', '001', 'the six defaults are shipped, shown in help and can be overridden'],
   [1, 'CONFIG', '001', 'what is kept lies at a standard path, 0600 if secret, visible and editable, without session ids'],
   [1, 'CLI', '001', 'help and version print and exit 0; help shows the defaults'],
-  [1, 'SKILL', '001', 'at most one skill, generic and short', NO_SKILL],
-  [1, 'SKILL', '002', 'the skill has no normative text', NO_SKILL],
+  [1, 'SKILL', '001', 'at most one skill, generic and short'],
+  [1, 'SKILL', '002', 'the skill has no normative text'],
   [2, 'CARD_GET', '002', 'card get --validate checks the card against the schema'],
   [2, 'TASK_LIST', '001', 'task list pages by cursor and filters by status and context'],
   [2, 'TASK_SUBSCRIBE', '001', 'task subscribe attaches to a task’s stream'],

@@ -11,7 +11,7 @@ import { verifies } from './requirements.ts';
 let script: Parley;
 const folder = scratchFolder();
 beforeAll(async () => {
-  script = await parleyServe({ args: ['script', '--memory'] });
+  script = await parleyServe({ args: ['script', '--memory', '--allow-loopback-targets'] });
 });
 afterAll(() => script.stop());
 
@@ -258,6 +258,16 @@ describe('push', () => {
     );
     expect((await push('delete', task, 'hook-1')).code).toBe(0);
     expect(jsonOf(await push('list', task))).toEqual({ configs: [] });
+  });
+
+  verifies('A2ACLI_PUSH_002', 'a local webhook hears from a live agent how a task goes on', async () => {
+    const { task } = await begun('ask');
+    const listening = start(['task', 'push-config', 'listen', '-a', script.url, task, '-o', 'json']);
+    await listening.until(/listening at/, 'err');
+    await run(['send', '-a', script.url, '--task-id', task, 'blue']);
+    const ran = await listening.ended;
+    expect(ran.code, ran.err).toBe(0);
+    expect(linesOf(ran).at(-1)).toMatchObject({ statusUpdate: { taskId: task, status: { state: 'TASK_STATE_COMPLETED' } } });
   });
 
   verifies('A2ACLI_PUSH_002', 'a local webhook takes the events that the agent posts, and nobody else’s', async () => {

@@ -20,7 +20,7 @@ const HEADER = 'parley-marks-1';
 /** An empty file for a database that holds all commits up to a number in its main file. Durable when this returns. */
 export function startMarks(path: string, store: string, commits: number): void {
   const temporary = `${path}.new`;
-  const file = openSync(temporary, 'w');
+  const file = openSync(temporary, 'w', 0o600);
   writeSync(file, sealed(`${HEADER} ${store} ${commits}`));
   fsyncSync(file);
   closeSync(file);

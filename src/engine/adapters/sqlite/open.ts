@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { renameSync, rmSync } from 'node:fs';
+import { closeSync, openSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { connect, readPragma } from './connection.ts';
@@ -36,6 +36,8 @@ export function openDatabase(files: Files, options: OpenOptions): DatabaseSync {
 function create(path: string, options: OpenOptions): void {
   const fresh = `${path}.new`;
   for (const end of ['', '-wal', '-shm']) rmSync(fresh + end, { force: true });
+  // For its owner alone, also in a folder that others may look into; SQLite gives what lies beside it the same mode.
+  closeSync(openSync(fresh, 'wx', 0o600));
   const db = connect(fresh, options);
   migrate(db);
   db.prepare('INSERT INTO meta (one, store, commits, last_key, named, twin) VALUES (1, ?, 0, 0, 0, 0)').run(randomUUID());

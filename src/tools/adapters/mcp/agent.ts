@@ -54,6 +54,8 @@ export async function mcpAgent(source: McpSource, options: McpAgentOptions = {})
   return {
     card: { ...card, capabilities: { ...card.capabilities, pushNotifications: true }, defaultOutputModes: modes },
     recovery: 'fail',
+    // What its tools do nobody here knows: files, programs, other people's accounts. It is done with the rights of whoever serves them.
+    runsCommands: true,
     tools,
     run: (turn) => run(line, turn),
     [Symbol.asyncDispose]: () => line.close(),

@@ -11,6 +11,7 @@ interface Session {
 }
 
 const SESSIONS_MAX = 1000;
+const OWNER_SESSIONS_MAX = 100;
 const IDLE_MS_MAX = 3_600_000;
 
 /**
@@ -25,7 +26,7 @@ export function mcpDoor(
   const reporting = onerror === undefined ? {} : { onerror };
   const modern = createMcpHandler(({ authInfo }) => serverFor(authInfo?.extra?.['caller'] as Caller), reporting);
   const open = async (caller: Caller): Promise<WebStandardStreamableHTTPServerTransport> => {
-    makeRoom(sessions);
+    makeRoom(sessions, ownerOf(caller));
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => crypto.randomUUID(),
       onsessioninitialized: (id) => void sessions.set(id, { owner: ownerOf(caller), transport, usedAt: performance.now() }),
@@ -70,18 +71,21 @@ async function isInitialize(request: Request): Promise<boolean> {
   }
 }
 
+/** Scopes too: of two keys of one name, the lesser must not go on in a session of the other. */
 function ownerOf({ principal, tenant }: Caller): string {
-  return JSON.stringify([principal.id, tenant ?? '']);
+  return JSON.stringify([principal.id, tenant ?? '', [...principal.scopes].sort()]);
 }
 
-/** Hosts that went away without a word leave theirs behind. */
-function makeRoom(sessions: Map<string, Session>): void {
+/** Hosts that went away without a word leave theirs behind. Whoever opens many closes their own by it, and nobody else's before that. */
+function makeRoom(sessions: Map<string, Session>, owner: string): void {
   const byAge = [...sessions].sort(([, left], [, right]) => left.usedAt - right.usedAt);
   const oldest = performance.now() - IDLE_MS_MAX;
-  for (const [at, [id, { transport, usedAt }]] of byAge.entries()) {
-    if (usedAt >= oldest && sessions.size < SESSIONS_MAX) return;
-    if (at > SESSIONS_MAX) return;
+  const close = ([id, { transport }]: readonly [string, Session]): void => {
     sessions.delete(id);
     void transport.close();
-  }
+  };
+  const own = byAge.filter(([, session]) => session.owner === owner);
+  for (const each of byAge.filter(([, { usedAt }]) => usedAt < oldest)) close(each);
+  for (const each of own.slice(0, Math.max(0, own.length - OWNER_SESSIONS_MAX + 1))) close(each);
+  for (const each of byAge.slice(0, Math.max(0, sessions.size - SESSIONS_MAX + 1))) close(each);
 }

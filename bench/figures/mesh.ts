@@ -1,0 +1,170 @@
+import type { ChildProcess } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import mqtt from 'mqtt';
+import { createCard } from '#agents';
+import type { Grammar, Mesh } from '#mesh';
+import { joinMesh, mqttGrammar, samGrammar } from '#mesh';
+import type { A2AService, CallContext } from '#protocol';
+import { createUserMessage, dialectId } from '#protocol';
+import { connectMqtt } from '../../src/mesh/adapters/mqtt.ts';
+import { startMosquitto } from '../../test/support/brokers.ts';
+import { inTurns, quartiles, ratios } from '../measure.ts';
+import type { Figure, Sizes } from './figure.ts';
+import { count } from './figure.ts';
+
+/** The mesh beside the bare client library: the same broker, the same QoS, as many under way. */
+type Side = 'bare' | 'sam' | 'mqtt';
+const SIDES = ['bare', 'sam', 'mqtt'] as const satisfies readonly Side[];
+const AT_ONCE = 32;
+const WORDS = 200;
+const AGENTS = 1000;
+const NAMESPACE = 'bench/mesh';
+const TEXT = 'Add a health check endpoint to the service';
+
+/** Does one request, and says how many answers it had. */
+type Ask = (text: string) => Promise<number>;
+
+export async function benchMesh({ rounds, ms }: Sizes): Promise<readonly Figure[]> {
+  // Without it Mosquitto holds small packets back for up to 40 ms, and that would be all that is measured.
+  const broker = await startMosquitto(['set_tcp_nodelay true']);
+  const other = spawn(
+    process.execPath,
+    ['--conditions=our-src', fileURLToPath(new URL('../servers/mesh.ts', import.meta.url)), broker.url],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
+  const open: (() => Promise<unknown>)[] = [];
+  try {
+    await untilReady(other);
+    const asks: Readonly<Record<Side, Ask>> = {
+      bare: await bareAsk(broker.url, open),
+      sam: await meshAsk(broker.url, samGrammar, open),
+      mqtt: await meshAsk(broker.url, mqttGrammar({ root: 'a2a/v1' }), open),
+    };
+    const replies = await inTurns(SIDES, rounds, (side) => perSecond(asks[side], TEXT, ms));
+    const events = await inTurns(SIDES, rounds, (side) => perSecond(asks[side], `words=${WORDS}`, ms));
+    const figures = (['sam', 'mqtt'] as const).flatMap((side): readonly Figure[] => [
+      figureOf(`request and answer, ${TITLES[side]}`, { measured: replies, side, unit: 'a second' }),
+      figureOf(`streamed events, ${TITLES[side]}`, { measured: events, side, unit: 'events a second' }),
+    ]);
+    return [
+      ...figures,
+      await found(broker.url, samGrammar, TITLES.sam),
+      await found(broker.url, mqttGrammar({ root: 'a2a/v1' }), TITLES.mqtt),
+    ];
+  } finally {
+    for (const close of open.reverse()) await close();
+    other.kill('SIGKILL');
+    await broker.stop();
+  }
+}
+
+const TITLES = { sam: 'SAM’s grammar', mqtt: 'A2A over MQTT' } as const;
+
+interface Measured {
+  readonly measured: Parameters<typeof ratios<Side>>[0];
+  readonly side: Side;
+  readonly unit: string;
+}
+
+function figureOf(what: string, { measured, side, unit }: Measured): Figure {
+  return {
+    what,
+    value: `× ${quartiles(ratios(measured, side, 'bare'))} of the bare client`,
+    beside: `${quartiles(measured[side], 0)} ${unit}; bare ${quartiles(measured.bare, 0)}`,
+    goal: `× 0.5, ${AT_ONCE} under way`,
+  };
+}
+
+async function untilReady(child: ChildProcess): Promise<void> {
+  if (child.stdout === null) throw new Error('it has no output');
+  await Promise.race([
+    once(child.stdout, 'data'),
+    once(child, 'exit').then(() => Promise.reject(new Error('the other end did not start'))),
+  ]);
+}
+
+async function perSecond(ask: Ask, text: string, ms: number): Promise<number> {
+  const began = performance.now();
+  let answers = 0;
+  const worker = async (): Promise<void> => {
+    while (performance.now() - began < ms) {
+      const had = await ask(text); // not in one: `answers` would be read before the wait
+      answers += had;
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  return answers / ((performance.now() - began) / 1000);
+}
+
+async function bareAsk(url: string, open: (() => Promise<unknown>)[]): Promise<Ask> {
+  const client = await mqtt.connectAsync(url, { protocolVersion: 5 });
+  open.push(() => client.endAsync());
+  const waiting = new Map<string, () => void>();
+  client.on('message', (_, __, { properties }) => waiting.get(String(properties?.correlationData))?.());
+  await client.subscribeAsync('bare/reply', { qos: 1 });
+  let last = 0;
+  return async (text) => {
+    const words = Number(/words=(\d+)/.exec(text)?.[1] ?? 1);
+    const correlation = String(++last);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    let heard = 0;
+    waiting.set(correlation, () => {
+      heard += 1;
+      if (heard === words) resolve();
+    });
+    const properties = { responseTopic: 'bare/reply', correlationData: Buffer.from(correlation) };
+    await client.publishAsync('bare/request', text, { qos: 1, properties });
+    await promise;
+    waiting.delete(correlation);
+    return words;
+  };
+}
+
+async function meshAsk(url: string, grammar: Grammar, open: (() => Promise<unknown>)[]): Promise<Ask> {
+  const mesh = joinMesh({ broker: await connectMqtt({ url, sessionSeconds: 0 }), namespace: NAMESPACE, grammar });
+  open.push(() => mesh.close());
+  const caller = await mesh.call({ kind: 'gateway', id: 'bench_gw' });
+  const link: A2AService = caller.link({ agent: 'bench' });
+  const ctx: CallContext = {
+    principal: { id: 'bench', scopes: [] },
+    dialect: dialectId('v10'),
+    extensions: [],
+    signal: new AbortController().signal,
+  };
+  return async (text) => {
+    const isStream = text.startsWith('words=');
+    let events = 0;
+    for await (const batch of link.stream({ message: createUserMessage(text) }, ctx)) events += batch.length;
+    return isStream ? events : 1;
+  };
+}
+
+/** One process announces them all; another participant, on a connection of its own, has heard of all. */
+async function found(url: string, grammar: Grammar, title: string): Promise<Figure> {
+  const join = async (): Promise<Mesh> =>
+    joinMesh({ broker: await connectMqtt({ url, sessionSeconds: 0 }), namespace: 'bench/many', grammar });
+  const [announcer, watcher] = [await join(), await join()];
+  const registry = await watcher.discover();
+  const began = performance.now();
+  await Promise.all(
+    Array.from({ length: AGENTS }, (_, at) => {
+      const name = `agent_${at}`;
+      return announcer.announce({ kind: 'agent', name, card: createCard({ name, description: 'One of many.' }) });
+    }),
+  );
+  while (registry.peers().length < AGENTS && performance.now() - began < 30_000) await new Promise((resolve) => setTimeout(resolve, 5));
+  const seconds = (performance.now() - began) / 1000;
+  const heard = registry.peers().length;
+  await watcher.close();
+  await announcer.close();
+  return {
+    what: `${count(AGENTS)} agents announced and found, ${title}`,
+    value: `${seconds.toFixed(2)} s`,
+    beside: `${heard} found`,
+    goal: '5 s',
+  };
+}

@@ -1,0 +1,28 @@
+import { A2AClient } from 'parley-a2a';
+import { type Agent, defineAgent, status } from 'parley-a2a/agents';
+
+export const research: Agent = defineAgent({
+  name: 'research',
+  description: 'Finds facts.',
+  async *run(turn) {
+    yield status('Reading');
+    yield `Facts about ${turn.text}.`;
+  },
+});
+
+export const writer: Agent = defineAgent({ name: 'writer', description: 'Writes it up.', run: (turn) => `Report: ${turn.text}` });
+
+/** Knows nothing itself: asks one agent, hands what it hears to the next, and says how far it is. A cancel reaches both. */
+export function editor(researchUrl: string, writerUrl: string): Agent {
+  return defineAgent({
+    name: 'editor',
+    description: 'Has reports written.',
+    async *run(turn) {
+      const { signal } = turn;
+      yield status('Asking research');
+      const facts = await (await A2AClient.connect(researchUrl)).send(turn.text, { signal }).text();
+      yield status('Asking the writer');
+      yield await (await A2AClient.connect(writerUrl)).send(facts, { signal }).text();
+    },
+  });
+}

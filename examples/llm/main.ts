@@ -1,0 +1,25 @@
+/** An agent over an OpenAI-compatible endpoint; here a fake one of this machine stands for it. */
+import assert from 'node:assert/strict';
+import { A2AClient } from 'parley-a2a';
+import { serve } from 'parley-a2a/server/node';
+import { chatAgent } from './agent.ts';
+import { fakeModel } from './fake-model.ts';
+
+const model = await fakeModel();
+const node = await serve(chatAgent({ baseUrl: model.baseUrl, model: 'fake' }), { port: 0 });
+const client = await A2AClient.connect(node.url);
+
+const chunks: string[] = [];
+for await (const event of client.stream('good morning to you')) {
+  if (event.artifactUpdate !== undefined) chunks.push(event.artifactUpdate.artifact.parts[0]?.text ?? '');
+}
+assert.equal(chunks.join(''), 'You said good morning to you');
+assert.ok(chunks.length > 1, 'it was streamed');
+assert.deepEqual(model.asked, [[{ role: 'user', content: 'good morning to you' }]]);
+
+model.close();
+const failed = await client.send('is anybody there?').result();
+assert.equal(failed.task?.status.state, 'TASK_STATE_FAILED');
+
+await node.close();
+console.log(`llm: ${chunks.length} chunks; a model that is away fails the task`);

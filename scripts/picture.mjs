@@ -1,0 +1,56 @@
+// Makes docs/picture.svg: a terminal session of a real run, as a stranger's first minute looks. npm run picture.
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ROOT } from './install.mjs';
+
+const parley = join(ROOT, 'bin/parley');
+const env = { ...process.env, HOME: mkdtempSync(join(tmpdir(), 'parley-picture-')), PARLEY_LOG: 'silent' };
+// A free port for the run; the picture shows the one that everybody else gets.
+const server = spawn(parley, ['serve', '--memory', '--port', '0'], { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'inherit'] });
+let greeting = '';
+await new Promise((resolve, reject) => {
+  server.once('exit', (code) => reject(new Error(`parley serve ended with ${code}`)));
+  server.stdout.on('data', (bytes) => {
+    greeting += bytes;
+    if (greeting.includes('Ctrl-C')) resolve();
+  });
+});
+const port = /http:\/\/127\.0\.0\.1:(\d+)/.exec(greeting)?.[1];
+const run = (...args) => spawnSync(parley, args, { cwd: ROOT, env, encoding: 'utf8' }).stdout.trimEnd();
+const session = [
+  ['npm start', greeting.trimEnd()],
+  [`bin/parley ask localhost:${port} approve --yes`, run('ask', `localhost:${port}`, 'approve', '--yes')],
+  [`bin/parley doctor localhost:${port}`, run('doctor', `localhost:${port}`)],
+];
+server.removeAllListeners('exit');
+server.kill('SIGTERM');
+
+const COLUMNS = 104;
+const lines = session.flatMap(([command, output]) => [{ command }, ...output.split('\n').flatMap(wrap), {}]);
+writeFileSync(join(ROOT, 'docs/picture.svg'), svg(lines.slice(0, -1)));
+
+function wrap(text) {
+  const rows = [];
+  for (let rest = text; ; rest = rest.slice(COLUMNS)) {
+    rows.push({ text: rest.slice(0, COLUMNS) });
+    if (rest.length <= COLUMNS) return rows;
+  }
+}
+
+function svg(rows) {
+  const safe = (text) => text.replaceAll(`:${port}`, ':41242').replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+  const height = rows.length * 18 + 40;
+  const body = rows.map(({ command, text = '' }, at) => {
+    const words = command === undefined ? safe(text) : `<tspan fill="#7ee787">$ </tspan><tspan fill="#fff">${safe(command)}</tspan>`;
+    return `<text x="20" y="${at * 18 + 32}" xml:space="preserve">${words}</text>`;
+  });
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="900" height="${height}" viewBox="0 0 900 ${height}" role="img" aria-label="A terminal: npm start serves an agent; it is asked, approves, and is examined">
+<rect width="900" height="${height}" rx="8" fill="#0d1117"/>
+<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, monospace" font-size="13.5" fill="#c9d1d9">
+${body.join('\n')}
+</g>
+</svg>
+`;
+}

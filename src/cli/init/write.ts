@@ -1,0 +1,30 @@
+import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { CliError } from '../command.ts';
+
+/** What may lie in a folder that is as good as empty. */
+const HARMLESS = new Set(['.git', '.DS_Store']);
+
+/** All of it, or nothing: a folder with files of somebody's is left as it is. */
+export function writeProject(folder: string, files: Readonly<Record<string, string>>): void {
+  if (existsSync(folder)) {
+    if (!statSync(folder).isDirectory()) throw new CliError(`${folder} is a file`, { hint: 'choose another name', exit: 2 });
+    const there = readdirSync(folder).filter((name) => !HARMLESS.has(name));
+    if (there.length > 0)
+      throw new CliError(`there are files in ${folder} already: ${there.slice(0, 3).join(', ')}${there.length > 3 ? ', …' : ''}`, {
+        hint: 'choose a new folder: parley init my-agent',
+        exit: 2,
+      });
+  }
+  try {
+    for (const [path, content] of Object.entries(files)) {
+      mkdirSync(dirname(join(folder, path)), { recursive: true });
+      writeFileSync(join(folder, path), content, { flag: 'wx' });
+    }
+  } catch (cause) {
+    throw new CliError(`${folder} can't be written to: ${cause instanceof Error ? cause.message : String(cause)}`, {
+      hint: 'choose another folder',
+      cause,
+    });
+  }
+}

@@ -1,0 +1,65 @@
+import type { Broker, BrokerOptions } from '#mesh';
+import { BrokerError } from '#mesh';
+import type { Log } from '#server';
+import { memoryHub } from '../../mesh/adapters/memory.ts';
+import { CliError } from '../command.ts';
+
+export interface ConnectOptions {
+  readonly log?: Log;
+  /** Stays the same over restarts: what came meanwhile is handed over by brokers that keep it (MQTT). */
+  readonly clientId?: string;
+  readonly sessionSeconds?: number;
+}
+
+/** One for the process: those who ask for `memory` meet. */
+const hub = memoryHub();
+
+/** A broker by its address. User and password may stand in it, or in PARLEY_MESH_USERNAME and PARLEY_MESH_PASSWORD. */
+export async function connectBroker(address: string, { log, clientId, sessionSeconds = 0 }: ConnectOptions = {}): Promise<Broker> {
+  if (address === 'memory') return hub.connect();
+  const url = URL.parse(address);
+  const options: BrokerOptions = {
+    ...(clientId === undefined ? {} : { clientId }),
+    onTrouble: (problem, cause) => log?.warn(problem, cause instanceof Error ? { reason: cause.message } : {}),
+  };
+  const username =
+    url?.username === undefined || url.username === '' ? process.env['PARLEY_MESH_USERNAME'] : decodeURIComponent(url.username);
+  const password =
+    url?.password === undefined || url.password === '' ? process.env['PARLEY_MESH_PASSWORD'] : decodeURIComponent(url.password);
+  const bare = url === null ? '' : withoutCredentials(url);
+  try {
+    switch (url?.protocol) {
+      case 'mqtt:':
+      case 'mqtts:':
+      case 'ws:':
+      case 'wss:': {
+        const { connectMqtt } = await import('../../mesh/adapters/mqtt.ts');
+        return await connectMqtt({ ...options, url: bare, sessionSeconds, ...given({ username, password }) });
+      }
+      case 'nats:':
+      case 'tls:': {
+        const { connectNats } = await import('../../mesh/adapters/nats.ts');
+        return await connectNats({ ...options, servers: bare, ...given({ user: username, pass: password }) });
+      }
+      default:
+        throw new CliError(`${address} is no address of a broker`, {
+          hint: 'as mqtt://127.0.0.1:1883, mqtts://…, ws://…, nats://127.0.0.1:4222, or memory',
+          exit: 2,
+        });
+    }
+  } catch (thrown) {
+    if (!(thrown instanceof BrokerError)) throw thrown;
+    throw new CliError(thrown.message, thrown.hint === undefined ? {} : { hint: thrown.hint });
+  }
+}
+
+function withoutCredentials(url: URL): string {
+  const bare = new URL(url);
+  bare.username = '';
+  bare.password = '';
+  return bare.href.replace(/\/$/, '');
+}
+
+function given<T extends Readonly<Record<string, string | undefined>>>(members: T): { [K in keyof T]?: string } {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as { [K in keyof T]?: string };
+}

@@ -1,0 +1,65 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Peer, PeerChange } from '#mesh';
+import { logFor } from '../../server/adapters/node-settings.ts';
+import { takeFlags } from '../bridges/own-flags.ts';
+import { CliError } from '../command.ts';
+import { settingsFor, untilSignal } from '../serve.ts';
+import { parseServeFlags } from '../serve-flags.ts';
+import { brokerOf, FLAGS } from './flags.ts';
+import { meshFor } from './serving.ts';
+
+const LISTEN_MS = 11_000;
+
+/** `parley mesh ls`. */
+export async function list(args: readonly string[]): Promise<number> {
+  const flags = takeFlags(args, { ...FLAGS, watch: 'flag', wait: 'one' });
+  const wait = flags.one('wait') ?? String(LISTEN_MS);
+  if (!/^\d{1,7}$/.test(wait)) throw new CliError(`--wait ${wait}: must be a number of milliseconds`, { exit: 2 });
+  const parsed = parseServeFlags(flags.rest);
+  const settings = await settingsFor(parsed);
+  const mesh = await meshFor(brokerOf(flags, settings), settings, logFor(settings));
+  try {
+    const registry = await mesh.discover({ ...rulesIn(flags) });
+    if (!flags.has('watch')) {
+      await sleep(Number(wait));
+      process.stdout.write(parsed.json ? lines(registry.peers().map(shown)) : table(registry.peers()));
+      return 0;
+    }
+    registry.onChange((change) =>
+      process.stdout.write(parsed.json ? lines([{ event: change.kind, ...shown(change.peer) }]) : told(change)),
+    );
+    if (!parsed.json) process.stdout.write(`Listening on ${settings.namespace}. Stop with Ctrl-C.\n`);
+    await untilSignal();
+    return 0;
+  } finally {
+    await mesh.close();
+  }
+}
+
+export function rulesIn(flags: { many(name: string): readonly string[] }): { allow?: readonly string[]; deny?: readonly string[] } {
+  const [allow, deny] = [flags.many('allow'), flags.many('deny')];
+  return { ...(allow.length === 0 ? {} : { allow }), ...(deny.length === 0 ? {} : { deny }) };
+}
+
+function shown({ kind, name, card, seenAt, replicas }: Peer): object {
+  return { kind, name, description: card.description, version: card.version, replicas, seenAt: seenAt.toISOString() };
+}
+
+function lines(rows: readonly object[]): string {
+  return rows.map((row) => `${JSON.stringify(row)}\n`).join('');
+}
+
+function told({ kind, peer }: PeerChange): string {
+  return `${peer.seenAt.toISOString().slice(11, 19)}  ${kind.padEnd(7)}  ${peer.kind.padEnd(7)}  ${peer.name}  ${peer.card.description}\n`;
+}
+
+function table(peers: readonly Peer[]): string {
+  if (peers.length === 0) return 'nobody\n';
+  const rows = [
+    ['KIND', 'NAME', 'REPLICAS', 'VERSION', 'DESCRIPTION'],
+    ...peers.map(({ kind, name, replicas, card }) => [kind, name, String(replicas), card.version, card.description]),
+  ];
+  const widths = rows[0]?.map((_, at) => Math.max(...rows.map((row) => row[at]?.length ?? 0))) ?? [];
+  const line = (row: readonly string[]): string => row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join('  ');
+  return rows.map((row) => `${line(row).trimEnd()}\n`).join('');
+}

@@ -1,0 +1,236 @@
+import type { IClientOptions, IClientPublishOptions, IPublishPacket, MqttClient } from 'mqtt';
+import type { Accepted, Broker, BrokerOptions, Incoming, Outgoing, Subscription } from '../broker.ts';
+import { BROKER_DEFAULTS, BrokerError } from '../broker.ts';
+import { isFilter, matches, unsendable } from '../topics.ts';
+
+export interface MqttOptions extends BrokerOptions {
+  /** `mqtt://host:1883`, `mqtts://…`, `ws://…`, `wss://…`. */
+  readonly url: string;
+  readonly username?: string;
+  readonly password?: string;
+  readonly ca?: string | Uint8Array;
+  readonly cert?: string | Uint8Array;
+  readonly key?: string | Uint8Array;
+  readonly keepaliveSeconds?: number;
+  readonly connectTimeoutMs?: number;
+  /** The session, with what waits in it unacknowledged, outlives a lost connection for so long. 0: it does not. */
+  readonly sessionSeconds?: number;
+}
+
+const SESSION_SECONDS = 300;
+
+/** MQTT 5: Mosquitto, EMQX, HiveMQ, Solace. */
+export async function connectMqtt(options: MqttOptions): Promise<Broker> {
+  const { default: mqtt } = await import('mqtt').catch((cause: unknown) => {
+    throw new BrokerError('MQTT needs the package mqtt, which is not installed', { hint: 'npm install mqtt', cause });
+  });
+  const client = mqtt.connect(options.url, clientOptions(options));
+  // Small packets go at once: with Nagle's algorithm each acknowledgement may wait 40 ms for the other side's.
+  client.on('connect', () => (client.stream as { setNoDelay?: (on: boolean) => void }).setNoDelay?.(true));
+  await untilConnected(client, options);
+  return brokerOver(client, options);
+}
+
+function clientOptions(options: MqttOptions): IClientOptions {
+  const { lastWill } = options;
+  const will = lastWill && {
+    topic: lastWill.topic,
+    payload: Buffer.from(lastWill.payload),
+    qos: 1 as const,
+    retain: lastWill.retain ?? false,
+    ...(lastWill.properties === undefined ? {} : { properties: { userProperties: lastWill.properties } }),
+  };
+  const { username, password, ca, cert, key } = options;
+  const given = Object.entries({ username, password, ca, cert, key, will }).filter(([, value]) => value !== undefined);
+  return {
+    ...Object.fromEntries(given),
+    protocolVersion: 5,
+    clientId: options.clientId ?? `parley-${crypto.randomUUID()}`,
+    // With a session the broker goes on where the connection was lost; without, we subscribe anew. Either way we do not rely on it:
+    // a broker that was killed forgets its sessions (reference/faults B1).
+    clean: options.sessionSeconds === 0,
+    resubscribe: true,
+    reconnectPeriod: 250,
+    connectTimeout: options.connectTimeoutMs ?? 10_000,
+    keepalive: options.keepaliveSeconds ?? 15,
+    properties: {
+      receiveMaximum: options.inFlightMax ?? BROKER_DEFAULTS.inFlightMax,
+      maximumPacketSize: options.packetBytesMax ?? BROKER_DEFAULTS.packetBytesMax,
+      sessionExpiryInterval: options.sessionSeconds ?? SESSION_SECONDS,
+    },
+  };
+}
+
+/** The first connection must come about: a wrong address or password is the caller's to know. Later ones are retried for ever. */
+async function untilConnected(client: MqttClient, { url }: MqttOptions): Promise<void> {
+  const where = new URL(url).host;
+  await new Promise<void>((resolve, reject) => {
+    const fail = (cause?: unknown): void => {
+      client.end(true);
+      const reason = cause instanceof Error ? cause.message || (cause as NodeJS.ErrnoException).code : 'the connection was closed';
+      reject(new BrokerError(`no MQTT broker answers at ${where}: ${reason}`, { hint: 'is it running, and does it speak MQTT 5?', cause }));
+    };
+    client.once('connect', () => {
+      client.off('error', fail);
+      client.off('close', fail);
+      resolve();
+    });
+    client.once('error', fail);
+    client.once('close', fail);
+  });
+}
+
+/** What mqtt.js keeps to itself: it acknowledges a message before it handles the next, and we want many under way at once. */
+interface Acknowledger {
+  _sendPacket(packet: { cmd: 'puback'; messageId: number; reasonCode: number }): void;
+}
+
+const NO_SUBSCRIBERS = 0x10;
+
+function brokerOver(client: MqttClient, options: MqttOptions): Broker {
+  const subscriptions: Subscriptions = new Map();
+  const unheard = new Set<number>();
+  // One ear at the client for all: there may be one for each call under way.
+  const listeners = new Set<(isConnected: boolean) => void>();
+  const tell = (isConnected: boolean): void => {
+    for (const listener of [...listeners]) listener(isConnected);
+  };
+  client.on('connect', () => tell(true)).on('close', () => tell(false));
+  client.on('error', (cause) => options.onTrouble?.('the MQTT connection has a problem', cause));
+  client.on('packetreceive', (packet) => {
+    if (packet.cmd === 'puback' && packet.reasonCode === NO_SUBSCRIBERS && packet.messageId !== undefined) unheard.add(packet.messageId);
+  });
+  const take = async (packet: IPublishPacket): Promise<void> => {
+    const message = incomingOf(packet);
+    await Promise.all(listening(subscriptions, packet).map(async (subscription) => await subscription.take(message)));
+  };
+  // Acknowledged when it was taken, not when it was read: what a crash in between loses comes again. `callback(error)` goes on with the
+  // next packet without acknowledging this one.
+  client.handleMessage = (packet, callback) => {
+    const { stream } = client;
+    take(packet).then(
+      () => {
+        const isSame = client.stream === stream && client.connected;
+        if (packet.qos === 1 && packet.messageId !== undefined && isSame) {
+          (client as unknown as Acknowledger)._sendPacket({ cmd: 'puback', messageId: packet.messageId, reasonCode: 0 });
+        }
+      },
+      (thrown: unknown) => {
+        options.onTrouble?.(`a message on ${packet.topic} could not be taken; it comes again`, thrown);
+        if (packet.qos > 0) client.stream.destroy(); // the one way to make an MQTT broker send it again
+      },
+    );
+    callback(packet.qos === 1 ? new Error('acknowledged later') : undefined);
+  };
+  return {
+    features: { redelivers: true, retains: 'broker', lastWill: true, tellsUnheard: true },
+    get isConnected() {
+      return client.connected;
+    },
+    publish: (message) => publish(client, message, unheard),
+    subscribe: (subscription) => subscribe(client, subscriptions, subscription),
+    onConnection: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    close: () => closed(client),
+  };
+}
+
+const CLOSE_MS = 2000;
+
+/** What is on its way gets a moment. mqtt.js would wait for ever for one that the broker does not take. */
+async function closed(client: MqttClient): Promise<void> {
+  const late = Promise.withResolvers<void>();
+  const timer = setTimeout(late.resolve, CLOSE_MS);
+  await Promise.race([client.endAsync(!client.connected), late.promise]);
+  clearTimeout(timer);
+  client.stream.destroy();
+}
+
+/** By the identifier each was made with. */
+type Subscriptions = Map<number, Subscription>;
+
+/**
+ * A topic may match several of our filters, and the broker then sends one copy for all or one for each (MQTT 5 §3.3.4): the identifiers
+ * in the packet say whose it is. A broker without them leaves us the filters to go by.
+ */
+function listening(subscriptions: Subscriptions, { topic, properties }: IPublishPacket): readonly Subscription[] {
+  const named = properties?.subscriptionIdentifier;
+  if (named === undefined) return [...subscriptions.values()].filter(({ filter }) => matches(filter, topic));
+  return [named].flat().flatMap((id) => subscriptions.get(id) ?? []);
+}
+
+async function publish(client: MqttClient, message: Outgoing, unheard: Set<number>): Promise<Accepted> {
+  const problem = unsendable(message);
+  if (problem !== undefined) throw new BrokerError(problem);
+  const { properties: userProperties, contentType, responseTopic, correlation, expiryMs } = message;
+  const properties = {
+    // mqtt.js writes an empty list as a packet that no broker can read.
+    ...(userProperties === undefined || Object.keys(userProperties).length === 0 ? {} : { userProperties }),
+    ...(contentType === undefined ? {} : { contentType }),
+    ...(responseTopic === undefined ? {} : { responseTopic }),
+    ...(correlation === undefined ? {} : { correlationData: Buffer.from(correlation) }),
+    ...(expiryMs === undefined ? {} : { messageExpiryInterval: Math.max(1, Math.ceil(expiryMs / 1000)) }),
+  };
+  const options: IClientPublishOptions = { qos: message.assured === false ? 0 : 1, retain: message.retain ?? false, properties };
+  const { buffer, byteOffset, byteLength } = message.payload;
+  try {
+    const packet = await inTime(client.publishAsync(message.topic, Buffer.from(buffer, byteOffset, byteLength), options));
+    const id = packet?.messageId;
+    return options.qos === 0 || id === undefined ? {} : { heard: !unheard.delete(id) };
+  } catch (cause) {
+    throw new BrokerError(`the broker did not take a message on ${message.topic}`, { cause });
+  }
+}
+
+const PUBLISH_TIMEOUT_MS = 10_000;
+
+/** While the broker is away mqtt.js keeps what is published and sends it when it is back; the caller is not left waiting for that. */
+async function inTime<T>(sent: Promise<T>): Promise<T> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Error(`no answer in ${PUBLISH_TIMEOUT_MS / 1000} s`)), PUBLISH_TIMEOUT_MS);
+  try {
+    return await Promise.race([sent, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function subscribe(client: MqttClient, all: Subscriptions, subscription: Subscription): Promise<() => Promise<void>> {
+  const { filter, group } = subscription;
+  if (!isFilter(filter)) throw new BrokerError(`${filter.slice(0, 100)} is not a topic filter`);
+  const asked = group === undefined ? filter : `$share/${group}/${filter}`;
+  const isTwice = [...all.values()].some((other) => other.filter === filter && other.group === group);
+  if (isTwice) throw new BrokerError(`${asked} is subscribed to already on this connection`); // MQTT would replace the first
+  const id = Math.max(0, ...all.keys()) + 1;
+  all.set(id, subscription);
+  try {
+    await client.subscribeAsync(asked, { qos: 1, properties: { subscriptionIdentifier: id } });
+  } catch (cause) {
+    all.delete(id);
+    throw new BrokerError(`the broker did not grant ${asked}`, { hint: 'may this user subscribe there?', cause });
+  }
+  return async () => {
+    all.delete(id);
+    if (client.connected) await client.unsubscribeAsync(asked).catch(() => undefined);
+  };
+}
+
+function incomingOf(packet: IPublishPacket): Incoming {
+  const { properties } = packet;
+  const { contentType, responseTopic, correlationData } = properties ?? {};
+  const pairs = Object.entries(properties?.userProperties ?? {}).map(([name, value]) => [
+    name,
+    Array.isArray(value) ? (value[0] ?? '') : value,
+  ]);
+  return {
+    topic: packet.topic,
+    payload: typeof packet.payload === 'string' ? Buffer.from(packet.payload) : packet.payload,
+    properties: Object.fromEntries(pairs),
+    ...(contentType === undefined ? {} : { contentType }),
+    ...(responseTopic === undefined ? {} : { responseTopic }),
+    ...(correlationData === undefined ? {} : { correlation: correlationData }),
+    isRetained: packet.retain,
+  };
+}

@@ -1,0 +1,160 @@
+import type { Msg, MsgHdrs, NatsConnection, NodeConnectionOptions } from '@nats-io/transport-node';
+import type { Broker, BrokerOptions, Incoming, Outgoing, Subscription } from '../broker.ts';
+import { BROKER_DEFAULTS, BrokerError } from '../broker.ts';
+import { isFilter, unsendable } from '../topics.ts';
+import { retainer } from './nats/retained.ts';
+import { headerValue, readHeader, subjectOf, topicOf } from './nats/subjects.ts';
+
+export interface NatsOptions extends BrokerOptions {
+  /** `nats://host:4222`, or several. */
+  readonly servers: string | readonly string[];
+  readonly user?: string;
+  readonly pass?: string;
+  readonly token?: string;
+  readonly tls?: { readonly caFile?: string; readonly certFile?: string; readonly keyFile?: string };
+}
+
+type Nats = typeof import('@nats-io/transport-node');
+
+/**
+ * NATS core: headers and queue groups. It keeps nothing and repeats nothing, so retained messages live with their publisher, and what must
+ * arrive is sent again by whoever wants it to.
+ */
+export async function connectNats(options: NatsOptions): Promise<Broker> {
+  const nats = await import('@nats-io/transport-node').catch((cause: unknown) => {
+    throw new BrokerError('NATS needs the package @nats-io/transport-node, which is not installed', {
+      hint: 'npm install @nats-io/transport-node',
+      cause,
+    });
+  });
+  try {
+    return brokerOver(nats, await nats.connect(connectionOptions(options)), options);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new BrokerError(`no NATS server answers at ${String(options.servers)}: ${reason}`, { hint: 'is it running?', cause });
+  }
+}
+
+function connectionOptions({ servers, user, pass, token, tls, clientId }: NatsOptions): NodeConnectionOptions {
+  const given = Object.entries({ user, pass, token, tls, name: clientId }).filter(([, value]) => value !== undefined);
+  return {
+    ...Object.fromEntries(given),
+    servers: typeof servers === 'string' ? servers : [...servers],
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: 250,
+    pingInterval: 15_000,
+  };
+}
+
+const HEADERS = {
+  contentType: 'Content-Type',
+  responseTopic: 'Response-Topic',
+  correlation: 'Correlation-Data',
+  expiresAt: 'Expires-At',
+} as const;
+
+function brokerOver(nats: Nats, connection: NatsConnection, options: NatsOptions): Broker {
+  const listeners = new Set<(isConnected: boolean) => void>();
+  let isConnected = true;
+  const watch = async (): Promise<void> => {
+    for await (const { type } of connection.status()) {
+      if (type !== 'disconnect' && type !== 'reconnect') continue;
+      isConnected = type === 'reconnect';
+      for (const listener of listeners) listener(isConnected);
+    }
+  };
+  void watch();
+  let flushing: Promise<void> | undefined;
+  // One round trip for all that was published meanwhile.
+  const flushed = (): Promise<void> => {
+    flushing ??= Promise.resolve().then(() => {
+      flushing = undefined;
+      return connection.flush();
+    });
+    return flushing;
+  };
+  const send = (subject: string, message: Outgoing): void => {
+    connection.publish(subject, message.payload, { headers: headersOf(nats.headers(), message) });
+  };
+  const retained = retainer(connection, send);
+  const hand = async (subscription: Subscription, message: Msg, isRetained: boolean): Promise<void> => {
+    try {
+      const incoming = incomingOf(message, isRetained);
+      if (incoming !== undefined) await subscription.take(incoming);
+    } catch (thrown) {
+      options.onTrouble?.(`a message on ${message.subject} could not be taken; NATS does not send it again`, thrown);
+    }
+  };
+  return {
+    features: { redelivers: false, retains: 'publisher', lastWill: false, tellsUnheard: false },
+    get isConnected() {
+      return isConnected && !connection.isClosed();
+    },
+    publish: async (message) => {
+      const problem = unsendable(message);
+      if (problem !== undefined) throw new BrokerError(problem);
+      try {
+        send(subjectOf(message.topic), message);
+        if (message.retain === true) retained.keep(message);
+        if (message.assured !== false) await flushed();
+        return {};
+      } catch (cause) {
+        throw new BrokerError(`NATS did not take a message on ${message.topic}`, { cause });
+      }
+    },
+    subscribe: async (subscription) => {
+      const { filter, group } = subscription;
+      if (!isFilter(filter)) throw new BrokerError(`${filter.slice(0, 100)} is not a topic filter`);
+      const granted = connection.subscribe(subjectOf(filter), group === undefined ? {} : { queue: group });
+      void consume(granted, options.inFlightMax ?? BROKER_DEFAULTS.inFlightMax, (message) => hand(subscription, message, false));
+      if (group === undefined) retained.ask(filter, (message) => hand(subscription, message, true));
+      await connection.flush();
+      return async () => granted.unsubscribe();
+    },
+    onConnection: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    close: async () => {
+      await connection.drain();
+    },
+  };
+}
+
+/** Reads no further than the window, so that a slow taker is felt by the server and not by our memory. */
+async function consume(messages: AsyncIterable<Msg>, inFlightMax: number, hand: (message: Msg) => Promise<void>): Promise<void> {
+  const underWay = new Set<Promise<void>>();
+  for await (const message of messages) {
+    const one: Promise<void> = hand(message).finally(() => underWay.delete(one));
+    underWay.add(one);
+    if (underWay.size >= inFlightMax) await Promise.race(underWay);
+  }
+}
+
+function headersOf(headers: MsgHdrs, message: Outgoing): MsgHdrs {
+  for (const [name, value] of Object.entries(message.properties ?? {})) headers.set(headerValue(name), headerValue(value));
+  if (message.contentType !== undefined) headers.set(HEADERS.contentType, headerValue(message.contentType));
+  if (message.responseTopic !== undefined) headers.set(HEADERS.responseTopic, headerValue(message.responseTopic));
+  if (message.correlation !== undefined) headers.set(HEADERS.correlation, Buffer.from(message.correlation).toString('base64url'));
+  if (message.expiryMs !== undefined) headers.set(HEADERS.expiresAt, String(Date.now() + message.expiryMs));
+  return headers;
+}
+
+/** Undefined when it has expired on the way. */
+function incomingOf({ subject, data, headers }: Msg, isRetained: boolean): Incoming | undefined {
+  const read = (name: string): string | undefined => (headers?.has(name) === true ? readHeader(headers.get(name)) : undefined);
+  const [contentType, responseTopic] = [read(HEADERS.contentType), read(HEADERS.responseTopic)];
+  const correlation = headers?.has(HEADERS.correlation) === true ? headers.get(HEADERS.correlation) : undefined;
+  if (Number(read(HEADERS.expiresAt) ?? Number.POSITIVE_INFINITY) < Date.now()) return undefined;
+  const own: readonly string[] = Object.values(HEADERS);
+  const named = (headers?.keys() ?? []).filter((name) => !own.includes(name));
+  return {
+    topic: read('Topic') ?? topicOf(subject),
+    payload: data,
+    properties: Object.fromEntries(named.filter((name) => name !== 'Topic').map((name) => [readHeader(name), read(name) ?? ''])),
+    ...(contentType === undefined ? {} : { contentType }),
+    ...(responseTopic === undefined ? {} : { responseTopic }),
+    ...(correlation === undefined ? {} : { correlation: Buffer.from(correlation, 'base64url') }),
+    isRetained,
+  };
+}

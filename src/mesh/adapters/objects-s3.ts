@@ -1,0 +1,85 @@
+import type { Objects } from '../artifacts/objects.ts';
+import { BrokerError } from '../broker.ts';
+
+export interface S3Options {
+  /** `https://s3.eu-central-1.amazonaws.com`, a MinIO, a Ceph: whatever speaks S3. */
+  readonly endpoint: string;
+  readonly bucket: string;
+  readonly region?: string;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly sessionToken?: string;
+  /** Put before every key. */
+  readonly prefix?: string;
+}
+
+const ANSWER_MS = 30_000;
+const PAGES_MAX = 100;
+
+/** An S3-compatible bucket, by `aws4fetch`. */
+export async function s3Objects(options: S3Options): Promise<Objects> {
+  const { AwsClient } = await import('aws4fetch').catch((cause: unknown) => {
+    throw new BrokerError('S3 needs the package aws4fetch, which is not installed', { hint: 'npm install aws4fetch', cause });
+  });
+  const { accessKeyId, secretAccessKey, sessionToken, region = 'us-east-1', prefix = '' } = options;
+  const client = new AwsClient({
+    accessKeyId,
+    secretAccessKey,
+    region,
+    service: 's3',
+    ...(sessionToken === undefined ? {} : { sessionToken }),
+  });
+  const bucket = `${options.endpoint.replace(/\/+$/, '')}/${encodeURIComponent(options.bucket)}`;
+  // A key is escaped already, and stands in the bucket as it is: so it is escaped once more on the way.
+  const urlOf = (key: string): string => `${bucket}/${`${prefix}${key}`.split('/').map(encodeURIComponent).join('/')}`;
+  const ask = async (method: string, url: string, init: RequestInit = {}): Promise<Response> => {
+    const answer = await client.fetch(url, { ...init, method, signal: AbortSignal.timeout(ANSWER_MS), redirect: 'error' });
+    if (answer.ok || answer.status === 404 || answer.status === 412 || answer.status === 409) return answer;
+    await answer.body?.cancel();
+    throw new BrokerError(`the bucket ${options.bucket} answered ${answer.status}`, {
+      hint: answer.status === 403 ? 'are the keys right, and may they write there?' : 'is the endpoint right?',
+    });
+  };
+  return {
+    put: async (key, content) => {
+      const known = await ask('HEAD', urlOf(key));
+      if (known.status === 200) return false;
+      const answer = await ask('PUT', urlOf(key), { body: content as Uint8Array<ArrayBuffer>, headers: { 'If-None-Match': '*' } });
+      await answer.body?.cancel();
+      if (answer.status === 404) throw new BrokerError(`there is no bucket ${options.bucket}`);
+      return answer.ok;
+    },
+    get: async (key) => {
+      const answer = await ask('GET', urlOf(key));
+      if (answer.ok) return new Uint8Array(await answer.arrayBuffer());
+      await answer.body?.cancel();
+      return undefined;
+    },
+    list: async (under) => {
+      const keys: string[] = [];
+      let more: string | undefined;
+      for (let page = 0; page < PAGES_MAX; page += 1) {
+        const query = new URLSearchParams({
+          'list-type': '2',
+          prefix: `${prefix}${under}`,
+          ...(more === undefined ? {} : { 'continuation-token': more }),
+        });
+        const text = await (await ask('GET', `${bucket}?${query}`)).text();
+        keys.push(...[...text.matchAll(/<Key>([^<]*)<\/Key>/g)].map(([, key = '']) => plain(key).slice(prefix.length)));
+        more = /<NextContinuationToken>([^<]*)</.exec(text)?.[1];
+        if (more === undefined) return keys;
+        more = plain(more);
+      }
+      throw new BrokerError(`there are more than ${keys.length} objects under ${under}`);
+    },
+    delete: async (key) => {
+      await (await ask('DELETE', urlOf(key))).body?.cancel();
+    },
+  };
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
+
+function plain(xml: string): string {
+  return xml.replaceAll(/&(amp|lt|gt|quot|apos);/g, (_, name: string) => ENTITIES[name] ?? '');
+}

@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest';
+import type { Authenticator } from '#server';
+import { authenticateBy } from './authenticate.ts';
+
+const method = (recognise: (token: string | undefined) => ReturnType<Authenticator['recognise']>): Authenticator => ({
+  method: 'test',
+  schemes: {},
+  recognise: (asked) => recognise(asked.header('authorization') ?? undefined),
+});
+const ann = { principal: { id: 'ann', scopes: ['a2a:send'] } };
+
+it('knows callers by the methods of the gate, the first that has an opinion', async () => {
+  const authenticate = authenticateBy([
+    method((token) => (token === 'Bearer old' ? { denied: 'expired', words: 'the token has expired' } : undefined)),
+    method((token) => (token === 'Bearer good' || token === 'Bearer old' ? ann : undefined)),
+  ]);
+  await expect(authenticate('Bearer good')).resolves.toEqual(ann.principal);
+  await expect(authenticate('Bearer old')).rejects.toMatchObject({ kind: 'UNAUTHENTICATED', message: 'the token has expired' });
+  for (const none of [undefined, '', 'Bearer bad', 'Bearer good\r\nX-API-Key: k', 'x'.repeat(9000)]) {
+    await expect(authenticate(none)).rejects.toMatchObject({ kind: 'UNAUTHENTICATED' });
+  }
+});
+
+it('says when nobody can tell just now', async () => {
+  const away = authenticateBy([method(() => ({ denied: 'issuer away', retryAfterMs: 1000 }))]);
+  await expect(away('Bearer x')).rejects.toMatchObject({ kind: 'UNAVAILABLE', details: { retryAfterMs: 1000 } });
+});

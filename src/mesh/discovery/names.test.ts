@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest';
+import { isAllowed, nameMatches } from './names.ts';
+
+describe('names of agents', () => {
+  it.each([
+    ['*', 'anything', true],
+    ['Order*', 'OrderValidator', true],
+    ['Order*', 'orderValidator', false],
+    ['?rder', 'Order', true],
+    ['?rder', 'rder', false],
+    ['[A-C]x', 'Bx', true],
+    ['[!A-C]x', 'Bx', false],
+    ['[!A-C]x', 'Dx', true],
+    ['a[]]b', 'a]b', true],
+    ['a[b', 'a[b', true],
+    ['a-b', 'a-b', true],
+    ['[a-]', '-', true],
+    ['*a*b*', 'xxaxxbxx', true],
+    ['*a*b*', 'xxbxxa', false],
+    ['', '', true],
+    ['', 'a', false],
+  ])('%s matches %s: %s', (pattern, name, expected) => expect(nameMatches(pattern, name)).toBe(expected));
+
+  it('are allowed unless denied, and all are where nothing is said', () => {
+    expect(isAllowed('a', {})).toBe(true);
+    expect(isAllowed('a', { allow: ['b'] })).toBe(false);
+    expect(isAllowed('ab', { allow: ['a*'], deny: ['*b'] })).toBe(false);
+  });
+
+  it('are matched in a time that does not run away', () => {
+    const began = performance.now();
+    nameMatches(`${'*a'.repeat(30)}b`, 'a'.repeat(3000));
+    expect(performance.now() - began).toBeLessThan(1000);
+  });
+});

@@ -1,0 +1,153 @@
+import type { AgentCard, Clock } from '#protocol';
+import { systemClock } from '#protocol';
+import type { Grammar, Heard, MeshPlace, Stop } from '../grammars/grammar.ts';
+import type { NameRules } from './names.ts';
+import { isAllowed } from './names.ts';
+
+/** Somebody on the mesh, as last heard of. */
+export interface Peer {
+  readonly kind: 'agent' | 'gateway';
+  readonly name: string;
+  readonly card: AgentCard;
+  readonly seenAt: Date;
+  /** Processes that are this agent, as far as they say so. */
+  readonly replicas: number;
+}
+
+export type PeerChange = { readonly kind: 'joined' | 'changed' | 'left'; readonly peer: Peer };
+
+/** Who is there, live. */
+export interface MeshRegistry {
+  peers(): readonly Peer[];
+  agent(name: string): Peer | undefined;
+  /** Told of each change. Returns how to stop hearing. */
+  onChange(listener: (change: PeerChange) => void): () => void;
+  close: Stop;
+}
+
+export interface RegistryOptions extends NameRules {
+  readonly clock?: Clock;
+  /** Silence after which an agent counts as gone. */
+  readonly agentMsMax?: number;
+  readonly gatewayMsMax?: number;
+  readonly sweepMs?: number;
+  /** Agents that were there when somebody last listened: they are, until they have been silent for too long. */
+  readonly known?: readonly { readonly name: string; readonly card: AgentCard }[];
+}
+
+/** SAM's own (reference/dialects §4f). */
+export const DISCOVERY_DEFAULTS = {
+  agentMsMax: 60_000,
+  gatewayMsMax: 90_000,
+  sweepMs: 10_000,
+  announceMs: 10_000,
+  firstAnnounceMs: 0,
+} as const;
+/** Whoever floods the topics of discovery fills no memory. */
+const PEERS_MAX = 10_000;
+const INSTANCES_MAX = 1000;
+/** In place of a process, for agents that have not been heard yet. */
+const REMEMBERED = ' remembered';
+
+interface Known {
+  peer: Omit<Peer, 'replicas'>;
+  text: string;
+  /** By process; `` for those that do not say which they are. */
+  readonly instances: Map<string, number>;
+}
+
+export async function openRegistry(grammar: Grammar, place: MeshPlace, options: RegistryOptions = {}): Promise<MeshRegistry> {
+  const { clock = systemClock, agentMsMax, gatewayMsMax, sweepMs } = { ...DISCOVERY_DEFAULTS, ...options };
+  const known = new Map<string, Known>();
+  const listeners = new Set<(change: PeerChange) => void>();
+  const ticks = (): number => clock.ticks?.() ?? clock.now().getTime();
+  const tell = (kind: PeerChange['kind'], one: Known): void => {
+    for (const listener of [...listeners]) listener({ kind, peer: shown(one) });
+  };
+  const drop = (key: string, one: Known): void => {
+    known.delete(key);
+    tell('left', one);
+  };
+  const here = ({ announcement }: Extract<Heard, { kind: 'here' }>): void => {
+    const { kind, name, card, instance = '' } = announcement;
+    if (kind === 'agent' && !isAllowed(name, options)) return;
+    const key = `${kind} ${name}`;
+    const text = JSON.stringify(cardWithoutInstance(card));
+    const before = known.get(key);
+    if (before === undefined && known.size >= PEERS_MAX) return;
+    const now: Known = before ?? { peer: { kind, name, card, seenAt: clock.now() }, text, instances: new Map() };
+    known.set(key, now);
+    if (before !== undefined && instance !== REMEMBERED) now.instances.delete(REMEMBERED);
+    if (now.instances.size < INSTANCES_MAX || now.instances.has(instance)) now.instances.set(instance, ticks());
+    now.peer = { kind, name, card, seenAt: clock.now() };
+    const isChanged = before !== undefined && before.text !== text;
+    now.text = text;
+    if (before === undefined) tell('joined', now);
+    else if (isChanged) tell('changed', now);
+  };
+  const gone = ({ name, instance }: Extract<Heard, { kind: 'gone' }>): void => {
+    for (const key of [`agent ${name}`, `gateway ${name}`]) {
+      const one = known.get(key);
+      if (one === undefined) continue;
+      if (instance === undefined) one.instances.clear();
+      else {
+        one.instances.delete(instance);
+        one.instances.delete(REMEMBERED);
+      }
+      if (one.instances.size === 0) drop(key, one);
+    }
+  };
+  const sweep = (): void => {
+    for (const [key, one] of known) {
+      const oldest = ticks() - (one.peer.kind === 'agent' ? agentMsMax : gatewayMsMax);
+      for (const [instance, at] of one.instances) if (at < oldest) one.instances.delete(instance);
+      if (one.instances.size === 0) drop(key, one);
+    }
+  };
+  for (const { name, card } of options.known ?? [])
+    here({ kind: 'here', announcement: { kind: 'agent', name, card, instance: REMEMBERED } });
+  const stops = await listenTo(grammar, place, (heard) => (heard.kind === 'here' ? here(heard) : gone(heard)));
+  const timer = grammar.keepsCards === true ? undefined : setInterval(sweep, sweepMs);
+  timer?.unref?.();
+  return {
+    peers: () => [...known.values()].map(shown).toSorted((left, right) => (left.name < right.name ? -1 : 1)),
+    agent: (name) => {
+      const found = known.get(`agent ${name}`);
+      return found === undefined ? undefined : shown(found);
+    },
+    onChange: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    close: async () => {
+      clearInterval(timer);
+      await Promise.all(stops.map((stop) => stop()));
+    },
+  };
+}
+
+function shown({ peer, instances }: Known): Peer {
+  return { ...peer, replicas: instances.size };
+}
+
+/** Replicas say the same but for which they are. */
+function cardWithoutInstance(card: AgentCard): AgentCard {
+  const extensions = (card.capabilities.extensions ?? []).filter(({ uri }) => !uri.endsWith('/sam/deployment'));
+  return { ...card, capabilities: { ...card.capabilities, extensions } };
+}
+
+async function listenTo(grammar: Grammar, place: MeshPlace, onHeard: (heard: Heard) => void): Promise<readonly Stop[]> {
+  const stops: Stop[] = [];
+  for (const filter of grammar.discovery(place)) {
+    const stop = await place.broker.subscribe({
+      filter,
+      take: (message) => {
+        const heard = grammar.hear(message, place);
+        if (heard === undefined) place.counts.ignored += 1;
+        else onHeard(heard);
+      },
+    });
+    stops.push(stop);
+  }
+  return stops;
+}

@@ -1,0 +1,119 @@
+import type { Reply } from '#engine';
+import type { A2AService, AgentCard, CallContext, Ids } from '#protocol';
+import type { ArtifactService } from '../artifacts/service.ts';
+import type { Broker, Incoming, Outgoing } from '../broker.ts';
+
+/** An agent of this process, as it is served on the mesh. */
+export interface MeshAgent {
+  /** As it stands in topics. */
+  readonly name: string;
+  readonly card: AgentCard;
+  readonly service: A2AService;
+}
+
+/** What is the same for everything that one process does on a mesh. */
+export interface MeshPlace {
+  readonly broker: Broker;
+  readonly namespace: string;
+  /** This process among the replicas of its agents: a level of a topic. */
+  readonly instance: string;
+  readonly ids: Ids;
+  /** Of those who call over the broker. */
+  readonly scopes: readonly string[];
+  readonly counts: MeshCounts;
+  /** Bytes that are too many for a message go by reference to it. Absent: they go as they are. */
+  readonly artifacts?: ArtifactService;
+  /** What went wrong inside, for the log. */
+  report(what: string, cause?: unknown): void;
+}
+
+/** What was heard and came to nothing. */
+export interface MeshCounts {
+  /** Malformed, with nowhere to answer. */
+  dropped: number;
+  /** Answered with an error. */
+  refused: number;
+  /** Methods that nobody has, kept messages where none are meant. */
+  ignored: number;
+}
+
+export function newCounts(): MeshCounts {
+  return { dropped: 0, refused: 0, ignored: 0 };
+}
+
+export type Stop = () => Promise<void>;
+
+/** Who calls on the mesh: a gateway, for people and programs outside; or an agent that delegates. */
+export interface MeshSelf {
+  readonly kind: 'gateway' | 'agent';
+  /** A level of a topic, unique in the namespace. */
+  readonly id: string;
+}
+
+/** Who is asked, and on whose behalf. */
+export interface LinkOptions {
+  readonly agent: string;
+  /** Default: what stands behind the principal of the call. */
+  readonly userOf?: (ctx: CallContext) => string;
+  /** How deep in delegation the calls already are, and through whom. */
+  readonly trail?: Trail;
+  /** A request that nobody has taken is published again after so long. */
+  readonly retryMs?: number;
+  /** And given up after so long. */
+  readonly acceptMsMax?: number;
+  /** Silence of a peer at work; each word of it begins it anew. */
+  readonly idleMsMax?: number;
+}
+
+/** The way that a request has come: agents that delegate do not call those that wait for them. */
+export interface Trail {
+  readonly depth: number;
+  readonly agents: readonly string[];
+}
+
+export const CALL_DEPTH_MAX = 10;
+
+/** The calls of one participant: one inbox, and a link for each peer. */
+export interface Caller {
+  link(options: LinkOptions): A2AService;
+  close: Stop;
+}
+
+/** What somebody on the mesh says of itself. */
+export interface Announcement {
+  readonly kind: 'agent' | 'gateway';
+  readonly name: string;
+  readonly card: AgentCard;
+  /** One of several processes that are this agent. */
+  readonly instance?: string;
+}
+
+/** News on the topics of discovery. */
+export type Heard =
+  | { readonly kind: 'here'; readonly announcement: Announcement }
+  | { readonly kind: 'gone'; readonly name: string; readonly instance?: string };
+
+/** How A2A is spoken over a broker: both halves, and how agents find each other. One grammar, one folder. */
+export interface Grammar {
+  readonly id: string;
+  /** A name that people gave, as it stands in topics. Default: letters, digits and underscores. */
+  nameOf?(name: string): string;
+  /** Throws for a namespace that is none here. */
+  check?(namespace: string): void;
+  /** A broker keeps the cards and says when somebody has gone: nothing has to be repeated, and silence means nothing. */
+  readonly keepsCards?: true;
+  /** Answers requests for an agent: each to one of its replicas. A request is acknowledged when its task is durable. */
+  serve(agent: MeshAgent, place: MeshPlace): Promise<Stop>;
+  /** Publishes what an engine carries to an address that `serve` has made. */
+  carry(reply: Reply, place: MeshPlace, signal: AbortSignal): Promise<void>;
+  /** Opens the way to call others. */
+  call(self: MeshSelf, place: MeshPlace): Promise<Caller>;
+  /** What to publish, at the start and from time to time. */
+  announcing(announcement: Announcement, place: MeshPlace): Outgoing;
+  /** What to publish at the end. */
+  leaving(announcement: Announcement, place: MeshPlace): Outgoing;
+  /** What to listen to for others. */
+  readonly discovery: (place: MeshPlace) => readonly string[];
+  /** Undefined: it says nothing that can be relied on. */
+  hear(message: Incoming, place: MeshPlace): Heard | undefined;
+}

@@ -1,0 +1,33 @@
+import type { RpcId } from '#protocol';
+import type { Topics } from './topics.ts';
+
+/** Where the answers to one request go, as the engine keeps it. */
+export interface Address {
+  readonly rpcId: RpcId;
+  readonly topic: string;
+  /** Hexadecimal: bytes that mean nothing to us and go back as they came. */
+  readonly correlation: string;
+  /** Every event as it happens, or the task when it is done. */
+  readonly wants: 'events' | 'task';
+  /** Files may come as they are, in messages of their own. */
+  readonly artifacts: 'json' | 'binary';
+}
+
+const PREFIX = 'mqtt01:';
+
+export function writeAddress({ rpcId, topic, correlation, wants, artifacts }: Address): string {
+  return `${PREFIX}${JSON.stringify([rpcId, topic, correlation, wants, artifacts])}`;
+}
+
+/** Checked once more: what was kept is not believed more than what came. */
+export function readAddress(text: string, topics: Topics): Address | undefined {
+  if (!text.startsWith(PREFIX)) return undefined;
+  const [rpcId, topic, correlation, wants, artifacts] = JSON.parse(text.slice(PREFIX.length)) as [
+    Address['rpcId'],
+    string,
+    string,
+    Address['wants'],
+    Address['artifacts'],
+  ];
+  return topics.requesterOf(topic) === undefined ? undefined : { rpcId, topic, correlation, wants, artifacts };
+}

@@ -1,0 +1,87 @@
+import { parseJson } from '#bindings';
+import type { AgentCard, AgentExtension } from '#protocol';
+import { countedIds, DEFAULT_READ_LIMITS } from '#protocol';
+import type { BrokerOptions, Incoming, Outgoing } from '../../broker.ts';
+import type { Announcement, Heard } from '../grammar.ts';
+import { STATUS, STATUS_SOURCE } from './properties.ts';
+import type { Mqtt01, MqttOptions } from './settings.ts';
+import { SPOKEN, settingsOf } from './settings.ts';
+import type { Identity } from './topics.ts';
+import { clientIdOf, mqttId, placeIn } from './topics.ts';
+
+/** The profile names no binding; this is what the Python SDK publishes (reference/mqtt §5). */
+export const MQTT_BINDING = 'MQTTv5+JSONRPCv2';
+/** Ours: where on the broker an agent is. */
+export const MQTT_EXTENSION = 'urn:parley:a2a:mqtt:v1';
+/** What EMQX takes, too. */
+const CARD_BYTES_MAX = 65_536;
+
+const ENV = { ids: countedIds(), limits: DEFAULT_READ_LIMITS };
+const encoder = new TextEncoder();
+
+type Presence = 'online' | 'offline';
+
+export function cardMessage(announcement: Announcement, presence: Presence, { mqtt, namespace }: Where): Outgoing {
+  const who = { ...placeIn(namespace), agent: announcement.name };
+  return {
+    topic: mqtt.topics.discovery(who),
+    payload: encoder.encode(JSON.stringify(SPOKEN.card.write(onBroker(announcement, who, mqtt)))),
+    contentType: 'application/json',
+    properties: { [STATUS]: presence, [STATUS_SOURCE]: 'agent' },
+    retain: true,
+  };
+}
+
+interface Where {
+  readonly mqtt: Mqtt01;
+  readonly namespace: string;
+}
+
+function onBroker({ kind, card }: Announcement, who: Identity, { topics, options }: Mqtt01): AgentCard {
+  const others = (card.capabilities.extensions ?? []).filter(({ uri }) => uri !== MQTT_EXTENSION);
+  const here: AgentExtension = { uri: MQTT_EXTENSION, params: { root: topics.root, ...who, role: kind } };
+  const url = options.url ?? `mqtt:${topics.request(who)}`;
+  return {
+    ...card,
+    supportedInterfaces: [
+      { url, protocolBinding: MQTT_BINDING, protocolVersion: '1.0' },
+      ...card.supportedInterfaces.filter(({ protocolBinding }) => protocolBinding !== MQTT_BINDING),
+    ],
+    capabilities: { ...card.capabilities, streaming: true, extensions: [...others, here] },
+  };
+}
+
+/** A card that a broker has kept is the truth here; its topic says whose it is, and nothing in it where requests go (reference/mqtt §5). */
+export function hearCard({ topic, payload, properties }: Incoming, { mqtt, namespace }: Where): Heard | undefined {
+  const who = mqtt.topics.announcerOf(topic);
+  const { org, unit } = placeIn(namespace);
+  if (who === undefined || who.org !== org || who.unit !== unit) return undefined;
+  if (payload.length === 0 || properties[STATUS] === 'offline') return { kind: 'gone', name: who.agent };
+  if (payload.length > CARD_BYTES_MAX) return undefined;
+  const parsed = parseJson(payload, DEFAULT_READ_LIMITS.jsonDepthMax);
+  const decoded = parsed.ok ? SPOKEN.card.read(parsed.value, ENV) : undefined;
+  if (decoded?.ok !== true) return undefined;
+  const card = decoded.value;
+  const role = card.capabilities.extensions?.find(({ uri }) => uri === MQTT_EXTENSION)?.params?.['role'];
+  return { kind: 'here', announcement: { kind: role === 'gateway' ? 'gateway' : 'agent', name: who.agent, card } };
+}
+
+/**
+ * What the connection of an agent is opened with: the client id that the profile wants, and a last will that says the agent is offline. One
+ * agent, one connection: two with one id would throw each other out.
+ */
+export function mqttPresence(options: MqttPresenceOptions): Required<Pick<BrokerOptions, 'clientId' | 'lastWill'>> {
+  const { namespace, name, card } = options;
+  const agent = mqttId(name);
+  const { topic, payload } = cardMessage({ kind: 'agent', name: agent, card }, 'offline', { mqtt: settingsOf(options), namespace });
+  return {
+    clientId: clientIdOf({ ...placeIn(namespace), agent }),
+    lastWill: { topic, payload, retain: true, properties: { [STATUS]: 'offline', [STATUS_SOURCE]: 'lwt' } },
+  };
+}
+
+export interface MqttPresenceOptions extends MqttOptions {
+  readonly namespace: string;
+  readonly name: string;
+  readonly card: AgentCard;
+}

@@ -1,0 +1,45 @@
+import type { Trail } from '../grammar.ts';
+
+/** User properties of the profile (reference/mqtt §3). Those that nobody knows are ignored. */
+export const STATUS = 'a2a-status';
+export const STATUS_SOURCE = 'a2a-status-source';
+export const AUTHORIZATION = 'a2a-authorization';
+export const CONTEXT_ID = 'a2a-context-id';
+export const RESPONDER = 'a2a-responder-agent-id';
+export const ARTIFACT_MODE = 'a2a-artifact-mode';
+export const EVENT_TYPE = 'a2a-event-type';
+export const TASK_ID = 'a2a-task-id';
+export const ARTIFACT_ID = 'a2a-artifact-id';
+export const CHUNK_SEQNO = 'a2a-chunk-seqno';
+export const LAST_CHUNK = 'a2a-last-chunk';
+export const ARTIFACT_UPDATE = 'task-artifact-update';
+
+/** Ours: the place of an event in the log of its task, by which a repeat is known; and who waits for whom. */
+export const SEQ = 'a2a-seq';
+const CALL_DEPTH = 'a2a-call-depth';
+const CALL_PATH = 'a2a-call-path';
+
+type Properties = Readonly<Record<string, string>>;
+
+export function seqIn(properties: Properties): number | undefined {
+  const text = properties[SEQ] ?? '';
+  return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+}
+
+export function trailIn(properties: Properties): Trail {
+  const depth = properties[CALL_DEPTH] ?? '';
+  const path = properties[CALL_PATH] ?? '';
+  return { depth: /^\d{1,3}$/.test(depth) ? Number(depth) : 0, agents: path === '' ? [] : path.split(',') };
+}
+
+export function writeTrailTo({ depth, agents }: Trail): Properties {
+  return depth === 0 ? {} : { [CALL_DEPTH]: String(depth), [CALL_PATH]: agents.join(',') };
+}
+
+export function hexOf(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+export function bytesIn(hex: string): Uint8Array {
+  return Uint8Array.from(hex.match(/[0-9a-f]{2}/g) ?? [], (pair) => Number.parseInt(pair, 16));
+}

@@ -1,0 +1,44 @@
+import { describe, expect, test } from 'vitest';
+import { matches } from '../../topics.ts';
+import * as topics from './topics.ts';
+
+describe('topics of Solace Agent Mesh', () => {
+  test('the examples of the document', () => {
+    expect(topics.getAgentRequestTopic('production', 'OrderValidator')).toBe('production/a2a/v1/agent/request/OrderValidator');
+    expect(topics.getGatewayResponseTopic('production', 'gw_123', 'task_abc')).toBe('production/a2a/v1/gateway/response/gw_123/task_abc');
+    expect(topics.getPeerAgentStatusTopic('production', 'WorkflowOrchestrator', 'task_xyz')).toBe(
+      'production/a2a/v1/agent/status/WorkflowOrchestrator/task_xyz',
+    );
+    expect(topics.getAgentDiscoveryTopic('production')).toBe('production/a2a/v1/discovery/agentcards');
+    expect(topics.getDiscoverySubscriptionTopic('production')).toBe('production/a2a/v1/discovery/>');
+  });
+  test('a namespace may have levels and a slash at its end', () => {
+    expect(topics.getA2ABaseTopic('acme/ai/')).toBe('acme/ai/a2a/v1');
+    expect(topics.getAgentDeregisteredTopic('acme/ai')).toBe('acme/ai/a2a/events/agent/deregistered');
+    expect(topics.getSamEventsTopic('acme', 'session', 'deleted')).toBe('acme/sam/events/session/deleted');
+    expect(topics.getFeedbackTopic('acme')).toBe('acme/sam/v1/feedback/submit');
+  });
+  test('every subscription hears what it is for', () => {
+    const pairs = [
+      [topics.getAgentResponseSubscriptionTopic('n', 'A'), topics.getAgentResponseTopic('n', 'A', 't')],
+      [topics.getAgentStatusSubscriptionTopic('n', 'A'), topics.getPeerAgentStatusTopic('n', 'A', 't')],
+      [topics.getGatewayResponseSubscriptionTopic('n', 'g'), topics.getGatewayResponseTopic('n', 'g', 't')],
+      [topics.getGatewayStatusSubscriptionTopic('n', 'g'), topics.getGatewayStatusTopic('n', 'g', 't')],
+      [topics.getClientStatusSubscriptionTopic('n', 'c'), topics.getClientStatusTopic('n', 'c', 't')],
+      [topics.getDiscoverySubscriptionTopic('n'), topics.getGatewayDiscoveryTopic('n')],
+      [topics.getTrustCardSubscriptionTopic('n'), topics.getTrustCardTopic('n', 'agent', 'a')],
+      [topics.getSamEventsSubscriptionTopic('n', 'session'), topics.getSamEventsTopic('n', 'session', 'deleted')],
+    ] as const;
+    for (const [subscription, topic] of pairs) expect(matches(topics.filterOf(subscription), topic), `${subscription} ${topic}`).toBe(true);
+  });
+  test.each(['', 'a/b', '#', '+', '>', '*', 'a\u0000b', 'a\nb'])('no name becomes syntax: %j', (name) => {
+    expect(() => topics.getAgentRequestTopic('n', name)).toThrow("can't be a level");
+  });
+  test.each(['', '/', 'a//b', 'a/#', '+', '*/b'])('no namespace is a wildcard: %j', (namespace) => {
+    expect(() => topics.getA2ABaseTopic(namespace)).toThrow('is no namespace');
+  });
+  test('the task is the last level', () => {
+    expect(topics.taskIdIn('n/a2a/v1/gateway/response/gw/task_abc')).toBe('task_abc');
+    expect(topics.taskIdIn('n/')).toBeUndefined();
+  });
+});

@@ -1,0 +1,39 @@
+import { isObject } from '#bindings';
+import type { Json, Metadata, SendRequest } from '#protocol';
+import type { Trail } from '../grammar.ts';
+import type { Properties } from './properties.ts';
+
+/** In the metadata of a request: how it came over the mesh, for agents that delegate further. */
+export const MESH = 'urn:parley:a2a:mesh:v1';
+
+export function writeTrail(request: SendRequest, { trail, userId, userConfig }: Properties): SendRequest {
+  const note: Record<string, Json> = { callDepth: trail.depth, userId };
+  if (trail.agents.length > 0) note['callPath'] = [...trail.agents];
+  if (userConfig !== undefined) note['userConfig'] = userConfig;
+  return { ...request, metadata: { ...request.metadata, [MESH]: note } };
+}
+
+/** What `writeTrail` wrote. Whoever did not come over the mesh begins. */
+export function readTrail(metadata: Metadata | undefined): Trail {
+  const { callDepth, callPath } = noteIn(metadata);
+  return {
+    depth: typeof callDepth === 'number' ? callDepth : 0,
+    agents: Array.isArray(callPath) ? callPath.filter((name) => typeof name === 'string') : [],
+  };
+}
+
+export function userIn(metadata: Metadata | undefined): string | undefined {
+  const { userId } = noteIn(metadata);
+  return typeof userId === 'string' ? userId : undefined;
+}
+
+interface Note {
+  readonly callDepth?: unknown;
+  readonly callPath?: unknown;
+  readonly userId?: unknown;
+}
+
+function noteIn(metadata: Metadata | undefined): Note {
+  const note: unknown = metadata?.[MESH];
+  return isObject(note) ? note : {};
+}

@@ -1,0 +1,141 @@
+import type { Carrier } from '#engine';
+import type { Ids } from '#protocol';
+import { randomIds } from '#protocol';
+import { CALLER_SCOPES } from '#server';
+import type { ArtifactService } from './artifacts/service.ts';
+import type { Broker } from './broker.ts';
+import { BrokerError } from './broker.ts';
+import type { RegistryOptions } from './discovery/registry.ts';
+import { DISCOVERY_DEFAULTS, type MeshRegistry, openRegistry } from './discovery/registry.ts';
+import type { Announcement, Caller, Grammar, MeshAgent, MeshCounts, MeshPlace, MeshSelf, Stop } from './grammars/grammar.ts';
+import { newCounts } from './grammars/grammar.ts';
+import { samName } from './grammars/sam/cards.ts';
+import { samGrammar } from './grammars/sam/grammar.ts';
+import { getA2ABaseTopic } from './grammars/sam/topics.ts';
+
+export interface MeshOptions {
+  readonly broker: Broker;
+  /** The root of all topics: `production`, or `acme/agents`. */
+  readonly namespace: string;
+  /** Default: Solace Agent Mesh's. */
+  readonly grammar?: Grammar;
+  /** Default: random. */
+  readonly instance?: string;
+  readonly artifacts?: ArtifactService;
+  /** What callers over the broker may do with the agents of a node. Default: everything but to have commands run. */
+  readonly scopes?: readonly string[];
+  readonly announceMs?: number;
+  readonly ids?: Ids;
+  report?(what: string, cause?: unknown): void;
+}
+
+/** One process on a mesh. */
+export interface Mesh {
+  readonly counts: Readonly<MeshCounts>;
+  /** For the engine of the agents that are served: without it their answers are lost with the process. */
+  readonly carrier: Carrier;
+  /** Answers for the agent and tells the others of it, from now on. */
+  serve(agent: MeshAgent): Promise<Stop>;
+  /** Tells the others of somebody from now on, and at the end that it has left. */
+  announce(announcement: Announcement): Promise<Stop>;
+  discover(options?: RegistryOptions): Promise<MeshRegistry>;
+  call(self: MeshSelf): Promise<Caller>;
+  /** Takes no more requests; the broker stays connected for answers that are on their way. */
+  stopServing: Stop;
+  close: Stop;
+}
+
+export function joinMesh(options: MeshOptions): Mesh {
+  const { broker, namespace, grammar = samGrammar, announceMs = DISCOVERY_DEFAULTS.announceMs, ids = randomIds } = options;
+  const { nameOf = samName, check = getA2ABaseTopic } = grammar;
+  check(namespace);
+  const place: MeshPlace = {
+    broker,
+    namespace,
+    instance: options.instance ?? samName(ids.next()),
+    ids,
+    scopes: options.scopes ?? CALLER_SCOPES,
+    counts: newCounts(),
+    ...(options.artifacts === undefined ? {} : { artifacts: options.artifacts }),
+    report: (what, cause) => options.report?.(what, cause),
+  };
+  const serving = new Set<Stop>();
+  const others = new Set<Stop>();
+  const announce = async (announcement: Announcement): Promise<Stop> => {
+    const stop = await keepAnnouncing({ grammar, place, announcement, announceMs });
+    return remember(serving, stop);
+  };
+  const stopAll = async (stops: Set<Stop>): Promise<void> => {
+    await Promise.all([...stops].map((stop) => stop()));
+  };
+  return {
+    counts: place.counts,
+    carrier: {
+      carry: async (reply, signal) => {
+        if (!broker.isConnected) throw new BrokerError('the broker is away');
+        await grammar.carry(reply, place, signal);
+      },
+    },
+    announce,
+    serve: async (agent) => {
+      const named = { ...agent, name: nameOf(agent.name) };
+      const stop = remember(serving, await grammar.serve(named, place));
+      const silence = await announce({ kind: 'agent', name: named.name, card: agent.card, instance: place.instance });
+      return async () => {
+        await silence();
+        await stop();
+      };
+    },
+    discover: async (rules = {}) => {
+      const registry = await openRegistry(grammar, place, rules);
+      return { ...registry, close: remember(others, registry.close) };
+    },
+    call: async (self) => {
+      const caller = await grammar.call(self, place);
+      return { ...caller, close: remember(others, caller.close) };
+    },
+    stopServing: () => stopAll(serving),
+    close: async () => {
+      await stopAll(serving);
+      await stopAll(others);
+      await broker.close();
+    },
+  };
+}
+
+function remember(stops: Set<Stop>, stop: Stop): Stop {
+  const once: Stop = async () => {
+    if (stops.delete(once)) await stop();
+  };
+  stops.add(once);
+  return once;
+}
+
+interface Announcing {
+  readonly grammar: Grammar;
+  readonly place: MeshPlace;
+  readonly announcement: Announcement;
+  readonly announceMs: number;
+}
+
+/** Now, from time to time, and whenever the broker is back: it may have forgotten everything. */
+async function keepAnnouncing({ grammar, place, announcement, announceMs }: Announcing): Promise<Stop> {
+  const { broker } = place;
+  const say = async (): Promise<void> => {
+    if (broker.isConnected) await broker.publish(grammar.announcing(announcement, place));
+  };
+  const trySaying = (): void => {
+    say().catch((thrown: unknown) => place.report(`${announcement.name} could not be announced`, thrown));
+  };
+  await say();
+  const timer = grammar.keepsCards === true ? undefined : setInterval(trySaying, announceMs);
+  const stopHearing = broker.onConnection((isConnected) => {
+    if (isConnected) trySaying();
+  });
+  return async () => {
+    clearInterval(timer);
+    stopHearing();
+    if (!broker.isConnected) return;
+    await broker.publish(grammar.leaving(announcement, place)).catch(() => undefined);
+  };
+}

@@ -1,0 +1,128 @@
+import type { AgentTurn } from '#agents';
+import { artifact, complete, defineAgent, fail, reject } from '#agents';
+import type { Agent, Clock, Json, JsonObject, Principal } from '#protocol';
+import { isA2AError, systemClock } from '#protocol';
+import type { Directive, SwarmKind } from './directive.ts';
+import { readDirective } from './directive.ts';
+import type { SwarmNodes } from './nodes.ts';
+import type { PriorityQueue } from './queue.ts';
+import { createPriorityQueue } from './queue.ts';
+
+/** Carries out a directive of one kind. What it returns is the answer's `output`. */
+export type SwarmHandler = (
+  directive: Directive,
+  about: { readonly principal: Principal; readonly signal: AbortSignal },
+) => Promise<Json> | Json;
+
+export interface SwarmOptions {
+  readonly nodes: SwarmNodes;
+  /** What this node has left: CPU, memory, agents, load. */
+  readonly resources: () => JsonObject;
+  /** `query_resources` and `sync_state` are carried out by themselves; the others need somebody who does. */
+  readonly handlers?: Readonly<Partial<Record<SwarmKind, SwarmHandler>>>;
+  /** `spawn_agent` and `execute_task` run what somebody else has written: never, unless this says so. */
+  readonly allow?: (directive: Directive, principal: Principal) => boolean;
+  readonly atOnce?: number;
+  readonly clock?: Clock;
+}
+
+const DANGEROUS: ReadonlySet<SwarmKind> = new Set<SwarmKind>(['spawn_agent', 'execute_task']);
+/** What each must say. */
+const NEEDED: Readonly<Partial<Record<SwarmKind, string>>> = {
+  spawn_agent: 'instruction',
+  execute_task: 'command',
+  forward_message: 'message',
+};
+const AT_ONCE = 4;
+
+/** Carries out directives of a swarm, each as a task: kept, streamed, cancelled and asked for like any other. */
+export function swarmAgent(options: SwarmOptions): Agent {
+  const queue = createPriorityQueue(options.atOnce ?? AT_ONCE);
+  return defineAgent({
+    name: 'swarm',
+    description: 'Carries out directives of a swarm: metadata.swarmKind says which.',
+    run: async function* (turn) {
+      const { word, answer } = await carriedOut(turn, options, queue);
+      const text = JSON.stringify(answer);
+      yield artifact({ parts: [{ text }] });
+      yield word(text);
+    },
+  });
+}
+
+interface Outcome {
+  readonly word: typeof complete | typeof fail | typeof reject;
+  readonly answer: JsonObject;
+}
+
+async function carriedOut(turn: AgentTurn, options: SwarmOptions, queue: PriorityQueue): Promise<Outcome> {
+  const { clock = systemClock } = options;
+  const begun = clock.now().getTime();
+  try {
+    const directive = readDirective(turn.message, begun);
+    const problem = refusal(directive, turn.principal, options);
+    if (problem !== undefined) return { word: reject, answer: { status: 'rejected', error: problem } };
+    const late = AbortSignal.timeout(Math.max(0, directive.expiresAt - begun));
+    return await inTurn({ directive, turn, late, begun }, options, queue);
+  } catch (thrown) {
+    if (turn.signal.aborted) throw thrown;
+    const error = isA2AError(thrown)
+      ? thrown.message
+      : `Swarm directive failed: ${thrown instanceof Error ? thrown.message : String(thrown)}`;
+    return { word: isA2AError(thrown) ? reject : fail, answer: { status: 'failed', error } };
+  }
+}
+
+interface Running {
+  readonly directive: Directive;
+  readonly turn: AgentTurn;
+  readonly late: AbortSignal;
+  readonly begun: number;
+}
+
+async function inTurn({ directive, turn, late, begun }: Running, options: SwarmOptions, queue: PriorityQueue): Promise<Outcome> {
+  const { clock = systemClock } = options;
+  const expired: Outcome = { word: reject, answer: { status: 'expired', error: `${directive.directiveId} is past its time to live` } };
+  if (directive.expiresAt <= begun) return expired;
+  let leave: () => void;
+  try {
+    leave = await queue.enter(directive.priority, AbortSignal.any([turn.signal, late]));
+  } catch (thrown) {
+    if (late.aborted && !turn.signal.aborted) return expired;
+    throw thrown;
+  }
+  try {
+    const output = await run(directive, turn, options);
+    return { word: complete, answer: { status: 'completed', output, metrics: { durationMs: clock.now().getTime() - begun } } };
+  } finally {
+    leave();
+  }
+}
+
+function refusal(directive: Directive, principal: Principal, { allow, handlers, nodes }: SwarmOptions): string | undefined {
+  const { kind, payload, targetNodeId } = directive;
+  const { self } = nodes.topology();
+  if (targetNodeId !== undefined && targetNodeId !== self) return `this is node ${self}, not ${targetNodeId}`;
+  const field = NEEDED[kind];
+  if (field !== undefined && typeof payload[field] !== 'string') return `${kind} needs ${field}`;
+  const isAllowed = allow === undefined ? !DANGEROUS.has(kind) : allow(directive, principal);
+  if (!isAllowed) return `${kind} is not allowed here: the policy of this node must say so`;
+  const isBuiltIn = kind === 'query_resources' || kind === 'sync_state';
+  return isBuiltIn || handlers?.[kind] !== undefined ? undefined : `nobody carries out ${kind} here`;
+}
+
+async function run(directive: Directive, turn: AgentTurn, { nodes, resources, handlers }: SwarmOptions): Promise<Json> {
+  const { kind, payload, sourceNodeId } = directive;
+  const given = handlers?.[kind];
+  if (kind === 'sync_state') {
+    const state = payload['state'];
+    const merged = nodes.merge(sourceNodeId, isState(state) ? state['resources'] : payload['resources']);
+    if (given === undefined) return { merged };
+  }
+  if (given !== undefined) return given(directive, { principal: turn.principal, signal: turn.signal });
+  return { ...resources(), swarm: nodes.topology() as unknown as Json };
+}
+
+function isState(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

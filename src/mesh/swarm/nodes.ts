@@ -1,0 +1,113 @@
+import { isObject } from '#bindings';
+import type { Clock, Json, JsonObject } from '#protocol';
+import { systemClock } from '#protocol';
+
+/** reference/dialects §5g. */
+export const SWARM_DEFAULTS = { heartbeatMs: 30_000, staleMs: 120_000, snapshotsMax: 1440 } as const;
+const NODES_MAX = 1000;
+
+export interface SwarmNode {
+  readonly id: string;
+  readonly status: 'online' | 'offline';
+  readonly seenAt: string;
+  readonly resources: JsonObject;
+  readonly snapshots: number;
+  /** Who told us of it, if not itself. */
+  readonly via?: string;
+}
+
+/** Who is in the swarm, as this node sees it. */
+export interface Topology {
+  readonly self: string;
+  readonly at: string;
+  readonly nodes: readonly SwarmNode[];
+  readonly edges: readonly { readonly from: string; readonly to: string }[];
+  readonly online: number;
+  readonly stale: number;
+}
+
+export interface SwarmNodes {
+  /** A word of a node about itself, or about others that it knows. Returns how many snapshots were new. */
+  merge(from: string, resources: Json | undefined): number;
+  /** What this node has last heard of each, itself first: what it tells the others. */
+  snapshots(own: JsonObject): readonly JsonObject[];
+  history(id: string): readonly JsonObject[];
+  topology(): Topology;
+}
+
+interface Known {
+  seenAt: number;
+  via: string | undefined;
+  readonly history: { readonly at: number; readonly resources: JsonObject }[];
+}
+
+export interface SwarmNodesOptions {
+  readonly self: string;
+  readonly clock?: Clock;
+  readonly staleMs?: number;
+  readonly snapshotsMax?: number;
+}
+
+export function createSwarmNodes({ self, clock = systemClock, ...given }: SwarmNodesOptions): SwarmNodes {
+  const { staleMs, snapshotsMax } = { ...SWARM_DEFAULTS, ...given };
+  const known = new Map<string, Known>();
+  const now = (): number => clock.now().getTime();
+  const note = (id: string, snapshot: { readonly at: number; readonly resources: JsonObject }, via: string | undefined): boolean => {
+    const node = known.get(id) ?? { seenAt: 0, via, history: [] };
+    const last = node.history.at(-1);
+    if (id === self || (last !== undefined && snapshot.at <= last.at) || (last === undefined && known.size >= NODES_MAX)) return false;
+    known.set(id, node);
+    node.seenAt = Math.max(node.seenAt, snapshot.at);
+    node.via = via;
+    node.history.push(snapshot);
+    if (node.history.length > snapshotsMax) node.history.shift();
+    return true;
+  };
+  return {
+    merge: (from, resources) => {
+      const listed = Array.isArray(resources) ? resources.filter(isObject) : [];
+      const others = listed.flatMap((each) => snapshotIn(each as JsonObject, now()));
+      const own = others.find(({ id }) => id === from);
+      // It has spoken, so it is there, whatever it says.
+      const heard = note(from, { at: now(), resources: own?.resources ?? {} }, undefined) ? 1 : 0;
+      return heard + others.filter(({ id, at, resources: said }) => id !== from && note(id, { at, resources: said }, from)).length;
+    },
+    snapshots: (own) => [
+      { nodeId: self, at: now(), resources: own },
+      ...[...known].map(([nodeId, { history }]) => ({ nodeId, at: history.at(-1)?.at ?? 0, resources: history.at(-1)?.resources ?? {} })),
+    ],
+    history: (id) => (known.get(id)?.history ?? []).map(({ at, resources }) => ({ at, resources })),
+    topology: () => {
+      const oldest = now() - staleMs;
+      const nodes = [...known].map(([id, node]) => shown(id, node, oldest)).toSorted((left, right) => (left.id < right.id ? -1 : 1));
+      const online = nodes.filter(({ status }) => status === 'online').length;
+      return {
+        self,
+        at: clock.now().toISOString(),
+        nodes,
+        edges: nodes.map(({ id, via }) => ({ from: via ?? self, to: id })),
+        online,
+        stale: nodes.length - online,
+      };
+    },
+  };
+}
+
+function shown(id: string, { seenAt, via, history }: Known, oldest: number): SwarmNode {
+  return {
+    id,
+    status: seenAt >= oldest ? 'online' : 'offline',
+    seenAt: new Date(seenAt).toISOString(),
+    resources: history.at(-1)?.resources ?? {},
+    snapshots: history.length,
+    ...(via === undefined ? {} : { via }),
+  };
+}
+
+/** Nothing that somebody says of another is newer than now. */
+function snapshotIn(raw: JsonObject, now: number): readonly { id: string; at: number; resources: JsonObject }[] {
+  const { nodeId, at, resources } = raw;
+  if (typeof nodeId !== 'string' || nodeId === '' || nodeId.length > 256) return [];
+  const said = typeof at === 'number' && Number.isFinite(at) ? Math.min(at, now) : now;
+  return [{ id: nodeId, at: said, resources: isObject(resources) ? (resources as JsonObject) : raw }];
+}

@@ -1,0 +1,56 @@
+import type { SwarmPriority } from './directive.ts';
+import { SWARM_PRIORITIES } from './directive.ts';
+
+/** So many at once; of those that wait, the most urgent first, and among equals the one that came first. */
+export interface PriorityQueue {
+  /** Resolves with how to give the place back. Rejects if the signal fires before. */
+  enter(priority: SwarmPriority, signal: AbortSignal): Promise<() => void>;
+  readonly waiting: number;
+}
+
+export function createPriorityQueue(atOnce: number): PriorityQueue {
+  const lines = new Map<SwarmPriority, Set<() => void>>(SWARM_PRIORITIES.toReversed().map((priority) => [priority, new Set()]));
+  let running = 0;
+  const leave = (): void => {
+    running -= 1;
+    for (const line of lines.values()) {
+      const [next] = line;
+      if (next === undefined) continue;
+      next();
+      return;
+    }
+  };
+  const once = (): (() => void) => {
+    let isOver = false;
+    return () => {
+      if (!isOver) leave();
+      isOver = true;
+    };
+  };
+  return {
+    get waiting() {
+      return [...lines.values()].reduce((sum, line) => sum + line.size, 0);
+    },
+    enter: async (priority, signal) => {
+      signal.throwIfAborted();
+      if (running >= atOnce) {
+        const { promise, resolve, reject } = Promise.withResolvers<void>();
+        const line = lines.get(priority);
+        const go = (): void => {
+          running += 1;
+          line?.delete(go);
+          signal.removeEventListener('abort', stop);
+          resolve();
+        };
+        const stop = (): void => {
+          line?.delete(go);
+          reject(signal.reason);
+        };
+        line?.add(go);
+        signal.addEventListener('abort', stop, { once: true });
+        await promise;
+      } else running += 1;
+      return once();
+    },
+  };
+}

@@ -1,0 +1,104 @@
+import { isObject } from '#bindings';
+import type { A2AService, CallContext, Clock, Json, JsonObject, Task } from '#protocol';
+import { A2AError, dialectId, getTextFromMessage, LOCAL_PRINCIPAL, systemClock } from '#protocol';
+import type { NewDirective } from './directive.ts';
+import { writeDirective } from './directive.ts';
+import type { SwarmNodes } from './nodes.ts';
+import { SWARM_DEFAULTS } from './nodes.ts';
+
+export interface SwarmPeer {
+  readonly id: string;
+  readonly service: A2AService;
+}
+
+export interface OpenSwarmOptions {
+  readonly self: string;
+  readonly nodes: SwarmNodes;
+  /** Asked anew each time: peers come and go. */
+  readonly peers: () => readonly SwarmPeer[];
+  readonly resources: () => JsonObject;
+  readonly heartbeatMs?: number;
+  readonly clock?: Clock;
+  /** A peer that could not be told. */
+  onMissed?(peer: string, thrown: unknown): void;
+}
+
+/** What a node answered. */
+export interface DirectiveAnswer {
+  readonly status: string;
+  readonly output?: Json;
+  readonly error?: string;
+  readonly task: Task;
+}
+
+export type Directing = Omit<NewDirective, 'sourceNodeId'> & { readonly signal?: AbortSignal };
+
+export interface Swarm {
+  direct(peer: SwarmPeer, directive: Directing): Promise<DirectiveAnswer>;
+  broadcast(directive: Directing): Promise<readonly PromiseSettledResult<DirectiveAnswer>[]>;
+  /** Tells every peer, now, what this node knows. */
+  beat(): Promise<void>;
+  close(): void;
+}
+
+/** A node's own voice in a swarm: it sends directives, and every so often what it knows of itself and the others. */
+export function openSwarm(options: OpenSwarmOptions): Swarm {
+  const { self, nodes, peers, resources, heartbeatMs = SWARM_DEFAULTS.heartbeatMs, clock = systemClock } = options;
+  const end = new AbortController();
+  const direct: Swarm['direct'] = async ({ id, service }, { signal, ...directive }) => {
+    const request = writeDirective({ ...directive, sourceNodeId: self, targetNodeId: id }, clock.now().getTime());
+    const ctx = contextOf(signal === undefined ? end.signal : AbortSignal.any([signal, end.signal]));
+    const { task } = await service.send(request, ctx);
+    if (task === undefined) throw new A2AError('INVALID_AGENT_RESPONSE', `${id} did not answer the directive with a task`);
+    return answerIn(task);
+  };
+  const beat = async (): Promise<void> => {
+    const state = { resources: nodes.snapshots(resources()) as unknown as Json };
+    await Promise.all(
+      peers().map(async (peer) => {
+        try {
+          await direct(peer, { kind: 'sync_state', payload: { state }, ttlMs: heartbeatMs });
+        } catch (thrown) {
+          if (!end.signal.aborted) options.onMissed?.(peer.id, thrown);
+        }
+      }),
+    );
+  };
+  const timer = setInterval(() => void beat(), heartbeatMs);
+  timer.unref?.();
+  return {
+    direct,
+    beat,
+    broadcast: (directive) => Promise.allSettled(peers().map((peer) => direct(peer, directive))),
+    close: () => {
+      clearInterval(timer);
+      end.abort();
+    },
+  };
+}
+
+function contextOf(signal: AbortSignal): CallContext {
+  return { principal: LOCAL_PRINCIPAL, dialect: dialectId('v10'), extensions: [], signal };
+}
+
+/** The artifact, or the words with which the task ended. */
+function answerIn(task: Task): DirectiveAnswer {
+  const text = task.artifacts?.[0]?.parts[0]?.text ?? (task.status.message === undefined ? '' : getTextFromMessage(task.status.message));
+  const said = objectIn(text);
+  const { status, output, error } = said;
+  return {
+    status: typeof status === 'string' ? status : task.status.state === 'TASK_STATE_COMPLETED' ? 'completed' : 'failed',
+    ...(output === undefined ? {} : { output: output as Json }),
+    ...(typeof error === 'string' ? { error } : {}),
+    task,
+  };
+}
+
+function objectIn(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const raw: unknown = JSON.parse(text);
+    return isObject(raw) ? raw : {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,44 @@
+import type { Outgoing } from './broker.ts';
+
+/** Topics as MQTT has them: levels split by `/`; `+` stands for one level of a filter, `#` for all that follow. */
+
+export function matches(filter: string, topic: string): boolean {
+  const wanted = filter.split('/');
+  const levels = topic.split('/');
+  // Filters that begin with a wildcard never see the broker's own topics (MQTT 5 §4.7.2).
+  if (topic.startsWith('$') && (wanted[0] === '+' || wanted[0] === '#')) return false;
+  for (const [index, want] of wanted.entries()) {
+    if (want === '#') return true;
+    if (index >= levels.length) return false;
+    if (want !== '+' && want !== levels[index]) return false;
+  }
+  return wanted.length === levels.length;
+}
+
+const TOPIC_BYTES_MAX = 65_535;
+
+export function isTopic(text: string): boolean {
+  return text !== '' && text.length <= TOPIC_BYTES_MAX && !/[+#]/.test(text) && !text.includes('\0');
+}
+
+export function isFilter(text: string): boolean {
+  if (text === '' || text.length > TOPIC_BYTES_MAX || text.includes('\0')) return false;
+  const levels = text.split('/');
+  return levels.every((level, index) => {
+    if (level === '#') return index === levels.length - 1;
+    return level === '+' || !/[+#]/.test(level);
+  });
+}
+
+/** One level of a topic that a name is put into: it must not become two, nor a wildcard. */
+export function isLevel(text: string): boolean {
+  return text !== '' && text.length <= 256 && !/[/+#*>\p{Cc}]/u.test(text);
+}
+
+/** What can't be sent, said before a broker closes the connection over it (MQTT 5 §1.5.4: no control characters in its strings). */
+export function unsendable({ topic, properties = {}, contentType = '', responseTopic = '' }: Outgoing): string | undefined {
+  if (!isTopic(topic)) return `${topic.slice(0, 100)} is not a topic`;
+  if (responseTopic !== '' && !isTopic(responseTopic)) return `${responseTopic.slice(0, 100)} is not a topic to answer on`;
+  const bad = [['content type', contentType], ...Object.entries(properties)].find((pair) => pair.some((text) => /\p{Cc}/u.test(text)));
+  return bad === undefined ? undefined : `the property ${JSON.stringify(bad[0])} has control characters`;
+}

@@ -1,0 +1,122 @@
+import { createCard } from '#agents';
+import type { Agent, AgentOutput, Json, JsonObject, Turn } from '#protocol';
+import { createAgentTextMessage, createDataPart, getTextFromMessage, isDataPart } from '#protocol';
+import { channel } from './channel.ts';
+import type { Workflow } from './definition.ts';
+import { WorkflowError } from './definition.ts';
+import { runGraph } from './graph.ts';
+import { runNode } from './nodes.ts';
+import type { FindAgent, Running, Validate } from './running.ts';
+import { resultsIn, scopeOf, tell } from './running.ts';
+import { fillObject } from './templates.ts';
+
+export interface WorkflowOptions {
+  /** Whom the nodes call. */
+  readonly findAgent: FindAgent;
+  /** Checks values by JSON Schema. Without it a workflow with schemas is refused. */
+  readonly validate?: Validate;
+}
+
+/**
+ * A workflow as an agent: it is called, watched, answered and cancelled as any other, and what it has finished is in its task's log. After a
+ * crash it goes on where it was.
+ */
+export function workflowAgent(workflow: Workflow, { findAgent, validate }: WorkflowOptions): Agent {
+  if (validate === undefined && hasSchemas(workflow))
+    throw new WorkflowError('', 'it has schemas, and nothing was given to check them with');
+  const { name, description, version, skills } = workflow;
+  const card = createCard({ name, description, version, ...(skills.length === 0 ? {} : { skills }) });
+  const check: Validate = validate ?? (() => undefined);
+  return { card, recovery: 'resume', run: (turn) => execute(workflow, turn, { findAgent, validate: check }) };
+}
+
+async function* execute(workflow: Workflow, turn: Turn, given: Required<WorkflowOptions>): AsyncGenerator<AgentOutput> {
+  const input = inputOf(turn);
+  const wrong = workflow.inputSchema === undefined ? undefined : given.validate(workflow.inputSchema, input);
+  if (wrong !== undefined) {
+    yield { kind: 'reject', reason: createAgentTextMessage(`The input is not what ${workflow.name} takes: ${wrong}`) };
+    return;
+  }
+  const stop = new AbortController();
+  const signal = AbortSignal.any([turn.signal, stop.signal]);
+  const out = channel<AgentOutput>();
+  const results = resultsIn(turn.task);
+  const run: Running = { workflow, input, turn, signal, ...given, out, results, isStopping: false, asking: Promise.resolve() };
+  const last = wholeRun(run).finally(() => out.end());
+  last.catch(() => undefined); // it is awaited below; until then it is nobody's unhandled rejection
+  try {
+    yield* out;
+    yield await last;
+  } finally {
+    stop.abort(); // the task was cancelled or has ended otherwise: nobody listens any more
+  }
+}
+
+async function wholeRun(run: Running): Promise<AgentOutput> {
+  const { workflow, turn } = run;
+  const signal = { workflow_name: workflow.name, execution_id: turn.task.id };
+  if (run.results.size === 0)
+    await tell(run, `${workflow.name}: begun`, { type: 'workflow_execution_start', ...signal, workflow_input: run.input });
+  try {
+    await runGraph(run);
+  } catch (thrown) {
+    await exit(run, ['onCancel', 'always'], { status: 'cancelled' });
+    throw thrown;
+  }
+  const error = [...run.results.values()].find((result) => result.status === 'error')?.error;
+  const answer = error === undefined ? answerOf(run) : { error };
+  const isGood = answer.error === undefined;
+  const outcome = isGood ? { status: 'success' } : { status: 'error', error: answer.error ?? null };
+  run.isStopping = false;
+  await exit(run, [isGood ? 'onSuccess' : 'onFailure', 'always'], outcome);
+  await tell(run, `${workflow.name}: ${isGood ? 'done' : 'failed'}`, { type: 'workflow_execution_result', ...signal, ...outcome });
+  if (answer.error !== undefined) return { kind: 'fail', reason: createAgentTextMessage(answer.error) };
+  await run.out.send({ kind: 'artifact', id: 'result', name: 'result', parts: [createDataPart(answer.output)], last: true });
+  return { kind: 'complete' };
+}
+
+function answerOf(run: Running): { readonly output: JsonObject; readonly error?: never } | { readonly error: string } {
+  try {
+    const output = fillObject(run.workflow.output, scopeOf(run));
+    const wrong = run.workflow.outputSchema === undefined ? undefined : run.validate(run.workflow.outputSchema, output);
+    return wrong === undefined ? { output } : { error: `the output is not what was promised: ${wrong}` };
+  } catch (thrown) {
+    if (thrown instanceof WorkflowError) return { error: thrown.message };
+    throw thrown;
+  }
+}
+
+const EXIT_MS = 30_000;
+
+/** What is done at the end changes nothing of how it ended. After a cancel nobody waits for it, and it gets its own time. */
+async function exit(run: Running, names: readonly (keyof Workflow['onExit'])[], outcome: JsonObject): Promise<void> {
+  const signal = run.signal.aborted ? AbortSignal.timeout(EXIT_MS) : run.signal;
+  const silent = { ...run.out, send: async () => undefined };
+  for (const name of names) {
+    const id = run.workflow.onExit[name];
+    const node = id === undefined ? undefined : run.workflow.nodes.get(id);
+    if (node === undefined) continue;
+    const more = { workflow: { input: run.input, ...outcome } };
+    const ending = run.signal.aborted ? { ...run, signal, out: silent, turn: { ...run.turn, durable: async () => undefined } } : run;
+    await runNode(ending, node, { path: `${name}:${node.id}`, more }).catch(() => undefined);
+  }
+}
+
+/** The data of the message; words that are a JSON object as that; other words as `text`. */
+function inputOf({ message }: Turn): JsonObject {
+  const data = message.parts.find(isDataPart)?.data;
+  if (typeof data === 'object' && data !== null && !Array.isArray(data)) return data as JsonObject;
+  const text = getTextFromMessage(message);
+  try {
+    const parsed: Json = JSON.parse(text);
+    if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return parsed as JsonObject;
+  } catch {
+    // words, then
+  }
+  return { text };
+}
+
+function hasSchemas({ inputSchema, outputSchema, nodes }: Workflow): boolean {
+  const calls = [...nodes.values()].filter((node) => node.type === 'agent' || node.type === 'workflow');
+  return [{ inputSchema, outputSchema }, ...calls].some((one) => one.inputSchema !== undefined || one.outputSchema !== undefined);
+}

@@ -1,0 +1,161 @@
+import type { Json } from '#protocol';
+import { WorkflowError } from './definition.ts';
+import type { Scope } from './templates.ts';
+import { lookup } from './templates.ts';
+
+/**
+ * Conditions: `{{check.output.score}} >= 0.8 and not ({{x.output.kind}} == "spam")`. Templates, literals, comparisons, `in`, `and`, `or`,
+ * `not` (also `&&`, `||`, `!`) and parentheses; nothing else, so a condition can do nothing but compare.
+ */
+export function holds(condition: string, scope: Scope): boolean {
+  return isTrue(parseCondition(condition, '')(scope));
+}
+
+type Value = (scope: Scope) => Json;
+
+interface Reading {
+  readonly tokens: readonly string[];
+  readonly path: string;
+  at: number;
+}
+
+const TOKEN = /\s*(\{\{[^{}]*\}\}|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[<>=!]=|&&|\|\||[()<>!,[\]]|-?\d+(?:\.\d+)?|[A-Za-z_][\w.]*)/y;
+const LENGTH_MAX = 2000;
+const DEPTH_MAX = 50;
+
+export function parseCondition(condition: string, path: string): Value {
+  const reading: Reading = { tokens: tokensOf(condition, path), path, at: 0 };
+  const value = either(reading, 0);
+  if (reading.at < reading.tokens.length) fail(reading, `does not end at ${reading.tokens[reading.at]}`);
+  return value;
+}
+
+function tokensOf(condition: string, path: string): string[] {
+  if (condition.length > LENGTH_MAX) throw new WorkflowError(path, `a condition has at most ${LENGTH_MAX} characters`);
+  const tokens: string[] = [];
+  TOKEN.lastIndex = 0;
+  const end = condition.trimEnd().length;
+  while (TOKEN.lastIndex < end) {
+    const from = TOKEN.lastIndex;
+    const token = TOKEN.exec(condition)?.[1];
+    if (token === undefined)
+      throw new WorkflowError(path, `the condition ${condition} can't be read from ${condition.slice(from, from + 20)}`);
+    tokens.push(token);
+  }
+  return tokens;
+}
+
+function fail({ path, tokens }: Reading, problem: string): never {
+  throw new WorkflowError(path, `the condition ${tokens.join(' ')} ${problem}`);
+}
+
+function takes(reading: Reading, ...wanted: readonly string[]): string | undefined {
+  const token = reading.tokens[reading.at];
+  if (token === undefined || !wanted.includes(token)) return undefined;
+  reading.at += 1;
+  return token;
+}
+
+function either(reading: Reading, depth: number): Value {
+  if (depth > DEPTH_MAX) fail(reading, 'is nested too deeply');
+  let left = both(reading, depth);
+  while (takes(reading, 'or', '||') !== undefined) {
+    const [first, second] = [left, both(reading, depth)];
+    left = (scope) => isTrue(first(scope)) || isTrue(second(scope));
+  }
+  return left;
+}
+
+function both(reading: Reading, depth: number): Value {
+  let left = negated(reading, depth);
+  while (takes(reading, 'and', '&&') !== undefined) {
+    const [first, second] = [left, negated(reading, depth)];
+    left = (scope) => isTrue(first(scope)) && isTrue(second(scope));
+  }
+  return left;
+}
+
+function negated(reading: Reading, depth: number): Value {
+  let isNegated = false;
+  while (takes(reading, 'not', '!') !== undefined) isNegated = !isNegated;
+  const value = compared(reading, depth);
+  return isNegated ? (scope) => !isTrue(value(scope)) : value;
+}
+
+function compared(reading: Reading, depth: number): Value {
+  const left = simple(reading, depth);
+  const operator = takes(reading, '==', '!=', '<=', '>=', '<', '>', 'in');
+  if (operator === undefined) return left;
+  const right = simple(reading, depth);
+  return (scope) => compare(operator, left(scope), right(scope));
+}
+
+function simple(reading: Reading, depth: number): Value {
+  if (takes(reading, '(') !== undefined) {
+    const inner = either(reading, depth + 1);
+    if (takes(reading, ')') === undefined) fail(reading, 'has a ( without its )');
+    return inner;
+  }
+  if (takes(reading, '[') !== undefined) return listed(reading, depth);
+  const token = reading.tokens[reading.at];
+  if (token === undefined) fail(reading, 'ends too soon');
+  reading.at += 1;
+  if (token.startsWith('{{')) return (scope) => lookup(token.slice(2, -2).trim(), scope);
+  const literal = LITERALS.get(token.toLowerCase());
+  if (literal !== undefined) return () => literal;
+  if (/^["']/.test(token)) return () => token.slice(1, -1).replaceAll(/\\(.)/g, '$1');
+  if (/^-?\d/.test(token)) return () => Number(token);
+  // A word is a text: what Argo leaves of a template that was written out before it was read.
+  if (/^[A-Za-z_]/.test(token)) return () => token;
+  return fail(reading, `has no value at ${token}`);
+}
+
+function listed(reading: Reading, depth: number): Value {
+  const items: Value[] = [];
+  while (takes(reading, ']') === undefined) {
+    items.push(simple(reading, depth + 1));
+    takes(reading, ',');
+  }
+  return (scope) => items.map((item) => item(scope));
+}
+
+const LITERALS: ReadonlyMap<string, Json> = new Map<string, Json>([
+  ['true', true],
+  ['false', false],
+  ['null', null],
+  ['none', null],
+]);
+
+function compare(operator: string, left: Json, right: Json): boolean {
+  switch (operator) {
+    case '==':
+      return isSame(left, right);
+    case '!=':
+      return !isSame(left, right);
+    case 'in':
+      if (typeof right === 'string') return typeof left === 'string' && right.includes(left);
+      return Array.isArray(right) && right.some((item) => isSame(left, item));
+    default:
+      return ordered(operator, left, right);
+  }
+}
+
+function ordered(operator: string, left: Json, right: Json): boolean {
+  const [first, second] = typeof left === 'string' && typeof right === 'string' ? [left, right] : [Number(left), Number(right)];
+  if (left === null || right === null) return false;
+  if (operator === '<') return first < second;
+  if (operator === '>') return first > second;
+  return operator === '<=' ? first <= second : first >= second;
+}
+
+/** `"3"` and `3` are the same, as they are when templates are written out; so are `"true"` and `true`. */
+function isSame(left: Json, right: Json): boolean {
+  if (typeof left === typeof right) return JSON.stringify(left) === JSON.stringify(right);
+  if (left === null || right === null || typeof left === 'object' || typeof right === 'object') return false;
+  return String(left) === String(right);
+}
+
+function isTrue(value: Json): boolean {
+  if (value === null || value === false || value === 0 || value === '' || value === 'false') return false;
+  return !Array.isArray(value) || value.length > 0;
+}

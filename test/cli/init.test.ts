@@ -1,0 +1,70 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { parleyServe } from '../support/parley.ts';
+import { parley } from './run.ts';
+
+const scratch = mkdtempSync(join(tmpdir(), 'parley-init-'));
+afterAll(() => rmSync(scratch, { recursive: true }));
+const folder = join(scratch, 'Word Counter');
+
+/** As its user would, without what this process was started with. */
+function npm(...args: readonly string[]) {
+  const { NODE_OPTIONS: _, VITEST: __, ...env } = process.env;
+  return spawnSync('npm', [...args], { cwd: folder, encoding: 'utf8', env, timeout: 110_000 });
+}
+
+describe('parley init', () => {
+  it('makes a project, in a moment', () => {
+    const { code, out, err } = parley(['init', folder]);
+    expect([code, err]).toEqual([0, '']);
+    expect(out).toMatch(/^Made word-counter in .*[\s\S]*npm test[\s\S]*npm start/);
+    expect(readdirSync(folder).sort()).toEqual([
+      '.gitignore',
+      'README.md',
+      'agent.test.ts',
+      'agent.ts',
+      'node_modules',
+      'package.json',
+      'tsconfig.json',
+    ]);
+  });
+
+  it('whose test passes', () => {
+    const run = npm('test');
+    expect(run.status, run.stdout + run.stderr).toBe(0);
+    expect(run.stdout).toMatch(/pass 2/);
+  }, 120_000);
+
+  it('whose types are right, and checked', () => {
+    const run = npm('run', 'check');
+    expect(run.status, run.stdout + run.stderr).toBe(0);
+    const agent = readFileSync(join(folder, 'agent.ts'), 'utf8');
+    writeFileSync(join(folder, 'wrong.ts'), agent.replace('turn.text.split', 'turn.txt.split'));
+    const wrong = npm('run', 'check');
+    rmSync(join(folder, 'wrong.ts'));
+    expect(wrong.status).not.toBe(0);
+    expect(wrong.stdout).toMatch(/wrong\.ts.*txt/);
+  }, 240_000);
+
+  it('that is served', async () => {
+    const node = await parleyServe({ args: ['./agent.ts', '--memory'], cwd: folder });
+    expect(node.agents).toEqual(['word-counter']);
+    const { code, out } = parley(['ask', node.url, 'one two three']);
+    await node.stop();
+    expect([code, out]).toEqual([0, '3 words.\n']);
+  }, 60_000);
+
+  it('and leaves alone what is there', () => {
+    const before = readFileSync(join(folder, 'agent.ts'), 'utf8');
+    const again = parley(['init', folder]);
+    expect([again.code, again.out]).toEqual([2, '']);
+    expect(again.err).toMatch(/there are files in .* already: .*\n {2}choose a new folder/);
+    expect(readFileSync(join(folder, 'agent.ts'), 'utf8')).toBe(before);
+    expect(parley(['init', join(scratch, '---')]).err).toMatch(/gives no name/);
+    expect(parley(['init', join(folder, 'agent.ts')]).err).toMatch(/is a file/);
+    expect(parley(['init', '--nmae', 'x']).err).toMatch(/has no flag --nmae\n {2}did you mean --name\?/);
+  });
+});

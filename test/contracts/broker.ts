@@ -1,0 +1,184 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import type { Broker, BrokerOptions, Incoming, Outgoing } from '#mesh';
+
+export interface BrokerUnderTest {
+  connect(options?: BrokerOptions): Promise<Broker>;
+  /** As a process that dies. Absent where it takes a process to try. */
+  drop?(broker: Broker): void;
+}
+
+const text = (message: Pick<Outgoing, 'payload'>): string => new TextDecoder().decode(message.payload);
+const bytes = (words: string): Uint8Array => new TextEncoder().encode(words);
+
+/** What every broker adapter must do. Topics carry a random part, so that tests do not meet. */
+export function brokerContract(under: () => BrokerUnderTest): void {
+  const open: Broker[] = [];
+  const connect = async (options?: BrokerOptions): Promise<Broker> => {
+    const broker = await under().connect(options);
+    open.push(broker);
+    return broker;
+  };
+  const root = (): string => `t/${crypto.randomUUID()}`;
+  const collect = async (broker: Broker, filter: string, group?: string): Promise<Incoming[]> => {
+    const seen: Incoming[] = [];
+    await broker.subscribe({ filter, take: (message) => void seen.push(message), ...(group === undefined ? {} : { group }) });
+    return seen;
+  };
+  afterEach(async () => {
+    await Promise.all(open.splice(0).map((broker) => broker.close()));
+  });
+
+  test('carries topic, payload and every property unchanged', async () => {
+    const [here, there] = [await connect(), await connect()];
+    const topic = `${root()}/a`;
+    const seen = await collect(there, topic);
+    await here.publish({
+      topic,
+      payload: new Uint8Array([0, 255, 10, 13]),
+      properties: { userId: 'Zoë: 100 %', 'a2a-status': ' online ' },
+      contentType: 'application/json; charset=utf-8',
+      responseTopic: 'reply/to/me',
+      correlation: new Uint8Array([1, 0, 254]),
+    });
+    await vi.waitFor(() => expect(seen).toHaveLength(1));
+    const [message] = seen;
+    expect({ ...message, payload: [...(message?.payload ?? [])], correlation: [...(message?.correlation ?? [])] }).toEqual({
+      topic,
+      payload: [0, 255, 10, 13],
+      properties: { userId: 'Zoë: 100 %', 'a2a-status': ' online ' },
+      contentType: 'application/json; charset=utf-8',
+      responseTopic: 'reply/to/me',
+      correlation: [1, 0, 254],
+      isRetained: false,
+    });
+  });
+
+  test('one level and the rest are matched, each subscription once', async () => {
+    const broker = await connect();
+    const base = root();
+    const [one, rest, exact] = [
+      await collect(broker, `${base}/+/x`),
+      await collect(broker, `${base}/#`),
+      await collect(broker, `${base}/a/x`),
+    ];
+    for (const end of ['a/x', 'a.b/x', 'a/x/y', 'b/y']) await broker.publish({ topic: `${base}/${end}`, payload: bytes(end) });
+    await vi.waitFor(() => expect(rest).toHaveLength(4));
+    expect(rest.map(text)).toEqual(['a/x', 'a.b/x', 'a/x/y', 'b/y']);
+    expect(one.map(text)).toEqual(['a/x', 'a.b/x']);
+    expect(exact.map(text)).toEqual(['a/x']);
+  });
+
+  test('keeps the order of one publisher on one topic', async () => {
+    const [here, there] = [await connect(), await connect()];
+    const topic = root();
+    const seen = await collect(there, topic);
+    await Promise.all(Array.from({ length: 500 }, (_, index) => here.publish({ topic, payload: bytes(String(index)) })));
+    await vi.waitFor(() => expect(seen).toHaveLength(500), 5000);
+    expect(seen.map(text)).toEqual(Array.from({ length: 500 }, (_, index) => String(index)));
+  });
+
+  test('a group shares what comes; those outside it get everything', async () => {
+    const [sender, one, two, other] = [await connect(), await connect(), await connect(), await connect()];
+    const topic = root();
+    const [first, second, all] = [await collect(one, topic, 'pool'), await collect(two, topic, 'pool'), await collect(other, topic)];
+    await Promise.all(Array.from({ length: 100 }, (_, index) => sender.publish({ topic, payload: bytes(String(index)) })));
+    await vi.waitFor(() => expect(first.length + second.length).toBe(100), 5000);
+    expect(new Set([...first, ...second].map(text)).size).toBe(100);
+    expect(Math.min(first.length, second.length)).toBeGreaterThan(0);
+    await vi.waitFor(() => expect(all).toHaveLength(100));
+  });
+
+  test('a retained message reaches who subscribes later, until it is taken away', async () => {
+    const [here, there] = [await connect(), await connect()];
+    const base = root();
+    await here.publish({ topic: `${base}/card`, payload: bytes('old'), retain: true });
+    await here.publish({ topic: `${base}/card`, payload: bytes('new'), retain: true, properties: { 'a2a-status': 'online' } });
+    const seen = await collect(there, `${base}/+`);
+    await vi.waitFor(() => expect(seen).toHaveLength(1));
+    expect(seen[0]).toMatchObject({ topic: `${base}/card`, isRetained: true, properties: { 'a2a-status': 'online' } });
+    expect(seen.map(text)).toEqual(['new']);
+    await here.publish({ topic: `${base}/card`, payload: new Uint8Array(), retain: true });
+    await vi.waitFor(() => expect(seen).toHaveLength(2));
+    const later = await collect(await connect(), `${base}/+`);
+    await here.publish({ topic: `${base}/end`, payload: bytes('end') });
+    await vi.waitFor(() => expect(later.map(text)).toContain('end'));
+    expect(later.map(text)).toEqual(['end']);
+  });
+
+  test('what was not taken comes again, where the broker redelivers', async (context) => {
+    const [here, there] = [await connect(), await connect()];
+    if (!there.features.redelivers) return context.skip('this broker does not redeliver');
+    const topic = root();
+    let attempts = 0;
+    const seen: string[] = [];
+    await there.subscribe({
+      filter: topic,
+      take: (message) => {
+        attempts += 1;
+        if (attempts === 1) throw new Error('not now');
+        seen.push(text(message));
+      },
+    });
+    await here.publish({ topic, payload: bytes('once') });
+    await vi.waitFor(() => expect(seen).toEqual(['once']), 5000);
+    expect(attempts).toBe(2);
+  });
+
+  test('a slow taker holds up nobody else', async () => {
+    const [here, slow, quick] = [await connect(), await connect(), await connect()];
+    const topic = root();
+    const release = Promise.withResolvers<void>();
+    await slow.subscribe({ filter: topic, take: () => release.promise });
+    const seen = await collect(quick, topic);
+    await Promise.all(Array.from({ length: 50 }, (_, index) => here.publish({ topic, payload: bytes(String(index)) })));
+    await vi.waitFor(() => expect(seen).toHaveLength(50), 5000);
+    release.resolve();
+  });
+
+  test('the last will of one who dies is published, and not that of one who leaves', async (context) => {
+    const watcher = await connect();
+    const topic = root();
+    const lastWill = { topic, payload: bytes('gone'), properties: { 'a2a-status-source': 'lwt' }, retain: true };
+    const leaver = await connect({ lastWill: { ...lastWill, payload: bytes('never') } });
+    const dier = await under().connect({ lastWill });
+    const { drop } = under();
+    if (!dier.features.lastWill || drop === undefined) {
+      await dier.close();
+      return context.skip('this broker has no last will');
+    }
+    const seen = await collect(watcher, topic);
+    await leaver.close();
+    drop(dier);
+    await vi.waitFor(() => expect(seen.map(text)).toEqual(['gone']), 5000);
+    expect(seen[0]?.properties).toEqual({ 'a2a-status-source': 'lwt' });
+  });
+
+  test('says that nobody listens, where the broker knows', async (context) => {
+    const [here, there] = [await connect(), await connect()];
+    if (!here.features.tellsUnheard) return context.skip('this broker does not say');
+    const topic = root();
+    expect(await here.publish({ topic, payload: bytes('?') })).toEqual({ heard: false });
+    await collect(there, topic);
+    expect(await here.publish({ topic, payload: bytes('!') })).toEqual({ heard: true });
+  });
+
+  test('an unsubscribed filter is silent', async () => {
+    const broker = await connect();
+    const base = root();
+    const seen: string[] = [];
+    const stop = await broker.subscribe({ filter: `${base}/a`, take: (message) => void seen.push(text(message)) });
+    const control = await collect(broker, `${base}/b`);
+    await stop();
+    await broker.publish({ topic: `${base}/a`, payload: bytes('a') });
+    await broker.publish({ topic: `${base}/b`, payload: bytes('b') });
+    await vi.waitFor(() => expect(control).toHaveLength(1));
+    expect(seen).toEqual([]);
+  });
+
+  test('what is no topic and no filter is refused', async () => {
+    const broker = await connect();
+    for (const topic of ['', 'a/+', 'a/#', 'a\0b']) await expect(broker.publish({ topic, payload: bytes('') })).rejects.toThrow('topic');
+    await expect(broker.publish({ topic: 'a', payload: bytes(''), properties: { a: 'b\r\nc: d' } })).rejects.toThrow('control characters');
+    for (const filter of ['', 'a/#/b', 'a+/b']) await expect(broker.subscribe({ filter, take: () => {} })).rejects.toThrow('filter');
+  });
+}

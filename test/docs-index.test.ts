@@ -1,0 +1,24 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const pages = readdirSync(`${ROOT}docs`, { recursive: true, encoding: 'utf8' })
+  .map((name) => name.replaceAll('\\', '/'))
+  .filter((name) => name.endsWith('.md') && !/^(?:index\.md|cli-conformance\.md|decisions\/)/.test(name));
+
+/** A page that nobody links to is a page that nobody reads. */
+describe('every page of docs/', () => {
+  for (const [name, prefix] of [
+    ['docs/index.md', ''],
+    ['llms.txt', 'docs/'],
+  ] as const) {
+    it(`is in ${name}, and nothing else is`, () => {
+      const text = readFileSync(`${ROOT}${name}`, 'utf8');
+      const linked = [...text.matchAll(/\]\(([^)#]+\.md)/g)]
+        .map(([, target = '']) => target)
+        .filter((target) => !target.includes('CONTRIBUTING'));
+      expect([...new Set(linked)].sort()).toEqual(pages.map((page) => `${prefix}${page}`).sort());
+    });
+  }
+});

@@ -1,0 +1,86 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, expect, it } from 'vitest';
+import type { Carrier } from '#engine';
+import type { Broker, Grammar } from '#mesh';
+import { createUserMessage } from '#protocol';
+import { connectMqtt } from '../../src/mesh/adapters/mqtt.ts';
+import { callContext } from '../mesh/support.ts';
+import { startMosquitto } from '../support/brokers.ts';
+import { suiteNeeding } from '../support/needs.ts';
+import { COUNTED, callerOn, countingAgent, GRAMMARS, HAS_MOSQUITTO, heardOut, replica, textOf } from './mesh.ts';
+
+const open: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of open.splice(0).reverse()) await close();
+});
+
+interface Outcome {
+  readonly whole: number;
+  readonly lost: number;
+  readonly runs: readonly number[];
+}
+
+/** What a node and its caller do without. */
+interface Control {
+  readonly carrier: (carrier: Carrier) => Carrier;
+  readonly broker: (broker: Broker) => Broker;
+}
+
+const REQUESTS = 24;
+
+/** Twenty-four requests, and the broker is killed and comes back, without memory, while they are answered. */
+async function underLoad(grammar: Grammar, control?: Control): Promise<Outcome> {
+  const broker = await startMosquitto();
+  open.push(() => broker.stop());
+  const runs = new Map<string, number>();
+  const agent = countingAgent(runs, 5, 150);
+  const served = await replica(await connectMqtt({ url: broker.url, sessionSeconds: 0 }), {
+    agent,
+    grammar,
+    ...(control && { carrier: control.carrier }),
+  });
+  open.push(() => served.close());
+  const connected = await connectMqtt({ url: broker.url, sessionSeconds: 0 });
+  const caller = await callerOn(control === undefined ? connected : control.broker(connected), grammar);
+  open.push(() => caller.mesh.close());
+  const link = caller.link({ agent: 'worker', retryMs: control === undefined ? 700 : 60_000, idleMsMax: 5000 });
+  const asked = Array.from({ length: REQUESTS }, (_, at) =>
+    heardOut(link.stream({ message: createUserMessage(`request ${at}`) }, callContext())).then(textOf, () => undefined),
+  );
+  await sleep(400);
+  await broker.kill();
+  await sleep(800);
+  await broker.start();
+  const texts = await Promise.all(asked);
+  return {
+    whole: texts.filter((text) => text === COUNTED).length,
+    lost: texts.filter((text) => text !== COUNTED).length,
+    runs: [...runs.values()],
+  };
+}
+
+suiteNeeding('mosquitto', HAS_MOSQUITTO, 'B1: a broker that is killed under load', () => {
+  it.each(GRAMMARS)('loses nothing that was accepted, and runs nothing twice: %s', { timeout: 60_000 }, async (_, grammar) => {
+    const { whole, runs } = await underLoad(grammar);
+    expect([whole, runs.length, Math.max(...runs)]).toEqual([REQUESTS, REQUESTS, 1]);
+  });
+
+  it('the control, which takes an answer for delivered that was not, and a caller who does not ask again, lose some', {
+    timeout: 60_000,
+  }, async () => {
+    const forgetful: Control = {
+      carrier: (carrier) => ({ carry: (reply, signal) => carrier.carry(reply, signal).catch(() => undefined) }),
+      broker: (broker) => ({
+        ...broker,
+        get isConnected() {
+          return broker.isConnected;
+        },
+        onConnection: () => () => undefined,
+      }),
+    };
+    const [, sam] = GRAMMARS[0] ?? [];
+    if (sam === undefined) throw new Error('there is no SAM');
+    const { lost } = await underLoad(sam, forgetful);
+    expect(lost).toBeGreaterThan(0);
+  });
+});

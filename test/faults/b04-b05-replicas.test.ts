@@ -1,0 +1,67 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, expect, it } from 'vitest';
+import { connectMesh, onRealBrokers, onStop, start, stopAll } from '../mesh/nodes.ts';
+import { heardOut } from './mesh.ts';
+
+afterEach(stopAll);
+
+const folder = (): string => {
+  const made = mkdtempSync(join(tmpdir(), 'parley-b4-'));
+  onStop(async () => rmSync(made, { recursive: true, force: true }));
+  return made;
+};
+
+onRealBrokers('replicas', (startBroker) => {
+  it('B4: one of three is killed again and again under load, and nothing that was accepted is lost', { timeout: 120_000 }, async () => {
+    const broker = await startBroker();
+    const folders = [folder(), folder(), folder()];
+    const startOne = (at: number) => start(broker.url, ['script'], { args: ['--data', folders[at] ?? ''] });
+    const nodes = await Promise.all(folders.map((_, at) => startOne(at)));
+    const caller = await connectMesh(broker.url, { kind: 'gateway', id: 'gw' });
+    const link = caller.link({ agent: 'script', retryMs: 1000, acceptMsMax: 60_000 });
+    const answers: Promise<string | undefined>[] = [];
+    let isOver = false;
+    const load = (async () => {
+      for (let at = 0; !isOver; at += 1) {
+        const stream = link.stream(caller.request(`chunks=3 delay=${100 + at}`), caller.ctx);
+        answers.push(heardOut(stream).then((task) => task?.status.state));
+        await sleep(100);
+      }
+    })();
+    for (let at = 0; at < 3; at += 1) {
+      await sleep(500);
+      nodes[at]?.process.kill('SIGKILL');
+      await nodes[at]?.ended;
+      nodes[at] = await startOne(at);
+    }
+    isOver = true;
+    await load;
+    expect(answers.length).toBeGreaterThan(10);
+    expect([...new Set(await Promise.all(answers))]).toEqual(['TASK_STATE_COMPLETED']);
+  });
+
+  it('B5: one that is paused is done without, and is of use again afterwards', { timeout: 60_000 }, async () => {
+    const broker = await startBroker();
+    const [paused] = await Promise.all([start(broker.url, ['script']), start(broker.url, ['script'])]);
+    const caller = await connectMesh(broker.url, { kind: 'gateway', id: 'gw' });
+    const link = caller.link({ agent: 'script', retryMs: 700 });
+    const heard: string[] = [];
+    const ask = async (name: string): Promise<string | undefined> => {
+      const task = await heardOut(link.stream(caller.request('chunks=2'), caller.ctx));
+      heard.push(name);
+      return task?.status.state;
+    };
+    paused?.process.kill('SIGSTOP');
+    const during = await Promise.all(Array.from({ length: 10 }, (_, at) => ask(`during ${at}`)));
+    expect(during).toEqual(Array(10).fill('TASK_STATE_COMPLETED'));
+    paused?.process.kill('SIGCONT');
+    const after = await Promise.all(Array.from({ length: 10 }, (_, at) => ask(`after ${at}`)));
+    expect(after).toEqual(Array(10).fill('TASK_STATE_COMPLETED'));
+    await sleep(500); // what the paused one says late is heard by nobody
+    expect(new Set(heard).size).toBe(20);
+    expect(heard).toHaveLength(20);
+  });
+});

@@ -1,0 +1,54 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, expect, it } from 'vitest';
+import { connectMqtt } from '../../src/mesh/adapters/mqtt.ts';
+import { startMosquitto } from '../support/brokers.ts';
+import { suiteNeeding } from '../support/needs.ts';
+import { HAS_MOSQUITTO } from './mesh.ts';
+
+const open: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of open.splice(0).reverse()) await close();
+});
+
+const MESSAGES = 2000;
+const IN_FLIGHT = 10;
+
+suiteNeeding('mosquitto', HAS_MOSQUITTO, 'B9: a consumer that takes its time', () => {
+  it('has no more under way than it can bear, and what it did not take comes again', { timeout: 60_000 }, async () => {
+    const broker = await startMosquitto();
+    open.push(() => broker.stop());
+    const session = { url: broker.url, clientId: 'slow', sessionSeconds: 60, inFlightMax: IN_FLIGHT };
+    const slow = await connectMqtt(session);
+    let underWay = 0;
+    let most = 0;
+    const taken = new Set<number>();
+    const begun = new Set<number>();
+    let isStuck = true;
+    const take = async ({ payload }: { readonly payload: Uint8Array }): Promise<void> => {
+      const number = Number(Buffer.from(payload).toString().trim());
+      underWay += 1;
+      most = Math.max(most, underWay);
+      begun.add(number);
+      while (isStuck) await sleep(20);
+      taken.add(number);
+      underWay -= 1;
+    };
+    await slow.subscribe({ filter: 'work', take });
+    const fast = await connectMqtt({ url: broker.url, sessionSeconds: 0 });
+    open.push(() => fast.close());
+    const heap = process.memoryUsage().heapUsed;
+    for (let at = 0; at < MESSAGES; at += 100) {
+      await Promise.all(
+        Array.from({ length: 100 }, (_, each) => fast.publish({ topic: 'work', payload: Buffer.from(String(at + each).padEnd(10_000)) })),
+      );
+    }
+    await sleep(300);
+    expect([underWay, most, taken.size]).toEqual([IN_FLIGHT, IN_FLIGHT, 0]);
+    // 2,000 messages of 10 kB wait at the broker, not here.
+    expect(process.memoryUsage().heapUsed - heap).toBeLessThan(MESSAGES * 10_000);
+    isStuck = false;
+    await expect.poll(() => taken.size, { timeout: 20_000, interval: 100 }).toBe(MESSAGES);
+    expect(most).toBe(IN_FLIGHT);
+    await slow.close();
+  });
+});

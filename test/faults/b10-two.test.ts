@@ -1,0 +1,23 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, expect, it } from 'vitest';
+import { onRealBrokers, onStop, start, stopAll } from '../mesh/nodes.ts';
+
+afterEach(stopAll);
+
+onRealBrokers('B10: two nodes on one store', (startBroker) => {
+  it('are one: the second does not start, says why, and the first goes on', { timeout: 60_000 }, async () => {
+    const broker = await startBroker();
+    const data = mkdtempSync(join(tmpdir(), 'parley-b10-'));
+    onStop(async () => rmSync(data, { recursive: true, force: true }));
+    const first = await start(broker.url, ['echo'], { args: ['--data', data] });
+    await expect(start(broker.url, ['echo'], { args: ['--data', data] })).rejects.toThrow(/is in use by process \d+/);
+    const answer = await fetch(`${first.url}/message:send`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ message: { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'hello' }] } }),
+    });
+    expect(await answer.text()).toContain('hello');
+  });
+});

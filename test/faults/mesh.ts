@@ -1,0 +1,115 @@
+import { defineAgent } from '#agents';
+import type { Carrier } from '#engine';
+import { createEngine } from '#engine';
+import type { Broker, Caller, Grammar, Mesh } from '#mesh';
+import { joinMesh, mqttGrammar, samGrammar } from '#mesh';
+import type { Agent, Logged, Task } from '#protocol';
+import { foldEvent } from '#protocol';
+import { memoryStore } from '../../src/engine/adapters/memory.ts';
+import { programOf } from '../support/brokers.ts';
+
+export const PLACE = 'test/faults';
+export const HAS_MOSQUITTO: boolean = programOf('mosquitto') !== undefined;
+
+/** Impatient: a test has no minutes. */
+const profile = { replyFirstTimeoutMs: 1000, streamIdleTimeoutMs: 2000, attemptsMax: 20, retryBackoffMs: [200] };
+export const GRAMMARS: readonly (readonly [string, Grammar])[] = [
+  ['SAM', samGrammar],
+  ['A2A over MQTT', mqttGrammar({ root: 'a2a/v1', profile })],
+];
+
+export interface Replica {
+  readonly mesh: Mesh;
+  close(): Promise<void>;
+}
+
+export interface ReplicaOptions {
+  readonly agent: Agent;
+  readonly grammar?: Grammar;
+  /** Tampers with how answers are carried: for controls. */
+  readonly carrier?: (carrier: Carrier) => Carrier;
+}
+
+/** Agents of one process on the mesh, but for being a process: an engine of its own, a connection of its own. */
+export async function replica(broker: Broker, { agent, grammar = samGrammar, carrier = (one) => one }: ReplicaOptions): Promise<Replica> {
+  const mesh = joinMesh({ broker, namespace: PLACE, grammar });
+  const engine = createEngine({ store: memoryStore(), agents: { worker: agent }, carrier: carrier(mesh.carrier), report: () => undefined });
+  await engine.start();
+  await mesh.serve({ name: 'worker', card: agent.card, service: engine.serviceOf('worker') });
+  return {
+    mesh,
+    close: async () => {
+      await mesh.stopServing();
+      await engine.stop({ ms: 200 });
+      await mesh.close();
+    },
+  };
+}
+
+export async function callerOn(broker: Broker, grammar: Grammar = samGrammar): Promise<Caller & { readonly mesh: Mesh }> {
+  const mesh = joinMesh({ broker, namespace: PLACE, grammar });
+  return { ...(await mesh.call({ kind: 'gateway', id: 'gw' })), mesh };
+}
+
+/** Says `1 2 3 …`, and counts its runs by what it was asked. */
+export function countingAgent(runs: Map<string, number>, chunks = 5, pauseMs = 30): Agent {
+  return defineAgent({
+    name: 'worker',
+    description: 'counts',
+    run: async function* (turn) {
+      runs.set(turn.text, (runs.get(turn.text) ?? 0) + 1);
+      for (let at = 1; at <= chunks; at += 1) {
+        yield `${at} `;
+        await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      }
+    },
+  });
+}
+
+export const COUNTED = '1 2 3 4 5 ';
+
+export async function heardOut(stream: AsyncIterable<readonly Logged[]>, onFirst?: () => void): Promise<Task | undefined> {
+  let task: Task | undefined;
+  for await (const batch of stream) {
+    if (task === undefined) onFirst?.();
+    for (const { event } of batch) task = foldEvent(task, event);
+  }
+  return task;
+}
+
+export function textOf(task: Task | undefined): string {
+  return (task?.artifacts ?? []).flatMap(({ parts }) => parts.map(({ text }) => text ?? '')).join('');
+}
+
+/** What brokers may do and rarely do: some messages come twice, and some late, so that others overtake them. */
+export function unruly(broker: Broker, seed: number): Broker & { readonly twice: () => number; readonly late: () => number } {
+  let state = seed;
+  const random = (): number => {
+    state = (state * 1_664_525 + 1_013_904_223) % 4_294_967_296;
+    return state / 4_294_967_296;
+  };
+  let twice = 0;
+  let late = 0;
+  return {
+    ...broker,
+    get isConnected() {
+      return broker.isConnected;
+    },
+    subscribe: (subscription) =>
+      broker.subscribe({
+        ...subscription,
+        take: async (message) => {
+          if (random() < 0.2) {
+            late += 1;
+            await new Promise((resolve) => setTimeout(resolve, 20 + random() * 50));
+          }
+          await subscription.take(message);
+          if (random() >= 0.2) return;
+          twice += 1;
+          await subscription.take(message);
+        },
+      }),
+    twice: () => twice,
+    late: () => late,
+  };
+}

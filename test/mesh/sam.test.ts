@@ -1,0 +1,219 @@
+import { afterEach, expect, it } from 'vitest';
+import type { Broker, Incoming } from '#mesh';
+import { eventually } from './nodes.ts';
+import type { Served } from './support.ts';
+import { NAMESPACE, onEveryBroker, serveOn } from './support.ts';
+
+/** What SAM's own programs send and hear, byte for byte: no link of ours is in between. */
+const open: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of open.splice(0).reverse()) await close();
+});
+
+const BASE = `${NAMESPACE}/a2a/v1`;
+interface Told {
+  readonly topic: string;
+  readonly body: {
+    readonly id: unknown;
+    readonly result?: Record<string, unknown> & { status?: { state: string } };
+    readonly error?: { code: number; message: string };
+  };
+}
+
+onEveryBroker('a SAM client', (start) => {
+  const client = async (): Promise<{
+    broker: Broker;
+    served: Served;
+    heard: Told[];
+    on: (topic: string) => Told[];
+    ask: (body: unknown, properties?: Record<string, string>, agent?: string) => Promise<void>;
+  }> => {
+    const ground = await start();
+    open.push(() => ground.stop());
+    const served = await serveOn(await ground.connect(), ['script', 'echo']);
+    open.push(() => served.close());
+    const broker = await ground.connect();
+    open.push(() => broker.close());
+    const heard: Told[] = [];
+    const take = ({ topic, payload }: Incoming): void =>
+      void heard.push({ topic: topic.slice(BASE.length + 1), body: JSON.parse(new TextDecoder().decode(payload)) as Told['body'] });
+    await broker.subscribe({ filter: `${BASE}/gateway/#`, take });
+    await broker.subscribe({ filter: `${BASE}/client/#`, take });
+    const ask = async (body: unknown, properties: Record<string, string> = {}, agent = 'echo'): Promise<void> => {
+      const payload = new TextEncoder().encode(typeof body === 'string' ? body : JSON.stringify(body));
+      await broker.publish({ topic: `${BASE}/agent/request/${agent}`, payload, properties });
+    };
+    return { broker, served, heard, ask, on: (topic) => heard.filter((told) => told.topic === topic) };
+  };
+  const documented = {
+    jsonrpc: '2.0',
+    id: 'req_123',
+    method: 'tasks/send',
+    params: {
+      message: {
+        role: 'user',
+        parts: [{ text: 'Validate this order' }],
+        message_id: 'msg_abc',
+        context_id: 'session_456',
+        kind: 'message',
+      },
+    },
+  };
+  const real = (id: string, text: string, more: object = {}) => ({
+    jsonrpc: '2.0',
+    id,
+    method: 'message/stream',
+    params: {
+      message: {
+        kind: 'message',
+        role: 'user',
+        messageId: `msg-${id}`,
+        contextId: 'gdk-session-1',
+        parts: [{ kind: 'text', text }],
+        ...more,
+      },
+    },
+  });
+  const to = (task: string, more: object = {}) => ({
+    clientId: 'gw_123',
+    userId: 'ann',
+    replyTo: `${BASE}/gateway/response/gw_123/${task}`,
+    a2aStatusTopic: `${BASE}/gateway/status/gw_123/${task}`,
+    ...more,
+  });
+
+  it('in its documented spelling is answered in it, under the last level of replyTo, with the id echoed', async () => {
+    const { ask, on } = await client();
+    await ask(documented, { replyTo: `${BASE}/gateway/response/gw_123/task_abc` });
+    await eventually(() => expect(on('gateway/response/gw_123/task_abc').length).toBe(1));
+    const [answer] = on('gateway/response/gw_123/task_abc');
+    expect(answer?.body).toMatchObject({
+      jsonrpc: '2.0',
+      id: 'req_123',
+      result: { id: 'task_abc', context_id: 'session_456', kind: 'task', status: { state: 'completed' } },
+    });
+  });
+
+  it('in its real spelling hears progress that is never final, and then one Task', async () => {
+    const { ask, on, heard } = await client();
+    await ask(real('gdk-task-1', 'chunks=3'), to('gdk-task-1'), 'script');
+    await eventually(() => expect(on('gateway/response/gw_123/gdk-task-1').length).toBe(1));
+    const progress = on('gateway/status/gw_123/gdk-task-1');
+    expect(progress.map(({ body }) => body.result?.['kind'])).toEqual([
+      'status-update',
+      'artifact-update',
+      'artifact-update',
+      'artifact-update',
+    ]);
+    expect(progress[0]?.body.result).toMatchObject({
+      taskId: 'gdk-task-1',
+      contextId: 'gdk-session-1',
+      final: false,
+      status: { state: 'working' },
+    });
+    expect(heard.at(-1)?.body).toMatchObject({
+      id: 'gdk-task-1',
+      result: { kind: 'task', id: 'gdk-task-1', status: { state: 'completed' } },
+    });
+  });
+
+  it('names the task by the message before the topic, and by its id where there is neither', async () => {
+    const { ask, on } = await client();
+    await ask(real('rpc-1', 'x', { taskId: 'named' }), to('by-topic'));
+    await ask(real('rpc-2', 'x'), { clientId: 'plain' });
+    await eventually(() => expect([on('gateway/response/gw_123/by-topic').length, on('client/response/plain').length]).toEqual([1, 1]));
+    expect(on('gateway/response/gw_123/by-topic')[0]?.body).toMatchObject({ id: 'rpc-1', result: { id: 'named' } });
+    expect(on('client/response/plain')[0]?.body).toMatchObject({ id: 'rpc-2', result: { id: 'rpc-2' } });
+  });
+
+  it('B2: that says everything twice has one run, and an answer each time it asks', async () => {
+    const { ask, on, served } = await client();
+    const twice = real('dup', 'chunks=1');
+    await Promise.all([ask(twice, to('dup'), 'script'), ask(twice, to('dup'), 'script')]);
+    await eventually(() => expect(on('gateway/response/gw_123/dup').length).toBeGreaterThan(0));
+    await ask(twice, to('dup'), 'script');
+    await eventually(() => expect(on('gateway/response/gw_123/dup').length).toBeGreaterThan(1));
+    const { tasks } = await served.engine.admin.tasks({});
+    expect(tasks.length).toBe(1);
+  });
+
+  it('cancels, and hears the Task as canceled', async () => {
+    const { ask, on } = await client();
+    await ask(real('long', 'sleep=60000'), to('long'), 'script');
+    await eventually(() => expect(on('gateway/status/gw_123/long').length).toBe(1));
+    await ask(
+      { jsonrpc: '2.0', id: 'c1', method: 'tasks/cancel', params: { id: 'long' } },
+      { clientId: 'gw_123', userId: 'ann' },
+      'script',
+    );
+    await eventually(() => expect(on('gateway/response/gw_123/long')[0]?.body.result?.status?.state).toBe('canceled'));
+  });
+
+  it('can’t touch the tasks of another user', async () => {
+    const { ask, on } = await client();
+    await ask(real('mine', 'sleep=3000'), to('mine'), 'script');
+    await eventually(() => expect(on('gateway/status/gw_123/mine').length).toBe(1));
+    await ask(
+      { jsonrpc: '2.0', id: 'c1', method: 'tasks/cancel', params: { id: 'mine' } },
+      { clientId: 'gw_123', userId: 'eve' },
+      'script',
+    );
+    await eventually(() => expect(on('gateway/response/gw_123/mine')[0]?.body.result?.status?.state).toBe('completed'));
+  });
+
+  it('B8: makes us publish nowhere but where answers of the namespace go', async () => {
+    const { ask, broker, served, heard } = await client();
+    const stray: string[] = [];
+    await broker.subscribe({ filter: 'elsewhere/#', take: ({ topic }) => void stray.push(topic) });
+    await broker.subscribe({ filter: `${BASE}/agent/request/other`, take: ({ topic }) => void stray.push(topic) });
+    const bad = [
+      'elsewhere/a2a/v1/gateway/response/x/y',
+      `${BASE}/agent/request/other`,
+      `${BASE}/gateway/response/+/y`,
+      `${BASE}/discovery/agentcards`,
+    ];
+    for (const topic of bad) await ask(real('x', 'x'), { replyTo: topic });
+    await ask(real('y', 'x'), to('y', { a2aStatusTopic: 'elsewhere/status' }));
+    await eventually(() => expect(served.mesh.counts.dropped).toBe(bad.length + 1));
+    expect([stray, heard]).toEqual([[], []]);
+  });
+
+  it('is answered when what it says is malformed, if it says where', async () => {
+    const { ask, on, served } = await client();
+    const malformed: readonly [unknown, number][] = [
+      ['{', -32700],
+      ['[]', -32600],
+      [{ jsonrpc: '2.0', method: 'message/send', params: {} }, -32600],
+      [{ jsonrpc: '2.0', id: 1, method: 'message/send', params: { message: { role: 'user', parts: [] } } }, -32602],
+      [{ jsonrpc: '2.0', id: 2, method: 'message/send' }, -32602],
+    ];
+    for (const [body] of malformed) await ask(body, to('bad'));
+    await eventually(() => expect(on('gateway/response/gw_123/bad').length).toBe(malformed.length));
+    const codes = on('gateway/response/gw_123/bad').map(({ body }) => body.error?.code ?? 0);
+    expect(codes.toSorted()).toEqual(malformed.map(([, code]) => code).toSorted());
+    expect(served.mesh.counts.refused).toBe(malformed.length);
+    await ask(real('fine', 'x'), to('fine'));
+    await eventually(() => expect(on('gateway/response/gw_123/fine').length).toBe(1));
+  });
+
+  it('is met with silence for what SAM has no method for, and refused when it was delegated too often', async () => {
+    const { ask, on, served, heard } = await client();
+    await ask({ jsonrpc: '2.0', id: 9, method: 'tasks/list', params: {} }, to('none'));
+    await eventually(() => expect(served.mesh.counts.ignored).toBe(1));
+    expect(heard).toEqual([]);
+    await ask(real('deep', 'x'), to('deep', { callDepth: '11' }));
+    await ask(real('word', 'x'), to('word', { callDepth: 'many' }));
+    await ask(real('ten', 'x'), to('ten', { callDepth: '10' }));
+    await eventually(() =>
+      expect([
+        on('gateway/response/gw_123/deep').length,
+        on('gateway/response/gw_123/word').length,
+        on('gateway/response/gw_123/ten').length,
+      ]).toEqual([1, 1, 1]),
+    );
+    expect([on('gateway/response/gw_123/deep')[0]?.body.error?.code, on('gateway/response/gw_123/ten')[0]?.body.error]).toEqual([
+      -32600,
+      undefined,
+    ]);
+  });
+});

@@ -1,0 +1,76 @@
+import { afterEach, expect, it } from 'vitest';
+import { ask, defineAgent, text } from '#agents';
+import { isArtifactName, joinMesh, openGateway } from '#mesh';
+import type { Task } from '#protocol';
+import { createHandler } from '#server';
+import { userOutside } from '../../src/mesh/outside.ts';
+import { eventually } from './nodes.ts';
+import { NAMESPACE, onEveryBroker, serveOn } from './support.ts';
+
+const open: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const stop of open.splice(0).reverse()) await stop();
+});
+
+const SCOPES = ['tasks:read', 'tasks:write', 'tasks:cancel'];
+const mirror = defineAgent({
+  name: 'mirror',
+  description: 'Says who is calling.',
+  run: async function* (turn) {
+    yield turn.text === 'wait' ? ask('for what?') : text(turn.principal.id);
+  },
+});
+
+onEveryBroker('a caller over HTTP', (start) => {
+  const opened = async () => {
+    const ground = await start();
+    open.push(() => ground.stop());
+    const node = await serveOn(await ground.connect(), [], { agents: { mirror } });
+    open.push(() => node.close());
+    const mesh = joinMesh({ broker: await ground.connect(), namespace: NAMESPACE });
+    open.push(() => mesh.close());
+    const handler = createHandler({
+      agents: defineAgent({ name: 'root', description: 'the first', run: () => '' }),
+      gate: (asked) => ({ principal: { id: asked.header('x-user') ?? '', scopes: SCOPES } }),
+    });
+    open.push(() => handler.close());
+    const caller = await mesh.call({ kind: 'gateway', id: 'gw' });
+    const registry = await mesh.discover({ known: [{ name: 'mirror', card: mirror.card }] });
+    openGateway({ registry, caller, offering: handler });
+    const call = async (user: string, path: string, body: unknown): Promise<Task> => {
+      const headers = { 'Content-Type': 'application/json', 'X-User': user };
+      const request = new Request(`http://127.0.0.1/agents/mirror${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+      const answer = (await (await handler.fetch(request)).json()) as { task?: Task } & Task;
+      return answer.task ?? answer;
+    };
+    const send = (user: string, text: string): Promise<Task> =>
+      call(user, '/message:send', { message: { messageId: crypto.randomUUID(), role: 'ROLE_USER', parts: [{ text }] } });
+    return { node, call, send };
+  };
+
+  it('is that caller on the mesh, and no user of it', { timeout: 30_000 }, async () => {
+    const { send } = await opened();
+    const said = await Promise.all(['ann', 'key:k1', 'https://idp.example/bob'].map((user) => send(user, 'who?')));
+    expect(said.map((task) => task.artifacts?.[0]?.parts[0]?.text)).toEqual(
+      ['ann', 'key:k1', 'https:~2F~2Fidp.example~2Fbob'].map((user) => `mesh:${NAMESPACE}:http:${user}`),
+    );
+  });
+
+  it('cancels there what it has begun there, also if it waits', { timeout: 30_000 }, async () => {
+    const { node, send, call } = await opened();
+    const waiting = await send('ann', 'wait');
+    expect(waiting.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
+    await call('ann', `/tasks/${waiting.id}:cancel`, {});
+    await eventually(async () => {
+      const { tasks } = await node.engine.admin.tasks({});
+      expect(tasks.map(({ state }) => state)).toEqual(['TASK_STATE_CANCELED']);
+    });
+  });
+});
+
+it('names of users outside differ, and can be those of artifacts', () => {
+  const ids = ['local', '~2F', '/', '..', '.~2E', 'a/../b', '%2F', 'ü@x.example', 'http:local', '\ud800'];
+  const users = ids.map(userOutside);
+  expect(new Set(users).size).toBe(ids.length);
+  expect(users.filter((user) => !isArtifactName(user))).toEqual([]);
+});
