@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Task } from '#protocol';
@@ -66,6 +66,19 @@ describe('changed files', () => {
     expect(execFileSync('git', ['stash', 'list'], { cwd, encoding: 'utf8' })).toBe('');
     // The result comes after them, and the final status last.
     expect(task.artifacts?.at(-1)?.name).toBe('result');
+  });
+
+  it('are told outside of a repository too, as long as the folder is small, and nothing is left in it', async () => {
+    const cwd = join(folder, 'no-repository');
+    mkdirSync(join(cwd, 'node_modules'), { recursive: true });
+    writeFileSync(join(cwd, 'a.txt'), 'one\n');
+    const task = await run(cwd, 'echo two > a.txt; echo x > node_modules/b.txt');
+    expect(changes(task)).toEqual([
+      expect.objectContaining({ path: 'a.txt', change: 'modified', diff: expect.stringContaining('-one\n+two') }),
+    ]);
+    expect(readdirSync(cwd)).toEqual(['a.txt', 'node_modules']);
+    for (let count = 0; count <= 5000; count += 1) writeFileSync(join(cwd, `f${count}`), '');
+    expect(changes(await run(cwd, 'echo three > a.txt'))).toEqual([]);
   });
 
   it('are told though the agent has committed them', async () => {
