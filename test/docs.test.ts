@@ -71,12 +71,12 @@ async function checkShell(code: string): Promise<void> {
   const script = rest.join('\n').trim();
   if (script === '') return;
   const PATH = [join(ROOT, 'bin'), join(ROOT, 'node_modules/.bin'), process.env['PATH']].join(delimiter);
-  const options = { cwd: ROOT, env: { ...process.env, PATH } };
+  const options = { cwd: ROOT, env: { NODE_COMPILE_CACHE: join(ROOT, 'node_modules/.cache/parley'), ...process.env, PATH } };
   if (SERVES.test(script)) {
     await checkServer(script, options);
     return;
   }
-  const run = spawnSync('bash', ['-euo', 'pipefail', '-c', script], { ...options, encoding: 'utf8' });
+  const run = spawnSync('bash', ['-euo', 'pipefail', '-c', script], { ...options, encoding: 'utf8', timeout: 110_000 });
   expect(run.status, `${run.stdout}\n${run.stderr}`).toBe(0);
 }
 
