@@ -106,7 +106,7 @@ async function checkServer(command: string, options: object): Promise<void> {
 function checkTypeScript(block: Block): void {
   const file = join(scratch, `${block.page.replaceAll(/\W/g, '-')}-${block.line}.ts`);
   writeFileSync(file, block.code);
-  const run = spawnSync(process.execPath, ['--conditions=our-src', file], { encoding: 'utf8', cwd: ROOT });
+  const run = spawnSync(process.execPath, ['--conditions=our-src', file], { encoding: 'utf8', cwd: ROOT, timeout: 110_000 });
   expect(run.status, run.stderr).toBe(0);
   expect(run.stderr).not.toContain('Assertion failed');
 }

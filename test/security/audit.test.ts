@@ -201,8 +201,8 @@ describe('parley audit', () => {
 
   it('says what is wrong', () => {
     const wrong: readonly (readonly [readonly string[], RegExp, number])[] = [
-      [['audit'], /what is to be done/, 2],
-      [['audit', 'show'], /there is no parley audit show/, 2],
+      [['audit'], /parley audit needs a command/, 2],
+      [['audit', 'show'], /there is no command audit show/, 2],
       [['audit', 'tail', '--file', '/nowhere'], /there is no audit log \/nowhere/, 1],
       [['audit', 'tail', '--nope'], /try: parley help audit/, 2],
     ];

@@ -171,12 +171,12 @@ describe('parley keys', () => {
   it('says what is wrong', () => {
     const own = fresh();
     const wrong: readonly (readonly [readonly string[], RegExp, number])[] = [
-      [[], /what is to be done with keys\?/, 2],
-      [['make'], /keys can’t be make/, 2],
+      [[], /parley keys needs a command/, 2],
+      [['make'], /there is no command keys make/, 2],
       [['create'], /a name is missing/, 2],
       [['create', 'a b'], /"a b" is no name for a key/, 1],
       [['create', 'a', 'b'], /one name is enough/, 2],
-      [['create', 'a', '--scope', 'tasks read'], /"tasks read" is no scope/, 1],
+      [['create', 'a', '--scope', 'tasks read'], /there is no scope tasks read/, 2],
       [['create', 'a', '--expires-in', 'soon'], /must be a number of days/, 2],
       [['create', 'a', '--stdin'], /at least 32 characters/, 1],
       [['revoke', 'nothing'], /there is no key nothing/, 1],
