@@ -14,6 +14,8 @@ const config: ViteUserConfig = defineConfig({
     // Faults are timed on machines that do other things as well: in CI what fails is tried again before it is believed.
     retry: process.env['CI'] === 'true' ? 2 : 0,
     pool: 'threads',
+    // Most of what takes long waits for programs and clocks: a core left free would only wait as well.
+    maxWorkers: '100%',
     reporters: ['default', new ClosingReporter()],
   },
 });

@@ -19,7 +19,7 @@ interface Reading {
   at: number;
 }
 
-const TOKEN = /\s*(\{\{[^{}]*\}\}|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[<>=!]=|&&|\|\||[()<>!,[\]]|-?\d+(?:\.\d+)?|[A-Za-z_][\w.]*)/y;
+const TOKEN = /(\{\{[^{}]*\}\}|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[<>=!]=|&&|\|\||[()<>!,[\]]|-?\d+(?:\.\d+)?|[A-Za-z_][\w.]*)/y;
 const LENGTH_MAX = 2000;
 const DEPTH_MAX = 50;
 
@@ -35,14 +35,20 @@ function tokensOf(condition: string, path: string): string[] {
   const tokens: string[] = [];
   TOKEN.lastIndex = 0;
   const end = condition.trimEnd().length;
-  while (TOKEN.lastIndex < end) {
-    const from = TOKEN.lastIndex;
+  for (let from = firstWord(condition, 0); from < end; from = firstWord(condition, TOKEN.lastIndex)) {
+    TOKEN.lastIndex = from;
     const token = TOKEN.exec(condition)?.[1];
     if (token === undefined)
       throw new WorkflowError(path, `the condition ${condition} can't be read from ${condition.slice(from, from + 20)}`);
     tokens.push(token);
   }
   return tokens;
+}
+
+function firstWord(text: string, from: number): number {
+  let at = from;
+  while (at < text.length && text.charAt(at).trim() === '') at += 1;
+  return at;
 }
 
 function fail({ path, tokens }: Reading, problem: string): never {

@@ -4,8 +4,8 @@ import { WorkflowError } from './definition.ts';
 /** What templates can name: `workflow.input.x`, `node.output.y`, `_map_item`, `_map_index`, `_loop_iteration`. */
 export type Scope = ReadonlyMap<string, Json>;
 
-const WHOLE = /^\{\{\s*([^{}]+?)\s*\}\}$/;
-const WITHIN = /\{\{\s*([^{}]+?)\s*\}\}/g;
+const WHOLE = /^\{\{([^{}]+)\}\}$/;
+const WITHIN = /\{\{([^{}]+)\}\}/g;
 
 /**
  * Fills a value's templates. A text that is one template becomes what it names, with its type; within other text it is written out.
@@ -32,7 +32,9 @@ export function fillObject(value: JsonObject, scope: Scope): JsonObject {
 
 function fillText(text: string, scope: Scope): Json {
   const whole = WHOLE.exec(text)?.[1];
-  return whole === undefined ? text.replaceAll(WITHIN, (_, path: string) => written(lookup(path, scope))) : lookup(whole, scope);
+  return whole === undefined
+    ? text.replaceAll(WITHIN, (_, path: string) => written(lookup(path.trim(), scope)))
+    : lookup(whole.trim(), scope);
 }
 
 export function writtenOut(text: string, scope: Scope): string {

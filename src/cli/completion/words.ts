@@ -32,7 +32,7 @@ function below(command: Command, path: string): readonly Word[] {
 /** By its description; a command that has none names its flags in its help. */
 function flagsOf({ spec, help }: Command): Word['flags'] {
   if (spec !== undefined) return allFlags(spec).map(ofFlag);
-  const named = [...help.matchAll(/^\s+(?:-\w, )?--([a-z0-9-]+)(?: [^ ]+)? {2,}(.*)$/gm)];
+  const named = [...help.matchAll(/^ +(?:-\w, )?--([a-z0-9-]+)(?: [^ ]+)? {2,}(.*)$/gm)];
   return named.map(([, name = '', doc = '']) => ({ name, doc, values: [] }));
 }
 

@@ -9,7 +9,10 @@ export function plain(text: string): string {
 
 /** For a value that has to stay on its line. */
 export function oneLine(text: string): string {
-  return plain(text.replaceAll(/\s*[\r\n]+\s*/g, ' '));
+  const lines = text.split(/[\r\n]/);
+  if (lines.length === 1) return plain(text);
+  const [first = '', ...rest] = lines.filter((line) => line.trim() !== '');
+  return plain([first.trimEnd(), ...rest.map((line) => line.trim())].join(' '));
 }
 
 function picture(character: string): string {

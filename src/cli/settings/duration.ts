@@ -1,8 +1,8 @@
 import { usage } from '../command.ts';
 
 const UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const;
-const WHOLE = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h))+$/;
-const ONE = /(\d+(?:\.\d+)?)(ms|s|m|h)/g;
+const WHOLE = /^(?:\d{1,15}(?:\.\d{1,15})?(?:ms|s|m|h))+$/;
+const ONE = /(\d{1,15}(?:\.\d{1,15})?)(ms|s|m|h)/g;
 
 /** `500ms`, `2s`, `1m30s`, `1h`; a bare number is seconds. */
 export function durationMs(name: string, text: string): number {

@@ -46,6 +46,7 @@ function readEnvFile(path: string): EnvFile {
 
 function unquoted(text: string): string {
   const quoted = /^(["'])(.*)\1(?:\s+#.*)?$/.exec(text);
-  if (quoted === null) return text.replace(/\s+#.*$/, '');
+  const comment = text.search(/\s#/);
+  if (quoted === null) return comment === -1 ? text : text.slice(0, comment).trimEnd();
   return quoted[1] === '"' ? (quoted[2] ?? '').replaceAll('\\n', '\n').replaceAll('\\"', '"') : (quoted[2] ?? '');
 }

@@ -1,3 +1,4 @@
+import { withoutEndSlashes } from '#protocol';
 import type { Objects } from '../artifacts/objects.ts';
 import { BrokerError } from '../broker.ts';
 
@@ -29,7 +30,7 @@ export async function s3Objects(options: S3Options): Promise<Objects> {
     service: 's3',
     ...(sessionToken === undefined ? {} : { sessionToken }),
   });
-  const bucket = `${options.endpoint.replace(/\/+$/, '')}/${encodeURIComponent(options.bucket)}`;
+  const bucket = `${withoutEndSlashes(options.endpoint)}/${encodeURIComponent(options.bucket)}`;
   // A key is escaped already, and stands in the bucket as it is: so it is escaped once more on the way.
   const urlOf = (key: string): string => `${bucket}/${`${prefix}${key}`.split('/').map(encodeURIComponent).join('/')}`;
   const ask = async (method: string, url: string, init: RequestInit = {}): Promise<Response> => {

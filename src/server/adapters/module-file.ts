@@ -56,7 +56,8 @@ function reasonOf(thrown: unknown, path: string): string {
 
 /** `file.ts:3`, of the first place outside Node itself. */
 function lineIn(stack: string): string | undefined {
-  const places = [...stack.matchAll(/(?:file:\/\/)?(\/[^\s()]+\.[cm]?[jt]s|[A-Z]:\\[^\s()]+\.[cm]?[jt]s):(\d+)/g)];
+  const words = stack.split(/[\s()]/).map((word) => word.replace(/^file:\/\//, ''));
+  const places = words.map((word) => /^((?:\/|[A-Z]:\\).+\.[cm]?[jt]s):(\d+)/.exec(word)).filter((place) => place !== null);
   const own = places.find(([, file = '']) => !file.includes('node_modules'));
   return own === undefined ? undefined : `${own[1]}:${own[2]}`;
 }

@@ -47,6 +47,6 @@ export function credentialOf(asked: Asked): { readonly text: string } | 'none' |
   const given = authorization ?? asked.header('x-api-key');
   if (given === undefined) return 'none';
   if (given.length > CREDENTIAL_CHARS_MAX) return 'malformed';
-  const text = authorization === undefined ? given : /^bearer +(.*)$/i.exec(given)?.[1];
+  const text = authorization === undefined ? given : /^bearer (.*)$/is.exec(given)?.[1]?.trimStart();
   return text !== undefined && /^[\w.~+/=-]+$/.test(text) ? { text } : 'malformed';
 }

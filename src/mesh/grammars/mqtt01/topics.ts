@@ -1,3 +1,4 @@
+import { withoutEndSlashes } from '#protocol';
 import { isTopic } from '../../topics.ts';
 
 /** Who speaks on an MQTT broker (reference/mqtt §1): a name in a unit of an organisation. It is also its client id there. */
@@ -41,7 +42,7 @@ export interface Topics {
 }
 
 export function createTopics(given: string = MQTT_ROOT): Topics {
-  const root = given.replace(/\/+$/, '');
+  const root = withoutEndSlashes(given);
   if (!isTopic(root) || root.split('/').includes('')) throw new TypeError(`${JSON.stringify(given)} can't be the root of topics`);
   const join = (kind: string, ...ids: readonly string[]): string => [root, kind, ...ids.map(checked)].join('/');
   const read = (kind: string, topic: string): readonly string[] | undefined => {

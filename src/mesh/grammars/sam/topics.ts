@@ -1,3 +1,4 @@
+import { withoutEndSlashes } from '#protocol';
 import { isLevel } from '../../topics.ts';
 
 /**
@@ -7,7 +8,7 @@ import { isLevel } from '../../topics.ts';
  */
 
 export function getA2ABaseTopic(namespace: string): string {
-  const trimmed = namespace.replace(/\/+$/, '');
+  const trimmed = withoutEndSlashes(namespace);
   if (trimmed === '' || !trimmed.split('/').every(isLevel))
     throw new TypeError(`${JSON.stringify(namespace)} is no namespace: levels split by /, without wildcards`);
   return `${trimmed}/a2a/v1`;
