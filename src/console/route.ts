@@ -1,4 +1,5 @@
 import { computed, signal } from '@preact/signals';
+import { withoutEndSlashes } from '#protocol';
 
 const BASE = '/console';
 
@@ -8,7 +9,7 @@ export const path = computed(() => place.value.path);
 export const query = computed(() => place.value.query);
 
 function read(): { readonly path: string; readonly query: URLSearchParams } {
-  const below = location.pathname.slice(BASE.length).replace(/\/+$/, '');
+  const below = withoutEndSlashes(location.pathname.slice(BASE.length));
   return { path: below === '' ? '/' : below, query: new URLSearchParams(location.search) };
 }
 
