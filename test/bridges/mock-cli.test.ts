@@ -101,7 +101,7 @@ describe('wrong calls', () => {
     [['proxy', 'nonsense'], 2, 'nonsense is no address, and no agent of that name is configured'],
     [['proxy', 'http://127.0.0.1:9', '--trust-keys', 'no.json'], 2, '--trust-keys no.json'],
     [['proxy', 'http://127.0.0.1:9', '--header', 'nocolon'], 2, "must be 'Name: value'"],
-    [['proxy', 'http://127.0.0.1:9', '--nmae', 'x'], 2, 'there is no flag --nmae'],
+    [['proxy', 'http://127.0.0.1:9', '--nmae', 'x'], 2, 'has no flag --nmae'],
     [['mcp'], 2, 'which agents?'],
     [['mcp', 'http://127.0.0.1:9', '--naming', 'camel'], 2, '--naming: camel is not one of a2a__agent__skill, a2a_agent, peer_agent'],
     [['mcp', 'http://127.0.0.1:9', '--htpp'], 2, 'there is no flag --htpp'],
