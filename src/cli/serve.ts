@@ -3,12 +3,11 @@ import { ConfigError, resolveConfig } from '#server';
 import { loadConfigFile } from '../server/adapters/config-file.ts';
 import { createConsole } from '../server/adapters/console.ts';
 import type { Configured, FoundAgent, ServedConfigured } from '../server/adapters/node-settings.ts';
-import { logFor } from '../server/adapters/node-settings.ts';
+import { logFor, serveConfigured } from '../server/adapters/node-settings.ts';
 import { serveOnStdio } from '../server/adapters/node-stdio.ts';
 import { findAgent } from './agents.ts';
 import type { Command } from './command.ts';
 import { CliError } from './command.ts';
-import { serveOnMesh } from './mesh/serving.ts';
 import { checkRules, commandAgent } from './running.ts';
 import { asServeFailure } from './serve-failures.ts';
 import { flagLines, parseServeFlags } from './serve-flags.ts';
@@ -123,7 +122,9 @@ export async function settingsFor({ settings, config }: ReturnType<typeof parseS
 
 export async function startServing(found: readonly FoundAgent[], settings: Settings, configured: Configured): Promise<ServedConfigured> {
   try {
-    return await serveOnMesh(found, settings, configured);
+    // The mesh is loaded by those who are on one.
+    const serving = settings.mesh === undefined ? serveConfigured : (await import('./mesh/serving.ts')).serveOnMesh;
+    return await serving(found, settings, configured);
   } catch (thrown) {
     if (thrown instanceof CliError) throw thrown;
     throw asServeFailure(thrown, found, settings);

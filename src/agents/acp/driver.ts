@@ -1,17 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import * as acp from '@agentclientprotocol/sdk';
-import type { Child } from '../process/child.ts';
-import type { Driver, Job } from '../run/driver.ts';
-import type { RunEvent } from '../run/events.ts';
-import { endOf } from '../run/exits.ts';
-import type { Flow } from '../run/flow.ts';
-import { createFlow } from '../run/flow.ts';
-import { permissionEvent } from './permission.ts';
-import { contentOf } from './prompt.ts';
-import { choose, detailIn, openSession } from './session.ts';
-import { messagesOf } from './stream.ts';
-import type { KnownCall } from './updates.ts';
-import { eventsOf } from './updates.ts';
+import type { Driver } from '../run/driver.ts';
 
 /** How an agent that speaks the Agent Client Protocol is started. */
 export interface AcpLaunch extends Omit<Driver, 'run' | 'edits' | 'resumes' | 'cancelMs'> {
@@ -21,11 +8,6 @@ export interface AcpLaunch extends Omit<Driver, 'run' | 'edits' | 'resumes' | 'c
   readonly keepSession?: (session: string) => Promise<void>;
 }
 
-/** So many events may wait to be taken before no more is read. */
-const WAITING_MAX = 256;
-const LEAVE_MS = 1000;
-const QUIET_MS = 200;
-const REPLAY_MS_MAX = 5000;
 /** After `session/cancel`, the time to end in good order. */
 const CANCEL_MS = 1000;
 
@@ -36,7 +18,10 @@ export function acpDriver({ argv, env, keepSession, ...rest }: AcpLaunch): Drive
     run: async function* (job) {
       let session: string | undefined;
       try {
-        for await (const event of runAcp(job, job.start(argv, env), argv[0] ?? '')) {
+        const child = job.start(argv, env);
+        // Loaded with the first run: most nodes never speak it, and its schemas are many.
+        const { runAcp } = await import('./conversation.ts');
+        for await (const event of runAcp(job, child, argv[0] ?? '')) {
           if (event.kind === 'init') session = event.sessionId;
           yield event;
         }
@@ -45,120 +30,4 @@ export function acpDriver({ argv, env, keepSession, ...rest }: AcpLaunch): Drive
       }
     },
   };
-}
-
-async function* runAcp(job: Job, child: Child, program: string): AsyncGenerator<RunEvent> {
-  const flow = createFlow<RunEvent>();
-  void converse(job, child, flow)
-    .catch((thrown: unknown) => failure(thrown, child, program))
-    .then((event) => {
-      flow.push(event);
-      flow.end();
-    });
-  yield* flow;
-}
-
-/** The whole conversation: greeting, session, one message, what the agent asks meanwhile. Resolves with how it ended. */
-async function converse(job: Job, child: Child, flow: Flow<RunEvent>): Promise<RunEvent> {
-  const { settings } = job;
-  const calls = new Map<string, KnownCall>();
-  let isHeard = false;
-  let heardAt = 0;
-  let spent = 0;
-  const connection = acp
-    .client({ name: 'parley' })
-    .onNotification(acp.methods.client.session.update, ({ params: { update } }) => {
-      // A session that is loaded is told from its beginning; what was said then is not said now.
-      heardAt = performance.now();
-      if (!isHeard) return;
-      if (update.sessionUpdate === 'usage_update' && update.cost?.currency === 'USD') spent = update.cost.amount;
-      for (const event of eventsOf(update, calls)) flow.push(event);
-      if (settings.budgetUsd !== undefined && spent > settings.budgetUsd)
-        connection.close(new Error(`the budget of ${settings.budgetUsd} USD is spent`));
-    })
-    .onRequest(acp.methods.client.session.requestPermission, ({ params, signal }) => {
-      const { event, outcome } = permissionEvent(params, { calls, signal });
-      flow.push(event);
-      return outcome;
-    })
-    .connect(messagesOf(child, () => flow.hasRoom(WAITING_MAX)));
-  try {
-    const { agent } = connection;
-    const greeting = await agent.request(acp.methods.agent.initialize, {
-      protocolVersion: acp.PROTOCOL_VERSION,
-      // Neither files nor a terminal of ours: it is confined, and what we did for it would not be.
-      clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
-      clientInfo: { name: 'parley', version: '1' },
-    });
-    const session = await openSession(agent, greeting, job);
-    if (session.isLoaded) await quiet(() => heardAt);
-    await choose(agent, session, job);
-    const { sessionId, note } = session;
-    await job.keepSession(sessionId, session.isResumable);
-    const model = settings.model ?? session.model;
-    flow.push({ kind: 'init', sessionId, ...(model === undefined ? {} : { model }), ...(note === undefined ? {} : { note }) });
-    isHeard = true;
-    job.signal.addEventListener('abort', () => void agent.notify(acp.methods.agent.session.cancel, { sessionId }).catch(() => undefined), {
-      once: true,
-    });
-    const response = await agent.request(acp.methods.agent.session.prompt, {
-      sessionId,
-      prompt: contentOf(job, greeting.agentCapabilities),
-    });
-    // Notices that came before the answer are still on their way through the SDK.
-    await new Promise((resolve) => setImmediate(resolve));
-    child.endInput();
-    await leave(child);
-    return endFor(response.stopReason);
-  } finally {
-    connection.close();
-    child.endInput();
-  }
-}
-
-/** Some answer before they have told the whole of a session: its past would be taken for its answer. */
-async function quiet(heardAt: () => number): Promise<void> {
-  const began = performance.now();
-  for (let now = began; now - Math.max(began, heardAt()) < QUIET_MS && now - began < REPLAY_MS_MAX; now = performance.now())
-    await sleep(QUIET_MS / 4);
-}
-
-/** Once its input is closed an agent puts its session away and ends by itself. One that does not is ended later. */
-async function leave(child: Child): Promise<void> {
-  const left = new AbortController();
-  const late = sleep(LEAVE_MS, undefined, { signal: left.signal }).catch(() => undefined);
-  await Promise.race([child.exit, late]);
-  left.abort();
-}
-
-function endFor(stopReason: acp.StopReason): RunEvent {
-  switch (stopReason) {
-    case 'end_turn':
-      return { kind: 'done', stopReason };
-    case 'refusal':
-      return { kind: 'refused', reason: 'The agent refused to do this.' };
-    case 'cancelled':
-      return { kind: 'error', message: 'The agent was cancelled.' };
-    case 'max_tokens':
-      return { kind: 'error', message: 'The agent reached the limit of tokens of its model.' };
-    case 'max_turn_requests':
-      return { kind: 'error', message: 'The agent reached the limit of its requests to the model.' };
-  }
-}
-
-/** JSON-RPC codes of the Agent Client Protocol. */
-const AUTH_REQUIRED = -32_000;
-const EXIT_MS = 500;
-
-/** Why the conversation broke off: the agent said so, or it is gone and its end tells. */
-async function failure(thrown: unknown, child: Child, program: string): Promise<RunEvent> {
-  if (thrown instanceof acp.RequestError) {
-    const login =
-      thrown.code === AUTH_REQUIRED ? `${program} is not logged in. Start it once in a terminal and log in, or give it its key. ` : '';
-    return { kind: 'error', message: `${login}${thrown.message}${detailIn(thrown.data)}` };
-  }
-  const late = new Promise<undefined>((resolve) => setTimeout(resolve, EXIT_MS, undefined).unref());
-  const words = thrown instanceof Error ? thrown.message : String(thrown);
-  const good = (): RunEvent => ({ kind: 'error', message: `${program} ended in the midst of the conversation (${words})` });
-  return (await Promise.race([endOf(child, program, good), late])) ?? { kind: 'error', message: words };
 }

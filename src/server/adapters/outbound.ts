@@ -1,12 +1,11 @@
 import { lookup } from 'node:dns/promises';
-import { Agent } from 'undici';
-import type { ConnectOptions } from '../outbound/connect.ts';
-import { addressesOf, guardedConnector } from '../outbound/connect.ts';
 import { OutboundError } from '../outbound/errors.ts';
-import { guardedFetch } from '../outbound/fetch.ts';
 import type { PolicyOptions } from '../outbound/policy.ts';
 import { createPolicy } from '../outbound/policy.ts';
 import type { Outbound } from '../outbound/port.ts';
+import type { Resolve } from '../outbound/resolve.ts';
+import { addressesOf } from '../outbound/resolve.ts';
+import type { Transport } from '../outbound/transport.ts';
 
 export { bindCredentials } from '../outbound/credentials.ts';
 export { OutboundError, type OutboundReason } from '../outbound/errors.ts';
@@ -16,7 +15,7 @@ export interface OutboundOptions extends PolicyOptions {
   /** To an open connection. Default 5 s. */
   readonly connectMsMax?: number;
   /** Default: the system's resolver. */
-  readonly resolve?: ConnectOptions['resolve'];
+  readonly resolve?: Resolve;
 }
 
 const CHECK_MS = 2000;
@@ -24,15 +23,14 @@ const CHECK_MS = 2000;
 export function createOutbound(options: OutboundOptions = {}): Outbound {
   const { connectMsMax = 5000, resolve = resolveAll } = options;
   const policy = createPolicy(options);
-  const agent = new Agent({
-    connect: guardedConnector({ policy, resolve, connectMsMax }),
-    pipelining: 1,
-    keepAliveTimeout: 10_000,
-    keepAliveMaxTimeout: 30_000,
-    maxHeaderSize: 16_384,
-  });
+  let opened: Promise<Transport> | undefined;
+  // Loaded with the first request: many nodes never send one, and all of them would start later for it.
+  const transport = (): Promise<Transport> => {
+    opened ??= import('../outbound/transport.ts').then(({ openTransport }) => openTransport({ policy, resolve, connectMsMax }));
+    return opened;
+  };
   return {
-    fetchWithin: (limits) => guardedFetch({ agent, policy, limits }),
+    fetchWithin: (limits) => async (request) => (await transport()).fetchWithin(limits)(request),
     check: async (text) => {
       const url = URL.parse(text);
       if (url === null) throw new OutboundError('target', 'this is not an address');
@@ -40,7 +38,7 @@ export function createOutbound(options: OutboundOptions = {}): Outbound {
       const addresses = await inTime(addressesOf(url, resolve));
       if (addresses !== undefined) policy.checkAddresses(url, addresses);
     },
-    close: () => agent.destroy(),
+    close: async () => await (await opened)?.close(),
   };
 }
 

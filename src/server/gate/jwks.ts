@@ -1,4 +1,4 @@
-import { createRemoteJWKSet, customFetch, type JWTVerifyGetKey } from 'jose';
+import type { JWTVerifyGetKey } from 'jose';
 import type { Fetch } from '#protocol';
 
 export interface JwksOptions {
@@ -37,6 +37,7 @@ export function remoteKeys({ issuer, jwksUrl, fetch }: JwksOptions): JWTVerifyGe
   };
   const load = async (): Promise<JWTVerifyGetKey> => {
     const url = jwksUrl ?? (await discovered(issuer, guarded).catch(fail));
+    const { createRemoteJWKSet, customFetch } = await import('jose');
     return createRemoteJWKSet(new URL(url), { [customFetch]: guarded, timeoutDuration: TIMEOUT_MS });
   };
   return async (header, token) => {

@@ -1,5 +1,4 @@
-import type { JWTPayload } from 'jose';
-import { errors, jwtVerify } from 'jose';
+import type { errors as JoseErrors, JWTPayload } from 'jose';
 import type { Asked } from '#bindings';
 import type { Fetch, SecurityScheme, TenantId } from '#protocol';
 import type { Authenticator, Denial, Identity } from './authenticator.ts';
@@ -77,13 +76,15 @@ function verifier(options: JwtOptions): (token: string, asked: Asked) => Promise
     clockTolerance: options.clockToleranceSeconds ?? CLOCK_TOLERANCE_SECONDS,
   };
   return async (token, asked) => {
+    // Loaded with the first token: most nodes have no issuer.
+    const { errors, jwtVerify } = await import('jose');
     try {
       const { payload } = await jwtVerify(token, keys, rules);
       const found = identityOf(payload, options, asked);
       // A bound token is good on its own connection only, so it is looked at each time.
       return payload['cnf'] === undefined ? { found, expiresAt: (payload.exp ?? 0) * 1000 } : { found };
     } catch (thrown) {
-      return { found: denialOf(thrown) };
+      return { found: denialOf(thrown, errors) };
     }
   };
 }
@@ -122,7 +123,7 @@ function scopesIn(payload: JWTPayload): readonly string[] {
     .filter((scope) => isScope(scope) && scope !== '*');
 }
 
-function denialOf(thrown: unknown): Denial {
+function denialOf(thrown: unknown, errors: typeof JoseErrors): Denial {
   if (thrown instanceof KeysUnavailable || thrown instanceof errors.JWKSTimeout)
     return { denied: 'the keys are not to be had', retryAfterMs: 5000 };
   if (thrown instanceof errors.JWTExpired) return { denied: 'an expired token', words: 'the token has expired' };

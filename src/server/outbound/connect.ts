@@ -1,12 +1,9 @@
 import type { Socket } from 'node:net';
 import { buildConnector } from 'undici';
-import type { Address } from './addresses.ts';
-import { addressIn, knownAddresses } from './addresses.ts';
-import { OutboundError } from './errors.ts';
+import { addressIn } from './addresses.ts';
 import type { Policy } from './policy.ts';
-
-/** Every address that a name stands for. */
-export type Resolve = (name: string) => Promise<readonly string[]>;
+import type { Resolve } from './resolve.ts';
+import { addressesOf } from './resolve.ts';
 
 export interface ConnectOptions {
   readonly policy: Policy;
@@ -45,19 +42,6 @@ export function guardedConnector({ policy, resolve, connectMsMax }: ConnectOptio
       (thrown: unknown) => done(thrown instanceof Error ? thrown : new Error(String(thrown)), null),
     );
   };
-}
-
-export async function addressesOf(url: URL, resolve: Resolve): Promise<readonly Address[]> {
-  const known = knownAddresses(url.hostname);
-  if (known !== undefined) return known;
-  const found = await resolve(url.hostname).catch((thrown: unknown) => {
-    throw new OutboundError('name', `${url.hostname} could not be resolved`, { cause: thrown });
-  });
-  return found.map((text) => {
-    const address = addressIn(text);
-    if (address === undefined) throw new OutboundError('name', `${url.hostname} stands for ${text}, which is no address`);
-    return address;
-  });
 }
 
 function dial(connect: buildConnector.connector, options: buildConnector.Options): Promise<Socket> {

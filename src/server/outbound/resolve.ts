@@ -1,0 +1,19 @@
+import type { Address } from './addresses.ts';
+import { addressIn, knownAddresses } from './addresses.ts';
+import { OutboundError } from './errors.ts';
+
+/** Every address that a name stands for. */
+export type Resolve = (name: string) => Promise<readonly string[]>;
+
+export async function addressesOf(url: URL, resolve: Resolve): Promise<readonly Address[]> {
+  const known = knownAddresses(url.hostname);
+  if (known !== undefined) return known;
+  const found = await resolve(url.hostname).catch((thrown: unknown) => {
+    throw new OutboundError('name', `${url.hostname} could not be resolved`, { cause: thrown });
+  });
+  return found.map((text) => {
+    const address = addressIn(text);
+    if (address === undefined) throw new OutboundError('name', `${url.hostname} stands for ${text}, which is no address`);
+    return address;
+  });
+}

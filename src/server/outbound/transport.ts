@@ -1,0 +1,23 @@
+import { Agent } from 'undici';
+import type { Fetch } from '#protocol';
+import type { ConnectOptions } from './connect.ts';
+import { guardedConnector } from './connect.ts';
+import { guardedFetch } from './fetch.ts';
+import type { OutboundLimits } from './port.ts';
+
+/** Connections that go where the policy lets them. */
+export interface Transport {
+  fetchWithin(limits: OutboundLimits): Fetch;
+  close(): Promise<void>;
+}
+
+export function openTransport(options: ConnectOptions): Transport {
+  const agent = new Agent({
+    connect: guardedConnector(options),
+    pipelining: 1,
+    keepAliveTimeout: 10_000,
+    keepAliveMaxTimeout: 30_000,
+    maxHeaderSize: 16_384,
+  });
+  return { fetchWithin: (limits) => guardedFetch({ agent, policy: options.policy, limits }), close: () => agent.destroy() };
+}
