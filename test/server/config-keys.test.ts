@@ -208,6 +208,18 @@ const CHECKS: Readonly<Record<string, () => Promise<void>>> = {
         expect(await answered.promise).toContain('artifact://');
       };
     }),
+  console: async () => {
+    const files = () => ({ status: 200, headers: { 'Content-Type': 'text/html' }, body: 'the console' });
+    const settings = resolved({ port: 0, memory: true, agents: ['echo'], log: 'silent', console: false });
+    const server = await serveConfigured([{ agent: builtIn('echo'), source: 'echo' }], settings, { log: logFor(settings), console: files });
+    try {
+      expect((await fetch(`${server.url}/console/`)).status).toBe(404);
+      expect((await fetch(server.url, { headers: { Accept: 'text/html' }, redirect: 'manual' })).status).toBe(200);
+      expect((await fetch(`${server.url}/api/parley/v1/health`)).status).toBe(200);
+    } finally {
+      await server.close();
+    }
+  },
   versionRequired: () =>
     served({ versionRequired: true }, async ({ url }) => {
       expect((await post(`${url}/message:send`, sendBody('x'))).status).toBe(400);

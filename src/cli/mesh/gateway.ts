@@ -1,6 +1,7 @@
-import type { Caller, Mesh } from '#mesh';
-import { directoryAgent, meshAgent, openGateway } from '#mesh';
+import type { Caller } from '#mesh';
+import { directoryAgent, meshAgent, meshView, openGateway } from '#mesh';
 import type { Log, Settings } from '#server';
+import { createConsole } from '../../server/adapters/console.ts';
 import { dataFolder, logFor } from '../../server/adapters/node-settings.ts';
 import { takeFlags } from '../bridges/own-flags.ts';
 import { CliError } from '../command.ts';
@@ -10,7 +11,8 @@ import { brokerOf, FLAGS } from './flags.ts';
 import type { Kept } from './kept.ts';
 import { keptIn } from './kept.ts';
 import { rulesIn } from './list.ts';
-import { artifactsIn, meshFor } from './serving.ts';
+import type { Joined } from './serving.ts';
+import { artifactsIn, joined } from './serving.ts';
 
 /** The root agent, and so a name that nobody on the mesh is offered under. */
 const ROOT = 'gateway';
@@ -31,16 +33,16 @@ export async function gateway(args: readonly string[]): Promise<number> {
   const kept = keptIn(settings.memory ? undefined : dataFolder([source], settings.data));
   const id = named ?? kept.id ?? `gateway_${crypto.randomUUID().slice(0, 8)}`;
   if (kept.id !== undefined && kept.id !== id) log.warn(`answers to ${kept.id}, as this gateway was called before, are not heard`);
-  const mesh = await meshFor(broker, settings, log);
+  const member = await joined(broker, settings, log);
   try {
-    return await run({ mesh, id, source, kept, settings, log, rules: rulesIn(flags), json: parsed.json, host });
+    return await run({ ...member, broker, id, source, kept, settings, log, rules: rulesIn(flags), json: parsed.json, host });
   } finally {
-    await mesh.close();
+    await member.mesh.close();
   }
 }
 
-interface Running {
-  readonly mesh: Mesh;
+interface Running extends Joined {
+  readonly broker: string;
   readonly id: string;
   readonly source: string;
   readonly kept: Kept;
@@ -59,12 +61,16 @@ async function run(running: Running): Promise<number> {
   const caller = await mesh.call({ kind: 'gateway', id });
   const broken = Promise.withResolvers<number>();
   const root = directoryAgent(ROOT, registry);
+  const { broker: address, watch, instance } = running;
+  const way = wayTo(caller, settings);
   const served = await startServing([{ agent: root, source }], settings, {
     log,
     onBroken: () => broken.resolve(1),
     mcp: mountMcp,
+    console: createConsole({ say: (line) => log.info(line) }),
+    mesh: meshView({ registry, watch, address, namespace: settings.namespace, counts: mesh.counts, instance, gateway: id, ...way }),
     // Before the tasks are taken up: a task whose agent nobody knows would be given up.
-    known: new Map(kept.peers.map(({ name, card }) => [name, meshAgent(name, card, wayTo(caller, settings))])),
+    known: new Map(kept.peers.map(({ name, card }) => [name, meshAgent(name, card, way)])),
   });
   kept.begin(id);
   for (const { name } of kept.peers) if (registry.agent(name) === undefined) served.handler.remove(name);
@@ -76,7 +82,7 @@ async function run(running: Running): Promise<number> {
   );
   const close = openGateway({
     registry,
-    ...wayTo(caller, settings),
+    ...way,
     offering: served.handler,
     onChange: (kind, name) =>
       say({ event: kind, agent: name, url: `${served.url}/agents/${name}` }, `${kind}: ${served.url}/agents/${name}/`),

@@ -22,9 +22,9 @@ export function parameterFetch(
   { version, params }: { readonly version?: string; readonly params: readonly SvcParam[] },
 ): Fetch {
   return async (request) => {
-    const headers = new Headers(request.headers);
-    if (version !== undefined && !headers.has('A2A-Version')) headers.set('A2A-Version', version);
-    for (const [name, value] of params) headers.set(name, value);
-    return await next(new Request(request, { headers }));
+    // In place: a copy follows the first one's signal only as long as that one is not collected, and then nothing ends the request.
+    if (version !== undefined && !request.headers.has('A2A-Version')) request.headers.set('A2A-Version', version);
+    for (const [name, value] of params) request.headers.set(name, value);
+    return await next(request);
   };
 }

@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { Logged, Task } from '#protocol';
 import { isInterrupted, isTerminal } from '#protocol';
+import { placeOf } from '../agents/known.ts';
 import { admin, wordsFor } from '../api.ts';
 import { go } from '../route.ts';
 import { Copy, Empty, Problem, StateBadge, Sure, say, sized, took, when } from '../ui/basic.tsx';
@@ -133,7 +134,7 @@ function Facts({ log, events }: { readonly log: TaskLog; readonly events: readon
   if (about === undefined) return null;
   const ms = durationMs(events);
   const facts: readonly (readonly [string, string, string?])[] = [
-    ['Agent', about.agent, `/agents/${about.agent}`],
+    ['Agent', about.agent, placeOf(about.agent)],
     ['Owner', about.principal, `/tasks?principal=${encodeURIComponent(about.principal)}`],
     ['Context', about.contextId, `/tasks?contextId=${encodeURIComponent(about.contextId)}`],
     ['Came in as', about.dialect],

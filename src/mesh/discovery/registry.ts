@@ -12,6 +12,8 @@ export interface Peer {
   readonly seenAt: Date;
   /** Processes that are this agent, as far as they say so. */
   readonly replicas: number;
+  /** How long each of them has been silent; the id is empty for one that does not say which it is. */
+  readonly instances: readonly { readonly id: string; readonly silentMs: number }[];
 }
 
 export type PeerChange = { readonly kind: 'joined' | 'changed' | 'left'; readonly peer: Peer };
@@ -50,7 +52,7 @@ const INSTANCES_MAX = 1000;
 const REMEMBERED = ' remembered';
 
 interface Known {
-  peer: Omit<Peer, 'replicas'>;
+  peer: Omit<Peer, 'replicas' | 'instances'>;
   text: string;
   /** By process; `` for those that do not say which they are. */
   readonly instances: Map<string, number>;
@@ -62,7 +64,7 @@ export async function openRegistry(grammar: Grammar, place: MeshPlace, options: 
   const listeners = new Set<(change: PeerChange) => void>();
   const ticks = (): number => clock.ticks?.() ?? clock.now().getTime();
   const tell = (kind: PeerChange['kind'], one: Known): void => {
-    for (const listener of [...listeners]) listener({ kind, peer: shown(one) });
+    for (const listener of [...listeners]) listener({ kind, peer: shown(one, ticks()) });
   };
   const drop = (key: string, one: Known): void => {
     known.delete(key);
@@ -110,10 +112,10 @@ export async function openRegistry(grammar: Grammar, place: MeshPlace, options: 
   const timer = grammar.keepsCards === true ? undefined : setInterval(sweep, sweepMs);
   timer?.unref?.();
   return {
-    peers: () => [...known.values()].map(shown).toSorted((left, right) => (left.name < right.name ? -1 : 1)),
+    peers: () => [...known.values()].map((one) => shown(one, ticks())).toSorted((left, right) => (left.name < right.name ? -1 : 1)),
     agent: (name) => {
       const found = known.get(`agent ${name}`);
-      return found === undefined ? undefined : shown(found);
+      return found === undefined ? undefined : shown(found, ticks());
     },
     onChange: (listener) => {
       listeners.add(listener);
@@ -126,8 +128,9 @@ export async function openRegistry(grammar: Grammar, place: MeshPlace, options: 
   };
 }
 
-function shown({ peer, instances }: Known): Peer {
-  return { ...peer, replicas: instances.size };
+function shown({ peer, instances }: Known, now: number): Peer {
+  const heard = [...instances].filter(([id]) => id !== REMEMBERED);
+  return { ...peer, replicas: instances.size, instances: heard.map(([id, at]) => ({ id, silentMs: now - at })) };
 }
 
 /** Replicas say the same but for which they are. */

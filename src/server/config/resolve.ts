@@ -56,6 +56,7 @@ export interface Settings {
   readonly publisher: string;
   readonly idempotency: 'key' | 'messageId';
   readonly versionRequired: boolean;
+  readonly console: boolean;
   readonly mesh: string | undefined;
   readonly namespace: string;
   /** Of whoever calls over the broker. */
@@ -111,6 +112,7 @@ export function resolveConfig(layers: Layers): Settings {
     publisher: of('publisher'),
     idempotency: of('idempotency'),
     versionRequired: of('versionRequired'),
+    console: of('console'),
     mesh: of('mesh'),
     namespace: of('namespace'),
     meshScopes: of('meshScopes'),

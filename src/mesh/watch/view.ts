@@ -1,0 +1,80 @@
+import type { AdminMesh, AdminPeer, Agent } from '#protocol';
+import type { MeshPort } from '#server';
+import type { MeshRegistry, Peer } from '../discovery/registry.ts';
+import { DISCOVERY_DEFAULTS } from '../discovery/registry.ts';
+import type { GatewayOptions } from '../gateway.ts';
+import { meshAgent } from '../gateway.ts';
+import type { Grammar, MeshCounts } from '../grammars/grammar.ts';
+import { samGrammar } from '../grammars/sam/grammar.ts';
+import type { MeshWatch } from './watch.ts';
+
+export interface ViewOptions extends Pick<GatewayOptions, 'caller' | 'artifacts' | 'userOf'> {
+  readonly registry: MeshRegistry;
+  readonly watch: MeshWatch;
+  /** Its address, for people. A user and a password in it are left out. */
+  readonly address: string;
+  readonly namespace: string;
+  readonly grammar?: Grammar;
+  readonly counts: Readonly<MeshCounts>;
+  /** This process: the `instance` that `joinMesh` was given, and the name of its gateway if it is one. */
+  readonly instance: string;
+  readonly gateway?: string;
+  /** How often heartbeats are due. */
+  readonly announceMs?: number;
+}
+
+/** One heartbeat may be late. */
+const BEATS_MISSED = 2.5;
+
+/** The mesh as operators see it on a node: the `mesh` of `ServingOptions`. */
+export function meshView(options: ViewOptions): MeshPort {
+  const { registry, watch, namespace, grammar = samGrammar, counts } = options;
+  const broker = withoutCredentials(options.address);
+  return {
+    shown: (): AdminMesh => {
+      watch.look();
+      return {
+        broker,
+        isConnected: watch.broker.isConnected,
+        namespace,
+        grammar: grammar.id,
+        at: new Date().toISOString(),
+        peers: registry.peers().map((peer) => peerOf(peer, options)),
+        calls: watch.calls(),
+        hears: watch.hears,
+        counts: { ...counts },
+      };
+    },
+    agent: (name): Agent | undefined => {
+      const peer = registry.agent(name);
+      return peer === undefined ? undefined : meshAgent(name, peer.card, options);
+    },
+  };
+}
+
+function peerOf({ kind, name, card, seenAt, instances }: Peer, options: ViewOptions): AdminPeer {
+  const { grammar = samGrammar, announceMs = DISCOVERY_DEFAULTS.announceMs, instance, gateway } = options;
+  const silentMs = Math.round(Math.min(Date.now() - seenAt.getTime(), ...instances.map((each) => each.silentMs)));
+  const isSilent = grammar.keepsCards !== true && silentMs > announceMs * BEATS_MISSED;
+  return {
+    kind,
+    name,
+    description: card.description,
+    version: card.version,
+    state: isSilent ? 'stale' : 'live',
+    seenAt: seenAt.toISOString(),
+    silentMs,
+    replicas: instances.map(({ id, silentMs: ms }) => ({ id, silentMs: Math.round(ms) })),
+    isOurs: kind === 'gateway' ? name === gateway : instances.some(({ id }) => id === instance),
+  };
+}
+
+/** Whatever stands there: what is no address is named by nothing but its kind. */
+export function withoutCredentials(address: string): string {
+  const url = URL.parse(address);
+  if (url === null) return address.includes('@') ? 'a broker' : address;
+  url.username = '';
+  url.password = '';
+  url.search = '';
+  return url.href.replace(/\/$/, '');
+}
