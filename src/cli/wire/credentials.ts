@@ -1,5 +1,5 @@
 import type { AgentCard, Fetch, SecurityScheme } from '#protocol';
-import { unreachable } from '#protocol';
+import { kept, unreachable } from '#protocol';
 import { CliError } from '../command.ts';
 
 /** What the caller has to show, by kind. */
@@ -112,15 +112,14 @@ export function attach(next: Fetch, attachments: readonly Attachment[]): Fetch {
   if (attachments.every(({ at }) => at === 'connection')) return next;
   return async (request) => {
     const url = new URL(request.url);
-    const { headers } = request;
+    const headers = new Headers(request.headers);
     for (const one of attachments) {
       if (one.at === 'header') headers.set(one.name, one.value);
       if (one.at === 'query') url.searchParams.set(one.name, one.value);
       if (one.at === 'cookie') headers.append('Cookie', `${one.name}=${encodeURIComponent(one.value)}`);
     }
-    if (url.href === request.url) return await next(request);
     const { method, body, signal, redirect } = request;
     const init = { method, headers, signal, redirect };
-    return await next(new Request(url, body === null ? init : { ...init, body: await request.text() }));
+    return await next(kept(new Request(url, body === null ? init : { ...init, body: await request.text() })));
   };
 }

@@ -1,4 +1,5 @@
 import type { Fetch } from '#protocol';
+import { kept } from '#protocol';
 import { usage } from '../command.ts';
 
 export type SvcParam = readonly [name: string, value: string];
@@ -22,9 +23,9 @@ export function parameterFetch(
   { version, params }: { readonly version?: string; readonly params: readonly SvcParam[] },
 ): Fetch {
   return async (request) => {
-    // In place: a copy follows the first one's signal only as long as that one is not collected, and then nothing ends the request.
-    if (version !== undefined && !request.headers.has('A2A-Version')) request.headers.set('A2A-Version', version);
-    for (const [name, value] of params) request.headers.set(name, value);
-    return await next(request);
+    const headers = new Headers(request.headers);
+    if (version !== undefined && !headers.has('A2A-Version')) headers.set('A2A-Version', version);
+    for (const [name, value] of params) headers.set(name, value);
+    return await next(kept(new Request(request, { headers })));
   };
 }

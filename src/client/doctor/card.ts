@@ -1,6 +1,6 @@
 import { readBytes } from '#bindings';
 import type { AgentCard, Dialect, Fetch } from '#protocol';
-import { cardProblems, createRegistry, DEFAULT_READ_LIMITS, DIALECTS, randomIds } from '#protocol';
+import { cardProblems, createRegistry, DEFAULT_READ_LIMITS, DIALECTS, kept, linkSignals, randomIds } from '#protocol';
 import { isClientError } from '../errors.ts';
 import { explain } from '../explain.ts';
 import type { Finding } from './finding.ts';
@@ -29,18 +29,20 @@ export interface Looked {
 const CARD_BYTES_MAX = 1_048_576;
 
 export async function lookForCard(url: string, looking: Looking): Promise<Looked> {
+  const patience = linkSignals([looking.signal], looking.timeoutMs);
   let response: Response;
   try {
-    const late = AbortSignal.timeout(looking.timeoutMs);
     const request = new Request(url, {
       headers: { Accept: 'application/json', 'A2A-Version': '1.0' },
       redirect: 'manual',
-      signal: AbortSignal.any([looking.signal, late]),
+      signal: patience.signal,
     });
-    response = await looking.fetch(request);
+    response = await looking.fetch(kept(request));
   } catch (thrown) {
     const found = networkFinding(thrown, url) ?? error('unreachable', `${url} can't be reached`, { why: String(thrown), url });
     return { findings: [found], ends: true };
+  } finally {
+    patience.release();
   }
   const refusal = refusalOf(response, url);
   if (refusal !== undefined) {

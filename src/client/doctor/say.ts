@@ -1,5 +1,5 @@
 import type { Task, TaskEvent } from '#protocol';
-import { createUserMessage, isA2AError, isTerminal } from '#protocol';
+import { createUserMessage, isA2AError, isTerminal, linkSignals } from '#protocol';
 import { isAtRest } from '../calls.ts';
 import { isClientError } from '../errors.ts';
 import { explain } from '../explain.ts';
@@ -26,7 +26,7 @@ export async function sayFindings(works: Works, saying: Saying): Promise<readonl
 }
 
 function patience({ signal, timeoutMs }: Saying): AbortSignal {
-  return AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+  return linkSignals([signal], timeoutMs).signal;
 }
 
 async function sendFindings({ service, dialect, url }: Works, saying: Saying): Promise<readonly Finding[]> {
