@@ -125,6 +125,22 @@ suiteNeeding('chromium and mosquitto', isThere, 'the mesh page of the console', 
     expect((await fetch(`${server.url}/agents/worker/.well-known/agent-card.json`)).status).toBe(404);
   }, 60_000);
 
+  it('is readable in the dark and on a phone', async () => {
+    for (const [name, options] of [
+      ['dark', { colorScheme: 'dark' }],
+      ['phone', { viewport: { width: 375, height: 720 } }],
+    ] as const) {
+      const other = await openPage(browser, server.url, options);
+      await other.page.goto('/console/mesh/worker');
+      await other.page.getByRole('listitem', { name: 'worker', exact: true }).waitFor();
+      await other.page.waitForTimeout(400);
+      await other.picture(`${name}-mesh`);
+      const isWide = await other.page.evaluate(() => document.documentElement.scrollWidth > innerWidth + 1);
+      expect([name, isWide, await seriousFaults(other.page), other.wrongs]).toEqual([name, false, [], []]);
+      await other.page.context().close();
+    }
+  }, 60_000);
+
   it('shows one that was killed as silent, and then as gone', async () => {
     const { page, picture } = watched;
     await page.goto('/console/mesh');

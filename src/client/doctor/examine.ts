@@ -116,6 +116,12 @@ async function* interfacesOf(found: Examined, examination: Examination): AsyncGe
       fix: 'check them, or do not demand them',
     });
   }
-  if (first !== undefined) yield ok('usable', `parley ask ${new URL(found.url).origin} works by ${first.dialect.title}`);
+  if (first !== undefined) yield ok('usable', `parley ask ${baseOf(found.url)} works by ${first.dialect.title}`);
   return first;
+}
+
+/** What people give to reach the agent: the address of its card without the place where cards are. */
+function baseOf(cardUrl: string): string {
+  const path = CARD_PATHS.find((each) => cardUrl.endsWith(each));
+  return path === undefined ? cardUrl : cardUrl.slice(0, -path.length);
 }

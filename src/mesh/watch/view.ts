@@ -69,12 +69,9 @@ function peerOf({ kind, name, card, seenAt, instances }: Peer, options: ViewOpti
   };
 }
 
-/** Whatever stands there: what is no address is named by nothing but its kind. */
-export function withoutCredentials(address: string): string {
+/** What can't be told apart from a password is not shown at all. */
+function withoutCredentials(address: string): string {
   const url = URL.parse(address);
-  if (url === null) return address.includes('@') ? 'a broker' : address;
-  url.username = '';
-  url.password = '';
-  url.search = '';
-  return url.href.replace(/\/$/, '');
+  const bare = url === null || url.host === '' ? address : `${url.protocol}//${url.host}${url.pathname.replace(/\/$/, '')}`;
+  return bare.includes('@') ? 'a broker' : bare;
 }
