@@ -25,6 +25,8 @@ await build({
     modulePreload: { polyfill: false },
     assetsInlineLimit: 0,
     chunkSizeWarningLimit: 1000,
+    // A door of a room does nothing by itself: what only one page takes from behind it is loaded with that page.
+    rollupOptions: { treeshake: { moduleSideEffects: (id) => !/[\\/]src[\\/](protocol|bindings|client)[\\/]/.test(id) } },
   },
 });
 const old = `${aside}-old`;
