@@ -40,9 +40,9 @@ export interface AdminPeer {
 
 /** One participant has another do something. */
 export interface AdminMeshCall {
-  /** An agent that delegates, a gateway, or a client by the id that it gave itself. */
+  /** An agent that delegates, or a gateway, by the name that it has on the mesh. */
   readonly from: string;
-  readonly fromKind: 'agent' | 'gateway' | 'client';
+  readonly fromKind: 'agent' | 'gateway';
   readonly to: string;
   /** As the caller names it. */
   readonly task: string;

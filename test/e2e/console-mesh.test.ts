@@ -33,12 +33,14 @@ suiteNeeding('chromium and mosquitto', isThere, 'the mesh page of the console', 
   const connect = () => connectMqtt({ url: broker.url, sessionSeconds: 0 });
   beforeAll(async () => {
     broker = await startMosquitto();
-    const watch = watchMesh({ broker: await connect(), namespace: NAMESPACE, connect });
-    const mesh = joinMesh({ broker: watch.broker, namespace: NAMESPACE, instance: 'here', announceMs: 300 });
+    const watch = watchMesh({ namespace: NAMESPACE, connect });
+    const own = watch.tap(await connect());
+    const mesh = joinMesh({ broker: own, namespace: NAMESPACE, instance: 'here', announceMs: 300 });
     const registry = await mesh.discover({ agentMsMax: 5000, sweepMs: 200 });
     const caller = await mesh.call({ kind: 'gateway', id: 'node_here' });
     const address = broker.url.replace('mqtt://', 'mqtt://ann:very-secret@');
     const view = meshView({
+      broker: own,
       registry,
       caller,
       watch,

@@ -31,8 +31,8 @@ onEveryBroker('watching', (start) => {
   it('sees the calls that go through it, without listening to anybody', async () => {
     const { connect } = await ground();
     await worker(await connect());
-    const watch = watchMesh({ broker: await connect(), namespace: NAMESPACE });
-    const mesh = joinMesh({ broker: watch.broker, namespace: NAMESPACE });
+    const watch = watchMesh({ namespace: NAMESPACE });
+    const mesh = joinMesh({ broker: watch.tap(await connect()), namespace: NAMESPACE });
     open.push(() => mesh.close());
     const caller = await mesh.call({ kind: 'gateway', id: 'gw' });
     const asked = ask(caller, 'script', 'sleep=800');
@@ -47,10 +47,10 @@ onEveryBroker('watching', (start) => {
   it('hears those of others for as long as somebody looks, and takes nothing from anybody', async () => {
     const { connect } = await ground();
     const { engine } = await worker(await connect());
-    const watch = watchMesh({ broker: await connect(), namespace: NAMESPACE, connect, lookMs: 700 });
+    const watch = watchMesh({ namespace: NAMESPACE, connect, lookMs: 700 });
     open.push(() => watch.close());
     // It has an agent of the same name: what is overheard must not be answered by it.
-    const replica = await serveOn(watch.broker, ['script'], {});
+    const replica = await serveOn(watch.tap(await connect()), ['script'], {});
     open.push(() => replica.close());
     await replica.mesh.stopServing();
     const other = joinMesh({ broker: await connect(), namespace: NAMESPACE });
@@ -77,7 +77,7 @@ it('is told where a broker does not let it listen, once', async () => {
     tries += 1;
     return { ...hub.connect(), subscribe: () => Promise.reject(new Error('not granted')) };
   };
-  const watch = watchMesh({ broker: hub.connect(), namespace: NAMESPACE, connect: refusing, report: (what) => reports.push(what) });
+  const watch = watchMesh({ namespace: NAMESPACE, connect: refusing, report: (what) => reports.push(what) });
   for (let n = 0; n < 3; n += 1) {
     watch.look();
     await new Promise((resolve) => setTimeout(resolve, 20));
@@ -89,11 +89,11 @@ it('is told where a broker does not let it listen, once', async () => {
 it('shows no password, and says of a grammar without overheard calls that there are none', async () => {
   const broker = memoryHub().connect();
   const grammar = mqttGrammar();
-  const watch = watchMesh({ broker, namespace: 'acme/plant', grammar });
-  const mesh = joinMesh({ broker: watch.broker, namespace: 'acme/plant', grammar });
+  const watch = watchMesh({ namespace: 'acme/plant', grammar });
+  const mesh = joinMesh({ broker: watch.tap(broker), namespace: 'acme/plant', grammar });
   open.push(() => mesh.close());
   const [registry, caller] = [await mesh.discover(), await mesh.call({ kind: 'gateway', id: 'gw' })];
-  const about = { registry, caller, watch, namespace: 'acme/plant', grammar, counts: mesh.counts, instance: 'i' };
+  const about = { broker, registry, caller, watch, namespace: 'acme/plant', grammar, counts: mesh.counts, instance: 'i' };
   const shown = (address: string) => meshView({ ...about, address }).shown();
   expect(shown('mqtts://ann:secret@broker.example:8883/?token=secret')).toMatchObject({
     broker: 'mqtts://broker.example:8883',

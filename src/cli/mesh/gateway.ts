@@ -35,14 +35,13 @@ export async function gateway(args: readonly string[]): Promise<number> {
   if (kept.id !== undefined && kept.id !== id) log.warn(`answers to ${kept.id}, as this gateway was called before, are not heard`);
   const member = await joined(broker, settings, log);
   try {
-    return await run({ ...member, broker, id, source, kept, settings, log, rules: rulesIn(flags), json: parsed.json, host });
+    return await run({ ...member, id, source, kept, settings, log, rules: rulesIn(flags), json: parsed.json, host });
   } finally {
     await member.mesh.close();
   }
 }
 
 interface Running extends Joined {
-  readonly broker: string;
   readonly id: string;
   readonly source: string;
   readonly kept: Kept;
@@ -54,23 +53,29 @@ interface Running extends Joined {
 }
 
 async function run(running: Running): Promise<number> {
-  const { mesh, id, source, kept, settings, log, rules, json } = running;
+  const { mesh, broker, sight, id, source, kept, settings, log, rules, json } = running;
   const known = kept.peers.filter(({ isHere }) => isHere);
   const registry = await mesh.discover({ ...rules, deny: [...(rules.deny ?? []), ROOT], known });
   registry.onChange(kept.note);
   const caller = await mesh.call({ kind: 'gateway', id });
   const broken = Promise.withResolvers<number>();
   const root = directoryAgent(ROOT, registry);
-  const { broker: address, watch, instance } = running;
-  const way = wayTo(caller, settings);
   const served = await startServing([{ agent: root, source }], settings, {
     log,
     onBroken: () => broken.resolve(1),
     mcp: mountMcp,
     console: createConsole({ say: (line) => log.info(line) }),
-    mesh: meshView({ registry, watch, address, namespace: settings.namespace, counts: mesh.counts, instance, gateway: id, ...way }),
+    mesh: meshView({
+      ...sight,
+      registry,
+      broker,
+      namespace: settings.namespace,
+      counts: mesh.counts,
+      gateway: id,
+      ...wayTo(caller, settings),
+    }),
     // Before the tasks are taken up: a task whose agent nobody knows would be given up.
-    known: new Map(kept.peers.map(({ name, card }) => [name, meshAgent(name, card, way)])),
+    known: new Map(kept.peers.map(({ name, card }) => [name, meshAgent(name, card, wayTo(caller, settings))])),
   });
   kept.begin(id);
   for (const { name } of kept.peers) if (registry.agent(name) === undefined) served.handler.remove(name);
@@ -82,7 +87,7 @@ async function run(running: Running): Promise<number> {
   );
   const close = openGateway({
     registry,
-    ...way,
+    ...wayTo(caller, settings),
     offering: served.handler,
     onChange: (kind, name) =>
       say({ event: kind, agent: name, url: `${served.url}/agents/${name}` }, `${kind}: ${served.url}/agents/${name}/`),

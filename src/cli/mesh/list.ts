@@ -6,7 +6,7 @@ import { CliError } from '../command.ts';
 import { settingsFor, untilSignal } from '../serve.ts';
 import { parseServeFlags } from '../serve-flags.ts';
 import { brokerOf, FLAGS } from './flags.ts';
-import { joined } from './serving.ts';
+import { meshFor } from './serving.ts';
 
 const LISTEN_MS = 11_000;
 
@@ -17,7 +17,7 @@ export async function list(args: readonly string[]): Promise<number> {
   if (!/^\d{1,7}$/.test(wait)) throw new CliError(`--wait ${wait}: must be a number of milliseconds`, { exit: 2 });
   const parsed = parseServeFlags(flags.rest);
   const settings = await settingsFor(parsed);
-  const { mesh } = await joined(brokerOf(flags, settings), settings, logFor(settings));
+  const mesh = await meshFor(brokerOf(flags, settings), settings, logFor(settings));
   try {
     const registry = await mesh.discover({ ...rulesIn(flags) });
     if (!flags.has('watch')) {

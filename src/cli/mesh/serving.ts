@@ -1,18 +1,21 @@
-import type { ArtifactService, Mesh, MeshWatch } from '#mesh';
-import { createArtifactService, joinMesh, meshView, samName, watchMesh } from '#mesh';
-import type { Log, MeshPort, Settings } from '#server';
+import type { ArtifactService, Broker, Mesh } from '#mesh';
+import { createArtifactService, joinMesh } from '#mesh';
+import type { Log, Settings } from '#server';
 import { fileObjects } from '../../mesh/adapters/objects-files.ts';
 import type { Configured, FoundAgent, ServedConfigured } from '../../server/adapters/node-settings.ts';
 import { serveConfigured } from '../../server/adapters/node-settings.ts';
 import { CliError } from '../command.ts';
 import { connectBroker } from './broker.ts';
+import type { Sight } from './view.ts';
+import { sightOn, viewOf } from './view.ts';
 
 /** Serves as configured; and on a broker too, if one is configured. */
 export async function serveOnMesh(found: readonly FoundAgent[], settings: Settings, configured: Configured): Promise<ServedConfigured> {
   if (settings.mesh === undefined) return serveConfigured(found, settings, configured);
-  const { mesh, watch, instance } = await joined(settings.mesh, settings, configured.log);
+  const { mesh, broker, sight } = await joined(settings.mesh, settings, configured.log);
   try {
-    const view = await viewOf({ mesh, watch, instance }, settings.mesh, settings);
+    const artifacts = settings.artifacts === undefined ? undefined : artifactsIn(settings.artifacts);
+    const view = await viewOf(mesh, broker, { sight, settings, ...(artifacts === undefined ? {} : { artifacts }) });
     const served = await serveConfigured(found, settings, { ...configured, carrier: mesh.carrier, mesh: view });
     for (const { name, card, service } of served.handler.agents) await mesh.serve({ name, card, service });
     return {
@@ -29,32 +32,31 @@ export async function serveOnMesh(found: readonly FoundAgent[], settings: Settin
   }
 }
 
-/** A member of a mesh, and what it sees there. */
+/** A member of a mesh that sees what goes on there. */
 export interface Joined {
   readonly mesh: Mesh;
-  readonly watch: MeshWatch;
-  readonly instance: string;
+  readonly broker: Broker;
+  readonly sight: Sight;
 }
 
-export async function joined(address: string, { namespace, meshScopes, artifacts }: Settings, log: Log): Promise<Joined> {
-  const broker = await connectBroker(address, { log });
-  const report = (what: string, cause?: unknown): void => log.warn(what, cause instanceof Error ? { reason: cause.message } : {});
-  const instance = samName(crypto.randomUUID());
+export async function joined(address: string, settings: Settings, log: Log): Promise<Joined> {
+  const { namespace, meshScopes, artifacts } = settings;
+  const sight = sightOn(address, settings, log);
+  const broker = sight.watch.tap(await connectBroker(address, { log }));
   try {
-    const watch = watchMesh({ broker, namespace, connect: () => connectBroker(address, { log }), report });
     const mesh = joinMesh({
-      broker: watch.broker,
+      broker,
       namespace,
-      instance,
+      instance: sight.instance,
       scopes: meshScopes,
       ...(artifacts === undefined ? {} : { artifacts: artifactsIn(artifacts) }),
-      report,
+      report: (what, cause) => log.warn(what, cause instanceof Error ? { reason: cause.message } : {}),
     });
     const close = async (): Promise<void> => {
-      await watch.close();
+      await sight.watch.close();
       await mesh.close();
     };
-    return { mesh: { ...mesh, close }, watch, instance };
+    return { mesh: { ...mesh, close }, broker, sight };
   } catch (thrown) {
     await broker.close();
     if (thrown instanceof TypeError) throw new CliError(`--namespace: ${thrown.message}`, { exit: 2 });
@@ -62,12 +64,8 @@ export async function joined(address: string, { namespace, meshScopes, artifacts
   }
 }
 
-/** What the operators of a node that serves see: everybody, and a way to call them. */
-async function viewOf({ mesh, watch, instance }: Joined, address: string, { namespace, artifacts }: Settings): Promise<MeshPort> {
-  const registry = await mesh.discover();
-  const caller = await mesh.call({ kind: 'gateway', id: `node_${instance}` });
-  const shared = artifacts === undefined ? {} : { artifacts: artifactsIn(artifacts) };
-  return meshView({ registry, caller, watch, address, namespace, instance, counts: mesh.counts, ...shared });
+export async function meshFor(address: string, settings: Settings, log: Log): Promise<Mesh> {
+  return (await joined(address, settings, log)).mesh;
 }
 
 /** One scope for all: what one member puts there others read, for the same user. */

@@ -12,8 +12,8 @@ export interface Peer {
   readonly seenAt: Date;
   /** Processes that are this agent, as far as they say so. */
   readonly replicas: number;
-  /** How long each of them has been silent; the id is empty for one that does not say which it is. */
-  readonly instances: readonly { readonly id: string; readonly silentMs: number }[];
+  /** When each of them was heard last, in ticks of the clock; the id is empty for one that does not say which it is. */
+  readonly instances: readonly { readonly id: string; readonly heardAt: number }[];
 }
 
 export type PeerChange = { readonly kind: 'joined' | 'changed' | 'left'; readonly peer: Peer };
@@ -64,7 +64,7 @@ export async function openRegistry(grammar: Grammar, place: MeshPlace, options: 
   const listeners = new Set<(change: PeerChange) => void>();
   const ticks = (): number => clock.ticks?.() ?? clock.now().getTime();
   const tell = (kind: PeerChange['kind'], one: Known): void => {
-    for (const listener of [...listeners]) listener({ kind, peer: shown(one, ticks()) });
+    for (const listener of [...listeners]) listener({ kind, peer: shown(one) });
   };
   const drop = (key: string, one: Known): void => {
     known.delete(key);
@@ -112,10 +112,10 @@ export async function openRegistry(grammar: Grammar, place: MeshPlace, options: 
   const timer = grammar.keepsCards === true ? undefined : setInterval(sweep, sweepMs);
   timer?.unref?.();
   return {
-    peers: () => [...known.values()].map((one) => shown(one, ticks())).toSorted((left, right) => (left.name < right.name ? -1 : 1)),
+    peers: () => [...known.values()].map(shown).toSorted((left, right) => (left.name < right.name ? -1 : 1)),
     agent: (name) => {
       const found = known.get(`agent ${name}`);
-      return found === undefined ? undefined : shown(found, ticks());
+      return found === undefined ? undefined : shown(found);
     },
     onChange: (listener) => {
       listeners.add(listener);
@@ -128,9 +128,9 @@ export async function openRegistry(grammar: Grammar, place: MeshPlace, options: 
   };
 }
 
-function shown({ peer, instances }: Known, now: number): Peer {
-  const heard = [...instances].filter(([id]) => id !== REMEMBERED);
-  return { ...peer, replicas: instances.size, instances: heard.map(([id, at]) => ({ id, silentMs: now - at })) };
+function shown({ peer, instances }: Known): Peer {
+  const heard = [...instances].filter(([id]) => id !== REMEMBERED).map(([id, heardAt]) => ({ id, heardAt }));
+  return { ...peer, replicas: instances.size, instances: heard };
 }
 
 /** Replicas say the same but for which they are. */

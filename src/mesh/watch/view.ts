@@ -1,5 +1,7 @@
-import type { AdminMesh, AdminPeer, Agent } from '#protocol';
+import type { AdminMesh, AdminPeer, Agent, Clock } from '#protocol';
+import { systemClock } from '#protocol';
 import type { MeshPort } from '#server';
+import type { Broker } from '../broker.ts';
 import type { MeshRegistry, Peer } from '../discovery/registry.ts';
 import { DISCOVERY_DEFAULTS } from '../discovery/registry.ts';
 import type { GatewayOptions } from '../gateway.ts';
@@ -11,6 +13,8 @@ import type { MeshWatch } from './watch.ts';
 export interface ViewOptions extends Pick<GatewayOptions, 'caller' | 'artifacts' | 'userOf'> {
   readonly registry: MeshRegistry;
   readonly watch: MeshWatch;
+  /** The connection over which the mesh is seen. */
+  readonly broker: Broker;
   /** Its address, for people. A user and a password in it are left out. */
   readonly address: string;
   readonly namespace: string;
@@ -21,6 +25,7 @@ export interface ViewOptions extends Pick<GatewayOptions, 'caller' | 'artifacts'
   readonly gateway?: string;
   /** How often heartbeats are due. */
   readonly announceMs?: number;
+  readonly clock?: Clock;
 }
 
 /** One heartbeat may be late. */
@@ -29,16 +34,16 @@ const BEATS_MISSED = 2.5;
 /** The mesh as operators see it on a node: the `mesh` of `ServingOptions`. */
 export function meshView(options: ViewOptions): MeshPort {
   const { registry, watch, namespace, grammar = samGrammar, counts } = options;
-  const broker = withoutCredentials(options.address);
+  const address = withoutCredentials(options.address);
   return {
     shown: (): AdminMesh => {
       watch.look();
       return {
-        broker,
-        isConnected: watch.broker.isConnected,
+        broker: address,
+        isConnected: options.broker.isConnected,
         namespace,
         grammar: grammar.id,
-        at: new Date().toISOString(),
+        at: (options.clock ?? systemClock).now().toISOString(),
         peers: registry.peers().map((peer) => peerOf(peer, options)),
         calls: watch.calls(),
         hears: watch.hears,
@@ -53,8 +58,10 @@ export function meshView(options: ViewOptions): MeshPort {
 }
 
 function peerOf({ kind, name, card, seenAt, instances }: Peer, options: ViewOptions): AdminPeer {
-  const { grammar = samGrammar, announceMs = DISCOVERY_DEFAULTS.announceMs, instance, gateway } = options;
-  const silentMs = Math.round(Math.min(Date.now() - seenAt.getTime(), ...instances.map((each) => each.silentMs)));
+  const { grammar = samGrammar, announceMs = DISCOVERY_DEFAULTS.announceMs, clock = systemClock, instance, gateway } = options;
+  const now = clock.ticks?.() ?? clock.now().getTime();
+  const replicas = instances.map(({ id, heardAt }) => ({ id, silentMs: Math.round(now - heardAt) }));
+  const silentMs = Math.min(clock.now().getTime() - seenAt.getTime(), ...replicas.map((each) => each.silentMs));
   const isSilent = grammar.keepsCards !== true && silentMs > announceMs * BEATS_MISSED;
   return {
     kind,
@@ -64,7 +71,7 @@ function peerOf({ kind, name, card, seenAt, instances }: Peer, options: ViewOpti
     state: isSilent ? 'stale' : 'live',
     seenAt: seenAt.toISOString(),
     silentMs,
-    replicas: instances.map(({ id, silentMs: ms }) => ({ id, silentMs: Math.round(ms) })),
+    replicas,
     isOurs: kind === 'gateway' ? name === gateway : instances.some(({ id }) => id === instance),
   };
 }

@@ -9,7 +9,7 @@ import { createCalls } from './calls.ts';
 /** Who calls whom on a mesh, for people who look. */
 export interface MeshWatch {
   /** The same broker. Given to `joinMesh`, the calls that go through it are noticed. */
-  readonly broker: Broker;
+  tap(broker: Broker): Broker;
   calls: Calls['all'];
   readonly hears: AdminMesh['hears'];
   /** Somebody looks: for a while the calls of others are listened to as well. */
@@ -18,7 +18,6 @@ export interface MeshWatch {
 }
 
 export interface WatchOptions {
-  readonly broker: Broker;
   readonly namespace: string;
   readonly grammar?: Grammar;
   /**
@@ -35,7 +34,7 @@ export interface WatchOptions {
 const LOOK_MS = 15_000;
 
 export function watchMesh(options: WatchOptions): MeshWatch {
-  const { broker, namespace, grammar = samGrammar, lookMs = LOOK_MS, clock = systemClock } = options;
+  const { namespace, grammar = samGrammar, lookMs = LOOK_MS, clock = systemClock } = options;
   const calls = createCalls(clock);
   const spoken = grammar.calls;
   const note = (message: Incoming): void => {
@@ -45,7 +44,7 @@ export function watchMesh(options: WatchOptions): MeshWatch {
   const ear = createEar(options, { note, topics: spoken?.topics(namespace) ?? [] });
   let timer: ReturnType<typeof setTimeout> | undefined;
   return {
-    broker: spoken === undefined ? broker : noticed(broker, note),
+    tap: (broker) => (spoken === undefined ? broker : noticed(broker, note)),
     calls: calls.all,
     get hears() {
       return spoken === undefined ? 'none' : ear.isOpen ? 'all' : 'own';
