@@ -249,7 +249,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the pages of the console', () 
       ['phone', { viewport: { width: 375, height: 720 } }],
     ] as const) {
       const other = await openPage(browser, server.url, options);
-      for (const place of ['tour', 'chat', 'tasks', 'wire/rosetta', 'agents/demo', 'approvals', 'health']) {
+      for (const place of ['tour', 'chat', 'tasks', 'wire/rosetta', 'wire/node', 'agents/demo', 'approvals', 'push', 'health']) {
         await other.page.goto(`/console/${place}`);
         await other.page.waitForTimeout(700);
         const isWide = await other.page.evaluate(() => document.documentElement.scrollWidth > innerWidth + 1);

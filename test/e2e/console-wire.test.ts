@@ -50,14 +50,19 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the wire page of the console',
     expect(await seriousFaults(page)).toEqual([]);
     expect(await page.content()).not.toMatch(/in-a-header|in-the-query/);
     expect(await list.getByRole('listitem').count()).toBe(2); // what came before, and what the console itself asks, is not there
+    await list.getByRole('button', { name: /SendStreamingMessage/ }).click();
+    expect(page.url()).toMatch(/\/wire\/node\?n=\d+$/);
+    await page.reload(); // the node has it, and the address says which
+    await page.getByRole('list', { name: 'Frames' }).waitFor();
     await page.getByLabel('Search the traffic').fill('hello there');
     await expect.poll(() => list.getByRole('listitem').count()).toBe(1);
     await page.getByLabel('Search the traffic').fill('');
     await page.getByRole('button', { name: 'Stop' }).click();
     await page.getByText('off', { exact: true }).waitFor();
+    const before = await list.getByRole('listitem').count();
     await call('after');
     await page.waitForTimeout(1500);
-    expect(await list.getByRole('listitem').count()).toBe(2);
+    expect(await list.getByRole('listitem').count()).toBe(before);
     await page.getByRole('button', { name: 'Clear' }).click();
     await page.getByText('Nothing is written down').waitFor();
     const kept = (await (await fetch(`${server.url}/api/parley/v1/wire`)).json()) as { exchanges: readonly unknown[] };

@@ -1,12 +1,12 @@
-import { useState } from 'preact/hooks';
+import { go, path, query } from '../route.ts';
 import { Copy, took } from '../ui/basic.tsx';
 import { JsonTree } from '../ui/json-tree.tsx';
 import type { Exchange } from './recorder.ts';
 import { asCli, asCurl, asTypeScript } from './snippets.ts';
 
-/** Requests with their answers: a list, and the one that is looked at. */
+/** Requests with their answers: a list, and the one that the address names, or else the newest. */
 export function ExchangesView({ all }: { readonly all: readonly Exchange[] }) {
-  const [picked, setPicked] = useState<number | undefined>(undefined);
+  const picked = Number(query.value.get('n') ?? 0);
   const shown = all.find(({ n }) => n === picked) ?? all[0];
   if (shown === undefined) return null;
   return (
@@ -14,7 +14,11 @@ export function ExchangesView({ all }: { readonly all: readonly Exchange[] }) {
       <ol class="exchanges panel" aria-label="Requests, newest first">
         {all.map((exchange) => (
           <li key={exchange.n}>
-            <button type="button" aria-pressed={exchange.n === shown.n} onClick={() => setPicked(exchange.n)}>
+            <button
+              type="button"
+              aria-pressed={exchange.n === shown.n}
+              onClick={() => go(`${path.value}?n=${exchange.n}`, { replace: true })}
+            >
               <span class={exchange.status >= 400 || exchange.problem !== '' ? 'status bad' : 'status'}>
                 {exchange.status === 0 ? '…' : exchange.status}
               </span>
