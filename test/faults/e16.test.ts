@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
+import { eventually } from '../support/eventually.ts';
 import { parleyServe } from '../support/parley.ts';
-import { eventually, sendBody } from '../support/server.ts';
+import { sendBody } from '../support/server.ts';
 import { blocksOf, rawStream } from '../support/sse.ts';
 
 /** reference/faults E16: SIGTERM. Nothing new is taken, streams end with a word on when to come back, what runs ends or is kept, exit 0. */

@@ -2,9 +2,9 @@ import { TaskState } from '@a2a-js/sdk';
 import type { Client } from '@a2a-js/sdk/client';
 import { ClientFactory, DefaultAgentCardResolver, JsonRpcTransportFactory, RestTransportFactory } from '@a2a-js/sdk/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../support/eventually.ts';
 import type { Parley } from '../support/parley.ts';
 import { parleyServe } from '../support/parley.ts';
-import { eventually } from '../support/server.ts';
 
 /** The official client, with its 0.3 layer too, against the real `parley serve`: it finds the card and takes it from there. */
 const INTERFACES = [

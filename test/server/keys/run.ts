@@ -5,17 +5,18 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 import type { AgentCard, Task } from '#protocol';
 import type { ParleyConfig, Settings } from '#server';
-import { resolveConfig } from '#server';
-import { findAgent } from '../../src/cli/agents.ts';
-import { commandAgent } from '../../src/cli/running.ts';
-import { statusText, talkTo, textOf } from '../support/talk.ts';
+import { findAgent } from '../../../src/cli/agents.ts';
+import { commandAgent } from '../../../src/cli/running.ts';
+import { statusText, talkTo, textOf } from '../../support/talk.ts';
+import type { Checks } from './serving.ts';
+import { resolved } from './serving.ts';
 
 type RunConfig = NonNullable<ParleyConfig['run']>;
 
 const home = realpathSync(tmpdir());
 
 function settingsOf(run: RunConfig): Settings {
-  return resolveConfig({ file: { path: 'parley.config.ts', config: { memory: true, run: { sandbox: 'plain', ...run } } } });
+  return resolved({ memory: true, run: { sandbox: 'plain', ...run } });
 }
 
 /** One message to a command served as the configuration says. */
@@ -50,14 +51,14 @@ async function waits(concurrency: number): Promise<number> {
 }
 
 /** Each fails if the key is ignored. */
-export const RUN_CHECKS: Readonly<Record<string, () => Promise<void>>> = {
+export const RUN_CHECKS: Checks = {
   'run.cwd': async () => expect(textOf(await ran({ cwd: home }, ['pwd']))).toBe(`${home}\n`),
   'run.roots': async () => {
     expect((await ran({ cwd: process.cwd() }, ['pwd'], { cwd: home })).status.state).toBe('TASK_STATE_REJECTED');
     expect(textOf(await ran({ cwd: process.cwd(), roots: [home] }, ['pwd'], { cwd: home }))).toBe(`${home}\n`);
   },
   'run.model': async () => {
-    const child = fileURLToPath(new URL('../agents/children/acp-agent.ts', import.meta.url));
+    const child = fileURLToPath(new URL('../../agents/children/acp-agent.ts', import.meta.url));
     const agents = { fake: { argv: [process.execPath, '--conditions=our-src', '--disable-warning=ExperimentalWarning', child] } };
     const { agent } = await findAgent('fake', settingsOf({ agents, model: 'm-9', environment: ['SESSIONS'] }));
     if ('service' in agent) throw new Error('not an agent');

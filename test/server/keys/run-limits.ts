@@ -1,0 +1,75 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'vitest';
+import { defineAgent } from '#agents';
+import { eventually } from '../../support/eventually.ts';
+import { metric, sendBody } from '../../support/server.ts';
+import { blocksOf, rawStream } from '../../support/sse.ts';
+import type { Checks } from './serving.ts';
+import { post, send, served, start, talker } from './serving.ts';
+
+const deaf = defineAgent({
+  name: 'deaf',
+  description: 'hears no signal',
+  run: async (turn) => (turn.text === 'work' ? sleep(4000).then(() => 'x') : 'x'),
+});
+
+export const RUN_LIMIT_CHECKS: Checks = {
+  'limits.runMsMax': () =>
+    served({ limits: { runMsMax: 200, tickMs: 50 } }, async (server) =>
+      expect((await send(server, 'sleep=4000')).status.state).toBe('TASK_STATE_FAILED'),
+    ),
+  'limits.runIdleMsMax': () =>
+    served({ limits: { runIdleMsMax: 200, tickMs: 50 } }, async (server) =>
+      expect((await send(server, 'sleep=4000')).status.state).toBe('TASK_STATE_FAILED'),
+    ),
+  'limits.runAskMsMax': () =>
+    served(
+      { limits: { runAskMsMax: 200, tickMs: 50 } },
+      async (server) => {
+        await send(server, 'ask');
+        await eventually(async () => (await metric(server.url, 'parley_tasks_asking')) === 0, 3000);
+      },
+      { agent: talker },
+    ),
+  'limits.runGraceMs': () =>
+    served(
+      { limits: { runningTasksMax: 1, runGraceMs: 100, tickMs: 50 } },
+      async (server) => {
+        const { id } = await start(server, 'work');
+        await post(`${server.url}/tasks/${id}:cancel`, {});
+        const began = performance.now();
+        await send(server, 'x');
+        expect(performance.now() - began).toBeLessThan(2500);
+      },
+      { agent: deaf },
+    ),
+  'limits.firstOutputMs': () =>
+    served({ limits: { firstOutputMs: 1200 } }, async ({ port }) => {
+      const began = performance.now();
+      const stream = await rawStream(port, { path: '/message:stream', body: sendBody('sleep=3000') });
+      await eventually(() => blocksOf(stream.text()).length > 0);
+      expect(performance.now() - began).toBeGreaterThan(1000);
+      stream.break();
+    }),
+  'limits.pollMsMax': () =>
+    served({ limits: { pollMsMax: 300 } }, async (server) => {
+      const { id } = await start(server, 'sleep=3000');
+      const began = performance.now();
+      await (
+        await post(`${server.url}/a2a?dialect=v10.generation`, {
+          jsonrpc: '2.0',
+          id: 1,
+          method: 'GetTask',
+          params: { id, currentGeneration: '1' },
+        })
+      ).text();
+      expect(performance.now() - began).toBeGreaterThan(250);
+      expect(performance.now() - began).toBeLessThan(2000);
+    }),
+  'limits.tickMs': () =>
+    served({ limits: { runMsMax: 100, tickMs: 20 } }, async (server) => {
+      const began = performance.now();
+      await send(server, 'sleep=4000');
+      expect(performance.now() - began).toBeLessThan(900); // by default they are looked at once a second
+    }),
+};
