@@ -8,6 +8,7 @@ import { KEYS, ROUTES } from '#server';
 import type { Command } from '../src/cli/command.ts';
 import { COMMANDS } from '../src/cli/commands.ts';
 import { OUR_CLIENT, THEIR_CLIENT } from '../test/interop/matrix.ts';
+import { apiDocs } from './api-docs.ts';
 
 /**
  * Fills the generated parts of docs/: what stands between `<!-- generated: NAME -->` and `<!-- /generated -->`. With --check
@@ -25,6 +26,7 @@ const SECTIONS: Readonly<Record<string, () => string>> = {
   clientErrors,
   interop,
   commands: () => COMMAND_HELP,
+  api: apiDocs,
 };
 /** Loaded first: the rest is made without waiting. */
 const COMMAND_HELP = await commandHelp();
