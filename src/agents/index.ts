@@ -11,16 +11,9 @@ export { type BuiltInAgent, builtInAgents } from './built-in/built-in.ts';
 export { CONFORMANCE_PROFILES, type ConformanceOptions, type ConformanceProfile } from './built-in/conformance.ts';
 export { type CardDefinition, createCard } from './card.ts';
 export { createCodingAgent } from './coding/agent.ts';
-export {
-  type Chosen,
-  CODING_AGENTS,
-  type CodingAgent,
-  type CodingLaunch,
-  type Configured as ConfiguredAgents,
-  type ConfiguredLaunch,
-  chooseLaunch,
-  knownAgents,
-} from './coding/registry.ts';
+export { type Chosen, type Configured as ConfiguredAgents, type ConfiguredLaunch, chooseLaunch, knownAgents } from './coding/choose.ts';
+export type { CodingAgent, CodingLaunch } from './coding/launch.ts';
+export { CODING_AGENTS } from './coding/registry.ts';
 export { createCommandAgent } from './command/agent.ts';
 export type { CommandOptions } from './command/options.ts';
 export { type AgentDefinition, defineAgent } from './define.ts';
