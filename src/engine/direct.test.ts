@@ -36,13 +36,13 @@ describe('a direct message', () => {
 
   it('is one to a send that does not wait too, if it comes at once', async () => {
     const { service } = await world(direct);
-    expect((await service.send(request('hi', AT_ONCE), ctx())).message).toBeDefined();
+    expect((await service.send(request('hi', AT_ONCE), ctx())).message?.parts).toEqual([{ text: 'you said hi' }]);
   });
 
   it('needs no commit at all if nothing has to be remembered', async () => {
     const { service, engine } = await world(direct);
     const { message } = await service.send({ message: createUserMessage('hi', { messageId: messageId('') }) }, ctx());
-    expect(message).toBeDefined();
+    expect(message?.parts).toEqual([{ text: 'you said hi' }]);
     expect(engine.stats().commits).toBe(0);
   });
 

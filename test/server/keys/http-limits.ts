@@ -94,7 +94,7 @@ export const HTTP_LIMIT_CHECKS: Checks = {
       await start(server, 'sleep=60000');
       began = performance.now();
     });
-    expect(performance.now() - began).toBeLessThan(3000);
+    expect(performance.now() - began).toBeLessThan(8000); // by default it is 10 s
   },
   'limits.cardAgeMsMax': () =>
     served({ limits: { cardAgeMsMax: 7000 } }, async ({ url }) =>

@@ -31,7 +31,7 @@ export const WEBHOOK_CHECKS: Checks = {
       (hook) =>
         served({ allowLoopbackTargets: true, limits: { webhookMsMax: 100 } }, async (server) => {
           await send(server, 'x', { taskPushNotificationConfig: { url: hook.url } });
-          await eventually(async () => (await metric(server.url, 'parley_webhook_attempts_total')) === 1, 3000);
+          await eventually(async () => (await metric(server.url, 'parley_webhook_attempts_total')) === 1);
         }),
     ),
   'limits.webhookDisableMs': () =>
@@ -40,7 +40,7 @@ export const WEBHOOK_CHECKS: Checks = {
       (hook) =>
         served({ allowLoopbackTargets: true, limits: { webhookDisableMs: 0 } }, async (server) => {
           await send(server, 'x', { taskPushNotificationConfig: { url: hook.url } });
-          await eventually(async () => (await metric(server.url, 'parley_webhook_letters_total')) === 1, 3000);
+          await eventually(async () => (await metric(server.url, 'parley_webhook_letters_total')) === 1);
         }),
     ),
   allowedTargets: () => hears({ allowedTargets: ['127.0.0.0/8'] }),
