@@ -4,6 +4,9 @@ import { pushConfigId } from '#protocol';
 import { ctx, echo, fakeCourier, gate, quiet, request, taskOf, world } from '../../../test/support/engine.ts';
 import { counting, FAILED, HOOK, HOUR, inline, shortOf } from '../../../test/support/webhooks.ts';
 
+/** Days go by in these: what is looked at every second would take most of the time. */
+const FEW_TICKS = { limits: { tickMs: 600_000 } };
+
 describe('W1: a receiver that fails', () => {
   it('gets everything in order once it is back, each under the id it was first tried with', async () => {
     const courier = fakeCourier(() => FAILED);
@@ -41,7 +44,7 @@ describe('W1: a receiver that fails', () => {
 
   it('W12: for three days leaves a letter, which arrives when an operator wants it to', async () => {
     const courier = fakeCourier(() => FAILED);
-    const { service, time, engine, reports } = await world(counting(1), { courier });
+    const { service, time, engine, reports } = await world(counting(1), { courier, ...FEW_TICKS });
     await service.send(request('go', inline({ token: 't' })), ctx());
     await quiet(50);
     for (let hour = 0; hour < 92; hour += 4) await time.advance(4 * HOUR);
@@ -61,7 +64,7 @@ describe('W1: a receiver that fails', () => {
 
   it('W12: for five days hears nothing more; W3: nor does one that says 410', async () => {
     const courier = fakeCourier(() => FAILED);
-    const { service, time, engine } = await world(counting(3), { courier });
+    const { service, time, engine } = await world(counting(3), { courier, ...FEW_TICKS });
     await service.send(request('go', inline()), ctx());
     await quiet(50);
     for (let hour = 0; hour < 24 * 8; hour += 4) await time.advance(4 * HOUR);

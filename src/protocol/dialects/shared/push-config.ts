@@ -2,7 +2,7 @@ import type { PushConfigId } from '../../ids.ts';
 import type { Json, Mutable } from '../../json.ts';
 import type { AuthenticationInfo, PushConfig } from '../../push.ts';
 import type { ReadEnv } from '../dialect.ts';
-import { filledText, idIf, memberIf, object, textIf, texts } from './read.ts';
+import { fail, filledText, idIf, memberIf, object, textIf, texts } from './read.ts';
 
 /** PushNotificationConfig of 0.2 and 0.3: everything but the task, which stands beside it or in a resource name. */
 export function readPushConfig(raw: unknown, env: ReadEnv): Mutable<PushConfig> {
@@ -20,8 +20,7 @@ export function readPushConfig(raw: unknown, env: ReadEnv): Mutable<PushConfig> 
 /** 1.0 has one scheme where 0.x has a list; the first is the one a sender prefers. */
 function readAuthentication(raw: unknown): AuthenticationInfo {
   const a = object(raw);
-  const [first] = texts(a.schemes, 'schemes');
-  const scheme = filledText(first, 'schemes[0]');
+  const scheme = texts(a.schemes, 'schemes')[0] || fail('schemes', 'must name a scheme');
   const credentials = textIf(a.credentials, 'credentials');
   return credentials ? { scheme, credentials } : { scheme };
 }
