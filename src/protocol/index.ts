@@ -38,6 +38,7 @@ export * from './ports.ts';
 export * from './push.ts';
 export * from './requests.ts';
 export * from './service.ts';
+export * from './signals.ts';
 export * from './signing.ts';
 export { type SigningForm, signingPayload } from './signing-forms.ts';
 export * from './slashes.ts';

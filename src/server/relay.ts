@@ -1,5 +1,5 @@
 import type { Answer, Asked } from '#bindings';
-import { A2AError, type Fetch } from '#protocol';
+import { A2AError, type Fetch, kept } from '#protocol';
 import { errorAnswer } from './answers.ts';
 import { passedOn } from './foreign.ts';
 
@@ -27,7 +27,7 @@ export async function relayAnswer(asked: Asked, relay: Fetch | undefined, bodyBy
     const headers = headersFor(asked);
     return await passedOn(asked, bodyBytesMax, async (request) => {
       const { method, body, signal } = request;
-      const sent = new Request(url, { method, headers, signal, ...(body === null ? {} : { body: await request.arrayBuffer() }) });
+      const sent = kept(new Request(url, { method, headers, signal, ...(body === null ? {} : { body: await request.arrayBuffer() }) }));
       return onlyWhatMatters(await fetched(relay, sent, url));
     });
   } catch (thrown) {
