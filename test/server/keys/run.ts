@@ -7,7 +7,8 @@ import type { AgentCard, Task } from '#protocol';
 import type { ParleyConfig, Settings } from '#server';
 import { findAgent } from '../../../src/cli/agents.ts';
 import { commandAgent } from '../../../src/cli/running.ts';
-import { statusText, talkTo, textOf } from '../../support/talk.ts';
+import { eventually } from '../../support/eventually.ts';
+import { callContext, statusText, talkTo, textOf } from '../../support/talk.ts';
 import type { Checks } from './serving.ts';
 import { resolved } from './serving.ts';
 
@@ -80,9 +81,8 @@ export const RUN_CHECKS: Checks = {
     if ('service' in agent) throw new Error('not an agent');
     const talk = await talkTo(agent);
     const waiting = await talk.task('go');
-    const done = await talk.finished(waiting.id);
-    await talk.stop();
-    expect(textOf(done)).toContain('got n');
+    const text = async (): Promise<string> => textOf(await talk.service.get({ id: waiting.id }, callContext()));
+    await eventually(async () => (await text()).includes('got n')).finally(() => talk.stop());
   },
   'run.approvePattern': async () => expect((await ran({ approvePattern: 'sure\\?' }, ASKS)).status.state).toBe('TASK_STATE_INPUT_REQUIRED'),
   'run.approveWord': async () => {
@@ -124,8 +124,8 @@ export const RUN_CHECKS: Checks = {
     expect(await waits(1)).toBe(1);
     expect(await waits(2)).toBe(0);
   },
-  'run.timeoutMs': async () => expect(statusText(await ran({ timeoutMs: 200 }, ['sleep', '30']))).toBe('The agent took more than 200 ms.'),
-  'run.idleMs': async () => expect(statusText(await ran({ idleMs: 200 }, ['sleep', '30']))).toBe('The agent was silent for 200 ms.'),
+  'run.timeoutMs': async () => expect(statusText(await ran({ timeoutMs: 200 }, ['sleep', '10']))).toBe('The agent took more than 200 ms.'),
+  'run.idleMs': async () => expect(statusText(await ran({ idleMs: 200 }, ['sleep', '10']))).toBe('The agent was silent for 200 ms.'),
   'run.prompt': async () => expect(textOf(await ran({ prompt: 'argument' }, ['echo', 'it is']))).toBe('it is hello\n'),
   'run.output': async () => expect(textOf(await ran({ output: 'text' }, ['echo', '{"text":"x"}']))).toBe('{"text":"x"}\n'),
   'run.answerPath': async () => expect(textOf(await ran({ answerPath: 'a[0]' }, ['echo', '{"a":["x"]}']))).toBe('x'),
