@@ -51,6 +51,11 @@ async function waits(concurrency: number): Promise<number> {
   return tasks.filter((task) => JSON.stringify(task.history).includes('Waiting for a place')).length;
 }
 
+/** Checks that need a program which may not be here. */
+export const RUN_NEEDS: Readonly<Record<string, { readonly what: string; readonly isThere: boolean }>> = {
+  'run.network': { what: 'bubblewrap', isThere: existsSync('/usr/bin/bwrap') },
+};
+
 /** Each fails if the key is ignored. */
 export const RUN_CHECKS: Checks = {
   'run.cwd': async () => expect(textOf(await ran({ cwd: home }, ['pwd']))).toBe(`${home}\n`),
@@ -94,7 +99,6 @@ export const RUN_CHECKS: Checks = {
     expect(JSON.stringify(cardOf({ sandbox: 'plain' }))).toContain('"sandbox":"plain"');
   },
   'run.network': async () => {
-    if (!existsSync('/usr/bin/bwrap')) return;
     const devices = 'tail -n +3 /proc/net/dev | wc -l';
     expect(textOf(await ran({ sandbox: 'bubblewrap', network: false }, sh(devices))).trim()).toBe('1');
   },
