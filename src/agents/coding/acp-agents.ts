@@ -1,6 +1,6 @@
 import type { AcpAgent } from './launch.ts';
 
-/** reference/dialects §2E. */
+/** Those that speak the Agent Client Protocol and nothing else that we know (reference/dialects §2E). */
 export const ACP_AGENTS: readonly AcpAgent[] = [
   {
     name: 'qwen',

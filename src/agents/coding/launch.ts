@@ -35,7 +35,7 @@ export function native(argv: readonly string[], driver: Driver, asks: boolean): 
   return { via: 'native', argv, asks, driver: () => driver };
 }
 
-/** One that speaks the Agent Client Protocol and nothing else that we know. */
+/** An agent with one way to start it, the Agent Client Protocol. */
 export interface AcpAgent extends Partial<Needs> {
   readonly name: string;
   readonly title: string;
