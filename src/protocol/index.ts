@@ -44,6 +44,7 @@ export * from './signals.ts';
 export * from './signing.ts';
 export { type SigningForm, signingPayload } from './signing-forms.ts';
 export * from './slashes.ts';
+export * from './standard-schema.ts';
 export * from './states.ts';
 export * from './task.ts';
 export * from './translate.ts';

@@ -10,6 +10,9 @@ const KEY = 'x-relay-api-key';
 /** Headers of the answer that mean something to a client of A2A; the others are between the two servers. */
 const ANSWERED = ['content-type', 'a2a-version', 'a2a-extensions', 'x-a2a-extensions', 'retry-after', 'www-authenticate', 'etag'];
 
+/** A stream that somebody watches may take long. */
+export const RELAY_LIMITS = { bytesMax: 67_108_864, msMax: 1_800_000 } as const;
+
 /**
  * `/relay?url=…`: a request of the console to an agent elsewhere, sent from here. Browsers let hardly any page call an agent, and the page
  * itself may call nobody but this node.
