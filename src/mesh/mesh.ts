@@ -73,7 +73,8 @@ export function joinMesh(options: MeshOptions): Mesh {
     carrier: {
       carry: async (reply, signal) => {
         if (!broker.isConnected) throw new BrokerError('the broker is away');
-        await grammar.carry(reply, place, signal);
+        // An engine knows its agents by the names that people gave them.
+        await grammar.carry({ ...reply, agent: nameOf(reply.agent) }, place, signal);
       },
     },
     announce,

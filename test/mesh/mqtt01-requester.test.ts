@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { artifact, defineAgent } from '#agents';
+import { artifact, builtInAgents, defineAgent } from '#agents';
 import type { Broker, Incoming, Mesh, MqttOptions } from '#mesh';
 import { joinMesh, mqttGrammar, onMqttEvents, publishMqttEvent } from '#mesh';
 import type { A2AService, Logged, Task } from '#protocol';
@@ -179,6 +179,17 @@ describe.skipIf(!isThere)(`a requester of A2A over MQTT 0.1${isThere ? '' : ' [n
     await unsupported;
   });
 
+  it('says that it can’t open what is sealed', async () => {
+    const played = await play('sealed');
+    const { link } = await linkTo('sealed');
+    const sealed = expect(link.send(request('hello'), callContext())).rejects.toMatchObject({
+      kind: 'INVALID_AGENT_RESPONSE',
+      message: expect.stringContaining('sealed with ubsp-v1'),
+    });
+    await played.say(0, { result: {} }, { 'a2a-security-profile': 'ubsp-v1' });
+    await sealed;
+  });
+
   it('follows a task to whoever has it, and wants a pool to say who that is', async () => {
     const pool = await play('solvers', `$a2a/v1/request/${PLACE}/pool/solvers`);
     const member = await play('member-2');
@@ -281,6 +292,25 @@ describe.skipIf(!isThere)(`a requester of A2A over MQTT 0.1${isThere ? '' : ' [n
     await served.close();
     await expect.poll(names).toEqual([]);
   });
+
+  it('drops whom a broker that was away no longer knows, and whom it only remembers', async () => {
+    const broker = await startMosquitto();
+    open.push(() => broker.stop());
+    const [gone, stays] = [await serveAgent(broker.url, 'gone'), await serveAgent(broker.url, 'stays')];
+    open.push(() => stays.close());
+    const mesh = joinMesh({ broker: await connectMqtt({ url: broker.url, sessionSeconds: 0 }), namespace: PLACE, grammar: mqttGrammar() });
+    open.push(() => mesh.close());
+    const { card } = builtInAgents.get('echo')?.create() ?? { card: undefined };
+    const known = card === undefined ? [] : [{ name: 'remembered', card }];
+    const registry = await mesh.discover({ agentMsMax: 1500, known });
+    const names = (): string[] => registry.peers().map(({ name }) => name);
+    await expect.poll(names).toEqual(['gone', 'remembered', 'stays']);
+    await expect.poll(names, { timeout: 5000 }).toEqual(['gone', 'stays']);
+    await broker.kill(); // with all that it kept
+    await gone.close();
+    await broker.start();
+    await expect.poll(names, { timeout: 10_000 }).toEqual(['stays']);
+  }, 30_000);
 
   it('hears what agents tell everybody', async () => {
     const broker = await connectMqtt({ url: running.url, sessionSeconds: 0 });

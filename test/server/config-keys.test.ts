@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
 import { defineAgent } from '#agents';
-import type { Broker } from '#mesh';
+import type { Broker, Incoming } from '#mesh';
 import type { Agent } from '#protocol';
 import type { ParleyConfig, Settings } from '#server';
 import { KEYS, resolveConfig } from '#server';
@@ -102,17 +102,26 @@ const deaf = defineAgent({
 async function onMesh(config: ParleyConfig, listen: (broker: Broker) => Promise<() => Promise<void>>): Promise<void> {
   const broker = await connectBroker('memory');
   const settled = await listen(broker);
-  const settings = resolveConfig({
-    file: { path: 'parley.config.ts', config: { port: 0, memory: true, agents: ['echo'], log: 'silent', mesh: 'memory', ...config } },
-  });
+  const settings = resolved({ port: 0, memory: true, agents: ['echo'], log: 'silent', mesh: 'memory', ...config });
   const found = await Promise.all(settings.agents.map((given) => findAgent(given, settings)));
   const server = await serveOnMesh(found, settings, { log: logFor(settings) });
   try {
-    await settled();
+    await Promise.race([settled(), sleep(3000).then(() => Promise.reject(new Error('nothing was heard on the broker')))]);
   } finally {
     await server.close();
     await broker.close();
   }
+}
+
+const MQTT: ParleyConfig = { meshGrammar: 'mqtt01', namespace: 'acme/lab' };
+
+/** Under which topic the card of the agent comes. */
+async function announcedAt(config: ParleyConfig, topic: string): Promise<void> {
+  await onMesh(config, async (broker) => {
+    const announced = Promise.withResolvers<void>();
+    await broker.subscribe({ filter: topic, take: () => announced.resolve() });
+    return () => announced.promise;
+  });
 }
 
 const CHECKS: Readonly<Record<string, () => Promise<void>>> = {
@@ -178,6 +187,23 @@ const CHECKS: Readonly<Record<string, () => Promise<void>>> = {
       const announced = Promise.withResolvers<void>();
       await broker.subscribe({ filter: 'acme/lab/a2a/v1/discovery/agentcards', take: () => announced.resolve() });
       return () => announced.promise;
+    }),
+  meshGrammar: () => announcedAt(MQTT, '$a2a/v1/discovery/acme/lab/echo'),
+  meshRoot: () => announcedAt({ ...MQTT, meshRoot: 'own/v1' }, 'own/v1/discovery/acme/lab/echo'),
+  meshInstance: () => announcedAt({ ...MQTT, meshInstance: '7' }, '$a2a/v1/discovery/acme/lab/echo-7'),
+  meshPools: () =>
+    onMesh({ ...MQTT, meshPools: ['workers'] }, async (broker) => {
+      const answered = Promise.withResolvers<Incoming>();
+      const responseTopic = '$a2a/v1/reply/acme/lab/me/abc';
+      await broker.subscribe({ filter: responseTopic, take: answered.resolve });
+      return async () => {
+        const message = { messageId: 'm', taskId: crypto.randomUUID(), role: 'ROLE_USER', parts: [{ text: 'x' }] };
+        const payload = Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: 't', method: 'SendMessage', params: { message } }));
+        await broker.publish({ topic: '$a2a/v1/request/acme/lab/pool/workers', payload, responseTopic, correlation: Buffer.from('c') });
+        const { properties, payload: said } = await answered.promise;
+        expect(properties).toMatchObject({ 'a2a-responder-agent-id': 'echo' });
+        expect(String(Buffer.from(said))).toContain('TASK_STATE_COMPLETED');
+      };
     }),
   meshScopes: () =>
     onMesh({ meshScopes: ['tasks:read'] }, async (broker) => {

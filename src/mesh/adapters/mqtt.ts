@@ -86,6 +86,7 @@ interface Acknowledger {
 }
 
 const NO_SUBSCRIBERS = 0x10;
+const TAKEN_OVER = 0x8e;
 
 function brokerOver(client: MqttClient, options: MqttOptions): Broker {
   const subscriptions: Subscriptions = new Map();
@@ -99,6 +100,11 @@ function brokerOver(client: MqttClient, options: MqttOptions): Broker {
   client.on('error', (cause) => options.onTrouble?.('the MQTT connection has a problem', cause));
   client.on('packetreceive', (packet) => {
     if (packet.cmd === 'puback' && packet.reasonCode === NO_SUBSCRIBERS && packet.messageId !== undefined) unheard.add(packet.messageId);
+  });
+  client.on('disconnect', ({ reasonCode }) => {
+    if (reasonCode !== TAKEN_OVER) return;
+    client.options.reconnectPeriod = 0; // or the two would throw each other out for ever
+    options.onTrouble?.(`another client has connected as ${client.options.clientId}; this one has left the broker`);
   });
   const take = async (packet: IPublishPacket): Promise<void> => {
     const message = incomingOf(packet);

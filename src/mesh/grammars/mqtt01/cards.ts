@@ -5,9 +5,9 @@ import type { BrokerOptions, Incoming, Outgoing } from '../../broker.ts';
 import type { Announcement, Heard } from '../grammar.ts';
 import { STATUS, STATUS_SOURCE } from './properties.ts';
 import type { Mqtt01, MqttOptions } from './settings.ts';
-import { SPOKEN, settingsOf } from './settings.ts';
+import { idOf, SPOKEN, settingsOf } from './settings.ts';
 import type { Identity } from './topics.ts';
-import { clientIdOf, mqttId, placeIn } from './topics.ts';
+import { clientIdOf, placeIn } from './topics.ts';
 
 /** The profile names no binding; this is what the Python SDK publishes (reference/mqtt §5). */
 export const MQTT_BINDING = 'MQTTv5+JSONRPCv2';
@@ -72,7 +72,7 @@ export function hearCard({ topic, payload, properties }: Incoming, { mqtt, names
  */
 export function mqttPresence(options: MqttPresenceOptions): Required<Pick<BrokerOptions, 'clientId' | 'lastWill'>> {
   const { namespace, name, card } = options;
-  const agent = mqttId(name);
+  const agent = idOf(name, options);
   const { topic, payload } = cardMessage({ kind: 'agent', name: agent, card }, 'offline', { mqtt: settingsOf(options), namespace });
   return {
     clientId: clientIdOf({ ...placeIn(namespace), agent }),

@@ -5,15 +5,15 @@ import { openInbox } from './inbox.ts';
 import { mqttLink } from './link.ts';
 import { serveMqtt } from './serve.ts';
 import type { MqttOptions } from './settings.ts';
-import { settingsOf } from './settings.ts';
-import { mqttId, placeIn } from './topics.ts';
+import { idOf, settingsOf } from './settings.ts';
+import { placeIn } from './topics.ts';
 
 /** A2A over MQTT, profile 0.1 (reference/mqtt). The namespace of the mesh is `{organisation}/{unit}`. */
 export function mqttGrammar(options: MqttOptions = {}): Grammar {
   const mqtt = settingsOf(options);
   return {
     id: 'mqtt01',
-    nameOf: mqttId,
+    nameOf: (name) => idOf(name, options),
     keepsCards: true,
     check: (namespace) => void placeIn(namespace),
     serve: (agent, place) => serveMqtt(agent, place, mqtt),

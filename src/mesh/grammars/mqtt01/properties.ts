@@ -1,3 +1,4 @@
+import type { Incoming } from '../../broker.ts';
 import type { Trail } from '../grammar.ts';
 
 /** User properties of the profile (reference/mqtt §3). Those that nobody knows are ignored. */
@@ -12,12 +13,18 @@ export const TASK_ID = 'a2a-task-id';
 export const ARTIFACT_ID = 'a2a-artifact-id';
 export const CHUNK_SEQNO = 'a2a-chunk-seqno';
 export const LAST_CHUNK = 'a2a-last-chunk';
+const SECURITY_PROFILE = 'a2a-security-profile';
 export const ARTIFACT_UPDATE = 'task-artifact-update';
 
 /** Ours: the place of an event in the log of its task, by which a repeat is known; and who waits for whom. */
 export const SEQ = 'a2a-seq';
 const CALL_DEPTH = 'a2a-call-depth';
 const CALL_PATH = 'a2a-call-path';
+
+/** What a message is sealed with; undefined if anybody can read it (reference/mqtt §11, `ubsp-v1`). */
+export function sealOf({ properties, contentType = '' }: Pick<Incoming, 'properties' | 'contentType'>): string | undefined {
+  return properties[SECURITY_PROFILE] ?? (/^application\/jose(?:\+json)?(?:$|;)/i.test(contentType) ? contentType : undefined);
+}
 
 type Properties = Readonly<Record<string, string>>;
 

@@ -164,7 +164,7 @@ async function contextOf({ message, requester }: Request, { mqtt, place, signal 
   const { authenticate } = mqtt.options;
   const principal: Principal =
     authenticate === undefined
-      ? { id: `mesh:${place.namespace}:${clientIdOf(requester)}`, scopes: [] }
+      ? { id: `mesh:${place.namespace}:${clientIdOf(requester)}`, scopes: place.scopes }
       : await authenticate(message.properties[AUTHORIZATION]);
   const { traceparent } = message.properties;
   return { principal, dialect: SPOKEN.id, extensions: [], signal, ...(traceparent === undefined ? {} : { trace: { traceparent } }) };
