@@ -136,10 +136,14 @@ async function meshAsk(url: string, grammar: Grammar, open: (() => Promise<unkno
     signal: new AbortController().signal,
   };
   return async (text) => {
-    const isStream = text.startsWith('words=');
+    const message = createUserMessage(text);
+    if (!text.startsWith('words=')) {
+      await link.send({ message }, ctx);
+      return 1;
+    }
     let events = 0;
-    for await (const batch of link.stream({ message: createUserMessage(text) }, ctx)) events += batch.length;
-    return isStream ? events : 1;
+    for await (const batch of link.stream({ message }, ctx)) events += batch.length;
+    return events;
   };
 }
 

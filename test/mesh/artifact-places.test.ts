@@ -52,7 +52,11 @@ describe.skipIf(!isThere)(`large files on the mesh${isThere ? '' : ' [needs mosq
 });
 
 describe('a place for large files that is none', () => {
-  const failing = async (place: string, env: Readonly<Record<string, string>> = {}, broker = 'memory'): Promise<[number | null, string]> => {
+  const failing = async (
+    place: string,
+    env: Readonly<Record<string, string>> = {},
+    broker = 'memory',
+  ): Promise<[number | null, string]> => {
     const nobody = { AWS_ACCESS_KEY_ID: '', AWS_SECRET_ACCESS_KEY: '', AWS_ENDPOINT_URL: '', AWS_ENDPOINT_URL_S3: '' };
     const run = launchServe({ args: ['echo', '--memory', '--mesh', broker, '--artifacts', place], env: { ...nobody, ...env } });
     return [(await run.ended).code, run.errors()];
@@ -74,7 +78,10 @@ describe('a place for large files that is none', () => {
   it('is known at the start: no bucket, or not ours; memory that others can’t read', { timeout: 30_000 }, async () => {
     const at = (bucket: string): string => `s3://${bucket}?endpoint=${server.endpoint}`;
     expect(await failing(at('nowhere'), KEYS)).toEqual([1, expect.stringContaining('there is no bucket nowhere')]);
-    expect(await failing(at('artifacts'), { ...KEYS, AWS_SECRET_ACCESS_KEY: 'wrong' })).toEqual([1, expect.stringContaining('answered 403')]);
+    expect(await failing(at('artifacts'), { ...KEYS, AWS_SECRET_ACCESS_KEY: 'wrong' })).toEqual([
+      1,
+      expect.stringContaining('answered 403'),
+    ]);
     expect(await failing('memory', {}, 'mqtt://127.0.0.1:1')).toEqual([2, expect.stringContaining('could not read')]);
   });
 });

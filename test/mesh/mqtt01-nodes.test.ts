@@ -34,12 +34,17 @@ async function keptCards(url: string, root = '$a2a/v1'): Promise<Map<string, Inc
   const kept = new Map<string, Incoming>();
   const client = await connectMqtt({ url, sessionSeconds: 0 });
   onStop(() => client.close());
-  await client.subscribe({ filter: `${root}/discovery/${NODE_NAMESPACE}/+`, take: (card) => void kept.set(card.topic.split('/').at(-1) ?? '', card) });
+  await client.subscribe({
+    filter: `${root}/discovery/${NODE_NAMESPACE}/+`,
+    take: (card) => void kept.set(card.topic.split('/').at(-1) ?? '', card),
+  });
   return kept;
 }
 
 describe.skipIf(!isThere)(`nodes that speak A2A over MQTT 0.1${isThere ? '' : ' [needs mosquitto]'}`, () => {
-  it('serve, are found and called through a gateway; one that is killed is offline by its last will, and back when it is', { timeout: 90_000 }, async () => {
+  it('serve, are found and called through a gateway; one that is killed is offline by its last will, and back when it is', {
+    timeout: 90_000,
+  }, async () => {
     const { url } = await broker();
     const node = await start(url, ['script', 'echo'], { args: GRAMMAR });
     const gateway = await start(url, [], { command: ['mesh', 'gateway'], args: GRAMMAR });
@@ -66,9 +71,7 @@ describe.skipIf(!isThere)(`nodes that speak A2A over MQTT 0.1${isThere ? '' : ' 
     await eventually(async () => expect(await status(cardAt(gateway, 'script'))).toBe(200));
     expect((await send(script, 'chunks=1')).status.state).toBe('TASK_STATE_COMPLETED');
     expect(await again.stop()).toBe(0);
-    await eventually(() =>
-      expect(kept.get('script')?.properties).toMatchObject({ 'a2a-status': 'offline', 'a2a-status-source': 'agent' }),
-    );
+    await eventually(() => expect(kept.get('script')?.properties).toMatchObject({ 'a2a-status': 'offline', 'a2a-status-source': 'agent' }));
   });
 
   it('share a pool under a root of their own, and each goes on with what it has taken', { timeout: 90_000 }, async () => {
@@ -77,7 +80,9 @@ describe.skipIf(!isThere)(`nodes that speak A2A over MQTT 0.1${isThere ? '' : ' 
     const members = await Promise.all(['1', '2'].map((at) => start(url, ['script'], { args: [...args, '--mesh-instance', at] })));
     const gateway = await start(url, [], { command: ['mesh', 'gateway'], args });
     expect(gateway.agents).toContain('workers');
-    await eventually(async () => expect([await status(cardAt(gateway, 'script-1')), await status(cardAt(gateway, 'script-2'))]).toEqual([200, 200]));
+    await eventually(async () =>
+      expect([await status(cardAt(gateway, 'script-1')), await status(cardAt(gateway, 'script-2'))]).toEqual([200, 200]),
+    );
     const workers = { url: `${gateway.url}/agents/workers` };
     const asked = await Promise.all(Array.from({ length: 12 }, () => send(workers, 'ask')));
     const sizes = await Promise.all(

@@ -143,7 +143,8 @@ describe.skipIf(!isThere)(`a responder of A2A over MQTT 0.1${isThere ? '' : ' [n
     const raw = await both();
     await raw.ask(REQUEST, sendBody('x'), { properties: { 'a2a-security-profile': 'ubsp-v1' } });
     await raw.until(1);
-    for (const contentType of ['application/jose+json', 'application/jose']) await raw.ask(REQUEST, 'eyJhbGciOiJFQ0RILUVTIn0..a.b.c', { contentType });
+    for (const contentType of ['application/jose+json', 'application/jose'])
+      await raw.ask(REQUEST, 'eyJhbGciOiJFQ0RILUVTIn0..a.b.c', { contentType });
     await raw.until(3);
     const refused = { code: -32_005, data: { a2a_error: 'transport_protocol_error' } };
     expect(errorsOf(raw)).toMatchObject([

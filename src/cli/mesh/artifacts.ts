@@ -1,11 +1,12 @@
 import { accessSync, constants, mkdirSync } from 'node:fs';
 import type { ArtifactService, Objects } from '#mesh';
-import { BrokerError, createArtifactService, keyOf } from '#mesh';
+import { createArtifactService, keyOf } from '#mesh';
 import type { Settings } from '#server';
 import { fileObjects } from '../../mesh/adapters/objects-files.ts';
 import { memoryObjects } from '../../mesh/adapters/objects-memory.ts';
 import type { S3Options } from '../../mesh/adapters/objects-s3.ts';
 import { CliError, usage } from '../command.ts';
+import { asCliError } from './broker.ts';
 
 /** One for the process, as the broker `memory` is. */
 const inMemory = memoryObjects();
@@ -19,7 +20,10 @@ export async function artifactsFor(address: string, { artifacts }: Settings): Pr
 async function objectsAt(place: string, broker: string): Promise<Objects> {
   if (place === 'memory') {
     if (broker === 'memory') return inMemory;
-    throw usage('--artifacts memory: the others on the broker could not read what is kept in this process', 'name a folder that they share, or s3://BUCKET');
+    throw usage(
+      '--artifacts memory: the others on the broker could not read what is kept in this process',
+      'name a folder that they share, or s3://BUCKET',
+    );
   }
   const scheme = /^([a-z][a-z0-9+.-]+):\/\//i.exec(place)?.[1];
   if (scheme === undefined) return fileObjects(writable(place));
@@ -47,8 +51,7 @@ async function bucketAt(place: string): Promise<Objects> {
     await objects.list(keyOf('namespace', '.at-start'));
     return objects;
   } catch (thrown) {
-    if (!(thrown instanceof BrokerError)) throw thrown;
-    throw new CliError(thrown.message, thrown.hint === undefined ? {} : { hint: thrown.hint });
+    throw asCliError(thrown);
   }
 }
 
@@ -57,7 +60,8 @@ const KNOWN = ['endpoint', 'region'];
 /** `s3://BUCKET/PREFIX?endpoint=URL&region=NAME`. Who we are stands in the environment alone, under the names that every S3 tool reads. */
 export function s3OptionsIn(place: string, env: Readonly<Record<string, string | undefined>>): S3Options {
   const url = URL.parse(place);
-  if (url === null || url.hostname === '') throw usage('--artifacts: the bucket is missing', 'as s3://BUCKET/PREFIX?endpoint=http://127.0.0.1:9000');
+  if (url === null || url.hostname === '')
+    throw usage('--artifacts: the bucket is missing', 'as s3://BUCKET/PREFIX?endpoint=http://127.0.0.1:9000');
   if (`${url.username}${url.password}` !== '')
     throw usage('--artifacts: keys do not belong in an address', 'set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY');
   const unknown = [...url.searchParams.keys()].find((name) => !KNOWN.includes(name));
@@ -71,7 +75,9 @@ export function s3OptionsIn(place: string, env: Readonly<Record<string, string |
   const region = url.searchParams.get('region') ?? set('AWS_REGION') ?? set('AWS_DEFAULT_REGION') ?? 'us-east-1';
   const prefix = url.pathname.replaceAll(/^\/+|\/+$/g, '');
   return {
-    endpoint: checkedEndpoint(url.searchParams.get('endpoint') ?? set('AWS_ENDPOINT_URL_S3') ?? set('AWS_ENDPOINT_URL')) ?? `https://s3.${region}.amazonaws.com`,
+    endpoint:
+      checkedEndpoint(url.searchParams.get('endpoint') ?? set('AWS_ENDPOINT_URL_S3') ?? set('AWS_ENDPOINT_URL')) ??
+      `https://s3.${region}.amazonaws.com`,
     bucket: url.hostname,
     region,
     accessKeyId,

@@ -45,9 +45,13 @@ export async function connectBroker(address: string, { log, ...own }: ConnectOpt
         });
     }
   } catch (thrown) {
-    if (!(thrown instanceof BrokerError)) throw thrown;
-    throw new CliError(thrown.message, thrown.hint === undefined ? {} : { hint: thrown.hint });
+    throw asCliError(thrown);
   }
+}
+
+/** What a broker or a store of artifacts says, in the words of a command. */
+export function asCliError(thrown: unknown): unknown {
+  return thrown instanceof BrokerError ? new CliError(thrown.message, { hint: thrown.hint, cause: thrown }) : thrown;
 }
 
 function withoutCredentials(url: URL): string {

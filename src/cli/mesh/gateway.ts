@@ -8,6 +8,7 @@ import { takeFlags } from '../bridges/own-flags.ts';
 import { CliError } from '../command.ts';
 import { mountMcp, settingsFor, startServing, untilSignal } from '../serve.ts';
 import { parseServeFlags } from '../serve-flags.ts';
+import { asCliError } from './broker.ts';
 import { brokerOf, FLAGS } from './flags.ts';
 import type { Kept } from './kept.ts';
 import { keptIn } from './kept.ts';
@@ -37,6 +38,8 @@ export async function gateway(args: readonly string[]): Promise<number> {
   const mesh = await joinAs(id, way);
   try {
     return await run({ mesh, way, id, source, kept, settings, log, rules: rulesIn(flags), json: parsed.json, host });
+  } catch (thrown) {
+    throw asCliError(thrown);
   } finally {
     await mesh.close();
   }

@@ -31,7 +31,10 @@ export function spokenOn(address: string, settings: Settings): Spoken {
 function sam({ namespace, meshRoot, meshPools }: Settings): Spoken {
   const misplaced = meshRoot === undefined ? (meshPools.length === 0 ? undefined : '--mesh-pool') : '--mesh-root';
   if (misplaced !== undefined)
-    throw usage(`${misplaced} is for A2A over MQTT`, 'add --mesh-grammar mqtt01; in the default grammar replicas share requests by themselves');
+    throw usage(
+      `${misplaced} is for A2A over MQTT`,
+      'add --mesh-grammar mqtt01; in the default grammar replicas share requests by themselves',
+    );
   said('--namespace', () => getA2ABaseTopic(namespace));
   return { grammar: samGrammar, callerOptions: () => ({}) };
 }

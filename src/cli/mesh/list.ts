@@ -5,6 +5,7 @@ import { takeFlags } from '../bridges/own-flags.ts';
 import { CliError } from '../command.ts';
 import { settingsFor, untilSignal } from '../serve.ts';
 import { parseServeFlags } from '../serve-flags.ts';
+import { asCliError } from './broker.ts';
 import { brokerOf, FLAGS } from './flags.ts';
 import { joinAs, wayTo } from './serving.ts';
 
@@ -34,6 +35,8 @@ export async function list(args: readonly string[]): Promise<number> {
     if (!parsed.json) process.stdout.write(`Listening on ${settings.namespace}. Stop with Ctrl-C.\n`);
     await untilSignal();
     return 0;
+  } catch (thrown) {
+    throw asCliError(thrown);
   } finally {
     await mesh.close();
   }

@@ -5,7 +5,7 @@ import { pathName } from '#server';
 import type { Configured, FoundAgent, ServedConfigured } from '../../server/adapters/node-settings.ts';
 import { serveConfigured } from '../../server/adapters/node-settings.ts';
 import { artifactsFor } from './artifacts.ts';
-import { connectBroker } from './broker.ts';
+import { asCliError, connectBroker } from './broker.ts';
 import type { Spoken } from './grammar.ts';
 import { spokenOn } from './grammar.ts';
 
@@ -38,7 +38,7 @@ export async function serveOnMesh(found: readonly FoundAgent[], settings: Settin
     };
   } catch (thrown) {
     await each((mesh) => mesh.close());
-    throw thrown;
+    throw asCliError(thrown);
   }
 }
 

@@ -2,6 +2,7 @@ import type { IClientOptions, IClientPublishOptions, IPublishPacket, MqttClient 
 import type { Accepted, Broker, BrokerOptions, Incoming, Outgoing, Subscription } from '../broker.ts';
 import { BROKER_DEFAULTS, BrokerError } from '../broker.ts';
 import { isFilter, matches, unsendable } from '../topics.ts';
+import { watchStalls } from './mqtt/stalls.ts';
 
 export interface MqttOptions extends BrokerOptions {
   /** `mqtt://host:1883`, `mqtts://…`, `ws://…`, `wss://…`. */
@@ -87,6 +88,7 @@ interface Acknowledger {
 
 const NO_SUBSCRIBERS = 0x10;
 const TAKEN_OVER = 0x8e;
+const NOT_AUTHORIZED = 0x87;
 
 function brokerOver(client: MqttClient, options: MqttOptions): Broker {
   const subscriptions: Subscriptions = new Map();
@@ -106,7 +108,9 @@ function brokerOver(client: MqttClient, options: MqttOptions): Broker {
     client.options.reconnectPeriod = 0; // or the two would throw each other out for ever
     options.onTrouble?.(`another client has connected as ${client.options.clientId}; this one has left the broker`);
   });
+  const stalls = watchStalls({ roundTrip: () => pinged(client) });
   const take = async (packet: IPublishPacket): Promise<void> => {
+    if (isExpired(packet, stalls.lagMs())) return;
     const message = incomingOf(packet);
     await Promise.all(listening(subscriptions, packet).map(async (subscription) => await subscription.take(message)));
   };
@@ -139,8 +143,30 @@ function brokerOver(client: MqttClient, options: MqttOptions): Broker {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    close: () => closed(client),
+    close: () => {
+      stalls.close();
+      return closed(client);
+    },
   };
+}
+
+/** Whoever sent it has sent it again, and another may have it (reference/faults B5). */
+function isExpired({ properties }: IPublishPacket, lagMs: number): boolean {
+  const seconds = properties?.messageExpiryInterval;
+  return lagMs > 0 && seconds !== undefined && lagMs >= seconds * 1000;
+}
+
+/** Until the broker has answered to a ping, or the connection is no more. */
+async function pinged(client: MqttClient): Promise<void> {
+  if (!client.connected) return;
+  const answered = Promise.withResolvers<void>();
+  const hear = ({ cmd }: { readonly cmd?: string }): void => {
+    if (cmd === 'pingresp') answered.resolve();
+  };
+  client.on('packetreceive', hear).once('close', answered.resolve);
+  client.sendPing();
+  await answered.promise;
+  client.off('packetreceive', hear).off('close', answered.resolve);
 }
 
 const CLOSE_MS = 2000;
@@ -186,7 +212,11 @@ async function publish(client: MqttClient, message: Outgoing, unheard: Set<numbe
     const id = packet?.messageId;
     return options.qos === 0 || id === undefined ? {} : { heard: !unheard.delete(id) };
   } catch (cause) {
-    throw new BrokerError(`the broker did not take a message on ${message.topic}`, { cause });
+    const isForbidden = (cause as { readonly code?: unknown }).code === NOT_AUTHORIZED;
+    throw new BrokerError(`the broker did not take a message on ${message.topic}`, {
+      ...(isForbidden ? { hint: 'may this user publish there?' } : {}),
+      cause,
+    });
   }
 }
 

@@ -20,7 +20,10 @@ export function mqttGrammar(options: MqttOptions = {}): Grammar {
     carry: (reply, place) => carryMqtt(reply, place, mqtt),
     call: async (self, place) => {
       const inbox = await openInbox(self, place, mqtt);
-      return { link: (linkOptions) => mqttLink({ self, place, mqtt, inbox, options: linkOptions }), close: inbox.close };
+      return {
+        link: (linkOptions) => mqttLink({ self, place, mqtt, inbox, options: linkOptions, learned: { isOurs: false } }),
+        close: inbox.close,
+      };
     },
     announcing: (announcement, { namespace }) => cardMessage(announcement, 'online', { mqtt, namespace }),
     leaving: (announcement, { namespace }) => cardMessage(announcement, 'offline', { mqtt, namespace }),

@@ -104,7 +104,10 @@ function wordIn(message: Incoming, correlation: string): Word | undefined {
   };
   const seal = sealOf(message);
   if (seal !== undefined)
-    return { ...about, error: new A2AError('INVALID_AGENT_RESPONSE', `the answer is sealed with ${seal.slice(0, 100)}, which nobody here opens`) };
+    return {
+      ...about,
+      error: new A2AError('INVALID_AGENT_RESPONSE', `the answer is sealed with ${seal.slice(0, 100)}, which nobody here opens`),
+    };
   if (isChunk(message)) return { ...about, chunk: message };
   const parsed = parseJson(payload, DEFAULT_READ_LIMITS.jsonDepthMax);
   const answer = parsed.ok ? readAnswer(parsed.value) : undefined;

@@ -29,7 +29,8 @@ export function envelopeOf(request: Request): RpcRequest {
   const { payload, correlation, properties } = request.message;
   if (payload.length > BROKER_DEFAULTS.packetBytesMax) throw new A2AError('PAYLOAD_TOO_LARGE');
   const seal = sealOf(request.message);
-  if (seal !== undefined) throw mqttError('transport_protocol_error', `${seal.slice(0, 100)} is not spoken here: messages are not encrypted`);
+  if (seal !== undefined)
+    throw mqttError('transport_protocol_error', `${seal.slice(0, 100)} is not spoken here: messages are not encrypted`);
   const parsed = parseJson(payload, DEFAULT_READ_LIMITS.jsonDepthMax, JSON_MEMBERS_MAX);
   request.rpcId = parsed.ok ? readableId(parsed.value) : null;
   if (correlation === undefined || correlation.length === 0) {
