@@ -128,10 +128,15 @@ async function keepAnnouncing({ grammar, place, announcement, announceMs }: Anno
   const trySaying = (): void => {
     say().catch((thrown: unknown) => place.report(`${announcement.name} could not be announced`, thrown));
   };
+  const back = async (): Promise<void> => {
+    if (!(await isTaken(grammar, place, announcement))) return trySaying();
+    place.report(`another process is ${announcement.name} on this broker; this one has left it`);
+    await broker.close();
+  };
   await say();
   const timer = grammar.keepsCards === true ? undefined : setInterval(trySaying, announceMs);
   const stopHearing = broker.onConnection((isConnected) => {
-    if (isConnected) trySaying();
+    if (isConnected) back().catch((thrown: unknown) => place.report(`${announcement.name} could not be announced`, thrown));
   });
   return async () => {
     clearInterval(timer);
@@ -139,4 +144,20 @@ async function keepAnnouncing({ grammar, place, announcement, announceMs }: Anno
     if (!broker.isConnected) return;
     await broker.publish(grammar.leaving(announcement, place)).catch(() => undefined);
   };
+}
+
+const KEPT_MS = 500;
+
+/** Whether the broker keeps what another process said under this name while this one was away. */
+async function isTaken(grammar: Grammar, place: MeshPlace, announcement: Announcement): Promise<boolean> {
+  const { isTaken: isAnothers } = grammar;
+  if (isAnothers === undefined || announcement.instance === undefined) return false;
+  const { topic } = grammar.announcing(announcement, place);
+  const kept = Promise.withResolvers<boolean>();
+  const timer = setTimeout(() => kept.resolve(false), KEPT_MS);
+  const stop = await place.broker.subscribe({ filter: topic, take: (message) => kept.resolve(isAnothers(message, announcement)) });
+  const found = await kept.promise;
+  clearTimeout(timer);
+  await stop();
+  return found;
 }

@@ -163,7 +163,8 @@ function accessLists(): readonly string[] {
       '\n',
     );
   writeFileSync(lists, `${listOf('acme')}\n${listOf('beta')}\n`);
-  return [`password_file ${passwords}`, `acl_file ${lists}`, 'allow_anonymous false'];
+  // As root Mosquitto would become another user, who can't read these.
+  return [...(process.getuid?.() === 0 ? ['user root'] : []), `password_file ${passwords}`, `acl_file ${lists}`, 'allow_anonymous false'];
 }
 const KINDS = ['discovery', 'request', 'reply', 'event'];
 

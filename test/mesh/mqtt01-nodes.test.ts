@@ -120,9 +120,19 @@ describe.skipIf(!isThere)(`nodes that speak A2A over MQTT 0.1${isThere ? '' : ' 
     const { url } = await broker();
     const first = await start(url, ['echo'], { args: GRAMMAR });
     const second = await start(url, ['echo'], { args: GRAMMAR });
-    await eventually(() => expect(first.errors()).toContain(`another client has connected as ${NODE_NAMESPACE}/echo`));
-    await new Promise((resolve) => setTimeout(resolve, 1000)); // several times as long as a reconnect takes
-    expect(second.errors()).not.toContain('another client');
+    await eventually(() =>
+      expect(first.errors()).toMatch(/another process is echo on this broker|another client has connected as test\/nodes\/echo/),
+    );
+    const heard: string[] = [];
+    const watcher = await connectMqtt({ url, sessionSeconds: 0 });
+    onStop(() => watcher.close());
+    await watcher.subscribe({
+      filter: `$a2a/v1/discovery/${NODE_NAMESPACE}/echo`,
+      take: ({ properties }) => void heard.push(properties['a2a-status'] ?? ''),
+    });
+    await new Promise((resolve) => setTimeout(resolve, 1500)); // several times as long as a reconnect takes
+    expect([heard.length <= 2, heard.at(-1)]).toEqual([true, 'online']);
+    expect(second.errors()).not.toContain('another');
     expect(await listed(url)).toEqual(['echo']);
   });
 });

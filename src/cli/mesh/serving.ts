@@ -80,13 +80,14 @@ export async function joinAs(id: string, way: Way): Promise<Mesh> {
 }
 
 async function join({ address, settings, spoken, artifacts, log }: Way, options: BrokerOptions): Promise<Mesh> {
-  const { namespace, meshScopes, meshInstance } = settings;
+  const { namespace, meshScopes, meshInstance, meshGrammar } = settings;
   return joinMesh({
     broker: await connectBroker(address, { ...options, log }),
     namespace,
     grammar: spoken.grammar,
     scopes: meshScopes,
-    ...(meshInstance === undefined ? {} : { instance: samName(meshInstance) }),
+    // In A2A over MQTT it stands in the names, and by this one process is told from another that has them too.
+    ...(meshInstance === undefined || meshGrammar !== 'sam' ? {} : { instance: samName(meshInstance) }),
     ...(artifacts === undefined ? {} : { artifacts }),
     report: (what, cause) => log.warn(what, cause instanceof Error ? { reason: cause.message } : {}),
   });

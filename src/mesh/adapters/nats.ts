@@ -65,15 +65,7 @@ function brokerOver(nats: Nats, connection: NatsConnection, options: NatsOptions
     }
   };
   void watch();
-  let flushing: Promise<void> | undefined;
-  // One round trip for all that was published meanwhile.
-  const flushed = (): Promise<void> => {
-    flushing ??= Promise.resolve().then(() => {
-      flushing = undefined;
-      return connection.flush();
-    });
-    return flushing;
-  };
+  const flushed = flusher(connection);
   const send = (subject: string, message: Outgoing): void => {
     connection.publish(subject, message.payload, { headers: headersOf(nats.headers(), message) });
   };
@@ -126,6 +118,18 @@ function brokerOver(nats: Nats, connection: NatsConnection, options: NatsOptions
     close: async () => {
       await connection.drain();
     },
+  };
+}
+
+/** One round trip for all that is published meanwhile. */
+function flusher(connection: NatsConnection): () => Promise<void> {
+  let flushing: Promise<void> | undefined;
+  return () => {
+    flushing ??= Promise.resolve().then(() => {
+      flushing = undefined;
+      return connection.flush();
+    });
+    return flushing;
   };
 }
 

@@ -110,6 +110,8 @@ export interface Grammar {
   call(self: MeshSelf, place: MeshPlace): Promise<Caller>;
   /** What to publish, at the start and from time to time. */
   announcing(announcement: Announcement, place: MeshPlace): Outgoing;
+  /** Whether somebody else has put itself there in place of the announced one. Only where a name is one process. */
+  isTaken?(message: Incoming, announcement: Announcement): boolean;
   /** What to publish at the end. */
   leaving(announcement: Announcement, place: MeshPlace): Outgoing;
   /** What to listen to for others. */

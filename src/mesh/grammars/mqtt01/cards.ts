@@ -1,5 +1,5 @@
 import { parseJson } from '#bindings';
-import type { AgentCard, AgentExtension } from '#protocol';
+import type { AgentCard, AgentExtension, JsonObject } from '#protocol';
 import { countedIds, DEFAULT_READ_LIMITS } from '#protocol';
 import type { BrokerOptions, Incoming, Outgoing } from '../../broker.ts';
 import type { Announcement, Heard } from '../grammar.ts';
@@ -37,9 +37,12 @@ interface Where {
   readonly namespace: string;
 }
 
-function onBroker({ kind, card }: Announcement, who: Identity, { topics, options }: Mqtt01): AgentCard {
+function onBroker({ kind, card, instance }: Announcement, who: Identity, { topics, options }: Mqtt01): AgentCard {
   const others = (card.capabilities.extensions ?? []).filter(({ uri }) => uri !== MQTT_EXTENSION);
-  const here: AgentExtension = { uri: MQTT_EXTENSION, params: { root: topics.root, ...who, role: kind } };
+  const here: AgentExtension = {
+    uri: MQTT_EXTENSION,
+    params: { root: topics.root, ...who, role: kind, ...(instance === undefined ? {} : { instance }) },
+  };
   const url = options.url ?? `mqtt:${topics.request(who)}`;
   return {
     ...card,
@@ -58,12 +61,26 @@ export function hearCard({ topic, payload, properties }: Incoming, { mqtt, names
   if (who === undefined || who.org !== org || who.unit !== unit) return undefined;
   if (payload.length === 0 || properties[STATUS] === 'offline') return { kind: 'gone', name: who.agent };
   if (payload.length > CARD_BYTES_MAX) return undefined;
+  const card = cardIn(payload);
+  if (card === undefined) return undefined;
+  return { kind: 'here', announcement: { kind: ownWords(card)['role'] === 'gateway' ? 'gateway' : 'agent', name: who.agent, card } };
+}
+
+function cardIn(payload: Uint8Array): AgentCard | undefined {
   const parsed = parseJson(payload, DEFAULT_READ_LIMITS.jsonDepthMax);
   const decoded = parsed.ok ? SPOKEN.card.read(parsed.value, ENV) : undefined;
-  if (decoded?.ok !== true) return undefined;
-  const card = decoded.value;
-  const role = card.capabilities.extensions?.find(({ uri }) => uri === MQTT_EXTENSION)?.params?.['role'];
-  return { kind: 'here', announcement: { kind: role === 'gateway' ? 'gateway' : 'agent', name: who.agent, card } };
+  return decoded?.ok === true ? decoded.value : undefined;
+}
+
+function ownWords({ capabilities }: AgentCard): JsonObject {
+  return capabilities.extensions?.find(({ uri }) => uri === MQTT_EXTENSION)?.params ?? {};
+}
+
+/** Another process with one client id throws this one out, and not every broker says so; but the card that it leaves is its own. */
+export function isTakenBy({ payload, properties }: Incoming, { instance }: Announcement): boolean {
+  if (payload.length === 0 || properties[STATUS] !== 'online') return false;
+  const card = cardIn(payload);
+  return card !== undefined && ownWords(card)['instance'] !== instance;
 }
 
 /**
