@@ -120,8 +120,10 @@ interface Announcing {
 }
 
 /** Now, from time to time, and whenever the broker is back: it may have forgotten everything. */
-async function keepAnnouncing({ grammar, place, announcement, announceMs }: Announcing): Promise<Stop> {
+async function keepAnnouncing(announcing: Announcing): Promise<Stop> {
+  const { grammar, place, announcement, announceMs } = announcing;
   const { broker } = place;
+  const isAnothers = rivalry(announcing);
   const say = async (): Promise<void> => {
     if (broker.isConnected) await broker.publish(grammar.announcing(announcement, place));
   };
@@ -129,7 +131,7 @@ async function keepAnnouncing({ grammar, place, announcement, announceMs }: Anno
     say().catch((thrown: unknown) => place.report(`${announcement.name} could not be announced`, thrown));
   };
   const back = async (): Promise<void> => {
-    if (!(await isTaken(grammar, place, announcement))) return trySaying();
+    if (!(await isAnothers())) return trySaying();
     place.report(`another process is ${announcement.name} on this broker; this one has left it`);
     await broker.close();
   };
@@ -147,17 +149,25 @@ async function keepAnnouncing({ grammar, place, announcement, announceMs }: Anno
 }
 
 const KEPT_MS = 500;
+/** Whoever is thrown out again so soon has another beside it, whatever the broker keeps just then. */
+const RIVAL_MS = 10_000;
 
-/** Whether the broker keeps what another process said under this name while this one was away. */
-async function isTaken(grammar: Grammar, place: MeshPlace, announcement: Announcement): Promise<boolean> {
-  const { isTaken: isAnothers } = grammar;
-  if (isAnothers === undefined || announcement.instance === undefined) return false;
+/** Says, whenever the broker is back, whether this name is another process's by now. */
+function rivalry({ grammar, place, announcement }: Announcing): () => Promise<boolean> {
+  const { takenBy } = grammar;
+  if (takenBy === undefined || announcement.instance === undefined) return async () => false;
   const { topic } = grammar.announcing(announcement, place);
-  const kept = Promise.withResolvers<boolean>();
-  const timer = setTimeout(() => kept.resolve(false), KEPT_MS);
-  const stop = await place.broker.subscribe({ filter: topic, take: (message) => kept.resolve(isAnothers(message, announcement)) });
-  const found = await kept.promise;
-  clearTimeout(timer);
-  await stop();
-  return found;
+  let suspectedAt = Number.NEGATIVE_INFINITY;
+  return async () => {
+    const kept = Promise.withResolvers<ReturnType<typeof takenBy>>();
+    const timer = setTimeout(() => kept.resolve(undefined), KEPT_MS);
+    const stop = await place.broker.subscribe({ filter: topic, take: (message) => kept.resolve(takenBy(message, announcement)) });
+    const found = await kept.promise;
+    clearTimeout(timer);
+    await stop();
+    if (found !== 'gone') return found === 'other';
+    const isAgain = performance.now() - suspectedAt < RIVAL_MS;
+    suspectedAt = performance.now();
+    return isAgain;
+  };
 }

@@ -8,7 +8,7 @@ import { CliError, usage } from '../command.ts';
 export interface Spoken {
   readonly grammar: Grammar;
   /** Each agent has a connection of its own, opened with this. Absent: one for all of a process. */
-  readonly presenceOf?: (agent: { readonly name: string; readonly card: AgentCard }) => BrokerOptions;
+  readonly presenceOf?: (agent: { readonly name: string; readonly card: AgentCard; readonly process: string }) => BrokerOptions;
   /** For those who only call or listen. */
   readonly callerOptions: (id: string) => BrokerOptions;
 }
@@ -56,7 +56,7 @@ function mqtt01(address: string, { namespace, meshRoot, meshPools, meshInstance 
   for (const pool of meshPools) said('--mesh-pool', () => topics.pool({ org, unit }, pool));
   return {
     grammar,
-    presenceOf: ({ name, card }) => mqttPresence({ ...options, namespace, name, card }),
+    presenceOf: (agent) => mqttPresence({ ...options, namespace, ...agent }),
     // The profile wants the place in every client's id, and brokers' access lists go by it (reference/mqtt §1).
     callerOptions: (id) => ({ clientId: `${namespace}/${id}` }),
   };

@@ -61,12 +61,14 @@ async function membersFor(found: readonly FoundAgent[], way: Way): Promise<Reado
   const { presenceOf } = way.spoken;
   const agents = found.map(({ agent }) => ({ name: 'service' in agent ? agent.name : pathName(agent.card.name), card: agent.card }));
   if (presenceOf === undefined) {
-    const mesh = await join(way, {});
+    const { meshInstance } = way.settings;
+    const mesh = await join(way, {}, meshInstance === undefined ? undefined : samName(meshInstance));
     return new Map(agents.map(({ name }) => [name, mesh]));
   }
   const members = new Map<string, Mesh>();
+  const process = samName(crypto.randomUUID());
   try {
-    for (const agent of agents) members.set(agent.name, await join(way, presenceOf(agent)));
+    for (const agent of agents) members.set(agent.name, await join(way, presenceOf({ ...agent, process }), process));
     return members;
   } catch (thrown) {
     await Promise.all([...members.values()].map((mesh) => mesh.close()));
@@ -79,15 +81,14 @@ export async function joinAs(id: string, way: Way): Promise<Mesh> {
   return await join(way, way.spoken.callerOptions(id));
 }
 
-async function join({ address, settings, spoken, artifacts, log }: Way, options: BrokerOptions): Promise<Mesh> {
-  const { namespace, meshScopes, meshInstance, meshGrammar } = settings;
+async function join({ address, settings, spoken, artifacts, log }: Way, options: BrokerOptions, instance?: string): Promise<Mesh> {
+  const { namespace, meshScopes } = settings;
   return joinMesh({
     broker: await connectBroker(address, { ...options, log }),
     namespace,
     grammar: spoken.grammar,
     scopes: meshScopes,
-    // In A2A over MQTT it stands in the names, and by this one process is told from another that has them too.
-    ...(meshInstance === undefined || meshGrammar !== 'sam' ? {} : { instance: samName(meshInstance) }),
+    ...(instance === undefined ? {} : { instance }),
     ...(artifacts === undefined ? {} : { artifacts }),
     report: (what, cause) => log.warn(what, cause instanceof Error ? { reason: cause.message } : {}),
   });

@@ -76,11 +76,13 @@ function ownWords({ capabilities }: AgentCard): JsonObject {
   return capabilities.extensions?.find(({ uri }) => uri === MQTT_EXTENSION)?.params ?? {};
 }
 
-/** Another process with one client id throws this one out, and not every broker says so; but the card that it leaves is its own. */
-export function isTakenBy({ payload, properties }: Incoming, { instance }: Announcement): boolean {
-  if (payload.length === 0 || properties[STATUS] !== 'online') return false;
-  const card = cardIn(payload);
-  return card !== undefined && ownWords(card)['instance'] !== instance;
+/** Another process with one client id throws this one out, and not every broker says so; but the card or the will that it leaves is its own. */
+export function takenBy({ payload, properties }: Incoming, { instance }: Announcement): 'other' | 'gone' | undefined {
+  const card = payload.length === 0 ? undefined : cardIn(payload);
+  const whose = card === undefined ? instance : ownWords(card)['instance'];
+  if (whose === instance) return undefined;
+  if (properties[STATUS] === 'online') return 'other';
+  return whose === undefined ? undefined : 'gone';
 }
 
 /**
@@ -88,9 +90,13 @@ export function isTakenBy({ payload, properties }: Incoming, { instance }: Annou
  * agent, one connection: two with one id would throw each other out.
  */
 export function mqttPresence(options: MqttPresenceOptions): Required<Pick<BrokerOptions, 'clientId' | 'lastWill'>> {
-  const { namespace, name, card } = options;
+  const { namespace, name, card, process } = options;
   const agent = idOf(name, options);
-  const { topic, payload } = cardMessage({ kind: 'agent', name: agent, card }, 'offline', { mqtt: settingsOf(options), namespace });
+  const { topic, payload } = cardMessage(
+    { kind: 'agent', name: agent, card, ...(process === undefined ? {} : { instance: process }) },
+    'offline',
+    { mqtt: settingsOf(options), namespace },
+  );
   return {
     clientId: clientIdOf({ ...placeIn(namespace), agent }),
     lastWill: { topic, payload, retain: true, properties: { [STATUS]: 'offline', [STATUS_SOURCE]: 'lwt' } },
@@ -101,4 +107,6 @@ export interface MqttPresenceOptions extends MqttOptions {
   readonly namespace: string;
   readonly name: string;
   readonly card: AgentCard;
+  /** The `instance` that `joinMesh` gets: by it two processes that were given one name find out. */
+  readonly process?: string;
 }

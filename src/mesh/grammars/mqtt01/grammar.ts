@@ -1,6 +1,6 @@
 import type { Grammar } from '../grammar.ts';
 import { carryMqtt } from './answer.ts';
-import { cardMessage, hearCard, isTakenBy } from './cards.ts';
+import { cardMessage, hearCard, takenBy } from './cards.ts';
 import { openInbox } from './inbox.ts';
 import { mqttLink } from './link.ts';
 import { serveMqtt } from './serve.ts';
@@ -26,7 +26,7 @@ export function mqttGrammar(options: MqttOptions = {}): Grammar {
       };
     },
     announcing: (announcement, { namespace }) => cardMessage(announcement, 'online', { mqtt, namespace }),
-    isTaken: isTakenBy,
+    takenBy,
     leaving: (announcement, { namespace }) => cardMessage(announcement, 'offline', { mqtt, namespace }),
     discovery: ({ namespace }) => [mqtt.topics.discoveryFilter(placeIn(namespace))],
     hear: (message, { namespace }) => hearCard(message, { mqtt, namespace }),
