@@ -2,7 +2,7 @@ import type { IClientOptions, IPublishPacket, MqttClient } from 'mqtt';
 import type { Broker, BrokerOptions, Incoming, Subscription } from '../broker.ts';
 import { BROKER_DEFAULTS, BrokerError } from '../broker.ts';
 import { isFilter, matches } from '../topics.ts';
-import { holdWrites } from './mqtt/held.ts';
+import { gatherWrites } from './mqtt/gathered.ts';
 import { createPublishing } from './mqtt/publishing.ts';
 import { watchStalls } from './mqtt/stalls.ts';
 
@@ -28,8 +28,11 @@ export async function connectMqtt(options: MqttOptions): Promise<Broker> {
     throw new BrokerError('MQTT needs the package mqtt, which is not installed', { hint: 'npm install mqtt', cause });
   });
   const client = mqtt.connect(options.url, clientOptions(options));
-  // Small packets go at once: with Nagle's algorithm each acknowledgement may wait 40 ms for the other side's.
-  client.on('connect', () => (client.stream as { setNoDelay?: (on: boolean) => void }).setNoDelay?.(true));
+  client.on('connect', () => {
+    // Small packets go at once: with Nagle's algorithm each acknowledgement may wait 40 ms for the other side's.
+    (client.stream as { setNoDelay?: (on: boolean) => void }).setNoDelay?.(true);
+    gatherWrites(client.stream);
+  });
   await untilConnected(client, options);
   return brokerOver(client, options);
 }
@@ -105,7 +108,6 @@ function brokerOver(client: MqttClient, options: MqttOptions): Broker {
     options.onTrouble?.(`another client has connected as ${client.options.clientId}; this one has left the broker`);
   });
   const stalls = watchStalls({ roundTrip: () => pinged(client) });
-  const hold = holdWrites(() => client.stream);
   const publishing = createPublishing(client);
   const take = (packet: IPublishPacket): Promise<void> | void => {
     if (isExpired(packet, stalls.lagMs())) return undefined;
@@ -120,7 +122,6 @@ function brokerOver(client: MqttClient, options: MqttOptions): Broker {
     const { stream } = client;
     const acknowledge = (): void => {
       if (packet.qos !== 1 || packet.messageId === undefined || client.stream !== stream || !client.connected) return;
-      hold();
       (client as unknown as Acknowledger)._sendPacket({ cmd: 'puback', messageId: packet.messageId, reasonCode: 0 });
     };
     const refuse = (thrown: unknown): void => {
@@ -141,10 +142,7 @@ function brokerOver(client: MqttClient, options: MqttOptions): Broker {
     get isConnected() {
       return client.connected;
     },
-    publish: (message) => {
-      hold();
-      return publishing.publish(message);
-    },
+    publish: publishing.publish,
     subscribe: (subscription) => subscribe(client, subscriptions, subscription),
     onConnection: (listener) => {
       listeners.add(listener);
