@@ -92,6 +92,8 @@ interface Acknowledger {
 }
 
 const TAKEN_OVER = 0x8e;
+/** Made once: an error is made with a stack, which costs more than the message. */
+const LATER = new Error('acknowledged later');
 
 function brokerOver(client: MqttClient, options: MqttOptions): Broker {
   const subscriptions: Subscriptions = new Map();
@@ -135,7 +137,7 @@ function brokerOver(client: MqttClient, options: MqttOptions): Broker {
     } catch (thrown) {
       refuse(thrown);
     }
-    callback(packet.qos === 1 ? new Error('acknowledged later') : undefined);
+    callback(packet.qos === 1 ? LATER : undefined);
   };
   return {
     features: { redelivers: true, retains: 'broker', lastWill: true, tellsUnheard: true },

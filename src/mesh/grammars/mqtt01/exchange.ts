@@ -144,7 +144,7 @@ async function propertiesOf({ self, mqtt, options }: Linked, { ctx, contextId }:
 /** Pools and hand-overs go by the same rule. A pool that does not say who it is can't be asked again. */
 function noteRoute({ responder, error, seq }: Word, { inbox, options, place, learned }: Linked, { task }: Exchange): void {
   learned.isOurs ||= seq !== undefined;
-  if (responder !== undefined && task !== undefined) inbox.routes.set(task, responder);
+  if (responder !== undefined && task !== undefined && inbox.routes.of(task) !== responder) inbox.routes.set(task, responder);
   if (responder !== undefined || poolIn(options) === undefined || error !== undefined) return;
   if (task !== undefined && inbox.routes.of(task) !== undefined) return;
   place.counts.dropped += 1;

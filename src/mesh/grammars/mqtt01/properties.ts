@@ -43,10 +43,17 @@ export function writeTrailTo({ depth, agents }: Trail): Properties {
   return depth === 0 ? {} : { [CALL_DEPTH]: String(depth), [CALL_PATH]: agents.join(',') };
 }
 
+const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+
+/** Once or twice for every message, so written as a loop. */
 export function hexOf(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  let text = '';
+  for (let at = 0; at < bytes.length; at += 1) text += HEX[bytes[at] ?? 0];
+  return text;
 }
 
 export function bytesIn(hex: string): Uint8Array {
-  return Uint8Array.from(hex.match(/[0-9a-f]{2}/g) ?? [], (pair) => Number.parseInt(pair, 16));
+  const bytes = new Uint8Array(hex.length >> 1);
+  for (let at = 0; at < bytes.length; at += 1) bytes[at] = Number.parseInt(hex.slice(2 * at, 2 * at + 2), 16);
+  return bytes;
 }
