@@ -6,6 +6,7 @@ import { joinMesh, mqttGrammar, onMqttEvents, publishMqttEvent } from '#mesh';
 import type { A2AService, Logged, Task } from '#protocol';
 import { createUserMessage } from '#protocol';
 import { connectMqtt } from '../../src/mesh/adapters/mqtt.ts';
+import { textOf } from '../faults/mesh.ts';
 import { programOf, type RunningBroker, startMosquitto } from '../support/brokers.ts';
 import { jsonOf, PLACE, QUICK, serveAgent } from './mqtt01-support.ts';
 import { callContext } from './support.ts';
@@ -101,6 +102,43 @@ describe.skipIf(!isThere)(`a requester of A2A over MQTT 0.1${isThere ? '' : ' [n
     expect((await link.get({ id }, callContext())).status.state).toBe('TASK_STATE_WORKING');
     expect((await link.cancel({ id }, callContext())).status.state).toBe('TASK_STATE_CANCELED');
     await expect(link.get({ id: 'nobody' as never }, callContext())).rejects.toMatchObject({ kind: 'TASK_NOT_FOUND' });
+  });
+
+  it('asks one of ours for the answer alone, as soon as it is known for one; and for everything if that takes too long', async () => {
+    const runs: string[] = [];
+    const agent = defineAgent({
+      name: 'worker',
+      description: 'works',
+      run: async function* (turn) {
+        runs.push(turn.text);
+        if (turn.text === 'slow') await sleep(900);
+        yield turn.text;
+      },
+    });
+    const served = await serveAgent(running.url, 'worker', { agent });
+    open.push(() => served.close());
+    const { link } = await linkTo('worker');
+    const spy = await connectMqtt({ url: running.url, sessionSeconds: 0 });
+    open.push(() => spy.close());
+    const seen: string[] = [];
+    await spy.subscribe({ filter: `$a2a/v1/reply/${PLACE}/#`, take: () => void seen.push('reply') });
+    await spy.subscribe({
+      filter: `$a2a/v1/request/${PLACE}/worker`,
+      take: (message) => void seen.push((jsonOf(message) as { method: string }).method),
+    });
+    const sent = async (text: string): Promise<readonly string[]> => {
+      seen.length = 0;
+      const { task } = await link.send(request(text), callContext());
+      expect([task?.status.state, textOf(task)]).toEqual(['TASK_STATE_COMPLETED', text]);
+      await sleep(100);
+      return [...seen];
+    };
+    const first = await sent('one');
+    expect([first[0], first.length > 2]).toEqual(['SendStreamingMessage', true]);
+    expect(await sent('two')).toEqual(['SendMessage', 'reply']);
+    // Longer than the wait for a first answer, 300 ms here: the second attempt joins the task and hears of it at once.
+    expect((await sent('slow')).slice(0, 3)).toEqual(['SendMessage', 'SendStreamingMessage', 'reply']);
+    expect(runs).toEqual(['one', 'two', 'slow']);
   });
 
   it('asks again with a new correlation and the same task, and takes the answer to the first', async () => {
