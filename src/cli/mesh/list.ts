@@ -5,23 +5,27 @@ import { takeFlags } from '../bridges/own-flags.ts';
 import { CliError } from '../command.ts';
 import { settingsFor, untilSignal } from '../serve.ts';
 import { parseServeFlags } from '../serve-flags.ts';
+import { asCliError } from './broker.ts';
 import { brokerOf, FLAGS } from './flags.ts';
-import { meshFor } from './serving.ts';
+import { joinAs, wayTo } from './serving.ts';
 
+/** Who is there says so every 10 seconds; where a broker keeps the cards it hands them over at once. */
 const LISTEN_MS = 11_000;
+const HANDOVER_MS = 1000;
 
 /** `parley mesh ls`. */
 export async function list(args: readonly string[]): Promise<number> {
   const flags = takeFlags(args, { ...FLAGS, watch: 'flag', wait: 'one' });
-  const wait = flags.one('wait') ?? String(LISTEN_MS);
-  if (!/^\d{1,7}$/.test(wait)) throw new CliError(`--wait ${wait}: must be a number of milliseconds`, { exit: 2 });
+  const wait = flags.one('wait');
+  if (wait !== undefined && !/^\d{1,7}$/.test(wait)) throw new CliError(`--wait ${wait}: must be a number of milliseconds`, { exit: 2 });
   const parsed = parseServeFlags(flags.rest);
   const settings = await settingsFor(parsed);
-  const mesh = await meshFor(brokerOf(flags, settings), settings, logFor(settings));
+  const way = await wayTo(brokerOf(flags, settings), { ...settings, artifacts: undefined }, logFor(settings));
+  const { mesh } = await joinAs(`parley_ls_${crypto.randomUUID().slice(0, 8)}`, way);
   try {
     const registry = await mesh.discover({ ...rulesIn(flags) });
     if (!flags.has('watch')) {
-      await sleep(Number(wait));
+      await sleep(Number(wait ?? (way.spoken.grammar.keepsCards === true ? HANDOVER_MS : LISTEN_MS)));
       process.stdout.write(parsed.json ? lines(registry.peers().map(shown)) : table(registry.peers()));
       return 0;
     }
@@ -31,6 +35,8 @@ export async function list(args: readonly string[]): Promise<number> {
     if (!parsed.json) process.stdout.write(`Listening on ${settings.namespace}. Stop with Ctrl-C.\n`);
     await untilSignal();
     return 0;
+  } catch (thrown) {
+    throw asCliError(thrown);
   } finally {
     await mesh.close();
   }

@@ -1,4 +1,4 @@
-import type { Broker, Mesh, MeshWatch } from '#mesh';
+import type { Broker, Grammar, Mesh, MeshWatch } from '#mesh';
 import { meshView, samName, watchMesh } from '#mesh';
 import type { Log, MeshPort, Settings } from '#server';
 import { connectBroker } from './broker.ts';
@@ -9,31 +9,33 @@ export interface Sight {
   /** This process among the replicas of its agents. */
   readonly instance: string;
   readonly address: string;
+  readonly namespace: string;
+  readonly grammar: Grammar;
 }
 
-export function sightOn(address: string, { namespace }: Settings, log: Log): Sight {
+export function sightOn(
+  address: string,
+  { namespace, meshInstance }: Settings,
+  { grammar, log }: Pick<Sight, 'grammar'> & { readonly log: Log },
+): Sight {
   const report = (what: string, cause?: unknown): void => log.warn(what, cause instanceof Error ? { reason: cause.message } : {});
-  const watch = watchMesh({ namespace, connect: () => connectBroker(address, { log }), report });
-  return { watch, instance: samName(crypto.randomUUID()), address };
-}
-
-/** For the operators of a node that serves: everybody, and a way to call them. */
-export async function viewOf(mesh: Mesh, broker: Broker, { sight, settings, artifacts }: Seeing): Promise<MeshPort> {
-  const { namespace } = settings;
-  const registry = await mesh.discover();
-  const caller = await mesh.call({ kind: 'gateway', id: `node_${sight.instance}` });
-  return meshView({
-    ...sight,
-    registry,
-    caller,
-    broker,
-    namespace,
-    counts: mesh.counts,
-    ...(artifacts === undefined ? {} : { artifacts }),
-  });
+  const watch = watchMesh({ namespace, grammar, connect: () => connectBroker(address, { log }), report });
+  return { watch, instance: samName(meshInstance ?? crypto.randomUUID()), address, namespace, grammar };
 }
 
 interface Seeing extends Pick<Parameters<typeof meshView>[0], 'artifacts'> {
   readonly sight: Sight;
-  readonly settings: Settings;
+  readonly broker: Broker;
+}
+
+/** For the operators of a node that serves: everybody, and a way to call them. */
+export async function viewOf(mesh: Mesh, { sight, ...seeing }: Seeing): Promise<MeshPort> {
+  const registry = await mesh.discover();
+  const caller = await mesh.call({ kind: 'gateway', id: nodeId(sight) });
+  return meshView({ ...sight, ...seeing, registry, caller, counts: mesh.counts });
+}
+
+/** What a node is called where it only calls. */
+export function nodeId({ instance }: Sight): string {
+  return `node_${instance}`;
 }

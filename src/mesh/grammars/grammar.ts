@@ -122,6 +122,11 @@ export interface Grammar {
   call(self: MeshSelf, place: MeshPlace): Promise<Caller>;
   /** What to publish, at the start and from time to time. */
   announcing(announcement: Announcement, place: MeshPlace): Outgoing;
+  /**
+   * Only where a name is one process: what the broker keeps in place of the announced one. `other`: another is there; `gone`: another was,
+   * and is not now. Undefined: nobody else.
+   */
+  takenBy?(kept: Incoming, announcement: Announcement): 'other' | 'gone' | undefined;
   /** What to publish at the end. */
   leaving(announcement: Announcement, place: MeshPlace): Outgoing;
   /** What to listen to for others. */

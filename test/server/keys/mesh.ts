@@ -12,12 +12,27 @@ import type { Checks } from './serving.ts';
 import { resolved } from './serving.ts';
 
 const folder = scratchFolder();
+const MQTT: ParleyConfig = { meshGrammar: 'mqtt01', namespace: 'acme/lab' };
 
 export const MESH_CHECKS: Checks = {
   mesh: async () => expect(await announcedAt('parley/a2a/v1/discovery/agentcards')).toContain('solace:parley/a2a/v1/agent/request/'),
   namespace: async () => {
     const card = await announcedAt('acme/lab/a2a/v1/discovery/agentcards', { namespace: 'acme/lab' });
     expect(card).toContain('solace:acme/lab/a2a/v1/agent/request/');
+  },
+  meshGrammar: async () => expect(await announcedAt('$a2a/v1/discovery/acme/lab/echo', MQTT)).toContain('echo'),
+  meshRoot: async () => expect(await announcedAt('own/v1/discovery/acme/lab/echo', { ...MQTT, meshRoot: 'own/v1' })).toContain('echo'),
+  meshInstance: async () =>
+    expect(await announcedAt('$a2a/v1/discovery/acme/lab/echo-7', { ...MQTT, meshInstance: '7' })).toContain('echo'),
+  meshPools: async () => {
+    const message = { messageId: 'm', taskId: crypto.randomUUID(), role: 'ROLE_USER', parts: [{ text: 'x' }] };
+    const payload = Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: 't', method: 'SendMessage', params: { message } }));
+    const responseTopic = '$a2a/v1/reply/acme/lab/me/abc';
+    const said = await heardOn(responseTopic, { ...MQTT, meshPools: ['workers'] }, (broker) =>
+      broker.publish({ topic: '$a2a/v1/request/acme/lab/pool/workers', payload, responseTopic, correlation: Buffer.from('c') }),
+    );
+    expect(said.properties).toMatchObject({ 'a2a-responder-agent-id': 'echo' });
+    expect(textOf(said)).toContain('TASK_STATE_COMPLETED');
   },
   meshScopes: async () => {
     const answer = await answered({ kind: 'text', text: 'x' }, { meshScopes: ['tasks:read'] });
