@@ -89,6 +89,21 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the agents page of the console
     lone.close();
   }, 60_000);
 
+  it('talks to one elsewhere that was examined, also by its examples', async () => {
+    const other = await startServer({ agents: [builtIn('demo')] });
+    await examine(other.url);
+    const { page } = watched;
+    await page.getByRole('button', { name: 'Chat', exact: true }).click();
+    await page.getByRole('textbox', { name: /Message to/ }).fill('hello');
+    await page.keyboard.press('Enter');
+    await page.locator('.by-agent').getByText('Try one of these words').waitFor();
+    await examine(other.url);
+    await page.locator('.skill button').first().click();
+    await page.waitForURL(/\/console\/chat\//);
+    await page.locator('.by-agent').getByText('task').first().waitFor();
+    await other.close();
+  }, 60_000);
+
   it('verifies signatures: valid, changed, by a key that nobody knows, by one that was given', async () => {
     const key = await generateSigningKey('ES256');
     const signed = (base: string, more: { readonly jku?: string } = {}) => signCard(cardAt(base), joseSigner({ key, ...more }));

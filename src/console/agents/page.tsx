@@ -9,9 +9,10 @@ import { JsonTree } from '../ui/json-tree.tsx';
 import { Check, Interfaces } from './checkup.tsx';
 import type { Examined, Whereabouts } from './examined.ts';
 import { useExamination } from './examined.ts';
+import type { Target } from './known.ts';
 import { agents, agentsProblem, loadAgents, relayed } from './known.ts';
 import { Signature } from './signature.tsx';
-import { SkillView } from './skill.tsx';
+import { chatWith, SkillView } from './skill.tsx';
 import './agents.css';
 
 export function AgentsPage() {
@@ -106,7 +107,7 @@ function Whole({ where, name }: WholeProps) {
   }, []);
   return (
     <article class="agent-card">
-      {found === undefined ? null : <CardHead card={found.card} {...(name === undefined ? {} : { name })} />}
+      {found === undefined ? null : <CardHead card={found.card} target={targetOf(where, name)} />}
       <Check examined={examined} url={where.url} />
       {found === undefined ? null : <CardBody found={found} where={where} examined={examined} {...(name === undefined ? {} : { name })} />}
     </article>
@@ -128,7 +129,7 @@ function CardBody({ found: { card, raw, title, url }, where, examined, name }: C
       <h2>Skills</h2>
       {card.skills.length === 0 ? <p class="dim">It names none.</p> : null}
       {card.skills.map((skill) => (
-        <SkillView key={skill.id} card={card} skill={skill} {...(name === undefined ? {} : { agent: name })} />
+        <SkillView key={skill.id} card={card} skill={skill} target={targetOf(where, name)} />
       ))}
       <details class="raw-card">
         <summary>
@@ -144,7 +145,13 @@ function CardBody({ found: { card, raw, title, url }, where, examined, name }: C
   );
 }
 
-function CardHead({ card, name }: { readonly card: AgentCard; readonly name?: string }) {
+function targetOf({ url, bearer = '' }: Whereabouts, name: string | undefined): Target {
+  if (name !== undefined) return { name };
+  return bearer === '' ? { url } : { url, bearer };
+}
+
+function CardHead({ card, target }: { readonly card: AgentCard; readonly target: Target }) {
+  const { name } = target;
   return (
     <header class="spread">
       <div>
@@ -154,11 +161,11 @@ function CardHead({ card, name }: { readonly card: AgentCard; readonly name?: st
         <p class="lead">{card.description}</p>
       </div>
       <div class="row">
+        <button type="button" class="primary" onClick={() => void chatWith(target)}>
+          Chat
+        </button>
         {name === undefined ? null : (
           <>
-            <a class="button primary" href={`/console/chat/${name}`}>
-              Chat
-            </a>
             <a class="button" href={`/console/wire/rosetta?agent=${name}`}>
               In every dialect
             </a>

@@ -24,9 +24,9 @@ const PARAMETERS =
   /^(dialect|A2A-Version|history_?[lL]ength|page_?[sS]ize|status|status_?[tT]imestamp_?[aA]fter|context_?[iI]d|include_?[aA]rtifacts|tenant)$/;
 const REMOVED = '[removed]';
 
-export type Headers = readonly (readonly [string, string])[];
+export type HeaderList = readonly (readonly [string, string])[];
 
-export function headersOf(asked: Asked): Headers {
+export function headersOf(asked: Asked): HeaderList {
   const shown = SHOWN.flatMap((name) => {
     const value = asked.header(name);
     return value === undefined ? [] : [[name, cleanedText(value)] as const];
@@ -35,7 +35,7 @@ export function headersOf(asked: Asked): Headers {
   return [...shown, ...hidden];
 }
 
-export function answerHeadersOf(headers: Readonly<Record<string, string>>): Headers {
+export function answerHeadersOf(headers: Readonly<Record<string, string>>): HeaderList {
   return Object.entries(headers).filter(([name]) => ANSWERED.test(name));
 }
 
