@@ -36,6 +36,7 @@ Exit codes: 0 done, 1 the broker can't be reached, 2 wrong call.
   run: async ([action, ...args]) => {
     switch (action) {
       case 'ls':
+      case 'list':
         return list(args);
       case 'gateway':
         return gateway(args);

@@ -1,8 +1,10 @@
 import { createCard } from '#agents';
+import type { GatewayOptions, MeshRegistry } from '#mesh';
 import { directoryAgent, meshAgent, meshView, openGateway } from '#mesh';
 import type { AgentCard } from '#protocol';
 import type { Log, Settings } from '#server';
 import { createConsole } from '../../server/adapters/console.ts';
+import type { ServedConfigured } from '../../server/adapters/node-settings.ts';
 import { dataFolder, logFor } from '../../server/adapters/node-settings.ts';
 import { takeFlags } from '../bridges/own-flags.ts';
 import { CliError } from '../command.ts';
@@ -81,9 +83,29 @@ async function run(running: Running): Promise<number> {
       ...pools.map((pool) => [pool, meshAgent(`pool/${pool}`, poolCard(pool, settings), reaching)] as const),
     ]),
   });
-  kept.begin(id);
-  for (const { name } of before) if (registry.agent(name) === undefined) served.handler.remove(name);
+  try {
+    kept.begin(id);
+    for (const { name } of before) if (registry.agent(name) === undefined) served.handler.remove(name);
+    return await offer({ ...running, served, registry, reaching, root: root.card, broken: broken.promise });
+  } finally {
+    await served.close();
+    if (json) process.stdout.write('{"event":"stopped"}\n');
+  }
+}
+
+interface Offered extends Running {
+  readonly served: ServedConfigured;
+  readonly registry: MeshRegistry;
+  readonly reaching: Pick<GatewayOptions, 'caller' | 'artifacts'>;
+  readonly root: AgentCard;
+  readonly broken: Promise<number>;
+}
+
+/** Offers whoever is there until a signal comes. */
+async function offer({ mesh, id, settings, log, json, host, served, registry, reaching, root, broken }: Offered): Promise<number> {
   const stopped = untilSignal();
+  // In A2A over MQTT a card is an agent's, which answers; those who only ask have none.
+  if (settings.meshGrammar === 'sam') await mesh.announce({ kind: 'gateway', name: id, card: root });
   const say = (event: object, text: string): void => void process.stdout.write(json ? `${JSON.stringify(event)}\n` : `${text}\n`);
   say(
     { event: 'ready', url: served.url, agents: served.handler.agents.map(({ name }) => name), id },
@@ -96,15 +118,14 @@ async function run(running: Running): Promise<number> {
     onChange: (kind, name) =>
       say({ event: kind, agent: name, url: `${served.url}/agents/${name}` }, `${kind}: ${served.url}/agents/${name}/`),
   });
-  // In A2A over MQTT a card is an agent's, which answers; those who only ask have none.
-  if (settings.meshGrammar === 'sam') await mesh.announce({ kind: 'gateway', name: id, card: root.card });
-  log.info('on the mesh', { broker: running.host, namespace: settings.namespace, id });
-  const code = await Promise.race([stopped.then(() => 0), broken.promise]);
-  if (json) process.stdout.write('{"event":"stopping"}\n');
-  await close();
-  await served.close();
-  if (json) process.stdout.write('{"event":"stopped"}\n');
-  return code;
+  try {
+    log.info('on the mesh', { broker: host, namespace: settings.namespace, id });
+    const code = await Promise.race([stopped.then(() => 0), broken]);
+    if (json) process.stdout.write('{"event":"stopping"}\n');
+    return code;
+  } finally {
+    await close();
+  }
 }
 
 /** A pool says nothing of itself: its members do. */

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Peer, PeerChange } from '#mesh';
+import type { Settings } from '#server';
 import { logFor } from '../../server/adapters/node-settings.ts';
 import { takeFlags } from '../bridges/own-flags.ts';
 import { CliError } from '../command.ts';
@@ -26,7 +27,7 @@ export async function list(args: readonly string[]): Promise<number> {
     const registry = await mesh.discover({ ...rulesIn(flags) });
     if (!flags.has('watch')) {
       await sleep(Number(wait ?? (way.spoken.grammar.keepsCards === true ? HANDOVER_MS : LISTEN_MS)));
-      process.stdout.write(parsed.json ? lines(registry.peers().map(shown)) : table(registry.peers()));
+      process.stdout.write(parsed.json ? lines(registry.peers().map(shown)) : table(registry.peers(), settings));
       return 0;
     }
     registry.onChange((change) =>
@@ -59,8 +60,8 @@ function told({ kind, peer }: PeerChange): string {
   return `${peer.seenAt.toISOString().slice(11, 19)}  ${kind.padEnd(7)}  ${peer.kind.padEnd(7)}  ${peer.name}  ${peer.card.description}\n`;
 }
 
-function table(peers: readonly Peer[]): string {
-  if (peers.length === 0) return 'nobody\n';
+function table(peers: readonly Peer[], { namespace, meshGrammar }: Settings): string {
+  if (peers.length === 0) return `nobody in ${namespace} (${meshGrammar}); are --namespace and --mesh-grammar those of the agents?\n`;
   const rows = [
     ['KIND', 'NAME', 'REPLICAS', 'VERSION', 'DESCRIPTION'],
     ...peers.map(({ kind, name, replicas, card }) => [kind, name, String(replicas), card.version, card.description]),

@@ -16,13 +16,12 @@ export async function serveOnMesh(found: readonly FoundAgent[], settings: Settin
   if (settings.mesh === undefined) return serveConfigured(found, settings, configured);
   const way = await wayTo(settings.mesh, settings, configured.log);
   const members = await membersFor(found, way);
-  const [first] = members.values();
-  // Where each agent has a connection of its own, those who look have one, too.
-  const operator = first === undefined || way.spoken.presenceOf !== undefined ? await joinAs(nodeId(way.sight), way) : first;
-  const all = new Set([...members.values(), operator].map(({ mesh }) => mesh));
+  const all = new Set([...members.values()].map(({ mesh }) => mesh));
   const each = (act: (mesh: Mesh) => Promise<unknown>): Promise<unknown> => Promise.all([...all].map(act));
   try {
     const { sight, artifacts } = way;
+    const operator = await operatorOf(members, way);
+    all.add(operator.mesh);
     const view = await viewOf(operator.mesh, { sight, broker: operator.broker, ...(artifacts === undefined ? {} : { artifacts }) });
     const served = await serveConfigured(found, settings, {
       ...configured,
@@ -50,6 +49,12 @@ export async function serveOnMesh(found: readonly FoundAgent[], settings: Settin
     await each((mesh) => mesh.close());
     throw asCliError(thrown);
   }
+}
+
+/** For those who look. Where each agent has a connection of its own, they have one, too. */
+async function operatorOf(members: ReadonlyMap<string, Member>, way: Way): Promise<Member> {
+  const [first] = members.values();
+  return first === undefined || way.spoken.presenceOf !== undefined ? await joinAs(nodeId(way.sight), way) : first;
 }
 
 /** Everything that is settled before anybody connects. */

@@ -115,10 +115,27 @@ function brokerOver(nats: Nats, connection: NatsConnection, options: NatsOptions
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    close: async () => {
-      await connection.drain();
-    },
+    close: () => closed(connection, isConnected),
   };
+}
+
+const CLOSE_MS = 2000;
+const FLUSH_MS = 10_000;
+
+/** What is on its way gets a moment; of a server that is away nothing can be waited for. */
+async function closed(connection: NatsConnection, isConnected: boolean): Promise<void> {
+  if (isConnected && !connection.isClosed()) await inTime(connection.drain(), CLOSE_MS).catch(() => undefined);
+  await connection.close();
+}
+
+async function inTime(done: Promise<void>, ms: number): Promise<void> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Error(`no answer in ${ms / 1000} s`)), ms);
+  try {
+    await Promise.race([done, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** One round trip for all that is published meanwhile. */
@@ -127,7 +144,7 @@ function flusher(connection: NatsConnection): () => Promise<void> {
   return () => {
     flushing ??= Promise.resolve().then(() => {
       flushing = undefined;
-      return connection.flush();
+      return inTime(connection.flush(), FLUSH_MS); // NATS waits for a server that is away for ever
     });
     return flushing;
   };
