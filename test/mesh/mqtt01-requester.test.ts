@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { artifact, builtInAgents, defineAgent } from '#agents';
+import { artifact, defineAgent } from '#agents';
 import type { Broker, Incoming, Mesh, MqttOptions } from '#mesh';
-import { joinMesh, mqttGrammar, onMqttEvents, publishMqttEvent } from '#mesh';
+import { joinMesh, mqttGrammar } from '#mesh';
 import type { A2AService, Logged, Task } from '#protocol';
 import { createUserMessage } from '#protocol';
 import { connectMqtt } from '../../src/mesh/adapters/mqtt.ts';
-import { textOf } from '../faults/mesh.ts';
 import { programOf, type RunningBroker, startMosquitto } from '../support/brokers.ts';
 import { jsonOf, PLACE, QUICK, serveAgent } from './mqtt01-support.ts';
 import { callContext } from './support.ts';
@@ -102,43 +101,6 @@ describe.skipIf(!isThere)(`a requester of A2A over MQTT 0.1${isThere ? '' : ' [n
     expect((await link.get({ id }, callContext())).status.state).toBe('TASK_STATE_WORKING');
     expect((await link.cancel({ id }, callContext())).status.state).toBe('TASK_STATE_CANCELED');
     await expect(link.get({ id: 'nobody' as never }, callContext())).rejects.toMatchObject({ kind: 'TASK_NOT_FOUND' });
-  });
-
-  it('asks one of ours for the answer alone, as soon as it is known for one; and for everything if that takes too long', async () => {
-    const runs: string[] = [];
-    const agent = defineAgent({
-      name: 'worker',
-      description: 'works',
-      run: async function* (turn) {
-        runs.push(turn.text);
-        if (turn.text === 'slow') await sleep(900);
-        yield turn.text;
-      },
-    });
-    const served = await serveAgent(running.url, 'worker', { agent });
-    open.push(() => served.close());
-    const { link } = await linkTo('worker');
-    const spy = await connectMqtt({ url: running.url, sessionSeconds: 0 });
-    open.push(() => spy.close());
-    const seen: string[] = [];
-    await spy.subscribe({ filter: `$a2a/v1/reply/${PLACE}/#`, take: () => void seen.push('reply') });
-    await spy.subscribe({
-      filter: `$a2a/v1/request/${PLACE}/worker`,
-      take: (message) => void seen.push((jsonOf(message) as { method: string }).method),
-    });
-    const sent = async (text: string): Promise<readonly string[]> => {
-      seen.length = 0;
-      const { task } = await link.send(request(text), callContext());
-      expect([task?.status.state, textOf(task)]).toEqual(['TASK_STATE_COMPLETED', text]);
-      await sleep(100);
-      return [...seen];
-    };
-    const first = await sent('one');
-    expect([first[0], first.length > 2]).toEqual(['SendStreamingMessage', true]);
-    expect(await sent('two')).toEqual(['SendMessage', 'reply']);
-    // Longer than the wait for a first answer, 300 ms here: the second attempt joins the task and hears of it at once.
-    expect((await sent('slow')).slice(0, 3)).toEqual(['SendMessage', 'SendStreamingMessage', 'reply']);
-    expect(runs).toEqual(['one', 'two', 'slow']);
   });
 
   it('asks again with a new correlation and the same task, and takes the answer to the first', async () => {
@@ -302,61 +264,5 @@ describe.skipIf(!isThere)(`a requester of A2A over MQTT 0.1${isThere ? '' : ' [n
     await played.say(0, status(played, 'TASK_STATE_COMPLETED'));
     const [whole] = (await sent).task?.artifacts?.[0]?.parts ?? [];
     expect(Buffer.from(whole?.raw ?? '', 'base64').toString()).toBe('abc');
-  });
-
-  it('finds agents by their cards, as they come and go, also those of others', async () => {
-    const { mesh } = await linkTo('anybody');
-    const other = await connectMqtt({ url: running.url, sessionSeconds: 0 });
-    open.push(() => other.close());
-    const topic = `$a2a/v1/discovery/${PLACE}/python`;
-    const card = {
-      name: 'Python',
-      description: 'by the Python SDK',
-      version: '1',
-      capabilities: {},
-      defaultInputModes: ['text'],
-      defaultOutputModes: ['text'],
-      skills: [],
-      supportedInterfaces: [{ url: 'mqtt://host:1883', protocolBinding: 'MQTTv5+JSONRPCv2', protocolVersion: '1.0.0' }],
-    };
-    const online = { 'a2a-status': 'online', 'a2a-status-source': 'agent' };
-    await other.publish({ topic, payload: Buffer.from(JSON.stringify(card)), retain: true, properties: online });
-    const served = await serveAgent(running.url, 'found');
-    const registry = await mesh.discover();
-    const names = (): string[] => registry.peers().map(({ name }) => name);
-    await expect.poll(names).toEqual(['found', 'python']);
-    await other.publish({ topic, payload: Buffer.alloc(0), retain: true });
-    await expect.poll(names).toEqual(['found']);
-    await served.close();
-    await expect.poll(names).toEqual([]);
-  });
-
-  it('drops whom a broker that was away no longer knows, and whom it only remembers', async () => {
-    const broker = await startMosquitto();
-    open.push(() => broker.stop());
-    const [gone, stays] = [await serveAgent(broker.url, 'gone'), await serveAgent(broker.url, 'stays')];
-    open.push(() => stays.close());
-    const mesh = joinMesh({ broker: await connectMqtt({ url: broker.url, sessionSeconds: 0 }), namespace: PLACE, grammar: mqttGrammar() });
-    open.push(() => mesh.close());
-    const { card } = builtInAgents.get('echo')?.create() ?? { card: undefined };
-    const known = card === undefined ? [] : [{ name: 'remembered', card }];
-    const registry = await mesh.discover({ agentMsMax: 1500, known });
-    const names = (): string[] => registry.peers().map(({ name }) => name);
-    await expect.poll(names).toEqual(['gone', 'remembered', 'stays']);
-    await expect.poll(names, { timeout: 5000 }).toEqual(['gone', 'stays']);
-    await broker.kill(); // with all that it kept
-    await gone.close();
-    await broker.start();
-    await expect.poll(names, { timeout: 10_000 }).toEqual(['stays']);
-  }, 30_000);
-
-  it('hears what agents tell everybody', async () => {
-    const broker = await connectMqtt({ url: running.url, sessionSeconds: 0 });
-    open.push(() => broker.close());
-    const place = { broker, namespace: PLACE };
-    const heard: unknown[] = [];
-    await onMqttEvents({ place }, (agent, message) => heard.push([agent, jsonOf(message)]));
-    await publishMqttEvent({ temperature: 21 }, { place, agent: 'sensor' });
-    await expect.poll(() => heard).toEqual([['sensor', { temperature: 21 }]]);
   });
 });
