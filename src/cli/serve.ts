@@ -12,6 +12,7 @@ import { checkRules, commandAgent } from './running.ts';
 import { asServeFailure } from './serve-failures.ts';
 import { flagLines, parseServeFlags } from './serve-flags.ts';
 import { readyLine, welcome } from './serve-words.ts';
+import { guardProcess } from './stray.ts';
 import { boundYoungHeap } from './young-heap.ts';
 
 export const serveCommand: Command = {
@@ -38,7 +39,7 @@ Example:
   parley serve claude --rule allow:read
   parley serve --approve-pattern '[y/N]' -- ./deploy.sh {prompt}
 
-Exit codes: 0 stopped as asked, 1 could not serve, 2 wrong call.
+Exit codes: 0 stopped as asked, 1 could not serve, or could not go on, 2 wrong call.
 `,
   run: (args) => serveAgents(args, findAgent),
 };
@@ -59,26 +60,43 @@ export async function serveAgents(args: readonly string[], find: FindAgent, more
   if (flags.stdio) return await serveOnPipes(found, settings, log);
   const files = createConsole({ say: (line) => log.info(line) });
   const broken = Promise.withResolvers<number>();
-  const onBroken = (): void => broken.resolve(1);
-  const served = await startServing(found, settings, { log, onBroken, mcp: mountMcp, console: files, ...more });
+  const onBroken = (): void => {
+    log.error('the store has failed; stopping, so that a restart can recover what is on disk');
+    broken.resolve(1);
+  };
+  const guard = guardProcess(log);
+  const { aroundRun } = guard;
+  const served = await startServing(found, settings, { log, onBroken, aroundRun, mcp: mountMcp, console: files, ...more });
   const stopped = untilSignal(); // before anybody hears that we are ready: a signal that follows at once must be heard too
   const isFirst = command === undefined && !flags.settings.has('agents') && settings.agents[0] === 'demo';
   process.stdout.write(flags.json ? readyLine(served) : welcome(served, settings, isFirst));
-  const code = await Promise.race([stopped.then(() => 0), broken.promise]);
-  if (code !== 0) log.error('the store has failed; stopping, so that a restart can recover what is on disk');
+  const code = await Promise.race([stopped.then(() => 0), broken.promise, guard.broken.then(() => 1)]);
   if (flags.json) process.stdout.write('{"event":"stopping"}\n');
   await served.close();
   await Promise.all(found.map(({ agent }) => letGo(agent)));
   if (flags.json) process.stdout.write('{"event":"stopped"}\n');
+  endSoon(code);
   return code;
+}
+
+/** What an agent has left running, a timer or a socket, does not keep a node that is done. */
+function endSoon(code: number): void {
+  setTimeout(() => process.exit(code), 500).unref();
 }
 
 /** Until the parent closes our input, or asks us to end. */
 async function serveOnPipes(found: readonly FoundAgent[], settings: Settings, log: Log): Promise<number> {
   const stopping = new AbortController();
+  const { aroundRun, broken } = guardProcess(log);
+  let code = 0;
   void untilSignal().then(() => stopping.abort());
-  await serveOnStdio(found, settings, { log, signal: stopping.signal });
-  return 0;
+  void broken.then(() => {
+    code = 1;
+    stopping.abort();
+  });
+  await serveOnStdio(found, settings, { log, signal: stopping.signal, aroundRun });
+  endSoon(code);
+  return code;
 }
 
 interface Given {

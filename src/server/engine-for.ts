@@ -1,4 +1,4 @@
-import type { Engine } from '#engine';
+import type { AroundRun, Engine } from '#engine';
 import { createEngine, timeOrderedIds } from '#engine';
 import type { Agent, AgentCard } from '#protocol';
 import { A2AError } from '#protocol';
@@ -56,12 +56,16 @@ export function engineFor(
       if (card === undefined) throw new A2AError('EXTENDED_AGENT_CARD_NOT_CONFIGURED');
       return completed(card, name);
     },
-    aroundRun: tracedRuns(tracing),
+    aroundRun: options.aroundRun === undefined ? tracedRuns(tracing) : nested(options.aroundRun, tracedRuns(tracing)),
     report: (what, cause) => log.error(what, cause),
   });
   showStats(engine, metrics);
   showWebhooks(engine, metrics);
   return engine;
+}
+
+function nested(outer: AroundRun, inner: AroundRun): AroundRun {
+  return (run, turn, name) => outer((given) => inner(run, given, name), turn, name);
 }
 
 function showStats(engine: Engine, metrics: Metrics): void {

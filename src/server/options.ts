@@ -1,5 +1,5 @@
 import type { Answer, Caller } from '#bindings';
-import type { Blobs, Carrier, EngineLimits, Store } from '#engine';
+import type { AroundRun, Blobs, Carrier, EngineLimits, Store } from '#engine';
 import type { AdminMesh, Agent, CardSigner, Fetch } from '#protocol';
 import type { AuditLog } from './audit/audit.ts';
 import type { Authenticator } from './gate/authenticator.ts';
@@ -65,6 +65,8 @@ export interface ServingOptions extends GuardOptions {
   readonly metrics?: Metrics;
   /** Default: `@opentelemetry/api`, if it is installed. `false` for none. */
   readonly otel?: OtelApi | false;
+  /** Work around every run of an agent, to know whose code is at work (`AsyncLocalStorage`). */
+  readonly aroundRun?: AroundRun;
   /** How requests of the console reach agents elsewhere. Default: `outbound`. */
   readonly relay?: Fetch;
   /** What `/api/parley/v1/health` says of the version. */

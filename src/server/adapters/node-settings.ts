@@ -31,6 +31,7 @@ export interface FoundAgent {
 export interface Configured {
   readonly log: Log;
   readonly onBroken?: (cause: unknown) => void;
+  readonly aroundRun?: NonNullable<ServingOptions['aroundRun']>;
   /** How the keys of an issuer are fetched. */
   readonly fetch?: Fetch;
   /** Answers `/mcp`. */
@@ -55,7 +56,7 @@ export interface ServedConfigured extends Served {
 export async function serveConfigured(
   found: readonly FoundAgent[],
   settings: Settings,
-  { log, onBroken, fetch: get, mcp, carrier, mesh, known, signer, console: files }: Configured,
+  { log, onBroken, aroundRun, fetch: get, mcp, carrier, mesh, known, signer, console: files }: Configured,
 ): Promise<ServedConfigured> {
   const { port, host, url, allowedHosts, allowedOrigins, card, publisher, idempotency, versionRequired, limits } = settings;
   const { insecureBehindProxy, trustedProxies, socket, allowedTargets, allowLoopbackTargets } = settings;
@@ -87,6 +88,7 @@ export async function serveConfigured(
         ...(socket === undefined ? {} : { socket }),
         ...(url === undefined ? {} : { url }),
         ...(onBroken === undefined ? {} : { onBroken }),
+        ...(aroundRun === undefined ? {} : { aroundRun }),
         ...(mcp === undefined ? {} : { mcp }),
         ...(files === undefined || !settings.console ? {} : { console: files }),
         ...(carrier === undefined ? {} : { carrier }),

@@ -4,6 +4,7 @@ import type { Settings } from '../config/resolve.ts';
 import { openGate } from '../gate/gate.ts';
 import { createHandler } from '../handler.ts';
 import type { Log } from '../log.ts';
+import type { ServingOptions } from '../options.ts';
 import { openData } from './node-data.ts';
 import type { FoundAgent } from './node-settings.ts';
 import { dataFolder } from './node-settings.ts';
@@ -12,13 +13,18 @@ export interface StdioServing {
   readonly log: Log;
   /** Fires when it is to end before its input does. */
   readonly signal: AbortSignal;
+  readonly aroundRun: NonNullable<ServingOptions['aroundRun']>;
 }
 
 /**
  * Serves the parent process on standard input and output, and nobody else: there is no socket, so whoever holds the pipes is the one who
  * started us. Resolves when the parent has closed its end, everything is answered and all is kept.
  */
-export async function serveOnStdio(found: readonly FoundAgent[], settings: Settings, { log, signal }: StdioServing): Promise<void> {
+export async function serveOnStdio(
+  found: readonly FoundAgent[],
+  settings: Settings,
+  { log, signal, aroundRun }: StdioServing,
+): Promise<void> {
   const { card, publisher, idempotency, versionRequired, limits } = settings;
   const kept: Partial<Awaited<ReturnType<typeof openData>>> = settings.memory
     ? {}
@@ -32,7 +38,7 @@ export async function serveOnStdio(found: readonly FoundAgent[], settings: Setti
   const handler = createHandler({
     agents: found.map(({ agent }) => agent),
     gate: openGate, // who holds the pipes is who started us, and could run any command without us
-    ...{ card, publisher, idempotency, versionRequired, limits, log },
+    ...{ card, publisher, idempotency, versionRequired, limits, log, aroundRun },
     ...kept,
   });
   const stop = (): void => void process.stdin.destroy();
