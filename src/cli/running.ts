@@ -113,7 +113,13 @@ function sourceOf(name: string, { run }: Settings): string {
 
 /** As the shell finds it: by its path, or on the search path. */
 function isProgram(name: string): boolean {
-  const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+  const isFile = (path: string): boolean => {
+    try {
+      return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+    } catch {
+      return false; // a folder of the search path that is not ours to look into
+    }
+  };
   if (name.includes('/') || name.includes('\\')) return isFile(resolve(name));
   const endings = process.platform === 'win32' ? ['', ...(process.env['PATHEXT'] ?? '.EXE;.CMD;.BAT').split(';')] : [''];
   const folders = (process.env['PATH'] ?? '').split(delimiter);
