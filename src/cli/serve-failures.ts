@@ -1,4 +1,4 @@
-import { dirname } from 'node:path';
+import { dirname, resolve, sep } from 'node:path';
 import type { Settings } from '#server';
 import { ConfigError } from '#server';
 import { StoreError } from '../engine/adapters/sqlite.ts';
@@ -14,7 +14,8 @@ import { parleyWord } from './serve-words.ts';
 export function asServeFailure(thrown: unknown, found: readonly FoundAgent[], settings: Settings): unknown {
   if (thrown instanceof ConfigError) return new CliError(thrown.message, { exit: 2 });
   if (thrown instanceof StoreError) return ofStore(thrown, found, settings);
-  const { code, message } = thrown as NodeJS.ErrnoException;
+  if (isOfFiles(thrown)) return ofFolder(thrown, found, settings);
+  const { code } = thrown as NodeJS.ErrnoException;
   const { host, port, socket } = settings;
   const place = socket === undefined ? `port ${port} of ${host}` : `the socket ${socket}`;
   const other = socket === undefined ? 'choose another with --port, or --port 0 for any' : 'choose another path with --socket';
@@ -31,19 +32,56 @@ export function asServeFailure(thrown: unknown, found: readonly FoundAgent[], se
     case 'ENOTFOUND':
       return new CliError(`${host} is no address of this machine`, { hint: 'choose one with --host; 127.0.0.1 is for this machine alone' });
     default:
-      return isOfFiles(code) ? new CliError(message, { hint: 'choose another folder with --data DIR, or --memory' }) : thrown;
+      return thrown;
   }
 }
 
-function isOfFiles(code: string | undefined): boolean {
-  return code === 'EROFS' || code === 'ENOSPC' || code === 'ENOTDIR' || code === 'EEXIST' || code === 'EPERM';
+type FileError = NodeJS.ErrnoException & { readonly path: string };
+
+/** A path is what a file has and a port has not; the path of a socket is in `address`. The same codes mean different things of each. */
+function isOfFiles(thrown: unknown): thrown is FileError {
+  const { code, path, syscall } = thrown as NodeJS.ErrnoException;
+  return typeof path === 'string' && syscall !== 'listen' && syscall !== 'bind' && code !== undefined && code in WHY;
+}
+
+const WHY: Readonly<Record<string, string>> = {
+  EACCES: 'this user may not write there',
+  EPERM: 'this user may not write there',
+  EROFS: 'its disk is read-only',
+  ENOSPC: 'its disk is full',
+  ENOTDIR: 'a part of that path is a file',
+  EEXIST: 'a file of that name is in the way',
+};
+
+function ofFolder(error: FileError, found: readonly FoundAgent[], settings: Settings): CliError {
+  const { code = '', path, message } = error;
+  const why = `${WHY[code]} (${code})`;
+  if (isWithin(resolve(folderOf(found, settings)), path))
+    return new CliError(`tasks can't be kept in ${path}: ${why}`, {
+      hint: 'choose another folder with --data DIR, or keep nothing with --memory',
+      cause: error,
+    });
+  if (isWithin(authFolder(settings.authFolder), path))
+    return new CliError(`the credentials of this machine can't be kept in ${path}: ${why}`, {
+      hint: 'choose another folder with --auth-folder DIR',
+      cause: error,
+    });
+  return new CliError(message, { cause: error });
+}
+
+function isWithin(folder: string, path: string): boolean {
+  return path === folder || path.startsWith(`${folder}${sep}`);
+}
+
+function folderOf(found: readonly FoundAgent[], { data }: Settings): string {
+  return dataFolder(
+    found.map(({ source }) => source),
+    data,
+  );
 }
 
 function ofStore(error: StoreError, found: readonly FoundAgent[], settings: Settings): CliError {
-  const folder = dataFolder(
-    found.map(({ source }) => source),
-    settings.data,
-  );
+  const folder = folderOf(found, settings);
   if (error.fault === 'read-only')
     return new CliError(error.message, { hint: 'choose another folder with --data DIR, or keep nothing with --memory', cause: error });
   if (error.fault !== 'locked') return new CliError(error.message, { cause: error });
