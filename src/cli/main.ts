@@ -76,6 +76,13 @@ function say(text: string): number {
 // A reader that has seen enough (`| head`) is no failure of ours.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
 
+// Whoever stops bin/parley in a checkout means us, and a kill -9 of it reaches nobody else.
+if (process.env['PARLEY_LAUNCHED'] !== undefined && process.channel !== undefined) {
+  delete process.env['PARLEY_LAUNCHED']; // agents that run programs hand their environment on
+  process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
+  process.channel.unref();
+}
+
 const args = process.argv.slice(2);
 try {
   process.exitCode = await main(args);

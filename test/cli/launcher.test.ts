@@ -1,0 +1,65 @@
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { afterAll, describe, expect, it } from 'vitest';
+import { eventually } from '../support/eventually.ts';
+import { parleyServe } from '../support/parley.ts';
+import { BIN, HOME, start } from './run.ts';
+
+/** Of Linux: the processes that it has started. */
+function childrenOf(pid: number): readonly number[] {
+  const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
+  return text.split(' ').filter(Boolean).map(Number);
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    // A zombie has ended: it waits only for whoever inherits it.
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
+
+const started: number[] = [];
+afterAll(() => {
+  for (const pid of started) if (isAlive(pid)) process.kill(pid, 'SIGKILL');
+});
+
+function childOf(pid: number | undefined): number {
+  const [child = 0] = childrenOf(pid ?? 0);
+  expect(child).toBeGreaterThan(0);
+  started.push(child);
+  return child;
+}
+
+describe.skipIf(process.platform !== 'linux')('bin/parley, killed where it can’t pass that on', () => {
+  it('takes a server with it, in good order', { timeout: 60_000 }, async () => {
+    const { child, until, out } = start(['serve', 'echo', '--memory', '--port', '0', '--json']);
+    const { url } = JSON.parse((await until(/"ready".*\n/)).split('\n')[0] ?? '') as { readonly url: string };
+    const server = childOf(child.pid);
+    child.kill('SIGKILL');
+    await eventually(() => !isAlive(server), 15_000);
+    expect(out()).toContain('{"event":"stopped"}');
+    await expect(fetch(`${url}/healthz`)).rejects.toThrow('fetch failed');
+  });
+
+  it('takes a command with it that waits', { timeout: 60_000 }, async () => {
+    const server = await parleyServe({ args: ['script', '--memory'] });
+    const { child, until } = start(['ask', server.url, 'chunks=500 delay=200']);
+    await until(/chunk 1/);
+    const asking = childOf(child.pid);
+    child.kill('SIGKILL');
+    await eventually(() => !isAlive(asking), 15_000);
+    await server.kill();
+  });
+
+  it('takes a server on pipes with it, though somebody still holds their other end', { timeout: 60_000 }, async () => {
+    const child = spawn(process.execPath, [BIN, 'serve', 'echo', '--stdio', '--memory'], { cwd: HOME, stdio: ['pipe', 'pipe', 'ignore'] });
+    const line = new Promise<string>((resolve) => child.stdout.once('data', (chunk: Buffer) => resolve(chunk.toString())));
+    child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ListTasks', params: {} })}\n`);
+    expect(await line).toContain('"id":1');
+    const server = childOf(child.pid);
+    child.kill('SIGKILL');
+    await eventually(() => !isAlive(server), 15_000);
+  });
+});
