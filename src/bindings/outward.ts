@@ -16,7 +16,7 @@ import type {
   StreamOperation,
   UnaryOperation,
 } from '#protocol';
-import { A2AError, DEFAULT_READ_LIMITS, externalId, isA2AError, randomIds } from '#protocol';
+import { A2AError, DEFAULT_READ_LIMITS, externalId, isA2AError, kept, randomIds } from '#protocol';
 import type { Parsed } from './body.ts';
 import { parseJson, readBytes } from './body.ts';
 import { CutOff, Excess, Left, NotA2A, Silence } from './failures.ts';
@@ -123,7 +123,7 @@ export async function send({ url, ...init }: Outward, options: LinkOptions, ctx:
   const timer = options.timeoutMs === undefined ? undefined : setTimeout(late, options.timeoutMs);
   try {
     const all: RequestInit = { ...init, signal: ended.signal, redirect: 'manual' };
-    return await (options.direct === undefined ? options.fetch(new Request(url, all)) : options.direct(url, all));
+    return await (options.direct === undefined ? options.fetch(kept(new Request(url, all))) : options.direct(url, all));
   } catch (cause) {
     if (ctx.signal.aborted) throw aborted(ctx);
     if (isLate) throw new A2AError('UNAVAILABLE', `no answer within ${options.timeoutMs} ms`, { cause: new Silence(String(cause)) });

@@ -1,4 +1,4 @@
-import type { A2AService, AgentCard, ListRequest, PushConfig, SendRequest, Task, TaskEvent, TaskPage } from '#protocol';
+import type { A2AService, AgentCard, ListRequest, PushConfig, SendRequest, StandardSchema, Task, TaskEvent, TaskPage } from '#protocol';
 import { pushConfigId, taskId } from '#protocol';
 import type { CallOptions, Input } from './calls.ts';
 import { contextOf, messageOf } from './calls.ts';
@@ -9,7 +9,6 @@ import type { HandleEnv, SendHandle, SendOptions } from './handle.ts';
 import { Handle } from './handle.ts';
 import type { ClientOptions, Connection } from './options.ts';
 import { pagesOf } from './pages.ts';
-import type { StandardSchema } from './schema.ts';
 import type { SkillFunction, SkillSchemas } from './skills.ts';
 import { skillFunction } from './skills.ts';
 

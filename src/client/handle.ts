@@ -1,5 +1,17 @@
-import type { A2AService, Artifact, CallContext, Choice, Message, SendRequest, SendResult, Task, TaskEvent, TaskId } from '#protocol';
-import { getChoicesFromMessage, getTextFromMessage, isInterrupted, isTextPart } from '#protocol';
+import type {
+  A2AService,
+  Artifact,
+  CallContext,
+  Choice,
+  Linked,
+  Message,
+  SendRequest,
+  SendResult,
+  Task,
+  TaskEvent,
+  TaskId,
+} from '#protocol';
+import { getChoicesFromMessage, getTextFromMessage, isInterrupted, isTextPart, linkSignals } from '#protocol';
 import type { CallOptions, Input } from './calls.ts';
 import { ClientError } from './errors.ts';
 import { TurnEvents } from './turn-events.ts';
@@ -63,6 +75,8 @@ export class Handle implements SendHandle {
   readonly #env: HandleEnv;
   readonly #prefersStream: boolean;
   readonly #leave = new AbortController();
+  /** To the caller's signal, if there is one, until there is a result. */
+  readonly #linked: Linked | undefined;
   readonly #ctx: CallContext;
   #events: TurnEvents | undefined;
   #result: Promise<SendResult> | undefined;
@@ -73,9 +87,9 @@ export class Handle implements SendHandle {
     this.#request = request;
     this.#env = env;
     this.#prefersStream = prefersStream && env.streams;
-    // Composite signals are dear: where the caller has none, ours is enough.
-    const { signal } = env.ctx;
-    this.#ctx = { ...env.ctx, signal: env.isFree ? this.#leave.signal : AbortSignal.any([signal, this.#leave.signal]) };
+    // Linking costs: where the caller has no signal, ours is enough.
+    if (!env.isFree) this.#linked = linkSignals([env.ctx.signal, this.#leave.signal]);
+    this.#ctx = { ...env.ctx, signal: this.#linked?.signal ?? this.#leave.signal };
     if ('message' in request) this.#message = request.message;
   }
 
@@ -89,7 +103,7 @@ export class Handle implements SendHandle {
   }
 
   result(): Promise<SendResult> {
-    this.#result ??= this.#told(() => this.#finish());
+    this.#result ??= this.#told(() => this.#finish()).finally(() => this.#linked?.release());
     return this.#result;
   }
 
@@ -133,6 +147,7 @@ export class Handle implements SendHandle {
       next: () => events.buffered() ?? this.#told(() => events.next()),
       return: async () => {
         await events.leave();
+        this.#linked?.release();
         return { done: true, value: undefined };
       },
     };

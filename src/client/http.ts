@@ -1,6 +1,7 @@
 import type { LinkOptions } from '#bindings';
 import { readBytes } from '#bindings';
 import type { A2AError, AgentCard, Fetch } from '#protocol';
+import { kept } from '#protocol';
 import type { Authenticator, Presented } from './auth.ts';
 import { authenticatorOf } from './auth.ts';
 import { ClientError, isClientError } from './errors.ts';
@@ -30,11 +31,11 @@ export function createHttp(options: ClientOptions, home: string | undefined): Ht
   const auth: Authenticator | undefined = options.auth === undefined ? undefined : authenticatorOf(options.auth, options.env);
   let card: AgentCard | undefined;
   const trusts = (url: string): boolean => origins.has(originOf(url));
-  const bare: Fetch = options.fetch ?? ((request) => fetch(request));
+  const bare: Fetch = options.fetch ?? ((request) => fetch(kept(request)));
   // A key in the address is put there last: neither interceptors nor errors see it.
   const withQuery: Fetch = async (request) => {
     const query = trusts(request.url) ? (await presented(auth, card))?.query : undefined;
-    return await bare(query === undefined ? request : new Request(queried(request.url, query), request));
+    return await bare(query === undefined ? request : kept(new Request(queried(request.url, query), request)));
   };
   const sent = auth === undefined ? bare : withQuery;
   const checked: Fetch = async (request) => told(request.url, await sent(request));
