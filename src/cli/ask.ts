@@ -108,7 +108,7 @@ async function ask(asked: Run, { client, about }: Reached, { input, screen, json
   } catch (thrown) {
     screen.clear();
     if (interrupt.fired) return 130;
-    throw asCliError(thrown, about);
+    throw asCliError(thrown, { ...about, task: current?.taskId });
   } finally {
     prompt?.close();
     interrupt.end();

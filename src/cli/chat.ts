@@ -92,7 +92,7 @@ async function chat(asked: Run, { client, about }: Reached, screen: Screen): Pro
         await told(asked, result, screen);
       } catch (thrown) {
         screen.clear();
-        const error = asCliError(thrown, about);
+        const error = asCliError(thrown, { ...about, task: current?.taskId });
         if (error.exit === 3 || error.exit === 5) throw error;
         screen.note(`${error.message}${error.hint === undefined ? '' : `\n  ${error.hint}`}`, 'bad');
       }

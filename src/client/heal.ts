@@ -2,8 +2,9 @@ import { CutOff, Left } from '#bindings';
 import type { A2AService, CallContext, EventStream, Logged, Operation, Task, TaskId } from '#protocol';
 import { A2AError, isA2AError } from '#protocol';
 import { isAtRest } from './calls.ts';
+import { Patience } from './patience.ts';
 import type { RetryPolicy } from './retry.ts';
-import { delayOf, isTransient } from './retry.ts';
+import { isTransient } from './retry.ts';
 import { Seen } from './seen.ts';
 import { sleep } from './sleep.ts';
 import { untilRest } from './wait.ts';
@@ -41,14 +42,13 @@ type Manner = 'first' | 'subscribe' | 'poll';
 interface Course {
   source: EventStream;
   manner: Manner;
-  /** Connections in a row that brought nothing new. */
-  barren: number;
+  readonly patience: Patience;
   /** What has to be healed; told if it can't be. */
   cut: A2AError | undefined;
 }
 
 async function* healed(first: EventStream, seen: Seen, healing: Healing): AsyncGenerator<readonly Logged[], void> {
-  const course: Course = { source: first, manner: 'first', barren: 0, cut: undefined };
+  const course: Course = { source: first, manner: 'first', patience: new Patience(healing.policy), cut: undefined };
   for (;;) {
     const failed = yield* fresh(course, seen, healing);
     if (seen.isOver || (failed === undefined && seen.isAtRest)) return;
@@ -62,7 +62,7 @@ async function* fresh(course: Course, seen: Seen, healing: Healing): AsyncGenera
     for await (const batch of course.source) {
       const news = seen.isBlind ? await checked(batch, seen, healing) : seen.take(batch);
       if (news.length === 0) continue;
-      course.barren = 0;
+      course.patience.renew();
       yield news;
     }
     return undefined;
@@ -74,14 +74,15 @@ async function* fresh(course: Course, seen: Seen, healing: Healing): AsyncGenera
 }
 
 async function takeUp(course: Course, failed: A2AError | undefined, healing: Healing & { readonly seen: Seen }): Promise<void> {
-  const { policy, ctx, seen } = healing;
+  const { ctx, seen } = healing;
   const stopped = failed ?? new A2AError('UNAVAILABLE', 'the stream stopped before its end', { cause: new CutOff('stream', undefined) });
   const cut = isTransient(stopped) ? stopped : (course.cut ?? stopped);
   const following = nextManner(course.manner, failed, healing);
-  if (seen.taskId === undefined || following === undefined || course.barren >= policy.tries) throw cut;
-  course.barren += 1;
+  if (seen.taskId === undefined || following === undefined) throw cut;
+  const delayMs = course.patience.next(failed);
+  if (delayMs === undefined) throw cut;
   course.cut = cut;
-  if (following === course.manner || course.manner === 'first') await sleep(delayOf(cut, course.barren, policy), ctx.signal);
+  if (following === course.manner || course.manner === 'first') await sleep(delayMs, ctx.signal);
   course.manner = following;
   seen.comeBack(following === 'poll');
   course.source = following === 'poll' ? polled(seen.taskId, healing) : subscribed(seen.taskId, seen, healing);

@@ -31,6 +31,7 @@ export { answerText, questionOf } from './handle.ts';
 export type { Binding, ConnectionMemory, RememberedWay } from './memory.ts';
 export { createMemory } from './memory.ts';
 export type { CardVerification, ClientOptions, Connection, Interceptor, ServiceDecorator } from './options.ts';
+export { Patience } from './patience.ts';
 export type { RetryPolicy } from './retry.ts';
 export type { SkillFunction, SkillSchemas } from './skills.ts';
 export { CARD_PATHS, readTarget } from './target.ts';

@@ -15,6 +15,8 @@ export interface RetryPolicy {
    * keep `Idempotency-Key` or message ids, as every Parley node does.
    */
   readonly resend: 'refused' | 'lost';
+  /** How long a peer that is away is looked for, if there is a task to come back to: longer than a node takes to stop and start again. */
+  readonly awayMsMax: number;
   /** A peer that wants more patience than this is taken at its word: the call fails. */
   readonly retryAfterMaxMs: number;
   readonly random: () => number;
@@ -25,6 +27,7 @@ export const DEFAULT_RETRY: RetryPolicy = {
   firstDelayMs: 250,
   maxDelayMs: 10_000,
   resend: 'refused',
+  awayMsMax: 60_000,
   retryAfterMaxMs: 60_000,
   random: Math.random,
 };

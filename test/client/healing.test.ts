@@ -97,7 +97,7 @@ describe('a stream from a node, cut at any byte', () => {
       connections += 1;
       return connections === 1 ? 900 : 1;
     };
-    const { client, proxy } = await behind(server.url, { resetAfterBytes, sliceBytes: 64 }, { retry: { tries: 2 } });
+    const { client, proxy } = await behind(server.url, { resetAfterBytes, sliceBytes: 64 }, { retry: { tries: 2, awayMsMax: 100 } });
     await expect(read(client, 'chunks=5 delay=20')).rejects.toMatchObject({ name: 'ClientError' });
     proxy.close();
   });

@@ -1,14 +1,14 @@
-import type { SendRequest, SendResult, Task, TaskEvent } from '#protocol';
+import { Patience } from '#client';
+import type { A2AError, SendRequest, SendResult, Task, TaskEvent } from '#protocol';
 import { isA2AError, startFold } from '#protocol';
 import { CliError } from '../command.ts';
 import type { Connection } from '../wire/connect.ts';
 import { noteWaiting, printEnd, printEvent } from './results.ts';
 import type { Session } from './session.ts';
 import type { Seen } from './wait.ts';
-import { follow, isSettled, nothingSeen, poll } from './wait.ts';
+import { follow, isSettled, nothingSeen, pause, poll } from './wait.ts';
 
 const NOT_STREAMED: ReadonlySet<string> = new Set(['UNSUPPORTED_OPERATION', 'STREAMING_NOT_SUPPORTED', 'METHOD_NOT_FOUND']);
-const RESUBSCRIBES_MAX = 3;
 
 /** The server has refused the stream itself, so that nothing was started, and a plain send starts nothing twice. */
 function refusesStreams(thrown: unknown): boolean {
@@ -126,21 +126,31 @@ export interface Following {
   readonly onEvent: (event: TaskEvent) => void;
 }
 
+/** As long as a client's streams are healed; a server that restarts is waited for. */
 export async function resubscribe(session: Session, connection: Connection, { seen, onEvent }: Following): Promise<void> {
   const { id } = seen;
   if (id === undefined) throw cut(connection, seen);
-  for (let attempt = 1; attempt <= RESUBSCRIBES_MAX && !session.signal.aborted; attempt += 1) {
-    session.note(`warning: the stream broke off; subscribing again (${attempt} of ${RESUBSCRIBES_MAX})\n`);
-    await new Promise((resolve) => setTimeout(resolve, 200 * 2 ** (attempt - 1)));
+  const patience = new Patience();
+  // The task as it stands comes first, again and again: it is no news.
+  const onNews = (event: TaskEvent): void => {
+    if (event.task === undefined) patience.renew();
+    onEvent(event);
+  };
+  let failed: A2AError | undefined;
+  for (let attempt = 1; ; attempt += 1) {
+    const delayMs = patience.next(failed);
+    if (delayMs === undefined) throw cut(connection, seen);
+    session.note(`warning: the stream broke off; subscribing again (${attempt})\n`);
+    await pause(session, delayMs);
     try {
-      if ((await follow(connection.service.subscribe({ id }, connection.ctx()), seen, onEvent)) === 'settled') return;
+      failed = undefined;
+      if ((await follow(connection.service.subscribe({ id }, connection.ctx()), seen, onNews)) === 'settled') return;
     } catch (thrown) {
-      if (isA2AError(thrown) && (thrown.kind === 'TASK_FINISHED' || thrown.kind === 'UNSUPPORTED_OPERATION'))
-        return await finished(connection, { seen, onEvent });
-      if (attempt === RESUBSCRIBES_MAX) break;
+      if (!isA2AError(thrown) || session.signal.aborted) throw thrown;
+      if (thrown.kind === 'TASK_FINISHED' || thrown.kind === 'UNSUPPORTED_OPERATION') return await finished(connection, { seen, onEvent });
+      failed = thrown;
     }
   }
-  throw cut(connection, seen);
 }
 
 /** It ended while nobody listened, and a finished task takes no subscribers (A2A 1.0.1 §3.1.6): it is asked for instead. */

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { EventStream, Logged, Task, TaskEvent, TaskId } from '#protocol';
-import { isInterrupted, isTerminal } from '#protocol';
+import { Patience } from '#client';
+import type { A2AError, EventStream, Logged, Task, TaskEvent, TaskId } from '#protocol';
+import { isA2AError, isInterrupted, isTerminal } from '#protocol';
 import type { Connection } from '../wire/connect.ts';
 import type { Session } from './session.ts';
 
@@ -19,29 +20,33 @@ export async function poll(
   task: { readonly id: TaskId; readonly historyLength?: number },
 ): Promise<Task> {
   const longest = session.settings.durationMs('poll-interval') ?? DEFAULT_POLL_MS;
-  let pause = Math.min(FIRST_PAUSE_MS, longest);
-  let failures = 0;
+  let distance = Math.min(FIRST_PAUSE_MS, longest);
+  const patience = new Patience();
   for (;;) {
+    let delayMs: number | undefined = 0;
     try {
       const now = await connection.service.get(task, connection.ctx());
       if (isSettled(now)) return now;
-      failures = 0;
+      patience.renew();
     } catch (thrown) {
       // A poll that fails on the way is worth repeating: the task goes on without us.
-      failures += 1;
-      if (failures > POLL_FAILURES_MAX || session.signal.aborted || !isPassing(thrown)) throw thrown;
+      delayMs = isPassing(thrown) && !session.signal.aborted ? patience.next(thrown) : undefined;
+      if (delayMs === undefined) throw thrown;
     }
-    await sleep(pause, undefined, { signal: session.signal }).catch((thrown: unknown) => {
-      throw session.signal.aborted ? session.signal.reason : thrown;
-    });
-    pause = Math.min(pause * 2, longest);
+    await pause(session, Math.max(distance, delayMs));
+    distance = Math.min(distance * 2, longest);
   }
 }
 
-const POLL_FAILURES_MAX = 5;
+/** Ends with the session, and says what that has ended by. */
+export async function pause({ signal }: Session, ms: number): Promise<void> {
+  await sleep(ms, undefined, { signal }).catch((thrown: unknown) => {
+    throw signal.aborted ? signal.reason : thrown;
+  });
+}
 
-function isPassing(thrown: unknown): boolean {
-  return typeof thrown === 'object' && thrown !== null && 'kind' in thrown && thrown.kind === 'UNAVAILABLE';
+function isPassing(thrown: unknown): thrown is A2AError {
+  return isA2AError(thrown) && thrown.kind === 'UNAVAILABLE';
 }
 
 /** What is known of a task from its events. */

@@ -16,11 +16,28 @@ export interface About {
   readonly timeout?: string | undefined;
   /** It named a task or a context of the server's. */
   readonly continued?: boolean;
+  /** What it has begun. */
+  readonly task?: string | undefined;
 }
 
 /** Anything thrown on the way to an agent and back, in the words and codes of the contract (reference/cli §6). */
 export function asCliError(thrown: unknown, about: About): CliError {
   if (thrown instanceof CliError) return thrown;
+  const error = described(thrown, about);
+  // The agent's own refusal says what there is to say. Otherwise the way was lost, and not the task.
+  const isLost = (error.a2aCode === null && error.exit !== 4) || error.exit === 3;
+  if (about.task === undefined || !isLost) return error;
+  const { message, exit, code, a2aCode, cause } = error;
+  return new CliError(message, {
+    exit,
+    code,
+    a2aCode,
+    cause,
+    hint: `the task goes on: parley task get ${about.agent} ${about.task} --wait`,
+  });
+}
+
+function described(thrown: unknown, about: About): CliError {
   if (isTimeUp(thrown))
     return new CliError(`the time was up: --timeout ${about.timeout ?? ''}`.trimEnd(), {
       ...ROWS.timeout,
