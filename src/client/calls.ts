@@ -1,4 +1,4 @@
-import type { CallContext, Message, MessageOptions, Part, TaskState } from '#protocol';
+import type { CallContext, Message, MessageOptions, Part, SendRequest, TaskState } from '#protocol';
 import { contextId, createUserMessage, isInterrupted, isTerminal, LOCAL_PRINCIPAL, messageId, taskId } from '#protocol';
 import type { Way } from './ways.ts';
 
@@ -74,6 +74,11 @@ function signalOf(signal: AbortSignal | undefined, totalMs: number | undefined):
   if (totalMs === undefined) return signal ?? new AbortController().signal;
   const late = AbortSignal.timeout(totalMs);
   return signal === undefined ? late : AbortSignal.any([signal, late]);
+}
+
+/** The same, answered at once: the task has a name then, and whoever can be asked need not be waited for. */
+export function unawaited(request: SendRequest): SendRequest {
+  return { ...request, configuration: { ...request.configuration, returnImmediately: true } };
 }
 
 /** Nothing more comes by itself: it is over, or it waits for us. */

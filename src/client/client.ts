@@ -141,8 +141,8 @@ export class A2AClient {
       service,
       ctx: this.#ctx(options),
       isFree: options.signal === undefined && (options.totalMs ?? this.#established.calling().totalMs) === undefined,
-      // A card that says nothing says no (A2A 1.0.1 §4.4.3).
-      streams: this.#established.has('stream') && (this.card === undefined || this.card.capabilities.streaming === true),
+      // To a card that says nothing many agents stream all the same; one that does not is sent the message without (connection.ts).
+      streams: this.#established.has('stream') && this.card?.capabilities.streaming !== false,
       canPoll: this.#established.has('get'),
       explain: (thrown) => this.#explain(thrown),
       continue: (task, input, more) => {

@@ -1,6 +1,7 @@
 import type { A2AService, Artifact, CallContext, Choice, Message, SendRequest, SendResult, Task, TaskEvent, TaskId } from '#protocol';
 import { getChoicesFromMessage, getTextFromMessage, isInterrupted, isTextPart } from '#protocol';
 import type { CallOptions, Input } from './calls.ts';
+import { unawaited } from './calls.ts';
 import { ClientError } from './errors.ts';
 import { TurnEvents } from './turn-events.ts';
 import { untilRest } from './wait.ts';
@@ -148,7 +149,7 @@ export class Handle implements SendHandle {
 
   /** An agent without streams is asked, and asked again. */
   async *#asEvents(request: SendRequest): AsyncGenerator<readonly { readonly event: TaskEvent }[], void> {
-    const first = await this.#env.service.send(request, this.#ctx);
+    const first = await this.#env.service.send(this.#env.canPoll ? unawaited(request) : request, this.#ctx);
     yield [{ event: first }];
     if (first.task === undefined || !this.#env.canPoll) return;
     for await (const task of untilRest(this.#env.service, first.task, this.#ctx)) yield [{ event: { task } }];
