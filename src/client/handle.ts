@@ -1,7 +1,7 @@
 import type { A2AService, Artifact, CallContext, Choice, Message, SendRequest, SendResult, Task, TaskEvent, TaskId } from '#protocol';
 import { getChoicesFromMessage, getTextFromMessage, isInterrupted, isTextPart } from '#protocol';
 import type { CallOptions, Input } from './calls.ts';
-import { unawaited } from './calls.ts';
+import { isAtRest, unawaited } from './calls.ts';
 import { ClientError } from './errors.ts';
 import { TurnEvents } from './turn-events.ts';
 import { untilRest } from './wait.ts';
@@ -50,7 +50,8 @@ export interface SendHandle extends AsyncIterable<TaskEvent> {
 /** What a handle needs of its client. */
 export interface HandleEnv {
   readonly service: A2AService;
-  readonly ctx: CallContext;
+  /** The call's context, with this signal or one of the caller's own. */
+  readonly contextFor: (signal?: AbortSignal) => CallContext;
   /** The caller has no signal and no time limit of its own. */
   readonly isFree: boolean;
   readonly streams: boolean;
@@ -74,9 +75,8 @@ export class Handle implements SendHandle {
     this.#request = request;
     this.#env = env;
     this.#prefersStream = prefersStream && env.streams;
-    // Composite signals are dear: where the caller has none, ours is enough.
-    const { signal } = env.ctx;
-    this.#ctx = { ...env.ctx, signal: env.isFree ? this.#leave.signal : AbortSignal.any([signal, this.#leave.signal]) };
+    // Signals are dear, composite ones above all: where the caller has none, ours is enough.
+    this.#ctx = env.isFree ? env.contextFor(this.#leave.signal) : withEither(env.contextFor(), this.#leave.signal);
     if ('message' in request) this.#message = request.message;
   }
 
@@ -121,7 +121,7 @@ export class Handle implements SendHandle {
       this.#leave.abort();
       return undefined;
     }
-    return await this.#told(() => this.#env.service.cancel({ id }, this.#env.ctx));
+    return await this.#told(() => this.#env.service.cancel({ id }, this.#env.contextFor()));
   }
 
   [Symbol.asyncIterator](): AsyncIterator<TaskEvent> {
@@ -155,28 +155,32 @@ export class Handle implements SendHandle {
     for await (const task of untilRest(this.#env.service, first.task, this.#ctx)) yield [{ event: { task } }];
   }
 
-  async #finish(): Promise<SendResult> {
-    if (this.#events === undefined && !this.#prefersStream) return await this.#send();
+  #finish(): Promise<SendResult> {
+    return this.#events === undefined && !this.#prefersStream ? this.#send() : this.#streamed();
+  }
+
+  async #streamed(): Promise<SendResult> {
     const events = this.#events ?? this.#open();
     const seen = await events.rest();
     if (seen !== undefined) return seen;
     const id = events.taskId;
     if (id === undefined) throw new ClientError('not-supported', 'its events were left before there was a result');
     const { service } = this.#env;
-    return await this.#atRest({ task: await service.get({ id }, this.#ctx) });
+    return await this.#atRest(await service.get({ id }, this.#ctx));
   }
 
   async #send(): Promise<SendResult> {
-    const request = await this.#ready();
+    const request = this.#request instanceof Promise ? await this.#ready() : this.#request;
     this.#sent = await this.#env.service.send(request, this.#ctx);
-    return request.configuration?.returnImmediately === true ? this.#sent : await this.#atRest(this.#sent);
+    const { task } = this.#sent;
+    const isAll = task === undefined || isAtRest(task.status.state) || request.configuration?.returnImmediately === true;
+    return isAll ? this.#sent : await this.#atRest(task);
   }
 
   /** Not every agent waits when it is asked to. */
-  async #atRest(result: SendResult): Promise<SendResult> {
-    if (result.task === undefined || !this.#env.canPoll) return result;
-    let { task } = result;
-    for await (const later of untilRest(this.#env.service, task, this.#ctx)) task = later;
+  async #atRest(from: Task): Promise<SendResult> {
+    let task = from;
+    if (this.#env.canPoll) for await (const later of untilRest(this.#env.service, from, this.#ctx)) task = later;
     return { task };
   }
 
@@ -193,6 +197,10 @@ export class Handle implements SendHandle {
       throw this.#env.explain(thrown);
     }
   }
+}
+
+function withEither(ctx: CallContext, leave: AbortSignal): CallContext {
+  return { ...ctx, signal: AbortSignal.any([ctx.signal, leave]) };
 }
 
 /** A handle that is there once the question is. */
