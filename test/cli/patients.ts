@@ -90,6 +90,13 @@ const iface = (url: string, protocolBinding = 'JSONRPC', protocolVersion = '1.0'
 });
 
 export const PATIENTS: readonly Patient[] = [
+  {
+    name: 'a port that nobody calls on',
+    diagnosis: 'bad-port',
+    exit: 3,
+    advice: /serve on another/,
+    open: async () => ({ url: 'http://127.0.0.1:1', close: async () => undefined }),
+  },
   { name: 'nobody listens', diagnosis: 'refused', exit: 3, advice: /start the agent/, open: nobody },
   {
     name: 'an unknown host',

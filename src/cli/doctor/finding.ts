@@ -28,6 +28,7 @@ export function error(id: string, what: string, more: Partial<Finding> = {}): Fi
 const NOT_REACHED: ReadonlySet<string> = new Set([
   'dns',
   'refused',
+  'bad-port',
   'unreachable',
   'tls',
   'tls-expired',
