@@ -65,7 +65,7 @@ module.exports = {
       name: 'pure-core',
       comment: 'Inner rooms reach the outside through ports. Drivers import packages.',
       severity: 'error',
-      from: { path: '^src/(protocol|bindings|engine|client)/', pathNot: [DRIVER_PART, TEST] },
+      from: { path: '^src/(protocol|bindings|engine|client|tools|workflows|mesh)/', pathNot: [DRIVER_PART, TEST] },
       to: { dependencyTypes: ['core', 'npm', 'npm-peer', 'npm-optional', 'npm-dev', 'npm-no-pkg', 'npm-unknown'] },
     },
     {

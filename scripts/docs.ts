@@ -8,10 +8,12 @@ import { KEYS, ROUTES } from '#server';
 import type { Command } from '../src/cli/command.ts';
 import { COMMANDS } from '../src/cli/commands.ts';
 import { OUR_CLIENT, THEIR_CLIENT } from '../test/interop/matrix.ts';
+import { apiDocs } from './api-docs.ts';
+import { withFigures } from './figures.ts';
 
 /**
- * Fills the generated parts of docs/: what stands between `<!-- generated: NAME -->` and `<!-- /generated -->`. With --check
- * it only says which pages are stale.
+ * Fills the generated parts of docs/: what stands between `<!-- generated: NAME -->` and `<!-- /generated -->`; and the figures of
+ * the README. With --check it only says which pages are stale.
  */
 const SECTIONS: Readonly<Record<string, () => string>> = {
   dialects,
@@ -25,6 +27,7 @@ const SECTIONS: Readonly<Record<string, () => string>> = {
   clientErrors,
   interop,
   commands: () => COMMAND_HELP,
+  api: apiDocs,
 };
 /** Loaded first: the rest is made without waiting. */
 const COMMAND_HELP = await commandHelp();
@@ -40,12 +43,18 @@ for (const name of readdirSync(FOLDER, { recursive: true, encoding: 'utf8' }).fi
     if (make === undefined) throw new Error(`docs/${name} asks for an unknown section ${section}`);
     return `<!-- generated: ${section} -->\n${make()}\n<!-- /generated -->`;
   });
-  if (fresh === page) continue;
-  stale += 1;
-  if (check) console.error(`docs/${name} is stale; run: npm run docs`);
-  else writeFileSync(file, fresh);
+  keep(`docs/${name}`, page, fresh);
 }
+const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
+keep('README.md', readme, withFigures(readme, readFileSync(new URL('benchmarks.md', FOLDER), 'utf8')));
 process.exitCode = check && stale > 0 ? 1 : 0;
+
+function keep(name: string, page: string, fresh: string): void {
+  if (fresh === page) return;
+  stale += 1;
+  if (check) console.error(`${name} is stale; run: npm run docs`);
+  else writeFileSync(new URL(`../${name}`, import.meta.url), fresh);
+}
 
 /** What `parley help` prints of each command, and of those below it. */
 async function commandHelp(): Promise<string> {

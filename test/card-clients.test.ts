@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { AgentCard, JsonObject, SchemeShape } from '#protocol';
 import { createRegistry, DIALECTS, interfacesFor, negotiateCard, signingPayload, writeCard } from '#protocol';
-import { card as anyCard } from './support/arbitraries.ts';
+import { card as anyCard } from './support/arbitrary-cards.ts';
 import { countingEnv } from './support/env.ts';
 
 const BASE = 'https://a.example';

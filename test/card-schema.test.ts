@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { interfacesFor, writeCard } from '#protocol';
 import { CARD_FIELDS } from '../src/protocol/card-fields.ts';
-import { card } from './support/arbitraries.ts';
+import { card } from './support/arbitrary-cards.ts';
 import { suiteNeeding } from './support/needs.ts';
 
 /** The official schema, made readable; beside the repository where it is developed, nowhere else. */

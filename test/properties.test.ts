@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Dialect, Loss, Lost, Shape, Shapes } from '#protocol';
 import { DIALECTS, encodeWithLosses, isA2AError, writeCardWithLosses } from '#protocol';
-import { card, SHAPES } from './support/arbitraries.ts';
+import { SHAPES } from './support/arbitraries.ts';
+import { card } from './support/arbitrary-cards.ts';
 import { countingEnv } from './support/env.ts';
 
 /** Entries that at least one generated value has lost. */

@@ -6,7 +6,8 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { AgentCard, ErrorKind, Logged, Shape, TaskEvent } from '#protocol';
 import { A2AError, createRegistry, DIALECTS, ERRORS } from '#protocol';
-import { card, event, SHAPES } from './support/arbitraries.ts';
+import { event, SHAPES } from './support/arbitraries.ts';
+import { card } from './support/arbitrary-cards.ts';
 import { countingEnv } from './support/env.ts';
 import { suiteNeeding } from './support/needs.ts';
 

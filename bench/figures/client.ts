@@ -1,6 +1,7 @@
 import type { Client } from '@a2a-js/sdk/client';
 import { ClientFactory, DefaultAgentCardResolver, JsonRpcTransportFactory } from '@a2a-js/sdk/client';
 import { A2AClient } from '#client';
+import { sdkRequest } from '../../test/support/sdk-request.ts';
 import type { Server } from '../children.ts';
 import { startParley } from '../children.ts';
 import { quartiles } from '../measure.ts';
@@ -14,22 +15,6 @@ const CHUNKS = 20_000;
 
 let sent = 0;
 const nextId = (): string => `bench-${process.pid}-${++sent}`;
-
-const sdkRequest = (text: string): Parameters<Client['sendMessage']>[0] => ({
-  tenant: '',
-  metadata: undefined,
-  configuration: { acceptedOutputModes: [], taskPushNotificationConfig: undefined, returnImmediately: false },
-  message: {
-    messageId: nextId(),
-    contextId: '',
-    taskId: '',
-    role: 1,
-    parts: [{ content: { $case: 'text' as const, value: text }, metadata: undefined, filename: '', mediaType: '' }],
-    metadata: undefined,
-    extensions: [],
-    referenceTaskIds: [],
-  },
-});
 
 const HEADERS = { 'Content-Type': 'application/json', 'A2A-Version': '1.0' };
 
@@ -54,7 +39,7 @@ const TEXT = 'Add a health check endpoint to the service';
 
 const SENDS: Readonly<Record<Side, (clients: Clients) => Promise<unknown>>> = {
   ours: ({ ours }) => ours.send(TEXT).result(),
-  sdk: ({ sdk }) => sdk.sendMessage(sdkRequest(TEXT)),
+  sdk: ({ sdk }) => sdk.sendMessage(sdkRequest(TEXT, { messageId: nextId() })),
   fetch: async ({ url }) => await (await fetch(url, { method: 'POST', headers: HEADERS, body: bodyOf('SendMessage', TEXT) })).json(),
 };
 
@@ -93,7 +78,7 @@ const STREAMS: Readonly<Record<Side, (clients: Clients, text: string) => Promise
   },
   sdk: async ({ sdk }, text) => {
     let seen = 0;
-    for await (const _ of sdk.sendMessageStream(sdkRequest(text))) seen += 1;
+    for await (const _ of sdk.sendMessageStream(sdkRequest(text, { messageId: nextId() }))) seen += 1;
     return seen;
   },
   fetch: async ({ url }, text) => {

@@ -6,21 +6,14 @@
  * export default defineAgent({ name: 'shout', description: 'Says it louder.', run: (turn) => turn.text.toUpperCase() });
  * ```
  */
-export type { Agent } from '#protocol';
+export type { Agent, SchemaIssue, SchemaResult, StandardSchema } from '#protocol';
 export { type BuiltInAgent, builtInAgents } from './built-in/built-in.ts';
 export { CONFORMANCE_PROFILES, type ConformanceOptions, type ConformanceProfile } from './built-in/conformance.ts';
 export { type CardDefinition, createCard } from './card.ts';
 export { createCodingAgent } from './coding/agent.ts';
-export {
-  type Chosen,
-  CODING_AGENTS,
-  type CodingAgent,
-  type CodingLaunch,
-  type Configured as ConfiguredAgents,
-  type ConfiguredLaunch,
-  chooseLaunch,
-  knownAgents,
-} from './coding/registry.ts';
+export { type Chosen, type Configured as ConfiguredAgents, type ConfiguredLaunch, chooseLaunch, knownAgents } from './coding/choose.ts';
+export type { CodingAgent, CodingLaunch } from './coding/launch.ts';
+export { CODING_AGENTS } from './coding/registry.ts';
 export { createCommandAgent } from './command/agent.ts';
 export type { CommandOptions } from './command/options.ts';
 export { type AgentDefinition, defineAgent } from './define.ts';
@@ -38,7 +31,6 @@ export { RUNTIME_EXTENSION, type RunOptions } from './run/agent.ts';
 export type { ApprovalPolicy, ApprovalRule, Decision } from './run/policy.ts';
 export type { RequestSettings } from './run/request.ts';
 export { readRule } from './run/rules.ts';
-export type { SchemaIssue, SchemaResult, StandardSchema } from './schema.ts';
 export { SKILL_SCHEMAS, type SkillDefinition } from './skills.ts';
 export type { AgentTurn, Answer, Said } from './turn.ts';
 export type { Returned, Yielded } from './yielded.ts';

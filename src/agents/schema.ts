@@ -1,28 +1,4 @@
-import type { Json, JsonObject } from '#protocol';
-
-/**
- * Standard Schema (standardschema.dev), version 1: what zod, valibot, arktype and others offer under `~standard`. The interface is
- * public for everybody to declare, so no package is needed. `jsonSchema` is its newer companion, which not every library has.
- */
-export interface StandardSchema<Input = unknown, Output = Input> {
-  readonly '~standard': {
-    readonly version: 1;
-    readonly vendor: string;
-    readonly validate: (value: unknown) => SchemaResult<Output> | Promise<SchemaResult<Output>>;
-    readonly types?: { readonly input: Input; readonly output: Output } | undefined;
-    readonly jsonSchema?: Readonly<Record<Side, (options: { readonly target: 'draft-2020-12' }) => Readonly<Record<string, unknown>>>>;
-  };
-}
-
-export type SchemaResult<Output> = { readonly value: Output; readonly issues?: undefined } | { readonly issues: readonly SchemaIssue[] };
-
-export interface SchemaIssue {
-  readonly message: string;
-  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
-}
-
-/** A schema that transforms has two shapes: what it takes and what it gives. */
-export type Side = 'input' | 'output';
+import type { Json, JsonObject, SchemaIssue, SchemaSide, StandardSchema } from '#protocol';
 
 /** An issue as a peer reads it: `{ path: 'items[0].price', message: 'must be a number' }`. */
 export interface Problem extends JsonObject {
@@ -55,7 +31,7 @@ function pathOf({ path = [] }: SchemaIssue): string {
  * The schema as JSON Schema, if its library can tell: by the companion interface, or by a method of the schema (arktype's
  * `toJsonSchema`, others' `toJSONSchema`). A schema that JSON Schema can't express is named only.
  */
-export function jsonSchemaOf(schema: StandardSchema, side: Side): JsonObject | undefined {
+export function jsonSchemaOf(schema: StandardSchema, side: SchemaSide): JsonObject | undefined {
   const standard = schema['~standard'];
   const methods = schema as { toJSONSchema?: unknown; toJsonSchema?: unknown };
   const method = methods.toJSONSchema ?? methods.toJsonSchema;

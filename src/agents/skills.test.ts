@@ -1,11 +1,10 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
-import type { Agent, Json, Message } from '#protocol';
+import type { Agent, Json, Message, SchemaIssue, StandardSchema } from '#protocol';
 import { createUserMessage } from '#protocol';
 import type { FakeTurn } from '../../test/support/turns.ts';
 import { fakeTurn, inShort, outputs } from '../../test/support/turns.ts';
 import { defineAgent } from './define.ts';
 import { ask, data, reject, text } from './outputs.ts';
-import type { SchemaIssue, StandardSchema } from './schema.ts';
 import { SKILL_SCHEMAS } from './skills.ts';
 
 type Shape<T> = { readonly [Key in keyof T]: 'number' | 'string' };

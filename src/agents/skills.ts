@@ -1,8 +1,19 @@
-import type { AgentExtension, AgentSkill, DataPart, Json, JsonObject, Message, Metadata, SecurityRequirement, Turn } from '#protocol';
+import type {
+  AgentExtension,
+  AgentSkill,
+  DataPart,
+  Json,
+  JsonObject,
+  Message,
+  Metadata,
+  SecurityRequirement,
+  StandardSchema,
+  Turn,
+} from '#protocol';
 import { A2AError, DEFAULT_READ_LIMITS, getTextFromMessage, isDataPart } from '#protocol';
 import type { LastWord } from './outputs.ts';
 import { reject } from './outputs.ts';
-import type { Problem, StandardSchema } from './schema.ts';
+import type { Problem } from './schema.ts';
 import { check, jsonSchemaOf, sentence } from './schema.ts';
 
 /** A skill of the card, and what it takes and gives. */

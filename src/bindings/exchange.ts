@@ -1,3 +1,4 @@
+import { kept } from '#protocol';
 import { readBytes } from './body.ts';
 
 /**
@@ -85,7 +86,7 @@ export function askedOf(request: Request): Asked {
     origin: from === -1 ? request.url : request.url.slice(0, from),
     path: mark === -1 ? target : target.slice(0, mark),
     query: mark === -1 ? '' : target.slice(mark + 1),
-    signal: request.signal,
+    signal: kept(request).signal,
     header: (name) => headers.get(name) ?? undefined,
     body: (bytesMax) => readBytes(request, bytesMax, { signal: request.signal }),
   };

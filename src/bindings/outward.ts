@@ -16,7 +16,7 @@ import type {
   StreamOperation,
   UnaryOperation,
 } from '#protocol';
-import { A2AError, DEFAULT_READ_LIMITS, externalId, isA2AError, OPERATIONS, randomIds } from '#protocol';
+import { A2AError, DEFAULT_READ_LIMITS, externalId, isA2AError, kept, OPERATIONS, randomIds } from '#protocol';
 import type { Parsed } from './body.ts';
 import { parseJson, readWatched } from './body.ts';
 import { CutOff, Excess, Left, NotA2A, Silence } from './failures.ts';
@@ -127,7 +127,7 @@ export async function send({ url, method, headers, body }: Outward, options: Lin
   try {
     const init: RequestInit = { method, headers, signal: ended.signal, redirect: 'manual' };
     if (body !== undefined) init.body = body;
-    const response = await (options.direct === undefined ? options.fetch(new Request(url, init)) : options.direct(url, init));
+    const response = await (options.direct === undefined ? options.fetch(kept(new Request(url, init))) : options.direct(url, init));
     return { response, watch };
   } catch (cause) {
     watch.stop();

@@ -3,7 +3,7 @@ import { questionOf } from '#client';
 import type { Part, SendResult } from '#protocol';
 import { saveArtifacts } from './calls/files.ts';
 import { partsFrom } from './calls/parts.ts';
-import type { Command } from './command.ts';
+import type { CliError, Command } from './command.ts';
 import { usage } from './command.ts';
 import { GLOBALS } from './flags/globals.ts';
 import { helpFor } from './flags/help.ts';
@@ -97,10 +97,7 @@ async function chat(asked: Run, { client, about }: Reached, screen: Screen): Pro
         await told(asked, result, screen);
       } catch (thrown) {
         screen.clear();
-        const error = asCliError(thrown, about);
-        if (error.exit === 3 || error.exit === 5) throw error;
-        if (wantsOutput(asked)) await printError(error, { json: true, contract: false, secrets: asked.secrets });
-        screen.note(`${error.message}${error.hint === undefined ? '' : `\n  ${error.hint}`}`, 'bad');
+        await failed(asked, asCliError(thrown, about), screen);
       }
       if (interrupt.fired) {
         interrupt.end();
@@ -111,6 +108,13 @@ async function chat(asked: Run, { client, about }: Reached, screen: Screen): Pro
     prompt.close();
     interrupt.end();
   }
+}
+
+/** What fails one message leaves the chat open, unless nobody is there any more. */
+async function failed(asked: Run, error: CliError, screen: Screen): Promise<void> {
+  if (error.exit === 3 || error.exit === 5) throw error;
+  if (wantsOutput(asked)) await printError(error, { json: true, contract: false, secrets: asked.secrets });
+  screen.note(`${error.message}${error.hint === undefined ? '' : `\n  ${error.hint}`}`, 'bad');
 }
 
 /** A task goes on only while it waits (A2ACLI_CHAT_001); the context always. */

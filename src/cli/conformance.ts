@@ -1,3 +1,4 @@
+import { kept } from '#protocol';
 import { printJson } from './calls/results.ts';
 import type { Session } from './calls/session.ts';
 import { contractCommand } from './calls/session.ts';
@@ -87,7 +88,7 @@ async function benchFor(session: Session): Promise<Bench> {
 async function headersOf(session: Session, url: string | undefined): Promise<Headers> {
   if (url === undefined) return new Headers();
   const { fetch } = await wiresFor(session);
-  const response = await fetch(new Request(url, { signal: session.signal }));
+  const response = await fetch(kept(new Request(url, { signal: session.signal })));
   await response.body?.cancel();
   return response.headers;
 }

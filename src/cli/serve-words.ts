@@ -17,13 +17,18 @@ export function readyLine({ url, handler, token, isOpen }: ServedConfigured): st
 export function welcome(served: ServedConfigured, settings: Settings, isFirst: boolean): string {
   const names = served.handler.agents.map(({ name }) => name).join(', ');
   const blocks = [
-    `Parley serves ${names} at ${settings.url ?? served.url}\n`,
+    `Parley serves ${names} at ${settings.url ?? served.url}\n${consoleWords(served, settings, isFirst)}`,
     tokenWords(served.token),
     isFirst ? machineWords(settings) : '',
     tryWords(served, settings, isFirst),
     'Stop with Ctrl-C.\n',
   ];
   return blocks.filter((block) => block !== '').join('\n');
+}
+
+function consoleWords({ url }: ServedConfigured, settings: Settings, isFirst: boolean): string {
+  if (settings.socket !== undefined) return '';
+  return `Open ${settings.url ?? url}/console/ in a browser${isFirst ? ', which begins with a tour' : ''}\n`;
 }
 
 /** The one time that it is shown: from then on it is read from its file. */

@@ -1,5 +1,5 @@
 import type { CallContext, Message, MessageOptions, Mutable, Part, SendRequest, TaskState } from '#protocol';
-import { contextId, createUserMessage, isInterrupted, isTerminal, LOCAL_PRINCIPAL, messageId, taskId } from '#protocol';
+import { contextId, createUserMessage, isInterrupted, isTerminal, LOCAL_PRINCIPAL, linkSignals, messageId, taskId } from '#protocol';
 import type { Way } from './ways.ts';
 
 /** What every call may say. */
@@ -78,8 +78,7 @@ export function contextOf(
 function signalOf(signal: AbortSignal | undefined, totalMs: number | undefined): AbortSignal {
   // Made anew for callers who never leave: a Worker can make none while it loads.
   if (totalMs === undefined) return signal ?? new AbortController().signal;
-  const late = AbortSignal.timeout(totalMs);
-  return signal === undefined ? late : AbortSignal.any([signal, late]);
+  return signal === undefined ? AbortSignal.timeout(totalMs) : linkSignals([signal], totalMs).signal;
 }
 
 /** The same, answered at once: the task has a name then, and whoever can be asked need not be waited for. */

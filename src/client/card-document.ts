@@ -1,6 +1,6 @@
 import { NotA2A, parseJson, readBytes } from '#bindings';
 import type { FoundCard, Registry } from '#protocol';
-import { DEFAULT_READ_LIMITS, isA2AError, randomIds } from '#protocol';
+import { DEFAULT_READ_LIMITS, isA2AError, kept, linkSignals, randomIds } from '#protocol';
 import { ClientError, isClientError } from './errors.ts';
 import { explain, ofStatus } from './explain.ts';
 import type { Http } from './http.ts';
@@ -77,13 +77,15 @@ async function getCard(url: string, options: FetchCardOptions): Promise<Response
 }
 
 async function ask(url: string, headers: Readonly<Record<string, string>>, options: FetchCardOptions): Promise<Response> {
-  const late = AbortSignal.timeout(options.timeoutMs);
-  const signal = options.signal === undefined ? late : AbortSignal.any([late, options.signal]);
+  const patience = linkSignals([options.signal], options.timeoutMs);
+  const { signal } = patience;
   try {
-    return await options.http.fetch(new Request(url, { headers, signal, redirect: 'manual' }));
+    return await options.http.fetch(kept(new Request(url, { headers, signal, redirect: 'manual' })));
   } catch (thrown) {
     if (isA2AError(thrown)) throw explain(thrown, url);
-    throw left(url, options) ?? (late.aborted ? tooLate(url, options) : explain(thrown, url));
+    throw left(url, options) ?? (patience.isLate ? tooLate(url, options) : explain(thrown, url));
+  } finally {
+    patience.release();
   }
 }
 

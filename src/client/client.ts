@@ -6,6 +6,7 @@ import type {
   PushConfig,
   SendConfiguration,
   SendRequest,
+  StandardSchema,
   Task,
   TaskEvent,
   TaskPage,
@@ -20,7 +21,6 @@ import type { HandleEnv, SendHandle, SendOptions } from './handle.ts';
 import { Handle } from './handle.ts';
 import type { ClientOptions, Connection } from './options.ts';
 import { pagesOf } from './pages.ts';
-import type { StandardSchema } from './schema.ts';
 import type { SkillFunction, SkillSchemas } from './skills.ts';
 import { skillFunction } from './skills.ts';
 

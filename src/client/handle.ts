@@ -1,5 +1,17 @@
-import type { A2AService, Artifact, CallContext, Choice, Message, SendRequest, SendResult, Task, TaskEvent, TaskId } from '#protocol';
-import { getChoicesFromMessage, getTextFromMessage, isInterrupted, isTextPart } from '#protocol';
+import type {
+  A2AService,
+  Artifact,
+  CallContext,
+  Choice,
+  Linked,
+  Message,
+  SendRequest,
+  SendResult,
+  Task,
+  TaskEvent,
+  TaskId,
+} from '#protocol';
+import { getChoicesFromMessage, getTextFromMessage, isInterrupted, isTextPart, linkSignals } from '#protocol';
 import type { CallOptions, Input } from './calls.ts';
 import { isAtRest, unawaited } from './calls.ts';
 import { ClientError } from './errors.ts';
@@ -65,6 +77,8 @@ export class Handle implements SendHandle {
   readonly #env: HandleEnv;
   readonly #prefersStream: boolean;
   readonly #leave = new AbortController();
+  /** To the caller's signal, if there is one, until there is a result. */
+  readonly #linked: Linked | undefined;
   readonly #ctx: CallContext;
   #events: TurnEvents | undefined;
   #result: Promise<SendResult> | undefined;
@@ -75,8 +89,11 @@ export class Handle implements SendHandle {
     this.#request = request;
     this.#env = env;
     this.#prefersStream = prefersStream && env.streams;
-    // Signals are dear, composite ones above all: where the caller has none, ours is enough.
-    this.#ctx = env.isFree ? env.contextFor(this.#leave.signal) : withEither(env.contextFor(), this.#leave.signal);
+    // Signals are dear, and linking them: where the caller has none, ours is enough.
+    const own = env.isFree ? undefined : env.contextFor();
+    if (own !== undefined) this.#linked = linkSignals([own.signal, this.#leave.signal]);
+    this.#ctx =
+      own === undefined || this.#linked === undefined ? env.contextFor(this.#leave.signal) : { ...own, signal: this.#linked.signal };
     if ('message' in request) this.#message = request.message;
   }
 
@@ -90,7 +107,7 @@ export class Handle implements SendHandle {
   }
 
   result(): Promise<SendResult> {
-    this.#result ??= this.#told(() => this.#finish());
+    this.#result ??= this.#linked === undefined ? this.#told(() => this.#finish()) : this.#finishLinked(this.#linked);
     return this.#result;
   }
 
@@ -134,6 +151,7 @@ export class Handle implements SendHandle {
       next: () => events.buffered() ?? this.#told(() => events.next()),
       return: async () => {
         await events.leave();
+        this.#linked?.release();
         return { done: true, value: undefined };
       },
     };
@@ -153,6 +171,14 @@ export class Handle implements SendHandle {
     yield [{ event: first }];
     if (first.task === undefined || !this.#env.canPoll) return;
     for await (const task of untilRest(this.#env.service, first.task, this.#ctx)) yield [{ event: { task } }];
+  }
+
+  async #finishLinked(linked: Linked): Promise<SendResult> {
+    try {
+      return await this.#told(() => this.#finish());
+    } finally {
+      linked.release();
+    }
   }
 
   #finish(): Promise<SendResult> {
@@ -197,10 +223,6 @@ export class Handle implements SendHandle {
       throw this.#env.explain(thrown);
     }
   }
-}
-
-function withEither(ctx: CallContext, leave: AbortSignal): CallContext {
-  return { ...ctx, signal: AbortSignal.any([ctx.signal, leave]) };
 }
 
 /** A handle that is there once the question is. */

@@ -1,6 +1,7 @@
 import type { LinkHeaders, LinkOptions } from '#bindings';
 import { readBytes } from '#bindings';
 import type { A2AError, AgentCard, Fetch } from '#protocol';
+import { kept } from '#protocol';
 import type { Authenticator, Presented } from './auth.ts';
 import { authenticatorOf } from './auth.ts';
 import { ClientError, isClientError } from './errors.ts';
@@ -41,11 +42,11 @@ export function createHttp(options: ClientOptions, home: string | undefined): Ht
   };
   const own: LinkHeaders = options.headers ?? {};
   const authorized = async (): Promise<LinkHeaders> => ({ ...own, ...(await presented(auth, card))?.headers });
-  const bare: Fetch = options.fetch ?? ((request) => fetch(request));
+  const bare: Fetch = options.fetch ?? ((request) => fetch(kept(request)));
   // A key in the address is put there last: neither interceptors nor errors see it.
   const withQuery: Fetch = async (request) => {
     const query = trusts(request.url) ? (await presented(auth, card))?.query : undefined;
-    return await bare(query === undefined ? request : new Request(queried(request.url, query), request));
+    return await bare(query === undefined ? request : kept(new Request(queried(request.url, query), request)));
   };
   const sent = auth === undefined ? bare : withQuery;
   const checked: Fetch = async (request) => {

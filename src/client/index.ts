@@ -7,6 +7,8 @@
  * console.log(await agent.send('What can you do?').text());
  * ```
  */
+
+export type { StandardSchema } from '#protocol';
 export type { Auth, Authenticator, Presented, Secret } from './auth.ts';
 export { reveal, wantedBy } from './auth.ts';
 export type { CallOptions, Input, MessageLike } from './calls.ts';
@@ -26,6 +28,5 @@ export type { Binding, ConnectionMemory, RememberedWay } from './memory.ts';
 export { createMemory } from './memory.ts';
 export type { CardVerification, ClientOptions, Connection, Interceptor, ServiceDecorator } from './options.ts';
 export type { RetryPolicy } from './retry.ts';
-export type { StandardSchema } from './schema.ts';
 export type { SkillFunction, SkillSchemas } from './skills.ts';
 export { CARD_PATHS, readTarget } from './target.ts';

@@ -1,23 +1,5 @@
+import type { SchemaIssue, StandardSchema } from '#protocol';
 import { ClientError } from './errors.ts';
-
-/** Standard Schema v1 (standardschema.dev): what zod, Valibot, ArkType and others have in common. */
-export interface StandardSchema<Input = unknown, Output = Input> {
-  readonly '~standard': {
-    readonly version: 1;
-    readonly vendor: string;
-    readonly validate: (value: unknown) => SchemaResult<Output> | Promise<SchemaResult<Output>>;
-    readonly types?: { readonly input: Input; readonly output: Output } | undefined;
-  };
-}
-
-type SchemaResult<Output> =
-  | { readonly value: Output; readonly issues?: undefined }
-  | {
-      readonly issues: readonly {
-        readonly message: string;
-        readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
-      }[];
-    };
 
 export type InputOf<Schema extends StandardSchema> = NonNullable<Schema['~standard']['types']>['input'];
 export type OutputOf<Schema extends StandardSchema> = NonNullable<Schema['~standard']['types']>['output'];
@@ -30,7 +12,7 @@ export async function checked<Schema extends StandardSchema>(schema: Schema, val
   throw new ClientError('schema-mismatch', `${what} is not as its schema has it`, { why });
 }
 
-function pathText(path: readonly (PropertyKey | { readonly key: PropertyKey })[]): string {
+function pathText(path: NonNullable<SchemaIssue['path']>): string {
   if (path.length === 0) return '';
   return `${path.map((step) => String(typeof step === 'object' ? step.key : step)).join('.')}: `;
 }

@@ -1,9 +1,9 @@
-import type { AgentCard, Json, Part, SendResult } from '#protocol';
+import type { AgentCard, Json, Part, SendResult, StandardSchema } from '#protocol';
 import { createDataPart, createTextPart, isDataPart } from '#protocol';
 import { ClientError } from './errors.ts';
 import type { SendHandle, SendOptions } from './handle.ts';
 import { answerText } from './handle.ts';
-import type { InputOf, OutputOf, StandardSchema } from './schema.ts';
+import type { InputOf, OutputOf } from './schema.ts';
 import { checked } from './schema.ts';
 
 export interface SkillSchemas<Input extends StandardSchema, Output extends StandardSchema> {

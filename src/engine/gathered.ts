@@ -1,4 +1,5 @@
 import type { Live } from './live.ts';
+import { NOTHING } from './live.ts';
 import type { Write } from './ports.ts';
 
 /** Somebody who hears when what has gathered is durable. */
@@ -21,4 +22,29 @@ export interface Gathered {
   readonly others: Write[];
   readonly lazies: Lazy[];
   readonly waiters: Waiter[];
+}
+
+export function gather(): Gathered {
+  return { lives: [], others: [], lazies: [], waiters: [] };
+}
+
+export function isEmpty(gathered: Gathered): boolean {
+  return gathered.lives.length === 0 && gathered.others.length === 0 && gathered.waiters.length === 0;
+}
+
+/** From here on a task gathers for the commit after this one. */
+export function batchOf({ lives, others, lazies }: Gathered): readonly Write[] {
+  const batch: Write[] = [];
+  // First, because they are about what was written before: the same name may be in use again.
+  for (const lazy of lazies) batch.push(lazy.write);
+  for (const live of lives) {
+    live.isDirty = false;
+    live.saving = live.pending;
+    live.pending = NOTHING;
+    const { entries, beside } = live.saving;
+    if (!live.isGone) batch.push({ kind: 'task', row: { ...live.row }, isNew: live.isNew, entries });
+    for (const write of beside) batch.push(write);
+  }
+  for (const write of others) batch.push(write);
+  return batch;
 }

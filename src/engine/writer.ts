@@ -1,9 +1,11 @@
 import { A2AError, isA2AError } from '#protocol';
 import type { Gathered, Waiter } from './gathered.ts';
-import type { EngineLimits } from './limits.ts';
+import { batchOf, gather, isEmpty } from './gathered.ts';
 import type { Live, Unsaved } from './live.ts';
-import { gathering, NO_PAGE, NOTHING, wakeAll } from './live.ts';
+import { wakeAll } from './live.ts';
 import type { Store, Write } from './ports.ts';
+import type { TailLimits } from './saving.ts';
+import { publish, putBack } from './saving.ts';
 import type { Timers } from './timers.ts';
 
 /**
@@ -34,7 +36,7 @@ export interface Writer {
 
 interface WriterOptions {
   readonly store: Store;
-  readonly limits: Pick<EngineLimits, 'tailEvents' | 'tailBytes'>;
+  readonly limits: TailLimits;
   readonly timers: Timers;
   readonly onPublished: (live: Live, saved: Unsaved) => void;
   readonly onBroken: (cause: unknown) => void;
@@ -205,79 +207,4 @@ class GroupWriter implements Writer {
     for (const live of [...taken.lives, ...this.#next.lives]) wakeAll(live);
     this.#options.onBroken(cause);
   }
-}
-
-function gather(): Gathered {
-  return { lives: [], others: [], lazies: [], waiters: [] };
-}
-
-function isEmpty(gathered: Gathered): boolean {
-  return gathered.lives.length === 0 && gathered.others.length === 0 && gathered.waiters.length === 0;
-}
-
-/** From here on a task gathers for the commit after this one. */
-function batchOf({ lives, others, lazies }: Gathered): readonly Write[] {
-  const batch: Write[] = [];
-  // First, because they are about what was written before: the same name may be in use again.
-  for (const lazy of lazies) batch.push(lazy.write);
-  for (const live of lives) {
-    live.isDirty = false;
-    live.saving = live.pending;
-    live.pending = NOTHING;
-    const { entries, beside } = live.saving;
-    if (!live.isGone) batch.push({ kind: 'task', row: { ...live.row }, isNew: live.isNew, entries });
-    for (const write of beside) batch.push(write);
-  }
-  for (const write of others) batch.push(write);
-  return batch;
-}
-
-function putBack(live: Live, lives: Live[]): void {
-  const { saving, pending } = live;
-  live.saving = NOTHING;
-  // What a task that was taken back wanted to write beside itself was for the task: only its direct message is left.
-  if (!live.isGone) {
-    live.pending = {
-      entries: [...saving.entries, ...pending.entries],
-      bytes: saving.bytes + pending.bytes,
-      beside: [...saving.beside, ...pending.beside],
-      reserved: [...saving.reserved, ...pending.reserved],
-      hasDirect: false,
-    };
-  } else if (saving.hasDirect) {
-    live.pending = saving;
-  } else {
-    gathering(live).reserved.unshift(...saving.reserved);
-  }
-  if (live.isDirty) return;
-  live.isDirty = true;
-  lives.push(live);
-}
-
-/** What was being saved is durable: readers may see it. */
-function publish(live: Live, limits: WriterOptions['limits']): Unsaved {
-  const saved = live.saving;
-  live.saving = NOTHING;
-  live.isNew = false;
-  if (saved.hasDirect) live.isDirectSaved = true;
-  const last = saved.entries.at(-1);
-  if (last !== undefined) {
-    live.committed = last.seq;
-    keepTail(live, saved, limits);
-  }
-  wakeAll(live);
-  return saved;
-}
-
-/** Trimmed in large steps: cutting an entry off for each one added would copy the array each time. */
-function keepTail(live: Live, { entries, bytes }: Unsaved, limits: WriterOptions['limits']): void {
-  live.tailBytes += bytes;
-  live.page = NO_PAGE;
-  if (live.tail.length === 0 || live.tailBytes > limits.tailBytes) {
-    live.tail = entries;
-    live.tailBytes = bytes;
-    return;
-  }
-  for (const entry of entries) live.tail.push(entry);
-  if (live.tail.length > limits.tailEvents * 2) live.tail = live.tail.slice(-limits.tailEvents);
 }

@@ -38,6 +38,19 @@ export const TASK_STATES: Readonly<Record<TaskState, { readonly phase: Phase; re
   TASK_STATE_REJECTED: { phase: 'terminal', next: [] },
 };
 
+/** a2a.proto's numbers, by position. */
+export const TASK_STATES_BY_NUMBER: readonly TaskState[] = [
+  'TASK_STATE_UNSPECIFIED',
+  'TASK_STATE_SUBMITTED',
+  'TASK_STATE_WORKING',
+  'TASK_STATE_COMPLETED',
+  'TASK_STATE_FAILED',
+  'TASK_STATE_CANCELED',
+  'TASK_STATE_INPUT_REQUIRED',
+  'TASK_STATE_REJECTED',
+  'TASK_STATE_AUTH_REQUIRED',
+];
+
 export function isTerminal(state: TaskState): boolean {
   return TASK_STATES[state].phase === 'terminal';
 }

@@ -1,5 +1,5 @@
 import type { Answer, Asked, Outflow } from '#bindings';
-import { isA2AError } from '#protocol';
+import { isA2AError, kept } from '#protocol';
 import { errorAnswer, refusal } from './answers.ts';
 
 /** Headers that a guest on our routes may read: those of MCP's transport, and what every request has. */
@@ -17,15 +17,13 @@ export async function passedOn(asked: Asked, bodyBytesMax: number, answer: (requ
     });
     const body = asked.method === 'POST' ? await asked.body(bodyBytesMax) : undefined;
     const query = asked.query === '' ? '' : `?${asked.query}`;
-    const response = await answer(
-      new Request(`${asked.origin}${asked.path}${query}`, {
-        method: asked.method,
-        headers,
-        signal: asked.signal,
-        ...(body === undefined ? {} : { body: new Uint8Array(body) }),
-      }),
-    );
-    return await answerOf(response);
+    const request = new Request(`${asked.origin}${asked.path}${query}`, {
+      method: asked.method,
+      headers,
+      signal: asked.signal,
+      ...(body === undefined ? {} : { body: new Uint8Array(body) }),
+    });
+    return await answerOf(await answer(kept(request)));
   } catch (thrown) {
     if (isA2AError(thrown)) return errorAnswer(thrown);
     if (asked.signal.aborted) return refusal(503, 'the caller has left');

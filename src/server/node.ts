@@ -22,6 +22,7 @@ import { meter } from './metered.ts';
 import { createMetrics } from './metrics.ts';
 import type { HandlerOptions, McpMount, Quota } from './options.ts';
 import { createSigner } from './push/keys.ts';
+import { RELAY_LIMITS } from './relay.ts';
 import { createRoom } from './room.ts';
 import type { AgentLike, ServedAgent } from './served.ts';
 import { isServed, named } from './served.ts';
@@ -42,9 +43,6 @@ export interface Node extends Life {
   readonly audit: Audit;
   readonly health: Health;
 }
-
-/** A stream that somebody watches may take long. */
-const RELAY_LIMITS = { bytesMax: 67_108_864, msMax: 1_800_000 } as const;
 
 const DEFAULT_PUBLISHER = 'agent.localhost';
 

@@ -1,5 +1,5 @@
 import type { Answer, Asked } from '#bindings';
-import { A2AError, type Fetch } from '#protocol';
+import { A2AError, type Fetch, kept } from '#protocol';
 import { errorAnswer } from './answers.ts';
 import { passedOn } from './foreign.ts';
 
@@ -9,6 +9,9 @@ const CREDENTIAL = 'x-relay-authorization';
 const KEY = 'x-relay-api-key';
 /** Headers of the answer that mean something to a client of A2A; the others are between the two servers. */
 const ANSWERED = ['content-type', 'a2a-version', 'a2a-extensions', 'x-a2a-extensions', 'retry-after', 'www-authenticate', 'etag'];
+
+/** A stream that somebody watches may take long. */
+export const RELAY_LIMITS = { bytesMax: 67_108_864, msMax: 1_800_000 } as const;
 
 /**
  * `/relay?url=…`: a request of the console to an agent elsewhere, sent from here. Browsers let hardly any page call an agent, and the page
@@ -24,7 +27,7 @@ export async function relayAnswer(asked: Asked, relay: Fetch | undefined, bodyBy
     const headers = headersFor(asked);
     return await passedOn(asked, bodyBytesMax, async (request) => {
       const { method, body, signal } = request;
-      const sent = new Request(url, { method, headers, signal, ...(body === null ? {} : { body: await request.arrayBuffer() }) });
+      const sent = kept(new Request(url, { method, headers, signal, ...(body === null ? {} : { body: await request.arrayBuffer() }) }));
       return onlyWhatMatters(await fetched(relay, sent, url));
     });
   } catch (thrown) {

@@ -1,5 +1,4 @@
-import type { SchemaResult } from '#agents';
-import type { JsonObject } from '#protocol';
+import type { JsonObject, SchemaResult } from '#protocol';
 import type { AgentTool } from './agent-tools.ts';
 import { outcomeJson } from './outcome.ts';
 import { isObject } from './schemas.ts';

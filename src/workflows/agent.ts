@@ -1,6 +1,6 @@
 import { createCard } from '#agents';
 import type { Agent, AgentOutput, Json, JsonObject, Turn } from '#protocol';
-import { createAgentTextMessage, createDataPart, getTextFromMessage, isDataPart } from '#protocol';
+import { createAgentTextMessage, createDataPart, getTextFromMessage, isDataPart, linkSignals } from '#protocol';
 import { channel } from './channel.ts';
 import type { Workflow } from './definition.ts';
 import { WorkflowError } from './definition.ts';
@@ -38,7 +38,7 @@ async function* execute(workflow: Workflow, turn: Turn, given: Required<Workflow
     return;
   }
   const stop = new AbortController();
-  const signal = AbortSignal.any([turn.signal, stop.signal]);
+  const { signal } = linkSignals([turn.signal, stop.signal]);
   const out = channel<AgentOutput>();
   const results = resultsIn(turn.task);
   const run: Running = { workflow, input, turn, signal, ...given, out, results, isStopping: false, asking: Promise.resolve() };

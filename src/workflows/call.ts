@@ -9,6 +9,7 @@ import {
   isDataPart,
   isInterrupted,
   isTextPart,
+  linkSignals,
   messageId,
   startFold,
 } from '#protocol';
@@ -36,15 +37,16 @@ export interface Call {
 export async function callAgent(run: Running, node: CallingNode, call: Call): Promise<Called> {
   const service = await run.findAgent(node.agent);
   if (service === undefined) return { kind: 'error', reason: `there is no agent ${node.agent}` };
-  const late = AbortSignal.timeout(node.timeoutMs ?? run.workflow.nodeTimeoutMs);
-  const signal = AbortSignal.any([run.signal, late]);
+  const timeoutMs = node.timeoutMs ?? run.workflow.nodeTimeoutMs;
+  const patience = linkSignals([run.signal], timeoutMs);
   try {
-    return await converse(run, service, { ...call, signal });
+    return await converse(run, service, { ...call, signal: patience.signal });
   } catch (thrown) {
     if (run.signal.aborted) throw run.signal.reason;
-    if (late.aborted)
-      return { kind: 'error', reason: `${node.agent} did not answer in ${(node.timeoutMs ?? run.workflow.nodeTimeoutMs) / 1000} s` };
+    if (patience.isLate) return { kind: 'error', reason: `${node.agent} did not answer in ${timeoutMs / 1000} s` };
     return { kind: 'error', reason: thrown instanceof A2AError ? thrown.message : `${node.agent} could not be asked` };
+  } finally {
+    patience.release();
   }
 }
 

@@ -3,7 +3,7 @@
  * task's log, so that it goes on after a crash where it was.
  *
  * ```ts
- * const agent = workflowAgent(readWorkflow(yaml), { findAgent: (name) => services.get(name) });
+ * const agent = workflowAgent(readWorkflow(parse(yaml)), { findAgent: (name) => services.get(name) });
  * ```
  */
 export { type WorkflowOptions, workflowAgent } from './agent.ts';

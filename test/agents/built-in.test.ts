@@ -5,6 +5,7 @@ import type { MessageOptions, Part, Task, TaskEvent } from '#protocol';
 import { base64ToBytes, getChoicesFromMessage } from '#protocol';
 import { createDemo } from '../../src/agents/built-in/demo.ts';
 import { memoryStore } from '../../src/engine/adapters/memory.ts';
+import { eventually } from '../support/eventually.ts';
 import type { Talk } from '../support/talk.ts';
 import { callContext, course, said, statusText, talkTo, taskIn, textOf } from '../support/talk.ts';
 
@@ -87,7 +88,7 @@ describe('script', () => {
     const store = memoryStore();
     const first = await talkToBuiltIn('script', store);
     const { id } = taskIn(await first.begin('chunks=40 delay=5'));
-    await new Promise((resolve) => setTimeout(resolve, 60));
+    await eventually(async () => textOf(await first.service.get({ id }, callContext())) !== '');
     await first.stop();
     const second = await talkToBuiltIn('script', store);
     const events: TaskEvent[] = [];

@@ -1,4 +1,4 @@
-import { Role, TaskState } from '@a2a-js/sdk';
+import { TaskState } from '@a2a-js/sdk';
 import type { Client } from '@a2a-js/sdk/client';
 import { ClientFactory, DefaultAgentCardResolver, JsonRpcTransportFactory, RestTransportFactory } from '@a2a-js/sdk/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -9,6 +9,7 @@ import type { Listening } from '../support/listen.ts';
 import { listen } from '../support/listen.ts';
 import type { MemoryService } from '../support/memory-service.ts';
 import { memoryService } from '../support/memory-service.ts';
+import { sdkRequest } from '../support/sdk-request.ts';
 
 interface Interface {
   readonly name: string;
@@ -54,27 +55,12 @@ function suite({ binding, version, path, dialect }: Interface): void {
   });
   afterAll(() => server.close());
 
-  const request = (text: string, returnImmediately = false) => ({
-    tenant: '',
-    metadata: undefined,
-    configuration: { acceptedOutputModes: [], taskPushNotificationConfig: undefined, returnImmediately },
-    message: {
-      messageId: crypto.randomUUID(),
-      contextId: '',
-      taskId: '',
-      role: Role.ROLE_USER,
-      parts: [{ content: { $case: 'text' as const, value: text }, metadata: undefined, filename: '', mediaType: '' }],
-      metadata: undefined,
-      extensions: [],
-      referenceTaskIds: [],
-    },
-  });
   const running = async (): Promise<string> => {
-    for await (const { payload } of client.sendMessageStream(request('hang'))) if (payload?.$case === 'task') return payload.value.id;
+    for await (const { payload } of client.sendMessageStream(sdkRequest('hang'))) if (payload?.$case === 'task') return payload.value.id;
     throw new Error('no task');
   };
   const finished = async (text = 'x'): Promise<string> => {
-    const answer = await client.sendMessage(request(text));
+    const answer = await client.sendMessage(sdkRequest(text));
     if (!('status' in answer)) throw new Error('no task');
     return answer.id;
   };
@@ -86,19 +72,19 @@ function suite({ binding, version, path, dialect }: Interface): void {
   });
 
   it('sends and waits', async () => {
-    const task = await client.sendMessage(request('chunks=3'));
+    const task = await client.sendMessage(sdkRequest('chunks=3'));
     if (!('status' in task)) throw new Error('no task');
     expect(task.status?.state).toBe(TaskState.TASK_STATE_COMPLETED);
     expect(task.artifacts[0]?.parts.map((part) => part.content?.value)).toEqual(['chunk 1', 'chunk 2', 'chunk 3']);
   });
 
   it('takes a direct message', async () => {
-    const answer = await client.sendMessage(request('message'));
+    const answer = await client.sendMessage(sdkRequest('message'));
     expect('messageId' in answer && answer.parts[0]?.content?.value).toBe('said directly');
   });
 
   it('streams', async () => {
-    const events = await collect(client.sendMessageStream(request('chunks=3')));
+    const events = await collect(client.sendMessageStream(sdkRequest('chunks=3')));
     expect(events.map(({ payload }) => payload?.$case)).toEqual([
       'task',
       'statusUpdate',
@@ -110,7 +96,7 @@ function suite({ binding, version, path, dialect }: Interface): void {
   });
 
   it('streams a direct message', async () => {
-    const events = await collect(client.sendMessageStream(request('message')));
+    const events = await collect(client.sendMessageStream(sdkRequest('message')));
     expect(events.map(({ payload }) => payload?.$case)).toEqual(['message']);
   });
 

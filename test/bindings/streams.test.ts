@@ -1,61 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { ServeOptions } from '#bindings';
-import { encodeFrames, serveJsonRpc, serveRest } from '#bindings';
-import type { A2AService, CallContext, Dialect, Fetch, Logged, SubscribeRequest, Task, TaskEvent } from '#protocol';
-import { A2AError, contextId, DIALECTS, isStreamOperation, seq, taskId } from '#protocol';
+import { encodeFrames, serveJsonRpc } from '#bindings';
+import type { A2AService, Dialect, Fetch, SubscribeRequest, TaskEvent } from '#protocol';
+import { A2AError, contextId, DIALECTS, isStreamOperation, taskId } from '#protocol';
 import { dialectOf } from '../support/calls.ts';
-import { memoryService } from '../support/memory-service.ts';
 import { rpc, v10Message } from '../support/posts.ts';
+import { BINDINGS, jsonPost, streaming, streamOnce, TASK, textOf, tick, working } from '../support/stream-bindings.ts';
 
 const v10 = dialectOf('v10');
-const TASK: Task = { id: taskId('t1'), status: { state: 'TASK_STATE_WORKING' } };
-const working = (at: number): Logged => ({ seq: seq(at), event: { task: TASK } });
-
-/** A service whose stream is what a test makes of it. */
-function streaming(stream: (ctx: CallContext, request: unknown) => AsyncIterable<readonly Logged[]>): A2AService {
-  return { ...memoryService(), stream: (request, ctx) => stream(ctx, request), subscribe: (request, ctx) => stream(ctx, request) };
-}
-
-interface Binding {
-  readonly name: string;
-  readonly open: (
-    service: A2AService,
-    options?: ServeOptions & { headers?: Record<string, string>; signal?: AbortSignal },
-  ) => Promise<Response>;
-  readonly subscribe: (service: A2AService, headers: Record<string, string>) => Promise<Response>;
-}
-
-function jsonPost(
-  path: string,
-  body: unknown,
-  more: { headers?: Record<string, string> | undefined; signal?: AbortSignal | undefined },
-): Request {
-  const headers = { 'Content-Type': 'application/json', ...more.headers };
-  return new Request(`http://agent.example${path}`, {
-    method: 'POST',
-    headers,
-    body: JSON.stringify(body),
-    ...(more.signal === undefined ? {} : { signal: more.signal }),
-  });
-}
-
-const BINDINGS: readonly Binding[] = [
-  {
-    name: 'JSON-RPC',
-    open: (service, { headers, signal, ...options } = {}) =>
-      serveJsonRpc(jsonPost('/a2a', rpc('SendStreamingMessage', v10Message('x')), { headers, signal }), service, options),
-    subscribe: (service, headers) => serveJsonRpc(jsonPost('/a2a', rpc('SubscribeToTask', { id: 't1' }), { headers }), service),
-  },
-  {
-    name: 'HTTP+JSON',
-    open: (service, { headers, signal, ...options } = {}) =>
-      serveRest(jsonPost('/message:stream', v10Message('x'), { headers, signal }), service, options),
-    subscribe: (service, headers) => serveRest(jsonPost('/tasks/t1:subscribe', {}, { headers }), service),
-  },
-];
-
-const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-const textOf = (bytes: Uint8Array | undefined): string => new TextDecoder().decode(bytes);
 
 for (const { name, open, subscribe } of BINDINGS) {
   describe(`a stream over ${name}`, () => {
@@ -137,72 +88,6 @@ for (const { name, open, subscribe } of BINDINGS) {
       expect(last).not.toContain('id: ');
       const body = JSON.parse(last.slice(last.indexOf('{')));
       expect(body).toMatchObject(name === 'JSON-RPC' ? { jsonrpc: '2.0', id: 1, error: { code: -32603 } } : { error: { code: 500 } });
-    });
-
-    it('lets the service go when what it says can’t be written', async () => {
-      let returned = false;
-      const service = streaming(async function* () {
-        try {
-          for (let at = 1; ; at += 1) yield [working(at), { event: {} as TaskEvent }];
-        } finally {
-          returned = true;
-        }
-      });
-      const failing: Dialect = {
-        ...v10,
-        openStream: (id) => ({
-          ...v10.openStream(id),
-          frames: () => {
-            throw new Error('secret inside');
-          },
-        }),
-      };
-      const text = await (await open(service, { dialect: failing })).text();
-      expect(text).toMatch(/^event: error\ndata: /);
-      expect([text.includes('secret'), returned]).toEqual([false, true]);
-    });
-
-    it('lets the service go when the caller leaves', async () => {
-      let [aborted, returned] = [false, false];
-      const service = streaming(async function* (ctx) {
-        ctx.signal.addEventListener('abort', () => {
-          aborted = true;
-        });
-        try {
-          yield [working(1)];
-          await new Promise((resolve) => ctx.signal.addEventListener('abort', resolve));
-        } finally {
-          returned = true;
-        }
-      });
-      const reader = (await open(service)).body?.getReader();
-      await reader?.read();
-      const waiting = reader?.read();
-      await reader?.cancel();
-      expect(await waiting).toMatchObject({ done: true });
-      await tick();
-      expect([aborted, returned]).toEqual([true, true]);
-    });
-
-    it('tells the service that the request was aborted, before and after the first event', async () => {
-      for (const early of [true, false]) {
-        const left = new AbortController();
-        let aborted = 0;
-        const service = streaming(async function* (ctx) {
-          if (!early) yield [working(1)];
-          await new Promise((resolve) => ctx.signal.addEventListener('abort', resolve));
-          aborted += 1;
-        });
-        const opening = open(service, { signal: left.signal });
-        if (!early) void (await opening).body?.getReader().read();
-        await tick();
-        left.abort();
-        await tick();
-        const response = await opening;
-        if (!early) await tick();
-        expect(response.status).toBe(200);
-        if (early) expect(aborted).toBe(1);
-      }
     });
 
     it('takes a place to go on from, if it is a number', async () => {
@@ -310,7 +195,3 @@ describe('the task at the end of a stream', () => {
     });
   }
 });
-
-async function* streamOnce(...batches: readonly (readonly Logged[])[]): AsyncGenerator<readonly Logged[], void> {
-  yield* batches;
-}

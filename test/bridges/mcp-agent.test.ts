@@ -2,8 +2,9 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SKILL_SCHEMAS } from '#agents';
 import { mcpSource } from '../../src/tools/adapters/mcp.ts';
-import { sendInit, until } from '../faults/client.ts';
+import { sendInit } from '../faults/client.ts';
 import { startParley } from '../faults/parley.ts';
+import { eventually } from '../support/eventually.ts';
 import type { Parley } from '../support/parley.ts';
 import { launchServe } from '../support/parley.ts';
 
@@ -93,7 +94,7 @@ describe('serve mcp:COMMAND', () => {
     await fetch(`${node.url}/tasks/${id}:cancel`, { method: 'POST', headers: HEADERS, body: '{}' });
     const task = await (await fetch(`${node.url}/tasks/${id}`, { headers: HEADERS })).json();
     expect(task).toMatchObject({ status: { state: 'TASK_STATE_CANCELED' } });
-    await until(() => node.errors().includes('slow was stopped'));
+    await eventually(() => node.errors().includes('slow was stopped'));
     await reader?.cancel();
   }, 20_000);
 

@@ -5,7 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { defineAgent } from '#agents';
 import type { Served } from '../../src/server/adapters/node.ts';
 import { mcpMount } from '../../src/tools/adapters/mcp.ts';
-import { tasksWhere, until } from '../faults/client.ts';
+import { tasksWhere } from '../faults/client.ts';
+import { eventually } from '../support/eventually.ts';
 import type { Child } from '../support/processes.ts';
 import { startNode } from '../support/processes.ts';
 import { builtIn, startServer } from '../support/server.ts';
@@ -107,7 +108,7 @@ describe.each(WAYS)('%s, by the official client', (_, transport) => {
         { signal: stop.signal, onprogress: () => stop.abort() },
       );
       await expect(call).rejects.toThrow();
-      await until(async () => (await tasksWhere(server.url, 'status=TASK_STATE_CANCELED')).length === before + 1);
+      await eventually(async () => (await tasksWhere(server.url, 'status=TASK_STATE_CANCELED')).length === before + 1);
     });
   });
 });

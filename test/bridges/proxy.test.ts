@@ -7,9 +7,10 @@ import { ORIGIN } from '#agents';
 import { verifyCard } from '#protocol';
 import type { JSONWebKeySet } from '../../src/protocol/adapters/jose.ts';
 import { joseVerifier } from '../../src/protocol/adapters/jose.ts';
-import { chunksText, getTask, logOf, sendInit, sendTask, tasksWhere, textOf, until } from '../faults/client.ts';
+import { chunksText, getTask, logOf, sendInit, sendTask, tasksWhere, textOf } from '../faults/client.ts';
 import { allOf, eventOf, eventsOf } from '../faults/frames.ts';
 import { startParley } from '../faults/parley.ts';
+import { eventually } from '../support/eventually.ts';
 import { startNode } from '../support/processes.ts';
 import type { SdkVersion } from '../support/sdk-server.ts';
 import { sdkExpress } from '../support/sdk-server.ts';
@@ -58,7 +59,7 @@ describe.each<SdkVersion>(['0.2.5', '0.3.13', '1.3.0'])('an agent of the officia
     expect(JSON.stringify(answered)).toContain('blue');
 
     const working = await sendTask(proxy.url, 'chunks=50 delay=1000', { returnImmediately: true });
-    await until(async () => (await getTask(proxy.url, working.id)).metadata?.[ORIGIN] !== undefined);
+    await eventually(async () => (await getTask(proxy.url, working.id)).metadata?.[ORIGIN] !== undefined);
     const canceled = await fetch(`${proxy.url}/tasks/${working.id}:cancel`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
@@ -76,7 +77,7 @@ describe('a proxied stream', () => {
     const origin = await startParley({ data });
     const proxy = await startParley({ agent: origin.url, data: join(folder, 'proxy-1') });
     const { seen, done, text } = reading(await stream(proxy.url, 'chunks=12 delay=150'));
-    await until(() => text().includes('chunk 4'));
+    await eventually(() => text().includes('chunk 4'));
     await origin.kill();
     const back = await startParley({ data, args: ['--port', String(origin.port)], limits: { retryMs: 10 } });
     await done;
@@ -92,7 +93,7 @@ describe('a proxied stream', () => {
     const data = join(folder, 'proxy-2');
     const proxy = await startParley({ agent: origin.url, data });
     const first = reading(await stream(proxy.url, 'chunks=12 delay=150'));
-    await until(() => first.text().includes('chunk 4'));
+    await eventually(() => first.text().includes('chunk 4'));
     await proxy.kill();
     await first.done;
     const [task] = await tasksWhere(origin.url, '');
@@ -114,7 +115,7 @@ describe('a proxied stream', () => {
     const origin = await startParley({});
     const proxy = await startParley({ agent: origin.url });
     const { seen, done, text } = reading(await stream(proxy.url, 'chunks=50 delay=100'));
-    await until(() => text().includes('chunk 2'));
+    await eventually(() => text().includes('chunk 2'));
     await origin.kill();
     const another = await startParley({ args: ['--port', String(origin.port)] }); // the same address, and no memory of the task
     await done;

@@ -100,3 +100,9 @@ export function linesOf<T = Record<string, unknown>>({ out }: Ran): readonly T[]
 export function fieldOf({ out }: Ran, label: string): string | undefined {
   return [...out.matchAll(new RegExp(`^${label}: (.*)$`, 'gm'))].at(-1)?.[1];
 }
+
+/** A task that a send has begun and not waited for. */
+export async function begun(url: string, text: string): Promise<{ readonly task: string; readonly context: string }> {
+  const sent = await run(['send', '-a', url, '--async', text]);
+  return { task: fieldOf(sent, 'Task') ?? '', context: fieldOf(sent, 'Context') ?? '' };
+}

@@ -123,7 +123,9 @@ export default { memory: true, port: 0, agents: ['echo', defineAgent({ name: 'in
         cwd: fileURLToPath(new URL('../..', import.meta.url)),
       },
     );
-    expect(child.stdout).toMatch(/^Parley serves demo at http:\/\/127\.0\.0\.1:\d+\n/);
+    expect(child.stdout).toMatch(
+      /^Parley serves demo at (http:\/\/127\.0\.0\.1:\d+)\nOpen \1\/console\/ in a browser, which begins with a tour\n/,
+    );
     expect(child.stdout.match(/^ {2}(?:\S*parley ask localhost:\d+ (?:stream|approve)|curl http\S+agent-card\.json)$/gm)).toHaveLength(3);
     expect(child.stdout).toMatch(/coding agent/i);
     expect(child.stderr).toBe('');

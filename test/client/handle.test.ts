@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { A2AClient } from '#client';
 import type { Served } from '../../src/server/adapters/node.ts';
-import { eventually, startServer } from '../support/server.ts';
+import { eventually } from '../support/eventually.ts';
+import { startServer } from '../support/server.ts';
 
 let server: Served;
 let client: A2AClient;

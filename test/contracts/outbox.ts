@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
 import type { OutboxQuery, OutboxRow, Store, TaskKey, Write } from '#engine';
 import { pushConfigId } from '#protocol';
+import type { Check } from './check.ts';
 import { aPush, aTask, entriesOf, rowOf, seqOf } from './rows.ts';
-import type { Check } from './store.ts';
 
 /** The part of the contract that is about what is to be delivered. */
 export function anOutbox(n: number, task: number, config: string, more: Partial<OutboxRow> = {}): Extract<Write, { kind: 'outbox' }> {

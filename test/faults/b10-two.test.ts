@@ -12,7 +12,7 @@ onRealBrokers('B10: two nodes on one store', (startBroker) => {
     const data = mkdtempSync(join(tmpdir(), 'parley-b10-'));
     onStop(async () => rmSync(data, { recursive: true, force: true }));
     const first = await start(broker.url, ['echo'], { args: ['--data', data] });
-    await expect(start(broker.url, ['echo'], { args: ['--data', data] })).rejects.toThrow(/is in use by process \d+/);
+    await expect(start(broker.url, ['echo'], { args: ['--data', data] })).rejects.toThrow(/echo is served already, at \S+ \(process \d+\)/);
     const answer = await fetch(`${first.url}/message:send`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },

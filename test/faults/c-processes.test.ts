@@ -12,6 +12,7 @@ import { gemini } from '../../src/agents/coding/gemini.ts';
 import { opencode } from '../../src/agents/coding/opencode.ts';
 import { vibe } from '../../src/agents/coding/vibe.ts';
 import { readLine } from '../../src/agents/command/ndjson.ts';
+import { eventually } from '../support/eventually.ts';
 import { suiteNeeding } from '../support/needs.ts';
 import { scratchFolder } from '../support/scratch.ts';
 import { statusText, talkTo } from '../support/talk.ts';
@@ -37,14 +38,6 @@ function commandLines(): readonly { readonly pid: number; readonly line: string;
 
 /** Processes whose command line is this. */
 const running = (line: string): number => commandLines().filter((each) => each.line === line).length;
-
-async function eventually(isSo: () => boolean, withinMs = 10_000): Promise<void> {
-  const began = performance.now();
-  while (!isSo()) {
-    if (performance.now() - began > withinMs) throw new Error(`not so within ${withinMs} ms`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}
 
 const agentOf = (script: string, more = {}) =>
   createCommandAgent(
@@ -92,7 +85,7 @@ suiteNeeding('Linux', isLinux, 'C2, C3: programs that start others', () => {
     }
     await Promise.all(talks.map((talk) => talk.stop()));
     process.stdout.write(`C2: ${runs} cancels, answered within ${slowest.toFixed(0)} ms, 0 processes left\n`);
-    await eventually(() => !commandLines().some(({ stat }) => stat.includes(` Z ${process.pid} `)), 1000);
+    await eventually(() => !commandLines().some(({ stat }) => stat.includes(` Z ${process.pid} `)));
   });
 });
 

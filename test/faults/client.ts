@@ -81,12 +81,6 @@ export function chunksText(chunks: number): string {
   return Array.from({ length: chunks }, (_, at) => `chunk ${at + 1}`).join('');
 }
 
-export async function until(isSo: () => boolean | Promise<boolean>, withinMs = 10_000): Promise<void> {
-  for (const end = performance.now() + withinMs; !(await isSo()); await pause(10)) {
-    if (performance.now() > end) throw new Error(`not so within ${withinMs} ms`);
-  }
-}
-
 export function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -3,8 +3,9 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { eventually } from '../support/eventually.ts';
 import type { Parley } from '../support/parley.ts';
-import { pause, tasksWhere, until } from './client.ts';
+import { pause, tasksWhere } from './client.ts';
 import type { Job, Ledger } from './ledger.ts';
 import { newJob, work } from './ledger.ts';
 import { childFile, startParley } from './parley.ts';
@@ -96,7 +97,7 @@ async function killOnce(lane: Lane, server: Parley): Promise<Parley> {
 /** Nothing is left at work that nobody works on, and no message was taken in twice. */
 async function settle(lane: Lane, server: Parley): Promise<void> {
   for (const status of ['TASK_STATE_SUBMITTED', 'TASK_STATE_WORKING']) {
-    await until(async () => (await tasksWhere(server.url, `status=${status}`)).length === 0, 20_000);
+    await eventually(async () => (await tasksWhere(server.url, `status=${status}`)).length === 0, 20_000);
   }
   for (const job of lane.jobs) {
     if ((await tasksWhere(server.url, `contextId=${job.name}`)).length > 1) lane.unexpected.push(`${job.name} is there twice`);

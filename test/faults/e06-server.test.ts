@@ -1,10 +1,11 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { eventually } from '../support/eventually.ts';
 import { suiteNeeding } from '../support/needs.ts';
 import type { Parley } from '../support/parley.ts';
 import { mayMount, mountTmpfs } from '../support/tmpfs.ts';
-import { chunksText, freshName, getJson, getTask, sendInit, sendTask, textOf, until } from './client.ts';
+import { chunksText, freshName, getJson, getTask, sendInit, sendTask, textOf } from './client.ts';
 import { allOf, eventsOf } from './frames.ts';
 import { startParley } from './parley.ts';
 
@@ -37,14 +38,14 @@ suiteNeeding('the right to mount a file system', mayMount(), 'E6: a full disk un
       const replay = await fetch(`${server.url}/tasks/${done.id}:subscribe`, { headers: { 'Last-Event-ID': '1' } });
       expect(await allOf(eventsOf(replay))).toHaveLength(7);
       // A cancel is kept as soon as the reserve is freed for it; it may have to be asked for more than once.
-      await until(async () => {
+      await eventually(async () => {
         const response = await fetch(`${server.url}/tasks/${running.id}:cancel`, { method: 'POST' });
         return response.status === 200 || (await getTask(server.url, running.id)).status.state === 'TASK_STATE_CANCELED';
       });
       expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
       rmSync(filler);
       const name = freshName('m');
-      await until(
+      await eventually(
         async () => (await fetch(`${server.url}/message:send`, sendInit('chunks=2', { messageId: name }))).status === 200,
         20_000,
       );

@@ -2,8 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { eventually } from '../support/eventually.ts';
 import type { Parley } from '../support/parley.ts';
-import { getTask, sendInit, sendTask, tasksWhere, textOf, until } from './client.ts';
+import { getTask, sendInit, sendTask, tasksWhere, textOf } from './client.ts';
 import { childFile, startParley } from './parley.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'parley-e14-'));
@@ -49,7 +50,7 @@ describe('E14: a task that kills the process each time', () => {
     let server = await start('stopped');
     const { id } = await sendTask(server.url, 'wait', { returnImmediately: true });
     for (let stop = 0; stop < 4; stop += 1) {
-      await until(async () => (await tasksWhere(server.url, 'status=TASK_STATE_WORKING')).some(({ isRunning }) => isRunning));
+      await eventually(async () => (await tasksWhere(server.url, 'status=TASK_STATE_WORKING')).some(({ isRunning }) => isRunning));
       expect(await server.stop()).toBe(0);
       server = await start('stopped');
     }

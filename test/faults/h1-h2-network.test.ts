@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Served } from '../../src/server/adapters/node.ts';
 import { chaosProxy } from '../support/chaos-proxy.ts';
+import { eventually } from '../support/eventually.ts';
 import { metric, startServer } from '../support/server.ts';
-import { getTask, sendInit, sendTask, until } from './client.ts';
+import { getTask, sendInit, sendTask } from './client.ts';
 import { eventOf, eventsOf } from './frames.ts';
 import { times } from './size.ts';
 
@@ -51,7 +52,7 @@ describe('H1, H2: streams over a bad network', () => {
     }
     process.stdout.write(`H2: ${proxy.resets()} resets\n`);
     proxy.close();
-    await until(async () => (await metric(server.url, 'parley_streams_open')) === 0, 1000);
+    await eventually(async () => (await metric(server.url, 'parley_streams_open')) === 0, 1000);
   });
 
   it('sliced into single bytes and held back they are the same', { timeout: 60_000 }, async () => {
@@ -76,12 +77,12 @@ describe('H1, H2: streams over a bad network', () => {
       const { tasks } = (await (await fetch(`${server.url}/tasks?contextId=silent`)).json()) as { tasks: { id: string }[] };
       return tasks[0]?.id ?? '';
     };
-    await until(async () => (await found()) !== '');
+    await eventually(async () => (await found()) !== '');
     const id = await found();
-    await until(async () => (await getTask(server.url, id)).status.state === 'TASK_STATE_COMPLETED');
+    await eventually(async () => (await getTask(server.url, id)).status.state === 'TASK_STATE_COMPLETED');
     away.abort();
     await reading.catch(() => undefined);
     proxy.close();
-    await until(async () => (await metric(server.url, 'parley_streams_open')) === 0, 1000);
+    await eventually(async () => (await metric(server.url, 'parley_streams_open')) === 0, 1000);
   });
 });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Served } from '../../src/server/adapters/node.ts';
-import { eventually, metric, sendBody, startServer } from '../support/server.ts';
+import { eventually } from '../support/eventually.ts';
+import { metric, sendBody, startServer } from '../support/server.ts';
 import { blocksOf, rawStream } from '../support/sse.ts';
 import { times } from './size.ts';
 

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { eventually } from '../support/eventually.ts';
 import { suiteNeeding } from '../support/needs.ts';
 import { parleyServe } from '../support/parley.ts';
-import { eventually, handlerOf, jsonRequest, metric, rpcSend, sendBody } from '../support/server.ts';
+import { handlerOf, jsonRequest, metric, rpcSend, sendBody } from '../support/server.ts';
 import type { RawStream } from '../support/sse.ts';
 import { rawStream } from '../support/sse.ts';
 

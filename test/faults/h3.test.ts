@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Served } from '../../src/server/adapters/node.ts';
-import { eventually, sendBody, startServer } from '../support/server.ts';
+import { eventually } from '../support/eventually.ts';
+import { sendBody, startServer } from '../support/server.ts';
 import { blocksOf, rawStream } from '../support/sse.ts';
 
 /** reference/faults H3 and H4: ids that are none, and frames that must have none. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { eventually } from '../support/eventually.ts';
 import type { Parley } from '../support/parley.ts';
-import { eventually, metric, sendBody } from '../support/server.ts';
+import { metric, sendBody } from '../support/server.ts';
 import { blocksOf, rawStream } from '../support/sse.ts';
 import { childFile, startParley } from './parley.ts';
 import { times } from './size.ts';

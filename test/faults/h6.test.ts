@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
+import { eventually } from '../support/eventually.ts';
 import type { Parley } from '../support/parley.ts';
 import { opened } from '../support/server.ts';
-import { sendTask, until } from './client.ts';
+import { sendTask } from './client.ts';
 import { startParley } from './parley.ts';
 import { isFull, times } from './size.ts';
 
@@ -38,12 +39,12 @@ describe('H6: many streams at once', () => {
     };
     const began = performance.now();
     for (let done = 0; done < streams; done += 100) await Promise.all(Array.from({ length: 100 }, subscribe));
-    await until(() => open === streams, 60_000);
+    await eventually(() => open === streams, 60_000);
     const openedMs = performance.now() - began;
     const after = rss(server);
     toldAt = performance.now();
     expect((await fetch(`${server.url}/tasks/${id}:cancel`, { method: 'POST' })).status).toBe(200);
-    await until(() => ended === streams, 60_000);
+    await eventually(() => ended === streams, 60_000);
     delays.sort((a, b) => a - b);
     const p99 = delays[Math.floor(delays.length * 0.99)] ?? Number.NaN;
     process.stdout.write(

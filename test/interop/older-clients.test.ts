@@ -1,10 +1,10 @@
 import * as sdk02 from 'a2a-js-02/client';
 import * as sdk03 from 'a2a-js-03/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../support/eventually.ts';
 import { listenRaw } from '../support/listen.ts';
 import type { Parley } from '../support/parley.ts';
 import { parleyServe } from '../support/parley.ts';
-import { eventually } from '../support/server.ts';
 import { THEIR_CLIENT } from './matrix.ts';
 
 /** The official clients of 0.3 and 0.2 against the real `parley serve`. Both speak in `kind`s; what differs is made alike here. */

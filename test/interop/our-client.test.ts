@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { A2AClient } from '#client';
 import type { AgentCard, TaskEvent } from '#protocol';
+import { eventually } from '../support/eventually.ts';
 import type { Listening } from '../support/listen.ts';
 import { listenRaw } from '../support/listen.ts';
 import { sdkExpress } from '../support/sdk-server.ts';
-import { eventually } from '../support/server.ts';
 import { course } from '../support/talk.ts';
 import type { Face } from './matrix.ts';
 import { OUR_CLIENT } from './matrix.ts';

@@ -2,9 +2,10 @@ import { TaskState } from '@a2a-js/sdk';
 import type { Client } from '@a2a-js/sdk/client';
 import { ClientFactory, DefaultAgentCardResolver, JsonRpcTransportFactory, RestTransportFactory } from '@a2a-js/sdk/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../support/eventually.ts';
 import type { Parley } from '../support/parley.ts';
 import { parleyServe } from '../support/parley.ts';
-import { eventually } from '../support/server.ts';
+import { sdkRequest } from '../support/sdk-request.ts';
 
 /** The official client, with its 0.3 layer too, against the real `parley serve`: it finds the card and takes it from there. */
 const INTERFACES = [
@@ -44,24 +45,8 @@ function suite(server: () => Parley, { transport, version }: Face): void {
     });
   });
 
-  const request = (text: string) => ({
-    tenant: '',
-    metadata: undefined,
-    configuration: { acceptedOutputModes: [], taskPushNotificationConfig: undefined, returnImmediately: false },
-    message: {
-      messageId: crypto.randomUUID(),
-      contextId: '',
-      taskId: '',
-      role: 1,
-      parts: [{ content: { $case: 'text' as const, value: text }, metadata: undefined, filename: '', mediaType: '' }],
-      metadata: undefined,
-      extensions: [],
-      referenceTaskIds: [],
-    },
-  });
-
   it('sends', async () => {
-    const answer = await client.sendMessage(request('chunks=2'));
+    const answer = await client.sendMessage(sdkRequest('chunks=2'));
     if (!('status' in answer)) throw new Error('no task');
     expect(answer.status?.state).toBe(TaskState.TASK_STATE_COMPLETED);
     expect(answer.artifacts[0]?.parts.map((part) => part.content?.value)).toEqual(['chunk 1', 'chunk 2']);
@@ -69,12 +54,12 @@ function suite(server: () => Parley, { transport, version }: Face): void {
 
   it('streams', async () => {
     const kinds: (string | undefined)[] = [];
-    for await (const { payload } of client.sendMessageStream(request('chunks=3'))) kinds.push(payload?.$case);
+    for await (const { payload } of client.sendMessageStream(sdkRequest('chunks=3'))) kinds.push(payload?.$case);
     expect(kinds).toEqual(['task', 'artifactUpdate', 'artifactUpdate', 'artifactUpdate', 'statusUpdate']);
   });
 
   it('gets a direct message', async () => {
-    const answer = await client.sendMessage(request('message'));
+    const answer = await client.sendMessage(sdkRequest('message'));
     expect('parts' in answer).toBe(true);
   });
 
@@ -99,10 +84,10 @@ function suite(server: () => Parley, { transport, version }: Face): void {
   });
 
   it('answers a question', async () => {
-    const asked = await client.sendMessage(request('ask'));
+    const asked = await client.sendMessage(sdkRequest('ask'));
     if (!('status' in asked)) throw new Error('no task');
     expect(asked.status?.state).toBe(TaskState.TASK_STATE_INPUT_REQUIRED);
-    const body = request('forty-two');
+    const body = sdkRequest('forty-two');
     const done = await client.sendMessage({ ...body, message: { ...body.message, taskId: asked.id, contextId: asked.contextId } });
     if (!('status' in done)) throw new Error('no task');
     expect([done.id, done.status?.state]).toEqual([asked.id, TaskState.TASK_STATE_COMPLETED]);
@@ -113,7 +98,7 @@ function suite(server: () => Parley, { transport, version }: Face): void {
   });
 
   async function running(text = 'sleep=60000'): Promise<string> {
-    for await (const { payload } of client.sendMessageStream(request(text))) if (payload?.$case === 'task') return payload.value.id;
+    for await (const { payload } of client.sendMessageStream(sdkRequest(text))) if (payload?.$case === 'task') return payload.value.id;
     throw new Error('no task');
   }
 }

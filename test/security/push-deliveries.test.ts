@@ -4,12 +4,13 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { AdminDelivery } from '#protocol';
 import { parley } from '../cli/run.ts';
+import { eventually } from '../support/eventually.ts';
 import type { Parley, RunOptions } from '../support/parley.ts';
 import { parleyServe } from '../support/parley.ts';
 import type { Hit, Receiver } from '../support/receiver.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { scratchFolder } from '../support/scratch.ts';
-import { eventually, metric } from '../support/server.ts';
+import { metric } from '../support/server.ts';
 
 /** The program that people start, and receivers that misbehave. */
 const folder = scratchFolder();

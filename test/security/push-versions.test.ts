@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Served } from '../../src/server/adapters/node.ts';
+import { eventually } from '../support/eventually.ts';
 import type { Hit, Receiver } from '../support/receiver.ts';
 import { checkSigned, startReceiver } from '../support/receiver.ts';
-import { eventually, startServer } from '../support/server.ts';
+import { startServer } from '../support/server.ts';
 
 let node: Served;
 let hook: Receiver;

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { parley, run } from '../cli/run.ts';
 import { createCanaries, filesBelow, treeOf } from '../support/canaries.ts';
+import { eventually } from '../support/eventually.ts';
 import type { OidcProvider } from '../support/jwt-issuer.ts';
 import { startOidc } from '../support/jwt-issuer.ts';
 import type { Listening } from '../support/listen.ts';
@@ -14,7 +15,6 @@ import { parleyServe } from '../support/parley.ts';
 import type { Receiver } from '../support/receiver.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { scratchFolder } from '../support/scratch.ts';
-import { eventually } from '../support/server.ts';
 
 /**
  * reference/faults S8: a secret of its own at every place that takes one, on the program that people start, with everything logged. Then all that

@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { BIN, parley } from '../cli/run.ts';
+import { eventually } from '../support/eventually.ts';
 import { parleyServe } from '../support/parley.ts';
 import { scratchFolder } from '../support/scratch.ts';
-import { eventually, raw, sendBody } from '../support/server.ts';
+import { raw, sendBody } from '../support/server.ts';
 
 const folder = scratchFolder();
 const AGENTS = fileURLToPath(new URL('../../src/agents/index.ts', import.meta.url));

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Handler } from '#server';
 import type { Served } from '../../src/server/adapters/node.ts';
-import { eventually, handlerOf, jsonRequest, opened, startServer } from '../support/server.ts';
+import { eventually } from '../support/eventually.ts';
+import { handlerOf, jsonRequest, opened, startServer } from '../support/server.ts';
 import { rawStream } from '../support/sse.ts';
 
 /**

@@ -7,8 +7,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import { nodeListener } from '../../src/server/adapters/node.ts';
+import { eventually } from '../support/eventually.ts';
 import { suiteNeeding } from '../support/needs.ts';
-import { eventually, handlerOf, sendBody } from '../support/server.ts';
+import { handlerOf, sendBody } from '../support/server.ts';
 
 /** The same handler on every host. Each example is run as its first line says and called over a real socket. */
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LogLevel } from '#server';
 import { createLog } from '#server';
 import type { Served } from '../../src/server/adapters/node.ts';
+import { eventually } from '../support/eventually.ts';
 import { handlerOf, jsonRequest, metric, rpcSend, sendBody, startServer } from '../support/server.ts';
 
 const lines: string[] = [];
@@ -62,9 +63,8 @@ describe('metrics', () => {
     for (const end = performance.now() + 120; performance.now() < end; );
     await sleep(30);
     expect(await late()).toBeGreaterThan(0.08);
-    await sleep(150);
-    const quiet = await (await fetch(`${server.url}/metrics`)).text();
-    expect(Number(/parley_event_loop_delay_seconds\{quantile="0.5"\} (\S+)/.exec(quiet)?.[1])).toBeLessThan(0.008);
+    // What the clock of the measurement adds, 10 ms, is taken off: so a loop that does nothing is not late, as soon as it does nothing.
+    await eventually(async () => (await metric(server.url, 'parley_event_loop_delay_seconds{quantile="0.5"}')) < 0.008);
   });
 
   it('are text that Prometheus reads', async () => {

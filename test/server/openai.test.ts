@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { artifact, ask, defineAgent, status } from '#agents';
 import type { Gate } from '#server';
 import type { Served } from '../../src/server/adapters/node.ts';
-import { builtIn, eventually, handlerOf, jsonRequest, startServer } from '../support/server.ts';
+import { eventually } from '../support/eventually.ts';
+import { builtIn, handlerOf, jsonRequest, startServer } from '../support/server.ts';
 
 interface Completion {
   readonly object: string;

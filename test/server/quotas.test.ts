@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Gate } from '#server';
-import { eventually, handlerOf, jsonRequest, sendBody } from '../support/server.ts';
+import { eventually } from '../support/eventually.ts';
+import { handlerOf, jsonRequest, sendBody } from '../support/server.ts';
 
 const BASE = 'http://localhost';
 const gate: Gate = (asked) => ({ principal: { id: asked.header('authorization') ?? 'local', scopes: ['tasks:*'] } });

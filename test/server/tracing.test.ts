@@ -13,7 +13,8 @@ import type { ServeOptions } from '../../src/server/adapters/node.ts';
 import { serve } from '../../src/server/adapters/node.ts';
 import { loadOtel } from '../../src/server/tracing.ts';
 import { userMessage } from '../support/calls.ts';
-import { builtIn, eventually, QUIET, sendBody } from '../support/server.ts';
+import { eventually } from '../support/eventually.ts';
+import { builtIn, QUIET, sendBody } from '../support/server.ts';
 
 /** OpenTelemetry itself, as its users set it up: its SDK, its propagator, and Node's own way of knowing what belongs together. */
 const exporter = new InMemorySpanExporter();

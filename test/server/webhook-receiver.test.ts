@@ -3,7 +3,8 @@ import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Served } from '../../src/server/adapters/node.ts';
-import { eventually, jsonRequest, sendBody, startServer } from '../support/server.ts';
+import { eventually } from '../support/eventually.ts';
+import { jsonRequest, sendBody, startServer } from '../support/server.ts';
 
 const EXAMPLE = fileURLToPath(new URL('../../examples/webhook-receiver/receiver.mjs', import.meta.url));
 

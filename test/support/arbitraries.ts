@@ -1,55 +1,32 @@
 import fc from 'fast-check';
 import type {
-  AgentCard,
   Artifact,
-  Json,
   ListRequest,
   Message,
-  Metadata,
   Part,
   PushConfig,
-  SecurityScheme,
   SendRequest,
   Shape,
   Task,
   TaskArtifactUpdate,
   TaskEvent,
-  TaskState,
   TaskStatus,
   TaskStatusUpdate,
 } from '#protocol';
-import { TASK_STATES } from '#protocol';
-
-/**
- * Canonical values in normal form: what our readers produce. Empty optional strings and false flags are left out, as proto3
- * leaves them out; numbers are such as JSON can say.
- */
-const ID = fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9_-]{0,20}$/);
-const WORDS = fc.oneof(
-  fc.string({ minLength: 1, maxLength: 30, unit: 'grapheme' }),
-  fc.constantFrom('hi', 'y', 'line\nbreak', '{"a":1}', ' '),
-);
-const KEY = fc
-  .oneof(fc.stringMatching(/^[a-z_][a-zA-Z_]{0,12}$/), fc.constantFrom('agent_name', 'tool_call_id', 'constructor', 'toString'))
-  .filter((key) => key !== '__proto__');
-const NUMBER = fc.oneof(fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true })).map((number) => (number === 0 ? 0 : number));
-const LEAF = fc.oneof(fc.string({ maxLength: 10 }), NUMBER, fc.boolean(), fc.constant(null));
-const { json: JSON_VALUE } = fc.letrec<{ json: Json }>((tie) => ({
-  json: fc.oneof({ depthSize: 'small' }, LEAF, fc.array(tie('json'), { maxLength: 3 }), fc.dictionary(KEY, tie('json'), { maxKeys: 3 })),
-}));
-const METADATA = fc.dictionary(KEY, JSON_VALUE, { minKeys: 1, maxKeys: 3 }) as fc.Arbitrary<Metadata>;
-const TIMESTAMP = fc
-  .date({ min: new Date('2000-01-01T00:00:00Z'), max: new Date('2100-01-01T00:00:00Z'), noInvalidDate: true })
-  .map((date) => date.toISOString());
-const MEDIA_TYPE = fc.constantFrom('text/plain', 'application/json', 'image/png', 'audio/wav', 'application/pdf');
-const FILENAME = fc.constantFrom('report.pdf', 'a b.txt', 'ünï.bin');
-const BASE64 = fc.uint8Array({ minLength: 1, maxLength: 24 }).map((bytes) => Buffer.from(bytes).toString('base64'));
-const URL_TEXT = fc.constantFrom('https://files.example/a.pdf', 'artifact://session/file.pdf', 'https://x.example/?q=1&r=ü');
-const STATE = fc.constantFrom(...(Object.keys(TASK_STATES) as TaskState[]));
-
-/** fast-check makes optional members absent; branding and readonly are types only. */
-const shaped = <T>(arbitrary: fc.Arbitrary<unknown>): fc.Arbitrary<T> => arbitrary as fc.Arbitrary<T>;
-const some = <T>(arbitrary: fc.Arbitrary<T>, maxLength = 3): fc.Arbitrary<T[]> => fc.array(arbitrary, { minLength: 1, maxLength });
+import {
+  BASE64,
+  FILENAME,
+  ID,
+  JSON_VALUE,
+  MEDIA_TYPE,
+  METADATA,
+  STATE,
+  shaped,
+  some,
+  TIMESTAMP,
+  URL_TEXT,
+  WORDS,
+} from './arbitrary-values.ts';
 
 const CONTENTS: readonly Record<string, fc.Arbitrary<unknown>>[] = [
   { text: WORDS },
@@ -182,119 +159,6 @@ const listRequest: fc.Arbitrary<ListRequest> = shaped(
       tenant: ID,
     },
     { requiredKeys: [] },
-  ),
-);
-
-const scopes = fc.dictionary(KEY, WORDS, { maxKeys: 2 });
-const URLS = fc.constantFrom('https://auth.example/a', 'https://auth.example/b');
-const scheme: fc.Arbitrary<SecurityScheme> = shaped(
-  fc.oneof(
-    fc.record({
-      apiKeySecurityScheme: fc.record(
-        { location: fc.constantFrom('query', 'header', 'cookie'), name: ID, description: WORDS },
-        { requiredKeys: ['location', 'name'] },
-      ),
-    }),
-    fc.record({
-      httpAuthSecurityScheme: fc.record({ scheme: fc.constantFrom('Bearer', 'Basic'), bearerFormat: ID }, { requiredKeys: ['scheme'] }),
-    }),
-    fc.record({ openIdConnectSecurityScheme: fc.record({ openIdConnectUrl: URLS }) }),
-    fc.record({ mtlsSecurityScheme: fc.record({ description: WORDS }, { requiredKeys: [] }) }),
-    fc.record({
-      oauth2SecurityScheme: fc.record(
-        {
-          flows: fc.oneof(
-            fc.record({
-              authorizationCode: fc.record(
-                { authorizationUrl: URLS, tokenUrl: URLS, refreshUrl: URLS, scopes, pkceRequired: fc.constant(true) },
-                { requiredKeys: ['authorizationUrl', 'tokenUrl', 'scopes'] },
-              ),
-            }),
-            fc.record({ clientCredentials: fc.record({ tokenUrl: URLS, scopes }) }),
-            fc.record({ deviceCode: fc.record({ deviceAuthorizationUrl: URLS, tokenUrl: URLS, scopes }) }),
-            fc.record({ implicit: fc.record({ authorizationUrl: URLS, scopes }) }),
-            fc.record({ password: fc.record({ tokenUrl: URLS, scopes }) }),
-          ),
-          oauth2MetadataUrl: URLS,
-        },
-        { requiredKeys: ['flows'] },
-      ),
-    }),
-  ),
-);
-const MODES = some(MEDIA_TYPE, 2);
-const requirement = fc.record({
-  schemes: fc.dictionary(ID, fc.record({ list: some(KEY, 2) }, { requiredKeys: [] }), { minKeys: 1, maxKeys: 2 }),
-});
-export const card: fc.Arbitrary<AgentCard> = shaped(
-  fc.record(
-    {
-      name: WORDS,
-      description: WORDS,
-      version: fc.constantFrom('1.0.0', '0.3.1'),
-      supportedInterfaces: some(
-        fc.record(
-          {
-            url: fc.constantFrom('https://a.example/a2a', 'https://a.example/rest', 'https://b.example/'),
-            protocolBinding: fc.constantFrom('JSONRPC', 'HTTP+JSON', 'GRPC'),
-            protocolVersion: fc.constantFrom('1.0', '0.3'),
-            tenant: ID,
-          },
-          { requiredKeys: ['url', 'protocolBinding', 'protocolVersion'] },
-        ),
-      ),
-      capabilities: fc.record(
-        {
-          streaming: fc.boolean(),
-          pushNotifications: fc.boolean(),
-          extendedAgentCard: fc.boolean(),
-          extensions: some(
-            fc.record(
-              { uri: fc.constantFrom('urn:x', 'https://x.example/v1'), description: WORDS, required: fc.constant(true), params: METADATA },
-              { requiredKeys: ['uri'] },
-            ),
-            2,
-          ),
-        },
-        { requiredKeys: [] },
-      ),
-      defaultInputModes: MODES,
-      defaultOutputModes: MODES,
-      skills: some(
-        fc.record(
-          {
-            id: ID,
-            name: WORDS,
-            description: WORDS,
-            tags: some(ID, 2),
-            examples: some(WORDS, 2),
-            inputModes: MODES,
-            outputModes: MODES,
-            securityRequirements: some(requirement, 2),
-          },
-          { requiredKeys: ['id', 'name', 'description', 'tags'] },
-        ),
-        2,
-      ),
-      provider: fc.record({ organization: WORDS, url: URLS }),
-      documentationUrl: URLS,
-      iconUrl: URLS,
-      securitySchemes: fc.dictionary(ID, scheme, { minKeys: 1, maxKeys: 3 }),
-      securityRequirements: some(requirement, 2),
-      signatures: some(fc.record({ protected: ID, signature: ID, header: METADATA }, { requiredKeys: ['protected', 'signature'] }), 2),
-    },
-    {
-      requiredKeys: [
-        'name',
-        'description',
-        'version',
-        'supportedInterfaces',
-        'capabilities',
-        'defaultInputModes',
-        'defaultOutputModes',
-        'skills',
-      ],
-    },
   ),
 );
 

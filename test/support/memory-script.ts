@@ -1,5 +1,5 @@
 import type { Message, TaskEvent } from '#protocol';
-import { artifactId, createAgentTextMessage, createTaskStatus, getTextFromMessage } from '#protocol';
+import { A2AError, artifactId, contextId, createAgentTextMessage, createTaskStatus, getTextFromMessage } from '#protocol';
 import type { TaskRecord } from './memory-record.ts';
 
 /** The time of every status, so that tests can compare whole values. */
@@ -20,6 +20,16 @@ export function directivesOf(message: Message): Directives {
     return word === undefined ? otherwise : Number(word.slice(name.length + 1));
   };
   return { chunks: number('chunks', 1), size: number('size', 0), delayMs: number('delay', 0), words: new Set(words) };
+}
+
+/** What is answered without a task. */
+export function directly(message: Message): Message | undefined {
+  const { words } = directivesOf(message);
+  if (words.has('crash-now')) throw new Error('secret inside');
+  if (words.has('quota')) throw new A2AError('RATE_LIMITED', undefined, { retryAfterMs: 1500 });
+  return words.has('message')
+    ? createAgentTextMessage('said directly', { contextId: message.contextId ?? contextId('context-0') })
+    : undefined;
 }
 
 export function statusEvent(record: TaskRecord, state: Parameters<typeof createTaskStatus>[0], text?: string): TaskEvent {

@@ -21,7 +21,6 @@ import type {
 import {
   A2AError,
   contextId,
-  createAgentTextMessage,
   createTaskStatus,
   DIALECTS,
   foldEvent,
@@ -33,7 +32,7 @@ import {
   taskId,
 } from '#protocol';
 import type { TaskRecord } from './memory-record.ts';
-import { directivesOf, script, statusEvent } from './memory-script.ts';
+import { directivesOf, directly, script, statusEvent } from './memory-script.ts';
 
 /** What reached the service, for tests to look at. */
 export interface Seen {
@@ -231,15 +230,6 @@ async function* stream(memory: Memory, request: SendRequest, ctx: CallContext): 
     yield batch;
     if (directivesOf(request.message).words.has('break-now')) throw new Error('secret inside');
   }
-}
-
-function directly(message: Message): Message | undefined {
-  const { words } = directivesOf(message);
-  if (words.has('crash-now')) throw new Error('secret inside');
-  if (words.has('quota')) throw new A2AError('RATE_LIMITED', undefined, { retryAfterMs: 1500 });
-  return words.has('message')
-    ? createAgentTextMessage('said directly', { contextId: message.contextId ?? contextId('context-0') })
-    : undefined;
 }
 
 async function get(memory: Memory, request: GetRequest, ctx: CallContext): Promise<Task> {

@@ -74,16 +74,6 @@ export async function opened(port: number): Promise<Socket> {
   return socket;
 }
 
-/** Asks until it is so. */
-export async function eventually(isSo: () => boolean | Promise<boolean>, withinMs = 5000): Promise<number> {
-  const began = performance.now();
-  while (!(await isSo())) {
-    if (performance.now() - began > withinMs) throw new Error(`not so within ${withinMs} ms`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-  return performance.now() - began;
-}
-
 /** One number of `/metrics`. */
 export async function metric(url: string, name: string): Promise<number> {
   const text = await (await fetch(`${url}/metrics`)).text();

@@ -3,7 +3,7 @@ import type { Agent } from '#protocol';
 import type { RunOptions } from '../run/agent.ts';
 import { runningAgent } from '../run/agent.ts';
 import type { SkillDefinition } from '../skills.ts';
-import type { Chosen } from './registry.ts';
+import type { Chosen } from './choose.ts';
 
 /** Clients choose an agent by its skills (reference/seeds/001: "Agent Card"). */
 const SKILLS: readonly SkillDefinition[] = [

@@ -1,8 +1,8 @@
 import type { AgentOutput, Artifact, Metadata, TaskStatus, Turn } from '#protocol';
-import { isTerminal } from '#protocol';
+import { isTerminal, TASK_STATES_BY_NUMBER } from '#protocol';
 import { readArtifact, readMessage, readStatus, readStruct } from './from-sdk.ts';
 import type { SdkArtifactUpdate, SdkEvent, SdkTask } from './sdk.ts';
-import { TASK_STATES_BY_NUMBER, writeArtifact } from './to-sdk.ts';
+import { writeArtifact } from './to-sdk.ts';
 
 /** After these the SDK's own queue stops listening. AUTH_REQUIRED is not one: the executor may go on once the credential is there. */
 export function isLastEvent(event: SdkEvent): boolean {

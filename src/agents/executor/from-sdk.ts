@@ -1,7 +1,6 @@
 import type { Artifact, Json, Message, Metadata, Mutable, Part, TaskState, TaskStatus } from '#protocol';
-import { A2AError, artifactId, bytesToBase64, contextId, messageId, randomIds, taskId } from '#protocol';
+import { A2AError, artifactId, bytesToBase64, contextId, messageId, randomIds, TASK_STATES_BY_NUMBER, taskId } from '#protocol';
 import type { SdkArtifact, SdkMessage, SdkPart, SdkStatus, SdkStruct } from './sdk.ts';
-import { TASK_STATES_BY_NUMBER } from './to-sdk.ts';
 
 /** Everything is copied: an executor may go on changing what it has published. */
 export function readMessage(from: SdkMessage): Message {

@@ -1,19 +1,7 @@
-import type { Artifact, Message, Part, Task, TaskState } from '#protocol';
-import { base64ToBytes } from '#protocol';
+import type { Artifact, Message, Part, Task } from '#protocol';
+import { base64ToBytes, TASK_STATES_BY_NUMBER } from '#protocol';
 import type { SdkArtifact, SdkContent, SdkMessage, SdkPart, SdkTask } from './sdk.ts';
 
-/** a2a.proto's numbers, by position. */
-export const TASK_STATES_BY_NUMBER: readonly TaskState[] = [
-  'TASK_STATE_UNSPECIFIED',
-  'TASK_STATE_SUBMITTED',
-  'TASK_STATE_WORKING',
-  'TASK_STATE_COMPLETED',
-  'TASK_STATE_FAILED',
-  'TASK_STATE_CANCELED',
-  'TASK_STATE_INPUT_REQUIRED',
-  'TASK_STATE_REJECTED',
-  'TASK_STATE_AUTH_REQUIRED',
-];
 const ROLES = { ROLE_USER: 1, ROLE_AGENT: 2 } as const;
 
 export function writeTask(task: Task): SdkTask {

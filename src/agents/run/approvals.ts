@@ -8,6 +8,7 @@ import {
   createTextPart,
   getChoicesFromMessage,
   isDataPart,
+  linkSignals,
 } from '#protocol';
 import { stripAnsi } from '../process/ansi.ts';
 import { compact, isJsonObject } from '../process/json-line.ts';
@@ -51,8 +52,8 @@ export async function settle(turn: Turn, approval: Approval, options: ApprovalOp
 }
 
 async function askCaller(turn: Turn, approval: Approval, approvalMs: number): Promise<Settled> {
-  const late = AbortSignal.timeout(approvalMs);
-  const signal = approval.withdrawn === undefined ? late : AbortSignal.any([late, approval.withdrawn]);
+  const asking = linkSignals([approval.withdrawn], approvalMs);
+  const { signal } = asking;
   let isRepeated = false;
   try {
     for (;;) {
@@ -69,8 +70,10 @@ async function askCaller(turn: Turn, approval: Approval, approvalMs: number): Pr
     if (turn.signal.aborted) approval.answer(undefined);
     else answer(approval, false);
     if (turn.signal.aborted || !signal.aborted) throw thrown;
-    const why = late.aborted ? 'Nobody answered in time, so it was denied' : 'The agent no longer asks';
+    const why = asking.isLate ? 'Nobody answered in time, so it was denied' : 'The agent no longer asks';
     return { isAllowed: false, note: `${why}: ${titleFor(approval)}` };
+  } finally {
+    asking.release();
   }
 }
 

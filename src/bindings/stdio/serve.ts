@@ -1,3 +1,4 @@
+import { kept } from '#protocol';
 import { isEventStream } from '../incoming.ts';
 import type { RawObject } from '../jsonrpc/wire.ts';
 import { errorText, isObject, readableId } from '../jsonrpc/wire.ts';
@@ -92,8 +93,8 @@ async function answer({ fetch, write }: Serving, asking: Asking): Promise<void> 
 
 function requestFor({ line, raw, signal }: Asking, isCard: boolean): Request {
   const headers = isObject(raw) ? headersIn(raw) : {};
-  if (isCard) return new Request(`${ORIGIN}/.well-known/agent-card.json`, { headers, signal });
-  return new Request(`${ORIGIN}/`, { method: 'POST', body: line, signal, headers: { ...headers, 'Content-Type': JSON_TYPE } });
+  if (isCard) return kept(new Request(`${ORIGIN}/.well-known/agent-card.json`, { headers, signal }));
+  return kept(new Request(`${ORIGIN}/`, { method: 'POST', body: line, signal, headers: { ...headers, 'Content-Type': JSON_TYPE } }));
 }
 
 /** That it was left, or broke off, is told by its end. */

@@ -2,6 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { kept } from '#protocol';
 import { CliError } from '../command.ts';
 
 /**
@@ -41,16 +42,15 @@ async function exchange(incoming: IncomingMessage, outgoing: ServerResponse, { p
   const left = new AbortController();
   outgoing.once('close', () => left.abort());
   const { method = 'GET' } = incoming;
-  const response = await answer(
-    new Request(url, {
-      method,
-      headers: Object.entries(incoming.headers).flatMap(([name, value]): [string, string][] =>
-        value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],
-      ),
-      signal: left.signal,
-      ...(method === 'GET' || method === 'HEAD' ? {} : { body: Readable.toWeb(incoming) as unknown as ReadableStream, duplex: 'half' }),
-    }),
-  );
+  const request = new Request(url, {
+    method,
+    headers: Object.entries(incoming.headers).flatMap(([name, value]): [string, string][] =>
+      value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],
+    ),
+    signal: left.signal,
+    ...(method === 'GET' || method === 'HEAD' ? {} : { body: Readable.toWeb(incoming) as unknown as ReadableStream, duplex: 'half' }),
+  });
+  const response = await answer(kept(request));
   outgoing.writeHead(response.status, Object.fromEntries(response.headers));
   if (response.body === null) outgoing.end();
   else await pipeline(Readable.fromWeb(response.body as never), outgoing);

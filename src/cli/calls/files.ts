@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Artifact, Fetch, Part } from '#protocol';
-import { base64ToBytes } from '#protocol';
+import { base64ToBytes, kept } from '#protocol';
 import { CliError } from '../command.ts';
 import { reasonOf } from '../wire/debug.ts';
 import { endingOf } from './media-types.ts';
@@ -62,7 +62,7 @@ async function bytesOf(part: Part, { fetch, signal, warn }: Saving): Promise<Uin
     return undefined;
   }
   try {
-    const response = await fetch(new Request(part.url, { signal }));
+    const response = await fetch(kept(new Request(part.url, { signal })));
     if (response.ok) return new Uint8Array(await response.arrayBuffer());
     warn(`${part.url} answers with HTTP ${response.status}`);
   } catch (thrown) {

@@ -1,7 +1,7 @@
 import { readBytes } from '#bindings';
 import { explain, isClientError } from '#client';
 import type { AgentCard, Dialect, Fetch } from '#protocol';
-import { cardProblems, createRegistry, DEFAULT_READ_LIMITS, DIALECTS, randomIds } from '#protocol';
+import { cardProblems, createRegistry, DEFAULT_READ_LIMITS, DIALECTS, kept, linkSignals, randomIds } from '#protocol';
 import type { Finding } from './finding.ts';
 import { error, note, ok, warning } from './finding.ts';
 import { networkFinding } from './network.ts';
@@ -30,18 +30,20 @@ const registry = createRegistry(DIALECTS);
 const env = { ids: randomIds, limits: DEFAULT_READ_LIMITS };
 
 export async function lookForCard(url: string, looking: Looking): Promise<Looked> {
+  const patience = linkSignals([looking.signal], looking.timeoutMs);
   let response: Response;
   try {
-    const late = AbortSignal.timeout(looking.timeoutMs);
     const request = new Request(url, {
       headers: { Accept: 'application/json', 'A2A-Version': '1.0' },
       redirect: 'manual',
-      signal: AbortSignal.any([looking.signal, late]),
+      signal: patience.signal,
     });
-    response = await looking.fetch(request);
+    response = await looking.fetch(kept(request));
   } catch (thrown) {
     const found = networkFinding(thrown, url) ?? error('unreachable', `${url} can't be reached`, { why: String(thrown), url });
     return { findings: [found], ends: true };
+  } finally {
+    patience.release();
   }
   const refusal = refusalOf(response, url);
   if (refusal !== undefined) {

@@ -1,6 +1,6 @@
 import { explain, isClientError } from '#client';
 import type { Task, TaskEvent } from '#protocol';
-import { createUserMessage, isA2AError, isTerminal } from '#protocol';
+import { createUserMessage, isA2AError, isTerminal, linkSignals } from '#protocol';
 import { isSettled } from '../calls/wait.ts';
 import type { Finding } from './finding.ts';
 import { error, note, ok, warning } from './finding.ts';
@@ -25,7 +25,7 @@ export async function sayFindings(works: Works, saying: Saying): Promise<readonl
 }
 
 function patience({ signal, timeoutMs }: Saying): AbortSignal {
-  return AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+  return linkSignals([signal], timeoutMs).signal;
 }
 
 async function sendFindings({ service, dialect, url }: Works, saying: Saying): Promise<readonly Finding[]> {

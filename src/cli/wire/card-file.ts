@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { readBytes } from '#bindings';
 import type { AgentCard, Dialect, Fetch, Json } from '#protocol';
-import { createRegistry, DEFAULT_READ_LIMITS, DIALECTS, randomIds } from '#protocol';
+import { createRegistry, DEFAULT_READ_LIMITS, DIALECTS, kept, randomIds } from '#protocol';
 import { problemsText } from '../card/validate.ts';
 import { CliError } from '../command.ts';
 import type { CardRef } from './card-ref.ts';
@@ -94,7 +94,7 @@ async function get(first: string, from: string | undefined, looking: Looking): P
 
 async function ask(fetch: Fetch, url: string, { about, signal }: Looking): Promise<Response> {
   try {
-    return await fetch(new Request(url, { headers: { Accept: 'application/json' }, redirect: 'manual', signal }));
+    return await fetch(kept(new Request(url, { headers: { Accept: 'application/json' }, redirect: 'manual', signal })));
   } catch (thrown) {
     throw asCliError(thrown, { ...about, url });
   }

@@ -1,6 +1,6 @@
 import { jsonRpcLink, restLink } from '#bindings';
 import type { A2AService, AgentInterface, CallContext, Dialect, Fetch } from '#protocol';
-import { LOCAL_PRINCIPAL } from '#protocol';
+import { LOCAL_PRINCIPAL, linkSignals } from '#protocol';
 import type { Session } from '../calls/session.ts';
 import { CliError, usage } from '../command.ts';
 import { withHost } from './address.ts';
@@ -160,7 +160,7 @@ async function connectionTo(session: Session, { wires, found, chosen }: Target):
       principal: LOCAL_PRINCIPAL,
       dialect: dialect.id,
       extensions,
-      signal: signal === undefined ? session.signal : AbortSignal.any([session.signal, signal]),
+      signal: signal === undefined ? session.signal : linkSignals([session.signal, signal]).signal,
       ...(iface.tenant === undefined ? {} : { tenant: iface.tenant }),
       ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
     }),

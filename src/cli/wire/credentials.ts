@@ -1,5 +1,5 @@
 import type { AgentCard, Fetch, SecurityScheme } from '#protocol';
-import { unreachable } from '#protocol';
+import { kept, unreachable } from '#protocol';
 import { CliError } from '../command.ts';
 
 /** What the caller has to show, by kind. */
@@ -120,6 +120,6 @@ export function attach(next: Fetch, attachments: readonly Attachment[]): Fetch {
     }
     const { method, body, signal, redirect } = request;
     const init = { method, headers, signal, redirect };
-    return await next(new Request(url, body === null ? init : { ...init, body: await request.text() }));
+    return await next(kept(new Request(url, body === null ? init : { ...init, body: await request.text() })));
   };
 }

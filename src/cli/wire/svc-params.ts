@@ -1,4 +1,5 @@
 import type { Fetch } from '#protocol';
+import { kept } from '#protocol';
 import { usage } from '../command.ts';
 
 export type SvcParam = readonly [name: string, value: string];
@@ -25,6 +26,6 @@ export function parameterFetch(
     const headers = new Headers(request.headers);
     if (version !== undefined && !headers.has('A2A-Version')) headers.set('A2A-Version', version);
     for (const [name, value] of params) headers.set(name, value);
-    return await next(new Request(request, { headers }));
+    return await next(kept(new Request(request, { headers })));
   };
 }

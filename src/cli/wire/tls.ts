@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { rootCertificates } from 'node:tls';
 import type { Fetch } from '#protocol';
+import { kept } from '#protocol';
 import { usage } from '../command.ts';
 import type { Settings } from '../settings/settings.ts';
 
@@ -10,7 +11,7 @@ export async function baseFetch(settings: Settings): Promise<Fetch> {
   const [ca, cert, key] = ['ca', 'cert', 'cert-key'].map((name) => pem(settings, name));
   if ((cert === undefined) !== (key === undefined))
     throw usage('--cert and --cert-key belong together', 'give the certificate and its private key');
-  if (!insecure && ca === undefined && cert === undefined) return (request) => fetch(request);
+  if (!insecure && ca === undefined && cert === undefined) return (request) => fetch(kept(request));
   const { Agent, fetch: undiciFetch } = await import('undici');
   const dispatcher = new Agent({
     connect: {

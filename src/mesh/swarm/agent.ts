@@ -1,7 +1,7 @@
 import type { AgentTurn } from '#agents';
 import { artifact, complete, defineAgent, fail, reject } from '#agents';
 import type { Agent, Clock, Json, JsonObject, Principal } from '#protocol';
-import { isA2AError, systemClock } from '#protocol';
+import { isA2AError, linkSignals, systemClock } from '#protocol';
 import type { Directive, SwarmKind } from './directive.ts';
 import { readDirective } from './directive.ts';
 import type { SwarmNodes } from './nodes.ts';
@@ -62,8 +62,7 @@ async function carriedOut(turn: AgentTurn, options: SwarmOptions, queue: Priorit
     const directive = readDirective(turn.message, begun);
     const problem = refusal(directive, turn.principal, options);
     if (problem !== undefined) return { word: reject, answer: { status: 'rejected', error: problem } };
-    const late = AbortSignal.timeout(Math.max(0, directive.expiresAt - begun));
-    return await inTurn({ directive, turn, late, begun }, options, queue);
+    return await inTurn({ directive, turn, begun }, options, queue);
   } catch (thrown) {
     if (turn.signal.aborted) throw thrown;
     const error = isA2AError(thrown)
@@ -76,20 +75,22 @@ async function carriedOut(turn: AgentTurn, options: SwarmOptions, queue: Priorit
 interface Running {
   readonly directive: Directive;
   readonly turn: AgentTurn;
-  readonly late: AbortSignal;
   readonly begun: number;
 }
 
-async function inTurn({ directive, turn, late, begun }: Running, options: SwarmOptions, queue: PriorityQueue): Promise<Outcome> {
+async function inTurn({ directive, turn, begun }: Running, options: SwarmOptions, queue: PriorityQueue): Promise<Outcome> {
   const { clock = systemClock } = options;
   const expired: Outcome = { word: reject, answer: { status: 'expired', error: `${directive.directiveId} is past its time to live` } };
   if (directive.expiresAt <= begun) return expired;
+  const waiting = linkSignals([turn.signal], directive.expiresAt - begun);
   let leave: () => void;
   try {
-    leave = await queue.enter(directive.priority, AbortSignal.any([turn.signal, late]));
+    leave = await queue.enter(directive.priority, waiting.signal);
   } catch (thrown) {
-    if (late.aborted && !turn.signal.aborted) return expired;
+    if (waiting.isLate) return expired;
     throw thrown;
+  } finally {
+    waiting.release();
   }
   try {
     const output = await run(directive, turn, options);

@@ -1,6 +1,6 @@
 import { isObject } from '#bindings';
 import type { A2AService, CallContext, Clock, Json, JsonObject, Task } from '#protocol';
-import { A2AError, dialectId, getTextFromMessage, LOCAL_PRINCIPAL, systemClock } from '#protocol';
+import { A2AError, dialectId, getTextFromMessage, LOCAL_PRINCIPAL, linkSignals, systemClock } from '#protocol';
 import type { NewDirective } from './directive.ts';
 import { writeDirective } from './directive.ts';
 import type { SwarmNodes } from './nodes.ts';
@@ -47,8 +47,8 @@ export function openSwarm(options: OpenSwarmOptions): Swarm {
   const end = new AbortController();
   const direct: Swarm['direct'] = async ({ id, service }, { signal, ...directive }) => {
     const request = writeDirective({ ...directive, sourceNodeId: self, targetNodeId: id }, clock.now().getTime());
-    const ctx = contextOf(signal === undefined ? end.signal : AbortSignal.any([signal, end.signal]));
-    const { task } = await service.send(request, ctx);
+    const linked = linkSignals([signal, end.signal]);
+    const { task } = await service.send(request, contextOf(linked.signal)).finally(linked.release);
     if (task === undefined) throw new A2AError('INVALID_AGENT_RESPONSE', `${id} did not answer the directive with a task`);
     return answerIn(task);
   };

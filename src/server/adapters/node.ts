@@ -11,6 +11,7 @@ import { createMetrics } from '../metrics.ts';
 import type { ServingOptions } from '../options.ts';
 import type { PolicyOptions } from '../outbound/policy.ts';
 import type { Outbound } from '../outbound/port.ts';
+import { RELAY_LIMITS } from '../relay.ts';
 import type { AgentLike } from '../served.ts';
 import { listen } from './node-bind.ts';
 import type { Host } from './node-listen.ts';
@@ -64,7 +65,6 @@ export async function serve(agents: AgentLike | readonly AgentLike[], options: S
   const pulse = takePulse(metrics);
   const relay = options.relay === undefined && isPrivate(options) ? relayOf(options) : undefined;
   if (options.allowLoopbackTargets === true) log.warn('requests may go to this machine itself: for development only');
-  const listening: { url?: string } = {};
   const handler = createHandler({
     ...options,
     agents,
@@ -78,9 +78,10 @@ export async function serve(agents: AgentLike | readonly AgentLike[], options: S
     isPressed: () => (options.isPressed?.() ?? false) || pulse.isPressed(),
   });
   const nodeHost = createHost({ handler, limits, log, metrics, tls: options.tls, trusted: proxiesOf(options.trustedProxies ?? []) });
+  let url: string;
   try {
     await handler.ready;
-    listening.url = await listen(nodeHost, { host, port, log, socket: options.socket });
+    url = await listen(nodeHost, { host, port, log, socket: options.socket });
   } catch (thrown) {
     pulse.stop();
     await handler.close();
@@ -88,7 +89,6 @@ export async function serve(agents: AgentLike | readonly AgentLike[], options: S
     await relay?.close();
     throw thrown;
   }
-  const { url } = listening;
   const sampling = setInterval(handler.sample, SAMPLE_MS);
   sampling.unref();
   return {
@@ -120,7 +120,6 @@ function isPrivate({ host = DEFAULT_HOST, socket, insecureBehindProxy }: ServeOp
 }
 
 const SAMPLE_MS = 5000;
-const RELAY_LIMITS = { bytesMax: 67_108_864, msMax: 1_800_000 } as const;
 
 /** The handler as Node's servers take one, for an Express app or a server of your own; its limits and timeouts are then yours to set. */
 export function nodeListener(handler: Handler): (incoming: IncomingMessage, outgoing: ServerResponse) => void {

@@ -1,5 +1,6 @@
 import type { JWTVerifyGetKey } from 'jose';
 import type { Fetch } from '#protocol';
+import { kept } from '#protocol';
 
 export interface JwksOptions {
   readonly issuer: string;
@@ -31,7 +32,7 @@ export function remoteKeys({ issuer, jwksUrl, fetch }: JwksOptions): JWTVerifyGe
   };
   const guarded = async (url: string, init: RequestInit): Promise<Response> => {
     if (performance.now() - failedAt < PAUSE_MS) throw new KeysUnavailable(`the keys of ${issuer} could not be fetched a moment ago`);
-    const response = await fetch(new Request(url, init)).catch(fail);
+    const response = await fetch(kept(new Request(url, init))).catch(fail);
     if (!response.ok) return fail(new Error(`${url} answered ${response.status}`));
     return new Response(await textOf(response).catch(fail), { status: 200 });
   };

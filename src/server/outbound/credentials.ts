@@ -1,4 +1,5 @@
 import type { Fetch } from '#protocol';
+import { kept } from '#protocol';
 
 export interface BoundCredentials {
   /** Where they belong: scheme, host and port of this address. */
@@ -11,7 +12,7 @@ export function bindCredentials(fetch: Fetch, { origin, headers }: BoundCredenti
   const home = new URL(origin).origin;
   return (request) => {
     if (new URL(request.url).origin !== home) return fetch(request);
-    const signed = new Request(request);
+    const signed = kept(new Request(request));
     for (const [name, value] of Object.entries(headers)) signed.headers.set(name, value);
     return fetch(signed);
   };

@@ -1,6 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { request as undiciRequest } from 'undici';
-import type { Fetch } from '#protocol';
+import type { Fetch, Linked } from '#protocol';
+import { linkSignals } from '#protocol';
 import { OutboundError } from './errors.ts';
 import type { Policy } from './policy.ts';
 
@@ -17,8 +18,7 @@ export function guardedFetch({ agent, policy, limits }: GuardedFetch): Fetch {
   return async (request) => {
     const url = new URL(request.url);
     policy.checkUrl(url);
-    const deadline = AbortSignal.timeout(limits.msMax);
-    const signal = AbortSignal.any([request.signal, deadline]);
+    const deadline = linkSignals([request.signal], limits.msMax);
     const headers = Object.fromEntries(request.headers);
     // undici's own `fetch` would follow redirects and unpack what it is given; this does neither.
     const answer = await undiciRequest(url, {
@@ -26,29 +26,35 @@ export function guardedFetch({ agent, policy, limits }: GuardedFetch): Fetch {
       method: request.method as Dispatcher.HttpMethod,
       headers: { 'user-agent': 'parley', ...headers, 'accept-encoding': 'identity' },
       body: request.body === null ? null : new Uint8Array(await request.arrayBuffer()),
-      signal,
+      signal: deadline.signal,
       headersTimeout: limits.msMax,
       bodyTimeout: limits.msMax,
     }).catch((thrown: unknown) => {
+      deadline.release();
       throw explained(thrown, deadline);
     });
     answer.body.on('error', () => undefined); // whoever reads it hears of it; what is dropped unread concerns nobody
     if (answer.statusCode >= 300 && answer.statusCode < 400 && answer.statusCode !== 304) {
       answer.body.destroy();
+      deadline.release();
       throw new OutboundError('redirect', `${url.host} answers with a redirect (${answer.statusCode}), and none is followed`);
     }
     return responseOf(answer, limits.bytesMax, deadline);
   };
 }
 
-function responseOf(answer: Dispatcher.ResponseData, bytesMax: number, deadline: AbortSignal): Response {
+function responseOf(answer: Dispatcher.ResponseData, bytesMax: number, deadline: Linked): Response {
   const headers = new Headers();
   for (const [name, value] of Object.entries(answer.headers)) {
     for (const each of typeof value === 'string' ? [value] : (value ?? [])) headers.append(name, each);
   }
   const isEmpty = BODILESS.has(answer.statusCode);
-  if (isEmpty) answer.body.destroy();
-  const body = isEmpty ? null : streamOf(contentOf(answer, bytesMax, deadline), () => void answer.body.destroy());
+  const drop = (): void => {
+    deadline.release();
+    answer.body.destroy();
+  };
+  if (isEmpty) drop();
+  const body = isEmpty ? null : streamOf(contentOf(answer, bytesMax, deadline), drop);
   return new Response(body, { status: answer.statusCode, headers });
 }
 
@@ -65,7 +71,7 @@ function streamOf(content: AsyncGenerator<Uint8Array>, drop: () => void): Readab
 }
 
 /** Counted as it comes; what is too much is not read to its end. */
-async function* contentOf({ body, headers }: Dispatcher.ResponseData, bytesMax: number, deadline: AbortSignal): AsyncGenerator<Uint8Array> {
+async function* contentOf({ body, headers }: Dispatcher.ResponseData, bytesMax: number, deadline: Linked): AsyncGenerator<Uint8Array> {
   let length = 0;
   try {
     const coding = headers['content-encoding'];
@@ -79,6 +85,7 @@ async function* contentOf({ body, headers }: Dispatcher.ResponseData, bytesMax: 
   } catch (thrown) {
     throw explained(thrown, deadline);
   } finally {
+    deadline.release();
     body.destroy();
   }
 }
@@ -87,9 +94,9 @@ function tooLarge(bytesMax: number): OutboundError {
   return new OutboundError('size', `the answer has more than ${bytesMax} bytes`);
 }
 
-function explained(thrown: unknown, deadline: AbortSignal): unknown {
+function explained(thrown: unknown, deadline: Linked): unknown {
   if (thrown instanceof OutboundError) return thrown;
-  if (deadline.aborted || isTimeout(thrown)) return new OutboundError('timeout', 'the answer did not come in time', { cause: thrown });
+  if (deadline.isLate || isTimeout(thrown)) return new OutboundError('timeout', 'the answer did not come in time', { cause: thrown });
   // Called off by whoever asked: that is for them to explain.
   if (thrown instanceof Error && thrown.name === 'AbortError') return thrown;
   return new OutboundError('network', thrown instanceof Error ? thrown.message : String(thrown), { cause: thrown });

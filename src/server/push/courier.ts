@@ -1,6 +1,6 @@
 import type { Courier, Delivery, Outcome } from '#engine';
 import type { Fetch } from '#protocol';
-import { WEBHOOK_HEADERS } from '#protocol';
+import { kept, WEBHOOK_HEADERS } from '#protocol';
 import { OutboundError } from '../outbound/errors.ts';
 import type { Outbound } from '../outbound/port.ts';
 import type { WebhookSigner } from './keys.ts';
@@ -51,7 +51,7 @@ async function requestFor(delivery: Delivery, { signer, signal, now }: Posting):
   if (token !== undefined) headers.set(WEBHOOK_HEADERS.token, token);
   // A2A 1.0.1 §4.3.3: `Authorization: {scheme} {credentials}`.
   if (authentication?.credentials !== undefined) headers.set('Authorization', `${authentication.scheme} ${authentication.credentials}`);
-  return new Request(url, { method: 'POST', headers, body, signal, redirect: 'manual' });
+  return kept(new Request(url, { method: 'POST', headers, body, signal, redirect: 'manual' }));
 }
 
 async function post(fetch: Fetch, request: Request, signal: AbortSignal): Promise<Outcome> {

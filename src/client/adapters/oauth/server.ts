@@ -1,5 +1,6 @@
 import * as oauth from 'oauth4webapi';
 import type { AgentCard, Fetch } from '#protocol';
+import { kept } from '#protocol';
 import type { Env, Secret } from '../../auth.ts';
 import { reveal } from '../../auth.ts';
 import { ClientError } from '../../errors.ts';
@@ -78,7 +79,9 @@ function requestOptions(url: string, { fetch }: OAuthClient): Server['options'] 
   const isLocal = protocol === 'http:' && /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
   return {
     [oauth.allowInsecureRequests]: isLocal,
-    ...(fetch === undefined ? {} : { [oauth.customFetch]: (at: string, init: object) => fetch(new Request(at, init as RequestInit)) }),
+    ...(fetch === undefined
+      ? {}
+      : { [oauth.customFetch]: (at: string, init: object) => fetch(kept(new Request(at, init as RequestInit))) }),
   };
 }
 

@@ -11,7 +11,7 @@ export const APPLICATION_ID = 0x50726c79;
  *
  * Rows are clustered by small integers that only grow, so a commit writes to the right edge of each tree: pages that are dirty
  * anyway. A log row is a segment: the entries of one task in one commit, under `task << 24 | first`, status changes and messages
- * (`words`) apart from artifact chunks. `sum`, `twin` and `hash` are how damage is told (integrity.ts).
+ * (`words`) apart from artifact chunks. `sum`, `twin` and `hash` are how damage is told (rows.ts, tally.ts, segments.ts).
  */
 export const MIGRATIONS: readonly string[] = [
   `

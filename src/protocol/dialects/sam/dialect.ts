@@ -6,7 +6,7 @@ import { defineDialect } from '../define.ts';
 import type { Dialect, Loss, RpcId, Traits } from '../dialect.ts';
 import type { Codes } from '../shared/errors.ts';
 import { httpStatusOf, readError, writePlainError } from '../shared/errors.ts';
-import { DRAFT_LOSSES } from '../shared/losses.ts';
+import { DRAFT_LOSSES, namedTaskLosses } from '../shared/losses.ts';
 import { card } from './card.ts';
 import { detectDocumented } from './detect.ts';
 import { readEvent, readTask } from './model.ts';
@@ -53,18 +53,7 @@ const traits: Traits = {
 const MODEL = 'reference/dialects §4b: the models of A2A 0.3';
 const NAMED = 'reference/dialects §4b: request id = task id; reference/seeds/003, Message Object: task_id';
 const losses: readonly Loss[] = [
-  {
-    field: 'Message.taskId',
-    in: 'requests',
-    reason: 'a request names its task in one place, read as the caller’s name for it (alias)',
-    clause: NAMED,
-  },
-  {
-    field: 'SendRequest.alias',
-    absent: true,
-    reason: 'a task id in the message of a request is read as the caller’s name for the task',
-    clause: NAMED,
-  },
+  ...namedTaskLosses(NAMED),
   ...['SendRequest.tenant', 'CancelRequest.tenant', 'AgentInterface.tenant'].map((field) => ({
     field,
     reason: 'SAM has no tenants; its namespace is the root of the topics',

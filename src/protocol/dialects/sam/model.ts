@@ -6,6 +6,7 @@ import type { FilePart, Part } from '../../parts.ts';
 import type { Artifact, Task, TaskStatus } from '../../task.ts';
 import type { ReadEnv } from '../dialect.ts';
 import { KEBAB_STATES } from '../shared/kebab-states.ts';
+import { readArtifactMembers, readMessageMembers } from '../shared/members.ts';
 import type { Raw } from '../shared/read.ts';
 import {
   checkParts,
@@ -23,7 +24,6 @@ import {
   oneOf,
   text,
   textIf,
-  textsIf,
 } from '../shared/read.ts';
 import { base64, timestampIf } from '../shared/values.ts';
 
@@ -60,14 +60,7 @@ function readBody(m: Raw, env: ReadEnv): Mutable<Message> {
     role: oneOf(m.role, 'role', ROLES),
     parts: listIf(m.parts, 'parts', readPart, env) ?? [],
   };
-  const contextId = idIf<ContextId>(m.contextId ?? m.context_id, 'contextId', env);
-  if (contextId !== undefined) out.contextId = contextId;
-  const metadata = metadataIf(m.metadata, 'metadata', env);
-  if (metadata !== undefined) out.metadata = metadata;
-  const extensions = textsIf(m.extensions, 'extensions');
-  if (extensions !== undefined) out.extensions = extensions;
-  const references = textsIf(m.referenceTaskIds ?? m.reference_task_ids, 'referenceTaskIds');
-  if (references !== undefined) out.referenceTaskIds = references as TaskId[];
+  readMessageMembers(m, out, env);
   return out;
 }
 
@@ -134,18 +127,11 @@ function readStatus(raw: unknown, env: ReadEnv): TaskStatus {
 /** With `parts` it is the model's artifact, whatever names its id; without, it is the documented object: one file. */
 export function readArtifact(raw: unknown, env: ReadEnv): Artifact {
   const a = object(raw);
-  const name = textIf(a.name, 'name') || undefined;
   const out: Mutable<Artifact> = {
     artifactId: id(a.artifactId ?? a.artifact_id ?? a.id, 'id', env),
-    parts: isSet(a.parts) ? (listIf(a.parts, 'parts', readPart, env) ?? []) : readContent(a, name),
+    parts: isSet(a.parts) ? (listIf(a.parts, 'parts', readPart, env) ?? []) : readContent(a),
   };
-  if (name !== undefined) out.name = name;
-  const description = textIf(a.description, 'description');
-  if (description) out.description = description;
-  const metadata = metadataIf(a.metadata, 'metadata', env);
-  if (metadata !== undefined) out.metadata = metadata;
-  const extensions = textsIf(a.extensions, 'extensions');
-  if (extensions !== undefined) out.extensions = extensions;
+  readArtifactMembers(a, out, env);
   return out;
 }
 
@@ -153,13 +139,14 @@ export function readArtifact(raw: unknown, env: ReadEnv): Artifact {
  * The content of a documented artifact. It may come both ways at once, by reference and inline: that is one file, so it is
  * one part, the bytes, which remembers where it also is. Two parts would be the file twice.
  */
-function readContent(a: Raw, filename: string | undefined): readonly Part[] {
+function readContent(a: Raw): readonly Part[] {
   const inline = a.inline_data ?? a.inlineData;
   const bytes = isRaw(inline) ? inline.data : undefined;
   const uri = textIf(a.uri, 'uri');
   if (uri === undefined && !isSet(bytes)) return [];
   const out: Mutable<FilePart> = isSet(bytes) ? { raw: base64(bytes, 'inline_data.data') } : { url: uri ?? '' };
-  if (filename !== undefined) out.filename = filename;
+  const filename = textIf(a.name, 'name');
+  if (filename) out.filename = filename;
   const mediaType = textIf(a.mime_type ?? a.mimeType, 'mime_type');
   if (mediaType) out.mediaType = mediaType;
   if (uri !== undefined && out.raw !== undefined) out.metadata = { uri };

@@ -1,24 +1,10 @@
-import type { ExternalId, PushConfigId } from '../../ids.ts';
+import type { ExternalId } from '../../ids.ts';
 import type { Json, JsonObject, Mutable } from '../../json.ts';
-import type { AuthenticationInfo, PushConfig } from '../../push.ts';
 import type { CancelRequest, SendConfiguration, SendRequest, SendResult } from '../../requests.ts';
 import type { ReadEnv } from '../dialect.ts';
+import { readPushConfig, writePushConfig } from '../shared/push-config.ts';
 import type { Raw } from '../shared/read.ts';
-import {
-  countIf,
-  fail,
-  filledText,
-  flagIf,
-  id,
-  idIf,
-  member,
-  memberIf,
-  metadataIf,
-  object,
-  textIf,
-  texts,
-  textsIf,
-} from '../shared/read.ts';
+import { countIf, fail, flagIf, id, idIf, member, memberIf, metadataIf, object, textsIf } from '../shared/read.ts';
 import { readEvent, readRequestMessage } from './model.ts';
 import type { Spelling } from './write.ts';
 import { writeMessage } from './write.ts';
@@ -81,37 +67,6 @@ function writeConfiguration(configuration: SendConfiguration, spelling: Spelling
   }
   if (historyLength !== undefined) out[wire ? 'historyLength' : 'history_length'] = historyLength;
   if (returnImmediately !== undefined) out.blocking = !returnImmediately;
-  return out;
-}
-
-function readPushConfig(raw: unknown, env: ReadEnv): PushConfig {
-  const c = object(raw);
-  const out: Mutable<PushConfig> = { url: filledText(c.url, 'url') };
-  const configId = idIf<PushConfigId>(c.id, 'id', env);
-  if (configId !== undefined) out.id = configId;
-  const token = textIf(c.token, 'token');
-  if (token) out.token = token;
-  const authentication = memberIf(c.authentication, 'authentication', readAuthentication, env);
-  if (authentication !== undefined) out.authentication = authentication;
-  return out;
-}
-
-/** 0.3 lists schemes, 1.0 has one: the first. */
-function readAuthentication(raw: unknown): AuthenticationInfo {
-  const a = object(raw);
-  const scheme = texts(a.schemes, 'schemes')[0] ?? fail('schemes', 'must name a scheme');
-  const credentials = textIf(a.credentials, 'credentials');
-  return credentials ? { scheme, credentials } : { scheme };
-}
-
-function writePushConfig(config: PushConfig): JsonObject {
-  const out: Record<string, Json> = { url: config.url };
-  if (config.id !== undefined) out.id = config.id;
-  if (config.token !== undefined) out.token = config.token;
-  if (config.authentication !== undefined) {
-    const { scheme, credentials } = config.authentication;
-    out.authentication = credentials === undefined ? { schemes: [scheme] } : { schemes: [scheme], credentials };
-  }
   return out;
 }
 

@@ -9,7 +9,8 @@ import type { Codec } from '../define.ts';
 import type { ReadEnv } from '../dialect.ts';
 import type { ContextLimit, FlatWords, Insides, MessageWords } from './flat-words.ts';
 import { withMetadata, writeArtifact, writeArtifactUpdate, writeMessage, writeStatus, writeTask } from './flat-write.ts';
-import { checkParts, flagIf, id, idIf, idWithin, listIf, member, memberIf, metadataIf, object, oneOf, textIf, textsIf } from './read.ts';
+import { readArtifactMembers } from './members.ts';
+import { checkParts, flagIf, id, idIf, idWithin, listIf, member, memberIf, metadataIf, object, oneOf, textsIf } from './read.ts';
 import { timestampIf } from './values.ts';
 
 export interface FlatModel {
@@ -124,14 +125,7 @@ function readArtifact(raw: unknown, env: ReadEnv, part: Codec<Part>): Artifact {
     artifactId: id(a.artifactId ?? a.artifact_id, 'artifactId', env),
     parts: listIf(a.parts, 'parts', part.read, env) ?? [],
   };
-  const name = textIf(a.name, 'name');
-  if (name) out.name = name;
-  const description = textIf(a.description, 'description');
-  if (description) out.description = description;
-  const metadata = metadataIf(a.metadata, 'metadata', env);
-  if (metadata !== undefined) out.metadata = metadata;
-  const extensions = textsIf(a.extensions, 'extensions');
-  if (extensions !== undefined) out.extensions = extensions;
+  readArtifactMembers(a, out, env);
   return out;
 }
 

@@ -10,6 +10,24 @@ export function absences(clause: string, reason: string, fields: readonly string
   return fields.map((field) => ({ field, absent: true, reason, clause }));
 }
 
+/** Where the caller names the task in the message of its request: the one place is read as an alias. */
+export function namedTaskLosses(clause: string): readonly Loss[] {
+  return [
+    {
+      field: 'Message.taskId',
+      in: 'requests',
+      reason: 'a request names its task in one place, read as the caller’s name for it (alias)',
+      clause,
+    },
+    {
+      field: 'SendRequest.alias',
+      absent: true,
+      reason: 'a task id in the message of a request is read as the caller’s name for the task',
+      clause,
+    },
+  ];
+}
+
 /** The 1.1 draft's generation counter, which nothing but its own variant can carry. */
 export const DRAFT_LOSSES: readonly Loss[] = [
   ...['Task.generation', 'TaskStatusUpdate.generation', 'TaskArtifactUpdate.generation'].map((field) => ({

@@ -4,6 +4,7 @@ import type { AuthenticationInfo, PushConfig } from '../../push.ts';
 import type { CancelRequest, GetRequest, PushGetRequest, SendConfiguration, SendRequest, SubscribeRequest } from '../../requests.ts';
 import type { ReadEnv } from '../dialect.ts';
 import { modesIf } from '../shared/card.ts';
+import { writeUnnamedPushConfig } from '../shared/push-config.ts';
 import { countIf, fail, filledText, id, idIf, member, memberIf, metadataIf, object, textIf, texts } from '../shared/read.ts';
 import type { Out } from './artifacts.ts';
 import { readRequestMessage, writeMessage } from './model.ts';
@@ -51,7 +52,8 @@ export function writeSendRequest(request: SendRequest): Json {
   if (message.contextId !== undefined) out.sessionId = message.contextId;
   out.message = writeMessage(message);
   if (configuration?.acceptedOutputModes !== undefined) out.acceptedOutputModes = configuration.acceptedOutputModes;
-  if (configuration?.taskPushNotificationConfig !== undefined) out.pushNotification = writeHook(configuration.taskPushNotificationConfig);
+  if (configuration?.taskPushNotificationConfig !== undefined)
+    out.pushNotification = writeUnnamedPushConfig(configuration.taskPushNotificationConfig);
   writeHistoryLength(configuration?.historyLength, out);
   if (request.metadata !== undefined) out.metadata = request.metadata;
   return out;
@@ -103,7 +105,7 @@ export function readPushConfig(raw: unknown, env: ReadEnv): PushConfig {
 }
 
 export function writePushConfig(config: PushConfig): Json {
-  return { id: config.taskId ?? '', pushNotificationConfig: writeHook(config) };
+  return { id: config.taskId ?? '', pushNotificationConfig: writeUnnamedPushConfig(config) };
 }
 
 function readHook(raw: unknown, env: ReadEnv): PushConfig {
@@ -123,14 +125,4 @@ function readAuthentication(raw: unknown): AuthenticationInfo | undefined {
   const credentials = textIf(a.credentials, 'credentials');
   if (!scheme) return credentials ? fail('schemes', 'must name the scheme of the credentials') : undefined;
   return credentials ? { scheme, credentials } : { scheme };
-}
-
-function writeHook(config: PushConfig): Json {
-  const out: Out = { url: config.url };
-  if (config.token !== undefined) out.token = config.token;
-  if (config.authentication !== undefined) {
-    const { scheme, credentials } = config.authentication;
-    out.authentication = credentials === undefined ? { schemes: [scheme] } : { schemes: [scheme], credentials };
-  }
-  return out;
 }

@@ -7,6 +7,7 @@ import { defineDialect } from '../define.ts';
 import type { Confidence, Dialect, Hints, Loss, RpcId, StreamWriter, Traits } from '../dialect.ts';
 import type { Codes } from '../shared/errors.ts';
 import { httpStatusOf, readError, writePlainError } from '../shared/errors.ts';
+import { writePushConfig, writeUnnamedPushConfig } from '../shared/push-config.ts';
 import { envelope, frame } from '../shared/stream.ts';
 import { taskWebhook } from '../shared/webhook.ts';
 import type { CardEdition } from './card.ts';
@@ -14,7 +15,7 @@ import { cardCodec, cardReader, writeCard } from './card.ts';
 import type { Form } from './form.ts';
 import { KIND_FORM } from './form.ts';
 import { familyLosses, kindLosses } from './losses.ts';
-import { configWriter, readTaskConfig } from './push.ts';
+import { readTaskConfig } from './push.ts';
 import { readers } from './read.ts';
 import {
   listReader,
@@ -119,7 +120,7 @@ export function kindDialect(edition: Edition): Dialect {
 function kindCodecs(edition: Edition, own: { readonly write: Writers; readonly lacks: Lacks }): Codecs {
   const { write, lacks } = own;
   const read = readers(KIND_FORM);
-  const config = configWriter(!lacks.has('PushConfig.id'));
+  const config = lacks.has('PushConfig.id') ? writeUnnamedPushConfig : writePushConfig;
   const { outputModesRequired, taskId } = edition;
   const send: Codecs['send.request'] = {
     read: sendReader(read, readConfiguration),

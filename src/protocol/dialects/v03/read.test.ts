@@ -112,7 +112,7 @@ describe('bad requests of 0.3 name the member', () => {
       'authentication without a scheme',
       'push.create.request',
       { taskId: 't', pushNotificationConfig: { url: 'x:y', authentication: { schemes: [] } } },
-      'pushNotificationConfig.authentication.schemes[0]: is required',
+      'pushNotificationConfig.authentication.schemes: must name a scheme',
     ],
     ['a delete without config id', 'push.delete.request', { id: 't' }, 'pushNotificationConfigId: is required'],
     ['a page that is too large', 'list.request', { pageSize: 101 }, 'pageSize: must be from 1 to 100'],

@@ -3,23 +3,9 @@ import type { ArtifactId, ContextId, MessageId, TaskId } from '../../ids.ts';
 import type { Mutable } from '../../json.ts';
 import type { Message } from '../../message.ts';
 import type { Artifact, Task, TaskStatus } from '../../task.ts';
+import { readArtifactMembers, readMessageMembers } from '../shared/members.ts';
 import type { Reader } from '../shared/read.ts';
-import {
-  checkParts,
-  fail,
-  flagIf,
-  id,
-  idIf,
-  isRaw,
-  listIf,
-  member,
-  memberIf,
-  metadataIf,
-  object,
-  oneOf,
-  textIf,
-  textsIf,
-} from '../shared/read.ts';
+import { checkParts, fail, flagIf, id, idIf, isRaw, listIf, member, memberIf, metadataIf, object, oneOf } from '../shared/read.ts';
 import { timestampIf } from '../shared/values.ts';
 import type { Form } from './form.ts';
 
@@ -56,16 +42,9 @@ function messageReader(form: Form): Reader<Message> {
       role: oneOf(m.role, 'role', form.roles),
       parts: listIf(m.parts ?? m.content, partsName(form), form.readPart, env) ?? [],
     };
-    const contextId = idIf<ContextId>(m.contextId ?? m.context_id, 'contextId', env);
-    if (contextId !== undefined) out.contextId = contextId;
     const taskId = idIf<TaskId>(m.taskId ?? m.task_id, 'taskId', env);
     if (taskId !== undefined) out.taskId = taskId;
-    const metadata = metadataIf(m.metadata, 'metadata', env);
-    if (metadata !== undefined) out.metadata = metadata;
-    const extensions = textsIf(m.extensions, 'extensions');
-    if (extensions !== undefined) out.extensions = extensions;
-    const references = textsIf(m.referenceTaskIds ?? m.reference_task_ids, 'referenceTaskIds');
-    if (references !== undefined) out.referenceTaskIds = references as TaskId[];
+    readMessageMembers(m, out, env);
     return out;
   };
 }
@@ -106,14 +85,7 @@ function artifactReader(form: Form): Reader<Artifact> {
       artifactId: id<ArtifactId>(a.artifactId ?? a.artifact_id, 'artifactId', env),
       parts: listIf(a.parts, 'parts', form.readPart, env) ?? [],
     };
-    const name = textIf(a.name, 'name');
-    if (name !== undefined && name !== '') out.name = name;
-    const description = textIf(a.description, 'description');
-    if (description !== undefined && description !== '') out.description = description;
-    const metadata = metadataIf(a.metadata, 'metadata', env);
-    if (metadata !== undefined) out.metadata = metadata;
-    const extensions = textsIf(a.extensions, 'extensions');
-    if (extensions !== undefined) out.extensions = extensions;
+    readArtifactMembers(a, out, env);
     return out;
   };
 }

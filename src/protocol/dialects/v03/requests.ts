@@ -16,12 +16,13 @@ import type {
 } from '../../requests.ts';
 import type { Task } from '../../task.ts';
 import type { ReadEnv } from '../dialect.ts';
+import { readPushConfig } from '../shared/push-config.ts';
 import type { Raw, Reader } from '../shared/read.ts';
 import { countIf, fail, flagIf, id, idIf, list, member, memberIf, metadataIf, object, oneOf, textIf, textsIf } from '../shared/read.ts';
 import type { Form } from './form.ts';
 import type { Out } from './parts.ts';
 import { isSet } from './parts.ts';
-import { readConfig, readTaskConfig } from './push.ts';
+import { readTaskConfig } from './push.ts';
 import type { Readers } from './read.ts';
 import type { Writers } from './write.ts';
 
@@ -43,7 +44,7 @@ export function readConfiguration(raw: unknown, env: ReadEnv): SendConfiguration
   const c = object(raw);
   const out = readWishes(c);
   const push = c.pushNotificationConfig ?? c.push_notification_config;
-  const config = memberIf(push, 'pushNotificationConfig', readConfig, env);
+  const config = memberIf(push, 'pushNotificationConfig', readPushConfig, env);
   if (config !== undefined) out.taskPushNotificationConfig = config;
   const historyLength = countIf(c.historyLength ?? c.history_length, 'historyLength');
   if (historyLength !== undefined) out.historyLength = historyLength;

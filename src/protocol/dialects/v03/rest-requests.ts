@@ -3,14 +3,13 @@ import type { Mutable } from '../../json.ts';
 import type { PushConfig } from '../../push.ts';
 import type { GetRequest, PushDeleteRequest, PushListRequest, PushPage, SendConfiguration, SendRequest } from '../../requests.ts';
 import type { ReadEnv } from '../dialect.ts';
+import { readPushConfig, writePushConfig } from '../shared/push-config.ts';
 import type { Raw } from '../shared/read.ts';
 import { countIf, id, idIf, listIf, member, memberIf, object, textIf } from '../shared/read.ts';
 import type { Out } from './parts.ts';
-import { configName, configWriter, namedIds, readConfig } from './push.ts';
+import { configName, namedIds } from './push.ts';
 import { readWishes } from './requests.ts';
 import type { Writers } from './write.ts';
-
-const writeConfig = configWriter(true);
 
 /**
  * SendMessageConfiguration of 0.3's proto. Its fields have no presence: an absent `blocking` is false (clients of both official
@@ -20,7 +19,7 @@ export function readConfiguration(raw: unknown, env: ReadEnv): SendConfiguration
   const c = object(raw);
   const out = readWishes(c);
   out.returnImmediately ??= true;
-  const config = memberIf(c.pushNotification ?? c.push_notification, 'pushNotification', readConfig, env);
+  const config = memberIf(c.pushNotification ?? c.push_notification, 'pushNotification', readPushConfig, env);
   if (config !== undefined) out.taskPushNotificationConfig = config;
   const historyLength = limitIf(c);
   if (historyLength !== undefined) out.historyLength = historyLength;
@@ -34,7 +33,7 @@ export function sendWriter(message: Writers['message']): (request: SendRequest) 
     const configuration: Out = { blocking: returnImmediately !== true };
     if (acceptedOutputModes !== undefined) configuration.acceptedOutputModes = acceptedOutputModes;
     if (historyLength !== undefined && historyLength > 0) configuration.historyLength = historyLength;
-    if (taskPushNotificationConfig !== undefined) configuration.pushNotification = writeConfig(taskPushNotificationConfig);
+    if (taskPushNotificationConfig !== undefined) configuration.pushNotification = writePushConfig(taskPushNotificationConfig);
     const out: Out = { message: message(request.message), configuration };
     if (request.metadata !== undefined) out.metadata = request.metadata;
     return out;
@@ -71,7 +70,7 @@ export function readTaskRequest(raw: unknown, env: ReadEnv): { readonly id: Task
 export function readTaskConfig(raw: unknown, env: ReadEnv): PushConfig {
   const c = object(raw);
   const named = namedIds(c.name, 'name');
-  const out = member(c.pushNotificationConfig ?? c.push_notification_config, 'pushNotificationConfig', readConfig, env);
+  const out = member(c.pushNotificationConfig ?? c.push_notification_config, 'pushNotificationConfig', readPushConfig, env);
   const configId = out.id ?? idIf<PushConfigId>(named.configId, 'name', env);
   if (configId !== undefined) out.id = configId;
   out.taskId = id<TaskId>(named.taskId, 'name', env);
@@ -79,7 +78,7 @@ export function readTaskConfig(raw: unknown, env: ReadEnv): PushConfig {
 }
 
 export function writeTaskConfig(config: PushConfig): Out {
-  return { name: configName(config), pushNotificationConfig: writeConfig(config) };
+  return { name: configName(config), pushNotificationConfig: writePushConfig(config) };
 }
 
 /**
@@ -92,7 +91,7 @@ export function readPushCreateRequest(raw: unknown, env: ReadEnv): PushConfig {
   const named = namedIds(r.parent, 'parent').taskId ?? namedIds(inner.name, 'name').taskId;
   const taskId = id<TaskId>(r.taskId ?? named, 'taskId', env);
   const where = inner === r ? 'pushNotificationConfig' : 'config.pushNotificationConfig';
-  const out = member(inner.pushNotificationConfig ?? inner.push_notification_config, where, readConfig, env);
+  const out = member(inner.pushNotificationConfig ?? inner.push_notification_config, where, readPushConfig, env);
   const configId = out.id ?? idIf<PushConfigId>(r.configId ?? r.config_id, 'configId', env);
   if (configId !== undefined) out.id = configId;
   out.taskId = taskId;

@@ -4,8 +4,10 @@ import type { Json, Mutable } from '../../json.ts';
 import type { Message, Role } from '../../message.ts';
 import type { Part } from '../../parts.ts';
 import type { TaskState } from '../../states.ts';
+import { TASK_STATES_BY_NUMBER } from '../../states.ts';
 import type { Artifact, Task, TaskStatus } from '../../task.ts';
 import type { ReadEnv } from '../dialect.ts';
+import { readArtifactMembers, readMessageMembers } from '../shared/members.ts';
 import type { Raw } from '../shared/read.ts';
 import {
   checkParts,
@@ -23,7 +25,6 @@ import {
   oneOf,
   text,
   textIf,
-  textsIf,
 } from '../shared/read.ts';
 import { base64, timestampIf } from '../shared/values.ts';
 
@@ -31,20 +32,9 @@ import { base64, timestampIf } from '../shared/values.ts';
  * The canonical model is 1.0 JSON, so reading here is checking and copying. ProtoJSON allows snake_case names and enum
  * numbers on input (A2A 1.0.1 §5.5); unknown members are ignored (§5.7), which is why the known ones are copied.
  */
-const STATE_NAMES: readonly TaskState[] = [
-  'TASK_STATE_UNSPECIFIED',
-  'TASK_STATE_SUBMITTED',
-  'TASK_STATE_WORKING',
-  'TASK_STATE_COMPLETED',
-  'TASK_STATE_FAILED',
-  'TASK_STATE_CANCELED',
-  'TASK_STATE_INPUT_REQUIRED',
-  'TASK_STATE_REJECTED',
-  'TASK_STATE_AUTH_REQUIRED',
-];
 export const STATES: ReadonlyMap<unknown, TaskState> = new Map<unknown, TaskState>([
-  ...STATE_NAMES.map((state) => [state, state] as const),
-  ...STATE_NAMES.map((state, number) => [number, state] as const),
+  ...TASK_STATES_BY_NUMBER.map((state) => [state, state] as const),
+  ...TASK_STATES_BY_NUMBER.map((state, number) => [number, state] as const),
   ['TASK_STATE_CANCELLED', 'TASK_STATE_CANCELED'], // 0.3's proto spelling; peers mix them up
 ]);
 const ROLES: ReadonlyMap<unknown, Role> = new Map<unknown, Role>([
@@ -62,16 +52,9 @@ export function readMessage(raw: unknown, env: ReadEnv): Message {
     role: oneOf(m.role, 'role', ROLES),
     parts: listIf(m.parts, 'parts', readPart, env) ?? [],
   };
-  const contextId = idIf<ContextId>(m.contextId ?? m.context_id, 'contextId', env);
-  if (contextId !== undefined) out.contextId = contextId;
   const taskId = idIf<TaskId>(m.taskId ?? m.task_id, 'taskId', env);
   if (taskId !== undefined) out.taskId = taskId;
-  const metadata = metadataIf(m.metadata, 'metadata', env);
-  if (metadata !== undefined) out.metadata = metadata;
-  const extensions = textsIf(m.extensions, 'extensions');
-  if (extensions !== undefined) out.extensions = extensions;
-  const references = textsIf(m.referenceTaskIds ?? m.reference_task_ids, 'referenceTaskIds');
-  if (references !== undefined) out.referenceTaskIds = references as TaskId[];
+  readMessageMembers(m, out, env);
   return out;
 }
 
@@ -140,14 +123,7 @@ export function readArtifact(raw: unknown, env: ReadEnv): Artifact {
     artifactId: id(a.artifactId ?? a.artifact_id, 'artifactId', env),
     parts: listIf(a.parts, 'parts', readPart, env) ?? [],
   };
-  const name = textIf(a.name, 'name');
-  if (name !== undefined && name !== '') out.name = name;
-  const description = textIf(a.description, 'description');
-  if (description !== undefined && description !== '') out.description = description;
-  const metadata = metadataIf(a.metadata, 'metadata', env);
-  if (metadata !== undefined) out.metadata = metadata;
-  const extensions = textsIf(a.extensions, 'extensions');
-  if (extensions !== undefined) out.extensions = extensions;
+  readArtifactMembers(a, out, env);
   return out;
 }
 

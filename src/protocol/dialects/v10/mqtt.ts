@@ -6,7 +6,7 @@ import { MQTT_ERRORS, mqttError } from '../../mqtt-errors.ts';
 import type { Shape, Shapes } from '../../operations.ts';
 import type { SendRequest } from '../../requests.ts';
 import type { Decoded, Dialect, Loss, ReadEnv, WireError } from '../dialect.ts';
-import { DRAFT_LOSSES } from '../shared/losses.ts';
+import { DRAFT_LOSSES, namedTaskLosses } from '../shared/losses.ts';
 import { isRaw } from '../shared/read.ts';
 import { v10 } from './dialect.ts';
 
@@ -15,21 +15,7 @@ import { v10 } from './dialect.ts';
  * id of a task that is there already, and three codes mean something else.
  */
 const NAMED = 'reference/mqtt §4: the requester creates the task id and puts it in params.message.taskId of the first message';
-const losses: readonly Loss[] = [
-  {
-    field: 'Message.taskId',
-    in: 'requests',
-    reason: 'a request names its task in one place, read as the caller’s name for it (alias)',
-    clause: NAMED,
-  },
-  {
-    field: 'SendRequest.alias',
-    absent: true,
-    reason: 'a task id in the message of a request is read as the caller’s name for the task',
-    clause: NAMED,
-  },
-  ...DRAFT_LOSSES,
-];
+const losses: readonly Loss[] = [...namedTaskLosses(NAMED), ...DRAFT_LOSSES];
 
 function nameOf(data: unknown): MqttErrorName | undefined {
   const name = isRaw(data) ? data['a2a_error'] : undefined;

@@ -7,15 +7,16 @@ import { defineAgent } from '#agents';
 import type { Agent } from '#protocol';
 import type { ParleyConfig } from '#server';
 import { resolveConfig } from '#server';
-import { createKey } from '../../src/server/adapters/node-api-keys.ts';
-import type { ServedConfigured } from '../../src/server/adapters/node-settings.ts';
-import { logFor, serveConfigured } from '../../src/server/adapters/node-settings.ts';
-import { createAuthority } from '../support/certificates.ts';
-import type { Issuer } from '../support/issuer.ts';
-import { AUDIENCE, startIssuer } from '../support/issuer.ts';
-import { builtIn, raw, sendBody } from '../support/server.ts';
+import { createKey } from '../../../src/server/adapters/node-api-keys.ts';
+import type { ServedConfigured } from '../../../src/server/adapters/node-settings.ts';
+import { logFor, serveConfigured } from '../../../src/server/adapters/node-settings.ts';
+import { createAuthority } from '../../support/certificates.ts';
+import type { Issuer } from '../../support/issuer.ts';
+import { AUDIENCE, startIssuer } from '../../support/issuer.ts';
+import { builtIn, raw, sendBody } from '../../support/server.ts';
+import type { Checks } from './serving.ts';
 
-/** As in config-keys.test.ts, for the keys of who may come in. Folders are small, and the system's own sweep takes them. */
+/** For the keys of who may come in. Folders are small, and the system's own sweep takes them. */
 const folder = mkdtempSync(join(tmpdir(), 'parley-auth-'));
 const TOKEN = 'a-token-of-more-than-32-characters-0';
 /** Every node here has a folder of its own for keys, unless it is about that. */
@@ -72,7 +73,7 @@ function certificates(): { readonly cert: string; readonly key: string; readonly
 
 const PRIVATE = { insecureBehindProxy: true, host: '0.0.0.0' } as const;
 
-export const AUTH_CHECKS: Readonly<Record<string, () => Promise<void>>> = {
+export const AUTH_CHECKS: Checks = {
   auth: async () => {
     await refuses({ host: '0.0.0.0', auth: false }, '--no-auth is for loopback and sockets only');
     await refuses({ auth: false }, 'commander runs commands on this machine', commander);

@@ -5,17 +5,19 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 import type { AgentCard, Task } from '#protocol';
 import type { ParleyConfig, Settings } from '#server';
-import { resolveConfig } from '#server';
-import { findAgent } from '../../src/cli/agents.ts';
-import { commandAgent } from '../../src/cli/running.ts';
-import { statusText, talkTo, textOf } from '../support/talk.ts';
+import { findAgent } from '../../../src/cli/agents.ts';
+import { commandAgent } from '../../../src/cli/running.ts';
+import { eventually } from '../../support/eventually.ts';
+import { callContext, statusText, talkTo, textOf } from '../../support/talk.ts';
+import type { Checks } from './serving.ts';
+import { resolved } from './serving.ts';
 
 type RunConfig = NonNullable<ParleyConfig['run']>;
 
 const home = realpathSync(tmpdir());
 
 function settingsOf(run: RunConfig): Settings {
-  return resolveConfig({ file: { path: 'parley.config.ts', config: { memory: true, run: { sandbox: 'plain', ...run } } } });
+  return resolved({ memory: true, run: { sandbox: 'plain', ...run } });
 }
 
 /** One message to a command served as the configuration says. */
@@ -49,15 +51,20 @@ async function waits(concurrency: number): Promise<number> {
   return tasks.filter((task) => JSON.stringify(task.history).includes('Waiting for a place')).length;
 }
 
+/** Checks that need a program which may not be here. */
+export const RUN_NEEDS: Readonly<Record<string, { readonly what: string; readonly isThere: boolean }>> = {
+  'run.network': { what: 'bubblewrap', isThere: existsSync('/usr/bin/bwrap') },
+};
+
 /** Each fails if the key is ignored. */
-export const RUN_CHECKS: Readonly<Record<string, () => Promise<void>>> = {
+export const RUN_CHECKS: Checks = {
   'run.cwd': async () => expect(textOf(await ran({ cwd: home }, ['pwd']))).toBe(`${home}\n`),
   'run.roots': async () => {
     expect((await ran({ cwd: process.cwd() }, ['pwd'], { cwd: home })).status.state).toBe('TASK_STATE_REJECTED');
     expect(textOf(await ran({ cwd: process.cwd(), roots: [home] }, ['pwd'], { cwd: home }))).toBe(`${home}\n`);
   },
   'run.model': async () => {
-    const child = fileURLToPath(new URL('../agents/children/acp-agent.ts', import.meta.url));
+    const child = fileURLToPath(new URL('../../agents/children/acp-agent.ts', import.meta.url));
     const agents = { fake: { argv: [process.execPath, '--conditions=our-src', '--disable-warning=ExperimentalWarning', child] } };
     const { agent } = await findAgent('fake', settingsOf({ agents, model: 'm-9', environment: ['SESSIONS'] }));
     if ('service' in agent) throw new Error('not an agent');
@@ -79,9 +86,8 @@ export const RUN_CHECKS: Readonly<Record<string, () => Promise<void>>> = {
     if ('service' in agent) throw new Error('not an agent');
     const talk = await talkTo(agent);
     const waiting = await talk.task('go');
-    const done = await talk.finished(waiting.id);
-    await talk.stop();
-    expect(textOf(done)).toContain('got n');
+    const text = async (): Promise<string> => textOf(await talk.service.get({ id: waiting.id }, callContext()));
+    await eventually(async () => (await text()).includes('got n')).finally(() => talk.stop());
   },
   'run.approvePattern': async () => expect((await ran({ approvePattern: 'sure\\?' }, ASKS)).status.state).toBe('TASK_STATE_INPUT_REQUIRED'),
   'run.approveWord': async () => {
@@ -93,7 +99,6 @@ export const RUN_CHECKS: Readonly<Record<string, () => Promise<void>>> = {
     expect(JSON.stringify(cardOf({ sandbox: 'plain' }))).toContain('"sandbox":"plain"');
   },
   'run.network': async () => {
-    if (!existsSync('/usr/bin/bwrap')) return;
     const devices = 'tail -n +3 /proc/net/dev | wc -l';
     expect(textOf(await ran({ sandbox: 'bubblewrap', network: false }, sh(devices))).trim()).toBe('1');
   },
@@ -123,8 +128,8 @@ export const RUN_CHECKS: Readonly<Record<string, () => Promise<void>>> = {
     expect(await waits(1)).toBe(1);
     expect(await waits(2)).toBe(0);
   },
-  'run.timeoutMs': async () => expect(statusText(await ran({ timeoutMs: 200 }, ['sleep', '30']))).toBe('The agent took more than 200 ms.'),
-  'run.idleMs': async () => expect(statusText(await ran({ idleMs: 200 }, ['sleep', '30']))).toBe('The agent was silent for 200 ms.'),
+  'run.timeoutMs': async () => expect(statusText(await ran({ timeoutMs: 200 }, ['sleep', '10']))).toBe('The agent took more than 200 ms.'),
+  'run.idleMs': async () => expect(statusText(await ran({ idleMs: 200 }, ['sleep', '10']))).toBe('The agent was silent for 200 ms.'),
   'run.quietMs': async () => {
     const noted = async (quietMs: number): Promise<boolean> =>
       JSON.stringify((await ran({ quietMs }, ['sleep', '0.5'])).history).includes('No output from sleep for 100 ms.');

@@ -1,0 +1,28 @@
+import { DIALECTS } from '#protocol';
+
+/** The figures of the README, each taken from where it is measured or declared, so that none of them is told twice. */
+type Figures = Readonly<Record<string, (benchmarks: string) => string>>;
+
+const FIGURES: Figures = {
+  dialects: () => String(DIALECTS.length),
+  durableSends: (page) => measured(page, /^\| blocking send, durable[^|]*\| ([\d,]+)\/s/m),
+  memorySends: (page) => measured(page, /^\| blocking send, store in memory \| ([\d,]+)\/s/m),
+  sdkSends: (page) => measured(page, /SDK in memory on Express ([\d,]+)\/s/),
+  streamed: (page) => measured(page, /^\| one stream of 64,000 chunks, durable \| ([\d,]+) /m),
+  sdkStreamed: (page) => measured(page, /^\| one stream, the SDK, in memory \|.*4,000 chunks: ([\d,]+)\/s/m),
+};
+
+function measured(benchmarks: string, row: RegExp): string {
+  const found = row.exec(benchmarks)?.[1];
+  if (found === undefined) throw new Error(`docs/benchmarks.md has no row ${row}`);
+  return found;
+}
+
+/** Fills what stands between `<!-- figure: NAME -->` and `<!-- /figure -->`, which may be within a line. */
+export function withFigures(page: string, benchmarks: string): string {
+  return page.replace(/<!-- figure: (\w+) -->.*?<!-- \/figure -->/g, (_, name: string) => {
+    const find = FIGURES[name];
+    if (find === undefined) throw new Error(`nobody knows the figure ${name}`);
+    return `<!-- figure: ${name} -->${find(benchmarks)}<!-- /figure -->`;
+  });
+}

@@ -1,0 +1,70 @@
+import type { AcpAgent } from './launch.ts';
+
+/** Those that speak the Agent Client Protocol and nothing else that we know (reference/dialects §2E). */
+export const ACP_AGENTS: readonly AcpAgent[] = [
+  {
+    name: 'qwen',
+    title: 'Qwen Code',
+    argv: ['qwen', '--acp'],
+    environment: ['OPENAI_*', 'QWEN_*', 'DASHSCOPE_*'],
+    homePaths: ['.qwen'],
+    projectConfig: ['.qwen/settings.json', '.qwen/.env', '.env'],
+  },
+  {
+    name: 'goose',
+    title: 'Goose',
+    argv: ['goose', 'acp'],
+    environment: ['GOOSE_*', 'ANTHROPIC_*', 'OPENAI_*', 'GOOGLE_*'],
+    homePaths: ['.config/goose', '.local/share/goose', '.local/state/goose'],
+  },
+  { name: 'kimi', title: 'Kimi CLI', argv: ['kimi', 'acp'], environment: ['KIMI_*', 'MOONSHOT_*'], homePaths: ['.kimi'] },
+  {
+    name: 'droid',
+    title: 'Factory Droid',
+    argv: ['droid', 'exec', '--output-format', 'acp'],
+    environment: ['FACTORY_*'],
+    homePaths: ['.factory'],
+    projectConfig: ['.factory'],
+  },
+  {
+    name: 'kiro',
+    title: 'Kiro CLI',
+    argv: ['kiro-cli', 'acp'],
+    environment: ['KIRO_*', 'AWS_*'],
+    homePaths: ['.kiro'],
+    projectConfig: ['.kiro/settings'],
+  },
+  {
+    name: 'kilocode',
+    title: 'Kilo Code',
+    argv: ['kilocode', 'acp'],
+    environment: ['KILO_*'],
+    homePaths: ['.kilocode'],
+    projectConfig: ['.kilocode'],
+  },
+  {
+    name: 'pi',
+    title: 'Pi',
+    argv: ['pi-acp'],
+    environment: ['PI_*', 'ANTHROPIC_*', 'OPENAI_*'],
+    homePaths: ['.pi'],
+    projectConfig: ['.pi'],
+  },
+  {
+    name: 'iflow',
+    title: 'iFlow CLI',
+    argv: ['iflow', '--experimental-acp'],
+    environment: ['IFLOW_*'],
+    homePaths: ['.iflow'],
+    projectConfig: ['.iflow'],
+  },
+  {
+    name: 'trae',
+    title: 'Trae CLI',
+    argv: ['trae-cli', 'acp', 'serve'],
+    environment: ['TRAE_*'],
+    homePaths: ['.trae'],
+    projectConfig: ['.trae'],
+  },
+  { name: 'openclaw', title: 'OpenClaw', argv: ['openclaw', 'acp'], environment: ['OPENCLAW_*'], homePaths: ['.openclaw'] },
+];

@@ -1,0 +1,60 @@
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import type { Environment } from '../process/environment.ts';
+import type { CodingAgent, CodingLaunch } from './launch.ts';
+import { acpAgent } from './launch.ts';
+import { CODING_AGENTS } from './registry.ts';
+
+/** An agent of the configuration: whatever speaks the Agent Client Protocol. */
+export interface ConfiguredLaunch {
+  readonly argv: readonly string[];
+  readonly title?: string;
+  readonly environment?: readonly string[];
+  readonly homePaths?: readonly string[];
+  readonly projectConfig?: readonly string[];
+}
+
+export type Configured = Readonly<Record<string, ConfiguredLaunch>>;
+
+/** All that there are; one of the configuration stands in place of ours of the same name. */
+export function knownAgents(configured: Configured = {}): readonly CodingAgent[] {
+  const own = Object.entries(configured).map(([name, { title = name, argv, ...needs }]) => acpAgent({ name, title, argv, ...needs }));
+  return [...own, ...CODING_AGENTS.filter(({ name }) => configured[name] === undefined)];
+}
+
+export interface Chosen {
+  readonly agent: CodingAgent;
+  readonly launch: CodingLaunch;
+  /** Where its program is; undefined: nowhere on this machine. */
+  readonly program: string | undefined;
+}
+
+/** `claude`, `claude:native`, `claude:acp`. The first way whose program is here; if none is, the first. Undefined: no such agent. */
+export function chooseLaunch(given: string, { configured = {}, env = process.env }: ChoosingOptions = {}): Chosen | undefined {
+  const [name, via] = given.split(':');
+  const agent = knownAgents(configured).find((each) => each.name === name || each.aliases.includes(name ?? ''));
+  const launches = (agent?.launches ?? []).filter((launch) => via === undefined || launch.via === via);
+  const found = launches.map((launch) => ({ launch, program: programAt(launch.argv[0] ?? '', env) }));
+  const best = found.find(({ program }) => program !== undefined) ?? found[0];
+  return agent === undefined || best === undefined ? undefined : { agent, ...best };
+}
+
+export interface ChoosingOptions {
+  readonly configured?: Configured;
+  readonly env?: Environment;
+}
+
+/** Where a program is that would be started by this name. */
+function programAt(name: string, env: Environment): string | undefined {
+  const places = name.includes('/')
+    ? [name]
+    : (env['PATH'] ?? '').split(delimiter).map((folder) => join(folder === '' ? '.' : folder, name));
+  return places.find((path) => {
+    try {
+      accessSync(path, constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}

@@ -1,0 +1,49 @@
+import type { AcpLaunch } from '../acp/driver.ts';
+import { acpDriver } from '../acp/driver.ts';
+import type { Driver } from '../run/driver.ts';
+
+/** One way to start a coding agent. */
+export interface CodingLaunch {
+  readonly via: 'acp' | 'native';
+  /** What is executed, without what a request adds. */
+  readonly argv: readonly string[];
+  /** Its requests for permission reach the caller. Where they do not, it does nothing that would need one. */
+  readonly asks: boolean;
+  driver(): Driver;
+}
+
+export interface CodingAgent {
+  readonly name: string;
+  /** As people call it. */
+  readonly title: string;
+  readonly aliases: readonly string[];
+  /** The best one first. */
+  readonly launches: readonly CodingLaunch[];
+}
+
+type Needs = Pick<Driver, 'environment' | 'homePaths' | 'projectConfig'>;
+
+type AcpNeeds = Needs & Pick<AcpLaunch, 'env' | 'keepSession'>;
+
+export function acp(name: string, argv: readonly string[], { environment, homePaths, projectConfig, ...own }: AcpNeeds): CodingLaunch {
+  const { env = {}, keepSession = async () => undefined } = own;
+  const driver = { name, argv, environment, homePaths, projectConfig, env, keepSession };
+  return { via: 'acp', argv, asks: true, driver: () => acpDriver(driver) };
+}
+
+export function native(argv: readonly string[], driver: Driver, asks: boolean): CodingLaunch {
+  return { via: 'native', argv, asks, driver: () => driver };
+}
+
+/** An agent with one way to start it, the Agent Client Protocol. */
+export interface AcpAgent extends Partial<Needs> {
+  readonly name: string;
+  readonly title: string;
+  readonly argv: readonly string[];
+}
+
+const NO_NEEDS: Needs = { environment: [], homePaths: [], projectConfig: [] };
+
+export function acpAgent({ name, title, argv, ...needs }: AcpAgent): CodingAgent {
+  return { name, title, aliases: [], launches: [acp(name, argv, { ...NO_NEEDS, ...needs })] };
+}

@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import type { LinkOptions } from '#bindings';
+import type { A2AService, Fetch } from '#protocol';
+import { callContext, errorOf } from '../support/calls.ts';
+import { ctx, ID, LINKS } from '../support/links.ts';
+import { streamOf } from '../support/streams.ts';
+
+for (const [name, open] of Object.entries(LINKS)) {
+  describe(`a ${name} link whose peer is not there`, () => {
+    const failing = (fetch: Fetch, more: Partial<LinkOptions> = {}): A2AService => open(fetch, { fetch, ...more });
+    /** As `fetch` does: it rejects when the request is aborted. */
+    const silent: Fetch = (request) =>
+      new Promise((_, reject) => request.signal.addEventListener('abort', () => reject(new DOMException('aborted', 'AbortError'))));
+
+    it('says so', async () => {
+      const link = failing(async () => {
+        throw new TypeError('fetch failed', { cause: new Error('ECONNREFUSED 10.0.0.1') });
+      });
+      const error = await errorOf(link.get({ id: ID }, ctx));
+      expect([error.kind, error.message]).toEqual(['UNAVAILABLE', 'the agent could not be reached']);
+    });
+
+    it('waits no longer than it should', async () => {
+      const error = await errorOf(failing(silent, { timeoutMs: 5 }).get({ id: ID }, ctx));
+      expect([error.kind, error.message]).toEqual(['UNAVAILABLE', 'no answer within 5 ms']);
+    });
+
+    it('waits no longer than its caller', async () => {
+      const left = new AbortController();
+      const link = failing(silent, { timeoutMs: 60_000 });
+      const calling = errorOf(link.get({ id: ID }, callContext({ signal: left.signal })));
+      setTimeout(() => left.abort(), 5);
+      expect((await calling).message).toBe('the call was aborted');
+      expect((await errorOf(link.get({ id: ID }, callContext({ signal: left.signal })))).message).toBe('the call was aborted');
+    });
+
+    it('takes no more than it can hold', async () => {
+      const much = (): Response => new Response(streamOf(...Array.from({ length: 10 }, () => new Uint8Array(1000))));
+      const error = await errorOf(open(much, { answerBytesMax: 5000 }).get({ id: ID }, ctx));
+      expect([error.kind, error.message]).toEqual(['INVALID_AGENT_RESPONSE', 'the answer is larger than 5000 bytes']);
+    });
+  });
+}

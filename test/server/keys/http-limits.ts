@@ -1,0 +1,103 @@
+import { expect } from 'vitest';
+import { eventually } from '../../support/eventually.ts';
+import { metric, raw, sendBody } from '../../support/server.ts';
+import { rawStream } from '../../support/sse.ts';
+import type { Checks } from './serving.ts';
+import { post, served, start } from './serving.ts';
+
+export const HTTP_LIMIT_CHECKS: Checks = {
+  'limits.bodyBytesMax': () =>
+    served({ limits: { bodyBytesMax: 300 } }, async ({ url }) => {
+      expect((await post(`${url}/message:send`, sendBody('x'.repeat(300)))).status).toBe(413);
+      expect((await post(`${url}/message:send`, sendBody('x'))).status).toBe(200);
+    }),
+  'limits.jsonDepthMax': () =>
+    served({ limits: { jsonDepthMax: 5 } }, async ({ url }) =>
+      expect((await post(`${url}/message:send`, sendBody('x', { metadata: { a: { b: { c: { d: {} } } } } }))).status).toBe(400),
+    ),
+  'limits.jsonMembersMax': () =>
+    served({ limits: { jsonMembersMax: 20 } }, async ({ url }) =>
+      expect(
+        (
+          await post(
+            `${url}/message:send`,
+            sendBody('x', { metadata: Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`k${at}`, 1])) }),
+          )
+        ).status,
+      ).toBe(400),
+    ),
+  'limits.messagePartsMax': () =>
+    served({ limits: { messagePartsMax: 1 } }, async ({ url }) =>
+      expect(
+        (await post(`${url}/message:send`, { message: { messageId: '1', role: 'ROLE_USER', parts: [{ text: 'a' }, { text: 'b' }] } }))
+          .status,
+      ).toBe(400),
+    ),
+  'limits.idCharsMax': () =>
+    served({ limits: { idCharsMax: 5 } }, async ({ url }) =>
+      expect(
+        (await post(`${url}/message:send`, { message: { messageId: '123456', role: 'ROLE_USER', parts: [{ text: 'a' }] } })).status,
+      ).toBe(400),
+    ),
+  'limits.headersMax': () =>
+    served({ limits: { headersMax: 3 } }, async ({ port }) => {
+      const head = (more: string): string => `GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n${more}\r\n`;
+      expect([(await raw(port, head('A: b\r\n'))).status, (await raw(port, head('A: b\r\nC: d\r\n'))).status]).toEqual([200, 431]);
+    }),
+  'limits.headerMsMax': () =>
+    served({ limits: { headerMsMax: 300 } }, async ({ port }) => {
+      const { status, ms } = await raw(port, 'GET /healthz HTTP/1.1\r\n');
+      expect([status, ms < 2000]).toEqual([408, true]);
+    }),
+  'limits.requestMsMax': () =>
+    served({ limits: { requestMsMax: 300 } }, async ({ port }) => {
+      const { status, ms } = await raw(
+        port,
+        'POST /a2a HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n',
+      );
+      expect([status, ms < 2000]).toEqual([408, true]);
+    }),
+  'limits.streamIdleMsMax': () =>
+    served({ limits: { streamIdleMsMax: 300 } }, async ({ port, url }) => {
+      const stream = await rawStream(port, { path: '/message:stream', body: sendBody('chunks=8000 size=4000') });
+      stream.socket.pause();
+      await eventually(async () => (await metric(url, 'parley_streams_cut_total')) === 1, 10_000);
+      stream.break();
+    }),
+  'limits.keepAliveMs': () =>
+    served({ limits: { keepAliveMs: 60 } }, async ({ port }) => {
+      const stream = await rawStream(port, { path: '/message:stream', body: sendBody('sleep=1000') });
+      await eventually(() => stream.text().includes(': keep-alive'), 2000);
+      stream.break();
+    }),
+  'limits.reconnectMs': () =>
+    served({ limits: { reconnectMs: 77 } }, async ({ url }) =>
+      expect(await (await post(`${url}/message:stream`, sendBody('x'))).text()).toContain('retry: 77\n'),
+    ),
+  'limits.connectionsMax': () =>
+    served({ limits: { connectionsMax: 2, streamsMax: 2 } }, async ({ port, url }) => {
+      const streams = await Promise.all([1, 2].map(() => rawStream(port, { path: '/message:stream', body: sendBody('sleep=5000') })));
+      await eventually(() => streams.every((stream) => stream.text() !== ''));
+      await expect(fetch(`${url}/healthz`)).rejects.toThrow();
+      for (const stream of streams) stream.break();
+    }),
+  'limits.streamsMax': () =>
+    served({ limits: { streamsMax: 1 } }, async ({ port, url }) => {
+      const stream = await rawStream(port, { path: '/message:stream', body: sendBody('sleep=5000') });
+      await eventually(() => stream.text() !== '');
+      expect((await post(`${url}/message:stream`, sendBody('x'))).status).toBe(503);
+      stream.break();
+    }),
+  'limits.drainMsMax': async () => {
+    let began = 0;
+    await served({ limits: { drainMsMax: 2300 } }, async (server) => {
+      await start(server, 'sleep=60000');
+      began = performance.now();
+    });
+    expect(performance.now() - began).toBeLessThan(8000); // by default it is 10 s
+  },
+  'limits.cardAgeMsMax': () =>
+    served({ limits: { cardAgeMsMax: 7000 } }, async ({ url }) =>
+      expect((await fetch(`${url}/.well-known/agent-card.json`)).headers.get('cache-control')).toBe('public, max-age=7'),
+    ),
+};

@@ -1,0 +1,67 @@
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import type { Broker, Incoming } from '#mesh';
+import type { ParleyConfig } from '#server';
+import { findAgent } from '../../../src/cli/agents.ts';
+import { connectBroker } from '../../../src/cli/mesh/broker.ts';
+import { serveOnMesh } from '../../../src/cli/mesh/serving.ts';
+import { logFor } from '../../../src/server/adapters/node-settings.ts';
+import { eventually } from '../../support/eventually.ts';
+import { scratchFolder } from '../../support/scratch.ts';
+import type { Checks } from './serving.ts';
+import { resolved } from './serving.ts';
+
+const folder = scratchFolder();
+
+export const MESH_CHECKS: Checks = {
+  mesh: async () => expect(await announcedAt('parley/a2a/v1/discovery/agentcards')).toContain('solace:parley/a2a/v1/agent/request/'),
+  namespace: async () => {
+    const card = await announcedAt('acme/lab/a2a/v1/discovery/agentcards', { namespace: 'acme/lab' });
+    expect(card).toContain('solace:acme/lab/a2a/v1/agent/request/');
+  },
+  meshScopes: async () => {
+    const answer = await answered({ kind: 'text', text: 'x' }, { meshScopes: ['tasks:read'] });
+    expect(answer).toContain('this needs the scope tasks:write');
+  },
+  artifacts: async () => {
+    const file = { name: 'f.bin', mimeType: 'application/octet-stream', bytes: Buffer.alloc(150_000).toString('base64') };
+    expect(await answered({ kind: 'file', file }, { artifacts: join(folder, 'artifacts') })).toContain('artifact://');
+  },
+};
+
+/** The card by which a node announces its agent, under a topic. */
+async function announcedAt(topic: string, config: ParleyConfig = {}): Promise<string> {
+  return textOf(await heardOn(topic, config));
+}
+
+/** What a node says to one message with this part. */
+async function answered(part: object, config: ParleyConfig): Promise<string> {
+  const message = { kind: 'message', messageId: 'm', contextId: 'c', role: 'user', parts: [part] };
+  const payload = Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: 't', method: 'message/send', params: { message } }));
+  const answer = await heardOn('parley/a2a/v1/client/response/c', config, (broker) =>
+    broker.publish({ topic: 'parley/a2a/v1/agent/request/echo', payload, properties: { clientId: 'c' } }),
+  );
+  return textOf(answer);
+}
+
+/** The first that is said on a topic of a broker inside this process, which is listened to before the node is there. */
+async function heardOn(filter: string, config: ParleyConfig, ask?: (broker: Broker) => Promise<unknown>): Promise<Incoming> {
+  const broker = await connectBroker('memory');
+  const heard: Incoming[] = [];
+  await broker.subscribe({ filter, take: (message) => void heard.push(message) });
+  const settings = resolved({ port: 0, memory: true, agents: ['echo'], log: 'silent', mesh: 'memory', ...config });
+  const found = await Promise.all(settings.agents.map((given) => findAgent(given, settings)));
+  const server = await serveOnMesh(found, settings, { log: logFor(settings) });
+  try {
+    await ask?.(broker);
+    await eventually(() => heard.length > 0);
+    return heard[0] as Incoming;
+  } finally {
+    await server.close();
+    await broker.close();
+  }
+}
+
+function textOf({ payload }: Incoming): string {
+  return Buffer.from(payload).toString('utf8');
+}

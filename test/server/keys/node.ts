@@ -1,0 +1,69 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { scratchFolder } from '../../support/scratch.ts';
+import { builtIn, raw, sendBody } from '../../support/server.ts';
+import type { Checks, Sent } from './serving.ts';
+import { cardOf, post, send, served } from './serving.ts';
+
+const folder = scratchFolder();
+
+export const NODE_CHECKS: Checks = {
+  agents: () =>
+    served({ agents: ['echo', builtIn('script')] }, async ({ handler }) =>
+      expect(handler.agents.map(({ name }) => name)).toEqual(['echo', 'script']),
+    ),
+  port: async () => {
+    let taken = 0;
+    await served({}, async ({ port }) => {
+      taken = port;
+    });
+    await served({ port: taken }, async ({ port }) => expect(port).toBe(taken));
+  },
+  host: () => served({ host: '127.0.0.2' }, async ({ url }) => expect(url).toMatch(/^http:\/\/127\.0\.0\.2:/)),
+  url: () =>
+    served({ url: 'https://a.example/x' }, async (server) =>
+      expect(JSON.stringify(await cardOf(server))).toContain('https://a.example/x/a2a'),
+    ),
+  data: () =>
+    served({ data: join(folder, 'data'), memory: false }, async (server) => {
+      await send(server, 'x');
+      expect(readdirSync(join(folder, 'data'))).toContain('tasks.db');
+    }),
+  memory: () => served({ data: join(folder, 'never'), memory: true }, async () => expect(readdirSync(folder)).not.toContain('never')),
+  allowedHosts: () =>
+    served({ allowedHosts: ['lab.internal'] }, async ({ port }) => {
+      const status = async (host: string): Promise<number> =>
+        (await raw(port, `GET /healthz HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)).status;
+      expect([await status('lab.internal'), await status('other.internal')]).toEqual([200, 403]);
+    }),
+  allowedOrigins: () =>
+    served({ allowedOrigins: ['https://app.example'] }, async ({ url }) => {
+      const from = (origin: string): Promise<Response> => fetch(`${url}/healthz`, { headers: { Origin: origin } });
+      const allowed = await from('https://app.example');
+      expect([allowed.status, allowed.headers.get('access-control-allow-origin')]).toEqual([200, 'https://app.example']);
+      expect((await from('https://evil.example')).status).toBe(403);
+    }),
+  card: () => served({ card: 'strict' }, async (server) => expect(Object.keys(await cardOf(server))).not.toContain('url')),
+  publisher: () =>
+    served({ publisher: 'pub.example' }, async ({ url }) =>
+      expect(await (await fetch(`${url}/.well-known/ard.json`)).text()).toContain('urn:air:pub.example:'),
+    ),
+  idempotency: () =>
+    served({ idempotency: 'messageId' }, async ({ url }) => {
+      const body = sendBody('x');
+      const ids = await Promise.all([1, 2].map(async () => ((await (await post(`${url}/message:send`, body)).json()) as Sent).task.id));
+      const third = ((await (await post(`${url}/message:send`, body)).json()) as Sent).task.id;
+      expect(new Set([...ids, third]).size).toBe(1);
+    }),
+  versionRequired: () =>
+    served({ versionRequired: true }, async ({ url }) => {
+      expect((await post(`${url}/message:send`, sendBody('x'))).status).toBe(400);
+      expect((await post(`${url}/message:send`, sendBody('x'), { 'A2A-Version': '1.0' })).status).toBe(200);
+    }),
+  log: async () => {
+    const lines: string[] = [];
+    await served({ log: 'debug' }, async ({ url }) => void (await fetch(`${url}/healthz`)), { lines });
+    expect(lines.join('')).toContain('"path":"/healthz"');
+  },
+};

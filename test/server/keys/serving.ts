@@ -1,0 +1,95 @@
+import { defineAgent } from '#agents';
+import type { Agent } from '#protocol';
+import type { ParleyConfig, Settings } from '#server';
+import { resolveConfig } from '#server';
+import { findAgent } from '../../../src/cli/agents.ts';
+import type { Served } from '../../../src/server/adapters/node.ts';
+import { logFor, serveConfigured } from '../../../src/server/adapters/node-settings.ts';
+import { eventually } from '../../support/eventually.ts';
+import { sendBody } from '../../support/server.ts';
+
+/** By the name of a key, what serves with the key set and fails if it is ignored. */
+export type Checks = Readonly<Record<string, () => Promise<void>>>;
+
+let ignored: string | undefined;
+
+/** The control of a check: what it does when its key is ignored. */
+export async function ignoring(key: string, check: () => Promise<void>): Promise<void> {
+  ignored = key;
+  try {
+    await check();
+  } finally {
+    ignored = undefined;
+  }
+}
+
+export function resolved(config: ParleyConfig): Settings {
+  return resolveConfig({ file: { path: 'parley.config.ts', config: ignored === undefined ? config : without(config, ignored) } });
+}
+
+function without(config: ParleyConfig, key: string): ParleyConfig {
+  const copy: Record<string, unknown> = structuredCloned(config);
+  const steps = key.split('.');
+  const last = steps.pop() ?? '';
+  const holder = steps.reduce<unknown>((value, step) => (value as Record<string, unknown> | undefined)?.[step], copy);
+  if (holder !== undefined) delete (holder as Record<string, unknown>)[last];
+  return copy;
+}
+
+/** Agents have functions, which no clone has: they stay what they are. */
+function structuredCloned({ agents, ...config }: ParleyConfig): Record<string, unknown> {
+  return { ...structuredClone(config), ...(agents === undefined ? {} : { agents }) };
+}
+
+interface Setup {
+  readonly agent?: Agent;
+  readonly lines?: string[];
+}
+
+/** Serves what the configuration says, as `parley serve` does, and takes it down afterwards. */
+export async function served(
+  given: ParleyConfig,
+  use: (server: Served, settings: Settings) => Promise<void>,
+  setup: Setup = {},
+): Promise<void> {
+  const base: ParleyConfig = { port: 0, memory: true, agents: ['script', 'echo'], log: 'silent' };
+  const settings = resolved({ ...base, ...given });
+  const found =
+    setup.agent === undefined
+      ? await Promise.all(settings.agents.map((given) => findAgent(given, settings)))
+      : [{ agent: setup.agent, source: 'x' }];
+  const server = await serveConfigured(found, settings, { log: logFor(settings, (line) => setup.lines?.push(line)) });
+  try {
+    await use(server, settings);
+  } finally {
+    await server.close();
+  }
+}
+
+export const post = (url: string, body: unknown, headers: Readonly<Record<string, string>> = {}): Promise<Response> =>
+  fetch(url, { method: 'POST', headers: { 'Content-Type': 'application/json', ...headers }, body: JSON.stringify(body) });
+
+export interface Sent {
+  readonly task: { readonly id: string; readonly contextId: string; readonly status: { readonly state: string } };
+}
+export const send = async ({ url }: Served, text: string, configuration: object = {}): Promise<Sent['task']> =>
+  ((await (await post(`${url}/message:send`, sendBody(text, { configuration }))).json()) as Sent).task;
+export const start = (server: Served, text: string): Promise<Sent['task']> => send(server, text, { returnImmediately: true });
+export const stateOf = async ({ url }: Served, id: string): Promise<string> =>
+  ((await (await fetch(`${url}/tasks/${id}`)).json()) as Sent['task']).status.state;
+export const cardOf = async ({ url }: Served): Promise<Record<string, unknown>> =>
+  (await (await fetch(`${url}/.well-known/agent-card.json`)).json()) as Record<string, unknown>;
+
+/** A finished task is forgotten before long. */
+export async function gone(server: Served): Promise<void> {
+  const { id } = await send(server, 'x');
+  await eventually(async () => (await fetch(`${server.url}/tasks/${id}`)).status === 404);
+}
+
+/** Talks within its run, and keeps something for each conversation. */
+export const talker: Agent = defineAgent({
+  name: 'talker',
+  description: 'asks',
+  open: () => ({ open: true }),
+  run: async (turn) => (turn.text === 'ask' ? (await turn.ask('well?')).text : 'x'),
+});

@@ -1,0 +1,18 @@
+import type { Agent, CallContext, SendRequest } from '#protocol';
+import { createUserMessage, messageId } from '#protocol';
+import { agent, ctx } from './engine.ts';
+
+export const send = (id: string, text = 'hello'): SendRequest => ({ message: createUserMessage(text, { messageId: messageId(id) }) });
+/** Through a host that can tell whether its answers arrive: they never do. */
+export const lost = (more: Partial<CallContext> = {}): CallContext => ctx({ onDelivered: () => {}, ...more });
+export const keyed = (key: string): CallContext => ctx({ idempotencyKey: key });
+
+/** An agent that says how often it ran, and what it was told each time. */
+export function counting(): { readonly runs: readonly string[]; readonly run: Agent } {
+  const runs: string[] = [];
+  const run = agent(async function* ({ message }) {
+    runs.push(message.parts[0]?.text ?? '');
+    yield { kind: 'text', text: `run ${runs.length}` };
+  });
+  return { runs, run };
+}
