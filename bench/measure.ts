@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+
 /** Two ways to do one thing, measured in turns (ABAB), so that whatever else the machine does falls on both. */
 export interface Measured {
   /** Median of the rounds' ratios ours / beside; below 1 we are faster. */
@@ -92,4 +94,10 @@ export function percentile(values: readonly number[], share: number): number {
 
 function quantile(sorted: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+}
+
+/** Processor time that a process has taken so far. Clock ticks are hundredths of a second on Linux. */
+export function cpuMicros(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+  return (Number(fields[11]) + Number(fields[12])) * 10_000;
 }

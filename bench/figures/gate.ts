@@ -1,10 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { createKey } from '../../src/server/adapters/node-api-keys.ts';
 import type { Server } from '../children.ts';
 import { newFolder, startParley } from '../children.ts';
 import { requestsPerSecond } from '../load.ts';
 import type { Rounds } from '../measure.ts';
-import { inTurns, percentile, quartiles, ratios } from '../measure.ts';
+import { cpuMicros, inTurns, percentile, quartiles, ratios } from '../measure.ts';
 import type { Figure, Sizes } from './figure.ts';
 import { count } from './figure.ts';
 import { sendIn } from './sends.ts';
@@ -31,11 +30,11 @@ export async function benchGate({ rounds, ms }: Sizes): Promise<readonly Figure[
   const micros: Record<Side, number[]> = { open: [], gated: [] };
   const send = sendIn('v10');
   const rates = await inTurns<Side>(['open', 'gated'], rounds, async (side) => {
-    const before = cpuMicros(servers[side]);
+    const before = cpuMicros(servers[side].pid);
     const began = performance.now();
     const headers = side === 'gated' ? { Authorization: `Bearer ${secret}` } : {};
     const rate = await requestsPerSecond({ url: `${servers[side].url}/a2a`, ...send, headers, connections: CONNECTIONS, ms });
-    micros[side].push((cpuMicros(servers[side]) - before) / (rate * ((performance.now() - began) / 1000)));
+    micros[side].push((cpuMicros(servers[side].pid) - before) / (rate * ((performance.now() - began) / 1000)));
     return rate;
   });
   for (const server of Object.values(servers)) await server.stop();
@@ -58,10 +57,4 @@ function gateFigures(rates: Rounds<Side>, micros: Rounds<Side>): readonly Figure
       goal: '≤ 1.05',
     },
   ];
-}
-
-/** Processor time that a server has taken so far. Clock ticks are hundredths of a second on Linux. */
-function cpuMicros({ pid }: Server): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
-  return (Number(fields[11]) + Number(fields[12])) * 10_000;
 }

@@ -10,7 +10,8 @@ import type { A2AService, CallContext } from '#protocol';
 import { createUserMessage, dialectId } from '#protocol';
 import { connectMqtt } from '../../src/mesh/adapters/mqtt.ts';
 import { startMosquitto } from '../../test/support/brokers.ts';
-import { inTurns, quartiles, ratios } from '../measure.ts';
+import type { Rounds } from '../measure.ts';
+import { cpuMicros, inTurns, quartiles, ratios } from '../measure.ts';
 import type { Figure, Sizes } from './figure.ts';
 import { count } from './figure.ts';
 
@@ -44,11 +45,12 @@ export async function benchMesh({ rounds, ms }: Sizes): Promise<readonly Figure[
       sam: await meshAsk(broker.url, samGrammar, open),
       mqtt: await meshAsk(broker.url, mqttGrammar({ root: 'a2a/v1' }), open),
     };
-    const replies = await inTurns(SIDES, rounds, (side) => perSecond(asks[side], TEXT, ms));
-    const events = await inTurns(SIDES, rounds, (side) => perSecond(asks[side], `words=${WORDS}`, ms));
+    const measured = { asks, pid: other.pid ?? 0, rounds, ms };
+    const replies = await bothWays(TEXT, measured);
+    const events = await bothWays(`words=${WORDS}`, measured);
     const figures = (['sam', 'mqtt'] as const).flatMap((side): readonly Figure[] => [
-      figureOf(`request and answer, ${TITLES[side]}`, { measured: replies, side, unit: 'a second' }),
-      figureOf(`streamed events, ${TITLES[side]}`, { measured: events, side, unit: 'events a second' }),
+      ...figuresOf(`request and answer, ${TITLES[side]}`, { ...replies, side, unit: 'a second' }),
+      ...figuresOf(`streamed events, ${TITLES[side]}`, { ...events, side, unit: 'events a second' }),
     ]);
     return [
       ...figures,
@@ -65,18 +67,53 @@ export async function benchMesh({ rounds, ms }: Sizes): Promise<readonly Figure[
 const TITLES = { sam: 'SAM’s grammar', mqtt: 'A2A over MQTT' } as const;
 
 interface Measured {
-  readonly measured: Parameters<typeof ratios<Side>>[0];
-  readonly side: Side;
-  readonly unit: string;
+  readonly rates: Rounds<Side>;
+  /** Processor time of both ends, for each answer. */
+  readonly micros: Rounds<Side>;
 }
 
-function figureOf(what: string, { measured, side, unit }: Measured): Figure {
-  return {
-    what,
-    value: `× ${quartiles(ratios(measured, side, 'bare'))} of the bare client`,
-    beside: `${quartiles(measured[side], 0)} ${unit}; bare ${quartiles(measured.bare, 0)}`,
-    goal: `× 0.5, ${AT_ONCE} under way`,
-  };
+interface Measuring {
+  readonly asks: Readonly<Record<Side, Ask>>;
+  /** The other end. */
+  readonly pid: number;
+  readonly rounds: number;
+  readonly ms: number;
+}
+
+async function bothWays(text: string, { asks, pid, rounds, ms }: Measuring): Promise<Measured> {
+  const micros: Record<Side, number[]> = { bare: [], sam: [], mqtt: [] };
+  const rates = await inTurns(SIDES, rounds, async (side) => {
+    const before = cpuMicros(pid) + ownMicros();
+    const { rate, answers } = await answered(asks[side], text, ms);
+    micros[side].push((cpuMicros(pid) + ownMicros() - before) / answers);
+    return rate;
+  });
+  return { rates, micros: { bare: micros.bare.slice(1), sam: micros.sam.slice(1), mqtt: micros.mqtt.slice(1) } }; // the first warms up
+}
+
+function figuresOf(
+  what: string,
+  { rates, micros, side, unit }: Measured & { readonly side: Side; readonly unit: string },
+): readonly Figure[] {
+  return [
+    {
+      what,
+      value: `× ${quartiles(ratios(rates, side, 'bare'))} of the bare client`,
+      beside: `${quartiles(rates[side], 0)} ${unit}; bare ${quartiles(rates.bare, 0)}`,
+      goal: `× 0.5, ${AT_ONCE} under way`,
+    },
+    {
+      what: '',
+      value: `${quartiles(micros[side], 0)} µs of processor each`,
+      beside: `bare ${quartiles(micros.bare, 0)} µs: × ${quartiles(ratios(micros, 'bare', side))}`,
+      goal: '× 0.5',
+    },
+  ];
+}
+
+function ownMicros(): number {
+  const { user, system } = process.cpuUsage();
+  return user + system;
 }
 
 async function untilReady(child: ChildProcess): Promise<void> {
@@ -87,7 +124,7 @@ async function untilReady(child: ChildProcess): Promise<void> {
   ]);
 }
 
-async function perSecond(ask: Ask, text: string, ms: number): Promise<number> {
+async function answered(ask: Ask, text: string, ms: number): Promise<{ readonly rate: number; readonly answers: number }> {
   const began = performance.now();
   let answers = 0;
   const worker = async (): Promise<void> => {
@@ -97,7 +134,7 @@ async function perSecond(ask: Ask, text: string, ms: number): Promise<number> {
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
-  return answers / ((performance.now() - began) / 1000);
+  return { rate: answers / ((performance.now() - began) / 1000), answers };
 }
 
 async function bareAsk(url: string, open: (() => Promise<unknown>)[]): Promise<Ask> {
@@ -136,10 +173,14 @@ async function meshAsk(url: string, grammar: Grammar, open: (() => Promise<unkno
     signal: new AbortController().signal,
   };
   return async (text) => {
-    const isStream = text.startsWith('words=');
+    const message = createUserMessage(text);
+    if (!text.startsWith('words=')) {
+      await link.send({ message }, ctx);
+      return 1;
+    }
     let events = 0;
-    for await (const batch of link.stream({ message: createUserMessage(text) }, ctx)) events += batch.length;
-    return isStream ? events : 1;
+    for await (const batch of link.stream({ message }, ctx)) events += batch.length;
+    return events;
   };
 }
 

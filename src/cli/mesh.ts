@@ -23,21 +23,23 @@ Options:
   --allow PATTERN   Only agents whose names match, as 'Order*'. Can be given many times.
   --deny PATTERN    Not those. Can be given many times.
   --watch           ls: go on.
-  --wait MS         ls: how long to listen. (11000)
+  --wait MS         ls: how long to listen. (11000; with --mesh-grammar mqtt01, where the broker keeps the cards, 1000)
 
-Besides, what a node takes; of it ls heeds --namespace, --config and --json:
+Besides, what a node takes; of it ls heeds those of the mesh, --config and --json:
 
 ${flagHelp(['Coding agents and commands'])}
 
 Examples:
   parley mesh ls --broker mqtt://127.0.0.1:1883 --watch
   parley mesh gateway --broker nats://127.0.0.1:4222 --port 8080
+  parley mesh ls --broker mqtt://127.0.0.1:1883 --mesh-grammar mqtt01 --namespace acme/plant-1
 
 Exit codes: 0 done, 1 the broker can't be reached, 2 wrong call.
 `,
   run: async ([action, ...args]) => {
     switch (action) {
       case 'ls':
+      case 'list':
         return list(args);
       case 'gateway':
         return gateway(args);

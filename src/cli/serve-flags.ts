@@ -79,7 +79,7 @@ const BESIDES: Readonly<Partial<Record<FlagGroup, readonly Row[]>>> = {
     ['--config FILE', 'The configuration file. (parley.config.ts or .json in this folder)'],
     ['--json', 'Print JSON lines, first {"event":"ready","url":…,"agents":[…]}.'],
   ],
-  'Where it listens': [['--stdio', 'Speak JSON-RPC, a line each, on standard input and output, with the parent process alone.']],
+  'Network and console': [['--stdio', 'Speak JSON-RPC, a line each, on standard input and output, with the parent process alone.']],
   'Limits and records': [['--limit NAME=VALUE', 'A limit, as bodyBytesMax=2097152; docs/config.md lists them. (repeatable)']],
 };
 
@@ -119,8 +119,11 @@ const WORDS: Readonly<Record<string, string>> = {
   authFolder: 'DIR',
   mesh: 'BROKER',
   namespace: 'NAME',
+  meshRoot: 'TOPIC',
+  meshPools: 'NAME',
+  meshInstance: 'NAME',
   meshScopes: 'SCOPE',
-  artifacts: 'DIR',
+  artifacts: 'PLACE',
   trustedProxies: 'ADDRESS',
   socket: 'PATH',
   publisher: 'DOMAIN',

@@ -2,7 +2,7 @@
 export const FLAG_GROUPS = [
   'Common options',
   'Coding agents and commands',
-  'Where it listens',
+  'Network and console',
   'Who may call',
   'TLS',
   'Tokens of an issuer',
@@ -16,7 +16,7 @@ export type FlagGroup = (typeof FLAG_GROUPS)[number];
 /** By the names of their keys. */
 const GROUPED: readonly (readonly [FlagGroup, RegExp])[] = [
   ['Common options', /^(?:port|host|data|memory|log)$/],
-  ['Where it listens', /^(?:url|socket|insecureBehindProxy|trustedProxies|allowedHosts|allowedOrigins)$/],
+  ['Network and console', /^(?:url|socket|console|insecureBehindProxy|trustedProxies|allowedHosts|allowedOrigins)$/],
   ['Who may call', /^auth/],
   ['TLS', /^tls\./],
   ['Tokens of an issuer', /^jwt\./],

@@ -73,7 +73,8 @@ export function joinMesh(options: MeshOptions): Mesh {
     carrier: {
       carry: async (reply, signal) => {
         if (!broker.isConnected) throw new BrokerError('the broker is away');
-        await grammar.carry(reply, place, signal);
+        // An engine knows its agents by the names that people gave them.
+        await grammar.carry({ ...reply, agent: nameOf(reply.agent) }, place, signal);
       },
     },
     announce,
@@ -119,23 +120,54 @@ interface Announcing {
 }
 
 /** Now, from time to time, and whenever the broker is back: it may have forgotten everything. */
-async function keepAnnouncing({ grammar, place, announcement, announceMs }: Announcing): Promise<Stop> {
+async function keepAnnouncing(announcing: Announcing): Promise<Stop> {
+  const { grammar, place, announcement, announceMs } = announcing;
   const { broker } = place;
+  const isAnothers = rivalry(announcing);
   const say = async (): Promise<void> => {
     if (broker.isConnected) await broker.publish(grammar.announcing(announcement, place));
   };
   const trySaying = (): void => {
     say().catch((thrown: unknown) => place.report(`${announcement.name} could not be announced`, thrown));
   };
+  const back = async (): Promise<void> => {
+    if (!(await isAnothers())) return trySaying();
+    place.report(`another process is ${announcement.name} on this broker; this one has left it`);
+    await broker.close();
+  };
   await say();
   const timer = grammar.keepsCards === true ? undefined : setInterval(trySaying, announceMs);
   const stopHearing = broker.onConnection((isConnected) => {
-    if (isConnected) trySaying();
+    if (isConnected) back().catch((thrown: unknown) => place.report(`${announcement.name} could not be announced`, thrown));
   });
   return async () => {
     clearInterval(timer);
     stopHearing();
     if (!broker.isConnected) return;
     await broker.publish(grammar.leaving(announcement, place)).catch(() => undefined);
+  };
+}
+
+const KEPT_MS = 500;
+/** Whoever is thrown out again so soon has another beside it, whatever the broker keeps just then. */
+const RIVAL_MS = 10_000;
+
+/** Says, whenever the broker is back, whether this name is another process's by now. */
+function rivalry({ grammar, place, announcement }: Announcing): () => Promise<boolean> {
+  const { takenBy } = grammar;
+  if (takenBy === undefined || announcement.instance === undefined) return async () => false;
+  const { topic } = grammar.announcing(announcement, place);
+  let suspectedAt = Number.NEGATIVE_INFINITY;
+  return async () => {
+    const kept = Promise.withResolvers<ReturnType<typeof takenBy>>();
+    const timer = setTimeout(() => kept.resolve(undefined), KEPT_MS);
+    const stop = await place.broker.subscribe({ filter: topic, take: (message) => kept.resolve(takenBy(message, announcement)) });
+    const found = await kept.promise;
+    clearTimeout(timer);
+    await stop();
+    if (found !== 'gone') return found === 'other';
+    const isAgain = performance.now() - suspectedAt < RIVAL_MS;
+    suspectedAt = performance.now();
+    return isAgain;
   };
 }

@@ -35,10 +35,17 @@ export function isLevel(text: string): boolean {
   return text !== '' && text.length <= 256 && !/[/+#*>\p{Cc}]/u.test(text);
 }
 
-/** What can't be sent, said before a broker closes the connection over it (MQTT 5 §1.5.4: no control characters in its strings). */
-export function unsendable({ topic, properties = {}, contentType = '', responseTopic = '' }: Outgoing): string | undefined {
+/** MQTT 5 §1.5.4: no control characters in its strings. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
+
+/** What can't be sent, said before a broker closes the connection over it. */
+export function unsendable({ topic, properties, contentType = '', responseTopic = '' }: Outgoing): string | undefined {
   if (!isTopic(topic)) return `${topic.slice(0, 100)} is not a topic`;
   if (responseTopic !== '' && !isTopic(responseTopic)) return `${responseTopic.slice(0, 100)} is not a topic to answer on`;
-  const bad = [['content type', contentType], ...Object.entries(properties)].find((pair) => pair.some((text) => /\p{Cc}/u.test(text)));
-  return bad === undefined ? undefined : `the property ${JSON.stringify(bad[0])} has control characters`;
+  if (CONTROL.test(contentType)) return 'the property "content type" has control characters';
+  for (const name in properties) {
+    if (CONTROL.test(name) || CONTROL.test(properties[name] ?? '')) return `the property ${JSON.stringify(name)} has control characters`;
+  }
+  return undefined;
 }

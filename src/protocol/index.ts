@@ -8,6 +8,8 @@
  * ```
  */
 export * from './admin.ts';
+export * from './admin-mesh.ts';
+export * from './admin-wire.ts';
 export * from './agent.ts';
 export * from './audit.ts';
 export * from './canonical-json.ts';
@@ -46,4 +48,5 @@ export * from './standard-schema.ts';
 export * from './states.ts';
 export * from './task.ts';
 export * from './translate.ts';
+export * from './web-verifier.ts';
 export * from './webhooks.ts';

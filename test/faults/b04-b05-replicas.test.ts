@@ -45,7 +45,8 @@ onRealBrokers('replicas', (startBroker) => {
 
   it('B5: one that is paused is done without, and is of use again afterwards', { timeout: 60_000 }, async () => {
     const broker = await startBroker();
-    const [paused] = await Promise.all([start(broker.url, ['script']), start(broker.url, ['script'])]);
+    const nodes = await Promise.all([start(broker.url, ['script']), start(broker.url, ['script'])]);
+    const [paused] = nodes;
     const caller = await connectMesh(broker.url, { kind: 'gateway', id: 'gw' });
     const link = caller.link({ agent: 'script', retryMs: 700 });
     const heard: string[] = [];
@@ -57,11 +58,17 @@ onRealBrokers('replicas', (startBroker) => {
     paused?.process.kill('SIGSTOP');
     const during = await Promise.all(Array.from({ length: 10 }, (_, at) => ask(`during ${at}`)));
     expect(during).toEqual(Array(10).fill('TASK_STATE_COMPLETED'));
+    await sleep(2000); // each copy that lies in its socket has run out by now
     paused?.process.kill('SIGCONT');
     const after = await Promise.all(Array.from({ length: 10 }, (_, at) => ask(`after ${at}`)));
     expect(after).toEqual(Array(10).fill('TASK_STATE_COMPLETED'));
     await sleep(500); // what the paused one says late is heard by nobody
     expect(new Set(heard).size).toBe(20);
     expect(heard).toHaveLength(20);
+    const sizes = await Promise.all(
+      nodes.map(async ({ url }) => ((await (await fetch(`${url}/api/parley/v1/tasks`)).json()) as { totalSize: number }).totalSize),
+    );
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(20); // nothing was run twice, nor what nobody waits for any more
+    expect(Math.min(...sizes)).toBeGreaterThan(0);
   });
 });

@@ -1,3 +1,6 @@
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, it } from 'vitest';
 import type { Broker } from '#mesh';
@@ -6,6 +9,7 @@ import { connectMqtt } from '../../src/mesh/adapters/mqtt.ts';
 import { callContext } from '../mesh/support.ts';
 import { startMosquitto } from '../support/brokers.ts';
 import { suiteNeeding } from '../support/needs.ts';
+import { scratchFolder } from '../support/scratch.ts';
 import { COUNTED, callerOn, countingAgent, GRAMMARS, HAS_MOSQUITTO, heardOut, PLACE, replica, textOf } from './mesh.ts';
 
 const open: (() => Promise<unknown>)[] = [];
@@ -144,5 +148,59 @@ suiteNeeding('mosquitto', HAS_MOSQUITTO, 'B8: somebody hostile on the broker', (
     await expect.poll(() => heard, { timeout: 5000 }).toEqual([100, 200]);
     expect(small.isConnected).toBe(true);
     await sleep(10);
+  });
+});
+
+const folder = scratchFolder();
+
+/** Mosquitto's access list of docs/mesh.md: each user has a namespace of its own, in both grammars. */
+function accessLists(): readonly string[] {
+  const [passwords, lists] = [join(folder, 'passwords'), join(folder, 'acl')];
+  writeFileSync(passwords, '');
+  for (const user of ['acme', 'beta']) spawnSync('mosquitto_passwd', ['-b', passwords, user, `${user}-secret`]);
+  const listOf = (user: string): string =>
+    [`user ${user}`, `topic readwrite ${user}/lab/a2a/v1/#`, ...KINDS.map((kind) => `topic readwrite a2a/v1/${kind}/${user}/lab/#`)].join(
+      '\n',
+    );
+  writeFileSync(lists, `${listOf('acme')}\n${listOf('beta')}\n`);
+  // As root Mosquitto would become another user, who can't read these.
+  return [...(process.getuid?.() === 0 ? ['user root'] : []), `password_file ${passwords}`, `acl_file ${lists}`, 'allow_anonymous false'];
+}
+const KINDS = ['discovery', 'request', 'reply', 'event'];
+
+suiteNeeding('mosquitto', HAS_MOSQUITTO, 'B8: two tenants with credentials of their own', () => {
+  it.each(GRAMMARS)('neither calls, hears nor sees the other; strangers are not let in: %s', { timeout: 60_000 }, async (name, grammar) => {
+    const broker = await startMosquitto(accessLists());
+    open.push(() => broker.stop());
+    const connect = async (username: string, password = `${username}-secret`): Promise<Broker> => {
+      const connected = await connectMqtt({ url: broker.url, sessionSeconds: 0, username, password });
+      open.push(() => connected.close().catch(() => undefined));
+      return connected;
+    };
+    await expect(connect('acme', 'guessed')).rejects.toThrow('no MQTT broker answers');
+    const runs = new Map<string, number>();
+    const served = await replica(await connect('acme'), { agent: countingAgent(runs, 5, 1), grammar, namespace: 'acme/lab' });
+    open.push(() => served.close());
+    const own = await callerOn(await connect('acme'), grammar, 'acme/lab');
+    const other = await callerOn(await connect('beta'), grammar, 'acme/lab'); // a namespace that is not its own
+    const [seen, unseen] = [await own.mesh.discover(), await other.mesh.discover()];
+    const spied: string[] = [];
+    const spy = await connect('beta');
+    for (const filter of ['acme/#', 'a2a/#'])
+      await spy.subscribe({ filter, take: ({ topic }) => void spied.push(topic) }).catch(() => undefined);
+    const ask = (from: typeof own, text: string) =>
+      from.link({ agent: 'worker', retryMs: 200, acceptMsMax: 400 }).send({ message: createUserMessage(text) }, callContext());
+    await expect(ask(other, 'let me in')).rejects.toThrow();
+    expect(textOf((await ask(own, 'mine')).task)).toBe(COUNTED);
+    expect([...runs.keys()]).toEqual(['mine']);
+    await served.mesh.announce({ kind: 'agent', name: 'worker', card: countingAgent(runs).card });
+    await expect.poll(() => seen.peers().map((peer) => peer.name)).toEqual(['worker']);
+    expect([unseen.peers(), spied], name).toEqual([[], []]);
+    const topic = name === 'SAM' ? 'acme/lab/a2a/v1/discovery/agentcards' : 'a2a/v1/discovery/acme/lab/worker';
+    await expect(spy.publish({ topic, payload: new Uint8Array(), retain: true })).rejects.toMatchObject({
+      hint: 'may this user publish there?',
+    });
+    await own.mesh.close();
+    await other.mesh.close();
   });
 });

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, it } from 'vitest';
 import { connectMqtt } from '../../src/mesh/adapters/mqtt.ts';
-import { startMosquitto } from '../support/brokers.ts';
+import { connectNats } from '../../src/mesh/adapters/nats.ts';
+import { programOf, startMosquitto, startNats } from '../support/brokers.ts';
 import { suiteNeeding } from '../support/needs.ts';
 import { HAS_MOSQUITTO } from './mesh.ts';
 
@@ -50,5 +51,45 @@ suiteNeeding('mosquitto', HAS_MOSQUITTO, 'B9: a consumer that takes its time', (
     await expect.poll(() => taken.size, { timeout: 20_000, interval: 100 }).toBe(MESSAGES);
     expect(most).toBe(IN_FLIGHT);
     await slow.close();
+  });
+});
+
+/** Core NATS knows no window: what nobody takes lies here, and is bounded here. */
+suiteNeeding('nats-server', programOf('nats-server') !== undefined, 'B9: a consumer that takes its time, on NATS', () => {
+  it('has no more under way than it can bear, keeps so many in their order, and says that it leaves the rest out', {
+    timeout: 60_000,
+  }, async () => {
+    const server = await startNats();
+    open.push(() => server.stop());
+    const troubles: string[] = [];
+    const slow = await connectNats({ servers: server.url, inFlightMax: IN_FLIGHT, onTrouble: (problem) => troubles.push(problem) });
+    const fast = await connectNats({ servers: server.url });
+    open.push(async () => {
+      await slow.close();
+      await fast.close();
+    });
+    const begun: number[] = [];
+    const gate = Promise.withResolvers<void>();
+    let underWay = 0;
+    let most = 0;
+    const take = async ({ payload }: { readonly payload: Uint8Array }): Promise<void> => {
+      underWay += 1;
+      most = Math.max(most, underWay);
+      begun.push(Number(Buffer.from(payload).toString()));
+      await gate.promise;
+      underWay -= 1;
+    };
+    await slow.subscribe({ filter: 'work', take });
+    const kept = 10_000 + IN_FLIGHT;
+    for (let at = 0; at < kept + 1000; at += 1) void fast.publish({ topic: 'work', payload: Buffer.from(String(at)), assured: false });
+    await fast.publish({ topic: 'elsewhere', payload: new Uint8Array() });
+    await expect.poll(() => troubles, { timeout: 10_000 }).toEqual(['more comes on work than is taken; what does not fit is left out']);
+    expect([underWay, begun.length]).toEqual([IN_FLIGHT, IN_FLIGHT]);
+    await sleep(500); // all has come
+    gate.resolve();
+    await expect.poll(() => begun.length, { timeout: 20_000 }).toBe(kept);
+    expect([most, begun.every((number, at) => number === at)]).toEqual([IN_FLIGHT, true]);
+    await fast.publish({ topic: 'work', payload: Buffer.from('-1') });
+    await expect.poll(() => begun.at(-1)).toBe(-1);
   });
 });

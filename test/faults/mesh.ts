@@ -26,13 +26,15 @@ export interface Replica {
 export interface ReplicaOptions {
   readonly agent: Agent;
   readonly grammar?: Grammar;
+  readonly namespace?: string;
   /** Tampers with how answers are carried: for controls. */
   readonly carrier?: (carrier: Carrier) => Carrier;
 }
 
 /** Agents of one process on the mesh, but for being a process: an engine of its own, a connection of its own. */
-export async function replica(broker: Broker, { agent, grammar = samGrammar, carrier = (one) => one }: ReplicaOptions): Promise<Replica> {
-  const mesh = joinMesh({ broker, namespace: PLACE, grammar });
+export async function replica(broker: Broker, options: ReplicaOptions): Promise<Replica> {
+  const { agent, grammar = samGrammar, namespace = PLACE, carrier = (one) => one } = options;
+  const mesh = joinMesh({ broker, namespace, grammar });
   const engine = createEngine({ store: memoryStore(), agents: { worker: agent }, carrier: carrier(mesh.carrier), report: () => undefined });
   await engine.start();
   await mesh.serve({ name: 'worker', card: agent.card, service: engine.serviceOf('worker') });
@@ -46,8 +48,12 @@ export async function replica(broker: Broker, { agent, grammar = samGrammar, car
   };
 }
 
-export async function callerOn(broker: Broker, grammar: Grammar = samGrammar): Promise<Caller & { readonly mesh: Mesh }> {
-  const mesh = joinMesh({ broker, namespace: PLACE, grammar });
+export async function callerOn(
+  broker: Broker,
+  grammar: Grammar = samGrammar,
+  namespace: string = PLACE,
+): Promise<Caller & { readonly mesh: Mesh }> {
+  const mesh = joinMesh({ broker, namespace, grammar });
   return { ...(await mesh.call({ kind: 'gateway', id: 'gw' })), mesh };
 }
 

@@ -88,6 +88,14 @@ onRealBrokers('a node that is killed', (startBroker) => {
     });
   });
 
+  it('or stopped when its broker is gone, ends as it should, and so does a gateway', { timeout: 60_000 }, async () => {
+    const broker = await startBroker();
+    const nodes = await Promise.all([start(broker.url, ['script']), start(broker.url, [], { command: ['mesh', 'gateway'] })]);
+    await broker.kill();
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect(await Promise.all(nodes.map((node) => node.stop()))).toEqual([0, 0]);
+  });
+
   it('B1: and a broker that is killed under load, take nothing with them', { timeout: 60_000 }, async () => {
     const broker = await startBroker();
     await start(broker.url, ['script'], { args: ['--data', folder()] });

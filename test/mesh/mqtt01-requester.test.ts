@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { artifact, defineAgent } from '#agents';
 import type { Broker, Incoming, Mesh, MqttOptions } from '#mesh';
-import { joinMesh, mqttGrammar, onMqttEvents, publishMqttEvent } from '#mesh';
+import { joinMesh, mqttGrammar } from '#mesh';
 import type { A2AService, Logged, Task } from '#protocol';
 import { createUserMessage } from '#protocol';
 import { connectMqtt } from '../../src/mesh/adapters/mqtt.ts';
@@ -179,6 +179,17 @@ describe.skipIf(!isThere)(`a requester of A2A over MQTT 0.1${isThere ? '' : ' [n
     await unsupported;
   });
 
+  it('says that it can’t open what is sealed', async () => {
+    const played = await play('sealed');
+    const { link } = await linkTo('sealed');
+    const sealed = expect(link.send(request('hello'), callContext())).rejects.toMatchObject({
+      kind: 'INVALID_AGENT_RESPONSE',
+      message: expect.stringContaining('sealed with ubsp-v1'),
+    });
+    await played.say(0, { result: {} }, { 'a2a-security-profile': 'ubsp-v1' });
+    await sealed;
+  });
+
   it('follows a task to whoever has it, and wants a pool to say who that is', async () => {
     const pool = await play('solvers', `$a2a/v1/request/${PLACE}/pool/solvers`);
     const member = await play('member-2');
@@ -253,42 +264,5 @@ describe.skipIf(!isThere)(`a requester of A2A over MQTT 0.1${isThere ? '' : ' [n
     await played.say(0, status(played, 'TASK_STATE_COMPLETED'));
     const [whole] = (await sent).task?.artifacts?.[0]?.parts ?? [];
     expect(Buffer.from(whole?.raw ?? '', 'base64').toString()).toBe('abc');
-  });
-
-  it('finds agents by their cards, as they come and go, also those of others', async () => {
-    const { mesh } = await linkTo('anybody');
-    const other = await connectMqtt({ url: running.url, sessionSeconds: 0 });
-    open.push(() => other.close());
-    const topic = `$a2a/v1/discovery/${PLACE}/python`;
-    const card = {
-      name: 'Python',
-      description: 'by the Python SDK',
-      version: '1',
-      capabilities: {},
-      defaultInputModes: ['text'],
-      defaultOutputModes: ['text'],
-      skills: [],
-      supportedInterfaces: [{ url: 'mqtt://host:1883', protocolBinding: 'MQTTv5+JSONRPCv2', protocolVersion: '1.0.0' }],
-    };
-    const online = { 'a2a-status': 'online', 'a2a-status-source': 'agent' };
-    await other.publish({ topic, payload: Buffer.from(JSON.stringify(card)), retain: true, properties: online });
-    const served = await serveAgent(running.url, 'found');
-    const registry = await mesh.discover();
-    const names = (): string[] => registry.peers().map(({ name }) => name);
-    await expect.poll(names).toEqual(['found', 'python']);
-    await other.publish({ topic, payload: Buffer.alloc(0), retain: true });
-    await expect.poll(names).toEqual(['found']);
-    await served.close();
-    await expect.poll(names).toEqual([]);
-  });
-
-  it('hears what agents tell everybody', async () => {
-    const broker = await connectMqtt({ url: running.url, sessionSeconds: 0 });
-    open.push(() => broker.close());
-    const place = { broker, namespace: PLACE };
-    const heard: unknown[] = [];
-    await onMqttEvents({ place }, (agent, message) => heard.push([agent, jsonOf(message)]));
-    await publishMqttEvent({ temperature: 21 }, { place, agent: 'sensor' });
-    await expect.poll(() => heard).toEqual([['sensor', { temperature: 21 }]]);
   });
 });

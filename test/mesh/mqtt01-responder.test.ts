@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { artifact, defineAgent } from '#agents';
+import type { Incoming } from '#mesh';
 import { A2AError } from '#protocol';
 import { connectMqtt } from '../../src/mesh/adapters/mqtt.ts';
 import { programOf, type RunningBroker, startMosquitto } from '../support/brokers.ts';
@@ -136,6 +137,24 @@ describe.skipIf(!isThere)(`a responder of A2A over MQTT 0.1${isThere ? '' : ' [n
     await raw.ask(REQUEST, sendBody('x'), { retain: true });
     await expect.poll(() => raw.counts.dropped).toBe(3);
     await raw.broker.publish({ topic: REQUEST, payload: Buffer.alloc(0), retain: true });
+  });
+
+  it('refuses what is sealed, in the words of the profile, and takes it for nothing else', async () => {
+    const raw = await both();
+    await raw.ask(REQUEST, sendBody('x'), { properties: { 'a2a-security-profile': 'ubsp-v1' } });
+    await raw.until(1);
+    for (const contentType of ['application/jose+json', 'application/jose'])
+      await raw.ask(REQUEST, 'eyJhbGciOiJFQ0RILUVTIn0..a.b.c', { contentType });
+    await raw.until(3);
+    const refused = { code: -32_005, data: { a2a_error: 'transport_protocol_error' } };
+    expect(errorsOf(raw)).toMatchObject([
+      { ...refused, message: expect.stringContaining('ubsp-v1 is not spoken here') },
+      { ...refused, message: expect.stringContaining('application/jose+json') },
+      refused,
+    ]);
+    await raw.ask(REQUEST, sendBody('chunks=1', {}, 'SendMessage'), { contentType: 'application/json' });
+    await raw.until(4);
+    expect(jsonOf(raw.heard[3] as Incoming)).toMatchObject({ result: { task: { status: { state: 'TASK_STATE_COMPLETED' } } } });
   });
 
   it('lets in whom its authenticator lets in, and says nothing of the token', async () => {

@@ -28,7 +28,8 @@ export async function startMosquitto(extra: readonly string[] = []): Promise<Run
   const port = await freePort();
   const folder = mkdtempSync(join(tmpdir(), 'parley-mosquitto-'));
   const config = join(folder, 'mosquitto.conf');
-  const lines = [`listener ${port} 127.0.0.1`, 'allow_anonymous true', 'persistence false', 'max_queued_messages 100000', ...extra];
+  const anybody = extra.some((line) => line.startsWith('allow_anonymous')) ? [] : ['allow_anonymous true'];
+  const lines = [`listener ${port} 127.0.0.1`, ...anybody, 'persistence false', 'max_queued_messages 100000', ...extra];
   writeFileSync(config, `${lines.join('\n')}\n`);
   return await running({ program: 'mosquitto', args: ['-c', config], port, url: `mqtt://127.0.0.1:${port}`, folder });
 }

@@ -4,22 +4,19 @@ import type { Log } from '#server';
 import { memoryHub } from '../../mesh/adapters/memory.ts';
 import { CliError } from '../command.ts';
 
-export interface ConnectOptions {
+export interface ConnectOptions extends Pick<BrokerOptions, 'clientId' | 'lastWill'> {
   readonly log?: Log;
-  /** Stays the same over restarts: what came meanwhile is handed over by brokers that keep it (MQTT). */
-  readonly clientId?: string;
-  readonly sessionSeconds?: number;
 }
 
 /** One for the process: those who ask for `memory` meet. */
 const hub = memoryHub();
 
 /** A broker by its address. User and password may stand in it, or in PARLEY_MESH_USERNAME and PARLEY_MESH_PASSWORD. */
-export async function connectBroker(address: string, { log, clientId, sessionSeconds = 0 }: ConnectOptions = {}): Promise<Broker> {
-  if (address === 'memory') return hub.connect();
+export async function connectBroker(address: string, { log, ...own }: ConnectOptions = {}): Promise<Broker> {
+  if (address === 'memory') return hub.connect(own);
   const url = URL.parse(address);
   const options: BrokerOptions = {
-    ...(clientId === undefined ? {} : { clientId }),
+    ...own,
     onTrouble: (problem, cause) => log?.warn(problem, cause instanceof Error ? { reason: cause.message } : {}),
   };
   const username =
@@ -34,7 +31,7 @@ export async function connectBroker(address: string, { log, clientId, sessionSec
       case 'ws:':
       case 'wss:': {
         const { connectMqtt } = await import('../../mesh/adapters/mqtt.ts');
-        return await connectMqtt({ ...options, url: bare, sessionSeconds, ...given({ username, password }) });
+        return await connectMqtt({ ...options, url: bare, sessionSeconds: 0, ...given({ username, password }) });
       }
       case 'nats:':
       case 'tls:': {
@@ -48,9 +45,13 @@ export async function connectBroker(address: string, { log, clientId, sessionSec
         });
     }
   } catch (thrown) {
-    if (!(thrown instanceof BrokerError)) throw thrown;
-    throw new CliError(thrown.message, thrown.hint === undefined ? {} : { hint: thrown.hint });
+    throw asCliError(thrown);
   }
+}
+
+/** What a broker or a store of artifacts says, in the words of a command. */
+export function asCliError(thrown: unknown): unknown {
+  return thrown instanceof BrokerError ? new CliError(thrown.message, { hint: thrown.hint, cause: thrown }) : thrown;
 }
 
 function withoutCredentials(url: URL): string {

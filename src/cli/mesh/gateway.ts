@@ -1,16 +1,21 @@
-import type { Caller, Mesh } from '#mesh';
-import { directoryAgent, meshAgent, openGateway } from '#mesh';
+import { createCard } from '#agents';
+import type { GatewayOptions, MeshRegistry } from '#mesh';
+import { directoryAgent, meshAgent, meshView, openGateway } from '#mesh';
+import type { AgentCard } from '#protocol';
 import type { Log, Settings } from '#server';
+import { createConsole } from '../../server/adapters/console.ts';
+import type { ServedConfigured } from '../../server/adapters/node-settings.ts';
 import { dataFolder, logFor } from '../../server/adapters/node-settings.ts';
 import { takeFlags } from '../bridges/own-flags.ts';
 import { CliError } from '../command.ts';
 import { mountMcp, settingsFor, startServing, untilSignal } from '../serve.ts';
 import { parseServeFlags } from '../serve-flags.ts';
+import { asCliError } from './broker.ts';
 import { brokerOf, FLAGS } from './flags.ts';
 import type { Kept } from './kept.ts';
 import { keptIn } from './kept.ts';
 import { rulesIn } from './list.ts';
-import { artifactsIn, meshFor } from './serving.ts';
+import { joinAs, type Member, type Way, wayTo } from './serving.ts';
 
 /** The root agent, and so a name that nobody on the mesh is offered under. */
 const ROOT = 'gateway';
@@ -31,16 +36,20 @@ export async function gateway(args: readonly string[]): Promise<number> {
   const kept = keptIn(settings.memory ? undefined : dataFolder([source], settings.data));
   const id = named ?? kept.id ?? `gateway_${crypto.randomUUID().slice(0, 8)}`;
   if (kept.id !== undefined && kept.id !== id) log.warn(`answers to ${kept.id}, as this gateway was called before, are not heard`);
-  const mesh = await meshFor(broker, settings, log);
+  const way = await wayTo(broker, settings, log);
+  const member = await joinAs(id, way);
   try {
-    return await run({ mesh, id, source, kept, settings, log, rules: rulesIn(flags), json: parsed.json, host });
+    return await run({ ...member, way, id, source, kept, settings, log, rules: rulesIn(flags), json: parsed.json, host });
+  } catch (thrown) {
+    throw asCliError(thrown);
   } finally {
-    await mesh.close();
+    await way.sight.watch.close();
+    await member.mesh.close();
   }
 }
 
-interface Running {
-  readonly mesh: Mesh;
+interface Running extends Member {
+  readonly way: Way;
   readonly id: string;
   readonly source: string;
   readonly kept: Kept;
@@ -52,23 +61,51 @@ interface Running {
 }
 
 async function run(running: Running): Promise<number> {
-  const { mesh, id, source, kept, settings, log, rules, json } = running;
-  const known = kept.peers.filter(({ isHere }) => isHere);
-  const registry = await mesh.discover({ ...rules, deny: [...(rules.deny ?? []), ROOT], known });
+  const { mesh, broker, way, id, source, kept, settings, log, rules, json } = running;
+  const pools = settings.meshPools;
+  const before = kept.peers.filter(({ name }) => !pools.includes(name));
+  const known = before.filter(({ isHere }) => isHere);
+  const registry = await mesh.discover({ ...rules, deny: [...(rules.deny ?? []), ROOT, ...pools], known });
   registry.onChange(kept.note);
   const caller = await mesh.call({ kind: 'gateway', id });
+  const reaching = { caller, ...(way.artifacts === undefined ? {} : { artifacts: way.artifacts }) };
   const broken = Promise.withResolvers<number>();
   const root = directoryAgent(ROOT, registry);
   const served = await startServing([{ agent: root, source }], settings, {
     log,
     onBroken: () => broken.resolve(1),
     mcp: mountMcp,
+    console: createConsole({ say: (line) => log.info(line) }),
+    mesh: meshView({ ...way.sight, ...reaching, registry, broker, counts: mesh.counts, gateway: id }),
     // Before the tasks are taken up: a task whose agent nobody knows would be given up.
-    known: new Map(kept.peers.map(({ name, card }) => [name, meshAgent(name, card, wayTo(caller, settings))])),
+    known: new Map([
+      ...before.map(({ name, card }) => [name, meshAgent(name, card, reaching)] as const),
+      ...pools.map((pool) => [pool, meshAgent(`pool/${pool}`, poolCard(pool, settings), reaching)] as const),
+    ]),
   });
-  kept.begin(id);
-  for (const { name } of kept.peers) if (registry.agent(name) === undefined) served.handler.remove(name);
+  try {
+    kept.begin(id);
+    for (const { name } of before) if (registry.agent(name) === undefined) served.handler.remove(name);
+    return await offer({ ...running, served, registry, reaching, root: root.card, broken: broken.promise });
+  } finally {
+    await served.close();
+    if (json) process.stdout.write('{"event":"stopped"}\n');
+  }
+}
+
+interface Offered extends Running {
+  readonly served: ServedConfigured;
+  readonly registry: MeshRegistry;
+  readonly reaching: Pick<GatewayOptions, 'caller' | 'artifacts'>;
+  readonly root: AgentCard;
+  readonly broken: Promise<number>;
+}
+
+/** Offers whoever is there until a signal comes. */
+async function offer({ mesh, id, settings, log, json, host, served, registry, reaching, root, broken }: Offered): Promise<number> {
   const stopped = untilSignal();
+  // In A2A over MQTT a card is an agent's, which answers; those who only ask have none.
+  if (settings.meshGrammar === 'sam') await mesh.announce({ kind: 'gateway', name: id, card: root });
   const say = (event: object, text: string): void => void process.stdout.write(json ? `${JSON.stringify(event)}\n` : `${text}\n`);
   say(
     { event: 'ready', url: served.url, agents: served.handler.agents.map(({ name }) => name), id },
@@ -76,22 +113,22 @@ async function run(running: Running): Promise<number> {
   );
   const close = openGateway({
     registry,
-    ...wayTo(caller, settings),
+    ...reaching,
     offering: served.handler,
     onChange: (kind, name) =>
       say({ event: kind, agent: name, url: `${served.url}/agents/${name}` }, `${kind}: ${served.url}/agents/${name}/`),
   });
-  await mesh.announce({ kind: 'gateway', name: id, card: root.card });
-  log.info('on the mesh', { broker: running.host, namespace: settings.namespace, id });
-  const code = await Promise.race([stopped.then(() => 0), broken.promise]);
-  if (json) process.stdout.write('{"event":"stopping"}\n');
-  await close();
-  await served.close();
-  if (json) process.stdout.write('{"event":"stopped"}\n');
-  return code;
+  try {
+    log.info('on the mesh', { broker: host, namespace: settings.namespace, id });
+    const code = await Promise.race([stopped.then(() => 0), broken]);
+    if (json) process.stdout.write('{"event":"stopping"}\n');
+    return code;
+  } finally {
+    await close();
+  }
 }
 
-/** How the agents of the mesh are reached, by those who were there before as by those who come. */
-function wayTo(caller: Caller, { artifacts }: Settings): Pick<Parameters<typeof openGateway>[0], 'caller' | 'artifacts'> {
-  return { caller, ...(artifacts === undefined ? {} : { artifacts: artifactsIn(artifacts) }) };
+/** A pool says nothing of itself: its members do. */
+function poolCard(pool: string, { namespace }: Settings): AgentCard {
+  return createCard({ name: pool, description: `Whichever agent of the pool ${pool} of ${namespace} takes it.` });
 }

@@ -1,28 +1,33 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Peer, PeerChange } from '#mesh';
+import type { Settings } from '#server';
 import { logFor } from '../../server/adapters/node-settings.ts';
 import { takeFlags } from '../bridges/own-flags.ts';
 import { CliError } from '../command.ts';
 import { settingsFor, untilSignal } from '../serve.ts';
 import { parseServeFlags } from '../serve-flags.ts';
+import { asCliError } from './broker.ts';
 import { brokerOf, FLAGS } from './flags.ts';
-import { meshFor } from './serving.ts';
+import { joinAs, wayTo } from './serving.ts';
 
+/** Who is there says so every 10 seconds; where a broker keeps the cards it hands them over at once. */
 const LISTEN_MS = 11_000;
+const HANDOVER_MS = 1000;
 
 /** `parley mesh ls`. */
 export async function list(args: readonly string[]): Promise<number> {
   const flags = takeFlags(args, { ...FLAGS, watch: 'flag', wait: 'one' });
-  const wait = flags.one('wait') ?? String(LISTEN_MS);
-  if (!/^\d{1,7}$/.test(wait)) throw new CliError(`--wait ${wait}: must be a number of milliseconds`, { exit: 2 });
+  const wait = flags.one('wait');
+  if (wait !== undefined && !/^\d{1,7}$/.test(wait)) throw new CliError(`--wait ${wait}: must be a number of milliseconds`, { exit: 2 });
   const parsed = parseServeFlags(flags.rest);
   const settings = await settingsFor(parsed);
-  const mesh = await meshFor(brokerOf(flags, settings), settings, logFor(settings));
+  const way = await wayTo(brokerOf(flags, settings), { ...settings, artifacts: undefined }, logFor(settings));
+  const { mesh } = await joinAs(`parley_ls_${crypto.randomUUID().slice(0, 8)}`, way);
   try {
     const registry = await mesh.discover({ ...rulesIn(flags) });
     if (!flags.has('watch')) {
-      await sleep(Number(wait));
-      process.stdout.write(parsed.json ? lines(registry.peers().map(shown)) : table(registry.peers()));
+      await sleep(Number(wait ?? (way.spoken.grammar.keepsCards === true ? HANDOVER_MS : LISTEN_MS)));
+      process.stdout.write(parsed.json ? lines(registry.peers().map(shown)) : table(registry.peers(), settings));
       return 0;
     }
     registry.onChange((change) =>
@@ -31,6 +36,8 @@ export async function list(args: readonly string[]): Promise<number> {
     if (!parsed.json) process.stdout.write(`Listening on ${settings.namespace}. Stop with Ctrl-C.\n`);
     await untilSignal();
     return 0;
+  } catch (thrown) {
+    throw asCliError(thrown);
   } finally {
     await mesh.close();
   }
@@ -53,8 +60,8 @@ function told({ kind, peer }: PeerChange): string {
   return `${peer.seenAt.toISOString().slice(11, 19)}  ${kind.padEnd(7)}  ${peer.kind.padEnd(7)}  ${peer.name}  ${peer.card.description}\n`;
 }
 
-function table(peers: readonly Peer[]): string {
-  if (peers.length === 0) return 'nobody\n';
+function table(peers: readonly Peer[], { namespace, meshGrammar }: Settings): string {
+  if (peers.length === 0) return `nobody in ${namespace} (${meshGrammar}); are --namespace and --mesh-grammar those of the agents?\n`;
   const rows = [
     ['KIND', 'NAME', 'REPLICAS', 'VERSION', 'DESCRIPTION'],
     ...peers.map(({ kind, name, replicas, card }) => [kind, name, String(replicas), card.version, card.description]),

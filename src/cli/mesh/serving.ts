@@ -1,51 +1,120 @@
-import type { ArtifactService, Mesh } from '#mesh';
-import { createArtifactService, joinMesh } from '#mesh';
+import type { ArtifactService, Broker, BrokerOptions, Mesh } from '#mesh';
+import { BrokerError, joinMesh } from '#mesh';
 import type { Log, Settings } from '#server';
-import { fileObjects } from '../../mesh/adapters/objects-files.ts';
+import { pathName } from '#server';
 import type { Configured, FoundAgent, ServedConfigured } from '../../server/adapters/node-settings.ts';
 import { serveConfigured } from '../../server/adapters/node-settings.ts';
-import { CliError } from '../command.ts';
-import { connectBroker } from './broker.ts';
+import { artifactsFor } from './artifacts.ts';
+import { asCliError, connectBroker } from './broker.ts';
+import type { Spoken } from './grammar.ts';
+import { spokenOn } from './grammar.ts';
+import type { Sight } from './view.ts';
+import { nodeId, sightOn, viewOf } from './view.ts';
 
 /** Serves as configured; and on a broker too, if one is configured. */
 export async function serveOnMesh(found: readonly FoundAgent[], settings: Settings, configured: Configured): Promise<ServedConfigured> {
   if (settings.mesh === undefined) return serveConfigured(found, settings, configured);
-  const mesh = await meshFor(settings.mesh, settings, configured.log);
+  const way = await wayTo(settings.mesh, settings, configured.log);
+  const members = await membersFor(found, way);
+  const all = new Set([...members.values()].map(({ mesh }) => mesh));
+  const each = (act: (mesh: Mesh) => Promise<unknown>): Promise<unknown> => Promise.all([...all].map(act));
   try {
-    const served = await serveConfigured(found, settings, { ...configured, carrier: mesh.carrier });
-    for (const { name, card, service } of served.handler.agents) await mesh.serve({ name, card, service });
+    const { sight, artifacts } = way;
+    const operator = await operatorOf(members, way);
+    all.add(operator.mesh);
+    const view = await viewOf(operator.mesh, { sight, broker: operator.broker, ...(artifacts === undefined ? {} : { artifacts }) });
+    const served = await serveConfigured(found, settings, {
+      ...configured,
+      mesh: view,
+      carrier: {
+        carry: async (reply, signal) => {
+          const { mesh } = members.get(reply.agent) ?? {};
+          // An agent that is served no more may have answers that are still to go out; they wait until it is.
+          if (mesh === undefined) throw new BrokerError(`${reply.agent} is not on the broker`);
+          await mesh.carrier.carry(reply, signal);
+        },
+      },
+    });
+    for (const { name, card, service } of served.handler.agents) await members.get(name)?.mesh.serve({ name, card, service });
     return {
       ...served,
       close: async () => {
-        await mesh.stopServing(); // others take what comes from now on
+        await each((mesh) => mesh.stopServing()); // others take what comes from now on
         await served.close();
-        await mesh.close();
+        await way.sight.watch.close();
+        await each((mesh) => mesh.close());
       },
     };
   } catch (thrown) {
-    await mesh.close();
-    throw thrown;
+    await each((mesh) => mesh.close());
+    throw asCliError(thrown);
   }
 }
 
-export async function meshFor(address: string, { namespace, meshScopes, artifacts }: Settings, log: Log): Promise<Mesh> {
-  const broker = await connectBroker(address, { log });
+/** For those who look. Where each agent has a connection of its own, they have one, too. */
+async function operatorOf(members: ReadonlyMap<string, Member>, way: Way): Promise<Member> {
+  const [first] = members.values();
+  return first === undefined || way.spoken.presenceOf !== undefined ? await joinAs(nodeId(way.sight), way) : first;
+}
+
+/** Everything that is settled before anybody connects. */
+export interface Way {
+  readonly address: string;
+  readonly settings: Settings;
+  readonly spoken: Spoken;
+  readonly artifacts: ArtifactService | undefined;
+  readonly sight: Sight;
+  readonly log: Log;
+}
+
+export async function wayTo(address: string, settings: Settings, log: Log): Promise<Way> {
+  const spoken = spokenOn(address, settings);
+  const artifacts = await artifactsFor(address, settings);
+  return { address, settings, spoken, artifacts, sight: sightOn(address, settings, { grammar: spoken.grammar, log }), log };
+}
+
+/** A connection to a mesh. */
+export interface Member {
+  readonly mesh: Mesh;
+  readonly broker: Broker;
+}
+
+/** The mesh of each agent, by the name that the node has for it: one for all, or a connection each. */
+async function membersFor(found: readonly FoundAgent[], way: Way): Promise<ReadonlyMap<string, Member>> {
+  const { presenceOf } = way.spoken;
+  const agents = found.map(({ agent }) => ({ name: 'service' in agent ? agent.name : pathName(agent.card.name), card: agent.card }));
+  if (presenceOf === undefined) {
+    const one = await join(way, {}, way.sight.instance);
+    return new Map(agents.map(({ name }) => [name, one]));
+  }
+  const members = new Map<string, Member>();
+  const process = way.sight.instance;
   try {
-    return joinMesh({
-      broker,
-      namespace,
-      scopes: meshScopes,
-      ...(artifacts === undefined ? {} : { artifacts: artifactsIn(artifacts) }),
-      report: (what, cause) => log.warn(what, cause instanceof Error ? { reason: cause.message } : {}),
-    });
+    for (const agent of agents) members.set(agent.name, await join(way, presenceOf({ ...agent, process }), process));
+    return members;
   } catch (thrown) {
-    await broker.close();
-    if (thrown instanceof TypeError) throw new CliError(`--namespace: ${thrown.message}`, { exit: 2 });
+    await Promise.all([...members.values()].map(({ mesh }) => mesh.close()));
     throw thrown;
   }
 }
 
-/** One scope for all: what one member puts there others read, for the same user. */
-export function artifactsIn(folder: string): ArtifactService {
-  return createArtifactService({ objects: fileObjects(folder), scope: 'namespace' });
+/** For those who call and listen, and serve nothing. */
+export async function joinAs(id: string, way: Way): Promise<Member> {
+  return await join(way, way.spoken.callerOptions(id));
+}
+
+async function join(way: Way, options: BrokerOptions, instance?: string): Promise<Member> {
+  const { address, settings, spoken, artifacts, sight, log } = way;
+  const { namespace, meshScopes } = settings;
+  const broker = sight.watch.tap(await connectBroker(address, { ...options, log }));
+  const mesh = joinMesh({
+    broker,
+    namespace,
+    grammar: spoken.grammar,
+    scopes: meshScopes,
+    ...(instance === undefined ? {} : { instance }),
+    ...(artifacts === undefined ? {} : { artifacts }),
+    report: (what, cause) => log.warn(what, cause instanceof Error ? { reason: cause.message } : {}),
+  });
+  return { mesh, broker };
 }

@@ -1,7 +1,10 @@
-import type { IClientOptions, IClientPublishOptions, IPublishPacket, MqttClient } from 'mqtt';
-import type { Accepted, Broker, BrokerOptions, Incoming, Outgoing, Subscription } from '../broker.ts';
+import type { IClientOptions, IPublishPacket, MqttClient } from 'mqtt';
+import type { Broker, BrokerOptions, Incoming, Subscription } from '../broker.ts';
 import { BROKER_DEFAULTS, BrokerError } from '../broker.ts';
-import { isFilter, matches, unsendable } from '../topics.ts';
+import { isFilter, matches } from '../topics.ts';
+import { gatherWrites } from './mqtt/gathered.ts';
+import { createPublishing } from './mqtt/publishing.ts';
+import { watchStalls } from './mqtt/stalls.ts';
 
 export interface MqttOptions extends BrokerOptions {
   /** `mqtt://host:1883`, `mqtts://…`, `ws://…`, `wss://…`. */
@@ -25,8 +28,11 @@ export async function connectMqtt(options: MqttOptions): Promise<Broker> {
     throw new BrokerError('MQTT needs the package mqtt, which is not installed', { hint: 'npm install mqtt', cause });
   });
   const client = mqtt.connect(options.url, clientOptions(options));
-  // Small packets go at once: with Nagle's algorithm each acknowledgement may wait 40 ms for the other side's.
-  client.on('connect', () => (client.stream as { setNoDelay?: (on: boolean) => void }).setNoDelay?.(true));
+  client.on('connect', () => {
+    // Small packets go at once: with Nagle's algorithm each acknowledgement may wait 40 ms for the other side's.
+    (client.stream as { setNoDelay?: (on: boolean) => void }).setNoDelay?.(true);
+    gatherWrites(client.stream);
+  });
   await untilConnected(client, options);
   return brokerOver(client, options);
 }
@@ -85,11 +91,12 @@ interface Acknowledger {
   _sendPacket(packet: { cmd: 'puback'; messageId: number; reasonCode: number }): void;
 }
 
-const NO_SUBSCRIBERS = 0x10;
+const TAKEN_OVER = 0x8e;
+/** Made once: an error is made with a stack, which costs more than the message. */
+const LATER = new Error('acknowledged later');
 
 function brokerOver(client: MqttClient, options: MqttOptions): Broker {
   const subscriptions: Subscriptions = new Map();
-  const unheard = new Set<number>();
   // One ear at the client for all: there may be one for each call under way.
   const listeners = new Set<(isConnected: boolean) => void>();
   const tell = (isConnected: boolean): void => {
@@ -97,44 +104,77 @@ function brokerOver(client: MqttClient, options: MqttOptions): Broker {
   };
   client.on('connect', () => tell(true)).on('close', () => tell(false));
   client.on('error', (cause) => options.onTrouble?.('the MQTT connection has a problem', cause));
-  client.on('packetreceive', (packet) => {
-    if (packet.cmd === 'puback' && packet.reasonCode === NO_SUBSCRIBERS && packet.messageId !== undefined) unheard.add(packet.messageId);
+  client.on('disconnect', ({ reasonCode }) => {
+    if (reasonCode !== TAKEN_OVER) return;
+    client.options.reconnectPeriod = 0; // or the two would throw each other out for ever
+    options.onTrouble?.(`another client has connected as ${client.options.clientId}; this one has left the broker`);
   });
-  const take = async (packet: IPublishPacket): Promise<void> => {
+  const stalls = watchStalls({ roundTrip: () => pinged(client) });
+  const publishing = createPublishing(client);
+  const take = (packet: IPublishPacket): Promise<void> | void => {
+    if (isExpired(packet, stalls.lagMs())) return undefined;
     const message = incomingOf(packet);
-    await Promise.all(listening(subscriptions, packet).map(async (subscription) => await subscription.take(message)));
+    const [only, ...others] = listening(subscriptions, packet);
+    if (others.length === 0) return only?.take(message);
+    return Promise.all([only, ...others].map(async (each) => await each?.take(message))).then(() => undefined);
   };
   // Acknowledged when it was taken, not when it was read: what a crash in between loses comes again. `callback(error)` goes on with the
   // next packet without acknowledging this one.
   client.handleMessage = (packet, callback) => {
     const { stream } = client;
-    take(packet).then(
-      () => {
-        const isSame = client.stream === stream && client.connected;
-        if (packet.qos === 1 && packet.messageId !== undefined && isSame) {
-          (client as unknown as Acknowledger)._sendPacket({ cmd: 'puback', messageId: packet.messageId, reasonCode: 0 });
-        }
-      },
-      (thrown: unknown) => {
-        options.onTrouble?.(`a message on ${packet.topic} could not be taken; it comes again`, thrown);
-        if (packet.qos > 0) client.stream.destroy(); // the one way to make an MQTT broker send it again
-      },
-    );
-    callback(packet.qos === 1 ? new Error('acknowledged later') : undefined);
+    const acknowledge = (): void => {
+      if (packet.qos !== 1 || packet.messageId === undefined || client.stream !== stream || !client.connected) return;
+      (client as unknown as Acknowledger)._sendPacket({ cmd: 'puback', messageId: packet.messageId, reasonCode: 0 });
+    };
+    const refuse = (thrown: unknown): void => {
+      options.onTrouble?.(`a message on ${packet.topic} could not be taken; it comes again`, thrown);
+      if (packet.qos > 0) client.stream.destroy(); // the one way to make an MQTT broker send it again
+    };
+    try {
+      const taken = take(packet);
+      if (taken === undefined) acknowledge();
+      else taken.then(acknowledge, refuse);
+    } catch (thrown) {
+      refuse(thrown);
+    }
+    callback(packet.qos === 1 ? LATER : undefined);
   };
   return {
     features: { redelivers: true, retains: 'broker', lastWill: true, tellsUnheard: true },
     get isConnected() {
       return client.connected;
     },
-    publish: (message) => publish(client, message, unheard),
+    publish: publishing.publish,
     subscribe: (subscription) => subscribe(client, subscriptions, subscription),
     onConnection: (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    close: () => closed(client),
+    close: () => {
+      stalls.close();
+      publishing.close();
+      return closed(client);
+    },
   };
+}
+
+/** Whoever sent it has sent it again, and another may have it (reference/faults B5). */
+function isExpired({ properties }: IPublishPacket, lagMs: number): boolean {
+  const seconds = properties?.messageExpiryInterval;
+  return lagMs > 0 && seconds !== undefined && lagMs >= seconds * 1000;
+}
+
+/** Until the broker has answered to a ping, or the connection is no more. */
+async function pinged(client: MqttClient): Promise<void> {
+  if (!client.connected) return;
+  const answered = Promise.withResolvers<void>();
+  const hear = ({ cmd }: { readonly cmd?: string }): void => {
+    if (cmd === 'pingresp') answered.resolve();
+  };
+  client.on('packetreceive', hear).once('close', answered.resolve);
+  client.sendPing();
+  await answered.promise;
+  client.off('packetreceive', hear).off('close', answered.resolve);
 }
 
 const CLOSE_MS = 2000;
@@ -157,44 +197,12 @@ type Subscriptions = Map<number, Subscription>;
  */
 function listening(subscriptions: Subscriptions, { topic, properties }: IPublishPacket): readonly Subscription[] {
   const named = properties?.subscriptionIdentifier;
+  if (typeof named === 'number') {
+    const one = subscriptions.get(named);
+    return one === undefined ? [] : [one];
+  }
   if (named === undefined) return [...subscriptions.values()].filter(({ filter }) => matches(filter, topic));
   return [named].flat().flatMap((id) => subscriptions.get(id) ?? []);
-}
-
-async function publish(client: MqttClient, message: Outgoing, unheard: Set<number>): Promise<Accepted> {
-  const problem = unsendable(message);
-  if (problem !== undefined) throw new BrokerError(problem);
-  const { properties: userProperties, contentType, responseTopic, correlation, expiryMs } = message;
-  const properties = {
-    // mqtt.js writes an empty list as a packet that no broker can read.
-    ...(userProperties === undefined || Object.keys(userProperties).length === 0 ? {} : { userProperties }),
-    ...(contentType === undefined ? {} : { contentType }),
-    ...(responseTopic === undefined ? {} : { responseTopic }),
-    ...(correlation === undefined ? {} : { correlationData: Buffer.from(correlation) }),
-    ...(expiryMs === undefined ? {} : { messageExpiryInterval: Math.max(1, Math.ceil(expiryMs / 1000)) }),
-  };
-  const options: IClientPublishOptions = { qos: message.assured === false ? 0 : 1, retain: message.retain ?? false, properties };
-  const { buffer, byteOffset, byteLength } = message.payload;
-  try {
-    const packet = await inTime(client.publishAsync(message.topic, Buffer.from(buffer, byteOffset, byteLength), options));
-    const id = packet?.messageId;
-    return options.qos === 0 || id === undefined ? {} : { heard: !unheard.delete(id) };
-  } catch (cause) {
-    throw new BrokerError(`the broker did not take a message on ${message.topic}`, { cause });
-  }
-}
-
-const PUBLISH_TIMEOUT_MS = 10_000;
-
-/** While the broker is away mqtt.js keeps what is published and sends it when it is back; the caller is not left waiting for that. */
-async function inTime<T>(sent: Promise<T>): Promise<T> {
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new Error(`no answer in ${PUBLISH_TIMEOUT_MS / 1000} s`)), PUBLISH_TIMEOUT_MS);
-  try {
-    return await Promise.race([sent, late.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 async function subscribe(client: MqttClient, all: Subscriptions, subscription: Subscription): Promise<() => Promise<void>> {
@@ -220,14 +228,16 @@ async function subscribe(client: MqttClient, all: Subscriptions, subscription: S
 function incomingOf(packet: IPublishPacket): Incoming {
   const { properties } = packet;
   const { contentType, responseTopic, correlationData } = properties ?? {};
-  const pairs = Object.entries(properties?.userProperties ?? {}).map(([name, value]) => [
-    name,
-    Array.isArray(value) ? (value[0] ?? '') : value,
-  ]);
+  const given = properties?.userProperties ?? {};
+  const read: Record<string, string> = {};
+  for (const name of Object.keys(given)) {
+    const value = given[name];
+    if (name !== '__proto__') read[name] = Array.isArray(value) ? (value[0] ?? '') : (value ?? '');
+  }
   return {
     topic: packet.topic,
     payload: typeof packet.payload === 'string' ? Buffer.from(packet.payload) : packet.payload,
-    properties: Object.fromEntries(pairs),
+    properties: read,
     ...(contentType === undefined ? {} : { contentType }),
     ...(responseTopic === undefined ? {} : { responseTopic }),
     ...(correlationData === undefined ? {} : { correlation: correlationData }),

@@ -4,6 +4,7 @@ import { BROKER_DEFAULTS, BrokerError } from '../broker.ts';
 import { isFilter, unsendable } from '../topics.ts';
 import { retainer } from './nats/retained.ts';
 import { headerValue, readHeader, subjectOf, topicOf } from './nats/subjects.ts';
+import { createWindow } from './nats/window.ts';
 
 export interface NatsOptions extends BrokerOptions {
   /** `nats://host:4222`, or several. */
@@ -64,15 +65,7 @@ function brokerOver(nats: Nats, connection: NatsConnection, options: NatsOptions
     }
   };
   void watch();
-  let flushing: Promise<void> | undefined;
-  // One round trip for all that was published meanwhile.
-  const flushed = (): Promise<void> => {
-    flushing ??= Promise.resolve().then(() => {
-      flushing = undefined;
-      return connection.flush();
-    });
-    return flushing;
-  };
+  const flushed = flusher(connection);
   const send = (subject: string, message: Outgoing): void => {
     connection.publish(subject, message.payload, { headers: headersOf(nats.headers(), message) });
   };
@@ -105,8 +98,15 @@ function brokerOver(nats: Nats, connection: NatsConnection, options: NatsOptions
     subscribe: async (subscription) => {
       const { filter, group } = subscription;
       if (!isFilter(filter)) throw new BrokerError(`${filter.slice(0, 100)} is not a topic filter`);
-      const granted = connection.subscribe(subjectOf(filter), group === undefined ? {} : { queue: group });
-      void consume(granted, options.inFlightMax ?? BROKER_DEFAULTS.inFlightMax, (message) => hand(subscription, message, false));
+      const take = createWindow({
+        inFlightMax: options.inFlightMax ?? BROKER_DEFAULTS.inFlightMax,
+        hand: (message) => hand(subscription, message, false),
+        onFull: () => options.onTrouble?.(`more comes on ${filter} than is taken; what does not fit is left out`),
+      });
+      const granted = connection.subscribe(subjectOf(filter), {
+        ...(group === undefined ? {} : { queue: group }),
+        callback: (problem, message) => (problem === null ? take(message) : options.onTrouble?.(`nothing is heard on ${filter}`, problem)),
+      });
       if (group === undefined) retained.ask(filter, (message) => hand(subscription, message, true));
       await connection.flush();
       return async () => granted.unsubscribe();
@@ -115,20 +115,39 @@ function brokerOver(nats: Nats, connection: NatsConnection, options: NatsOptions
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    close: async () => {
-      await connection.drain();
-    },
+    close: () => closed(connection, isConnected),
   };
 }
 
-/** Reads no further than the window, so that a slow taker is felt by the server and not by our memory. */
-async function consume(messages: AsyncIterable<Msg>, inFlightMax: number, hand: (message: Msg) => Promise<void>): Promise<void> {
-  const underWay = new Set<Promise<void>>();
-  for await (const message of messages) {
-    const one: Promise<void> = hand(message).finally(() => underWay.delete(one));
-    underWay.add(one);
-    if (underWay.size >= inFlightMax) await Promise.race(underWay);
+const CLOSE_MS = 2000;
+const FLUSH_MS = 10_000;
+
+/** What is on its way gets a moment; of a server that is away nothing can be waited for. */
+async function closed(connection: NatsConnection, isConnected: boolean): Promise<void> {
+  if (isConnected && !connection.isClosed()) await inTime(connection.drain(), CLOSE_MS).catch(() => undefined);
+  await connection.close();
+}
+
+async function inTime(done: Promise<void>, ms: number): Promise<void> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Error(`no answer in ${ms / 1000} s`)), ms);
+  try {
+    await Promise.race([done, late.promise]);
+  } finally {
+    clearTimeout(timer);
   }
+}
+
+/** One round trip for all that is published meanwhile. */
+function flusher(connection: NatsConnection): () => Promise<void> {
+  let flushing: Promise<void> | undefined;
+  return () => {
+    flushing ??= Promise.resolve().then(() => {
+      flushing = undefined;
+      return inTime(connection.flush(), FLUSH_MS); // NATS waits for a server that is away for ever
+    });
+    return flushing;
+  };
 }
 
 function headersOf(headers: MsgHdrs, message: Outgoing): MsgHdrs {

@@ -34,7 +34,13 @@ export async function s3Objects(options: S3Options): Promise<Objects> {
   // A key is escaped already, and stands in the bucket as it is: so it is escaped once more on the way.
   const urlOf = (key: string): string => `${bucket}/${`${prefix}${key}`.split('/').map(encodeURIComponent).join('/')}`;
   const ask = async (method: string, url: string, init: RequestInit = {}): Promise<Response> => {
-    const answer = await client.fetch(url, { ...init, method, signal: AbortSignal.timeout(ANSWER_MS), redirect: 'error' });
+    const request = { ...init, method, signal: AbortSignal.timeout(ANSWER_MS), redirect: 'error' } as const;
+    const answer = await client.fetch(url, request).catch((cause: unknown) => {
+      throw new BrokerError(`the bucket ${options.bucket} can't be reached at ${options.endpoint}: ${reasonOf(cause)}`, {
+        hint: 'is the endpoint right, and does it run?',
+        cause,
+      });
+    });
     if (answer.ok || answer.status === 404 || answer.status === 412 || answer.status === 409) return answer;
     await answer.body?.cancel();
     throw new BrokerError(`the bucket ${options.bucket} answered ${answer.status}`, {
@@ -65,7 +71,9 @@ export async function s3Objects(options: S3Options): Promise<Objects> {
           prefix: `${prefix}${under}`,
           ...(more === undefined ? {} : { 'continuation-token': more }),
         });
-        const text = await (await ask('GET', `${bucket}?${query}`)).text();
+        const answer = await ask('GET', `${bucket}?${query}`);
+        const text = await answer.text();
+        if (answer.status === 404) throw new BrokerError(`there is no bucket ${options.bucket}`, { hint: 'make it, or name another' });
         keys.push(...[...text.matchAll(/<Key>([^<]*)<\/Key>/g)].map(([, key = '']) => plain(key).slice(prefix.length)));
         more = /<NextContinuationToken>([^<]*)</.exec(text)?.[1];
         if (more === undefined) return keys;
@@ -77,6 +85,12 @@ export async function s3Objects(options: S3Options): Promise<Objects> {
       await (await ask('DELETE', urlOf(key))).body?.cancel();
     },
   };
+}
+
+/** `fetch` hides what happened one level down. */
+function reasonOf(thrown: unknown): string {
+  const inner = thrown instanceof Error && thrown.cause instanceof Error ? thrown.cause : thrown;
+  return inner instanceof Error ? inner.message || String((inner as NodeJS.ErrnoException).code) : String(thrown);
 }
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };

@@ -12,6 +12,8 @@ export interface Peer {
   readonly seenAt: Date;
   /** Processes that are this agent, as far as they say so. */
   readonly replicas: number;
+  /** When each of them was heard last, in ticks of the clock; the id is empty for one that does not say which it is. */
+  readonly instances: readonly { readonly id: string; readonly heardAt: number }[];
 }
 
 export type PeerChange = { readonly kind: 'joined' | 'changed' | 'left'; readonly peer: Peer };
@@ -50,7 +52,7 @@ const INSTANCES_MAX = 1000;
 const REMEMBERED = ' remembered';
 
 interface Known {
-  peer: Omit<Peer, 'replicas'>;
+  peer: Omit<Peer, 'replicas' | 'instances'>;
   text: string;
   /** By process; `` for those that do not say which they are. */
   readonly instances: Map<string, number>;
@@ -97,18 +99,17 @@ export async function openRegistry(grammar: Grammar, place: MeshPlace, options: 
       if (one.instances.size === 0) drop(key, one);
     }
   };
-  const sweep = (): void => {
-    for (const [key, one] of known) {
-      const oldest = ticks() - (one.peer.kind === 'agent' ? agentMsMax : gatewayMsMax);
-      for (const [instance, at] of one.instances) if (at < oldest) one.instances.delete(instance);
-      if (one.instances.size === 0) drop(key, one);
-    }
+  const dropUnheard = (since: (kind: Peer['kind']) => number): void => {
+    for (const [key, one] of known) if (isUnheard(one, since(one.peer.kind))) drop(key, one);
   };
+  const sweep = (): void => dropUnheard((kind) => ticks() - (kind === 'agent' ? agentMsMax : gatewayMsMax));
   for (const { name, card } of options.known ?? [])
     here({ kind: 'here', announcement: { kind: 'agent', name, card, instance: REMEMBERED } });
-  const stops = await listenTo(grammar, place, (heard) => (heard.kind === 'here' ? here(heard) : gone(heard)));
-  const timer = grammar.keepsCards === true ? undefined : setInterval(sweep, sweepMs);
-  timer?.unref?.();
+  const listen = (): Promise<Stop> => listenTo(grammar, place, (heard) => (heard.kind === 'here' ? here(heard) : gone(heard)));
+  const hearing =
+    grammar.keepsCards === true
+      ? await hearKept(place, { listen, ticks, graceMs: agentMsMax, dropUnheard: (since) => dropUnheard(() => since) })
+      : await hearRepeated({ listen, sweep, sweepMs });
   return {
     peers: () => [...known.values()].map(shown).toSorted((left, right) => (left.name < right.name ? -1 : 1)),
     agent: (name) => {
@@ -119,15 +120,19 @@ export async function openRegistry(grammar: Grammar, place: MeshPlace, options: 
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    close: async () => {
-      clearInterval(timer);
-      await Promise.all(stops.map((stop) => stop()));
-    },
+    close: hearing,
   };
 }
 
+/** Takes those away of whom nothing was heard since then, and says whether none is left. */
+function isUnheard({ instances }: Known, since: number): boolean {
+  for (const [instance, at] of instances) if (at < since || (at === since && instance === REMEMBERED)) instances.delete(instance);
+  return instances.size === 0;
+}
+
 function shown({ peer, instances }: Known): Peer {
-  return { ...peer, replicas: instances.size };
+  const heard = [...instances].filter(([id]) => id !== REMEMBERED).map(([id, heardAt]) => ({ id, heardAt }));
+  return { ...peer, replicas: instances.size, instances: heard };
 }
 
 /** Replicas say the same but for which they are. */
@@ -136,7 +141,55 @@ function cardWithoutInstance(card: AgentCard): AgentCard {
   return { ...card, capabilities: { ...card.capabilities, extensions } };
 }
 
-async function listenTo(grammar: Grammar, place: MeshPlace, onHeard: (heard: Heard) => void): Promise<readonly Stop[]> {
+interface Hearing {
+  readonly listen: () => Promise<Stop>;
+}
+
+/** Who is there says so again and again. */
+async function hearRepeated({ listen, sweep, sweepMs }: Hearing & { readonly sweep: () => void; readonly sweepMs: number }): Promise<Stop> {
+  const stop = await listen();
+  const timer = setInterval(sweep, sweepMs);
+  timer.unref?.();
+  return async () => {
+    clearInterval(timer);
+    await stop();
+  };
+}
+
+interface HearingKept extends Hearing {
+  readonly ticks: () => number;
+  readonly graceMs: number;
+  readonly dropUnheard: (since: number) => void;
+}
+
+/**
+ * The broker has the cards, and hands them over with each subscription. So they are asked for anew when it was away: it may have forgotten
+ * them, and who is not among them, nor has put itself there again in due time, is gone.
+ */
+async function hearKept({ broker, report }: MeshPlace, { listen, ticks, graceMs, dropUnheard }: HearingKept): Promise<Stop> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const begin = (): Promise<Stop> => {
+    const since = ticks();
+    clearTimeout(timer);
+    timer = setTimeout(() => dropUnheard(since), graceMs);
+    timer.unref?.();
+    return listen();
+  };
+  let stop = begin();
+  await stop;
+  const stopWatching = broker.onConnection((isConnected) => {
+    if (!isConnected) return;
+    stop = stop.then((end) => end()).then(begin);
+    stop.catch((thrown: unknown) => report('cards could not be asked for again', thrown));
+  });
+  return async () => {
+    clearTimeout(timer);
+    stopWatching();
+    await (await stop)();
+  };
+}
+
+async function listenTo(grammar: Grammar, place: MeshPlace, onHeard: (heard: Heard) => void): Promise<Stop> {
   const stops: Stop[] = [];
   for (const filter of grammar.discovery(place)) {
     const stop = await place.broker.subscribe({
@@ -149,5 +202,5 @@ async function listenTo(grammar: Grammar, place: MeshPlace, onHeard: (heard: Hea
     });
     stops.push(stop);
   }
-  return stops;
+  return async () => void (await Promise.all(stops.map((stop) => stop())));
 }

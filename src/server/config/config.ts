@@ -2,6 +2,7 @@ import type { EngineLimits } from '#engine';
 import type { ServerLimits } from '../limits.ts';
 import type { LogLevel } from '../log.ts';
 import type { AgentLike } from '../served.ts';
+import type { MeshGrammar } from './mesh-keys.ts';
 import type { RunSettings } from './run-keys.ts';
 
 /** What `parley.config.ts` or `parley.config.json` holds. docs/config.md says what each means. */
@@ -26,12 +27,17 @@ export interface ParleyConfig {
   readonly allowedOrigins?: readonly string[];
   readonly allowedTargets?: readonly string[];
   readonly allowLoopbackTargets?: boolean;
+  readonly console?: boolean;
   readonly card?: 'superset' | 'strict';
   readonly publisher?: string;
   readonly idempotency?: 'key' | 'messageId';
   readonly versionRequired?: boolean;
   readonly mesh?: string;
   readonly namespace?: string;
+  readonly meshGrammar?: MeshGrammar;
+  readonly meshRoot?: string;
+  readonly meshPools?: readonly string[];
+  readonly meshInstance?: string;
   readonly meshScopes?: readonly string[];
   readonly artifacts?: string;
   readonly log?: LogLevel;

@@ -1,12 +1,12 @@
 import type { EngineLimits } from '#engine';
 import { DEFAULT_ENGINE_LIMITS } from '#engine';
-import { CALLER_SCOPES } from '../gate/scopes.ts';
 import type { ServerLimits } from '../limits.ts';
 import { DEFAULT_SERVER_LIMITS } from '../limits.ts';
 import { LOG_LEVELS } from '../log.ts';
 import { AUTH_KEYS } from './auth-keys.ts';
 import type { Key } from './key.ts';
 import { ENGINE_LIMIT_DOCS, SERVER_LIMIT_DOCS } from './limit-docs.ts';
+import { MESH_KEYS } from './mesh-keys.ts';
 import { RUN_KEYS } from './run-keys.ts';
 import type { KeyType } from './values.ts';
 
@@ -80,6 +80,16 @@ const OWN: readonly Key[] = [
     doc: 'For development: webhooks may be on this machine.',
   },
   {
+    name: 'console',
+    type: FLAG,
+    default: true,
+    env: ['PARLEY_CONSOLE'],
+    flag: 'no-console',
+    flagMeans: false,
+    flagDoc: 'Serve no web console.',
+    doc: 'Whether the web console is served at `/console/`. The API for operators is there either way.',
+  },
+  {
     name: 'card',
     type: { kind: 'text', oneOf: ['superset', 'strict'] },
     default: 'superset',
@@ -111,36 +121,7 @@ const OWN: readonly Key[] = [
     flag: 'version-required',
     doc: 'Refuse 1.0 calls without `A2A-Version: 1.0`.',
   },
-  {
-    name: 'mesh',
-    type: TEXT,
-    env: ['PARLEY_MESH'],
-    flag: 'mesh',
-    doc: 'The broker on which the agents answer too: `mqtt://…`, `mqtts://…`, `nats://…`, or `memory` for one process.',
-  },
-  {
-    name: 'namespace',
-    type: TEXT,
-    default: 'parley',
-    env: ['PARLEY_NAMESPACE'],
-    flag: 'namespace',
-    doc: 'The root of all topics on the broker, as `acme/production`.',
-  },
-  {
-    name: 'meshScopes',
-    type: TEXTS,
-    default: CALLER_SCOPES,
-    env: ['PARLEY_MESH_SCOPES'],
-    flag: 'mesh-scope',
-    doc: 'Scopes of those who call over the broker. An agent that runs commands needs `executor:NAME` in it.',
-  },
-  {
-    name: 'artifacts',
-    type: TEXT,
-    env: ['PARLEY_ARTIFACTS'],
-    flag: 'artifacts',
-    doc: 'A folder that the members of the mesh share: files above 100 kB go there, and over the broker by reference.',
-  },
+  ...MESH_KEYS,
   {
     name: 'log',
     type: { kind: 'text', oneOf: LOG_LEVELS },

@@ -5,6 +5,7 @@ import type { AgentLike } from '../served.ts';
 import type { ParleyConfig, RemoteAgent } from './config.ts';
 import type { Key } from './key.ts';
 import { KEYS } from './keys.ts';
+import type { MeshGrammar } from './mesh-keys.ts';
 import type { RunSettings } from './run-keys.ts';
 import { RUN_KEYS } from './run-keys.ts';
 import { suggest } from './suggest.ts';
@@ -56,8 +57,13 @@ export interface Settings {
   readonly publisher: string;
   readonly idempotency: 'key' | 'messageId';
   readonly versionRequired: boolean;
+  readonly console: boolean;
   readonly mesh: string | undefined;
   readonly namespace: string;
+  readonly meshGrammar: MeshGrammar;
+  readonly meshRoot: string | undefined;
+  readonly meshPools: readonly string[];
+  readonly meshInstance: string | undefined;
   /** Of whoever calls over the broker. */
   readonly meshScopes: readonly string[];
   readonly artifacts: string | undefined;
@@ -111,8 +117,13 @@ export function resolveConfig(layers: Layers): Settings {
     publisher: of('publisher'),
     idempotency: of('idempotency'),
     versionRequired: of('versionRequired'),
+    console: of('console'),
     mesh: of('mesh'),
     namespace: of('namespace'),
+    meshGrammar: of('meshGrammar'),
+    meshRoot: of('meshRoot'),
+    meshPools: of('meshPools'),
+    meshInstance: of('meshInstance'),
     meshScopes: of('meshScopes'),
     artifacts: of('artifacts'),
     log: of('log'),

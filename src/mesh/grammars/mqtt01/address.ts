@@ -1,12 +1,13 @@
 import type { RpcId } from '#protocol';
+import { bytesIn, hexOf } from './properties.ts';
 import type { Topics } from './topics.ts';
 
 /** Where the answers to one request go, as the engine keeps it. */
 export interface Address {
   readonly rpcId: RpcId;
   readonly topic: string;
-  /** Hexadecimal: bytes that mean nothing to us and go back as they came. */
-  readonly correlation: string;
+  /** Bytes that mean nothing to us and go back as they came. */
+  readonly correlation: Uint8Array;
   /** Every event as it happens, or the task when it is done. */
   readonly wants: 'events' | 'task';
   /** Files may come as they are, in messages of their own. */
@@ -16,7 +17,7 @@ export interface Address {
 const PREFIX = 'mqtt01:';
 
 export function writeAddress({ rpcId, topic, correlation, wants, artifacts }: Address): string {
-  return `${PREFIX}${JSON.stringify([rpcId, topic, correlation, wants, artifacts])}`;
+  return `${PREFIX}${JSON.stringify([rpcId, topic, hexOf(correlation), wants, artifacts])}`;
 }
 
 /** Checked once more: what was kept is not believed more than what came. */
@@ -29,5 +30,5 @@ export function readAddress(text: string, topics: Topics): Address | undefined {
     Address['wants'],
     Address['artifacts'],
   ];
-  return topics.requesterOf(topic) === undefined ? undefined : { rpcId, topic, correlation, wants, artifacts };
+  return topics.requesterOf(topic) === undefined ? undefined : { rpcId, topic, correlation: bytesIn(correlation), wants, artifacts };
 }

@@ -8,7 +8,7 @@ import type { MeshPlace } from '../grammar.ts';
 import type { Address } from './address.ts';
 import { readAddress } from './address.ts';
 import { chunksOf } from './binary.ts';
-import { ARTIFACT_MODE, bytesIn, RESPONDER, SEQ } from './properties.ts';
+import { ARTIFACT_MODE, RESPONDER, SEQ } from './properties.ts';
 import type { Mqtt01 } from './settings.ts';
 import { SPOKEN } from './settings.ts';
 
@@ -73,7 +73,7 @@ export function resultMessage(result: Json, agent: string, address: Address): Ou
     topic: address.topic,
     payload: encoder.encode(resultText(address.rpcId, result)),
     contentType: JSON_TYPE,
-    correlation: bytesIn(address.correlation),
+    correlation: address.correlation,
     properties: { [RESPONDER]: agent, ...(address.artifacts === 'binary' ? { [ARTIFACT_MODE]: 'json' } : {}) },
   };
 }

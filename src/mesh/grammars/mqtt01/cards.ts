@@ -1,13 +1,13 @@
 import { parseJson } from '#bindings';
-import type { AgentCard, AgentExtension } from '#protocol';
+import type { AgentCard, AgentExtension, JsonObject } from '#protocol';
 import { countedIds, DEFAULT_READ_LIMITS } from '#protocol';
 import type { BrokerOptions, Incoming, Outgoing } from '../../broker.ts';
 import type { Announcement, Heard } from '../grammar.ts';
 import { STATUS, STATUS_SOURCE } from './properties.ts';
 import type { Mqtt01, MqttOptions } from './settings.ts';
-import { SPOKEN, settingsOf } from './settings.ts';
+import { idOf, SPOKEN, settingsOf } from './settings.ts';
 import type { Identity } from './topics.ts';
-import { clientIdOf, mqttId, placeIn } from './topics.ts';
+import { clientIdOf, placeIn } from './topics.ts';
 
 /** The profile names no binding; this is what the Python SDK publishes (reference/mqtt §5). */
 export const MQTT_BINDING = 'MQTTv5+JSONRPCv2';
@@ -37,9 +37,12 @@ interface Where {
   readonly namespace: string;
 }
 
-function onBroker({ kind, card }: Announcement, who: Identity, { topics, options }: Mqtt01): AgentCard {
+function onBroker({ kind, card, instance }: Announcement, who: Identity, { topics, options }: Mqtt01): AgentCard {
   const others = (card.capabilities.extensions ?? []).filter(({ uri }) => uri !== MQTT_EXTENSION);
-  const here: AgentExtension = { uri: MQTT_EXTENSION, params: { root: topics.root, ...who, role: kind } };
+  const here: AgentExtension = {
+    uri: MQTT_EXTENSION,
+    params: { root: topics.root, ...who, role: kind, ...(instance === undefined ? {} : { instance }) },
+  };
   const url = options.url ?? `mqtt:${topics.request(who)}`;
   return {
     ...card,
@@ -58,12 +61,28 @@ export function hearCard({ topic, payload, properties }: Incoming, { mqtt, names
   if (who === undefined || who.org !== org || who.unit !== unit) return undefined;
   if (payload.length === 0 || properties[STATUS] === 'offline') return { kind: 'gone', name: who.agent };
   if (payload.length > CARD_BYTES_MAX) return undefined;
+  const card = cardIn(payload);
+  if (card === undefined) return undefined;
+  return { kind: 'here', announcement: { kind: ownWords(card)['role'] === 'gateway' ? 'gateway' : 'agent', name: who.agent, card } };
+}
+
+function cardIn(payload: Uint8Array): AgentCard | undefined {
   const parsed = parseJson(payload, DEFAULT_READ_LIMITS.jsonDepthMax);
   const decoded = parsed.ok ? SPOKEN.card.read(parsed.value, ENV) : undefined;
-  if (decoded?.ok !== true) return undefined;
-  const card = decoded.value;
-  const role = card.capabilities.extensions?.find(({ uri }) => uri === MQTT_EXTENSION)?.params?.['role'];
-  return { kind: 'here', announcement: { kind: role === 'gateway' ? 'gateway' : 'agent', name: who.agent, card } };
+  return decoded?.ok === true ? decoded.value : undefined;
+}
+
+function ownWords({ capabilities }: AgentCard): JsonObject {
+  return capabilities.extensions?.find(({ uri }) => uri === MQTT_EXTENSION)?.params ?? {};
+}
+
+/** Another process with one client id throws this one out, and not every broker says so; but the card or the will that it leaves is its own. */
+export function takenBy({ payload, properties }: Incoming, { instance }: Announcement): 'other' | 'gone' | undefined {
+  const card = payload.length === 0 ? undefined : cardIn(payload);
+  const whose = card === undefined ? instance : ownWords(card)['instance'];
+  if (whose === instance) return undefined;
+  if (properties[STATUS] === 'online') return 'other';
+  return whose === undefined ? undefined : 'gone';
 }
 
 /**
@@ -71,9 +90,13 @@ export function hearCard({ topic, payload, properties }: Incoming, { mqtt, names
  * agent, one connection: two with one id would throw each other out.
  */
 export function mqttPresence(options: MqttPresenceOptions): Required<Pick<BrokerOptions, 'clientId' | 'lastWill'>> {
-  const { namespace, name, card } = options;
-  const agent = mqttId(name);
-  const { topic, payload } = cardMessage({ kind: 'agent', name: agent, card }, 'offline', { mqtt: settingsOf(options), namespace });
+  const { namespace, name, card, process } = options;
+  const agent = idOf(name, options);
+  const { topic, payload } = cardMessage(
+    { kind: 'agent', name: agent, card, ...(process === undefined ? {} : { instance: process }) },
+    'offline',
+    { mqtt: settingsOf(options), namespace },
+  );
   return {
     clientId: clientIdOf({ ...placeIn(namespace), agent }),
     lastWill: { topic, payload, retain: true, properties: { [STATUS]: 'offline', [STATUS_SOURCE]: 'lwt' } },
@@ -84,4 +107,6 @@ export interface MqttPresenceOptions extends MqttOptions {
   readonly namespace: string;
   readonly name: string;
   readonly card: AgentCard;
+  /** The `instance` that `joinMesh` gets: by it two processes that were given one name find out. */
+  readonly process?: string;
 }

@@ -14,10 +14,14 @@ export interface Linked {
   readonly mqtt: Mqtt01;
   readonly inbox: Inbox;
   readonly options: LinkOptions;
+  /** Whether the agent tells a repeat by its message, and says everything to it: those of ours do, and number what they say. */
+  readonly learned: { isOurs: boolean };
 }
 
 export interface Exchange {
   readonly method: string;
+  /** Of the first attempt, if it differs: one that is answered once, and not with each event. */
+  readonly firstMethod?: string;
   readonly params: Json;
   readonly ctx: CallContext;
   /** The task it is about: it goes to whoever has that. */
@@ -28,6 +32,7 @@ export interface Exchange {
 }
 
 const POOL = 'pool/';
+const encoder = new TextEncoder();
 
 export function poolIn({ agent }: Pick<LinkOptions, 'agent'>): string | undefined {
   return agent.startsWith(POOL) ? agent.slice(POOL.length) : undefined;
@@ -94,15 +99,18 @@ interface Attempt {
 
 /** What was wrong with it; undefined if it is on its way. */
 async function publish(linked: Linked, asked: Exchange, { attempt, correlation }: Attempt): Promise<string | undefined> {
-  const { place, inbox, mqtt } = linked;
+  const { place, inbox, mqtt, options } = linked;
   try {
     const { heard } = await place.broker.publish({
       topic: topicOf(linked, asked, attempt),
-      payload: new TextEncoder().encode(requestText(place.ids.next(), asked.method, asked.params)),
+      payload: encoder.encode(
+        requestText(place.ids.next(), attempt === 1 ? (asked.firstMethod ?? asked.method) : asked.method, asked.params),
+      ),
       contentType: 'application/json',
       responseTopic: inbox.topic,
       correlation,
-      expiryMs: 2 * mqtt.profile.replyFirstTimeoutMs,
+      // More than the wait for its answer (reference/mqtt §3), and gone when the next attempt is under way.
+      expiryMs: (options.retryMs ?? mqtt.profile.replyFirstTimeoutMs) + 1,
       properties: await propertiesOf(linked, asked),
     });
     return heard === false ? 'nobody listens on its topic' : undefined;
@@ -134,8 +142,9 @@ async function propertiesOf({ self, mqtt, options }: Linked, { ctx, contextId }:
 }
 
 /** Pools and hand-overs go by the same rule. A pool that does not say who it is can't be asked again. */
-function noteRoute({ responder, error }: Word, { inbox, options, place }: Linked, { task }: Exchange): void {
-  if (responder !== undefined && task !== undefined) inbox.routes.set(task, responder);
+function noteRoute({ responder, error, seq }: Word, { inbox, options, place, learned }: Linked, { task }: Exchange): void {
+  learned.isOurs ||= seq !== undefined;
+  if (responder !== undefined && task !== undefined && inbox.routes.of(task) !== responder) inbox.routes.set(task, responder);
   if (responder !== undefined || poolIn(options) === undefined || error !== undefined) return;
   if (task !== undefined && inbox.routes.of(task) !== undefined) return;
   place.counts.dropped += 1;

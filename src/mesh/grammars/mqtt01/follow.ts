@@ -3,7 +3,6 @@ import { A2AError, foldEvent, isInterrupted, isTerminal } from '#protocol';
 import type { MeshPlace } from '../grammar.ts';
 import type { Address } from './address.ts';
 import { publishAnswer, publishError } from './answer.ts';
-import { bytesIn } from './properties.ts';
 
 interface Following {
   readonly agent: string;
@@ -43,5 +42,5 @@ async function run(events: EventStream, { agent, place, address }: Following, on
 }
 
 function refusalAt({ topic, correlation, rpcId }: Address): { topic: string; correlation: Uint8Array; rpcId: RpcId } {
-  return { topic, correlation: bytesIn(correlation), rpcId };
+  return { topic, correlation, rpcId };
 }

@@ -1,28 +1,32 @@
 import type { Grammar } from '../grammar.ts';
 import { carryMqtt } from './answer.ts';
-import { cardMessage, hearCard } from './cards.ts';
+import { cardMessage, hearCard, takenBy } from './cards.ts';
 import { openInbox } from './inbox.ts';
 import { mqttLink } from './link.ts';
 import { serveMqtt } from './serve.ts';
 import type { MqttOptions } from './settings.ts';
-import { settingsOf } from './settings.ts';
-import { mqttId, placeIn } from './topics.ts';
+import { idOf, settingsOf } from './settings.ts';
+import { placeIn } from './topics.ts';
 
 /** A2A over MQTT, profile 0.1 (reference/mqtt). The namespace of the mesh is `{organisation}/{unit}`. */
 export function mqttGrammar(options: MqttOptions = {}): Grammar {
   const mqtt = settingsOf(options);
   return {
     id: 'mqtt01',
-    nameOf: mqttId,
+    nameOf: (name) => idOf(name, options),
     keepsCards: true,
     check: (namespace) => void placeIn(namespace),
     serve: (agent, place) => serveMqtt(agent, place, mqtt),
     carry: (reply, place) => carryMqtt(reply, place, mqtt),
     call: async (self, place) => {
       const inbox = await openInbox(self, place, mqtt);
-      return { link: (linkOptions) => mqttLink({ self, place, mqtt, inbox, options: linkOptions }), close: inbox.close };
+      return {
+        link: (linkOptions) => mqttLink({ self, place, mqtt, inbox, options: linkOptions, learned: { isOurs: false } }),
+        close: inbox.close,
+      };
     },
     announcing: (announcement, { namespace }) => cardMessage(announcement, 'online', { mqtt, namespace }),
+    takenBy,
     leaving: (announcement, { namespace }) => cardMessage(announcement, 'offline', { mqtt, namespace }),
     discovery: ({ namespace }) => [mqtt.topics.discoveryFilter(placeIn(namespace))],
     hear: (message, { namespace }) => hearCard(message, { mqtt, namespace }),

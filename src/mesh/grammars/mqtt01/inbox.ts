@@ -1,10 +1,9 @@
 import { parseJson, readAnswer } from '#bindings';
-import type { A2AError } from '#protocol';
-import { DEFAULT_READ_LIMITS } from '#protocol';
+import { A2AError, DEFAULT_READ_LIMITS } from '#protocol';
 import type { Incoming } from '../../broker.ts';
 import type { MeshPlace, MeshSelf, Stop } from '../grammar.ts';
 import { isChunk } from './binary.ts';
-import { hexOf, RESPONDER, seqIn } from './properties.ts';
+import { hexOf, RESPONDER, sealOf, seqIn } from './properties.ts';
 import type { Mqtt01 } from './settings.ts';
 import { SPOKEN } from './settings.ts';
 import { isMqttId, mqttId, placeIn } from './topics.ts';
@@ -103,6 +102,12 @@ function wordIn(message: Incoming, correlation: string): Word | undefined {
     ...(responder !== undefined && isMqttId(responder) ? { responder } : {}),
     ...(seq === undefined ? {} : { seq }),
   };
+  const seal = sealOf(message);
+  if (seal !== undefined)
+    return {
+      ...about,
+      error: new A2AError('INVALID_AGENT_RESPONSE', `the answer is sealed with ${seal.slice(0, 100)}, which nobody here opens`),
+    };
   if (isChunk(message)) return { ...about, chunk: message };
   const parsed = parseJson(payload, DEFAULT_READ_LIMITS.jsonDepthMax);
   const answer = parsed.ok ? readAnswer(parsed.value) : undefined;

@@ -18,7 +18,7 @@ import type {
 } from '#protocol';
 import { A2AError, contextId, DEFAULT_READ_LIMITS, externalId, foldEvent, randomIds } from '#protocol';
 import type { Exchange, Linked } from './exchange.ts';
-import { exchange } from './exchange.ts';
+import { exchange, poolIn } from './exchange.ts';
 import { reading } from './reading.ts';
 import { isUuid } from './request.ts';
 import { SPOKEN } from './settings.ts';
@@ -33,14 +33,20 @@ export function mqttLink(linked: Linked): A2AService {
         ? (send(linked, request as SendRequest, ctx) as unknown as Promise<Results[Op]>)
         : ask(linked, { operation, request, ctx }),
     stream: (operation, request, ctx) =>
-      operation === 'stream' ? stream(linked, request as SendRequest, ctx) : subscribe(linked, request as Requests['subscribe'], ctx),
+      operation === 'stream'
+        ? stream(linked, { given: request as SendRequest, isQuiet: false }, ctx)
+        : subscribe(linked, request as Requests['subscribe'], ctx),
   });
 }
 
-/** As a stream in any case: a task that takes its time says so, and is not asked for again (reference/mqtt §6). */
+/**
+ * As a stream, since a task that takes its time says so and is not asked for again (reference/mqtt §6); but first for the answer alone where
+ * the agent is one that, asked once more, says everything: an answer that comes in time is then one message.
+ */
 async function send(linked: Linked, request: SendRequest, ctx: CallContext): Promise<SendResult> {
   let task: Task | undefined;
-  for await (const batch of stream(linked, request, ctx)) {
+  const isQuiet = request.configuration?.returnImmediately !== true && linked.learned.isOurs && poolIn(linked.options) === undefined;
+  for await (const batch of stream(linked, { given: request, isQuiet }, ctx)) {
     for (const { event } of batch) {
       if (event.message !== undefined) return { message: event.message };
       task = foldEvent(task, event);
@@ -51,7 +57,12 @@ async function send(linked: Linked, request: SendRequest, ctx: CallContext): Pro
   return { task };
 }
 
-async function* stream(linked: Linked, given: SendRequest, ctx: CallContext): AsyncGenerator<readonly Logged[]> {
+interface Sending {
+  readonly given: SendRequest;
+  readonly isQuiet: boolean;
+}
+
+async function* stream(linked: Linked, { given, isQuiet }: Sending, ctx: CallContext): AsyncGenerator<readonly Logged[]> {
   const { place } = linked;
   const wanted = given.alias ?? given.message.taskId;
   const alias = externalId(wanted !== undefined && isUuid(wanted) ? wanted : crypto.randomUUID());
@@ -68,6 +79,7 @@ async function* stream(linked: Linked, given: SendRequest, ctx: CallContext): As
   };
   const asked: Exchange = {
     method: SPOKEN.methods.stream ?? '',
+    ...(isQuiet && SPOKEN.methods.send !== undefined ? { firstMethod: SPOKEN.methods.send } : {}),
     params: SPOKEN.encode('stream.request', request),
     ctx,
     task: alias,

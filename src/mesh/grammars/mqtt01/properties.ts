@@ -1,3 +1,4 @@
+import type { Incoming } from '../../broker.ts';
 import type { Trail } from '../grammar.ts';
 
 /** User properties of the profile (reference/mqtt §3). Those that nobody knows are ignored. */
@@ -12,12 +13,18 @@ export const TASK_ID = 'a2a-task-id';
 export const ARTIFACT_ID = 'a2a-artifact-id';
 export const CHUNK_SEQNO = 'a2a-chunk-seqno';
 export const LAST_CHUNK = 'a2a-last-chunk';
+const SECURITY_PROFILE = 'a2a-security-profile';
 export const ARTIFACT_UPDATE = 'task-artifact-update';
 
 /** Ours: the place of an event in the log of its task, by which a repeat is known; and who waits for whom. */
 export const SEQ = 'a2a-seq';
 const CALL_DEPTH = 'a2a-call-depth';
 const CALL_PATH = 'a2a-call-path';
+
+/** What a message is sealed with; undefined if anybody can read it (reference/mqtt §11, `ubsp-v1`). */
+export function sealOf({ properties, contentType = '' }: Pick<Incoming, 'properties' | 'contentType'>): string | undefined {
+  return properties[SECURITY_PROFILE] ?? (/^application\/jose(?:\+json)?(?:$|;)/i.test(contentType) ? contentType : undefined);
+}
 
 type Properties = Readonly<Record<string, string>>;
 
@@ -36,10 +43,17 @@ export function writeTrailTo({ depth, agents }: Trail): Properties {
   return depth === 0 ? {} : { [CALL_DEPTH]: String(depth), [CALL_PATH]: agents.join(',') };
 }
 
+const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+
+/** Once or twice for every message, so written as a loop. */
 export function hexOf(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  let text = '';
+  for (let at = 0; at < bytes.length; at += 1) text += HEX[bytes[at] ?? 0];
+  return text;
 }
 
 export function bytesIn(hex: string): Uint8Array {
-  return Uint8Array.from(hex.match(/[0-9a-f]{2}/g) ?? [], (pair) => Number.parseInt(pair, 16));
+  const bytes = new Uint8Array(hex.length >> 1);
+  for (let at = 0; at < bytes.length; at += 1) bytes[at] = Number.parseInt(hex.slice(2 * at, 2 * at + 2), 16);
+  return bytes;
 }

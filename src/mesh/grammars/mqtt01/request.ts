@@ -4,7 +4,7 @@ import type { RpcId, SendRequest } from '#protocol';
 import { A2AError, DEFAULT_READ_LIMITS, mqttError } from '#protocol';
 import type { Incoming } from '../../broker.ts';
 import { BROKER_DEFAULTS } from '../../broker.ts';
-import { ARTIFACT_MODE, CONTEXT_ID } from './properties.ts';
+import { ARTIFACT_MODE, CONTEXT_ID, sealOf } from './properties.ts';
 import type { Identity, Topics } from './topics.ts';
 
 /** A request that has been understood as far as to whom it is answered. */
@@ -28,6 +28,9 @@ const JSON_MEMBERS_MAX = 100_000;
 export function envelopeOf(request: Request): RpcRequest {
   const { payload, correlation, properties } = request.message;
   if (payload.length > BROKER_DEFAULTS.packetBytesMax) throw new A2AError('PAYLOAD_TOO_LARGE');
+  const seal = sealOf(request.message);
+  if (seal !== undefined)
+    throw mqttError('transport_protocol_error', `${seal.slice(0, 100)} is not spoken here: messages are not encrypted`);
   const parsed = parseJson(payload, DEFAULT_READ_LIMITS.jsonDepthMax, JSON_MEMBERS_MAX);
   request.rpcId = parsed.ok ? readableId(parsed.value) : null;
   if (correlation === undefined || correlation.length === 0) {

@@ -10,7 +10,7 @@ import type { Address } from './address.ts';
 import { writeAddress } from './address.ts';
 import { publishError, resultMessage } from './answer.ts';
 import { follow } from './follow.ts';
-import { AUTHORIZATION, hexOf, trailIn } from './properties.ts';
+import { AUTHORIZATION, trailIn } from './properties.ts';
 import type { Request } from './request.ts';
 import { artifactsIn, checkName, envelopeOf, requestIn } from './request.ts';
 import type { Mqtt01 } from './settings.ts';
@@ -116,7 +116,7 @@ function addressOf(operation: Operation, { message, rpcId, topic }: Request): Ad
   return {
     rpcId,
     topic,
-    correlation: hexOf(message.correlation ?? new Uint8Array()),
+    correlation: message.correlation ?? new Uint8Array(),
     wants: operation === 'send' ? 'task' : 'events',
     artifacts: artifactsIn(message),
   };
@@ -164,7 +164,7 @@ async function contextOf({ message, requester }: Request, { mqtt, place, signal 
   const { authenticate } = mqtt.options;
   const principal: Principal =
     authenticate === undefined
-      ? { id: `mesh:${place.namespace}:${clientIdOf(requester)}`, scopes: [] }
+      ? { id: `mesh:${place.namespace}:${clientIdOf(requester)}`, scopes: place.scopes }
       : await authenticate(message.properties[AUTHORIZATION]);
   const { traceparent } = message.properties;
   return { principal, dialect: SPOKEN.id, extensions: [], signal, ...(traceparent === undefined ? {} : { trace: { traceparent } }) };

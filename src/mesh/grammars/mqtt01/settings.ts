@@ -1,7 +1,7 @@
 import type { CallContext, Dialect, Principal } from '#protocol';
 import { createRegistry, DIALECTS } from '#protocol';
 import type { Topics } from './topics.ts';
-import { createTopics } from './topics.ts';
+import { createTopics, mqttId } from './topics.ts';
 
 /** How long a requester waits and how often it asks (reference/mqtt §6). */
 export interface MqttProfile {
@@ -26,6 +26,8 @@ export interface MqttOptions {
   readonly root?: string;
   /** Groups of equivalent agents that those served here belong to. */
   readonly pools?: readonly string[];
+  /** Put behind the names of the agents served here: replicas, of which no two may have one name (reference/mqtt §1). */
+  readonly instance?: string;
   /** The broker's address as others know it, for cards. */
   readonly url?: string;
   readonly profile?: Partial<MqttProfile>;
@@ -47,6 +49,11 @@ export interface Mqtt01 {
 
 export function settingsOf(options: MqttOptions): Mqtt01 {
   return { topics: createTopics(options.root), profile: { ...MQTT_PROFILE, ...options.profile }, options };
+}
+
+/** What an agent that people call so is called on the broker. */
+export function idOf(name: string, { instance }: Pick<MqttOptions, 'instance'>): string {
+  return mqttId(instance === undefined ? name : `${name}-${instance}`);
 }
 
 function known(id: string): Dialect {

@@ -1,0 +1,93 @@
+import { accessSync, constants, mkdirSync } from 'node:fs';
+import type { ArtifactService, Objects } from '#mesh';
+import { createArtifactService, keyOf } from '#mesh';
+import type { Settings } from '#server';
+import { fileObjects } from '../../mesh/adapters/objects-files.ts';
+import { memoryObjects } from '../../mesh/adapters/objects-memory.ts';
+import type { S3Options } from '../../mesh/adapters/objects-s3.ts';
+import { CliError, usage } from '../command.ts';
+import { asCliError } from './broker.ts';
+
+/** One for the process, as the broker `memory` is. */
+const inMemory = memoryObjects();
+
+/** Where large files go: one scope for all, so that what one member puts there others read, for the same user. */
+export async function artifactsFor(address: string, { artifacts }: Settings): Promise<ArtifactService | undefined> {
+  if (artifacts === undefined) return undefined;
+  return createArtifactService({ objects: await objectsAt(artifacts, address), scope: 'namespace' });
+}
+
+async function objectsAt(place: string, broker: string): Promise<Objects> {
+  if (place === 'memory') {
+    if (broker === 'memory') return inMemory;
+    throw usage(
+      '--artifacts memory: the others on the broker could not read what is kept in this process',
+      'name a folder that they share, or s3://BUCKET',
+    );
+  }
+  const scheme = /^([a-z][a-z0-9+.-]+):\/\//i.exec(place)?.[1];
+  if (scheme === undefined) return fileObjects(writable(place));
+  if (scheme !== 's3') throw usage(`--artifacts ${scheme}://…: files are kept in a folder, or in s3://BUCKET`);
+  return await bucketAt(place);
+}
+
+function writable(folder: string): string {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    accessSync(folder, constants.R_OK | constants.W_OK);
+    return folder;
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new CliError(`files can't be kept in ${folder}: ${reason}`, { hint: 'name another folder with --artifacts', cause });
+  }
+}
+
+/** It is asked for once, so that a wrong key or bucket is known now and not with the first large file. */
+async function bucketAt(place: string): Promise<Objects> {
+  const options = s3OptionsIn(place, process.env);
+  try {
+    const { s3Objects } = await import('../../mesh/adapters/objects-s3.ts');
+    const objects = await s3Objects(options);
+    await objects.list(keyOf('namespace', '.at-start'));
+    return objects;
+  } catch (thrown) {
+    throw asCliError(thrown);
+  }
+}
+
+const KNOWN = ['endpoint', 'region'];
+
+/** `s3://BUCKET/PREFIX?endpoint=URL&region=NAME`. Who we are stands in the environment alone, under the names that every S3 tool reads. */
+export function s3OptionsIn(place: string, env: Readonly<Record<string, string | undefined>>): S3Options {
+  const url = URL.parse(place);
+  if (url === null || url.hostname === '')
+    throw usage('--artifacts: the bucket is missing', 'as s3://BUCKET/PREFIX?endpoint=http://127.0.0.1:9000');
+  if (`${url.username}${url.password}` !== '')
+    throw usage('--artifacts: keys do not belong in an address', 'set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY');
+  const unknown = [...url.searchParams.keys()].find((name) => !KNOWN.includes(name));
+  if (unknown !== undefined) throw usage(`--artifacts: there is no ${unknown} of a bucket`, `there are ${KNOWN.join(' and ')}`);
+  const set = (name: string): string | undefined => (env[name] === '' ? undefined : env[name]);
+  const [accessKeyId, secretAccessKey, sessionToken] = [set('AWS_ACCESS_KEY_ID'), set('AWS_SECRET_ACCESS_KEY'), set('AWS_SESSION_TOKEN')];
+  if (accessKeyId === undefined || secretAccessKey === undefined) {
+    const missing = accessKeyId === undefined ? 'AWS_ACCESS_KEY_ID' : 'AWS_SECRET_ACCESS_KEY';
+    throw usage(`s3://${url.hostname} needs ${missing} in the environment`, 'set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY');
+  }
+  const region = url.searchParams.get('region') ?? set('AWS_REGION') ?? set('AWS_DEFAULT_REGION') ?? 'us-east-1';
+  const prefix = url.pathname.replaceAll(/^\/+|\/+$/g, '');
+  return {
+    endpoint:
+      checkedEndpoint(url.searchParams.get('endpoint') ?? set('AWS_ENDPOINT_URL_S3') ?? set('AWS_ENDPOINT_URL')) ??
+      `https://s3.${region}.amazonaws.com`,
+    bucket: url.hostname,
+    region,
+    accessKeyId,
+    secretAccessKey,
+    ...(sessionToken === undefined ? {} : { sessionToken }),
+    ...(prefix === '' ? {} : { prefix: `${decodeURIComponent(prefix)}/` }),
+  };
+}
+
+function checkedEndpoint(endpoint: string | undefined): string | undefined {
+  if (endpoint === undefined || /^https?:$/.test(URL.parse(endpoint)?.protocol ?? '')) return endpoint;
+  throw usage(`--artifacts: the endpoint ${endpoint} is no http(s) address`);
+}

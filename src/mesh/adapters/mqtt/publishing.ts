@@ -1,0 +1,81 @@
+import type { IClientPublishOptions, MqttClient } from 'mqtt';
+import type { Accepted, Outgoing } from '../../broker.ts';
+import { BrokerError } from '../../broker.ts';
+import { unsendable } from '../../topics.ts';
+
+const NO_SUBSCRIBERS = 0x10;
+const NOT_AUTHORIZED = 0x87;
+const PUBLISH_TIMEOUT_MS = 10_000;
+const LOOK_MS = 500;
+
+export interface Publishing {
+  publish(message: Outgoing): Promise<Accepted>;
+  close(): void;
+}
+
+interface Pending {
+  readonly until: number;
+  fail(cause: Error): void;
+}
+
+/** Publishes, and says of each message whether the broker has taken it. */
+export function createPublishing(client: MqttClient): Publishing {
+  /** In the order in which they run out. One timer looks after all: there may be thousands a second. */
+  const pending = new Set<Pending>();
+  const unheard = new Set<number>();
+  client.on('packetreceive', (packet) => {
+    if (packet.cmd === 'puback' && packet.reasonCode === NO_SUBSCRIBERS && packet.messageId !== undefined) unheard.add(packet.messageId);
+  });
+  // While the broker is away mqtt.js keeps what is published and sends it when it is back; the caller is not left waiting for that.
+  const timer = setInterval(() => {
+    const now = performance.now();
+    for (const one of pending) {
+      if (one.until > now) return;
+      one.fail(new Error(`no answer in ${PUBLISH_TIMEOUT_MS / 1000} s`));
+    }
+  }, LOOK_MS);
+  timer.unref();
+  const send = (message: Outgoing): Promise<Accepted> => {
+    const { promise, resolve, reject } = Promise.withResolvers<Accepted>();
+    const one: Pending = {
+      until: performance.now() + PUBLISH_TIMEOUT_MS,
+      fail: (cause) => {
+        pending.delete(one);
+        const isForbidden = (cause as { readonly code?: unknown }).code === NOT_AUTHORIZED;
+        const hint = isForbidden ? { hint: 'may this user publish there?' } : {};
+        reject(new BrokerError(`the broker did not take a message on ${message.topic}`, { ...hint, cause }));
+      },
+    };
+    pending.add(one);
+    const { buffer, byteOffset, byteLength } = message.payload;
+    client.publish(message.topic, Buffer.from(buffer, byteOffset, byteLength), optionsOf(message), (problem, packet) => {
+      if (problem !== null && problem !== undefined) return one.fail(problem);
+      pending.delete(one);
+      const id = packet?.messageId;
+      resolve(id === undefined ? {} : { heard: !unheard.delete(id) });
+    });
+    return promise;
+  };
+  return {
+    publish: async (message) => {
+      const problem = unsendable(message);
+      if (problem !== undefined) throw new BrokerError(problem);
+      return await send(message);
+    },
+    close: () => clearInterval(timer),
+  };
+}
+
+function optionsOf(message: Outgoing): IClientPublishOptions {
+  const properties: NonNullable<IClientPublishOptions['properties']> = {};
+  // mqtt.js writes an empty list as a packet that no broker can read.
+  for (const _ in message.properties) {
+    properties.userProperties = message.properties;
+    break;
+  }
+  if (message.contentType !== undefined) properties.contentType = message.contentType;
+  if (message.responseTopic !== undefined) properties.responseTopic = message.responseTopic;
+  if (message.correlation !== undefined) properties.correlationData = Buffer.from(message.correlation);
+  if (message.expiryMs !== undefined) properties.messageExpiryInterval = Math.max(1, Math.ceil(message.expiryMs / 1000));
+  return { qos: message.assured === false ? 0 : 1, retain: message.retain ?? false, properties };
+}

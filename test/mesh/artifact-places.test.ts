@@ -1,0 +1,101 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { s3OptionsIn } from '../../src/cli/mesh/artifacts.ts';
+import { programOf, startMosquitto } from '../support/brokers.ts';
+import { launchServe } from '../support/parley.ts';
+import { scratchFolder } from '../support/scratch.ts';
+import { eventually, onStop, start, stopAll } from './nodes.ts';
+
+afterEach(stopAll);
+
+const folder = scratchFolder();
+const isThere = programOf('mosquitto') !== undefined;
+const KEYS = { AWS_ACCESS_KEY_ID: 'S3RVER', AWS_SECRET_ACCESS_KEY: 'S3RVER' };
+const server = { endpoint: '', close: async (): Promise<void> => {} };
+beforeAll(async () => {
+  const { default: S3rver } = await import('s3rver');
+  const running = new S3rver({ port: 0, address: '127.0.0.1', silent: true, directory: folder, configureBuckets: [{ name: 'artifacts' }] });
+  server.endpoint = `http://127.0.0.1:${(await running.run()).port}`;
+  server.close = () => running.close();
+});
+afterAll(async () => await server.close());
+
+/** What a large file comes back as, through a gateway, and whether it went by way of the place. */
+async function roundTrip(place: string, env: Readonly<Record<string, string>> = {}): Promise<string | undefined> {
+  const broker = await startMosquitto();
+  onStop(() => broker.stop());
+  const more = { env, args: ['--memory', '--artifacts', place] };
+  await start(broker.url, ['echo'], more);
+  const gateway = await start(broker.url, [], { ...more, command: ['mesh', 'gateway'] });
+  const echo = `${gateway.url}/agents/echo`;
+  await eventually(async () => expect((await fetch(`${echo}/.well-known/agent-card.json`)).status).toBe(200), 15_000);
+  const raw = Buffer.alloc(150_000, 7).toString('base64');
+  const message = { messageId: 'f1', role: 'ROLE_USER', parts: [{ raw, filename: 'large.bin', mediaType: 'application/octet-stream' }] };
+  const body = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ message }) };
+  const { task } = (await (await fetch(`${echo}/message:send`, body)).json()) as { task: { artifacts: { parts: { raw?: string }[] }[] } };
+  expect(task.artifacts[0]?.parts[0]?.raw === raw).toBe(true);
+  return raw;
+}
+
+describe.skipIf(!isThere)(`large files on the mesh${isThere ? '' : ' [needs mosquitto]'}`, () => {
+  it('go by way of a folder', { timeout: 60_000 }, async () => {
+    await roundTrip(join(folder, 'shared'));
+    expect(readdirSync(join(folder, 'shared'), { recursive: true }).filter((name) => String(name).includes('large.bin'))).not.toEqual([]);
+  });
+
+  it('go by way of a bucket, under its prefix', { timeout: 60_000 }, async () => {
+    await roundTrip(`s3://artifacts/mesh/one?endpoint=${server.endpoint}`, KEYS);
+    const kept = readdirSync(join(folder, 'artifacts', 'mesh', 'one'), { recursive: true });
+    expect(kept.filter((name) => String(name).includes('large.bin'))).not.toEqual([]);
+  });
+});
+
+describe('a place for large files that is none', () => {
+  const failing = async (
+    place: string,
+    env: Readonly<Record<string, string>> = {},
+    broker = 'memory',
+  ): Promise<[number | null, string]> => {
+    const nobody = { AWS_ACCESS_KEY_ID: '', AWS_SECRET_ACCESS_KEY: '', AWS_ENDPOINT_URL: '', AWS_ENDPOINT_URL_S3: '' };
+    const run = launchServe({ args: ['echo', '--memory', '--mesh', broker, '--artifacts', place], env: { ...nobody, ...env } });
+    return [(await run.ended).code, run.errors()];
+  };
+  it.each([
+    ['s3://artifacts', {}, 2, 'needs AWS_ACCESS_KEY_ID in the environment'],
+    ['s3://artifacts', { AWS_ACCESS_KEY_ID: 'a' }, 2, 'needs AWS_SECRET_ACCESS_KEY in the environment'],
+    ['s3://key:secret@artifacts', KEYS, 2, 'keys do not belong in an address'],
+    ['s3://artifacts?bucket=x', KEYS, 2, 'there is no bucket of a bucket'],
+    ['s3://artifacts?endpoint=ftp://x', KEYS, 2, 'is no http(s) address'],
+    ['s3://', KEYS, 2, 'the bucket is missing'],
+    ['gs://artifacts', KEYS, 2, 'files are kept in a folder, or in s3://BUCKET'],
+    ['s3://artifacts?endpoint=http://127.0.0.1:1', KEYS, 1, "can't be reached at http://127.0.0.1:1"],
+    ['/dev/null/nowhere', {}, 1, "files can't be kept in /dev/null/nowhere"],
+  ])('%s %j', { timeout: 20_000 }, async (place, env, code, words) => {
+    expect(await failing(place, env)).toEqual([code, expect.stringContaining(words)]);
+  });
+
+  it('is known at the start: no bucket, or not ours; memory that others can’t read', { timeout: 30_000 }, async () => {
+    const at = (bucket: string): string => `s3://${bucket}?endpoint=${server.endpoint}`;
+    expect(await failing(at('nowhere'), KEYS)).toEqual([1, expect.stringContaining('there is no bucket nowhere')]);
+    expect(await failing(at('artifacts'), { ...KEYS, AWS_ACCESS_KEY_ID: 'WRONG' })).toEqual([1, expect.stringContaining('answered 403')]);
+    expect(await failing('memory', {}, 'mqtt://127.0.0.1:1')).toEqual([2, expect.stringContaining('could not read')]);
+  });
+});
+
+it('a bucket is described by its address and the environment, as other S3 tools do', () => {
+  expect(s3OptionsIn('s3://b', { ...KEYS, AWS_REGION: 'eu-central-1', AWS_SESSION_TOKEN: 't' })).toEqual({
+    endpoint: 'https://s3.eu-central-1.amazonaws.com',
+    bucket: 'b',
+    region: 'eu-central-1',
+    accessKeyId: 'S3RVER',
+    secretAccessKey: 'S3RVER',
+    sessionToken: 't',
+  });
+  expect(s3OptionsIn('s3://b/a%20b/?region=x&endpoint=http://h:9', { ...KEYS, AWS_ENDPOINT_URL_S3: 'http://other' })).toMatchObject({
+    endpoint: 'http://h:9',
+    region: 'x',
+    prefix: 'a b/',
+  });
+  expect(s3OptionsIn('s3://b', { ...KEYS, AWS_ENDPOINT_URL: 'http://e:1' }).endpoint).toBe('http://e:1');
+});

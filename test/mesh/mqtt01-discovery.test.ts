@@ -1,0 +1,82 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { builtInAgents } from '#agents';
+import type { Mesh } from '#mesh';
+import { joinMesh, mqttGrammar, onMqttEvents, publishMqttEvent } from '#mesh';
+import { connectMqtt } from '../../src/mesh/adapters/mqtt.ts';
+import { programOf, type RunningBroker, startMosquitto } from '../support/brokers.ts';
+import { jsonOf, PLACE, serveAgent } from './mqtt01-support.ts';
+
+const isThere = programOf('mosquitto') !== undefined;
+
+describe.skipIf(!isThere)(`whoever listens on A2A over MQTT 0.1${isThere ? '' : ' [needs mosquitto]'}`, () => {
+  let running: RunningBroker;
+  const open: (() => Promise<void>)[] = [];
+  beforeAll(async () => {
+    running = await startMosquitto();
+  });
+  afterAll(() => running.stop());
+  afterEach(async () => {
+    for (const close of open.splice(0).reverse()) await close();
+  });
+
+  async function joined(url: string): Promise<Mesh> {
+    const mesh = joinMesh({ broker: await connectMqtt({ url, sessionSeconds: 0 }), namespace: PLACE, grammar: mqttGrammar() });
+    open.push(() => mesh.close());
+    return mesh;
+  }
+
+  it('finds agents by their cards, as they come and go, also those of others', async () => {
+    const mesh = await joined(running.url);
+    const other = await connectMqtt({ url: running.url, sessionSeconds: 0 });
+    open.push(() => other.close());
+    const topic = `$a2a/v1/discovery/${PLACE}/python`;
+    const card = {
+      name: 'Python',
+      description: 'by the Python SDK',
+      version: '1',
+      capabilities: {},
+      defaultInputModes: ['text'],
+      defaultOutputModes: ['text'],
+      skills: [],
+      supportedInterfaces: [{ url: 'mqtt://host:1883', protocolBinding: 'MQTTv5+JSONRPCv2', protocolVersion: '1.0.0' }],
+    };
+    const online = { 'a2a-status': 'online', 'a2a-status-source': 'agent' };
+    await other.publish({ topic, payload: Buffer.from(JSON.stringify(card)), retain: true, properties: online });
+    const served = await serveAgent(running.url, 'found');
+    const registry = await mesh.discover();
+    const names = (): string[] => registry.peers().map(({ name }) => name);
+    await expect.poll(names).toEqual(['found', 'python']);
+    await other.publish({ topic, payload: Buffer.alloc(0), retain: true });
+    await expect.poll(names).toEqual(['found']);
+    await served.close();
+    await expect.poll(names).toEqual([]);
+  });
+
+  it('drops whom a broker that was away no longer knows, and whom it only remembers', async () => {
+    const broker = await startMosquitto();
+    open.push(() => broker.stop());
+    const [gone, stays] = [await serveAgent(broker.url, 'gone'), await serveAgent(broker.url, 'stays')];
+    open.push(() => stays.close());
+    const mesh = await joined(broker.url);
+    const { card } = builtInAgents.get('echo')?.create() ?? { card: undefined };
+    const known = card === undefined ? [] : [{ name: 'remembered', card }];
+    const registry = await mesh.discover({ agentMsMax: 1500, known });
+    const names = (): string[] => registry.peers().map(({ name }) => name);
+    await expect.poll(names).toEqual(['gone', 'remembered', 'stays']);
+    await expect.poll(names, { timeout: 5000 }).toEqual(['gone', 'stays']);
+    await broker.kill(); // with all that it kept
+    await gone.close();
+    await broker.start();
+    await expect.poll(names, { timeout: 10_000 }).toEqual(['stays']);
+  }, 30_000);
+
+  it('hears what agents tell everybody', async () => {
+    const broker = await connectMqtt({ url: running.url, sessionSeconds: 0 });
+    open.push(() => broker.close());
+    const place = { broker, namespace: PLACE };
+    const heard: unknown[] = [];
+    await onMqttEvents({ place }, (agent, message) => heard.push([agent, jsonOf(message)]));
+    await publishMqttEvent({ temperature: 21 }, { place, agent: 'sensor' });
+    await expect.poll(() => heard).toEqual([['sensor', { temperature: 21 }]]);
+  });
+});
