@@ -80,5 +80,7 @@ const args = process.argv.slice(2);
 try {
   process.exitCode = await main(args);
 } catch (thrown) {
-  process.exitCode = await printError(thrown, { json: wantsJson(args, process.env), contract: false });
+  // `--json` is a command's own flag, and so is what it means for its errors; `-o json` is the contract's and holds everywhere.
+  const own = args.filter((word) => word !== '--json');
+  process.exitCode = await printError(thrown, { json: wantsJson(own, process.env), contract: false });
 }

@@ -30,20 +30,6 @@ describe('parley', () => {
     expect(stderr).toBe('');
   });
 
-  it.each([
-    ['mock', 'none.yaml'],
-    ['proxy', '127.0.0.1:1'],
-    ['serve', 'nobody'],
-    ['serve', '--nope'],
-    ['translate', '--to', 'nobody'],
-    ['nothing'],
-  ])('says what is wrong as JSON where JSON was asked for: %s %s', (...args) => {
-    const { code, out, err } = parley([...args, '--json'], '{}');
-    expect([code, err]).toEqual([expect.any(Number), '']);
-    expect(code).not.toBe(0);
-    expect(JSON.parse(out)).toEqual({ error: expect.objectContaining({ code: expect.any(String), message: expect.any(String) }) });
-  });
-
   it('refuses an unknown command with exit 2 and names the known ones', () => {
     const { code, out, err } = parley(['translte']);
     expect(code).toBe(2);
