@@ -10,6 +10,8 @@ import type { Trying, Works } from './interfaces.ts';
 import { interfaceName, otherDialect, tryInterface } from './interfaces.ts';
 import { sayFindings } from './say.ts';
 
+export { type Finding, interfaceName };
+
 export interface Examination {
   readonly fetch: Fetch;
   readonly signal: AbortSignal;
