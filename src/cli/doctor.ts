@@ -1,10 +1,9 @@
-import { isClientError } from '#client';
-import type { Fetch } from '#protocol';
+import type { Finding } from '#client';
+import { examine, isClientError } from '#client';
+import type { AgentCard, Fetch } from '#protocol';
 import type { Command } from './command.ts';
 import { CliError, usage } from './command.ts';
-import { examine } from './doctor/examine.ts';
-import type { Finding } from './doctor/finding.ts';
-import { exitFor } from './doctor/finding.ts';
+import { exitFor } from './doctor-exit.ts';
 import { helpFor } from './flags/help.ts';
 import { parse, textOf } from './flags/parse.ts';
 import type { CommandSpec } from './flags/spec.ts';
@@ -16,6 +15,7 @@ import { runOf, wireFor } from './talk/connect.ts';
 import { AGENT_FLAGS, targetIn, WIRE_FLAGS, wantsOutput } from './talk/flags.ts';
 import { withHost } from './wire/address.ts';
 import type { Credentials } from './wire/credentials.ts';
+import { attach, chooseCredentials } from './wire/credentials.ts';
 import { parameterFetch, readSvcParams } from './wire/svc-params.ts';
 
 const spec: CommandSpec = {
@@ -55,13 +55,8 @@ async function run(args: readonly string[]): Promise<number> {
     const fetch = await wire(asked);
     const signal = new AbortController().signal;
     const timeoutMs = asked.settings.durationMs('timeout') ?? STEP_MS;
-    for await (const finding of examine(url, {
-      fetch,
-      signal,
-      timeoutMs,
-      credentials: credentialsOf(asked, url),
-      say: textOf(parsed, 'say'),
-    })) {
+    const known = (card: AgentCard): Fetch | undefined => credentialed(fetch, card, credentialsOf(asked, url));
+    for await (const finding of examine(url, { fetch, signal, timeoutMs, known, say: textOf(parsed, 'say') })) {
       findings.push(finding);
       if (!json) process.stdout.write(asked.secrets.mask(textFor(finding)));
     }
@@ -92,6 +87,16 @@ function credentialsOf({ settings, secrets }: Run, url: string): Credentials {
     basic: settings.text('basic'),
     mtls: settings.text('cert') !== undefined,
   };
+}
+
+/** What was given and the card takes; nothing if it does not suffice: what the server says then is the finding. */
+function credentialed(fetch: Fetch, card: AgentCard, credentials: Credentials): Fetch | undefined {
+  try {
+    const { attachments } = chooseCredentials(card, credentials);
+    return attachments.length === 0 ? undefined : attach(fetch, attachments);
+  } catch {
+    return undefined;
+  }
 }
 
 const MARKS: Readonly<Record<Finding['level'], string>> = { ok: 'ok', note: 'note', warning: 'warning', error: 'ERROR' };

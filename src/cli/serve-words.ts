@@ -27,6 +27,7 @@ export function welcome(served: ServedConfigured, settings: Settings, isFirst: b
 }
 
 function consoleWords({ url }: ServedConfigured, settings: Settings, isFirst: boolean): string {
+  if (!settings.console) return '';
   if (settings.socket !== undefined) return '';
   return `Open ${settings.url ?? url}/console/ in a browser${isFirst ? ', which begins with a tour' : ''}\n`;
 }

@@ -1,4 +1,16 @@
-import type { AdminAnswer, AdminApproval, AdminDelivery, AdminHealth, AdminLogLine, AdminPage, AdminTask, Logged, Task } from '#protocol';
+import type {
+  AdminAnswer,
+  AdminApproval,
+  AdminDelivery,
+  AdminHealth,
+  AdminLogLine,
+  AdminMesh,
+  AdminPage,
+  AdminTask,
+  AdminWirePage,
+  Logged,
+  Task,
+} from '#protocol';
 import { credentials, refused } from './session.ts';
 
 /** What the node answered, if it was not what was hoped for. */
@@ -58,6 +70,10 @@ export const admin = {
   replay: (id: number) => ask<AdminDelivery>(`/push/deliveries/${id}:replay`, post()),
   discard: (id: number) => ask<void>(`/push/deliveries/${id}`, { method: 'DELETE' }),
   health: () => ask<AdminHealth>('/health'),
+  mesh: async () => (await ask<{ mesh: AdminMesh | null }>('/mesh')).mesh,
+  wire: (after: number) => ask<AdminWirePage>(`/wire?after=${after}`),
+  wireOn: (isOn: boolean) => ask<void>(isOn ? '/wire:start' : '/wire:stop', post()),
+  wireClear: () => ask<void>('/wire', { method: 'DELETE' }),
   logs: async (after: number) => (await ask<{ lines: readonly AdminLogLine[] }>(`/logs?after=${after}`)).lines,
 };
 

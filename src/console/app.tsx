@@ -18,7 +18,7 @@ const PAGES: readonly (readonly [string, FunctionComponent])[] = [
   ['/agents', lazily(async () => (await import('./agents/page.tsx')).AgentsPage)],
   ['/approvals', lazily(async () => (await import('./ops/approvals.tsx')).ApprovalsPage)],
   ['/push', lazily(async () => (await import('./ops/push.tsx')).PushPage)],
-  ['/mesh', lazily(async () => (await import('./ops/mesh.tsx')).MeshPage)],
+  ['/mesh', lazily(async () => (await import('./mesh/page.tsx')).MeshPage)],
   ['/health', lazily(async () => (await import('./ops/health.tsx')).HealthPage)],
 ];
 

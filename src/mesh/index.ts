@@ -51,3 +51,5 @@ export {
 export { createSwarmNodes, SWARM_DEFAULTS, type SwarmNode, type SwarmNodes, type SwarmNodesOptions, type Topology } from './swarm/nodes.ts';
 export { registerSwarmHandler } from './swarm/register.ts';
 export { type Directing, type DirectiveAnswer, type OpenSwarmOptions, openSwarm, type Swarm, type SwarmPeer } from './swarm/swarm.ts';
+export { meshView, type ViewOptions } from './watch/view.ts';
+export { type MeshWatch, type WatchOptions, watchMesh } from './watch/watch.ts';

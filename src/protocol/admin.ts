@@ -1,3 +1,5 @@
+import type { AdminMesh } from './admin-mesh.ts';
+import type { AdminWire } from './admin-wire.ts';
 import type { AuditPage, AuditRequest } from './audit.ts';
 import type { Choice } from './choices.ts';
 import type { Logged } from './events.ts';
@@ -38,6 +40,10 @@ export interface AdminService {
   logs?(request: AdminLogsRequest): readonly AdminLogLine[];
   /** How the node does, now and for the last while. */
   health?(): AdminHealth;
+  /** The mesh as it is seen from here. Absent: the node is on none. */
+  mesh?(): AdminMesh;
+  /** Requests and answers as they go over the wire. Absent: they are not shown here. */
+  readonly wire?: AdminWire;
 }
 
 /** A task without its content. */

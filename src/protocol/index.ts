@@ -8,6 +8,8 @@
  * ```
  */
 export * from './admin.ts';
+export * from './admin-mesh.ts';
+export * from './admin-wire.ts';
 export * from './agent.ts';
 export * from './audit.ts';
 export * from './canonical-json.ts';
@@ -32,6 +34,7 @@ export * from './llm.ts';
 export * from './losses.ts';
 export * from './message.ts';
 export { type MqttErrorName, mqttError } from './mqtt-errors.ts';
+export * from './notes.ts';
 export * from './operations.ts';
 export * from './parts.ts';
 export * from './ports.ts';
@@ -46,4 +49,5 @@ export * from './standard-schema.ts';
 export * from './states.ts';
 export * from './task.ts';
 export * from './translate.ts';
+export * from './web-verifier.ts';
 export * from './webhooks.ts';

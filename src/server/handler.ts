@@ -47,15 +47,13 @@ interface Found {
   readonly route: Route | undefined;
 }
 
+const REQUESTS = { name: 'parley_http_requests_total', help: 'HTTP requests by what was asked for.', labels: ['route', 'status'] } as const;
+
 export function createHandler(options: HandlerOptions): Handler {
   const node = createNode(options);
-  const { site, log, flows, limits, audit, health } = node;
+  const { site, log, flows, limits, audit, health, wire } = node;
   const [guard, door] = [createGuard(options), createDoor({ options, limits, audit })];
-  const requests = site.metrics.counter({
-    name: 'parley_http_requests_total',
-    help: 'HTTP requests by what was asked for.',
-    labels: ['route', 'status'],
-  });
+  const requests = site.metrics.counter(REQUESTS);
 
   const find = (asked: Asked): Found => {
     const place = placeOf(asked.path);
@@ -86,7 +84,9 @@ export function createHandler(options: HandlerOptions): Handler {
     const answer = await ANSWERS[route.name](site, { asked: door.counted(caller, asked), place, route, agent, caller } satisfies Visit);
     return { route, answer: asked.method === 'HEAD' ? headOf(answer) : answer, caller };
   };
-  const answer = async (asked: Asked): Promise<Answer> => {
+  const answer = async (given: Asked): Promise<Answer> => {
+    const tape = wire.begin(given);
+    const asked = tape?.asked ?? given;
     try {
       const outcome = await visit(asked);
       const { route, refused } = outcome;
@@ -96,10 +96,12 @@ export function createHandler(options: HandlerOptions): Handler {
       if (log.isOn('debug')) log.debug('request', { method: asked.method, path: asked.path, status: made.status });
       flows.track(made);
       const extra = guard.headersFor(asked);
-      return extra === undefined ? made : { ...made, headers: { ...made.headers, ...extra } };
+      const sent = extra === undefined ? made : { ...made, headers: { ...made.headers, ...extra } };
+      return tape === undefined ? sent : tape.answered(sent, outcome);
     } catch (thrown) {
       log.error('a request failed', thrown, { method: asked.method, path: asked.path });
-      return refusal(500, 'something went wrong here');
+      const failed = refusal(500, 'something went wrong here');
+      return tape?.answered(failed, { route: undefined }) ?? failed;
     }
   };
   return {

@@ -26,6 +26,6 @@ export { createHandler, type Handler } from './handler.ts';
 export { DEFAULT_SERVER_LIMITS, type ServerLimits } from './limits.ts';
 export { createLog, LOG_LEVELS, type Log, type LogLevel } from './log.ts';
 export { createMetrics, type Metrics } from './metrics.ts';
-export type { HandlerOptions, McpMount, Quota, ServingOptions } from './options.ts';
+export type { HandlerOptions, McpMount, MeshPort, Quota, ServingOptions } from './options.ts';
 export { ROUTES, type Route } from './routes.ts';
 export { type AgentLike, pathName, type ServedAgent } from './served.ts';

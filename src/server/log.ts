@@ -71,9 +71,19 @@ const SECRET_NAME =
 const SECRET_TEXT =
   /\b(?:bearer|basic)\s+[\w.~+/=-]{8,}|\beyJ[\w-]{8,}\.[\w-]+\.[\w-]*|\b(?:sk|pk|ghp|gho|xox[abp])[-_][\w-]{8,}|(?<=:\/\/)[^\s/:@]*:[^\s/@]+(?=@)/gi;
 
-function cleaned(name: string, value: unknown): unknown {
+/** A member that is a text, or the beginning of one. */
+const NAMED = /"([^"\\]{1,64})"\s*:\s*"(?:[^"\\]|\\.)*"?/g;
+
+/** For `JSON.stringify`: leaves out what sounds or looks like a credential. */
+export function cleaned(name: string, value: unknown): unknown {
   if (typeof value === 'string') return SECRET_NAME.test(name) ? REMOVED : value.replaceAll(SECRET_TEXT, REMOVED);
   return value !== null && typeof value === 'object' && SECRET_NAME.test(name) ? REMOVED : value;
+}
+
+/** The same for a text that is JSON only in part, or not at all. */
+export function cleanedText(text: string): string {
+  const named = text.replaceAll(NAMED, (whole, name: string) => (SECRET_NAME.test(name) ? `"${name}":"${REMOVED}"` : whole));
+  return named.replaceAll(SECRET_TEXT, REMOVED);
 }
 
 /** An error with what caused it, as deep as anybody wants to read. */

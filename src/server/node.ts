@@ -18,6 +18,8 @@ import type { ServerLimits } from './limits.ts';
 import { DEFAULT_SERVER_LIMITS } from './limits.ts';
 import type { Log } from './log.ts';
 import { SILENT } from './log.ts';
+import type { MeshAgents } from './mesh-agents.ts';
+import { meshAgents } from './mesh-agents.ts';
 import { meter } from './metered.ts';
 import { createMetrics } from './metrics.ts';
 import type { HandlerOptions, McpMount, Quota } from './options.ts';
@@ -29,6 +31,8 @@ import { isServed, named } from './served.ts';
 import { servingFor, whereabouts } from './serving.ts';
 import type { Site } from './site.ts';
 import type { Tracing } from './tracing.ts';
+import type { Wire } from './wire/wire.ts';
+import { createWire } from './wire/wire.ts';
 
 /** A node: agents, the engine under those that need one, and everything that is counted and said about them. */
 export interface Node extends Life {
@@ -42,6 +46,7 @@ export interface Node extends Life {
   readonly limits: ServerLimits;
   readonly audit: Audit;
   readonly health: Health;
+  readonly wire: Wire;
 }
 
 const DEFAULT_PUBLISHER = 'agent.localhost';
@@ -69,12 +74,15 @@ export function createNode(options: HandlerOptions): Node {
   const serving: Serving = { engine, count: meter(metrics, room), audit, hasWebhooks: options.outbound !== undefined };
   const agents = [...given].map(([name, agent]) => servedAgent(name, agent, serving));
   metrics.gauge({ name: 'parley_streams_open', help: 'Streams that are being read.' }, () => flows.open);
-  const health = createHealth(metrics, options.version ?? '');
+  const [health, wire] = [createHealth(metrics, options.version ?? ''), createWire()];
   const life = startLife({ options, engine, agents, log, limits, tracing, audit });
+  const going = comingAndGoing(agents, { ...serving, options, adopt: life.adopt });
+  const onMesh = options.mesh && meshAgents(options.mesh, going.make, (name) => agents.some((agent) => agent.name === name));
   const site: Site = {
     agents,
     cards,
-    admin: adminOf(engine, options, { log, health }),
+    admin: adminOf(engine, options, { log, health, wire, onMesh }),
+    onMesh: (name) => onMesh?.find(name),
     metrics,
     jwks: signer.jwks,
     baseOf: where.of,
@@ -91,8 +99,8 @@ export function createNode(options: HandlerOptions): Node {
     phase: life.phase,
     isBroken: () => engine?.stats().isBroken ?? false,
   };
-  const going = comingAndGoing(agents, { ...serving, options, adopt: life.adopt });
-  return Object.assign(life, { site, flows, log, limits, audit, health, ...going });
+  const { add, remove } = going;
+  return Object.assign(life, { site, flows, log, limits, audit, health, wire, add, remove });
 }
 
 /** One handler for the whole node and one for each agent, made when they are first asked. */
@@ -134,15 +142,20 @@ function servedAgent(name: string, agent: AgentLike, { engine, count, audit, has
 function comingAndGoing(
   agents: Mutable<ServedAgent>[],
   { adopt, options, ...serving }: Serving & Pick<Life, 'adopt'> & { readonly options: HandlerOptions },
-): Pick<Node, 'add' | 'remove'> {
+): Pick<Node, 'add' | 'remove'> & { make(name: string, agent: Agent): ServedAgent } {
   const placeOf = (name: string): number => agents.findIndex((agent) => agent.name === name);
+  const make = (name: string, agent: Agent): Mutable<ServedAgent> => {
+    if (serving.engine === undefined) throw new Error('an agent needs an engine');
+    checkCommands(new Map([[name, agent]]), options);
+    serving.engine.add(name, agent);
+    const served = servedAgent(name, agent, serving);
+    adopt(served);
+    return served;
+  };
   return {
+    make,
     add: (name, agent) => {
-      if (serving.engine === undefined) throw new Error('an agent needs an engine');
-      checkCommands(new Map([[name, agent]]), options);
-      serving.engine.add(name, agent);
-      const served = servedAgent(name, agent, serving);
-      adopt(served);
+      const served = make(name, agent);
       const at = placeOf(name);
       if (at === -1) agents.push(served);
       else agents[at] = served;
@@ -182,12 +195,14 @@ function checkCommands(given: ReadonlyMap<string, AgentLike>, { auth, gate }: Ha
 function adminOf(
   engine: Engine | undefined,
   { audit }: HandlerOptions,
-  { log, health }: { readonly log: Log; readonly health: Health },
+  { log, health, wire, onMesh }: Pick<Node, 'log' | 'health' | 'wire'> & { readonly onMesh: MeshAgents | undefined },
 ): AdminService | undefined {
   if (engine === undefined) return undefined;
   return {
     ...engine.admin,
     health: health.shown,
+    wire,
+    ...(onMesh === undefined ? {} : { mesh: onMesh.shown }),
     ...(audit === undefined ? {} : { audit: (request) => audit.read(request) }),
     ...(log.recent === undefined ? {} : { logs: ({ after = 0, limit = 1000 }) => log.recent?.(after, limit) ?? [] }),
   };

@@ -1,6 +1,6 @@
 import type { Answer, Caller } from '#bindings';
 import type { Blobs, Carrier, EngineLimits, Store } from '#engine';
-import type { Agent, CardSigner, Fetch } from '#protocol';
+import type { AdminMesh, Agent, CardSigner, Fetch } from '#protocol';
 import type { AuditLog } from './audit/audit.ts';
 import type { Authenticator } from './gate/authenticator.ts';
 import type { Gate } from './gate/gate.ts';
@@ -21,6 +21,13 @@ export interface Quota {
 
 /** Offers agents as MCP tools: `mcpMount` of `parley-a2a/tools/mcp`. */
 export type McpMount = (agents: readonly ServedAgent[]) => (request: Request, caller: Caller) => Promise<Response>;
+
+/** The mesh that a node is on, for its operators: `meshView` of `parley-a2a/mesh`. */
+export interface MeshPort {
+  shown(): AdminMesh;
+  /** An agent of the mesh, to be called from here. */
+  agent(name: string): Agent | undefined;
+}
 
 export interface ServingOptions extends GuardOptions {
   /** Where tasks are kept. Default: in memory, as long as the process lives. It is closed with the server. */
@@ -53,6 +60,7 @@ export interface ServingOptions extends GuardOptions {
   readonly keys?: NodeKeys;
   /** Carries answers to a broker: `joinMesh()` of `parley-a2a/mesh` has one. */
   readonly carrier?: Carrier;
+  readonly mesh?: MeshPort;
   readonly log?: Log;
   readonly metrics?: Metrics;
   /** Default: `@opentelemetry/api`, if it is installed. `false` for none. */

@@ -1,6 +1,6 @@
 import type { Answer, Asked } from '#bindings';
 import { A2AError, type Fetch, kept } from '#protocol';
-import { errorAnswer } from './answers.ts';
+import { errorAnswer, refusal } from './answers.ts';
 import { passedOn } from './foreign.ts';
 
 /** What goes along; credentials for the other side are told apart from those for this node. */
@@ -28,20 +28,32 @@ export async function relayAnswer(asked: Asked, relay: Fetch | undefined, bodyBy
     return await passedOn(asked, bodyBytesMax, async (request) => {
       const { method, body, signal } = request;
       const sent = kept(new Request(url, { method, headers, signal, ...(body === null ? {} : { body: await request.arrayBuffer() }) }));
-      return onlyWhatMatters(await fetched(relay, sent, url));
+      return await fetched(relay, sent, url);
     });
   } catch (thrown) {
     return errorAnswer(thrown);
   }
 }
 
+/** Nobody was reached: that is an answer too, and whoever asked can say more of it than we. */
 async function fetched(relay: Fetch, request: Request, url: string): Promise<Response> {
   try {
-    return await relay(request);
+    return onlyWhatMatters(await relay(request));
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new A2AError('UNAVAILABLE', `${new URL(url).origin} could not be reached from this node: ${reason}`, { cause });
+    const { status, headers, body } = refusal(503, `${new URL(url).origin} could not be reached from this node: ${reason}`);
+    return new Response(String(body), { status, headers: { ...headers, 'Cache-Control': 'no-store', 'X-Relay-Problem': codeOf(cause) } });
   }
+}
+
+/** What the machine calls it (`ECONNREFUSED`, `CERT_HAS_EXPIRED`): the innermost cause knows. */
+function codeOf(thrown: unknown): string {
+  let code = 'unknown';
+  for (let at: unknown = thrown, deep = 0; at instanceof Error && deep < 8; at = at.cause, deep += 1) {
+    const named = 'code' in at ? at.code : undefined;
+    if (typeof named === 'string' && /^\w{1,64}$/.test(named)) code = named;
+  }
+  return code;
 }
 
 function headersFor(asked: Asked): Headers {

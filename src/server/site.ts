@@ -8,6 +8,7 @@ import type { Cards } from './cards.ts';
 import { catalogAnswer } from './catalog.ts';
 import { passedOn } from './foreign.ts';
 import { LOCAL } from './gate/gate.ts';
+import { MESH_AGENTS } from './mesh-agents.ts';
 import { METRICS_TYPE, type Metrics } from './metrics.ts';
 import type { McpMount } from './options.ts';
 import { relayAnswer } from './relay.ts';
@@ -33,6 +34,8 @@ export interface Site {
   readonly cardAgeMsMax: number;
   /** Files of the web console, if it is here. */
   readonly console: ((path: string) => Answer | Promise<Answer>) | undefined;
+  /** An agent of the mesh, for operators. */
+  readonly onMesh: (name: string) => ServedAgent | undefined;
   /** The way to agents elsewhere, for the console. */
   readonly relay: Fetch | undefined;
   readonly chats: ChatMemory;
@@ -74,7 +77,10 @@ export const ANSWERS: Readonly<Record<RouteName, Answering>> = {
     ardAnswer(asked, { agents, publisher, changed, ageMsMax: cardAgeMsMax, base: baseOf(asked), bodyBytesMax }),
   keys: async ({ jwks, cardAgeMsMax }) =>
     json((await jwks()) as unknown as Json, 200, { 'Cache-Control': `public, max-age=${Math.floor(cardAgeMsMax / 1000)}` }),
-  admin: ({ admin, relay, bodyBytesMax }, { asked, place }) => {
+  admin: (site, visit) => {
+    const { admin, relay, bodyBytesMax } = site;
+    const { asked, place } = visit;
+    if (place.path.startsWith(`${MESH_AGENTS}/`)) return meshAgentAnswer(site, visit, place.path.slice(MESH_AGENTS.length + 1));
     const path = place.path.slice('/api/parley/v1'.length);
     return path === '/relay' ? relayAnswer(asked, relay, bodyBytesMax) : adminAnswer(asked, path, admin);
   },
@@ -100,6 +106,29 @@ function optionsFor({ serving, noteBase }: Site, { asked, agent, place, caller }
   noteBase(asked);
   const options = serving(agent, place);
   return caller === LOCAL ? options : { ...options, caller: () => caller };
+}
+
+/** `/api/parley/v1/mesh/agents/{name}/…`: the surface of an agent, for those with the scope `admin`. */
+async function meshAgentAnswer(site: Site, visit: Visit, rest: string): Promise<Answer> {
+  const { asked } = visit;
+  const [encoded = ''] = rest.split('/', 1);
+  const agent = site.onMesh(decoded(encoded));
+  if (agent === undefined) return refusal(404, `there is no agent ${encoded.slice(0, 100)} on the mesh of this node`);
+  const path = rest.slice(encoded.length) || '/';
+  const place = { agent: agent.name, base: `${MESH_AGENTS}/${encoded}`, path };
+  if (path === '/.well-known/agent-card.json')
+    return site.cards.answer({ asked, card: agent.card, base: `${site.baseOf(asked)}${place.base}` });
+  const options = optionsFor(site, { ...visit, agent, place });
+  const isRpc = asked.method === 'POST' && (path === '/' || path === '/a2a');
+  return isRpc ? answerJsonRpc(asked, agent.service, options) : answerRest(asked, agent.service, options);
+}
+
+function decoded(name: string): string {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return '';
+  }
 }
 
 /** For whoever sends traffic here: a node that starts, stops or can't write any more takes none. */

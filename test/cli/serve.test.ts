@@ -131,6 +131,17 @@ export default { memory: true, port: 0, agents: ['echo', defineAgent({ name: 'in
     expect(child.stderr).toBe('');
   });
 
+  it('says nothing of a console that it does not serve', async () => {
+    const node = await parleyServe({ args: ['echo', '--memory', '--no-console'] });
+    expect((await fetch(`${node.url}/console/`)).status).toBe(404);
+    expect(await node.stop()).toBe(0);
+    const args = ['--conditions=our-src', 'src/cli/main.ts', 'serve', 'echo', '--port', '0', '--memory', '--no-console'];
+    const cwd = fileURLToPath(new URL('../..', import.meta.url));
+    const { stdout } = spawnSync('timeout', ['-s', 'INT', '4', process.execPath, ...args], { encoding: 'utf8', cwd });
+    expect(stdout).toContain('Parley serves echo');
+    expect(stdout).not.toMatch(/console/);
+  });
+
   const wrong: readonly (readonly [name: string, args: readonly string[], words: RegExp, code: number])[] = [
     ['an agent that is not there', ['ech'], /no agent ech; did you mean echo\?[\s\S]*demo, echo, script, conformance/, 2],
     ['a file that is not there', ['./nothing.ts'], /there is no file .*nothing\.ts/, 2],

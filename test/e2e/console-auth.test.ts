@@ -60,7 +60,11 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the console and its token', ()
     await page.getByRole('textbox', { name: /Message to/ }).fill('hello');
     await page.keyboard.press('Enter');
     await page.locator('.by-agent').getByText('completed').waitFor();
-    await page.goto('/console/wire');
+    await page.goto('/console/agents/echo');
+    await expect.poll(() => page.getByRole('cell', { name: 'answers' }).count()).toBeGreaterThan(1);
+    await page.getByRole('link', { name: 'Wire' }).click();
+    await page.getByRole('list', { name: 'Requests, newest first' }).waitFor();
+    expect(await page.content()).not.toContain(TOKEN);
     await page.getByRole('button', { name: 'Forget token' }).click();
     await page.getByText('This node asks who you are').waitFor();
     expect(await page.evaluate(() => JSON.stringify({ ...sessionStorage }))).not.toContain(TOKEN);

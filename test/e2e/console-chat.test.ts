@@ -7,7 +7,7 @@ import { seriousFaults } from '../support/axe.ts';
 import type { Watched } from '../support/browser.ts';
 import { CHROMIUM, openBrowser, openPage } from '../support/browser.ts';
 import { suiteNeeding } from '../support/needs.ts';
-import { builtIn, startServer } from '../support/server.ts';
+import { builtIn, jsonRequest, sendBody, startServer } from '../support/server.ts';
 
 suiteNeeding('chromium', CHROMIUM !== undefined, 'the chats of the console', () => {
   let server: Served;
@@ -103,6 +103,68 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the chats of the console', () 
     await say('ask');
     await picture('chat-several');
     expect(await page.getByRole('navigation', { name: 'Open chats' }).getByRole('link').count()).toBe(3);
+  }, 60_000);
+
+  it('shows chats side by side, as the address says', async () => {
+    const { page, picture } = watched;
+    await page.getByRole('button', { name: /^Show echo-\d+ beside$/ }).click();
+    await expect.poll(() => page.locator('.chat-body').count()).toBe(2);
+    expect(page.url()).toMatch(/with=script-\d+&beside=echo-\d+/);
+    await page.getByRole('textbox', { name: 'Message to echo' }).fill('and now');
+    await page.keyboard.press('Enter');
+    await page.locator('.chat-body').nth(1).getByText('and now').nth(1).waitFor();
+    await picture('chat-beside');
+    expect(await seriousFaults(page)).toEqual([]);
+    await page.setViewportSize({ width: 375, height: 720 });
+    expect(await page.locator('.chat-body:visible').count()).toBe(1);
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await page.getByRole('button', { name: /^Close echo/ }).click();
+    await expect.poll(() => page.locator('.chat-body').count()).toBe(1);
+  }, 60_000);
+
+  it('takes a task up again where it stands: one that runs, and one that waits', async () => {
+    const { page } = watched;
+    const send = async (text: string): Promise<string> => {
+      const body = sendBody(text, { configuration: { returnImmediately: true } });
+      const response = await fetch(jsonRequest(`${server.url}/agents/script/message:send`, body));
+      return ((await response.json()) as { task: { id: string } }).task.id;
+    };
+    await page.goto(`/console/tasks/${await send('chunks=12 delay=400')}`);
+    await page.getByRole('button', { name: 'Resume in chat' }).click();
+    await page.locator('.by-user').getByText('chunks=12').waitFor();
+    await lastAnswer()
+      .getByText(/chunk 12/)
+      .waitFor();
+    expect((await lastAnswer().textContent())?.match(/chunk 3/g)).toHaveLength(1);
+    await lastAnswer().getByText('completed').waitFor();
+    await page.goto(`/console/tasks/${await send('ask')}`);
+    await page.getByRole('button', { name: 'Resume in chat' }).click();
+    await lastAnswer().getByText('needs input').waitFor();
+    await say('seven');
+    await lastAnswer().getByText('answer: seven').waitFor();
+  }, 60_000);
+
+  it('tells of a question while the page is not looked at', async () => {
+    const hidden = await openPage(browser, server.url);
+    await hidden.page.context().grantPermissions(['notifications']);
+    await hidden.page.addInitScript(() => {
+      const told: string[] = [];
+      class Told {
+        static readonly permission = 'granted';
+        constructor(title: string) {
+          told.push(title);
+        }
+      }
+      Object.assign(globalThis, { Notification: Told, told });
+      Object.defineProperty(document, 'hidden', { get: () => true });
+    });
+    await hidden.page.goto('/console/approvals');
+    await hidden.page.getByText('What agents wait for').waitFor();
+    const asked = sendBody('approve', { configuration: { returnImmediately: false } });
+    await fetch(jsonRequest(`${server.url}/agents/demo/message:send`, asked));
+    await expect.poll(() => hidden.page.evaluate('told'), { timeout: 15_000 }).toContain('demo asks for an answer');
+    expect(hidden.wrongs).toEqual([]);
+    await hidden.page.context().close();
   }, 60_000);
 
   it('talks to an agent at another address, through the node', async () => {

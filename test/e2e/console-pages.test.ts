@@ -171,12 +171,11 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the pages of the console', () 
     const { page } = watched;
     await page.goto('/console/agents');
     await page.getByRole('link', { name: /weather/ }).click();
-    await page.getByRole('button', { name: 'Try' }).first().click();
     await page
-      .getByText(/^answers, /)
+      .getByRole('cell', { name: /^answers/ })
       .first()
       .waitFor();
-    await page.getByText('The skill forecast has no example.').waitFor();
+    await page.getByText('there is no example for forecast').waitFor();
     await page.getByLabel('city').fill('Bern');
     await page.getByLabel('days').fill('3');
     await page.getByLabel('unit').selectOption('C');
@@ -189,8 +188,9 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the pages of the console', () 
     const { port } = odd.address() as { port: number };
     await page.goto('/console/agents');
     await page.getByLabel('Address').fill(`http://127.0.0.1:${port}`);
-    await page.getByRole('button', { name: 'Read its card' }).click();
-    await page.getByText(/clients do not send credentials there/).waitFor();
+    await page.getByRole('button', { name: 'Examine it' }).click();
+    await page.getByText('http://10.1.1.1/ is not encrypted').waitFor();
+    await page.getByText('interface-plain').waitFor();
     odd.close();
   }, 60_000);
 
@@ -221,8 +221,9 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the pages of the console', () 
     await page.waitForTimeout(3500);
     await checked('health');
     await page.goto('/console/mesh');
-    await page.getByText('Agents of this node').waitFor();
-    await checked('mesh');
+    await page.getByText('This node is on no mesh').waitFor();
+    await page.getByText('parley serve demo --mesh mqtt://').waitFor();
+    await checked('mesh-none');
   }, 60_000);
 
   it('is used by keyboard, in the dark, and on a phone', async () => {
@@ -248,7 +249,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the pages of the console', () 
       ['phone', { viewport: { width: 375, height: 720 } }],
     ] as const) {
       const other = await openPage(browser, server.url, options);
-      for (const place of ['tour', 'chat', 'tasks', 'wire/rosetta', 'agents/demo', 'approvals', 'health']) {
+      for (const place of ['tour', 'chat', 'tasks', 'wire/rosetta', 'wire/node', 'agents/demo', 'approvals', 'push', 'health']) {
         await other.page.goto(`/console/${place}`);
         await other.page.waitForTimeout(700);
         const isWide = await other.page.evaluate(() => document.documentElement.scrollWidth > innerWidth + 1);

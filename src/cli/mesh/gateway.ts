@@ -1,8 +1,9 @@
 import { createCard } from '#agents';
-import type { GatewayOptions, Mesh, MeshRegistry } from '#mesh';
-import { directoryAgent, meshAgent, openGateway } from '#mesh';
+import type { GatewayOptions, MeshRegistry } from '#mesh';
+import { directoryAgent, meshAgent, meshView, openGateway } from '#mesh';
 import type { AgentCard } from '#protocol';
 import type { Log, Settings } from '#server';
+import { createConsole } from '../../server/adapters/console.ts';
 import type { ServedConfigured } from '../../server/adapters/node-settings.ts';
 import { dataFolder, logFor } from '../../server/adapters/node-settings.ts';
 import { takeFlags } from '../bridges/own-flags.ts';
@@ -14,7 +15,7 @@ import { brokerOf, FLAGS } from './flags.ts';
 import type { Kept } from './kept.ts';
 import { keptIn } from './kept.ts';
 import { rulesIn } from './list.ts';
-import { joinAs, type Way, wayTo } from './serving.ts';
+import { joinAs, type Member, type Way, wayTo } from './serving.ts';
 
 /** The root agent, and so a name that nobody on the mesh is offered under. */
 const ROOT = 'gateway';
@@ -36,18 +37,18 @@ export async function gateway(args: readonly string[]): Promise<number> {
   const id = named ?? kept.id ?? `gateway_${crypto.randomUUID().slice(0, 8)}`;
   if (kept.id !== undefined && kept.id !== id) log.warn(`answers to ${kept.id}, as this gateway was called before, are not heard`);
   const way = await wayTo(broker, settings, log);
-  const mesh = await joinAs(id, way);
+  const member = await joinAs(id, way);
   try {
-    return await run({ mesh, way, id, source, kept, settings, log, rules: rulesIn(flags), json: parsed.json, host });
+    return await run({ ...member, way, id, source, kept, settings, log, rules: rulesIn(flags), json: parsed.json, host });
   } catch (thrown) {
     throw asCliError(thrown);
   } finally {
-    await mesh.close();
+    await way.sight.watch.close();
+    await member.mesh.close();
   }
 }
 
-interface Running {
-  readonly mesh: Mesh;
+interface Running extends Member {
   readonly way: Way;
   readonly id: string;
   readonly source: string;
@@ -60,7 +61,7 @@ interface Running {
 }
 
 async function run(running: Running): Promise<number> {
-  const { mesh, way, id, source, kept, settings, log, rules, json } = running;
+  const { mesh, broker, way, id, source, kept, settings, log, rules, json } = running;
   const pools = settings.meshPools;
   const before = kept.peers.filter(({ name }) => !pools.includes(name));
   const known = before.filter(({ isHere }) => isHere);
@@ -73,6 +74,8 @@ async function run(running: Running): Promise<number> {
     log,
     onBroken: () => broken.resolve(1),
     mcp: mountMcp,
+    console: createConsole({ say: (line) => log.info(line) }),
+    mesh: meshView({ ...way.sight, ...reaching, registry, broker, counts: mesh.counts, gateway: id }),
     // Before the tasks are taken up: a task whose agent nobody knows would be given up.
     known: new Map([
       ...before.map(({ name, card }) => [name, meshAgent(name, card, reaching)] as const),

@@ -11,7 +11,7 @@ afterAll(() => rmSync(root, { recursive: true, force: true }));
 const card = createCard({ name: 'echo', description: 'Says it again.' });
 const change = (kind: PeerChange['kind'], name: string): PeerChange => ({
   kind,
-  peer: { kind: 'agent', name, card, seenAt: new Date(), replicas: 1 },
+  peer: { kind: 'agent', name, card, seenAt: new Date(), replicas: 1, instances: [] },
 });
 
 it('what a gateway knows outlives it, those who left included, and a line that was cut off is none', () => {

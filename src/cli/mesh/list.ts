@@ -22,7 +22,7 @@ export async function list(args: readonly string[]): Promise<number> {
   const parsed = parseServeFlags(flags.rest);
   const settings = await settingsFor(parsed);
   const way = await wayTo(brokerOf(flags, settings), { ...settings, artifacts: undefined }, logFor(settings));
-  const mesh = await joinAs(`parley_ls_${crypto.randomUUID().slice(0, 8)}`, way);
+  const { mesh } = await joinAs(`parley_ls_${crypto.randomUUID().slice(0, 8)}`, way);
   try {
     if (!flags.has('watch')) {
       const registry = await mesh.discover(rulesIn(flags));

@@ -34,15 +34,29 @@ export async function loadAgents(): Promise<void> {
   }
 }
 
-/** Where a chat or a request goes: an agent of this node by its name, or an address. */
+/** Where a chat or a request goes: an agent of this node or of its mesh by its name, or an address. */
 export interface Target {
   readonly name?: string;
+  readonly mesh?: string;
   readonly url?: string;
   /** For an address: a credential that its owner gave us, kept in memory only. */
   readonly bearer?: string;
 }
 
+const MESH = 'mesh:';
+
+/** As tasks and addresses of the console name an agent: `echo`, or `mesh:echo`. */
+export function targetNamed(name: string): Target {
+  return name.startsWith(MESH) ? { mesh: name.slice(MESH.length) } : { name };
+}
+
+/** Where the console shows that agent. */
+export function placeOf(name: string): string {
+  return name.startsWith(MESH) ? `/mesh/${encodeURIComponent(name.slice(MESH.length))}` : `/agents/${encodeURIComponent(name)}`;
+}
+
 export function titleOf(target: Target): string {
+  if (target.mesh !== undefined) return `${MESH}${target.mesh}`;
   return target.name ?? (target.url === undefined ? 'agent' : new URL(target.url).host);
 }
 
@@ -60,16 +74,19 @@ export function clientFor(target: Target, options: Pick<ClientOptions, 'binding'
 }
 
 function connect(target: Target, options: Pick<ClientOptions, 'binding' | 'dialect'>): Promise<A2AClient> {
-  if (target.name !== undefined) {
+  const own = pathTo(target);
+  if (own !== undefined) {
     const present = (): { headers: Readonly<Record<string, string>> } => ({ headers: credentials() });
-    return A2AClient.connect(`${location.origin}/agents/${target.name}`, {
-      ...options,
-      auth: { present },
-      interceptors: [recording(target.name)],
-    });
+    return A2AClient.connect(`${location.origin}${own}`, { ...options, auth: { present }, interceptors: [recording(titleOf(target))] });
   }
   const auth = target.bearer === undefined || target.bearer === '' ? {} : { auth: { bearer: target.bearer } };
   return A2AClient.connect(target.url ?? '', { ...options, ...auth, fetch: relayed, interceptors: [recording(titleOf(target))] });
+}
+
+/** On this node. */
+function pathTo({ name, mesh }: Target): string | undefined {
+  if (mesh !== undefined) return `/api/parley/v1/mesh/agents/${encodeURIComponent(mesh)}`;
+  return name === undefined ? undefined : `/agents/${name}`;
 }
 
 /** The same request by way of the node: `/api/parley/v1/relay`. */
@@ -88,7 +105,15 @@ export async function relayed(request: Request): Promise<Response> {
     signal: request.signal,
     ...(hasBody ? { body: await request.arrayBuffer() } : {}),
   });
+  const problem = response.headers.get('x-relay-problem');
+  if (problem !== null) throw await unreached(response, problem);
   const status = Number(response.headers.get('x-relay-status') ?? response.status);
   const isEmpty = status === 204 || status === 304;
   return new Response(isEmpty ? null : response.body, { status, headers: response.headers });
+}
+
+/** As a fetch of the node's own would have failed, so that what explains such failures can explain this one. */
+async function unreached(response: Response, code: string): Promise<TypeError> {
+  const { error } = (await response.json().catch(() => ({}))) as { readonly error?: { readonly message?: string } };
+  return new TypeError('fetch failed', { cause: Object.assign(new Error(error?.message ?? code), { code }) });
 }

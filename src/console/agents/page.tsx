@@ -2,15 +2,17 @@ import { useEffect, useState } from 'preact/hooks';
 import type { FoundAgentCard } from '#client';
 import { findAgentCard } from '#client';
 import type { AgentCard } from '#protocol';
-import { wordsFor } from '../api.ts';
 import { path, rest } from '../route.ts';
 import { credentials } from '../session.ts';
 import { Copy, Empty, Problem } from '../ui/basic.tsx';
 import { JsonTree } from '../ui/json-tree.tsx';
-import { warningsFor } from './check.ts';
-import { InterfaceRow } from './interfaces.tsx';
+import { Check, Interfaces } from './checkup.tsx';
+import type { Examined, Whereabouts } from './examined.ts';
+import { useExamination } from './examined.ts';
+import type { Target } from './known.ts';
 import { agents, agentsProblem, loadAgents, relayed } from './known.ts';
-import { SkillView } from './skill.tsx';
+import { Signature } from './signature.tsx';
+import { chatWith, SkillView } from './skill.tsx';
 import './agents.css';
 
 export function AgentsPage() {
@@ -22,7 +24,7 @@ function All() {
   return (
     <div class="page">
       <h1>Agents</h1>
-      <p class="lead">What this node serves. Each card is read as any client reads it, and checked against A2A 1.0.</p>
+      <p class="lead">What this node serves. Each is examined as any client would meet it, in the words of parley doctor.</p>
       <Problem text={agentsProblem.value} onAgain={() => void loadAgents()} />
       {known?.length === 0 ? <Empty title="No agents here" /> : null}
       <ul class="cards">
@@ -43,16 +45,13 @@ function All() {
 /** An agent at an address that is typed here; it is looked at without being kept. */
 function Elsewhere() {
   const [url, setUrl] = useState('');
-  const [found, setFound] = useState<FoundAgentCard | undefined>(undefined);
+  const [bearer, setBearer] = useState('');
+  const [where, setWhere] = useState<Whereabouts | undefined>(undefined);
   const [problem, setProblem] = useState('');
-  const look = async (): Promise<void> => {
-    setProblem('');
-    setFound(undefined);
-    try {
-      setFound(await findAgentCard(url, { fetch: relayed }));
-    } catch (thrown) {
-      setProblem(wordsFor(thrown));
-    }
+  const look = (): void => {
+    const isAddress = URL.canParse(url) && /^https?:/.test(url);
+    setProblem(isAddress ? '' : 'An address begins with http:// or https://, as https://agent.example');
+    setWhere(isAddress ? { url, isOurs: false, bearer } : undefined);
   };
   return (
     <section aria-label="An agent elsewhere">
@@ -60,7 +59,7 @@ function Elsewhere() {
         class="panel elsewhere"
         onSubmit={(event) => {
           event.preventDefault();
-          void look();
+          look();
         }}
       >
         <h2>Look at an agent elsewhere</h2>
@@ -68,95 +67,91 @@ function Elsewhere() {
           Address
           <input type="url" value={url} placeholder="https://agent.example" onInput={(event) => setUrl(event.currentTarget.value)} />
         </label>
+        <label>
+          Token, if it asks for one
+          <input type="password" autocomplete="off" value={bearer} onInput={(event) => setBearer(event.currentTarget.value)} />
+        </label>
         <Problem text={problem} />
-        <button type="submit">Read its card</button>
+        <button type="submit">Examine it</button>
       </form>
-      {found === undefined ? null : <CardView found={found} isOurs={false} />}
+      {where === undefined ? null : <Whole key={JSON.stringify(where)} where={where} />}
     </section>
   );
 }
 
 function One({ name }: { readonly name: string }) {
-  const [found, setFound] = useState<FoundAgentCard | undefined>(undefined);
-  const [problem, setProblem] = useState('');
-  useEffect(() => {
-    const present = () => ({ headers: credentials() });
-    findAgentCard(`${location.origin}/agents/${name}`, { auth: { present } }).then(setFound, (thrown: unknown) =>
-      setProblem(wordsFor(thrown)),
-    );
-  }, [name]);
   return (
     <div class="page">
       <p class="crumb">
         <a href="/console/agents">Agents</a> / {name}
       </p>
-      <Problem text={problem} />
-      {found === undefined ? null : <CardView found={found} isOurs name={name} />}
+      <Whole where={{ url: `${location.origin}/agents/${name}`, isOurs: true }} name={name} />
     </div>
   );
 }
 
-interface CardProps {
-  readonly found: FoundAgentCard;
-  readonly isOurs: boolean;
+interface WholeProps {
+  readonly where: Whereabouts;
+  /** On this node. */
   readonly name?: string;
 }
 
-function CardView({ found, isOurs, name }: CardProps) {
-  const { card, raw, title, url } = found;
-  const warnings = warningsFor(card, raw, url ?? '');
+/** All there is to see of an agent. One without a card is examined too: why it has none is what people want to know. */
+function Whole({ where, name }: WholeProps) {
+  const [found, setFound] = useState<FoundAgentCard | undefined>(undefined);
+  const examined = useExamination(where);
+  useEffect(() => {
+    const present = () => ({ headers: credentials() });
+    const way = where.isOurs ? { auth: { present } } : { fetch: relayed };
+    findAgentCard(where.url, way).then(setFound, () => setFound(undefined)); // the examination says what is wrong
+  }, []);
   return (
     <article class="agent-card">
-      <CardHead card={card} {...(name === undefined ? {} : { name })} />
-      <section class="panel check" aria-label="Check">
-        <h2>Check</h2>
-        {warnings.length === 0 ? <p class="fine">Nothing is wrong with this card.</p> : null}
-        <ul>
-          {warnings.map(({ level, text }) => (
-            <li key={text} class={level}>
-              {text}
-            </li>
-          ))}
-        </ul>
-        <p class="dim">
-          Read as {title}
-          {url === undefined ? '' : ` from ${url}`}. The whole examination, its calls included: <code>parley doctor {url ?? ''}</code>
-        </p>
-      </section>
+      {found === undefined ? null : <CardHead card={found.card} target={targetOf(where, name)} />}
+      <Check examined={examined} url={where.url} />
+      {found === undefined ? null : <CardBody found={found} where={where} examined={examined} {...(name === undefined ? {} : { name })} />}
+    </article>
+  );
+}
+
+interface CardProps extends WholeProps {
+  readonly found: FoundAgentCard;
+  readonly examined: Examined;
+}
+
+function CardBody({ found: { card, raw, title, url }, where, examined, name }: CardProps) {
+  return (
+    <>
+      <Signature raw={raw} where={where} />
       <Traits card={card} />
       <h2>Interfaces</h2>
-      <table class="interfaces">
-        <thead>
-          <tr>
-            <th scope="col">Binding</th>
-            <th scope="col">Version</th>
-            <th scope="col">Address</th>
-            <th scope="col">Tried</th>
-          </tr>
-        </thead>
-        <tbody>
-          {card.supportedInterfaces.map((one) => (
-            <InterfaceRow key={`${one.protocolBinding} ${one.protocolVersion} ${one.url}`} card={card} one={one} isOurs={isOurs} />
-          ))}
-        </tbody>
-      </table>
+      <Interfaces card={card} examined={examined} />
       <h2>Skills</h2>
       {card.skills.length === 0 ? <p class="dim">It names none.</p> : null}
       {card.skills.map((skill) => (
-        <SkillView key={skill.id} card={card} skill={skill} {...(name === undefined ? {} : { agent: name })} />
+        <SkillView key={skill.id} card={card} skill={skill} target={targetOf(where, name)} />
       ))}
       <details class="raw-card">
-        <summary>The card as it was served</summary>
+        <summary>
+          The card as it was served, read as {title}
+          {url === undefined ? '' : ` from ${url}`}
+        </summary>
         <div class="tree-box">
           <JsonTree value={raw} open={2} />
         </div>
         <Copy label="Copy JSON" text={() => JSON.stringify(raw, null, 2)} />
       </details>
-    </article>
+    </>
   );
 }
 
-function CardHead({ card, name }: { readonly card: AgentCard; readonly name?: string }) {
+function targetOf({ url, bearer = '' }: Whereabouts, name: string | undefined): Target {
+  if (name !== undefined) return { name };
+  return bearer === '' ? { url } : { url, bearer };
+}
+
+function CardHead({ card, target }: { readonly card: AgentCard; readonly target: Target }) {
+  const { name } = target;
   return (
     <header class="spread">
       <div>
@@ -166,11 +161,11 @@ function CardHead({ card, name }: { readonly card: AgentCard; readonly name?: st
         <p class="lead">{card.description}</p>
       </div>
       <div class="row">
+        <button type="button" class="primary" onClick={() => void chatWith(target)}>
+          Chat
+        </button>
         {name === undefined ? null : (
           <>
-            <a class="button primary" href={`/console/chat/${name}`}>
-              Chat
-            </a>
             <a class="button" href={`/console/wire/rosetta?agent=${name}`}>
               In every dialect
             </a>
@@ -185,7 +180,7 @@ function CardHead({ card, name }: { readonly card: AgentCard; readonly name?: st
 }
 
 function Traits({ card }: { readonly card: AgentCard }) {
-  const { capabilities, securitySchemes = {}, signatures = [], provider } = card;
+  const { capabilities, securitySchemes = {}, provider } = card;
   const facts: readonly (readonly [string, string])[] = [
     ['Streaming', capabilities.streaming === true ? 'yes' : 'no'],
     ['Webhooks', capabilities.pushNotifications === true ? 'yes' : 'no'],
@@ -193,7 +188,6 @@ function Traits({ card }: { readonly card: AgentCard }) {
     ['Takes', card.defaultInputModes.join(', ') || '–'],
     ['Makes', card.defaultOutputModes.join(', ') || '–'],
     ['Asks for', Object.keys(securitySchemes).join(', ') || 'nothing'],
-    ['Signature', signatures.length === 0 ? 'none' : `${signatures.length}, checked by parley card get --verify`],
     ['Provider', provider?.organization ?? '–'],
     ['Extensions', (capabilities.extensions ?? []).map(({ uri }) => uri).join(', ') || 'none'],
   ];

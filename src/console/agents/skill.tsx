@@ -1,9 +1,12 @@
 import { useState } from 'preact/hooks';
 import type { AgentCard, AgentSkill, Json, JsonObject } from '#protocol';
 import { createDataPart, createTextPart } from '#protocol';
+import type { Chat } from '../chat/store.ts';
 import { openChat, sayIn } from '../chat/store.ts';
 import { go } from '../route.ts';
 import { SchemaForm, valueIn } from './form.tsx';
+import type { Target } from './known.ts';
+import { titleOf } from './known.ts';
 
 const SCHEMAS = 'urn:parley:a2a:skill-schemas:v1';
 
@@ -18,17 +21,20 @@ export function schemaOf(card: AgentCard, id: string): JsonObject | undefined {
 interface SkillProps {
   readonly card: AgentCard;
   readonly skill: AgentSkill;
-  /** Its name on this node; absent: it is elsewhere. */
-  readonly agent?: string;
+  readonly target: Target;
 }
 
-export function SkillView({ card, skill, agent }: SkillProps) {
+/** A new chat, which the page then shows. */
+export function chatWith(target: Target): Chat {
+  const chat = openChat(target);
+  go(`/chat/${encodeURIComponent(titleOf(target))}?with=${encodeURIComponent(chat.id)}`);
+  return chat;
+}
+
+export function SkillView({ card, skill, target }: SkillProps) {
   const schema = schemaOf(card, skill.id);
   const begin = (parts: Parameters<typeof sayIn>[1]): void => {
-    if (agent === undefined) return;
-    const chat = openChat({ name: agent });
-    void sayIn(chat, parts);
-    go(`/chat/${agent}?with=${encodeURIComponent(chat.id)}`);
+    void sayIn(chatWith(target), parts);
   };
   return (
     <section class="panel skill" aria-label={skill.name}>
@@ -41,7 +47,7 @@ export function SkillView({ card, skill, agent }: SkillProps) {
           </span>
         ))}
       </p>
-      {agent === undefined || schema !== undefined ? null : (
+      {schema !== undefined ? null : (
         <p class="row">
           {(skill.examples ?? []).map((example) => (
             <button key={example} type="button" class="small" onClick={() => begin([createTextPart(example)])}>
@@ -50,7 +56,7 @@ export function SkillView({ card, skill, agent }: SkillProps) {
           ))}
         </p>
       )}
-      {agent === undefined || schema === undefined ? null : <Form schema={schema} onSend={(value) => begin([createDataPart(value)])} />}
+      {schema === undefined ? null : <Form schema={schema} onSend={(value) => begin([createDataPart(value)])} />}
     </section>
   );
 }

@@ -1,20 +1,24 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { Target } from '../agents/known.ts';
-import { agents, agentsProblem, loadAgents, titleOf } from '../agents/known.ts';
+import { agents, agentsProblem, loadAgents, targetNamed, titleOf } from '../agents/known.ts';
+import { chatWith, mesh, refreshMesh } from '../mesh/state.ts';
 import { go, path, query } from '../route.ts';
 import { Empty, Problem } from '../ui/basic.tsx';
 import { Composer } from './composer.tsx';
-import { chats, closeChat, openChat } from './store.ts';
+import type { Chat } from './store.ts';
+import { chats, openChat } from './store.ts';
+import { besideIn, Tabs } from './tabs.tsx';
 import { Transcript } from './transcript.tsx';
 
-/** `/chat`: whom to talk to. `/chat/demo`: a chat with that agent. `/chat/demo?with=demo-2`: that one of several. */
+/** `/chat`: whom to talk to. `/chat/demo`: a chat with that agent. `/chat/demo?with=demo-2&beside=echo-1`: that one of several, and another beside it. */
 export function ChatPage() {
   const name = path.value === '/chat' ? '' : decodeURIComponent(path.value.slice('/chat/'.length));
   const wanted = query.value.get('with');
   const open = chats.value.find((chat) => chat.id === wanted) ?? chats.value.find((chat) => name !== '' && titleOf(chat.target) === name);
-  const isKnown = agents.value?.some((agent) => agent.name === name) ?? false;
+  const beside = open === undefined ? [] : besideIn(query.value, open);
+  const isKnown = name.startsWith('mesh:') || (agents.value?.some((agent) => agent.name === name) ?? false);
   if (open === undefined && name !== '' && isKnown) {
-    queueMicrotask(() => begin({ name }));
+    queueMicrotask(() => begin(targetNamed(name)));
     return null;
   }
   if (name !== '' && open === undefined && agents.value !== undefined) {
@@ -28,54 +32,33 @@ export function ChatPage() {
   }
   return (
     <div class="chat">
-      <Tabs current={open?.id} />
+      <Tabs current={open} beside={beside} />
       {open === undefined ? (
         <Choose />
       ) : (
-        <section class="chat-body" key={open.id}>
-          {(open.entries.value ?? []).length === 0 ? <Hints target={open.target} /> : <Transcript chat={open} />}
-          <Composer chat={open} />
-        </section>
+        <div class="chat-columns">
+          {[open, ...beside].map((chat) => (
+            <ChatColumn key={chat.id} chat={chat} isAlone={beside.length === 0} />
+          ))}
+        </div>
       )}
     </div>
+  );
+}
+
+function ChatColumn({ chat, isAlone }: { readonly chat: Chat; readonly isAlone: boolean }) {
+  return (
+    <section class="chat-body" aria-label={`Chat ${chat.id}`}>
+      {isAlone ? null : <h2>{chat.id}</h2>}
+      {(chat.entries.value ?? []).length === 0 ? <Hints target={chat.target} /> : <Transcript chat={chat} />}
+      <Composer chat={chat} />
+    </section>
   );
 }
 
 function begin(target: Target): void {
   const chat = openChat(target);
   go(`/chat/${encodeURIComponent(titleOf(target))}?with=${encodeURIComponent(chat.id)}`, { replace: true });
-}
-
-function Tabs({ current }: { readonly current: string | undefined }) {
-  if (chats.value.length === 0) return null;
-  return (
-    <nav class="tabs" aria-label="Open chats">
-      {chats.value.map((chat) => (
-        <span key={chat.id} class={chat.id === current ? 'tab on' : 'tab'}>
-          <a
-            href={`/console/chat/${encodeURIComponent(titleOf(chat.target))}?with=${encodeURIComponent(chat.id)}`}
-            {...(chat.id === current ? { 'aria-current': 'page' } : {})}
-          >
-            {chat.isBusy.value === true ? <i class="dot live" /> : <i class="dot" />}
-            {chat.id}
-          </a>
-          <button
-            type="button"
-            aria-label={`Close ${chat.id}`}
-            onClick={() => {
-              closeChat(chat);
-              if (chat.id === current) go('/chat');
-            }}
-          >
-            ×
-          </button>
-        </span>
-      ))}
-      <a class="tab new" href="/console/chat">
-        + New chat
-      </a>
-    </nav>
-  );
 }
 
 function Choose() {
@@ -93,8 +76,30 @@ function Choose() {
           </li>
         ))}
       </ul>
+      <OnMesh />
       <Elsewhere />
     </div>
+  );
+}
+
+function OnMesh() {
+  useEffect(() => void refreshMesh(), []);
+  const others = (mesh.value?.peers ?? []).filter(({ kind, isOurs }) => kind === 'agent' && !isOurs);
+  if (others.length === 0) return null;
+  return (
+    <section aria-label="Agents of the mesh">
+      <h2>On the mesh</h2>
+      <ul class="cards">
+        {others.map((peer) => (
+          <li key={peer.name}>
+            <a class="card" href={`/console${chatWith(peer)}`}>
+              <strong>{peer.name}</strong>
+              <span>{peer.description}</span>
+            </a>
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 
@@ -137,7 +142,7 @@ function Hints({ target }: { readonly target: Target }) {
   return (
     <div class="hints">
       <h1>{agent?.title ?? titleOf(target)}</h1>
-      <p class="dim">{agent?.description ?? target.url}</p>
+      <p class="dim">{agent?.description ?? (target.mesh === undefined ? target.url : 'On the mesh of this node.')}</p>
       {target.name === 'demo' ? (
         <p>
           Try:{' '}

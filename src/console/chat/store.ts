@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import type { SendHandle } from '#client';
-import type { Part } from '#protocol';
-import { createDataPart, createFilePartFromBytes, createTextPart, isInterrupted } from '#protocol';
+import type { Part, Task, TaskEvent } from '#protocol';
+import { createDataPart, createFilePartFromBytes, createTextPart, isInterrupted, isTerminal } from '#protocol';
 import type { Target } from '../agents/known.ts';
 import { clientFor, titleOf } from '../agents/known.ts';
 import { wordsFor } from '../api.ts';
@@ -39,6 +39,33 @@ export function openChat(target: Target): Chat {
   };
   chats.value = [...chats.value, chat];
   return chat;
+}
+
+/** A chat that goes on where a task stands: with what was said so far, and with what it is at now. */
+export function resumeIn(target: Target, task: Task): Chat {
+  const chat = openChat(target);
+  const turn = newTurn();
+  take(turn, { task }, new Set());
+  const said = (task.history ?? []).filter(({ role }) => role === 'ROLE_USER');
+  chat.contextId = task.contextId;
+  chat.entries.value = [...said.map(({ parts }): ChatEntry => ({ by: 'user', parts })), { by: 'agent', turn }];
+  if (isTerminal(task.status.state) || isInterrupted(task.status.state)) turn.endedMs = 0;
+  else void followAgain(chat, turn, task.id);
+  return chat;
+}
+
+async function followAgain(chat: Chat, turn: AgentTurn, id: string): Promise<void> {
+  chat.isBusy.value = true;
+  try {
+    const client = await clientFor(chat.target);
+    turn.shown.clear(); // the stream begins with the task as it then is
+    await follow(turn, client.subscribe(id, { signal: chat.leaving.signal }), new Set());
+  } catch (thrown) {
+    if (!turn.isLeft) turn.problem = wordsFor(thrown);
+  }
+  turn.endedMs = performance.now() - turn.began;
+  if (!turn.isLeft) chat.isBusy.value = false;
+  bump(turn);
 }
 
 export function closeChat(chat: Chat): void {
@@ -96,7 +123,7 @@ const SLICE_MS = 8;
 const DRAW_MS = 50;
 
 /** Gives way to the screen every few milliseconds, and draws a fast stream twenty times a second: nobody reads faster. */
-export async function follow(turn: AgentTurn, events: SendHandle, before: ReadonlySet<string>): Promise<void> {
+export async function follow(turn: AgentTurn, events: AsyncIterable<TaskEvent>, before: ReadonlySet<string>): Promise<void> {
   let since = performance.now();
   let isDue = false;
   let drawn = Number.NEGATIVE_INFINITY;

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { AdminDelivery, PushConfig } from '#protocol';
-import { clientFor } from '../agents/known.ts';
+import { clientFor, targetNamed } from '../agents/known.ts';
 import { admin, wordsFor } from '../api.ts';
 import { usePolling } from '../poll.ts';
 import { Empty, Problem, Sure, say, when } from '../ui/basic.tsx';
@@ -93,7 +93,7 @@ function Configs() {
   const look = async (): Promise<void> => {
     try {
       const { agent } = await admin.task(id);
-      setConfigs(await (await clientFor({ name: agent })).push.list(id));
+      setConfigs(await (await clientFor(targetNamed(agent))).push.list(id));
       setProblem('');
     } catch (thrown) {
       setConfigs(undefined);

@@ -1,7 +1,9 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { Logged, Task } from '#protocol';
 import { isInterrupted, isTerminal } from '#protocol';
+import { placeOf, targetNamed, titleOf } from '../agents/known.ts';
 import { admin, wordsFor } from '../api.ts';
+import { resumeIn } from '../chat/store.ts';
 import { go } from '../route.ts';
 import { Copy, Empty, Problem, StateBadge, Sure, say, sized, took, when } from '../ui/basic.tsx';
 import { JsonTree } from '../ui/json-tree.tsx';
@@ -77,16 +79,19 @@ function Replay({ count, at, onMove }: ReplayProps) {
   );
 }
 
+const ROW_PX = 34;
+const TIMELINE_PX = 420;
+
 function Timeline({ events, shownUpTo }: { readonly events: readonly Logged[]; readonly shownUpTo: number }) {
   const [picked, setPicked] = useState<number | undefined>(undefined);
   return (
     <section aria-label="Timeline">
       <h2>Timeline</h2>
-      <div class="timeline panel">
+      <div class="timeline panel" style={{ height: Math.min(TIMELINE_PX, events.length * ROW_PX + 14) }}>
         <Virtual
           label="Events"
           count={events.length}
-          rowPx={34}
+          rowPx={ROW_PX}
           keyOf={(index) => events[index]?.seq ?? index}
           row={(index) => (
             <EventRow
@@ -133,7 +138,7 @@ function Facts({ log, events }: { readonly log: TaskLog; readonly events: readon
   if (about === undefined) return null;
   const ms = durationMs(events);
   const facts: readonly (readonly [string, string, string?])[] = [
-    ['Agent', about.agent, `/agents/${about.agent}`],
+    ['Agent', about.agent, placeOf(about.agent)],
     ['Owner', about.principal, `/tasks?principal=${encodeURIComponent(about.principal)}`],
     ['Context', about.contextId, `/tasks?contextId=${encodeURIComponent(about.contextId)}`],
     ['Came in as', about.dialect],
@@ -178,9 +183,17 @@ function Actions({ log }: { readonly log: TaskLog }) {
     await admin.cancel(about.id);
     await log.again();
   };
+  const resume = (): void => {
+    const target = targetNamed(about.agent);
+    const chat = resumeIn(target, about.task);
+    go(`/chat/${encodeURIComponent(titleOf(target))}?with=${encodeURIComponent(chat.id)}`);
+  };
   const isOver = isTerminal(about.state);
   return (
     <div class="row">
+      <button type="button" onClick={resume}>
+        Resume in chat
+      </button>
       {isInterrupted(about.state) ? (
         <a class="button primary" href={`/console/approvals/${encodeURIComponent(about.id)}`}>
           Answer

@@ -18,6 +18,8 @@ export interface Exchange {
   isStream: boolean;
   endedMs: number | undefined;
   problem: string;
+  /** What else is to be said of it. */
+  note: string;
 }
 
 const KEPT = 200;
@@ -76,6 +78,7 @@ async function begin(to: string, request: Request): Promise<Exchange> {
     isStream: false,
     endedMs: undefined,
     problem: '',
+    note: '',
   };
   exchanges.value = [exchange, ...exchanges.value.slice(0, KEPT - 1)];
   return exchange;

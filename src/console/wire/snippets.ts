@@ -17,7 +17,7 @@ export function asCurl(sent: Sent): string {
   const { method, url, body, isStream } = sent;
   const lines = [`curl${isStream ? ' -N' : ''}${method === 'GET' ? '' : ` -X ${method}`} ${quoted(url)}`];
   for (const [name, value] of headersOf(sent)) {
-    lines.push(value.includes('•••') ? `  -H "${name}: Bearer $PARLEY_TOKEN"` : `  -H ${quoted(`${name}: ${value}`)}`);
+    lines.push(/•••|\[removed\]/.test(value) ? `  -H "${name}: Bearer $PARLEY_TOKEN"` : `  -H ${quoted(`${name}: ${value}`)}`);
   }
   if (body !== '') lines.push(`  -d ${quoted(body)}`);
   return lines.join(' \\\n');

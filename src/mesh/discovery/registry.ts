@@ -12,6 +12,8 @@ export interface Peer {
   readonly seenAt: Date;
   /** Processes that are this agent, as far as they say so. */
   readonly replicas: number;
+  /** When each of them was heard last, in ticks of the clock; the id is empty for one that does not say which it is. */
+  readonly instances: readonly { readonly id: string; readonly heardAt: number }[];
 }
 
 export type PeerChange = { readonly kind: 'joined' | 'changed' | 'left'; readonly peer: Peer };
@@ -52,7 +54,7 @@ const INSTANCES_MAX = 1000;
 const REMEMBERED = ' remembered';
 
 interface Known {
-  peer: Omit<Peer, 'replicas'>;
+  peer: Omit<Peer, 'replicas' | 'instances'>;
   text: string;
   /** By process; `` for those that do not say which they are. */
   readonly instances: Map<string, number>;
@@ -131,7 +133,8 @@ function isUnheard({ instances }: Known, since: number): boolean {
 }
 
 function shown({ peer, instances }: Known): Peer {
-  return { ...peer, replicas: instances.size };
+  const heard = [...instances].filter(([id]) => id !== REMEMBERED).map(([id, heardAt]) => ({ id, heardAt }));
+  return { ...peer, replicas: instances.size, instances: heard };
 }
 
 /** Replicas say the same but for which they are. */

@@ -1,5 +1,5 @@
 import type { Reply } from '#engine';
-import type { A2AService, AgentCard, CallContext, Ids } from '#protocol';
+import type { A2AService, AgentCard, CallContext, Ids, TaskState } from '#protocol';
 import type { ArtifactService } from '../artifacts/service.ts';
 import type { Broker, Incoming, Outgoing } from '../broker.ts';
 
@@ -93,6 +93,18 @@ export type Heard =
   | { readonly kind: 'here'; readonly announcement: Announcement }
   | { readonly kind: 'gone'; readonly name: string; readonly instance?: string };
 
+/** A call between any two, as its request or its answer tells it to whoever listens. */
+export type Overheard =
+  | {
+      readonly kind: 'asked';
+      readonly from: string;
+      readonly fromKind: 'agent' | 'gateway';
+      readonly to: string;
+      readonly task: string;
+      readonly depth: number;
+    }
+  | { readonly kind: 'answered'; readonly from: string; readonly task: string; readonly state?: TaskState };
+
 /** How A2A is spoken over a broker: both halves, and how agents find each other. One grammar, one folder. */
 export interface Grammar {
   readonly id: string;
@@ -121,4 +133,9 @@ export interface Grammar {
   readonly discovery: (place: MeshPlace) => readonly string[];
   /** Undefined: it says nothing that can be relied on. */
   hear(message: Incoming, place: MeshPlace): Heard | undefined;
+  /** For those who watch. Absent: calls can't be told from outside, or listening would change what callers see. */
+  readonly calls?: {
+    readonly topics: (namespace: string) => readonly string[];
+    overhear(message: Incoming, namespace: string): Overheard | undefined;
+  };
 }

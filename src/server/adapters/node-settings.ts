@@ -35,9 +35,10 @@ export interface Configured {
   readonly fetch?: Fetch;
   /** Answers `/mcp`. */
   readonly mcp?: McpMount;
-  /** Answers `/console/`. */
+  /** Answers `/console/`, unless the settings say that there is none. */
   readonly console?: ServingOptions['console'];
   readonly carrier?: NonNullable<ServingOptions['carrier']>;
+  readonly mesh?: NonNullable<ServingOptions['mesh']>;
   readonly known?: NonNullable<ServingOptions['known']>;
   readonly signer?: CardSigner;
 }
@@ -54,7 +55,7 @@ export interface ServedConfigured extends Served {
 export async function serveConfigured(
   found: readonly FoundAgent[],
   settings: Settings,
-  { log, onBroken, fetch: get, mcp, carrier, known, signer, console: files }: Configured,
+  { log, onBroken, fetch: get, mcp, carrier, mesh, known, signer, console: files }: Configured,
 ): Promise<ServedConfigured> {
   const { port, host, url, allowedHosts, allowedOrigins, card, publisher, idempotency, versionRequired, limits } = settings;
   const { insecureBehindProxy, trustedProxies, socket, allowedTargets, allowLoopbackTargets } = settings;
@@ -87,8 +88,9 @@ export async function serveConfigured(
         ...(url === undefined ? {} : { url }),
         ...(onBroken === undefined ? {} : { onBroken }),
         ...(mcp === undefined ? {} : { mcp }),
-        ...(files === undefined ? {} : { console: files }),
+        ...(files === undefined || !settings.console ? {} : { console: files }),
         ...(carrier === undefined ? {} : { carrier }),
+        ...(mesh === undefined ? {} : { mesh }),
         ...(known === undefined ? {} : { known }),
         ...(signer === undefined ? {} : { signer }),
       },

@@ -27,6 +27,7 @@ export interface ParleyConfig {
   readonly allowedOrigins?: readonly string[];
   readonly allowedTargets?: readonly string[];
   readonly allowLoopbackTargets?: boolean;
+  readonly console?: boolean;
   readonly card?: 'superset' | 'strict';
   readonly publisher?: string;
   readonly idempotency?: 'key' | 'messageId';

@@ -80,6 +80,16 @@ const OWN: readonly Key[] = [
     doc: 'For development: webhooks may be on this machine.',
   },
   {
+    name: 'console',
+    type: FLAG,
+    default: true,
+    env: ['PARLEY_CONSOLE'],
+    flag: 'no-console',
+    flagMeans: false,
+    flagDoc: 'Serve no web console.',
+    doc: 'Whether the web console is served at `/console/`. The API for operators is there either way.',
+  },
+  {
     name: 'card',
     type: { kind: 'text', oneOf: ['superset', 'strict'] },
     default: 'superset',

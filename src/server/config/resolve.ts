@@ -57,6 +57,7 @@ export interface Settings {
   readonly publisher: string;
   readonly idempotency: 'key' | 'messageId';
   readonly versionRequired: boolean;
+  readonly console: boolean;
   readonly mesh: string | undefined;
   readonly namespace: string;
   readonly meshGrammar: MeshGrammar;
@@ -116,6 +117,7 @@ export function resolveConfig(layers: Layers): Settings {
     publisher: of('publisher'),
     idempotency: of('idempotency'),
     versionRequired: of('versionRequired'),
+    console: of('console'),
     mesh: of('mesh'),
     namespace: of('namespace'),
     meshGrammar: of('meshGrammar'),

@@ -34,8 +34,11 @@ export interface Door {
   noteAdmin(asked: Asked, outcome: { readonly answer: Answer; readonly caller?: Caller }): void;
 }
 
-/** Asked for every few seconds by whoever watches, and they show nobody's content but what is asked of people. */
-const POLLED: ReadonlySet<string> = new Set(['/metrics', ...['health', 'logs', 'approvals'].map((name) => `/api/parley/v1/${name}`)]);
+/** Asked for every few seconds by whoever watches. They show nobody's content but what is asked of people, and the wire while somebody has switched that on, which is written down. */
+const POLLED: ReadonlySet<string> = new Set([
+  '/metrics',
+  ...['health', 'logs', 'approvals', 'mesh', 'wire'].map((name) => `/api/parley/v1/${name}`),
+]);
 
 export function createDoor({ options, limits, audit }: DoorOptions): Door {
   const ids: Ids = countedIds();

@@ -35,7 +35,8 @@ export function createLimiter({ requestsPerSecondMax, requestsBurstMax, callerBy
   };
 }
 
-function withBody(asked: Asked, body: Asked['body']): Asked {
+/** The same request, with another way to its body. */
+export function withBody(asked: Asked, body: Asked['body']): Asked {
   const { method, origin, path, query, peer } = asked;
   return {
     ...{ method, origin, path, query, peer, body },

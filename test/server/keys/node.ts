@@ -56,6 +56,16 @@ export const NODE_CHECKS: Checks = {
       const third = ((await (await post(`${url}/message:send`, body)).json()) as Sent).task.id;
       expect(new Set([...ids, third]).size).toBe(1);
     }),
+  console: () =>
+    served(
+      { console: false },
+      async ({ url }) => {
+        expect((await fetch(`${url}/console/`)).status).toBe(404);
+        expect((await fetch(url, { headers: { Accept: 'text/html' }, redirect: 'manual' })).status).toBe(200);
+        expect((await fetch(`${url}/api/parley/v1/health`)).status).toBe(200);
+      },
+      { console: () => ({ status: 200, headers: { 'Content-Type': 'text/html' }, body: 'the console' }) },
+    ),
   versionRequired: () =>
     served({ versionRequired: true }, async ({ url }) => {
       expect((await post(`${url}/message:send`, sendBody('x'))).status).toBe(400);

@@ -4,6 +4,7 @@ import type { ParleyConfig, Settings } from '#server';
 import { resolveConfig } from '#server';
 import { findAgent } from '../../../src/cli/agents.ts';
 import type { Served } from '../../../src/server/adapters/node.ts';
+import type { Configured } from '../../../src/server/adapters/node-settings.ts';
 import { logFor, serveConfigured } from '../../../src/server/adapters/node-settings.ts';
 import { eventually } from '../../support/eventually.ts';
 import { sendBody } from '../../support/server.ts';
@@ -44,6 +45,7 @@ function structuredCloned({ agents, ...config }: ParleyConfig): Record<string, u
 interface Setup {
   readonly agent?: Agent;
   readonly lines?: string[];
+  readonly console?: NonNullable<Configured['console']>;
 }
 
 /** Serves what the configuration says, as `parley serve` does, and takes it down afterwards. */
@@ -58,7 +60,8 @@ export async function served(
     setup.agent === undefined
       ? await Promise.all(settings.agents.map((given) => findAgent(given, settings)))
       : [{ agent: setup.agent, source: 'x' }];
-  const server = await serveConfigured(found, settings, { log: logFor(settings, (line) => setup.lines?.push(line)) });
+  const log = logFor(settings, (line) => setup.lines?.push(line));
+  const server = await serveConfigured(found, settings, { log, ...(setup.console === undefined ? {} : { console: setup.console }) });
   try {
     await use(server, settings);
   } finally {

@@ -3,6 +3,7 @@ import { carrySam } from './answer.ts';
 import { samAnnouncing, samDiscovery, samHear, samLeaving } from './cards.ts';
 import { openInbox } from './inbox.ts';
 import { samLink } from './link.ts';
+import { overhearSam, samCallTopics } from './overhear.ts';
 import { serveSam } from './serve.ts';
 
 /** Solace Agent Mesh (seeds/003, reference/dialects §4). */
@@ -18,4 +19,5 @@ export const samGrammar: Grammar = {
   leaving: samLeaving,
   discovery: samDiscovery,
   hear: samHear,
+  calls: { topics: samCallTopics, overhear: overhearSam },
 };

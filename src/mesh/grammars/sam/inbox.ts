@@ -133,7 +133,7 @@ export function beginning(task: Task | undefined, event: TaskEvent): readonly Ta
 }
 
 /** Both spellings are read alike. What can't be read is none. */
-function wordsIn({ payload, properties }: Incoming, isAnswer: boolean): readonly Word[] {
+export function wordsIn({ payload, properties }: Incoming, isAnswer: boolean): readonly Word[] {
   const parsed = parseJson(payload, DEFAULT_READ_LIMITS.jsonDepthMax);
   const answer = parsed.ok ? readAnswer(parsed.value) : undefined;
   if (answer?.kind === 'error') return [{ error: readError(answer.error), isAnswer: true }];

@@ -1,5 +1,6 @@
-import type { ClientError } from '#client';
-import { explain, isClientError } from '#client';
+import type { ClientError } from '../errors.ts';
+import { isClientError } from '../errors.ts';
+import { explain } from '../explain.ts';
 import type { Finding } from './finding.ts';
 import { error } from './finding.ts';
 
@@ -51,8 +52,7 @@ function tlsFinding(failure: ClientError, url: string): Finding {
 
 function codesOf(thrown: unknown): string {
   const codes: string[] = [];
-  for (let at: unknown = thrown; at instanceof Error && codes.length < 8; at = at.cause)
-    codes.push(String((at as NodeJS.ErrnoException).code ?? ''));
+  for (let at: unknown = thrown; at instanceof Error && codes.length < 8; at = at.cause) codes.push('code' in at ? String(at.code) : '');
   return codes.join(' ');
 }
 

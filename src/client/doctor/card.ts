@@ -1,7 +1,8 @@
 import { readBytes } from '#bindings';
-import { explain, isClientError } from '#client';
 import type { AgentCard, Dialect, Fetch } from '#protocol';
 import { cardProblems, createRegistry, DEFAULT_READ_LIMITS, DIALECTS, kept, linkSignals, randomIds } from '#protocol';
+import { isClientError } from '../errors.ts';
+import { explain } from '../explain.ts';
 import type { Finding } from './finding.ts';
 import { error, note, ok, warning } from './finding.ts';
 import { networkFinding } from './network.ts';
@@ -26,8 +27,6 @@ export interface Looked {
 }
 
 const CARD_BYTES_MAX = 1_048_576;
-const registry = createRegistry(DIALECTS);
-const env = { ids: randomIds, limits: DEFAULT_READ_LIMITS };
 
 export async function lookForCard(url: string, looking: Looking): Promise<Looked> {
   const patience = linkSignals([looking.signal], looking.timeoutMs);
@@ -120,7 +119,7 @@ function failed(finding: Finding): Looked {
 }
 
 function readCard(raw: unknown, { url, type }: { readonly url: string; readonly type: string }): Looked {
-  const found = registry.readCard(raw, env);
+  const found = createRegistry(DIALECTS).readCard(raw, { ids: randomIds, limits: DEFAULT_READ_LIMITS });
   if (found === undefined)
     return failed(
       error('not-a-card', `${url} is JSON, but no agent card`, {

@@ -29,6 +29,25 @@ export function declaredFindings({ card, url }: Examined): readonly Finding[] {
       : []),
     ...interfaces.flatMap((iface) => addressFindings(iface, url)),
     ...schemeFindings({ card }),
+    ...wordFindings({ card }),
+  ];
+}
+
+/** What other agents choose by. */
+function wordFindings({ card }: Pick<Examined, 'card'>): readonly Finding[] {
+  const bare = card.skills.filter(({ examples }) => (examples ?? []).length === 0).map(({ id }) => id);
+  return [
+    ...(card.description.trim() === ''
+      ? [note('no-description', 'the card says nothing of what it does', { fix: 'describe it: other agents choose by the description' })]
+      : []),
+    ...(card.skills.length === 0 ? [note('no-skills', 'the card lists no skill: nobody can know what it is for')] : []),
+    ...(bare.length === 0
+      ? []
+      : [
+          note('no-examples', `there is no example for ${bare.slice(0, 5).join(', ')}${bare.length > 5 ? ' and others' : ''}`, {
+            fix: 'say in examples what one could ask: people and models learn from them',
+          }),
+        ]),
   ];
 }
 
@@ -62,6 +81,15 @@ function addressFindings({ url, protocolBinding }: AgentInterface, cardUrl: stri
     return [
       warning('interface-downgrade', `the card came over https and sends clients to ${url} without`, { url, fix: 'use https there too' }),
     ];
+  if (at.protocol === 'http:' && !LOOPBACK.test(at.hostname))
+    return [warning('interface-plain', `${url} is not encrypted: whoever is on the way reads along`, { url, fix: 'use https' })];
+  if (at.origin !== from.origin)
+    return [
+      warning('interface-elsewhere', `the card sends clients to ${at.origin}, elsewhere than where it is`, {
+        url,
+        fix: 'serve the card there too: careful clients send no credentials to another origin',
+      }),
+    ];
   return [];
 }
 
@@ -74,6 +102,8 @@ function schemeFindings({ card }: Pick<Examined, 'card'>): readonly Finding[] {
         fix: `describe ${name} in securitySchemes`,
       }),
     ),
-    ...(card.skills.length === 0 ? [note('no-skills', 'the card lists no skill: nobody can know what it is for')] : []),
+    ...(known.size > 0 && (card.securityRequirements ?? []).length === 0
+      ? [note('auth-optional', 'the card names ways to show who you are, and does not say that any is required')]
+      : []),
   ];
 }

@@ -1,7 +1,8 @@
 import { jsonRpcLink, restLink } from '#bindings';
-import { explain, isClientError } from '#client';
 import type { A2AService, AgentInterface, CallContext, Dialect, Fetch } from '#protocol';
 import { createRegistry, DIALECTS, isA2AError, LOCAL_PRINCIPAL, taskId } from '#protocol';
+import { isClientError } from '../errors.ts';
+import { explain } from '../explain.ts';
 import type { Finding } from './finding.ts';
 import { error, ok } from './finding.ts';
 import { networkFinding } from './network.ts';
@@ -28,18 +29,23 @@ export interface Tried {
 }
 
 /** No agent has such a task; whoever says that it is not there has understood. */
-const NOBODY = taskId('00000000-0000-4000-8000-000000000000');
-const registry = createRegistry(DIALECTS);
+const NOBODY = '00000000-0000-4000-8000-000000000000';
 
 export function contextFor(dialect: Dialect, signal: AbortSignal): CallContext {
   return { principal: LOCAL_PRINCIPAL, dialect: dialect.id, extensions: [], signal };
 }
 
+/** What each finding about it begins with. */
+export function interfaceName({ protocolBinding, protocolVersion, url }: AgentInterface): string {
+  return `${protocolBinding} ${protocolVersion} at ${url}`;
+}
+
 export async function tryInterface(iface: AgentInterface, cardDialect: Dialect, trying: Trying): Promise<Tried> {
   const isRest = /^(http\+json|rest)$/i.test(iface.protocolBinding);
+  const registry = createRegistry(DIALECTS);
   const spoken = cardDialect.id === 'v10' ? registry.speaks(iface) : cardDialect;
   const dialect = spoken === undefined || !isRest ? spoken : registry.restForm(spoken);
-  const name = `${iface.protocolBinding} ${iface.protocolVersion} at ${iface.url}`;
+  const name = interfaceName(iface);
   if (dialect === undefined) {
     return {
       findings: [
@@ -83,7 +89,7 @@ async function probe(
 ): Promise<Probed> {
   const service = (isRest ? restLink : jsonRpcLink)({ url, dialect, fetch, timeoutMs, idleMs: timeoutMs });
   try {
-    await service.get({ id: NOBODY }, contextFor(dialect, signal));
+    await service.get({ id: taskId(NOBODY) }, contextFor(dialect, signal));
     return { thrown: undefined, service };
   } catch (thrown) {
     const understood = isA2AError(thrown) && thrown.kind === 'TASK_NOT_FOUND';

@@ -1,24 +1,23 @@
-import { CARD_PATHS, readTarget } from '#client';
-import type { Fetch } from '#protocol';
+import type { AgentCard, Fetch } from '#protocol';
 import { withoutEndSlashes } from '#protocol';
-import type { Credentials } from '../wire/credentials.ts';
-import { attach, chooseCredentials } from '../wire/credentials.ts';
+import { CARD_PATHS, readTarget } from '../target.ts';
 import type { Examined } from './card.ts';
 import { lookForCard } from './card.ts';
 import { declaredFindings } from './declared.ts';
 import type { Finding } from './finding.ts';
 import { error, ok } from './finding.ts';
 import type { Trying, Works } from './interfaces.ts';
-import { otherDialect, tryInterface } from './interfaces.ts';
+import { interfaceName, otherDialect, tryInterface } from './interfaces.ts';
 import { sayFindings } from './say.ts';
 
 export interface Examination {
   readonly fetch: Fetch;
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
-  readonly credentials: Credentials;
+  /** The same way out with the credentials that the card asks for; undefined: there are none that it takes. Used at the card's own origin alone. */
+  readonly known?: (card: AgentCard) => Fetch | undefined;
   /** A message to send; without one only questions are asked. */
-  readonly say: string | undefined;
+  readonly say?: string | undefined;
 }
 
 /** Everything about one agent, from the outside in. Each finding is told as soon as it is made. */
@@ -90,8 +89,7 @@ async function* interfacesOf(found: Examined, examination: Examination): AsyncGe
   const declared = declaredFindings(found);
   yield* declared;
   const demands = (found.card.securityRequirements ?? []).length > 0;
-  const attached = attachmentsFor(found, examination.credentials);
-  const authenticated = attached.length > 0;
+  const known = examination.known?.(found.card);
   const bad = new Set(declared.filter(({ level }) => level === 'error').map(({ url }) => url));
   let first: Works | undefined;
   for (const iface of found.card.supportedInterfaces) {
@@ -99,34 +97,31 @@ async function* interfacesOf(found: Examined, examination: Examination): AsyncGe
       yield {
         id: 'not-tried',
         level: 'note',
-        what: `GRPC ${iface.protocolVersion} at ${iface.url}: not tried, parley does not speak it`,
+        what: `${interfaceName(iface)}: not tried, parley does not speak it`,
         url: iface.url,
       };
       continue;
     }
     if (bad.has(iface.url) || !URL.canParse(iface.url)) continue;
     const isHome = new URL(iface.url).origin === new URL(found.url).origin;
-    const fetch = isHome ? attach(examination.fetch, attached) : examination.fetch;
-    const trying: Trying = { ...examination, fetch, authenticated: authenticated && isHome, declaresAuth: demands };
+    const fetch = isHome && known !== undefined ? known : examination.fetch;
+    const trying: Trying = { ...examination, fetch, authenticated: known !== undefined && isHome, declaresAuth: demands };
     const { findings, works } = await tryInterface(iface, found.dialect, trying);
     yield* findings;
     first ??= works;
   }
-  if (first !== undefined && demands && !authenticated) {
+  if (first !== undefined && demands && known === undefined) {
     yield error('auth-not-enforced', 'the card demands credentials, and it answers without', {
       url: found.url,
       fix: 'check them, or do not demand them',
     });
   }
-  if (first !== undefined) yield ok('usable', `parley ask ${new URL(found.url).origin} works by ${first.dialect.title}`);
+  if (first !== undefined) yield ok('usable', `parley ask ${baseOf(found.url)} works by ${first.dialect.title}`);
   return first;
 }
 
-/** What was given and the card takes; nothing if it does not suffice: what the server says then is the finding. */
-function attachmentsFor({ card }: Examined, credentials: Credentials): ReturnType<typeof chooseCredentials>['attachments'] {
-  try {
-    return chooseCredentials(card, credentials).attachments;
-  } catch {
-    return [];
-  }
+/** What people give to reach the agent: the address of its card without the place where cards are. */
+function baseOf(cardUrl: string): string {
+  const path = CARD_PATHS.find((each) => cardUrl.endsWith(each));
+  return path === undefined ? cardUrl : cardUrl.slice(0, -path.length);
 }

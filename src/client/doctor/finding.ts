@@ -24,25 +24,3 @@ export function warning(id: string, what: string, more: Partial<Finding> = {}): 
 export function error(id: string, what: string, more: Partial<Finding> = {}): Finding {
   return { id, level: 'error', what, ...more };
 }
-
-const NOT_REACHED: ReadonlySet<string> = new Set([
-  'dns',
-  'refused',
-  'unreachable',
-  'tls',
-  'tls-expired',
-  'tls-self-signed',
-  'tls-wrong-host',
-  'tls-not-spoken',
-  'no-agent',
-]);
-const CREDENTIALS: ReadonlySet<string> = new Set(['card-private', 'credentials-needed', 'credentials-refused', 'auth-undeclared']);
-
-/** The first error decides: 3 not reached, 4 credentials, 5 silent, 1 anything else. */
-export function exitFor(findings: readonly Finding[]): number {
-  const first = findings.find(({ level }) => level === 'error');
-  if (first === undefined) return 0;
-  if (NOT_REACHED.has(first.id)) return 3;
-  if (CREDENTIALS.has(first.id)) return 4;
-  return first.id === 'silent' || first.id === 'interface-silent' ? 5 : 1;
-}

@@ -1,7 +1,8 @@
-import { explain, isClientError } from '#client';
 import type { Task, TaskEvent } from '#protocol';
 import { createUserMessage, isA2AError, isTerminal, linkSignals } from '#protocol';
-import { isSettled } from '../calls/wait.ts';
+import { isAtRest } from '../calls.ts';
+import { isClientError } from '../errors.ts';
+import { explain } from '../explain.ts';
 import type { Finding } from './finding.ts';
 import { error, note, ok, warning } from './finding.ts';
 import type { Works } from './interfaces.ts';
@@ -66,7 +67,7 @@ async function sendFindings({ service, dialect, url }: Works, saying: Saying): P
 
 function taskFindings(task: Task, url: string): readonly Finding[] {
   const { state } = task.status;
-  if (!isSettled(task))
+  if (!isAtRest(state))
     return [
       warning('send-not-blocking', `it was asked to wait and answers while the task is ${state}`, {
         url,

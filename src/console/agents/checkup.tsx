@@ -1,0 +1,101 @@
+import type { Finding } from '#client';
+import { interfaceName } from '#client';
+import type { AgentCard, AgentInterface } from '#protocol';
+import { Copy, Problem } from '../ui/basic.tsx';
+import type { Examined } from './examined.ts';
+
+interface CheckProps {
+  readonly examined: Examined & { readonly again: () => void };
+  readonly url: string;
+}
+
+const BADGES: Readonly<Record<Finding['level'], readonly [string, string]>> = {
+  ok: ['ok', 'badge badge-ok'],
+  note: ['note', 'badge'],
+  warning: ['warning', 'badge badge-warn'],
+  error: ['error', 'badge badge-bad'],
+};
+
+/** The examination as `parley doctor` prints it: what is, why, and what mends it. */
+export function Check({ examined: { findings, isOver, problem, again }, url }: CheckProps) {
+  const command = `parley doctor ${url}`;
+  const told = findings.filter(({ level }) => level !== 'ok');
+  return (
+    <section class="panel check" aria-label="Check" aria-busy={!isOver}>
+      <div class="spread">
+        <h2>Check</h2>
+        <span class="row">
+          <Copy label="as CLI" text={command} />
+          <button type="button" class="small" disabled={!isOver} onClick={again}>
+            Look again
+          </button>
+        </span>
+      </div>
+      <Problem text={problem} />
+      {isOver ? null : <p class="dim">Looking …</p>}
+      {isOver && problem === '' && told.length === 0 ? <p class="fine">Nothing is wrong with it.</p> : null}
+      <ul class="findings">
+        {findings.map((finding) => (
+          <Row key={`${finding.id} ${finding.what}`} finding={finding} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Row({ finding: { level, what, why, fix, id } }: { readonly finding: Finding }) {
+  const [word, badge] = BADGES[level];
+  return (
+    <li>
+      <span class={badge}>{word}</span>
+      <div>
+        {what} {level === 'ok' ? null : <code class="dim">{id}</code>}
+        {why === undefined ? null : <p class="dim">because: {why}</p>}
+        {fix === undefined ? null : <p>try: {fix}</p>}
+      </div>
+    </li>
+  );
+}
+
+interface InterfacesProps {
+  readonly card: AgentCard;
+  readonly examined: Examined;
+}
+
+/** Each address of the agent, and what came of asking it for a task that nobody has: that changes nothing and must be refused in the right words. */
+export function Interfaces({ card, examined }: InterfacesProps) {
+  return (
+    <table class="interfaces">
+      <thead>
+        <tr>
+          <th scope="col">Binding</th>
+          <th scope="col">Version</th>
+          <th scope="col">Address</th>
+          <th scope="col">Tried</th>
+        </tr>
+      </thead>
+      <tbody>
+        {card.supportedInterfaces.map((one) => (
+          <tr key={interfaceName(one)}>
+            <td>{one.protocolBinding}</td>
+            <td>{one.protocolVersion}</td>
+            <td>
+              <code>{one.url}</code>
+            </td>
+            <td>
+              <Outcome one={one} examined={examined} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Outcome({ one, examined: { findings, isOver } }: { readonly one: AgentInterface; readonly examined: Examined }) {
+  const name = interfaceName(one);
+  const finding = findings.find(({ what, url }) => url === one.url && what.startsWith(name));
+  if (finding === undefined) return <span class="dim">{isOver ? 'not tried' : '…'}</span>;
+  const words = finding.what.slice(name.length).replace(/^:?\s*/, '');
+  return <span class={BADGES[finding.level][1]}>{words}</span>;
+}

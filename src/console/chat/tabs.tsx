@@ -1,0 +1,71 @@
+import { titleOf } from '../agents/known.ts';
+import { go } from '../route.ts';
+import type { Chat } from './store.ts';
+import { chats, closeChat } from './store.ts';
+
+/** More would be narrower than anybody reads. */
+const BESIDE_MAX = 3;
+
+/** The chats that are shown next to the first, as the address names them. */
+export function besideIn(query: URLSearchParams, first: Chat): readonly Chat[] {
+  const ids = (query.get('beside') ?? '').split(',');
+  return ids.flatMap((id) => chats.value.find((chat) => chat.id === id && chat !== first) ?? []).slice(0, BESIDE_MAX);
+}
+
+function addressOf(chat: Chat, beside: readonly Chat[]): string {
+  const others = beside.filter((other) => other !== chat).map(({ id }) => id);
+  const query = new URLSearchParams({ with: chat.id, ...(others.length === 0 ? {} : { beside: others.join(',') }) });
+  return `/chat/${encodeURIComponent(titleOf(chat.target))}?${query}`;
+}
+
+interface TabsProps {
+  readonly current: Chat | undefined;
+  readonly beside: readonly Chat[];
+}
+
+export function Tabs({ current, beside }: TabsProps) {
+  if (chats.value.length === 0) return null;
+  return (
+    <nav class="tabs" aria-label="Open chats">
+      {chats.value.map((chat) => (
+        <Tab key={chat.id} chat={chat} current={current} beside={beside} />
+      ))}
+      <a class="tab new" href="/console/chat">
+        + New chat
+      </a>
+    </nav>
+  );
+}
+
+function Tab({ chat, current, beside }: TabsProps & { readonly chat: Chat }) {
+  const isCurrent = chat === current;
+  const isBeside = beside.includes(chat);
+  const close = (): void => {
+    closeChat(chat);
+    const [next, ...rest] = [...(current === undefined || isCurrent ? [] : [current]), ...beside].filter((other) => other !== chat);
+    if (isCurrent || isBeside) go(next === undefined ? '/chat' : addressOf(next, rest));
+  };
+  return (
+    <span class={isCurrent ? 'tab on' : isBeside ? 'tab beside' : 'tab'}>
+      <a href={`/console${addressOf(chat, isBeside ? [] : beside)}`} {...(isCurrent ? { 'aria-current': 'page' } : {})}>
+        {chat.isBusy.value === true ? <i class="dot live" /> : <i class="dot" />}
+        {chat.id}
+      </a>
+      {current === undefined || isCurrent ? null : (
+        <button
+          type="button"
+          class="aside"
+          aria-pressed={isBeside}
+          aria-label={`Show ${chat.id} beside`}
+          title="Side by side"
+          onClick={() => go(addressOf(current, isBeside ? beside.filter((other) => other !== chat) : [...beside, chat]))}
+        >
+          ◫
+        </button>
+      )}
+      <button type="button" aria-label={`Close ${chat.id}`} onClick={close}>
+        ×
+      </button>
+    </span>
+  );
+}

@@ -1,0 +1,130 @@
+import { go, path, query } from '../route.ts';
+import { Copy, took } from '../ui/basic.tsx';
+import { JsonTree } from '../ui/json-tree.tsx';
+import type { Exchange } from './recorder.ts';
+import { asCli, asCurl, asTypeScript } from './snippets.ts';
+
+/** Requests with their answers: a list, and the one that the address names, or else the newest. */
+export function ExchangesView({ all }: { readonly all: readonly Exchange[] }) {
+  const picked = Number(query.value.get('n') ?? 0);
+  const shown = all.find(({ n }) => n === picked) ?? all[0];
+  if (shown === undefined) return null;
+  return (
+    <div class="wire-columns">
+      <ol class="exchanges panel" aria-label="Requests, newest first">
+        {all.map((exchange) => (
+          <li key={exchange.n}>
+            <button
+              type="button"
+              aria-pressed={exchange.n === shown.n}
+              onClick={() => go(`${path.value}?n=${exchange.n}`, { replace: true })}
+            >
+              <span class={exchange.status >= 400 || exchange.problem !== '' ? 'status bad' : 'status'}>
+                {exchange.status === 0 ? '…' : exchange.status}
+              </span>
+              <span class="what">{operationIn(exchange)}</span>
+              <span class="dim">
+                {exchange.to}
+                {exchange.isStream ? `, ${exchange.frames.length} frames` : ''}
+              </span>
+            </button>
+          </li>
+        ))}
+      </ol>
+      <ExchangeView key={shown.n} exchange={shown} />
+    </div>
+  );
+}
+
+function operationIn({ method, url, body }: Exchange): string {
+  const rpc = /"method"\s*:\s*"([^"]{1,60})"/.exec(body)?.[1];
+  return rpc ?? `${method} ${new URL(url).pathname.replace(/^\/agents\/[^/]+/, '')}`;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function Body({ text }: { readonly text: string }) {
+  const value = parsed(text);
+  if (text === '') return <p class="dim">No body.</p>;
+  return value === undefined ? (
+    <pre class="code">{text.slice(0, 20_000)}</pre>
+  ) : (
+    <div class="tree-box">
+      <JsonTree value={value} open={5} />
+    </div>
+  );
+}
+
+function ExchangeView({ exchange }: { readonly exchange: Exchange }) {
+  const { method, url, headers, body, status, answer, frames, isStream, endedMs, problem, note } = exchange;
+  return (
+    <section class="exchange" aria-label="Exchange">
+      <div class="spread">
+        <h2 class="mono">
+          {method} {url}
+        </h2>
+        <div class="row">
+          <Copy label="as curl" text={() => asCurl(exchange)} />
+          <Copy label="as CLI" text={() => asCli(exchange)} />
+          <Copy label="as TypeScript" text={() => asTypeScript(exchange)} />
+        </div>
+      </div>
+      <h3>Request</h3>
+      <Headers of={headers} />
+      <Body text={body} />
+      <h3>
+        Answer {status === 0 ? '' : `· HTTP ${status}`} {endedMs === undefined ? '· under way' : `· ${took(endedMs)}`}
+      </h3>
+      {note === '' ? null : <p class="dim">{note}</p>}
+      {problem === '' ? null : (
+        <p class="problem" role="alert">
+          {problem}
+        </p>
+      )}
+      <Headers of={exchange.answerHeaders} />
+      {isStream ? <Frames frames={frames} /> : <Body text={answer} />}
+    </section>
+  );
+}
+
+function Headers({ of }: { readonly of: Exchange['headers'] }) {
+  return (
+    <details class="headers">
+      <summary>{of.length} headers</summary>
+      <dl>{of.map(([name, value]) => [<dt key={`${name}-n`}>{name}</dt>, <dd key={name}>{value}</dd>])}</dl>
+    </details>
+  );
+}
+
+const FRAMES_SHOWN = 200;
+
+function Frames({ frames }: { readonly frames: Exchange['frames'] }) {
+  return (
+    <ol class="frames" aria-label="Frames">
+      {frames.slice(0, FRAMES_SHOWN).map(({ atMs, text }, at) => {
+        const data = text
+          .split('\n')
+          .filter((line) => line.startsWith('data:'))
+          .map((line) => line.slice(5).trimStart())
+          .join('\n');
+        const value = parsed(data);
+        const id = /^id: ?(.*)$/m.exec(text)?.[1];
+        return (
+          <li key={at}>
+            <span class="dim">
+              +{Math.round(atMs)} ms{id === undefined ? '' : ` · id ${id}`}
+            </span>
+            {value === undefined ? <code>{text}</code> : <JsonTree value={value} open={0} name="data" />}
+          </li>
+        );
+      })}
+      {frames.length > FRAMES_SHOWN ? <li class="dim">… {frames.length - FRAMES_SHOWN} more frames</li> : null}
+    </ol>
+  );
+}

@@ -1,0 +1,113 @@
+import { useRef, useState } from 'preact/hooks';
+import type { AdminExchange } from '#protocol';
+import { admin, wordsFor } from '../api.ts';
+import { usePolling } from '../poll.ts';
+import { Empty, Problem } from '../ui/basic.tsx';
+import { ExchangesView } from './exchanges.tsx';
+import type { Exchange } from './recorder.ts';
+
+type Seen = ReadonlyMap<number, AdminExchange>;
+
+const KEPT = 200;
+
+/** The newest, by their numbers, with what came of them since. */
+function joined(seen: Seen, more: readonly AdminExchange[]): Seen {
+  const all = new Map([...seen, ...more.map((one) => [one.n, one] as const)]);
+  return new Map([...all].sort(([left], [right]) => left - right).slice(-KEPT));
+}
+
+/** Requests of everybody to this node, while somebody wants them written down. */
+export function NodeTraffic() {
+  const [seen, setSeen] = useState<Seen>(new Map());
+  const [isOn, setOn] = useState(false);
+  const last = useRef(0);
+  const [wanted, setWanted] = useState('');
+  const [problem, setProblem] = useState('');
+  const look = async (): Promise<void> => {
+    try {
+      const page = await admin.wire(last.current);
+      last.current = page.last;
+      setProblem('');
+      setOn(page.isOn);
+      if (page.exchanges.length > 0) setSeen((before) => joined(before, page.exchanges));
+    } catch (thrown) {
+      setProblem(wordsFor(thrown));
+    }
+  };
+  usePolling(look, 1000);
+  const act = async (what: Promise<void>, isCleared = false): Promise<void> => {
+    try {
+      await what;
+      if (isCleared) setSeen(new Map());
+      await look();
+    } catch (thrown) {
+      setProblem(wordsFor(thrown));
+    }
+  };
+  const all = [...seen.values()].reverse().filter((one) => fits(one, wanted));
+  return (
+    <section aria-label="Traffic of all clients">
+      <p class="lead">
+        What all clients send to this node and what they get. It is written down only while this page is open and asks for it, in memory,
+        the last 100; credentials are left out. Who switched it on is in the audit log.
+      </p>
+      <Problem text={problem} />
+      <div class="row pick">
+        {isOn ? (
+          <button type="button" onClick={() => void act(admin.wireOn(false))}>
+            Stop
+          </button>
+        ) : (
+          <button type="button" class="primary" onClick={() => void act(admin.wireOn(true))}>
+            Write it down
+          </button>
+        )}
+        <button type="button" onClick={() => void act(admin.wireClear(), true)}>
+          Clear
+        </button>
+        <input
+          type="search"
+          aria-label="Search the traffic"
+          placeholder="Path, caller or text"
+          value={wanted}
+          onInput={(event) => setWanted(event.currentTarget.value)}
+        />
+        <span role="status" class={isOn ? 'badge badge-live' : 'badge'}>
+          {isOn ? 'writing down' : 'off'}
+        </span>
+      </div>
+      {all.length === 0 ? <Nothing isOn={isOn} isSearched={wanted !== ''} /> : <ExchangesView all={all.map(asExchange)} />}
+    </section>
+  );
+}
+
+function Nothing({ isOn, isSearched }: { readonly isOn: boolean; readonly isSearched: boolean }) {
+  if (isSearched) return <Empty title="Nothing fits" />;
+  return (
+    <Empty title={isOn ? 'Nobody has called yet' : 'Nothing is written down'}>
+      <p>
+        {isOn
+          ? 'Call an agent of this node, and it stands here as it happens.'
+          : 'Press “Write it down” and what clients send is shown as it happens.'}
+      </p>
+    </Empty>
+  );
+}
+
+function fits({ method, target, principal = '', body, answer }: AdminExchange, wanted: string): boolean {
+  const text = wanted.trim().toLowerCase();
+  return text === '' || [method, target, principal, body, answer].some((each) => each.toLowerCase().includes(text));
+}
+
+function asExchange({ principal, client, target, at, endedMs, isCut, ...rest }: AdminExchange): Exchange {
+  return {
+    ...rest,
+    to: [principal, client].filter((each) => each !== undefined && each !== '').join(' from '),
+    at: Date.parse(at),
+    url: `${location.origin}${target}`,
+    frames: [...rest.frames],
+    endedMs,
+    problem: '',
+    note: isCut ? 'It was long: not all of it was kept.' : '',
+  };
+}

@@ -1,0 +1,139 @@
+import { createServer } from 'node:http';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { AgentCard } from '#protocol';
+import { signCard } from '#protocol';
+import type { JWK } from '../../src/protocol/adapters/jose.ts';
+import { generateSigningKey, joseSigner, publicKeys } from '../../src/protocol/adapters/jose.ts';
+import { createConsole } from '../../src/server/adapters/console.ts';
+import type { Served } from '../../src/server/adapters/node.ts';
+import { run } from '../cli/run.ts';
+import { seriousFaults } from '../support/axe.ts';
+import type { Watched } from '../support/browser.ts';
+import { CHROMIUM, openBrowser, openPage } from '../support/browser.ts';
+import { CARD } from '../support/engine.ts';
+import { suiteNeeding } from '../support/needs.ts';
+import { builtIn, startServer } from '../support/server.ts';
+
+/** A server that has nothing but a card and keys. */
+async function cardServer(keys: readonly JWK[], make: (base: string) => Promise<AgentCard>): Promise<{ url: string; close(): void }> {
+  let base = '';
+  let card: AgentCard | undefined;
+  const server = createServer((incoming, outgoing) => {
+    const body = incoming.url === '/keys.json' ? publicKeys(keys) : /agent-card/.test(incoming.url ?? '') ? card : undefined;
+    outgoing.writeHead(body === undefined ? 404 : 200, { 'Content-Type': 'application/json' }).end(JSON.stringify(body ?? {}));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()));
+  base = `http://127.0.0.1:${(server.address() as { port: number }).port}`;
+  card = await make(base);
+  return { url: base, close: () => void server.close() };
+}
+
+const cardAt = (base: string): AgentCard => ({
+  ...CARD,
+  name: 'Signed',
+  supportedInterfaces: [{ url: `${base}/a2a`, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
+});
+
+suiteNeeding('chromium', CHROMIUM !== undefined, 'the agents page of the console', () => {
+  let server: Served;
+  let browser: Browser;
+  let watched: Watched;
+  beforeAll(async () => {
+    server = await startServer({ agents: [builtIn('echo')], console: createConsole(), allowLoopbackTargets: true });
+    browser = await openBrowser();
+    watched = await openPage(browser, server.url);
+  }, 120_000);
+  afterAll(async () => {
+    await browser?.close();
+    await server?.close();
+  });
+  const examine = async (url: string): Promise<void> => {
+    const { page } = watched;
+    await page.goto('/console/agents');
+    await page.getByLabel('Address').fill(url);
+    await page.getByRole('button', { name: 'Examine it' }).click();
+    await page.locator('.check[aria-busy=false]').waitFor();
+  };
+  const signature = () => watched.page.getByRole('region', { name: 'Signature' });
+
+  it('says of an agent what parley doctor says', async () => {
+    const url = `${server.url}/agents/echo`;
+    await watched.page.goto('/console/agents/echo');
+    await watched.page.locator('.check[aria-busy=false]').waitFor();
+    await watched.picture('agents-own');
+    expect(await seriousFaults(watched.page)).toEqual([]);
+    const told = await watched.page.locator('.findings li').evaluateAll((rows) => rows.map((row) => row.textContent ?? ''));
+    const ran = await run(['doctor', url, '--json']);
+    const { findings } = JSON.parse(ran.out) as { findings: readonly { what: string }[] };
+    expect(told.length).toBe(findings.length);
+    for (const [at, { what }] of findings.entries()) expect(told[at]).toContain(what);
+    await signature().getByText('unsigned').waitFor();
+  }, 60_000);
+
+  it('names what is wrong with one that is not there, as the node sees it', async () => {
+    await examine('http://127.0.0.1:1');
+    await watched.page.getByText('nothing listens there').waitFor();
+    await watched.page.getByText('try: start the agent, or check the port').waitFor();
+    await watched.page.getByLabel('Address').fill('ftp://agent.example');
+    await watched.page.getByRole('button', { name: 'Examine it' }).click();
+    await watched.page.getByText('An address begins with http').waitFor();
+  }, 60_000);
+
+  it('tries each interface and says what came of it', async () => {
+    const lone = await cardServer([], async (base) => cardAt(base));
+    await examine(lone.url);
+    await watched.page.getByRole('cell', { name: 'nothing is there' }).waitFor();
+    await watched.page.getByText('interface-not-found').waitFor();
+    await watched.picture('agents-examined');
+    lone.close();
+  }, 60_000);
+
+  it('talks to one elsewhere that was examined, also by its examples', async () => {
+    const other = await startServer({ agents: [builtIn('demo')] });
+    await examine(other.url);
+    const { page } = watched;
+    await page.getByRole('button', { name: 'Chat', exact: true }).click();
+    await page.getByRole('textbox', { name: /Message to/ }).fill('hello');
+    await page.keyboard.press('Enter');
+    await page.locator('.by-agent').getByText('Try one of these words').waitFor();
+    await examine(other.url);
+    await page.locator('.skill button').first().click();
+    await page.waitForURL(/\/console\/chat\//);
+    await page.locator('.by-agent').getByText('task').first().waitFor();
+    await other.close();
+  }, 60_000);
+
+  it('verifies signatures: valid, changed, by a key that nobody knows, by one that was given', async () => {
+    const key = await generateSigningKey('ES256');
+    const signed = (base: string, more: { readonly jku?: string } = {}) => signCard(cardAt(base), joseSigner({ key, ...more }));
+    const good = await cardServer([key], (base) => signed(base, { jku: `${base}/keys.json` }));
+    await examine(good.url);
+    await signature().getByText('valid', { exact: true }).waitFor();
+    const bad = await cardServer([key], async (base) => ({
+      ...(await signed(base, { jku: `${base}/keys.json` })),
+      description: 'changed',
+    }));
+    await examine(bad.url);
+    await signature().getByText('invalid', { exact: true }).waitFor();
+    await watched.picture('agents-signature');
+    const unknown = await cardServer([], (base) => signed(base));
+    await examine(unknown.url);
+    await signature().getByText('key unknown').waitFor();
+    await signature().getByText('Check it by keys that you trust').click();
+    await signature().getByLabel('JSON Web Key Set').fill('nonsense');
+    await signature().getByRole('button', { name: 'Check' }).click();
+    await signature().getByText('This is not JSON.').waitFor();
+    await signature()
+      .getByLabel('JSON Web Key Set')
+      .fill(JSON.stringify(publicKeys([key])));
+    await signature().getByRole('button', { name: 'Check' }).click();
+    await signature().getByText('valid', { exact: true }).waitFor();
+    // A signature that points to keys elsewhere names its own judge: they are not even fetched.
+    const elsewhere = await cardServer([], (base) => signed(base, { jku: `${good.url}/keys.json` }));
+    await examine(elsewhere.url);
+    await signature().getByText('key unknown').waitFor();
+    for (const each of [good, bad, unknown, elsewhere]) each.close();
+    expect(watched.wrongs).toEqual([]);
+  }, 60_000);
+});

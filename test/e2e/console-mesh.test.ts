@@ -1,0 +1,168 @@
+import { fileURLToPath } from 'node:url';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { delegate, joinMesh, meshView, watchMesh } from '#mesh';
+import { createUserMessage } from '#protocol';
+import { connectMqtt } from '../../src/mesh/adapters/mqtt.ts';
+import { createConsole } from '../../src/server/adapters/console.ts';
+import type { Served } from '../../src/server/adapters/node.ts';
+import { seriousFaults } from '../support/axe.ts';
+import type { RunningBroker } from '../support/brokers.ts';
+import { programOf, startMosquitto } from '../support/brokers.ts';
+import type { Watched } from '../support/browser.ts';
+import { CHROMIUM, openBrowser, openPage } from '../support/browser.ts';
+import { suiteNeeding } from '../support/needs.ts';
+import type { Child } from '../support/processes.ts';
+import { startNode } from '../support/processes.ts';
+import { builtIn, startServer } from '../support/server.ts';
+
+const WORKER = fileURLToPath(new URL('./children/worker.ts', import.meta.url));
+const NAMESPACE = 'test/console';
+const isThere = CHROMIUM !== undefined && programOf('mosquitto') !== undefined;
+
+suiteNeeding('chromium and mosquitto', isThere, 'the mesh page of the console', () => {
+  const open: (() => Promise<unknown>)[] = [];
+  let broker: RunningBroker;
+  let server: Served;
+  let browser: Browser;
+  let watched: Watched;
+  let child: Child;
+  /** Somebody else on the broker, who delegates. */
+  let ask: (text: string) => Promise<unknown>;
+
+  const connect = () => connectMqtt({ url: broker.url, sessionSeconds: 0 });
+  beforeAll(async () => {
+    broker = await startMosquitto();
+    const watch = watchMesh({ namespace: NAMESPACE, connect });
+    const own = watch.tap(await connect());
+    const mesh = joinMesh({ broker: own, namespace: NAMESPACE, instance: 'here', announceMs: 300 });
+    const registry = await mesh.discover({ agentMsMax: 5000, sweepMs: 200 });
+    const caller = await mesh.call({ kind: 'gateway', id: 'node_here' });
+    const address = broker.url.replace('mqtt://', 'mqtt://ann:very-secret@');
+    const view = meshView({
+      broker: own,
+      registry,
+      caller,
+      watch,
+      address,
+      namespace: NAMESPACE,
+      counts: mesh.counts,
+      instance: 'here',
+      announceMs: 300,
+    });
+    server = await startServer({ agents: [builtIn('echo')], console: createConsole(), carrier: mesh.carrier, mesh: view });
+    for (const { name, card, service } of server.handler.agents) await mesh.serve({ name, card, service });
+    open.push(async () => {
+      await server.close();
+      await watch.close();
+      await mesh.close();
+    });
+    ask = await delegator();
+    child = startNode([WORKER, broker.url, NAMESPACE]);
+    await child.said('ready');
+    browser = await openBrowser();
+    watched = await openPage(browser, server.url);
+  }, 120_000);
+  afterAll(async () => {
+    await browser?.close();
+    for (const close of open.reverse()) await close();
+    await broker?.stop();
+  });
+
+  const delegator = async (): Promise<(text: string) => Promise<unknown>> => {
+    const mesh = joinMesh({ broker: await connect(), namespace: NAMESPACE, announceMs: 300 });
+    open.push(() => mesh.close());
+    const registry = await mesh.discover();
+    const caller = await mesh.call({ kind: 'agent', id: 'boss' });
+    return (text) => {
+      const task = { id: `t-${text}`, status: { state: 'TASK_STATE_WORKING' } } as never;
+      const turn = { task, history: [createUserMessage(text)], principal: { id: 'ann', scopes: [] }, signal: AbortSignal.timeout(30_000) };
+      return delegate(turn, { self: 'boss', registry, caller }).call([{ agent: 'worker', task_description: text }]);
+    };
+  };
+  const row = (name: string) => watched.page.getByRole('listitem', { name, exact: true });
+
+  it('shows who is there, and nobody’s password', async () => {
+    const { page, picture } = watched;
+    await page.goto('/console/mesh');
+    await row('worker').getByText('live').waitFor();
+    await row('echo').getByText('this node').waitFor();
+    await page.getByRole('img', { name: /The mesh: 2 participants, 0 of them silent/ }).waitFor();
+    await page.getByText(broker.url).waitFor();
+    expect(await page.content()).not.toMatch(/very-secret|ann:/);
+    expect(await (await fetch(`${server.url}/api/parley/v1/mesh`)).text()).not.toMatch(/very-secret|ann:/);
+    await picture('mesh');
+    expect(await seriousFaults(page)).toEqual([]);
+  }, 60_000);
+
+  it('shows delegations of others while they are under way, and how they ended', async () => {
+    const { page, picture } = watched;
+    await page.getByText('All that go over the broker').waitFor();
+    const asked = ask('work 4000');
+    const call = page.getByRole('list', { name: 'Under way' }).getByRole('listitem');
+    await call.getByText('boss').waitFor();
+    await call.getByText('1 deep').waitFor();
+    await page.getByRole('img', { name: /1 calls under way/ }).waitFor();
+    expect(await page.locator('.topology path.call').count()).toBe(1);
+    await picture('mesh-delegation');
+    await asked;
+    await page.getByRole('list', { name: 'Ended last' }).getByText('completed').waitFor();
+    await call.waitFor({ state: 'detached' });
+  }, 60_000);
+
+  it('talks to an agent of the mesh, whose tasks are kept here', async () => {
+    const { page } = watched;
+    await page.getByRole('link', { name: 'Chat with worker' }).click();
+    await page.waitForURL(/\/chat\/mesh%3Aworker/);
+    await page.getByRole('textbox', { name: /Message to/ }).fill('work 10');
+    await page.keyboard.press('Enter');
+    await page.locator('.by-agent').getByText('worked for 10 ms').waitFor();
+    await page.locator('.by-agent').getByRole('link', { name: 'task' }).click();
+    await page.getByRole('link', { name: 'mesh:worker' }).waitFor();
+    await page.goto('/console/chat');
+    await page.getByRole('region', { name: 'Agents of the mesh' }).getByText('worker').first().waitFor();
+    await page.goto('/console/mesh/nobody');
+    await page.getByText('nobody is not on the mesh now').waitFor();
+    expect((await fetch(`${server.url}/api/parley/v1/mesh/agents/nobody/.well-known/agent-card.json`)).status).toBe(404);
+    expect((await fetch(`${server.url}/agents/worker/.well-known/agent-card.json`)).status).toBe(404);
+  }, 60_000);
+
+  it('is readable in the dark and on a phone', async () => {
+    for (const [name, options] of [
+      ['dark', { colorScheme: 'dark' }],
+      ['phone', { viewport: { width: 375, height: 720 } }],
+    ] as const) {
+      const other = await openPage(browser, server.url, options);
+      await other.page.goto('/console/mesh/worker');
+      await other.page.getByRole('listitem', { name: 'worker', exact: true }).waitFor();
+      await other.page.waitForTimeout(400);
+      await other.picture(`${name}-mesh`);
+      const isWide = await other.page.evaluate(() => document.documentElement.scrollWidth > innerWidth + 1);
+      expect([name, isWide, await seriousFaults(other.page), other.wrongs]).toEqual([name, false, [], []]);
+      await other.page.context().close();
+    }
+  }, 60_000);
+
+  it('shows one that was killed as silent, and then as gone', async () => {
+    const { page, picture } = watched;
+    await page.goto('/console/mesh');
+    await row('worker').getByText('live').waitFor();
+    child.process.kill('SIGKILL');
+    await child.ended;
+    await row('worker').getByText('silent').waitFor();
+    await picture('mesh-silent');
+    expect(await seriousFaults(page)).toEqual([]);
+    await row('worker').waitFor({ state: 'detached' });
+    await page.getByText('worker is gone').waitFor();
+    await row('echo').getByText('live').waitFor();
+  }, 60_000);
+
+  it('says so when the broker is away', async () => {
+    const { page } = watched;
+    await broker.kill();
+    await page.getByText('the broker is away').waitFor();
+    await broker.start();
+    await page.getByText('connected', { exact: true }).waitFor();
+    expect(watched.wrongs).toEqual([]);
+  }, 60_000);
+});

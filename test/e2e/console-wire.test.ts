@@ -1,0 +1,72 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createConsole } from '../../src/server/adapters/console.ts';
+import type { Served } from '../../src/server/adapters/node.ts';
+import { seriousFaults } from '../support/axe.ts';
+import type { Watched } from '../support/browser.ts';
+import { CHROMIUM, openBrowser, openPage } from '../support/browser.ts';
+import { suiteNeeding } from '../support/needs.ts';
+import { builtIn, jsonRequest, rpcSend, startServer } from '../support/server.ts';
+
+suiteNeeding('chromium', CHROMIUM !== undefined, 'the wire page of the console', () => {
+  let server: Served;
+  let browser: Browser;
+  let watched: Watched;
+  beforeAll(async () => {
+    server = await startServer({ agents: [builtIn('script'), builtIn('echo')], console: createConsole() });
+    browser = await openBrowser();
+    watched = await openPage(browser, server.url);
+  }, 120_000);
+  afterAll(async () => {
+    await browser?.close();
+    await server?.close();
+  });
+  const call = (text: string, method?: string) =>
+    fetch(
+      jsonRequest(`${server.url}/agents/script/a2a?key=in-the-query`, rpcSend(text, method), { Authorization: 'Bearer in-a-header-12345' }),
+    );
+
+  it('shows what others send while it is switched on, and forgets it when told', async () => {
+    const { page, picture } = watched;
+    await page.goto('/console/wire/node');
+    await page.getByText('Nothing is written down').waitFor();
+    await call('before');
+    await page.getByRole('button', { name: 'Write it down' }).click();
+    await page.getByText('Nobody has called yet').waitFor();
+    const stream = await call('chunks=3 delay=1200', 'SendStreamingMessage');
+    const list = page.getByRole('list', { name: 'Requests, newest first' });
+    await list.getByText('SendStreamingMessage').waitFor();
+    await page.getByText('under way').waitFor();
+    const all = stream.text();
+    await page
+      .getByText('3 more frames')
+      .or(list.getByText(/[4-9] frames/))
+      .first()
+      .waitFor();
+    await all;
+    await call('hello there');
+    await list.getByText('SendMessage', { exact: true }).waitFor();
+    await picture('wire-node');
+    expect(await seriousFaults(page)).toEqual([]);
+    expect(await page.content()).not.toMatch(/in-a-header|in-the-query/);
+    expect(await list.getByRole('listitem').count()).toBe(2); // what came before, and what the console itself asks, is not there
+    await list.getByRole('button', { name: /SendStreamingMessage/ }).click();
+    expect(page.url()).toMatch(/\/wire\/node\?n=\d+$/);
+    await page.reload(); // the node has it, and the address says which
+    await page.getByRole('list', { name: 'Frames' }).waitFor();
+    await page.getByLabel('Search the traffic').fill('hello there');
+    await expect.poll(() => list.getByRole('listitem').count()).toBe(1);
+    await page.getByLabel('Search the traffic').fill('');
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await page.getByText('off', { exact: true }).waitFor();
+    const before = await list.getByRole('listitem').count();
+    await call('after');
+    await page.waitForTimeout(1500);
+    expect(await list.getByRole('listitem').count()).toBe(before);
+    await page.getByRole('button', { name: 'Clear' }).click();
+    await page.getByText('Nothing is written down').waitFor();
+    const kept = (await (await fetch(`${server.url}/api/parley/v1/wire`)).json()) as { exchanges: readonly unknown[] };
+    expect(kept.exchanges).toEqual([]);
+    expect(watched.wrongs).toEqual([]);
+  }, 60_000);
+});
