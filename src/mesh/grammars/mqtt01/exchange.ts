@@ -74,17 +74,13 @@ interface Trying {
 
 async function untilHeard(linked: Linked, asked: Exchange, { waiting, open }: Trying): Promise<void> {
   const { mqtt, options } = linked;
-  const { attemptsMax, retryBackoffMs, replyFirstTimeoutMs } = mqtt.profile;
+  const { attemptsMax, replyFirstTimeoutMs } = mqtt.profile;
   const firstMs = options.retryMs ?? replyFirstTimeoutMs;
   const until = performance.now() + (options.acceptMsMax ?? Number.POSITIVE_INFINITY);
-  const random = mqtt.options.random ?? Math.random;
   let problem = '';
   let counted = 0;
   for (let attempt = 1; counted < attemptsMax && performance.now() < until; attempt += 1) {
-    if (attempt > 1) {
-      const backoff = retryBackoffMs[Math.min(attempt - 2, retryBackoffMs.length - 1)] ?? 0;
-      if (await waiting.for(Math.min(backoff, options.retryMs ?? backoff) * (0.8 + 0.4 * random()))) return;
-    }
+    if (attempt > 1 && (await waiting.for(backoffBefore(attempt, linked)))) return;
     const outcome = await publish(linked, asked, { attempt, correlation: open() });
     problem = outcome ?? `no answer within ${Math.round(firstMs / 1000)} s`;
     // An agent that is being started again listens soon; whoever says how long it waits for that does not mean how often it asks.
@@ -93,6 +89,12 @@ async function untilHeard(linked: Linked, asked: Exchange, { waiting, open }: Tr
     if (await waiting.for(outcome === undefined ? firstMs : 0)) return;
   }
   throw new A2AError('UNAVAILABLE', `${options.agent} has not answered on the broker, asked ${Math.max(1, counted)} times: ${problem}`);
+}
+
+function backoffBefore(attempt: number, { mqtt: { profile, options }, options: { retryMs } }: Linked): number {
+  const { retryBackoffMs } = profile;
+  const backoff = retryBackoffMs[Math.min(attempt - 2, retryBackoffMs.length - 1)] ?? 0;
+  return Math.min(backoff, retryMs ?? backoff) * (0.8 + 0.4 * (options.random ?? Math.random)());
 }
 
 interface Attempt {
