@@ -1,8 +1,9 @@
-import type { Finding } from '#client';
+import type { Finding } from '#client/doctor';
 
 const NOT_REACHED: ReadonlySet<string> = new Set([
   'dns',
   'refused',
+  'bad-port',
   'unreachable',
   'tls',
   'tls-expired',

@@ -70,6 +70,8 @@ export interface StreamWriter {
 /** Reads one stream: the frame's JSON without its envelope. One frame can hold several events, or none. */
 export interface StreamReader {
   read(raw: unknown): Decoded<readonly TaskEvent[]>;
+  /** Each frame is one event, whatever came before it. */
+  readonly isPlain?: true;
 }
 
 /** An error as JSON-RPC carries it. */
