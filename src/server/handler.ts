@@ -1,9 +1,9 @@
-import type { Answer, Asked, Caller } from '#bindings';
+import type { Answer, Asked } from '#bindings';
 import { encodeRetry, refusalBody, respondTo } from '#bindings';
 import type { Agent } from '#protocol';
 import { headOf, refusal } from './answers.ts';
 import { createDoor } from './gate/door.ts';
-import type { Gate, Refusal } from './gate/gate.ts';
+import type { Admitted, Gate, Refusal } from './gate/gate.ts';
 import { isRefusal, LOCAL } from './gate/gate.ts';
 import { createGuard } from './guard.ts';
 import { createNode } from './node.ts';
@@ -36,7 +36,7 @@ export interface Handler {
 interface Outcome {
   readonly route: Route | undefined;
   readonly answer: Answer;
-  readonly caller?: Caller;
+  readonly caller?: Admitted;
   readonly refused?: Refusal;
 }
 
@@ -94,7 +94,7 @@ export function createHandler(options: HandlerOptions): Handler {
       if (refused === undefined && route?.access === 'admin') door.noteAdmin(asked, outcome);
       requests.add([route?.name ?? 'none', String(made.status)]);
       if (log.isOn('debug')) log.debug('request', { method: asked.method, path: asked.path, status: made.status });
-      flows.track(made);
+      flows.track(made, outcome.caller?.isStillValid);
       const extra = guard.headersFor(asked);
       const sent = extra === undefined ? made : { ...made, headers: { ...made.headers, ...extra } };
       return tape === undefined ? sent : tape.answered(sent, outcome);

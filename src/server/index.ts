@@ -17,7 +17,7 @@ export { type Layers, resolveConfig, type Settings } from './config/resolve.ts';
 export { suggest } from './config/suggest.ts';
 export { ConfigError } from './config/values.ts';
 export type { Authenticator, Denial, Identity, Recognised } from './gate/authenticator.ts';
-export { type Gate, openGate, type Refusal } from './gate/gate.ts';
+export { type Admitted, type Gate, openGate, type Refusal } from './gate/gate.ts';
 export { type JwtOptions, jwtAuth } from './gate/jwt.ts';
 export { type KeyRecord, type KeyRing, keyAuth, tokenAuth } from './gate/keys.ts';
 export { type MutualTlsOptions, mutualTls } from './gate/mtls.ts';

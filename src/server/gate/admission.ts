@@ -1,6 +1,6 @@
-import type { Answer, Asked, Caller } from '#bindings';
+import type { Answer, Asked } from '#bindings';
 import { refuseJsonRpc, refuseRest } from '#bindings';
-import type { Ids, RequestFacts } from '#protocol';
+import type { Ids, Mutable, RequestFacts } from '#protocol';
 import { A2AError, countedIds } from '#protocol';
 import { errorAnswer } from '../answers.ts';
 import type { Route } from '../routes.ts';
@@ -8,7 +8,7 @@ import { placeOf } from '../routes.ts';
 import type { Authenticator, Denial, Identity, Recognised } from './authenticator.ts';
 import { credentialOf, isDenial } from './authenticator.ts';
 import type { Buckets } from './buckets.ts';
-import type { Gate, Refusal } from './gate.ts';
+import type { Admitted, Gate, Refusal } from './gate.ts';
 
 export interface AdmissionOptions {
   readonly methods: readonly Authenticator[];
@@ -34,7 +34,7 @@ export function createAdmission({ methods, failures, ids = countedIds() }: Admis
     const challenge = challengeOf(methods, denial === undefined ? undefined : { error: 'invalid_token', error_description: words });
     return { ...refusalFor(asked, route, new A2AError('UNAUTHENTICATED', words, { challenge })), why };
   };
-  const decide = (asked: Asked, route: Route | undefined, found: Recognised): Caller | Refusal =>
+  const decide = (asked: Asked, route: Route | undefined, found: Recognised): Admitted | Refusal =>
     found === undefined || isDenial(found) ? refuse(asked, route, found ?? unrecognised(asked)) : admitted(found, factsOf(asked, ids));
   return (asked, route) => {
     const found = firstOpinion(methods, asked);
@@ -42,8 +42,11 @@ export function createAdmission({ methods, failures, ids = countedIds() }: Admis
   };
 }
 
-function admitted({ principal, tenant }: Identity, request: RequestFacts): Caller {
-  return tenant === undefined ? { principal, request } : { principal, tenant, request };
+function admitted({ principal, tenant, isStillValid }: Identity, request: RequestFacts): Admitted {
+  const caller: Mutable<Admitted> = { principal, request };
+  if (tenant !== undefined) caller.tenant = tenant;
+  if (isStillValid !== undefined) caller.isStillValid = isStillValid;
+  return caller;
 }
 
 export function factsOf(asked: Asked, ids: Ids): RequestFacts {

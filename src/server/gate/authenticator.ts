@@ -6,6 +6,8 @@ export interface Identity {
   readonly principal: Principal;
   /** Of the credential. `''` for one that belongs to none: its bearer can't choose one. Absent: it may, to keep its own things apart. */
   readonly tenant?: TenantId;
+  /** Asked every few seconds while a stream is open that was asked for with it. Absent: it is good for as long as the stream. */
+  readonly isStillValid?: () => boolean;
 }
 
 /** A credential that is one of this method's, and no good. */

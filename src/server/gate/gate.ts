@@ -2,11 +2,17 @@ import type { Answer, Asked, Caller } from '#bindings';
 import { LOCAL_PRINCIPAL } from '#protocol';
 import type { Route } from '../routes.ts';
 
+/** A caller, with what is good to know of it for as long as it is here. */
+export interface Admitted extends Caller {
+  /** Asked every few seconds while a stream of it is open; its streams end when it says no. Absent: they stay. */
+  readonly isStillValid?: () => boolean;
+}
+
 /**
  * Who is calling, or a refusal. It is asked after the checks of host and origin and before anything else is looked at, for everything
  * that is not public; the body has not been read. Without a route there is nothing at that path, which only those who may call are told.
  */
-export type Gate = (asked: Asked, route: Route | undefined) => Caller | Refusal | Promise<Caller | Refusal>;
+export type Gate = (asked: Asked, route: Route | undefined) => Admitted | Refusal | Promise<Admitted | Refusal>;
 
 export const LOCAL: Caller = { principal: LOCAL_PRINCIPAL };
 
@@ -18,7 +24,7 @@ export interface Refusal extends Answer {
   readonly why?: string;
 }
 
-export function isRefusal(found: Caller | Refusal): found is Refusal {
+export function isRefusal(found: Admitted | Refusal): found is Refusal {
   return 'status' in found;
 }
 

@@ -30,6 +30,8 @@ const API_KEY: SecurityScheme = {
 export function keyAuth(ring: KeyRing, now: () => number = Date.now): Authenticator {
   /** One object for all calls of a key: what is kept by its name finds it without making it anew. */
   const identities = new WeakMap<KeyRecord, Identity>();
+  const isPast = ({ expiresAt }: KeyRecord): boolean => expiresAt !== undefined && Date.parse(expiresAt) <= now();
+  const isGood = (key: KeyRecord | undefined): boolean => key !== undefined && key.revokedAt === undefined && !isPast(key);
   return {
     method: 'key',
     schemes: { bearer: BEARER, apiKey: API_KEY },
@@ -40,9 +42,12 @@ export function keyAuth(ring: KeyRing, now: () => number = Date.now): Authentica
       const key = ring.find(credential.text);
       if (key === undefined) return undefined;
       if (key.revokedAt !== undefined) return { denied: `key ${key.id} is revoked` };
-      if (key.expiresAt !== undefined && Date.parse(key.expiresAt) <= now()) return { denied: `key ${key.id} has expired` };
-      const known = identities.get(key) ?? identityOf(key);
-      identities.set(key, known);
+      if (isPast(key)) return { denied: `key ${key.id} has expired` };
+      let known = identities.get(key);
+      if (known === undefined) {
+        known = { ...identityOf(key), isStillValid: () => isGood(ring.find(credential.text)) };
+        identities.set(key, known);
+      }
       return known;
     },
   };

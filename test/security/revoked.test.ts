@@ -1,0 +1,69 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { createKey, revokeKey } from '../../src/server/adapters/node-api-keys.ts';
+import { parleyServe } from '../support/parley.ts';
+import { sendBody } from '../support/server.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'parley-revoked-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const SCOPES = ['tasks:*'];
+
+function headersOf(secret: string): Record<string, string> {
+  return { 'Content-Type': 'application/json', Authorization: `Bearer ${secret}` };
+}
+
+/** Reads on its own; `ended` resolves with everything when the server has ended it in order. */
+async function streamOf(
+  url: string,
+  secret: string,
+): Promise<{ readonly ended: Promise<string>; readonly isOpen: () => boolean; leave(): void }> {
+  const leaving = new AbortController();
+  const response = await fetch(`${url}/message:stream`, {
+    method: 'POST',
+    headers: headersOf(secret),
+    body: JSON.stringify(sendBody('chunks=1000 delay=100')),
+    signal: leaving.signal,
+  });
+  expect(response.status).toBe(200);
+  let isOpen = true;
+  const ended = response.text().finally(() => {
+    isOpen = false;
+  });
+  ended.catch(() => undefined); // left at the end of the test
+  return { ended, isOpen: () => isOpen, leave: () => leaving.abort() };
+}
+
+describe('a key that is good no more', () => {
+  it('loses its open streams within seconds; nobody else does, and the task goes on', { timeout: 60_000 }, async () => {
+    const auth = join(folder, 'auth');
+    const [ann, bob] = ['ann', 'bob'].map((name) => createKey(auth, { name, scopes: SCOPES }));
+    const server = await parleyServe({ args: ['script', '--memory', '--require-auth', '--auth-folder', auth] });
+    const brief = createKey(auth, { name: 'brief', scopes: SCOPES, expiresAt: new Date(Date.now() + 8000).toISOString() });
+    await new Promise((resolve) => setTimeout(resolve, 1100)); // nodes look for new keys every second
+    const [revoked, kept, expiring] = await Promise.all(
+      [ann, bob, brief].map(async (key) => await streamOf(server.url, key?.secret ?? '')),
+    );
+    await new Promise((resolve) => setTimeout(resolve, 2500)); // as long as it is good it stays, whoever looks
+    expect(revoked?.isOpen()).toBe(true);
+    const began = performance.now();
+    revokeKey(auth, ann?.key.id ?? '');
+    const text = (await revoked?.ended) ?? '';
+    expect(performance.now() - began).toBeLessThan(6000);
+    expect(text.trimEnd()).toMatch(/: the credential is not valid any more$/);
+    expect((await fetch(`${server.url}/tasks`, { headers: headersOf(ann?.secret ?? '') })).status).toBe(401);
+    expect(await expiring?.ended).toContain('not valid any more');
+    expect(kept?.isOpen()).toBe(true);
+
+    const again = createKey(auth, { name: 'ann', scopes: SCOPES });
+    await new Promise((resolve) => setTimeout(resolve, 1100));
+    const { tasks } = (await (await fetch(`${server.url}/tasks`, { headers: headersOf(again.secret) })).json()) as {
+      readonly tasks: readonly { readonly status: { readonly state: string } }[];
+    };
+    expect(tasks.map(({ status }) => status.state)).toEqual(['TASK_STATE_WORKING']);
+    kept?.leave();
+    await server.kill();
+  });
+});
