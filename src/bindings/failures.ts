@@ -32,9 +32,15 @@ export class CutOff extends Error {
   }
 }
 
-/** More than is taken. */
+/** More than is taken; which option takes more. */
 export class Excess extends Error {
   override readonly name = 'Excess';
+  readonly option: 'answerBytesMax' | 'eventBytesMax';
+
+  constructor(option: Excess['option']) {
+    super();
+    this.option = option;
+  }
 }
 
 /** The caller left; the `cause` is its signal's reason. */

@@ -151,7 +151,8 @@ export async function readAnswerBody(
   } catch (cause) {
     if (ctx.signal.aborted) throw aborted(ctx);
     if (isA2AError(cause) && cause.kind === 'UNAVAILABLE') throw cause;
-    if (isA2AError(cause)) throw new A2AError('INVALID_AGENT_RESPONSE', `the answer is larger than ${max} bytes`, { cause: new Excess() });
+    if (isA2AError(cause))
+      throw new A2AError('INVALID_AGENT_RESPONSE', `the answer is larger than ${max} bytes`, { cause: new Excess('answerBytesMax') });
     throw new A2AError('UNAVAILABLE', 'the answer was cut off', { cause: new CutOff('answer', cause) });
   }
 }

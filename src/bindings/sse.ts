@@ -104,7 +104,7 @@ export class SseParser {
     if (chars * 3 <= this.#eventBytesMax) return;
     if (chars <= this.#eventBytesMax && this.#lines.bytes() + this.#pieces.bytes() + bytesIn(more) <= this.#eventBytesMax) return;
     throw new A2AError('INVALID_AGENT_RESPONSE', `an event of the stream is larger than ${this.#eventBytesMax} bytes`, {
-      cause: new Excess(),
+      cause: new Excess('eventBytesMax'),
     });
   }
 

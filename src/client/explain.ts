@@ -28,7 +28,7 @@ function ofCause(error: A2AError, url: string): ClientError | undefined {
       url,
       why,
       cause: error,
-      hint: 'raise answerBytesMax if you trust it',
+      hint: `if you trust it, take more: the client’s ${cause.option}`,
     });
   }
   return undefined;

@@ -102,6 +102,7 @@ const HINTS: Readonly<Partial<Record<ClientErrorKind, (about: About) => string>>
   timeout: ({ timeout }) => (timeout === undefined ? 'try again' : `give it more time: --timeout ${timeout} was not enough`),
   tls: () => 'trust its authority with --ca FILE; --insecure takes anything, and so does an attacker',
   redirect: ({ url }) => `calls to ${url} are sent elsewhere, and credentials follow nobody: have the card name the final address`,
+  'too-large': () => 'a command takes 256 MiB; the library takes what its options answerBytesMax and eventBytesMax say (docs/client.md)',
   'stream-cut': ({ agent }) => `the task goes on at the agent: parley task list ${agent}`,
   garbage: ({ agent }) => `see what it sends with --debug; parley doctor ${agent.replace(/^-[ae] /, '')} looks closer`,
 };
