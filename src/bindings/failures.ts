@@ -43,6 +43,17 @@ export class Excess extends Error {
   }
 }
 
+/** The connection ended under a request that may have been too large for whoever reads it; the `cause` is what the platform says. */
+export class LargeSend extends Error {
+  override readonly name = 'LargeSend';
+  readonly chars: number;
+
+  constructor(chars: number, cause: unknown) {
+    super('', { cause });
+    this.chars = chars;
+  }
+}
+
 /** The caller left; the `cause` is its signal's reason. */
 export class Left extends Error {
   override readonly name = 'Left';

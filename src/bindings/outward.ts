@@ -19,7 +19,7 @@ import type {
 import { A2AError, DEFAULT_READ_LIMITS, externalId, isA2AError, kept, randomIds } from '#protocol';
 import type { Parsed } from './body.ts';
 import { parseJson, readBytes } from './body.ts';
-import { CutOff, Excess, Left, NotA2A, Silence } from './failures.ts';
+import { CutOff, Excess, LargeSend, Left, NotA2A, Silence } from './failures.ts';
 
 export type LinkHeaders = Readonly<Record<string, string>>;
 
@@ -127,11 +127,20 @@ export async function send({ url, ...init }: Outward, options: LinkOptions, ctx:
   } catch (cause) {
     if (ctx.signal.aborted) throw aborted(ctx);
     if (isLate) throw new A2AError('UNAVAILABLE', `no answer within ${options.timeoutMs} ms`, { cause: new Silence(String(cause)) });
-    throw isA2AError(cause) ? cause : new A2AError('UNAVAILABLE', 'the agent could not be reached', { cause });
+    throw isA2AError(cause)
+      ? cause
+      : new A2AError('UNAVAILABLE', 'the agent could not be reached', { cause: whileSending(init.body, cause) });
   } finally {
     clearTimeout(timer);
     ctx.signal.removeEventListener('abort', leave);
   }
+}
+
+/** Below this hardly anybody refuses a body for its size. */
+const LARGE_CHARS = 500_000;
+
+function whileSending(body: string | undefined, cause: unknown): unknown {
+  return body === undefined || body.length < LARGE_CHARS ? cause : new LargeSend(body.length, cause);
 }
 
 export function aborted(ctx: CallContext): A2AError {

@@ -157,6 +157,8 @@ function protocolHint(kind: ErrorKind, { agent, continued }: About): string | un
     case 'PUSH_NOTIFICATION_NOT_SUPPORTED':
     case 'EXTENDED_AGENT_CARD_NOT_CONFIGURED':
       return `parley card get ${agent} shows what it can do${look}`;
+    case 'PAYLOAD_TOO_LARGE':
+      return 'send less, or a file by its URL: --file https://…';
     case 'RATE_LIMITED':
       return 'wait, then try again';
     case 'UNAUTHENTICATED':
@@ -168,7 +170,6 @@ function protocolHint(kind: ErrorKind, { agent, continued }: About): string | un
     case 'INVALID_PARAMS':
     case 'INTERNAL_ERROR':
     case 'TASK_GENERATION_MISMATCH':
-    case 'PAYLOAD_TOO_LARGE':
     case 'UNAVAILABLE':
       return 'see what was sent and answered with --debug';
     default:
