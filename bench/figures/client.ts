@@ -12,6 +12,8 @@ type Side = 'ours' | 'sdk' | 'fetch';
 const SIDES = ['fetch', 'ours', 'sdk'] as const satisfies readonly Side[];
 const AT_ONCE = 16;
 const CHUNKS = 20_000;
+/** Rounds that do not count: a stream lasts some 40 ms, and what the compiler does meanwhile is processor time as well. */
+const WARM_UPS = 4;
 
 let sent = 0;
 const nextId = (): string => `bench-${process.pid}-${++sent}`;
@@ -140,10 +142,10 @@ function medianRate(samples: readonly Sample[]): string {
 
 async function inTurns(rounds: number, measure: (side: Side) => Promise<Sample>): Promise<Samples> {
   const samples: Record<Side, Sample[]> = { ours: [], sdk: [], fetch: [] };
-  for (let round = -1; round < rounds; round += 1) {
+  for (let round = -WARM_UPS; round < rounds; round += 1) {
     for (const side of SIDES) {
       const sample = await measure(side);
-      if (round >= 0) samples[side].push(sample); // the first is for warming up
+      if (round >= 0) samples[side].push(sample);
     }
   }
   return samples;

@@ -24,7 +24,6 @@ export { artifact, ask, auth, complete, data, fail, message, reject, status, tex
 export { type CardRewriting, PROXIED_CARD, proxyCard } from './proxy/card.ts';
 export { callingContext, linger } from './proxy/context.ts';
 export { DEFAULT_PATIENCE, type Patience } from './proxy/follow.ts';
-export { ORIGIN } from './proxy/origin.ts';
 export { type ProxyOptions, proxyAgent } from './proxy/proxy.ts';
 export { type Talk, talk } from './proxy/talk.ts';
 export { RUNTIME_EXTENSION, type RunOptions } from './run/agent.ts';

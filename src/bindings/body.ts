@@ -21,15 +21,28 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** Bytes to JSON: well-formed UTF-8, not nested too deep, not of too many members, well-formed JSON. Never throws. */
 export function parseJson(bytes: Uint8Array, jsonDepthMax: number, jsonMembersMax: number = Number.POSITIVE_INFINITY): Parsed {
-  const excess = excessIn(bytes, jsonDepthMax, jsonMembersMax);
-  if (excess === 'depth') return refused(`Invalid JSON payload: nested deeper than ${jsonDepthMax}`);
-  if (excess === 'members')
-    return { ok: false, error: new A2AError('INVALID_REQUEST', `more than ${jsonMembersMax} members in one request`) };
   try {
-    return { ok: true, value: JSON.parse(utf8.decode(bytes)) };
+    const text = utf8.decode(bytes);
+    const isSmall = bytes.length <= jsonMembersMax && opensFew(text, jsonDepthMax);
+    const excess = isSmall ? undefined : excessIn(bytes, jsonDepthMax, jsonMembersMax);
+    if (excess === undefined) return { ok: true, value: JSON.parse(text) };
+    if (excess === 'depth') return refused(`Invalid JSON payload: nested deeper than ${jsonDepthMax}`);
+    return { ok: false, error: new A2AError('INVALID_REQUEST', `more than ${jsonMembersMax} members in one request`) };
   } catch (cause) {
     return refused(undefined, cause);
   }
+}
+
+/** So few brackets of either kind that they can't be nested too deep; most bodies are told so at once, and need not be looked at byte by byte. */
+function opensFew(text: string, max: number): boolean {
+  let count = 0;
+  for (const bracket of ['{', '[']) {
+    for (let at = text.indexOf(bracket); at !== -1; at = text.indexOf(bracket, at + 1)) {
+      count += 1;
+      if (count > max) return false;
+    }
+  }
+  return true;
 }
 
 /**
@@ -37,32 +50,44 @@ export function parseJson(bytes: Uint8Array, jsonDepthMax: number, jsonMembersMa
  * ends the wait for a sender that has stopped sending, whether or not the body listens to it as well.
  */
 export async function readBytes(message: Request | Response, bodyBytesMax: number, patience: Patience = {}): Promise<Uint8Array> {
-  const declared = Number(message.headers.get('content-length') ?? 0);
-  if (declared > bodyBytesMax) throw tooLarge(bodyBytesMax);
-  if (message.body === null) return new Uint8Array(0);
-  const reader = message.body.getReader();
-  const close = (): void => void reader.cancel().catch(() => undefined); // how the sender's stream ends is of no interest
-  const watch = new Watch(patience, close);
+  const watch = new Watch(patience, () => undefined);
+  return await readWatched(message, bodyBytesMax, { watch, idleMs: patience.idleMs });
+}
+
+export interface Watched {
+  readonly watch: Watch;
+  readonly idleMs: number | undefined;
+}
+
+/** The same under a watch that has begun before the body did. It ends with the body. */
+export async function readWatched(message: Request | Response, bodyBytesMax: number, { watch, idleMs }: Watched): Promise<Uint8Array> {
+  let close = (): void => undefined;
   try {
-    return await gatherBytes(reader, bodyBytesMax, watch);
+    const declared = Number(message.headers.get('content-length') ?? 0);
+    if (declared > bodyBytesMax) throw tooLarge(bodyBytesMax);
+    if (message.body === null) return new Uint8Array(0);
+    const reader = message.body.getReader();
+    close = () => void reader.cancel().catch(() => undefined); // how the sender's stream ends is of no interest
+    watch.goOn(idleMs, close);
+    // Where the length is that of these very bytes, the last of them is known without asking for more.
+    const length = message.headers.get('content-encoding') === null ? declared : 0;
+    const gathered = new Gathered();
+    for (;;) {
+      watch.check();
+      const { done, value } = await reader.read();
+      watch.check();
+      watch.touch();
+      if (done) return gathered.take();
+      if (gathered.length + value.length > bodyBytesMax) throw tooLarge(bodyBytesMax);
+      gathered.add(value);
+      if (gathered.length === length) return gathered.take();
+    }
   } catch (thrown) {
     close();
+    watch.check(); // that it was closed may be our doing
     throw thrown;
   } finally {
     watch.stop();
-  }
-}
-
-async function gatherBytes(reader: ReadableStreamDefaultReader<Uint8Array>, bodyBytesMax: number, watch: Watch): Promise<Uint8Array> {
-  const gathered = new Gathered();
-  for (;;) {
-    watch.check();
-    const { done, value } = await reader.read();
-    watch.check();
-    watch.touch();
-    if (done) return gathered.take();
-    if (gathered.length + value.length > bodyBytesMax) throw tooLarge(bodyBytesMax);
-    gathered.add(value);
   }
 }
 

@@ -1,10 +1,11 @@
 import type { CallContext, Logged, StreamReader, TaskEvent } from '#protocol';
 import { A2AError, isA2AError } from '#protocol';
+import { Alike } from './alike.ts';
 import { CutOff } from './failures.ts';
 import { isMediaType } from './media.ts';
 import { aborted, unreadable } from './outward.ts';
-import type { SseEvent } from './sse.ts';
 import { EVENT_STREAM, readEvents, seqFrom } from './sse.ts';
+import type { SseEvent } from './sse-parser.ts';
 
 /** How a stream that comes in is read. */
 export interface Incoming {
@@ -27,9 +28,10 @@ export function isEventStream(response: Response): boolean {
 export async function* incomingEvents(response: Response, incoming: Incoming): AsyncGenerator<readonly Logged[], void> {
   const { ctx, eventBytesMax, idleMs } = incoming;
   if (response.body === null) return;
+  const alike = new Alike();
   try {
     for await (const frames of readEvents(response.body, eventBytesMax, { signal: ctx.signal, idleMs })) {
-      const { batch, ends, error } = gather(frames, incoming);
+      const { batch, ends, error } = gather(frames, incoming, alike);
       if (batch.length > 0) yield batch;
       if (error !== undefined) throw error;
       if (ends) return;
@@ -48,29 +50,78 @@ interface Gathering {
   readonly error?: unknown;
 }
 
-function gather(frames: readonly SseEvent[], incoming: Incoming): Gathering {
+function gather(frames: readonly SseEvent[], incoming: Incoming, alike: Alike): Gathering {
   const batch: Logged[] = [];
   try {
-    for (const frame of frames) {
-      if (frame.data === DONE) return { batch, ends: true };
-      if (frame.data !== '') take(frame, incoming, batch);
+    const texts = textsOf(frames, alike);
+    for (let at = 0; at < frames.length; at += 1) {
+      const frame = frames[at] as SseEvent;
+      const text = texts?.[at];
+      if (text !== undefined) batch.push(placed(alike.event(text), frame));
+      else if (frame.data === DONE) return { batch, ends: true };
+      else if (frame.data !== '') take(frame, incoming, batch);
     }
+    if (texts?.at(-1) === undefined) learn(frames.at(-1), batch.at(-1), { incoming, alike });
     return { batch, ends: false };
   } catch (error) {
     return { batch, ends: true, error };
   }
 }
 
-function take(frame: SseEvent, { reader, unwrap }: Incoming, batch: Logged[]): void {
-  const read = reader.read(unwrap(frameJson(frame.data), frame.event));
-  if (!read.ok) throw unreadable(read);
-  const { value } = read;
-  const place = seqFrom(frame.id);
-  for (let at = 0; at < value.length; at += 1) {
-    const event = value[at] as TaskEvent;
-    // Of several events only the last has the frame's place: after it, all of them have been seen.
-    batch.push(place !== undefined && at === value.length - 1 ? { seq: place, event } : { event });
+/** The words of those frames that are like one before but for them; undefined if none is. */
+function textsOf(frames: readonly SseEvent[], alike: Alike): readonly (string | undefined)[] | undefined {
+  const words: (string | undefined)[] = [];
+  const found: string[] = [];
+  for (const { data, event } of frames) {
+    const each = event === undefined ? alike.wordsIn(data) : undefined;
+    words.push(each);
+    if (each !== undefined) found.push(each);
   }
+  if (found.length === 0) return undefined;
+  try {
+    // One list of them all: that costs less than each for itself, and leaves texts that do not hold on to what they were cut from.
+    const texts = JSON.parse(`["${found.join('","')}"]`) as readonly string[];
+    let at = 0;
+    return found.length === frames.length ? texts : words.map((each) => (each === undefined ? undefined : texts[at++]));
+  } catch {
+    return undefined; // one of them is no JSON: read whole, it is found
+  }
+}
+
+function take(frame: SseEvent, incoming: Incoming, batch: Logged[]): void {
+  const events = eventsIn(frameJson(frame.data), frame.event, incoming);
+  // Of several events only the last has the frame's place: after it, all of them have been seen.
+  for (let at = 0; at < events.length - 1; at += 1) batch.push({ event: events[at] as TaskEvent });
+  const last = events.at(-1);
+  if (last !== undefined) batch.push(placed(last, frame));
+}
+
+function eventsIn(body: unknown, name: string | undefined, { reader, unwrap }: Incoming): readonly TaskEvent[] {
+  const read = reader.read(unwrap(body, name));
+  if (!read.ok) throw unreadable(read);
+  return read.value;
+}
+
+function placed(event: TaskEvent, { id }: SseEvent): Logged {
+  const seq = seqFrom(id);
+  return seq === undefined ? { event } : { seq, event };
+}
+
+interface Learning {
+  readonly incoming: Incoming;
+  readonly alike: Alike;
+}
+
+function learn(frame: SseEvent | undefined, logged: Logged | undefined, { incoming, alike }: Learning): void {
+  if (incoming.reader.isPlain !== true || frame === undefined || frame.event !== undefined || frame.data === '') return;
+  if (logged === undefined) return;
+  alike.learn(frame.data, logged.event, (data) => {
+    try {
+      return eventsIn(JSON.parse(data), undefined, incoming)[0];
+    } catch {
+      return undefined; // what it took for the words was something else
+    }
+  });
 }
 
 function frameJson(data: string): unknown {

@@ -35,6 +35,7 @@ export { type LinkHeaders, type LinkOptions, serviceOver, unsupported, type Wire
 export { restLink } from './rest/link.ts';
 export { answerRest, hasRestRoute, refuseRest, serveRest } from './rest/serve.ts';
 export * from './sse.ts';
+export { type SseEvent, SseParser } from './sse-parser.ts';
 export { type StdioLink, stdioLink } from './stdio/link.ts';
 export { type StdioOptions, serveStdio } from './stdio/serve.ts';
 export type { Channel } from './stdio/wire.ts';

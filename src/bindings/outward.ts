@@ -16,10 +16,11 @@ import type {
   StreamOperation,
   UnaryOperation,
 } from '#protocol';
-import { A2AError, DEFAULT_READ_LIMITS, externalId, isA2AError, kept, randomIds } from '#protocol';
+import { A2AError, DEFAULT_READ_LIMITS, externalId, isA2AError, kept, OPERATIONS, randomIds } from '#protocol';
 import type { Parsed } from './body.ts';
-import { parseJson, readBytes } from './body.ts';
+import { parseJson, readWatched } from './body.ts';
 import { CutOff, Excess, LargeSend, Left, NotA2A, Silence } from './failures.ts';
+import { Watch } from './patience.ts';
 
 export type LinkHeaders = Readonly<Record<string, string>>;
 
@@ -83,10 +84,13 @@ export function named<Op extends Operation>(operation: Op, request: Requests[Op]
   return { ...send, alias } as unknown as Requests[Op];
 }
 
-/** The headers that every binding sends. */
-export async function requestHeaders(options: LinkOptions, ctx: CallContext): Promise<Record<string, string>> {
+/** The headers that every binding sends, added to those of one. Credentials may have to be waited for; often there are none. */
+export function requestHeaders(
+  headers: Record<string, string>,
+  options: LinkOptions,
+  ctx: CallContext,
+): LinkHeaders | Promise<LinkHeaders> {
   const { versionHeader, extensionsHeader } = options.dialect.traits;
-  const headers: Record<string, string> = {};
   if (versionHeader !== undefined) headers['A2A-Version'] = versionHeader;
   if (extensionsHeader !== undefined && ctx.extensions.length > 0) headers[extensionsHeader] = ctx.extensions.join(',');
   if (ctx.idempotencyKey !== undefined) headers['Idempotency-Key'] = ctx.idempotencyKey;
@@ -94,8 +98,8 @@ export async function requestHeaders(options: LinkOptions, ctx: CallContext): Pr
     headers['traceparent'] = ctx.trace.traceparent;
     if (ctx.trace.tracestate !== undefined) headers['tracestate'] = ctx.trace.tracestate;
   }
-  const own = typeof options.headers === 'function' ? await options.headers(ctx) : options.headers;
-  return { ...headers, ...own };
+  const own = typeof options.headers === 'function' ? options.headers(ctx) : options.headers;
+  return own instanceof Promise ? own.then((late) => Object.assign(headers, late)) : Object.assign(headers, own);
 }
 
 export interface Outward {
@@ -105,34 +109,31 @@ export interface Outward {
   readonly body?: string;
 }
 
+/** An answer that has begun, and who waits for the rest of it: whoever takes it reads it whole, or stops the watch. */
+export interface Answer {
+  readonly response: Response;
+  readonly watch: Watch;
+}
+
 /**
  * One request, one answer or a typed error. Redirects are not followed: the credentials are for this address, and a POST that
  * comes out as a GET is another call.
  */
-export async function send({ url, ...init }: Outward, options: LinkOptions, ctx: CallContext): Promise<Response> {
+export async function send({ url, method, headers, body }: Outward, options: LinkOptions, ctx: CallContext): Promise<Answer> {
   if (ctx.signal.aborted) throw aborted(ctx);
-  // One controller by hand: a composite signal costs as much as the rest of the call's preparation.
+  // One controller, one listener and one timer for the whole call: a composite signal costs as much as the rest of its preparation.
   const ended = new AbortController();
-  const leave = (): void => ended.abort(ctx.signal.reason);
-  ctx.signal.addEventListener('abort', leave, { once: true });
-  let isLate = false;
-  const late = (): void => {
-    isLate = true;
-    ended.abort();
-  };
-  const timer = options.timeoutMs === undefined ? undefined : setTimeout(late, options.timeoutMs);
+  const watch = new Watch({ signal: ctx.signal, idleMs: options.timeoutMs }, () => ended.abort(ctx.signal.reason));
   try {
-    const all: RequestInit = { ...init, signal: ended.signal, redirect: 'manual' };
-    return await (options.direct === undefined ? options.fetch(kept(new Request(url, all))) : options.direct(url, all));
+    const init: RequestInit = { method, headers, signal: ended.signal, redirect: 'manual' };
+    if (body !== undefined) init.body = body;
+    const response = await (options.direct === undefined ? options.fetch(kept(new Request(url, init))) : options.direct(url, init));
+    return { response, watch };
   } catch (cause) {
+    watch.stop();
     if (ctx.signal.aborted) throw aborted(ctx);
-    if (isLate) throw new A2AError('UNAVAILABLE', `no answer within ${options.timeoutMs} ms`, { cause: new Silence(String(cause)) });
-    throw isA2AError(cause)
-      ? cause
-      : new A2AError('UNAVAILABLE', 'the agent could not be reached', { cause: whileSending(init.body, cause) });
-  } finally {
-    clearTimeout(timer);
-    ctx.signal.removeEventListener('abort', leave);
+    if (watch.isOver) throw new A2AError('UNAVAILABLE', `no answer within ${options.timeoutMs} ms`, { cause: new Silence(String(cause)) });
+    throw isA2AError(cause) ? cause : new A2AError('UNAVAILABLE', 'the agent could not be reached', { cause: whileSending(body, cause) });
   }
 }
 
@@ -147,16 +148,17 @@ export function aborted(ctx: CallContext): A2AError {
   return new A2AError('UNAVAILABLE', 'the call was aborted', { cause: new Left('the caller left', { cause: ctx.signal.reason }) });
 }
 
+export interface AnswerBody {
+  readonly parsed: Parsed;
+  readonly isEmpty: boolean;
+}
+
 /** The answer's body as JSON, if it is. */
-export async function readAnswerBody(
-  response: Response,
-  options: LinkOptions,
-  ctx: CallContext,
-): Promise<Parsed & { readonly empty: boolean }> {
+export async function readAnswerBody({ response, watch }: Answer, options: LinkOptions, ctx: CallContext): Promise<AnswerBody> {
   const max = options.answerBytesMax ?? DEFAULT_ANSWER_BYTES_MAX;
   try {
-    const bytes = await readBytes(response, max, { signal: ctx.signal, idleMs: options.idleMs });
-    return { ...parseJson(bytes, DEFAULT_READ_LIMITS.jsonDepthMax), empty: bytes.length === 0 };
+    const bytes = await readWatched(response, max, { watch, idleMs: options.idleMs });
+    return { parsed: parseJson(bytes, DEFAULT_READ_LIMITS.jsonDepthMax), isEmpty: bytes.length === 0 };
   } catch (cause) {
     if (ctx.signal.aborted) throw aborted(ctx);
     if (isA2AError(cause) && cause.kind === 'UNAVAILABLE') throw cause;
@@ -195,13 +197,22 @@ function retryAfter(response: Response): number | undefined {
   return /^\d{1,9}$/.test(header) ? Number(header) * 1000 : undefined;
 }
 
+/** What a link reads its peer with. */
+export interface Reading {
+  readonly dialect: Dialect;
+  readonly env: ReadEnv;
+}
+
+/** Names are put together once: one made anew has to be looked up among all that there are. */
+const RESULTS = Object.fromEntries(OPERATIONS.map((operation) => [operation, `${operation}.result`])) as Record<UnaryOperation, Shape>;
+export const REQUESTS = Object.fromEntries(OPERATIONS.map((operation) => [operation, `${operation}.request`])) as Record<Operation, Shape>;
+
 /** Reads a result in the peer's dialect. */
-export function decodeResult<Op extends UnaryOperation>(operation: Op, raw: unknown, options: LinkOptions): Results[Op] {
-  const { dialect } = options;
+export function decodeResult<Op extends UnaryOperation>(operation: Op, raw: unknown, { dialect, env }: Reading): Results[Op] {
   if ((raw === null || raw === undefined) && (operation === 'get' || operation === 'cancel') && dialect.traits.unknownTask === 'null') {
     throw new A2AError('TASK_NOT_FOUND');
   }
-  const decoded = dialect.decode(`${operation}.result` as Shape, raw, linkEnv(options)) as Decoded<unknown>;
+  const decoded = dialect.decode(RESULTS[operation], raw, env) as Decoded<unknown>;
   if (decoded.ok) return decoded.value as Results[Op];
   throw unreadable(decoded);
 }

@@ -12,19 +12,34 @@ const TIMER_MS_MAX = 0x7fffffff;
 
 /** Closes what is read when patience is over. A byte costs one look at the clock; the timer is set anew only when it goes off. */
 export class Watch {
-  readonly #patience: Patience;
-  readonly #close: () => void;
+  readonly #signal: AbortSignal | undefined;
+  readonly #onAbort = (): void => this.#close();
+  #close: () => void;
+  #idleMs: number | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #lastMs = 0;
   #isOver = false;
 
-  constructor(patience: Patience, close: () => void) {
-    this.#patience = patience;
+  constructor({ signal, idleMs }: Patience, close: () => void) {
+    this.#signal = signal;
     this.#close = close;
-    patience.signal?.addEventListener('abort', close, { once: true });
-    if (patience.idleMs === undefined || patience.idleMs > TIMER_MS_MAX) return;
-    this.#lastMs = performance.now();
-    this.#arm(patience.idleMs);
+    signal?.addEventListener('abort', this.#onAbort, { once: true });
+    this.#allow(idleMs);
+  }
+
+  /** The sender has been silent for too long. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** From now on so long, and this is closed as well. */
+  goOn(idleMs: number | undefined, close: () => void): void {
+    const before = this.#close;
+    this.#close = () => {
+      before();
+      close();
+    };
+    this.#allow(idleMs);
   }
 
   touch(): void {
@@ -33,18 +48,29 @@ export class Watch {
 
   /** Throws what ended the wait. */
   check(): void {
-    this.#patience.signal?.throwIfAborted();
-    if (this.#isOver) throw new A2AError('UNAVAILABLE', `nothing came for ${this.#patience.idleMs} ms`, { cause: new Silence() });
+    this.#signal?.throwIfAborted();
+    if (this.#isOver) throw new A2AError('UNAVAILABLE', `nothing came for ${this.#idleMs} ms`, { cause: new Silence() });
   }
 
   stop(): void {
     clearTimeout(this.#timer);
-    this.#patience.signal?.removeEventListener('abort', this.#close);
+    this.#signal?.removeEventListener('abort', this.#onAbort);
+  }
+
+  /** A timer that goes off too early is set again for what is left; so it is touched only if it would go off too late. */
+  #allow(idleMs: number | undefined): void {
+    const isLonger = this.#timer !== undefined && this.#idleMs !== undefined && idleMs !== undefined && idleMs >= this.#idleMs;
+    this.#idleMs = idleMs;
+    if (idleMs !== undefined) this.#lastMs = performance.now();
+    if (isLonger && idleMs <= TIMER_MS_MAX) return;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (idleMs !== undefined && idleMs <= TIMER_MS_MAX) this.#arm(idleMs);
   }
 
   #arm(ms: number): void {
     this.#timer = setTimeout(() => {
-      const left = (this.#patience.idleMs ?? 0) - (performance.now() - this.#lastMs);
+      const left = (this.#idleMs ?? 0) - (performance.now() - this.#lastMs);
       if (left > 0) return this.#arm(left);
       this.#isOver = true;
       this.#close();

@@ -2,8 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isA2AError, seq } from '#protocol';
 import { streamOf } from '../../test/support/streams.ts';
-import type { SseEvent } from './sse.ts';
-import { encodeFrames, encodeRetry, KEEP_ALIVE, readEvents, SseParser, seqFrom } from './sse.ts';
+import { encodeFrames, encodeRetry, KEEP_ALIVE, readEvents, seqFrom } from './sse.ts';
+import type { SseEvent } from './sse-parser.ts';
+import { SseParser } from './sse-parser.ts';
 
 const utf8 = new TextEncoder();
 const MAX = 16_777_216;

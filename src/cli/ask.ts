@@ -1,5 +1,5 @@
 import type { SendHandle } from '#client';
-import { answerText, questionOf } from '#client';
+import { questionOf } from '#client';
 import type { Part, SendResult, TaskState } from '#protocol';
 import { saveArtifacts } from './calls/files.ts';
 import { partsFrom } from './calls/parts.ts';
@@ -17,6 +17,7 @@ import { onInterrupt } from './talk/interrupt.ts';
 import { createPerson, openPrompt } from './talk/person.ts';
 import type { Screen } from './talk/screen.ts';
 import { openScreen, silentScreen } from './talk/screen.ts';
+import { ANSWER_MEMBERS, summary } from './talk/summary.ts';
 import { talk } from './talk/turn.ts';
 import { asCliError } from './wire/failures.ts';
 
@@ -27,11 +28,7 @@ const spec: CommandSpec = {
     { name: 'URL', optional: true },
     { name: 'TEXT', optional: true, many: true },
   ],
-  flags: [
-    ...AGENT_FLAGS,
-    ...TALK_FLAGS,
-    { name: 'json', kind: 'switch', doc: 'Print one JSON object at the end: state, text, taskId, contextId, artifacts, files, question.' },
-  ],
+  flags: [...AGENT_FLAGS, ...TALK_FLAGS, { name: 'json', kind: 'switch', doc: `Print one JSON object at the end: ${ANSWER_MEMBERS}.` }],
   globals: WIRE_FLAGS,
   details: `URL is an agent's address, its card's address or file, or a name from parley.config. Without TEXT, or with -, standard input is sent. Questions
 and approvals are answered in place; Ctrl-C cancels the task. Where nobody can answer, the question is printed and the exit code is 6.`,
@@ -113,20 +110,6 @@ async function ask(asked: Run, { client, about }: Reached, { input, screen, json
     prompt?.close();
     interrupt.end();
   }
-}
-
-function summary(result: SendResult, files: readonly object[]): object {
-  const { task, message } = result;
-  const question = task === undefined ? undefined : questionOf(task);
-  return {
-    state: task?.status.state ?? null,
-    text: question === undefined ? answerText(result) : '',
-    taskId: task?.id ?? message?.taskId ?? null,
-    contextId: task?.contextId ?? message?.contextId ?? null,
-    artifacts: task?.artifacts ?? [],
-    files,
-    question: question === undefined ? null : { kind: question.kind, text: question.text, choices: question.choices },
-  };
 }
 
 const BAD: Readonly<Partial<Record<TaskState, string>>> = {

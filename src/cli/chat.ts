@@ -3,7 +3,7 @@ import { questionOf } from '#client';
 import type { Part, SendResult } from '#protocol';
 import { saveArtifacts } from './calls/files.ts';
 import { partsFrom } from './calls/parts.ts';
-import type { Command } from './command.ts';
+import type { CliError, Command } from './command.ts';
 import { usage } from './command.ts';
 import { GLOBALS } from './flags/globals.ts';
 import { helpFor } from './flags/help.ts';
@@ -13,11 +13,12 @@ import { stateText } from './print/labels.ts';
 import { printError } from './print/report.ts';
 import type { Reached, Run } from './talk/connect.ts';
 import { reach, runOf } from './talk/connect.ts';
-import { TALK_FLAGS, WIRE_FLAGS } from './talk/flags.ts';
+import { TALK_FLAGS, WIRE_FLAGS, wantsOutput } from './talk/flags.ts';
 import { onInterrupt } from './talk/interrupt.ts';
 import { createPerson, openPrompt } from './talk/person.ts';
 import type { Screen } from './talk/screen.ts';
-import { openScreen } from './talk/screen.ts';
+import { openScreen, silentScreen } from './talk/screen.ts';
+import { ANSWER_MEMBERS, summary } from './talk/summary.ts';
 import { talk } from './talk/turn.ts';
 import { asCliError } from './wire/failures.ts';
 
@@ -27,10 +28,14 @@ const spec: CommandSpec = {
   name: 'chat',
   summary: 'talk with an agent.',
   args: [{ name: 'URL', optional: true }],
-  flags: [...GLOBALS.filter(({ name }) => name === 'agent-card'), ...TALK_FLAGS],
+  flags: [
+    ...GLOBALS.filter(({ name }) => name === 'agent-card'),
+    ...TALK_FLAGS,
+    { name: 'json', kind: 'switch', doc: `Print one JSON object for each message: ${ANSWER_MEMBERS}; or error.` },
+  ],
   globals: WIRE_FLAGS,
   details: `URL is short for --agent-card. Every line is a message in the same context; while the agent waits for an answer the next line is that answer. In the
-chat ${COMMANDS}. Piped input is taken line by line, and the answers are plain text.`,
+chat ${COMMANDS}. Piped input is taken line by line, and the answers are plain text, or with --json an object each.`,
   examples: ['parley chat localhost:41242'],
   exits: '0 left; 1 failed on the way; 2 wrong call; 3 not found or not reached; 4 credentials; 5 out of time.',
 };
@@ -44,13 +49,13 @@ async function run(args: readonly string[]): Promise<number> {
   if (target === undefined) throw usage('with whom? URL is missing', 'as: parley chat localhost:41242');
   try {
     const reached = await reach(asked, target);
-    const screen = openScreen();
+    const screen = wantsOutput(asked) ? silentScreen : openScreen();
     const name = reached.client.card?.name ?? target;
     screen.note(`${name}, by ${reached.client.connection.title}. ${COMMANDS}.`, 'dim');
     await chat(asked, reached, screen);
     return 0;
   } catch (thrown) {
-    return await printError(thrown, { json: false, contract: false, secrets: asked.secrets });
+    return await printError(thrown, { json: wantsOutput(asked), contract: false, secrets: asked.secrets });
   }
 }
 
@@ -92,9 +97,7 @@ async function chat(asked: Run, { client, about }: Reached, screen: Screen): Pro
         await told(asked, result, screen);
       } catch (thrown) {
         screen.clear();
-        const error = asCliError(thrown, about);
-        if (error.exit === 3 || error.exit === 5) throw error;
-        screen.note(`${error.message}${error.hint === undefined ? '' : `\n  ${error.hint}`}`, 'bad');
+        await failed(asked, asCliError(thrown, about), screen);
       }
       if (interrupt.fired) {
         interrupt.end();
@@ -107,6 +110,13 @@ async function chat(asked: Run, { client, about }: Reached, screen: Screen): Pro
   }
 }
 
+/** What fails one message leaves the chat open, unless nobody is there any more. */
+async function failed(asked: Run, error: CliError, screen: Screen): Promise<void> {
+  if (error.exit === 3 || error.exit === 5) throw error;
+  if (wantsOutput(asked)) await printError(error, { json: true, contract: false, secrets: asked.secrets });
+  screen.note(`${error.message}${error.hint === undefined ? '' : `\n  ${error.hint}`}`, 'bad');
+}
+
 /** A task goes on only while it waits (A2ACLI_CHAT_001); the context always. */
 function carry(thread: Thread, { task, message }: SendResult): void {
   const contextId = task?.contextId ?? message?.contextId;
@@ -115,13 +125,19 @@ function carry(thread: Thread, { task, message }: SendResult): void {
   if (task !== undefined && questionOf(task) !== undefined) thread.taskId = task.id;
 }
 
-async function told({ parsed, signal }: Run, { task }: SendResult, screen: Screen): Promise<void> {
-  if (task === undefined) return;
-  if (/FAILED|REJECTED|CANCELED/.test(task.status.state)) screen.note(stateText(task.status.state).toLowerCase(), 'bad');
+async function told(asked: Run, result: SendResult, screen: Screen): Promise<void> {
+  const { parsed, signal } = asked;
+  const { task } = result;
+  if (task !== undefined && /FAILED|REJECTED|CANCELED/.test(task.status.state))
+    screen.note(stateText(task.status.state).toLowerCase(), 'bad');
   const folder = textOf(parsed, 'save');
-  if (folder === undefined) return;
-  const saving = { folder, overwrite: switchOf(parsed, 'force'), filesOnly: true, signal, warn: (text: string) => screen.note(text) };
-  for (const { path, bytes } of await saveArtifacts(task.artifacts ?? [], saving)) screen.note(`wrote ${path} (${bytes} bytes)`, 'good');
+  const warn = (text: string): void => screen.note(text);
+  const files =
+    folder === undefined
+      ? []
+      : await saveArtifacts(task?.artifacts ?? [], { folder, overwrite: switchOf(parsed, 'force'), filesOnly: true, signal, warn });
+  for (const { path, bytes } of files) screen.note(`wrote ${path} (${bytes} bytes)`, 'good');
+  if (wantsOutput(asked)) process.stdout.write(`${JSON.stringify(summary(result, files))}\n`);
 }
 
 async function inputFor(line: string, thread: Thread, screen: Screen): Promise<readonly Part[] | 'quit' | undefined> {

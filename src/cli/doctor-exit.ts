@@ -3,6 +3,7 @@ import type { Finding } from '#client';
 const NOT_REACHED: ReadonlySet<string> = new Set([
   'dns',
   'refused',
+  'bad-port',
   'unreachable',
   'tls',
   'tls-expired',

@@ -2,7 +2,7 @@ import type { Command } from './command.ts';
 import { CliError } from './command.ts';
 import { gateway } from './mesh/gateway.ts';
 import { list } from './mesh/list.ts';
-import { flagLines } from './serve-flags.ts';
+import { flagHelp } from './serve-flags.ts';
 
 export const meshCommand: Command = {
   name: 'mesh',
@@ -24,7 +24,10 @@ Options:
   --deny PATTERN    Not those. Can be given many times.
   --watch           ls: go on.
   --wait MS         ls: how long to listen. (11000; with --mesh-grammar mqtt01, where the broker keeps the cards, 1000)
-${flagLines().join('\n')}
+
+Besides, what a node takes; of it ls heeds those of the mesh, --config and --json:
+
+${flagHelp(['Coding agents and commands'])}
 
 Examples:
   parley mesh ls --broker mqtt://127.0.0.1:1883 --watch

@@ -4,7 +4,7 @@ import { takeFlags } from './bridges/own-flags.ts';
 import type { Command } from './command.ts';
 import { CliError } from './command.ts';
 import { serveAgents } from './serve.ts';
-import { flagLines } from './serve-flags.ts';
+import { flagHelp } from './serve-flags.ts';
 
 export const mockCommand: Command = {
   name: 'mock',
@@ -16,7 +16,8 @@ FILE holds rules in YAML or JSON, or a recording that parley proxy --record has 
 
 Options:
   --pace FACTOR       How fast a recording is played: 1 as it was, 0 at once. (0)
-${flagLines().join('\n')}
+
+${flagHelp(['Coding agents and commands'])}
 
 Example:
   parley mock rules.yaml --port 8080

@@ -5,7 +5,7 @@ import type { Command } from './command.ts';
 import { CliError } from './command.ts';
 import type { FindAgent } from './serve.ts';
 import { serveAgents } from './serve.ts';
-import { flagLines } from './serve-flags.ts';
+import { flagHelp } from './serve-flags.ts';
 
 export const proxyCommand: Command = {
   name: 'proxy',
@@ -23,7 +23,8 @@ Options:
   --trust-keys FILE   A JWKS file: a card that none of its keys has signed is refused.
   --card-key FILE     Sign the card with this private key, a JWK; made if it is not there, with its public half in FILE.pub.
   --record FILE       Write every exchange with the agent to FILE, for parley mock.
-${flagLines().join('\n')}
+
+${flagHelp(['Coding agents and commands'])}
 
 Example:
   parley proxy https://legacy.example --port 8080

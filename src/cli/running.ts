@@ -73,6 +73,7 @@ function runOptions(name: string, { run, data, memory }: Settings): RunOptions {
     network: run.network,
     trust: run.trust,
     environment: run.environment,
+    quietMs: run.quietMs,
     ...(memory ? {} : { state: join(home, 'runs', `${name}-${hashOf(cwd)}`) }),
     defaults: {
       ...(model === undefined ? {} : { model }),

@@ -2,6 +2,8 @@ import type { Key } from '#server';
 import { KEYS, suggest } from '#server';
 import { CliError } from './command.ts';
 import { readArgs } from './flags/own.ts';
+import type { FlagGroup } from './serve-groups.ts';
+import { FLAG_GROUPS, groupOf } from './serve-groups.ts';
 
 export interface ServeFlags {
   /** By the names of the keys that they set. */
@@ -69,23 +71,38 @@ function listOf(value: string | boolean | readonly string[] | undefined): readon
   return value === undefined || typeof value === 'boolean' ? [] : typeof value === 'string' ? [value] : value;
 }
 
-const BESIDES: readonly (readonly [string, string])[] = [
-  ['--limit NAME=VALUE', 'A limit, as bodyBytesMax=2097152; docs/config.md lists them.'],
-  ['--config FILE', 'The configuration file. (parley.config.ts or .json in this folder)'],
-  ['--stdio', 'Speak JSON-RPC, a line each, on standard input and output, with the parent process alone.'],
-  ['--json', 'Print JSON lines, first {"event":"ready","url":…,"agents":[…]}.'],
-];
+type Row = readonly [flag: string, doc: string];
 
-/** `--port NUMBER` and what it does, one line each, for the help. */
-export function flagLines(): readonly string[] {
-  const rows = FLAGGED.map((key): readonly [string, string] => {
-    const value = key.type.kind === 'boolean' ? '' : ` ${wordFor(key)}`;
-    const unless = key.type.kind === 'boolean' || key.default === undefined || isEmpty(key) ? '' : ` (${String(key.default)})`;
-    return [`--${key.flag}${value}`, `${key.flagDoc ?? key.doc}${unless}`];
-  });
-  const all = [...rows, ...BESIDES];
-  const width = Math.max(...all.map(([flag]) => flag.length));
-  return all.map(([flag, doc]) => `  ${flag.padEnd(width)}  ${doc}`);
+/** What has no key, by the group that it stands in. */
+const BESIDES: Readonly<Partial<Record<FlagGroup, readonly Row[]>>> = {
+  'Common options': [
+    ['--config FILE', 'The configuration file. (parley.config.ts or .json in this folder)'],
+    ['--json', 'Print JSON lines, first {"event":"ready","url":…,"agents":[…]}.'],
+  ],
+  'Network and console': [['--stdio', 'Speak JSON-RPC, a line each, on standard input and output, with the parent process alone.']],
+  'Limits and records': [['--limit NAME=VALUE', 'A limit, as bodyBytesMax=2097152; docs/config.md lists them. (repeatable)']],
+};
+
+/** The flags of a node, in groups, each with its title: what most need comes first. `without`: groups that mean nothing to a command. */
+export function flagHelp(without: readonly FlagGroup[] = []): string {
+  const groups = FLAG_GROUPS.filter((group) => !without.includes(group)).map((group) => ({
+    group,
+    rows: [...FLAGGED.filter(({ name }) => groupOf(name) === group).map(rowOf), ...(BESIDES[group] ?? [])],
+  }));
+  const width = Math.max(...groups.flatMap(({ rows }) => rows.map(([flag]) => flag.length)));
+  return groups
+    .map(({ group, rows }) => [`${group}:`, ...rows.map(([flag, doc]) => `  ${flag.padEnd(width)}  ${doc}`)].join('\n'))
+    .join('\n\n');
+}
+
+/** `--port N` and what it does. */
+function rowOf(key: Key & { readonly flag: string }): Row {
+  const value = key.type.kind === 'boolean' ? '' : ` ${wordFor(key)}`;
+  const more = [
+    ...(key.type.kind === 'boolean' || key.default === undefined || isEmpty(key) ? [] : [String(key.default)]),
+    ...(key.type.kind === 'list' ? ['repeatable'] : []),
+  ];
+  return [`--${key.flag}${value}`, `${key.flagDoc ?? key.doc}${more.length === 0 ? '' : ` (${more.join('; ')})`}`];
 }
 
 function isEmpty({ default: value }: Key): boolean {

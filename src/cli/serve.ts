@@ -10,7 +10,7 @@ import type { Command } from './command.ts';
 import { CliError } from './command.ts';
 import { checkRules, commandAgent } from './running.ts';
 import { asServeFailure } from './serve-failures.ts';
-import { flagLines, parseServeFlags } from './serve-flags.ts';
+import { flagHelp, parseServeFlags } from './serve-flags.ts';
 import { readyLine, welcome } from './serve-words.ts';
 import { boundYoungHeap } from './young-heap.ts';
 
@@ -25,8 +25,7 @@ file that default-exports defineAgent({…}), the address of an agent elsewhere 
 mcp:COMMAND for the tools of an MCP server (docs/mcp.md); COMMAND is any program. The first is the root agent; every one is also at
 /agents/{name}/. Without any, demo is served.
 
-Options:
-${flagLines().join('\n')}
+${flagHelp()}
 
 A flag wins over the environment (PARLEY_*, PORT), that over the file, that over the default. Logs go to standard error.
 On loopback an agent that runs no commands is open to this machine; whatever else is served asks its callers who they are. Keys for

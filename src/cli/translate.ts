@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { SseParser } from '#bindings';
 import type { Dialect, DocumentKind, Json, Operation, ReadEnv, Translation } from '#protocol';
 import { createRegistry, DEFAULT_READ_LIMITS, DIALECTS, isA2AError, OPERATIONS, randomIds, translate, translateEvents } from '#protocol';
@@ -13,9 +14,9 @@ export const translateCommand: Command = {
   name: 'translate',
   help: `parley translate: one A2A document from any dialect to any other.
 
-Usage: parley translate --to DIALECT [OPTIONS] < in.json
+Usage: parley translate --to DIALECT [OPTIONS] [FILE]
 
-Reads a JSON document (or, for events, JSON lines or a recorded event stream) from standard input, prints the translation
+Reads a JSON document (or, for events, JSON lines or a recorded event stream) from FILE or standard input, prints the translation
 on standard output, and says on standard error which dialect it found and each thing that the target can't express.
 
 Options:
@@ -46,14 +47,24 @@ async function run(args: readonly string[]): Promise<number> {
   const from = flags.from === undefined || flags.from === 'auto' ? undefined : dialectOf(flags.from, '--from');
   const kind = flags.kind === undefined ? undefined : oneOf(KINDS, flags.kind, '--kind');
   const operation = flags.operation === undefined ? undefined : oneOf(OPERATIONS, flags.operation, '--operation');
-  const documents = process.stdin.isTTY ? [] : documentsOf(await readStdin());
+  const source = flags.file ?? 'standard input';
+  const documents = documentsOf(await textOf(flags.file), source);
   if (documents.length === 0)
-    throw new CliError('there is nothing on standard input', { hint: 'try: parley translate --to v10 < in.json', exit: 2 });
+    throw new CliError(`there is nothing on ${source}`, { hint: 'try: parley translate --to v10 in.json', exit: 2 });
   for (const to of targets) {
     const options = { registry, env, to, ...given({ from, kind, operation, path: flags.path }) };
     report(attempt(documents, options, targets.length > 1), to, flags.json === true);
   }
   return 0;
+}
+
+async function textOf(file: string | undefined): Promise<string> {
+  if (file === undefined) return process.stdin.isTTY ? '' : await readStdin();
+  try {
+    return await readFile(file, 'utf8');
+  } catch (thrown) {
+    throw new CliError(`can't read ${file}: ${thrown instanceof Error ? thrown.message : String(thrown)}`, { exit: 2 });
+  }
 }
 
 /** Several documents are a recorded stream. */
@@ -98,7 +109,7 @@ function report(translation: Translation | string, to: Dialect, asJson: boolean)
 }
 
 /** One JSON document; or, where that fails, a recorded event stream or JSON lines. */
-function documentsOf(text: string): readonly Json[] {
+function documentsOf(text: string, source: string): readonly Json[] {
   const whole = parsed(text);
   if (whole !== undefined) return [whole];
   const payloads = /^(data|event|id|retry)?:/m.test(text) ? eventsOf(text) : text.split(/\r?\n/);
@@ -106,7 +117,7 @@ function documentsOf(text: string): readonly Json[] {
     .filter((payload) => payload.trim() !== '' && payload !== '[DONE]')
     .map((payload, at) => {
       const document = parsed(payload);
-      if (document === undefined) throw new CliError(`standard input is not JSON (document ${at + 1}: ${payload.slice(0, 60)})`);
+      if (document === undefined) throw new CliError(`${source} is not JSON (document ${at + 1}: ${payload.slice(0, 60)})`);
       return document;
     });
 }
@@ -132,6 +143,7 @@ interface Flags {
   readonly operation?: string;
   readonly json?: boolean;
   readonly list?: boolean;
+  readonly file?: string;
 }
 
 function parse(args: readonly string[]): Flags {
@@ -139,17 +151,14 @@ function parse(args: readonly string[]): Flags {
   const flag = { type: 'boolean' } as const;
   const options = { to: text, from: text, kind: text, path: text, operation: text, json: flag, list: flag };
   const { values, positionals } = readArgs('translate', args, options);
-  if (positionals.length > 0)
-    throw new CliError(`there is no place for ${positionals[0]}`, {
-      hint: 'the document comes on standard input: parley translate --to v10 < in.json',
-      exit: 2,
-    });
-  return values;
+  const [file, more] = positionals;
+  if (more !== undefined) throw new CliError(`there is no place for ${more}`, { hint: 'one document at a time', exit: 2 });
+  return file === undefined || file === '-' ? values : { ...values, file };
 }
 
 function targetsOf(to: string | undefined): readonly Dialect[] {
   if (to === undefined)
-    throw new CliError('--to is missing: which dialect should it become?', { hint: 'try: parley translate --to v10 < in.json', exit: 2 });
+    throw new CliError('--to is missing: which dialect should it become?', { hint: 'try: parley translate --to v10 in.json', exit: 2 });
   return to === 'all' ? DIALECTS.filter((dialect) => !dialect.id.includes('.')) : [dialectOf(to, '--to')];
 }
 

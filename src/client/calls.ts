@@ -1,4 +1,4 @@
-import type { CallContext, Message, MessageOptions, Part, TaskState } from '#protocol';
+import type { CallContext, Message, MessageOptions, Mutable, Part, SendRequest, TaskState } from '#protocol';
 import { contextId, createUserMessage, isInterrupted, isTerminal, LOCAL_PRINCIPAL, linkSignals, messageId, taskId } from '#protocol';
 import type { Way } from './ways.ts';
 
@@ -32,7 +32,9 @@ export interface Thread {
   readonly metadata?: Message['metadata'];
 }
 
-export function messageOf(input: Input, thread: Thread = {}): Message {
+const NO_THREAD: Thread = {};
+
+export function messageOf(input: Input, thread: Thread = NO_THREAD): Message {
   if (typeof input === 'string' || !('parts' in input)) return createUserMessage(input, messageOptions(thread));
   const { parts, role, extensions, referenceTaskIds, ...own } = input;
   const made = createUserMessage(parts, messageOptions({ ...thread, ...own }));
@@ -45,12 +47,12 @@ export function messageOf(input: Input, thread: Thread = {}): Message {
 }
 
 function messageOptions(given: Thread & { readonly messageId?: string }): MessageOptions {
-  return {
-    ...(given.taskId === undefined ? {} : { taskId: taskId(given.taskId) }),
-    ...(given.contextId === undefined ? {} : { contextId: contextId(given.contextId) }),
-    ...(given.messageId === undefined ? {} : { messageId: messageId(given.messageId) }),
-    ...(given.metadata === undefined ? {} : { metadata: given.metadata }),
-  };
+  const options: Mutable<MessageOptions> = {};
+  if (given.taskId !== undefined) options.taskId = taskId(given.taskId);
+  if (given.contextId !== undefined) options.contextId = contextId(given.contextId);
+  if (given.messageId !== undefined) options.messageId = messageId(given.messageId);
+  if (given.metadata !== undefined) options.metadata = given.metadata;
+  return options;
 }
 
 export interface Calling {
@@ -59,20 +61,29 @@ export interface Calling {
   readonly totalMs: number | undefined;
 }
 
-export function contextOf(options: CallOptions, { way, extensions, totalMs }: Calling): CallContext {
-  return {
+export function contextOf(
+  options: CallOptions,
+  { way, extensions, totalMs }: Calling,
+  signal: AbortSignal = signalOf(options.signal, options.totalMs ?? totalMs),
+): CallContext {
+  const ctx = {
     principal: LOCAL_PRINCIPAL,
     dialect: way.dialect.id,
     extensions: options.extensions === undefined ? extensions : [...new Set([...extensions, ...options.extensions])],
-    signal: signalOf(options.signal, options.totalMs ?? totalMs),
-    ...(options.trace === undefined ? {} : { trace: options.trace }),
+    signal,
   };
+  return options.trace === undefined ? ctx : { ...ctx, trace: options.trace };
 }
 
 function signalOf(signal: AbortSignal | undefined, totalMs: number | undefined): AbortSignal {
   // Made anew for callers who never leave: a Worker can make none while it loads.
   if (totalMs === undefined) return signal ?? new AbortController().signal;
   return signal === undefined ? AbortSignal.timeout(totalMs) : linkSignals([signal], totalMs).signal;
+}
+
+/** The same, answered at once: the task has a name then, and whoever can be asked need not be waited for. */
+export function unawaited(request: SendRequest): SendRequest {
+  return { ...request, configuration: { ...request.configuration, returnImmediately: true } };
 }
 
 /** Nothing more comes by itself: it is over, or it waits for us. */

@@ -1,6 +1,18 @@
-import type { A2AService, AgentCard, ListRequest, PushConfig, SendRequest, StandardSchema, Task, TaskEvent, TaskPage } from '#protocol';
+import type {
+  A2AService,
+  AgentCard,
+  ListRequest,
+  Mutable,
+  PushConfig,
+  SendConfiguration,
+  SendRequest,
+  StandardSchema,
+  Task,
+  TaskEvent,
+  TaskPage,
+} from '#protocol';
 import { pushConfigId, taskId } from '#protocol';
-import type { CallOptions, Input } from './calls.ts';
+import type { CallOptions, Input, Thread } from './calls.ts';
 import { contextOf, messageOf } from './calls.ts';
 import type { Established } from './connect.ts';
 import { establish } from './connect.ts';
@@ -115,33 +127,28 @@ export class A2AClient {
 
   #request(input: Input, options: SendOptions): SendRequest {
     const { metadata, acceptedOutputModes, historyLength, push, returnImmediately = false } = options;
-    const { taskId: task, contextId: context, messageMetadata } = options;
-    const message = messageOf(input, {
-      ...(task === undefined ? {} : { taskId: task }),
-      ...(context === undefined ? {} : { contextId: context }),
-      ...(messageMetadata === undefined ? {} : { metadata: messageMetadata }),
-    });
-    return {
-      message,
-      configuration: {
-        // Said outright: what silence means differs from agent to agent (reference/dialects §0.1, default blocking).
-        returnImmediately,
-        ...(acceptedOutputModes === undefined ? {} : { acceptedOutputModes }),
-        ...(historyLength === undefined ? {} : { historyLength }),
-        ...(push === undefined ? {} : { taskPushNotificationConfig: push }),
-      },
-      ...(metadata === undefined ? {} : { metadata }),
-    };
+    const thread: Mutable<Thread> = {};
+    if (options.taskId !== undefined) thread.taskId = options.taskId;
+    if (options.contextId !== undefined) thread.contextId = options.contextId;
+    if (options.messageMetadata !== undefined) thread.metadata = options.messageMetadata;
+    // Said outright: what silence means differs from agent to agent (reference/dialects §0.1, default blocking).
+    const configuration: Mutable<SendConfiguration> = { returnImmediately };
+    if (acceptedOutputModes !== undefined) configuration.acceptedOutputModes = acceptedOutputModes;
+    if (historyLength !== undefined) configuration.historyLength = historyLength;
+    if (push !== undefined) configuration.taskPushNotificationConfig = push;
+    const request = { message: messageOf(input, thread), configuration };
+    return metadata === undefined ? request : { ...request, metadata };
   }
 
   #env(options: CallOptions): HandleEnv {
-    const { service } = this;
+    const calling = this.#established.calling();
+    const isFree = options.signal === undefined && (options.totalMs ?? calling.totalMs) === undefined;
     return {
-      service,
-      ctx: this.#ctx(options),
-      isFree: options.signal === undefined && (options.totalMs ?? this.#established.calling().totalMs) === undefined,
-      // A card that says nothing says no (A2A 1.0.1 §4.4.3).
-      streams: this.#established.has('stream') && (this.card === undefined || this.card.capabilities.streaming === true),
+      service: this.service,
+      isFree,
+      contextFor: (signal) => contextOf(options, calling, signal),
+      // To a card that says nothing many agents stream all the same; one that does not is sent the message without (connection.ts).
+      streams: this.#established.has('stream') && this.card?.capabilities.streaming !== false,
       canPoll: this.#established.has('get'),
       explain: (thrown) => this.#explain(thrown),
       continue: (task, input, more) => {

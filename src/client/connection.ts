@@ -1,12 +1,16 @@
 import type { LinkOptions } from '#bindings';
 import { jsonRpcLink, NotA2A, restLink } from '#bindings';
-import type { A2AService, CallContext, EventStream, Logged, TenantId } from '#protocol';
-import { isA2AError } from '#protocol';
+import type { A2AService, CallContext, EventStream, SendRequest, TenantId } from '#protocol';
+import { A2AError, isA2AError } from '#protocol';
+import type { Begun } from './begin.ts';
+import { beginning, begun, only } from './begin.ts';
+import { unawaited } from './calls.ts';
 import type { Http } from './http.ts';
 import { networkKind, wasNeverSent } from './network-errors.ts';
 import type { ClientOptions } from './options.ts';
 import { DEFAULT_IDLE_MS } from './options.ts';
 import type { Way } from './ways.ts';
+import { hasOperation } from './ways.ts';
 
 /** The way that is taken now, and the service over it. */
 export interface Connected {
@@ -31,19 +35,12 @@ export interface ConnectOver {
  */
 export function connectOver(over: ConnectOver): Connected {
   const finder = new WayFinder(over);
-  const streamed = async function* (open: (link: A2AService) => EventStream): AsyncGenerator<readonly Logged[], void> {
-    const { events, head } = await finder.tried(async (link) => {
-      const iterator = open(link)[Symbol.asyncIterator]();
-      return { events: iterator, head: await iterator.next() };
-    });
-    try {
-      for (let step = head; step.done !== true; step = await events.next()) yield step.value;
-    } finally {
-      await events.return?.();
-    }
-  };
+  const streams = new Streams();
   return {
-    service: overCurrent((call) => finder.tried(call), streamed),
+    service: overCurrent(
+      (call) => finder.tried(call),
+      (begin) => beginning(() => finder.tried((link, way) => begin(link, streams, way))),
+    ),
     get way() {
       return finder.way;
     },
@@ -51,6 +48,39 @@ export function connectOver(over: ConnectOver): Connected {
       return finder.settled;
     },
   };
+}
+
+interface Sending {
+  readonly request: SendRequest;
+  readonly ctx: CallContext;
+  readonly way: Way;
+}
+
+/**
+ * What is known of the streams of each link. A card may leave out whether its agent has any, or be wrong: one that refuses a stream has not
+ * begun to work, and is sent the same message plainly. Its answer is then the stream's only batch, and what follows is healing's to find out.
+ */
+class Streams {
+  readonly #refusing = new WeakSet<A2AService>();
+
+  async sent(link: A2AService, { request, ctx, way }: Sending): Promise<Begun> {
+    const isKnown = this.#refusing.has(link);
+    if (!isKnown) {
+      try {
+        return await begun(link.stream(request, ctx));
+      } catch (thrown) {
+        if (!refusesStreams(thrown)) throw thrown;
+      }
+    }
+    const event = await link.send(hasOperation(way, 'get') ? unawaited(request) : request, ctx);
+    if (!isKnown) this.#refusing.add(link); // only now: what was refused may have been the message, and not the stream
+    return only([{ event }]);
+  }
+
+  async followed(link: A2AService, stream: () => EventStream): Promise<Begun> {
+    if (this.#refusing.has(link)) throw new A2AError('UNSUPPORTED_OPERATION', 'the agent has no streams');
+    return await begun(stream());
+  }
 }
 
 class WayFinder {
@@ -68,12 +98,12 @@ class WayFinder {
   }
 
   /** Each call goes its own way through the list, so that calls at the same time do not push each other along. */
-  async tried<T>(call: (link: A2AService) => Promise<T>): Promise<T> {
+  async tried<T>(call: (link: A2AService, way: Way) => Promise<T>): Promise<T> {
     let first: unknown;
     let way: Way | undefined = this.way;
     while (way !== undefined) {
       try {
-        const result = await call(this.#linkOf(way));
+        const result = await call(this.#linkOf(way), way);
         this.#settle(way);
         return result;
       } catch (thrown) {
@@ -113,16 +143,16 @@ class WayFinder {
 }
 
 type Tried = <T>(call: (link: A2AService) => Promise<T>) => Promise<T>;
-type Streamed = (open: (link: A2AService) => EventStream) => EventStream;
+type Streamed = (begin: (link: A2AService, streams: Streams, way: Way) => Promise<Begun>) => EventStream;
 
 function overCurrent(tried: Tried, streamed: Streamed): A2AService {
   return {
     send: (request, ctx) => tried((link) => link.send(request, ctx)),
-    stream: (request, ctx) => streamed((link) => link.stream(request, ctx)),
+    stream: (request, ctx) => streamed((link, streams, way) => streams.sent(link, { request, ctx, way })),
     get: (request, ctx) => tried((link) => link.get(request, ctx)),
     list: (request, ctx) => tried((link) => link.list(request, ctx)),
     cancel: (request, ctx) => tried((link) => link.cancel(request, ctx)),
-    subscribe: (request, ctx) => streamed((link) => link.subscribe(request, ctx)),
+    subscribe: (request, ctx) => streamed((link, streams) => streams.followed(link, () => link.subscribe(request, ctx))),
     push: {
       create: (config, ctx) => tried((link) => link.push.create(config, ctx)),
       get: (request, ctx) => tried((link) => link.push.get(request, ctx)),
@@ -177,12 +207,24 @@ function isForeign(thrown: unknown): boolean {
   return isA2AError(thrown) && (thrown.kind === 'METHOD_NOT_FOUND' || thrown.kind === 'VERSION_NOT_SUPPORTED');
 }
 
+/** The stream itself, so that nothing was carried out. */
+function refusesStreams(thrown: unknown): boolean {
+  if (!isA2AError(thrown)) return false;
+  const { kind, cause } = thrown;
+  if (kind === 'METHOD_NOT_FOUND' || kind === 'UNSUPPORTED_OPERATION' || kind === 'STREAMING_NOT_SUPPORTED') return true;
+  return cause instanceof NotA2A && (cause.status === 406 || isNoPlace(cause));
+}
+
+function isNoPlace({ status }: NotA2A): boolean {
+  return status === 404 || status === 405 || status === 410 || status === 501;
+}
+
 /** Surely nothing was carried out: another way may be tried. */
 function wasNotUnderstood(thrown: unknown): boolean {
   if (!isA2AError(thrown)) return false;
   const { kind, cause } = thrown;
   if (kind === 'METHOD_NOT_FOUND' || kind === 'VERSION_NOT_SUPPORTED') return true;
-  if (cause instanceof NotA2A) return cause.status === 404 || cause.status === 405 || cause.status === 410 || cause.status === 501;
+  if (cause instanceof NotA2A) return isNoPlace(cause);
   return kind === 'UNAVAILABLE' && cause !== undefined && wasNeverSent(networkKind(cause));
 }
 

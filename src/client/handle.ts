@@ -13,6 +13,7 @@ import type {
 } from '#protocol';
 import { getChoicesFromMessage, getTextFromMessage, isInterrupted, isTextPart, linkSignals } from '#protocol';
 import type { CallOptions, Input } from './calls.ts';
+import { isAtRest, unawaited } from './calls.ts';
 import { ClientError } from './errors.ts';
 import { TurnEvents } from './turn-events.ts';
 import { untilRest } from './wait.ts';
@@ -61,7 +62,8 @@ export interface SendHandle extends AsyncIterable<TaskEvent> {
 /** What a handle needs of its client. */
 export interface HandleEnv {
   readonly service: A2AService;
-  readonly ctx: CallContext;
+  /** The call's context, with this signal or one of the caller's own. */
+  readonly contextFor: (signal?: AbortSignal) => CallContext;
   /** The caller has no signal and no time limit of its own. */
   readonly isFree: boolean;
   readonly streams: boolean;
@@ -87,9 +89,11 @@ export class Handle implements SendHandle {
     this.#request = request;
     this.#env = env;
     this.#prefersStream = prefersStream && env.streams;
-    // Linking costs: where the caller has no signal, ours is enough.
-    if (!env.isFree) this.#linked = linkSignals([env.ctx.signal, this.#leave.signal]);
-    this.#ctx = { ...env.ctx, signal: this.#linked?.signal ?? this.#leave.signal };
+    // Signals are dear, and linking them: where the caller has none, ours is enough.
+    const own = env.isFree ? undefined : env.contextFor();
+    if (own !== undefined) this.#linked = linkSignals([own.signal, this.#leave.signal]);
+    this.#ctx =
+      own === undefined || this.#linked === undefined ? env.contextFor(this.#leave.signal) : { ...own, signal: this.#linked.signal };
     if ('message' in request) this.#message = request.message;
   }
 
@@ -103,7 +107,7 @@ export class Handle implements SendHandle {
   }
 
   result(): Promise<SendResult> {
-    this.#result ??= this.#told(() => this.#finish()).finally(() => this.#linked?.release());
+    this.#result ??= this.#linked === undefined ? this.#told(() => this.#finish()) : this.#finishLinked(this.#linked);
     return this.#result;
   }
 
@@ -134,7 +138,7 @@ export class Handle implements SendHandle {
       this.#leave.abort();
       return undefined;
     }
-    return await this.#told(() => this.#env.service.cancel({ id }, this.#env.ctx));
+    return await this.#told(() => this.#env.service.cancel({ id }, this.#env.contextFor()));
   }
 
   [Symbol.asyncIterator](): AsyncIterator<TaskEvent> {
@@ -163,34 +167,46 @@ export class Handle implements SendHandle {
 
   /** An agent without streams is asked, and asked again. */
   async *#asEvents(request: SendRequest): AsyncGenerator<readonly { readonly event: TaskEvent }[], void> {
-    const first = await this.#env.service.send(request, this.#ctx);
+    const first = await this.#env.service.send(this.#env.canPoll ? unawaited(request) : request, this.#ctx);
     yield [{ event: first }];
     if (first.task === undefined || !this.#env.canPoll) return;
     for await (const task of untilRest(this.#env.service, first.task, this.#ctx)) yield [{ event: { task } }];
   }
 
-  async #finish(): Promise<SendResult> {
-    if (this.#events === undefined && !this.#prefersStream) return await this.#send();
+  async #finishLinked(linked: Linked): Promise<SendResult> {
+    try {
+      return await this.#told(() => this.#finish());
+    } finally {
+      linked.release();
+    }
+  }
+
+  #finish(): Promise<SendResult> {
+    return this.#events === undefined && !this.#prefersStream ? this.#send() : this.#streamed();
+  }
+
+  async #streamed(): Promise<SendResult> {
     const events = this.#events ?? this.#open();
     const seen = await events.rest();
     if (seen !== undefined) return seen;
     const id = events.taskId;
     if (id === undefined) throw new ClientError('not-supported', 'its events were left before there was a result');
     const { service } = this.#env;
-    return await this.#atRest({ task: await service.get({ id }, this.#ctx) });
+    return await this.#atRest(await service.get({ id }, this.#ctx));
   }
 
   async #send(): Promise<SendResult> {
-    const request = await this.#ready();
+    const request = this.#request instanceof Promise ? await this.#ready() : this.#request;
     this.#sent = await this.#env.service.send(request, this.#ctx);
-    return request.configuration?.returnImmediately === true ? this.#sent : await this.#atRest(this.#sent);
+    const { task } = this.#sent;
+    const isAll = task === undefined || isAtRest(task.status.state) || request.configuration?.returnImmediately === true;
+    return isAll ? this.#sent : await this.#atRest(task);
   }
 
   /** Not every agent waits when it is asked to. */
-  async #atRest(result: SendResult): Promise<SendResult> {
-    if (result.task === undefined || !this.#env.canPoll) return result;
-    let { task } = result;
-    for await (const later of untilRest(this.#env.service, task, this.#ctx)) task = later;
+  async #atRest(from: Task): Promise<SendResult> {
+    let task = from;
+    if (this.#env.canPoll) for await (const later of untilRest(this.#env.service, from, this.#ctx)) task = later;
     return { task };
   }
 

@@ -1,4 +1,4 @@
-import type { LinkOptions } from '#bindings';
+import type { LinkHeaders, LinkOptions } from '#bindings';
 import { readBytes } from '#bindings';
 import type { A2AError, AgentCard, Fetch } from '#protocol';
 import { kept } from '#protocol';
@@ -14,7 +14,7 @@ export interface Http {
   /** The short way, where nobody has to see the request. */
   readonly direct: LinkOptions['direct'];
   /** Headers for one address: none where credentials do not belong. */
-  headers(url: string): Promise<Readonly<Record<string, string>>>;
+  headers(url: string): LinkHeaders | Promise<LinkHeaders>;
   /** Told once the card is known: it says where an API key goes. */
   useCard(card: AgentCard): void;
   /** New credentials after a refusal. */
@@ -24,13 +24,24 @@ export interface Http {
 }
 
 const TOLD_BYTES_MAX = 8192;
+/** A client calls at few addresses; what it is asked about besides is found out each time. */
+const KNOWN_MAX = 16;
 
 /** `home` is what the caller named: credentials are for its origin (reference/faults S9). */
 export function createHttp(options: ClientOptions, home: string | undefined): Http {
   const origins = new Set([...(home === undefined ? [] : [home]), ...(options.trustOrigins ?? [])].map(originOf));
   const auth: Authenticator | undefined = options.auth === undefined ? undefined : authenticatorOf(options.auth, options.env);
   let card: AgentCard | undefined;
-  const trusts = (url: string): boolean => origins.has(originOf(url));
+  const known = new Map<string, boolean>();
+  const trusts = (url: string): boolean => {
+    const before = known.get(url);
+    if (before !== undefined) return before;
+    const isTrusted = origins.has(originOf(url));
+    if (known.size < KNOWN_MAX) known.set(url, isTrusted);
+    return isTrusted;
+  };
+  const own: LinkHeaders = options.headers ?? {};
+  const authorized = async (): Promise<LinkHeaders> => ({ ...own, ...(await presented(auth, card))?.headers });
   const bare: Fetch = options.fetch ?? ((request) => fetch(kept(request)));
   // A key in the address is put there last: neither interceptors nor errors see it.
   const withQuery: Fetch = async (request) => {
@@ -38,13 +49,19 @@ export function createHttp(options: ClientOptions, home: string | undefined): Ht
     return await bare(query === undefined ? request : kept(new Request(queried(request.url, query), request)));
   };
   const sent = auth === undefined ? bare : withQuery;
-  const checked: Fetch = async (request) => told(request.url, await sent(request));
+  const checked: Fetch = async (request) => {
+    const response = await sent(request);
+    return isPlainAnswer(response) ? response : await told(request.url, response);
+  };
   const intercepted = (options.interceptors ?? []).reduceRight<Fetch>((next, step) => (request) => step(request, next), checked);
   return {
     fetch: intercepted,
-    direct: isPlain(options) ? async (url, init) => told(url, await fetch(url, init)) : undefined,
+    direct: isPlain(options) ? direct : undefined,
     trusts,
-    headers: async (url) => (trusts(url) ? { ...options.headers, ...(await presented(auth, card))?.headers } : {}),
+    headers: (url) => {
+      if (!trusts(url)) return {};
+      return auth === undefined ? own : authorized();
+    },
     useCard: (found) => {
       card = found;
     },
@@ -66,11 +83,19 @@ async function presented(auth: Authenticator | undefined, card: AgentCard | unde
   }
 }
 
+async function direct(url: string, init: RequestInit): Promise<Response> {
+  const response = await fetch(url, init);
+  return isPlainAnswer(response) ? response : await told(url, response);
+}
+
+function isPlainAnswer({ status, type }: Response): boolean {
+  return status !== 401 && status !== 403 && type !== 'opaqueredirect' && (status < 300 || status >= 400 || status === 304);
+}
+
 /** Statuses that mean the same whatever the body says. */
-async function told(url: string, response: Response): Promise<Response> {
+async function told(url: string, response: Response): Promise<never> {
   const { status } = response;
-  if (response.type === 'opaqueredirect' || (status >= 300 && status < 400 && status !== 304)) throw redirected(url, response);
-  if (status !== 401 && status !== 403) return response;
+  if (status !== 401 && status !== 403) throw redirected(url, response);
   const challenge = response.headers.get('www-authenticate');
   const said = await messageOf(response);
   const why = [said, challenge === null ? undefined : `it asks for ${challenge}`].filter((part) => part !== undefined).join('; ');

@@ -1,6 +1,7 @@
 import { CutOff, Left, NotA2A, Silence } from '#bindings';
-import type { A2AError, A2AService, EventStream, Logged } from '#protocol';
+import type { A2AError, A2AService, EventStream } from '#protocol';
 import { isA2AError } from '#protocol';
+import { beginning, begun } from './begin.ts';
 import { isClientError } from './errors.ts';
 import { networkKind } from './network-errors.ts';
 import { sleep } from './sleep.ts';
@@ -87,16 +88,8 @@ async function attempt<T>(call: () => Promise<T>, attempting: Attempting): Promi
 }
 
 /** A stream is made again only until its first event: from there on it is healed, not repeated. */
-async function* opened(open: () => EventStream, attempting: Attempting): AsyncGenerator<readonly Logged[], void> {
-  const { events, head } = await attempt(async () => {
-    const iterator = open()[Symbol.asyncIterator]();
-    return { events: iterator, head: await iterator.next() };
-  }, attempting);
-  try {
-    for (let step = head; step.done !== true; step = await events.next()) yield step.value;
-  } finally {
-    await events.return?.();
-  }
+function opened(open: () => EventStream, attempting: Attempting): EventStream {
+  return beginning(() => attempt(() => begun(open()), attempting));
 }
 
 function mayRepeat(error: A2AError, effect: Effect, policy: RetryPolicy): boolean {

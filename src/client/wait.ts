@@ -3,7 +3,7 @@ import { isA2AError } from '#protocol';
 import { isAtRest } from './calls.ts';
 import { sleep } from './sleep.ts';
 
-const FIRST_POLL_MS = 250;
+const FIRST_POLL_MS = 100;
 const POLL_MS_MAX = 5000;
 
 /** The task each time that it is asked for, until it rests: less and less often. Nothing if it rests already. */

@@ -1,5 +1,5 @@
-import type { ContextId, Message, Mutable, Seq, Task } from '#protocol';
-import { A2AError, contextId as asContextId, taskId as asTaskId, isInterrupted, isTerminal } from '#protocol';
+import type { ContextId, Message, Metadata, Mutable, Seq, Task } from '#protocol';
+import { A2AError, contextId as asContextId, taskId as asTaskId, isInterrupted, isTerminal, withoutNotes } from '#protocol';
 import type { Call } from './call.ts';
 import type { Continued } from './continuing.ts';
 import { continued, isStillMeant, madeMeanwhile } from './continuing.ts';
@@ -125,13 +125,20 @@ function create(core: Core, call: Call, { contextId: given, naming, push }: Crea
   const live = newLive(row, true);
   live.holds = 1;
   const task: Mutable<Task> = { id, contextId, status: { state, timestamp: now.iso }, history: [message] };
-  if (request.metadata !== undefined) task.metadata = request.metadata;
+  const metadata = metadataOf(call);
+  if (metadata !== undefined) task.metadata = metadata;
   const { seq } = append(core, live, { task }, notesOf(call));
   core.lives.set(id, live);
   if (row.alias !== undefined) core.aliases.set(scopedKey(owner, served.agent, row.alias), live);
   takeNotes(core, live, { call, naming, push, seq });
   startTurn(core, live, { input: inputOf(call, seq, message) });
   return { live, seq };
+}
+
+/** What the caller says of it, and what we note: never one in the name of the other. */
+function metadataOf({ request, ctx }: Call): Metadata | undefined {
+  const said = withoutNotes(request.metadata);
+  return ctx.notes === undefined ? said : { ...said, ...ctx.notes };
 }
 
 interface Resumption {

@@ -1,8 +1,8 @@
-import type { CallContext, ExternalId, TaskId, TenantId } from '#protocol';
+import type { CallContext, DialectId, ExternalId, TaskId, TenantId } from '#protocol';
 import { A2AError } from '#protocol';
 import type { Served } from './call.ts';
 import type { Core } from './core.ts';
-import { hold, ownerOf, release, scopedKey } from './core.ts';
+import { hold, isIn, ownerOf, release, scopedKey } from './core.ts';
 import type { Live } from './live.ts';
 import { nextCommit } from './live.ts';
 import type { Owner } from './ports.ts';
@@ -55,6 +55,19 @@ export async function idBehind(core: Core, { owner, agent, id }: Named): Promise
   const alias = id as string as ExternalId;
   const row = core.aliases.get(scopedKey(owner, agent, alias))?.row ?? (await core.store.byAlias(owner, agent, alias));
   return row?.id ?? id;
+}
+
+/** The dialect of a task that the caller names by its id or, where callers give names, by theirs. */
+export function dialectOf(core: Core, { owner, agent, id }: Named): DialectId | undefined {
+  const alias = id as string as ExternalId;
+  const live = core.lives.get(id)?.row;
+  const found =
+    (live !== undefined && isIn(owner, live.owner) ? live : undefined) ??
+    core.aliases.get(scopedKey(owner, agent, alias))?.row ??
+    core.store.task(owner, id) ??
+    core.store.byAlias(owner, agent, alias);
+  // A store over a network would make every request wait for a question that few of them have.
+  return found instanceof Promise ? undefined : found?.dialect;
 }
 
 /** Its first commit is under way: a moment, unless a direct message takes its place or the store fails. */

@@ -84,7 +84,7 @@ export interface Input {
 
 /** One turn under way. */
 export interface Run {
-  /** Made when the agent looks at its signal, which quick ones never do. */
+  /** Made with its turn. */
   abort: AbortController | undefined;
   /** Why it was stopped, once it was. */
   why: DOMException | undefined;

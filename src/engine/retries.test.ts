@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { CallContext, Task } from '#protocol';
-import { createUserMessage, messageId, taskId } from '#protocol';
+import { createUserMessage, dialectId, messageId, taskId } from '#protocol';
 import {
   AT_ONCE,
   ask,
@@ -183,6 +183,14 @@ describe('a send that is repeated', () => {
     const { service } = await world(echo);
     const ids = await Promise.all([1, 2, 3].map(async () => taskOf(await service.send(send(''), lost())).id));
     expect(new Set(ids).size).toBe(3);
+  });
+
+  it('is never recognised by an id that was made up when the message was read, but by a key', async () => {
+    const { service } = await world(echo);
+    const old = (more: Partial<CallContext> = {}): CallContext => lost({ dialect: dialectId('v01'), ...more });
+    const sendOld = async (given: CallContext): Promise<string> => taskOf(await service.send(send('m'), given)).id;
+    expect(await sendOld(old())).not.toBe(await sendOld(old()));
+    expect(await sendOld(old({ idempotencyKey: 'k' }))).toBe(await sendOld(old({ idempotencyKey: 'k' })));
   });
 });
 

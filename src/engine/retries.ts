@@ -141,17 +141,18 @@ export function markOf(core: Core, call: Call, naming: Naming | undefined): (() 
 }
 
 export function nameOf(core: Core, call: Call): Naming | undefined {
-  const { request, ctx, owner, served } = call;
-  const token = tokenOf(request, ctx.idempotencyKey ?? '');
+  const { owner, served, request } = call;
+  const token = tokenOf(call);
   if (token === undefined || (served.repeatsAnew && !alwaysAttaches(core, call))) return undefined;
   const name: SendName = { owner, agent: served.agent, token };
   return { ...name, key: scopedKey(owner, served.agent, token), fingerprint: fingerprintOf(request) };
 }
 
-/** Two kinds of names that must not meet. */
-function tokenOf(request: SendRequest, idempotencyKey: string): string | undefined {
-  if (idempotencyKey !== '') return `key ${idempotencyKey}`;
-  return request.message.messageId === '' ? undefined : `id ${request.message.messageId}`;
+/** Two kinds of names that must not meet. A message id that was made up when the message was read never comes again, and is none. */
+function tokenOf({ request, ctx, traits }: Call): string | undefined {
+  if (ctx.idempotencyKey !== undefined && ctx.idempotencyKey !== '') return `key ${ctx.idempotencyKey}`;
+  const { messageId } = request.message;
+  return messageId === '' || traits.mintsMessageIds === true ? undefined : `id ${messageId}`;
 }
 
 /** 53 bits over the message's JSON (cyrb53): enough to tell a caller its own mistake, cheap enough for every send. */

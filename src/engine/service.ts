@@ -2,9 +2,9 @@ import type { A2AService, GetRequest, Task } from '#protocol';
 import { A2AError, isTerminal } from '#protocol';
 import type { Served } from './call.ts';
 import type { Core } from './core.ts';
-import { agentOf, isIn, ownerOf } from './core.ts';
+import { agentOf, ownerOf } from './core.ts';
 import type { Asked } from './find.ts';
-import { withTask } from './find.ts';
+import { dialectOf, withTask } from './find.ts';
 import { subscribe } from './follow.ts';
 import type { Live } from './live.ts';
 import { isAtRest, nextCommit, wakeAll } from './live.ts';
@@ -35,12 +35,7 @@ export function createService(core: Core, agent: string, extendedCard?: Extended
       if (extendedCard === undefined) throw new A2AError('EXTENDED_AGENT_CARD_NOT_CONFIGURED');
       return extendedCard(agent, ctx);
     },
-    originOf: (task, ctx) => {
-      const owner = ownerOf(ctx, {});
-      const row = core.lives.get(task)?.row ?? core.store.task(owner, task);
-      // A store over a network would make every request wait for a question that few of them have.
-      return row instanceof Promise || row === undefined || !isIn(owner, row.owner) ? undefined : row.dialect;
-    },
+    originOf: (task, ctx) => dialectOf(core, { owner: ownerOf(ctx, {}), agent, id: task }),
   };
 }
 

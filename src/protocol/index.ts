@@ -34,6 +34,7 @@ export * from './llm.ts';
 export * from './losses.ts';
 export * from './message.ts';
 export { type MqttErrorName, mqttError } from './mqtt-errors.ts';
+export * from './notes.ts';
 export * from './operations.ts';
 export * from './parts.ts';
 export * from './ports.ts';

@@ -1,6 +1,7 @@
 import type { AgentCard } from './card.ts';
 import type { EventStream } from './events.ts';
 import type { DialectId, TaskId, TenantId } from './ids.ts';
+import type { Metadata } from './json.ts';
 import type { PushConfig } from './push.ts';
 import type {
   CancelRequest,
@@ -64,6 +65,8 @@ export interface CallContext {
    * so that the answer goes there even if the process dies in between. Only bindings set it: what a caller writes must never reach it unchecked.
    */
   readonly reply?: string;
+  /** For the metadata of the task that a send makes, under names that no caller may use (`withoutNotes`). Only bindings set it. */
+  readonly notes?: Metadata;
 }
 
 /**

@@ -35,6 +35,7 @@ export interface OtelTracer {
 export interface OtelSpan {
   setStatus(status: { readonly code: number; readonly message?: string }): unknown;
   isRecording(): boolean;
+  spanContext(): { readonly traceId: string };
   setAttribute(name: string, value: string): unknown;
   end(): void;
 }
@@ -51,28 +52,30 @@ export async function loadOtel(name = '@opentelemetry/api'): Promise<OtelApi | u
 /** One span a call, continuing the caller's trace. `ctx.trace` becomes the span's own: what is called next carries it on. */
 export function traced(service: A2AService, agent: string, recorder: Recorder): A2AService {
   const { otel } = recorder;
-  const open = ({ operation, ctx }: Passing): Opened & { readonly ctx: CallContext } => {
+  const open = ({ operation, ctx }: Passing): OpenedCall | undefined => {
     const attributes = { 'rpc.system': 'a2a', 'rpc.method': operation, 'a2a.agent': agent, 'a2a.dialect': ctx.dialect };
     const opened = openSpan(recorder, ctx.trace, { name: `a2a ${operation}`, options: { kind: otel.SpanKind.SERVER, attributes } });
-    return { ...opened, ctx: opened.trace === undefined ? ctx : { ...ctx, trace: opened.trace } };
+    return opened && { ...opened, ctx: opened.trace === undefined ? ctx : { ...ctx, trace: opened.trace } };
   };
   const close = (opened: Opened, thrown?: unknown): void => closeSpan(otel, opened, thrown);
+  const within = async <T>(opened: OpenedCall, next: (ctx: CallContext) => Promise<T>): Promise<T> => {
+    try {
+      const result = await otel.context.with(opened.context, () => next(opened.ctx));
+      close(opened);
+      return result;
+    } catch (thrown) {
+      close(opened, thrown);
+      throw thrown;
+    }
+  };
   const by: Around = {
-    unary: async (call, next) => {
+    unary: (call, next) => {
       const opened = open(call);
-      if (isUnheard(opened)) return next(call.ctx);
-      try {
-        const result = await otel.context.with(opened.context, () => next(opened.ctx));
-        close(opened);
-        return result;
-      } catch (thrown) {
-        close(opened, thrown);
-        throw thrown;
-      }
+      return opened === undefined ? next(call.ctx) : within(opened, next);
     },
     stream: (call, next) => {
       const opened = open(call);
-      if (isUnheard(opened)) return next(call.ctx);
+      if (opened === undefined) return next(call.ctx);
       return watched(
         () => otel.context.with(opened.context, () => next(opened.ctx)),
         (thrown) => close(opened, thrown),
@@ -93,7 +96,7 @@ export function tracedRuns(tracing: Tracing): AroundRun {
     const attributes = { 'a2a.agent': name, 'a2a.task': turn.task.id, 'a2a.context': turn.contextId, 'a2a.attempt': turn.attempt };
     const options = { kind: recorder.otel.SpanKind.INTERNAL, attributes };
     const opened = openSpan(recorder, turn.trace, { name: `a2a run ${name}`, options });
-    return isUnheard(opened) ? run(turn) : runInSpan(run, turn, { opened, otel: recorder.otel });
+    return opened === undefined ? run(turn) : runInSpan(run, turn, { opened, otel: recorder.otel });
   };
 }
 
@@ -126,13 +129,12 @@ async function* runInSpan(run: Parameters<AroundRun>[0], turn: Turn, { opened, o
 interface Opened {
   readonly span: OtelSpan;
   readonly context: unknown;
-  /** Undefined: nobody records, and the caller's own goes on. */
+  /** Undefined: the caller's own goes on. */
   readonly trace: TraceContext | undefined;
 }
 
-/** The package is there and nobody has set it up: then nothing is to be done around every event. */
-function isUnheard({ span, trace }: Opened): boolean {
-  return trace === undefined && !span.isRecording();
+interface OpenedCall extends Opened {
+  readonly ctx: CallContext;
 }
 
 interface SpanStart {
@@ -140,9 +142,14 @@ interface SpanStart {
   readonly options: object;
 }
 
-function openSpan({ otel, tracer }: Recorder, from: TraceContext | undefined, { name, options }: SpanStart): Opened {
+/** W3C Trace Context §3.2.2.3: of a span that is in no trace. */
+const NO_TRACE = '0'.repeat(32);
+
+/** Undefined: the package is there and nobody has set it up. Then nothing is to be done around every call and every event. */
+function openSpan({ otel, tracer }: Recorder, from: TraceContext | undefined, { name, options }: SpanStart): Opened | undefined {
   const parent = otel.propagation.extract(otel.context.active(), from === undefined ? {} : { ...from });
   const span = tracer.startSpan(name, options, parent);
+  if (!span.isRecording() && span.spanContext().traceId === NO_TRACE) return undefined;
   const context = otel.trace.setSpan(parent, span);
   const carrier: { traceparent?: string; tracestate?: string } = {};
   otel.propagation.inject(context, carrier);

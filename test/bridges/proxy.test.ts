@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
-import { ORIGIN } from '#agents';
-import { verifyCard } from '#protocol';
+
+import { ORIGIN_NOTE, verifyCard } from '#protocol';
 import type { JSONWebKeySet } from '../../src/protocol/adapters/jose.ts';
 import { joseVerifier } from '../../src/protocol/adapters/jose.ts';
 import { chunksText, getTask, logOf, sendInit, sendTask, tasksWhere, textOf } from '../faults/client.ts';
@@ -59,7 +59,7 @@ describe.each<SdkVersion>(['0.2.5', '0.3.13', '1.3.0'])('an agent of the officia
     expect(JSON.stringify(answered)).toContain('blue');
 
     const working = await sendTask(proxy.url, 'chunks=50 delay=1000', { returnImmediately: true });
-    await eventually(async () => (await getTask(proxy.url, working.id)).metadata?.[ORIGIN] !== undefined);
+    await eventually(async () => (await getTask(proxy.url, working.id)).metadata?.[ORIGIN_NOTE] !== undefined);
     const canceled = await fetch(`${proxy.url}/tasks/${working.id}:cancel`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },

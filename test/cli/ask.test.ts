@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -47,6 +47,20 @@ describe('parley ask', () => {
     const path = dialect === 'cortex' ? '/api/a2a' : dialect === 'society' ? '/' : '/a2a';
     const ran = await run(['ask', `${script.url}${path}`, '--dialect', dialect, 'hello']);
     expect([ran.code, ran.out], ran.err).toEqual([0, expect.stringContaining('chunk 1')]);
+  });
+
+  it('asks an agent that has no streams and does not say so', async () => {
+    const sdk = await sdkExpress('1.3.0', 'unsaid');
+    const ran = await run(['ask', sdk.url, 'chunks=2 delay=300']);
+    expect(ran).toEqual({ code: 0, out: 'chunk 1chunk 2\n', err: '' });
+    await sdk.close();
+  });
+
+  it('finds a card in a file, by a path that could be a host', async () => {
+    const card = await (await fetch(`${script.url}/.well-known/agent-card.json`)).text();
+    mkdirSync(join(folder, 'cards'));
+    writeFileSync(join(folder, 'cards', 'agent.json'), card);
+    expect(await run(['ask', 'cards/agent.json', 'chunks=1'], { cwd: folder })).toMatchObject({ code: 0, out: 'chunk 1\n' });
   });
 
   it('leaves a question open where nobody can answer, and says how to go on', async () => {
@@ -161,5 +175,25 @@ suiteNeeding('python3', HAS_PYTHON, 'on a terminal', () => {
       '/quit\\r',
     );
     expect([code, out]).toEqual([0, expect.stringContaining('answer: mauve')]);
+  });
+});
+
+describe('parley chat --json', () => {
+  it('prints an object for each line, in one context, and answers a question with the next', async () => {
+    const { code, out, err } = await run(['chat', script.url, '--json'], { input: 'chunks=1\nask\nblue\nfail\n' });
+    const answers = out
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { state: string; text: string; contextId: string; question: { text: string } | null });
+    expect([code, err]).toEqual([0, '']);
+    expect(answers.map(({ state }) => state.replace('TASK_STATE_', ''))).toEqual(['COMPLETED', 'INPUT_REQUIRED', 'COMPLETED', 'FAILED']);
+    expect(answers.map(({ text }) => text).slice(0, 3)).toEqual(['chunk 1', '', 'answer: blue']);
+    expect(answers[1]?.question?.text).toBe('What should I answer?');
+    expect(new Set(answers.map(({ contextId }) => contextId)).size).toBe(1);
+  });
+
+  it('says as JSON that nobody is there', async () => {
+    const { code, out } = await run(['chat', '127.0.0.1:1', '--json'], { input: 'hi\n' });
+    expect([code, JSON.parse(out)]).toEqual([2, { error: expect.objectContaining({ code: 'A2ACLI_ERR_USAGE' }) }]);
   });
 });

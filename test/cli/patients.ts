@@ -29,6 +29,13 @@ export interface Patient {
 }
 
 export const PATIENTS: readonly Patient[] = [
+  {
+    name: 'a port that nobody calls on',
+    diagnosis: 'bad-port',
+    exit: 3,
+    advice: /serve on another/,
+    open: async () => ({ url: 'http://127.0.0.1:1', close: async () => undefined }),
+  },
   { name: 'nobody listens', diagnosis: 'refused', exit: 3, advice: /start the agent/, open: nobody },
   {
     name: 'an unknown host',

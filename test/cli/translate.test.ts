@@ -1,4 +1,7 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { scratchFolder } from '../support/scratch.ts';
 import { parley } from './run.ts';
 
 const SOCIETY =
@@ -21,6 +24,27 @@ describe('parley translate', () => {
     const { code, out, err } = parley(['translate', '--to', 'v10'], ' \n');
     expect([code, out]).toEqual([2, '']);
     expect(err).toContain('nothing on standard input');
+  });
+
+  it('reads a file, and says which one it can’t', () => {
+    const file = join(scratchFolder(), 'in.json');
+    writeFileSync(file, V03_TASK);
+    expect(translated(['--to', 'v10', file], '')).toMatchObject({ from: 'v03', output: { task: { id: 't1' } } });
+    expect(translated(['--to', 'v10', '-'], V03_TASK)).toMatchObject({ from: 'v03' });
+    writeFileSync(file, 'hi');
+    expect(parley(['translate', '--to', 'v10', file])).toMatchObject({
+      code: 1,
+      out: '',
+      err: expect.stringContaining(`${file} is not JSON`),
+    });
+    expect(parley(['translate', '--to', 'v10', 'none.json'])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("can't read none.json"),
+    });
+    expect(parley(['translate', '--to', 'v10', 'a.json', 'b.json'])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('no place for b.json'),
+    });
   });
 
   it('names the dialect that lacks a method, and all kinds where none was said', () => {

@@ -8,8 +8,8 @@ export type SdkVersion = '1.3.0' | '0.3.13' | '0.2.5';
 const MAIN = fileURLToPath(new URL('../interop/children/sdk-server.ts', import.meta.url));
 
 /** The official SDK's server in a process of its own, with an agent that obeys `script`'s directives. */
-export async function sdkExpress(version: SdkVersion): Promise<Listening> {
-  const child = spawn(process.execPath, ['--conditions=our-src', MAIN, version], { stdio: ['ignore', 'pipe', 'inherit'] });
+export async function sdkExpress(version: SdkVersion, streaming: 'said' | 'unsaid' = 'said'): Promise<Listening> {
+  const child = spawn(process.execPath, ['--conditions=our-src', MAIN, version, streaming], { stdio: ['ignore', 'pipe', 'inherit'] });
   const atExit = (): void => void child.kill('SIGKILL');
   process.once('exit', atExit);
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));

@@ -14,7 +14,7 @@ const CANCEL_MS = 1000;
 export function acpDriver({ argv, env, keepSession, ...rest }: AcpLaunch): Driver {
   return {
     ...rest,
-    ...{ edits: true, resumes: true, cancelMs: CANCEL_MS },
+    ...{ edits: true, resumes: true, model: true, cancelMs: CANCEL_MS },
     run: async function* (job) {
       let session: string | undefined;
       try {

@@ -11,7 +11,7 @@ import type { Rpc } from './rpc.ts';
 import { createRpc, RpcError } from './rpc.ts';
 
 /** Codex by its app-server: the way of Codex's own that asks for approval. */
-export const codex: Driver = { name: 'codex', ...CODEX, edits: true, resumes: true, cancelMs: 1000, run };
+export const codex: Driver = { name: 'codex', ...CODEX, edits: true, resumes: true, model: true, cancelMs: 1000, run };
 
 const MODES = ['read-only', 'workspace-write'];
 const OVERLOADED = -32_001;

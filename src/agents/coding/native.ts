@@ -39,7 +39,7 @@ const NOTE_CHARACTERS = 300;
 const LOST = 'The earlier session is lost: this is a new one, which does not know what was said before.';
 
 export function nativeDriver(adapter: NativeAdapter): Driver {
-  return { ...adapter, edits: true, resumes: true, run: (job) => runNative(adapter, job) };
+  return { ...adapter, edits: true, resumes: true, model: true, run: (job) => runNative(adapter, job) };
 }
 
 /** A session that the CLI does not find ends it before it has begun: then once more, without. */

@@ -1,5 +1,5 @@
 import type { AgentOutput, Artifact, ArtifactId, Message, Metadata, Part, Task, TaskArtifactUpdate, TaskEvent, TaskState } from '#protocol';
-import { contextId, createTaskStatus, isInterrupted, isTerminal, isTextPart, taskId } from '#protocol';
+import { contextId, createTaskStatus, isInterrupted, isTerminal, isTextPart, taskId, withoutNotes } from '#protocol';
 
 /** What an origin's events make of a task of ours that knows some of it already. */
 export interface Merge {
@@ -38,14 +38,14 @@ export function startMerge(known: Task): Merge {
       const update = restOf(artifact, made.get(artifact.artifactId));
       return update === undefined ? [] : chunk(update);
     }),
-    ...status(task.status.state, task.status.message, task.metadata),
+    ...status(task.status.state, task.status.message, withoutNotes(task.metadata)),
   ];
   return {
     outputs: ({ task, message, statusUpdate, artifactUpdate }) => {
       if (task !== undefined) return snapshot(task);
       if (message !== undefined) return [{ kind: 'message', message }];
       if (artifactUpdate !== undefined) return chunk(artifactUpdate);
-      return status(statusUpdate.status.state, statusUpdate.status.message, statusUpdate.metadata);
+      return status(statusUpdate.status.state, statusUpdate.status.message, withoutNotes(statusUpdate.metadata));
     },
   };
 }

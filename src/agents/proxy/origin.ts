@@ -1,9 +1,7 @@
 import type { ContextId, Metadata, Task, TaskEvent, TaskId } from '#protocol';
-import { contextId, taskId } from '#protocol';
+import { contextId, ORIGIN_NOTE, taskId } from '#protocol';
 
 /** In a task's metadata: what it is called at its origin, so that it is found there after a restart. */
-export const ORIGIN = 'urn:parley:a2a:origin:v1';
-
 export interface Origin {
   readonly taskId: TaskId;
   readonly contextId?: ContextId;
@@ -17,11 +15,11 @@ export function originIn({ task, statusUpdate, artifactUpdate }: TaskEvent): Ori
 }
 
 export function noted(origin: Origin): Metadata {
-  return { [ORIGIN]: { ...origin } };
+  return { [ORIGIN_NOTE]: { ...origin } };
 }
 
 export function originOf({ metadata }: Task): Origin | undefined {
-  const note = metadata?.[ORIGIN];
+  const note = metadata?.[ORIGIN_NOTE];
   if (typeof note !== 'object' || note === null || !('taskId' in note) || typeof note.taskId !== 'string') return undefined;
   const { contextId: context } = note;
   return { taskId: taskId(note.taskId), ...(typeof context === 'string' ? { contextId: contextId(context) } : {}) };

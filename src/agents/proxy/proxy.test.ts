@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { A2AService, ContextId, Part } from '#protocol';
-import { A2AError } from '#protocol';
+import { A2AError, ORIGIN_NOTE } from '#protocol';
 import {
   AT_ONCE,
   agent,
@@ -21,7 +21,6 @@ import { eventually } from '../../../test/support/eventually.ts';
 import { proxied } from '../../../test/support/proxied.ts';
 import { createEcho } from '../built-in/echo.ts';
 import { createScript } from '../built-in/script.ts';
-import { ORIGIN } from './origin.ts';
 
 const PARTS: readonly Part[] = [
   { text: 'look' },
@@ -43,7 +42,7 @@ describe('a proxied agent', () => {
     const events = await collect(here.service.stream(request('chunks=3'), ctx()));
     expect(shortly(events)).toEqual(['task WORKING', 'WORKING', 'artifact chunks', 'artifact chunks', 'artifact chunks', 'COMPLETED']);
     const [task] = (await here.service.list({}, ctx())).tasks;
-    const origin = task?.metadata?.[ORIGIN] as { taskId: string };
+    const origin = task?.metadata?.[ORIGIN_NOTE] as { taskId: string };
     expect((await there.engine.admin.tasks({})).tasks.map(({ id }) => id)).toEqual([origin.taskId]);
   });
 

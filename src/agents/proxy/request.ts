@@ -1,6 +1,6 @@
 import type { ContextId, Message, SendRequest, Turn } from '#protocol';
-import { externalId, messageId } from '#protocol';
-import { ORIGIN, originOf } from './origin.ts';
+import { externalId, messageId, withoutNotes } from '#protocol';
+import { originOf } from './origin.ts';
 
 /** What `open` makes: the origin's name for a conversation, as long as the process knows it. */
 export interface Conversation {
@@ -14,7 +14,7 @@ export async function requestFor(turn: Turn, message: Message): Promise<SendRequ
   const at = task.history?.findIndex((each, index) => index >= history.length && each.messageId === message.messageId) ?? -1;
   const origin = originOf(task);
   const context = origin?.contextId ?? (await conversationOf(turn));
-  const { [ORIGIN]: ____, ...metadata } = task.metadata ?? {};
+  const metadata = withoutNotes(task.metadata);
   const isFirst = history.length === 0;
   return {
     message: {
@@ -24,7 +24,7 @@ export async function requestFor(turn: Turn, message: Message): Promise<SendRequ
       ...(context === undefined ? {} : { contextId: context }),
     },
     ...(acceptedOutputModes.length === 0 ? {} : { configuration: { acceptedOutputModes } }),
-    ...(isFirst && Object.keys(metadata).length > 0 ? { metadata } : {}),
+    ...(isFirst && metadata !== undefined ? { metadata } : {}),
     // Where callers name tasks, ours has its name before the origin has heard of it.
     alias: externalId(origin?.taskId ?? task.id),
   };

@@ -37,12 +37,15 @@ export interface RunOptions {
   readonly state?: string;
   /** Of the answer, in characters; the rest is counted and left out. */
   readonly outputBytesMax?: number;
+  /** Without a word from the program for so long, the caller is told once, and what it may be. 0: never. */
+  readonly quietMs?: number;
   readonly defaults?: RequestSettings;
   readonly env?: Environment;
 }
 
 const MINUTE = 60_000;
 const MIB = 1_048_576;
+const QUIET_MS = 30_000;
 
 /** Any driver as an agent. */
 export function runningAgent(driver: Driver, card: CardDefinition, options: RunOptions = {}): Agent {
@@ -61,6 +64,7 @@ export function runningAgent(driver: Driver, card: CardDefinition, options: RunO
     concurrency: options.concurrency ?? 4,
     isTrusted: options.trust ?? false,
     outputBytesMax: options.outputBytesMax ?? 16 * MIB,
+    quietMs: options.quietMs ?? QUIET_MS,
     network: options.network ?? true,
     defaults: options.defaults ?? {},
   });

@@ -43,6 +43,8 @@ export interface Driver {
   readonly projectConfig: readonly string[];
   /** It has options of its own by which it ignores `projectConfig`. */
   readonly ignoresProject?: boolean;
+  /** It works by a model somewhere else, so that its silence may mean that it can't reach that. */
+  readonly model?: true;
   /** When it is stopped, it ends by itself within this time; then it is ended. */
   readonly cancelMs?: number;
   run(job: Job): AsyncIterable<RunEvent>;

@@ -62,9 +62,11 @@ export function createFlow<Value>(): Flow<Value> {
   };
 }
 
-export interface LookingAhead {
+export interface LookingAhead<Value> {
   /** So many values may wait to be taken. */
   readonly max: number;
+  /** Where they wait; whoever else has something to say pushes it there. */
+  readonly flow?: Flow<Value>;
   /** Makes the source come to its end. A generator that waits for its next value can't be left before it has that. */
   leave(): Promise<void>;
 }
@@ -73,8 +75,10 @@ export interface LookingAhead {
  * The same values, read a little ahead of whoever takes them: while a question waits for its answer, its withdrawal can still be
  * heard. Not far ahead: beyond that the source waits.
  */
-export async function* lookAhead<Value>(source: AsyncIterable<Value>, { max, leave }: LookingAhead): AsyncGenerator<Value> {
-  const flow = createFlow<Value>();
+export async function* lookAhead<Value>(
+  source: AsyncIterable<Value>,
+  { max, leave, flow = createFlow() }: LookingAhead<Value>,
+): AsyncGenerator<Value> {
   const iterator = source[Symbol.asyncIterator]();
   let isLeft = false;
   const pump = async (): Promise<void> => {

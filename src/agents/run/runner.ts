@@ -37,6 +37,7 @@ export interface RunnerOptions {
   readonly concurrency: number;
   readonly isTrusted: boolean;
   readonly outputBytesMax: number;
+  readonly quietMs: number;
   readonly network: boolean;
   /** For requests that choose none. */
   readonly defaults: RequestSettings;

@@ -9,13 +9,14 @@ import type { LateAnswer } from './approvals.ts';
 import { settle } from './approvals.ts';
 import type { Job } from './driver.ts';
 import type { RunEvent } from './events.ts';
-import { lookAhead } from './flow.ts';
+import { createFlow, lookAhead } from './flow.ts';
 import type { Launching } from './launch.ts';
 import { confinedRun, launch, untrusted } from './launch.ts';
 import type { Telling } from './outputs.ts';
 import { startTelling } from './outputs.ts';
 import type { ApprovalPolicy } from './policy.ts';
 import { allowsAll } from './policy.ts';
+import { quietWords, startQuiet } from './quiet.ts';
 import { redactor } from './redact.ts';
 import type { RequestSettings } from './request.ts';
 import type { Watch } from './watch.ts';
@@ -27,6 +28,8 @@ export interface Bench extends Launching {
   readonly policy: ApprovalPolicy;
   readonly approvalMs: number;
   readonly outputBytesMax: number;
+  /** After so long without a word from the program the caller gets one from us; 0: never. */
+  readonly quietMs: number;
 }
 
 /** What one run is about. */
@@ -82,9 +85,7 @@ async function* follow(bench: Bench, task: Work, { watch, children, baseline }: 
   const telling = startTelling({ adapter: driver.name, suffix: suffixFor(turn), outputBytesMax: bench.outputBytesMax });
   const redact = redactor(bench.env, driver.environment);
   const granted = new Set(late?.isAllowed === true ? [late.fingerprint] : []);
-  const events = driver.run(jobFor(bench, task, { watch, children, baseline }));
-  for await (const event of lookAhead(events, { max: AHEAD, leave: () => endAll(children) })) {
-    watch.touch();
+  for await (const event of eventsOf(bench, task, { watch, children, baseline })) {
     if (event.kind === 'approval') {
       yield* telling.flush();
       watch.pause();
@@ -100,6 +101,31 @@ async function* follow(bench: Bench, task: Work, { watch, children, baseline }: 
   }
   yield* telling.flush();
   yield fail(watch.why ?? 'The agent ended without a result.');
+}
+
+/** What the driver tells, and at most one word of ours, if it tells nothing for too long. */
+async function* eventsOf(bench: Bench, task: Work, following: Following): AsyncGenerator<RunEvent> {
+  const { driver, quietMs: afterMs, sandbox, network } = bench;
+  const { watch, children } = following;
+  const flow = createFlow<RunEvent>();
+  const hasNetwork = network || sandbox.level !== 'bubblewrap';
+  let ours: RunEvent | undefined;
+  const quiet = startQuiet(afterMs, () => {
+    ours = { kind: 'note', text: quietWords({ driver, afterMs, hasNetwork, children }) };
+    flow.push(ours);
+  });
+  try {
+    for await (const event of lookAhead(driver.run(jobFor(bench, task, following)), { max: AHEAD, flow, leave: () => endAll(children) })) {
+      if (event !== ours) {
+        watch.touch(); // our own word is no sign of life
+        quiet.heard(event);
+      }
+      yield event;
+      if (event.kind === 'approval') quiet.resume();
+    }
+  } finally {
+    quiet.stop();
+  }
 }
 
 function jobFor(bench: Bench, { turn, folder, writable, settings, late, session, holder }: Work, { watch, children }: Following): Job {

@@ -1,9 +1,11 @@
 import type {
   A2AService,
   CallContext,
+  Dialect,
   Json,
   Logged,
   Operation,
+  ReadEnv,
   Requests,
   Results,
   RpcId,
@@ -16,12 +18,13 @@ import type {
 import { A2AError } from '#protocol';
 import { incomingEvents, isEventStream } from '../incoming.ts';
 import { JSON_TYPE } from '../media.ts';
-import type { LinkOptions } from '../outward.ts';
+import type { Answer, LinkHeaders, LinkOptions, Outward } from '../outward.ts';
 import {
   DEFAULT_EVENT_BYTES_MAX,
   decodeResult,
   linkEnv,
   named,
+  REQUESTS,
   readAnswerBody,
   requestHeaders,
   send,
@@ -40,22 +43,30 @@ export function jsonRpcLink(options: LinkOptions): A2AService {
     last += 1; // numbers are the one kind of id that every peer takes
     return last;
   };
+  const link = { options, dialect: options.dialect, env: linkEnv(options), nextId };
   return serviceOver({
-    unary: (operation, request, ctx) => call(operation, request, { options, ctx, nextId }),
-    stream: (operation, request, ctx) => events(operation, request, { options, ctx, nextId }),
+    unary: (operation, request, ctx) => call(operation, request, { link, ctx }),
+    stream: (operation, request, ctx) => events(operation, request, { link, ctx }),
   });
 }
 
-interface Calling {
+interface Link {
   readonly options: LinkOptions;
-  readonly ctx: CallContext;
+  readonly dialect: Dialect;
+  readonly env: ReadEnv;
   readonly nextId: () => number;
 }
 
+interface Calling {
+  readonly link: Link;
+  readonly ctx: CallContext;
+}
+
 async function call<Op extends UnaryOperation>(operation: Op, request: Requests[Op], calling: Calling): Promise<Results[Op]> {
-  const { id, response } = await post(operation, request, { ...calling, accept: JSON_TYPE });
-  const result = await resultOf(response, id, calling);
-  return decodeResult(operation, result, calling.options);
+  const { id, outward } = prepare(operation, request, { ...calling, accept: JSON_TYPE });
+  const { options } = calling.link;
+  const answer = await send(outward instanceof Promise ? await outward : outward, options, calling.ctx);
+  return decodeResult(operation, await resultOf(answer, id, calling), calling.link);
 }
 
 async function* events<Op extends StreamOperation>(
@@ -63,17 +74,19 @@ async function* events<Op extends StreamOperation>(
   request: Requests[Op],
   calling: Calling,
 ): AsyncGenerator<readonly Logged[], void> {
-  const { options, ctx } = calling;
-  const { dialect } = options;
-  const { id, response } = await post(operation, request, { ...calling, accept: EVENT_STREAM });
-  const reader = dialect.openReader(linkEnv(options));
-  if (!isEventStream(response)) {
-    yield onlyEvents(await resultOf(response, id, calling), reader, options);
+  const { link, ctx } = calling;
+  const { options, dialect } = link;
+  const { id, outward } = prepare(operation, request, { ...calling, accept: EVENT_STREAM });
+  const answer = await send(await outward, options, ctx);
+  const reader = dialect.openReader(link.env);
+  if (!isEventStream(answer.response)) {
+    yield onlyEvents(await resultOf(answer, id, calling), reader, link);
     return;
   }
-  yield* incomingEvents(response, {
+  answer.watch.stop();
+  yield* incomingEvents(answer.response, {
     reader,
-    unwrap: (frame, name) => unwrap(frame, name, options),
+    unwrap: (frame, name) => unwrap(frame, name, dialect),
     eventBytesMax: options.eventBytesMax ?? DEFAULT_EVENT_BYTES_MAX,
     idleMs: options.idleMs,
     ctx,
@@ -81,7 +94,7 @@ async function* events<Op extends StreamOperation>(
 }
 
 /** Frames come in a JSON-RPC envelope or bare: a dialect can mix both in one stream, and peers differ. */
-function unwrap(frame: unknown, name: string | undefined, { dialect }: LinkOptions): unknown {
+function unwrap(frame: unknown, name: string | undefined, dialect: Dialect): unknown {
   if (!isObject(frame)) return frame;
   if (isObject(frame['error'])) throw dialect.error.read(frame['error']);
   if (name === 'error') throw dialect.error.read(frame);
@@ -89,42 +102,46 @@ function unwrap(frame: unknown, name: string | undefined, { dialect }: LinkOptio
 }
 
 /** Some agents answer a call for a stream with the result itself. */
-function onlyEvents(result: unknown, reader: StreamReader, options: LinkOptions): readonly Logged[] {
-  const whole = options.dialect.decode('send.result', result, linkEnv(options));
+function onlyEvents(result: unknown, reader: StreamReader, { dialect, env }: Link): readonly Logged[] {
+  const whole = dialect.decode('send.result', result, env);
   if (whole.ok) return [{ event: whole.value }];
   const read = reader.read(result);
   if (read.ok) return read.value.map((event) => ({ event }));
   throw unreadable(read);
 }
 
-async function post<Op extends Operation>(
+interface Prepared {
+  readonly id: RpcId;
+  readonly outward: Outward | Promise<Outward>;
+}
+
+function prepare<Op extends Operation>(
   operation: Op,
   given: Requests[Op],
-  { options, ctx, nextId, accept }: Calling & { readonly accept: string },
-): Promise<{ readonly id: RpcId; readonly response: Response }> {
-  const { dialect } = options;
+  { link, ctx, accept }: Calling & { readonly accept: string },
+): Prepared {
+  const { options, dialect, nextId } = link;
   const method = dialect.methods[operation];
   if (method === undefined) throw unsupported(operation, dialect);
-  const shape = `${operation}.request` as Shape;
+  const shape: Shape = REQUESTS[operation];
   const request = named(operation, given, options) as unknown as Shapes[Shape];
   const params: Json = dialect.encode(shape, request);
   const id = dialect.rpcId?.(shape, request) ?? nextId();
   const after = operation === 'subscribe' ? (given as Requests['subscribe']).after : undefined;
-  const headers = {
-    'Content-Type': JSON_TYPE,
-    Accept: accept,
-    ...(after === undefined ? {} : { 'Last-Event-ID': String(after) }),
-    ...(await requestHeaders(options, ctx)),
-  };
-  const response = await send({ url: options.url, method: 'POST', headers, body: requestText(id, method, params) }, options, ctx);
-  return { id, response };
+  const own: Record<string, string> = { 'Content-Type': JSON_TYPE, Accept: accept };
+  if (after !== undefined) own['Last-Event-ID'] = String(after);
+  const body = requestText(id, method, params);
+  const posted = (headers: LinkHeaders): Outward => ({ url: options.url, method: 'POST', headers, body });
+  const headers = requestHeaders(own, options, ctx);
+  return { id, outward: headers instanceof Promise ? headers.then(posted) : posted(headers) };
 }
 
 /** The result in an answer. An error in its body is believed before its HTTP status: peers differ in those. */
-async function resultOf(response: Response, id: RpcId, { options, ctx }: Calling): Promise<unknown> {
-  const body = await readAnswerBody(response, options, ctx);
-  const answer = body.ok ? readAnswer(body.value) : undefined;
-  if (answer?.kind === 'error') throw options.dialect.error.read(answer.error);
+async function resultOf(from: Answer, id: RpcId, { link, ctx }: Calling): Promise<unknown> {
+  const { response } = from;
+  const { parsed } = await readAnswerBody(from, link.options, ctx);
+  const answer = parsed.ok ? readAnswer(parsed.value) : undefined;
+  if (answer?.kind === 'error') throw link.dialect.error.read(answer.error);
   if (answer?.kind !== 'result' || !response.ok) throw statusError(response, 'a JSON-RPC answer');
   if (answer.id !== undefined && answer.id !== null && answer.id !== id) {
     throw new A2AError('INVALID_AGENT_RESPONSE', 'the answer is to another request');

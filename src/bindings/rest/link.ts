@@ -1,9 +1,11 @@
 import type {
   A2AService,
   CallContext,
+  Dialect,
   JsonObject,
   Logged,
   Operation,
+  ReadEnv,
   Requests,
   RestGrammar,
   RestRoute,
@@ -16,12 +18,13 @@ import type {
 import { A2AError, withoutEndSlashes } from '#protocol';
 import { incomingEvents, isEventStream } from '../incoming.ts';
 import { JSON_TYPE } from '../media.ts';
-import type { LinkOptions } from '../outward.ts';
+import type { Answer, LinkOptions } from '../outward.ts';
 import {
   DEFAULT_EVENT_BYTES_MAX,
   decodeResult,
   linkEnv,
   named,
+  REQUESTS,
   readAnswerBody,
   requestHeaders,
   send,
@@ -37,7 +40,7 @@ import { fillPath, queryOf, routeFor } from './wire.ts';
 export function restLink(options: LinkOptions): A2AService {
   const { rest } = options.dialect;
   if (rest === undefined) throw new A2AError('UNSUPPORTED_OPERATION', `${options.dialect.title} has no HTTP+JSON form`);
-  const link: Link = { options, grammar: rest, subscribeBy: undefined };
+  const link: Link = { options, dialect: options.dialect, env: linkEnv(options), grammar: rest, subscribeBy: undefined };
   return serviceOver({
     unary: (operation, request, ctx) => call(operation, request, { link, ctx }),
     stream: (operation, request, ctx) => events(operation, request, { link, ctx }),
@@ -46,6 +49,8 @@ export function restLink(options: LinkOptions): A2AService {
 
 interface Link {
   readonly options: LinkOptions;
+  readonly dialect: Dialect;
+  readonly env: ReadEnv;
   readonly grammar: RestGrammar;
   /** The verb that this peer takes for a subscription, once it is known: the specification says both. */
   subscribeBy: RestRoute['verb'] | undefined;
@@ -59,11 +64,12 @@ interface Calling {
 async function call<Op extends UnaryOperation>(operation: Op, request: Requests[Op], calling: Calling): Promise<Results[Op]> {
   const { link, ctx } = calling;
   const accept = [...new Set([link.grammar.mediaType, JSON_TYPE])].join(', ');
-  const response = await go(operation, request, { ...calling, route: routeOf(operation, link), accept });
-  const body = await readAnswerBody(response, link.options, ctx);
-  if (!response.ok) throw errorOf(response, body.ok ? body.value : undefined, link);
-  if (!body.ok && !body.empty) throw statusError(response, 'an HTTP+JSON answer');
-  return decodeResult(operation, body.ok ? body.value : undefined, link.options);
+  const answer = await go(operation, request, { ...calling, route: routeOf(operation, link), accept });
+  const { response } = answer;
+  const { parsed, isEmpty } = await readAnswerBody(answer, link.options, ctx);
+  if (!response.ok) throw errorOf(response, parsed.ok ? parsed.value : undefined, link);
+  if (!parsed.ok && !isEmpty) throw statusError(response, 'an HTTP+JSON answer');
+  return decodeResult(operation, parsed.ok ? parsed.value : undefined, link);
 }
 
 async function* events<Op extends StreamOperation>(
@@ -73,9 +79,11 @@ async function* events<Op extends StreamOperation>(
 ): AsyncGenerator<readonly Logged[], void> {
   const { link, ctx } = calling;
   const { options, grammar } = link;
-  const response = await openEvents(operation, request, calling);
-  const reader = options.dialect.openReader(linkEnv(options));
+  const answer = await openEvents(operation, request, calling);
+  const { response } = answer;
+  const reader = link.dialect.openReader(link.env);
   if (isEventStream(response)) {
+    answer.watch.stop();
     yield* incomingEvents(response, {
       reader,
       unwrap: (frame, name) => unwrap(frame, name, grammar),
@@ -85,31 +93,32 @@ async function* events<Op extends StreamOperation>(
     });
     return;
   }
-  const body = await readAnswerBody(response, options, ctx);
-  if (!response.ok) throw errorOf(response, body.ok ? body.value : undefined, link);
-  if (!body.ok) throw statusError(response, 'an event stream');
-  const read = reader.read(body.value); // some agents answer a call for a stream with the result itself
+  const { parsed } = await readAnswerBody(answer, options, ctx);
+  if (!response.ok) throw errorOf(response, parsed.ok ? parsed.value : undefined, link);
+  if (!parsed.ok) throw statusError(response, 'an event stream');
+  const read = reader.read(parsed.value); // some agents answer a call for a stream with the result itself
   if (!read.ok) throw unreadable(read);
   yield read.value.map((event) => ({ event }));
 }
 
 /** A subscription goes by POST, and on 404 or 405 by the other verb: the one that worked is kept (reference/protocol §2.4.2). */
-async function openEvents<Op extends StreamOperation>(operation: Op, request: Requests[Op], calling: Calling): Promise<Response> {
+async function openEvents<Op extends StreamOperation>(operation: Op, request: Requests[Op], calling: Calling): Promise<Answer> {
   const { link } = calling;
   const usual = routeOf(operation, link, operation === 'subscribe' ? link.subscribeBy : undefined);
-  const response = await go(operation, request, { ...calling, route: usual, accept: EVENT_STREAM });
-  if (operation !== 'subscribe' || link.subscribeBy !== undefined || !noRoute(response)) return response;
+  const first = await go(operation, request, { ...calling, route: usual, accept: EVENT_STREAM });
+  if (operation !== 'subscribe' || link.subscribeBy !== undefined || !noRoute(first)) return first;
   const other = link.grammar.routes.find((route) => route.operation === operation && route.verb !== usual.verb);
-  if (other === undefined) return response;
+  if (other === undefined) return first;
   const second = await go(operation, request, { ...calling, route: other, accept: EVENT_STREAM });
   if (!noRoute(second)) link.subscribeBy = other.verb;
-  const [told, untold] = second.status === 405 ? [response, second] : [second, response];
-  await untold.body?.cancel();
+  const [told, untold] = second.response.status === 405 ? [first, second] : [second, first];
+  untold.watch.stop();
+  await untold.response.body?.cancel();
   return told;
 }
 
-function noRoute({ status }: Response): boolean {
-  return status === 404 || status === 405;
+function noRoute({ response }: Answer): boolean {
+  return response.status === 404 || response.status === 405;
 }
 
 function routeOf(operation: Operation, { grammar, options }: Link, verb?: RestRoute['verb']): RestRoute {
@@ -123,19 +132,18 @@ interface Going extends Calling {
   readonly accept: string;
 }
 
-async function go<Op extends Operation>(operation: Op, given: Requests[Op], { link, ctx, route, accept }: Going): Promise<Response> {
+async function go<Op extends Operation>(operation: Op, given: Requests[Op], { link, ctx, route, accept }: Going): Promise<Answer> {
   const { options, grammar } = link;
-  const written = options.dialect.encode(`${operation}.request` as Shape, named(operation, given, options) as unknown as Shapes[Shape]);
+  const shape: Shape = REQUESTS[operation];
+  const written = link.dialect.encode(shape, named(operation, given, options) as unknown as Shapes[Shape]);
   const { path, left } = fillPath(route, (written ?? {}) as JsonObject, grammar.tenants);
   const hasBody = route.verb === 'POST';
   const after = operation === 'subscribe' ? (given as Requests['subscribe']).after : undefined;
-  const headers = {
-    Accept: accept,
-    // What every server takes: a2a-js answers both, others know only this one (reference/protocol §2.4.5).
-    ...(hasBody ? { 'Content-Type': JSON_TYPE } : {}),
-    ...(after === undefined ? {} : { 'Last-Event-ID': String(after) }),
-    ...(await requestHeaders(options, ctx)),
-  };
+  const own: Record<string, string> = { Accept: accept };
+  // What every server takes: a2a-js answers both, others know only this one (reference/protocol §2.4.5).
+  if (hasBody) own['Content-Type'] = JSON_TYPE;
+  if (after !== undefined) own['Last-Event-ID'] = String(after);
+  const headers = await requestHeaders(own, options, ctx);
   const url = `${withoutEndSlashes(options.url)}${path}${hasBody ? '' : queryOf(left)}`;
   return await send({ url, method: route.verb, headers, ...(hasBody ? { body: JSON.stringify(left) } : {}) }, options, ctx);
 }

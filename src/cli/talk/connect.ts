@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type { Auth, ClientOptions } from '#client';
 import { A2AClient } from '#client';
@@ -67,6 +68,8 @@ interface Target {
 
 /** A name of parley.config's remoteAgents, or the address itself. */
 async function named(given: string): Promise<Target> {
+  // `cards/agent.json` could be a host and a path; a file that is there is what was meant.
+  if (/^[\w-].*\.json$/i.test(given) && existsSync(given)) return { url: `./${given}` };
   if (!/^[\w-]+$/.test(given) || given === 'localhost') return { url: given };
   const { remoteAgents } = await import('../wire/remotes.ts');
   const found = (await remoteAgents()).find(({ name }) => name === given);

@@ -1,7 +1,7 @@
 import type { A2AClient, Question, SendHandle } from '#client';
 import { answerText, questionOf } from '#client';
 import type { Part, SendResult, Task, TaskEvent } from '#protocol';
-import { getTextFromMessage } from '#protocol';
+import { getTextFromMessage, isInterrupted, isTerminal } from '#protocol';
 import { fileText, stateText } from '../print/labels.ts';
 import type { Person } from './person.ts';
 import type { Screen } from './screen.ts';
@@ -19,15 +19,12 @@ export interface Turn {
 /** One message and all that comes of it: shown as it comes, questions answered in between. */
 export async function talk(input: readonly Part[], turn: Turn): Promise<SendResult> {
   const { client, screen, person, onHandle, signal } = turn;
-  // A card that promises no streams is believed: its agent is asked, and asked again.
-  const streams = client.card === undefined || client.card.capabilities.streaming === true;
-  let handle = streams ? client.stream(input, { ...turn.thread, signal }) : client.send(input, { ...turn.thread, signal });
+  let handle = client.stream(input, { ...turn.thread, signal });
   const shown = new Shown(screen);
   for (;;) {
     onHandle(handle);
     screen.status('sending');
-    if (streams) for await (const event of handle) shown.event(event);
-    else screen.status('waiting');
+    for await (const event of handle) shown.event(event);
     const result = await handle.result();
     onHandle(undefined);
     screen.clear();
@@ -86,7 +83,9 @@ class Shown {
       this.#parts(artifact.artifactId, artifact.parts);
       this.#seen.set(artifact.artifactId, before + artifact.parts.length);
     } else if (event.task !== undefined) {
-      this.#artifacts(event.task);
+      const { state } = event.task.status;
+      // As long as it works, an agent that is asked again and again may still write over what it shows.
+      if (isTerminal(state) || isInterrupted(state)) this.#artifacts(event.task);
       this.#status(event.task.status);
     }
   }

@@ -26,6 +26,7 @@ const WORDS: Readonly<Record<string, readonly [string, string, string | undefine
   dns: ['dns', 'nobody knows this host', 'check the spelling, and that this machine can resolve the name'],
   refused: ['refused', 'nothing listens there', 'start the agent, or check the port'],
   timeout: ['silent', 'it takes the connection and says nothing', 'the server hangs: look at its log, or give it more time with --timeout'],
+  'bad-target': ['bad-port', 'no client calls on this port', 'it is one of those that the fetch standard blocks: serve on another'],
   unreachable: ['unreachable', 'the connection breaks', 'check address, network and firewall; an agent behind TLS wants https://'],
 };
 

@@ -54,6 +54,7 @@ export function defineDialect(source: DialectSource): Dialect {
 
 function eventReader(decode: (raw: unknown) => Decoded<TaskEvent>): StreamReader {
   return {
+    isPlain: true,
     read: (raw) => {
       const event = decode(raw);
       return event.ok ? { ok: true, value: [event.value] } : event;

@@ -70,6 +70,8 @@ export interface StreamWriter {
 /** Reads one stream: the frame's JSON without its envelope. One frame can hold several events, or none. */
 export interface StreamReader {
   read(raw: unknown): Decoded<readonly TaskEvent[]>;
+  /** Each frame is one event, whatever came before it. */
+  readonly isPlain?: true;
 }
 
 /** An error as JSON-RPC carries it. */
@@ -98,6 +100,8 @@ export interface Traits {
   readonly callerNamesTask: boolean;
   /** A caller's name is one task's for good: finished, it takes no further message, and its context is its own. Absent: the next of that name is a new task. */
   readonly namesOnce?: true;
+  /** Its messages have no ids: each is given a new one when it is read, so that no send can be known by it. Absent: callers name their messages. */
+  readonly mintsMessageIds?: true;
   /** A message without a task id may continue the one waiting task of its context. */
   readonly resumesByContext: boolean;
   readonly unknownTask: 'error' | 'null';

@@ -80,7 +80,11 @@ export function createRegistry(dialects: readonly Dialect[]): Registry {
       if (found === undefined || found.confidence !== 'grammar' || origin === undefined) return found?.dialect;
       if (hints.method === undefined || !BY_TASK.has(found.dialect.operationOf(hints.method))) return found.dialect;
       const made = byId.get(origin() ?? '');
-      return made !== undefined && made.detect(hints) !== 'no' ? made : found.dialect;
+      if (made === undefined) return found.dialect;
+      if (made.detect(hints) !== 'no') return made;
+      // Society has no such methods, and 0.1, whose caller may have sent what looks like Society's, knows tasks by their callers' names as well.
+      const named = made.traits.callerNamesTask ? dialects.filter(({ traits }) => traits.callerNamesTask) : [];
+      return surest(named, (dialect) => dialect.detect(hints))?.dialect ?? found.dialect;
     },
     readCard: (raw, env) => {
       const dialect = surest(dialects, (candidate) => candidate.card.detect(raw))?.dialect;

@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { ConfigError } from '../config/values.ts';
 import type { KeyRecord, KeyRing } from '../gate/keys.ts';
+import { remembering } from '../gate/remembering.ts';
 import { isScope } from '../gate/scopes.ts';
 import { randomSecret, readSecretFile, SECRET_CHARS_MIN, sha256, writeSecretFile } from './node-secrets.ts';
 
@@ -80,6 +81,8 @@ export function openKeyRing(folder: string, onChange?: (before: readonly KeyReco
   let stamp = stampOf(path);
   let kept = readKeys(path);
   let byHash = new Map(kept.map((key) => [key.hash, key]));
+  // By its hash: what the time of a lookup says is about hashes, from which nobody gets to keys.
+  const shown = remembering((secret) => byHash.get(sha256(secret)));
   let lookedAt = performance.now();
   const look = (): void => {
     const now = performance.now();
@@ -90,12 +93,12 @@ export function openKeyRing(folder: string, onChange?: (before: readonly KeyReco
     const fresh = readKeys(path);
     onChange?.(kept, fresh);
     [stamp, kept, byHash] = [seen, fresh, new Map(fresh.map((key) => [key.hash, key]))];
+    shown.forget();
   };
   return {
     find: (secret) => {
       look();
-      // By its hash: what the time of a lookup says is about hashes, from which nobody gets to keys.
-      return byHash.get(sha256(secret));
+      return shown.find(secret);
     },
   };
 }

@@ -3,7 +3,7 @@ import type { BlockList } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import type { Asked, Peer } from '#bindings';
 import { A2AError } from '#protocol';
-import { peerOf } from './node-tls.ts';
+import { NodePeer } from './node-tls.ts';
 
 /** A request as Node has it, read without making a `Request` of it. */
 export class NodeAsked implements Asked {
@@ -35,7 +35,7 @@ export class NodeAsked implements Asked {
   }
 
   get peer(): Peer {
-    return peerOf(this.#incoming, this.#trusted);
+    return new NodePeer(this.#incoming, this.#trusted);
   }
 
   /** Made when somebody wants it: most requests are answered before their caller could leave. */

@@ -45,17 +45,24 @@ function readPem(name: string, path: string): Buffer {
   throw new ConfigError(`${name}: ${path} holds no PEM`);
 }
 
-/** Who is at the other end. `trusted` are proxies whose word on their callers is taken. */
-export function peerOf(incoming: IncomingMessage, trusted: BlockList | undefined): Peer {
-  const { socket } = incoming;
-  return {
-    get address() {
-      return addressOf(incoming, trusted);
-    },
-    get certificate() {
-      return certificateOf(socket);
-    },
-  };
+/** Who is at the other end. */
+export class NodePeer implements Peer {
+  readonly #incoming: IncomingMessage;
+  readonly #trusted: BlockList | undefined;
+
+  /** `trusted` are proxies whose word on their callers is taken. */
+  constructor(incoming: IncomingMessage, trusted: BlockList | undefined) {
+    this.#incoming = incoming;
+    this.#trusted = trusted;
+  }
+
+  get address(): string | undefined {
+    return addressOf(this.#incoming, this.#trusted);
+  }
+
+  get certificate(): PeerCertificate | undefined {
+    return certificateOf(this.#incoming.socket);
+  }
 }
 
 const certificates = new WeakMap<Socket, PeerCertificate | 'none'>();

@@ -128,6 +128,14 @@ export const RUN_KEYS: readonly Key[] = [
     doc: 'How long a run may be silent. 0: as long as `limits.runIdleMsMax` says.',
   },
   {
+    name: 'run.quietMs',
+    type: MS,
+    default: 30_000,
+    env: ['PARLEY_RUN_QUIET_MS'],
+    flag: 'quiet-ms',
+    doc: 'After so long without a word from a run, its caller is told once that nothing comes, and what it may be. 0: never.',
+  },
+  {
     name: 'run.prompt',
     type: { kind: 'text', oneOf: ['stdin', 'argument'] },
     env: ['PARLEY_RUN_PROMPT'],
@@ -175,6 +183,7 @@ export interface RunSettings {
   readonly concurrency: number;
   readonly timeoutMs: number;
   readonly idleMs: number;
+  readonly quietMs: number;
   readonly prompt: 'stdin' | 'argument' | undefined;
   readonly output: 'auto' | 'text' | 'ndjson';
   readonly answerPath: string | undefined;

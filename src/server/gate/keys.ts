@@ -1,6 +1,6 @@
 import type { SecurityScheme, TenantId } from '#protocol';
 import { LOCAL_PRINCIPAL } from '#protocol';
-import type { Authenticator } from './authenticator.ts';
+import type { Authenticator, Identity } from './authenticator.ts';
 import { credentialOf } from './authenticator.ts';
 
 /** What is known of an API key. The key itself is not: only its hash is kept. */
@@ -28,6 +28,8 @@ const API_KEY: SecurityScheme = {
 
 /** API keys, and static tokens that were taken in as such. */
 export function keyAuth(ring: KeyRing, now: () => number = Date.now): Authenticator {
+  /** One object for all calls of a key: what is kept by its name finds it without making it anew. */
+  const identities = new WeakMap<KeyRecord, Identity>();
   return {
     method: 'key',
     schemes: { bearer: BEARER, apiKey: API_KEY },
@@ -39,9 +41,15 @@ export function keyAuth(ring: KeyRing, now: () => number = Date.now): Authentica
       if (key === undefined) return undefined;
       if (key.revokedAt !== undefined) return { denied: `key ${key.id} is revoked` };
       if (key.expiresAt !== undefined && Date.parse(key.expiresAt) <= now()) return { denied: `key ${key.id} has expired` };
-      return { principal: { id: `key:${key.name}`, scopes: key.scopes }, tenant: (key.tenant ?? '') as TenantId };
+      const known = identities.get(key) ?? identityOf(key);
+      identities.set(key, known);
+      return known;
     },
   };
+}
+
+function identityOf({ name, scopes, tenant = '' }: KeyRecord): Identity {
+  return { principal: { id: `key:${name}`, scopes }, tenant: tenant as TenantId };
 }
 
 /** The node's own token: whoever has it is the owner of the machine, `local`. `isSame` takes as long whatever the difference is. */

@@ -147,6 +147,16 @@ export function reportYaml(report: Report): string {
 
 const MARKS: Readonly<Record<Status, string>> = { pass: '✅', partial: '◐', fail: '❌', not_measured: '⊘', na: '—' };
 
+/** What keeps a tier from being whole, at a glance. */
+function openIn(requirements: Report['requirements']): readonly string[] {
+  const open = Object.entries(requirements).filter(([, { status }]) => status !== 'pass' && status !== 'na');
+  if (open.length === 0) return [];
+  return [
+    '',
+    `Open: ${open.map(([id, { tier, requirement, note }]) => `\`${id}\` of tier ${tier}, ${requirement} (${note ?? ''})`).join('; ')}`,
+  ];
+}
+
 export function reportMarkdown({ report, summary, requirements }: Report): string {
   const tiers = ([1, 2, 3] as const).map((tier) => {
     const { total, pass, na, satisfied } = summary[`tier_${tier}`];
@@ -179,6 +189,7 @@ export function reportMarkdown({ report, summary, requirements }: Report): strin
     '| tier | requirements | pass | do not apply | open | satisfied |',
     '|---|---|---|---|---|---|',
     ...tiers,
+    ...openIn(requirements),
     ...rows,
     '',
   ].join('\n');

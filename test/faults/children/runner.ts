@@ -3,6 +3,7 @@
 import { createCommandAgent } from '#agents';
 import { createEngine } from '#engine';
 import { createUserMessage, dialectId, LOCAL_PRINCIPAL } from '#protocol';
+import { boundYoungHeap } from '../../../src/cli/young-heap.ts';
 import { memoryStore } from '../../../src/engine/adapters/memory.ts';
 
 const [state = '', what = '', output = '', ...argv] = process.argv.slice(2);
@@ -16,6 +17,7 @@ const agent = createCommandAgent(
     ...(process.env['QUOTA'] === undefined ? {} : { outputBytesMax: Number(process.env['QUOTA']) }),
   },
 );
+boundYoungHeap(); // as `parley serve` does
 const engine = createEngine({ store: memoryStore(), agents: { agent } });
 await engine.start();
 const context = { principal: LOCAL_PRINCIPAL, dialect: dialectId('v10'), extensions: [], signal: new AbortController().signal };

@@ -19,6 +19,8 @@ import { directivesOf } from '../../support/memory-script.ts';
 /** The official SDK's servers as their documentation has them: Express, tasks in memory, an agent that obeys `script`'s directives. A process of its own:
  * under Vitest, Express finds the wrong half of one of its own packages. */
 const SKILLS = [{ id: 'script', name: 'Script', description: 'Obeys.', tags: ['test'], examples: [], inputModes: [], outputModes: [] }];
+/** `unsaid`: the card leaves out whether it streams, and the SDK then refuses to. */
+const STREAMING = process.argv[3] === 'unsaid' ? {} : { streaming: true };
 const MODES = { defaultInputModes: ['text/plain'], defaultOutputModes: ['text/plain'] };
 
 const app = express();
@@ -47,7 +49,7 @@ function current(url: string): void {
       face('JSONRPC', '/rpc', '0.3'),
       face('HTTP+JSON', '/rest', '0.3'),
     ],
-    capabilities: { streaming: true, pushNotifications: true, extendedAgentCard: true, extensions: [] },
+    capabilities: { ...STREAMING, pushNotifications: true, extendedAgentCard: true, extensions: [] },
     securitySchemes: {},
     securityRequirements: [],
     signatures: [],
@@ -83,7 +85,7 @@ function threeX(url: string): void {
       { url: `${url}/rpc`, transport: 'JSONRPC' },
       { url: `${url}/rest`, transport: 'HTTP+JSON' },
     ],
-    capabilities: { streaming: true, pushNotifications: true },
+    capabilities: { ...STREAMING, pushNotifications: true },
     supportsAuthenticatedExtendedCard: true,
   };
   const push = new old03.InMemoryPushNotificationStore();
@@ -105,7 +107,7 @@ function twoX(url: string): void {
     ...MODES,
     skills: SKILLS,
     url: `${url}/`,
-    capabilities: { streaming: true, pushNotifications: true },
+    capabilities: { ...STREAMING, pushNotifications: true },
   };
   const requestHandler = new old02.DefaultRequestHandler(card, new old02.InMemoryTaskStore(), new OldScript() as never);
   new old02.A2AExpressApp(requestHandler).setupRoutes(app as never);

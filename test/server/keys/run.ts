@@ -130,6 +130,11 @@ export const RUN_CHECKS: Checks = {
   },
   'run.timeoutMs': async () => expect(statusText(await ran({ timeoutMs: 200 }, ['sleep', '10']))).toBe('The agent took more than 200 ms.'),
   'run.idleMs': async () => expect(statusText(await ran({ idleMs: 200 }, ['sleep', '10']))).toBe('The agent was silent for 200 ms.'),
+  'run.quietMs': async () => {
+    const noted = async (quietMs: number): Promise<boolean> =>
+      JSON.stringify((await ran({ quietMs }, ['sleep', '0.5'])).history).includes('No output from sleep for 100 ms.');
+    expect([await noted(100), await noted(0)]).toEqual([true, false]);
+  },
   'run.prompt': async () => expect(textOf(await ran({ prompt: 'argument' }, ['echo', 'it is']))).toBe('it is hello\n'),
   'run.output': async () => expect(textOf(await ran({ output: 'text' }, ['echo', '{"text":"x"}']))).toBe('{"text":"x"}\n'),
   'run.answerPath': async () => expect(textOf(await ran({ answerPath: 'a[0]' }, ['echo', '{"a":["x"]}']))).toBe('x'),

@@ -1,7 +1,8 @@
 import { DatabaseSync } from 'node:sqlite';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Named, Names } from './names.ts';
+import type { Named } from './name-index.ts';
+import type { Names } from './names.ts';
 import { createNames } from './names.ts';
 
 const GENERATION = 8;

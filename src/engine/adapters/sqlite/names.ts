@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { command, query } from './statement.ts';
+import type { Named } from './name-index.ts';
+import { createNameIndex } from './name-index.ts';
 
 /**
  * Where a name's send is. Names come in no order, so an index on them would make every send write a page of its own. Instead the
@@ -36,16 +37,8 @@ export interface NamesStart {
   readonly recent: Iterable<Named>;
 }
 
-/** The hash of a name, and the number of a send that has it. */
-export interface Named {
-  readonly hash: number;
-  readonly n: number;
-}
-
 export function createNames(db: DatabaseSync, start: NamesStart, generation: number = GENERATION): Names {
-  const indexed = query<{ n: number }>(db, 'SELECT n FROM name WHERE hash = ?');
-  const insert = command(db, 'INSERT OR IGNORE INTO name (hash, n) VALUES (?, ?)');
-  const remove = command(db, 'DELETE FROM name WHERE hash = ? AND n = ?');
+  const index = createNameIndex(db);
   /** Not in the index, as somebody found who is about to add it. */
   const absent = new Set<number>();
   let young = new Map<number, number>();
@@ -59,7 +52,7 @@ export function createNames(db: DatabaseSync, start: NamesStart, generation: num
     last = Math.max(last, name.n);
     absent.delete(name.hash);
     // Two names with one hash, both new: rare enough to put the second where it would go anyway.
-    if (young.has(name.hash)) insert(name.hash, name.n);
+    if (young.has(name.hash)) index.insert(name);
     else young.set(name.hash, name.n);
   };
   for (const name of start.recent) add(name);
@@ -71,24 +64,24 @@ export function createNames(db: DatabaseSync, start: NamesStart, generation: num
         if (found !== undefined) return found;
       }
       if (absent.has(hash)) return undefined;
-      const known = indexed.all(hash);
+      const known = index.of(hash);
       if (known.length === 0) note(absent, hash);
-      return known.reduce<ReturnType<typeof tryOne>>((found, { n }) => found ?? tryOne(n), undefined);
+      return known.reduce<ReturnType<typeof tryOne>>((found, n) => found ?? tryOne(n), undefined);
     },
     add: (name) => {
       add(name);
       added.push(name);
     },
     drop: (name) => {
-      remove(name.hash, name.n);
+      index.remove(name);
       dropped.push(name);
     },
     flush: () => {
       if (draining === undefined) return named;
       drained = Math.min(draining.sorted.length, draining.done + added.length * PACE);
-      for (const { hash, n } of portionOf(draining, drained)) {
-        insert(hash, n);
-        absent.delete(hash);
+      for (const name of portionOf(draining, drained)) {
+        index.insert(name);
+        absent.delete(name.hash);
       }
       return drained === draining.sorted.length ? draining.upTo : named;
     },

@@ -4,7 +4,8 @@ import { crc32 } from 'node:zlib';
 import type { Message, Seq, TaskId } from '#protocol';
 import type { SendName, SendRecord, TaskKey } from '../../ports.ts';
 import { StoreError } from './faults.ts';
-import type { Named, Names } from './names.ts';
+import type { Named } from './name-index.ts';
+import type { Names } from './names.ts';
 import { createNames } from './names.ts';
 import type { Realms } from './realms.ts';
 import { command, query } from './statement.ts';
@@ -52,14 +53,15 @@ export function createSends(db: DatabaseSync, realms: Realms, named: number): Se
   // Never given twice: a name that is found must not lead to another send.
   let last = recent.reduce((max, { n }) => Math.max(max, n), named);
 
-  const find = (realm: number, token: string): Stored | undefined =>
-    names.find(hashOf(realm, token), (n) => {
+  const find = (hashed: number, realm: number, token: string): Stored | undefined =>
+    names.find(hashed, (n) => {
       const stored = byNumber.one(n);
       return stored?.realm === realm && stored.token === token ? whole(stored) : undefined;
     });
   const findByName = (name: SendName): Stored | undefined => {
-    const realm = realms.find(name.owner, name.agent);
-    return realm === undefined ? undefined : find(realm.key, toText(name.token));
+    const realm = realms.find(name.owner, name.agent)?.key;
+    const token = toText(name.token);
+    return realm === undefined ? undefined : find(hashOf(realm, token), realm, token);
   };
 
   return {
@@ -70,9 +72,11 @@ export function createSends(db: DatabaseSync, realms: Realms, named: number): Se
     },
     put: (record) => {
       const realm = realms.obtain(record.owner, record.agent).key;
-      const known = find(realm, toText(record.token))?.n;
-      const row = storedOf(record, realm, known ?? last + 1);
-      const { n, name, token, fingerprint, at, task, seq, answer, delivered, sum } = row;
+      const token = toText(record.token);
+      const name = hashOf(realm, token);
+      const known = find(name, realm, token)?.n;
+      const row = storedOf(record, { n: known ?? last + 1, name, realm, token });
+      const { n, fingerprint, at, task, seq, answer, delivered, sum } = row;
       if (known !== undefined) {
         replace(fingerprint, at, task, seq, answer, delivered, sum, n);
         return;
@@ -109,11 +113,10 @@ function recordOf({ fingerprint, at, delivered, task, seq, answer }: Stored, nam
   };
 }
 
-function storedOf(record: SendRecord, realm: number, n: number): Stored {
-  const token = toText(record.token);
+function storedOf(record: SendRecord, { n, name, realm, token }: Pick<Stored, 'n' | 'name' | 'realm' | 'token'>): Stored {
   const stored = {
     n,
-    name: hashOf(realm, token),
+    name,
     realm,
     token,
     fingerprint: record.fingerprint,

@@ -5,7 +5,7 @@ import { A2AError, countedIds, DEFAULT_READ_LIMITS, isStreamOperation } from '#p
 import type { Incoming } from '../../broker.ts';
 import type { MeshAgent, MeshPlace, Stop } from '../grammar.ts';
 import { CALL_DEPTH_MAX } from '../grammar.ts';
-import { writeTrail } from '../sam/trail.ts';
+import { trailNote } from '../sam/trail.ts';
 import type { Address } from './address.ts';
 import { writeAddress } from './address.ts';
 import { publishError, resultMessage } from './answer.ts';
@@ -138,17 +138,17 @@ async function send({ operation, rpc, request, serving, ctx, address }: Sending)
   const trail = trailIn(request.message.properties);
   checkTrail(trail, agent);
   const { clientId, userId } = { clientId: clientIdOf(request.requester), userId: ctx.principal.id };
-  const asked = writeTrail(decoded, { clientId, userId, trail });
   // At least once is what a broker promises, and each attempt has a correlation of its own: the same message to the same task is one.
-  const kept: CallContext = { ...ctx, idempotencyKey: JSON.stringify(['mqtt', decoded.alias, decoded.message.messageId]) };
+  const idempotencyKey = JSON.stringify(['mqtt', decoded.alias, decoded.message.messageId]);
+  const kept: CallContext = { ...ctx, idempotencyKey, notes: trailNote({ clientId, userId, trail }) };
   if (operation === 'send' && decoded.configuration?.returnImmediately === true) {
-    const result = await agent.service.send(asked, kept);
+    const result = await agent.service.send(decoded, kept);
     await place.broker.publish(resultMessage(SPOKEN.encode('send.result', result), agent.name, address));
     return;
   }
-  if (agent.service.keepsReplies !== true) return follow(agent.service.stream(asked, kept), { agent: agent.name, place, address });
-  const configuration = { ...asked.configuration, returnImmediately: true };
-  await agent.service.send({ ...asked, configuration }, { ...kept, reply: writeAddress(address) });
+  if (agent.service.keepsReplies !== true) return follow(agent.service.stream(decoded, kept), { agent: agent.name, place, address });
+  const configuration = { ...decoded.configuration, returnImmediately: true };
+  await agent.service.send({ ...decoded, configuration }, { ...kept, reply: writeAddress(address) });
 }
 
 function checkTrail({ depth, agents }: { readonly depth: number; readonly agents: readonly string[] }, { name }: MeshAgent): void {

@@ -14,7 +14,7 @@ import { getEveryInstanceTopic, getInstanceTopic } from './instance.ts';
 import type { Properties } from './properties.ts';
 import { readProperties } from './properties.ts';
 import { getAgentRequestTopic, getClientResponseTopic } from './topics.ts';
-import { writeTrail } from './trail.ts';
+import { trailNote } from './trail.ts';
 
 const ENV: ReadEnv = { ids: countedIds(), limits: DEFAULT_READ_LIMITS };
 const JSON_MEMBERS_MAX = 100_000;
@@ -155,11 +155,10 @@ async function send(operation: 'send' | 'stream', { rpc, request, serving }: Sen
   const { statusTopic, userId } = properties;
   const address = { rpcId: rpc.id, replyTo: topic, userId, ...(statusTopic === undefined ? {} : { statusTopic }) };
   const ctx = contextOf(request, serving);
-  const kept: CallContext = { ...ctx, idempotencyKey: keyOf(decoded, properties) };
-  const asked = writeTrail(decoded, properties);
-  if (agent.service.keepsReplies !== true) return follow({ agent, place, asked, ctx: kept, address });
-  const configuration = { ...asked.configuration, returnImmediately: true };
-  await agent.service.send({ ...asked, configuration }, { ...kept, reply: writeAddress(address) });
+  const kept: CallContext = { ...ctx, idempotencyKey: keyOf(decoded, properties), notes: trailNote(properties) };
+  if (agent.service.keepsReplies !== true) return follow({ agent, place, asked: decoded, ctx: kept, address });
+  const configuration = { ...decoded.configuration, returnImmediately: true };
+  await agent.service.send({ ...decoded, configuration }, { ...kept, reply: writeAddress(address) });
 }
 
 /** At least once is what a broker promises: the same message of the same client is one. */

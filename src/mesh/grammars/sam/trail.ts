@@ -1,19 +1,18 @@
 import { isObject } from '#bindings';
-import type { Json, Metadata, SendRequest } from '#protocol';
+import type { Json, Metadata } from '#protocol';
+import { MESH_NOTE } from '#protocol';
 import type { Trail } from '../grammar.ts';
 import type { Properties } from './properties.ts';
 
-/** In the metadata of a request: how it came over the mesh, for agents that delegate further. */
-export const MESH = 'urn:parley:a2a:mesh:v1';
-
-export function writeTrail(request: SendRequest, { trail, userId, userConfig }: Properties): SendRequest {
+/** For the metadata of a task: how its request came over the mesh, for agents that delegate further. */
+export function trailNote({ trail, userId, userConfig }: Properties): Metadata {
   const note: Record<string, Json> = { callDepth: trail.depth, userId };
   if (trail.agents.length > 0) note['callPath'] = [...trail.agents];
   if (userConfig !== undefined) note['userConfig'] = userConfig;
-  return { ...request, metadata: { ...request.metadata, [MESH]: note } };
+  return { [MESH_NOTE]: note };
 }
 
-/** What `writeTrail` wrote. Whoever did not come over the mesh begins. */
+/** What `trailNote` wrote. Whoever did not come over the mesh begins. */
 export function readTrail(metadata: Metadata | undefined): Trail {
   const { callDepth, callPath } = noteIn(metadata);
   return {
@@ -34,6 +33,6 @@ interface Note {
 }
 
 function noteIn(metadata: Metadata | undefined): Note {
-  const note: unknown = metadata?.[MESH];
+  const note: unknown = metadata?.[MESH_NOTE];
   return isObject(note) ? note : {};
 }

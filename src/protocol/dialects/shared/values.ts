@@ -17,6 +17,8 @@ export function base64(value: unknown, name: string): string {
     .padEnd(Math.ceil(bare.length / 4) * 4, '=');
 }
 
+/** Days that every month has; what comes after them has to be looked up. */
+const PLAIN_UTC = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?Z$/;
 const UTC = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?Z$/;
 const LENIENT = /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?)([Zz]|[+-]\d{2}:?\d{2})?$/;
 
@@ -27,7 +29,7 @@ const LENIENT = /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?)([Zz]
 export function timestampIf(value: unknown, name: string): string | undefined {
   if (value === undefined || value === null || value === '') return undefined;
   if (typeof value !== 'string') return fail(name, 'must be an RFC 3339 timestamp');
-  if (UTC.test(value) && isInCalendar(value)) return value;
+  if (PLAIN_UTC.test(value) || (UTC.test(value) && isInCalendar(value))) return value;
   const [, day, time, zone = 'Z'] = LENIENT.exec(value) ?? [];
   const at = Date.parse(`${day}T${time}${zone.toUpperCase()}`);
   if (day === undefined || Number.isNaN(at) || !isInCalendar(`${day}T${time}Z`)) return fail(name, 'must be an RFC 3339 timestamp');

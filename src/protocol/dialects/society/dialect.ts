@@ -16,6 +16,7 @@ const traits: Traits = {
   blockingDefault: true,
   closesOnInputRequired: true,
   callerNamesTask: true,
+  mintsMessageIds: true,
   resumesByContext: false,
   unknownTask: 'error',
   cancelFinished: 'error',

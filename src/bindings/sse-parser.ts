@@ -1,0 +1,160 @@
+import type { Mutable } from '#protocol';
+import { A2AError } from '#protocol';
+import { Gathered } from './bytes.ts';
+import { Excess } from './failures.ts';
+
+export interface SseEvent {
+  readonly data: string;
+  /** The id that came with this very event; the standard's sticky last id is the reader's business. */
+  readonly id?: string;
+  readonly event?: string;
+  /** `retry:` that came with this event or, standing alone, before it. */
+  readonly retryMs?: number;
+}
+
+const BOM = '\ufeff';
+const NUL = '\u0000';
+const LF = 0x0a;
+const CR = 0x0d;
+const COLON = 0x3a;
+
+/**
+ * Reads a stream of events from bytes that are cut anywhere. All whole lines of a chunk are decoded in one go, and what stands after the
+ * last is kept as bytes: a line end is never part of a longer character, so that no decoder has to remember anything, and text of one
+ * byte a character stays that in memory. A line of many chunks costs what its bytes cost.
+ */
+export class SseParser {
+  readonly #eventBytesMax: number;
+  readonly #utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
+  /** A line whose end has not come yet. */
+  readonly #open = new Gathered();
+  /** Of the lines of the event so far. */
+  #eventBytes = 0;
+  #afterCr = false;
+  #firstLine = true;
+  #data: string | undefined;
+  #id: string | undefined;
+  #event: string | undefined;
+  #retryMs: number | undefined;
+
+  constructor(eventBytesMax: number) {
+    this.#eventBytesMax = eventBytesMax;
+  }
+
+  /** The events that this chunk completes. An event that the stream's end cuts off is dropped, as the standard says. */
+  push(chunk: Uint8Array): readonly SseEvent[] {
+    const events: SseEvent[] = [];
+    const end = lastEnd(chunk);
+    if (end > 0) this.#lines(chunk, end, events);
+    if (end === chunk.length) return events;
+    // A copy: what is left of a chunk must not keep the whole of it.
+    this.#open.add(end === 0 ? chunk : chunk.slice(end));
+    if (this.#open.length > this.#eventBytesMax - this.#eventBytes) throw this.#tooLarge();
+    return events;
+  }
+
+  #lines(chunk: Uint8Array, end: number, events: SseEvent[]): void {
+    const whole = chunk.subarray(0, end);
+    let bytes = whole;
+    if (this.#open.length > 0) {
+      this.#open.add(whole);
+      bytes = this.#open.take();
+    }
+    let text = this.#utf8.decode(bytes);
+    if (this.#afterCr && text.startsWith('\n')) text = text.slice(1);
+    this.#afterCr = chunk[end - 1] === CR;
+    if (text.includes('\r')) text = text.replace(/\r\n?/g, '\n');
+    // Where all of it together is small enough, each event is.
+    if (bytes.length > this.#eventBytesMax - this.#eventBytes) this.#checkEach(text);
+    const rest = this.#read(text, events);
+    this.#eventBytes = (rest === 0 ? this.#eventBytes : 0) + bytesOfLines(text, rest);
+  }
+
+  /** Returns where the lines of the event begin that has not ended yet. */
+  #read(text: string, events: SseEvent[]): number {
+    let start = this.#firstLine && text.startsWith(BOM) ? 1 : 0;
+    let rest = 0;
+    while (start < text.length) {
+      const end = text.indexOf('\n', start);
+      if (end === start) {
+        this.#dispatch(events);
+        rest = end + 1;
+      } else if (text.startsWith('data: ', start)) this.#addData(text.slice(start + 6, end));
+      else if (text.charCodeAt(start) !== COLON) this.#field(text.slice(start, end));
+      start = end + 1;
+    }
+    this.#firstLine = false;
+    return rest;
+  }
+
+  #field(line: string): void {
+    const colon = line.indexOf(':');
+    const name = colon === -1 ? line : line.slice(0, colon);
+    const value = colon === -1 ? '' : line.slice(line[colon + 1] === ' ' ? colon + 2 : colon + 1);
+    if (name === 'id') {
+      if (!value.includes(NUL)) this.#id = value;
+    } else if (name === 'data') this.#addData(value);
+    else if (name === 'event') this.#event = value;
+    else if (name === 'retry' && /^\d{1,10}$/.test(value)) this.#retryMs = Number(value);
+    // CortexPrism's document prints the end of a stream so, without `data:`.
+    else if (line === '[DONE]') this.#addData(line);
+  }
+
+  #addData(value: string): void {
+    this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`;
+  }
+
+  #dispatch(events: SseEvent[]): void {
+    if (this.#data !== undefined) {
+      const event: Mutable<SseEvent> = this.#id === undefined ? { data: this.#data } : { data: this.#data, id: this.#id };
+      if (this.#event !== undefined && this.#event !== '') event.event = this.#event;
+      if (this.#retryMs !== undefined) event.retryMs = this.#retryMs;
+      events.push(event);
+      this.#data = undefined;
+      this.#retryMs = undefined;
+    }
+    this.#id = undefined;
+    this.#event = undefined;
+  }
+
+  /** A line is too large by itself, or with those of its event; comments only by themselves. */
+  #checkEach(text: string): void {
+    let bytes = this.#eventBytes;
+    for (const line of text.slice(0, -1).split('\n')) {
+      const more = bytesIn(line);
+      if (bytes + more > this.#eventBytesMax) throw this.#tooLarge();
+      if (line === '') bytes = 0;
+      else if (!line.startsWith(':')) bytes += more;
+    }
+  }
+
+  #tooLarge(): A2AError {
+    return new A2AError('INVALID_AGENT_RESPONSE', `an event of the stream is larger than ${this.#eventBytesMax} bytes`, {
+      cause: new Excess('eventBytesMax'),
+    });
+  }
+}
+
+/** Behind the last line end: as far as the lines of a chunk are whole. */
+function lastEnd(chunk: Uint8Array): number {
+  const lf = chunk.lastIndexOf(LF);
+  if (lf === chunk.length - 1) return chunk.length;
+  return Math.max(lf, lf + 1 + chunk.subarray(lf + 1).lastIndexOf(CR)) + 1;
+}
+
+/** Of whole lines from here on, without comments and line ends. */
+function bytesOfLines(text: string, from: number): number {
+  let bytes = 0;
+  if (from < text.length) for (const line of text.slice(from, -1).split('\n')) if (!line.startsWith(':')) bytes += bytesIn(line);
+  return bytes;
+}
+
+/** How many bytes a text has as UTF-8. */
+function bytesIn(text: string): number {
+  let bytes = text.length;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code > 0x7f) bytes += code > 0x7ff && (code < 0xd800 || code > 0xdfff) ? 2 : 1; // half of a pair is two of its four bytes
+  }
+  return bytes;
+}

@@ -1,0 +1,117 @@
+import { chmodSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { chooseLaunch, createCodingAgent, createCommandAgent, knownAgents } from '#agents';
+import type { Agent, TaskEvent, TaskId } from '#protocol';
+import { createUserMessage, getTextFromMessage } from '#protocol';
+import type { RunOptions } from '../../src/agents/run/agent.ts';
+import { scratchFolder } from '../support/scratch.ts';
+import { callContext, statusText, talkTo } from '../support/talk.ts';
+
+const folder = realpathSync(scratchFolder());
+const bin = join(folder, 'bin');
+mkdirSync(bin);
+const agents = knownAgents();
+/** Every CLI that we know, each trying for its model without end and saying so only where nobody looks. */
+for (const program of new Set(agents.flatMap(({ launches }) => launches.map(({ argv }) => argv[0] as string)))) {
+  writeFileSync(join(bin, program), '#!/bin/sh\necho "retrying in 8 s: connect ECONNREFUSED" >&2\nexec sleep 4761\n');
+  chmodSync(join(bin, program), 0o755);
+}
+const env = { ...process.env, PATH: `${bin}${delimiter}${process.env['PATH']}` };
+let count = 0;
+
+function options(more: RunOptions = {}): RunOptions {
+  count += 1;
+  const cwd = join(folder, `w${count}`);
+  mkdirSync(cwd);
+  return { cwd, state: join(folder, `s${count}`), sandbox: 'plain', env, quietMs: 300, ...more };
+}
+
+/** What is noted until it ends, or is cancelled: so long after the first note, so that a second one would be heard, or after all. */
+async function notes(
+  agent: Agent,
+  { afterNoteMs, afterMs }: { readonly afterNoteMs: number; readonly afterMs: number },
+): Promise<readonly string[]> {
+  const talk = await talkTo(agent);
+  const said: string[] = [];
+  let id: TaskId | undefined;
+  const cancel = (): void => void (id === undefined ? undefined : talk.cancel(id).catch(() => undefined));
+  const late = setTimeout(cancel, afterMs);
+  const note = ({ task, statusUpdate }: TaskEvent): void => {
+    id ??= task?.id;
+    const { message } = statusUpdate?.status ?? {};
+    if (statusUpdate?.metadata?.['event'] !== 'note' || message === undefined) return;
+    if (said.push(getTextFromMessage(message)) === 1) setTimeout(cancel, afterNoteMs);
+  };
+  for await (const batch of talk.service.stream({ message: createUserMessage('go') }, callContext()))
+    for (const { event } of batch) note(event);
+  clearTimeout(late);
+  await talk.stop();
+  return said;
+}
+
+describe('a coding CLI that can’t reach its model', () => {
+  for (const { name, launches } of agents) {
+    for (const via of new Set(launches.map((launch) => launch.via))) {
+      it.concurrent(`is told of, once, with what to check (${name}:${via})`, async ({ expect }) => {
+        const chosen = chooseLaunch(`${name}:${via}`, { env });
+        if (chosen?.program === undefined) throw new Error(`no ${name}`);
+        const [word, ...more] = await notes(createCodingAgent(chosen, options({ quietMs: 800 })), { afterNoteMs: 1200, afterMs: 15_000 });
+        expect(more).toEqual([]);
+        expect(word).toMatch(new RegExp(`^No output from ${chosen.launch.driver().name} for 800 ms\\.`));
+        expect(word).toContain('unable to reach its model: check that');
+        expect(word).toContain('It last wrote to standard error: retrying in 8 s: connect ECONNREFUSED');
+      });
+    }
+  }
+
+  it('is ended by its time of silence all the same: our word is no sign of life', async () => {
+    const chosen = chooseLaunch('claude:native', { env });
+    if (chosen === undefined) throw new Error('no claude');
+    const talk = await talkTo(createCodingAgent(chosen, options({ defaults: { idleMs: 700 } })));
+    const began = performance.now();
+    const task = await talk.task('go');
+    await talk.stop();
+    expect(statusText(task)).toBe('The agent was silent for 700 ms.');
+    expect(JSON.stringify(task.history)).toContain('No output from claude');
+    expect(performance.now() - began).toBeLessThan(5000);
+  });
+
+  it('is not told of where nobody wants to hear it', async () => {
+    const chosen = chooseLaunch('claude:native', { env });
+    if (chosen === undefined) throw new Error('no claude');
+    expect(await notes(createCodingAgent(chosen, options({ quietMs: 0 })), { afterNoteMs: 0, afterMs: 1500 })).toEqual([]);
+  });
+});
+
+describe('any other program', () => {
+  const command = (script: string, more: RunOptions = {}): Agent =>
+    createCommandAgent({ argv: ['sh', '-c', script], name: 'mine' }, options(more));
+
+  it('is told of in other words: it need not have a model', async () => {
+    expect(await notes(command('sleep 4762'), { afterNoteMs: 700, afterMs: 10_000 })).toEqual([
+      'No output from mine for 300 ms. It may be at work, or waiting for something that does not come.',
+    ]);
+  });
+
+  it('is not told of while it says something now and then', async () => {
+    expect(
+      await notes(command('for i in 1 2 3 4 5 6 7 8; do echo $i; sleep 0.1; done', { quietMs: 800 }), { afterNoteMs: 0, afterMs: 20_000 }),
+    ).toEqual([]);
+  });
+
+  it('is not told of while its tool runs, or while it waits for its caller', async () => {
+    const tool = (type: string): string => JSON.stringify({ type, id: 't', tool_use_id: 't', tool: 'Bash', name: 'Bash', output: 'ok' });
+    expect(
+      await notes(command(`echo '${tool('tool_use')}'; sleep 2; echo '${tool('tool_result')}'; echo '{"text":"done"}'`, { quietMs: 900 }), {
+        afterNoteMs: 0,
+        afterMs: 20_000,
+      }),
+    ).toEqual([]);
+    const asking = createCommandAgent(
+      { argv: ['sh', '-c', 'read x; echo "Go on? [y/N]"; read y; echo $y'], approvePattern: /\[y\/N\]/ },
+      options({ quietMs: 900 }),
+    );
+    expect(await notes(asking, { afterNoteMs: 0, afterMs: 2500 })).toEqual([]);
+  });
+});
