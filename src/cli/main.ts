@@ -4,6 +4,7 @@ import { CliError } from './command.ts';
 import { COMMANDS } from './commands.ts';
 import { hoist } from './flags/hoist.ts';
 import { isSameWord } from './flags/own.ts';
+import { watchReader } from './print/reader.ts';
 import { printError, wantsJson } from './print/report.ts';
 
 function overview(): string {
@@ -73,9 +74,7 @@ function say(text: string): number {
   return 0;
 }
 
-// A reader that has seen enough (`| head`) is no failure of ours.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
-
+watchReader();
 const args = process.argv.slice(2);
 try {
   process.exitCode = await main(args);

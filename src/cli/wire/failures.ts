@@ -16,6 +16,8 @@ export interface About {
   readonly timeout?: string | undefined;
   /** It named a task or a context of the server's. */
   readonly continued?: boolean;
+  /** What was begun, and goes on without us. */
+  readonly task?: string | undefined;
 }
 
 /** Anything thrown on the way to an agent and back, in the words and codes of the contract (reference/cli §6). */
@@ -99,7 +101,11 @@ const HINTS: Readonly<Partial<Record<ClientErrorKind, (about: About) => string>>
       ? `the credential was refused: look at it, or get a new one with: parley auth login ${agent}`
       : `set A2ACLI_BEARER or A2ACLI_API_KEY, or: parley auth login ${agent}`,
   forbidden: ({ agent }) => `the credential does not suffice: ask for the scope or role; parley card get ${agent} shows what is wanted`,
-  timeout: ({ timeout }) => (timeout === undefined ? 'try again' : `give it more time: --timeout ${timeout} was not enough`),
+  timeout: ({ timeout, agent, task }) => {
+    if (task !== undefined)
+      return `task ${task} goes on: parley task get ${agent} ${task} --wait; to stop it: parley task cancel ${agent} ${task}`;
+    return timeout === undefined ? 'try again' : `give it more time: --timeout ${timeout} was not enough`;
+  },
   tls: () => 'trust its authority with --ca FILE; --insecure takes anything, and so does an attacker',
   redirect: ({ url }) => `calls to ${url} are sent elsewhere, and credentials follow nobody: have the card name the final address`,
   'too-large': () => 'a command takes 256 MiB; the library takes what its options answerBytesMax and eventBytesMax say (docs/client.md)',
