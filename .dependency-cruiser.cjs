@@ -29,10 +29,11 @@ module.exports = {
     })),
     {
       name: 'enter-by-the-door',
-      comment: 'Another room is entered by its index.ts, or by a driver it offers.',
+      comment:
+        'Another room is entered by its index.ts, by a driver it offers, or by the doctor, which a page that only calls agents should not load.',
       severity: 'error',
       from: { path: '^src/([^/]+)/' },
-      to: { path: '^src/[^/]+/', pathNot: ['^src/$1/', '^src/[^/]+/index[.]ts$', DRIVER] },
+      to: { path: '^src/[^/]+/', pathNot: ['^src/$1/', '^src/[^/]+/index[.]ts$', '^src/client/doctor/examine[.]ts$', DRIVER] },
     },
     {
       name: 'drivers-are-chosen-late',

@@ -40,7 +40,8 @@ function kill(name: string): void {
 }
 
 try {
-  const [url] = await Promise.all(['orchestrator', 'researcher', 'writer'].map(start));
+  const url = await start('orchestrator'); // first, so that it hears the others announce themselves
+  await Promise.all(['researcher', 'writer'].map(start));
   const message = { messageId: crypto.randomUUID(), role: 'ROLE_USER', parts: [{ text: 'bees' }] };
   const answer = fetch(`${url}/message:send`, {
     method: 'POST',

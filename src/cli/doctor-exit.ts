@@ -1,4 +1,4 @@
-import type { Finding } from '#client';
+import type { Finding } from '#client/doctor';
 
 const NOT_REACHED: ReadonlySet<string> = new Set([
   'dns',

@@ -1,5 +1,6 @@
-import type { Finding } from '#client';
-import { examine, isClientError } from '#client';
+import { isClientError } from '#client';
+import type { Finding } from '#client/doctor';
+import { examine } from '#client/doctor';
 import type { AgentCard, Fetch } from '#protocol';
 import type { Command } from './command.ts';
 import { CliError, usage } from './command.ts';

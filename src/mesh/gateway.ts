@@ -39,10 +39,14 @@ export function openGateway(options: GatewayOptions): Stop {
   return async () => stop();
 }
 
+/** An agent that is not there just now may be on its way back, as this gateway may have been: its tasks wait so long for it, which is as long as the
+ * attempts of A2A over MQTT take. */
+const ACCEPT_MS_MAX = 50_000;
+
 export function meshAgent(name: string, card: AgentCard, options: Pick<GatewayOptions, 'caller' | 'artifacts' | 'userOf'>): Agent {
   const { caller, artifacts, userOf: nameOf = userOutside } = options;
   const userOf = ({ principal }: CallContext): string => nameOf(principal.id);
-  const link = caller.link({ agent: name, userOf });
+  const link = caller.link({ agent: name, userOf, acceptMsMax: ACCEPT_MS_MAX });
   const service: A2AService = artifacts === undefined ? link : inBytes(link, artifacts, userOf);
   return proxyAgent({ service, card: outsideCard(card), isIdempotent: true, passesPrincipal: true });
 }

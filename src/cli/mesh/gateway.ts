@@ -65,8 +65,7 @@ async function run(running: Running): Promise<number> {
   const pools = settings.meshPools;
   const before = kept.peers.filter(({ name }) => !pools.includes(name));
   const known = before.filter(({ isHere }) => isHere);
-  const registry = await mesh.discover({ ...rules, deny: [...(rules.deny ?? []), ROOT, ...pools], known });
-  registry.onChange(kept.note);
+  const registry = await mesh.discover({ ...rules, deny: [...(rules.deny ?? []), ROOT, ...pools], known, onChange: kept.note });
   const caller = await mesh.call({ kind: 'gateway', id });
   const reaching = { caller, ...(way.artifacts === undefined ? {} : { artifacts: way.artifacts }) };
   const broken = Promise.withResolvers<number>();

@@ -24,17 +24,18 @@ export async function list(args: readonly string[]): Promise<number> {
   const way = await wayTo(brokerOf(flags, settings), { ...settings, artifacts: undefined }, logFor(settings));
   const { mesh } = await joinAs(`parley_ls_${crypto.randomUUID().slice(0, 8)}`, way);
   try {
-    const registry = await mesh.discover({ ...rulesIn(flags) });
     if (!flags.has('watch')) {
+      const registry = await mesh.discover(rulesIn(flags));
       await sleep(Number(wait ?? (way.spoken.grammar.keepsCards === true ? HANDOVER_MS : LISTEN_MS)));
       process.stdout.write(parsed.json ? lines(registry.peers().map(shown)) : table(registry.peers(), settings));
       return 0;
     }
-    registry.onChange((change) =>
-      process.stdout.write(parsed.json ? lines([{ event: change.kind, ...shown(change.peer) }]) : told(change)),
-    );
+    const stopped = untilSignal();
     if (!parsed.json) process.stdout.write(`Listening on ${settings.namespace}. Stop with Ctrl-C.\n`);
-    await untilSignal();
+    const say = (change: PeerChange): void =>
+      void process.stdout.write(parsed.json ? lines([{ event: change.kind, ...shown(change.peer) }]) : told(change));
+    await mesh.discover({ ...rulesIn(flags), onChange: say });
+    await stopped;
     return 0;
   } catch (thrown) {
     throw asCliError(thrown);

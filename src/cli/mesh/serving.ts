@@ -1,5 +1,5 @@
 import type { ArtifactService, Broker, BrokerOptions, Mesh } from '#mesh';
-import { BrokerError, joinMesh } from '#mesh';
+import { BrokerError, joinMesh, samName } from '#mesh';
 import type { Log, Settings } from '#server';
 import { pathName } from '#server';
 import type { Configured, FoundAgent, ServedConfigured } from '../../server/adapters/node-settings.ts';
@@ -88,7 +88,8 @@ async function membersFor(found: readonly FoundAgent[], way: Way): Promise<Reado
     return new Map(agents.map(({ name }) => [name, one]));
   }
   const members = new Map<string, Member>();
-  const process = way.sight.instance;
+  // Never what somebody chose: by this one process is told from another that was given the same names.
+  const process = samName(crypto.randomUUID());
   try {
     for (const agent of agents) members.set(agent.name, await join(way, presenceOf({ ...agent, process }), process));
     return members;

@@ -10,6 +10,8 @@ import type { Trying, Works } from './interfaces.ts';
 import { interfaceName, otherDialect, tryInterface } from './interfaces.ts';
 import { sayFindings } from './say.ts';
 
+export { type Finding, interfaceName };
+
 export interface Examination {
   readonly fetch: Fetch;
   readonly signal: AbortSignal;
@@ -30,15 +32,21 @@ export async function* examine(target: string, examination: Examination): AsyncG
     return;
   }
   const types: string[] = [];
-  const fetch: Fetch = async (request) => {
-    const response = await examination.fetch(request);
-    types.push(response.headers.get('content-type') ?? '');
-    return response;
+  const seen =
+    (fetch: Fetch): Fetch =>
+    async (request) => {
+      const response = await fetch(request);
+      types.push(response.headers.get('content-type') ?? '');
+      return response;
+    };
+  const known = (card: AgentCard): Fetch | undefined => {
+    const fetch = examination.known?.(card);
+    return fetch === undefined ? undefined : seen(fetch);
   };
-  const found = yield* cardOf(read.url, { ...examination, fetch });
+  const watched: Examination = { ...examination, fetch: seen(examination.fetch), known };
+  const found = yield* cardOf(read.url, watched);
   if (found === 'ends') return;
-  const works =
-    found === undefined ? yield* withoutCard(read.url, { ...examination, fetch }) : yield* interfacesOf(found, { ...examination, fetch });
+  const works = found === undefined ? yield* withoutCard(read.url, watched) : yield* interfacesOf(found, watched);
   if (works === undefined || examination.say === undefined) return;
   const streams = found?.card.capabilities.streaming === true;
   yield* await sayFindings(works, { ...examination, text: examination.say, streams, lastType: () => types.at(-1) ?? '' });

@@ -1,5 +1,5 @@
-import type { Finding } from '#client';
-import { interfaceName } from '#client';
+import type { Finding } from '#client/doctor';
+import { interfaceName } from '#client/doctor';
 import type { AgentCard, AgentInterface } from '#protocol';
 import { Copy, Problem } from '../ui/basic.tsx';
 import type { Examined } from './examined.ts';

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { Examination, Finding } from '#client';
-import { examine } from '#client';
+import type { Examination, Finding } from '#client/doctor';
+import { examine } from '#client/doctor';
 import { wordsFor } from '../api.ts';
 import { credentials } from '../session.ts';
 import { recording } from '../wire/recorder.ts';

@@ -35,6 +35,8 @@ export interface RegistryOptions extends NameRules {
   readonly sweepMs?: number;
   /** Agents that were there when somebody last listened: they are, until they have been silent for too long. */
   readonly known?: readonly { readonly name: string; readonly card: AgentCard }[];
+  /** Told of each change from the very first: a broker that keeps cards hands them over before anybody could ask to be told. */
+  onChange?(change: PeerChange): void;
 }
 
 /** SAM's own (reference/dialects §4f). */
@@ -61,7 +63,7 @@ interface Known {
 export async function openRegistry(grammar: Grammar, place: MeshPlace, options: RegistryOptions = {}): Promise<MeshRegistry> {
   const { clock = systemClock, agentMsMax, gatewayMsMax, sweepMs } = { ...DISCOVERY_DEFAULTS, ...options };
   const known = new Map<string, Known>();
-  const listeners = new Set<(change: PeerChange) => void>();
+  const listeners = new Set<(change: PeerChange) => void>(options.onChange === undefined ? [] : [options.onChange]);
   const ticks = (): number => clock.ticks?.() ?? clock.now().getTime();
   const tell = (kind: PeerChange['kind'], one: Known): void => {
     for (const listener of [...listeners]) listener({ kind, peer: shown(one) });

@@ -74,22 +74,27 @@ interface Trying {
 
 async function untilHeard(linked: Linked, asked: Exchange, { waiting, open }: Trying): Promise<void> {
   const { mqtt, options } = linked;
-  const { attemptsMax, retryBackoffMs, replyFirstTimeoutMs } = mqtt.profile;
+  const { attemptsMax, replyFirstTimeoutMs } = mqtt.profile;
   const firstMs = options.retryMs ?? replyFirstTimeoutMs;
   const until = performance.now() + (options.acceptMsMax ?? Number.POSITIVE_INFINITY);
-  const random = mqtt.options.random ?? Math.random;
   let problem = '';
-  for (let attempt = 1; attempt <= attemptsMax && performance.now() < until; attempt += 1) {
-    if (attempt > 1) {
-      const backoff = retryBackoffMs[Math.min(attempt - 2, retryBackoffMs.length - 1)] ?? 0;
-      if (await waiting.for(Math.min(backoff, options.retryMs ?? backoff) * (0.8 + 0.4 * random()))) return;
-    }
+  let counted = 0;
+  for (let attempt = 1; counted < attemptsMax && performance.now() < until; attempt += 1) {
+    if (attempt > 1 && (await waiting.for(backoffBefore(attempt, linked)))) return;
     const outcome = await publish(linked, asked, { attempt, correlation: open() });
     problem = outcome ?? `no answer within ${Math.round(firstMs / 1000)} s`;
+    // An agent that is being started again listens soon; whoever says how long it waits for that does not mean how often it asks.
+    if (outcome === undefined || options.acceptMsMax === undefined) counted += 1;
     // A broker that knows that nobody listens has said all: there is nothing to wait for but the next attempt.
     if (await waiting.for(outcome === undefined ? firstMs : 0)) return;
   }
-  throw new A2AError('UNAVAILABLE', `${options.agent} has not answered on the broker, asked ${attemptsMax} times: ${problem}`);
+  throw new A2AError('UNAVAILABLE', `${options.agent} has not answered on the broker, asked ${Math.max(1, counted)} times: ${problem}`);
+}
+
+function backoffBefore(attempt: number, { mqtt: { profile, options }, options: { retryMs } }: Linked): number {
+  const { retryBackoffMs } = profile;
+  const backoff = retryBackoffMs[Math.min(attempt - 2, retryBackoffMs.length - 1)] ?? 0;
+  return Math.min(backoff, retryMs ?? backoff) * (0.8 + 0.4 * (options.random ?? Math.random)());
 }
 
 interface Attempt {
@@ -124,7 +129,7 @@ function topicOf({ place, inbox, mqtt, options }: Linked, { task }: Exchange, at
   const where = placeIn(place.namespace);
   const pool = poolIn(options);
   const responder = task === undefined ? undefined : inbox.routes.of(task);
-  const isLast = attempt > 1 && attempt === mqtt.profile.attemptsMax;
+  const isLast = attempt > 1 && attempt >= mqtt.profile.attemptsMax;
   if (responder !== undefined && !(isLast && pool === undefined)) return mqtt.topics.request({ ...where, agent: responder });
   return pool === undefined ? mqtt.topics.request({ ...where, agent: options.agent }) : mqtt.topics.pool(where, pool);
 }
