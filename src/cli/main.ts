@@ -74,12 +74,14 @@ function say(text: string): number {
   return 0;
 }
 
+const SERVING: ReadonlySet<string> = new Set(['serve', 'server', 'demo-server', 'mesh', 'mock', 'proxy', 'mcp']);
+
 watchReader();
 const args = process.argv.slice(2);
 try {
   process.exitCode = await main(args);
 } catch (thrown) {
-  // `--json` is a command's own flag, and so is what it means for its errors; `-o json` is the contract's and holds everywhere.
-  const own = args.filter((word) => word !== '--json');
-  process.exitCode = await printError(thrown, { json: wantsJson(own, process.env), contract: false });
+  // What a serving command prints with `--json` are the lines of its log, and its errors are on standard error for whoever started it.
+  const words = SERVING.has(args[0] ?? '') ? args.filter((word) => word !== '--json') : args;
+  process.exitCode = await printError(thrown, { json: wantsJson(words, process.env), contract: false });
 }
