@@ -21,6 +21,10 @@ describe('parseJson', () => {
     expect(parseJson(bytes('{"a":[1,"ü"]}'), 64)).toEqual({ ok: true, value: { a: [1, 'ü'] } });
   });
 
+  it('takes the last of a key that stands twice (docs/faults I2)', () => {
+    expect(parseJson(bytes('{"id":1,"id":2}'), 64)).toEqual({ ok: true, value: { id: 2 } });
+  });
+
   const refused: Record<string, Uint8Array> = {
     'nothing at all': bytes(''),
     'white space': bytes('  '),

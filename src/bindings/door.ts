@@ -54,8 +54,11 @@ export function checkVersion(version: string | undefined, dialect: Dialect, opti
   if (version === undefined && (options.versionRequired !== true || own === undefined)) return;
   if (version !== undefined && speaks(dialect, version)) return;
   const requested = (version ?? '0.3').slice(0, 32);
-  throw new A2AError('VERSION_NOT_SUPPORTED', `A2A version ${requested} is not supported for this request`, {
-    info: { requestedVersion: requested, supportedVersions: supportedVersions(registryOf(options)).join(',') },
+  const supported = supportedVersions(registryOf(options));
+  const isKnown = supported.some((each) => requested === each || requested.startsWith(`${each}.`));
+  const words = isKnown ? `has no such request: it is one of ${dialect.title}` : 'is not supported';
+  throw new A2AError('VERSION_NOT_SUPPORTED', `A2A version ${requested} ${words}`, {
+    info: { requestedVersion: requested, supportedVersions: supported.join(',') },
   });
 }
 

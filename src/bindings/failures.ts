@@ -32,9 +32,26 @@ export class CutOff extends Error {
   }
 }
 
-/** More than is taken. */
+/** More than is taken; which option takes more. */
 export class Excess extends Error {
   override readonly name = 'Excess';
+  readonly option: 'answerBytesMax' | 'eventBytesMax';
+
+  constructor(option: Excess['option']) {
+    super();
+    this.option = option;
+  }
+}
+
+/** The connection ended under a request that may have been too large for whoever reads it; the `cause` is what the platform says. */
+export class LargeSend extends Error {
+  override readonly name = 'LargeSend';
+  readonly chars: number;
+
+  constructor(chars: number, cause: unknown) {
+    super('', { cause });
+    this.chars = chars;
+  }
 }
 
 /** The caller left; the `cause` is its signal's reason. */

@@ -19,7 +19,7 @@ import type {
 import { A2AError, DEFAULT_READ_LIMITS, externalId, isA2AError, kept, OPERATIONS, randomIds } from '#protocol';
 import type { Parsed } from './body.ts';
 import { parseJson, readWatched } from './body.ts';
-import { CutOff, Excess, Left, NotA2A, Silence } from './failures.ts';
+import { CutOff, Excess, LargeSend, Left, NotA2A, Silence } from './failures.ts';
 import { Watch } from './patience.ts';
 
 export type LinkHeaders = Readonly<Record<string, string>>;
@@ -133,8 +133,15 @@ export async function send({ url, method, headers, body }: Outward, options: Lin
     watch.stop();
     if (ctx.signal.aborted) throw aborted(ctx);
     if (watch.isOver) throw new A2AError('UNAVAILABLE', `no answer within ${options.timeoutMs} ms`, { cause: new Silence(String(cause)) });
-    throw isA2AError(cause) ? cause : new A2AError('UNAVAILABLE', 'the agent could not be reached', { cause });
+    throw isA2AError(cause) ? cause : new A2AError('UNAVAILABLE', 'the agent could not be reached', { cause: whileSending(body, cause) });
   }
+}
+
+/** Below this hardly anybody refuses a body for its size. */
+const LARGE_CHARS = 500_000;
+
+function whileSending(body: string | undefined, cause: unknown): unknown {
+  return body === undefined || body.length < LARGE_CHARS ? cause : new LargeSend(body.length, cause);
 }
 
 export function aborted(ctx: CallContext): A2AError {
@@ -155,7 +162,8 @@ export async function readAnswerBody({ response, watch }: Answer, options: LinkO
   } catch (cause) {
     if (ctx.signal.aborted) throw aborted(ctx);
     if (isA2AError(cause) && cause.kind === 'UNAVAILABLE') throw cause;
-    if (isA2AError(cause)) throw new A2AError('INVALID_AGENT_RESPONSE', `the answer is larger than ${max} bytes`, { cause: new Excess() });
+    if (isA2AError(cause))
+      throw new A2AError('INVALID_AGENT_RESPONSE', `the answer is larger than ${max} bytes`, { cause: new Excess('answerBytesMax') });
     throw new A2AError('UNAVAILABLE', 'the answer was cut off', { cause: new CutOff('answer', cause) });
   }
 }

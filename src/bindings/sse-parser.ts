@@ -130,7 +130,7 @@ export class SseParser {
 
   #tooLarge(): A2AError {
     return new A2AError('INVALID_AGENT_RESPONSE', `an event of the stream is larger than ${this.#eventBytesMax} bytes`, {
-      cause: new Excess(),
+      cause: new Excess('eventBytesMax'),
     });
   }
 }

@@ -31,14 +31,15 @@ const spec: CommandSpec = {
   flags: [...AGENT_FLAGS, ...TALK_FLAGS, { name: 'json', kind: 'switch', doc: `Print one JSON object at the end: ${ANSWER_MEMBERS}.` }],
   globals: WIRE_FLAGS,
   details: `URL is an agent's address, its card's address or file, or a name from parley.config. Without TEXT, or with -, standard input is sent. Questions
-and approvals are answered in place; Ctrl-C cancels the task. Where nobody can answer, the question is printed and the exit code is 6.`,
+and approvals are answered in place. Ctrl-C cancels the task, and so do SIGTERM and a reader that leaves, as head does; --timeout leaves it running.
+Where nobody can answer, the question is printed and the exit code is 6.`,
   examples: [
     'parley ask localhost:41242 "What can you do?"',
     'git diff | parley ask localhost:41242 "Review this change" -',
     'parley ask https://agents.example.org "Draw a map" --save out',
   ],
   exits:
-    '0 answered; 1 failed, by the agent or on the way; 2 wrong call; 3 not found or not reached; 4 credentials; 5 out of time; 6 the agent waits for an answer; 130 canceled.',
+    '0 answered; 1 failed, by the agent or on the way; 2 wrong call; 3 not found or not reached; 4 credentials; 5 out of time; 6 the agent waits for an answer; 130 canceled, 143 by SIGTERM.',
 };
 
 export const askCommand: Command = { name: 'ask', help: helpFor(spec), spec, run };
@@ -101,11 +102,11 @@ async function ask(asked: Run, { client, about }: Reached, { input, screen, json
           });
     for (const { path, bytes } of files) screen.note(`wrote ${path} (${bytes} bytes)`, 'good');
     if (json) process.stdout.write(`${JSON.stringify(summary(result, files))}\n`);
-    return interrupt.fired ? 130 : outcome(result, { screen, target: about.agent });
+    return interrupt.fired ? interrupt.code : outcome(result, { screen, target: about.agent });
   } catch (thrown) {
     screen.clear();
-    if (interrupt.fired) return 130;
-    throw asCliError(thrown, { ...about, task: current?.taskId });
+    if (interrupt.fired) return interrupt.code;
+    throw asCliError(signal.aborted ? signal.reason : thrown, { ...about, task: current?.taskId ?? taskId });
   } finally {
     prompt?.close();
     interrupt.end();

@@ -1,6 +1,7 @@
 import { existsSync, unwatchFile, watchFile } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { AuditRecord } from '#protocol';
+import type { AuditProblem } from '../server/adapters/node-audit.ts';
 import { auditLines, verifyAudit } from '../server/adapters/node-audit.ts';
 import { dataFolder } from '../server/adapters/node-settings.ts';
 import type { Command } from './command.ts';
@@ -15,7 +16,7 @@ Usage: parley audit tail [AGENT…] [OPTIONS]
        parley audit verify [AGENT…] [OPTIONS]
 
 A node writes audit.jsonl beside its tasks: the same AGENT arguments, or the same --data, find it. Records are chained by hashes over
-themselves and all before them; verify finds the first that were changed, removed or put in. What is cut off at the end shows only to those who have kept the
+themselves and all before them; verify finds the first that were changed, removed or put in, a log without any record, and a last line without an end. What is cut off at the end shows only to those who have kept the
 head that an earlier verify printed: --head tells whether it is still there.
 
 Options:
@@ -67,21 +68,32 @@ function fileOf(agents: readonly string[], data: string | undefined): string {
 async function verify(files: readonly string[], wanted: string | undefined, json: boolean): Promise<number> {
   const { records, head, open, problem } = await verifyAudit(files);
   const isMissing = problem === undefined && wanted !== undefined && wanted !== head && !(await holds(files, wanted));
-  if (json)
-    process.stdout.write(
-      `${JSON.stringify({ records, head, ok: problem === undefined && !isMissing, ...(problem === undefined ? {} : { problem }) })}\n`,
-    );
-  if (problem !== undefined)
-    throw new CliError(`${problem.file}, line ${problem.line}: ${problem.words}`, {
-      hint: `${records} records before it are as they were written`,
-    });
+  const ok = problem === undefined && !isMissing;
+  if (json) {
+    // One document, whatever it says: a log that is damaged is what was asked for, and no failure to look.
+    process.stdout.write(`${JSON.stringify({ records, head, ok, ...(problem === undefined ? {} : { problem }) })}\n`);
+    return ok ? 0 : 1;
+  }
+  if (problem !== undefined) throw damage(problem, records);
   if (isMissing)
     throw new CliError(`${records} records are as they were written, but ${wanted} is none of theirs`, {
       hint: 'records were cut off, or it is another log',
     });
   const loose = open === 0 ? '' : ` (the last ${open} are not under a hash yet)`;
-  if (!json) process.stdout.write(`${records} records, each as it was written${loose}. Head: ${head}\n`);
+  process.stdout.write(`${records} records, each as it was written${loose}. Head: ${head}\n`);
   return 0;
+}
+
+function damage({ kind, file, line, words }: AuditProblem, records: number): CliError {
+  const where = line === 0 ? file : `${file}, line ${line}`;
+  const before = `${records} records before it are as they were written`;
+  return new CliError(`${where}: ${words}`, {
+    hint: {
+      changed: before,
+      torn: `${before}. A node that dies as it writes leaves such a line, and removes it at its next start, which its record audit.cut tells; if none has died, the log was cut`,
+      empty: 'each start of a node writes one: the log was emptied, unless a node started just now',
+    }[kind],
+  });
 }
 
 async function holds(files: readonly string[], hash: string): Promise<boolean> {

@@ -4,6 +4,7 @@ import { CliError } from './command.ts';
 import { COMMANDS } from './commands.ts';
 import { hoist } from './flags/hoist.ts';
 import { isSameWord } from './flags/own.ts';
+import { watchReader } from './print/reader.ts';
 import { printError, wantsJson } from './print/report.ts';
 
 function overview(): string {
@@ -73,8 +74,7 @@ function say(text: string): number {
   return 0;
 }
 
-// A reader that has seen enough (`| head`) is no failure of ours.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
+const SERVING: ReadonlySet<string> = new Set(['serve', 'server', 'demo-server', 'mesh', 'mock', 'proxy', 'mcp']);
 
 // Whoever stops bin/parley in a checkout means us, and a kill -9 of it reaches nobody else.
 if (process.env['PARLEY_LAUNCHED'] !== undefined && process.channel !== undefined) {
@@ -83,11 +83,12 @@ if (process.env['PARLEY_LAUNCHED'] !== undefined && process.channel !== undefine
   process.channel.unref();
 }
 
+watchReader();
 const args = process.argv.slice(2);
 try {
   process.exitCode = await main(args);
 } catch (thrown) {
-  // `--json` is a command's own flag, and so is what it means for its errors; `-o json` is the contract's and holds everywhere.
-  const own = args.filter((word) => word !== '--json');
-  process.exitCode = await printError(thrown, { json: wantsJson(own, process.env), contract: false });
+  // What a serving command prints with `--json` are the lines of its log, and its errors are on standard error for whoever started it.
+  const words = SERVING.has(args[0] ?? '') ? args.filter((word) => word !== '--json') : args;
+  process.exitCode = await printError(thrown, { json: wantsJson(words, process.env), contract: false });
 }

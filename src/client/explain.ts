@@ -1,4 +1,4 @@
-import { CutOff, Excess, Left, NotA2A, Silence } from '#bindings';
+import { CutOff, Excess, LargeSend, Left, NotA2A, Silence } from '#bindings';
 import type { A2AError, ErrorKind } from '#protocol';
 import { isA2AError, A2AError as ProtocolError } from '#protocol';
 import type { ClientErrorDetails, ClientErrorKind } from './errors.ts';
@@ -28,7 +28,7 @@ function ofCause(error: A2AError, url: string): ClientError | undefined {
       url,
       why,
       cause: error,
-      hint: 'raise answerBytesMax if you trust it',
+      hint: `if you trust it, take more: the client’s ${cause.option}`,
     });
   }
   return undefined;
@@ -66,8 +66,14 @@ const SERVICE_KINDS: Readonly<Partial<Record<ClientErrorKind, ErrorKind>>> = {
 export function ofNetwork(thrown: unknown, url: string): ClientError {
   const kind = networkKind(thrown);
   const host = hostOf(url);
-  const details = { url, cause: thrown, why: networkReason(thrown), ...hinted(NETWORK_HINTS[kind]) };
+  const details = { url, cause: thrown, why: networkReason(thrown), ...hinted(sizeHint(thrown, kind) ?? NETWORK_HINTS[kind]) };
   return new ClientError(kind, `${NETWORK_WORDS[kind] ?? 'can’t reach'} ${host}`, details);
+}
+
+/** Whoever finds a request too large may close the connection before the sender could hear that. */
+function sizeHint(thrown: unknown, kind: ClientErrorKind): string | undefined {
+  if (!(thrown instanceof LargeSend) || kind !== 'unreachable') return undefined;
+  return `the request has ${thrown.chars} characters, which may be more than it takes: send less, or a file by its URL`;
 }
 
 const NETWORK_WORDS: Readonly<Partial<Record<ClientErrorKind, string>>> = {

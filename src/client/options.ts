@@ -48,7 +48,9 @@ export interface ClientOptions {
   readonly idleMs?: number;
   /** For a whole call, healing and retries included. Default: no limit. */
   readonly totalMs?: number;
+  /** What one answer may have, as JSON. Default: 16 MiB. A Parley node’s artifacts may have 64 MiB, which JSON may double. */
   readonly answerBytesMax?: number;
+  /** The same for one event of a stream. */
   readonly eventBytesMax?: number;
   /** `Idempotency-Key` with every send. A browser may have to leave it out, where a foreign server does not allow the header. */
   readonly idempotencyKeys?: boolean;

@@ -136,6 +136,19 @@ describe('A2A-Version', () => {
     });
   }
 
+  it('that has no such method says so, and which one has it', async () => {
+    const told = async (request: object, version: string): Promise<unknown> => {
+      const { body } = await post(request, { headers: { 'A2A-Version': version } });
+      return [body.error?.code, body.error?.message];
+    };
+    expect(await told({ ...get, method: 'tasks/get' }, '1.0')).toEqual([
+      -32009,
+      'A2A version 1.0 has no such request: it is one of A2A 0.3',
+    ]);
+    expect(await told(get, '0.3.0')).toEqual([-32009, 'A2A version 0.3.0 has no such request: it is one of A2A 1.0']);
+    expect(await told(get, '99.0')).toEqual([-32009, 'A2A version 99.0 is not supported']);
+  });
+
   it('may be left out, unless that is forbidden', async () => {
     expect((await post(get)).body.error?.code).toBe(-32001);
     expect((await post(get, { versionRequired: true })).body.error?.code).toBe(-32009);

@@ -98,6 +98,9 @@ describe('parley ask', () => {
     const ran = await run(['ask', agent.url, 'look', '-', '-f', image, '--save', out], { input: 'piped' });
     expect([ran.code, ran.out], ran.err).toEqual([0, 'here\n[file ../x.txt (text/plain, 5 bytes)]\n']);
     expect(readFileSync(join(out, 'x.txt'), 'utf8')).toBe('hello');
+    const file = await run(['ask', agent.url, 'look', '--save', image]);
+    expect([file.code, file.err]).toEqual([1, expect.stringContaining(`${image} is a file, and a folder is wanted`)]);
+    expect((await run(['ask', agent.url, 'look', '--save', join(image, 'x')])).err).toContain('something on its path is a file');
     expect(agent.calls('SendMessage')[0]?.params).toMatchObject({
       message: { parts: [{ text: 'look\n\npiped' }, { raw: 'cG5n', filename: 'in.png', mediaType: 'image/png' }] },
     });

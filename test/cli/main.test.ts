@@ -30,6 +30,27 @@ describe('parley', () => {
     expect(stderr).toBe('');
   });
 
+  it.each([
+    [['audit', 'verify', '--file', '/nowhere', '--json'], 1],
+    [['audit', 'nope', '--json'], 2],
+    [['push', 'nope', '--json'], 2],
+    [['push', 'ls', '--url', 'http://127.0.0.1:9', '--json'], 1],
+    [['keys', 'revoke', '--json'], 2],
+    [['keys', 'revoke', 'nobody', '--json'], 1],
+  ])('tells errors as JSON where JSON was asked for: %j', (args, code) => {
+    const ran = parley(args);
+    expect([ran.code, ran.err, JSON.parse(ran.out)]).toEqual([
+      code,
+      '',
+      { error: expect.objectContaining({ message: expect.any(String) }) },
+    ]);
+  });
+
+  it('leaves the errors of what serves on standard error', () => {
+    const ran = parley(['serve', '--nope', '--json']);
+    expect([ran.code, ran.out, ran.err]).toEqual([2, '', expect.stringContaining('no flag --nope')]);
+  });
+
   it('refuses an unknown command with exit 2 and names the known ones', () => {
     const { code, out, err } = parley(['translte']);
     expect(code).toBe(2);

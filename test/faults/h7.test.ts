@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Served } from '../../src/server/adapters/node.ts';
+import { parleyServe } from '../support/parley.ts';
 import { metric, opened, raw, sendBody, startServer } from '../support/server.ts';
 
 /** reference/faults H7 and H8: requests that take for ever, and bodies that are too much or not what they say. */
@@ -65,6 +66,29 @@ describe('H8: bodies', () => {
     });
   }
 
+  it('that come all the same are read and dropped, so that their sender hears why', async () => {
+    const own = await parleyServe({ args: ['script', '--memory'] }); // in a process of its own: sender and server do not take turns
+    const piece = 'x'.repeat(65_536);
+    for (const length of [`Content-Length: ${46 * piece.length}\r\n`, 'Transfer-Encoding: chunked\r\n']) {
+      const sent = length.startsWith('Content') ? piece : `10000\r\n${piece}\r\n`;
+      const answers = Array.from({ length: 10 }, () => spoken(own.port, [head(length), ...Array<string>(46).fill(sent)]));
+      expect(new Set(await Promise.all(answers))).toEqual(new Set(['HTTP/1.1 413 Payload Too Large']));
+    }
+    expect(await own.stop()).toBe(0);
+  });
+
+  it('that come for ever are not read for ever', async () => {
+    const socket = await opened(server.port);
+    const began = performance.now();
+    socket.resume().write(head('Content-Length: 99999999\r\n'));
+    const timer = setInterval(() => socket.write('x'), 100);
+    await new Promise<void>((resolve) => socket.once('close', () => resolve()));
+    clearInterval(timer);
+    expect(performance.now() - began).toBeLessThan(3500);
+    const flood = await raw(server.port, head('Content-Length: 200000000\r\n') + 'x'.repeat(100_000_000));
+    expect(flood.ms).toBeLessThan(4000);
+  });
+
   it('that do not say how large they are are refused as soon as they are, and memory stays where it was', async () => {
     const before = process.memoryUsage.rss();
     const chunk = `10000\r\n${'x'.repeat(65_536)}\r\n`;
@@ -121,3 +145,18 @@ describe('H8: bodies', () => {
     expect(await metric(server.url, 'parley_streams_open')).toBe(0);
   });
 });
+
+/** Says all that it has to say before it listens, as many clients do, and returns the first line that it hears then. */
+async function spoken(port: number, pieces: readonly string[]): Promise<string> {
+  const socket = await opened(port);
+  for (const piece of pieces) {
+    await new Promise((resolve) => socket.write(piece, resolve));
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  let text = '';
+  socket.on('data', (chunk: Buffer) => {
+    text += chunk.toString('latin1');
+  });
+  await new Promise<void>((resolve) => (socket.destroyed ? resolve() : socket.once('close', () => resolve())));
+  return text.split('\r\n')[0] ?? '';
+}

@@ -191,6 +191,28 @@ describe('parley audit', () => {
     ]);
   });
 
+  it('tells a log that was emptied, and a last line that was cut, from one that is whole', async () => {
+    const file = freshFile();
+    const lines = await written(file, 3);
+    writeFileSync(file, '');
+    const emptied = parley(['audit', 'verify', '--file', file]);
+    expect([emptied.code, emptied.out, emptied.err]).toEqual([1, '', expect.stringContaining('there is no record in it')]);
+    expect(emptied.err).toContain('emptied');
+    const json = parley(['audit', 'verify', '--file', file, '--json']);
+    expect([json.code, JSON.parse(json.out)]).toMatchObject([1, { records: 0, ok: false, problem: { kind: 'empty' } }]);
+    const whole = `${lines.join('\n')}\n`;
+    for (const end of [1, 40, (lines[2]?.length ?? 0) - 1]) {
+      writeFileSync(file, whole.slice(0, -end));
+      const cut = parley(['audit', 'verify', '--file', file]);
+      expect([cut.code, cut.err]).toEqual([1, expect.stringContaining(`${file}, line 3: it has no end\n  2 records before it are as`)]);
+      expect(cut.err).toContain('audit.cut');
+    }
+    // What the node itself makes of it is written down, and no damage.
+    await written(file, 1);
+    expect(parley(['audit', 'verify', '--file', file])).toMatchObject({ code: 0, out: expect.stringMatching(/^4 records, each/) });
+    expect(parley(['audit', 'tail', '--file', file]).out).toContain('audit.cut');
+  });
+
   it('prints nothing that moves a cursor', async () => {
     const file = freshFile();
     const log = await openAudit(file);

@@ -166,6 +166,27 @@ describe('W6: a name', () => {
   });
 });
 
+describe('a name that nobody can resolve', () => {
+  const resolve = async (): Promise<readonly string[]> => Promise.reject(new Error('ENOTFOUND'));
+  const WRONG = ['http://example.org/', 'http://internal/', 'https://example.org:22/', 'http://example.org:8080/'];
+
+  it.each(WRONG)('is refused for what its address says: %s', async (url) => {
+    const outbound = createOutbound({ resolve, allowedTargets: ['hooks.internal'] });
+    await expect(outbound.check(url)).rejects.toMatchObject({ reason: 'target' });
+    await expect(get(outbound, url)).rejects.toMatchObject({ reason: 'target' });
+    await outbound.close();
+  });
+
+  it.each([{ allowedTargets: ['example.org', 'internal'] }, { allowedTargets: ['10.0.0.0/8'] }, { allowLoopbackTargets: true }])(
+    'is taken where it, or what it may stand for, is allowed: %j',
+    async (allowed) => {
+      const outbound = createOutbound({ resolve, ...allowed });
+      for (const url of WRONG) await outbound.check(url);
+      await outbound.close();
+    },
+  );
+});
+
 describe('what an operator allows', () => {
   it.each([
     [{ allowedTargets: ['127.0.0.0/8'] }, '127.0.0.1'],

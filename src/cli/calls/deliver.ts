@@ -3,6 +3,7 @@ import type { A2AError, SendRequest, SendResult, Task, TaskEvent } from '#protoc
 import { isA2AError, startFold } from '#protocol';
 import { CliError } from '../command.ts';
 import type { Connection } from '../wire/connect.ts';
+import { asCliError } from '../wire/failures.ts';
 import { noteWaiting, printEnd, printEvent } from './results.ts';
 import type { Session } from './session.ts';
 import type { Seen } from './wait.ts';
@@ -31,10 +32,30 @@ export async function sendOnly(connection: Connection, request: SendRequest): Pr
 
 /** Sends and waits for the end: by the agent's stream if it has one, and by asking again whenever that does not do. */
 export async function sendAndWait(session: Session, connection: Connection, request: SendRequest): Promise<SendResult> {
-  const streamed = canStream(connection) ? await waitByStream(session, connection, request) : undefined;
+  return await inTime(session, connection, (seen) => waitFor(session, connection, { request, seen }));
+}
+
+/** Whoever waits until the time is up is told which task goes on without them. */
+async function inTime<T>(session: Session, connection: Connection, call: (seen: Seen) => Promise<T>): Promise<T> {
+  const seen = nothingSeen();
+  try {
+    return await call(seen);
+  } catch (thrown) {
+    throw session.signal.aborted ? asCliError(session.signal.reason, { ...connection.about, task: seen.id }) : thrown;
+  }
+}
+
+interface Sending {
+  readonly request: SendRequest;
+  readonly seen: Seen;
+}
+
+async function waitFor(session: Session, connection: Connection, sending: Sending): Promise<SendResult> {
+  const streamed = canStream(connection) ? await waitByStream(session, connection, sending) : undefined;
   if (streamed !== undefined) return streamed;
-  const first = await sendOnly(connection, request);
+  const first = await sendOnly(connection, sending.request);
   if (first.message !== undefined || isSettled(first.task)) return first;
+  sending.seen.id = first.task.id;
   const hush = noteWaiting(session, first.task);
   try {
     return { task: await poll(session, connection, { id: first.task.id }) };
@@ -44,8 +65,7 @@ export async function sendAndWait(session: Session, connection: Connection, requ
 }
 
 /** Undefined: the agent has no streams after all. */
-async function waitByStream(session: Session, connection: Connection, request: SendRequest): Promise<SendResult | undefined> {
-  const seen = nothingSeen();
+async function waitByStream(session: Session, connection: Connection, { request, seen }: Sending): Promise<SendResult | undefined> {
   const fold = startFold();
   let said: TaskEvent | undefined;
   let hush: (() => void) | undefined;
@@ -57,6 +77,7 @@ async function waitByStream(session: Session, connection: Connection, request: S
   try {
     const ended = await follow(connection.service.stream(request, ctxFor(connection, request)), seen, onEvent);
     if (said?.message !== undefined) return { message: said.message };
+    if (ended === 'cut') session.signal.throwIfAborted(); // it was we who broke it off
     if (seen.id === undefined) throw cut(connection, seen);
     if (ended === 'cut') session.note('warning: the stream broke off; asking for the task instead\n');
     return { task: await finalTask(session, connection, { seen, folded: hush === undefined ? undefined : () => fold.task() }) };
@@ -86,7 +107,10 @@ async function finalTask(session: Session, connection: Connection, { seen, folde
 
 /** Sends and prints each event as it comes. A stream that breaks is taken up by subscribing again: its first event is the task. */
 export async function sendAndPrint(session: Session, connection: Connection, request: SendRequest): Promise<Seen> {
-  const seen = nothingSeen();
+  return await inTime(session, connection, (seen) => printed(session, connection, { request, seen }));
+}
+
+async function printed(session: Session, connection: Connection, { request, seen }: Sending): Promise<Seen> {
   const onEvent = (event: TaskEvent): void => printEvent(session, connection, event);
   if (canStream(connection)) {
     try {
@@ -102,11 +126,7 @@ export async function sendAndPrint(session: Session, connection: Connection, req
   return await sendAndPrintPolled(session, connection, { request, seen });
 }
 
-async function sendAndPrintPolled(
-  session: Session,
-  connection: Connection,
-  { request, seen }: { readonly request: SendRequest; readonly seen: Seen },
-): Promise<Seen> {
+async function sendAndPrintPolled(session: Session, connection: Connection, { request, seen }: Sending): Promise<Seen> {
   const print = (result: SendResult): void => {
     seen.message = result.message !== undefined;
     seen.id = result.task?.id;
@@ -138,6 +158,7 @@ export async function resubscribe(session: Session, connection: Connection, { se
   };
   let failed: A2AError | undefined;
   for (let attempt = 1; ; attempt += 1) {
+    session.signal.throwIfAborted(); // it was we who broke it off
     const delayMs = patience.next(failed);
     if (delayMs === undefined) throw cut(connection, seen);
     session.note(`warning: the stream broke off; subscribing again (${attempt})\n`);

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Artifact, Fetch, Part } from '#protocol';
 import { base64ToBytes, kept } from '#protocol';
@@ -104,7 +104,13 @@ function write(path: string, bytes: Uint8Array, { overwrite, folder }: Saving): 
     mkdirSync(folder, { recursive: true });
     writeFileSync(path, bytes, { flag: overwrite ? 'w' : 'wx' });
   } catch (cause) {
-    const exists = (cause as NodeJS.ErrnoException).code === 'EEXIST';
+    const { code } = cause as NodeJS.ErrnoException;
+    const isFolder = statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true;
+    if (!isFolder && (code === 'EEXIST' || code === 'ENOTDIR')) {
+      const what = code === 'EEXIST' ? 'is a file, and a folder is wanted' : 'can’t be a folder: something on its path is a file';
+      throw new CliError(`${folder} ${what}`, { hint: 'name a folder; one that is not there is made', cause });
+    }
+    const exists = code === 'EEXIST';
     throw new CliError(exists ? `${path} is there already` : `${path} can't be written`, {
       hint: exists ? 'overwrite it with --force, or choose another folder' : 'choose another folder',
       cause,

@@ -17,6 +17,7 @@ import { debugFetch } from '../wire/debug.ts';
 import type { About } from '../wire/failures.ts';
 import { asCliError } from '../wire/failures.ts';
 import { readTransports } from '../wire/interfaces.ts';
+import { ANSWER_LIMITS } from '../wire/limits.ts';
 import { readSvcParams } from '../wire/svc-params.ts';
 import { baseFetch } from '../wire/tls.ts';
 
@@ -86,6 +87,7 @@ export async function clientOptions(run: Run, target: Target): Promise<ClientOpt
   const [binding] = transport === undefined ? [] : readTransports([transport]);
   return {
     fetch,
+    ...ANSWER_LIMITS,
     headers: Object.fromEntries(params),
     extensions: settings.list('extension'),
     trustOrigins: settings.list('trust-origin'),

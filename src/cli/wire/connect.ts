@@ -14,6 +14,7 @@ import { asCliError } from './failures.ts';
 import { givenCredentials } from './given.ts';
 import type { Chosen } from './interfaces.ts';
 import { checkVersion, chooseInterface, DEFAULT_VERSION, readTransports } from './interfaces.ts';
+import { ANSWER_LIMITS } from './limits.ts';
 import type { Raws } from './raw.ts';
 import { createRaws } from './raw.ts';
 import { parameterFetch, readSvcParams } from './svc-params.ts';
@@ -145,6 +146,7 @@ async function connectionTo(session: Session, { wires, found, chosen }: Target):
     url: iface.url,
     dialect,
     fetch: attach(wires.fetch, choice.attachments),
+    ...ANSWER_LIMITS,
   });
   const extensions = extensionsFor(session, found);
   return {

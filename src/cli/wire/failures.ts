@@ -16,7 +16,7 @@ export interface About {
   readonly timeout?: string | undefined;
   /** It named a task or a context of the server's. */
   readonly continued?: boolean;
-  /** What it has begun. */
+  /** What was begun, and goes on without us. */
   readonly task?: string | undefined;
 }
 
@@ -26,7 +26,8 @@ export function asCliError(thrown: unknown, about: About): CliError {
   const error = described(thrown, about);
   // The agent's own refusal says what there is to say. Otherwise the way was lost, and not the task.
   const isLost = (error.a2aCode === null && error.exit !== 4) || error.exit === 3;
-  if (about.task === undefined || !isLost) return error;
+  // Of what our own limit broke off its hint tells already.
+  if (about.task === undefined || !isLost || isTimeUp(thrown)) return error;
   const { message, exit, code, a2aCode, cause } = error;
   return new CliError(message, {
     exit,
@@ -116,9 +117,14 @@ const HINTS: Readonly<Partial<Record<ClientErrorKind, (about: About) => string>>
       ? `the credential was refused: look at it, or get a new one with: parley auth login ${agent}`
       : `set A2ACLI_BEARER or A2ACLI_API_KEY, or: parley auth login ${agent}`,
   forbidden: ({ agent }) => `the credential does not suffice: ask for the scope or role; parley card get ${agent} shows what is wanted`,
-  timeout: ({ timeout }) => (timeout === undefined ? 'try again' : `give it more time: --timeout ${timeout} was not enough`),
+  timeout: ({ timeout, agent, task }) => {
+    if (task !== undefined)
+      return `task ${task} goes on: parley task get ${agent} ${task} --wait; to stop it: parley task cancel ${agent} ${task}`;
+    return timeout === undefined ? 'try again' : `give it more time: --timeout ${timeout} was not enough`;
+  },
   tls: () => 'trust its authority with --ca FILE; --insecure takes anything, and so does an attacker',
   redirect: ({ url }) => `calls to ${url} are sent elsewhere, and credentials follow nobody: have the card name the final address`,
+  'too-large': () => 'a command takes 256 MiB; the library takes what its options answerBytesMax and eventBytesMax say (docs/client.md)',
   'stream-cut': ({ agent }) => `the task goes on at the agent: parley task list ${agent}`,
   garbage: ({ agent }) => `see what it sends with --debug; parley doctor ${agent.replace(/^-[ae] /, '')} looks closer`,
 };
@@ -173,6 +179,8 @@ function protocolHint(kind: ErrorKind, { agent, continued }: About): string | un
     case 'PUSH_NOTIFICATION_NOT_SUPPORTED':
     case 'EXTENDED_AGENT_CARD_NOT_CONFIGURED':
       return `parley card get ${agent} shows what it can do${look}`;
+    case 'PAYLOAD_TOO_LARGE':
+      return 'send less, or a file by its URL: --file https://…';
     case 'RATE_LIMITED':
       return 'wait, then try again';
     case 'UNAUTHENTICATED':
@@ -184,7 +192,6 @@ function protocolHint(kind: ErrorKind, { agent, continued }: About): string | un
     case 'INVALID_PARAMS':
     case 'INTERNAL_ERROR':
     case 'TASK_GENERATION_MISMATCH':
-    case 'PAYLOAD_TOO_LARGE':
     case 'UNAVAILABLE':
       return 'see what was sent and answered with --debug';
     default:

@@ -127,26 +127,40 @@ function chainIn(bytes: Buffer, isWhole: boolean): Chain | undefined {
 async function pageOf(path: string, { after = 0, limit = LIMIT }: AuditRequest, last: number): Promise<AuditPage> {
   const records: AuditRecord[] = [];
   const most = Math.min(limit, LIMIT_MAX);
-  for await (const { line } of auditLines(path)) {
-    if (records.length >= most) break;
+  for await (const { line, isTorn } of auditLines(path)) {
+    if (isTorn || records.length >= most) break;
     const record = JSON.parse(line) as AuditRecord;
     if (record.seq > after) records.push(record);
   }
   return { records, last };
 }
 
-/** The lines of a log with their numbers, from 1. */
-export async function* auditLines(path: string): AsyncGenerator<{ readonly line: string; readonly number: number }, void> {
+export interface AuditLine {
+  readonly line: string;
+  /** From 1. */
+  readonly number: number;
+  /** The last of the log, and without an end: of a write that was not finished. The next start of a node removes it. */
+  readonly isTorn: boolean;
+}
+
+export async function* auditLines(path: string): AsyncGenerator<AuditLine, void> {
   const file = await open(path, 'r');
   try {
-    let number = 0;
+    let held: AuditLine | undefined;
     for await (const line of file.readLines({ autoClose: false })) {
-      number += 1;
-      yield { line, number };
+      if (held !== undefined) yield held;
+      held = { line, number: (held?.number ?? 0) + 1, isTorn: false };
     }
+    if (held !== undefined) yield { ...held, isTorn: !(await endsALine(file)) };
   } finally {
     await file.close();
   }
+}
+
+async function endsALine(file: FileHandle): Promise<boolean> {
+  const { size } = await file.stat();
+  const { buffer } = await file.read(Buffer.alloc(1), 0, 1, size - 1);
+  return buffer.toString() === '\n';
 }
 
 export interface Verdict {
@@ -155,7 +169,15 @@ export interface Verdict {
   readonly head: string;
   /** Records at the end that no hash covers: of a write under way, or of a crash in its midst. */
   readonly open: number;
-  readonly problem?: { readonly file: string; readonly line: number; readonly words: string };
+  readonly problem?: AuditProblem;
+}
+
+export interface AuditProblem {
+  /** `empty`: no record at all, though each start of a node writes one. `torn`: a last line without an end. */
+  readonly kind: 'changed' | 'torn' | 'empty';
+  readonly file: string;
+  readonly line: number;
+  readonly words: string;
 }
 
 /** Goes through logs in their order; the second goes on where the first ends. */
@@ -163,11 +185,13 @@ export async function verifyAudit(paths: readonly string[]): Promise<Verdict> {
   let chain = GENESIS;
   const verdict = (): Verdict => ({ records: chain.seq, head: chain.hash, open: chain.open.split('\n').length - 1 });
   for (const file of paths) {
-    for await (const { line, number } of auditLines(file)) {
+    for await (const { line, number, isTorn } of auditLines(file)) {
+      if (isTorn) return { ...verdict(), problem: { kind: 'torn', file, line: number, words: 'it has no end' } };
       const found = follow(line, chain, sha256);
-      if (typeof found === 'string') return { ...verdict(), problem: { file, line: number, words: found } };
+      if (typeof found === 'string') return { ...verdict(), problem: { kind: 'changed', file, line: number, words: found } };
       chain = found;
     }
   }
-  return verdict();
+  const [file = ''] = paths;
+  return chain.seq > 0 ? verdict() : { ...verdict(), problem: { kind: 'empty', file, line: 0, words: 'there is no record in it' } };
 }

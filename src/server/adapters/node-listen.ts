@@ -31,8 +31,12 @@ export interface Host {
   stopKeeping(): void;
 }
 
-/** After the answer to a body that is too large, so that its sender reads the answer before it runs into a closed door. */
+/**
+ * After the answer to a body that is too large, so that its sender reads the answer before it runs into a closed door: without a byte, and
+ * in all. How long it may take in all is what a request may take.
+ */
 const LINGER_MS = 500;
+const LINGER_BYTES = 67_108_864;
 /** Longer than proxies wait, so that it is they who close an idle connection and not we, just as they send the next request. */
 const KEEP_ALIVE_MS = 65_000;
 
@@ -59,8 +63,8 @@ export async function exchange(incoming: IncomingMessage, outgoing: ServerRespon
     isLast: isUnread || refused !== undefined || isLast?.() === true,
     onDelivered: asked.delivered,
     onCut,
+    hold: isUnread ? drained(incoming) : undefined,
   });
-  if (isUnread) linger(incoming);
 }
 
 /** Node's HTTP server around a handler, with what Node by itself is too patient for (reference/faults H7 to H9). */
@@ -112,9 +116,23 @@ function isLeftUnread(incoming: IncomingMessage, { status }: Answer): boolean {
   return status === 413 && !incoming.complete;
 }
 
-/** What still comes is read and dropped for a moment: closing on unread bytes would take the answer back on its way. */
-function linger(incoming: IncomingMessage): void {
-  incoming.resume();
-  const timer = setTimeout(() => incoming.destroy(), LINGER_MS);
-  incoming.once('close', () => clearTimeout(timer));
+/**
+ * What still comes is read and dropped for a moment: closing on unread bytes would take the answer back on its way. Node closes a
+ * connection as soon as its last answer is at its end, so that one is held until then.
+ */
+function drained(incoming: IncomingMessage): Promise<void> {
+  return new Promise((resolve) => {
+    let bytes = 0;
+    const done = (): void => {
+      clearTimeout(timer);
+      resolve();
+    };
+    const timer = setTimeout(done, LINGER_MS);
+    incoming.on('data', (piece: Buffer) => {
+      bytes += piece.length;
+      if (bytes > LINGER_BYTES) done();
+      else timer.refresh();
+    });
+    incoming.once('end', done).once('close', done);
+  });
 }

@@ -9,6 +9,8 @@ export interface WriteOptions {
   /** The answer has gone out whole: the last byte of it was handed to the system. */
   readonly onDelivered: (() => void) | undefined;
   readonly onCut: (() => void) | undefined;
+  /** A whole answer is sent at once, and ends only when this does. */
+  readonly hold?: Promise<void> | undefined;
 }
 
 /** Writes an answer to Node's response: at once if it is whole, piece by piece at the reader's speed if it flows. */
@@ -24,7 +26,11 @@ export function writeAnswer(outgoing: ServerResponse, answer: Answer, options: W
     const length = body === null ? undefined : Buffer.byteLength(body);
     outgoing.writeHead(status, length === undefined ? headers : { ...headers, 'Content-Length': length });
     if (options.onDelivered !== undefined) outgoing.once('finish', options.onDelivered);
-    outgoing.end(body ?? undefined);
+    if (options.hold === undefined || body === null) outgoing.end(body ?? undefined);
+    else {
+      outgoing.write(body);
+      void options.hold.then(() => outgoing.end());
+    }
     return;
   }
   outgoing.writeHead(status, headers);

@@ -192,5 +192,14 @@ describe('a suggestion', () => {
     expect(suggest('prt', ['port', 'host'])).toBe('port');
     expect(suggest('ECHO', ['echo'])).toBe('echo');
     expect(suggest('zzzzzz', ['port', 'host'])).toBeUndefined();
+    expect(suggest('sned', ['send', 'serve'])).toBe('send');
+    expect(suggest('--wat', ['--wait', '--ca'])).toBe('--wait');
+  });
+
+  it('is none where another word would be as near', () => {
+    expect(suggest('tcsh', ['bash', 'zsh', 'fish'])).toBeUndefined();
+    expect(suggest('--wat', ['--ca', '--json'])).toBeUndefined();
+    expect(suggest('-x', ['-n', '-o'])).toBeUndefined();
+    expect(suggest('', ['a'])).toBeUndefined();
   });
 });

@@ -1,9 +1,11 @@
 /** The known name that was probably meant: the nearest by letters that have to be changed, if that is few. */
 export function suggest(name: string, known: readonly string[]): string | undefined {
+  const word = bare(name);
+  // One slip in three letters, and never all of them: what is left must still look like the word that was meant.
+  let least = Math.min(word.length - 1, Math.max(1, Math.floor(word.length / 3))) + 1;
   let best: string | undefined;
-  let least = (name.length < 4 ? 1 : Math.max(2, Math.floor(name.length / 3))) + 1;
   for (const candidate of known) {
-    const distance = distanceOf(name.toLowerCase(), candidate.toLowerCase());
+    const distance = distanceOf(word, bare(candidate));
     if (distance < least) {
       least = distance;
       best = candidate;
@@ -12,15 +14,23 @@ export function suggest(name: string, known: readonly string[]): string | undefi
   return best;
 }
 
-/** Levenshtein's distance, row by row. Names are short. */
+/** The dashes of a flag are no letters of its name. */
+function bare(name: string): string {
+  return name.toLowerCase().replace(/^-+/, '');
+}
+
+/** Levenshtein's distance, in which two letters that have changed places count as one slip (Damerau). Names are short. */
 function distanceOf(left: string, right: string): number {
-  let row = Array.from({ length: right.length + 1 }, (_, at) => at);
+  let before: readonly number[] = [];
+  let row: readonly number[] = Array.from({ length: right.length + 1 }, (_, at) => at);
   for (let i = 1; i <= left.length; i += 1) {
     const next = [i];
     for (let j = 1; j <= right.length; j += 1) {
       const changed = (row[j - 1] ?? 0) + (left[i - 1] === right[j - 1] ? 0 : 1);
-      next.push(Math.min(changed, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+      const swapped = left[i - 1] === right[j - 2] && left[i - 2] === right[j - 1] ? (before[j - 2] ?? Infinity) + 1 : Infinity;
+      next.push(Math.min(changed, swapped, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
     }
+    before = row;
     row = next;
   }
   return row[right.length] ?? 0;

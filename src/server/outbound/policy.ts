@@ -40,12 +40,17 @@ export function createPolicy({ allowedTargets = [], allowLoopbackTargets = false
   const refuse = (url: URL, why: string): never => {
     throw new OutboundError('target', `${url.host} ${why}`);
   };
+  const checkWay = (url: URL): void => {
+    if (url.protocol !== 'https:') refuse(url, 'is to be reached by https');
+    if (!WEB_PORTS.has(url.port) && Number(url.port) < FIRST_FREE_PORT) refuse(url, 'has a port that belongs to another service');
+  };
+  /** Only where addresses are allowed by themselves may one be found behind a name that excuses scheme and port. */
+  const mayStandForAllowed = allowLoopbackTargets || ranges.length > 0;
   const checkAddresses: Policy['checkAddresses'] = (url, addresses) => {
     if (addresses.length === 0) refuse(url, 'stands for no address');
     if (isNamed(url) || addresses.every(isAllowed)) return;
     if (!addresses.every((address) => isPublic(address) || isAllowed(address))) refuse(url, 'is not a public address');
-    if (url.protocol !== 'https:') refuse(url, 'is to be reached by https');
-    if (!WEB_PORTS.has(url.port) && Number(url.port) < FIRST_FREE_PORT) refuse(url, 'has a port that belongs to another service');
+    checkWay(url);
   };
   return {
     checkAddresses,
@@ -54,6 +59,7 @@ export function createPolicy({ allowedTargets = [], allowLoopbackTargets = false
       if (url.username !== '' || url.password !== '') refuse(url, 'has a user or a password in its address');
       const addresses = knownAddresses(url.hostname);
       if (addresses !== undefined) checkAddresses(url, addresses);
+      else if (!isNamed(url) && !mayStandForAllowed) checkWay(url);
     },
   };
 }

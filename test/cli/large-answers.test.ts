@@ -1,0 +1,53 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { defineAgent } from '#agents';
+import { A2AClient, isClientError } from '#client';
+import type { Served } from '../../src/server/adapters/node.ts';
+import { scratchFolder } from '../support/scratch.ts';
+import { startServer } from '../support/server.ts';
+import { run } from './run.ts';
+
+/** As JSON, more than a client takes unless it is told to, and less than a node keeps of one artifact. */
+const CHARS = 9_000_000;
+const large = defineAgent({
+  name: 'large',
+  description: 'Says much, of which JSON makes twice as much.',
+  async *run() {
+    yield '"'.repeat(CHARS);
+  },
+});
+
+let node: Served;
+const folder = scratchFolder();
+beforeAll(async () => {
+  node = await startServer({ agents: [large] });
+});
+afterAll(() => node.close());
+
+describe('an answer as large as a node may keep', () => {
+  it('is read by every command', { timeout: 60_000 }, async () => {
+    const asked = await run(['ask', node.url, 'go']);
+    expect([asked.code, asked.out.length, asked.err]).toEqual([0, CHARS + 1, '']);
+    const listed = await run(['task', 'list', '-a', node.url]);
+    const [, task = ''] = /Task: (\S+)/.exec(listed.out) ?? [];
+    const got = await run(['task', 'get', '-a', node.url, task]);
+    expect([got.code, got.err]).toEqual([0, '']);
+    expect(got.out.length).toBeGreaterThan(CHARS);
+    const fetched = await run(['task', 'download', '-a', node.url, task, '--dir', folder]);
+    expect([fetched.code, fetched.err]).toEqual([0, '']);
+    const [, path = ''] = /^File: (\S+)/m.exec(fetched.out) ?? [];
+    expect(readFileSync(join(path)).length).toBe(CHARS);
+  });
+
+  it('is more than the library takes, which says what would take it', async () => {
+    const client = await A2AClient.connect(node.url);
+    const failed: unknown = await client
+      .send('go')
+      .result()
+      .catch((thrown: unknown) => thrown);
+    expect(isClientError(failed) && [failed.kind, failed.hint]).toEqual(['too-large', expect.stringContaining('answerBytesMax')]);
+    const taken = await A2AClient.connect(node.url, { answerBytesMax: 268_435_456 });
+    expect((await taken.send('go').text()).length).toBe(CHARS);
+  });
+});

@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Parley } from '../support/parley.ts';
+import { parleyServe } from '../support/parley.ts';
+import { fieldOf, jsonOf, run, start } from './run.ts';
+
+/** Long enough to be left, whoever leaves. */
+const LONG = 'chunks=100 delay=300';
+let script: Parley;
+beforeAll(async () => {
+  script = await parleyServe({ args: ['script', '--memory'] });
+});
+afterAll(() => script.stop());
+
+async function states(): Promise<readonly string[]> {
+  const listed = await run(['task', 'list', '-a', script.url, '-o', 'json']);
+  return jsonOf<{ tasks: { status: { state: string } }[] }>(listed).tasks.map(({ status }) => status.state);
+}
+
+describe('who stops asking', () => {
+  it('by SIGTERM has the task canceled', async () => {
+    const running = start(['ask', script.url, LONG]);
+    await running.until(/chunk 1/);
+    running.child.kill('SIGTERM');
+    expect((await running.ended).code).toBe(143);
+    expect((await states())[0]).toBe('TASK_STATE_CANCELED');
+  });
+
+  it('by closing the pipe has the task canceled, which is no failure', async () => {
+    const running = start(['ask', script.url, LONG]);
+    await running.until(/chunk 1/);
+    running.child.stdout?.destroy();
+    expect((await running.ended).code).toBe(0);
+    expect((await states())[0]).toBe('TASK_STATE_CANCELED');
+  });
+
+  it('of a chat leaves the chat', async () => {
+    const running = start(['chat', script.url]);
+    running.child.stdin?.write(`${LONG}\n`);
+    await running.until(/chunk 1/);
+    running.child.kill('SIGTERM');
+    expect((await running.ended).code).toBe(143);
+    expect((await states())[0]).toBe('TASK_STATE_CANCELED');
+  });
+});
+
+describe('who runs out of time', () => {
+  it.each([
+    ['ask', (url: string) => ['ask', url]],
+    ['send', (url: string) => ['send', '-a', url]],
+    ['send --stream', (url: string) => ['send', '-a', url, '--stream']],
+  ])('with %s is told which task goes on, and what to type', async (_, args) => {
+    const late = await run([...args(script.url), '--timeout', '2s', LONG]);
+    expect([late.code, late.err]).toEqual([5, expect.stringContaining('the time was up: --timeout 2s')]);
+    expect(late.err).not.toContain('broke off');
+    const [, again = ''] = /goes on: parley (task get .* --wait);/.exec(late.err) ?? [];
+    expect(fieldOf(await run(again.replace(' --wait', '').split(' ')), 'State')).toBe('WORKING');
+    const [, stop = ''] = /to stop it: parley (task cancel .*)/.exec(late.err) ?? [];
+    expect(fieldOf(await run(stop.split(' ')), 'State')).toBe('CANCELED');
+  });
+});
