@@ -49,7 +49,7 @@ async function isSignedBy({ kty, crv, x, y, n, e }: JsonWebKey, signed: SignedPa
 }
 
 function toBase64url(bytes: Uint8Array): string {
-  return bytesToBase64(bytes).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
+  return bytesToBase64(bytes).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
 }
 
 function fromBase64url(text: string): Uint8Array<ArrayBuffer> | undefined {
