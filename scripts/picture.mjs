@@ -1,8 +1,9 @@
-// Makes docs/picture.svg: a terminal session of a real run, as a stranger's first minute looks. npm run picture.
+// Makes docs/picture.svg, a terminal session of a real run, as a stranger's first minute looks, and docs/console.png, what the console shows of it. npm run picture.
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { chromium } from 'playwright-core';
 import { ROOT } from './install.mjs';
 
 const parley = join(ROOT, 'bin/parley');
@@ -24,12 +25,33 @@ const session = [
   [`bin/parley ask localhost:${port} approve --yes`, run('ask', `localhost:${port}`, 'approve', '--yes')],
   [`bin/parley doctor localhost:${port}`, run('doctor', `localhost:${port}`)],
 ];
+await pictureConsole();
 server.removeAllListeners('exit');
 server.kill('SIGTERM');
 
 const COLUMNS = 104;
 const lines = session.flatMap(([command, output]) => [{ command }, ...output.split('\n').flatMap(wrap), {}]);
 writeFileSync(join(ROOT, 'docs/picture.svg'), svg(lines.slice(0, -1)));
+
+/** The task that was just approved, in every dialect. */
+async function pictureConsole() {
+  const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) => existsSync(path));
+  if (executablePath === undefined) {
+    console.error('docs/console.png is left as it is: there is no Chromium here');
+    return;
+  }
+  const node = `http://127.0.0.1:${port}`;
+  const { tasks } = await (await fetch(`${node}/tasks`, { headers: { 'A2A-Version': '1.0' } })).json();
+  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
+  try {
+    const page = await browser.newPage({ viewport: { width: 1180, height: 740 } });
+    await page.goto(`${node}/console/wire/rosetta?task=${tasks[0].id}`);
+    await page.getByRole('heading', { name: 'A2A 0.3' }).waitFor();
+    await page.screenshot({ path: join(ROOT, 'docs/console.png') });
+  } finally {
+    await browser.close();
+  }
+}
 
 function wrap(text) {
   const rows = [];

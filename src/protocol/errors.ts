@@ -28,7 +28,7 @@ interface ErrorRow {
   readonly rpc: number;
   readonly http: number;
   readonly grpc: number;
-  /** ErrorInfo.reason. */
+  /** ErrorInfo.reason. Where nothing else is said, the kind's own name. */
   readonly reason: string;
   /** What the peer reads when nobody says it better. */
   readonly text: string;
@@ -39,40 +39,37 @@ interface ErrorRow {
  * From TASK_FINISHED on the kinds are ours: they take the code that 1.0.1 gives the case, or, for the last four, the codes
  * of a2a-go, since A2A leaves authentication to HTTP.
  */
-export const ERRORS: Readonly<Record<ErrorKind, ErrorRow>> = {
-  PARSE_ERROR: { rpc: -32700, http: 400, grpc: 3, reason: 'PARSE_ERROR', text: 'Invalid JSON payload' },
-  INVALID_REQUEST: { rpc: -32600, http: 400, grpc: 3, reason: 'INVALID_REQUEST', text: 'Request payload validation error' },
-  METHOD_NOT_FOUND: { rpc: -32601, http: 404, grpc: 12, reason: 'METHOD_NOT_FOUND', text: 'Method not found' },
-  INVALID_PARAMS: { rpc: -32602, http: 400, grpc: 3, reason: 'INVALID_PARAMS', text: 'Invalid parameters' },
-  INTERNAL_ERROR: { rpc: -32603, http: 500, grpc: 13, reason: 'INTERNAL_ERROR', text: 'Internal error' },
-  TASK_NOT_FOUND: { rpc: -32001, http: 404, grpc: 5, reason: 'TASK_NOT_FOUND', text: 'Task not found' },
-  TASK_NOT_CANCELABLE: { rpc: -32002, http: 400, grpc: 9, reason: 'TASK_NOT_CANCELABLE', text: 'Task cannot be canceled' },
+const ROWS: Readonly<Record<ErrorKind, Omit<ErrorRow, 'reason'> & Partial<Pick<ErrorRow, 'reason'>>>> = {
+  PARSE_ERROR: { rpc: -32700, http: 400, grpc: 3, text: 'Invalid JSON payload' },
+  INVALID_REQUEST: { rpc: -32600, http: 400, grpc: 3, text: 'Request payload validation error' },
+  METHOD_NOT_FOUND: { rpc: -32601, http: 404, grpc: 12, text: 'Method not found' },
+  INVALID_PARAMS: { rpc: -32602, http: 400, grpc: 3, text: 'Invalid parameters' },
+  INTERNAL_ERROR: { rpc: -32603, http: 500, grpc: 13, text: 'Internal error' },
+  TASK_NOT_FOUND: { rpc: -32001, http: 404, grpc: 5, text: 'Task not found' },
+  TASK_NOT_CANCELABLE: { rpc: -32002, http: 400, grpc: 9, text: 'Task cannot be canceled' },
   PUSH_NOTIFICATION_NOT_SUPPORTED: {
     rpc: -32003,
     http: 400,
     grpc: 9,
-    reason: 'PUSH_NOTIFICATION_NOT_SUPPORTED',
     text: 'Push Notification is not supported',
   },
-  UNSUPPORTED_OPERATION: { rpc: -32004, http: 400, grpc: 9, reason: 'UNSUPPORTED_OPERATION', text: 'This operation is not supported' },
-  CONTENT_TYPE_NOT_SUPPORTED: { rpc: -32005, http: 400, grpc: 3, reason: 'CONTENT_TYPE_NOT_SUPPORTED', text: 'Incompatible content types' },
-  INVALID_AGENT_RESPONSE: { rpc: -32006, http: 500, grpc: 13, reason: 'INVALID_AGENT_RESPONSE', text: 'Invalid agent response' },
+  UNSUPPORTED_OPERATION: { rpc: -32004, http: 400, grpc: 9, text: 'This operation is not supported' },
+  CONTENT_TYPE_NOT_SUPPORTED: { rpc: -32005, http: 400, grpc: 3, text: 'Incompatible content types' },
+  INVALID_AGENT_RESPONSE: { rpc: -32006, http: 500, grpc: 13, text: 'Invalid agent response' },
   EXTENDED_AGENT_CARD_NOT_CONFIGURED: {
     rpc: -32007,
     http: 400,
     grpc: 9,
-    reason: 'EXTENDED_AGENT_CARD_NOT_CONFIGURED',
     text: 'Extended agent card is not configured',
   },
   EXTENSION_SUPPORT_REQUIRED: {
     rpc: -32008,
     http: 400,
     grpc: 9,
-    reason: 'EXTENSION_SUPPORT_REQUIRED',
     text: 'Extension support is required',
   },
-  VERSION_NOT_SUPPORTED: { rpc: -32009, http: 400, grpc: 9, reason: 'VERSION_NOT_SUPPORTED', text: 'A2A version is not supported' },
-  TASK_GENERATION_MISMATCH: { rpc: -32010, http: 409, grpc: 10, reason: 'TASK_GENERATION_MISMATCH', text: 'Task is at another generation' },
+  VERSION_NOT_SUPPORTED: { rpc: -32009, http: 400, grpc: 9, text: 'A2A version is not supported' },
+  TASK_GENERATION_MISMATCH: { rpc: -32010, http: 409, grpc: 10, text: 'Task is at another generation' },
   TASK_FINISHED: {
     rpc: -32004,
     http: 400,
@@ -82,11 +79,15 @@ export const ERRORS: Readonly<Record<ErrorKind, ErrorRow>> = {
   },
   STREAMING_NOT_SUPPORTED: { rpc: -32004, http: 400, grpc: 9, reason: 'UNSUPPORTED_OPERATION', text: 'Streaming is not supported' },
   PAYLOAD_TOO_LARGE: { rpc: -32600, http: 413, grpc: 8, reason: 'INVALID_REQUEST', text: 'Request body too large' },
-  UNAUTHENTICATED: { rpc: -31401, http: 401, grpc: 16, reason: 'UNAUTHENTICATED', text: 'Authentication required' },
-  PERMISSION_DENIED: { rpc: -31403, http: 403, grpc: 7, reason: 'PERMISSION_DENIED', text: 'Permission denied' },
-  RATE_LIMITED: { rpc: -31429, http: 429, grpc: 8, reason: 'RATE_LIMITED', text: 'Too many requests' },
-  UNAVAILABLE: { rpc: -31503, http: 503, grpc: 14, reason: 'UNAVAILABLE', text: 'Service unavailable' },
+  UNAUTHENTICATED: { rpc: -31401, http: 401, grpc: 16, text: 'Authentication required' },
+  PERMISSION_DENIED: { rpc: -31403, http: 403, grpc: 7, text: 'Permission denied' },
+  RATE_LIMITED: { rpc: -31429, http: 429, grpc: 8, text: 'Too many requests' },
+  UNAVAILABLE: { rpc: -31503, http: 503, grpc: 14, text: 'Service unavailable' },
 };
+
+export const ERRORS = Object.fromEntries(Object.entries(ROWS).map(([kind, row]) => [kind, { reason: kind, ...row }])) as Readonly<
+  Record<ErrorKind, ErrorRow>
+>;
 
 /** gRPC status names by number, as REST error bodies spell them (A2A 1.0.1 §11.6). */
 export const GRPC_STATUS: Readonly<Record<number, string>> = {
