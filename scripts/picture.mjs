@@ -10,6 +10,7 @@ const parley = join(ROOT, 'bin/parley');
 const env = { ...process.env, HOME: mkdtempSync(join(tmpdir(), 'parley-picture-')), PARLEY_LOG: 'silent' };
 // A free port for the run; the picture shows the one that everybody else gets.
 const server = spawn(parley, ['serve', '--memory', '--port', '0'], { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'inherit'] });
+process.once('exit', () => server.kill('SIGTERM')); // also when something below goes wrong
 let greeting = '';
 await new Promise((resolve, reject) => {
   server.once('exit', (code) => reject(new Error(`parley serve ended with ${code}`)));
