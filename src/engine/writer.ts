@@ -44,8 +44,8 @@ interface WriterOptions {
 
 const RETRY_MS = 1000;
 /** A commit holds the event loop until it is on disk, and so does telling its readers: what is above this waits for the next one. */
-const COMMIT_EVENTS = 1024;
-const COMMIT_BYTES = 262_144;
+const COMMIT_EVENTS = 512;
+const COMMIT_BYTES = 131_072;
 
 export function createWriter(options: WriterOptions): Writer {
   return new GroupWriter(options);
