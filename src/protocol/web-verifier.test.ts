@@ -1,20 +1,9 @@
 import { exportJWK, generateKeyPair } from 'jose';
 import { describe, expect, it } from 'vitest';
+import { WORLDLY_CARD as CARD } from '../../test/support/card.ts';
 import { generateSigningKey, joseSigner, publicKeys } from './adapters/jose.ts';
-import type { AgentCard } from './card.ts';
 import { signCard, verifyCard } from './signing.ts';
 import { webVerifier } from './web-verifier.ts';
-
-const CARD: AgentCard = {
-  name: 'Ünïcödé 代理 🤖',
-  description: 'd',
-  version: '1',
-  supportedInterfaces: [{ url: 'https://a.example/a2a', protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
-  capabilities: { streaming: false },
-  defaultInputModes: ['text/plain'],
-  defaultOutputModes: ['text/plain'],
-  skills: [{ id: 's', name: 's', description: 's', tags: ['t'] }],
-};
 
 describe.each(['ES256', 'RS256', 'EdDSA'] as const)('%s by WebCrypto alone', (alg) => {
   it('verifies what jose has signed, and nothing that was changed', async () => {

@@ -10,3 +10,15 @@ export const CARD: AgentCard = {
   defaultOutputModes: ['text/plain'],
   skills: [{ id: 'echo', name: 'Echo', description: 'says it again', tags: ['text'] }],
 };
+
+/** With letters that a signature must not stumble over. */
+export const WORLDLY_CARD: AgentCard = {
+  name: 'Ünïcödé 代理 🤖',
+  description: 'd',
+  version: '1',
+  supportedInterfaces: [{ url: 'https://a.example/a2a', protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
+  capabilities: { streaming: false },
+  defaultInputModes: ['text/plain'],
+  defaultOutputModes: ['text/plain'],
+  skills: [{ id: 's', name: 's', description: 's', tags: ['t'] }],
+};

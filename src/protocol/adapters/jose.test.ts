@@ -1,20 +1,10 @@
 import { exportJWK, generateKeyPair, generateSecret } from 'jose';
 import { describe, expect, it } from 'vitest';
+import { WORLDLY_CARD as CARD } from '../../../test/support/card.ts';
 import type { AgentCard } from '../card.ts';
 import { signCard, verifyCard } from '../signing.ts';
 import type { JWK } from './jose.ts';
 import { generateSigningKey, joseSigner, joseVerifier, publicKeys } from './jose.ts';
-
-const CARD: AgentCard = {
-  name: 'Ünïcödé 代理 🤖',
-  description: 'd',
-  version: '1',
-  supportedInterfaces: [{ url: 'https://a.example/a2a', protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
-  capabilities: { streaming: false },
-  defaultInputModes: ['text/plain'],
-  defaultOutputModes: ['text/plain'],
-  skills: [{ id: 's', name: 's', description: 's', tags: ['t'] }],
-};
 
 describe.each(['ES256', 'RS256', 'EdDSA'] as const)('%s', (alg) => {
   it('signs and verifies with a JWK', async () => {

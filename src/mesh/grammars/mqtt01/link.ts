@@ -16,7 +16,8 @@ import type {
   Task,
   UnaryOperation,
 } from '#protocol';
-import { A2AError, contextId, DEFAULT_READ_LIMITS, externalId, foldEvent, randomIds } from '#protocol';
+import { A2AError, contextId, DEFAULT_READ_LIMITS, externalId, randomIds } from '#protocol';
+import { answerFrom } from '../answer.ts';
 import type { Exchange, Linked } from './exchange.ts';
 import { exchange, poolIn } from './exchange.ts';
 import { reading } from './reading.ts';
@@ -44,17 +45,8 @@ export function mqttLink(linked: Linked): A2AService {
  * the agent is one that, asked once more, says everything: an answer that comes in time is then one message.
  */
 async function send(linked: Linked, request: SendRequest, ctx: CallContext): Promise<SendResult> {
-  let task: Task | undefined;
   const isQuiet = request.configuration?.returnImmediately !== true && linked.learned.isOurs && poolIn(linked.options) === undefined;
-  for await (const batch of stream(linked, { given: request, isQuiet }, ctx)) {
-    for (const { event } of batch) {
-      if (event.message !== undefined) return { message: event.message };
-      task = foldEvent(task, event);
-    }
-    if (request.configuration?.returnImmediately === true) break;
-  }
-  if (task === undefined) throw new A2AError('INVALID_AGENT_RESPONSE', `${linked.options.agent} said nothing`);
-  return { task };
+  return await answerFrom(stream(linked, { given: request, isQuiet }, ctx), { request, agent: linked.options.agent });
 }
 
 interface Sending {

@@ -15,7 +15,8 @@ import type {
   TaskId,
   UnaryOperation,
 } from '#protocol';
-import { A2AError, createTaskStatus, externalId, foldEvent, isInterrupted, isTerminal, taskId } from '#protocol';
+import { A2AError, createTaskStatus, externalId, isInterrupted, isTerminal, taskId } from '#protocol';
+import { answerFrom } from '../answer.ts';
 import { ask } from './ask.ts';
 import { WIRE } from './dialects.ts';
 import type { Word } from './inbox.ts';
@@ -54,17 +55,8 @@ export function samLink(linked: Linked): A2AService {
 }
 
 async function send(linked: Linked, request: SendRequest, ctx: CallContext): Promise<SendResult> {
-  let task: Task | undefined;
   const isQuiet = request.configuration?.returnImmediately !== true && linked.learned.isOurs;
-  for await (const batch of stream(linked, { given: request, isQuiet }, ctx)) {
-    for (const { event } of batch) {
-      if (event.message !== undefined) return { message: event.message };
-      task = foldEvent(task, event);
-    }
-    if (request.configuration?.returnImmediately === true) break;
-  }
-  if (task === undefined) throw new A2AError('INVALID_AGENT_RESPONSE', `${linked.options.agent} said nothing`);
-  return { task };
+  return await answerFrom(stream(linked, { given: request, isQuiet }, ctx), { request, agent: linked.options.agent });
 }
 
 interface Sending {
