@@ -30,10 +30,10 @@ module.exports = {
     {
       name: 'enter-by-the-door',
       comment:
-        'Another room is entered by its index.ts, by a driver it offers, or by the doctor, which a page that only calls agents should not load.',
+        'Another room is entered by its index.ts (public) or internal.ts (for our own rooms), by a driver it offers, or by the doctor, which a page that only calls agents should not load.',
       severity: 'error',
       from: { path: '^src/([^/]+)/' },
-      to: { path: '^src/[^/]+/', pathNot: ['^src/$1/', '^src/[^/]+/index[.]ts$', '^src/client/doctor/examine[.]ts$', DRIVER] },
+      to: { path: '^src/[^/]+/', pathNot: ['^src/$1/', '^src/[^/]+/(index|internal)[.]ts$', '^src/client/doctor/examine[.]ts$', DRIVER] },
     },
     {
       name: 'drivers-are-chosen-late',

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { CLIENT_ERRORS } from '#client';
 import { DEFAULT_ENGINE_LIMITS } from '#engine';
 import type { Dialect, ErrorKind, Loss, Operation } from '#protocol';
@@ -36,18 +36,31 @@ const check = process.argv.includes('--check');
 let stale = 0;
 
 for (const name of readdirSync(FOLDER, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.md'))) {
-  const file = new URL(name, FOLDER);
-  const page = readFileSync(file, 'utf8');
-  const fresh = page.replace(/<!-- generated: (\w+) -->\n[\s\S]*?<!-- \/generated -->/g, (_, section: string) => {
-    const make = SECTIONS[section];
-    if (make === undefined) throw new Error(`docs/${name} asks for an unknown section ${section}`);
-    return `<!-- generated: ${section} -->\n${make()}\n<!-- /generated -->`;
-  });
-  keep(`docs/${name}`, page, fresh);
+  if (name.startsWith('reference/')) continue;
+  const page = readFileSync(new URL(name, FOLDER), 'utf8');
+  keep(`docs/${name}`, page, filled(`docs/${name}`, page));
 }
+if (!check) writeReference();
 const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
 keep('README.md', readme, withFigures(readme, readFileSync(new URL('benchmarks.md', FOLDER), 'utf8')));
 process.exitCode = check && stale > 0 ? 1 : 0;
+
+function filled(name: string, page: string): string {
+  return page.replace(/<!-- generated: (\w+) -->\n[\s\S]*?<!-- \/generated -->/g, (_, section: string) => {
+    const make = SECTIONS[section];
+    if (make === undefined) throw new Error(`${name} asks for an unknown section ${section}`);
+    return `<!-- generated: ${section} -->\n${make()}\n<!-- /generated -->`;
+  });
+}
+
+/** docs/reference/ is built for the package and ignored by git. Its pages without the generated parts are in scripts/reference/. */
+function writeReference(): void {
+  const templates = new URL('reference/', import.meta.url);
+  mkdirSync(new URL('reference/', FOLDER), { recursive: true });
+  for (const name of readdirSync(templates)) {
+    writeFileSync(new URL(`reference/${name}`, FOLDER), filled(name, readFileSync(new URL(name, templates), 'utf8')));
+  }
+}
 
 function keep(name: string, page: string, fresh: string): void {
   if (fresh === page) return;

@@ -41,6 +41,22 @@ export interface RequestFacts {
   readonly client?: string;
 }
 
+/**
+ * Where a call departs from A2A 1.0 semantics. `behave` sets these from the traits of the caller's dialect; a service reads these and never a trait.
+ * Everything is off by default.
+ */
+export interface CallOptions {
+  /**
+   * The caller names tasks: `request.alias` continues, or makes, the task of that name, and answers carry that name as the task's id.
+   * `once`: a finished task's name takes no further message. `reusable`: the next message under that name starts a new task in its context.
+   */
+  readonly taskNames?: 'reusable' | 'once';
+  /** A message with a context id and no task id continues the one waiting task of that context. */
+  readonly continuesByContext?: true;
+  /** The dialect made the message id up: it does not identify a repeated send. */
+  readonly mintedMessageId?: true;
+}
+
 /** What a call brings besides its request. */
 export interface CallContext {
   readonly principal: Principal;
@@ -48,6 +64,8 @@ export interface CallContext {
   readonly tenant?: TenantId;
   readonly request?: RequestFacts;
   readonly dialect: DialectId;
+  /** Absent: A2A 1.0 semantics. */
+  readonly options?: CallOptions;
   /** Extension URIs the caller asked for. */
   readonly extensions: readonly string[];
   readonly idempotencyKey?: string;
