@@ -63,10 +63,10 @@ export function checkVersion(version: string | undefined, dialect: Dialect, opti
 }
 
 export function speaks(dialect: Dialect, version: string): boolean {
-  const httpRequest = /^(\d{1,4}\.\d{1,4})(?:\.\d{1,4})?$/.exec(version)?.[1];
+  const release = /^(\d{1,4}\.\d{1,4})(?:\.\d{1,4})?$/.exec(version)?.[1];
   const own = dialect.traits.versionHeader;
-  if (httpRequest === undefined) return false;
-  return own === undefined || ZERO_VERSIONS.includes(own) ? ZERO_VERSIONS.includes(httpRequest) : httpRequest === own;
+  if (release === undefined) return false;
+  return own === undefined || ZERO_VERSIONS.includes(own) ? ZERO_VERSIONS.includes(release) : release === own;
 }
 
 function supportedVersions(registry: Registry): readonly string[] {
