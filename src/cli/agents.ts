@@ -4,7 +4,7 @@ import { builtInAgents } from '#agents';
 import type { AgentLike, Settings } from '#server';
 import { suggest } from '#server';
 import { defaultExportOf } from '../server/adapters/module-file.ts';
-import type { FoundAgent } from '../server/adapters/node-settings.ts';
+import type { FoundAgent } from '../server/adapters/serve-configured.ts';
 import { CliError } from './command.ts';
 import { codingAgent, codingNames } from './running.ts';
 import { isAddress } from './wire/address.ts';

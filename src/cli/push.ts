@@ -1,7 +1,7 @@
 import type { AdminDelivery } from '#protocol';
 import { ConfigError } from '#server';
 import { DEFAULT_PORT } from '../server/adapters/node.ts';
-import { rotateKeys } from '../server/adapters/node-keys.ts';
+import { rotateKeys } from '../server/adapters/node-keys-file.ts';
 import type { Command } from './command.ts';
 import { CliError } from './command.ts';
 import { noSuchWord, readArgs } from './flags/own.ts';

@@ -4,8 +4,8 @@ import { basename, delimiter, join, resolve } from 'node:path';
 import type { ApprovalPolicy, CommandOptions, RunOptions } from '#agents';
 import { chooseLaunch, createCodingAgent, createCommandAgent, knownAgents, readRule } from '#agents';
 import type { Settings } from '#server';
-import { dataHome } from '../server/adapters/node-data.ts';
-import type { FoundAgent } from '../server/adapters/node-settings.ts';
+import { dataHome } from '../server/adapters/data-folder.ts';
+import type { FoundAgent } from '../server/adapters/serve-configured.ts';
 import { CliError } from './command.ts';
 
 /** A coding CLI by its name (`claude`, `claude:native`). Undefined: there is none of that name. */

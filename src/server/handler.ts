@@ -1,18 +1,18 @@
 import type { Answer, Asked } from '#bindings';
 import { encodeRetry, refusalBody, respondTo } from '#bindings';
 import type { Agent } from '#protocol';
-import { headOf, refusal } from './answers.ts';
-import { createDoor } from './gate/door.ts';
-import type { Admitted, Gate, Refusal } from './gate/gate.ts';
-import { isRefusal, LOCAL } from './gate/gate.ts';
-import { createGuard } from './guard.ts';
-import { createNode } from './node.ts';
+import { createDoor } from './access/access.ts';
+import type { Admitted, Gate, Refusal } from './access/authentication/caller.ts';
+import { isRefusal, LOCAL } from './access/authentication/caller.ts';
+import { createGuard } from './access/host-origin.ts';
+import type { ServedAgent } from './agents/served-agent.ts';
+import { createNode } from './assemble.ts';
 import type { HandlerOptions } from './options.ts';
-import type { Place, Route } from './routes.ts';
-import { methodsOf, placeOf, routesAt } from './routes.ts';
-import type { ServedAgent } from './served.ts';
-import type { Visit } from './site.ts';
-import { ANSWERS } from './site.ts';
+import { headOf, refusal } from './routes/responses.ts';
+import type { Visit } from './routes/route-handlers.ts';
+import { ANSWERS } from './routes/route-handlers.ts';
+import type { Place, Route } from './routes/routes.ts';
+import { methodsOf, placeOf, routesAt } from './routes/routes.ts';
 
 /** Serves agents to anything that speaks in `Request` and `Response`. */
 export interface Handler {

@@ -4,7 +4,7 @@ import { askedOf } from '#bindings';
 import type { AdminWirePage } from '#protocol';
 import type { Handler } from '#server';
 import { tokenAuth } from '#server';
-import { createWire } from '../../src/server/wire/wire.ts';
+import { createWire } from '../../src/server/traffic/recorder.ts';
 import { handlerOf, jsonRequest, rpcSend, sendBody } from '../support/server.ts';
 
 const TOKEN = 'the-token-of-the-operator-0123456789';

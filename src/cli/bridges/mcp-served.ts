@@ -1,4 +1,4 @@
-import type { FoundAgent } from '../../server/adapters/node-settings.ts';
+import type { FoundAgent } from '../../server/adapters/serve-configured.ts';
 import { mcpAgent, mcpSource } from '../../tools/adapters/mcp.ts';
 import { CliError } from '../command.ts';
 

@@ -2,7 +2,7 @@ import { appendFileSync } from 'node:fs';
 import { proxyAgent } from '#agents';
 import type { Settings } from '#server';
 import { recording } from '#tools';
-import type { FoundAgent } from '../../server/adapters/node-settings.ts';
+import type { FoundAgent } from '../../server/adapters/serve-configured.ts';
 import type { ReachFlags } from './reach.ts';
 import { reach, targetOf } from './reach.ts';
 

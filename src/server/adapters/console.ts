@@ -4,8 +4,8 @@ import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Answer } from '#bindings';
-import { refusal, text } from '../answers.ts';
 import type { ServingOptions } from '../options.ts';
+import { refusal, text } from '../routes/responses.ts';
 
 export interface ConsoleOptions {
   /** Where the built files are. Default: those of this package. */

@@ -5,7 +5,7 @@ import type { ParleyConfig } from '#server';
 import { findAgent } from '../../../src/cli/agents.ts';
 import { connectBroker } from '../../../src/cli/mesh/broker.ts';
 import { serveOnMesh } from '../../../src/cli/mesh/serving.ts';
-import { logFor } from '../../../src/server/adapters/node-settings.ts';
+import { logFor } from '../../../src/server/adapters/serve-configured.ts';
 import { eventually } from '../../support/eventually.ts';
 import { scratchFolder } from '../../support/scratch.ts';
 import type { Checks } from './serving.ts';

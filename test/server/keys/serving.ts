@@ -4,8 +4,8 @@ import type { ParleyConfig, Settings } from '#server';
 import { resolveConfig } from '#server';
 import { findAgent } from '../../../src/cli/agents.ts';
 import type { Served } from '../../../src/server/adapters/node.ts';
-import type { Configured } from '../../../src/server/adapters/node-settings.ts';
-import { logFor, serveConfigured } from '../../../src/server/adapters/node-settings.ts';
+import type { Configured } from '../../../src/server/adapters/serve-configured.ts';
+import { logFor, serveConfigured } from '../../../src/server/adapters/serve-configured.ts';
 import { eventually } from '../../support/eventually.ts';
 import { sendBody } from '../../support/server.ts';
 
