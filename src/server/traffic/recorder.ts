@@ -1,4 +1,4 @@
-import type { Asked } from '#bindings';
+import type { HttpRequest } from '#bindings';
 import type { AdminExchange, AdminWire } from '#protocol';
 import type { Kept, Tape } from './recording.ts';
 import { createTape } from './recording.ts';
@@ -6,7 +6,7 @@ import { createTape } from './recording.ts';
 /** Writes down what goes over the wire, while an operator looks. */
 export interface Wire extends AdminWire {
   /** Undefined while it is off, which costs one look at a flag. */
-  begin(asked: Asked): Tape | undefined;
+  begin(request: HttpRequest): Tape | undefined;
 }
 
 const EXCHANGES_MAX = 100;
@@ -46,7 +46,7 @@ export function createWire(lookMs: number = LOOK_MS): Wire {
     };
   };
   return {
-    begin: (asked) => (isOn ? createTape(asked, keep) : undefined),
+    begin: (request) => (isOn ? createTape(request, keep) : undefined),
     look: (after) => {
       leaseAnew();
       const changed = [...kept]
