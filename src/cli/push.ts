@@ -4,11 +4,11 @@ import { DEFAULT_PORT } from '../server/adapters/node.ts';
 import { rotateKeys } from '../server/adapters/node-keys-file.ts';
 import type { OperatorApi } from './admin-api.ts';
 import { operatorApi } from './admin-api.ts';
+import { addressOf, isAddress } from './agent/address.ts';
 import type { Command } from './command.ts';
 import { CliError } from './command.ts';
 import { noSuchWord, readArgs } from './flags/own.ts';
 import { localToken } from './local-token.ts';
-import { addressOf, isAddress } from './wire/address.ts';
 
 export const pushCommand: Command = {
   name: 'push',
