@@ -8,6 +8,7 @@ import { serveOnStdio } from '../server/adapters/serve-stdio.ts';
 import { findAgent } from './agents.ts';
 import type { Command } from './command.ts';
 import { CliError } from './command.ts';
+import { missingPackage } from './print/missing-package.ts';
 import { checkRules, commandAgent } from './running.ts';
 import { asServeFailure } from './serve-failures.ts';
 import { flagHelp, parseServeFlags } from './serve-flags.ts';
@@ -120,7 +121,13 @@ async function letGo(agent: AgentLike): Promise<void> {
 export const mountMcp: McpMount = (agents) => {
   let mounted: ReturnType<McpMount> | undefined;
   return async (request, caller) => {
-    mounted ??= (await import('../tools/adapters/mcp.ts')).mcpMount(agents);
+    try {
+      mounted ??= (await import('../tools/adapters/mcp.ts')).mcpMount(agents);
+    } catch (thrown) {
+      const missing = missingPackage(thrown);
+      if (missing === undefined) throw thrown;
+      return new Response(`${missing.message}: ${missing.hint}\n`, { status: 501 });
+    }
     return mounted(request, caller);
   };
 };
