@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { requireInstalled, ROOT, runTool } from './install.mjs';
+import { ROOT, requireInstalled, runTool } from './install.mjs';
 
 requireInstalled();
 let failed = 0;

@@ -28,7 +28,9 @@ export async function ensureInstalled() {
   const status = await new Promise((resolve) => npm.on('error', () => resolve(1)).on('close', (code) => resolve(code ?? 1)));
   stop();
   if (status !== 0) {
-    console.error('npm ci failed; its output is above. Check that the package registry is reachable and that the disk has room, then run: npm ci');
+    console.error(
+      'npm ci failed; its output is above. Check that the package registry is reachable and that the disk has room, then run: npm ci',
+    );
     process.exit(status);
   }
 }
@@ -46,7 +48,9 @@ function warnIfStale() {
   const stale = requiredPackages().filter(([path, version]) => installedVersion(path) !== version);
   if (stale.length === 0) return;
   const [first] = stale;
-  console.error(`${stale.length} installed packages differ from package-lock.json (for example ${first[0]}). To bring them up to date, run: npm ci`);
+  console.error(
+    `${stale.length} installed packages differ from package-lock.json (for example ${first[0]}). To bring them up to date, run: npm ci`,
+  );
 }
 
 /** Path and version of every package that is installed on all platforms. */

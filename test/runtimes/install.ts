@@ -16,7 +16,9 @@ export function runtimesFolder(): string | undefined {
   const key = createHash('sha256').update(readFileSync(WANTED)).digest('hex').slice(0, 12);
   const folder = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'parley-a2a', `runtimes-${key}`);
   const isThere = (): boolean =>
-    ['node22/bin/node', 'node26/bin/node', 'miniflare/package.json', '.bin/bun', '.bin/deno'].every((name) => existsSync(join(folder, 'node_modules', name)));
+    ['node22/bin/node', 'node26/bin/node', 'miniflare/package.json', '.bin/bun', '.bin/deno'].every((name) =>
+      existsSync(join(folder, 'node_modules', name)),
+    );
   if (isThere()) return folder;
   mkdirSync(folder, { recursive: true });
   copyFileSync(WANTED, join(folder, 'package.json'));
