@@ -5,7 +5,7 @@ import { delegate, joinMesh, meshView, watchMesh } from '#mesh';
 import { createUserMessage } from '#protocol';
 import { connectMqtt } from '../../src/mesh/adapters/mqtt.ts';
 import { createConsole } from '../../src/server/adapters/console.ts';
-import type { Served } from '../../src/server/adapters/node.ts';
+import type { NodeServer } from '../../src/server/adapters/node.ts';
 import { seriousFaults } from '../support/axe.ts';
 import type { RunningBroker } from '../support/brokers.ts';
 import { programOf, startMosquitto } from '../support/brokers.ts';
@@ -23,7 +23,7 @@ const isThere = CHROMIUM !== undefined && programOf('mosquitto') !== undefined;
 suiteNeeding('chromium and mosquitto', isThere, 'the mesh page of the console', () => {
   const open: (() => Promise<unknown>)[] = [];
   let broker: RunningBroker;
-  let server: Served;
+  let server: NodeServer;
   let browser: Browser;
   let watched: Watched;
   let child: Child;

@@ -4,21 +4,21 @@ import type { Ids, Mutable, RequestFacts } from '#protocol';
 import { A2AError, countedIds } from '#protocol';
 import { errorAnswer } from '../../routes/responses.ts';
 import type { Route } from '../../routes/routes.ts';
-import { placeOf } from '../../routes/routes.ts';
-import type { Buckets } from '../limits/token-buckets.ts';
-import type { Authenticator, Denial, Identity, Recognised } from './authenticator.ts';
+import { parsePath } from '../../routes/routes.ts';
+import type { TokenBuckets } from '../limits/token-buckets.ts';
+import type { AuthenticatedIdentity, AuthenticationResult, AuthMethod, Denial } from './authenticator.ts';
 import { credentialOf, isDenial } from './authenticator.ts';
-import type { Admitted, Gate, Refusal } from './caller.ts';
+import type { Authenticate, AuthenticatedCaller, Refusal } from './caller.ts';
 
-export interface AdmissionOptions {
-  readonly methods: readonly Authenticator[];
+export interface AuthenticateOptions {
+  readonly methods: readonly AuthMethod[];
   /** Failures of one address: whoever guesses is slowed down. */
-  readonly failures: Buckets;
+  readonly failures: TokenBuckets;
   readonly ids?: Ids;
 }
 
 /** The gate of a node that asks who calls. */
-export function createAdmission({ methods, failures, ids = countedIds() }: AdmissionOptions): Gate {
+export function createAuthenticate({ methods, failures, ids = countedIds() }: AuthenticateOptions): Authenticate {
   const refuse = (asked: Asked, route: Route | undefined, denial: Denial | undefined): Refusal => {
     const waitMs = failures.take(asked.peer?.address ?? 'unknown');
     const why = denial?.denied ?? 'no credential';
@@ -34,7 +34,7 @@ export function createAdmission({ methods, failures, ids = countedIds() }: Admis
     const challenge = challengeOf(methods, denial === undefined ? undefined : { error: 'invalid_token', error_description: words });
     return { ...refusalFor(asked, route, new A2AError('UNAUTHENTICATED', words, { challenge })), why };
   };
-  const decide = (asked: Asked, route: Route | undefined, found: Recognised): Admitted | Refusal =>
+  const decide = (asked: Asked, route: Route | undefined, found: AuthenticationResult): AuthenticatedCaller | Refusal =>
     found === undefined || isDenial(found) ? refuse(asked, route, found ?? unrecognised(asked)) : admitted(found, factsOf(asked, ids));
   return (asked, route) => {
     const found = firstOpinion(methods, asked);
@@ -42,8 +42,8 @@ export function createAdmission({ methods, failures, ids = countedIds() }: Admis
   };
 }
 
-function admitted({ principal, tenant, isStillValid }: Identity, request: RequestFacts): Admitted {
-  const caller: Mutable<Admitted> = { principal, request };
+function admitted({ principal, tenant, isStillValid }: AuthenticatedIdentity, request: RequestFacts): AuthenticatedCaller {
+  const caller: Mutable<AuthenticatedCaller> = { principal, request };
   if (tenant !== undefined) caller.tenant = tenant;
   if (isStillValid !== undefined) caller.isStillValid = isStillValid;
   return caller;
@@ -55,7 +55,7 @@ export function factsOf(asked: Asked, ids: Ids): RequestFacts {
 }
 
 /** Without a promise where no method needs one: most calls come with a key. */
-function firstOpinion(methods: readonly Authenticator[], asked: Asked, from = 0): Recognised | Promise<Recognised> {
+function firstOpinion(methods: readonly AuthMethod[], asked: Asked, from = 0): AuthenticationResult | Promise<AuthenticationResult> {
   for (let at = from; at < methods.length; at += 1) {
     const found = methods[at]?.recognise(asked);
     if (found instanceof Promise) return found.then((settled) => settled ?? firstOpinion(methods, asked, at + 1));
@@ -73,7 +73,7 @@ function unrecognised(asked: Asked): Denial | undefined {
 }
 
 /** RFC 9110 §11.6.1: every way in, each with what was wrong where that is known. */
-export function challengeOf(methods: readonly Authenticator[], wrong: Readonly<Record<string, string>> = {}): string {
+export function challengeOf(methods: readonly AuthMethod[], wrong: Readonly<Record<string, string>> = {}): string {
   const byScheme = new Map<string, Readonly<Record<string, string>>>();
   for (const { challenge } of methods) {
     if (challenge !== undefined) byScheme.set(challenge.scheme, { ...byScheme.get(challenge.scheme), ...challenge.parameters });
@@ -94,7 +94,7 @@ function quotable(text: string): string {
 /** In the words of whoever would have answered. `status`: where it is not the error's own. */
 export function refusalFor(asked: Asked, route: Route | undefined, error: A2AError, status?: number): Answer {
   if (route?.name !== 'jsonrpc' && route?.name !== 'rest') return errorAnswer(error);
-  const { base: basePath } = placeOf(asked.path);
+  const { base: basePath } = parsePath(asked.path);
   const answer =
     route.name === 'jsonrpc'
       ? refuseJsonRpc(asked, error, { basePath })
