@@ -1,4 +1,4 @@
-import type { Answer } from '#bindings';
+import type { HttpResponse } from '#bindings';
 import type { Engine } from '#engine';
 import type { Mutable } from '#protocol';
 import type { ServedAgent } from './agents/served-agent.ts';
@@ -19,7 +19,7 @@ export interface Lifecycle {
   readonly starting: Promise<void> | undefined;
   phase(): ReturnType<RouteContext['phase']>;
   /** A refusal while the node stops. */
-  turnedAway(route: Route): Answer | undefined;
+  turnedAway(route: Route): HttpResponse | undefined;
   /** For an agent that comes later: what was done to the others at the start. */
   adopt(agent: Mutable<ServedAgent>): void;
   stopTaking(): void;

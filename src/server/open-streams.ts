@@ -1,4 +1,4 @@
-import type { Answer, Outflow } from '#bindings';
+import type { HttpResponse, Outflow } from '#bindings';
 import type { Timers } from '#engine';
 import { systemTimers } from '#engine';
 
@@ -6,7 +6,7 @@ import { systemTimers } from '#engine';
 export interface OpenStreams {
   readonly open: number;
   /** `isStillValid` is asked every few seconds; it is over when that says no. */
-  track(answer: Answer, isStillValid?: () => boolean): void;
+  track(answer: HttpResponse, isStillValid?: () => boolean): void;
   /** Each says this yet and is over. */
   finishAll(text: string): void;
 }

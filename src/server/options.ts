@@ -1,4 +1,4 @@
-import type { Answer, Caller } from '#bindings';
+import type { Caller, HttpResponse } from '#bindings';
 import type { AroundRun, Blobs, Carrier, EngineLimits, Store } from '#engine';
 import type { AdminMesh, Agent, CardSigner, Fetch } from '#protocol';
 import type { AuthMethod } from './access/authentication/authenticator.ts';
@@ -72,7 +72,7 @@ export interface ServingOptions extends HostOriginOptions {
   /** What `/api/parley/v1/health` says of the version. */
   readonly version?: string;
   /** Serves the files of the web console. */
-  readonly console?: (path: string) => Answer | Promise<Answer>;
+  readonly console?: (path: string) => HttpResponse | Promise<HttpResponse>;
   /** Agents under names of their own that are there from the start, and may go and come (`Handler.add`): their tasks are taken up too. */
   readonly known?: ReadonlyMap<string, Agent>;
   /** Signs the cards. Give `url` too: a signature over an address that the caller chose is worth little. */

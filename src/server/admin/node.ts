@@ -1,4 +1,4 @@
-import type { Answer } from '#bindings';
+import type { HttpResponse } from '#bindings';
 import type { AdminLogsRequest, AdminService, AdminWire, Mutable } from '#protocol';
 import { A2AError } from '#protocol';
 import { type MethodHandlers, numberIn, shown } from './responses.ts';
@@ -28,8 +28,8 @@ export function nodeRoutes(admin: AdminService, path: string, query: URLSearchPa
   };
 }
 
-function wireRoutes({ wire }: AdminService, path: string, query: URLSearchParams): MethodHandlers | undefined {
-  const done = (act: (wire: AdminWire) => void) => async (): Promise<Answer> => {
+function wireRoutes({ wire }: AdminService, path: string, query: URLSearchParams): Routes | undefined {
+  const done = (act: (wire: AdminWire) => void) => async (): Promise<HttpResponse> => {
     if (wire === undefined) throw new A2AError('UNSUPPORTED_OPERATION', 'this node does not show its wire');
     act(wire);
     return { status: 204, headers: {}, body: null };

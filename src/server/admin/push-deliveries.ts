@@ -1,4 +1,4 @@
-import type { Answer } from '#bindings';
+import type { HttpResponse } from '#bindings';
 import type { AdminDeliveriesRequest, AdminService, Mutable } from '#protocol';
 import { A2AError } from '#protocol';
 import { type MethodHandlers, numberIn, shown } from './responses.ts';
@@ -14,7 +14,7 @@ export function deliveryRoutes(admin: AdminService, path: string, query: URLSear
   const id = Number(number);
   if (replay !== undefined) return { POST: async () => shown(await admin.replay(id)) };
   return {
-    DELETE: async (): Promise<Answer> => {
+    DELETE: async (): Promise<HttpResponse> => {
       await admin.discard(id);
       return { status: 204, headers: {}, body: null };
     },

@@ -1,4 +1,4 @@
-import type { Asked, ServeOptions } from '#bindings';
+import type { HttpRequest, ServeOptions } from '#bindings';
 import type { AgentCard } from '#protocol';
 import { countedIds, withoutEndSlashes } from '#protocol';
 import type { ServedAgent } from '../agents/served-agent.ts';
@@ -39,9 +39,9 @@ export function servingFor({ options, limits, log, cardAt }: ServingParts): (age
 }
 
 /** Where the node is reached: as configured; otherwise as each caller reached it. What is asked for by RPC goes by the first of them. */
-export interface PublicUrl {
-  of(asked: Asked): string;
-  note(asked: Asked): void;
+export interface Whereabouts {
+  of(request: HttpRequest): string;
+  note(request: HttpRequest): void;
   base(): string;
 }
 
@@ -49,9 +49,9 @@ export function publicUrl(url: string | undefined): PublicUrl {
   const configured = url === undefined ? undefined : withoutEndSlashes(url);
   let first = configured;
   return {
-    of: (asked) => configured ?? asked.origin,
-    note: (asked) => {
-      first ??= asked.origin;
+    of: (request) => configured ?? request.origin,
+    note: (request) => {
+      first ??= request.origin;
     },
     base: () => first ?? 'http://localhost',
   };

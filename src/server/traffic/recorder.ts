@@ -1,4 +1,4 @@
-import type { Asked } from '#bindings';
+import type { HttpRequest } from '#bindings';
 import type { AdminExchange, AdminWire } from '#protocol';
 import type { ExchangeRecording, RecordedExchange } from './recording.ts';
 import { recordExchange } from './recording.ts';
@@ -6,7 +6,7 @@ import { recordExchange } from './recording.ts';
 /** Writes down what goes over the wire, while an operator looks. */
 export interface TrafficRecorder extends AdminWire {
   /** Undefined while it is off, which costs one look at a flag. */
-  begin(asked: Asked): ExchangeRecording | undefined;
+  begin(request: HttpRequest): Tape | undefined;
 }
 
 const EXCHANGES_MAX = 100;
@@ -46,7 +46,7 @@ export function createTrafficRecorder(lookMs: number = LOOK_MS): TrafficRecorder
     };
   };
   return {
-    begin: (asked) => (isOn ? recordExchange(asked, keep) : undefined),
+    begin: (request) => (isOn ? createTape(request, keep) : undefined),
     look: (after) => {
       leaseAnew();
       const changed = [...kept]

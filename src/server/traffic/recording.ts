@@ -1,4 +1,4 @@
-import type { Answer, Asked, Caller, Outflow } from '#bindings';
+import type { Caller, HttpRequest, HttpResponse, Outflow } from '#bindings';
 import type { AdminExchange, Mutable } from '#protocol';
 import { withBody } from '../access/limits/rate-limit.ts';
 import type { Route } from '../routes/routes.ts';
@@ -11,9 +11,9 @@ const FRAMES_MAX = 200;
 /** One exchange while it is being written down. */
 export interface ExchangeRecording {
   /** The request as it goes on. */
-  readonly asked: Asked;
+  readonly request: HttpRequest;
   /** The answer as it goes out. */
-  answered(answer: Answer, about: { readonly route: Route | undefined; readonly caller?: Caller | undefined }): Answer;
+  answered(answer: HttpResponse, about: { readonly route: Route | undefined; readonly caller?: Caller | undefined }): HttpResponse;
 }
 
 export interface RecordedExchange extends Mutable<AdminExchange> {
@@ -24,7 +24,7 @@ export interface RecordedExchange extends Mutable<AdminExchange> {
 const LEFT_OUT: ReadonlySet<string> = new Set(['admin', 'console', 'welcome', 'health', 'ready', 'metrics']);
 
 /** `keep` is told of it once it is known what it was, `changed` each time that there is more of it. */
-export function recordExchange(given: Asked, keep: (kept: RecordedExchange) => () => void): ExchangeRecording {
+export function createTape(given: HttpRequest, keep: (kept: Kept) => () => void): Tape {
   const began = performance.now();
   const kept: RecordedExchange = {
     n: 0,
@@ -41,14 +41,14 @@ export function recordExchange(given: Asked, keep: (kept: RecordedExchange) => (
     isStream: false,
     isCut: false,
   };
-  const asked = withBody(given, async (bytesMax) => {
+  const request = withBody(given, async (bytesMax) => {
     const bytes = await given.body(bytesMax);
     kept.body = bodyOf(new TextDecoder().decode(bytes.subarray(0, CHARS_MAX)));
     kept.isCut ||= bytes.length > CHARS_MAX;
     return bytes;
   });
   return {
-    asked,
+    request,
     answered: (answer, { route, caller }) => {
       if (route !== undefined && LEFT_OUT.has(route.name)) return answer;
       const { status, headers, body } = answer;

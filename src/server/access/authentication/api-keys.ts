@@ -36,8 +36,8 @@ export function keyAuth(ring: KeyRing, now: () => number = Date.now): AuthMethod
     method: 'key',
     schemes: { bearer: BEARER, apiKey: API_KEY },
     challenge: { scheme: 'Bearer' },
-    recognise: (asked) => {
-      const credential = credentialOf(asked);
+    recognise: (request) => {
+      const credential = credentialOf(request);
       if (typeof credential === 'string') return undefined;
       const key = ring.find(credential.text);
       if (key === undefined) return undefined;
@@ -63,8 +63,8 @@ export function tokenAuth(isSame: (text: string) => boolean): AuthMethod {
     method: 'token',
     schemes: { bearer: BEARER },
     challenge: { scheme: 'Bearer' },
-    recognise: (asked) => {
-      const credential = credentialOf(asked);
+    recognise: (request) => {
+      const credential = credentialOf(request);
       return typeof credential !== 'string' && isSame(credential.text) ? { principal: LOCAL_PRINCIPAL } : undefined;
     },
   };

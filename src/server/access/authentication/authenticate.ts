@@ -1,4 +1,4 @@
-import type { Answer, Asked } from '#bindings';
+import type { HttpRequest, HttpResponse } from '#bindings';
 import { refuseJsonRpc, refuseRest } from '#bindings';
 import type { Ids, Mutable, RequestFacts } from '#protocol';
 import { A2AError, countedIds } from '#protocol';
@@ -18,27 +18,32 @@ export interface AuthenticateOptions {
 }
 
 /** The gate of a node that asks who calls. */
-export function createAuthenticate({ methods, failures, ids = countedIds() }: AuthenticateOptions): Authenticate {
-  const refuse = (asked: Asked, route: Route | undefined, denial: Denial | undefined): Refusal => {
-    const waitMs = failures.take(asked.peer?.address ?? 'unknown');
+export function createAdmission({ methods, failures, ids = countedIds() }: AdmissionOptions): Gate {
+  const refuse = (httpRequest: HttpRequest, route: Route | undefined, denial: Denial | undefined): Refusal => {
+    const waitMs = failures.take(httpRequest.peer?.address ?? 'unknown');
     const why = denial?.denied ?? 'no credential';
     if (denial?.retryAfterMs !== undefined) {
       const { retryAfterMs } = denial;
-      return { ...refusalFor(asked, route, new A2AError('UNAVAILABLE', 'credentials can’t be checked just now', { retryAfterMs })), why };
+      return {
+        ...refusalFor(httpRequest, route, new A2AError('UNAVAILABLE', 'credentials can’t be checked just now', { retryAfterMs })),
+        why,
+      };
     }
     if (waitMs > 0) {
       const error = new A2AError('RATE_LIMITED', 'too many requests without a valid credential', { retryAfterMs: waitMs });
-      return { ...refusalFor(asked, route, error), why: `too many failures; the last: ${why}` };
+      return { ...refusalFor(httpRequest, route, error), why: `too many failures; the last: ${why}` };
     }
     const words = denial === undefined ? 'authentication is required' : (denial.words ?? 'the credential is not valid');
     const challenge = challengeOf(methods, denial === undefined ? undefined : { error: 'invalid_token', error_description: words });
-    return { ...refusalFor(asked, route, new A2AError('UNAUTHENTICATED', words, { challenge })), why };
+    return { ...refusalFor(httpRequest, route, new A2AError('UNAUTHENTICATED', words, { challenge })), why };
   };
-  const decide = (asked: Asked, route: Route | undefined, found: AuthenticationResult): AuthenticatedCaller | Refusal =>
-    found === undefined || isDenial(found) ? refuse(asked, route, found ?? unrecognised(asked)) : admitted(found, factsOf(asked, ids));
-  return (asked, route) => {
-    const found = firstOpinion(methods, asked);
-    return found instanceof Promise ? found.then((settled) => decide(asked, route, settled)) : decide(asked, route, found);
+  const decide = (httpRequest: HttpRequest, route: Route | undefined, found: Recognised): Admitted | Refusal =>
+    found === undefined || isDenial(found)
+      ? refuse(httpRequest, route, found ?? unrecognised(httpRequest))
+      : admitted(found, factsOf(httpRequest, ids));
+  return (httpRequest, route) => {
+    const found = firstOpinion(methods, httpRequest);
+    return found instanceof Promise ? found.then((settled) => decide(httpRequest, route, settled)) : decide(httpRequest, route, found);
   };
 }
 
@@ -49,23 +54,23 @@ function admitted({ principal, tenant, isStillValid }: AuthenticatedIdentity, re
   return caller;
 }
 
-export function factsOf(asked: Asked, ids: Ids): RequestFacts {
-  const client = asked.peer?.address;
+export function factsOf(httpRequest: HttpRequest, ids: Ids): RequestFacts {
+  const client = httpRequest.peer?.address;
   return client === undefined ? { id: ids.next() } : { id: ids.next(), client };
 }
 
 /** Without a promise where no method needs one: most calls come with a key. */
-function firstOpinion(methods: readonly AuthMethod[], asked: Asked, from = 0): AuthenticationResult | Promise<AuthenticationResult> {
+function firstOpinion(methods: readonly Authenticator[], httpRequest: HttpRequest, from = 0): Recognised | Promise<Recognised> {
   for (let at = from; at < methods.length; at += 1) {
-    const found = methods[at]?.recognise(asked);
-    if (found instanceof Promise) return found.then((settled) => settled ?? firstOpinion(methods, asked, at + 1));
+    const found = methods[at]?.recognise(httpRequest);
+    if (found instanceof Promise) return found.then((settled) => settled ?? firstOpinion(methods, httpRequest, at + 1));
     if (found !== undefined) return found;
   }
   return undefined;
 }
 
-function unrecognised(asked: Asked): Denial | undefined {
-  const credential = credentialOf(asked);
+function unrecognised(httpRequest: HttpRequest): Denial | undefined {
+  const credential = credentialOf(httpRequest);
   if (credential === 'none') return undefined;
   return credential === 'malformed'
     ? { denied: 'a credential that is none', words: 'send one credential, as Authorization: Bearer …' }
@@ -92,12 +97,12 @@ function quotable(text: string): string {
 }
 
 /** In the words of whoever would have answered. `status`: where it is not the error's own. */
-export function refusalFor(asked: Asked, route: Route | undefined, error: A2AError, status?: number): Answer {
+export function refusalFor(httpRequest: HttpRequest, route: Route | undefined, error: A2AError, status?: number): HttpResponse {
   if (route?.name !== 'jsonrpc' && route?.name !== 'rest') return errorAnswer(error);
-  const { base: basePath } = parsePath(asked.path);
+  const { base: basePath } = placeOf(httpRequest.path);
   const answer =
     route.name === 'jsonrpc'
-      ? refuseJsonRpc(asked, error, { basePath })
-      : refuseRest(asked, error, status === undefined ? { basePath } : { basePath, status });
+      ? refuseJsonRpc(httpRequest, error, { basePath })
+      : refuseRest(httpRequest, error, status === undefined ? { basePath } : { basePath, status });
   return { ...answer, headers: { 'X-Content-Type-Options': 'nosniff', ...answer.headers } };
 }

@@ -1,4 +1,4 @@
-import type { Asked } from '#bindings';
+import type { HttpRequest } from '#bindings';
 import type { Principal, SecurityScheme, TenantId } from '#protocol';
 
 /** Somebody who has shown who it is. */
@@ -31,7 +31,7 @@ export interface AuthMethod {
   readonly schemes: Readonly<Record<string, SecurityScheme>>;
   /** For `WWW-Authenticate`: the scheme, and parameters of its own. */
   readonly challenge?: { readonly scheme: string; readonly parameters?: Readonly<Record<string, string>> };
-  recognise(asked: Asked): AuthenticationResult | Promise<AuthenticationResult>;
+  recognise(request: HttpRequest): Recognised | Promise<Recognised>;
 }
 
 export function isDenial(found: AuthenticatedIdentity | Denial): found is Denial {
@@ -44,9 +44,9 @@ const CREDENTIAL_CHARS_MAX = 8192;
  * The credential in a request: of `Authorization: Bearer`, or, where there is no `Authorization`, of `X-API-Key`. `malformed` is one that
  * nobody could have been given; several, which some hosts join by commas, are among them.
  */
-export function credentialOf(asked: Asked): { readonly text: string } | 'none' | 'malformed' {
-  const authorization = asked.header('authorization');
-  const given = authorization ?? asked.header('x-api-key');
+export function credentialOf(request: HttpRequest): { readonly text: string } | 'none' | 'malformed' {
+  const authorization = request.header('authorization');
+  const given = authorization ?? request.header('x-api-key');
   if (given === undefined) return 'none';
   if (given.length > CREDENTIAL_CHARS_MAX) return 'malformed';
   const text = authorization === undefined ? given : /^bearer (.*)$/is.exec(given)?.[1]?.trimStart();

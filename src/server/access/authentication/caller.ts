@@ -1,4 +1,4 @@
-import type { Answer, Asked, Caller } from '#bindings';
+import type { Caller, HttpRequest, HttpResponse } from '#bindings';
 import { LOCAL_PRINCIPAL } from '#protocol';
 import type { Route } from '../../routes/routes.ts';
 
@@ -12,10 +12,7 @@ export interface AuthenticatedCaller extends Caller {
  * Who is calling, or a refusal. It is asked after the checks of host and origin and before anything else is looked at, for everything
  * that is not public; the body has not been read. Without a route there is nothing at that path, which only those who may call are told.
  */
-export type Authenticate = (
-  asked: Asked,
-  route: Route | undefined,
-) => AuthenticatedCaller | Refusal | Promise<AuthenticatedCaller | Refusal>;
+export type Gate = (request: HttpRequest, route: Route | undefined) => Admitted | Refusal | Promise<Admitted | Refusal>;
 
 export const LOCAL: Caller = { principal: LOCAL_PRINCIPAL };
 
@@ -23,7 +20,7 @@ export const LOCAL: Caller = { principal: LOCAL_PRINCIPAL };
 export const authenticateAsLocal: Authenticate = () => LOCAL;
 
 /** A refusal with what is written down about it, which is more than its caller is told. */
-export interface Refusal extends Answer {
+export interface Refusal extends HttpResponse {
   readonly why?: string;
 }
 

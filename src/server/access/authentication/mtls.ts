@@ -18,10 +18,10 @@ export function mutualTls({ clients, scopes = CALLER_SCOPES }: MutualTlsOptions 
     method: 'mtls',
     schemes: { mtls: { mtlsSecurityScheme: { description: 'A client certificate that this node’s authority has signed.' } } },
     challenge: { scheme: 'MutualTLS' },
-    recognise: (asked) => {
-      const certificate = asked.peer?.certificate;
+    recognise: (request) => {
+      const certificate = request.peer?.certificate;
       // Whoever shows another credential besides is judged by that one: a proxy's certificate is not its callers'.
-      if (certificate === undefined || asked.header('authorization') !== undefined || asked.header('x-api-key') !== undefined)
+      if (certificate === undefined || request.header('authorization') !== undefined || request.header('x-api-key') !== undefined)
         return undefined;
       const { names } = certificate;
       const name = allowed === undefined ? bestOf(names) : names.find((each) => allowed.has(each));
