@@ -36,7 +36,7 @@ export interface Handler {
 interface Outcome {
   readonly route: Route | undefined;
   readonly answer: HttpResponse;
-  readonly caller?: Admitted;
+  readonly caller?: AuthenticatedCaller;
   readonly refused?: Refusal;
 }
 
@@ -56,13 +56,13 @@ export function createHandler(options: HandlerOptions): Handler {
   const requests = site.metrics.counter(REQUESTS);
 
   const find = (httpRequest: HttpRequest): Found => {
-    const place = placeOf(httpRequest.path);
+    const place = parsePath(httpRequest.path);
     const agent = place.agent === undefined ? site.agents[0] : site.agents.find(({ name }) => name === place.agent);
     const routes = agent === undefined ? [] : routesAt(place);
     return { place, agent, routes, route: routes.find(({ methods }) => methods.includes(httpRequest.method)) };
   };
   /** Who calls. What is for everybody asks nobody. */
-  const pass = (httpRequest: HttpRequest, { route }: Found): ReturnType<Gate> => {
+  const pass = (httpRequest: HttpRequest, { route }: Found): ReturnType<Authenticate> => {
     const isPublic = route?.access === 'public';
     return guard.refusesPage(httpRequest, isPublic) ?? (isPublic ? LOCAL : door.admit(httpRequest, route));
   };
@@ -81,13 +81,13 @@ export function createHandler(options: HandlerOptions): Handler {
     const refused = node.turnedAway(route) ?? door.check(httpRequest, route, caller);
     if (refused !== undefined) return { route, answer: refused, caller, refused };
     if (node.starting !== undefined) await node.starting;
-    const answer = await ANSWERS[route.name](site, {
+    const answer = await ROUTE_HANDLERS[route.name](site, {
       httpRequest: door.counted(caller, httpRequest),
       place,
       route,
       agent,
       caller,
-    } satisfies Visit);
+    } satisfies RoutedRequest);
     return { route, answer: httpRequest.method === 'HEAD' ? headOf(answer) : answer, caller };
   };
   const answer = async (given: HttpRequest): Promise<HttpResponse> => {
@@ -135,7 +135,7 @@ function refusedAs(route: Route | undefined, answer: HttpResponse): HttpResponse
   return { ...answer, headers: { ...headers, 'Content-Type': 'application/json' }, body };
 }
 
-function noRoute({ path }: Place, routes: readonly Route[]): HttpResponse {
+function noRoute({ path }: RequestPath, routes: readonly Route[]): HttpResponse {
   if (routes.length === 0) return refusal(404, `nothing is served at ${path.slice(0, 100)}`);
   const methods = methodsOf(routes);
   return refusal(405, `use ${methods} here`, { Allow: methods });

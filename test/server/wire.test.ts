@@ -124,7 +124,7 @@ describe('the wire of a node', () => {
   });
 
   it('ends and is forgotten when nobody looks any more', async () => {
-    const wire = createWire(60);
+    const wire = createTrafficRecorder(60);
     const asked = toHttpRequest(jsonRequest(`${AT}/a2a`, {}));
     wire.start();
     const tape = wire.begin(asked);

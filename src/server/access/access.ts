@@ -42,9 +42,10 @@ const POLLED: ReadonlySet<string> = new Set([
 
 export function createAccess({ options, limits, audit }: AccessOptions): Access {
   const ids: Ids = countedIds();
-  const failures = createBuckets({ perSecond: limits.requestsPerSecondMax, burst: limits.requestsBurstMax });
-  const limiter = createLimiter(limits);
-  const admit = options.gate ?? (options.auth === undefined ? openGate : createAdmission({ methods: options.auth, failures, ids }));
+  const failures = createTokenBuckets({ perSecond: limits.requestsPerSecondMax, burst: limits.requestsBurstMax });
+  const limiter = createRateLimiter(limits);
+  const admit =
+    options.gate ?? (options.auth === undefined ? authenticateAsLocal : createAuthenticate({ methods: options.auth, failures, ids }));
   const draftOf = (
     request: HttpRequest,
     caller: Caller | undefined,

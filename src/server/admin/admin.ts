@@ -25,7 +25,7 @@ export async function adminAnswer(request: HttpRequest, path: string, admin: Adm
   }
 }
 
-async function runOne(routes: Routes, { method }: HttpRequest): Promise<HttpResponse> {
+async function runOne(routes: MethodHandlers, { method }: HttpRequest): Promise<HttpResponse> {
   const run = routes[method === 'HEAD' ? 'GET' : method];
   if (run !== undefined) return run();
   const methods = Object.keys(routes).join(', ');

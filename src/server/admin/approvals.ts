@@ -7,7 +7,7 @@ const PATH = /^\/approvals(?:\/([^/]+))?$/;
 const ANSWER_BYTES_MAX = 65_536;
 
 /** `/approvals`: what agents ask of people, and the answers. Undefined: it is another path. */
-export function waitingRoutes(admin: AdminService, path: string, request: HttpRequest): Routes | undefined {
+export function waitingRoutes(admin: AdminService, path: string, request: HttpRequest): MethodHandlers | undefined {
   const match = PATH.exec(path);
   if (match === null) return undefined;
   const [, name] = match;

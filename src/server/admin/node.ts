@@ -28,7 +28,7 @@ export function nodeRoutes(admin: AdminService, path: string, query: URLSearchPa
   };
 }
 
-function wireRoutes({ wire }: AdminService, path: string, query: URLSearchParams): Routes | undefined {
+function wireRoutes({ wire }: AdminService, path: string, query: URLSearchParams): MethodHandlers | undefined {
   const done = (act: (wire: AdminWire) => void) => async (): Promise<HttpResponse> => {
     if (wire === undefined) throw new A2AError('UNSUPPORTED_OPERATION', 'this node does not show its wire');
     act(wire);

@@ -5,6 +5,7 @@
 export type OutboundReason = 'target' | 'name' | 'redirect' | 'size' | 'encoding' | 'timeout' | 'network';
 
 /** Thrown by the fetch functions and by `check` of an `Outbound`. */
+/** Thrown by the fetch functions and by `check` of an `Outbound`. */
 export class OutboundError extends Error {
   override readonly name: string = 'OutboundError';
   readonly reason: OutboundReason;

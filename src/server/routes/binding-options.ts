@@ -39,7 +39,7 @@ export function servingFor({ options, limits, log, cardAt }: ServingParts): (age
 }
 
 /** Where the node is reached: as configured; otherwise as each caller reached it. What is asked for by RPC goes by the first of them. */
-export interface Whereabouts {
+export interface PublicUrl {
   of(request: HttpRequest): string;
   note(request: HttpRequest): void;
   base(): string;

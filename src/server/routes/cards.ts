@@ -16,7 +16,7 @@ export interface CardsOptions {
   readonly signer?: CardSigner | undefined;
 }
 
-export interface CardRequest {
+export interface ServedCardRequest {
   readonly httpRequest: HttpRequest;
   readonly card: AgentCard;
   /** Where the agent is reached, without a slash at its end. */
@@ -24,7 +24,7 @@ export interface CardRequest {
 }
 
 export interface Cards {
-  answer(request: CardRequest): Promise<HttpResponse>;
+  answer(request: ServedCardRequest): Promise<HttpResponse>;
   /** The card as the agent itself says it, for dialects that ask by RPC. */
   cardAt(card: AgentCard, base: string): AgentCard;
 }

@@ -6,7 +6,7 @@ import { recordExchange } from './recording.ts';
 /** Writes down what goes over the wire, while an operator looks. */
 export interface TrafficRecorder extends AdminWire {
   /** Undefined while it is off, which costs one look at a flag. */
-  begin(request: HttpRequest): Tape | undefined;
+  begin(request: HttpRequest): ExchangeRecording | undefined;
 }
 
 const EXCHANGES_MAX = 100;
@@ -46,7 +46,7 @@ export function createTrafficRecorder(lookMs: number = LOOK_MS): TrafficRecorder
     };
   };
   return {
-    begin: (request) => (isOn ? createTape(request, keep) : undefined),
+    begin: (request) => (isOn ? recordExchange(request, keep) : undefined),
     look: (after) => {
       leaseAnew();
       const changed = [...kept]

@@ -24,7 +24,7 @@ export interface RecordedExchange extends Mutable<AdminExchange> {
 const LEFT_OUT: ReadonlySet<string> = new Set(['admin', 'console', 'welcome', 'health', 'ready', 'metrics']);
 
 /** `keep` is told of it once it is known what it was, `changed` each time that there is more of it. */
-export function createTape(given: HttpRequest, keep: (kept: Kept) => () => void): Tape {
+export function recordExchange(given: HttpRequest, keep: (kept: RecordedExchange) => () => void): ExchangeRecording {
   const began = performance.now();
   const kept: RecordedExchange = {
     n: 0,

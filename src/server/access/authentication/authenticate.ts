@@ -18,7 +18,7 @@ export interface AuthenticateOptions {
 }
 
 /** The gate of a node that asks who calls. */
-export function createAdmission({ methods, failures, ids = countedIds() }: AdmissionOptions): Gate {
+export function createAuthenticate({ methods, failures, ids = countedIds() }: AuthenticateOptions): Authenticate {
   const refuse = (httpRequest: HttpRequest, route: Route | undefined, denial: Denial | undefined): Refusal => {
     const waitMs = failures.take(httpRequest.peer?.address ?? 'unknown');
     const why = denial?.denied ?? 'no credential';
@@ -37,7 +37,7 @@ export function createAdmission({ methods, failures, ids = countedIds() }: Admis
     const challenge = challengeOf(methods, denial === undefined ? undefined : { error: 'invalid_token', error_description: words });
     return { ...refusalFor(httpRequest, route, new A2AError('UNAUTHENTICATED', words, { challenge })), why };
   };
-  const decide = (httpRequest: HttpRequest, route: Route | undefined, found: Recognised): Admitted | Refusal =>
+  const decide = (httpRequest: HttpRequest, route: Route | undefined, found: AuthenticationResult): AuthenticatedCaller | Refusal =>
     found === undefined || isDenial(found)
       ? refuse(httpRequest, route, found ?? unrecognised(httpRequest))
       : admitted(found, factsOf(httpRequest, ids));
@@ -60,7 +60,11 @@ export function factsOf(httpRequest: HttpRequest, ids: Ids): RequestFacts {
 }
 
 /** Without a promise where no method needs one: most calls come with a key. */
-function firstOpinion(methods: readonly Authenticator[], httpRequest: HttpRequest, from = 0): Recognised | Promise<Recognised> {
+function firstOpinion(
+  methods: readonly AuthMethod[],
+  httpRequest: HttpRequest,
+  from = 0,
+): AuthenticationResult | Promise<AuthenticationResult> {
   for (let at = from; at < methods.length; at += 1) {
     const found = methods[at]?.recognise(httpRequest);
     if (found instanceof Promise) return found.then((settled) => settled ?? firstOpinion(methods, httpRequest, at + 1));
@@ -99,7 +103,7 @@ function quotable(text: string): string {
 /** In the words of whoever would have answered. `status`: where it is not the error's own. */
 export function refusalFor(httpRequest: HttpRequest, route: Route | undefined, error: A2AError, status?: number): HttpResponse {
   if (route?.name !== 'jsonrpc' && route?.name !== 'rest') return errorAnswer(error);
-  const { base: basePath } = placeOf(httpRequest.path);
+  const { base: basePath } = parsePath(httpRequest.path);
   const answer =
     route.name === 'jsonrpc'
       ? refuseJsonRpc(httpRequest, error, { basePath })

@@ -31,7 +31,7 @@ export interface AuthMethod {
   readonly schemes: Readonly<Record<string, SecurityScheme>>;
   /** For `WWW-Authenticate`: the scheme, and parameters of its own. */
   readonly challenge?: { readonly scheme: string; readonly parameters?: Readonly<Record<string, string>> };
-  recognise(request: HttpRequest): Recognised | Promise<Recognised>;
+  recognise(request: HttpRequest): AuthenticationResult | Promise<AuthenticationResult>;
 }
 
 export function isDenial(found: AuthenticatedIdentity | Denial): found is Denial {

@@ -12,7 +12,10 @@ export interface AuthenticatedCaller extends Caller {
  * Who is calling, or a refusal. It is asked after the checks of host and origin and before anything else is looked at, for everything
  * that is not public; the body has not been read. Without a route there is nothing at that path, which only those who may call are told.
  */
-export type Gate = (request: HttpRequest, route: Route | undefined) => Admitted | Refusal | Promise<Admitted | Refusal>;
+export type Authenticate = (
+  request: HttpRequest,
+  route: Route | undefined,
+) => AuthenticatedCaller | Refusal | Promise<AuthenticatedCaller | Refusal>;
 
 export const LOCAL: Caller = { principal: LOCAL_PRINCIPAL };
 

@@ -89,7 +89,7 @@ function verifier(options: JwtOptions): (token: string, request: HttpRequest) =>
   };
 }
 
-function identityOf(payload: JWTPayload, options: JwtOptions, request: HttpRequest): Identity | Denial {
+function identityOf(payload: JWTPayload, options: JwtOptions, request: HttpRequest): AuthenticatedIdentity | Denial {
   const { sub = '' } = payload;
   if (sub === '' || sub.length > 255) return { denied: 'a token without a usable subject' };
   const unbound = unboundReason(payload['cnf'], request);

@@ -5,7 +5,7 @@ import { callerKey, isLocal } from '../authentication/caller.ts';
 import { createTokenBuckets } from './token-buckets.ts';
 
 /** How often and how much a caller may send. */
-export interface Limiter {
+export interface RateLimiter {
   check(caller: Caller, request: HttpRequest): A2AError | undefined;
   /** A body that does not say its length is counted as it is read. */
   counted(caller: Caller, request: HttpRequest): HttpRequest;
