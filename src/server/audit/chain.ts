@@ -15,7 +15,7 @@ export interface ChainEnd {
 export type Hash = (text: string) => string;
 
 /** The chain of an empty log. */
-export const GENESIS: ChainEndEnd = { seq: 0, hash: '0'.repeat(64), open: '' };
+export const GENESIS: ChainEnd = { seq: 0, hash: '0'.repeat(64), open: '' };
 
 const TEXT_CHARS_MAX = 256;
 const MEMBERS = ['tenant', 'action', 'object', 'agent', 'decision', 'reason', 'requestId', 'client', 'repeats'] as const;
@@ -41,7 +41,7 @@ const PLAIN = /^[ !#-[\]-~]*$/;
 /** Lines written together share one hash, in the last of them, because hashing is most of what a record costs. */
 export function sealed(
   bodies: readonly string[],
-  { hash: before, open }: ChainEndEnd,
+  { hash: before, open }: ChainEnd,
   hash: Hash,
 ): { readonly text: string; readonly hash: string } {
   const text = bodies.join('}\n');
@@ -52,7 +52,7 @@ export function sealed(
 const SEAL = /^(\{.*),"hash":"([0-9a-f]{64})"\}$/;
 
 /** Checks the next line. Returns the chain's new end, or a text that describes the problem. */
-export function follow(line: string, { seq, hash: before, open }: ChainEndEnd, hash: Hash): ChainEndEnd | string {
+export function follow(line: string, { seq, hash: before, open }: ChainEnd, hash: Hash): ChainEnd | string {
   const found = seqIn(line);
   if (found === undefined) return 'it is not an audit record';
   if (found !== seq + 1) return `it has number ${found} after ${seq}`;

@@ -1,12 +1,12 @@
-import type { IpIpAddress } from './addresses.ts';
-import { addressIn, knownIpAddresses } from './addresses.ts';
+import type { IpAddress } from './addresses.ts';
+import { addressIn, knownAddresses } from './addresses.ts';
 import { OutboundError } from './errors.ts';
 
 /** Resolves a host name to all its addresses. */
 export type Resolve = (name: string) => Promise<readonly string[]>;
 
-export async function addressesOf(url: URL, resolve: Resolve): Promise<readonly IpIpAddress[]> {
-  const known = knownIpAddresses(url.hostname);
+export async function addressesOf(url: URL, resolve: Resolve): Promise<readonly IpAddress[]> {
+  const known = knownAddresses(url.hostname);
   if (known !== undefined) return known;
   const found = await resolve(url.hostname).catch((thrown: unknown) => {
     throw new OutboundError('name', `${url.hostname} could not be resolved`, { cause: thrown });
