@@ -39,13 +39,13 @@ describe('the host that a request names', () => {
   }
 
   it('may not say one thing in its header and another in its address', () => {
-    expect(guard.refuses(request('http://localhost/', { HttpHost: 'evil.example' }))?.status).toBe(403);
-    expect(guard.refuses(request('http://evil.example/', { HttpHost: 'localhost' }))?.status).toBe(403);
+    expect(guard.refuses(request('http://localhost/', { Host: 'evil.example' }))?.status).toBe(403);
+    expect(guard.refuses(request('http://evil.example/', { Host: 'localhost' }))?.status).toBe(403);
   });
 
   it('is none of which no address can be made', () => {
     for (const host of ['localhost:99999', 'localhost:', '127.0.0.1:x', '[::1'])
-      expect([host, guard.refuses(request('http://localhost/', { HttpHost: host }))?.status]).toEqual([host, 403]);
+      expect([host, guard.refuses(request('http://localhost/', { Host: host }))?.status]).toEqual([host, 403]);
   });
 
   it('can be any, if somebody wants that', () => {
