@@ -43,7 +43,7 @@ export async function gateway(args: readonly string[]): Promise<number> {
   } catch (thrown) {
     throw asCliError(thrown);
   } finally {
-    await way.sight.watch.close();
+    await way.sight.monitor.close();
     await member.mesh.close();
   }
 }
