@@ -1,4 +1,4 @@
-// Which room may import which, as docs/rooms.md says. `npm run check` runs it and demands that it saw the modules.
+// Which room may import which, as docs/architecture.md says. `npm run check` runs it and demands that it saw the modules.
 const MAY_IMPORT = {
   protocol: [],
   bindings: ['protocol'],
