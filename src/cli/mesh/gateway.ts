@@ -12,8 +12,8 @@ import { mountMcp, settingsFor, startServing, untilSignal } from '../serve.ts';
 import { parseServeFlags } from '../serve-flags.ts';
 import { asCliError } from './broker.ts';
 import { brokerOf, FLAGS } from './flags.ts';
-import type { Kept } from './kept.ts';
-import { keptIn } from './kept.ts';
+import type { Kept } from './gateway-file.ts';
+import { keptIn } from './gateway-file.ts';
 import { rulesIn } from './list.ts';
 import { joinAs, type Member, type Way, wayTo } from './serving.ts';
 
@@ -43,7 +43,7 @@ export async function gateway(args: readonly string[]): Promise<number> {
   } catch (thrown) {
     throw asCliError(thrown);
   } finally {
-    await way.sight.watch.close();
+    await way.sight.monitor.close();
     await member.mesh.close();
   }
 }

@@ -45,7 +45,7 @@ export async function serveOnMesh(
       close: async () => {
         await each((mesh) => mesh.stopServing()); // others take what comes from now on
         await served.close();
-        await way.sight.watch.close();
+        await way.sight.monitor.close();
         await each((mesh) => mesh.close());
       },
     };
@@ -111,7 +111,7 @@ export async function joinAs(id: string, way: Way): Promise<Member> {
 async function join(way: Way, options: BrokerOptions, instance?: string): Promise<Member> {
   const { address, settings, spoken, artifacts, sight, log } = way;
   const { namespace, meshScopes } = settings;
-  const broker = sight.watch.tap(await connectBroker(address, { ...options, log }));
+  const broker = sight.monitor.observe(await connectBroker(address, { ...options, log }));
   const mesh = joinMesh({
     broker,
     namespace,

@@ -2,7 +2,7 @@ import { defineAgent } from '#agents';
 import type { Agent } from '#protocol';
 import type { ParleyConfig, Settings } from '#server';
 import { resolveConfig } from '#server';
-import { findAgent } from '../../../src/cli/agents.ts';
+import { findAgent } from '../../../src/cli/serve/find-agent.ts';
 import type { NodeServer } from '../../../src/server/adapters/node.ts';
 import type { ServeConfiguredOptions } from '../../../src/server/adapters/serve-configured.ts';
 import { logFor, serveConfigured } from '../../../src/server/adapters/serve-configured.ts';
