@@ -3,7 +3,7 @@ import { readMockFile } from '../tools/adapters/mock-file.ts';
 import { takeFlags } from './bridges/own-flags.ts';
 import type { Command } from './command.ts';
 import { CliError } from './command.ts';
-import { missingPackage } from './print/missing-package.ts';
+import { missingPackage } from './output/missing-package.ts';
 import { serveAgents } from './serve.ts';
 import { flagHelp } from './serve-flags.ts';
 
