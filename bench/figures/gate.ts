@@ -1,4 +1,4 @@
-import { createKey } from '../../src/server/adapters/node-api-keys.ts';
+import { createKey } from '../../src/server/adapters/api-keys-file.ts';
 import type { Server } from '../children.ts';
 import { newFolder, startParley } from '../children.ts';
 import { requestsPerSecond } from '../load.ts';

@@ -1,9 +1,9 @@
 import { existsSync, unwatchFile, watchFile } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { AuditRecord } from '#protocol';
-import type { AuditProblem } from '../server/adapters/node-audit.ts';
-import { auditLines, verifyAudit } from '../server/adapters/node-audit.ts';
-import { dataFolder } from '../server/adapters/node-settings.ts';
+import type { AuditProblem } from '../server/adapters/audit-file.ts';
+import { auditLines, verifyAudit } from '../server/adapters/audit-file.ts';
+import { dataFolder } from '../server/adapters/serve-configured.ts';
 import type { Command } from './command.ts';
 import { CliError } from './command.ts';
 import { noSuchWord, readArgs } from './flags/own.ts';

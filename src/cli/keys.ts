@@ -1,6 +1,6 @@
 import { CALLER_SCOPES, ConfigError, isKnownScope, type KeyRecord } from '#server';
-import { createKey, isActive, listKeys, revokeKey } from '../server/adapters/node-api-keys.ts';
-import { authFolder } from '../server/adapters/node-secrets.ts';
+import { createKey, isActive, listKeys, revokeKey } from '../server/adapters/api-keys-file.ts';
+import { authFolder } from '../server/adapters/secret-files.ts';
 import type { Command } from './command.ts';
 import { CliError, readStdin } from './command.ts';
 import { noSuchWord, readArgs } from './flags/own.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { AgentCard } from '#protocol';
 import { CARD } from '../../test/support/card.ts';
-import { noteNode, runningNodes } from '../server/adapters/node-served.ts';
+import { noteNode, runningNodes } from '../server/adapters/running-nodes.ts';
 import { localAuth, localToken } from './local-token.ts';
 
 function withToken(): { readonly folder: string; readonly env: { readonly PARLEY_AUTH_FOLDER: string } } {

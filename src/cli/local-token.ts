@@ -1,7 +1,7 @@
 import type { Authenticator } from '#client';
 import type { AgentCard } from '#protocol';
-import { authFolder, readToken } from '../server/adapters/node-secrets.ts';
-import { runningNodes } from '../server/adapters/node-served.ts';
+import { runningNodes } from '../server/adapters/running-nodes.ts';
+import { authFolder, readToken } from '../server/adapters/secret-files.ts';
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 

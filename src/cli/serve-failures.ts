@@ -2,11 +2,11 @@ import { dirname, resolve, sep } from 'node:path';
 import type { Settings } from '#server';
 import { ConfigError } from '#server';
 import { StoreError } from '../engine/adapters/sqlite.ts';
-import { authFolder } from '../server/adapters/node-secrets.ts';
-import type { RunningNode } from '../server/adapters/node-served.ts';
-import { runningNodes } from '../server/adapters/node-served.ts';
-import type { FoundAgent } from '../server/adapters/node-settings.ts';
-import { dataFolder } from '../server/adapters/node-settings.ts';
+import type { RunningNode } from '../server/adapters/running-nodes.ts';
+import { runningNodes } from '../server/adapters/running-nodes.ts';
+import { authFolder } from '../server/adapters/secret-files.ts';
+import type { FoundAgent } from '../server/adapters/serve-configured.ts';
+import { dataFolder } from '../server/adapters/serve-configured.ts';
 import { CliError } from './command.ts';
 import { parleyWord } from './serve-words.ts';
 

@@ -2,18 +2,18 @@ import type { AgentLike, Log, McpMount, Settings } from '#server';
 import { ConfigError, resolveConfig } from '#server';
 import { loadConfigFile } from '../server/adapters/config-file.ts';
 import { createConsole } from '../server/adapters/console.ts';
-import type { Configured, FoundAgent, ServedConfigured } from '../server/adapters/node-settings.ts';
-import { logFor, serveConfigured } from '../server/adapters/node-settings.ts';
-import { serveOnStdio } from '../server/adapters/node-stdio.ts';
-import { findAgent } from './agents.ts';
+import type { Configured, FoundAgent, ServedConfigured } from '../server/adapters/serve-configured.ts';
+import { logFor, serveConfigured } from '../server/adapters/serve-configured.ts';
+import { serveOnStdio } from '../server/adapters/serve-stdio.ts';
 import type { Command } from './command.ts';
 import { CliError } from './command.ts';
-import { checkRules, commandAgent } from './running.ts';
+import { checkRules, commandAgent } from './serve/command-agents.ts';
+import { findAgent } from './serve/find-agent.ts';
+import { boundYoungHeap } from './serve/heap-limit.ts';
+import { guardProcess } from './serve/uncaught-errors.ts';
 import { asServeFailure } from './serve-failures.ts';
 import { flagHelp, parseServeFlags } from './serve-flags.ts';
 import { readyLine, welcome } from './serve-words.ts';
-import { guardProcess } from './stray.ts';
-import { boundYoungHeap } from './young-heap.ts';
 
 export const serveCommand: Command = {
   name: 'serve',

@@ -1,23 +1,23 @@
 import type { Agent, Dialect, DialectId } from '#protocol';
 import { createRegistry, DIALECTS, LET_GO, randomIds, systemClock } from '#protocol';
-import { createContexts } from './contexts.ts';
-import type { Core } from './core.ts';
-import { dropIfIdle } from './core.ts';
+import { createWriter } from './commit/group-commit.ts';
 import { DEFAULT_ENGINE_LIMITS } from './limits.ts';
-import type { Live, Unsaved } from './live.ts';
-import { wakeAll } from './live.ts';
 import type { EngineOptions } from './options.ts';
 import { progressOf } from './outbox/lane.ts';
 import { createOutbox } from './outbox/outbox.ts';
 import type { Outbox } from './outbox/webhooks.ts';
 import type { TaskKey } from './ports.ts';
-import { createQuotas } from './quotas.ts';
-import { endReservations } from './retries.ts';
-import { createSlots } from './slots.ts';
-import { createStamps } from './stamps.ts';
-import { letGo } from './stopping.ts';
+import { endReservations } from './send/idempotency.ts';
+import type { Core } from './tasks/core.ts';
+import { dropIfIdle } from './tasks/core.ts';
+import type { Live, Unsaved } from './tasks/live-task.ts';
+import { wakeAll } from './tasks/live-task.ts';
 import { systemTimers } from './timers.ts';
-import { createWriter } from './writer.ts';
+import { createStamps } from './timestamps.ts';
+import { createContexts } from './turns/conversations.ts';
+import { createQuotas } from './turns/quotas.ts';
+import { createSlots } from './turns/slots.ts';
+import { letGo } from './turns/stop.ts';
 
 interface Assembled {
   readonly core: Core;

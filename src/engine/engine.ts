@@ -1,14 +1,14 @@
 import type { A2AService, AdminService, Agent } from '#protocol';
 import { A2AError } from '#protocol';
-import { createAdmin } from './admin.ts';
+import { createAdmin } from './admin/admin.ts';
 import { assemble } from './assemble.ts';
-import { drain } from './drain.ts';
 import type { EngineOptions } from './options.ts';
 import type { OutboxStats } from './outbox/webhooks.ts';
-import type { Recovered } from './recovery.ts';
-import { recover } from './recovery.ts';
 import { createService } from './service.ts';
-import { keepSweeping } from './sweeper.ts';
+import { drain } from './turns/drain.ts';
+import type { Recovered } from './turns/recovery.ts';
+import { recover } from './turns/recovery.ts';
+import { keepSweeping } from './turns/sweeper.ts';
 
 export interface Engine {
   /** Throws for a name that the engine was not given. */

@@ -36,8 +36,8 @@ export type {
   TaskRow,
   Write,
 } from './ports.ts';
-export type { RunningTasksMaxOf } from './quotas.ts';
-export type { Recovered } from './recovery.ts';
 export { timeOrderedIds } from './time-ordered-ids.ts';
 export type { Timers } from './timers.ts';
 export { systemTimers } from './timers.ts';
+export type { RunningTasksMaxOf } from './turns/quotas.ts';
+export type { Recovered } from './turns/recovery.ts';

@@ -2,8 +2,8 @@ import type { Agent, AgentCard, AgentOutput, CallContext, Clock, DialectId, Ids,
 import type { EngineLimits } from './limits.ts';
 import type { Carrier, Courier, Vault } from './outbox/courier.ts';
 import type { Blobs, Entry, Store, TaskRow } from './ports.ts';
-import type { RunningTasksMaxOf } from './quotas.ts';
 import type { Timers } from './timers.ts';
+import type { RunningTasksMaxOf } from './turns/quotas.ts';
 
 /** Work around every run of an agent: it calls `run`, with the turn it was given or one of its own. */
 export type AroundRun = (run: (turn: Turn) => AsyncIterable<AgentOutput>, turn: Turn, agent: string) => AsyncIterable<AgentOutput>;

@@ -1,21 +1,21 @@
 import type { A2AService, GetRequest, Task } from '#protocol';
 import { A2AError, isTerminal } from '#protocol';
-import type { Served } from './call.ts';
-import type { Core } from './core.ts';
-import { agentOf, ownerOf } from './core.ts';
-import type { Asked } from './find.ts';
-import { dialectOf, withTask } from './find.ts';
-import { subscribe } from './follow.ts';
-import type { Live } from './live.ts';
-import { isAtRest, nextCommit, wakeAll } from './live.ts';
-import { inputModes, outputModes } from './modes.ts';
-import { nameFor, renameTask } from './names.ts';
 import type { ExtendedCard } from './options.ts';
-import { listTasks } from './pages.ts';
-import { createPushService } from './push.ts';
-import { foldTo, withHistory } from './read.ts';
-import { send, stream } from './sending.ts';
-import { stopTask } from './stopping.ts';
+import { createPushService } from './outbox/push-configs.ts';
+import type { Asked } from './read/find.ts';
+import { dialectOf, withTask } from './read/find.ts';
+import { foldTo, withHistory } from './read/fold.ts';
+import { listTasks } from './read/list.ts';
+import { subscribe } from './read/subscribe.ts';
+import { nameFor, renameTask } from './read/task-names.ts';
+import type { Served } from './send/call.ts';
+import { send, stream } from './send/send.ts';
+import type { Core } from './tasks/core.ts';
+import { agentOf, ownerOf } from './tasks/core.ts';
+import type { Live } from './tasks/live-task.ts';
+import { isAtRest, nextCommit, wakeAll } from './tasks/live-task.ts';
+import { inputModes, outputModes } from './turns/modes.ts';
+import { stopTask } from './turns/stop.ts';
 
 /** The engine as an A2AService, for one of its agents. */
 export function createService(core: Core, agent: string, extendedCard?: ExtendedCard): A2AService {

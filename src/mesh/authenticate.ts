@@ -1,4 +1,4 @@
-import { askedOf } from '#bindings';
+import { toHttpRequest } from '#bindings';
 import type { Principal } from '#protocol';
 import { A2AError } from '#protocol';
 import type { Authenticator } from '#server';
@@ -10,7 +10,7 @@ import type { Authenticator } from '#server';
 export function authenticateBy(authenticators: readonly Authenticator[]): (authorization: string | undefined) => Promise<Principal> {
   return async (authorization) => {
     const headers = authorization === undefined ? {} : { authorization: checked(authorization) };
-    const asked = askedOf(new Request('http://broker.invalid/', { method: 'POST', headers }));
+    const asked = toHttpRequest(new Request('http://broker.invalid/', { method: 'POST', headers }));
     for (const authenticator of authenticators) {
       const found = await authenticator.recognise(asked);
       if (found === undefined) continue;

@@ -8,6 +8,13 @@
  * ```
  */
 
+export { type KeyRecord, type KeyRing, keyAuth, tokenAuth } from './access/authentication/api-keys.ts';
+export type { Authenticator, Denial, Identity, Recognised } from './access/authentication/authenticator.ts';
+export { type Admitted, type Gate, openGate, type Refusal } from './access/authentication/caller.ts';
+export { type JwtOptions, jwtAuth } from './access/authentication/jwt.ts';
+export { type MutualTlsOptions, mutualTls } from './access/authentication/mtls.ts';
+export { CALLER_SCOPES, isKnownScope } from './access/authorisation/scopes.ts';
+export { type AgentLike, pathName, type ServedAgent } from './agents/served-agent.ts';
 export type { Audit, AuditLog } from './audit/audit.ts';
 export type { AuditDraft } from './audit/chain.ts';
 export { type A2aBlock, defineConfig, type ParleyConfig, type RemoteAgent } from './config/config.ts';
@@ -16,16 +23,9 @@ export { KEYS } from './config/keys.ts';
 export { type Layers, resolveConfig, type Settings } from './config/resolve.ts';
 export { suggest } from './config/suggest.ts';
 export { ConfigError } from './config/values.ts';
-export type { Authenticator, Denial, Identity, Recognised } from './gate/authenticator.ts';
-export { type Admitted, type Gate, openGate, type Refusal } from './gate/gate.ts';
-export { type JwtOptions, jwtAuth } from './gate/jwt.ts';
-export { type KeyRecord, type KeyRing, keyAuth, tokenAuth } from './gate/keys.ts';
-export { type MutualTlsOptions, mutualTls } from './gate/mtls.ts';
-export { CALLER_SCOPES, isKnownScope } from './gate/scopes.ts';
 export { createHandler, type Handler } from './handler.ts';
 export { DEFAULT_SERVER_LIMITS, type ServerLimits } from './limits.ts';
-export { createLog, LOG_LEVELS, type Log, type LogLevel } from './log.ts';
-export { createMetrics, type Metrics } from './metrics.ts';
+export { createLog, LOG_LEVELS, type Log, type LogLevel } from './observability/log.ts';
+export { createMetrics, type Metrics } from './observability/metrics.ts';
 export type { HandlerOptions, McpMount, MeshPort, Quota, ServingOptions } from './options.ts';
-export { ROUTES, type Route } from './routes.ts';
-export { type AgentLike, pathName, type ServedAgent } from './served.ts';
+export { ROUTES, type Route } from './routes/routes.ts';

@@ -1,17 +1,17 @@
-import type { Answer, Caller } from '#bindings';
+import type { Caller, HttpResponse } from '#bindings';
 import type { AroundRun, Blobs, Carrier, EngineLimits, Store } from '#engine';
 import type { AdminMesh, Agent, CardSigner, Fetch } from '#protocol';
+import type { Authenticator } from './access/authentication/authenticator.ts';
+import type { Gate } from './access/authentication/caller.ts';
+import type { GuardOptions } from './access/host-origin.ts';
+import type { AgentLike, ServedAgent } from './agents/served-agent.ts';
 import type { AuditLog } from './audit/audit.ts';
-import type { Authenticator } from './gate/authenticator.ts';
-import type { Gate } from './gate/gate.ts';
-import type { GuardOptions } from './guard.ts';
 import type { ServerLimits } from './limits.ts';
-import type { Log } from './log.ts';
-import type { Metrics } from './metrics.ts';
+import type { Log } from './observability/log.ts';
+import type { Metrics } from './observability/metrics.ts';
+import type { OtelApi } from './observability/tracing.ts';
 import type { Outbound } from './outbound/port.ts';
-import type { NodeKeys } from './push/keys.ts';
-import type { AgentLike, ServedAgent } from './served.ts';
-import type { OtelApi } from './tracing.ts';
+import type { NodeKeys } from './push/signing-keys.ts';
 
 /** Beyond it, calls are refused with RATE_LIMITED. */
 export interface Quota {
@@ -72,7 +72,7 @@ export interface ServingOptions extends GuardOptions {
   /** What `/api/parley/v1/health` says of the version. */
   readonly version?: string;
   /** Serves the files of the web console. */
-  readonly console?: (path: string) => Answer | Promise<Answer>;
+  readonly console?: (path: string) => HttpResponse | Promise<HttpResponse>;
   /** Agents under names of their own that are there from the start, and may go and come (`Handler.add`): their tasks are taken up too. */
   readonly known?: ReadonlyMap<string, Agent>;
   /** Signs the cards. Give `url` too: a signature over an address that the caller chose is worth little. */

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import { KEYS } from '#server';
-import { dataHome, folderFor } from '../../src/server/adapters/node-data.ts';
+import { dataHome, folderFor } from '../../src/server/adapters/data-folder.ts';
 import { parleyServe } from '../support/parley.ts';
 import { sendBody } from '../support/server.ts';
 import { parley } from './run.ts';

@@ -2,7 +2,7 @@ import { appendFileSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { AuditRecord } from '#protocol';
-import { openAudit, verifyAudit } from '../../src/server/adapters/node-audit.ts';
+import { openAudit, verifyAudit } from '../../src/server/adapters/audit-file.ts';
 import { parley } from '../cli/run.ts';
 import { keysOf } from '../support/key-ring.ts';
 import { scratchFolder } from '../support/scratch.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { createKey, revokeKey } from '../../src/server/adapters/node-api-keys.ts';
+import { createKey, revokeKey } from '../../src/server/adapters/api-keys-file.ts';
 import { parleyServe } from '../support/parley.ts';
 import { sendBody } from '../support/server.ts';
 

@@ -2,9 +2,9 @@ import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { verifyWebhook } from '#protocol';
-import { openKeys, rotateKeys } from '../../src/server/adapters/node-keys.ts';
-import { createSigner } from '../../src/server/push/keys.ts';
-import { createVault } from '../../src/server/push/vault.ts';
+import { openKeys, rotateKeys } from '../../src/server/adapters/node-keys-file.ts';
+import { createVault } from '../../src/server/push/credential-vault.ts';
+import { createSigner } from '../../src/server/push/signing-keys.ts';
 import { scratchFolder } from '../support/scratch.ts';
 
 const folder = scratchFolder();

@@ -11,7 +11,7 @@ import type { TraceContext } from '#protocol';
 import { createRegistry, DIALECTS, dialectId, LOCAL_PRINCIPAL } from '#protocol';
 import type { ServeOptions } from '../../src/server/adapters/node.ts';
 import { serve } from '../../src/server/adapters/node.ts';
-import { loadOtel } from '../../src/server/tracing.ts';
+import { loadOtel } from '../../src/server/observability/tracing.ts';
 import { userMessage } from '../support/calls.ts';
 import { eventually } from '../support/eventually.ts';
 import { builtIn, QUIET, sendBody } from '../support/server.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { EventStream, Logged } from '#protocol';
-import { watched } from '../../src/server/around.ts';
+import { watched } from '../../src/server/agents/intercept.ts';
 
 const BATCH: readonly Logged[] = [];
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Peer, PeerChange } from '#mesh';
 import type { Settings } from '#server';
-import { logFor } from '../../server/adapters/node-settings.ts';
+import { logFor } from '../../server/adapters/serve-configured.ts';
 import { takeFlags } from '../bridges/own-flags.ts';
 import { CliError } from '../command.ts';
 import { settingsFor, untilSignal } from '../serve.ts';

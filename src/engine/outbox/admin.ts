@@ -1,7 +1,7 @@
 import type { AdminDeliveriesRequest, AdminDelivery, AdminService, Mutable, Seq, TenantId } from '#protocol';
 import { A2AError } from '#protocol';
-import type { Core } from '../core.ts';
 import type { OutboxEntry, OutboxRow } from '../ports.ts';
+import type { Core } from '../tasks/core.ts';
 import { progressOf } from './lane.ts';
 
 const LIMIT_MAX = 1000;

@@ -1,9 +1,9 @@
 import type { AuthenticationInfo, Seq, TaskEvent, WebhookForm } from '#protocol';
 import { startFold } from '#protocol';
-import { unspill } from '../blobs.ts';
-import type { Core } from '../core.ts';
-import { nameFor, renameEvent } from '../names.ts';
 import type { Entry, PushRow } from '../ports.ts';
+import { unspill } from '../read/blobs.ts';
+import { nameFor, renameEvent } from '../read/task-names.ts';
+import type { Core } from '../tasks/core.ts';
 import type { Delivery, Vault } from './courier.ts';
 import type { Lane } from './lane.ts';
 import { endOf } from './lane.ts';

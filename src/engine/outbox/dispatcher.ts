@@ -1,5 +1,5 @@
-import type { Core } from '../core.ts';
 import type { PushRow } from '../ports.ts';
+import type { Core } from '../tasks/core.ts';
 import { compose } from './compose.ts';
 import type { Courier, Outcome, Vault } from './courier.ts';
 import type { Hosts } from './hosts.ts';

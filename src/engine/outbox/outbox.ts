@@ -1,7 +1,7 @@
 import type { Seq } from '#protocol';
 import { isTerminal, pushConfigId } from '#protocol';
-import type { Core } from '../core.ts';
 import type { OutboxEntry, OutboxRow, TaskRow, Write } from '../ports.ts';
+import type { Core } from '../tasks/core.ts';
 import type { Lane, ReplyTo } from './lane.ts';
 import { newLane, progressOf } from './lane.ts';
 import type { Lanes, OpeningReplies } from './lanes.ts';

@@ -1,9 +1,9 @@
 import type { Logged } from '#protocol';
-import type { Core } from '../core.ts';
-import { hold, release } from '../core.ts';
-import { nameFor, renameEvent, renameTask } from '../names.ts';
 import type { PushRow } from '../ports.ts';
-import { entriesIn, foldTo, withHistory } from '../read.ts';
+import { entriesIn, foldTo, withHistory } from '../read/fold.ts';
+import { nameFor, renameEvent, renameTask } from '../read/task-names.ts';
+import type { Core } from '../tasks/core.ts';
+import { hold, release } from '../tasks/core.ts';
 import type { Carrier, Reply } from './courier.ts';
 import type { Lane, ReplyTo } from './lane.ts';
 import { endOf, hasWork, isOver } from './lane.ts';

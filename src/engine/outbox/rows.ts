@@ -1,5 +1,5 @@
-import type { Core } from '../core.ts';
 import type { OutboxRow, Write } from '../ports.ts';
+import type { Core } from '../tasks/core.ts';
 
 /**
  * Where queues stand, on its way to the store. A delivery that has arrived need not be on disk at once (a crash repeats it, under the same

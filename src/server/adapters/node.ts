@@ -1,24 +1,24 @@
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { networkInterfaces } from 'node:os';
-import { exposureProblem } from '../gate/exposure.ts';
-import { isLoopback } from '../guard.ts';
+import { exposureProblem } from '../access/exposure.ts';
+import { isLoopback } from '../access/host-origin.ts';
+import type { AgentLike } from '../agents/served-agent.ts';
 import type { Handler } from '../handler.ts';
 import { createHandler } from '../handler.ts';
 import { DEFAULT_SERVER_LIMITS, type ServerLimits } from '../limits.ts';
-import { createLog } from '../log.ts';
-import { createMetrics } from '../metrics.ts';
+import { createLog } from '../observability/log.ts';
+import { createMetrics } from '../observability/metrics.ts';
 import type { ServingOptions } from '../options.ts';
 import type { PolicyOptions } from '../outbound/policy.ts';
 import type { Outbound } from '../outbound/port.ts';
-import { RELAY_LIMITS } from '../relay.ts';
-import type { AgentLike } from '../served.ts';
-import { listen } from './node-bind.ts';
-import type { Host } from './node-listen.ts';
-import { createHost, exchange } from './node-listen.ts';
-import { connectionsRoom, takePulse } from './node-pulse.ts';
-import type { TlsOptions } from './node-tls.ts';
-import { proxiesOf } from './node-tls.ts';
+import { RELAY_LIMITS } from '../routes/console-relay.ts';
+import { listen } from './node/bind.ts';
+import type { Host } from './node/http-server.ts';
+import { createHost, exchange } from './node/http-server.ts';
+import { connectionsRoom, takePulse } from './node/process-stats.ts';
+import type { TlsOptions } from './node/tls.ts';
+import { proxiesOf } from './node/tls.ts';
 import { createOutbound } from './outbound.ts';
 
 export interface ServeOptions extends ServingOptions, PolicyOptions {

@@ -1,5 +1,5 @@
-import { JWT_ALGORITHMS } from '../gate/jwt.ts';
-import { CALLER_SCOPES } from '../gate/scopes.ts';
+import { JWT_ALGORITHMS } from '../access/authentication/jwt.ts';
+import { CALLER_SCOPES } from '../access/authorisation/scopes.ts';
 import type { Key } from './key.ts';
 import type { KeyType } from './values.ts';
 

@@ -1,7 +1,7 @@
 import type { EngineLimits } from '#engine';
+import type { AgentLike } from '../agents/served-agent.ts';
 import type { ServerLimits } from '../limits.ts';
-import type { LogLevel } from '../log.ts';
-import type { AgentLike } from '../served.ts';
+import type { LogLevel } from '../observability/log.ts';
 import type { MeshGrammar } from './mesh-keys.ts';
 import type { RunSettings } from './run-keys.ts';
 

@@ -2,7 +2,7 @@ import type { EngineLimits } from '#engine';
 import { DEFAULT_ENGINE_LIMITS } from '#engine';
 import type { ServerLimits } from '../limits.ts';
 import { DEFAULT_SERVER_LIMITS } from '../limits.ts';
-import { LOG_LEVELS } from '../log.ts';
+import { LOG_LEVELS } from '../observability/log.ts';
 import { AUTH_KEYS } from './auth-keys.ts';
 import type { Key } from './key.ts';
 import { ENGINE_LIMIT_DOCS, SERVER_LIMIT_DOCS } from './limit-docs.ts';

@@ -1,4 +1,4 @@
-import { CALLER_SCOPES } from '../gate/scopes.ts';
+import { CALLER_SCOPES } from '../access/authorisation/scopes.ts';
 import type { Key } from './key.ts';
 import type { KeyType } from './values.ts';
 

@@ -1,7 +1,7 @@
 import type { EngineLimits } from '#engine';
+import type { AgentLike } from '../agents/served-agent.ts';
 import type { ServerLimits } from '../limits.ts';
-import type { LogLevel } from '../log.ts';
-import type { AgentLike } from '../served.ts';
+import type { LogLevel } from '../observability/log.ts';
 import type { ParleyConfig, RemoteAgent } from './config.ts';
 import type { Key } from './key.ts';
 import { KEYS } from './keys.ts';

@@ -1,9 +1,9 @@
 import type { Courier, Engine, Outcome, Vault } from '#engine';
-import type { Metrics } from '../metrics.ts';
+import type { Metrics } from '../observability/metrics.ts';
 import type { HandlerOptions } from '../options.ts';
-import { createCourier } from './courier.ts';
-import type { WebhookSigner } from './keys.ts';
-import { createVault } from './vault.ts';
+import { createVault } from './credential-vault.ts';
+import type { WebhookSigner } from './signing-keys.ts';
+import { createCourier } from './webhook-sender.ts';
 
 const SECONDS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
 

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { logFor, serveConfigured } from '../../../src/server/adapters/node-settings.ts';
+import { logFor, serveConfigured } from '../../../src/server/adapters/serve-configured.ts';
 import { builtIn, metric, startServer } from '../../support/server.ts';
 import type { Checks } from './serving.ts';
 import { gone, resolved, send, served, start, talker } from './serving.ts';

@@ -2,10 +2,10 @@ import { defineAgent } from '#agents';
 import type { Agent } from '#protocol';
 import type { ParleyConfig, Settings } from '#server';
 import { resolveConfig } from '#server';
-import { findAgent } from '../../../src/cli/agents.ts';
+import { findAgent } from '../../../src/cli/serve/find-agent.ts';
 import type { Served } from '../../../src/server/adapters/node.ts';
-import type { Configured } from '../../../src/server/adapters/node-settings.ts';
-import { logFor, serveConfigured } from '../../../src/server/adapters/node-settings.ts';
+import type { Configured } from '../../../src/server/adapters/serve-configured.ts';
+import { logFor, serveConfigured } from '../../../src/server/adapters/serve-configured.ts';
 import { eventually } from '../../support/eventually.ts';
 import { sendBody } from '../../support/server.ts';
 

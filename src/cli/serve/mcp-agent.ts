@@ -1,0 +1,19 @@
+import type { FoundAgent } from '../../server/adapters/serve-configured.ts';
+import { mcpAgent, mcpSource } from '../../tools/adapters/mcp.ts';
+import { CliError } from '../command.ts';
+
+/** `mcp:COMMAND`: that program is started, and its tools are an agent's skills. It ends with this process. */
+export async function mcpServed(given: string): Promise<FoundAgent> {
+  const text = given.slice('mcp:'.length).trim();
+  try {
+    const agent = await mcpAgent(mcpSource(text));
+    // The child's input is a pipe of ours: it sees the end of it when we are gone, however we went.
+    return { agent, source: given };
+  } catch (thrown) {
+    const isMissing = (thrown as NodeJS.ErrnoException).code === 'ENOENT';
+    if (isMissing)
+      throw new CliError(`there is no program ${text.split(' ')[0]}`, { hint: 'as: parley serve "mcp:npx some-mcp-server"', exit: 2 });
+    const hint = 'try the command by itself: an MCP server waits for its host and says nothing';
+    throw new CliError(`${given}: ${thrown instanceof Error ? thrown.message : String(thrown)}`, { hint, exit: text === '' ? 2 : 1 });
+  }
+}

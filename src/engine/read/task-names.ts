@@ -1,0 +1,44 @@
+import type { Message, Task, TaskEvent, TaskId, Traits } from '#protocol';
+import { eventKind } from '#protocol';
+import type { TaskRow } from '../ports.ts';
+
+/**
+ * Whoever names tasks hears its own name for this one, wherever the id is said; everybody else hears the id. Undefined: nothing
+ * has to be changed.
+ */
+export function nameFor(row: Pick<TaskRow, 'alias'>, traits: Traits): TaskId | undefined {
+  return traits.callerNamesTask && row.alias !== undefined ? (row.alias as string as TaskId) : undefined;
+}
+
+export function renameTask(task: Task, id: TaskId | undefined): Task {
+  if (id === undefined) return task;
+  const { history, status } = task;
+  return {
+    ...task,
+    id,
+    status: status.message === undefined ? status : { ...status, message: renameMessage(status.message, id) },
+    ...(history === undefined ? {} : { history: history.map((message) => renameMessage(message, id)) }),
+  };
+}
+
+export function renameEvent(event: TaskEvent, taskId: TaskId): TaskEvent {
+  switch (eventKind(event)) {
+    case 'statusUpdate': {
+      const update = event.statusUpdate;
+      if (update === undefined) return event;
+      const { status } = update;
+      const said = status.message === undefined ? status : { ...status, message: renameMessage(status.message, taskId) };
+      return { statusUpdate: { ...update, taskId, status: said } };
+    }
+    case 'artifactUpdate':
+      return event.artifactUpdate === undefined ? event : { artifactUpdate: { ...event.artifactUpdate, taskId } };
+    case 'task':
+      return event.task === undefined ? event : { task: renameTask(event.task, taskId) };
+    case 'message':
+      return event;
+  }
+}
+
+function renameMessage(message: Message, taskId: TaskId): Message {
+  return message.taskId === undefined ? message : { ...message, taskId };
+}

@@ -1,0 +1,37 @@
+import { expect, it } from 'vitest';
+import { remembering } from './credential-cache.ts';
+
+const counted = () => {
+  const asked: string[] = [];
+  const known = remembering((credential: string) => {
+    asked.push(credential);
+    return credential.startsWith('good') ? credential.length : undefined;
+  });
+  return { asked, ...known };
+};
+
+it('finds a credential out once, until it has to forget', () => {
+  const { asked, find, forget } = counted();
+  expect([find('good'), find('good'), find('good one')]).toEqual([4, 4, 8]);
+  expect(asked).toEqual(['good', 'good one']);
+  forget();
+  expect(find('good')).toBe(4);
+  expect(asked).toEqual(['good', 'good one', 'good']);
+});
+
+it('remembers neither what is nothing nor what is long', () => {
+  const { asked, find } = counted();
+  const long = `good${'!'.repeat(1024)}`;
+  for (const credential of ['bad', 'bad', long, long]) find(credential);
+  expect(asked).toHaveLength(4);
+});
+
+it('remembers a thousand, and not one more', () => {
+  const { asked, find } = counted();
+  for (let at = 0; at < 1000; at += 1) find(`good ${at}`);
+  find('good 0');
+  expect(asked).toHaveLength(1000);
+  find('good 1000');
+  find('good 0');
+  expect(asked).toHaveLength(1002);
+});

@@ -1,0 +1,111 @@
+import { describe, expect, it } from 'vitest';
+import { toHttpRequest } from '#bindings';
+import { createGuard, isLoopback } from './host-origin.ts';
+
+function request(url: string, headers: Readonly<Record<string, string>> = {}, method = 'GET') {
+  // A `Request` of the web may not set Host or Origin by itself; Node's does.
+  return toHttpRequest(new Request(url, { method, headers }));
+}
+
+describe('the host that a request names', () => {
+  const guard = createGuard({ url: 'https://agents.example.org/a', allowedHosts: ['Lab.Internal', '10.0.0.5'] });
+  const accepts = (host: string): boolean => guard.refuses(request(`http://${host}/`)) === undefined;
+
+  for (const host of [
+    'localhost',
+    'localhost:41242',
+    'demo.localhost:1',
+    '127.0.0.1:8080',
+    '127.9.9.9',
+    '[::1]:80',
+    'LOCALHOST',
+    'localhost.',
+  ]) {
+    it(`is ours if it is loopback: ${host}`, () => expect(accepts(host)).toBe(true));
+  }
+  for (const host of ['agents.example.org', 'agents.example.org:8443', 'lab.internal', '10.0.0.5:41242']) {
+    it(`is ours if it is configured: ${host}`, () => expect(accepts(host)).toBe(true));
+  }
+  for (const host of [
+    'evil.example',
+    'localhost.evil.example',
+    '127.0.0.1.evil.example',
+    '10.0.0.6',
+    'agents.example.org.evil.example',
+    '[::2]',
+    '0.0.0.0',
+  ]) {
+    it(`is not ours otherwise: ${host}`, () => expect(accepts(host)).toBe(false));
+  }
+
+  it('may not say one thing in its header and another in its address', () => {
+    expect(guard.refuses(request('http://localhost/', { Host: 'evil.example' }))?.status).toBe(403);
+    expect(guard.refuses(request('http://evil.example/', { Host: 'localhost' }))?.status).toBe(403);
+  });
+
+  it('is none of which no address can be made', () => {
+    for (const host of ['localhost:99999', 'localhost:', '127.0.0.1:x', '[::1'])
+      expect([host, guard.refuses(request('http://localhost/', { Host: host }))?.status]).toEqual([host, 403]);
+  });
+
+  it('can be any, if somebody wants that', () => {
+    expect(createGuard({ allowedHosts: ['*'] }).refuses(request('http://evil.example/'))).toBeUndefined();
+  });
+
+  it('is judged the same however many there were', () => {
+    const own = createGuard({});
+    for (let at = 0; at < 500; at += 1) expect(own.refuses(request(`http://h${at}.example/`))?.status).toBe(403);
+    expect(own.refuses(request('http://h499.example/'))?.status).toBe(403);
+    expect(own.refuses(request('http://localhost:9/'))).toBeUndefined();
+  });
+});
+
+describe('the page that a request comes from', () => {
+  const guard = createGuard({ allowedOrigins: ['https://app.example.org/', 'http://localhost:3000'] });
+  const from = (origin: string) => request('http://localhost:41242/a2a', { Origin: origin }, 'POST');
+
+  for (const origin of ['http://localhost:41242', 'https://app.example.org', 'http://localhost:3000']) {
+    it(`may be ours or allowed: ${origin}`, () => {
+      expect(guard.refuses(from(origin))).toBeUndefined();
+      expect(guard.headersFor(from(origin))).toMatchObject({ 'Access-Control-Allow-Origin': origin, Vary: 'Origin' });
+    });
+  }
+  for (const origin of [
+    'null',
+    'https://evil.example',
+    'http://localhost:9999',
+    'https://localhost:41242',
+    'http://app.example.org',
+    'https://app.example.org.evil.example',
+  ]) {
+    it(`may be no other: ${origin}`, () => expect(guard.refuses(from(origin))?.status).toBe(403));
+  }
+
+  it('is asked about before it sends', () => {
+    const preflight = request(
+      'http://localhost:41242/a2a',
+      {
+        Origin: 'https://app.example.org',
+        'Access-Control-Request-Method': 'POST',
+        'Access-Control-Request-Headers': 'content-type,a2a-version',
+      },
+      'OPTIONS',
+    );
+    expect(guard.preflight(preflight)).toMatchObject({
+      status: 204,
+      headers: { 'Access-Control-Allow-Methods': 'GET, HEAD, POST, DELETE', 'Access-Control-Allow-Headers': 'content-type,a2a-version' },
+    });
+    expect(guard.preflight(request('http://localhost/', {}, 'OPTIONS'))).toBeUndefined();
+  });
+
+  it('is nobody’s business where there is none', () => {
+    expect(guard.headersFor(request('http://localhost/'))).toBeUndefined();
+  });
+});
+
+describe('loopback', () => {
+  for (const name of ['127.0.0.1', '::1', '[::1]', 'localhost', 'a.b.localhost'])
+    it(`is ${name}`, () => expect(isLoopback(name)).toBe(true));
+  for (const name of ['0.0.0.0', '::', '128.0.0.1', 'localhost.example', 'xlocalhost', ''])
+    it(`is not ${name}`, () => expect(isLoopback(name)).toBe(false));
+});

@@ -1,0 +1,116 @@
+import type { Fetch } from '#protocol';
+import type { KeyRecord } from '../access/authentication/api-keys.ts';
+import { keyAuth, tokenAuth } from '../access/authentication/api-keys.ts';
+import type { Authenticator } from '../access/authentication/authenticator.ts';
+import type { Gate } from '../access/authentication/caller.ts';
+import { openGate } from '../access/authentication/caller.ts';
+import { jwtAuth } from '../access/authentication/jwt.ts';
+import { mutualTls } from '../access/authentication/mtls.ts';
+import { isPrivate } from '../access/exposure.ts';
+import type { Settings } from '../config/resolve.ts';
+import { ConfigError } from '../config/values.ts';
+import { hasActiveKey, openKeyRing } from './api-keys-file.ts';
+import type { TlsOptions } from './node/tls.ts';
+import { readTls } from './node/tls.ts';
+import type { NodeToken } from './secret-files.ts';
+import { authFolder, loadToken, sameSecret } from './secret-files.ts';
+
+/** How a node is secured, as its settings want it and its agents need it. */
+export interface Secured {
+  readonly auth?: readonly Authenticator[];
+  readonly gate?: Gate;
+  readonly tls?: TlsOptions;
+  /** The token of this machine, if that is one of the ways in. */
+  readonly token?: NodeToken;
+}
+
+export interface SecuringOptions {
+  /** The name of an agent that runs commands, if there is one. */
+  readonly runsCommands: string | undefined;
+  /** How the issuer's keys are fetched. */
+  readonly fetch: Fetch;
+  readonly onKeys?: (before: readonly KeyRecord[], after: readonly KeyRecord[]) => void;
+}
+
+/** Throws a ConfigError that says what to type where nobody could be asked who they are, or be believed. */
+export function secure(settings: Settings, options: SecuringOptions): Secured {
+  const tls = tlsOf(settings);
+  const secured = tls === undefined ? {} : { tls };
+  if (!settings.auth) return { ...secured, ...openly(settings, options) };
+  const alone = isPrivate(settings.host, settings.socket);
+  const { runsCommands } = options;
+  const isConfigured = settings.token !== undefined || settings.jwt.issuer !== undefined || settings.tls.ca !== undefined;
+  if (alone && runsCommands === undefined && !settings.authRequired && !isConfigured) return secured;
+  const folder = authFolder(settings.authFolder);
+  if (!alone) checkExposed(settings, { isConfigured: isConfigured || hasActiveKey(folder), hasTls: tls !== undefined });
+  const token = alone && settings.token === undefined ? loadToken(folder) : undefined;
+  return {
+    ...secured,
+    auth: methodsOf(settings, { ...options, folder, token: settings.token ?? token?.token }),
+    ...(token === undefined ? {} : { token }),
+  };
+}
+
+/** `--no-auth`. */
+function openly({ host, socket, token, jwt, tls, authRequired }: Settings, { runsCommands }: SecuringOptions): Secured {
+  if (!isPrivate(host, socket)) {
+    throw new ConfigError(`${host} can be reached by others: --no-auth is for loopback and sockets only`);
+  }
+  const besides = authRequired ? 'authRequired' : token !== undefined ? 'token' : jwt.issuer !== undefined ? 'jwt.issuer' : undefined;
+  const asked = besides ?? (tls.ca === undefined ? undefined : 'tls.ca');
+  if (asked !== undefined) throw new ConfigError(`--no-auth and ${asked} exclude each other: leave one of them away`);
+  if (runsCommands === undefined) return {};
+  // The file system has asked already: only its owner opens the socket.
+  if (socket !== undefined) return { gate: openGate };
+  throw new ConfigError(
+    `${runsCommands} runs commands on this machine, so every caller must show a token, on loopback too. Leave --no-auth away (parley’s own commands find the token by themselves), or type: --socket ./parley.sock --no-auth`,
+  );
+}
+
+interface Exposed {
+  readonly isConfigured: boolean;
+  readonly hasTls: boolean;
+}
+
+function checkExposed({ host, insecureBehindProxy }: Settings, { isConfigured, hasTls }: Exposed): void {
+  const missing: string[] = [];
+  if (!isConfigured) missing.push('a way to show who they are: parley keys create NAME (or --jwt-issuer and --jwt-audience, or --tls-ca)');
+  if (!hasTls && !insecureBehindProxy) {
+    missing.push('TLS: --tls-cert FILE --tls-key FILE (or --insecure-behind-proxy, if a proxy in front of it speaks TLS)');
+  }
+  if (missing.length > 0) throw new ConfigError(`${host} can be reached by others, who need ${missing.join('; and ')}`);
+}
+
+interface Methods extends SecuringOptions {
+  readonly folder: string;
+  readonly token: string | undefined;
+}
+
+function methodsOf({ jwt, tls }: Settings, { folder, token, fetch, onKeys }: Methods): readonly Authenticator[] {
+  const methods: Authenticator[] = [];
+  if (token !== undefined) methods.push(tokenAuth(sameSecret(token)));
+  methods.push(keyAuth(openKeyRing(folder, onKeys)));
+  if (jwt.issuer !== undefined) methods.push(jwtFrom({ ...jwt, issuer: jwt.issuer, fetch }));
+  if (tls.ca !== undefined) methods.push(mutualTls(tls));
+  return methods;
+}
+
+function jwtFrom(options: Parameters<typeof jwtAuth>[0]): Authenticator {
+  if (options.audience.length === 0) {
+    throw new ConfigError('jwt.issuer needs jwt.audience: without one, a token for anybody else would do. Type: --jwt-audience NAME');
+  }
+  try {
+    return jwtAuth(options);
+  } catch (thrown) {
+    throw new ConfigError(`jwt: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
+  }
+}
+
+function tlsOf({ tls: { cert, key, ca }, socket }: Settings): TlsOptions | undefined {
+  if (cert === undefined && key === undefined && ca === undefined) return undefined;
+  if (cert === undefined || key === undefined) {
+    throw new ConfigError(`TLS needs both tls.cert and tls.key: ${cert === undefined ? '--tls-cert' : '--tls-key'} FILE is missing`);
+  }
+  if (socket !== undefined) throw new ConfigError('a socket needs no TLS: leave --socket or the --tls flags away');
+  return readTls({ cert, key, ca });
+}

@@ -1,0 +1,82 @@
+import { randomBytes } from 'node:crypto';
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { ConfigError } from '../config/values.ts';
+import type { NodeKeys } from '../push/signing-keys.ts';
+import { generateSigningKey } from '../push/signing-keys.ts';
+
+/** As it lies on disk: private keys as JSON Web Keys, sealing keys in base64. */
+interface KeyFile {
+  readonly signing: readonly JsonWebKey[];
+  readonly sealing: readonly string[];
+}
+
+/** Signing keys that are kept: the one in use, and the one before it. */
+const SIGNING_KEPT = 2;
+const OTHERS = 0o077;
+
+/** The keys of the node whose data is in this folder, made at its first start. Nobody else may read them. */
+export async function openKeys(folder: string): Promise<NodeKeys> {
+  const path = join(folder, 'keys.json');
+  if (!existsSync(path)) write(path, { signing: [await generateSigningKey()], sealing: [randomBytes(32).toString('base64')] });
+  return keysIn(read(path));
+}
+
+/**
+ * A new key of each kind goes in front, and the one before stays behind it, so that receivers and stored credentials have until the next
+ * time to move on. The node takes them at its next start.
+ */
+export async function rotateKeys(folder: string): Promise<NodeKeys> {
+  const path = join(folder, 'keys.json');
+  if (!existsSync(path)) throw new ConfigError(`${path} is not there: is this the folder of a node?`);
+  const { signing, sealing } = read(path);
+  const next: KeyFile = {
+    signing: [await generateSigningKey(), ...signing].slice(0, SIGNING_KEPT),
+    // Credentials are not sealed anew, so every key that has sealed some is kept.
+    sealing: [randomBytes(32).toString('base64'), ...sealing],
+  };
+  write(path, next);
+  return keysIn(next);
+}
+
+function keysIn({ signing, sealing }: KeyFile): NodeKeys {
+  return { signing, sealing: sealing.map((text) => new Uint8Array(Buffer.from(text, 'base64'))) };
+}
+
+function read(path: string): KeyFile {
+  if (process.platform !== 'win32' && (statSync(path).mode & OTHERS) !== 0) {
+    throw new ConfigError(`${path} can be read by others; type: chmod 600 ${path}`);
+  }
+  let file: unknown;
+  try {
+    file = JSON.parse(readFileSync(path, 'utf8'));
+  } catch (thrown) {
+    throw new ConfigError(`${path} can't be read: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
+  }
+  if (!isKeyFile(file)) throw new ConfigError(`${path} does not hold the keys of a node; restore it from a backup`);
+  return file;
+}
+
+function isKeyFile(file: unknown): file is KeyFile {
+  const { signing, sealing } = (file ?? {}) as Partial<KeyFile>;
+  const isSigning =
+    Array.isArray(signing) && signing.length > 0 && signing.every((key) => key?.crv === 'Ed25519' && typeof key.d === 'string');
+  return (
+    isSigning && Array.isArray(sealing) && sealing.length > 0 && sealing.every((key) => Buffer.from(String(key), 'base64').length === 32)
+  );
+}
+
+/** Under another name first, and on disk before it is called so: a key that is there is whole. */
+function write(path: string, file: KeyFile): void {
+  const fresh = `${path}.new`;
+  rmSync(fresh, { force: true });
+  const handle = openSync(fresh, 'wx', 0o600);
+  writeSync(handle, `${JSON.stringify(file, null, 2)}\n`);
+  fsyncSync(handle);
+  closeSync(handle);
+  renameSync(fresh, path);
+  if (process.platform === 'win32') return; // a folder can't be opened there
+  const parent = openSync(dirname(path), 'r');
+  fsyncSync(parent);
+  closeSync(parent);
+}

@@ -1,0 +1,107 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { BlockList } from 'node:net';
+import { TLSSocket } from 'node:tls';
+import type { HttpRequest, Peer } from '#bindings';
+import { A2AError } from '#protocol';
+import { NodePeer } from './tls.ts';
+
+/** A request as Node has it, read without making a `Request` of it. */
+export class NodeHttpRequest implements HttpRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  readonly #incoming: IncomingMessage;
+  readonly #outgoing: ServerResponse;
+  readonly #trusted: BlockList | undefined;
+  #left: AbortController | undefined;
+  #onClose: (() => void) | undefined;
+  /** What is to happen when the answer has gone out whole. */
+  delivered: (() => void) | undefined;
+
+  constructor(incoming: IncomingMessage, outgoing: ServerResponse, trusted?: BlockList) {
+    const target = incoming.url ?? '/';
+    const mark = target.indexOf('?');
+    this.method = incoming.method ?? 'GET';
+    this.path = mark === -1 ? target : target.slice(0, mark);
+    this.query = mark === -1 ? '' : target.slice(mark + 1);
+    this.#incoming = incoming;
+    this.#outgoing = outgoing;
+    this.#trusted = trusted;
+  }
+
+  get origin(): string {
+    const scheme = this.#incoming.socket instanceof TLSSocket ? 'https' : 'http';
+    return `${scheme}://${this.#incoming.headers.host ?? 'localhost'}`;
+  }
+
+  get peer(): Peer {
+    return new NodePeer(this.#incoming, this.#trusted);
+  }
+
+  /** Made when somebody wants it: most requests are answered before their caller could leave. */
+  get signal(): AbortSignal {
+    if (this.#left === undefined) {
+      this.#left = new AbortController();
+      if (this.#outgoing.destroyed) this.leave();
+      else {
+        this.#onClose = () => this.leave();
+        this.#outgoing.on('close', this.#onClose);
+      }
+    }
+    return this.#left.signal;
+  }
+
+  /** The answer flows and is told itself when its reader has left, and tells us. */
+  handOver(): void {
+    if (this.#onClose !== undefined) this.#outgoing.off('close', this.#onClose);
+    this.#onClose = undefined;
+  }
+
+  leave(): void {
+    if (!this.#outgoing.writableFinished) this.#left?.abort();
+  }
+
+  header(name: string): string | undefined {
+    const value = this.#incoming.headers[name];
+    return typeof value === 'object' ? value.join(', ') : value;
+  }
+
+  body(bytesMax: number): Promise<Uint8Array> {
+    const incoming = this.#incoming;
+    if (incoming.readableEnded) return Promise.resolve(parsedBefore(incoming));
+    const declared = Number(incoming.headers['content-length'] ?? 0);
+    if (declared > bytesMax) return Promise.reject(tooLarge(bytesMax));
+    if (incoming.headers.expect !== undefined) this.#outgoing.writeContinue(); // it waits to hear that the body is wanted
+    return new Promise((resolve, reject) => {
+      const pieces: Buffer[] = [];
+      let length = 0;
+      incoming.on('data', (piece: Buffer) => {
+        length += piece.length;
+        if (length > bytesMax) {
+          incoming.removeAllListeners('data').pause();
+          reject(tooLarge(bytesMax));
+        } else pieces.push(piece);
+      });
+      incoming.on('end', () => resolve(pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces, length)));
+      // Every request is closed one day; an error is made, with all that it costs, only for one that was not whole.
+      incoming.on('close', () => {
+        if (!incoming.readableEnded) reject(new Error('the caller left before its request was whole'));
+      });
+    });
+  }
+
+  onDelivered(mark: () => void): void {
+    this.delivered = mark;
+  }
+}
+
+/** A framework around us has read it already and left what it made of it, as Express's body parsers do. */
+function parsedBefore(incoming: IncomingMessage & { readonly body?: unknown }): Uint8Array {
+  const { body } = incoming;
+  if (body instanceof Uint8Array) return body;
+  return Buffer.from(typeof body === 'string' ? body : (JSON.stringify(body) ?? ''));
+}
+
+function tooLarge(bytesMax: number): A2AError {
+  return new A2AError('PAYLOAD_TOO_LARGE', `Request body too large: more than ${bytesMax} bytes`);
+}

@@ -1,0 +1,119 @@
+import type { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import type { ServerOptions } from 'node:https';
+import type { Socket } from 'node:net';
+import { BlockList, isIP } from 'node:net';
+import { TLSSocket } from 'node:tls';
+import type { Peer, PeerCertificate } from '#bindings';
+import { namesIn } from '../../access/authentication/mtls.ts';
+import { ConfigError } from '../../config/values.ts';
+
+export interface TlsOptions {
+  /** PEM. */
+  readonly cert: string | Buffer;
+  readonly key: string | Buffer;
+  /** PEM: the authority whose certificates callers may show. Without it none is asked for. */
+  readonly ca?: string | Buffer | undefined;
+}
+
+export function httpsOptions({ cert, key, ca }: TlsOptions): ServerOptions {
+  return {
+    cert,
+    key,
+    minVersion: 'TLSv1.2',
+    // Cards and health are for everybody: who has no certificate is refused by the gate, in words, not by a broken handshake.
+    ...(ca === undefined ? {} : { ca, requestCert: true, rejectUnauthorized: false }),
+  };
+}
+
+export function readTls(paths: { readonly cert: string; readonly key: string; readonly ca?: string | undefined }): TlsOptions {
+  const cert = readPem('tls.cert', paths.cert);
+  const key = readPem('tls.key', paths.key);
+  const ca = paths.ca === undefined ? undefined : readPem('tls.ca', paths.ca);
+  return ca === undefined ? { cert, key } : { cert, key, ca };
+}
+
+function readPem(name: string, path: string): Buffer {
+  let text: Buffer;
+  try {
+    text = readFileSync(path);
+  } catch (thrown) {
+    throw new ConfigError(`${name}: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
+  }
+  if (text.includes('-----BEGIN ')) return text;
+  throw new ConfigError(`${name}: ${path} holds no PEM`);
+}
+
+/** Who is at the other end. */
+export class NodePeer implements Peer {
+  readonly #incoming: IncomingMessage;
+  readonly #trusted: BlockList | undefined;
+
+  /** `trusted` are proxies whose word on their callers is taken. */
+  constructor(incoming: IncomingMessage, trusted: BlockList | undefined) {
+    this.#incoming = incoming;
+    this.#trusted = trusted;
+  }
+
+  get address(): string | undefined {
+    return addressOf(this.#incoming, this.#trusted);
+  }
+
+  get certificate(): PeerCertificate | undefined {
+    return certificateOf(this.#incoming.socket);
+  }
+}
+
+const certificates = new WeakMap<Socket, PeerCertificate | 'none'>();
+
+function certificateOf(socket: Socket): PeerCertificate | undefined {
+  const known = certificates.get(socket);
+  if (known !== undefined) return known === 'none' ? undefined : known;
+  const shown = socket instanceof TLSSocket && socket.authorized ? socket.getPeerX509Certificate() : undefined;
+  const read = shown === undefined ? undefined : readCertificate(shown);
+  certificates.set(socket, read ?? 'none');
+  return read;
+}
+
+export function readCertificate(certificate: X509Certificate): PeerCertificate {
+  const thumbprint = Buffer.from(certificate.fingerprint256.replaceAll(':', ''), 'hex').toString('base64url');
+  return { names: namesIn(certificate.subjectAltName), thumbprint };
+}
+
+/** From the nearest on: the first address that is none of our proxies' is where the request came from. */
+function addressOf(incoming: IncomingMessage, trusted: BlockList | undefined): string | undefined {
+  const direct = plain(incoming.socket.remoteAddress);
+  if (trusted === undefined || direct === undefined || !isTrusted(direct, trusted)) return direct;
+  const forwarded = String(incoming.headers['x-forwarded-for'] ?? '')
+    .split(',')
+    .map((text) => plain(text.trim()) ?? '');
+  const stranger = forwarded.reverse().find((address) => isIP(address) === 0 || !isTrusted(address, trusted));
+  return stranger !== undefined && isIP(stranger) !== 0 ? stranger : direct;
+}
+
+function isTrusted(address: string, trusted: BlockList): boolean {
+  return trusted.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+}
+
+/** An IPv4 address that came over an IPv6 socket is one. */
+function plain(address: string | undefined): string | undefined {
+  return address?.startsWith('::ffff:') === true && isIP(address.slice(7)) === 4 ? address.slice(7) : address;
+}
+
+/** Addresses and networks, as `10.0.0.0/8`. */
+export function proxiesOf(list: readonly string[]): BlockList | undefined {
+  if (list.length === 0) return undefined;
+  const trusted = new BlockList();
+  for (const item of list) {
+    const [address = '', bits, ...more] = item.split('/');
+    const family = isIP(address);
+    const most = family === 6 ? 128 : 32;
+    const length = bits === undefined ? most : /^\d{1,3}$/.test(bits) ? Number(bits) : -1;
+    if (family === 0 || more.length > 0 || length < 0 || length > most) {
+      throw new ConfigError(`trustedProxies: ${JSON.stringify(item)} is neither an address nor a network, as 10.0.0.0/8`);
+    }
+    trusted.addSubnet(address, length, family === 6 ? 'ipv6' : 'ipv4');
+  }
+  return trusted;
+}

@@ -1,0 +1,92 @@
+import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { writeSecretFile } from './secret-files.ts';
+
+/** A node that runs on this machine, as it wrote itself down for other programs of its user. */
+export interface RunningNode {
+  readonly pid: number;
+  /** When that process began, where the system tells: a pid alone may be somebody else's by now. */
+  readonly started: string;
+  readonly url: string;
+  readonly agents: readonly string[];
+  /** Where its tasks are; none with `memory`. */
+  readonly folder?: string;
+}
+
+/** One file a node, beside the token: only its owner can write there, so nobody else can pass for a node of theirs. */
+export function noteNode(authFolder: string, node: Pick<RunningNode, 'url' | 'agents' | 'folder'>): () => void {
+  const path = join(authFolder, 'nodes', `${process.pid}-${new URL(node.url).port || '0'}.json`);
+  const started = startOf(process.pid) ?? '';
+  try {
+    mkdirSync(join(authFolder, 'nodes'), { recursive: true, mode: 0o700 });
+    for (const stale of notes(authFolder)) if (!isAlive(stale.node)) rmSync(stale.path, { force: true });
+    rmSync(path, { force: true });
+    writeSecretFile(path, `${JSON.stringify({ pid: process.pid, started, ...node })}\n`);
+  } catch {
+    // A folder that can't be written to only costs the convenience.
+  }
+  return () => {
+    try {
+      rmSync(path, { force: true });
+    } catch {
+      // As above; whoever reads it finds that the process is gone.
+    }
+  };
+}
+
+export function runningNodes(authFolder: string): readonly RunningNode[] {
+  return notes(authFolder).flatMap(({ node }) => (isAlive(node) ? [node] : []));
+}
+
+interface Note {
+  readonly path: string;
+  readonly node: RunningNode;
+}
+
+function notes(authFolder: string): readonly Note[] {
+  const folder = join(authFolder, 'nodes');
+  try {
+    return readdirSync(folder).flatMap((name) => {
+      const path = join(folder, name);
+      const node = name.endsWith('.json') ? noteIn(path) : undefined;
+      return node === undefined ? [] : [{ path, node }];
+    });
+  } catch {
+    return [];
+  }
+}
+
+function noteIn(path: string): RunningNode | undefined {
+  try {
+    const read: unknown = JSON.parse(readFileSync(path, 'utf8'));
+    return isNode(read) ? read : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isNode(value: unknown): value is RunningNode {
+  if (typeof value !== 'object' || value === null) return false;
+  const { pid, started, url, agents } = value as Partial<RunningNode>;
+  return Number.isInteger(pid) && typeof started === 'string' && URL.canParse(url ?? '') && Array.isArray(agents);
+}
+
+function isAlive({ pid, started }: RunningNode): boolean {
+  try {
+    process.kill(pid, 0);
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code !== 'EPERM') return false;
+  }
+  return (startOf(pid) ?? started) === started;
+}
+
+/** proc(5): the name is in parentheses and may hold anything; the start is the 20th field after it, in ticks since boot. */
+function startOf(pid: number): string | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+    return `${stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? ''} ${boot}`;
+  } catch {
+    return undefined;
+  }
+}

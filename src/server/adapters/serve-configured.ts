@@ -1,0 +1,162 @@
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { CardSigner, Fetch } from '#protocol';
+import type { KeyRecord } from '../access/authentication/api-keys.ts';
+import type { AgentLike } from '../agents/served-agent.ts';
+import { pathName } from '../agents/served-agent.ts';
+import type { AuditLog } from '../audit/audit.ts';
+import type { Settings } from '../config/resolve.ts';
+import type { Log } from '../observability/log.ts';
+import { createLog } from '../observability/log.ts';
+import type { Metrics } from '../observability/metrics.ts';
+import { createMetrics } from '../observability/metrics.ts';
+import type { McpMount, ServingOptions } from '../options.ts';
+import type { Secured } from './access-settings.ts';
+import { secure } from './access-settings.ts';
+import { openAudit } from './audit-file.ts';
+import { dataHome, folderFor, openData } from './data-folder.ts';
+import type { Served } from './node.ts';
+import { serve } from './node.ts';
+import { createOutbound } from './outbound.ts';
+import { noteNode } from './running-nodes.ts';
+import type { NodeToken } from './secret-files.ts';
+import { authFolder } from './secret-files.ts';
+
+/** An agent, and what it was found by: a built-in name, or the path of a file. */
+export interface FoundAgent {
+  readonly agent: AgentLike;
+  readonly source: string;
+}
+
+export interface Configured {
+  readonly log: Log;
+  readonly onBroken?: (cause: unknown) => void;
+  readonly aroundRun?: NonNullable<ServingOptions['aroundRun']>;
+  /** How the keys of an issuer are fetched. */
+  readonly fetch?: Fetch;
+  /** Answers `/mcp`. */
+  readonly mcp?: McpMount;
+  /** Answers `/console/`, unless the settings say that there is none. */
+  readonly console?: ServingOptions['console'];
+  readonly carrier?: NonNullable<ServingOptions['carrier']>;
+  readonly mesh?: NonNullable<ServingOptions['mesh']>;
+  readonly known?: NonNullable<ServingOptions['known']>;
+  readonly signer?: CardSigner;
+}
+
+/** A node with what its owner has to know of it. */
+export interface ServedConfigured extends Served {
+  /** The token of this machine, where callers may show it. */
+  readonly token?: NodeToken;
+  /** Whether callers are asked who they are. */
+  readonly isOpen: boolean;
+}
+
+/** Serves as configured: where tasks are kept is opened first, and closed again if the rest fails. */
+export async function serveConfigured(
+  found: readonly FoundAgent[],
+  settings: Settings,
+  { log, onBroken, aroundRun, fetch: get, mcp, carrier, mesh, known, signer, console: files }: Configured,
+): Promise<ServedConfigured> {
+  const { port, host, url, allowedHosts, allowedOrigins, card, publisher, idempotency, versionRequired, limits } = settings;
+  const { insecureBehindProxy, trustedProxies, socket, allowedTargets, allowLoopbackTargets } = settings;
+  const opened: { audit?: AuditLog } = {};
+  const onKeys = (before: readonly KeyRecord[], after: readonly KeyRecord[]): void => noteKeys(opened.audit, before, after);
+  const { token, ...secured } = secure(settings, { runsCommands: commander(found), fetch: get ?? issuerFetch(settings), onKeys });
+  const folder = settings.memory
+    ? undefined
+    : dataFolder(
+        found.map(({ source }) => source),
+        settings.data,
+      );
+  const kept: Partial<Awaited<ReturnType<typeof openData>>> = folder === undefined ? {} : await openData(folder, log);
+  try {
+    if (folder !== undefined && settings.audit) {
+      const onError = (cause: unknown): void => log.error('the audit log could not be written', cause);
+      opened.audit = await openAudit(join(folder, 'audit.jsonl'), { onError });
+    }
+    const served = await serve(
+      found.map(({ agent }) => agent),
+      {
+        ...{ port, host, allowedHosts, allowedOrigins, card, publisher, idempotency, versionRequired, limits, log },
+        ...{ insecureBehindProxy, trustedProxies },
+        ...{ allowedTargets, allowLoopbackTargets },
+        ...(folder === undefined ? {} : { metrics: withStoreSize(createMetrics(), folder) }),
+        ...kept,
+        ...opened,
+        ...secured,
+        ...(socket === undefined ? {} : { socket }),
+        ...(url === undefined ? {} : { url }),
+        ...(onBroken === undefined ? {} : { onBroken }),
+        ...(aroundRun === undefined ? {} : { aroundRun }),
+        ...(mcp === undefined ? {} : { mcp }),
+        ...(files === undefined || !settings.console ? {} : { console: files }),
+        ...(carrier === undefined ? {} : { carrier }),
+        ...(mesh === undefined ? {} : { mesh }),
+        ...(known === undefined ? {} : { known }),
+        ...(signer === undefined ? {} : { signer }),
+      },
+    );
+    opened.audit?.append({ principal: '', action: 'server.start', object: served.url, decision: 'allowed', reason: methodsIn(secured) });
+    const forget = noteNode(authFolder(settings.authFolder), {
+      url: served.url,
+      agents: served.handler.agents.map(({ name }) => name),
+      ...(folder === undefined ? {} : { folder }),
+    });
+    const close = async (): Promise<void> => {
+      forget();
+      await served.close();
+    };
+    return { ...served, close, isOpen: secured.auth === undefined, ...(token === undefined ? {} : { token }) };
+  } catch (thrown) {
+    await kept.store?.close();
+    throw thrown;
+  }
+}
+
+/** What the files of the store take, its blobs aside. */
+function withStoreSize(metrics: Metrics, folder: string): Metrics {
+  const sizeOf = (name: string): number => statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0;
+  metrics.gauge({ name: 'parley_store_bytes', help: 'Bytes of the files in which tasks are kept.' }, () =>
+    readdirSync(folder).reduce((sum, name) => sum + sizeOf(name), 0),
+  );
+  return metrics;
+}
+
+function methodsIn({ auth }: Secured): string {
+  return auth === undefined ? 'open' : auth.map(({ method }) => method).join(', ');
+}
+
+/** The issuer was named by the operator, so it may be on an inner network; what it points to goes the way of every outward request. */
+function issuerFetch({ jwt: { issuer, jwksUrl }, allowedTargets, allowLoopbackTargets }: Settings): Fetch {
+  const named = [issuer, jwksUrl].flatMap((url) => (url === undefined ? [] : [new URL(url).hostname.replaceAll(/[[\]]/g, '')]));
+  const outbound = createOutbound({ allowedTargets: [...allowedTargets, ...named], allowLoopbackTargets });
+  return outbound.fetchWithin({ bytesMax: 1_048_576, msMax: 10_000 });
+}
+
+function commander(found: readonly FoundAgent[]): string | undefined {
+  const agent = found.find((each) => each.agent.runsCommands === true)?.agent;
+  return agent === undefined ? undefined : pathName(agent.card.name);
+}
+
+/** Where these agents keep what outlives the process; `data` is the folder that somebody chose. */
+export function dataFolder(sources: readonly string[], data: string | undefined): string {
+  return data ?? join(dataHome(process.env, process.platform), folderFor(sources));
+}
+
+/** Keys are made and revoked by another process; that it happened is seen here. */
+function noteKeys(audit: AuditLog | undefined, before: readonly KeyRecord[], after: readonly KeyRecord[]): void {
+  const old = new Map(before.map((key) => [key.id, key]));
+  for (const key of after) {
+    const known = old.get(key.id);
+    const about = { principal: '', object: key.id, decision: 'allowed', reason: `key:${key.name}` } as const;
+    if (known === undefined) audit?.append({ ...about, action: 'keys.create' });
+    else if (known.revokedAt === undefined && key.revokedAt !== undefined) audit?.append({ ...about, action: 'keys.revoke' });
+  }
+}
+
+/** To standard error; the tokens that the configuration holds are not in it. */
+export function logFor({ log, remoteAgents, token }: Settings, write: (line: string) => void = (line) => process.stderr.write(line)): Log {
+  const secrets = Object.values(remoteAgents).flatMap(({ authToken }) => (authToken === undefined ? [] : [authToken]));
+  return createLog({ level: log, write, secrets: token === undefined ? secrets : [...secrets, token] });
+}

@@ -1,0 +1,71 @@
+import type { Channel } from '#bindings';
+import { serveStdio } from '#bindings';
+import { openGate } from '../access/authentication/caller.ts';
+import type { Settings } from '../config/resolve.ts';
+import { createHandler } from '../handler.ts';
+import type { Log } from '../observability/log.ts';
+import type { ServingOptions } from '../options.ts';
+import { openData } from './data-folder.ts';
+import type { FoundAgent } from './serve-configured.ts';
+import { dataFolder } from './serve-configured.ts';
+
+export interface StdioServing {
+  readonly log: Log;
+  /** Fires when it is to end before its input does. */
+  readonly signal: AbortSignal;
+  readonly aroundRun: NonNullable<ServingOptions['aroundRun']>;
+}
+
+/**
+ * Serves the parent process on standard input and output, and nobody else: there is no socket, so whoever holds the pipes is the one who
+ * started us. Resolves when the parent has closed its end, everything is answered and all is kept.
+ */
+export async function serveOnStdio(
+  found: readonly FoundAgent[],
+  settings: Settings,
+  { log, signal, aroundRun }: StdioServing,
+): Promise<void> {
+  const { card, publisher, idempotency, versionRequired, limits } = settings;
+  const kept: Partial<Awaited<ReturnType<typeof openData>>> = settings.memory
+    ? {}
+    : await openData(
+        dataFolder(
+          found.map(({ source }) => source),
+          settings.data,
+        ),
+        log,
+      );
+  const handler = createHandler({
+    agents: found.map(({ agent }) => agent),
+    gate: openGate, // who holds the pipes is who started us, and could run any command without us
+    ...{ card, publisher, idempotency, versionRequired, limits, log, aroundRun },
+    ...kept,
+  });
+  const stop = (): void => void process.stdin.destroy();
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    await handler.ready;
+    await serveStdio(pipes(), handler.fetch, { signal });
+  } finally {
+    await handler.close();
+  }
+}
+
+function pipes(): Channel {
+  return {
+    input: input(),
+    write: (text) =>
+      new Promise((resolve) => {
+        process.stdout.write(text, () => resolve());
+      }),
+  };
+}
+
+/** Input that is cut off has come to its end. */
+async function* input(): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const chunk of process.stdin) yield chunk as Uint8Array;
+  } catch {
+    // See above.
+  }
+}

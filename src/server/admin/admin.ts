@@ -1,0 +1,119 @@
+import type { HttpRequest, HttpResponse } from '#bindings';
+import type { AdminListRequest, AdminService, Mutable, TaskId, Timestamp } from '#protocol';
+import { A2AError, contextId, seq, TASK_STATES, taskId, tenantId } from '#protocol';
+import { errorAnswer, refusal } from '../routes/responses.ts';
+import { waitingRoutes } from './approvals.ts';
+import { nodeRoutes } from './node.ts';
+import { deliveryRoutes } from './push-deliveries.ts';
+import { numberIn, type Routes, shown } from './responses.ts';
+
+/** `/api/parley/v1`: what operators and the console do, in JSON. `path` is what follows. */
+export async function adminAnswer(request: HttpRequest, path: string, admin: AdminService | undefined): Promise<HttpResponse> {
+  try {
+    if (admin === undefined) throw new A2AError('UNSUPPORTED_OPERATION', 'nothing here keeps tasks that could be administered');
+    const query = new URLSearchParams(request.query);
+    const others = deliveryRoutes(admin, path, query) ?? nodeRoutes(admin, path, query) ?? waitingRoutes(admin, path, request);
+    if (others !== undefined) return await runOne(others, request);
+    if (path === '/audit') return await runOne(auditRoutes(admin, query), request);
+    const match = /^\/tasks(?:\/([^/]+?)(?:\/(events)|:(retry|cancel))?)?$/.exec(path);
+    if (match === null) return refusal(404, 'nothing is served at this path');
+    const [, name, events, action] = match;
+    const id = name === undefined ? undefined : taskId(decodeURIComponent(name));
+    return await runOne(routesFor({ admin, query, id, isEvents: events !== undefined, action }), request);
+  } catch (thrown) {
+    return errorAnswer(thrown instanceof URIError ? new A2AError('INVALID_REQUEST', 'the path is not well-formed') : thrown);
+  }
+}
+
+async function runOne(routes: Routes, { method }: HttpRequest): Promise<HttpResponse> {
+  const run = routes[method === 'HEAD' ? 'GET' : method];
+  if (run !== undefined) return run();
+  const methods = Object.keys(routes).join(', ');
+  return refusal(405, `use ${methods} here`, { Allow: methods });
+}
+
+function auditRoutes(admin: AdminService, query: URLSearchParams): Routes {
+  return {
+    GET: async () => {
+      if (admin.audit === undefined) throw new A2AError('UNSUPPORTED_OPERATION', 'no audit log is kept here');
+      const [after, limit] = [numberIn(query, 'after'), numberIn(query, 'limit')];
+      return shown(await admin.audit({ ...(after === undefined ? {} : { after }), ...(limit === undefined ? {} : { limit }) }));
+    },
+  };
+}
+
+interface Wanted {
+  readonly admin: AdminService;
+  readonly query: URLSearchParams;
+  readonly id: TaskId | undefined;
+  readonly isEvents: boolean;
+  readonly action: string | undefined;
+}
+
+function routesFor({ admin, query, id, isEvents, action }: Wanted): Routes {
+  if (id === undefined) return { GET: async () => shown(await admin.tasks(listRequest(query))) };
+  if (action === 'cancel') return { POST: async () => shown(await admin.cancel(id)) };
+  if (action === 'retry') return { POST: async () => shown(await admin.retry(id), 201) };
+  if (isEvents) {
+    return {
+      GET: async () => {
+        const after = numberIn(query, 'after');
+        const limit = numberIn(query, 'limit');
+        const waitMs = numberIn(query, 'waitMs');
+        const events = await admin.events({
+          id,
+          ...(after === undefined ? {} : { after: seq(after) }),
+          ...(limit === undefined ? {} : { limit }),
+          ...(waitMs === undefined ? {} : { waitMs }),
+        });
+        return shown({ events });
+      },
+    };
+  }
+  return {
+    GET: async () => shown(await admin.task(id)),
+    DELETE: async () => {
+      await admin.delete(id);
+      return { status: 204, headers: {}, body: null };
+    },
+  };
+}
+
+const FILTERS = ['agent', 'principal', 'tenant', 'contextId', 'status', 'statusTimestampAfter', 'pageSize', 'pageToken'];
+
+/** A misspelt filter would show more than was asked for, and nobody would notice. */
+function listRequest(query: URLSearchParams): AdminListRequest {
+  const unknown = [...query.keys()].find((name) => !FILTERS.includes(name));
+  if (unknown !== undefined)
+    throw new A2AError('INVALID_PARAMS', `there is no filter ${unknown.slice(0, 40)}; there are ${FILTERS.join(', ')}`);
+  const out: Mutable<AdminListRequest> = {};
+  const text = (name: string): string | undefined => query.get(name) || undefined;
+  const [principal, tenant, agent] = [text('principal'), text('tenant'), text('agent')];
+  if (principal !== undefined) out.principal = principal;
+  if (tenant !== undefined) out.tenant = tenantId(tenant);
+  if (agent !== undefined) out.agent = agent;
+  const context = text('contextId');
+  if (context !== undefined) out.contextId = contextId(context);
+  const status = text('status');
+  if (status !== undefined) out.status = stateNamed(status);
+  const after = text('statusTimestampAfter');
+  if (after !== undefined) out.statusTimestampAfter = timeIn(after);
+  const pageSize = numberIn(query, 'pageSize');
+  if (pageSize !== undefined) out.pageSize = pageSize;
+  const pageToken = text('pageToken');
+  if (pageToken !== undefined) out.pageToken = pageToken;
+  return out;
+}
+
+const STATES = Object.keys(TASK_STATES) as (keyof typeof TASK_STATES)[];
+
+function stateNamed(name: string): NonNullable<AdminListRequest['status']> {
+  const state = STATES.find((known) => known === name);
+  if (state !== undefined) return state;
+  throw new A2AError('INVALID_PARAMS', `status must be one of ${STATES.join(', ')}`, { field: 'status' });
+}
+
+function timeIn(text: string): Timestamp {
+  if (!Number.isNaN(Date.parse(text))) return text;
+  throw new A2AError('INVALID_PARAMS', 'statusTimestampAfter must be a time, as 2026-03-12T08:30:00Z', { field: 'statusTimestampAfter' });
+}

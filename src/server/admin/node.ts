@@ -1,0 +1,50 @@
+import type { HttpResponse } from '#bindings';
+import type { AdminLogsRequest, AdminService, AdminWire, Mutable } from '#protocol';
+import { A2AError } from '#protocol';
+import { numberIn, type Routes, shown } from './responses.ts';
+
+/** `/logs`, `/health`, `/mesh` and `/wire`: the node itself, and what it is part of. Undefined: it is another path. */
+export function nodeRoutes(admin: AdminService, path: string, query: URLSearchParams): Routes | undefined {
+  if (path === '/health') {
+    return {
+      GET: async () => {
+        if (admin.health === undefined) throw new A2AError('UNSUPPORTED_OPERATION', 'this node does not watch itself');
+        return shown(admin.health());
+      },
+    };
+  }
+  if (path === '/mesh') return { GET: async () => shown({ mesh: admin.mesh?.() ?? null }) };
+  if (path.startsWith('/wire')) return wireRoutes(admin, path, query);
+  if (path !== '/logs') return undefined;
+  return {
+    GET: async () => {
+      if (admin.logs === undefined) throw new A2AError('UNSUPPORTED_OPERATION', 'this node does not keep its log in memory');
+      const request: Mutable<AdminLogsRequest> = {};
+      const [after, limit] = [numberIn(query, 'after'), numberIn(query, 'limit')];
+      if (after !== undefined) request.after = after;
+      if (limit !== undefined) request.limit = limit;
+      return shown({ lines: admin.logs(request) });
+    },
+  };
+}
+
+function wireRoutes({ wire }: AdminService, path: string, query: URLSearchParams): Routes | undefined {
+  const done = (act: (wire: AdminWire) => void) => async (): Promise<HttpResponse> => {
+    if (wire === undefined) throw new A2AError('UNSUPPORTED_OPERATION', 'this node does not show its wire');
+    act(wire);
+    return { status: 204, headers: {}, body: null };
+  };
+  switch (path) {
+    case '/wire':
+      return {
+        GET: async () => shown(wire?.look(numberIn(query, 'after') ?? 0) ?? { isOn: false, last: 0, exchanges: [] }),
+        DELETE: done((one) => one.clear()),
+      };
+    case '/wire:start':
+      return { POST: done((one) => one.start()) };
+    case '/wire:stop':
+      return { POST: done((one) => one.stop()) };
+    default:
+      return undefined;
+  }
+}

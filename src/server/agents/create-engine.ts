@@ -1,0 +1,82 @@
+import type { AroundRun, Engine } from '#engine';
+import { createEngine, timeOrderedIds } from '#engine';
+import type { Agent, AgentCard } from '#protocol';
+import { A2AError } from '#protocol';
+import { memoryStore } from '../../engine/adapters/memory.ts';
+import type { ServerLimits } from '../limits.ts';
+import { meteredStore } from '../observability/call-metrics.ts';
+import type { Log } from '../observability/log.ts';
+import type { Metrics } from '../observability/metrics.ts';
+import type { Tracing } from '../observability/tracing.ts';
+import { tracedRuns } from '../observability/tracing.ts';
+import type { HandlerOptions } from '../options.ts';
+import { pushFor, showWebhooks } from '../push/push.ts';
+import type { WebhookSigner } from '../push/signing-keys.ts';
+import type { AgentLike } from './served-agent.ts';
+import { isServed } from './served-agent.ts';
+
+/** Without a store that outlives the process, finished tasks are kept for an hour. */
+const MEMORY_FINISHED_MS = 3_600_000;
+
+export interface EngineParts {
+  readonly options: HandlerOptions;
+  readonly metrics: Metrics;
+  readonly log: Log;
+  readonly tracing: Tracing;
+  /** For webhooks. */
+  readonly signer: WebhookSigner;
+  readonly limits: ServerLimits;
+  /** The card with the addresses of the agent of that name. */
+  readonly completed: (card: AgentCard, name: string) => AgentCard;
+}
+
+/** One engine for all agents that need one; undefined where each brings a service of its own. */
+export function engineFor(
+  given: ReadonlyMap<string, AgentLike>,
+  { options, metrics, log, tracing, signer, limits, completed }: EngineParts,
+): Engine | undefined {
+  const own = [...given].filter((entry): entry is [string, Agent] => !isServed(entry[1]));
+  if (own.length === 0) return undefined;
+  const agents = Object.fromEntries(own);
+  const { store, blobs, carrier, idempotency, secret, onBroken, quotaOf } = options;
+  const engine = createEngine({
+    store: meteredStore(store ?? memoryStore(), metrics),
+    agents,
+    ids: timeOrderedIds(), // the store's index of ids then grows at its end
+    ...pushFor({ options, signer, metrics, webhookMsMax: limits.webhookMsMax }),
+    limits: { ...(store === undefined ? { finishedMsMax: MEMORY_FINISHED_MS } : {}), ...options.limits },
+    ...(quotaOf === undefined ? {} : { runningTasksMaxOf: (principal) => quotaOf(principal)?.runningTasksMax }),
+    ...(blobs === undefined ? {} : { blobs }),
+    ...(carrier === undefined ? {} : { carrier }),
+    ...(idempotency === undefined ? {} : { idempotency }),
+    ...(secret === undefined ? {} : { secret }),
+    ...(onBroken === undefined ? {} : { onBroken }),
+    extendedCard: async (name, { principal }) => {
+      const card = await agents[name]?.extendedCard?.(principal);
+      if (card === undefined) throw new A2AError('EXTENDED_AGENT_CARD_NOT_CONFIGURED');
+      return completed(card, name);
+    },
+    aroundRun: options.aroundRun === undefined ? tracedRuns(tracing) : nested(options.aroundRun, tracedRuns(tracing)),
+    report: (what, cause) => log.error(what, cause),
+  });
+  showStats(engine, metrics);
+  showWebhooks(engine, metrics);
+  return engine;
+}
+
+function nested(outer: AroundRun, inner: AroundRun): AroundRun {
+  return (run, turn, name) => outer((given) => inner(run, given, name), turn, name);
+}
+
+function showStats(engine: Engine, metrics: Metrics): void {
+  const stat = (name: string, help: string, read: (stats: ReturnType<Engine['stats']>) => number): void =>
+    metrics.gauge({ name, help, ...(name.endsWith('_total') ? { type: 'counter' } : {}) }, () => read(engine.stats()));
+  stat('parley_tasks_running', 'Turns at work.', ({ running }) => running);
+  stat('parley_tasks_queued', 'Turns that wait for their place.', ({ queued }) => queued);
+  stat('parley_tasks_asking', 'Runs that wait for their caller.', ({ asking }) => asking);
+  stat('parley_tasks_live', 'Tasks held in memory.', ({ liveTasks }) => liveTasks);
+  stat('parley_contexts_open', 'Conversations kept open for agents.', ({ openContexts }) => openContexts);
+  stat('parley_commits_total', 'Commits to the store.', ({ commits }) => commits);
+  stat('parley_events_total', 'Events appended to the logs of tasks.', ({ events }) => events);
+  stat('parley_tasks_forgotten_total', 'Finished tasks whose time was over.', ({ forgottenTasks }) => forgottenTasks);
+}

@@ -1,0 +1,101 @@
+import type { Store, Write } from '#engine';
+import type { A2AService, CallContext, EventStream } from '#protocol';
+import { A2AError } from '#protocol';
+import type { Room } from '../access/limits/capacity.ts';
+import type { Around, Ending } from '../agents/intercept.ts';
+import { around, watched } from '../agents/intercept.ts';
+import type { Histogram, Metrics } from './metrics.ts';
+
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+const COUNTS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
+
+/** Counts every call by agent, dialect, operation and how it ended, and times it. `room` is asked first. */
+export function meter(metrics: Metrics, room: Room): (service: A2AService, agent: string) => A2AService {
+  const calls = metrics.counter({
+    name: 'parley_calls_total',
+    help: 'Calls of A2A operations. The outcome is ok or the kind of the error.',
+    labels: ['agent', 'dialect', 'operation', 'outcome'],
+  });
+  const seconds = metrics.histogram({
+    name: 'parley_call_seconds',
+    help: 'From the call to its answer; of a stream, to its end.',
+    labels: ['operation'],
+    buckets: SECONDS,
+  });
+  return (service, agent) => {
+    const note = (operation: string, ctx: CallContext, { began, thrown }: { began: number; thrown?: unknown }): void => {
+      const outcome = thrown === undefined ? 'ok' : A2AError.from(thrown).kind;
+      calls.add([agent, ctx.dialect, operation, outcome]);
+      seconds.observe((performance.now() - began) / 1000, [operation]);
+    };
+    /** Made apart from what opens the stream, so that it does not hold on to it. */
+    const ending =
+      (operation: string, ctx: CallContext, began: number): Ending =>
+      (thrown, wasOpened) => {
+        if (wasOpened) room.givePlace(ctx.principal);
+        note(operation, ctx, { began, thrown });
+      };
+    const by: Around = {
+      unary: async ({ operation, ctx }, next) => {
+        const began = performance.now();
+        try {
+          room.check(operation, ctx.principal);
+          const result = await next(ctx);
+          note(operation, ctx, { began });
+          return result;
+        } catch (thrown) {
+          note(operation, ctx, { began, thrown });
+          throw thrown;
+        }
+      },
+      stream: ({ operation, ctx }, next) => {
+        const open = (): EventStream => {
+          room.check(operation, ctx.principal);
+          room.takePlace(ctx.principal);
+          return next(ctx);
+        };
+        return watched(open, ending(operation, ctx, performance.now()));
+      },
+    };
+    return around(service, by);
+  };
+}
+
+/** Counts and times what a store commits: the one place where durability is paid for. */
+export function meteredStore(store: Store, metrics: Metrics): Store {
+  const writes = metrics.histogram({ name: 'parley_commit_writes', help: 'Writes that one commit took together.', buckets: COUNTS });
+  const seconds = metrics.histogram({ name: 'parley_commit_seconds', help: 'How long a commit took.', buckets: SECONDS });
+  return {
+    commit: (batch) => timed(store, batch, { writes, seconds }),
+    lastKey: () => store.lastKey(),
+    task: (scope, id) => store.task(scope, id),
+    byAlias: (owner, agent, alias) => store.byAlias(owner, agent, alias),
+    waiting: (filter, limit) => store.waiting(filter, limit),
+    send: (name) => store.send(name),
+    list: (query) => store.list(query),
+    count: (filter) => store.count(filter),
+    entries: (task, range) => store.entries(task, range),
+    pushConfigs: (task) => store.pushConfigs(task),
+    outbox: (query) => store.outbox(query),
+    outboxStats: () => store.outboxStats(),
+    unfinished: () => store.unfinished(),
+    quiet: (phase, range) => store.quiet(phase, range),
+    finished: () => store.finished(),
+    close: () => store.close(),
+  };
+}
+
+function timed(
+  store: Store,
+  batch: readonly Write[],
+  { writes, seconds }: { readonly writes: Histogram; readonly seconds: Histogram },
+): void | Promise<void> {
+  const began = performance.now();
+  const done = (): void => {
+    writes.observe(batch.length);
+    seconds.observe((performance.now() - began) / 1000);
+  };
+  const committed = store.commit(batch);
+  if (committed instanceof Promise) return committed.then(done);
+  done();
+}

@@ -1,0 +1,172 @@
+import type { AroundRun } from '#engine';
+import type { A2AService, AgentOutput, CallContext, TraceContext, Turn } from '#protocol';
+import { A2AError } from '#protocol';
+import type { Around, Passing } from '../agents/intercept.ts';
+import { around, watched } from '../agents/intercept.ts';
+
+/** As much of `@opentelemetry/api` as is used: the package is the user's, and most users have none. */
+export interface OtelApi {
+  readonly trace: { getTracer(name: string): OtelTracer; setSpan(context: unknown, span: OtelSpan): unknown };
+  readonly context: { active(): unknown; with<T>(context: unknown, run: () => T): T };
+  readonly propagation: { extract(context: unknown, carrier: object): unknown; inject(context: unknown, carrier: object): void };
+  readonly SpanKind: { readonly INTERNAL: number; readonly SERVER: number };
+  readonly SpanStatusCode: { readonly ERROR: number };
+}
+
+/** The package and our name in it. */
+interface Recorder {
+  readonly otel: OtelApi;
+  readonly tracer: OtelTracer;
+}
+
+/** Known once the node has looked for it, which is before anything runs. */
+export interface Tracing {
+  recorder: Recorder | undefined;
+}
+
+export function recorderOf(otel: OtelApi): Recorder {
+  return { otel, tracer: otel.trace.getTracer('parley-a2a') };
+}
+
+export interface OtelTracer {
+  startSpan(name: string, options: object, context: unknown): OtelSpan;
+}
+
+export interface OtelSpan {
+  setStatus(status: { readonly code: number; readonly message?: string }): unknown;
+  isRecording(): boolean;
+  spanContext(): { readonly traceId: string };
+  setAttribute(name: string, value: string): unknown;
+  end(): void;
+}
+
+/** The package, if the user has installed it. Its name is no literal in the import, so that nothing that bundles us demands it. */
+export async function loadOtel(name = '@opentelemetry/api'): Promise<OtelApi | undefined> {
+  try {
+    return (await import(name)) as OtelApi;
+  } catch {
+    return undefined;
+  }
+}
+
+/** One span a call, continuing the caller's trace. `ctx.trace` becomes the span's own: what is called next carries it on. */
+export function traced(service: A2AService, agent: string, recorder: Recorder): A2AService {
+  const { otel } = recorder;
+  const open = ({ operation, ctx }: Passing): OpenedCall | undefined => {
+    const attributes = { 'rpc.system': 'a2a', 'rpc.method': operation, 'a2a.agent': agent, 'a2a.dialect': ctx.dialect };
+    const opened = openSpan(recorder, ctx.trace, { name: `a2a ${operation}`, options: { kind: otel.SpanKind.SERVER, attributes } });
+    return opened && { ...opened, ctx: opened.trace === undefined ? ctx : { ...ctx, trace: opened.trace } };
+  };
+  const close = (opened: Opened, thrown?: unknown): void => closeSpan(otel, opened, thrown);
+  const within = async <T>(opened: OpenedCall, next: (ctx: CallContext) => Promise<T>): Promise<T> => {
+    try {
+      const result = await otel.context.with(opened.context, () => next(opened.ctx));
+      close(opened);
+      return result;
+    } catch (thrown) {
+      close(opened, thrown);
+      throw thrown;
+    }
+  };
+  const by: Around = {
+    unary: (call, next) => {
+      const opened = open(call);
+      return opened === undefined ? next(call.ctx) : within(opened, next);
+    },
+    stream: (call, next) => {
+      const opened = open(call);
+      if (opened === undefined) return next(call.ctx);
+      return watched(
+        () => otel.context.with(opened.context, () => next(opened.ctx)),
+        (thrown) => close(opened, thrown),
+      );
+    },
+  };
+  return around(service, by);
+}
+
+/**
+ * One span a run, within that of the call that brought its message, which it may outlive. The agent's code runs inside of it, whoever
+ * made room for it to begin: so what it calls by other instrumented libraries has its place in the trace.
+ */
+export function tracedRuns(tracing: Tracing): AroundRun {
+  return (run, turn, name) => {
+    const { recorder } = tracing;
+    if (recorder === undefined) return run(turn);
+    const attributes = { 'a2a.agent': name, 'a2a.task': turn.task.id, 'a2a.context': turn.contextId, 'a2a.attempt': turn.attempt };
+    const options = { kind: recorder.otel.SpanKind.INTERNAL, attributes };
+    const opened = openSpan(recorder, turn.trace, { name: `a2a run ${name}`, options });
+    return opened === undefined ? run(turn) : runInSpan(run, turn, { opened, otel: recorder.otel });
+  };
+}
+
+interface Running {
+  readonly opened: Opened;
+  readonly otel: OtelApi;
+}
+
+async function* runInSpan(run: Parameters<AroundRun>[0], turn: Turn, { opened, otel }: Running): AsyncGenerator<AgentOutput, void> {
+  const within = <T>(act: () => T): T => otel.context.with(opened.context, act);
+  let thrown: unknown;
+  try {
+    const traced: Turn = opened.trace === undefined ? turn : { ...turn, trace: opened.trace };
+    const outputs = within(() => run(traced)[Symbol.asyncIterator]());
+    let isDone = false;
+    try {
+      for (let next = await within(() => outputs.next()); next.done !== true; next = await within(() => outputs.next())) yield next.value;
+      isDone = true;
+    } finally {
+      if (!isDone) await within(() => outputs.return?.());
+    }
+  } catch (caught) {
+    thrown = caught;
+    throw caught;
+  } finally {
+    closeSpan(otel, opened, thrown);
+  }
+}
+
+interface Opened {
+  readonly span: OtelSpan;
+  readonly context: unknown;
+  /** Undefined: the caller's own goes on. */
+  readonly trace: TraceContext | undefined;
+}
+
+interface OpenedCall extends Opened {
+  readonly ctx: CallContext;
+}
+
+interface SpanStart {
+  readonly name: string;
+  readonly options: object;
+}
+
+/** W3C Trace Context §3.2.2.3: of a span that is in no trace. */
+const NO_TRACE = '0'.repeat(32);
+
+/** Undefined: the package is there and nobody has set it up. Then nothing is to be done around every call and every event. */
+function openSpan({ otel, tracer }: Recorder, from: TraceContext | undefined, { name, options }: SpanStart): Opened | undefined {
+  const parent = otel.propagation.extract(otel.context.active(), from === undefined ? {} : { ...from });
+  const span = tracer.startSpan(name, options, parent);
+  if (!span.isRecording() && span.spanContext().traceId === NO_TRACE) return undefined;
+  const context = otel.trace.setSpan(parent, span);
+  const carrier: { traceparent?: string; tracestate?: string } = {};
+  otel.propagation.inject(context, carrier);
+  return { span, context, trace: traceIn(carrier) };
+}
+
+function traceIn({ traceparent, tracestate }: { traceparent?: string; tracestate?: string }): TraceContext | undefined {
+  if (traceparent === undefined) return undefined;
+  return tracestate === undefined ? { traceparent } : { traceparent, tracestate };
+}
+
+function closeSpan(otel: OtelApi, { span }: Opened, thrown: unknown): void {
+  if (thrown !== undefined) {
+    const { kind } = A2AError.from(thrown);
+    span.setAttribute('error.type', kind);
+    // What the caller did wrong is no fault of ours.
+    if (kind === 'INTERNAL_ERROR' || kind === 'UNAVAILABLE') span.setStatus({ code: otel.SpanStatusCode.ERROR, message: kind });
+  }
+  span.end();
+}

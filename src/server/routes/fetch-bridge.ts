@@ -1,0 +1,85 @@
+import type { HttpRequest, HttpResponse, Outflow } from '#bindings';
+import { isA2AError, kept } from '#protocol';
+import { errorAnswer, refusal } from './responses.ts';
+
+/** Headers that a guest on our routes may read: those of MCP's transport, and what every request has. */
+const PASSED = [
+  ...['accept', 'content-type', 'last-event-id', 'user-agent'],
+  ...['mcp-protocol-version', 'mcp-session-id', 'mcp-method', 'mcp-name'],
+];
+
+/** A request that has come through guard and gate, for somebody who takes it as the web has it. The body is read under our limit. */
+export async function passedOn(
+  httpRequest: HttpRequest,
+  bodyBytesMax: number,
+  answer: (request: Request) => Promise<Response>,
+): Promise<HttpResponse> {
+  try {
+    const headers = PASSED.flatMap((name): [string, string][] => {
+      const value = httpRequest.header(name);
+      return value === undefined ? [] : [[name, value]];
+    });
+    const body = httpRequest.method === 'POST' ? await httpRequest.body(bodyBytesMax) : undefined;
+    const query = httpRequest.query === '' ? '' : `?${httpRequest.query}`;
+    const request = new Request(`${httpRequest.origin}${httpRequest.path}${query}`, {
+      method: httpRequest.method,
+      headers,
+      signal: httpRequest.signal,
+      ...(body === undefined ? {} : { body: new Uint8Array(body) }),
+    });
+    return await answerOf(await answer(kept(request)));
+  } catch (thrown) {
+    if (isA2AError(thrown)) return errorAnswer(thrown);
+    if (httpRequest.signal.aborted) return refusal(503, 'the caller has left');
+    throw thrown;
+  }
+}
+
+async function answerOf(response: Response): Promise<HttpResponse> {
+  const { status, body } = response;
+  const headers = Object.fromEntries(response.headers);
+  if (body === null) return { status, headers, body: null };
+  const isStream = headers['content-type']?.startsWith('text/event-stream') === true;
+  return { status, headers, body: isStream ? flowOf(body) : await response.text() };
+}
+
+function flowOf(body: ReadableStream<Uint8Array>): Outflow {
+  const listeners: ((flow: Outflow) => void)[] = [];
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  const last: string[] = [];
+  let isOver = false;
+  let isWhole = false;
+  const end = (): void => {
+    isOver = true;
+    for (const listener of listeners.splice(0)) listener(flow);
+  };
+  const leave = (): void => {
+    end();
+    void reader.cancel().catch(() => undefined); // how the guest takes it is its own affair
+  };
+  const flow: Outflow = {
+    get isWhole() {
+      return isWhole;
+    },
+    next: async () => {
+      if (isOver) return last.shift();
+      const { done, value } = await reader.read().catch(() => ({ done: true as const, value: undefined }));
+      if (!done && !isOver) return decoder.decode(value, { stream: true });
+      isWhole ||= !isOver;
+      end();
+      return last.shift();
+    },
+    cancel: leave,
+    finish: (text) => {
+      if (isOver) return;
+      last.push(text);
+      leave();
+    },
+    onEnd: (listener) => {
+      if (isOver) listener(flow);
+      else listeners.push(listener);
+    },
+  };
+  return flow;
+}

@@ -1,0 +1,43 @@
+import type { HttpRequest, HttpResponse } from '#bindings';
+import type { ServedAgent } from '../agents/served-agent.ts';
+import { text } from './responses.ts';
+
+const LINKS = '</.well-known/ai-catalog.json>; rel="ai-catalog", </.well-known/ard.json>; rel="ard"';
+
+export interface WelcomeOptions {
+  readonly agents: readonly ServedAgent[];
+  /** Where this agent, or the node, is reached. */
+  readonly base: string;
+  readonly hasConsole: boolean;
+}
+
+/** What a person sees who opens the address: the console if there is one, otherwise what to do with an address like this. */
+export function welcome(request: HttpRequest, { agents, base, hasConsole }: WelcomeOptions): HttpResponse {
+  const isBrowser = (request.header('accept') ?? '').includes('text/html');
+  if (isBrowser && hasConsole) return { status: 302, headers: { Location: '/console/', Vary: 'Accept' }, body: null };
+  const answer = text(wordsFor(agents, base), 'text/plain; charset=utf-8');
+  return { ...answer, headers: { ...answer.headers, Link: LINKS, Vary: 'Accept' } };
+}
+
+function wordsFor(agents: readonly ServedAgent[], base: string): string {
+  const width = Math.max(...agents.map(({ name }) => name.length));
+  return [
+    'This is a Parley node: A2A (Agent2Agent), every version and every dialect.',
+    '',
+    ...agents.map(({ name, card }) => `  ${name.padEnd(width)}  ${oneLine(card.description)}`),
+    '',
+    `  ${base}/.well-known/agent-card.json   what it can do`,
+    `  ${base}/a2a                           JSON-RPC`,
+    `  ${base}/message:send                  HTTP+JSON`,
+    '',
+    'Say something:',
+    '',
+    `  curl ${base}/message:send -H 'Content-Type: application/json' \\`,
+    `    -d '{"message":{"messageId":"1","role":"ROLE_USER","parts":[{"text":"hello"}]}}'`,
+    '',
+  ].join('\n');
+}
+
+function oneLine(description: string): string {
+  return description.replaceAll(/\s+/g, ' ').slice(0, 100);
+}

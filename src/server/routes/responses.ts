@@ -1,0 +1,51 @@
+import type { HttpResponse } from '#bindings';
+import type { ErrorKind, Json } from '#protocol';
+import { ERRORS, GRPC_STATUS, isA2AError } from '#protocol';
+
+/** Whatever a browser makes of an answer, it is what its Content-Type says. */
+const SNIFF = { 'X-Content-Type-Options': 'nosniff' } as const;
+
+export function json(value: Json, status = 200, headers: Readonly<Record<string, string>> = {}): HttpResponse {
+  return { status, headers: { ...SNIFF, ...headers, 'Content-Type': 'application/json' }, body: JSON.stringify(value) };
+}
+
+export function text(body: string, type: string, status = 200): HttpResponse {
+  return { status, headers: { ...SNIFF, 'Content-Type': type }, body };
+}
+
+/** A refusal before anybody knows which dialect is spoken: in the form of HTTP+JSON 1.0, which is also that of our own API. */
+export function refusal(status: number, message: string, headers: Readonly<Record<string, string>> = {}): HttpResponse {
+  return json({ error: { code: status, status: STATUS[status] ?? 'INVALID_ARGUMENT', message } }, status, headers);
+}
+
+export function errorAnswer(thrown: unknown): HttpResponse {
+  const kind: ErrorKind = isA2AError(thrown) ? thrown.kind : 'INTERNAL_ERROR';
+  const { http, grpc, text: words } = ERRORS[kind];
+  const message = isA2AError(thrown) ? thrown.message : words;
+  const retryAfterMs = isA2AError(thrown) ? thrown.details.retryAfterMs : undefined;
+  const challenge = isA2AError(thrown) ? thrown.details.challenge : undefined;
+  const headers = {
+    ...(retryAfterMs === undefined ? {} : retryAfter(retryAfterMs)),
+    ...(challenge === undefined ? {} : { 'WWW-Authenticate': challenge }),
+  };
+  return json({ error: { code: http, status: GRPC_STATUS[grpc] ?? 'UNKNOWN', message } }, http, headers);
+}
+
+export function retryAfter(ms: number): Record<string, string> {
+  return { 'Retry-After': String(Math.ceil(ms / 1000)) };
+}
+
+/** An answer to HEAD: what GET would say, and nothing of it. */
+export function headOf(answer: HttpResponse): HttpResponse {
+  if (typeof answer.body !== 'string') return { ...answer, body: null };
+  const length = String(new TextEncoder().encode(answer.body).length);
+  return { ...answer, headers: { ...answer.headers, 'Content-Length': length }, body: null };
+}
+
+const STATUS: Readonly<Record<number, string>> = {
+  403: 'PERMISSION_DENIED',
+  404: 'NOT_FOUND',
+  405: 'UNIMPLEMENTED',
+  415: 'INVALID_ARGUMENT',
+  503: 'UNAVAILABLE',
+};
