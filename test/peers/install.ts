@@ -20,7 +20,7 @@ export function pythonWith(name: string, packages: readonly string[]): string | 
   if (existsSync(mark)) return python;
   return installed(mark, () => {
     run('python3', ['-m', 'venv', join(folder, 'venv')], folder);
-    run(python, ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', ...packages], folder) ;
+    run(python, ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', ...packages], folder);
   })
     ? python
     : undefined;
