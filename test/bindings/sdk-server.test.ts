@@ -31,7 +31,7 @@ describe('our link and the official server', () => {
       it('sends and waits', async () => {
         const task = await send('go');
         expect([task.status.state, textOf(task)]).toEqual(['TASK_STATE_COMPLETED', 'chunk 1,chunk 2,chunk 3']);
-        expect(textOf(await link().get({ id: task.id }, ctx))).toBe('chunk 1chunk 2chunk 3');
+        expect(textOf(await link().get({ id: task.id }, ctx))).toBe('chunk 1,chunk 2,chunk 3');
       });
 
       it('takes a direct message', async () => {
