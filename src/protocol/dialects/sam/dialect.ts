@@ -3,7 +3,7 @@ import type { Operation, Shape, Shapes } from '../../operations.ts';
 import type { SendRequest } from '../../requests.ts';
 import type { Codecs } from '../define.ts';
 import { defineDialect } from '../define.ts';
-import type { Dialect, Loss, RpcId, Traits } from '../dialect.ts';
+import type { Dialect, DialectWire, Loss, RpcId, Traits } from '../dialect.ts';
 import type { Codes } from '../shared/errors.ts';
 import { httpStatusOf, readError, writePlainError } from '../shared/errors.ts';
 import { DRAFT_LOSSES, namedTaskLosses } from '../shared/losses.ts';
@@ -36,12 +36,13 @@ const traits: Traits = {
   closesOnInputRequired: true,
   callerNamesTask: true,
   resumesByContext: false,
-  unknownTask: 'error',
-  unknownMethod: 'silence',
   cancelFinished: 'error',
   directMessage: 'as-task',
   historyDefault: 'all',
   subscribeFinished: 'error',
+};
+
+const wire: DialectWire = {
   // SAM has no HTTP form of its own; JSON-RPC errors go out as in the official versions.
   httpStatusOnError: httpStatusOf,
   timeoutMs: 300_000, // its gateways' idle task_timeout (§4f)
@@ -105,6 +106,7 @@ function build(id: string, title: string, spelling: Spelling): Dialect {
     card,
     openStream: (requestId) => openStream(requestId, spelling),
     traits,
+    wire,
     losses,
   });
 }

@@ -157,7 +157,7 @@ describe('errors', () => {
   });
 
   it('are answered with 200 but for a body too large and refusals at the door', () => {
-    const { httpStatusOnError } = samDocumented.traits;
+    const { httpStatusOnError } = samDocumented.wire;
     expect([httpStatusOnError('INTERNAL_ERROR'), httpStatusOnError('PAYLOAD_TOO_LARGE'), httpStatusOnError('UNAUTHENTICATED')]).toEqual([
       200, 413, 401,
     ]);

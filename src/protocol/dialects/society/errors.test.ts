@@ -54,7 +54,7 @@ describe('reading its words', () => {
 });
 
 it('answers with HTTP 200, but over the limit and at the door', () => {
-  const status = society.traits.httpStatusOnError;
+  const status = society.wire.httpStatusOnError;
   const kinds: ErrorKind[] = ['PARSE_ERROR', 'INVALID_REQUEST', 'METHOD_NOT_FOUND', 'INVALID_PARAMS', 'INTERNAL_ERROR', 'TASK_NOT_FOUND'];
   expect(kinds.map(status)).toEqual([200, 200, 200, 200, 200, 200]);
   expect([status('PAYLOAD_TOO_LARGE'), status('UNAUTHENTICATED')]).toEqual([413, 401]);

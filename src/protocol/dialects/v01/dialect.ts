@@ -2,7 +2,7 @@ import { dialectId } from '../../ids.ts';
 import type { Operation } from '../../operations.ts';
 import type { Codecs } from '../define.ts';
 import { defineDialect } from '../define.ts';
-import type { Dialect, Traits } from '../dialect.ts';
+import type { Dialect, DialectWire, Traits } from '../dialect.ts';
 import { httpStatusOf } from '../shared/errors.ts';
 import { taskWebhook } from '../shared/webhook.ts';
 import { card } from './card.ts';
@@ -41,13 +41,15 @@ const traits: Traits = {
   callerNamesTask: true,
   mintsMessageIds: true,
   resumesByContext: false,
-  unknownTask: 'error',
   cancelFinished: 'error',
   directMessage: 'as-task',
   // On the wire nothing means none; the reader says that as 0, so what it leaves unsaid is without a limit here too.
   historyDefault: 'all',
   // 0.1 leaves it open. A caller whose stream broke just before the end gets the end, not an error.
   subscribeFinished: 'returns-task',
+};
+
+const wire: DialectWire = {
   // Refusals at the door keep their own status (0.1: authentication is HTTP's business).
   httpStatusOnError: httpStatusOf,
   timeoutMs: 30_000,
@@ -91,5 +93,6 @@ export const v01: Dialect = defineDialect({
   openReader,
   webhook: taskWebhook(writeTask),
   traits,
+  wire,
   losses,
 });

@@ -52,17 +52,18 @@ describe('detection of 0.3', () => {
 
 describe('behaviour of 0.3', () => {
   it('is what its traits say', () => {
-    const { httpStatusOnError: _, ...traits } = v03.traits;
-    expect(traits).toEqual({
+    expect(v03.traits).toEqual({
       blockingDefault: true,
       closesOnInputRequired: true,
       callerNamesTask: false,
       resumesByContext: true,
-      unknownTask: 'error',
       cancelFinished: 'error',
       directMessage: 'allowed',
       historyDefault: 'all',
       subscribeFinished: 'returns-task',
+    });
+    const { httpStatusOnError: _, ...wire } = v03.wire;
+    expect(wire).toEqual({
       timeoutMs: 30_000,
       bodyBytesMax: 1_048_576,
       extensionsHeader: 'X-A2A-Extensions',
@@ -72,7 +73,7 @@ describe('behaviour of 0.3', () => {
   });
 
   it('answers errors with 200, but bad JSON with 400 and refusals at the door with their own', () => {
-    const status = v03.traits.httpStatusOnError;
+    const status = v03.wire.httpStatusOnError;
     for (const kind of [
       'INVALID_REQUEST',
       'METHOD_NOT_FOUND',
