@@ -1,18 +1,18 @@
 import type { HttpRequest, HttpResponse } from '#bindings';
 import { encodeRetry, refusalBody, respondTo } from '#bindings';
 import type { Agent } from '#protocol';
-import { createDoor } from './access/access.ts';
-import type { Admitted, Gate, Refusal } from './access/authentication/caller.ts';
+import { createAccess } from './access/access.ts';
+import type { Authenticate, AuthenticatedCaller, Refusal } from './access/authentication/caller.ts';
 import { isRefusal, LOCAL } from './access/authentication/caller.ts';
-import { createGuard } from './access/host-origin.ts';
+import { createHostOriginCheck } from './access/host-origin.ts';
 import type { ServedAgent } from './agents/served-agent.ts';
-import { createNode } from './assemble.ts';
+import { assembleNode } from './assemble.ts';
 import type { HandlerOptions } from './options.ts';
 import { headOf, refusal } from './routes/responses.ts';
-import type { Visit } from './routes/route-handlers.ts';
-import { ANSWERS } from './routes/route-handlers.ts';
-import type { Place, Route } from './routes/routes.ts';
-import { methodsOf, placeOf, routesAt } from './routes/routes.ts';
+import type { RoutedRequest } from './routes/route-handlers.ts';
+import { ROUTE_HANDLERS } from './routes/route-handlers.ts';
+import type { RequestPath, Route } from './routes/routes.ts';
+import { methodsOf, parsePath, routesAt } from './routes/routes.ts';
 
 /** Serves agents to anything that speaks in `Request` and `Response`. */
 export interface Handler {
@@ -36,12 +36,12 @@ export interface Handler {
 interface Outcome {
   readonly route: Route | undefined;
   readonly answer: HttpResponse;
-  readonly caller?: Admitted;
+  readonly caller?: AuthenticatedCaller;
   readonly refused?: Refusal;
 }
 
 interface Found {
-  readonly place: Place;
+  readonly place: RequestPath;
   readonly agent: ServedAgent | undefined;
   readonly routes: readonly Route[];
   readonly route: Route | undefined;
@@ -50,19 +50,19 @@ interface Found {
 const REQUESTS = { name: 'parley_http_requests_total', help: 'HTTP requests by what was asked for.', labels: ['route', 'status'] } as const;
 
 export function createHandler(options: HandlerOptions): Handler {
-  const node = createNode(options);
+  const node = assembleNode(options);
   const { site, log, flows, limits, audit, health, wire } = node;
-  const [guard, door] = [createGuard(options), createDoor({ options, limits, audit })];
+  const [guard, door] = [createHostOriginCheck(options), createAccess({ options, limits, audit })];
   const requests = site.metrics.counter(REQUESTS);
 
   const find = (httpRequest: HttpRequest): Found => {
-    const place = placeOf(httpRequest.path);
+    const place = parsePath(httpRequest.path);
     const agent = place.agent === undefined ? site.agents[0] : site.agents.find(({ name }) => name === place.agent);
     const routes = agent === undefined ? [] : routesAt(place);
     return { place, agent, routes, route: routes.find(({ methods }) => methods.includes(httpRequest.method)) };
   };
   /** Who calls. What is for everybody asks nobody. */
-  const pass = (httpRequest: HttpRequest, { route }: Found): ReturnType<Gate> => {
+  const pass = (httpRequest: HttpRequest, { route }: Found): ReturnType<Authenticate> => {
     const isPublic = route?.access === 'public';
     return guard.refusesPage(httpRequest, isPublic) ?? (isPublic ? LOCAL : door.admit(httpRequest, route));
   };
@@ -81,13 +81,13 @@ export function createHandler(options: HandlerOptions): Handler {
     const refused = node.turnedAway(route) ?? door.check(httpRequest, route, caller);
     if (refused !== undefined) return { route, answer: refused, caller, refused };
     if (node.starting !== undefined) await node.starting;
-    const answer = await ANSWERS[route.name](site, {
+    const answer = await ROUTE_HANDLERS[route.name](site, {
       httpRequest: door.counted(caller, httpRequest),
       place,
       route,
       agent,
       caller,
-    } satisfies Visit);
+    } satisfies RoutedRequest);
     return { route, answer: httpRequest.method === 'HEAD' ? headOf(answer) : answer, caller };
   };
   const answer = async (given: HttpRequest): Promise<HttpResponse> => {
@@ -135,7 +135,7 @@ function refusedAs(route: Route | undefined, answer: HttpResponse): HttpResponse
   return { ...answer, headers: { ...headers, 'Content-Type': 'application/json' }, body };
 }
 
-function noRoute({ path }: Place, routes: readonly Route[]): HttpResponse {
+function noRoute({ path }: RequestPath, routes: readonly Route[]): HttpResponse {
   if (routes.length === 0) return refusal(404, `nothing is served at ${path.slice(0, 100)}`);
   const methods = methodsOf(routes);
   return refusal(405, `use ${methods} here`, { Allow: methods });

@@ -6,24 +6,24 @@ import type { AuditDraft } from '../audit/chain.ts';
 import type { ServerLimits } from '../limits.ts';
 import type { HandlerOptions } from '../options.ts';
 import type { Route } from '../routes/routes.ts';
-import { createAdmission, factsOf, refusalFor } from './authentication/authenticate.ts';
-import type { Gate, Refusal } from './authentication/caller.ts';
-import { openGate } from './authentication/caller.ts';
+import { createAuthenticate, factsOf, refusalFor } from './authentication/authenticate.ts';
+import type { Authenticate, Refusal } from './authentication/caller.ts';
+import { authenticateAsLocal } from './authentication/caller.ts';
 import { hasScope } from './authorisation/scopes.ts';
 import { wrongBody } from './limits/content-type.ts';
-import { createLimiter } from './limits/rate-limit.ts';
-import { createBuckets } from './limits/token-buckets.ts';
+import { createRateLimiter } from './limits/rate-limit.ts';
+import { createTokenBuckets } from './limits/token-buckets.ts';
 
-export interface DoorOptions {
+export interface AccessOptions {
   readonly options: Pick<HandlerOptions, 'auth' | 'gate'>;
   readonly limits: ServerLimits;
   readonly audit: Audit;
 }
 
 /** Everything between a request that names us and whoever answers it. */
-export interface Door {
+export interface Access {
   /** Who calls. */
-  readonly admit: Gate;
+  readonly admit: Authenticate;
   /** What comes after that and before any lookup: content type, rate, authorisation. */
   check(request: HttpRequest, route: Route, caller: Caller): Refusal | undefined;
   /** The request as it goes on: what is not known of its size yet is counted as it comes. */
@@ -40,11 +40,12 @@ const POLLED: ReadonlySet<string> = new Set([
   ...['health', 'logs', 'approvals', 'mesh', 'wire'].map((name) => `/api/parley/v1/${name}`),
 ]);
 
-export function createDoor({ options, limits, audit }: DoorOptions): Door {
+export function createAccess({ options, limits, audit }: AccessOptions): Access {
   const ids: Ids = countedIds();
-  const failures = createBuckets({ perSecond: limits.requestsPerSecondMax, burst: limits.requestsBurstMax });
-  const limiter = createLimiter(limits);
-  const admit = options.gate ?? (options.auth === undefined ? openGate : createAdmission({ methods: options.auth, failures, ids }));
+  const failures = createTokenBuckets({ perSecond: limits.requestsPerSecondMax, burst: limits.requestsBurstMax });
+  const limiter = createRateLimiter(limits);
+  const admit =
+    options.gate ?? (options.auth === undefined ? authenticateAsLocal : createAuthenticate({ methods: options.auth, failures, ids }));
   const draftOf = (
     request: HttpRequest,
     caller: Caller | undefined,

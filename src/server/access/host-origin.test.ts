@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { toHttpRequest } from '#bindings';
-import { createGuard, isLoopback } from './host-origin.ts';
+import { createHostOriginCheck, isLoopback } from './host-origin.ts';
 
 function request(url: string, headers: Readonly<Record<string, string>> = {}, method = 'GET') {
   // A `Request` of the web may not set Host or Origin by itself; Node's does.
@@ -8,7 +8,7 @@ function request(url: string, headers: Readonly<Record<string, string>> = {}, me
 }
 
 describe('the host that a request names', () => {
-  const guard = createGuard({ url: 'https://agents.example.org/a', allowedHosts: ['Lab.Internal', '10.0.0.5'] });
+  const guard = createHostOriginCheck({ url: 'https://agents.example.org/a', allowedHosts: ['Lab.Internal', '10.0.0.5'] });
   const accepts = (host: string): boolean => guard.refuses(request(`http://${host}/`)) === undefined;
 
   for (const host of [
@@ -49,11 +49,11 @@ describe('the host that a request names', () => {
   });
 
   it('can be any, if somebody wants that', () => {
-    expect(createGuard({ allowedHosts: ['*'] }).refuses(request('http://evil.example/'))).toBeUndefined();
+    expect(createHostOriginCheck({ allowedHosts: ['*'] }).refuses(request('http://evil.example/'))).toBeUndefined();
   });
 
   it('is judged the same however many there were', () => {
-    const own = createGuard({});
+    const own = createHostOriginCheck({});
     for (let at = 0; at < 500; at += 1) expect(own.refuses(request(`http://h${at}.example/`))?.status).toBe(403);
     expect(own.refuses(request('http://h499.example/'))?.status).toBe(403);
     expect(own.refuses(request('http://localhost:9/'))).toBeUndefined();
@@ -61,7 +61,7 @@ describe('the host that a request names', () => {
 });
 
 describe('the page that a request comes from', () => {
-  const guard = createGuard({ allowedOrigins: ['https://app.example.org/', 'http://localhost:3000'] });
+  const guard = createHostOriginCheck({ allowedOrigins: ['https://app.example.org/', 'http://localhost:3000'] });
   const from = (origin: string) => request('http://localhost:41242/a2a', { Origin: origin }, 'POST');
 
   for (const origin of ['http://localhost:41242', 'https://app.example.org', 'http://localhost:3000']) {

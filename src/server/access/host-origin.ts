@@ -1,7 +1,7 @@
 import type { HttpRequest, HttpResponse } from '#bindings';
 import { refusal } from '../routes/responses.ts';
 
-export interface GuardOptions {
+export interface HostOriginOptions {
   /** Where clients reach the node, if that is known; its host is taken for our own. */
   readonly url?: string | undefined;
   /** Host names besides, as `agents.example.org` or `10.0.0.5`; `*` takes all. */
@@ -15,7 +15,7 @@ export interface GuardOptions {
  * under a host name of its own; an agent that runs commands would obey. So every request must name a host that is ours, and one
  * that comes from a page must come from a page that is ours or allowed (reference/faults §0.11).
  */
-export interface Guard {
+export interface HostOriginCheck {
   /** A refusal, or undefined. */
   refuses(request: HttpRequest): HttpResponse | undefined;
   /**
@@ -33,7 +33,7 @@ const METHODS = 'GET, HEAD, POST, DELETE';
 const EXPOSED = 'A2A-Version, A2A-Extensions, X-A2A-Extensions, ETag, Retry-After, Traceparent, WWW-Authenticate, X-Request-Id';
 const DAY_SECONDS = 86_400;
 
-export function createGuard(options: GuardOptions): Guard {
+export function createHostOriginCheck(options: HostOriginOptions): HostOriginCheck {
   const hosts = new Set((options.allowedHosts ?? []).map((host) => host.toLowerCase()));
   if (options.url !== undefined) hosts.add(new URL(options.url).hostname);
   const origins = new Set((options.allowedOrigins ?? []).map(normalOrigin));

@@ -1,7 +1,7 @@
 import type { HttpRequest, HttpResponse } from '#bindings';
 import type { AgentCard, CardSigner } from '#protocol';
 import { interfacesFor, negotiateCard, signCard, writeCard } from '#protocol';
-import type { Enforced } from '../access/authentication/card-security.ts';
+import type { CardSecurity } from '../access/authentication/card-security.ts';
 import { errorAnswer } from './responses.ts';
 
 export interface CardsOptions {
@@ -11,12 +11,12 @@ export interface CardsOptions {
   /** When this card was last changed. */
   readonly changed: Date;
   /** What the gate asks for, which is what the cards say. */
-  readonly enforced: Enforced;
+  readonly enforced: CardSecurity;
   /** Signs what is served, as it is served. */
   readonly signer?: CardSigner | undefined;
 }
 
-export interface CardRequest {
+export interface ServedCardRequest {
   readonly httpRequest: HttpRequest;
   readonly card: AgentCard;
   /** Where the agent is reached, without a slash at its end. */
@@ -24,7 +24,7 @@ export interface CardRequest {
 }
 
 export interface Cards {
-  answer(request: CardRequest): Promise<HttpResponse>;
+  answer(request: ServedCardRequest): Promise<HttpResponse>;
   /** The card as the agent itself says it, for dialects that ask by RPC. */
   cardAt(card: AgentCard, base: string): AgentCard;
 }

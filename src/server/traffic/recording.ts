@@ -9,14 +9,14 @@ const CHARS_MAX = 32_768;
 const FRAMES_MAX = 200;
 
 /** One exchange while it is being written down. */
-export interface Tape {
+export interface ExchangeRecording {
   /** The request as it goes on. */
   readonly request: HttpRequest;
   /** The answer as it goes out. */
   answered(answer: HttpResponse, about: { readonly route: Route | undefined; readonly caller?: Caller | undefined }): HttpResponse;
 }
 
-export interface Kept extends Mutable<AdminExchange> {
+export interface RecordedExchange extends Mutable<AdminExchange> {
   frames: { readonly atMs: number; readonly text: string }[];
 }
 
@@ -24,9 +24,9 @@ export interface Kept extends Mutable<AdminExchange> {
 const LEFT_OUT: ReadonlySet<string> = new Set(['admin', 'console', 'welcome', 'health', 'ready', 'metrics']);
 
 /** `keep` is told of it once it is known what it was, `changed` each time that there is more of it. */
-export function createTape(given: HttpRequest, keep: (kept: Kept) => () => void): Tape {
+export function recordExchange(given: HttpRequest, keep: (kept: RecordedExchange) => () => void): ExchangeRecording {
   const began = performance.now();
-  const kept: Kept = {
+  const kept: RecordedExchange = {
     n: 0,
     at: new Date().toISOString(),
     ...(given.peer?.address === undefined ? {} : { client: given.peer.address }),
@@ -71,7 +71,11 @@ export function createTape(given: HttpRequest, keep: (kept: Kept) => () => void)
 }
 
 /** Hears what its reader hears, at the reader's speed. */
-function listened(flow: Outflow, kept: Kept, { began, changed }: { readonly began: number; readonly changed: () => void }): Outflow {
+function listened(
+  flow: Outflow,
+  kept: RecordedExchange,
+  { began, changed }: { readonly began: number; readonly changed: () => void },
+): Outflow {
   let rest = '';
   let chars = 0;
   const take = (text: string): void => {

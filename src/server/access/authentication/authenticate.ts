@@ -4,21 +4,21 @@ import type { Ids, Mutable, RequestFacts } from '#protocol';
 import { A2AError, countedIds } from '#protocol';
 import { errorAnswer } from '../../routes/responses.ts';
 import type { Route } from '../../routes/routes.ts';
-import { placeOf } from '../../routes/routes.ts';
-import type { Buckets } from '../limits/token-buckets.ts';
-import type { Authenticator, Denial, Identity, Recognised } from './authenticator.ts';
+import { parsePath } from '../../routes/routes.ts';
+import type { TokenBuckets } from '../limits/token-buckets.ts';
+import type { AuthenticatedIdentity, AuthenticationResult, AuthMethod, Denial } from './authenticator.ts';
 import { credentialOf, isDenial } from './authenticator.ts';
-import type { Admitted, Gate, Refusal } from './caller.ts';
+import type { Authenticate, AuthenticatedCaller, Refusal } from './caller.ts';
 
-export interface AdmissionOptions {
-  readonly methods: readonly Authenticator[];
+export interface AuthenticateOptions {
+  readonly methods: readonly AuthMethod[];
   /** Failures of one address: whoever guesses is slowed down. */
-  readonly failures: Buckets;
+  readonly failures: TokenBuckets;
   readonly ids?: Ids;
 }
 
 /** The gate of a node that asks who calls. */
-export function createAdmission({ methods, failures, ids = countedIds() }: AdmissionOptions): Gate {
+export function createAuthenticate({ methods, failures, ids = countedIds() }: AuthenticateOptions): Authenticate {
   const refuse = (httpRequest: HttpRequest, route: Route | undefined, denial: Denial | undefined): Refusal => {
     const waitMs = failures.take(httpRequest.peer?.address ?? 'unknown');
     const why = denial?.denied ?? 'no credential';
@@ -37,7 +37,7 @@ export function createAdmission({ methods, failures, ids = countedIds() }: Admis
     const challenge = challengeOf(methods, denial === undefined ? undefined : { error: 'invalid_token', error_description: words });
     return { ...refusalFor(httpRequest, route, new A2AError('UNAUTHENTICATED', words, { challenge })), why };
   };
-  const decide = (httpRequest: HttpRequest, route: Route | undefined, found: Recognised): Admitted | Refusal =>
+  const decide = (httpRequest: HttpRequest, route: Route | undefined, found: AuthenticationResult): AuthenticatedCaller | Refusal =>
     found === undefined || isDenial(found)
       ? refuse(httpRequest, route, found ?? unrecognised(httpRequest))
       : admitted(found, factsOf(httpRequest, ids));
@@ -47,8 +47,8 @@ export function createAdmission({ methods, failures, ids = countedIds() }: Admis
   };
 }
 
-function admitted({ principal, tenant, isStillValid }: Identity, request: RequestFacts): Admitted {
-  const caller: Mutable<Admitted> = { principal, request };
+function admitted({ principal, tenant, isStillValid }: AuthenticatedIdentity, request: RequestFacts): AuthenticatedCaller {
+  const caller: Mutable<AuthenticatedCaller> = { principal, request };
   if (tenant !== undefined) caller.tenant = tenant;
   if (isStillValid !== undefined) caller.isStillValid = isStillValid;
   return caller;
@@ -60,7 +60,11 @@ export function factsOf(httpRequest: HttpRequest, ids: Ids): RequestFacts {
 }
 
 /** Without a promise where no method needs one: most calls come with a key. */
-function firstOpinion(methods: readonly Authenticator[], httpRequest: HttpRequest, from = 0): Recognised | Promise<Recognised> {
+function firstOpinion(
+  methods: readonly AuthMethod[],
+  httpRequest: HttpRequest,
+  from = 0,
+): AuthenticationResult | Promise<AuthenticationResult> {
   for (let at = from; at < methods.length; at += 1) {
     const found = methods[at]?.recognise(httpRequest);
     if (found instanceof Promise) return found.then((settled) => settled ?? firstOpinion(methods, httpRequest, at + 1));
@@ -78,7 +82,7 @@ function unrecognised(httpRequest: HttpRequest): Denial | undefined {
 }
 
 /** RFC 9110 §11.6.1: every way in, each with what was wrong where that is known. */
-export function challengeOf(methods: readonly Authenticator[], wrong: Readonly<Record<string, string>> = {}): string {
+export function challengeOf(methods: readonly AuthMethod[], wrong: Readonly<Record<string, string>> = {}): string {
   const byScheme = new Map<string, Readonly<Record<string, string>>>();
   for (const { challenge } of methods) {
     if (challenge !== undefined) byScheme.set(challenge.scheme, { ...byScheme.get(challenge.scheme), ...challenge.parameters });
@@ -99,7 +103,7 @@ function quotable(text: string): string {
 /** In the words of whoever would have answered. `status`: where it is not the error's own. */
 export function refusalFor(httpRequest: HttpRequest, route: Route | undefined, error: A2AError, status?: number): HttpResponse {
   if (route?.name !== 'jsonrpc' && route?.name !== 'rest') return errorAnswer(error);
-  const { base: basePath } = placeOf(httpRequest.path);
+  const { base: basePath } = parsePath(httpRequest.path);
   const answer =
     route.name === 'jsonrpc'
       ? refuseJsonRpc(httpRequest, error, { basePath })

@@ -2,7 +2,7 @@ import type { HttpRequest } from '#bindings';
 import type { Principal, SecurityScheme, TenantId } from '#protocol';
 
 /** Somebody who has shown who it is. */
-export interface Identity {
+export interface AuthenticatedIdentity {
   readonly principal: Principal;
   /** Of the credential. `''` for one that belongs to none: its bearer can't choose one. Absent: it may, to keep its own things apart. */
   readonly tenant?: TenantId;
@@ -21,20 +21,20 @@ export interface Denial {
 }
 
 /** What a method makes of a request. Undefined: nothing in it is for this method. */
-export type Recognised = Identity | Denial | undefined;
+export type AuthenticationResult = AuthenticatedIdentity | Denial | undefined;
 
 /** One way to show who one is. The methods of a node are asked in their order; the first that has an opinion decides. */
-export interface Authenticator {
+export interface AuthMethod {
   /** As the audit log has it. */
   readonly method: string;
   /** What the cards say of it, by the name of the scheme: exactly what is enforced. Any one of all schemes will do. */
   readonly schemes: Readonly<Record<string, SecurityScheme>>;
   /** For `WWW-Authenticate`: the scheme, and parameters of its own. */
   readonly challenge?: { readonly scheme: string; readonly parameters?: Readonly<Record<string, string>> };
-  recognise(request: HttpRequest): Recognised | Promise<Recognised>;
+  recognise(request: HttpRequest): AuthenticationResult | Promise<AuthenticationResult>;
 }
 
-export function isDenial(found: Identity | Denial): found is Denial {
+export function isDenial(found: AuthenticatedIdentity | Denial): found is Denial {
   return 'denied' in found;
 }
 

@@ -2,7 +2,7 @@ import type { errors as JoseErrors, JWTPayload } from 'jose';
 import type { HttpRequest } from '#bindings';
 import type { Fetch, SecurityScheme, TenantId } from '#protocol';
 import { isScope } from '../authorisation/scopes.ts';
-import type { Authenticator, Denial, Identity } from './authenticator.ts';
+import type { AuthenticatedIdentity, AuthMethod, Denial } from './authenticator.ts';
 import { credentialOf } from './authenticator.ts';
 import { configurationUrl, isSafe, KeysUnavailable, remoteKeys } from './jwks.ts';
 
@@ -32,10 +32,10 @@ const REMEMBERED_MAX = 1000;
 const TENANT_CHARS_MAX = 128;
 
 /** Tokens of an OAuth 2 or OpenID Connect issuer. */
-export function jwtAuth(options: JwtOptions): Authenticator {
+export function jwtAuth(options: JwtOptions): AuthMethod {
   checkOptions(options);
   const verify = verifier(options);
-  const remembered = new Map<string, { readonly identity: Identity; readonly until: number }>();
+  const remembered = new Map<string, { readonly identity: AuthenticatedIdentity; readonly until: number }>();
   const scheme: SecurityScheme =
     options.jwksUrl === undefined
       ? { openIdConnectSecurityScheme: { openIdConnectUrl: configurationUrl(options.issuer) } }
@@ -61,7 +61,7 @@ export function jwtAuth(options: JwtOptions): Authenticator {
 }
 
 interface Verified {
-  readonly found: Identity | Denial;
+  readonly found: AuthenticatedIdentity | Denial;
   /** When it may be remembered till. */
   readonly expiresAt?: number;
 }
@@ -89,7 +89,7 @@ function verifier(options: JwtOptions): (token: string, request: HttpRequest) =>
   };
 }
 
-function identityOf(payload: JWTPayload, options: JwtOptions, request: HttpRequest): Identity | Denial {
+function identityOf(payload: JWTPayload, options: JwtOptions, request: HttpRequest): AuthenticatedIdentity | Denial {
   const { sub = '' } = payload;
   if (sub === '' || sub.length > 255) return { denied: 'a token without a usable subject' };
   const unbound = unboundReason(payload['cnf'], request);

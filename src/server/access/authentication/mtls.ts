@@ -1,6 +1,6 @@
 import type { TenantId } from '#protocol';
 import { CALLER_SCOPES } from '../authorisation/scopes.ts';
-import type { Authenticator } from './authenticator.ts';
+import type { AuthMethod } from './authenticator.ts';
 
 export interface MutualTlsOptions {
   /** Names that may call, as `URI:spiffe://example.org/agent` or `DNS:agent.example.org`. Default: all that the authority has signed. */
@@ -12,7 +12,7 @@ export interface MutualTlsOptions {
 const KINDS = ['URI:', 'DNS:', 'email:'];
 
 /** Client certificates. The host has checked the chain; here the name in it becomes a principal. */
-export function mutualTls({ clients, scopes = CALLER_SCOPES }: MutualTlsOptions = {}): Authenticator {
+export function mutualTls({ clients, scopes = CALLER_SCOPES }: MutualTlsOptions = {}): AuthMethod {
   const allowed = clients === undefined || clients.length === 0 ? undefined : new Set(clients);
   return {
     method: 'mtls',

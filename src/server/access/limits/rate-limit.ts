@@ -2,10 +2,10 @@ import type { Caller, HttpRequest } from '#bindings';
 import { A2AError } from '#protocol';
 import type { ServerLimits } from '../../limits.ts';
 import { callerKey, isLocal } from '../authentication/caller.ts';
-import { createBuckets } from './token-buckets.ts';
+import { createTokenBuckets } from './token-buckets.ts';
 
 /** How often and how much a caller may send. */
-export interface Limiter {
+export interface RateLimiter {
   check(caller: Caller, request: HttpRequest): A2AError | undefined;
   /** A body that does not say its length is counted as it is read. */
   counted(caller: Caller, request: HttpRequest): HttpRequest;
@@ -13,9 +13,14 @@ export interface Limiter {
 
 type RateLimits = Pick<ServerLimits, 'requestsPerSecondMax' | 'requestsBurstMax' | 'callerBytesPerMinuteMax' | 'bodyBytesMax'>;
 
-export function createLimiter({ requestsPerSecondMax, requestsBurstMax, callerBytesPerMinuteMax, bodyBytesMax }: RateLimits): Limiter {
-  const requests = createBuckets({ perSecond: requestsPerSecondMax, burst: requestsBurstMax });
-  const bytes = createBuckets({ perSecond: callerBytesPerMinuteMax / 60, burst: callerBytesPerMinuteMax });
+export function createRateLimiter({
+  requestsPerSecondMax,
+  requestsBurstMax,
+  callerBytesPerMinuteMax,
+  bodyBytesMax,
+}: RateLimits): RateLimiter {
+  const requests = createTokenBuckets({ perSecond: requestsPerSecondMax, burst: requestsBurstMax });
+  const bytes = createTokenBuckets({ perSecond: callerBytesPerMinuteMax / 60, burst: callerBytesPerMinuteMax });
   return {
     check: (caller, request) => {
       if (isLocal(caller)) return undefined;

@@ -1,23 +1,23 @@
 import type { AdminMesh, Clock } from '#protocol';
 import { systemClock } from '#protocol';
-import type { Broker, Incoming, Outgoing } from '../broker.ts';
+import type { Broker, OutgoingMessage, ReceivedMessage } from '../broker.ts';
 import type { Grammar, Stop } from '../grammars/grammar.ts';
 import { samGrammar } from '../grammars/sam/grammar.ts';
 import type { Calls } from './calls.ts';
 import { createCalls } from './calls.ts';
 
 /** Who calls whom on a mesh, for people who look. */
-export interface MeshWatch {
+export interface MeshMonitor {
   /** The same broker. Given to `joinMesh`, the calls that go through it are noticed. */
-  tap(broker: Broker): Broker;
+  observe(broker: Broker): Broker;
   calls: Calls['all'];
   readonly hears: AdminMesh['hears'];
   /** Somebody looks: for a while the calls of others are listened to as well. */
-  look(): void;
+  listen(): void;
   close: Stop;
 }
 
-export interface WatchOptions {
+export interface MonitorOptions {
   readonly namespace: string;
   readonly grammar?: Grammar;
   /**
@@ -26,32 +26,32 @@ export interface WatchOptions {
    */
   readonly connect?: () => Promise<Broker>;
   /** Without a look for so long it listens no more. */
-  readonly lookMs?: number;
+  readonly listenMs?: number;
   readonly clock?: Clock;
   report?(what: string, cause?: unknown): void;
 }
 
-const LOOK_MS = 15_000;
+const LISTEN_MS = 15_000;
 
-export function watchMesh(options: WatchOptions): MeshWatch {
-  const { namespace, grammar = samGrammar, lookMs = LOOK_MS, clock = systemClock } = options;
+export function monitorMesh(options: MonitorOptions): MeshMonitor {
+  const { namespace, grammar = samGrammar, listenMs = LISTEN_MS, clock = systemClock } = options;
   const calls = createCalls(clock);
   const spoken = grammar.calls;
-  const note = (message: Incoming): void => {
+  const note = (message: ReceivedMessage): void => {
     const heard = spoken?.overhear(message, namespace);
     if (heard !== undefined) calls.take(heard);
   };
   const ear = createEar(options, { note, topics: spoken?.topics(namespace) ?? [] });
   let timer: ReturnType<typeof setTimeout> | undefined;
   return {
-    tap: (broker) => (spoken === undefined ? broker : noticed(broker, note)),
+    observe: (broker) => (spoken === undefined ? broker : noticed(broker, note)),
     calls: calls.all,
     get hears() {
       return spoken === undefined ? 'none' : ear.isOpen ? 'all' : 'own';
     },
-    look: () => {
+    listen: () => {
       clearTimeout(timer);
-      timer = setTimeout(() => void ear.close(), lookMs);
+      timer = setTimeout(() => void ear.close(), listenMs);
       timer.unref?.();
       ear.open();
     },
@@ -70,8 +70,8 @@ interface Ear {
 
 /** Opened and closed in turn, whoever asks meanwhile. */
 function createEar(
-  { connect, report }: WatchOptions,
-  { note, topics }: { readonly note: (message: Incoming) => void; readonly topics: readonly string[] },
+  { connect, report }: MonitorOptions,
+  { note, topics }: { readonly note: (message: ReceivedMessage) => void; readonly topics: readonly string[] },
 ): Ear {
   let own: Broker | undefined;
   let isWanted = false;
@@ -81,7 +81,7 @@ function createEar(
     if (isWanted && own === undefined && connect !== undefined && topics.length > 0 && !isRefused) {
       const made = await connect();
       own = made;
-      for (const filter of topics) await made.subscribe({ filter, take: note });
+      for (const filter of topics) await made.subscribe({ filter, handle: note });
     } else if (!isWanted && own !== undefined) {
       const gone = own;
       own = undefined;
@@ -113,7 +113,7 @@ function createEar(
 }
 
 /** What is published and what is taken passes by `note`; nothing else is different. */
-function noticed(broker: Broker, note: (message: Incoming) => void): Broker {
+function noticed(broker: Broker, note: (message: ReceivedMessage) => void): Broker {
   return {
     features: broker.features,
     get isConnected() {
@@ -126,16 +126,16 @@ function noticed(broker: Broker, note: (message: Incoming) => void): Broker {
     subscribe: (subscription) =>
       broker.subscribe({
         ...subscription,
-        take: (message) => {
+        handle: (message) => {
           if (!message.isRetained) note(message);
-          return subscription.take(message);
+          return subscription.handle(message);
         },
       }),
-    onConnection: (listener) => broker.onConnection(listener),
+    onConnectionChange: (listener) => broker.onConnectionChange(listener),
     close: () => broker.close(),
   };
 }
 
-function asIncoming(message: Outgoing): Incoming {
+function asIncoming(message: OutgoingMessage): ReceivedMessage {
   return { ...message, properties: message.properties ?? {}, isRetained: false };
 }

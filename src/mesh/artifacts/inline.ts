@@ -1,13 +1,13 @@
 import type { A2AService, CallContext, EventStream, Logged, SendRequest, TaskEvent } from '#protocol';
-import { eventInBytes } from './artifacts/events.ts';
-import { toReferences } from './artifacts/parts.ts';
-import type { ArtifactService } from './artifacts/service.ts';
+import { eventInBytes } from './events.ts';
+import { toReferences } from './parts.ts';
+import type { ArtifactService } from './service.ts';
 
 /**
  * A link for those outside of the mesh, who can't follow `artifact://`: files that come are handed over as bytes, and large ones that go are
  * kept and go by reference (reference/dialects §4f, A2A proxy).
  */
-export function inBytes(link: A2AService, artifacts: ArtifactService, userOf: (ctx: CallContext) => string): A2AService {
+export function withInlineFiles(link: A2AService, artifacts: ArtifactService, userOf: (ctx: CallContext) => string): A2AService {
   const ownerOf = (ctx: CallContext) => (session: string) => ({ app: 'gateway', user: userOf(ctx), session });
   const inside = async (request: SendRequest, ctx: CallContext): Promise<SendRequest> => {
     const owner = ownerOf(ctx)(request.message.contextId ?? request.message.messageId);
@@ -35,7 +35,7 @@ export function inBytes(link: A2AService, artifacts: ArtifactService, userOf: (c
 }
 
 /** Somebody outside as a user of the mesh: a name that is also a level of an artifact's URI, and another one for everybody. */
-export function userOutside(principal: string): string {
+export function defaultMeshUser(principal: string): string {
   const plain = encodeURIComponent(principal.toWellFormed()).replaceAll('~', '~7E').replaceAll('%3A', ':').replaceAll('%40', '@');
   return `http:${plain.replaceAll('%', '~').replaceAll('..', '.~2E')}`;
 }

@@ -1,11 +1,11 @@
 import type { Logged, Task, TaskEvent } from '#protocol';
 import { A2AError, DEFAULT_READ_LIMITS, isA2AError, randomIds } from '#protocol';
 import { beginning } from '../sam/inbox.ts';
-import { endsStream } from './answer.ts';
 import { Assembly } from './binary.ts';
-import type { Exchange, Linked } from './exchange.ts';
+import type { MqttExchange, MqttLinkContext } from './exchange.ts';
 import { exchange } from './exchange.ts';
-import type { Word } from './inbox.ts';
+import type { MqttResponse } from './inbox.ts';
+import { endsStream } from './reply.ts';
 import { SPOKEN } from './settings.ts';
 
 const ENV = { ids: randomIds, limits: DEFAULT_READ_LIMITS };
@@ -16,7 +16,11 @@ const SILENCE_MS_MAX = 600_000;
  * The events of one exchange until it is over (reference/mqtt §8). A stream that has fallen silent, or has left out a piece of a file, is
  * caught up with by asking for the task; never by sending again.
  */
-export async function* reading(linked: Linked, asked: Exchange, getTask: () => Promise<Task>): AsyncGenerator<readonly Logged[]> {
+export async function* reading(
+  linked: MqttLinkContext,
+  asked: MqttExchange,
+  getTask: () => Promise<Task>,
+): AsyncGenerator<readonly Logged[]> {
   const { options } = linked;
   const sorting = new Sorting(asked);
   let hasBegun = false;
@@ -61,7 +65,7 @@ class Sorting {
   #begin: number | undefined;
   #hasGap = false;
 
-  constructor({ isNew }: Exchange) {
+  constructor({ isNew }: MqttExchange) {
     this.#last = isNew === true ? 0 : undefined;
   }
 
@@ -70,7 +74,7 @@ class Sorting {
     return this.#files.isIncomplete || this.#hasGap;
   }
 
-  eventIn(word: Word, agent: string): TaskEvent | undefined {
+  eventIn(word: MqttResponse, agent: string): TaskEvent | undefined {
     const { seq, correlation, chunk, error } = word;
     this.#first ??= correlation;
     // Events with numbers are known by them; without, the first answer is followed and a second is a repeat.

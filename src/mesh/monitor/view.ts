@@ -2,17 +2,17 @@ import type { AdminMesh, AdminPeer, Agent, Clock } from '#protocol';
 import { systemClock } from '#protocol';
 import type { MeshPort } from '#server';
 import type { Broker } from '../broker.ts';
-import type { MeshRegistry, Peer } from '../discovery/registry.ts';
+import type { MeshPeer, MeshRegistry } from '../discovery/registry.ts';
 import { DISCOVERY_DEFAULTS } from '../discovery/registry.ts';
 import type { GatewayOptions } from '../gateway.ts';
 import { meshAgent } from '../gateway.ts';
 import type { Grammar, MeshCounts } from '../grammars/grammar.ts';
 import { samGrammar } from '../grammars/sam/grammar.ts';
-import type { MeshWatch } from './watch.ts';
+import type { MeshMonitor } from './monitor.ts';
 
-export interface ViewOptions extends Pick<GatewayOptions, 'caller' | 'artifacts' | 'userOf'> {
+export interface MeshViewOptions extends Pick<GatewayOptions, 'caller' | 'artifacts' | 'userOf'> {
   readonly registry: MeshRegistry;
-  readonly watch: MeshWatch;
+  readonly monitor: MeshMonitor;
   /** The connection over which the mesh is seen. */
   readonly broker: Broker;
   /** Its address, for people. A user and a password in it are left out. */
@@ -32,12 +32,12 @@ export interface ViewOptions extends Pick<GatewayOptions, 'caller' | 'artifacts'
 const BEATS_MISSED = 2.5;
 
 /** The mesh as operators see it on a node: the `mesh` of `ServingOptions`. */
-export function meshView(options: ViewOptions): MeshPort {
-  const { registry, watch, namespace, grammar = samGrammar, counts } = options;
+export function meshView(options: MeshViewOptions): MeshPort {
+  const { registry, monitor, namespace, grammar = samGrammar, counts } = options;
   const address = withoutCredentials(options.address);
   return {
     shown: (): AdminMesh => {
-      watch.look();
+      monitor.listen();
       return {
         broker: address,
         isConnected: options.broker.isConnected,
@@ -45,8 +45,8 @@ export function meshView(options: ViewOptions): MeshPort {
         grammar: grammar.id,
         at: (options.clock ?? systemClock).now().toISOString(),
         peers: registry.peers().map((peer) => peerOf(peer, options)),
-        calls: watch.calls(),
-        hears: watch.hears,
+        calls: monitor.calls(),
+        hears: monitor.hears,
         counts: { ...counts },
       };
     },
@@ -57,12 +57,12 @@ export function meshView(options: ViewOptions): MeshPort {
   };
 }
 
-function peerOf({ kind, name, card, seenAt, instances }: Peer, options: ViewOptions): AdminPeer {
+function peerOf({ kind, name, card, seenAt, instances }: MeshPeer, options: MeshViewOptions): AdminPeer {
   const { grammar = samGrammar, announceMs = DISCOVERY_DEFAULTS.announceMs, clock = systemClock, instance, gateway } = options;
   const now = clock.ticks?.() ?? clock.now().getTime();
   const replicas = instances.map(({ id, heardAt }) => ({ id, silentMs: Math.round(now - heardAt) }));
   const silentMs = Math.min(clock.now().getTime() - seenAt.getTime(), ...replicas.map((each) => each.silentMs));
-  const isSilent = grammar.keepsCards !== true && silentMs > announceMs * BEATS_MISSED;
+  const isSilent = grammar.retainsCards !== true && silentMs > announceMs * BEATS_MISSED;
   return {
     kind,
     name,

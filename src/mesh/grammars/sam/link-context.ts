@@ -1,19 +1,19 @@
 import type { CallContext } from '#protocol';
-import type { LinkOptions, MeshPlace, MeshSelf } from '../grammar.ts';
-import type { Inbox } from './inbox.ts';
+import type { MeshContext, MeshLinkOptions, MeshParticipant } from '../grammar.ts';
+import type { SamInbox } from './inbox.ts';
 import { DEFAULT_USER, TRAIL } from './properties.ts';
 
 /** Everything that one link is made of. */
-export interface Linked {
-  readonly self: MeshSelf;
-  readonly place: MeshPlace;
-  readonly inbox: Inbox;
-  readonly options: LinkOptions;
+export interface SamLinkContext {
+  readonly self: MeshParticipant;
+  readonly place: MeshContext;
+  readonly inbox: SamInbox;
+  readonly options: MeshLinkOptions;
   /** Whether the agent knows a repeat by its id: those of ours do, and say so with their first word. */
   readonly learned: { isOurs: boolean };
 }
 
-export function propertiesFor({ self, options }: Linked, ctx: CallContext): Record<string, string> {
+export function propertiesFor({ self, options }: SamLinkContext, ctx: CallContext): Record<string, string> {
   const { trail = { depth: 0, agents: [] }, userOf = (of: CallContext) => of.principal.id } = options;
   const isAgent = self.kind === 'agent';
   const user = userOf(ctx);

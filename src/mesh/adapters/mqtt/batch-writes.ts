@@ -6,7 +6,7 @@ type Chunk = readonly [content: string | Uint8Array, encoding: BufferEncoding];
  * What is written to a socket in one turn of the event loop goes out as one piece. mqtt.js writes a packet as some thirty of them, strings
  * among them, which the system call for many pieces takes longer over than everything else that is done for a message.
  */
-export function gatherWrites(stream: Duplex): void {
+export function batchWrites(stream: Duplex): void {
   const write = stream.write.bind(stream);
   const end = stream.end.bind(stream);
   let chunks: Chunk[] = [];

@@ -1,9 +1,9 @@
 import { requestText } from '#bindings';
 import type { CallContext, Task, TaskId } from '#protocol';
 import { isTerminal } from '#protocol';
-import type { Word } from './inbox.ts';
-import type { Linked } from './linked.ts';
-import { propertiesFor } from './linked.ts';
+import type { SamResponse } from './inbox.ts';
+import type { SamLinkContext } from './link-context.ts';
+import { propertiesFor } from './link-context.ts';
 import { getAgentRequestTopic } from './topics.ts';
 
 interface Asking {
@@ -18,11 +18,11 @@ interface Asking {
 const ANSWER_MS_MAX = 2000;
 
 /** Asks the replica that has the task; or any, which passes it on. Undefined: nobody answered. */
-export async function ask(linked: Linked, { method, id, ctx, alsoHears }: Asking): Promise<Task | undefined> {
+export async function ask(linked: SamLinkContext, { method, id, ctx, alsoHears }: Asking): Promise<Task | undefined> {
   const { place, inbox, options } = linked;
   const rpcId = `ask-${place.ids.next()}`;
   const answer = Promise.withResolvers<Task | undefined>();
-  const hear = ({ event, error }: Word): void => {
+  const hear = ({ event, error }: SamResponse): void => {
     if (error !== undefined) answer.reject(error);
     else answer.resolve(event?.task);
   };

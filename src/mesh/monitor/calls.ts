@@ -1,9 +1,9 @@
 import type { AdminMeshCall, Clock, Mutable } from '#protocol';
-import type { Overheard } from '../grammars/grammar.ts';
+import type { ObservedCall } from '../grammars/grammar.ts';
 
 /** Calls that are under way, and those that ended last. */
 export interface Calls {
-  take(heard: Overheard): void;
+  take(heard: ObservedCall): void;
   /** The newest first. */
   all(): readonly AdminMeshCall[];
 }

@@ -1,6 +1,6 @@
 import type { TaskState } from '#protocol';
-import type { Incoming } from '../../broker.ts';
-import type { Overheard } from '../grammar.ts';
+import type { ReceivedMessage } from '../../broker.ts';
+import type { ObservedCall } from '../grammar.ts';
 import { WIRE } from './dialects.ts';
 import { wordsIn } from './inbox.ts';
 import { getA2ABaseTopic } from './topics.ts';
@@ -17,7 +17,7 @@ export function samCallTopics(namespace: string): readonly string[] {
 }
 
 /** A request or its answer, by topic and properties (reference/dialects §4f). */
-export function overhearSam(message: Incoming, namespace: string): Overheard | undefined {
+export function overhearSam(message: ReceivedMessage, namespace: string): ObservedCall | undefined {
   const base = `${getA2ABaseTopic(namespace)}/`;
   if (!message.topic.startsWith(base)) return undefined;
   const [component = '', direction = '', target = '', task = '', more] = message.topic.slice(base.length).split('/');
@@ -29,7 +29,7 @@ export function overhearSam(message: Incoming, namespace: string): Overheard | u
 }
 
 /** Those who want their answers at a topic of their own say by it who they are and what they call the task. */
-function asked({ properties, payload, responseTopic }: Incoming, base: string, to: string): Overheard | undefined {
+function asked({ properties, payload, responseTopic }: ReceivedMessage, base: string, to: string): ObservedCall | undefined {
   const replyTo = properties['replyTo'] ?? responseTopic ?? '';
   if (!replyTo.startsWith(base)) return undefined;
   const [fromKind, , from = '', task = ''] = replyTo.slice(base.length).split('/');
@@ -41,7 +41,7 @@ function asked({ properties, payload, responseTopic }: Incoming, base: string, t
   return { kind: 'asked', from, fromKind, to, task, depth: /^\d{1,3}$/.test(depth) ? Number(depth) : 0 };
 }
 
-function stateIn(message: Incoming): TaskState | undefined {
+function stateIn(message: ReceivedMessage): TaskState | undefined {
   if (message.payload.length > ANSWER_BYTES_MAX) return undefined;
   return wordsIn(message, true).find(({ event }) => event?.task !== undefined)?.event?.task?.status.state;
 }

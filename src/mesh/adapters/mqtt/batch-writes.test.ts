@@ -1,12 +1,12 @@
 import { PassThrough } from 'node:stream';
 import { expect, it } from 'vitest';
-import { gatherWrites } from './gathered.ts';
+import { batchWrites } from './batch-writes.ts';
 
 function gathered(): { stream: PassThrough; pieces: string[] } {
   const stream = new PassThrough();
   const pieces: string[] = [];
   stream.on('data', (piece: Buffer) => pieces.push(piece.toString('latin1')));
-  gatherWrites(stream);
+  batchWrites(stream);
   return { stream, pieces };
 }
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));

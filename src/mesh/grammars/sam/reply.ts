@@ -3,20 +3,20 @@ import type { Reply } from '#engine';
 import type { A2AError, Dialect, Frame, Logged, RpcId, Task } from '#protocol';
 import { eventInReferences, taskInReferences } from '../../artifacts/events.ts';
 import type { ArtifactOwner } from '../../artifacts/service.ts';
-import type { Outgoing } from '../../broker.ts';
+import type { OutgoingMessage } from '../../broker.ts';
 import { BROKER_DEFAULTS } from '../../broker.ts';
-import type { MeshPlace } from '../grammar.ts';
-import type { Address } from './address.ts';
-import { readAddress } from './address.ts';
+import type { MeshContext } from '../grammar.ts';
 import { dialectOf } from './dialects.ts';
-import { getInstanceTopic } from './instance.ts';
+import { getInstanceTopic } from './instance-topics.ts';
 import { INSTANCE_TOPIC, SEQ } from './properties.ts';
+import type { SamReplyAddress } from './reply-address.ts';
+import { readAddress } from './reply-address.ts';
 
 const JSON_TYPE = 'application/json';
 const encoder = new TextEncoder();
 
 /** Publishes what the engine carries: progress to where progress goes, and the Task, at the end, to where answers go. */
-export async function carrySam(reply: Reply, place: MeshPlace): Promise<void> {
+export async function carrySam(reply: Reply, place: MeshContext): Promise<void> {
   const address = readAddress(reply.to, place.namespace);
   if (address === undefined) {
     place.report(`an answer is for an address that is none of ${place.namespace}; it is dropped`);
@@ -25,7 +25,7 @@ export async function carrySam(reply: Reply, place: MeshPlace): Promise<void> {
   await publishAnswer(reply, address, place);
 }
 
-export interface Answering {
+export interface SamReplyBatch {
   readonly agent: string;
   readonly dialect: Dialect['id'];
   readonly events: readonly Logged[];
@@ -33,7 +33,7 @@ export interface Answering {
 }
 
 /** All of a batch is under way at once: a broker keeps the order of one publisher. */
-export async function publishAnswer(answering: Answering, address: Address, place: MeshPlace): Promise<void> {
+export async function publishAnswer(answering: SamReplyBatch, address: SamReplyAddress, place: MeshContext): Promise<void> {
   const { agent, dialect } = answering;
   if (address.statusTopic === undefined && answering.task === undefined) return; // the answer alone is wanted
   const { events, task } = await withReferences(answering, address, place);
@@ -54,7 +54,7 @@ export async function publishAnswer(answering: Answering, address: Address, plac
   if (failed !== undefined) throw failed.reason;
 }
 
-function messageOf(topic: string, { data, id }: Frame, properties: Readonly<Record<string, string>>): Outgoing {
+function messageOf(topic: string, { data, id }: Frame, properties: Readonly<Record<string, string>>): OutgoingMessage {
   return {
     topic,
     payload: encoder.encode(data),
@@ -64,7 +64,7 @@ function messageOf(topic: string, { data, id }: Frame, properties: Readonly<Reco
 }
 
 /** An answer that no broker takes would be tried for ever: its caller hears that it is too large. */
-function fitting(message: Outgoing, { rpcId }: Address, dialect: Dialect['id']): Outgoing {
+function fitting(message: OutgoingMessage, { rpcId }: SamReplyAddress, dialect: Dialect['id']): OutgoingMessage {
   if (message.payload.length <= BROKER_DEFAULTS.packetBytesMax) return message;
   const problem = {
     code: -32603,
@@ -73,22 +73,22 @@ function fitting(message: Outgoing, { rpcId }: Address, dialect: Dialect['id']):
   return { ...message, payload: encoder.encode(JSON.stringify({ jsonrpc: '2.0', id: rpcId, error: { ...problem, data: { dialect } } })) };
 }
 
-export interface Refusal {
+export interface SamErrorReply {
   readonly topic: string;
   readonly rpcId: RpcId;
   readonly dialect: Dialect;
 }
 
-export async function publishError(error: A2AError, { topic, rpcId, dialect }: Refusal, { broker }: MeshPlace): Promise<void> {
+export async function publishError(error: A2AError, { topic, rpcId, dialect }: SamErrorReply, { broker }: MeshContext): Promise<void> {
   const text = writeSafely(error, (safe) => errorText(rpcId, dialect.error.write(safe)));
   await broker.publish({ topic, payload: encoder.encode(text), contentType: JSON_TYPE });
 }
 
 async function withReferences(
-  { agent, events, task }: Answering,
-  { userId }: Address,
-  { artifacts, report }: MeshPlace,
-): Promise<Pick<Answering, 'events' | 'task'>> {
+  { agent, events, task }: SamReplyBatch,
+  { userId }: SamReplyAddress,
+  { artifacts, report }: MeshContext,
+): Promise<Pick<SamReplyBatch, 'events' | 'task'>> {
   if (artifacts === undefined) return { events, ...(task === undefined ? {} : { task }) };
   const ownerOf = (session: string): ArtifactOwner => ({ app: agent, user: userId, session });
   try {

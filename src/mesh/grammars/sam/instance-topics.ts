@@ -1,8 +1,8 @@
-import type { MeshPlace } from '../grammar.ts';
+import type { MeshContext } from '../grammar.ts';
 import { getAgentRequestTopic } from './topics.ts';
 
 /** One replica of an agent: what is about a task that it has goes to it alone. SAM, whose agents are one process each, has no such topic. */
-export function getInstanceTopic({ namespace, instance }: Pick<MeshPlace, 'namespace' | 'instance'>, agent: string): string {
+export function getInstanceTopic({ namespace, instance }: Pick<MeshContext, 'namespace' | 'instance'>, agent: string): string {
   return `${getAgentRequestTopic(namespace, agent)}/${instance}`;
 }
 

@@ -1,9 +1,9 @@
 import { A2AError } from '#protocol';
 import type { Broker } from '../../broker.ts';
-import type { Inbox, Word } from './inbox.ts';
+import type { SamInbox, SamResponse } from './inbox.ts';
 
-export interface Listening {
-  readonly inbox: Inbox;
+export interface ResponseOptions {
+  readonly inbox: SamInbox;
   readonly task: string;
   /** Whose answers they are. */
   readonly name: string;
@@ -13,25 +13,25 @@ export interface Listening {
   readonly retryMs?: number;
   readonly acceptMsMax?: number;
   readonly idleMsMax: number;
-  readonly broker: Pick<Broker, 'onConnection'>;
+  readonly broker: Pick<Broker, 'onConnectionChange'>;
   /** The broker was away, and what was said meanwhile is lost: asks for it. A word that it has at once is returned. */
-  readonly again: () => Promise<Word | undefined>;
+  readonly again: () => Promise<SamResponse | undefined>;
 }
 
 /**
  * The words for one task as they come. A request that nobody confirms is repeated: brokers lose what was on its way to a replica that was
  * killed, and the other one knows a repeat by its id. Every word begins the patience anew.
  */
-export async function* listening(options: Listening): AsyncGenerator<Word> {
+export async function* listening(options: ResponseOptions): AsyncGenerator<SamResponse> {
   const { inbox, task, signal } = options;
-  const words: Word[] = [];
+  const words: SamResponse[] = [];
   let wake: (() => void) | undefined;
   const nudge = (): void => {
     const waiting = wake;
     wake = undefined;
     waiting?.();
   };
-  const hear = (word: Word): void => {
+  const hear = (word: SamResponse): void => {
     words.push(word);
     nudge();
   };
@@ -40,7 +40,7 @@ export async function* listening(options: Listening): AsyncGenerator<Word> {
     const word = await options.again().catch(() => undefined); // the broker is away once more, and will be back once more
     if (word !== undefined) hear(word);
   };
-  const stopWatching = options.broker.onConnection((isConnected) => {
+  const stopWatching = options.broker.onConnectionChange((isConnected) => {
     if (isConnected && patience.isHeard) void askAgain();
   });
   signal.addEventListener('abort', nudge, { once: true });
@@ -70,14 +70,14 @@ export async function* listening(options: Listening): AsyncGenerator<Word> {
 }
 
 class Patience {
-  readonly #options: Listening;
+  readonly #options: ResponseOptions;
   readonly #onOver: () => void;
   readonly #begunAt = performance.now();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #problem: string | undefined;
   isHeard = false;
 
-  constructor(options: Listening, onOver: () => void) {
+  constructor(options: ResponseOptions, onOver: () => void) {
     this.#options = options;
     this.#onOver = onOver;
   }

@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from 'vitest';
 import type { Broker } from '#mesh';
-import { joinMesh, meshView, mqttGrammar, watchMesh } from '#mesh';
+import { joinMesh, meshView, monitorMesh, mqttGrammar } from '#mesh';
 import { createUserMessage } from '#protocol';
 import { memoryHub } from '../../src/mesh/adapters/memory.ts';
 import { eventually } from './nodes.ts';
@@ -31,40 +31,42 @@ onEveryBroker('watching', (start) => {
   it('sees the calls that go through it, without listening to anybody', async () => {
     const { connect } = await ground();
     await worker(await connect());
-    const watch = watchMesh({ namespace: NAMESPACE });
-    const mesh = joinMesh({ broker: watch.tap(await connect()), namespace: NAMESPACE });
+    const monitor = monitorMesh({ namespace: NAMESPACE });
+    const mesh = joinMesh({ broker: monitor.observe(await connect()), namespace: NAMESPACE });
     open.push(() => mesh.close());
     const caller = await mesh.call({ kind: 'gateway', id: 'gw' });
     const asked = ask(caller, 'script', 'sleep=800');
-    await eventually(() => expect(watch.calls()).toMatchObject([{ from: 'gw', fromKind: 'gateway', to: 'script', depth: 0 }]));
-    expect([watch.hears, watch.calls()[0]?.endedAt]).toEqual(['own', undefined]);
+    await eventually(() => expect(monitor.calls()).toMatchObject([{ from: 'gw', fromKind: 'gateway', to: 'script', depth: 0 }]));
+    expect([monitor.hears, monitor.calls()[0]?.endedAt]).toEqual(['own', undefined]);
     await asked;
-    await eventually(() => expect(watch.calls()).toMatchObject([{ state: 'TASK_STATE_COMPLETED', endedAt: expect.any(String) }]));
+    await eventually(() => expect(monitor.calls()).toMatchObject([{ state: 'TASK_STATE_COMPLETED', endedAt: expect.any(String) }]));
     await ask(caller, 'script', 'ask');
-    await eventually(() => expect(watch.calls()).toMatchObject([{ state: 'TASK_STATE_INPUT_REQUIRED' }, {}]));
+    await eventually(() => expect(monitor.calls()).toMatchObject([{ state: 'TASK_STATE_INPUT_REQUIRED' }, {}]));
   });
 
   it('hears those of others for as long as somebody looks, and takes nothing from anybody', async () => {
     const { connect } = await ground();
     const { engine } = await worker(await connect());
-    const watch = watchMesh({ namespace: NAMESPACE, connect, lookMs: 700 });
-    open.push(() => watch.close());
+    const monitor = monitorMesh({ namespace: NAMESPACE, connect, listenMs: 700 });
+    open.push(() => monitor.close());
     // It has an agent of the same name: what is overheard must not be answered by it.
-    const replica = await serveOn(watch.tap(await connect()), ['script'], {});
+    const replica = await serveOn(monitor.observe(await connect()), ['script'], {});
     open.push(() => replica.close());
     await replica.mesh.stopServing();
     const other = joinMesh({ broker: await connect(), namespace: NAMESPACE });
     open.push(() => other.close());
     const caller = await other.call({ kind: 'agent', id: 'boss' });
     await ask(caller, 'script', 'one');
-    expect(watch.calls()).toEqual([]);
-    watch.look();
-    await eventually(() => expect(watch.hears).toBe('all'));
+    expect(monitor.calls()).toEqual([]);
+    monitor.listen();
+    await eventually(() => expect(monitor.hears).toBe('all'));
     await ask(caller, 'script', 'two');
-    await eventually(() => expect(watch.calls()).toMatchObject([{ from: 'boss', to: 'script', depth: 1, state: 'TASK_STATE_COMPLETED' }]));
-    await eventually(() => expect(watch.hears).toBe('own'));
+    await eventually(() =>
+      expect(monitor.calls()).toMatchObject([{ from: 'boss', to: 'script', depth: 1, state: 'TASK_STATE_COMPLETED' }]),
+    );
+    await eventually(() => expect(monitor.hears).toBe('own'));
     await ask(caller, 'script', 'three');
-    expect(watch.calls()).toHaveLength(1);
+    expect(monitor.calls()).toHaveLength(1);
     expect([(await engine.admin.tasks({})).totalSize, (await replica.engine.admin.tasks({})).totalSize]).toEqual([3, 0]);
   });
 });
@@ -77,23 +79,23 @@ it('is told where a broker does not let it listen, once', async () => {
     tries += 1;
     return { ...hub.connect(), subscribe: () => Promise.reject(new Error('not granted')) };
   };
-  const watch = watchMesh({ namespace: NAMESPACE, connect: refusing, report: (what) => reports.push(what) });
+  const monitor = monitorMesh({ namespace: NAMESPACE, connect: refusing, report: (what) => reports.push(what) });
   for (let n = 0; n < 3; n += 1) {
-    watch.look();
+    monitor.listen();
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
-  expect([tries, reports.length, watch.hears]).toEqual([1, 1, 'own']);
-  await watch.close();
+  expect([tries, reports.length, monitor.hears]).toEqual([1, 1, 'own']);
+  await monitor.close();
 });
 
 it('shows no password, and says of a grammar without overheard calls that there are none', async () => {
   const broker = memoryHub().connect();
   const grammar = mqttGrammar();
-  const watch = watchMesh({ namespace: 'acme/plant', grammar });
-  const mesh = joinMesh({ broker: watch.tap(broker), namespace: 'acme/plant', grammar });
+  const monitor = monitorMesh({ namespace: 'acme/plant', grammar });
+  const mesh = joinMesh({ broker: monitor.observe(broker), namespace: 'acme/plant', grammar });
   open.push(() => mesh.close());
   const [registry, caller] = [await mesh.discover(), await mesh.call({ kind: 'gateway', id: 'gw' })];
-  const about = { broker, registry, caller, watch, namespace: 'acme/plant', grammar, counts: mesh.counts, instance: 'i' };
+  const about = { broker, registry, caller, monitor, namespace: 'acme/plant', grammar, counts: mesh.counts, instance: 'i' };
   const shown = (address: string) => meshView({ ...about, address }).shown();
   expect(shown('mqtts://ann:secret@broker.example:8883/?token=secret')).toMatchObject({
     broker: 'mqtts://broker.example:8883',
@@ -102,5 +104,5 @@ it('shows no password, and says of a grammar without overheard calls that there 
     isConnected: true,
   });
   for (const address of ['memory', 'ann:secret@broker']) expect(JSON.stringify(shown(address))).not.toContain('secret');
-  await watch.close();
+  await monitor.close();
 });
