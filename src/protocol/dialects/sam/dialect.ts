@@ -42,7 +42,7 @@ const traits: Traits = {
 };
 
 const wire: DialectWire = {
-  // SAM has no HTTP form of its own; JSON-RPC errors go out as in the official versions.
+  // SAM has no HTTP form of its own. JSON-RPC errors have the status that the official versions use.
   httpStatusOnError: httpStatusOf,
   timeoutMs: 300_000, // the idle timeout of SAM's gateways (task_timeout)
   bodyBytesMax: 10_000_000,
