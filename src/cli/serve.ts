@@ -7,6 +7,7 @@ import { logFor, serveConfigured } from '../server/adapters/serve-configured.ts'
 import { serveOnStdio } from '../server/adapters/serve-stdio.ts';
 import type { Command } from './command.ts';
 import { CliError } from './command.ts';
+import { missingPackage } from './output/missing-package.ts';
 import { checkRules, commandAgent } from './serve/command-agents.ts';
 import { findAgent } from './serve/find-agent.ts';
 import { boundYoungHeap } from './serve/heap-limit.ts';
@@ -124,7 +125,13 @@ async function letGo(agent: AgentLike): Promise<void> {
 export const mountMcp: McpMount = (agents) => {
   let mounted: ReturnType<McpMount> | undefined;
   return async (request, caller) => {
-    mounted ??= (await import('../tools/adapters/mcp.ts')).mcpMount(agents);
+    try {
+      mounted ??= (await import('../tools/adapters/mcp.ts')).mcpMount(agents);
+    } catch (thrown) {
+      const missing = missingPackage(thrown);
+      if (missing === undefined) throw thrown;
+      return new Response(`${missing.message}: ${missing.hint}\n`, { status: 501 });
+    }
     return mounted(request, caller);
   };
 };
