@@ -5,7 +5,7 @@ import type { KeyRecord } from '../access/authentication/api-keys.ts';
 import type { AgentLike } from '../agents/served-agent.ts';
 import { pathName } from '../agents/served-agent.ts';
 import type { AuditLog } from '../audit/audit.ts';
-import type { Settings } from '../config/resolve.ts';
+import type { Settings } from '../config/settings.ts';
 import type { Log } from '../observability/log.ts';
 import { createLog } from '../observability/log.ts';
 import type { Metrics } from '../observability/metrics.ts';
