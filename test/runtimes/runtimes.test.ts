@@ -8,7 +8,7 @@ import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Served } from '../../src/server/adapters/node.ts';
+import type { NodeServer } from '../../src/server/adapters/node.ts';
 import { always, html } from '../support/broken-servers.ts';
 import type { Listening } from '../support/listen.ts';
 import { suiteNeeding } from '../support/needs.ts';
@@ -23,7 +23,7 @@ const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/go
 const installed = runtimesFolder();
 const scratch = mkdtempSync(join(tmpdir(), 'parley-runtimes-'));
 
-let server: Served;
+let server: NodeServer;
 let pages: Listening;
 let addresses: Addresses;
 beforeAll(async () => {
