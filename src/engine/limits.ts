@@ -60,7 +60,11 @@ export const ENGINE_LIMITS = {
   attemptsMax: { default: 3, reload: 'live', doc: 'Maximum number of starts of one turn. A task whose process died that often fails.' },
   retryMs: { default: 1000, reload: 'live', doc: 'Delay before the second start of a turn. The third comes after four times this.' },
   finishedMsMax: { default: 2_592_000_000, reload: 'live', doc: 'How long finished tasks are kept. In memory: an hour.' },
-  finishedTasksMax: { default: 1_000_000, reload: 'live', doc: 'Maximum number of finished tasks that are kept. The oldest are deleted first.' },
+  finishedTasksMax: {
+    default: 1_000_000,
+    reload: 'live',
+    doc: 'Maximum number of finished tasks that are kept. The oldest are deleted first.',
+  },
   waitingMsMax: { default: 2_592_000_000, reload: 'live', doc: 'A task that has waited this long for its caller fails.' },
   sweepMs: { default: 300_000, reload: 'restart', doc: 'How often expired tasks are deleted.' },
   tickMs: { default: 1000, reload: 'restart', doc: 'How often the timeouts of runs are checked.' },
@@ -72,9 +76,7 @@ export type EngineLimits = { readonly [Name in keyof typeof ENGINE_LIMITS]: numb
 export const DEFAULT_ENGINE_LIMITS: EngineLimits = limitDefaults(ENGINE_LIMITS);
 
 /** The default of each declared limit. */
-export function limitDefaults<Name extends string>(
-  declared: Readonly<Record<Name, LimitDeclaration>>,
-): { readonly [Key in Name]: number } {
+export function limitDefaults<Name extends string>(declared: Readonly<Record<Name, LimitDeclaration>>): { readonly [Key in Name]: number } {
   const entries = Object.entries<LimitDeclaration>(declared).map(([name, limit]) => [name, limit.default]);
   return Object.fromEntries(entries) as Record<Name, number>;
 }

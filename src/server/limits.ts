@@ -36,7 +36,11 @@ export const SERVER_LIMITS = {
     reload: 'live',
     doc: 'Maximum burst of requests of one caller, and of failed authentications from one address.',
   },
-  callerBytesPerMinuteMax: { default: 67_108_864, reload: 'live', doc: 'Maximum size of all request bodies of one caller per minute. 0: no limit.' },
+  callerBytesPerMinuteMax: {
+    default: 67_108_864,
+    reload: 'live',
+    doc: 'Maximum size of all request bodies of one caller per minute. 0: no limit.',
+  },
   callerStreamsMax: { default: 100, reload: 'live', doc: 'Maximum number of open streams of one caller. 0: no limit.' },
   callerTasksMax: { default: 50, reload: 'live', doc: 'Maximum number of running tasks of one caller. 0: no limit.' },
   drainMsMax: { default: 10_000, reload: 'live', doc: 'Maximum duration of a shutdown, from the signal to the exit.' },

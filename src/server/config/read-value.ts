@@ -102,7 +102,8 @@ function checkRemotes(value: unknown, where: string): unknown {
     if (!isObject(agent)) throw new ConfigError(`${at}: must be an object`);
     for (const [member, content] of Object.entries(agent)) {
       const type = REMOTE_MEMBERS[member];
-      if (type === undefined) throw new ConfigError(`${at}.${member}: there is no such key; known are ${Object.keys(REMOTE_MEMBERS).join(', ')}`);
+      if (type === undefined)
+        throw new ConfigError(`${at}.${member}: there is no such key; known are ${Object.keys(REMOTE_MEMBERS).join(', ')}`);
       if (typeof content !== type) throw new ConfigError(`${at}.${member}: must be a ${type}`);
     }
     if (typeof agent['endpoint'] !== 'string' || !isPlainUrl(agent['endpoint'])) throw new ConfigError(`${at}.endpoint: must be a URL`);

@@ -15,6 +15,11 @@ export interface ConfigSources {
 export function resolveConfig(sources: ConfigSources): Settings {
   if (sources.file !== undefined) checkNames(sources.file.config, sources.file.path);
   checkEnv(sources.env ?? {});
+  // Both the values and the type Settings are derived from the same table.
+  return resolveValues(sources) as Settings;
+}
+
+function resolveValues(sources: ConfigSources): object {
   const resolved: Record<string, unknown> = { limits: {} };
   for (const setting of SETTINGS) {
     if (setting.sameAs !== undefined) continue;
@@ -22,8 +27,7 @@ export function resolveConfig(sources: ConfigSources): Settings {
     // Each store has default limits of its own, so only those that are set are passed on.
     if (value !== undefined || !setting.name.startsWith('limits.')) place(resolved, setting.name, value ?? setting.default);
   }
-  // The table that SETTINGS is made of is the one that the type is made of.
-  return resolved as Settings;
+  return resolved;
 }
 
 function place(into: Record<string, unknown>, name: string, value: unknown): void {

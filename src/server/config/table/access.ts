@@ -32,7 +32,13 @@ export const AUTH_SETTINGS = {
 /** TLS, and callers who authenticate with a certificate. */
 export const TLS_SETTINGS = {
   'tls.cert': { type: 'text', flag: 'tls-cert', placeholder: 'FILE', reload: 'live', doc: 'PEM file with the certificate chain.' },
-  'tls.key': { type: 'text', flag: 'tls-key', placeholder: 'FILE', reload: 'live', doc: 'PEM file with the private key of the certificate.' },
+  'tls.key': {
+    type: 'text',
+    flag: 'tls-key',
+    placeholder: 'FILE',
+    reload: 'live',
+    doc: 'PEM file with the private key of the certificate.',
+  },
   'tls.ca': {
     type: 'text',
     flag: 'tls-ca',
