@@ -5,6 +5,7 @@ import { CliError } from './command.ts';
 import { helpFor } from './flags/help.ts';
 import { argumentsOf, parse, textOf } from './flags/parse.ts';
 import type { CommandSpec } from './flags/spec.ts';
+import { missingPackage } from './output/missing-package.ts';
 import { readServeFlags, serveFlags } from './serve/flags.ts';
 import type { FindAgent } from './serve.ts';
 import { serveAgents } from './serve.ts';
@@ -32,7 +33,7 @@ export const mockCommand: Command = {
   name: 'mock',
   help: helpFor(SPEC),
   spec: SPEC,
-  run: (args) => {
+  run: async (args) => {
     const parsed = parse(SPEC, args);
     argumentsOf(parsed);
     const pace = textOf(parsed, 'pace');
@@ -42,10 +43,10 @@ export const mockCommand: Command = {
       try {
         return { agent: mockAgent({ ...(await readMockFile(path)), ...(pace === undefined ? {} : { pace: Number(pace) }) }), source: path };
       } catch (thrown) {
-        throw new CliError(reasonOf(thrown, path), { hint: 'docs/mock.md has the rules', exit: 2 });
+        throw missingPackage(thrown) ?? new CliError(reasonOf(thrown, path), { hint: 'docs/mock.md has the rules', exit: 2 });
       }
     };
-    return serveAgents(readServeFlags(parsed), { find });
+    return await serveAgents(readServeFlags(parsed), { find });
   },
 };
 

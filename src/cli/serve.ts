@@ -10,6 +10,7 @@ import { CliError } from './command.ts';
 import { helpFor } from './flags/help.ts';
 import { parse } from './flags/parse.ts';
 import type { CommandSpec } from './flags/spec.ts';
+import { missingPackage } from './output/missing-package.ts';
 import { checkRules, commandAgent } from './serve/command-agents.ts';
 import { findAgent } from './serve/find-agent.ts';
 import type { ServeFlags } from './serve/flags.ts';
@@ -45,11 +46,11 @@ export const serveCommand: Command = {
   name: 'serve',
   help: helpFor(SPEC),
   spec: SPEC,
-  run: (args) => {
+  run: async (args) => {
     const mark = args.indexOf('--');
-    if (mark === -1) return serveAgents(readServeFlags(parse(SPEC, args)), { find: findAgent });
+    if (mark === -1) return await serveAgents(readServeFlags(parse(SPEC, args)), { find: findAgent });
     const flags = readServeFlags(parse(SPEC, args.slice(0, mark)));
-    return serveAgents(flags, { find: findAgent, command: args.slice(mark + 1) });
+    return await serveAgents(flags, { find: findAgent, command: args.slice(mark + 1) });
   },
 };
 
@@ -136,7 +137,13 @@ async function letGo(agent: AgentLike): Promise<void> {
 export const mountMcp: McpMount = (agents) => {
   let mounted: ReturnType<McpMount> | undefined;
   return async (request, caller) => {
-    mounted ??= (await import('../tools/adapters/mcp.ts')).mcpMount(agents);
+    try {
+      mounted ??= (await import('../tools/adapters/mcp.ts')).mcpMount(agents);
+    } catch (thrown) {
+      const missing = missingPackage(thrown);
+      if (missing === undefined) throw thrown;
+      return new Response(`${missing.message}: ${missing.hint}\n`, { status: 501 });
+    }
     return mounted(request, caller);
   };
 };

@@ -7,8 +7,8 @@ import { attempt, isRaw, listIf, object, text, textIf } from '../shared/read.ts'
 import { writeFlatRequirement, writeFlatScheme } from '../shared/security.ts';
 
 /**
- * The card that agents and gateways publish on the discovery topics: 0.3's shape, at home on a topic (`url` is
- * `solace:{request topic}`), with what SAM adds as capability extensions (reference/dialects §4f).
+ * The card that agents and gateways publish on the discovery topics: 0.3's shape with the address of a topic (`solace:{request topic}`) and
+ * SAM's own members as capability extensions (docs/dialects/sam.md, "Card").
  */
 export const card: CardCodec = {
   detect: (raw): Confidence => (isRaw(raw) && typeof raw.url === 'string' && raw.url.startsWith('solace:') ? 'path' : 'no'),

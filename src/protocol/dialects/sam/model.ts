@@ -28,8 +28,8 @@ import {
 import { base64, timestampIf } from '../shared/values.ts';
 
 /**
- * SAM's models are those of a2a-sdk 0.3.7, which read members under their Python names and under their JSON names, and do
- * not insist on `kind` (reference/dialects §4b). So one set of readers serves both spellings.
+ * SAM uses the models of a2a-sdk 0.3.7, which accept the Python name and the JSON name of each member and do not require `kind`
+ * (docs/dialects/sam.md, "Model"). So one set of readers serves both spellings.
  */
 const ROLES: ReadonlyMap<unknown, Role> = new Map<unknown, Role>([
   ['user', 'ROLE_USER'],
@@ -95,7 +95,7 @@ function checkKind(kind: unknown, found: string): void {
   if (isSet(kind) && kind !== found) fail('kind', `must be ${found}, as the part has ${found}`);
 }
 
-/** 0.3 data is an object. The official SDKs send anything else as `{value}` under this mark (reference/protocol §4.3). */
+/** 0.3 data is an object. The official SDKs send anything else as `{value}` under this mark (docs/dialects/v03.md, "Data that is no object"). */
 function unwrapData(wrapped: Metadata, metadata: Metadata): Part {
   const { data_part_compat: _, ...rest } = metadata;
   const data = wrapped.value ?? null;

@@ -10,7 +10,7 @@ import type { Spelling } from './write.ts';
 import { writeMessage } from './write.ts';
 
 /**
- * The caller names the task: by `task_id` of the message, otherwise by the envelope's id (reference/dialects §4b, "request id = task
+ * The caller names the task: by `task_id` of the message, otherwise by the envelope's id (docs/dialects/sam.md, "Model": "request id = task
  * id"). Either is an alias, never one of our ids, so `message.taskId` stays empty and a follow-up finds the task by its name.
  */
 export function readSendRequest(raw: unknown, env: ReadEnv): SendRequest {

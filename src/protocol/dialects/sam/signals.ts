@@ -2,7 +2,7 @@ import type { DataPart, Part } from '../../parts.ts';
 import { isRaw } from '../shared/read.ts';
 
 /**
- * What SAM's agents say of their work in data parts of status messages, by `data.type` (reference/dialects §4b). They are plain
+ * What SAM's agents say of their work in data parts of status messages, by `data.type` (docs/dialects/sam.md, "Signals"). They are plain
  * data on every wire and pass through unchanged; this is for those who want to show them.
  */
 export const SIGNALS = [

@@ -8,7 +8,7 @@ import type { Spelling } from './write.ts';
 import { isAnswer, writeArtifactUpdate, writeEvent, writeStatusUpdate, writeTask } from './write.ts';
 
 /**
- * A SAM stream is status and artifact updates that are never final, then one Task, which is the answer (reference/dialects §4b). A
+ * A SAM stream is status and artifact updates that are never final, then one Task, which is the answer (docs/dialects/sam.md, "Streams"). A
  * peer takes any Task for the answer, so the event that ends the work waits for `end`, and a snapshot of work under way is
  * told as updates.
  */

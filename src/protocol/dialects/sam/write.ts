@@ -10,7 +10,7 @@ import { KEBAB_NAMES } from '../shared/kebab-states.ts';
 /**
  * `wire`: what SAM's code sends, the 0.3 models by their JSON names without nulls. `documented`: what its documents show,
  * the same models by their Python names, parts without `kind`, and an artifact that is one file as `{id,name,uri,…}`.
- * Both write every state of 0.3. The documents name five, but the code behind either spelling has all (reference/dialects §4b) and
+ * Both write every state of 0.3. The documents name five, but the code behind either spelling has all (docs/dialects/sam.md, "Model") and
  * answers `input-required` itself.
  */
 export type Spelling = 'wire' | 'documented';
@@ -62,7 +62,7 @@ function writeFile(part: FilePart, mediaType: 'mimeType' | 'mime_type'): Json {
   return file;
 }
 
-/** Data that is no object: 0.3 has no place for it but this one, which the official SDKs agree on (reference/protocol §4.3). */
+/** Data that is no object: 0.3 has no place for it but this one, which the official SDKs agree on (docs/dialects/v03.md, "Data that is no object"). */
 function writeWrappedData(part: Part, spelling: Spelling): Json {
   const data = { value: part.data ?? null };
   const metadata = { ...part.metadata, data_part_compat: true };

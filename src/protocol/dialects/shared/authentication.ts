@@ -7,7 +7,7 @@ import { isRaw, object, textIf, texts } from './read.ts';
 
 /**
  * `authentication{schemes, credentials}`, as the cards of 0.1 and Society have it: names of schemes, any of which will do, and
- * one text for all that there is to know about them. Where a scheme needs more than its name the text is JSON (protocol 4.5).
+ * one text for all that there is to know about them. Where a scheme needs more than its name the text is JSON (docs/dialects/v01.md, "Card").
  */
 export interface Security {
   readonly schemes: { readonly [name: string]: SecurityScheme };

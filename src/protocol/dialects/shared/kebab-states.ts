@@ -15,5 +15,5 @@ export const KEBAB_NAMES: Readonly<Record<TaskState, string>> = {
 
 export const KEBAB_STATES: ReadonlyMap<unknown, TaskState> = new Map<unknown, TaskState>([
   ...(Object.entries(KEBAB_NAMES) as [TaskState, string][]).map(([state, name]) => [name, state] as const),
-  ['cancelled', 'TASK_STATE_CANCELED'], // both spellings are in the field (reference/protocol §4.4)
+  ['cancelled', 'TASK_STATE_CANCELED'], // agents send both spellings
 ]);

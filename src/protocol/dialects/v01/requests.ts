@@ -118,7 +118,7 @@ function readHook(raw: unknown, env: ReadEnv): PushConfig {
   return out;
 }
 
-/** 0.1 offers several schemes for one set of credentials; the first is taken, as everywhere (protocol 4.3). */
+/** 0.1 offers several schemes for one set of credentials; the first is taken, as the official SDKs do. */
 function readAuthentication(raw: unknown): AuthenticationInfo | undefined {
   const a = object(raw);
   const [scheme] = texts(a.schemes, 'schemes');

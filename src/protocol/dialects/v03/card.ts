@@ -28,7 +28,7 @@ export function cardCodec(edition: CardEdition, lacks: Lacks): CardCodec {
   };
 }
 
-/** Interfaces of 1.0's shape make it a 1.0 card, whatever else a hybrid holds (protocol §4.5). */
+/** Interfaces of 1.0's shape make it a 1.0 card, whatever else a hybrid holds (docs/dialects/v03.md, "Card"). */
 function isLegacy(raw: Raw): boolean {
   const interfaces = raw.supportedInterfaces ?? raw.supported_interfaces;
   return typeof raw.url === 'string' && !(Array.isArray(interfaces) && interfaces.length > 0);

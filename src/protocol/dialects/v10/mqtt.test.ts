@@ -7,7 +7,7 @@ import { mqtt01 } from './mqtt.ts';
 
 const env = { ids: countedIds(), limits: DEFAULT_READ_LIMITS };
 const TASK = '1f0c7b6e-6a53-4c0e-8b0f-0a4f6f8a2d11';
-// reference/mqtt §4, as it stands there.
+// The example of A2A over MQTT 0.1, "Payload".
 const PARAMS = { message: { messageId: 'm-1', role: 'ROLE_USER', taskId: TASK, contextId: '6d0f', parts: [{ text: 'plan tomorrow' }] } };
 
 it('reads the task id of a request as the name that the requester gives the task, and writes it back', () => {
