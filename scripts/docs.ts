@@ -186,21 +186,25 @@ function traits(): string {
     'closesOnInputRequired',
     'callerNamesTask',
     'resumesByContext',
-    'unknownTask',
     'cancelFinished',
     'directMessage',
     'historyDefault',
     'subscribeFinished',
-    'timeoutMs',
-    'bodyBytesMax',
   ] as const;
+  const wireNames = ['timeoutMs', 'bodyBytesMax', 'nullForUnknownTask'] as const;
   const shown = DIALECTS.filter((dialect) => {
     const first = DIALECTS.find((other) => family(other) === family(dialect));
-    return first === dialect || names.some((name) => first?.traits[name] !== dialect.traits[name]);
+    if (first === undefined || first === dialect) return true;
+    return (
+      names.some((name) => first.traits[name] !== dialect.traits[name]) || wireNames.some((name) => first.wire[name] !== dialect.wire[name])
+    );
   });
   return table(
     ['trait', ...shown.map((dialect) => `\`${dialect.id}\``)],
-    names.map((name) => [name, ...shown.map((dialect) => String(dialect.traits[name]))]),
+    [
+      ...names.map((name) => [name, ...shown.map((dialect) => String(dialect.traits[name]))]),
+      ...wireNames.map((name) => [name, ...shown.map((dialect) => String(dialect.wire[name] ?? false))]),
+    ],
   );
 }
 

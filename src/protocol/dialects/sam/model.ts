@@ -36,7 +36,7 @@ const ROLES: ReadonlyMap<unknown, Role> = new Map<unknown, Role>([
   ['agent', 'ROLE_AGENT'],
 ]);
 
-/** A message in an answer or an event. The documented ones inside a status have a role and parts, nothing else. */
+/** A message in a result or an event. Documented status messages have only a role and parts. */
 export function readMessage(raw: unknown, env: ReadEnv): Message {
   const m = object(raw);
   const out = readBody(m, env);
@@ -45,7 +45,7 @@ export function readMessage(raw: unknown, env: ReadEnv): Message {
   return out;
 }
 
-/** A message in a request. Its task id is not read here: in a request it is the caller's name for the task. */
+/** A message in a request. Its task id is not read here, because in a request it is the caller's name for the task. */
 export function readRequestMessage(raw: unknown, env: ReadEnv): Message {
   const m = object(raw);
   if (m.kind !== undefined && m.kind !== 'message') fail('kind', 'must be message');
@@ -124,7 +124,7 @@ function readStatus(raw: unknown, env: ReadEnv): TaskStatus {
   return out;
 }
 
-/** With `parts` it is the model's artifact, whatever names its id; without, it is the documented object: one file. */
+/** An artifact with `parts` is that of the model, whatever names its id. Without `parts` it is the documented object: one file. */
 export function readArtifact(raw: unknown, env: ReadEnv): Artifact {
   const a = object(raw);
   const out: Mutable<Artifact> = {
@@ -136,8 +136,8 @@ export function readArtifact(raw: unknown, env: ReadEnv): Artifact {
 }
 
 /**
- * The content of a documented artifact. It may come both ways at once, by reference and inline: that is one file, so it is
- * one part, the bytes, which remembers where it also is. Two parts would be the file twice.
+ * The content of a documented artifact. It may come by reference and inline at once. That is one file, so it becomes one part: the bytes,
+ * with the address in its metadata.
  */
 function readContent(a: Raw): readonly Part[] {
   const inline = a.inline_data ?? a.inlineData;
@@ -191,7 +191,7 @@ function readArtifactUpdate(u: Raw, env: ReadEnv): TaskArtifactUpdate {
   return out;
 }
 
-/** `kind` says what it is; where it is left out, the members that only one of the four has do. */
+/** `kind` says what the event is. Without it, a member that only one of the four has tells. */
 export function readEvent(raw: unknown, env: ReadEnv): TaskEvent {
   const e = object(raw);
   const kind = e.kind ?? kindOf(e);
