@@ -3,7 +3,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { defineAgent } from '#agents';
-import type { Served } from '../../src/server/adapters/node.ts';
+import type { NodeServer } from '../../src/server/adapters/node.ts';
 import { mcpMount } from '../../src/tools/adapters/mcp.ts';
 import { tasksWhere } from '../faults/client.ts';
 import { eventually } from '../support/eventually.ts';
@@ -20,7 +20,7 @@ const painter = defineAgent({
   run: () => [{ text: 'here' }, { raw: 'iVBORw0KGgo=', mediaType: 'image/png' }, { url: 'https://x.example/a.pdf', filename: 'a.pdf' }],
 });
 
-let server: Served;
+let server: NodeServer;
 let overHttp: Child;
 let httpUrl = '';
 beforeAll(async () => {
@@ -121,11 +121,11 @@ describe('the node’s /mcp', () => {
     await client.close();
   });
 
-  it('is behind the gate, and tasks belong to who called', async () => {
+  it('is behind the authenticate, and tasks belong to who called', async () => {
     const guarded = await startServer({
       agents: [builtIn('echo')],
       mcp: (agents) => mcpMount(agents),
-      gate: (asked) => {
+      authenticate: (asked) => {
         const id = asked.header('authorization');
         return id === undefined ? { status: 401, headers: {}, body: null } : { principal: { id, scopes: ['*'] } };
       },

@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Served } from '../../src/server/adapters/node.ts';
+import type { NodeServer } from '../../src/server/adapters/node.ts';
 import { eventually } from '../support/eventually.ts';
 import { sendBody, startServer } from '../support/server.ts';
 import { blocksOf, rawStream } from '../support/sse.ts';
 
 /** reference/faults H3 and H4: ids that are none, and frames that must have none. */
 describe('H3: a Last-Event-ID that is none of ours', () => {
-  let server: Served;
+  let server: NodeServer;
   let id: string;
   beforeAll(async () => {
     // Whoever calls says who it is: enough to have two.
-    server = await startServer({ gate: (asked) => ({ principal: { id: asked.header('x-who') ?? 'ann', scopes: ['tasks:*'] } }) });
+    server = await startServer({ authenticate: (asked) => ({ principal: { id: asked.header('x-who') ?? 'ann', scopes: ['tasks:*'] } }) });
     const stream = await rawStream(server.port, { path: '/message:stream', body: sendBody('chunks=2 sleep=60000') });
     await eventually(() => blocksOf(stream.text()).some((block) => block.id === 1));
     id = String(blocksOf(stream.text()).find(({ data }) => data?.['task'] !== undefined)?.data?.['task']?.['id']);

@@ -4,7 +4,7 @@ import { toHttpRequest } from '#bindings';
 import type { AdminWirePage } from '#protocol';
 import type { Handler } from '#server';
 import { tokenAuth } from '#server';
-import { createWire } from '../../src/server/traffic/recorder.ts';
+import { createTrafficRecorder } from '../../src/server/traffic/recorder.ts';
 import { handlerOf, jsonRequest, rpcSend, sendBody } from '../support/server.ts';
 
 const TOKEN = 'the-token-of-the-operator-0123456789';
@@ -124,11 +124,11 @@ describe('the wire of a node', () => {
   });
 
   it('ends and is forgotten when nobody looks any more', async () => {
-    const wire = createWire(60);
+    const wire = createTrafficRecorder(60);
     const asked = toHttpRequest(jsonRequest(`${AT}/a2a`, {}));
     wire.start();
     const tape = wire.begin(asked);
-    tape?.answered({ status: 200, headers: {}, body: '{}' }, { route: undefined });
+    tape?.responded({ status: 200, headers: {}, body: '{}' }, { route: undefined });
     expect(wire.look(0).exchanges).toHaveLength(1);
     await sleep(40);
     expect(wire.look(0)).toMatchObject({ isOn: true, exchanges: [{ status: 200 }] });

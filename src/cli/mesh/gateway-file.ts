@@ -1,6 +1,6 @@
 import { appendFileSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Peer, PeerChange } from '#mesh';
+import type { MeshPeer, PeerChange } from '#mesh';
 import type { AgentCard } from '#protocol';
 import { CliError } from '../command.ts';
 
@@ -101,7 +101,7 @@ function take(peers: Map<string, KeptPeer>, line: Exclude<Line, { readonly id: s
   peers.set(line.left, { ...known, isHere: false });
 }
 
-function lineOf(kind: PeerChange['kind'], { name, card }: Peer): Exclude<Line, { readonly id: string }> {
+function lineOf(kind: PeerChange['kind'], { name, card }: MeshPeer): Exclude<Line, { readonly id: string }> {
   return kind === 'left' ? { left: name } : { here: { name, card } };
 }
 

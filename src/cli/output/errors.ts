@@ -1,4 +1,5 @@
 import { CliError } from '../command.ts';
+import { missingPackage } from './missing-package.ts';
 import { plain } from './plain-text.ts';
 import type { Secrets } from './secrets.ts';
 
@@ -17,13 +18,17 @@ export interface ErrorStyle {
 }
 
 export async function printError(thrown: unknown, { json, contract, secrets }: ErrorStyle): Promise<number> {
-  const error = thrown instanceof CliError ? thrown : new CliError(thrown instanceof Error ? thrown.message : String(thrown));
+  const error = thrown instanceof CliError ? thrown : (missingPackage(thrown) ?? new CliError(messageOf(thrown)));
   const hint = await hintOf(error);
   const mask = secrets?.mask ?? ((text: string) => text);
   if (json) process.stdout.write(mask(envelope(error, hint)));
   else if (contract) process.stderr.write(mask(labelled(error, hint)));
   else process.stderr.write(mask(plain(`parley: ${error.message}\n${hint === undefined ? '' : `  ${hint}\n`}`)));
   return error.exit;
+}
+
+function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
 function labelled(error: CliError, hint: string | undefined): string {

@@ -192,7 +192,7 @@ export function openEndpoint(endpoint: Endpoint, http: Http, options: ClientOpti
     fetch: http.fetch,
     ...(http.direct === undefined ? {} : { direct: http.direct }),
     headers: (_: CallContext) => http.headers(endpoint.url),
-    timeoutMs: options.timeoutMs ?? endpoint.dialect.traits.timeoutMs,
+    timeoutMs: options.timeoutMs ?? endpoint.dialect.wire.timeoutMs,
     idleMs: options.idleMs ?? DEFAULT_IDLE_MS,
     ...(ids === undefined ? {} : { ids }),
     ...(answerBytesMax === undefined ? {} : { answerBytesMax }),

@@ -48,7 +48,7 @@ function inVersion(endpoints: readonly Endpoint[], version: string, registry: Re
   const asked = same.length > 0 ? same : endpoints.flatMap((endpoint) => speaking(endpoint, spoken, registry));
   return asked.map((endpoint) => ({
     ...endpoint,
-    dialect: { ...endpoint.dialect, traits: { ...endpoint.dialect.traits, versionHeader: version } },
+    dialect: { ...endpoint.dialect, wire: { ...endpoint.dialect.wire, versionHeader: version } },
   }));
 }
 

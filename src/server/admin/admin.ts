@@ -5,7 +5,7 @@ import { errorAnswer, refusal } from '../routes/responses.ts';
 import { waitingRoutes } from './approvals.ts';
 import { nodeRoutes } from './node.ts';
 import { deliveryRoutes } from './push-deliveries.ts';
-import { numberIn, type Routes, shown } from './responses.ts';
+import { type MethodHandlers, numberIn, shown } from './responses.ts';
 
 /** `/api/parley/v1`: what operators and the console do, in JSON. `path` is what follows. */
 export async function adminAnswer(request: HttpRequest, path: string, admin: AdminService | undefined): Promise<HttpResponse> {
@@ -25,14 +25,14 @@ export async function adminAnswer(request: HttpRequest, path: string, admin: Adm
   }
 }
 
-async function runOne(routes: Routes, { method }: HttpRequest): Promise<HttpResponse> {
+async function runOne(routes: MethodHandlers, { method }: HttpRequest): Promise<HttpResponse> {
   const run = routes[method === 'HEAD' ? 'GET' : method];
   if (run !== undefined) return run();
   const methods = Object.keys(routes).join(', ');
   return refusal(405, `use ${methods} here`, { Allow: methods });
 }
 
-function auditRoutes(admin: AdminService, query: URLSearchParams): Routes {
+function auditRoutes(admin: AdminService, query: URLSearchParams): MethodHandlers {
   return {
     GET: async () => {
       if (admin.audit === undefined) throw new A2AError('UNSUPPORTED_OPERATION', 'no audit log is kept here');
@@ -50,7 +50,7 @@ interface Wanted {
   readonly action: string | undefined;
 }
 
-function routesFor({ admin, query, id, isEvents, action }: Wanted): Routes {
+function routesFor({ admin, query, id, isEvents, action }: Wanted): MethodHandlers {
   if (id === undefined) return { GET: async () => shown(await admin.tasks(listRequest(query))) };
   if (action === 'cancel') return { POST: async () => shown(await admin.cancel(id)) };
   if (action === 'retry') return { POST: async () => shown(await admin.retry(id), 201) };

@@ -1,13 +1,13 @@
 import type { HttpRequest } from '#bindings';
 import type { AdminAnswer, AdminService, Mutable } from '#protocol';
 import { A2AError, taskId } from '#protocol';
-import { type Routes, shown } from './responses.ts';
+import { type MethodHandlers, shown } from './responses.ts';
 
 const PATH = /^\/approvals(?:\/([^/]+))?$/;
 const ANSWER_BYTES_MAX = 65_536;
 
 /** `/approvals`: what agents ask of people, and the answers. Undefined: it is another path. */
-export function waitingRoutes(admin: AdminService, path: string, request: HttpRequest): Routes | undefined {
+export function waitingRoutes(admin: AdminService, path: string, request: HttpRequest): MethodHandlers | undefined {
   const match = PATH.exec(path);
   if (match === null) return undefined;
   const [, name] = match;

@@ -4,7 +4,7 @@ import { A2AError } from '#protocol';
 import { json } from '../routes/responses.ts';
 
 /** What a path of the operators' API does, by method. */
-export type Routes = Readonly<Record<string, () => Promise<HttpResponse>>>;
+export type MethodHandlers = Readonly<Record<string, () => Promise<HttpResponse>>>;
 
 /** What an admin service gives is JSON: it was on a wire before, or will be. */
 export function shown(value: object, status = 200): HttpResponse {

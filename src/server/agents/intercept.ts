@@ -1,19 +1,20 @@
 import type { A2AService, CallContext, EventStream, Logged, Operation, Requests, StreamOperation, UnaryOperation } from '#protocol';
 
-/** A call on its way to a service. */
-export interface Passing<Op extends Operation = Operation> {
+/** One call of an A2A operation. */
+export interface InterceptedCall<Op extends Operation = Operation> {
   readonly operation: Op;
   readonly request: Requests[Op];
   readonly ctx: CallContext;
 }
 
-/** Work around every call (decision 6): it calls `next`, with the context it was given or with one of its own, or it throws. */
-export interface Around {
-  unary<T>(call: Passing<UnaryOperation>, next: (ctx: CallContext) => Promise<T>): Promise<T>;
-  stream(call: Passing<StreamOperation>, next: (ctx: CallContext) => EventStream): EventStream;
+/** Code that runs around every call of a service: it calls `next`, with the same context or another one, or it throws. */
+export interface CallInterceptor {
+  unary<T>(call: InterceptedCall<UnaryOperation>, next: (ctx: CallContext) => Promise<T>): Promise<T>;
+  stream(call: InterceptedCall<StreamOperation>, next: (ctx: CallContext) => EventStream): EventStream;
 }
 
-export function around(service: A2AService, by: Around): A2AService {
+/** The same service with `by` around every operation. */
+export function interceptCalls(service: A2AService, by: CallInterceptor): A2AService {
   const { originOf, keepsReplies } = service;
   return {
     send: (request, ctx) => by.unary({ operation: 'send', request, ctx }, (inner) => service.send(request, inner)),
@@ -34,22 +35,22 @@ export function around(service: A2AService, by: Around): A2AService {
   };
 }
 
-/** How a stream ended: `undefined` for well, what was thrown otherwise; and whether it was opened at all or refused. */
-export type Ending = (thrown: unknown, wasOpened: boolean) => void;
+/** Called once when a stream ends. `thrown` is undefined if it ended normally. `wasOpened` is false if opening it failed. */
+export type StreamEndListener = (thrown: unknown, wasOpened: boolean) => void;
 
-/** Runs a stream and says once how it ended. A reader who leaves ends it well. */
-export function watched(open: () => EventStream, onEnd: Ending): EventStream {
-  return { [Symbol.asyncIterator]: () => new Watched(open, onEnd) };
+/** The same stream; `onEnd` is called once when it ends. A reader that stops early ends it normally. */
+export function observeStream(open: () => EventStream, onEnd: StreamEndListener): EventStream {
+  return { [Symbol.asyncIterator]: () => new ObservedStream(open, onEnd) };
 }
 
-/** Written out, and no generator: thousands of streams wait at a time, and one that is told to end passes that on at once. */
-class Watched implements AsyncIterator<readonly Logged[], unknown> {
+/** A class instead of a generator: a generator passes `return` on only after its pending `next`, and thousands of streams wait at a time. */
+class ObservedStream implements AsyncIterator<readonly Logged[], unknown> {
   #open: (() => EventStream) | undefined;
-  readonly #onEnd: Ending;
+  readonly #onEnd: StreamEndListener;
   #inner: AsyncIterator<readonly Logged[], unknown> | undefined;
   #isOver = false;
 
-  constructor(open: () => EventStream, onEnd: Ending) {
+  constructor(open: () => EventStream, onEnd: StreamEndListener) {
     this.#open = open;
     this.#onEnd = onEnd;
   }
@@ -84,7 +85,7 @@ class Watched implements AsyncIterator<readonly Logged[], unknown> {
   }
 
   async return(): Promise<IteratorResult<readonly Logged[], unknown>> {
-    // Nothing was opened for a reader who left before the first event.
+    // A reader that leaves before the first event has opened nothing.
     if (this.#inner === undefined) this.#isOver = true;
     else this.#end(undefined);
     await this.#inner?.return?.();

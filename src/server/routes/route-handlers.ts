@@ -1,7 +1,7 @@
 import type { Caller, ChatMemory, HttpRequest, HttpResponse, ServeOptions } from '#bindings';
 import { answerChat, answerJsonRpc, answerModels, answerRest } from '#bindings';
 import type { AdminService, Fetch, Json } from '#protocol';
-import { LOCAL } from '../access/authentication/caller.ts';
+import { LOCAL_CALLER } from '../access/authentication/caller.ts';
 import { adminAnswer } from '../admin/admin.ts';
 import { MESH_AGENTS } from '../agents/mesh-agents.ts';
 import type { ServedAgent } from '../agents/served-agent.ts';
@@ -14,10 +14,10 @@ import { relayAnswer } from './console-relay.ts';
 import { passedOn } from './fetch-bridge.ts';
 import { welcome } from './landing-page.ts';
 import { json, refusal, retryAfter, text } from './responses.ts';
-import type { Place, Route, RouteName } from './routes.ts';
+import type { RequestPath, Route, RouteName } from './routes.ts';
 
 /** What the routes of a node are answered with. */
-export interface Site {
+export interface RouteContext {
   /** The first is the root agent. */
   readonly agents: readonly ServedAgent[];
   readonly cards: Cards;
@@ -28,7 +28,7 @@ export interface Site {
   /** Where the node is reached: as configured, or as this caller, whose host was checked, reached it. */
   readonly baseOf: (httpRequest: HttpRequest) => string;
   readonly noteBase: (httpRequest: HttpRequest) => void;
-  readonly serving: (agent: ServedAgent, place: Place) => ServeOptions;
+  readonly serving: (agent: ServedAgent, place: RequestPath) => ServeOptions;
   readonly publisher: string;
   readonly changed: Date;
   readonly cardAgeMsMax: number;
@@ -48,18 +48,18 @@ export interface Site {
 }
 
 /** A request on its way to a route: checked, let in, and with its agent found. */
-export interface Visit {
+export interface RoutedRequest {
   readonly httpRequest: HttpRequest;
-  readonly place: Place;
+  readonly place: RequestPath;
   readonly route: Route;
   readonly agent: ServedAgent;
   readonly caller: Caller;
 }
 
-type Answering = (site: Site, visit: Visit) => HttpResponse | Promise<HttpResponse>;
+type RouteHandler = (site: RouteContext, visit: RoutedRequest) => HttpResponse | Promise<HttpResponse>;
 
 /** Each row of the route table, answered. */
-export const ANSWERS: Readonly<Record<RouteName, Answering>> = {
+export const ROUTE_HANDLERS: Readonly<Record<RouteName, RouteHandler>> = {
   jsonrpc: (site, visit) => answerJsonRpc(visit.httpRequest, visit.agent.service, optionsFor(site, visit)),
   rest: (site, visit) => answerRest(visit.httpRequest, visit.agent.service, optionsFor(site, visit)),
   chat: (site, visit) => answerChat(visit.httpRequest, { ...optionsFor(site, visit), ...chatters(site, visit), memory: site.chats }),
@@ -98,19 +98,22 @@ export const ANSWERS: Readonly<Record<RouteName, Answering>> = {
 };
 
 /** At the root a request names its agent; below an agent's own path that one is meant. */
-function chatters({ agents }: Site, { agent, place }: Visit): { readonly agents: readonly ServedAgent[]; readonly only?: ServedAgent } {
+function chatters(
+  { agents }: RouteContext,
+  { agent, place }: RoutedRequest,
+): { readonly agents: readonly ServedAgent[]; readonly only?: ServedAgent } {
   return place.agent === undefined ? { agents } : { agents: [agent], only: agent };
 }
 
-/** The gate has found out who calls; in the open case that is what bindings take for granted. */
-function optionsFor({ serving, noteBase }: Site, { httpRequest, agent, place, caller }: Visit): ServeOptions {
+/** Bindings assume the caller `local` unless they get another one. */
+function optionsFor({ serving, noteBase }: RouteContext, { httpRequest, agent, place, caller }: RoutedRequest): ServeOptions {
   noteBase(httpRequest);
   const options = serving(agent, place);
-  return caller === LOCAL ? options : { ...options, caller: () => caller };
+  return caller === LOCAL_CALLER ? options : { ...options, caller: () => caller };
 }
 
 /** `/api/parley/v1/mesh/agents/{name}/…`: the surface of an agent, for those with the scope `admin`. */
-async function meshAgentAnswer(site: Site, visit: Visit, rest: string): Promise<HttpResponse> {
+async function meshAgentAnswer(site: RouteContext, visit: RoutedRequest, rest: string): Promise<HttpResponse> {
   const { httpRequest } = visit;
   const [encoded = ''] = rest.split('/', 1);
   const agent = site.onMesh(decoded(encoded));
@@ -133,7 +136,7 @@ function decoded(name: string): string {
 }
 
 /** For whoever sends traffic here: a node that starts, stops or can't write any more takes none. */
-function ready(site: Site): HttpResponse {
+function ready(site: RouteContext): HttpResponse {
   const phase = site.phase();
   const headers = { 'Cache-Control': 'no-store' };
   if (phase === 'open' && !site.isBroken()) return json({ status: 'ready' }, 200, headers);

@@ -1,25 +1,25 @@
 import type { HttpRequest } from '#bindings';
 import type { AdminExchange, AdminWire } from '#protocol';
-import type { Kept, Tape } from './recording.ts';
-import { createTape } from './recording.ts';
+import type { ExchangeRecording, RecordedExchange } from './recording.ts';
+import { recordExchange } from './recording.ts';
 
-/** Writes down what goes over the wire, while an operator looks. */
-export interface Wire extends AdminWire {
-  /** Undefined while it is off, which costs one look at a flag. */
-  begin(request: HttpRequest): Tape | undefined;
+/** Records requests and responses in memory while an operator watches them in the console. */
+export interface TrafficRecorder extends AdminWire {
+  /** Starts the recording of one request. Undefined while recording is off. */
+  begin(request: HttpRequest): ExchangeRecording | undefined;
 }
 
 const EXCHANGES_MAX = 100;
-/** Whoever looks asks more often than that. */
-const LOOK_MS = 30_000;
+/** Recording stops after this time without a reader. The console reads every few seconds. */
+const IDLE_MS = 30_000;
 
-export function createWire(lookMs: number = LOOK_MS): Wire {
+export function createTrafficRecorder(idleMs: number = IDLE_MS): TrafficRecorder {
   let isOn = false;
   let last = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  /** By the number of its last change, so the one that has rested longest is the first. */
-  let kept = new Map<Kept, number>();
-  const touch = (exchange: Kept): void => {
+  /** Recorded exchanges with the number of their last change, the least recently changed first. */
+  let kept = new Map<RecordedExchange, number>();
+  const touch = (exchange: RecordedExchange): void => {
     last += 1;
     kept.delete(exchange);
     kept.set(exchange, last);
@@ -27,28 +27,28 @@ export function createWire(lookMs: number = LOOK_MS): Wire {
   const clear = (): void => {
     kept = new Map();
   };
-  const leaseAnew = (): void => {
+  const restartTimer = (): void => {
     clearTimeout(timer);
     timer = setTimeout(() => {
       isOn = false;
       clear();
-    }, lookMs);
+    }, idleMs);
     timer.unref?.();
   };
-  const keep = (exchange: Kept): (() => void) => {
+  const keep = (exchange: RecordedExchange): (() => void) => {
     const own = kept;
     exchange.n = last + 1;
     touch(exchange);
     const [first] = kept.keys();
     if (kept.size > EXCHANGES_MAX && first !== undefined) kept.delete(first);
     return () => {
-      if (own === kept && kept.has(exchange)) touch(exchange); // it was not cleared away meanwhile
+      if (own === kept && kept.has(exchange)) touch(exchange); // unless it was cleared or dropped in the meantime
     };
   };
   return {
-    begin: (request) => (isOn ? createTape(request, keep) : undefined),
+    begin: (request) => (isOn ? recordExchange(request, keep) : undefined),
     look: (after) => {
-      leaseAnew();
+      restartTimer();
       const changed = [...kept]
         .filter(([, at]) => at > after)
         .map(([exchange]): AdminExchange => ({ ...exchange, frames: [...exchange.frames] }));
@@ -56,7 +56,7 @@ export function createWire(lookMs: number = LOOK_MS): Wire {
     },
     start: () => {
       isOn = true;
-      leaseAnew();
+      restartTimer();
     },
     stop: () => {
       isOn = false;

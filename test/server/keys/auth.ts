@@ -8,7 +8,7 @@ import type { Agent } from '#protocol';
 import type { ParleyConfig } from '#server';
 import { resolveConfig } from '#server';
 import { createKey } from '../../../src/server/adapters/api-keys-file.ts';
-import type { ServedConfigured } from '../../../src/server/adapters/serve-configured.ts';
+import type { ConfiguredServer } from '../../../src/server/adapters/serve-configured.ts';
 import { logFor, serveConfigured } from '../../../src/server/adapters/serve-configured.ts';
 import { createAuthority } from '../../support/certificates.ts';
 import type { Issuer } from '../../support/issuer.ts';
@@ -36,7 +36,7 @@ export const commander: Agent = {
 
 export async function served(
   config: ParleyConfig,
-  use: (server: ServedConfigured) => Promise<void>,
+  use: (server: ConfiguredServer) => Promise<void>,
   agent: Agent = builtIn('script'),
 ): Promise<void> {
   const base: ParleyConfig = { port: 0, memory: true, log: 'silent', authFolder: fresh() };
@@ -62,7 +62,7 @@ const withIssuer = async (use: (from: Issuer) => Promise<void>): Promise<void> =
   issuer ??= startIssuer();
   await use(await issuer);
 };
-const asIssued = (more: ParleyConfig['jwt'] = {}): ((use: (from: Issuer, server: ServedConfigured) => Promise<void>) => Promise<void>) => {
+const asIssued = (more: ParleyConfig['jwt'] = {}): ((use: (from: Issuer, server: ConfiguredServer) => Promise<void>) => Promise<void>) => {
   return (use) => withIssuer((from) => served({ jwt: { issuer: from.url, audience: [AUDIENCE], ...more } }, (server) => use(from, server)));
 };
 
@@ -175,7 +175,7 @@ export const AUTH_CHECKS: Checks = {
   },
 
   'jwt.issuer': async () => {
-    await refuses({ jwt: { issuer: 'http://issuer.example', audience: ['x'] } }, 'must be an https address (http on loopback only)');
+    await refuses({ jwt: { issuer: 'http://issuer.example', audience: ['x'] } }, 'must be an https URL (http on loopback only)');
     await asIssued()(async (from, server) => {
       expect(await status(server, await from.token())).toBe(200);
       expect(await status(server, await from.token({ iss: 'https://evil.example' }))).toBe(401);
@@ -189,8 +189,8 @@ export const AUTH_CHECKS: Checks = {
     });
   },
   'jwt.algorithms': async () => {
-    await refuses({ jwt: { issuer: 'https://i.example', audience: ['x'], algorithms: ['HS256'] } }, 'HS256 is not one of the algorithms');
-    await refuses({ jwt: { issuer: 'https://i.example', audience: ['x'], algorithms: ['none'] } }, 'none is not one of the algorithms');
+    await refuses({ jwt: { issuer: 'https://i.example', audience: ['x'], algorithms: ['HS256'] } }, 'HS256 is not an asymmetric algorithm');
+    await refuses({ jwt: { issuer: 'https://i.example', audience: ['x'], algorithms: ['none'] } }, 'none is not an asymmetric algorithm');
     await asIssued({ algorithms: ['ES256'] })(async (from, server) => expect(await status(server, await from.token())).toBe(401));
   },
   'jwt.jwksUrl': () =>

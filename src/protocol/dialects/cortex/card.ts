@@ -1,5 +1,6 @@
 import type { AgentCard, AgentInterface, AgentSkill, SecurityScheme } from '../../card.ts';
 import type { Json, JsonObject, Mutable } from '../../json.ts';
+import { jsonOf } from '../../json.ts';
 import type { CardCodec, Confidence, ReadEnv } from '../dialect.ts';
 import { readCardMembers } from '../shared/card-members.ts';
 import { withTenant } from '../shared/flat-requests.ts';
@@ -14,7 +15,7 @@ const BINDINGS: ReadonlyMap<string, string> = new Map([
 ]);
 const PROTOCOLS: ReadonlyMap<string, string> = new Map([...BINDINGS].map(([protocol, binding]) => [binding, protocol]));
 
-/** Cortex's card is 0.3's in its members, and known by `interfaces`, without which its client throws. */
+/** Cortex's card has the members of 0.3's. It is recognised by `interfaces`, without which Cortex's client throws. */
 export const card: CardCodec = {
   detect: (raw): Confidence => (isRaw(raw) && Array.isArray(raw.interfaces) && raw.supportedInterfaces === undefined ? 'path' : 'no'),
   read: (raw, env) => attempt(readCard, raw, env),
@@ -38,7 +39,7 @@ function readInterface(raw: unknown, env: ReadEnv): AgentInterface {
   return withTenant(out, i, env);
 }
 
-/** Its extensions are addresses, not objects. */
+/** Cortex's extensions are URIs, not objects. */
 function capabilitiesOf(c: Raw): unknown {
   if (!isRaw(c.capabilities) || !Array.isArray(c.capabilities.extensions)) return c.capabilities;
   const extensions = c.capabilities.extensions.map((extension: unknown) =>
@@ -47,7 +48,7 @@ function capabilitiesOf(c: Raw): unknown {
   return { ...c.capabilities, extensions };
 }
 
-/** It spells `mutualTls`. */
+/** Cortex spells the type `mutualTls`. */
 function schemesOf(c: Raw): unknown {
   if (!isRaw(c.securitySchemes)) return c.securitySchemes;
   const respelled = (scheme: unknown) => (isRaw(scheme) && scheme.type === 'mutualTls' ? { ...scheme, type: 'mutualTLS' } : scheme);
@@ -57,11 +58,11 @@ function schemesOf(c: Raw): unknown {
 export function writeCard(value: AgentCard): JsonObject {
   const { supportedInterfaces, capabilities, skills, defaultInputModes, defaultOutputModes, securitySchemes, ...rest } = value;
   return {
-    ...(rest as unknown as JsonObject),
+    ...jsonOf(rest),
     url: baseOf(supportedInterfaces),
     defaultInputModes: writeModes(defaultInputModes),
     defaultOutputModes: writeModes(defaultOutputModes),
-    capabilities: { ...capabilities, stateTransitionHistory: true } as unknown as JsonObject,
+    capabilities: jsonOf({ ...capabilities, stateTransitionHistory: true }),
     skills: skills.map(writeSkill),
     interfaces: supportedInterfaces.map(({ protocolBinding, protocolVersion, ...where }) => ({
       ...where,
@@ -74,7 +75,7 @@ export function writeCard(value: AgentCard): JsonObject {
   };
 }
 
-/** Its `url` is what its interface's address stands on. */
+/** Cortex's `url` is the base of its interface's address. */
 function baseOf(interfaces: readonly AgentInterface[]): string {
   const first = interfaces.find((where) => where.protocolBinding === 'JSONRPC') ?? interfaces[0];
   return first?.url.replace(/\/a2a\/?$/, '') ?? '';
@@ -82,7 +83,7 @@ function baseOf(interfaces: readonly AgentInterface[]): string {
 
 function writeSkill({ inputModes, outputModes, ...skill }: AgentSkill): JsonObject {
   return {
-    ...(skill as unknown as JsonObject),
+    ...jsonOf(skill),
     ...(inputModes === undefined ? {} : { inputModes: writeModes(inputModes) }),
     ...(outputModes === undefined ? {} : { outputModes: writeModes(outputModes) }),
   };
@@ -93,7 +94,7 @@ function writeScheme(scheme: SecurityScheme): Json {
   return flat['type'] === 'mutualTLS' ? { ...flat, type: 'mutualTls' } : flat;
 }
 
-/** Plain text is `text` to Cortex, on cards and in requests. */
+/** Cortex writes `text` for `text/plain`, on cards and in requests. */
 export function writeModes(modes: readonly string[]): string[] {
   return modes.map((mode) => (mode === 'text/plain' ? 'text' : mode));
 }

@@ -1,4 +1,4 @@
-import type { Json } from '../../json.ts';
+import type { Json, JsonDraft } from '../../json.ts';
 import type { Message } from '../../message.ts';
 import type { Part } from '../../parts.ts';
 import type { TaskState } from '../../states.ts';
@@ -9,10 +9,11 @@ import type { FlatModel } from '../shared/flat-model.ts';
 import { flatMessage, flatModel, taskOfMessage } from '../shared/flat-model.ts';
 import { readFlatPart } from '../shared/flat-part.ts';
 import type { ContextLimit, FlatWords } from '../shared/flat-words.ts';
+import { writeFileMembers } from '../shared/wire-parts.ts';
 
 /**
- * Cortex holds JSON as it comes and looks only at the members it knows. So whatever 1.0 has and it does not travels under
- * 1.0's own name, beside its members: it passes Cortex by unseen, and a reader of ours finds it.
+ * Cortex keeps JSON as it comes and reads only the members that it knows. So members that 1.0 has and Cortex lacks are written under 1.0's
+ * names: Cortex ignores them, and our reader finds them.
  */
 const LIMIT: ContextLimit = { contextCharsMax: 256 };
 const STATES = Object.keys(TASK_STATES) as readonly TaskState[];
@@ -28,13 +29,13 @@ export const words: FlatWords = {
     TASK_STATE_AUTH_REQUIRED: 'TASK_STATE_INPUT_REQUIRED',
   },
   part,
-  // A message's context stands in its metadata; beside its id, where everybody else has it, it is understood too.
+  // A message's context is in its metadata. The reader also accepts it beside the message's id, where other dialects have it.
   message: flatMessage({ ...LIMIT, part, contextInMetadata: true }),
 };
 
 export const model: FlatModel = flatModel(words);
 
-/** Without an empty list of artifacts: Cortex's tools prefer artifacts to the status message even when there are none. */
+/** Leaves out an empty list of artifacts: Cortex's tools prefer artifacts to the status message even when there are none. */
 export const task: Codec<Task> = {
   read: model.task.read,
   write: (value) => {
@@ -44,28 +45,22 @@ export const task: Codec<Task> = {
   },
 };
 
-/** A direct message as Cortex itself answers: the text in the status and in an artifact. */
+/** A direct message as Cortex itself answers: with the text in the status and in an artifact. */
 export function answerTask(message: Message): Task {
   const answer = taskOfMessage(message, `${message.taskId ?? message.messageId}-artifact-0`);
   return { ...answer, status: { ...answer.status, message } };
 }
 
 function writePart(part: Part): Json {
-  const { raw, url, filename, mediaType, metadata } = part;
-  const out: { [key: string]: Json } = {};
-  if (raw === undefined && url === undefined) {
-    if (part.text === undefined) out.data = part.data as Json;
+  const out: JsonDraft = {};
+  if (part.text !== undefined || part.data !== undefined) {
+    if (part.text === undefined) out.data = part.data;
     else out.text = part.text;
-    if (filename !== undefined) out.filename = filename;
-    if (mediaType !== undefined) out.mediaType = mediaType;
+    if (part.filename !== undefined) out.filename = part.filename;
+    if (part.mediaType !== undefined) out.mediaType = part.mediaType;
   } else {
-    const file: { [key: string]: Json } = {};
-    if (filename !== undefined) file.name = filename;
-    if (mediaType !== undefined) file.mimeType = mediaType;
-    if (raw === undefined) file.uri = url as string;
-    else file.bytes = raw;
-    out.file = file;
+    out.file = writeFileMembers(part.url === undefined ? { bytes: part.raw } : { uri: part.url }, part);
   }
-  if (metadata !== undefined) out.metadata = metadata;
+  if (part.metadata !== undefined) out.metadata = part.metadata;
   return out;
 }

@@ -1,5 +1,6 @@
 import type { PushConfigId, TaskId } from '../../ids.ts';
 import type { Json, JsonObject, Mutable } from '../../json.ts';
+import { jsonOf } from '../../json.ts';
 import type { AuthenticationInfo, PushConfig } from '../../push.ts';
 import type { ExtendedCardRequest, SendConfiguration, SendRequest, SendResult } from '../../requests.ts';
 import type { Codec } from '../define.ts';
@@ -23,7 +24,7 @@ export const send: Codec<SendRequest> = {
   },
 };
 
-/** A bare Task. The wrappers of 1.0 are understood, since Cortex says it speaks 1.0. */
+/** A bare task. The reader also accepts 1.0's wrappers, since Cortex claims to speak 1.0. */
 export const sendResult: Codec<SendResult> = {
   read: (raw, env) => {
     const r = object(raw);
@@ -36,10 +37,10 @@ export const sendResult: Codec<SendResult> = {
 
 export const cardRequest: Codec<ExtendedCardRequest> = {
   read: (raw, env) => (raw === undefined || raw === null ? {} : withTenant({}, object(raw), env)),
-  write: (value) => value as unknown as Json,
+  write: (value) => jsonOf(value),
 };
 
-/** `idempotencyKey` and `acceptedContextExtensions` have no place in the model; Cortex reads none of these members itself. */
+/** The canonical model has no place for `idempotencyKey` and `acceptedContextExtensions`. Cortex itself reads none of these members. */
 function readConfiguration(raw: unknown, env: ReadEnv): SendConfiguration {
   const out = readFlatConfiguration(raw);
   const push = memberIf(object(raw).pushNotificationConfig, 'pushNotificationConfig', readPushConfig, env);

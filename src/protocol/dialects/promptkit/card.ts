@@ -1,12 +1,13 @@
 import type { AgentCard, AgentSkill } from '../../card.ts';
 import type { JsonObject } from '../../json.ts';
+import { jsonOf } from '../../json.ts';
 import type { CardCodec, Confidence, ReadEnv } from '../dialect.ts';
 import { readCardMembers, readInterface } from '../shared/card-members.ts';
 import { attempt, isRaw, listIf, object } from '../shared/read.ts';
 
 /**
- * PromptKit's card is 1.0's without security, and usually without interfaces: its clients post to `/a2a` beside the card, so
- * a card of its own is known by naming no address at all. One that has interfaces reads as 1.0's.
+ * PromptKit's card is 1.0's without security, and usually without interfaces: its clients post to `/a2a` beside the card. So a card
+ * without any address is recognised as PromptKit's; one with interfaces is read as 1.0's.
  */
 export const card: CardCodec = {
   detect: (raw): Confidence => {
@@ -27,7 +28,7 @@ function writeCard(value: AgentCard): JsonObject {
   const { securitySchemes: _, securityRequirements: __, supportedInterfaces, capabilities, ...rest } = value;
   const { extensions, ...flags } = capabilities;
   return {
-    ...(rest as unknown as JsonObject),
+    ...jsonOf(rest),
     capabilities: {
       ...flags,
       ...(extensions === undefined ? {} : { extensions: extensions.map(({ params: ___, ...extension }) => extension) }),
@@ -40,7 +41,7 @@ function writeCard(value: AgentCard): JsonObject {
 }
 
 function writeSkill({ securityRequirements: _, ...skill }: AgentSkill): JsonObject {
-  return skill as unknown as JsonObject;
+  return jsonOf(skill);
 }
 
 function isFilled(value: unknown): boolean {

@@ -1,16 +1,11 @@
 import type { AgentCapabilities, AgentCard, AgentInterface, AgentSkill } from '../../card.ts';
-import type { Json, Mutable } from '../../json.ts';
+import type { JsonDraft, Mutable } from '../../json.ts';
 import type { Loss, ReadEnv } from '../dialect.ts';
 import { authenticationLosses, readAuthentication, writeAuthentication } from './authentication.ts';
 import { modesIf, readCapabilities, readProvider, readSkill } from './card.ts';
 import { filledText, listIf, memberIf, object, text, textIf } from './read.ts';
 
-type Out = { [member: string]: Json };
-
-/**
- * The card of 0.1, which Society took over: one url, `authentication`, and hardly a member that is required. Who leaves out
- * the modes speaks text.
- */
+/** The card of 0.1, which Society uses too: one url, `authentication`, and few required members. Absent modes mean text. */
 const MODES: readonly string[] = ['text/plain'];
 
 export function readPlainCard(raw: unknown, env: ReadEnv): AgentCard {
@@ -42,10 +37,10 @@ function readPlainCapabilities(raw: unknown, env: ReadEnv): AgentCapabilities {
   return { ...(streaming === undefined ? {} : { streaming }), ...(pushNotifications === undefined ? {} : { pushNotifications }) };
 }
 
-/** The members that both have and that say something. */
-export function writePlainCard(card: AgentCard): Out {
+/** The members that both dialects have, without empty ones. */
+export function writePlainCard(card: AgentCard): JsonDraft {
   const { capabilities, provider } = card;
-  const out: Out = { name: card.name };
+  const out: JsonDraft = { name: card.name };
   if (card.description !== '') out.description = card.description;
   out.url = rpcInterface(card.supportedInterfaces)?.url ?? '';
   if (provider !== undefined) {
@@ -62,14 +57,14 @@ export function writePlainCard(card: AgentCard): Out {
   return out;
 }
 
-/** The interface that a 0.1 caller can use: its own, or the JSON-RPC one that answers every version. */
+/** The interface that a 0.1 caller can use: one of its own version, or the JSON-RPC one that answers every version. */
 function rpcInterface(interfaces: readonly AgentInterface[]): AgentInterface | undefined {
   const rpc = interfaces.filter((each) => each.protocolBinding === 'JSONRPC');
   return rpc.find((each) => each.protocolVersion === '0.1') ?? rpc[0] ?? interfaces[0];
 }
 
-export function writePlainSkill(skill: AgentSkill): Out {
-  const out: Out = { id: skill.id, name: skill.name };
+export function writePlainSkill(skill: AgentSkill): JsonDraft {
+  const out: JsonDraft = { id: skill.id, name: skill.name };
   if (skill.description !== '') out.description = skill.description;
   if (skill.tags.length > 0) out.tags = skill.tags;
   if (skill.examples !== undefined) out.examples = skill.examples;
@@ -80,9 +75,9 @@ export function isPlainModes(modes: readonly string[]): boolean {
   return modes.length === 1 && modes[0] === MODES[0];
 }
 
-/** What such a card has no member for. */
+/** The members that such a card lacks. */
 export function plainCardLosses(clause: string): readonly Loss[] {
-  const versions = 'the card has one url, and what is there speaks this dialect';
+  const versions = 'the card has one url, which is read as an interface of this dialect';
   const absent = 'not a member of the card';
   return [
     { field: 'AgentCard.supportedInterfaces', reason: versions, clause },

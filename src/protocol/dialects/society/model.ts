@@ -1,22 +1,18 @@
-import type { ArtifactId, MessageId } from '../../ids.ts';
+import { artifactId, messageId } from '../../ids.ts';
 import type { Json, Mutable } from '../../json.ts';
-import { unreachable } from '../../json.ts';
 import type { Message, Role } from '../../message.ts';
 import type { Part } from '../../parts.ts';
-import { partKind } from '../../parts.ts';
 import type { Artifact } from '../../task.ts';
 import type { ReadEnv } from '../dialect.ts';
 import { fail, freeform, list, listIf, object, oneOf, textIf } from '../shared/read.ts';
-
-/** JSON under construction. */
-export type Out = { [member: string]: Json };
+import { writeFileMembers } from '../shared/wire-parts.ts';
 
 const ROLES: ReadonlyMap<unknown, Role> = new Map<unknown, Role>([
   ['user', 'ROLE_USER'],
   ['agent', 'ROLE_AGENT'],
 ]);
 
-/** `{type, text?, data?}`: Go leaves out what is empty, so a member that is not there is an empty one. */
+/** `{type, text?, data?}`. Go leaves out empty members, so an absent member is an empty one. */
 export function readPart(raw: unknown, env: ReadEnv): Part {
   const p = object(raw);
   if (p.type === 'text') return { text: textIf(p.text, 'text') ?? '' };
@@ -24,27 +20,12 @@ export function readPart(raw: unknown, env: ReadEnv): Part {
   return fail('type', 'must be text or data');
 }
 
-/** Society has no files: what there is of one goes as data, which its own clients hand on without reading it. */
+/** Society has no files. A file is written as data, which Society's clients pass on without reading it. */
 function writePart(part: Part): Json {
-  const kind = partKind(part);
-  switch (kind) {
-    case 'text':
-      return { type: 'text', text: part.text as string };
-    case 'data':
-      return { type: 'data', data: part.data as Json };
-    case 'raw':
-      return { type: 'data', data: { file: fileMembers(part, { bytes: part.raw as string }) } };
-    case 'url':
-      return { type: 'data', data: { file: fileMembers(part, { uri: part.url as string }) } };
-    default:
-      return unreachable(kind);
-  }
-}
-
-function fileMembers(part: Part, out: Out): Out {
-  if (part.filename !== undefined) out.name = part.filename;
-  if (part.mediaType !== undefined) out.mimeType = part.mediaType;
-  return out;
+  if (part.text !== undefined) return { type: 'text', text: part.text };
+  if (part.data !== undefined) return { type: 'data', data: part.data };
+  const file = writeFileMembers(part.url === undefined ? { bytes: part.raw } : { uri: part.url }, part);
+  return { type: 'data', data: { file } };
 }
 
 export function writeParts(parts: readonly Part[]): readonly Json[] {
@@ -56,7 +37,7 @@ export function writeParts(parts: readonly Part[]): readonly Json[] {
 export function readMessage(raw: unknown, env: ReadEnv): Message {
   const m = object(raw);
   return {
-    messageId: env.ids.next() as MessageId,
+    messageId: messageId(env.ids.next()),
     role: oneOf(m.role, 'role', ROLES),
     parts: listIf(m.parts, 'parts', readPart, env) ?? [],
   };
@@ -66,16 +47,18 @@ export function writeMessage(message: Message): Json {
   return { role: message.role === 'ROLE_USER' ? 'user' : 'agent', parts: writeParts(message.parts) };
 }
 
-/** Artifacts have no ids: their position is one. */
+/** Artifacts have no ids. Their position is used as the id. */
 export function readArtifacts(raw: unknown, env: ReadEnv): Mutable<Artifact>[] {
   const out = list(raw, '', readArtifact, env);
-  for (let at = 0; at < out.length; at += 1) (out[at] as Mutable<Artifact>).artifactId = String(at) as ArtifactId;
+  out.forEach((artifact, at) => {
+    artifact.artifactId = artifactId(String(at));
+  });
   return out;
 }
 
 function readArtifact(raw: unknown, env: ReadEnv): Mutable<Artifact> {
   const a = object(raw);
-  const out: Mutable<Artifact> = { artifactId: '' as ArtifactId, parts: listIf(a.parts, 'parts', readPart, env) ?? [] };
+  const out: Mutable<Artifact> = { artifactId: artifactId(''), parts: listIf(a.parts, 'parts', readPart, env) ?? [] };
   const name = textIf(a.name, 'name');
   if (name) out.name = name;
   return out;
@@ -87,7 +70,7 @@ export function writeArtifacts(artifacts: readonly Artifact[]): Json[] {
   return out;
 }
 
-/** Society's documents call the agent's output `response`. */
+/** The name of the agent's output in Society's documents. */
 export function writeArtifact(name: string | undefined, parts: readonly Part[]): Json {
   return { name: name ?? 'response', parts: writeParts(parts) };
 }

@@ -1,5 +1,6 @@
-import type { ArtifactId, MessageId, TaskId } from '../../ids.ts';
-import type { Json, Mutable } from '../../json.ts';
+import type { TaskId } from '../../ids.ts';
+import { artifactId, messageId, taskId } from '../../ids.ts';
+import type { Json, JsonDraft, Mutable } from '../../json.ts';
 import type { Message } from '../../message.ts';
 import type { Part } from '../../parts.ts';
 import { isTextPart } from '../../parts.ts';
@@ -7,7 +8,6 @@ import type { TaskState } from '../../states.ts';
 import type { Artifact, Task, TaskStatus } from '../../task.ts';
 import type { ReadEnv } from '../dialect.ts';
 import { id, listIf, member, memberIf, object, oneOf } from '../shared/read.ts';
-import type { Out } from './model.ts';
 import { readArtifacts, readMessage, writeArtifact, writeArtifacts, writeMessage } from './model.ts';
 
 const STATES: ReadonlyMap<unknown, TaskState> = new Map<unknown, TaskState>([
@@ -16,10 +16,10 @@ const STATES: ReadonlyMap<unknown, TaskState> = new Map<unknown, TaskState>([
   ['completed', 'TASK_STATE_COMPLETED'],
   ['failed', 'TASK_STATE_FAILED'],
   ['cancelled', 'TASK_STATE_CANCELED'],
-  ['canceled', 'TASK_STATE_CANCELED'], // not Society's spelling, but peers mix them up
+  ['canceled', 'TASK_STATE_CANCELED'], // not Society's spelling, but agents mix the two
 ]);
 
-/** A state that Society lacks becomes one that it has, and the words that tell the difference if the agent has none. */
+/** A state that Society lacks is written as one that it has, with words that name the difference if the agent gave none. */
 const STATE_NAMES: Readonly<Record<TaskState, { readonly name: string; readonly words: string }>> = {
   TASK_STATE_UNSPECIFIED: { name: 'working', words: '' },
   TASK_STATE_SUBMITTED: { name: 'submitted', words: '' },
@@ -33,9 +33,9 @@ const STATE_NAMES: Readonly<Record<TaskState, { readonly name: string; readonly 
 };
 
 /**
- * `status.message` is a string: Society's client can't read an answer that has an object there. And it shows a person the
- * artifacts, and the string only of a failure. So what the agent says with a status is repeated as an artifact of this name
- * where it would not be seen, or is more than one text; reading takes the repetition back.
+ * `status.message` is a string: Society's client can't read a response that has an object there. The client shows artifacts, and shows the
+ * string only for a failure. So a status message that would not be seen, or that is more than one text, is repeated as an artifact of this
+ * name. The reader removes that artifact again.
  */
 const STATUS_ARTIFACT = 'status';
 
@@ -50,7 +50,7 @@ export function writeTask(task: Task): Json {
       .join('\n');
   const said = own || words;
   const parts: readonly Part[] = own === '' ? [{ text: said }] : message;
-  const out: Out = { id: task.id, status: said === '' ? { state } : { state, message: said } };
+  const out: JsonDraft = { id: task.id, status: said === '' ? { state } : { state, message: said } };
   if (task.history !== undefined) out.messages = task.history.map(writeMessage);
   const artifacts = writeArtifacts(task.artifacts ?? []);
   const unseen = artifacts.length === 0 && state !== 'failed';
@@ -84,7 +84,7 @@ export function readTask(raw: unknown, env: ReadEnv): Task {
   return out;
 }
 
-/** Takes the repetition of a status message off the end of the artifacts; the message then has all of its parts again. */
+/** Removes the artifact that repeats the status message, and gives the message all of its parts again. */
 function takeBack(message: Message, artifacts: Artifact[]): Message | undefined {
   const last = artifacts.at(-1);
   const said = last?.name === STATUS_ARTIFACT ? textOf(last.parts) : undefined;
@@ -100,17 +100,17 @@ function readStatus(raw: unknown, env: ReadEnv): TaskStatus {
   return message === undefined ? { state } : { state, message };
 }
 
-/** An object is not Society's, but a 0.1 server behind a card that looks like one of Society's sends it. */
+/** Society has no object here, but a 0.1 server with a card like Society's sends one. */
 function readStatusMessage(raw: unknown, env: ReadEnv): Message | undefined {
   if (typeof raw !== 'string') return readMessage(raw, env);
-  return raw === '' ? undefined : { messageId: env.ids.next() as MessageId, role: 'ROLE_AGENT', parts: [{ text: raw }] };
+  return raw === '' ? undefined : { messageId: messageId(env.ids.next()), role: 'ROLE_AGENT', parts: [{ text: raw }] };
 }
 
-/** A direct message is a completed task whose output it is. */
+/** A direct message becomes a completed task whose output is the message. */
 export function taskOfMessage(message: Message): Task {
   return {
-    id: message.taskId ?? ((message.contextId ?? message.messageId) as string as TaskId),
+    id: message.taskId ?? taskId(message.contextId ?? message.messageId),
     status: { state: 'TASK_STATE_COMPLETED' },
-    artifacts: [{ artifactId: '0' as ArtifactId, parts: message.parts }],
+    artifacts: [{ artifactId: artifactId('0'), parts: message.parts }],
   };
 }

@@ -1,17 +1,14 @@
-import type { ArtifactId } from '../../ids.ts';
-import type { Json, Mutable } from '../../json.ts';
+import { artifactId as asArtifactId } from '../../ids.ts';
+import type { Json, JsonDraft, Mutable } from '../../json.ts';
 import type { Artifact } from '../../task.ts';
 import type { ReadEnv } from '../dialect.ts';
 import { countIf, list, listIf, metadataIf, object, textIf } from '../shared/read.ts';
 import { readPart, writeParts } from './parts.ts';
 
-/** JSON under construction. */
-export type Out = { [member: string]: Json };
-
 /**
- * 0.1 knows an artifact by its `index` in the task, 0 if it is not said; we know it by an id. An index becomes an id of the
- * same digits, and such an id the index again. Any other id is numbered by its first appearance, which is its position in
- * the task, so that a stream and a later `tasks/get` agree.
+ * 0.1 identifies an artifact by its `index` in the task, 0 if absent; we use an id. An index becomes an id of the same digits, and such an
+ * id becomes the index again. Any other id is numbered by its first appearance, which is its position in the task, so that a stream and a
+ * later `tasks/get` agree.
  */
 export function readArtifact(raw: unknown, env: ReadEnv): Mutable<Artifact> {
   return readBody(raw, env, '0');
@@ -21,7 +18,7 @@ function readBody(raw: unknown, env: ReadEnv, unnumbered: string): Mutable<Artif
   const a = object(raw);
   const index = countIf(a.index, 'index');
   const out: Mutable<Artifact> = {
-    artifactId: (index === undefined ? unnumbered : String(index)) as ArtifactId,
+    artifactId: asArtifactId(index === undefined ? unnumbered : String(index)),
     parts: listIf(a.parts, 'parts', readPart, env) ?? [],
   };
   const name = textIf(a.name, 'name');
@@ -33,21 +30,22 @@ function readBody(raw: unknown, env: ReadEnv, unnumbered: string): Mutable<Artif
   return out;
 }
 
-/** The artifacts of a task. Servers that leave every index at its default 0 would make them one: the later get a number of their own. */
+/**
+ * The artifacts of a task. Some servers leave every index at its default 0, which would make them one artifact; here the later ones get
+ * numbers of their own.
+ */
 export function readArtifacts(raw: unknown, env: ReadEnv): readonly Artifact[] {
   const out = list(raw, '', readUnnumbered, env);
-  let inOrder = true;
-  for (let at = 0; at < out.length && inOrder; at += 1) {
-    const artifact = out[at] as Mutable<Artifact>;
-    if (artifact.artifactId === '') artifact.artifactId = String(at) as ArtifactId;
-    inOrder = artifact.artifactId === String(at);
-  }
+  const inOrder = out.every((artifact, at) => {
+    if (artifact.artifactId === '') artifact.artifactId = asArtifactId(String(at));
+    return artifact.artifactId === String(at);
+  });
   if (inOrder) return out;
   const number = artifactNumbers();
   const seen = new Set<string>();
   out.forEach((artifact, at) => {
     const id = artifact.artifactId === '' ? String(at) : artifact.artifactId;
-    artifact.artifactId = String(number(seen.has(id) ? `${id} at ${at}` : id)) as ArtifactId;
+    artifact.artifactId = asArtifactId(String(number(seen.has(id) ? `${id} at ${at}` : id)));
     seen.add(id);
   });
   return out;
@@ -57,7 +55,7 @@ function readUnnumbered(raw: unknown, env: ReadEnv): Mutable<Artifact> {
   return readBody(raw, env, '');
 }
 
-/** Numbers artifacts in the order in which they are asked for. */
+/** Numbers artifacts in the order in which they are first passed in. */
 export function artifactNumbers(): (artifactId: string) => number {
   const known = new Map<string, number>();
   const taken = new Set<number>();
@@ -78,7 +76,7 @@ export function artifactNumbers(): (artifactId: string) => number {
 
 const INDEX_MAX = 0x7fffffff;
 
-/** The number that an id is the text of, if it is: `7`, not `07`. */
+/** The number that the id spells, or undefined: `7` is one, `07` is not. */
 export function ownIndex(artifactId: string): number | undefined {
   const first = artifactId.charCodeAt(0);
   if (!(first >= 48 && first <= 57)) return undefined;
@@ -86,8 +84,8 @@ export function ownIndex(artifactId: string): number | undefined {
   return number <= INDEX_MAX && String(number) === artifactId && Number.isInteger(number) ? number : undefined;
 }
 
-export function writeArtifact(artifact: Artifact, index: number): Out {
-  const out: Out = { index, parts: writeParts(artifact.parts) };
+export function writeArtifact(artifact: Artifact, index: number): JsonDraft {
+  const out: JsonDraft = { index, parts: writeParts(artifact.parts) };
   if (artifact.name !== undefined) out.name = artifact.name;
   if (artifact.description !== undefined) out.description = artifact.description;
   if (artifact.metadata !== undefined) out.metadata = artifact.metadata;
@@ -101,11 +99,10 @@ export function writeArtifacts(artifacts: readonly Artifact[]): Json {
   return out;
 }
 
-/** Whether numbering by first appearance would give every artifact its position: the common case, and worth no bookkeeping. */
+/** Whether numbering by first appearance gives every artifact its position. This is the common case and needs no map. */
 function isInOrder(artifacts: readonly Artifact[]): boolean {
-  for (let at = 0; at < artifacts.length; at += 1) {
-    const own = ownIndex((artifacts[at] as Artifact).artifactId);
-    if (own !== undefined && own !== at) return false;
-  }
-  return true;
+  return artifacts.every(({ artifactId }, at) => {
+    const own = ownIndex(artifactId);
+    return own === undefined || own === at;
+  });
 }

@@ -1,27 +1,30 @@
+import type { JsonDraft } from '../../json.ts';
 import type { Role } from '../../message.ts';
 import type { Part } from '../../parts.ts';
 import type { TaskState } from '../../states.ts';
+import type { Artifact } from '../../task.ts';
 import { KEBAB_NAMES, KEBAB_STATES } from '../shared/kebab-states.ts';
 import type { Reader } from '../shared/read.ts';
-import type { Out } from './parts.ts';
 import { readKindPart, readProtoPart, writeKindPart, writeProtoPart } from './parts.ts';
 
 /**
- * 0.3 has two JSON forms of one model: `kind` JSON over JSON-RPC, and the ProtoJSON of its a2a.proto under `/v1`. They differ in
- * these things and in their envelopes.
+ * 0.3 has two JSON forms of one model: `kind` JSON over JSON-RPC, and the ProtoJSON of its a2a.proto under `/v1`. They differ in these
+ * members and in their envelopes.
  */
 export interface Form {
-  /** `kind` tells what an object is; without it a wrapper's member name does. */
+  /** `kind` tells what an object is. Without it, the member name of a wrapper does. */
   readonly kinds: boolean;
   readonly states: ReadonlyMap<unknown, TaskState>;
   readonly stateName: Readonly<Record<TaskState, string>>;
   readonly roles: ReadonlyMap<unknown, Role>;
   readonly roleName: Readonly<Record<Role, string>>;
   readonly readPart: Reader<Part>;
-  readonly writePart: (part: Part) => Out;
+  /** For a product whose artifacts have forms that 0.3 lacks. */
+  readonly readArtifact?: Reader<Artifact>;
+  readonly writePart: (part: Part) => JsonDraft;
 }
 
-/** In the order of the enum's numbers, which ProtoJSON takes on input too. */
+/** In the order of the enum's numbers, which ProtoJSON also accepts. */
 const PROTO_STATES: Readonly<Record<TaskState, string>> = {
   TASK_STATE_UNSPECIFIED: 'TASK_STATE_UNSPECIFIED',
   TASK_STATE_SUBMITTED: 'TASK_STATE_SUBMITTED',

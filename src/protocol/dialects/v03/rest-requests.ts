@@ -1,19 +1,18 @@
 import type { PushConfigId, TaskId } from '../../ids.ts';
-import type { Mutable } from '../../json.ts';
+import type { JsonDraft, Mutable } from '../../json.ts';
 import type { PushConfig } from '../../push.ts';
 import type { GetRequest, PushDeleteRequest, PushListRequest, PushPage, SendConfiguration, SendRequest } from '../../requests.ts';
 import type { ReadEnv } from '../dialect.ts';
 import { readPushConfig, writePushConfig } from '../shared/push-config.ts';
 import type { Raw } from '../shared/read.ts';
 import { countIf, id, idIf, listIf, member, memberIf, object, textIf } from '../shared/read.ts';
-import type { Out } from './parts.ts';
 import { configName, namedIds } from './push.ts';
 import { readWishes } from './requests.ts';
 import type { Writers } from './write.ts';
 
 /**
- * SendMessageConfiguration of 0.3's proto. Its fields have no presence: an absent `blocking` is false (clients of both official
- * SDKs leave false out, their servers read it so), and a historyLength of 0 is no limit.
+ * SendMessageConfiguration of 0.3's proto. Its fields have no presence: an absent `blocking` means false (clients of both official SDKs
+ * leave false out, and their servers read it so), and a historyLength of 0 means no limit.
  */
 export function readConfiguration(raw: unknown, env: ReadEnv): SendConfiguration {
   const c = object(raw);
@@ -26,15 +25,15 @@ export function readConfiguration(raw: unknown, env: ReadEnv): SendConfiguration
   return out;
 }
 
-/** `blocking` is always said: see above. */
-export function sendWriter(message: Writers['message']): (request: SendRequest) => Out {
+/** `blocking` is always written; see above. */
+export function sendWriter(message: Writers['message']): (request: SendRequest) => JsonDraft {
   return (request) => {
     const { acceptedOutputModes, historyLength, returnImmediately, taskPushNotificationConfig } = request.configuration ?? {};
-    const configuration: Out = { blocking: returnImmediately !== true };
+    const configuration: JsonDraft = { blocking: returnImmediately !== true };
     if (acceptedOutputModes !== undefined) configuration.acceptedOutputModes = acceptedOutputModes;
     if (historyLength !== undefined && historyLength > 0) configuration.historyLength = historyLength;
     if (taskPushNotificationConfig !== undefined) configuration.pushNotification = writePushConfig(taskPushNotificationConfig);
-    const out: Out = { message: message(request.message), configuration };
+    const out: JsonDraft = { message: message(request.message), configuration };
     if (request.metadata !== undefined) out.metadata = request.metadata;
     return out;
   };
@@ -44,7 +43,7 @@ function limitIf(r: Raw): number | undefined {
   return countIf(r.historyLength ?? r.history_length, 'historyLength') || undefined;
 }
 
-/** The path's `{id}`; a body may repeat it as a resource name. */
+/** The path's `{id}`. A body may repeat it as a resource name. */
 function readId(r: Raw, env: ReadEnv): TaskId {
   return id<TaskId>(r.id ?? namedIds(r.name, 'name').taskId, 'id', env);
 }
@@ -57,7 +56,7 @@ export function readGetRequest(raw: unknown, env: ReadEnv): GetRequest {
   return out;
 }
 
-export function writeGetRequest(request: GetRequest): Out {
+export function writeGetRequest(request: GetRequest): JsonDraft {
   const { historyLength } = request;
   return historyLength === undefined || historyLength === 0 ? { id: request.id } : { id: request.id, historyLength };
 }
@@ -77,13 +76,14 @@ export function readTaskConfig(raw: unknown, env: ReadEnv): PushConfig {
   return out;
 }
 
-export function writeTaskConfig(config: PushConfig): Out {
+export function writeTaskConfig(config: PushConfig): JsonDraft {
   return { name: configName(config), pushNotificationConfig: writePushConfig(config) };
 }
 
 /**
- * Create, as `{parent, configId, config}` (both SDKs' servers take only this) or as the bare config (the proto's `body`, and
- * what the JS client sends). An id in the resource name is not taken: SDKs write `None` or nothing there for a config without.
+ * Reads a create as `{parent, configId, config}` (the only form that both SDKs' servers accept) or as the bare config (the proto's `body`,
+ * and the form that the JS client sends). The id in the resource name is ignored: SDKs write `None` or nothing there for a config without
+ * an id.
  */
 export function readPushCreateRequest(raw: unknown, env: ReadEnv): PushConfig {
   const r = object(raw);
@@ -98,15 +98,15 @@ export function readPushCreateRequest(raw: unknown, env: ReadEnv): PushConfig {
   return out;
 }
 
-/** `taskId` is the path's; the body is what remains, and Python's server refuses members that it does not know. */
-export function writePushCreateRequest(config: PushConfig): Out {
-  const out: Out = { taskId: config.taskId ?? '', parent: `tasks/${config.taskId ?? ''}` };
+/** `taskId` is in the path. Python's server refuses unknown members in the body. */
+export function writePushCreateRequest(config: PushConfig): JsonDraft {
+  const out: JsonDraft = { taskId: config.taskId ?? '', parent: `tasks/${config.taskId ?? ''}` };
   if (config.id !== undefined) out.configId = config.id;
   out.config = writeTaskConfig(config);
   return out;
 }
 
-/** One config of a task: the path says both, in REST there is no asking without an id. */
+/** One config of a task. The path has both ids, so HTTP+JSON can't ask without a config id. */
 export function readConfigRequest(raw: unknown, env: ReadEnv): PushDeleteRequest {
   const r = object(raw);
   const named = namedIds(r.name, 'name');
@@ -124,8 +124,8 @@ export function readPushListRequest(raw: unknown, env: ReadEnv): PushListRequest
   return out;
 }
 
-export function writePushListRequest(request: PushListRequest): Out {
-  const out: Out = { taskId: request.taskId };
+export function writePushListRequest(request: PushListRequest): JsonDraft {
+  const out: JsonDraft = { taskId: request.taskId };
   if (request.pageSize !== undefined) out.pageSize = request.pageSize;
   if (request.pageToken !== undefined) out.pageToken = request.pageToken;
   return out;
@@ -138,7 +138,7 @@ export function readPushPage(raw: unknown, env: ReadEnv): PushPage {
   return nextPageToken === undefined || nextPageToken === '' ? { configs } : { configs, nextPageToken };
 }
 
-export function writePushPage(page: PushPage): Out {
+export function writePushPage(page: PushPage): JsonDraft {
   const configs = page.configs.map(writeTaskConfig);
   return page.nextPageToken === undefined ? { configs } : { configs, nextPageToken: page.nextPageToken };
 }

@@ -13,7 +13,7 @@ import type { TlsOptions } from './tls.ts';
 import { httpsOptions } from './tls.ts';
 import { writeAnswer } from './write-response.ts';
 
-export interface HostOptions {
+export interface HttpHostOptions {
   readonly handler: Handler;
   readonly limits: ServerLimits;
   readonly log: Log;
@@ -22,7 +22,7 @@ export interface HostOptions {
   readonly trusted?: BlockList | undefined;
 }
 
-export interface Host {
+export interface HttpHost {
   readonly server: Server;
   readonly isTls: boolean;
   /** Requests that have not been answered yet, streams aside. */
@@ -55,7 +55,7 @@ export async function exchange(incoming: IncomingMessage, outgoing: ServerRespon
   const { handler, limits, isLast, onCut, trusted } = options;
   const request = new NodeHttpRequest(incoming, outgoing, trusted);
   const refused = checkHead(incoming, limits.headersMax);
-  const answer = refused ?? (await handler.answer(request));
+  const answer = refused ?? (await handler.respond(request));
   const isUnread = isLeftUnread(incoming, answer);
   if (answer.body !== null && typeof answer.body !== 'string') request.handOver();
   writeAnswer(outgoing, answer, {
@@ -68,7 +68,7 @@ export async function exchange(incoming: IncomingMessage, outgoing: ServerRespon
 }
 
 /** Node's HTTP server around a handler, with what Node by itself is too patient for (reference/faults H7 to H9). */
-export function createHost({ handler, limits, log, metrics, tls, trusted }: HostOptions): Host {
+export function createHttpHost({ handler, limits, log, metrics, tls, trusted }: HttpHostOptions): HttpHost {
   let busy = 0;
   let isStopping = false;
   const cut = metrics.counter({ name: 'parley_streams_cut_total', help: 'Streams cut off because nobody read them.' });

@@ -1,0 +1,109 @@
+import { dirname, resolve, sep } from 'node:path';
+import type { Settings } from '#server';
+import { ConfigError } from '#server';
+import { StoreError } from '../../engine/adapters/sqlite.ts';
+import type { RunningNode } from '../../server/adapters/running-nodes.ts';
+import { runningNodes } from '../../server/adapters/running-nodes.ts';
+import { authFolder } from '../../server/adapters/secret-files.ts';
+import type { FoundAgent } from '../../server/adapters/serve-configured.ts';
+import { dataFolder } from '../../server/adapters/serve-configured.ts';
+import { CliError } from '../command.ts';
+import { parleyWord } from './welcome.ts';
+
+/** Why it could not be served, and what to type instead. */
+export function asServeFailure(thrown: unknown, found: readonly FoundAgent[], settings: Settings): unknown {
+  if (thrown instanceof ConfigError) return new CliError(thrown.message, { exit: 2 });
+  if (thrown instanceof StoreError) return ofStore(thrown, found, settings);
+  if (isOfFiles(thrown)) return ofFolder(thrown, found, settings);
+  const { code } = thrown as NodeJS.ErrnoException;
+  const { host, port, socket } = settings;
+  const place = socket === undefined ? `port ${port} of ${host}` : `the socket ${socket}`;
+  const other = socket === undefined ? 'choose another with --port, or --port 0 for any' : 'choose another path with --socket';
+  switch (code) {
+    case 'EADDRINUSE':
+      return new CliError(`${place} is taken${holderWords(settings)}`, { hint: other });
+    case 'EACCES':
+      return socket === undefined
+        ? new CliError(`${place} may not be used: ports below 1024 are the system's`, { hint: other })
+        : new CliError(`${place} can't be made: ${dirname(socket)} is not there, or not yours`, { hint: other });
+    case 'ENOENT':
+      return socket === undefined ? thrown : new CliError(`there is no folder ${dirname(socket)}`, { hint: other });
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return new CliError(`${host} is no address of this machine`, { hint: 'choose one with --host; 127.0.0.1 is for this machine alone' });
+    default:
+      return thrown;
+  }
+}
+
+type FileError = NodeJS.ErrnoException & { readonly path: string };
+
+/** A path is what a file has and a port has not; the path of a socket is in `address`. The same codes mean different things of each. */
+function isOfFiles(thrown: unknown): thrown is FileError {
+  const { code, path, syscall } = thrown as NodeJS.ErrnoException;
+  return typeof path === 'string' && syscall !== 'listen' && syscall !== 'bind' && code !== undefined && code in WHY;
+}
+
+const WHY: Readonly<Record<string, string>> = {
+  EACCES: 'this user may not write there',
+  EPERM: 'this user may not write there',
+  EROFS: 'its disk is read-only',
+  ENOSPC: 'its disk is full',
+  ENOTDIR: 'a part of that path is a file',
+  EEXIST: 'a file of that name is in the way',
+};
+
+function ofFolder(error: FileError, found: readonly FoundAgent[], settings: Settings): CliError {
+  const { code = '', path, message } = error;
+  const why = `${WHY[code]} (${code})`;
+  if (isWithin(resolve(folderOf(found, settings)), path))
+    return new CliError(`tasks can't be kept in ${path}: ${why}`, {
+      hint: 'choose another folder with --data DIR, or keep nothing with --memory',
+      cause: error,
+    });
+  if (isWithin(authFolder(settings.authFolder), path))
+    return new CliError(`the credentials of this machine can't be kept in ${path}: ${why}`, {
+      hint: 'choose another folder with --auth-folder DIR',
+      cause: error,
+    });
+  return new CliError(message, { cause: error });
+}
+
+function isWithin(folder: string, path: string): boolean {
+  return path === folder || path.startsWith(`${folder}${sep}`);
+}
+
+function folderOf(found: readonly FoundAgent[], { data }: Settings): string {
+  return dataFolder(
+    found.map(({ source }) => source),
+    data,
+  );
+}
+
+function ofStore(error: StoreError, found: readonly FoundAgent[], settings: Settings): CliError {
+  const folder = folderOf(found, settings);
+  if (error.fault === 'read-only')
+    return new CliError(error.message, { hint: 'choose another folder with --data DIR, or keep nothing with --memory', cause: error });
+  if (error.fault !== 'locked') return new CliError(error.message, { cause: error });
+  const node = runningNodes(authFolder(settings.authFolder)).find((one) => one.folder === folder);
+  const parley = parleyWord();
+  const names = found.map(({ agent }) => agent.card.name).join(', ');
+  if (node === undefined)
+    return new CliError(`another process serves ${names} from ${folder}`, {
+      hint: 'stop that one, or keep tasks elsewhere: --data DIR, or --memory',
+      cause: error,
+    });
+  return new CliError(`${names} is served already, at ${node.url} (process ${node.pid})`, {
+    hint: `talk to it: ${parley} ask ${hostOf(node)} "hello"; or serve another beside it: --memory --port 0, or --data DIR --port 0`,
+    cause: error,
+  });
+}
+
+function holderWords({ port, authFolder: folder }: Settings): string {
+  const node = runningNodes(authFolder(folder)).find(({ url }) => new URL(url).port === String(port));
+  return node === undefined ? '' : `: a node of yours serves ${node.agents.join(', ')} there (process ${node.pid})`;
+}
+
+function hostOf({ url }: RunningNode): string {
+  return url.startsWith('https:') ? url : new URL(url).host.replace('127.0.0.1', 'localhost');
+}

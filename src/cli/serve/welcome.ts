@@ -1,0 +1,98 @@
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { chooseLaunch, knownAgents } from '#agents';
+import type { Settings } from '#server';
+import type { NodeToken } from '../../server/adapters/secret-files.ts';
+import type { ConfiguredServer } from '../../server/adapters/serve-configured.ts';
+
+/** For programs: the first line of `--json`. */
+export function readyLine({ url, handler, token, isOpen }: ConfiguredServer): string {
+  const agents = handler.agents.map(({ name }) => name);
+  const auth = isOpen ? {} : { auth: true, ...(token === undefined ? {} : { tokenFile: token.path }) };
+  return `${JSON.stringify({ event: 'ready', url, agents, ...auth })}\n`;
+}
+
+/** For people: where it is, who may call, what else is here if they named nothing, and what to type next. */
+export function welcome(served: ConfiguredServer, settings: Settings, isFirst: boolean): string {
+  const names = served.handler.agents.map(({ name }) => name).join(', ');
+  const blocks = [
+    `Parley serves ${names} at ${settings.url ?? served.url}\n${consoleWords(served, settings, isFirst)}`,
+    tokenWords(served.token),
+    isFirst ? machineWords(settings) : '',
+    tryWords(served, settings, isFirst),
+    'Stop with Ctrl-C.\n',
+  ];
+  return blocks.filter((block) => block !== '').join('\n');
+}
+
+function consoleWords({ url }: ConfiguredServer, settings: Settings, isFirst: boolean): string {
+  if (!settings.console) return '';
+  if (settings.socket !== undefined) return '';
+  return `Open ${settings.url ?? url}/console/ in a browser${isFirst ? ', which begins with a tour' : ''}\n`;
+}
+
+/** The one time that it is shown: from then on it is read from its file. */
+function tokenWords(token: NodeToken | undefined): string {
+  if (token === undefined) return '';
+  const made = token.isNew ? `A token was made for this machine. It is shown only now:\n  ${token.token}\n` : '';
+  return `${made}Callers need the token in ${token.path}, which parley’s own commands read by themselves.\n`;
+}
+
+/** The coding agents that are installed, by name. */
+function machineWords({ run }: Settings): string {
+  const here = knownAgents(run.agents).flatMap(({ name, title }) => {
+    const program = chooseLaunch(name, run.agents === undefined ? {} : { configured: run.agents })?.program;
+    return program === undefined ? [] : [{ name, title }];
+  });
+  const [first] = here;
+  if (first === undefined) return `No coding agent was found on this machine; ${parleyWord()} agents --all lists those it knows.\n`;
+  const width = Math.max(...here.map(({ name }) => name.length));
+  const rows = here.map(({ name, title }) => `  ${name.padEnd(width)}  ${title}`);
+  return `Coding agents on this machine, to be served by name (${parleyWord()} serve ${first.name}):\n${rows.join('\n')}\n`;
+}
+
+function tryWords(served: ConfiguredServer, settings: Settings, isFirst: boolean): string {
+  const rows = settings.socket === undefined ? askRows(served, settings, isFirst) : socketRows(settings.socket);
+  return `Try, in another terminal:\n${rows.map((row) => `  ${row}\n`).join('')}`;
+}
+
+function askRows({ url, token, isOpen }: ConfiguredServer, { tls }: Settings, isFirst: boolean): readonly string[] {
+  const at = url.startsWith('https:') ? url : url.replace('http://', '').replace('127.0.0.1', 'localhost');
+  const key = isOpen || token !== undefined ? '' : 'A2ACLI_BEARER=KEY ';
+  const trusted = tls.cert === undefined ? '' : ` --ca ${tls.cert}`;
+  const parley = `${key}${parleyWord()}`;
+  const card = `curl${tls.cert === undefined ? '' : ` --cacert ${tls.cert}`} ${url}/.well-known/agent-card.json`;
+  if (isFirst) return [`${parley} ask ${at} stream${trusted}`, `${parley} ask ${at} approve${trusted}`, card];
+  return [`${parley} ask ${at} "hello"${trusted}`, `${parley} chat ${at}${trusted}`, card];
+}
+
+function socketRows(socket: string): readonly string[] {
+  const curl = `curl --unix-socket ${socket}`;
+  const hello = '{"message":{"messageId":"1","role":"ROLE_USER","parts":[{"text":"hello"}]}}';
+  return [
+    `${curl} http://localhost/.well-known/agent-card.json`,
+    `${curl} http://localhost/message:send -H 'Content-Type: application/json' -d '${hello}'`,
+    `${curl} -N http://localhost/message:stream -H 'Content-Type: application/json' -d '${hello}'`,
+  ];
+}
+
+/** How this program is called from this folder: not everybody has it on the search path. */
+export function parleyWord(): string {
+  const bin = fileURLToPath(new URL('../../bin/parley', import.meta.url));
+  if (bin.includes('_npx')) return 'npx parley-a2a';
+  const found = (process.env['PATH'] ?? '').split(delimiter).find((folder) => isExecutable(join(folder, 'parley')));
+  // npm puts a project's own programs on the search path of its scripts; the next terminal does not have them there.
+  if (found !== undefined) return /node_modules[\\/]\.bin[\\/]?$/.test(found) ? 'npx parley' : 'parley';
+  const near = relative(process.cwd(), bin);
+  return near.startsWith('..') ? bin : near;
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,91 @@
+import type { A2AService, CallContext, Operation, SendResult } from '#protocol';
+import { A2AError, isA2AError } from '#protocol';
+import type { CallInterceptor, InterceptedCall } from '../../agents/intercept.ts';
+import { interceptCalls, observeStream } from '../../agents/intercept.ts';
+import type { Audit } from '../../audit/audit.ts';
+import type { AuditDraft } from '../../audit/chain.ts';
+import { isLocal } from '../authentication/caller.ts';
+import type { AuthorisationTarget } from './scopes.ts';
+import { missingScope, missingScopeError } from './scopes.ts';
+
+/** The audit log records these operations when they are allowed, because they change something. Others are recorded only when refused. */
+const CHANGING: ReadonlySet<Operation> = new Set(['send', 'stream', 'cancel', 'push.create', 'push.delete']);
+const REFUSED: ReadonlySet<string> = new Set(['PERMISSION_DENIED', 'RATE_LIMITED', 'UNAUTHENTICATED']);
+
+/**
+ * Step 4 of the access checks, for A2A operations: checks the tenant and the scope of each call before the service looks anything up, and
+ * records the call in the audit log.
+ */
+export function authoriseCalls(service: A2AService, target: AuthorisationTarget, audit: Audit): A2AService {
+  const record = ({ operation, request, ctx }: InterceptedCall, thrown: unknown, sent?: SendResult): void => {
+    const isRefused = isA2AError(thrown) && REFUSED.has(thrown.kind);
+    if (!isRefused && !CHANGING.has(operation)) return;
+    const { principal, tenant, request: facts } = ctx;
+    const draft: AuditDraft = {
+      principal: principal.id,
+      tenant: tenant === '' ? undefined : tenant,
+      action: operation,
+      object: sent?.task?.id ?? objectOf(request),
+      agent: target.agent,
+      decision: isRefused ? 'denied' : 'allowed',
+      reason: isRefused ? thrown.message : undefined,
+      requestId: facts?.id,
+      client: facts?.client,
+    };
+    if (isRefused) audit.refused(draft);
+    else audit.record(draft);
+  };
+  const interceptor: CallInterceptor = {
+    unary: (call, next) => {
+      if (isOpenNode(call.ctx)) return next(call.ctx);
+      const error = authorisationError(call, target);
+      const result = error === undefined ? next(call.ctx) : Promise.reject(error);
+      return result.then(
+        (value) => {
+          record(call, undefined, call.operation === 'send' ? (value as SendResult) : undefined);
+          return value;
+        },
+        (thrown: unknown) => {
+          record(call, thrown);
+          throw thrown;
+        },
+      );
+    },
+    stream: (call, next) => {
+      if (isOpenNode(call.ctx)) return next(call.ctx);
+      return observeStream(
+        () => {
+          const error = authorisationError(call, target);
+          if (error !== undefined) throw error;
+          return next(call.ctx);
+        },
+        (thrown) => record(call, thrown),
+      );
+    },
+  };
+  return interceptCalls(service, interceptor);
+}
+
+/** Without authentication there is one caller, `local`, who may do everything. Authenticated calls carry `request`. */
+function isOpenNode(ctx: CallContext): boolean {
+  return ctx.request === undefined && isLocal(ctx);
+}
+
+function authorisationError({ operation, request, ctx }: InterceptedCall, target: AuthorisationTarget): A2AError | undefined {
+  const { tenant } = request as { readonly tenant?: string };
+  // The tenant in a request is for routing only. The credential decides which tenant the caller belongs to (docs/faults.md, S2).
+  if (ctx.tenant !== undefined && tenant !== undefined && tenant !== ctx.tenant) {
+    return new A2AError('PERMISSION_DENIED', 'this credential does not belong to that tenant');
+  }
+  const scope = missingScope(ctx.principal, operation, target);
+  return scope === undefined ? undefined : missingScopeError(scope);
+}
+
+function objectOf(request: InterceptedCall['request']): string | undefined {
+  const { id, taskId, message } = request as {
+    readonly id?: string;
+    readonly taskId?: string;
+    readonly message?: { readonly taskId?: string; readonly contextId?: string };
+  };
+  return taskId ?? id ?? message?.taskId ?? message?.contextId;
+}
