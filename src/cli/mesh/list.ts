@@ -26,7 +26,7 @@ export async function list(args: readonly string[]): Promise<number> {
   try {
     if (!flags.has('watch')) {
       const registry = await mesh.discover(rulesIn(flags));
-      await sleep(Number(wait ?? (way.spoken.grammar.retainsCards === true ? HANDOVER_MS : LISTEN_MS)));
+      await sleep(Number(wait ?? (way.spoken.grammar.retainsCards ? HANDOVER_MS : LISTEN_MS)));
       process.stdout.write(parsed.json ? lines(registry.peers().map(shown)) : table(registry.peers(), settings));
       return 0;
     }
