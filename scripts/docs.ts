@@ -1,10 +1,10 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { CLIENT_ERRORS } from '#client';
-import { DEFAULT_ENGINE_LIMITS } from '#engine';
+import { ENGINE_LIMITS } from '#engine';
 import type { Dialect, ErrorKind, Loss, Operation } from '#protocol';
 import { A2AError, DIALECTS, ERRORS, GRPC_STATUS, OPERATIONS } from '#protocol';
-import type { Key } from '#server';
-import { KEYS, ROUTES } from '#server';
+import type { Setting } from '#server';
+import { ROUTES, SETTINGS } from '#server';
 import type { Command } from '../src/cli/command.ts';
 import { COMMANDS } from '../src/cli/commands.ts';
 import { OUR_CLIENT, THEIR_CLIENT } from '../test/interop/matrix.ts';
@@ -15,7 +15,7 @@ import { withFigures } from './figures.ts';
  * Fills the generated parts of docs/: what stands between `<!-- generated: NAME -->` and `<!-- /generated -->`; and the figures of
  * the README. With --check it only says which pages are stale.
  */
-const SECTIONS: Readonly<Record<string, () => string>> = {
+const SECTIONS: Readonly<Record<string, (family?: string) => string>> = {
   dialects,
   methods,
   losses,
@@ -46,10 +46,10 @@ keep('README.md', readme, withFigures(readme, readFileSync(new URL('benchmarks.m
 process.exitCode = check && stale > 0 ? 1 : 0;
 
 function filled(name: string, page: string): string {
-  return page.replace(/<!-- generated: (\w+) -->\n[\s\S]*?<!-- \/generated -->/g, (_, section: string) => {
+  return page.replace(/<!-- generated: (\w+)(?: (\w+))? -->\n[\s\S]*?<!-- \/generated -->/g, (_, section: string, family?: string) => {
     const make = SECTIONS[section];
     if (make === undefined) throw new Error(`${name} asks for an unknown section ${section}`);
-    return `<!-- generated: ${section} -->\n${make()}\n<!-- /generated -->`;
+    return `<!-- generated: ${family === undefined ? section : `${section} ${family}`} -->\n${make(family)}\n<!-- /generated -->`;
   });
 }
 
@@ -88,7 +88,7 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
 function dialects(): string {
   return table(
     ['id', 'what it is', 'operations'],
-    DIALECTS.map((dialect) => [`\`${dialect.id}\``, dialect.title, operationsOf(dialect).join(', ')]),
+    DIALECTS.map((dialect) => [`[\`${dialect.id}\`](dialects/${family(dialect)}.md)`, dialect.title, operationsOf(dialect).join(', ')]),
   );
 }
 
@@ -97,7 +97,8 @@ function operationsOf(dialect: Dialect): readonly string[] {
   return named.length > 0 ? named : [...new Set(dialect.rest?.routes.map((route) => route.operation))];
 }
 
-function methods(): string {
+function methods(only?: string): string {
+  if (only !== undefined) return methodsOf(only);
   const shown = DIALECTS.filter((dialect) => !dialect.id.includes('.') || dialect.id === 'sam.documented');
   return table(
     ['operation', ...shown.map((dialect) => `\`${dialect.id}\``)],
@@ -105,11 +106,44 @@ function methods(): string {
   );
 }
 
-function losses(): string {
-  return DIALECTS.map((dialect) => `### \`${dialect.id}\`\n\n${lossesOf(dialect)}`).join('\n\n');
+/** One family's methods, and its HTTP paths where it has any. */
+function methodsOf(only: string): string {
+  const members = membersOf(only);
+  const named = members.filter((dialect, at) => at === 0 || Object.values(dialect.methods).join() !== '');
+  const shown = named.filter(
+    (dialect, at) => at === 0 || Object.values(dialect.methods)[0] !== Object.values(members[0]?.methods ?? {})[0],
+  );
+  const rest = members.find((dialect) => dialect.rest !== undefined)?.rest;
+  const route = (operation: Operation): string => {
+    const found = rest?.routes.find((each) => each.operation === operation);
+    return found === undefined ? '' : `\`${found.verb} ${found.path}\``;
+  };
+  const operations = OPERATIONS.filter((operation) =>
+    members.some((dialect) => dialect.methods[operation] !== undefined || route(operation)),
+  );
+  return table(
+    ['operation', ...shown.map((dialect) => `method (\`${dialect.id}\`)`), ...(rest === undefined ? [] : ['HTTP+JSON'])],
+    operations.map((operation) => [
+      operation,
+      ...shown.map((dialect) => code(dialect.methods[operation])),
+      ...(rest === undefined ? [] : [route(operation)]),
+    ]),
+  );
 }
 
-/** A variant is told by what it adds to its family's list, and what it does not share. */
+function losses(only = ''): string {
+  return membersOf(only)
+    .map((dialect) => `### \`${dialect.id}\`\n\n${lossesOf(dialect)}`)
+    .join('\n\n');
+}
+
+function membersOf(only: string): readonly Dialect[] {
+  const members = DIALECTS.filter((dialect) => family(dialect) === only);
+  if (members.length === 0) throw new Error(`there is no dialect family "${only}"`);
+  return members;
+}
+
+/** A variant's losses, as the difference from those of its family's first dialect. */
 function lossesOf(dialect: Dialect): string {
   const first = DIALECTS.find((other) => family(other) === family(dialect));
   if (first === undefined || first === dialect) return dialect.losses.length === 0 ? 'Nothing.' : lossTable(dialect.losses);
@@ -134,7 +168,7 @@ function sameLoss(left: Loss, right: Loss): boolean {
 
 function lossTable(losses: readonly Loss[]): string {
   return table(
-    ['what', 'why', 'seen in'],
+    ['member', 'reason', 'source'],
     losses.map((loss) => [`\`${loss.field}\`${conditionOf(loss)}`, loss.reason, loss.clause]),
   );
 }
@@ -152,21 +186,25 @@ function traits(): string {
     'closesOnInputRequired',
     'callerNamesTask',
     'resumesByContext',
-    'unknownTask',
     'cancelFinished',
     'directMessage',
     'historyDefault',
     'subscribeFinished',
-    'timeoutMs',
-    'bodyBytesMax',
   ] as const;
+  const wireNames = ['timeoutMs', 'bodyBytesMax', 'nullForUnknownTask'] as const;
   const shown = DIALECTS.filter((dialect) => {
     const first = DIALECTS.find((other) => family(other) === family(dialect));
-    return first === dialect || names.some((name) => first?.traits[name] !== dialect.traits[name]);
+    if (first === undefined || first === dialect) return true;
+    return (
+      names.some((name) => first.traits[name] !== dialect.traits[name]) || wireNames.some((name) => first.wire[name] !== dialect.wire[name])
+    );
   });
   return table(
     ['trait', ...shown.map((dialect) => `\`${dialect.id}\``)],
-    names.map((name) => [name, ...shown.map((dialect) => String(dialect.traits[name]))]),
+    [
+      ...names.map((name) => [name, ...shown.map((dialect) => String(dialect.traits[name]))]),
+      ...wireNames.map((name) => [name, ...shown.map((dialect) => String(dialect.wire[name] ?? false))]),
+    ],
   );
 }
 
@@ -185,34 +223,30 @@ function errors(): string {
 
 /** Said once, beside each limit in the source. */
 function limits(): string {
-  const source = readFileSync(new URL('../src/engine/limits.ts', import.meta.url), 'utf8');
-  const about = new Map(Array.from(source.matchAll(/\/\*\* (.*) \*\/\n\s+readonly (\w+):/g), ([, text = '', name = '']) => [name, text]));
   return table(
-    ['limit', 'default', 'what'],
-    Object.entries(DEFAULT_ENGINE_LIMITS).map(([name, value]) => {
-      const what = about.get(name);
-      if (what === undefined) throw new Error(`src/engine/limits.ts says nothing about ${name}`);
-      return [`\`${name}\``, value.toLocaleString('en-US'), what];
-    }),
+    ['limit', 'default', 'what it does'],
+    Object.entries(ENGINE_LIMITS).map(([name, limit]) => [`\`${name}\``, limit.default.toLocaleString('en-US'), limit.doc]),
   );
 }
 
 function config(): string {
-  const rows = (keys: readonly Key[]): string =>
-    table(
-      ['key', 'default', 'environment', 'flag', 'what it is'],
-      keys.map((key) => [
-        `\`${key.name.replace(/^limits[.]/, '')}\``,
-        key.default === undefined || JSON.stringify(key.default) === '{}' ? '' : `\`${JSON.stringify(key.default)}\``,
-        key.env.map((name) => `\`${name}\``).join(', '),
-        code(key.flag === undefined ? undefined : `--${key.flag}`),
-        key.doc,
-      ]),
-    );
-  const limits = KEYS.filter(({ name }) => name.startsWith('limits.'));
-  const foreign = KEYS.filter(({ name }) => name.startsWith('a2a.'));
-  const own = KEYS.filter((key) => !limits.includes(key) && !foreign.includes(key));
-  return `## Keys\n\n${rows(own)}\n\n## Limits, in \`limits\`\n\n${rows(limits)}\n\n## CortexPrism's block\n\n${rows(foreign)}`;
+  const groups = [...new Set(SETTINGS.map(({ group }) => group))];
+  return groups.map((group) => `## ${group}\n\n${settingRows(SETTINGS.filter((setting) => setting.group === group))}`).join('\n\n');
+}
+
+function settingRows(settings: readonly Setting[]): string {
+  const shown = (value: Setting['default']): string => (value === undefined || JSON.stringify(value) === '{}' ? '' : JSON.stringify(value));
+  return table(
+    ['key', 'default', 'environment', 'flag', 'reload', 'what it does'],
+    settings.map(({ name, default: value, env, flag, reload, doc }) => [
+      `\`${name}\``,
+      code(shown(value) || undefined),
+      env.map((variable) => `\`${variable}\``).join(', '),
+      code(flag === undefined ? undefined : `--${flag}`),
+      reload,
+      doc,
+    ]),
+  );
 }
 
 function routes(): string {

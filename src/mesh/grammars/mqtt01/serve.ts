@@ -1,7 +1,7 @@
 import type { RpcRequest } from '#bindings';
 import { requestOf } from '#bindings';
 import type { A2AService, CallContext, EventStream, Json, Operation, Principal, ReadEnv, Requests, SendRequest } from '#protocol';
-import { A2AError, countedIds, DEFAULT_READ_LIMITS } from '#protocol';
+import { A2AError, behave, countedIds, DEFAULT_READ_LIMITS } from '#protocol';
 import type { ReceivedMessage } from '../../broker.ts';
 import type { MeshAgent, MeshContext, Stop } from '../grammar.ts';
 import { checkCallPath, originMetadata } from '../shared/call-path.ts';
@@ -29,7 +29,12 @@ export async function serveMqtt(agent: MeshAgent, mesh: MeshContext, mqtt: MqttS
   const controller = new AbortController();
   const unit = readNamespace(mesh.namespace);
   const { pools = [] } = mqtt.options;
-  const serving: MqttServing = { agent, mesh, mqtt, signal: controller.signal };
+  const serving: MqttServing = {
+    agent: { ...agent, service: behave(agent.service, DIALECT.traits) },
+    mesh,
+    mqtt,
+    signal: controller.signal,
+  };
   if (pools.length > 0 && mqtt.topics.root.startsWith('$')) {
     mesh.report(
       `Mosquitto delivers nothing to pools under ${mqtt.topics.root}; use a root without $, such as a2a/v1, for every member of this mesh`,

@@ -1,7 +1,7 @@
 import type { RpcRequest } from '#bindings';
 import { isObject, readableId, readEnvelope, requestObject, requestOf, resultText } from '#bindings';
 import type { CallContext, Dialect, ReadEnv, RpcId, SendRequest, Task } from '#protocol';
-import { A2AError, countedIds, DEFAULT_READ_LIMITS, taskId } from '#protocol';
+import { A2AError, behave, countedIds, DEFAULT_READ_LIMITS, taskId } from '#protocol';
 import type { ReceivedMessage } from '../../broker.ts';
 import type { MeshAgent, MeshContext, Stop } from '../grammar.ts';
 import { checkCallPath, originMetadata } from '../shared/call-path.ts';
@@ -37,7 +37,7 @@ interface SamServing extends Serving {
 export async function serveSam(agent: MeshAgent, mesh: MeshContext): Promise<Stop> {
   const { broker, namespace } = mesh;
   const controller = new AbortController();
-  const serving: SamServing = { agent, mesh, signal: controller.signal };
+  const serving: SamServing = { agent: { ...agent, service: behave(agent.service, WIRE.traits) }, mesh, signal: controller.signal };
   const handle = (message: ReceivedMessage): Promise<void> => handleRequest(message, serving, handlingFor(serving));
   const relayed: SamServing = { ...serving, isRelayed: true };
   return stopServing(

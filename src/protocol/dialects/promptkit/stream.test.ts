@@ -4,6 +4,7 @@ import type { TaskEvent } from '../../events.ts';
 import { foldEvent } from '../../fold.ts';
 import { artifactId, contextId, messageId, seq, taskId } from '../../ids.ts';
 import type { Json } from '../../json.ts';
+import type { Part } from '../../parts.ts';
 import type { TaskState } from '../../states.ts';
 import type { Task } from '../../task.ts';
 import { openReader, openStream } from './stream.ts';
@@ -19,7 +20,7 @@ const ARTIFACT = { taskId: 'T', contextId: 'C', artifact };
 const status = (state: string) => ({ taskId: 'T', contextId: 'C', status: { state } });
 
 describe('a task in a stream', () => {
-  it('begins with its status while it runs', () => {
+  it('starts with its status while it runs', () => {
     expect(written({ task: task('TASK_STATE_WORKING') }).map((frame) => frame.data)).toEqual([status('working'), ARTIFACT]);
   });
 
@@ -33,18 +34,18 @@ describe('a task in a stream', () => {
     });
   }
 
-  it('has its place in the log only on the last of its frames', () => {
+  it('has the event id only on the last of its frames', () => {
     expect(written({ task: task('TASK_STATE_WORKING') }, 7).map((frame) => frame.id)).toEqual([undefined, 7]);
   });
 
-  it('keeps its metadata, and a context of its own is not needed', () => {
+  it('keeps its metadata, with or without a context', () => {
     const bare: Task = { id: taskId('T'), status: { state: 'TASK_STATE_WORKING' }, metadata: { a: 1 } };
     expect(written({ task: bare }).map((frame) => frame.data)).toEqual([
       { taskId: 'T', contextId: '', status: { state: 'working' }, metadata: { a: 1 } },
     ]);
   });
 
-  it('is never followed by anything at the end', () => {
+  it('is not followed by anything at the end', () => {
     expect(openStream(1).end(task('TASK_STATE_COMPLETED'))).toEqual([]);
   });
 });
@@ -58,7 +59,7 @@ it('a direct message is an artifact and a completed status', () => {
 });
 
 describe('an artifact longer than a line that PromptKit can read', () => {
-  const parts = Array.from({ length: 2000 }, (_, at) => ({ text: `${at} ${'漢'.repeat(500)}` }));
+  const parts = Array.from({ length: 2000 }, (_, at) => ({ text: `${at} ${'漢'.repeat(500)}`, metadata: { at } }));
   const begun: Task = { id: taskId('T'), contextId: contextId('C'), status: { state: 'TASK_STATE_WORKING' } };
   const long: TaskEvent = { artifactUpdate: { ...where, artifact: { artifactId: artifactId('a'), name: 'n', parts }, lastChunk: true } };
 
@@ -77,26 +78,42 @@ describe('an artifact longer than a line that PromptKit can read', () => {
     expect(events.reduce<Task>(foldEvent, begun).artifacts).toEqual(foldEvent(begun, long).artifacts);
   });
 
-  it('stays whole if it is one part', () => {
-    const one: TaskEvent = {
-      artifactUpdate: { ...where, artifact: { artifactId: artifactId('a'), parts: [{ text: 'x'.repeat(400_000) }] } },
-    };
-    expect(openStream(1).frames([{ event: one }])).toHaveLength(1);
+  const written = (part: Part): readonly TaskEvent[] => {
+    const one: TaskEvent = { artifactUpdate: { ...where, artifact: { artifactId: artifactId('a'), parts: [part] } } };
+    const reader = openReader(countingEnv());
+    return openStream(1)
+      .frames([{ event: one }])
+      .flatMap((frame) => {
+        const read = reader.read(JSON.parse(frame.data).result);
+        return read.ok ? read.value : [];
+      });
+  };
+
+  it('divides one long text, never inside a character', () => {
+    const text = `x${'😀'.repeat(400_000)}`;
+    const events = written({ text });
+    expect(events.length).toBeGreaterThan(1);
+    for (const { artifactUpdate } of events) expect(artifactUpdate?.artifact.parts[0]?.text?.isWellFormed()).toBe(true);
+    expect(events.reduce<Task>(foldEvent, begun).artifacts?.[0]?.parts).toEqual([{ text }]);
+  });
+
+  it('keeps a long file whole', () => {
+    expect(written({ raw: 'A'.repeat(400_000), mediaType: 'image/png' })).toHaveLength(1);
   });
 });
 
 describe('reading', () => {
   const read = (raw: unknown) => openReader(countingEnv()).read(raw);
-  it('passes over what is neither status nor artifact', () => {
+  it('skips frames that are neither a status nor an artifact', () => {
     for (const frame of [{}, { statusUpdate: {} }, { messageId: 'm', role: 'agent', parts: [] }]) {
       expect(read(frame)).toEqual({ ok: true, value: [] });
     }
   });
-  it('understands a task where one is sent', () => {
+  it('reads a task frame', () => {
     const frame = { id: 'T', contextId: 'C', status: { state: 'completed' } };
     expect(read(frame)).toEqual({ ok: true, value: [{ task: { id: 'T', contextId: 'C', status: { state: 'TASK_STATE_COMPLETED' } } }] });
   });
-  it('says what is wrong with the rest', () => {
+  it('reports bad frames', () => {
     expect(read('x')).toMatchObject({ ok: false, reason: 'invalid' });
     expect(read({ status: { state: 'working' } })).toMatchObject({ ok: false, path: 'taskId' });
     expect(read({ taskId: 'T', artifact: {} })).toMatchObject({ ok: false, path: 'artifact.artifactId' });

@@ -1,6 +1,8 @@
+import { isPlainText } from '../../chunks.ts';
 import type { TaskArtifactUpdate, TaskEvent, TaskStatusUpdate } from '../../events.ts';
 import { contextId } from '../../ids.ts';
 import type { Json } from '../../json.ts';
+import type { Part } from '../../parts.ts';
 import { isInterrupted, isTerminal } from '../../states.ts';
 import type { Task } from '../../task.ts';
 import type { Codec } from '../define.ts';
@@ -10,16 +12,16 @@ import { attempt, fail, object } from '../shared/read.ts';
 import { envelope, framesOf } from '../shared/stream.ts';
 import { model } from './model.ts';
 
-/** Artifact ids count from 1, as PromptKit's own do. */
+/** Artifact ids count from 1, like PromptKit's own. */
 export const ANSWER_ARTIFACT = 'artifact-1';
 
 /**
- * Its client's scanner stops for good at a line over 1 MiB. A third of that in characters is safe in every script; a text
- * or file that is longer by itself can't be helped.
+ * The scanner of PromptKit's client fails at a line over 1 MiB. A third of that in characters is safe in every script. Longer texts are
+ * sent in several appended frames; a file that is longer can't be divided.
  */
 const LINE_CHARS_MAX = 349_000;
 
-/** One event as one document. It knows two: a status and an artifact. */
+/** One event as one document. PromptKit has two: a status and an artifact. */
 export const event: Codec<TaskEvent> = {
   read: (raw, env) => readEvent(raw, env) ?? fail('', 'must have artifact or status'),
   write: (value) => {
@@ -29,7 +31,7 @@ export const event: Codec<TaskEvent> = {
   },
 };
 
-/** What is neither status nor artifact is passed over, as PromptKit's own client does. */
+/** Skips frames that are neither a status nor an artifact, as PromptKit's own client does. */
 export function openReader(env: ReadEnv): StreamReader {
   return {
     read: (raw) =>
@@ -69,7 +71,7 @@ function linesOf(value: TaskEvent, wrap: Wrap): readonly string[] {
   return taskLines(value.task ?? taskOfMessage(value.message, ANSWER_ARTIFACT), wrap);
 }
 
-/** There is no Task frame: its status and artifacts one by one. A status that ends the stream comes last. */
+/** PromptKit has no task frame. Writes the task's status and artifacts one by one; a status that ends the stream comes last. */
 function taskLines(task: Task, wrap: Wrap): readonly string[] {
   const status = wrap(model.statusUpdate.write(statusOf(task)));
   const artifacts = (task.artifacts ?? []).flatMap((artifact) => artifactLines({ ...whereOf(task), artifact }, wrap));
@@ -80,13 +82,30 @@ function taskLines(task: Task, wrap: Wrap): readonly string[] {
 function artifactLines(update: TaskArtifactUpdate, wrap: Wrap): readonly string[] {
   const line = wrap(model.artifactUpdate.write(update));
   const { parts } = update.artifact;
-  if (line.length <= LINE_CHARS_MAX || parts.length < 2) return [line];
+  if (line.length <= LINE_CHARS_MAX) return [line];
+  const halves = halvesOf(parts);
+  if (halves === undefined) return [line];
   const { lastChunk: _, ...first } = update;
-  const half = parts.length >> 1;
   return [
-    ...artifactLines({ ...first, artifact: { ...update.artifact, parts: parts.slice(0, half) } }, wrap),
-    ...artifactLines({ ...update, append: true, artifact: { ...update.artifact, parts: parts.slice(half) } }, wrap),
+    ...artifactLines({ ...first, artifact: { ...update.artifact, parts: halves[0] } }, wrap),
+    ...artifactLines({ ...update, append: true, artifact: { ...update.artifact, parts: halves[1] } }, wrap),
   ];
+}
+
+/** Half of the parts each, or half of the text where there is one plain text part. Undefined: it can't be divided. */
+function halvesOf(parts: readonly Part[]): readonly [readonly Part[], readonly Part[]] | undefined {
+  const half = parts.length >> 1;
+  if (half > 0) return [parts.slice(0, half), parts.slice(half)];
+  const [only] = parts;
+  if (only === undefined || !isPlainText(only) || only.text.length < 2) return undefined;
+  let at = only.text.length >> 1;
+  // A character outside the Basic Multilingual Plane is two units: never cut between them.
+  if (isLowSurrogate(only.text.charCodeAt(at))) at += 1;
+  return at >= only.text.length ? undefined : [[{ text: only.text.slice(0, at) }], [{ text: only.text.slice(at) }]];
+}
+
+function isLowSurrogate(unit: number): boolean {
+  return unit >= 0xdc00 && unit <= 0xdfff;
 }
 
 function statusOf(task: Task): TaskStatusUpdate {

@@ -3,7 +3,7 @@ import { dialectId } from '../../ids.ts';
 import type { SendRequest } from '../../requests.ts';
 import type { Codecs } from '../define.ts';
 import { defineDialect } from '../define.ts';
-import type { Dialect, Traits } from '../dialect.ts';
+import type { Dialect, DialectWire, Traits } from '../dialect.ts';
 import { httpStatusOf } from '../shared/errors.ts';
 import { card } from './card.ts';
 import { detect } from './detect.ts';
@@ -18,13 +18,15 @@ const traits: Traits = {
   callerNamesTask: true,
   mintsMessageIds: true,
   resumesByContext: false,
-  unknownTask: 'error',
   cancelFinished: 'error',
   directMessage: 'as-task',
-  // Its documents show `messages` empty, and a request can't ask for them.
+  // Society's documents show `messages` empty, and a request can't ask for them.
   historyDefault: 'none',
   subscribeFinished: 'error',
-  // Its client reads no body but that of a 2xx. What is over the limit is refused at the door all the same.
+};
+
+const wire: DialectWire = {
+  // Society's client reads a body only with a 2xx status. A body over the limit is refused with its own status all the same.
   httpStatusOnError: httpStatusOf,
   timeoutMs: 30_000,
   bodyBytesMax: 1_048_576,
@@ -40,7 +42,7 @@ const codecs: Codecs = {
   },
 };
 
-/** Society: one method on `/`, the thread's id as the task's, text in and artifacts out. */
+/** Society: one method on `/`, the thread's id as the task's id, text in and artifacts out (docs/dialects/society.md). */
 export const society: Dialect = defineDialect({
   id: dialectId('society'),
   title: 'Society',
@@ -49,12 +51,13 @@ export const society: Dialect = defineDialect({
   codecs,
   error: { read: readError, write: writeError },
   envelope: { idNotNull: true },
-  // "The id in both the JSON-RPC envelope and params should match."
+  // Society, Request format: "The id in both the JSON-RPC envelope and params should match."
   rpcId: (shape, value) => (shape === 'send.request' ? threadOf(value as SendRequest) : undefined),
   card,
   openStream: () => {
     throw new A2AError('STREAMING_NOT_SUPPORTED', 'Society has no streams');
   },
   traits,
+  wire,
   losses,
 });
