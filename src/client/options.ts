@@ -3,8 +3,8 @@ import type { A2AService, CardVerdict, CardVerifier, Fetch, Ids, Registry, Verif
 import { createRegistry, DIALECTS } from '#protocol';
 import type { Auth } from './auth/credentials.ts';
 import type { Binding, ConnectionMemory } from './connection/memory.ts';
-import type { CardFollower } from './discovery/card-document.ts';
-import type { StrictMode } from './discovery/endpoints.ts';
+import type { CardFollower } from './discovery/card-follower.ts';
+import type { StrictMode } from './discovery/endpoint.ts';
 import type { RetryPolicy } from './retry/retry.ts';
 
 /** Wraps every HTTP request: it can change the request, answer it, or inspect the response. */

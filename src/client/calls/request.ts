@@ -1,6 +1,6 @@
 import type { CallContext, Message, MessageOptions, Mutable, Part, SendRequest, TaskState } from '#protocol';
 import { contextId, createUserMessage, isInterrupted, isTerminal, LOCAL_PRINCIPAL, linkSignals, messageId, taskId } from '#protocol';
-import type { Endpoint } from '../discovery/endpoints.ts';
+import type { Endpoint } from '../discovery/endpoint.ts';
 
 /** Options of every call. */
 export interface CallOptions {

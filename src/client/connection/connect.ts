@@ -4,7 +4,7 @@ import type { CallDefaults } from '../calls/request.ts';
 import type { CardDocument, FetchCardOptions } from '../discovery/card-document.ts';
 import { followed, readCardDocument } from '../discovery/card-document.ts';
 import { discover, mostHelpful } from '../discovery/discover.ts';
-import type { Endpoint } from '../discovery/endpoints.ts';
+import type { Endpoint } from '../discovery/endpoint.ts';
 import { endpointsOf, everyEndpoint, hasOperation } from '../discovery/endpoints.ts';
 import { probe } from '../discovery/probe.ts';
 import { baseOf, readTarget, sameAddress } from '../discovery/target.ts';

@@ -3,7 +3,7 @@ import { jsonRpcLink, NotA2A, restLink } from '#bindings';
 import type { A2AService, CallContext, EventStream, SendRequest, TenantId } from '#protocol';
 import { A2AError, isA2AError } from '#protocol';
 import { returningImmediately } from '../calls/request.ts';
-import type { Endpoint } from '../discovery/endpoints.ts';
+import type { Endpoint } from '../discovery/endpoint.ts';
 import { hasOperation } from '../discovery/endpoints.ts';
 import { networkKind, wasNeverSent } from '../errors/network.ts';
 import type { ClientOptions } from '../options.ts';

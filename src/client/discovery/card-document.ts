@@ -4,6 +4,7 @@ import { DEFAULT_READ_LIMITS, isA2AError, kept, linkSignals, randomIds } from '#
 import type { Http } from '../connection/http.ts';
 import { ClientError, isClientError } from '../errors/client-error.ts';
 import { explain, ofStatus } from '../errors/explain.ts';
+import type { CardFollower } from './card-follower.ts';
 
 /** A card as it was served, and as it was read. */
 export interface CardDocument {
@@ -11,12 +12,6 @@ export interface CardDocument {
   readonly found: FoundCard & { readonly card: { readonly ok: true } };
   readonly url: string | undefined;
 }
-
-/**
- * Follows a document that is not a card but leads to one, such as a catalog: returns the card inside it, or the address of the next
- * document. Undefined: the document is a card. `catalogEntry` of `parley-a2a/client/strict` makes one.
- */
-export type CardFollower = (document: unknown) => { readonly card: unknown } | { readonly url: string } | undefined;
 
 export interface FetchCardOptions {
   readonly http: Http;

@@ -3,7 +3,7 @@ import { isA2AError, LOCAL_PRINCIPAL, taskId } from '#protocol';
 import { type ClientError, isClientError } from '../errors/client-error.ts';
 import { explain } from '../errors/explain.ts';
 import { wasNeverSent } from '../errors/network.ts';
-import type { Endpoint } from './endpoints.ts';
+import type { Endpoint } from './endpoint.ts';
 import { hasOperation } from './endpoints.ts';
 
 /**

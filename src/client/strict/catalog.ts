@@ -1,5 +1,5 @@
 import type { JsonObject } from '#protocol';
-import type { CardFollower } from '../discovery/card-document.ts';
+import type { CardFollower } from '../discovery/card-follower.ts';
 import { ClientError } from '../errors/client-error.ts';
 
 const CARD_TYPES = /^application\/(?:a2a-agent-card\+json|vnd\.a2a\.agent-card\+json)$/;

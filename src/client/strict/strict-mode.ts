@@ -1,5 +1,5 @@
 import type { Registry } from '#protocol';
-import type { Endpoint, StrictMode } from '../discovery/endpoints.ts';
+import type { Endpoint, StrictMode } from '../discovery/endpoint.ts';
 import { ClientError } from '../errors/client-error.ts';
 
 /** The A2A version that strict mode asks for by default. */
