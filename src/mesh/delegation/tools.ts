@@ -1,6 +1,5 @@
-import { isObject } from '#bindings';
 import type { JsonObject } from '#protocol';
-import { A2AError } from '#protocol';
+import { A2AError, isObject } from '#protocol';
 import type { Delegation, PeerCall, PeerResult } from './delegation.ts';
 
 /** A peer as a tool of a language model: `peer_{agent}` (reference/dialects §4f). */

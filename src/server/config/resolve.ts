@@ -1,4 +1,5 @@
 import type { EngineLimits } from '#engine';
+import { isObject } from '#protocol';
 import type { AgentLike } from '../agents/served-agent.ts';
 import type { ServerLimits } from '../limits.ts';
 import type { LogLevel } from '../observability/log.ts';
@@ -9,7 +10,7 @@ import type { MeshGrammar } from './mesh-keys.ts';
 import type { RunSettings } from './run-keys.ts';
 import { RUN_KEYS } from './run-keys.ts';
 import { suggest } from './suggest.ts';
-import { ConfigError, fromFile, fromText, isObject } from './values.ts';
+import { ConfigError, fromFile, fromText } from './values.ts';
 
 /** Where settings come from, the strongest first: flags, the environment, the file, the defaults. */
 export interface Layers {

@@ -1,4 +1,5 @@
 import type { Json } from '#protocol';
+import { isObject } from '#protocol';
 
 /** What a key takes. */
 export type KeyType =
@@ -140,10 +141,6 @@ function checkLaunchMember(member: string, content: unknown, at: string): void {
   if (!LAUNCH_LISTS.includes(member)) throw new ConfigError(`${at}: there is no such key; there are ${LAUNCH_LISTS.join(', ')}, title`);
   if (!Array.isArray(content) || !content.every((item) => typeof item === 'string'))
     throw new ConfigError(`${at}: must be a list of texts`);
-}
-
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isAgentLike(value: unknown): boolean {

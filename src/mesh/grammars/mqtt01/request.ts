@@ -1,7 +1,7 @@
 import type { RpcRequest } from '#bindings';
-import { isObject, parseJson, readableId, readEnvelope, requestObject } from '#bindings';
+import { parseJson, readableId, readEnvelope, requestObject } from '#bindings';
 import type { RpcId, SendRequest } from '#protocol';
-import { A2AError, DEFAULT_READ_LIMITS, mqttError } from '#protocol';
+import { A2AError, DEFAULT_READ_LIMITS, isObject, mqttError } from '#protocol';
 import type { ReceivedMessage } from '../../broker.ts';
 import { BROKER_DEFAULTS } from '../../broker.ts';
 import { ARTIFACT_MODE, CONTEXT_ID, sealOf } from './properties.ts';

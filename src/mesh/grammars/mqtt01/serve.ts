@@ -1,5 +1,5 @@
 import type { RpcRequest } from '#bindings';
-import { requestOf } from '#bindings';
+import { decodeRequest } from '#bindings';
 import type { A2AService, CallContext, Json, Operation, Principal, ReadEnv, Requests, SendRequest } from '#protocol';
 import { A2AError, behave, countedIds, DEFAULT_READ_LIMITS, isStreamOperation } from '#protocol';
 import type { ReceivedMessage } from '../../broker.ts';
@@ -84,7 +84,7 @@ async function answered(request: MqttRequest, serving: Serving): Promise<void> {
   if (operation === undefined) throw new A2AError('METHOD_NOT_FOUND', `there is no method ${rpc.method.slice(0, 100)}`);
   const address = addressOf(operation, request);
   if (operation === 'send' || operation === 'stream') return send({ operation, rpc, request, serving, ctx, address });
-  const decoded = requestOf(operation, rpc.params, { dialect: SPOKEN, env: ENV });
+  const decoded = decodeRequest(operation, rpc.params, { dialect: SPOKEN, env: ENV });
   if (isStreamOperation(operation)) {
     return follow(agent.service.subscribe(decoded as Requests['subscribe'], ctx), { agent: agent.name, place, address });
   }
@@ -133,7 +133,7 @@ interface Sending {
 
 async function send({ operation, rpc, request, serving, ctx, address }: Sending): Promise<void> {
   const { agent, place } = serving;
-  const decoded: SendRequest = requestOf(operation, rpc.params, { dialect: SPOKEN, env: ENV });
+  const decoded: SendRequest = decodeRequest(operation, rpc.params, { dialect: SPOKEN, env: ENV });
   checkName(decoded);
   const trail = trailIn(request.message.properties);
   checkTrail(trail, agent);

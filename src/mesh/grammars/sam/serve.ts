@@ -1,7 +1,7 @@
 import type { RpcRequest } from '#bindings';
-import { isObject, parseJson, readableId, readEnvelope, requestObject, requestOf } from '#bindings';
+import { decodeRequest, parseJson, readableId, readEnvelope, requestObject } from '#bindings';
 import type { CallContext, Dialect, ReadEnv, Requests, RpcId, SendRequest, Task } from '#protocol';
-import { A2AError, behave, countedIds, DEFAULT_READ_LIMITS, isA2AError, taskId } from '#protocol';
+import { A2AError, behave, countedIds, DEFAULT_READ_LIMITS, isA2AError, isObject, taskId } from '#protocol';
 import type { ReceivedMessage } from '../../broker.ts';
 import { BROKER_DEFAULTS } from '../../broker.ts';
 import type { MeshAgent, MeshContext, Stop } from '../grammar.ts';
@@ -151,7 +151,7 @@ async function send(operation: 'send' | 'stream', { rpc, request, serving }: Sen
   const { properties, dialect, topic } = request;
   const { agent, place } = serving;
   const env = { ...ENV, rpcId: nameIn(properties) ?? rpc.id };
-  const decoded: Requests['send'] = requestOf(operation, rpc.params, { dialect, env });
+  const decoded: Requests['send'] = decodeRequest(operation, rpc.params, { dialect, env });
   const { statusTopic, userId } = properties;
   const address = { rpcId: rpc.id, replyTo: topic, userId, ...(statusTopic === undefined ? {} : { statusTopic }) };
   const ctx = contextOf(request, serving);
@@ -178,7 +178,7 @@ function contextOf({ properties, dialect }: Request, { place, signal }: Serving)
 
 async function cancel(rpc: RpcRequest, request: Request, serving: Serving): Promise<void> {
   const { agent, place, isRelayed } = serving;
-  const decoded = requestOf('cancel', rpc.params, { dialect: request.dialect, env: ENV });
+  const decoded = decodeRequest('cancel', rpc.params, { dialect: request.dialect, env: ENV });
   try {
     const task = await agent.service.cancel(decoded, contextOf(request, serving));
     if (request.properties.replyTo !== undefined) await tell(task, request, serving);

@@ -1,6 +1,5 @@
-import { isObject } from '#bindings';
 import type { Json, Metadata } from '#protocol';
-import { MESH_NOTE } from '#protocol';
+import { isObject, MESH_NOTE } from '#protocol';
 import type { CallPath } from '../grammar.ts';
 import type { Properties } from '../sam/properties.ts';
 

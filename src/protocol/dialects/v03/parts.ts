@@ -1,5 +1,5 @@
 import type { Json, JsonObject, Metadata, Mutable } from '../../json.ts';
-import { unreachable } from '../../json.ts';
+import { isObject, unreachable } from '../../json.ts';
 import type { DataPart, FilePart, Part } from '../../parts.ts';
 import { partKind } from '../../parts.ts';
 import type { ReadEnv } from '../dialect.ts';
@@ -129,10 +129,6 @@ export function writeProtoPart(part: Part): Out {
     default:
       return unreachable(kind);
   }
-}
-
-function isObject(data: Json | undefined): boolean {
-  return typeof data === 'object' && data !== null && !Array.isArray(data);
 }
 
 function described(out: Out, metadata: Metadata | undefined): Out {

@@ -1,23 +1,8 @@
 import type { Operation, Principal } from '#protocol';
+import { OPERATIONS } from '#protocol';
 
 /** What a caller is given unless somebody says otherwise: everything of A2A, nothing of the node's own business. */
 export const CALLER_SCOPES: readonly string[] = ['tasks:read', 'tasks:write', 'tasks:cancel', 'push:write', 'card:extended'];
-
-/** The scope that each operation needs. `card` is public wherever it is asked for. */
-const NEEDED: Readonly<Record<Operation, string | undefined>> = {
-  send: 'tasks:write',
-  stream: 'tasks:write',
-  get: 'tasks:read',
-  list: 'tasks:read',
-  subscribe: 'tasks:read',
-  cancel: 'tasks:cancel',
-  'push.create': 'push:write',
-  'push.delete': 'push:write',
-  'push.get': 'tasks:read',
-  'push.list': 'tasks:read',
-  extendedCard: 'card:extended',
-  card: undefined,
-};
 
 export interface AuthorisationTarget {
   readonly agent: string;
@@ -26,7 +11,7 @@ export interface AuthorisationTarget {
 
 /** The first scope that is missing. An agent that runs commands has one of its own, which nobody is given by default. */
 export function missingScope(principal: Principal, operation: Operation, { agent, runsCommands }: AuthorisationTarget): string | undefined {
-  const needed = NEEDED[operation];
+  const needed = OPERATIONS[operation].scope;
   if (needed !== undefined && !hasScope(principal, needed)) return needed;
   const executor = `executor:${agent}`;
   const starts = operation === 'send' || operation === 'stream';
