@@ -1,7 +1,16 @@
 import { readFile } from 'node:fs/promises';
 import { SseParser } from '#bindings';
 import type { Dialect, DocumentKind, Json, Operation, ReadEnv, Translation } from '#protocol';
-import { createRegistry, DEFAULT_READ_LIMITS, DIALECTS, isA2AError, OPERATIONS, randomIds, translate, translateEvents } from '#protocol';
+import {
+  createRegistry,
+  DEFAULT_READ_LIMITS,
+  DIALECTS,
+  isA2AError,
+  OPERATION_NAMES,
+  randomIds,
+  translate,
+  translateEvents,
+} from '#protocol';
 import type { Command } from './command.ts';
 import { CliError, readStdin } from './command.ts';
 import { readArgs } from './flags/own.ts';
@@ -46,7 +55,7 @@ async function run(args: readonly string[]): Promise<number> {
   const targets = targetsOf(flags.to);
   const from = flags.from === undefined || flags.from === 'auto' ? undefined : dialectOf(flags.from, '--from');
   const kind = flags.kind === undefined ? undefined : oneOf(KINDS, flags.kind, '--kind');
-  const operation = flags.operation === undefined ? undefined : oneOf(OPERATIONS, flags.operation, '--operation');
+  const operation = flags.operation === undefined ? undefined : oneOf(OPERATION_NAMES, flags.operation, '--operation');
   const source = flags.file ?? 'standard input';
   const documents = documentsOf(await textOf(flags.file), source);
   if (documents.length === 0)
