@@ -1,7 +1,16 @@
 import { readFile } from 'node:fs/promises';
 import { SseParser } from '#bindings';
 import type { Dialect, DocumentKind, Json, Operation, ReadEnv, Translation } from '#protocol';
-import { createRegistry, DEFAULT_READ_LIMITS, DIALECTS, isA2AError, OPERATIONS, randomIds, translate, translateEvents } from '#protocol';
+import {
+  createRegistry,
+  DEFAULT_READ_LIMITS,
+  DIALECTS,
+  isA2AError,
+  OPERATION_NAMES,
+  randomIds,
+  translate,
+  translateEvents,
+} from '#protocol';
 import type { Command } from './command.ts';
 import { CliError, readStdin } from './command.ts';
 import { helpFor } from './flags/help.ts';
@@ -54,7 +63,7 @@ async function run(args: readonly string[]): Promise<number> {
   const [fromName, kindName, operationName] = [textOf(flags, 'from'), textOf(flags, 'kind'), textOf(flags, 'operation')];
   const from = fromName === undefined || fromName === 'auto' ? undefined : dialectOf(fromName, '--from');
   const kind = kindName === undefined ? undefined : oneOf(KINDS, kindName, '--kind');
-  const operation = operationName === undefined ? undefined : oneOf(OPERATIONS, operationName, '--operation');
+  const operation = operationName === undefined ? undefined : oneOf(OPERATION_NAMES, operationName, '--operation');
   const source = file ?? 'standard input';
   const documents = documentsOf(await contentOf(file), source);
   if (documents.length === 0)
