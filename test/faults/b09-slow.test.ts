@@ -3,6 +3,7 @@ import { afterEach, expect, it } from 'vitest';
 import { connectMqtt } from '../../src/mesh/adapters/mqtt.ts';
 import { connectNats } from '../../src/mesh/adapters/nats.ts';
 import { programOf, startMosquitto, startNats } from '../support/brokers.ts';
+import { expectFigure } from '../support/figures.ts';
 import { suiteNeeding } from '../support/needs.ts';
 import { HAS_MOSQUITTO } from './mesh.ts';
 
@@ -46,7 +47,7 @@ suiteNeeding('mosquitto', HAS_MOSQUITTO, 'B9: a consumer that takes its time', (
     await sleep(300);
     expect([underWay, most, taken.size]).toEqual([IN_FLIGHT, IN_FLIGHT, 0]);
     // 2,000 messages of 10 kB wait at the broker, not here.
-    expect(process.memoryUsage().heapUsed - heap).toBeLessThan(MESSAGES * 10_000);
+    expectFigure(process.memoryUsage().heapUsed - heap, { below: MESSAGES * 10_000 });
     isStuck = false;
     await expect.poll(() => taken.size, { timeout: 20_000, interval: 100 }).toBe(MESSAGES);
     expect(most).toBe(IN_FLIGHT);

@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { expectFigure } from '../support/figures.ts';
 import type { Parley } from '../support/parley.ts';
 import { getTask, logOf, sendInit, sendTask, textOf } from './client.ts';
 import { eventsOf } from './frames.ts';
@@ -38,7 +39,7 @@ describe('E15: a task without end', () => {
     }
     const rss = peak(server);
     process.stdout.write(`E15: ${artifactBytesMax / MIB} MiB of artifact, at most ${rss.toFixed(0)} MiB in memory\n`);
-    expect(rss).toBeLessThan(300 + (6 * artifactBytesMax) / MIB); // operators read the whole log here, and it is JSON
+    expectFigure(rss, { below: 300 + (6 * artifactBytesMax) / MIB }); // operators read the whole log here, and it is JSON
     expect(await server.stop()).toBe(0);
   });
 
@@ -56,7 +57,7 @@ describe('E15: a task without end', () => {
     expect(last).toBe(chunks + 2);
     const rss = peak(server);
     process.stdout.write(`E15: ${chunks} events streamed, at most ${rss.toFixed(0)} MiB in memory\n`);
-    expect(rss).toBeLessThan(350);
+    expectFigure(rss, { below: 350 });
     expect(textOf(await getTask(server.url, id)).length).toBe(chunks * 32);
     expect(await server.stop()).toBe(0);
   });

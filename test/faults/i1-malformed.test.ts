@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { corpus, corpusDialects } from '../support/corpus.ts';
 import { eventually } from '../support/eventually.ts';
+import { expectFigure } from '../support/figures.ts';
 import type { Wire } from '../support/malformed.ts';
 import { malformed } from '../support/malformed.ts';
 import { seeded } from '../support/mutate.ts';
@@ -55,7 +56,7 @@ suiteNeeding('Linux', process.platform === 'linux', 'I1: malformed requests to t
     expect(wrong.slice(0, 5)).toEqual([]);
     // What only ever is refused at the first look would prove little.
     expect((outcomes.get('200') ?? 0) / REQUESTS).toBeGreaterThan(0.1);
-    expect(mostMib).toBeLessThan(RSS_MIB_MAX);
+    expectFigure(mostMib, { below: RSS_MIB_MAX });
     expect(server.errors().match(/"level":"error".*/g) ?? []).toEqual([]);
     await eventually(() => connectionsOf(server) === 0, 20_000);
     const headers = { Authorization: `Bearer ${TOKEN}` };

@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { AdminDelivery } from '#protocol';
 import { parley } from '../cli/run.ts';
 import { eventually } from '../support/eventually.ts';
+import { expectFigure } from '../support/figures.ts';
 import type { Parley, RunOptions } from '../support/parley.ts';
 import { parleyServe } from '../support/parley.ts';
 import type { Hit, Receiver } from '../support/receiver.ts';
@@ -154,7 +155,7 @@ describe('a receiver', () => {
     for (const path of ['/endless', '/bomb']) await start(server, `${hook.url}${path}`);
     await eventually(() => hook.hits.length === 6, 10_000);
     await eventually(async () => (await metric(server.url, 'parley_webhooks_pending')) === 0);
-    expect((await metric(server.url, 'process_resident_memory_bytes')) - before).toBeLessThan(100 * 1_048_576);
+    expectFigure((await metric(server.url, 'process_resident_memory_bytes')) - before, { below: 100 * 1_048_576 });
   });
 });
 
