@@ -9,20 +9,19 @@
  */
 
 export { type KeyRecord, type KeyRing, keyAuth, tokenAuth } from './access/authentication/api-keys.ts';
-export type { AuthenticatedIdentity, AuthenticationResult, AuthMethod, Denial } from './access/authentication/authenticator.ts';
-export { type Authenticate, type AuthenticatedCaller, authenticateAsLocal, type Refusal } from './access/authentication/caller.ts';
+export type { AuthenticatedIdentity, AuthenticationResult, AuthMethod, CredentialDenial } from './access/authentication/auth-method.ts';
+export { type Authenticate, type AuthenticatedCaller, authenticateAsLocal } from './access/authentication/caller.ts';
 export { type JwtOptions, jwtAuth } from './access/authentication/jwt.ts';
 export { type MutualTlsOptions, mutualTls } from './access/authentication/mtls.ts';
 export { CALLER_SCOPES, isKnownScope } from './access/authorisation/scopes.ts';
+export type { AccessRefusal } from './access/refusal.ts';
 export { type AgentLike, pathName, type ServedAgent } from './agents/served-agent.ts';
 export type { Audit, AuditLog } from './audit/audit.ts';
 export type { AuditDraft } from './audit/chain.ts';
-export { type A2aBlock, defineConfig, type ParleyConfig, type RemoteAgent } from './config/config.ts';
-export type { Key } from './config/key.ts';
-export { KEYS } from './config/keys.ts';
-export { type Layers, resolveConfig, type Settings } from './config/resolve.ts';
-export { suggest } from './config/suggest.ts';
-export { ConfigError } from './config/values.ts';
+export { ConfigError } from './config/read-value.ts';
+export { type ConfigSources, resolveConfig } from './config/resolve.ts';
+export type { RemoteAgent } from './config/setting.ts';
+export { defineConfig, type ParleyConfig, type Settings } from './config/settings.ts';
 export { createHandler, type Handler } from './handler.ts';
 export { DEFAULT_SERVER_LIMITS, type ServerLimits } from './limits.ts';
 export { createLog, LOG_LEVELS, type Log, type LogLevel } from './observability/log.ts';

@@ -31,7 +31,7 @@ onEveryBroker('a caller over HTTP', (start) => {
     open.push(() => mesh.close());
     const handler = createHandler({
       agents: defineAgent({ name: 'root', description: 'the first', run: () => '' }),
-      gate: (asked) => ({ principal: { id: asked.header('x-user') ?? '', scopes: SCOPES } }),
+      authenticate: (asked) => ({ principal: { id: asked.header('x-user') ?? '', scopes: SCOPES } }),
     });
     open.push(() => handler.close());
     const caller = await mesh.call({ kind: 'gateway', id: 'gw' });

@@ -120,7 +120,7 @@ function requestFor(dialect: Dialect, operation: Operation, request: unknown): R
   } catch {
     return undefined;
   }
-  const version = dialect.traits.versionHeader;
+  const version = dialect.wire.versionHeader;
   const headers = version === undefined ? {} : { 'A2A-Version': version };
   if (dialect.rest !== undefined && Object.keys(dialect.methods).length === 0) return restRequest(dialect, operation, raw);
   const method = dialect.methods[operation];
@@ -230,7 +230,11 @@ describe('a tenant', () => {
     const asked = async (path: string): Promise<Response> => call(1, new Request(`${BASE}${path}`));
     for (const path of ['/globex/tasks', '/globex/tasks/x', '/globex/extendedAgentCard']) {
       const response = await asked(path);
-      expect([path, response.status, await response.text()]).toEqual([path, 403, expect.stringContaining('not one of that tenant')]);
+      expect([path, response.status, await response.text()]).toEqual([
+        path,
+        403,
+        expect.stringContaining('does not belong to that tenant'),
+      ]);
     }
     expect((await asked('/acme/tasks')).status).toBe(200);
   });

@@ -1,7 +1,7 @@
 import type { Channel } from '#bindings';
 import { serveStdio } from '#bindings';
 import { authenticateAsLocal } from '../access/authentication/caller.ts';
-import type { Settings } from '../config/resolve.ts';
+import type { Settings } from '../config/settings.ts';
 import { createHandler } from '../handler.ts';
 import type { Log } from '../observability/log.ts';
 import type { ServingOptions } from '../options.ts';
@@ -37,7 +37,7 @@ export async function serveOnStdio(
       );
   const handler = createHandler({
     agents: found.map(({ agent }) => agent),
-    gate: authenticateAsLocal, // who holds the pipes is who started us, and could run any command without us
+    authenticate: authenticateAsLocal, // who holds the pipes is who started us, and could run any command without us
     ...{ card, publisher, idempotency, versionRequired, limits, log, aroundRun },
     ...kept,
   });
