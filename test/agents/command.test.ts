@@ -256,7 +256,7 @@ describe('a cancelled command', () => {
     await eventually(() => recorded() > 0);
     const canceled = await talk.cancel((task ?? { id: '' as never }).id);
     expect(canceled.status.state).toBe('TASK_STATE_CANCELED');
-    await eventually(() => recorded() === 0, 10_000);
+    await eventually(() => recorded() === 0);
     await talk.stop();
   });
 });

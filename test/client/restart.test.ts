@@ -27,7 +27,7 @@ async function textOf(client: A2AClient): Promise<string> {
 }
 
 describe('a stream over a node that is stopped in good order and started again', () => {
-  it('goes on, however long the node takes to let its work end', { timeout: 120_000 }, async () => {
+  it('goes on, however long the node takes to let its work end', async () => {
     const data = join(folder, 'data');
     const server = await parleyServe({ args: ['script', '--data', data] });
     const [library, ask, send] = [
@@ -50,7 +50,7 @@ describe('a stream over a node that is stopped in good order and started again',
     expect(await next.stop()).toBe(0);
   });
 
-  it('that is given up says which task it was, and how to come back to it', { timeout: 60_000 }, async () => {
+  it('that is given up says which task it was, and how to come back to it', async () => {
     const server = await parleyServe({ args: ['script', '--memory'] });
     const ask = start(['ask', server.url, 'chunks=500 delay=100', '--timeout', '5s']);
     await ask.until(/chunk 2/);

@@ -68,7 +68,7 @@ describe('E16: a server that is told to stop', () => {
     expectFigure(Math.max(...stops), { below: 10_000 });
   });
 
-  it('ends its streams with a word on when to come back, and leaves the run to the next', { timeout: 60_000 }, async () => {
+  it('ends its streams with a word on when to come back, and leaves the run to the next', async () => {
     const options = { data: join(folder, 'streams'), limits: { drainMsMax: 2500, retryMs: 20 } };
     const server = await startParley(options);
     const { id } = await sendTask(server.url, 'sleep=3000 chunks=2', { returnImmediately: true });

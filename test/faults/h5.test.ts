@@ -25,7 +25,7 @@ describe('H5: readers that stop reading', () => {
     const { task } = (await sent.json()) as { task: { id: string } };
     const path = `/tasks/${task.id}:subscribe`;
     const resume = { 'Last-Event-ID': '1' };
-    await eventually(async () => (await metric(server.url, 'parley_tasks_running')) === 0, 20_000);
+    await eventually(async () => (await metric(server.url, 'parley_tasks_running')) === 0);
     const before = await heldBy(server);
 
     const paused = await Promise.all(
