@@ -22,5 +22,13 @@ export function unreachable(value: never): never {
   throw new Error(`unhandled case: ${JSON.stringify(value)}`);
 }
 
+/** JSON that is built member by member. */
+export type JsonDraft = { [member: string]: Json };
+
+/** A canonical value as JSON. It is JSON already, but TypeScript's interfaces have no index signature. */
+export function jsonOf(value: object): JsonObject {
+  return value as JsonObject;
+}
+
 /** For building a readonly value member by member before it is handed out. */
 export type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };

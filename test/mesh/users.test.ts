@@ -3,7 +3,7 @@ import { ask, defineAgent, text } from '#agents';
 import { isArtifactName, joinMesh, openGateway } from '#mesh';
 import type { Task } from '#protocol';
 import { createHandler } from '#server';
-import { defaultMeshUser } from '../../src/mesh/artifacts/inline.ts';
+import { defaultMeshUser } from '../../src/mesh/gateway.ts';
 import { eventually } from '../support/eventually.ts';
 import { NAMESPACE, onEveryBroker, serveOn } from './support.ts';
 
