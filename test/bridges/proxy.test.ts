@@ -179,7 +179,7 @@ describe('parley proxy', () => {
     for (const url of [signed.url, plain.url]) {
       const refused = startNode([entry, 'proxy', url, '--trust-keys', `${second}.pub`, '--memory', '--port', '0']);
       expect((await refused.ended).code).toBe(1);
-      expect(refused.errors()).toContain('can’t be trusted');
+      expect(refused.errors()).toContain('is not trusted');
     }
     for (const child of [again, signed]) {
       child.process.kill('SIGTERM');

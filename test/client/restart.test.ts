@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { NotA2A } from '#bindings';
 import type { RetryPolicy } from '#client';
-import { A2AClient, Patience } from '#client';
+import { A2AClient, Backoff } from '#client';
 import { A2AError } from '#protocol';
 import { start } from '../cli/run.ts';
 import { expectFigure } from '../support/figures.ts';
@@ -57,11 +57,11 @@ describe('a stream over a node that is stopped in good order and started again',
     await server.kill();
     const { code, err } = await ask.ended;
     expect(code).toBe(5);
-    expect(err).toMatch(new RegExp(`goes on: parley task get -a ${server.url} [\\w-]{36,} --wait`));
+    expect(err).toMatch(new RegExp(`still runs: parley task get -a ${server.url} [\\w-]{36,} --wait`));
   });
 });
 
-describe('the patience with a peer', () => {
+describe('the backoff with a peer', () => {
   const policy: RetryPolicy = {
     tries: 2,
     firstDelayMs: 100,
@@ -74,19 +74,19 @@ describe('the patience with a peer', () => {
   const gone = new A2AError('UNAVAILABLE', 'x', { cause: Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }) });
 
   it('that is away has an end in time, and grows its delays', async () => {
-    const patience = new Patience({ ...policy, tries: 0 });
-    expect([patience.next(gone), patience.next(gone), patience.next(gone)]).toEqual([100, 200, 400]);
+    const backoff = new Backoff({ ...policy, tries: 0 });
+    expect([backoff.next(gone), backoff.next(gone), backoff.next(gone)]).toEqual([100, 200, 400]);
     const proxy = new A2AError('UNAVAILABLE', 'x', { cause: new NotA2A(502, '') });
-    expect(patience.next(proxy)).toBe(800);
+    expect(backoff.next(proxy)).toBe(800);
     await new Promise((resolve) => setTimeout(resolve, 160));
-    expect(patience.next(gone)).toBeUndefined();
-    patience.renew();
-    expect(patience.next(gone)).toBe(100);
+    expect(backoff.next(gone)).toBeUndefined();
+    backoff.renew();
+    expect(backoff.next(gone)).toBe(100);
   });
 
   it('that is there and says nothing new has an end in number', () => {
-    const patience = new Patience(policy);
-    expect([patience.next(undefined), patience.next(gone), patience.next(undefined), patience.next(undefined)]).toEqual([
+    const backoff = new Backoff(policy);
+    expect([backoff.next(undefined), backoff.next(gone), backoff.next(undefined), backoff.next(undefined)]).toEqual([
       100,
       200,
       400,
