@@ -20,7 +20,7 @@ function ackedBy(child: Child): readonly string[] {
 /** SQLite syncs with one of these, by how it was built. */
 const SYNCS = 'fsync,fdatasync';
 
-/** Everything the child was told is there, it was told nothing after the error, and it was served nothing. */
+/** Everything that the child acknowledged is stored, and it acknowledged and served nothing after the error. */
 async function expectStopped(path: string, inject: readonly string[]): Promise<void> {
   await openSqliteStore(path, { ballastBytes: 0 }).close();
   const child = startChild('failing', [path], ['strace', '-f', '-qq', '-o', '/dev/null', '-e', `trace=${SYNCS}`, ...inject]);

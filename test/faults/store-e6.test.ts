@@ -12,7 +12,7 @@ import type { Tmpfs } from '../support/tmpfs.ts';
 import { mayMount, mountTmpfs } from '../support/tmpfs.ts';
 import { entriesFor } from './entries.ts';
 
-/** faults.md E6: a disk that is really full. Writes are put off, reads go on, and it heals by itself. */
+/** docs/faults.md E6: a disk that is really full. Writes are postponed, reads continue, and the store recovers by itself. */
 const OPTIONS = { ballastBytes: 2 ** 20, walBytes: 2 ** 18, walBytesMax: 2 ** 20 };
 
 const newTask = (key: number): Write => ({
@@ -96,7 +96,7 @@ suiteNeeding('the right to mount a file system', mayMount(), 'E6: a full disk', 
       expect(await within(5000, async () => (await refusalOf(store, [{ kind: 'forget', task: 1 as TaskKey }])) === undefined)).toBe(true);
     }));
 
-  it('when not even the reserve is left it still serves, and when there is room again it goes on by itself', () =>
+  it('still serves when even the reserve is used up, and recovers by itself when there is space again', () =>
     inSmallSpace(async (store, path, filler) => {
       let kept = (await fillUp(store)).kept;
       // A caller that does not listen uses up the reserve.

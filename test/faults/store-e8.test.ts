@@ -220,7 +220,7 @@ describe('E8: what can’t be opened', () => {
 });
 
 describe('B10: two processes on one store', () => {
-  it('the second is told who has it; when that one is gone, however it went, it is free', async () => {
+  it('the second gets an error that names the owner; when the owner is gone, for any reason, the store is free', async () => {
     const path = freshPath();
     const holder = startChild('committer', [path, 'honest']);
     await holder.said('a ');

@@ -23,7 +23,7 @@ function chunks(from: number, to: number): readonly Entry[] {
 }
 
 describe('E9: checkpoints', () => {
-  it('keep the WAL in bounds while commits go on, and let the event loop turn', async () => {
+  it('keep the WAL bounded during commits, and do not block the event loop', async () => {
     const path = join(folder, 'x.db');
     const limits = { ballastBytes: 0, walBytes: 4 * MIB, walBytesMax: 16 * MIB };
     const store = openSqliteStore(path, limits);
