@@ -55,6 +55,10 @@ export interface CallOptions {
   readonly continuesByContext?: true;
   /** The dialect made the message id up: it does not identify a repeated send. */
   readonly mintedMessageId?: true;
+  /** Every answer is a task: the engine keeps an agent's direct message as the status message of a completed task. */
+  readonly tasksOnly?: true;
+  /** Subscribing to a finished task yields its snapshot and ends. Absent: it is an error (A2A 1.0.1 §3.1.6). */
+  readonly showsFinished?: true;
 }
 
 /** What a call brings besides its request. */
