@@ -84,13 +84,13 @@ async function bareCalls(client: Broker, server: Broker): Promise<() => Promise<
   await server.subscribe({
     filter: 'bench/ask',
     group: 'bench',
-    take: async ({ payload, properties }) => {
+    handle: async ({ payload, properties }) => {
       await server.publish({ topic: 'bench/answers/me', payload, properties });
     },
   });
   await client.subscribe({
     filter: 'bench/answers/me',
-    take: ({ properties }) => {
+    handle: ({ properties }) => {
       const id = properties['id'] ?? '';
       waiting.get(id)?.();
       waiting.delete(id);

@@ -2,9 +2,9 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { ensureInstalled, ROOT, runTool } from './install.mjs';
+import { ROOT, requireInstalled, runTool } from './install.mjs';
 
-await ensureInstalled();
+requireInstalled();
 let failed = 0;
 
 step('format and lint', () => runTool('biome', ['check', '--error-on-warnings', '.']).status);

@@ -15,7 +15,7 @@ import { withFigures } from './figures.ts';
  * Fills the generated parts of docs/: what stands between `<!-- generated: NAME -->` and `<!-- /generated -->`; and the figures of
  * the README. With --check it only says which pages are stale.
  */
-const SECTIONS: Readonly<Record<string, () => string>> = {
+const SECTIONS: Readonly<Record<string, (family?: string) => string>> = {
   dialects,
   methods,
   losses,
@@ -46,10 +46,10 @@ keep('README.md', readme, withFigures(readme, readFileSync(new URL('benchmarks.m
 process.exitCode = check && stale > 0 ? 1 : 0;
 
 function filled(name: string, page: string): string {
-  return page.replace(/<!-- generated: (\w+) -->\n[\s\S]*?<!-- \/generated -->/g, (_, section: string) => {
+  return page.replace(/<!-- generated: (\w+)(?: (\w+))? -->\n[\s\S]*?<!-- \/generated -->/g, (_, section: string, family?: string) => {
     const make = SECTIONS[section];
     if (make === undefined) throw new Error(`${name} asks for an unknown section ${section}`);
-    return `<!-- generated: ${section} -->\n${make()}\n<!-- /generated -->`;
+    return `<!-- generated: ${family === undefined ? section : `${section} ${family}`} -->\n${make(family)}\n<!-- /generated -->`;
   });
 }
 
@@ -88,7 +88,7 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
 function dialects(): string {
   return table(
     ['id', 'what it is', 'operations'],
-    DIALECTS.map((dialect) => [`\`${dialect.id}\``, dialect.title, operationsOf(dialect).join(', ')]),
+    DIALECTS.map((dialect) => [`[\`${dialect.id}\`](dialects/${family(dialect)}.md)`, dialect.title, operationsOf(dialect).join(', ')]),
   );
 }
 
@@ -97,7 +97,8 @@ function operationsOf(dialect: Dialect): readonly string[] {
   return named.length > 0 ? named : [...new Set(dialect.rest?.routes.map((route) => route.operation))];
 }
 
-function methods(): string {
+function methods(only?: string): string {
+  if (only !== undefined) return methodsOf(only);
   const shown = DIALECTS.filter((dialect) => !dialect.id.includes('.') || dialect.id === 'sam.documented');
   return table(
     ['operation', ...shown.map((dialect) => `\`${dialect.id}\``)],
@@ -105,11 +106,44 @@ function methods(): string {
   );
 }
 
-function losses(): string {
-  return DIALECTS.map((dialect) => `### \`${dialect.id}\`\n\n${lossesOf(dialect)}`).join('\n\n');
+/** One family's methods, and its HTTP paths where it has any. */
+function methodsOf(only: string): string {
+  const members = membersOf(only);
+  const named = members.filter((dialect, at) => at === 0 || Object.values(dialect.methods).join() !== '');
+  const shown = named.filter(
+    (dialect, at) => at === 0 || Object.values(dialect.methods)[0] !== Object.values(members[0]?.methods ?? {})[0],
+  );
+  const rest = members.find((dialect) => dialect.rest !== undefined)?.rest;
+  const route = (operation: Operation): string => {
+    const found = rest?.routes.find((each) => each.operation === operation);
+    return found === undefined ? '' : `\`${found.verb} ${found.path}\``;
+  };
+  const operations = OPERATIONS.filter((operation) =>
+    members.some((dialect) => dialect.methods[operation] !== undefined || route(operation)),
+  );
+  return table(
+    ['operation', ...shown.map((dialect) => `method (\`${dialect.id}\`)`), ...(rest === undefined ? [] : ['HTTP+JSON'])],
+    operations.map((operation) => [
+      operation,
+      ...shown.map((dialect) => code(dialect.methods[operation])),
+      ...(rest === undefined ? [] : [route(operation)]),
+    ]),
+  );
 }
 
-/** A variant is told by what it adds to its family's list, and what it does not share. */
+function losses(only = ''): string {
+  return membersOf(only)
+    .map((dialect) => `### \`${dialect.id}\`\n\n${lossesOf(dialect)}`)
+    .join('\n\n');
+}
+
+function membersOf(only: string): readonly Dialect[] {
+  const members = DIALECTS.filter((dialect) => family(dialect) === only);
+  if (members.length === 0) throw new Error(`there is no dialect family "${only}"`);
+  return members;
+}
+
+/** A variant's losses, as the difference from those of its family's first dialect. */
 function lossesOf(dialect: Dialect): string {
   const first = DIALECTS.find((other) => family(other) === family(dialect));
   if (first === undefined || first === dialect) return dialect.losses.length === 0 ? 'Nothing.' : lossTable(dialect.losses);
@@ -134,7 +168,7 @@ function sameLoss(left: Loss, right: Loss): boolean {
 
 function lossTable(losses: readonly Loss[]): string {
   return table(
-    ['what', 'why', 'seen in'],
+    ['member', 'reason', 'source'],
     losses.map((loss) => [`\`${loss.field}\`${conditionOf(loss)}`, loss.reason, loss.clause]),
   );
 }

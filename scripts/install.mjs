@@ -1,45 +1,79 @@
-// Installs what package-lock.json names, if it is not there yet. Runs on any Node from 20 on, before anything is installed.
+// Shared by the scripts of package.json: installs the packages of package-lock.json after a fresh clone, and runs the installed tools.
+// Works on Node 20 and later, before anything is installed.
 import { spawn, spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { existsSync, lstatSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+const MODULES = join(ROOT, 'node_modules');
 
 /**
- * `npm install`, not `npm ci`: registries that do not carry every platform's optional packages leave them out of the lock file,
- * and `npm ci` refuses that. Versions are the lock file's either way.
+ * Runs `npm ci` if there is no node_modules. An existing node_modules is never changed: tests and servers may be using it. If it does not
+ * match package-lock.json, this prints a warning.
  */
 export async function ensureInstalled() {
-  const folder = join(ROOT, 'node_modules');
-  const mark = join(folder, '.parley-installed');
-  const lock = readFileSync(join(ROOT, 'package-lock.json'));
-  const wanted = createHash('sha256').update(lock).digest('hex');
-  if (existsSync(folder) && lstatSync(folder).isSymbolicLink()) return;
-  if (existsSync(mark) && readFileSync(mark, 'utf8') === wanted) return;
-  console.error('Installing dependencies (once; about half a minute) …');
-  const args = ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error', '--progress=false'];
-  const npm = spawn('npm', args, { cwd: ROOT, stdio: ['ignore', 'inherit', 'inherit'], shell: process.platform === 'win32' });
-  const stop = tellProgress(folder, packagesIn(lock));
+  if (existsSync(MODULES)) {
+    warnIfStale();
+    return;
+  }
+  const packages = requiredPackages();
+  console.error(`Installing ${packages.length} packages (once; about a minute) …`);
+  const npm = spawn('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error', '--progress=false'], {
+    cwd: ROOT,
+    stdio: ['ignore', 'ignore', 'inherit'],
+    shell: process.platform === 'win32',
+  });
+  const stop = showProgress(packages.length);
   const status = await new Promise((resolve) => npm.on('error', () => resolve(1)).on('close', (code) => resolve(code ?? 1)));
   stop();
   if (status !== 0) {
     console.error(
-      'npm install failed; what it said is above. Is the package registry reachable, and is there room on the disk? Then try: npm install',
+      'npm ci failed; its output is above. Check that the package registry is reachable and that the disk has room, then run: npm ci',
     );
     process.exit(status);
   }
-  writeFileSync(mark, wanted);
 }
 
-/** How many of the packages are there: npm says nothing until it is done. On a terminal in one line, elsewhere now and then. */
-function tellProgress(folder, total) {
+/** For commands that must not install anything. */
+export function requireInstalled() {
+  if (!existsSync(MODULES)) {
+    console.error('The packages are not installed. Run: npm ci');
+    process.exit(1);
+  }
+  warnIfStale();
+}
+
+function warnIfStale() {
+  const stale = requiredPackages().filter(([path, version]) => installedVersion(path) !== version);
+  if (stale.length === 0) return;
+  const [first] = stale;
+  console.error(
+    `${stale.length} installed packages differ from package-lock.json (for example ${first[0]}). To bring them up to date, run: npm ci`,
+  );
+}
+
+/** Path and version of every package that is installed on all platforms. */
+function requiredPackages() {
+  const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'));
+  return Object.entries(packages)
+    .filter(([path, { optional, devOptional }]) => path !== '' && optional !== true && devOptional !== true)
+    .map(([path, { version }]) => [path, version]);
+}
+
+function installedVersion(path) {
+  const manifest = join(ROOT, path, 'package.json');
+  return existsSync(manifest) ? JSON.parse(readFileSync(manifest, 'utf8')).version : undefined;
+}
+
+/** Prints how many packages are unpacked: in one changing line on a terminal, elsewhere every five seconds. npm prints nothing until its end. */
+function showProgress(total) {
   const isTerminal = process.stderr.isTTY === true;
-  const began = Date.now();
+  const start = Date.now();
+  const seconds = () => Math.round((Date.now() - start) / 1000);
   const timer = setInterval(
     () => {
-      const text = `  ${Math.min(countIn(folder), total)} of ${total} packages, ${Math.round((Date.now() - began) / 1000)} s`;
+      const text = `  ${Math.min(countPackages(), total)} of ${total} packages, ${seconds()} s`;
       process.stderr.write(isTerminal ? `\r${text}` : `${text}\n`);
     },
     isTerminal ? 500 : 5000,
@@ -47,25 +81,19 @@ function tellProgress(folder, total) {
   return () => {
     clearInterval(timer);
     if (isTerminal) process.stderr.write('\r\x1b[K');
-    console.error(`  done in ${Math.round((Date.now() - began) / 1000)} s`);
+    console.error(`  finished after ${seconds()} s`);
   };
 }
 
-/** Those at the top; nested ones are few. */
-function packagesIn(lock) {
-  const { packages } = JSON.parse(lock.toString('utf8'));
-  return Object.entries(packages).filter(([path, { optional }]) => /^node_modules\/(?:@[^/]+\/)?[^/]+$/.test(path) && optional !== true)
-    .length;
-}
-
-function countIn(folder) {
+/** Packages at the top level; few are nested. */
+function countPackages() {
   const names = (path) => (existsSync(path) ? readdirSync(path).filter((name) => !name.startsWith('.')) : []);
-  return names(folder).reduce((sum, name) => sum + (name.startsWith('@') ? names(join(folder, name)).length : 1), 0);
+  return names(MODULES).reduce((sum, name) => sum + (name.startsWith('@') ? names(join(MODULES, name)).length : 1), 0);
 }
 
-/** Runs a program of node_modules/.bin under the Node that the development dependency brings. */
+/** Runs a program of node_modules/.bin, with the Node of the development dependency `node` first in PATH. */
 export function runTool(name, args, options = {}) {
-  const bin = join(ROOT, 'node_modules/.bin');
+  const bin = join(MODULES, '.bin');
   const env = { ...process.env, PATH: `${bin}${process.platform === 'win32' ? ';' : ':'}${process.env.PATH}` };
   return spawnSync(join(bin, name), args, { cwd: ROOT, stdio: 'inherit', env, shell: process.platform === 'win32', ...options });
 }

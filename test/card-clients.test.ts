@@ -25,7 +25,7 @@ const CARD: AgentCard = {
 const FLAT = { key: { type: 'apiKey', in: 'header', name: 'X-Key' }, bearer: { type: 'http', scheme: 'Bearer' } };
 const CARD_PATH = '/.well-known/agent-card.json';
 
-/** What each client asks with, and what it needs to find (reference/dialects §0.3; the SDKs' own code for the schemes). */
+/** What each client asks with, and what it needs to find (docs/dialects/; the SDKs' own code for the schemes). */
 const CLIENTS: readonly {
   readonly client: string;
   readonly dialect: string;

@@ -1,17 +1,16 @@
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Dialect, ErrorKind, Shape } from '#protocol';
 import { A2AError, createRegistry, DIALECTS, ERRORS } from '#protocol';
 import { SHAPES } from './support/arbitraries.ts';
 import { card } from './support/arbitrary-cards.ts';
-import { suiteNeeding } from './support/needs.ts';
 import type { SchemaVersion } from './support/schemas.ts';
-import { SCHEMAS, schemaProblems } from './support/schemas.ts';
+import { schemaProblems } from './support/schemas.ts';
 
 const registry = createRegistry(DIALECTS);
 const RUNS = Number(process.env['PARLEY_PROPERTY_RUNS'] ?? 100);
 
-/** What each shape is called in 0.2's and 0.3's schema, inside its envelope. */
+/** The name of each shape in the schemas of 0.2 and 0.3. Those definitions include the JSON-RPC envelope. */
 const REQUESTS: Readonly<Partial<Record<Shape, string>>> = {
   'send.request': 'SendMessageRequest',
   'stream.request': 'SendStreamingMessageRequest',
@@ -35,7 +34,7 @@ const RESULTS: Readonly<Partial<Record<Shape, string>>> = {
   event: 'SendStreamingMessageSuccessResponse',
 };
 
-/** Releases without a schema of their own here must satisfy the one before: each only added optional members to it. */
+/** A release without its own schema in `test/schemas` must satisfy the one before, because each only added optional members. */
 const VERSIONS: Readonly<Record<string, SchemaVersion>> = {
   v03: '0.3.0',
   v02: '0.2.6',
@@ -47,7 +46,7 @@ const VERSIONS: Readonly<Record<string, SchemaVersion>> = {
   'v02.0': '0.2.0',
 };
 
-/** 1.0's messages, which are bare in its schema. */
+/** The name of each shape in the schema of 1.0, whose definitions have no envelope. */
 const V10: Readonly<Partial<Record<Shape, string>>> = {
   'send.request': 'SendMessageRequest',
   'stream.request': 'SendMessageRequest',
@@ -70,7 +69,7 @@ const V10: Readonly<Partial<Record<Shape, string>>> = {
   event: 'StreamResponse',
 };
 
-suiteNeeding(SCHEMAS.what, SCHEMAS.areThere, 'what we write is valid by the official schemas', () => {
+describe('output is valid by the official schemas', () => {
   for (const [id, version] of Object.entries(VERSIONS)) {
     const dialect = registry.byId(id);
     if (dialect === undefined) throw new Error(`no dialect ${id}`);
@@ -111,12 +110,12 @@ suiteNeeding(SCHEMAS.what, SCHEMAS.areThere, 'what we write is valid by the offi
     it(`v10: ${shape}`, () => expectValid(shape, (value) => schemaProblems('1.0.1', definition, written(dialect, shape, value))));
   }
 
-  it('v03: list.result, as main had it after the tag', () => {
+  it('v03: list.result, by the schema on the main branch after the 0.3.0 tag', () => {
     const dialect = registry.byId('v03') as Dialect;
     expectValid('list.result', (value) => schemaProblems('0.3+list', 'ListTasksResult', written(dialect, 'list.result', value)));
   });
 
-  it('notices what is not valid', () => {
+  it('refuses invalid values, so these tests can fail', () => {
     const message = { kind: 'message', messageId: 'm1', role: 'user', parts: [{ kind: 'text', text: 'hi' }] };
     const task = { kind: 'task', id: 't1', contextId: 'c1', status: { state: 'working' } };
     expect(schemaProblems('0.3.0', 'Message', message)).toEqual([]);

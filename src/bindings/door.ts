@@ -1,7 +1,7 @@
 import type { CallContext, Dialect, Mutable, Operation, Registry, Seq, TraceContext } from '#protocol';
 import { A2AError, isA2AError } from '#protocol';
 import { DEFAULT_BODY_LIMITS, parseJson } from './body.ts';
-import type { Asked } from './exchange.ts';
+import type { HttpRequest } from './exchange.ts';
 import type { Caller, ServeOptions } from './options.ts';
 import { DEFAULT_ENV, registryOf } from './options.ts';
 import { pathBelow } from './path.ts';
@@ -20,8 +20,8 @@ export interface Visit {
 
 const NO_QUERY: Visit['query'] = new URLSearchParams();
 
-export function readVisit(asked: Asked, options: ServeOptions): Visit {
-  const visit = glanceAt(asked, options);
+export function readVisit(httpRequest: HttpRequest, options: ServeOptions): Visit {
+  const visit = glanceAt(httpRequest, options);
   if (visit.fixed === undefined && visit.query.has('dialect')) {
     const known = registryOf(options)
       .all.map((each) => each.id)
@@ -32,13 +32,13 @@ export function readVisit(asked: Asked, options: ServeOptions): Visit {
 }
 
 /** The same for a refusal that is about something else: a `?dialect=` that there is not is overlooked. */
-export function glanceAt(asked: Asked, options: ServeOptions): Visit {
-  const query = asked.query === '' ? NO_QUERY : new URLSearchParams(asked.query);
+export function glanceAt(httpRequest: HttpRequest, options: ServeOptions): Visit {
+  const query = httpRequest.query === '' ? NO_QUERY : new URLSearchParams(httpRequest.query);
   const named = options.dialect === undefined ? query.get('dialect') : null;
   return {
-    path: pathBelow(asked.path, options.basePath ?? ''),
+    path: pathBelow(httpRequest.path, options.basePath ?? ''),
     query,
-    version: (asked.header('a2a-version') ?? query.get('A2A-Version') ?? '').trim() || undefined,
+    version: (httpRequest.header('a2a-version') ?? query.get('A2A-Version') ?? '').trim() || undefined,
     fixed: named === null ? options.dialect : registryOf(options).byId(named),
   };
 }
@@ -63,10 +63,10 @@ export function checkVersion(version: string | undefined, dialect: Dialect, opti
 }
 
 export function speaks(dialect: Dialect, version: string): boolean {
-  const asked = /^(\d{1,4}\.\d{1,4})(?:\.\d{1,4})?$/.exec(version)?.[1];
+  const release = /^(\d{1,4}\.\d{1,4})(?:\.\d{1,4})?$/.exec(version)?.[1];
   const own = dialect.traits.versionHeader;
-  if (asked === undefined) return false;
-  return own === undefined || ZERO_VERSIONS.includes(own) ? ZERO_VERSIONS.includes(asked) : asked === own;
+  if (release === undefined) return false;
+  return own === undefined || ZERO_VERSIONS.includes(own) ? ZERO_VERSIONS.includes(release) : release === own;
 }
 
 function supportedVersions(registry: Registry): readonly string[] {
@@ -85,45 +85,47 @@ export interface Calling {
 const NO_EXTENSIONS: readonly string[] = [];
 
 /** The dialect's own header; the other one, because clients between two versions send either. */
-function extensionsOf(asked: Asked, dialect: Dialect): readonly string[] {
+function extensionsOf(httpRequest: HttpRequest, dialect: Dialect): readonly string[] {
   const own = dialect.traits.extensionsHeader;
   const header =
-    (own === undefined ? undefined : asked.header(own.toLowerCase())) ?? asked.header('a2a-extensions') ?? asked.header('x-a2a-extensions');
+    (own === undefined ? undefined : httpRequest.header(own.toLowerCase())) ??
+    httpRequest.header('a2a-extensions') ??
+    httpRequest.header('x-a2a-extensions');
   if (header === undefined) return NO_EXTENSIONS;
   const uris = header.split(',').map((uri) => uri.trim());
   return [...new Set(uris.filter((uri) => uri !== ''))];
 }
 
-export function contextOf(asked: Asked, { dialect, caller, operation }: Calling, signal: AbortSignal): CallContext {
+export function contextOf(httpRequest: HttpRequest, { dialect, caller, operation }: Calling, signal: AbortSignal): CallContext {
   const { principal, tenant, request } = caller;
-  const ctx: Mutable<CallContext> = { principal, dialect: dialect.id, extensions: extensionsOf(asked, dialect), signal };
+  const ctx: Mutable<CallContext> = { principal, dialect: dialect.id, extensions: extensionsOf(httpRequest, dialect), signal };
   if (tenant !== undefined) ctx.tenant = tenant;
   if (request !== undefined) ctx.request = request;
-  const idempotencyKey = asked.header('idempotency-key');
+  const idempotencyKey = httpRequest.header('idempotency-key');
   if (idempotencyKey !== undefined && idempotencyKey !== '') ctx.idempotencyKey = idempotencyKey;
-  const trace = traceOf(asked);
+  const trace = traceOf(httpRequest);
   if (trace !== undefined) ctx.trace = trace;
   // Only sends have answers whose delivery matters; what a subscriber holds, thousands hold.
-  if (asked.onDelivered !== undefined && operation !== 'subscribe') ctx.onDelivered = (mark) => asked.onDelivered?.(mark);
+  if (httpRequest.onDelivered !== undefined && operation !== 'subscribe') ctx.onDelivered = (mark) => httpRequest.onDelivered?.(mark);
   return ctx;
 }
 
-function traceOf(asked: Asked): TraceContext | undefined {
-  const traceparent = asked.header('traceparent');
+function traceOf(httpRequest: HttpRequest): TraceContext | undefined {
+  const traceparent = httpRequest.header('traceparent');
   if (traceparent === undefined) return undefined;
-  const tracestate = asked.header('tracestate');
+  const tracestate = httpRequest.header('tracestate');
   return tracestate === undefined ? { traceparent } : { traceparent, tracestate };
 }
 
 /** `Last-Event-ID` as a place in the log. Anything but a number is somebody else's id, and means nothing here. */
-export function resumeAfter(asked: Asked): Seq | undefined {
-  return seqFrom(asked.header('last-event-id'));
+export function resumeAfter(httpRequest: HttpRequest): Seq | undefined {
+  return seqFrom(httpRequest.header('last-event-id'));
 }
 
 /** The body under the limit. A caller that leaves in the midst of it is the caller's fault, not ours. */
-export async function requestBytes(asked: Asked, bodyBytesMax: number): Promise<Uint8Array> {
+export async function requestBytes(httpRequest: HttpRequest, bodyBytesMax: number): Promise<Uint8Array> {
   try {
-    return await asked.body(bodyBytesMax);
+    return await httpRequest.body(bodyBytesMax);
   } catch (cause) {
     throw isA2AError(cause) ? cause : new A2AError('INVALID_REQUEST', 'the body was cut off', { cause });
   }

@@ -1,6 +1,6 @@
 import type { Frame, Logged, StreamWriter, Task, TaskEvent, TaskId } from '#protocol';
 import type { OpenStream } from './dispatch.ts';
-import type { Answer, Outflow } from './exchange.ts';
+import type { HttpResponse, Outflow } from './exchange.ts';
 import type { Silent } from './keep-alive.ts';
 import { joinRound, leaveRound } from './keep-alive.ts';
 import { EVENT_STREAM, encodeFrames, encodeRetry, KEEP_ALIVE, RESET } from './sse.ts';
@@ -23,7 +23,7 @@ export interface EventWire {
   ended(): void;
 }
 
-export function eventAnswer(events: OpenStream, wire: EventWire, headers: Record<string, string>): Answer {
+export function eventAnswer(events: OpenStream, wire: EventWire, headers: Record<string, string>): HttpResponse {
   return {
     status: 200,
     headers: { ...headers, 'Content-Type': EVENT_STREAM, 'Cache-Control': 'no-cache', 'X-Accel-Buffering': 'no' },

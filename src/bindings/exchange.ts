@@ -5,7 +5,7 @@ import { readBytes } from './body.ts';
  * A request as bindings read it. It is made of a web `Request`, or by a host that has a shorter road: a `Request` and a `Response`
  * cost Node more than everything else that a small call takes (docs/server.md has the figures).
  */
-export interface Asked {
+export interface HttpRequest {
   readonly method: string;
   /** Scheme and host that the caller asked for, as `http://127.0.0.1:41242`. Only a host's check makes it trustworthy. */
   readonly origin: string;
@@ -43,7 +43,7 @@ export interface PeerCertificate {
 }
 
 /** What is answered to it. */
-export interface Answer {
+export interface HttpResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Outflow | null;
@@ -63,10 +63,10 @@ export interface Outflow {
   onEnd(listener: (flow: Outflow) => void): void;
 }
 
-/** Answers a `Request` by whatever answers an `Asked`. */
-export async function respondTo(request: Request, answer: (asked: Asked) => Promise<Answer>): Promise<Response> {
+/** Answers a `Request` by whatever answers an `HttpRequest`. */
+export async function respondTo(request: Request, answer: (httpRequest: HttpRequest) => Promise<HttpResponse>): Promise<Response> {
   const marks: (() => void)[] = [];
-  const { status, headers, body } = await answer({ ...askedOf(request), onDelivered: (mark) => void marks.push(mark) });
+  const { status, headers, body } = await answer({ ...toHttpRequest(request), onDelivered: (mark) => void marks.push(mark) });
   const [delivered] = marks;
   if (body !== null && typeof body !== 'string') return new Response(streamOf(body, delivered), { status, headers });
   if (body === null || delivered === undefined) return new Response(body, { status, headers });
@@ -76,7 +76,7 @@ export async function respondTo(request: Request, answer: (asked: Asked) => Prom
   });
 }
 
-export function askedOf(request: Request): Asked {
+export function toHttpRequest(request: Request): HttpRequest {
   const { headers } = request;
   const from = request.url.indexOf('/', request.url.indexOf('://') + 3);
   const target = from === -1 ? '/' : request.url.slice(from);

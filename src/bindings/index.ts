@@ -11,7 +11,15 @@
 export * from './body.ts';
 export { requestOf } from './dispatch.ts';
 export { writeSafely } from './door.ts';
-export { type Answer, type Asked, askedOf, type Outflow, type Peer, type PeerCertificate, respondTo } from './exchange.ts';
+export {
+  type HttpRequest,
+  type HttpResponse,
+  type Outflow,
+  type Peer,
+  type PeerCertificate,
+  respondTo,
+  toHttpRequest,
+} from './exchange.ts';
 export * from './failures.ts';
 export { jsonRpcLink } from './jsonrpc/link.ts';
 export { answerJsonRpc, refuseJsonRpc, serveJsonRpc } from './jsonrpc/serve.ts';

@@ -1,4 +1,4 @@
-import type { Asked } from './exchange.ts';
+import type { HttpRequest } from './exchange.ts';
 
 /** One signal for a call whose answer is a stream: it fires when the request is aborted or the answer is cancelled. */
 export interface Leaving {
@@ -7,10 +7,10 @@ export interface Leaving {
   forget(): void;
 }
 
-export function leavingOf(asked: Asked): Leaving {
-  const { signal } = asked;
+export function leavingOf(request: HttpRequest): Leaving {
+  const { signal } = request;
   // A signal costs as much as the rest of a stream that waits: where the request's own may be ended by us, one is enough.
-  if (asked.leave !== undefined) return new OwnLeaving(asked);
+  if (request.leave !== undefined) return new OwnLeaving(request);
   const controller = new AbortController();
   const leave = (): void => controller.abort(signal.reason);
   if (signal.aborted) leave();
@@ -19,18 +19,18 @@ export function leavingOf(asked: Asked): Leaving {
 }
 
 class OwnLeaving implements Leaving {
-  readonly #asked: Asked;
+  readonly #request: HttpRequest;
 
-  constructor(asked: Asked) {
-    this.#asked = asked;
+  constructor(request: HttpRequest) {
+    this.#request = request;
   }
 
   get signal(): AbortSignal {
-    return this.#asked.signal;
+    return this.#request.signal;
   }
 
   leave(): void {
-    this.#asked.leave?.();
+    this.#request.leave?.();
   }
 
   forget(): void {}

@@ -1,6 +1,6 @@
 import type { AgentCard, CallContext, Dialect, ReadEnv, Registry } from '#protocol';
 import { countedIds, createRegistry, DEFAULT_READ_LIMITS, DIALECTS, LOCAL_PRINCIPAL } from '#protocol';
-import type { Asked } from './exchange.ts';
+import type { HttpRequest } from './exchange.ts';
 
 /** Who is calling, as the gate found out. What the headers say besides is read by the binding. */
 export type Caller = Pick<CallContext, 'principal' | 'tenant' | 'request'>;
@@ -14,7 +14,7 @@ export interface ServeOptions {
   /** Stripped from the path before anybody looks at it, as `/agents/echo`. */
   readonly basePath?: string;
   /** Throws UNAUTHENTICATED or PERMISSION_DENIED for those who may not call. */
-  readonly caller?: (asked: Asked) => Caller | Promise<Caller>;
+  readonly caller?: (request: HttpRequest) => Caller | Promise<Caller>;
   /** The public card, for the dialect that has a method for it. */
   readonly card?: () => AgentCard | Promise<AgentCard>;
   /** Extension URIs that the agent has: those that a caller asks for are answered as activated. */
@@ -45,6 +45,6 @@ export function registryOf(options: ServeOptions): Registry {
 
 const LOCAL: Caller = { principal: LOCAL_PRINCIPAL };
 
-export function callerOf(asked: Asked, options: ServeOptions): Caller | Promise<Caller> {
-  return options.caller === undefined ? LOCAL : options.caller(asked);
+export function callerOf(request: HttpRequest, options: ServeOptions): Caller | Promise<Caller> {
+  return options.caller === undefined ? LOCAL : options.caller(request);
 }

@@ -110,7 +110,7 @@ export interface Outward {
 }
 
 /** An answer that has begun, and who waits for the rest of it: whoever takes it reads it whole, or stops the watch. */
-export interface Answer {
+export interface LinkResponse {
   readonly response: Response;
   readonly watch: Watch;
 }
@@ -119,7 +119,7 @@ export interface Answer {
  * One request, one answer or a typed error. Redirects are not followed: the credentials are for this address, and a POST that
  * comes out as a GET is another call.
  */
-export async function send({ url, method, headers, body }: Outward, options: LinkOptions, ctx: CallContext): Promise<Answer> {
+export async function send({ url, method, headers, body }: Outward, options: LinkOptions, ctx: CallContext): Promise<LinkResponse> {
   if (ctx.signal.aborted) throw aborted(ctx);
   // One controller, one listener and one timer for the whole call: a composite signal costs as much as the rest of its preparation.
   const ended = new AbortController();
@@ -154,7 +154,7 @@ export interface AnswerBody {
 }
 
 /** The answer's body as JSON, if it is. */
-export async function readAnswerBody({ response, watch }: Answer, options: LinkOptions, ctx: CallContext): Promise<AnswerBody> {
+export async function readAnswerBody({ response, watch }: LinkResponse, options: LinkOptions, ctx: CallContext): Promise<AnswerBody> {
   const max = options.answerBytesMax ?? DEFAULT_ANSWER_BYTES_MAX;
   try {
     const bytes = await readWatched(response, max, { watch, idleMs: options.idleMs });

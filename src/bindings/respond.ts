@@ -19,7 +19,7 @@ import { answerUnary, openStream, requestOf } from './dispatch.ts';
 import { answerHeaders, contextOf, resumeAfter, toPeer } from './door.ts';
 import type { EventWire } from './event-flow.ts';
 import { eventAnswer } from './event-flow.ts';
-import type { Answer, Asked } from './exchange.ts';
+import type { HttpRequest, HttpResponse } from './exchange.ts';
 import type { Leaving } from './leaving.ts';
 import { leavingOf } from './leaving.ts';
 import type { Caller, ServeOptions } from './options.ts';
@@ -27,7 +27,7 @@ import { DEFAULT_KEEP_ALIVE_MS } from './options.ts';
 
 /** A request that has been understood as far as its operation; `raw` is what the dialect will read. */
 export interface Arrival {
-  readonly asked: Asked;
+  readonly httpRequest: HttpRequest;
   readonly service: A2AService;
   readonly options: ServeOptions;
   readonly dialect: Dialect;
@@ -39,13 +39,13 @@ export interface Arrival {
 
 /** What a binding puts around an answer. */
 export interface Wrapping {
-  result(value: Json, headers: Record<string, string>): Answer;
+  result(value: Json, headers: Record<string, string>): HttpResponse;
   openStream(): StreamWriter;
   errorFrame(error: A2AError): Frame;
 }
 
 /** Decodes, calls, encodes: what all bindings do alike. Throws what has to be answered as an error. */
-export function respond(arrival: Arrival, wrapping: Wrapping): Promise<Answer> {
+export function respond(arrival: Arrival, wrapping: Wrapping): Promise<HttpResponse> {
   const { operation, raw, dialect } = arrival;
   const request = requestOf(operation, raw, arrival);
   const uncalled = { operation, request, dialect };
@@ -55,21 +55,21 @@ export function respond(arrival: Arrival, wrapping: Wrapping): Promise<Answer> {
 
 type Uncalled<Op extends Operation> = Omit<Call<Op>, 'ctx'>;
 
-async function unary(arrival: Arrival, uncalled: Uncalled<UnaryOperation>, wrapping: Wrapping): Promise<Answer> {
-  const { asked, service, options } = arrival;
-  const ctx = contextOf(asked, arrival, asked.signal);
+async function unary(arrival: Arrival, uncalled: Uncalled<UnaryOperation>, wrapping: Wrapping): Promise<HttpResponse> {
+  const { httpRequest, service, options } = arrival;
+  const ctx = contextOf(httpRequest, arrival, httpRequest.signal);
   const result = await answerUnary({ ...uncalled, ctx }, service, options);
   return wrapping.result(result, headersFor(arrival, ctx));
 }
 
-async function stream(arrival: Arrival, uncalled: Uncalled<StreamOperation>, wrapping: Wrapping): Promise<Answer> {
-  const { asked, service } = arrival;
-  const leaving = leavingOf(asked);
-  const ctx = contextOf(asked, arrival, leaving.signal);
+async function stream(arrival: Arrival, uncalled: Uncalled<StreamOperation>, wrapping: Wrapping): Promise<HttpResponse> {
+  const { httpRequest, service } = arrival;
+  const leaving = leavingOf(httpRequest);
+  const ctx = contextOf(httpRequest, arrival, leaving.signal);
   try {
     const writer = wrapping.openStream();
-    const events = await openStream(resumed({ ...uncalled, ctx }, asked), service);
-    const isReset = uncalled.operation === 'subscribe' && wasReset(asked, events);
+    const events = await openStream(resumed({ ...uncalled, ctx }, httpRequest), service);
+    const isReset = uncalled.operation === 'subscribe' && wasReset(httpRequest, events);
     return eventAnswer(events, new Wire(arrival, { writer, wrapping, leaving, ctx, isReset }), headersFor(arrival, ctx));
   } catch (thrown) {
     leaving.forget();
@@ -130,15 +130,17 @@ class Wire implements EventWire {
   }
 }
 
-function resumed(call: Call<StreamOperation>, asked: Asked): Call<StreamOperation> {
-  const after = call.operation === 'subscribe' ? resumeAfter(asked) : undefined;
+function resumed(call: Call<StreamOperation>, httpRequest: HttpRequest): Call<StreamOperation> {
+  const after = call.operation === 'subscribe' ? resumeAfter(httpRequest) : undefined;
   return after === undefined ? call : { ...call, request: { ...call.request, after } as Call<'subscribe'>['request'] };
 }
 
 /** It asked to go on from a place, and gets something else: a place that is none of ours, or not any more (reference/faults H3). */
-function wasReset(asked: Asked, { first }: OpenStream): boolean {
-  const wanted = asked.header('last-event-id');
-  return wanted !== undefined && first.done !== true && first.value[0]?.seq !== undefined && first.value[0].seq !== resumeAfter(asked);
+function wasReset(httpRequest: HttpRequest, { first }: OpenStream): boolean {
+  const wanted = httpRequest.header('last-event-id');
+  return (
+    wanted !== undefined && first.done !== true && first.value[0]?.seq !== undefined && first.value[0].seq !== resumeAfter(httpRequest)
+  );
 }
 
 function headersFor({ dialect, options }: Arrival, ctx: CallContext): Record<string, string> {

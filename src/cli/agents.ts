@@ -1,50 +1,84 @@
-import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
-import { builtInAgents } from '#agents';
-import type { AgentLike, Settings } from '#server';
-import { suggest } from '#server';
-import { defaultExportOf } from '../server/adapters/module-file.ts';
-import type { FoundAgent } from '../server/adapters/serve-configured.ts';
-import { CliError } from './command.ts';
-import { codingAgent, codingNames } from './running.ts';
-import { isAddress } from './wire/address.ts';
+import type { CodingAgent } from '#agents';
+import { builtInAgents, chooseLaunch, knownAgents } from '#agents';
+import { resolveConfig } from '#server';
+import { loadConfigFile } from '../server/adapters/config-file.ts';
+import type { Command } from './command.ts';
+import { usage } from './command.ts';
+import { readArgs } from './flags/own.ts';
 
-/** An AGENT of the command line or of the configuration. */
-export async function findAgent(given: string | AgentLike, settings: Settings): Promise<FoundAgent> {
-  if (typeof given !== 'string') return { agent: given, source: given.card.name };
-  const builtIn = builtInAgents.get(given);
-  if (builtIn !== undefined) return { agent: builtIn.create(), source: given };
-  if (given.startsWith('mcp:')) {
-    const { mcpServed } = await import('./bridges/mcp-served.ts');
-    return await mcpServed(given);
-  }
-  if (/\.[cm]?[jt]s$/.test(given) && !/^https?:/.test(given)) return fromModule(given);
-  if (settings.remoteAgents[given] !== undefined || isAddress(given)) {
-    const { proxied } = await import('./bridges/proxied.ts');
-    return await proxied(given, settings);
-  }
-  const coding = codingAgent(given, settings);
-  if (coding !== undefined) return coding;
-  const file = ['.ts', '.mts', '.js', '.mjs'].map((ending) => `${given}${ending}`).find((name) => existsSync(name));
-  if (file !== undefined) throw new CliError(`there is no agent ${given}`, { hint: `the file is called: parley serve ${file}`, exit: 2 });
-  const known = [...builtInAgents.keys(), ...codingNames(settings)];
-  const near = suggest(given, known);
-  throw new CliError(`there is no agent ${given}${near === undefined ? '' : `; did you mean ${near}?`}`, {
-    hint: `agents: ${[...builtInAgents.keys()].join(', ')}, a coding CLI (parley agents lists them), a .ts or .js file, an address, mcp:COMMAND, or -- COMMAND`,
-    exit: 2,
-  });
+export const agentsCommand: Command = {
+  name: 'agents',
+  help: `parley agents: what can be served on this machine, and how each would be started.
+
+Usage: parley agents [OPTIONS]
+
+Options:
+  --all    Also coding agents that are not installed here.
+  --json   Print one JSON document.
+
+A coding agent is served by its name: parley serve claude. Over the Agent Client Protocol (acp) where it speaks that, otherwise by its
+own print mode (native); parley serve claude:native chooses. run.agents in the configuration adds more.
+
+Exit codes: 0 listed, 2 wrong call.
+`,
+  run,
+};
+
+interface Row {
+  readonly name: string;
+  readonly title: string;
+  readonly found: boolean;
+  readonly program: string | null;
+  readonly via: 'acp' | 'native' | 'built-in';
+  readonly command: readonly string[];
+  /** Its requests for permission reach the caller. */
+  readonly approvals: boolean;
 }
 
-async function fromModule(given: string): Promise<FoundAgent> {
-  const path = resolve(given);
-  if (!existsSync(path)) throw new CliError(`there is no file ${path}`, { hint: 'check the path; parley init makes a new agent', exit: 2 });
-  const exported = await defaultExportOf(path);
-  if (isAgent(exported)) return { agent: exported, source: path };
-  throw new CliError(`${path} does not default-export an agent`, {
-    hint: "write: export default defineAgent({ name: 'mine', description: 'what it does', run: (turn) => turn.text });",
-  });
+async function run(args: readonly string[]): Promise<number> {
+  const { all, json } = flagsIn(args);
+  const file = await loadConfigFile(process.cwd(), process.env['PARLEY_CONFIG']);
+  const { run: settings } = resolveConfig({ env: process.env, ...(file === undefined ? {} : { file }) });
+  const coding = knownAgents(settings.agents).map((agent) => rowOf(agent, settings.agents));
+  const rows = [...builtIn(), ...coding.filter(({ found }) => all || found || json)];
+  process.stdout.write(json ? `${JSON.stringify({ agents: rows }, null, 2)}\n` : textOf(rows, coding, all));
+  return 0;
 }
 
-function isAgent(value: unknown): value is AgentLike {
-  return typeof value === 'object' && value !== null && 'card' in value && ('run' in value || 'service' in value);
+function flagsIn(args: readonly string[]): { readonly all: boolean; readonly json: boolean } {
+  const { values, positionals } = readArgs('agents', args, { all: { type: 'boolean' }, json: { type: 'boolean' } });
+  if (positionals.length > 0) throw usage(`there is no place for ${positionals[0]}`, 'as: parley agents [OPTIONS]');
+  return { all: values.all === true, json: values.json === true };
+}
+
+function builtIn(): readonly Row[] {
+  return [...builtInAgents].map(([name, { description }]) => ({
+    ...{ name, title: description, found: true, program: null, via: 'built-in' as const, command: [], approvals: false },
+  }));
+}
+
+function rowOf({ name, title }: CodingAgent, configured: Parameters<typeof knownAgents>[0]): Row {
+  const chosen = chooseLaunch(name, configured === undefined ? {} : { configured });
+  const { launch, program } = chosen ?? {};
+  return {
+    ...{ name, title, found: program !== undefined, program: program ?? null },
+    ...{ via: launch?.via ?? 'acp', command: launch?.argv ?? [], approvals: launch?.asks ?? false },
+  };
+}
+
+function textOf(rows: readonly Row[], coding: readonly Row[], all: boolean): string {
+  const width = Math.max(...rows.map(({ name }) => name.length));
+  const lines = rows.map((row) => {
+    const how =
+      row.via === 'built-in'
+        ? row.title
+        : `${row.title}: ${row.command.join(' ')} (${row.via}${row.approvals ? ', asks for approval' : ''})`;
+    return `${row.name.padEnd(width)}  ${row.found ? '' : 'not here: '}${how}`;
+  });
+  const missing = coding.filter(({ found }) => !found);
+  const hint =
+    all || missing.length === 0
+      ? []
+      : ['', `Not installed here: ${missing.map(({ name }) => name).join(', ')}. parley agents --all says how they would be started.`];
+  return [...lines, ...hint, ''].join('\n');
 }

@@ -1,24 +1,24 @@
 import type { SendHandle } from '#client';
 import { questionOf } from '#client';
 import type { Part, SendResult, TaskState } from '#protocol';
-import { saveArtifacts } from './calls/files.ts';
-import { partsFrom } from './calls/parts.ts';
 import type { Command } from './command.ts';
 import { readStdin, usage } from './command.ts';
+import { createPerson, openPrompt } from './conversation/answers.ts';
+import type { Reached, Run } from './conversation/connect.ts';
+import { reach, runOf } from './conversation/connect.ts';
+import { AGENT_FLAGS, TALK_FLAGS, targetIn, WIRE_FLAGS, wantsOutput } from './conversation/flags.ts';
+import { onInterrupt } from './conversation/interrupt.ts';
+import { ANSWER_MEMBERS, summary } from './conversation/json-result.ts';
+import type { Screen } from './conversation/terminal.ts';
+import { openScreen, silentScreen } from './conversation/terminal.ts';
+import { talk } from './conversation/turn.ts';
 import { helpFor } from './flags/help.ts';
 import type { Parsed } from './flags/parse.ts';
 import { listOf, parse, switchOf, textOf } from './flags/parse.ts';
 import type { CommandSpec } from './flags/spec.ts';
-import { printError, wantsJson } from './print/report.ts';
-import type { Reached, Run } from './talk/connect.ts';
-import { reach, runOf } from './talk/connect.ts';
-import { AGENT_FLAGS, TALK_FLAGS, targetIn, WIRE_FLAGS, wantsOutput } from './talk/flags.ts';
-import { onInterrupt } from './talk/interrupt.ts';
-import { createPerson, openPrompt } from './talk/person.ts';
-import type { Screen } from './talk/screen.ts';
-import { openScreen, silentScreen } from './talk/screen.ts';
-import { ANSWER_MEMBERS, summary } from './talk/summary.ts';
-import { talk } from './talk/turn.ts';
+import { printError, wantsJson } from './output/errors.ts';
+import { partsFrom } from './parts/read-parts.ts';
+import { saveArtifacts } from './parts/save-artifacts.ts';
 import { asCliError } from './wire/failures.ts';
 
 const spec: CommandSpec = {

@@ -1,6 +1,6 @@
 import { loginCommand, logoutCommand } from './auth/login.ts';
 import type { Command } from './command.ts';
-import { commandFamily } from './family.ts';
+import { commandFamily } from './command-group.ts';
 
 export const authCommand: Command = commandFamily({
   name: 'auth',

@@ -1,7 +1,7 @@
 import { getCommand } from './card/get.ts';
 import { skillsCommand } from './card/skills.ts';
 import type { Command } from './command.ts';
-import { commandFamily } from './family.ts';
+import { commandFamily } from './command-group.ts';
 
 export const cardCommand: Command = commandFamily({
   name: 'card',

@@ -58,7 +58,7 @@ export const COMMANDS: readonly Entry[] = [
   {
     name: 'agents',
     summary: 'List what can be served on this machine, and how',
-    load: async () => (await import('./list-agents.ts')).agentsCommand,
+    load: async () => (await import('./agents.ts')).agentsCommand,
   },
   {
     name: 'proxy',

@@ -1,12 +1,12 @@
-import { printJson } from './calls/results.ts';
-import type { Session } from './calls/session.ts';
-import { contractCommand } from './calls/session.ts';
 import type { Command } from './command.ts';
-import { commandFamily } from './family.ts';
+import { commandFamily } from './command-group.ts';
+import { printJson } from './contract/results.ts';
+import type { Session } from './contract/session.ts';
+import { contractCommand } from './contract/session.ts';
 import { CONFIGURABLE, GLOBALS } from './flags/globals.ts';
 import type { Flag } from './flags/spec.ts';
 import { envName } from './flags/spec.ts';
-import { oneLine } from './print/plain.ts';
+import { oneLine } from './output/plain-text.ts';
 import { resolveSettings, sourceText } from './settings/settings.ts';
 import { tokenStore } from './settings/tokens.ts';
 

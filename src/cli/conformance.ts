@@ -1,16 +1,16 @@
 import { kept } from '#protocol';
-import { printJson } from './calls/results.ts';
-import type { Session } from './calls/session.ts';
-import { contractCommand } from './calls/session.ts';
 import { withAgent } from './card/agent-arg.ts';
 import type { Command } from './command.ts';
 import { usage } from './command.ts';
 import type { Bench, Check, Verdict } from './conformance/checks.ts';
 import { CHECKS } from './conformance/checks.ts';
 import { runKit } from './conformance/kit.ts';
+import { printJson } from './contract/results.ts';
+import type { Session } from './contract/session.ts';
+import { contractCommand } from './contract/session.ts';
 import { GLOBALS } from './flags/globals.ts';
 import { textOf } from './flags/parse.ts';
-import { field } from './print/labels.ts';
+import { field } from './output/labels.ts';
 import { connect, wiresFor } from './wire/connect.ts';
 import { asCliError } from './wire/failures.ts';
 

@@ -4,8 +4,8 @@ import { CliError } from './command.ts';
 import { COMMANDS } from './commands.ts';
 import { hoist } from './flags/hoist.ts';
 import { isSameWord } from './flags/own.ts';
-import { watchReader } from './print/reader.ts';
-import { printError, wantsJson } from './print/report.ts';
+import { watchReader } from './output/closed-pipe.ts';
+import { printError, wantsJson } from './output/errors.ts';
 
 function overview(): string {
   const width = Math.max(...COMMANDS.map((command) => command.name.length));

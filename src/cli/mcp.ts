@@ -2,12 +2,12 @@ import type { AddressInfo } from 'node:net';
 import type { AgentTool, NamingScheme } from '#tools';
 import { NAMING_SCHEMES, toolsOf } from '#tools';
 import { mcpFetch, serveMcpStdio } from '../tools/adapters/mcp.ts';
-import { listenLocally } from './bridges/listen-locally.ts';
 import type { FlagKinds, OwnFlags } from './bridges/own-flags.ts';
 import { takeFlags } from './bridges/own-flags.ts';
-import { targetOf, unreachable } from './bridges/reach.ts';
 import type { Command } from './command.ts';
 import { CliError } from './command.ts';
+import { listenLocally } from './mcp/listen-locally.ts';
+import { targetOf, unreachable } from './remote/connect.ts';
 import { settingsFor } from './serve.ts';
 
 const FLAGS: FlagKinds = {

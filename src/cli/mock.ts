@@ -3,6 +3,7 @@ import { readMockFile } from '../tools/adapters/mock-file.ts';
 import { takeFlags } from './bridges/own-flags.ts';
 import type { Command } from './command.ts';
 import { CliError } from './command.ts';
+import { missingPackage } from './output/missing-package.ts';
 import { serveAgents } from './serve.ts';
 import { flagHelp } from './serve-flags.ts';
 
@@ -36,7 +37,7 @@ Exit codes: 0 stopped as asked, 1 could not serve, 2 wrong call or wrong rules.
       try {
         return { agent: mockAgent({ ...(await readMockFile(path)), ...(pace === undefined ? {} : { pace: Number(pace) }) }), source: path };
       } catch (thrown) {
-        throw new CliError(reasonOf(thrown, path), { hint: 'docs/mock.md has the rules', exit: 2 });
+        throw missingPackage(thrown) ?? new CliError(reasonOf(thrown, path), { hint: 'docs/mock.md has the rules', exit: 2 });
       }
     });
   },

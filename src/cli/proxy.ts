@@ -1,8 +1,8 @@
-import { cardSigner } from './bridges/card-key.ts';
 import { takeFlags } from './bridges/own-flags.ts';
-import { proxied } from './bridges/proxied.ts';
 import type { Command } from './command.ts';
 import { CliError } from './command.ts';
+import { cardSigner } from './remote/card-key.ts';
+import { proxied } from './remote/proxy-agent.ts';
 import type { FindAgent } from './serve.ts';
 import { serveAgents } from './serve.ts';
 import { flagHelp } from './serve-flags.ts';

@@ -2,12 +2,12 @@ import type { AdminDelivery } from '#protocol';
 import { ConfigError } from '#server';
 import { DEFAULT_PORT } from '../server/adapters/node.ts';
 import { rotateKeys } from '../server/adapters/node-keys-file.ts';
+import type { OperatorApi } from './admin-api.ts';
+import { operatorApi } from './admin-api.ts';
 import type { Command } from './command.ts';
 import { CliError } from './command.ts';
 import { noSuchWord, readArgs } from './flags/own.ts';
 import { localToken } from './local-token.ts';
-import type { OperatorApi } from './operator.ts';
-import { operatorApi } from './operator.ts';
 import { addressOf, isAddress } from './wire/address.ts';
 
 export const pushCommand: Command = {

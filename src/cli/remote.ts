@@ -1,11 +1,11 @@
 import type { Command } from './command.ts';
-import { commandFamily } from './family.ts';
+import { commandFamily } from './command-group.ts';
 import { helpFor } from './flags/help.ts';
 import { parse, switchOf } from './flags/parse.ts';
 import type { CommandSpec } from './flags/spec.ts';
-import { field } from './print/labels.ts';
-import type { RemoteAgent } from './wire/remotes.ts';
-import { remoteAgents } from './wire/remotes.ts';
+import { field } from './output/labels.ts';
+import type { RemoteAgent } from './remote/configured.ts';
+import { remoteAgents } from './remote/configured.ts';
 
 const spec: CommandSpec = {
   name: 'remote ls',

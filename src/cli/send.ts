@@ -1,13 +1,13 @@
 import type { ContextId, JsonObject, SendRequest, TaskId } from '#protocol';
 import { createUserMessage } from '#protocol';
-import { sendAndPrint, sendAndWait, sendOnly } from './calls/deliver.ts';
-import { partsFrom } from './calls/parts.ts';
-import { printResult, warnOf } from './calls/results.ts';
-import type { Session } from './calls/session.ts';
-import { contractCommand } from './calls/session.ts';
 import type { Command } from './command.ts';
 import { usage } from './command.ts';
+import { printResult, warnOf } from './contract/results.ts';
+import { sendAndPrint, sendAndWait, sendOnly } from './contract/send-message.ts';
+import type { Session } from './contract/session.ts';
+import { contractCommand } from './contract/session.ts';
 import { ASYNC, CONTEXT_ID, GLOBALS, METADATA, POLL, STREAM, TASK_ID, WAIT } from './flags/globals.ts';
+import { partsFrom } from './parts/read-parts.ts';
 import { connect } from './wire/connect.ts';
 
 export const sendCommand: Command = contractCommand(

@@ -4,17 +4,17 @@ import { fileURLToPath } from 'node:url';
 import { chooseLaunch, knownAgents } from '#agents';
 import type { Settings } from '#server';
 import type { NodeToken } from '../server/adapters/secret-files.ts';
-import type { ServedConfigured } from '../server/adapters/serve-configured.ts';
+import type { ConfiguredServer } from '../server/adapters/serve-configured.ts';
 
 /** For programs: the first line of `--json`. */
-export function readyLine({ url, handler, token, isOpen }: ServedConfigured): string {
+export function readyLine({ url, handler, token, isOpen }: ConfiguredServer): string {
   const agents = handler.agents.map(({ name }) => name);
   const auth = isOpen ? {} : { auth: true, ...(token === undefined ? {} : { tokenFile: token.path }) };
   return `${JSON.stringify({ event: 'ready', url, agents, ...auth })}\n`;
 }
 
 /** For people: where it is, who may call, what else is here if they named nothing, and what to type next. */
-export function welcome(served: ServedConfigured, settings: Settings, isFirst: boolean): string {
+export function welcome(served: ConfiguredServer, settings: Settings, isFirst: boolean): string {
   const names = served.handler.agents.map(({ name }) => name).join(', ');
   const blocks = [
     `Parley serves ${names} at ${settings.url ?? served.url}\n${consoleWords(served, settings, isFirst)}`,
@@ -26,7 +26,7 @@ export function welcome(served: ServedConfigured, settings: Settings, isFirst: b
   return blocks.filter((block) => block !== '').join('\n');
 }
 
-function consoleWords({ url }: ServedConfigured, settings: Settings, isFirst: boolean): string {
+function consoleWords({ url }: ConfiguredServer, settings: Settings, isFirst: boolean): string {
   if (!settings.console) return '';
   if (settings.socket !== undefined) return '';
   return `Open ${settings.url ?? url}/console/ in a browser${isFirst ? ', which begins with a tour' : ''}\n`;
@@ -52,12 +52,12 @@ function machineWords({ run }: Settings): string {
   return `Coding agents on this machine, to be served by name (${parleyWord()} serve ${first.name}):\n${rows.join('\n')}\n`;
 }
 
-function tryWords(served: ServedConfigured, settings: Settings, isFirst: boolean): string {
+function tryWords(served: ConfiguredServer, settings: Settings, isFirst: boolean): string {
   const rows = settings.socket === undefined ? askRows(served, settings, isFirst) : socketRows(settings.socket);
   return `Try, in another terminal:\n${rows.map((row) => `  ${row}\n`).join('')}`;
 }
 
-function askRows({ url, token, isOpen }: ServedConfigured, { tls }: Settings, isFirst: boolean): readonly string[] {
+function askRows({ url, token, isOpen }: ConfiguredServer, { tls }: Settings, isFirst: boolean): readonly string[] {
   const at = url.startsWith('https:') ? url : url.replace('http://', '').replace('127.0.0.1', 'localhost');
   const key = isOpen || token !== undefined ? '' : 'A2ACLI_BEARER=KEY ';
   const trusted = tls.cert === undefined ? '' : ` --ca ${tls.cert}`;

@@ -2,18 +2,19 @@ import type { AgentLike, Log, McpMount, Settings } from '#server';
 import { ConfigError, resolveConfig } from '#server';
 import { loadConfigFile } from '../server/adapters/config-file.ts';
 import { createConsole } from '../server/adapters/console.ts';
-import type { Configured, FoundAgent, ServedConfigured } from '../server/adapters/serve-configured.ts';
+import type { ConfiguredServer, FoundAgent, ServeConfiguredOptions } from '../server/adapters/serve-configured.ts';
 import { logFor, serveConfigured } from '../server/adapters/serve-configured.ts';
 import { serveOnStdio } from '../server/adapters/serve-stdio.ts';
-import { findAgent } from './agents.ts';
 import type { Command } from './command.ts';
 import { CliError } from './command.ts';
-import { checkRules, commandAgent } from './running.ts';
+import { missingPackage } from './output/missing-package.ts';
+import { checkRules, commandAgent } from './serve/command-agents.ts';
+import { findAgent } from './serve/find-agent.ts';
+import { boundYoungHeap } from './serve/heap-limit.ts';
+import { guardProcess } from './serve/uncaught-errors.ts';
 import { asServeFailure } from './serve-failures.ts';
 import { flagHelp, parseServeFlags } from './serve-flags.ts';
 import { readyLine, welcome } from './serve-words.ts';
-import { guardProcess } from './stray.ts';
-import { boundYoungHeap } from './young-heap.ts';
 
 export const serveCommand: Command = {
   name: 'serve',
@@ -46,7 +47,11 @@ Exit codes: 0 stopped as asked, 1 could not serve, or could not go on, 2 wrong c
 export type FindAgent = (given: string | AgentLike, settings: Settings) => Promise<FoundAgent>;
 
 /** Serves until a signal comes. What an AGENT is, `find` knows: other commands serve other things in the same way. */
-export async function serveAgents(args: readonly string[], find: FindAgent, more: Pick<Configured, 'signer'> = {}): Promise<number> {
+export async function serveAgents(
+  args: readonly string[],
+  find: FindAgent,
+  more: Pick<ServeConfiguredOptions, 'signer'> = {},
+): Promise<number> {
   const mark = args.indexOf('--');
   const flags = parseServeFlags(mark === -1 ? args : args.slice(0, mark));
   boundYoungHeap();
@@ -120,7 +125,13 @@ async function letGo(agent: AgentLike): Promise<void> {
 export const mountMcp: McpMount = (agents) => {
   let mounted: ReturnType<McpMount> | undefined;
   return async (request, caller) => {
-    mounted ??= (await import('../tools/adapters/mcp.ts')).mcpMount(agents);
+    try {
+      mounted ??= (await import('../tools/adapters/mcp.ts')).mcpMount(agents);
+    } catch (thrown) {
+      const missing = missingPackage(thrown);
+      if (missing === undefined) throw thrown;
+      return new Response(`${missing.message}: ${missing.hint}\n`, { status: 501 });
+    }
     return mounted(request, caller);
   };
 };
@@ -137,7 +148,11 @@ export async function settingsFor({ settings, config }: ReturnType<typeof parseS
   }
 }
 
-export async function startServing(found: readonly FoundAgent[], settings: Settings, configured: Configured): Promise<ServedConfigured> {
+export async function startServing(
+  found: readonly FoundAgent[],
+  settings: Settings,
+  configured: ServeConfiguredOptions,
+): Promise<ConfiguredServer> {
   try {
     // The mesh is loaded by those who are on one.
     const serving = settings.mesh === undefined ? serveConfigured : (await import('./mesh/serving.ts')).serveOnMesh;

@@ -1,5 +1,5 @@
 import type { Command } from './command.ts';
-import { commandFamily } from './family.ts';
+import { commandFamily } from './command-group.ts';
 import { cancelCommand } from './task/cancel.ts';
 import { downloadCommand } from './task/download.ts';
 import { getCommand } from './task/get.ts';

@@ -12,17 +12,17 @@ import type {
   TaskPage,
 } from '#protocol';
 import { pushConfigId, taskId } from '#protocol';
-import type { CallOptions, Input, Thread } from './calls.ts';
-import { contextOf, messageOf } from './calls.ts';
-import type { Established } from './connect.ts';
-import { establish } from './connect.ts';
-import { explain } from './explain.ts';
-import type { HandleEnv, SendHandle, SendOptions } from './handle.ts';
-import { Handle } from './handle.ts';
+import { pagesOf } from './calls/pages.ts';
+import type { CallOptions, Input, Thread } from './calls/request.ts';
+import { contextOf, messageOf } from './calls/request.ts';
+import type { HandleEnv, SendHandle, SendOptions } from './calls/send-handle.ts';
+import { Handle } from './calls/send-handle.ts';
+import type { SkillFunction, SkillSchemas } from './calls/skills.ts';
+import { skillFunction } from './calls/skills.ts';
+import type { Established } from './connection/connect.ts';
+import { establish } from './connection/connect.ts';
+import { explain } from './errors/explain.ts';
 import type { ClientOptions, Connection } from './options.ts';
-import { pagesOf } from './pages.ts';
-import type { SkillFunction, SkillSchemas } from './skills.ts';
-import { skillFunction } from './skills.ts';
 
 export interface ListOptions extends CallOptions, Omit<ListRequest, 'tenant' | 'pageToken'> {}
 

@@ -1,9 +1,9 @@
 import type { AgentCard, ListRequest, SendRequest, SendResult, Task, TaskPage, TaskState } from '#protocol';
 import { getTextFromMessage, isTextPart } from '#protocol';
-import type { CallOptions } from './calls.ts';
+import type { CallOptions } from './calls/request.ts';
+import type { SendOptions } from './calls/send-handle.ts';
 import { A2AClient } from './client.ts';
-import { findAgentCard } from './connect.ts';
-import type { SendOptions } from './handle.ts';
+import { findAgentCard } from './connection/connect.ts';
 import type { ClientOptions } from './options.ts';
 
 /**

@@ -1,9 +1,9 @@
 import type { LinkHeaders } from '#bindings';
 import type { A2AService, CardVerdict, CardVerifier, Fetch, Ids, Registry, VerifyPolicy } from '#protocol';
 import { createRegistry, DIALECTS } from '#protocol';
-import type { Auth } from './auth.ts';
-import type { Binding, ConnectionMemory } from './memory.ts';
-import type { RetryPolicy } from './retry.ts';
+import type { Auth } from './auth/credentials.ts';
+import type { Binding, ConnectionMemory } from './connection/memory.ts';
+import type { RetryPolicy } from './retry/retry.ts';
 
 /** One step around every HTTP request: change it, answer it yourself, or look at what came back. */
 export type Interceptor = (request: Request, next: Fetch) => Promise<Response>;

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import type { Authenticator } from '#server';
+import type { AuthMethod } from '#server';
 import { authenticateBy } from './authenticate.ts';
 
-const method = (recognise: (token: string | undefined) => ReturnType<Authenticator['recognise']>): Authenticator => ({
+const method = (recognise: (token: string | undefined) => ReturnType<AuthMethod['recognise']>): AuthMethod => ({
   method: 'test',
   schemes: {},
   recognise: (asked) => recognise(asked.header('authorization') ?? undefined),

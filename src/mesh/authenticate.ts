@@ -1,16 +1,16 @@
-import { askedOf } from '#bindings';
+import { toHttpRequest } from '#bindings';
 import type { Principal } from '#protocol';
 import { A2AError } from '#protocol';
-import type { Authenticator } from '#server';
+import type { AuthMethod } from '#server';
 
 /**
  * The methods by which a node's HTTP gate knows its callers, for requests that come over a broker with an `Authorization` of their own: tokens
  * and keys are the same, whichever way they come. The first method that has an opinion decides, as at the gate.
  */
-export function authenticateBy(authenticators: readonly Authenticator[]): (authorization: string | undefined) => Promise<Principal> {
+export function authenticateBy(authenticators: readonly AuthMethod[]): (authorization: string | undefined) => Promise<Principal> {
   return async (authorization) => {
     const headers = authorization === undefined ? {} : { authorization: checked(authorization) };
-    const asked = askedOf(new Request('http://broker.invalid/', { method: 'POST', headers }));
+    const asked = toHttpRequest(new Request('http://broker.invalid/', { method: 'POST', headers }));
     for (const authenticator of authenticators) {
       const found = await authenticator.recognise(asked);
       if (found === undefined) continue;

@@ -1,16 +1,16 @@
 /**
- * What the mesh needs of a broker, and no more. Topics and filters are written as MQTT writes them (`/`, `+` for one level, `#` for the
+ * What the mesh needs of a broker, and no more. MqttTopics and filters are written as MQTT writes them (`/`, `+` for one level, `#` for the
  * rest); adapters translate. A broker carries; what makes a request durable is a row in our store, never the broker's word.
  */
 export interface Broker {
   readonly features: BrokerFeatures;
   readonly isConnected: boolean;
   /** Resolves when the broker has taken the message (QoS 1) or it has been handed to the socket (QoS 0). */
-  publish(message: Outgoing): Promise<Accepted>;
+  publish(message: OutgoingMessage): Promise<PublishResult>;
   /** Resolves when the broker has granted it. It outlives a reconnect. */
-  subscribe(subscription: Subscription): Promise<() => Promise<void>>;
+  subscribe(subscription: BrokerSubscription): Promise<() => Promise<void>>;
   /** Called on each change, with whether the broker can be reached now. Returns how to stop hearing. */
-  onConnection(listener: (isConnected: boolean) => void): () => void;
+  onConnectionChange(listener: (isConnected: boolean) => void): () => void;
   /** A clean end: the last will is not published. */
   close(): Promise<void>;
 }
@@ -22,10 +22,10 @@ export interface BrokerFeatures {
   readonly retains: 'broker' | 'publisher';
   readonly lastWill: boolean;
   /** Tells a publisher that nobody listens. */
-  readonly tellsUnheard: boolean;
+  readonly reportsNoSubscribers: boolean;
 }
 
-export interface Outgoing {
+export interface OutgoingMessage {
   readonly topic: string;
   readonly payload: Uint8Array;
   readonly properties?: Readonly<Record<string, string>>;
@@ -37,15 +37,15 @@ export interface Outgoing {
   /** Worth nothing after so long. */
   readonly expiryMs?: number;
   /** `false`: it may be lost on the way (QoS 0). */
-  readonly assured?: boolean;
+  readonly qos?: 0 | 1;
 }
 
-export interface Accepted {
+export interface PublishResult {
   /** `false`: the broker knows that nobody is subscribed. Absent: it does not say. */
-  readonly heard?: boolean;
+  readonly hasSubscribers?: boolean;
 }
 
-export interface Incoming {
+export interface ReceivedMessage {
   readonly topic: string;
   readonly payload: Uint8Array;
   readonly properties: Readonly<Record<string, string>>;
@@ -56,7 +56,7 @@ export interface Incoming {
   readonly isRetained: boolean;
 }
 
-export interface Subscription {
+export interface BrokerSubscription {
   readonly filter: string;
   /** Members of one group share what comes: each message goes to one of them. */
   readonly group?: string;
@@ -64,7 +64,7 @@ export interface Subscription {
    * Takes a message. It is acknowledged to the broker when the promise resolves; where the broker redelivers, one that is rejected comes
    * again. Any number may be under way at once, up to the adapter's window.
    */
-  take(message: Incoming): Promise<void> | void;
+  handle(message: ReceivedMessage): Promise<void> | void;
 }
 
 export interface LastWill {
@@ -83,7 +83,7 @@ export interface BrokerOptions {
   readonly inFlightMax?: number;
   readonly packetBytesMax?: number;
   /** What goes wrong outside of a call: a lost connection, a message that could not be taken. */
-  onTrouble?(problem: string, cause?: unknown): void;
+  onProblem?(problem: string, cause?: unknown): void;
 }
 
 export const BROKER_DEFAULTS = { inFlightMax: 256, packetBytesMax: 10_000_000 } as const;

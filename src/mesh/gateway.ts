@@ -1,21 +1,21 @@
 import { defineAgent, proxyAgent } from '#agents';
 import type { A2AService, Agent, AgentCard, CallContext } from '#protocol';
+import { defaultMeshUser, withInlineFiles } from './artifacts/inline.ts';
 import type { ArtifactService } from './artifacts/service.ts';
-import type { MeshRegistry, Peer } from './discovery/registry.ts';
-import type { Caller, Stop } from './grammars/grammar.ts';
+import type { MeshPeer, MeshRegistry } from './discovery/registry.ts';
+import type { MeshCaller, Stop } from './grammars/grammar.ts';
 import { SAM_EXTENSIONS } from './grammars/sam/cards.ts';
-import { inBytes, userOutside } from './outside.ts';
 
 /** Where agents are offered to those outside: a handler of the server room. */
-export interface Offering {
+export interface AgentHost {
   add(name: string, agent: Agent): unknown;
   remove(name: string): void;
 }
 
 export interface GatewayOptions {
   readonly registry: MeshRegistry;
-  readonly caller: Caller;
-  readonly offering: Offering;
+  readonly caller: MeshCaller;
+  readonly offering: AgentHost;
   readonly artifacts?: ArtifactService;
   /** The user of the mesh that a principal of HTTP is. Default: `http:` and its id, so that nobody outside is taken for somebody inside. */
   readonly userOf?: (principal: string) => string;
@@ -26,7 +26,7 @@ export interface GatewayOptions {
 /** Offers every agent of the mesh as one of our own: kept on our engine, so that it streams, resumes and pushes whatever it does by itself. */
 export function openGateway(options: GatewayOptions): Stop {
   const { registry, offering, onChange } = options;
-  const offer = (peer: Peer): void => {
+  const offer = (peer: MeshPeer): void => {
     if (peer.kind === 'agent') offering.add(peer.name, meshAgent(peer.name, peer.card, options));
   };
   for (const peer of registry.peers()) offer(peer);
@@ -44,10 +44,10 @@ export function openGateway(options: GatewayOptions): Stop {
 const ACCEPT_MS_MAX = 50_000;
 
 export function meshAgent(name: string, card: AgentCard, options: Pick<GatewayOptions, 'caller' | 'artifacts' | 'userOf'>): Agent {
-  const { caller, artifacts, userOf: nameOf = userOutside } = options;
+  const { caller, artifacts, userOf: nameOf = defaultMeshUser } = options;
   const userOf = ({ principal }: CallContext): string => nameOf(principal.id);
   const link = caller.link({ agent: name, userOf, acceptMsMax: ACCEPT_MS_MAX });
-  const service: A2AService = artifacts === undefined ? link : inBytes(link, artifacts, userOf);
+  const service: A2AService = artifacts === undefined ? link : withInlineFiles(link, artifacts, userOf);
   return proxyAgent({ service, card: outsideCard(card), isIdempotent: true, passesPrincipal: true });
 }
 

@@ -7,7 +7,7 @@ import type { Broker } from './broker.ts';
 import { BrokerError } from './broker.ts';
 import type { RegistryOptions } from './discovery/registry.ts';
 import { DISCOVERY_DEFAULTS, type MeshRegistry, openRegistry } from './discovery/registry.ts';
-import type { Announcement, Caller, Grammar, MeshAgent, MeshCounts, MeshPlace, MeshSelf, Stop } from './grammars/grammar.ts';
+import type { Announcement, Grammar, MeshAgent, MeshCaller, MeshContext, MeshCounts, MeshParticipant, Stop } from './grammars/grammar.ts';
 import { newCounts } from './grammars/grammar.ts';
 import { samName } from './grammars/sam/cards.ts';
 import { samGrammar } from './grammars/sam/grammar.ts';
@@ -39,7 +39,7 @@ export interface Mesh {
   /** Tells the others of somebody from now on, and at the end that it has left. */
   announce(announcement: Announcement): Promise<Stop>;
   discover(options?: RegistryOptions): Promise<MeshRegistry>;
-  call(self: MeshSelf): Promise<Caller>;
+  call(self: MeshParticipant): Promise<MeshCaller>;
   /** Takes no more requests; the broker stays connected for answers that are on their way. */
   stopServing: Stop;
   close: Stop;
@@ -49,7 +49,7 @@ export function joinMesh(options: MeshOptions): Mesh {
   const { broker, namespace, grammar = samGrammar, announceMs = DISCOVERY_DEFAULTS.announceMs, ids = randomIds } = options;
   const { nameOf = samName, check = getA2ABaseTopic } = grammar;
   check(namespace);
-  const place: MeshPlace = {
+  const place: MeshContext = {
     broker,
     namespace,
     instance: options.instance ?? samName(ids.next()),
@@ -114,7 +114,7 @@ function remember(stops: Set<Stop>, stop: Stop): Stop {
 
 interface Announcing {
   readonly grammar: Grammar;
-  readonly place: MeshPlace;
+  readonly place: MeshContext;
   readonly announcement: Announcement;
   readonly announceMs: number;
 }
@@ -136,8 +136,8 @@ async function keepAnnouncing(announcing: Announcing): Promise<Stop> {
     await broker.close();
   };
   await say();
-  const timer = grammar.keepsCards === true ? undefined : setInterval(trySaying, announceMs);
-  const stopHearing = broker.onConnection((isConnected) => {
+  const timer = grammar.retainsCards === true ? undefined : setInterval(trySaying, announceMs);
+  const stopHearing = broker.onConnectionChange((isConnected) => {
     if (isConnected) back().catch((thrown: unknown) => place.report(`${announcement.name} could not be announced`, thrown));
   });
   return async () => {
@@ -161,7 +161,7 @@ function rivalry({ grammar, place, announcement }: Announcing): () => Promise<bo
   return async () => {
     const kept = Promise.withResolvers<ReturnType<typeof takenBy>>();
     const timer = setTimeout(() => kept.resolve(undefined), KEPT_MS);
-    const stop = await place.broker.subscribe({ filter: topic, take: (message) => kept.resolve(takenBy(message, announcement)) });
+    const stop = await place.broker.subscribe({ filter: topic, handle: (message) => kept.resolve(takenBy(message, announcement)) });
     const found = await kept.promise;
     clearTimeout(timer);
     await stop();

@@ -1,6 +1,6 @@
-import type { Outgoing } from './broker.ts';
+import type { OutgoingMessage } from './broker.ts';
 
-/** Topics as MQTT has them: levels split by `/`; `+` stands for one level of a filter, `#` for all that follow. */
+/** MqttTopics as MQTT has them: levels split by `/`; `+` stands for one level of a filter, `#` for all that follow. */
 
 export function matches(filter: string, topic: string): boolean {
   const wanted = filter.split('/');
@@ -40,7 +40,7 @@ export function isLevel(text: string): boolean {
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 
 /** What can't be sent, said before a broker closes the connection over it. */
-export function unsendable({ topic, properties, contentType = '', responseTopic = '' }: Outgoing): string | undefined {
+export function publishProblem({ topic, properties, contentType = '', responseTopic = '' }: OutgoingMessage): string | undefined {
   if (!isTopic(topic)) return `${topic.slice(0, 100)} is not a topic`;
   if (responseTopic !== '' && !isTopic(responseTopic)) return `${responseTopic.slice(0, 100)} is not a topic to answer on`;
   if (CONTROL.test(contentType)) return 'the property "content type" has control characters';

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CARD } from '../../test/support/card.ts';
-import { suiteNeeding } from '../../test/support/needs.ts';
-import { SCHEMAS, schemaProblems } from '../../test/support/schemas.ts';
+import { schemaProblems } from '../../test/support/schemas.ts';
 import { cardProblems } from './card-check.ts';
 import { writeCard } from './dialects/superset.ts';
 
@@ -43,7 +42,7 @@ describe('cardProblems', () => {
   });
 });
 
-suiteNeeding(SCHEMAS.what, SCHEMAS.areThere, 'beside the official schema', () => {
+describe('beside the official schema', () => {
   it.each(BAD.filter(([said]) => !/missing|empty/.test(said)))('refuses what that refuses: %s', (_, change) => {
     expect(schemaProblems('1.0.1', 'AgentCard', JSON.parse(JSON.stringify({ ...CARD, ...change })))).not.toEqual([]);
   });

@@ -1,7 +1,7 @@
 import type { ErrorKind } from './errors.ts';
 import { A2AError } from './errors.ts';
 
-/** Errors of the binding to MQTT, not of A2A, by their names in `error.data.a2a_error` (reference/mqtt §10). */
+/** Errors of the binding to MQTT, not of A2A, by their names in `error.data.a2a_error` (A2A over MQTT 0.1, "Errors"). */
 export type MqttErrorName = 'request_expired' | 'responder_unavailable' | 'transport_protocol_error';
 
 /** The codes that go with the names. Alone they mean what they mean in A2A. */

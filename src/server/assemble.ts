@@ -2,9 +2,9 @@ import { createChatMemory } from '#bindings';
 import type { Engine } from '#engine';
 import type { AdminService, Agent, AgentCard, Mutable } from '#protocol';
 import { LOCAL_PRINCIPAL } from '#protocol';
-import { AS_DECLARED, enforcedBy } from './access/authentication/card-security.ts';
-import { guarded } from './access/authorisation/authorise.ts';
-import { createRoom } from './access/limits/capacity.ts';
+import { AS_DECLARED, cardSecurityOf } from './access/authentication/card-security.ts';
+import { authorise } from './access/authorisation/authorise.ts';
+import { createCapacity } from './access/limits/capacity.ts';
 import { engineFor } from './agents/create-engine.ts';
 import type { MeshAgents } from './agents/mesh-agents.ts';
 import { meshAgents } from './agents/mesh-agents.ts';
@@ -12,8 +12,8 @@ import type { AgentLike, ServedAgent } from './agents/served-agent.ts';
 import { isServed, named } from './agents/served-agent.ts';
 import type { Audit } from './audit/audit.ts';
 import { createAudit, NO_AUDIT } from './audit/audit.ts';
-import type { Life } from './lifecycle.ts';
-import { startLife } from './lifecycle.ts';
+import type { Lifecycle } from './lifecycle.ts';
+import { startLifecycle } from './lifecycle.ts';
 import type { ServerLimits } from './limits.ts';
 import { DEFAULT_SERVER_LIMITS } from './limits.ts';
 import { meter } from './observability/call-metrics.ts';
@@ -23,62 +23,62 @@ import type { Log } from './observability/log.ts';
 import { SILENT } from './observability/log.ts';
 import { createMetrics } from './observability/metrics.ts';
 import type { Tracing } from './observability/tracing.ts';
-import type { Flows } from './open-streams.ts';
-import { createFlows } from './open-streams.ts';
+import type { OpenStreams } from './open-streams.ts';
+import { trackOpenStreams } from './open-streams.ts';
 import type { HandlerOptions, McpMount, Quota } from './options.ts';
 import { createSigner } from './push/signing-keys.ts';
-import { servingFor, whereabouts } from './routes/binding-options.ts';
+import { publicUrl, servingFor } from './routes/binding-options.ts';
 import { createCards } from './routes/cards.ts';
 import { RELAY_LIMITS } from './routes/console-relay.ts';
-import type { Site } from './routes/route-handlers.ts';
-import type { Wire } from './traffic/recorder.ts';
-import { createWire } from './traffic/recorder.ts';
+import type { RouteContext } from './routes/route-handlers.ts';
+import type { TrafficRecorder } from './traffic/recorder.ts';
+import { createTrafficRecorder } from './traffic/recorder.ts';
 
 /** A node: agents, the engine under those that need one, and everything that is counted and said about them. */
-export interface Node extends Life {
+export interface Node extends Lifecycle {
   /** Serves another agent from now on, or another one under the name. */
   add(name: string, agent: Agent): ServedAgent;
   /** It is not served any more; its tasks are kept. The root agent stays. */
   remove(name: string): void;
-  readonly site: Site;
-  readonly flows: Flows;
+  readonly site: RouteContext;
+  readonly flows: OpenStreams;
   readonly log: Log;
   readonly limits: ServerLimits;
   readonly audit: Audit;
   readonly health: Health;
-  readonly wire: Wire;
+  readonly wire: TrafficRecorder;
 }
 
 const DEFAULT_PUBLISHER = 'agent.localhost';
 
-export function createNode(options: HandlerOptions): Node {
+export function assembleNode(options: HandlerOptions): Node {
   const limits: ServerLimits = { ...DEFAULT_SERVER_LIMITS, ...options.limits };
   const { log = SILENT, metrics = createMetrics() } = options;
   const tracing: Tracing = { recorder: undefined };
-  const flows = createFlows();
+  const flows = trackOpenStreams();
   const changed = new Date();
   const given = withKnown(named(listOf(options.agents)), options.known);
   checkCommands(given, options);
   const [root] = given.keys();
   const audit = options.audit === undefined ? NO_AUDIT : createAudit(options.audit);
-  const enforced = options.gate === undefined ? enforcedBy(options.auth ?? []) : AS_DECLARED;
+  const enforced = options.gate === undefined ? cardSecurityOf(options.auth ?? []) : AS_DECLARED;
   const cards = createCards({ form: options.card ?? 'superset', ageMsMax: limits.cardAgeMsMax, changed, enforced, signer: options.signer });
-  const where = whereabouts(options.url);
+  const where = publicUrl(options.url);
   // The first agent is at the root too, and that is its better address.
   const baseOf = (name: string): string => `${where.base()}${name === root ? '' : `/agents/${name}`}`;
   const quotaOf = options.quotaOf ?? quotaBy(limits);
   const signer = createSigner(options.keys?.signing);
   const completed = (card: AgentCard, name: string): AgentCard => cards.cardAt(card, baseOf(name));
   const engine = engineFor(given, { options: { ...options, quotaOf }, metrics, log, tracing, signer, limits, completed });
-  const room = createRoom({ streamsMax: limits.streamsMax, isPressed: options.isPressed, quotaOf, metrics });
+  const room = createCapacity({ streamsMax: limits.streamsMax, isPressed: options.isPressed, quotaOf, metrics });
   const serving: Serving = { engine, count: meter(metrics, room), audit, hasWebhooks: options.outbound !== undefined };
   const agents = [...given].map(([name, agent]) => servedAgent(name, agent, serving));
   metrics.gauge({ name: 'parley_streams_open', help: 'Streams that are being read.' }, () => flows.open);
-  const [health, wire] = [createHealth(metrics, options.version ?? ''), createWire()];
-  const life = startLife({ options, engine, agents, log, limits, tracing, audit });
+  const [health, wire] = [createHealth(metrics, options.version ?? ''), createTrafficRecorder()];
+  const life = startLifecycle({ options, engine, agents, log, limits, tracing, audit });
   const going = comingAndGoing(agents, { ...serving, options, adopt: life.adopt });
   const onMesh = options.mesh && meshAgents(options.mesh, going.make, (name) => agents.some((agent) => agent.name === name));
-  const site: Site = {
+  const site: RouteContext = {
     agents,
     cards,
     admin: adminOf(engine, options, { log, health, wire, onMesh }),
@@ -135,15 +135,15 @@ function servedAgent(name: string, agent: AgentLike, { engine, count, audit, has
   if (service === undefined) throw new Error('an agent needs an engine');
   const card = hasWebhooks || isServed(agent) ? agent.card : withoutWebhooks(agent.card);
   const target = { agent: name, runsCommands: agent.runsCommands === true };
-  return { name, card, service: guarded(count(service, name), target, audit) };
+  return { name, card, service: authorise(count(service, name), target, audit) };
 }
 
 /** Agents that come and go while the node serves. The list is one, and everybody looks at it. */
 function comingAndGoing(
   agents: Mutable<ServedAgent>[],
-  { adopt, options, ...serving }: Serving & Pick<Life, 'adopt'> & { readonly options: HandlerOptions },
+  { adopt, options, ...serving }: Serving & Pick<Lifecycle, 'adopt'> & { readonly options: HandlerOptions },
 ): Pick<Node, 'add' | 'remove'> & { make(name: string, agent: Agent): ServedAgent } {
-  const placeOf = (name: string): number => agents.findIndex((agent) => agent.name === name);
+  const parsePath = (name: string): number => agents.findIndex((agent) => agent.name === name);
   const make = (name: string, agent: Agent): Mutable<ServedAgent> => {
     if (serving.engine === undefined) throw new Error('an agent needs an engine');
     checkCommands(new Map([[name, agent]]), options);
@@ -156,13 +156,13 @@ function comingAndGoing(
     make,
     add: (name, agent) => {
       const served = make(name, agent);
-      const at = placeOf(name);
+      const at = parsePath(name);
       if (at === -1) agents.push(served);
       else agents[at] = served;
       return served;
     },
     remove: (name) => {
-      const at = placeOf(name);
+      const at = parsePath(name);
       if (at > 0) agents.splice(at, 1);
     },
   };

@@ -1,24 +1,24 @@
-import type { Answer, Asked } from '#bindings';
+import type { HttpRequest, HttpResponse } from '#bindings';
 import { encodeRetry, refusalBody, respondTo } from '#bindings';
 import type { Agent } from '#protocol';
-import { createDoor } from './access/access.ts';
-import type { Admitted, Gate, Refusal } from './access/authentication/caller.ts';
+import { createAccess } from './access/access.ts';
+import type { Authenticate, AuthenticatedCaller, Refusal } from './access/authentication/caller.ts';
 import { isRefusal, LOCAL } from './access/authentication/caller.ts';
-import { createGuard } from './access/host-origin.ts';
+import { createHostOriginCheck } from './access/host-origin.ts';
 import type { ServedAgent } from './agents/served-agent.ts';
-import { createNode } from './assemble.ts';
+import { assembleNode } from './assemble.ts';
 import type { HandlerOptions } from './options.ts';
 import { headOf, refusal } from './routes/responses.ts';
-import type { Visit } from './routes/route-handlers.ts';
-import { ANSWERS } from './routes/route-handlers.ts';
-import type { Place, Route } from './routes/routes.ts';
-import { methodsOf, placeOf, routesAt } from './routes/routes.ts';
+import type { RoutedRequest } from './routes/route-handlers.ts';
+import { ROUTE_HANDLERS } from './routes/route-handlers.ts';
+import type { RequestPath, Route } from './routes/routes.ts';
+import { methodsOf, parsePath, routesAt } from './routes/routes.ts';
 
 /** Serves agents to anything that speaks in `Request` and `Response`. */
 export interface Handler {
   readonly fetch: (request: Request) => Promise<Response>;
   /** The same for hosts that make no `Request` and `Response` (adapters/node.ts). Never throws. */
-  readonly answer: (asked: Asked) => Promise<Answer>;
+  readonly answer: (httpRequest: HttpRequest) => Promise<HttpResponse>;
   /** Resolves when what the last process left has been taken up; requests wait for it. */
   readonly ready: Promise<void>;
   readonly agents: readonly ServedAgent[];
@@ -35,13 +35,13 @@ export interface Handler {
 /** What became of a request. `refused`: by the gate, before anybody was asked. */
 interface Outcome {
   readonly route: Route | undefined;
-  readonly answer: Answer;
-  readonly caller?: Admitted;
+  readonly answer: HttpResponse;
+  readonly caller?: AuthenticatedCaller;
   readonly refused?: Refusal;
 }
 
 interface Found {
-  readonly place: Place;
+  readonly place: RequestPath;
   readonly agent: ServedAgent | undefined;
   readonly routes: readonly Route[];
   readonly route: Route | undefined;
@@ -50,56 +50,62 @@ interface Found {
 const REQUESTS = { name: 'parley_http_requests_total', help: 'HTTP requests by what was asked for.', labels: ['route', 'status'] } as const;
 
 export function createHandler(options: HandlerOptions): Handler {
-  const node = createNode(options);
+  const node = assembleNode(options);
   const { site, log, flows, limits, audit, health, wire } = node;
-  const [guard, door] = [createGuard(options), createDoor({ options, limits, audit })];
+  const [guard, door] = [createHostOriginCheck(options), createAccess({ options, limits, audit })];
   const requests = site.metrics.counter(REQUESTS);
 
-  const find = (asked: Asked): Found => {
-    const place = placeOf(asked.path);
+  const find = (httpRequest: HttpRequest): Found => {
+    const place = parsePath(httpRequest.path);
     const agent = place.agent === undefined ? site.agents[0] : site.agents.find(({ name }) => name === place.agent);
     const routes = agent === undefined ? [] : routesAt(place);
-    return { place, agent, routes, route: routes.find(({ methods }) => methods.includes(asked.method)) };
+    return { place, agent, routes, route: routes.find(({ methods }) => methods.includes(httpRequest.method)) };
   };
   /** Who calls. What is for everybody asks nobody. */
-  const pass = (asked: Asked, { route }: Found): ReturnType<Gate> => {
+  const pass = (httpRequest: HttpRequest, { route }: Found): ReturnType<Authenticate> => {
     const isPublic = route?.access === 'public';
-    return guard.refusesPage(asked, isPublic) ?? (isPublic ? LOCAL : door.admit(asked, route));
+    return guard.refusesPage(httpRequest, isPublic) ?? (isPublic ? LOCAL : door.admit(httpRequest, route));
   };
   /** In the order of reference/faults §4; what stands before it there is the host's (adapters/node-listen.ts). */
-  const visit = async (asked: Asked): Promise<Outcome> => {
-    const barred = guard.refuses(asked);
+  const visit = async (httpRequest: HttpRequest): Promise<Outcome> => {
+    const barred = guard.refuses(httpRequest);
     if (barred !== undefined) return { route: undefined, answer: barred, refused: barred };
-    const preflight = guard.preflight(asked);
+    const preflight = guard.preflight(httpRequest);
     if (preflight !== undefined) return { route: undefined, answer: preflight };
-    const found = find(asked);
+    const found = find(httpRequest);
     const { place, agent, route, routes } = found;
-    const passing = pass(asked, found);
+    const passing = pass(httpRequest, found);
     const caller = passing instanceof Promise ? await passing : passing;
     if (isRefusal(caller)) return { route, answer: caller, refused: caller };
     if (agent === undefined || route === undefined) return { route: undefined, answer: noRoute(place, routes) };
-    const refused = node.turnedAway(route) ?? door.check(asked, route, caller);
+    const refused = node.turnedAway(route) ?? door.check(httpRequest, route, caller);
     if (refused !== undefined) return { route, answer: refused, caller, refused };
     if (node.starting !== undefined) await node.starting;
-    const answer = await ANSWERS[route.name](site, { asked: door.counted(caller, asked), place, route, agent, caller } satisfies Visit);
-    return { route, answer: asked.method === 'HEAD' ? headOf(answer) : answer, caller };
+    const answer = await ROUTE_HANDLERS[route.name](site, {
+      httpRequest: door.counted(caller, httpRequest),
+      place,
+      route,
+      agent,
+      caller,
+    } satisfies RoutedRequest);
+    return { route, answer: httpRequest.method === 'HEAD' ? headOf(answer) : answer, caller };
   };
-  const answer = async (given: Asked): Promise<Answer> => {
+  const answer = async (given: HttpRequest): Promise<HttpResponse> => {
     const tape = wire.begin(given);
-    const asked = tape?.asked ?? given;
+    const httpRequest = tape?.request ?? given;
     try {
-      const outcome = await visit(asked);
+      const outcome = await visit(httpRequest);
       const { route, refused } = outcome;
-      const made = refused === undefined ? outcome.answer : refusedAs(route, door.note(asked, refused, outcome));
-      if (refused === undefined && route?.access === 'admin') door.noteAdmin(asked, outcome);
+      const made = refused === undefined ? outcome.answer : refusedAs(route, door.note(httpRequest, refused, outcome));
+      if (refused === undefined && route?.access === 'admin') door.noteAdmin(httpRequest, outcome);
       requests.add([route?.name ?? 'none', String(made.status)]);
-      if (log.isOn('debug')) log.debug('request', { method: asked.method, path: asked.path, status: made.status });
+      if (log.isOn('debug')) log.debug('request', { method: httpRequest.method, path: httpRequest.path, status: made.status });
       flows.track(made, outcome.caller?.isStillValid);
-      const extra = guard.headersFor(asked);
+      const extra = guard.headersFor(httpRequest);
       const sent = extra === undefined ? made : { ...made, headers: { ...made.headers, ...extra } };
       return tape === undefined ? sent : tape.answered(sent, outcome);
     } catch (thrown) {
-      log.error('a request failed', thrown, { method: asked.method, path: asked.path });
+      log.error('a request failed', thrown, { method: httpRequest.method, path: httpRequest.path });
       const failed = refusal(500, 'something went wrong here');
       return tape?.answered(failed, { route: undefined }) ?? failed;
     }
@@ -121,7 +127,7 @@ export function createHandler(options: HandlerOptions): Handler {
 }
 
 /** Chat clients look for the reason of a refusal where OpenAI has it. */
-function refusedAs(route: Route | undefined, answer: Answer): Answer {
+function refusedAs(route: Route | undefined, answer: HttpResponse): HttpResponse {
   if (route?.name !== 'chat' && route?.name !== 'models') return answer;
   const said = typeof answer.body === 'string' ? /"message":"([^"]{1,200})"/.exec(answer.body)?.[1] : undefined;
   const { 'Content-Length': _, ...headers } = answer.headers;
@@ -129,7 +135,7 @@ function refusedAs(route: Route | undefined, answer: Answer): Answer {
   return { ...answer, headers: { ...headers, 'Content-Type': 'application/json' }, body };
 }
 
-function noRoute({ path }: Place, routes: readonly Route[]): Answer {
+function noRoute({ path }: RequestPath, routes: readonly Route[]): HttpResponse {
   if (routes.length === 0) return refusal(404, `nothing is served at ${path.slice(0, 100)}`);
   const methods = methodsOf(routes);
   return refusal(405, `use ${methods} here`, { Allow: methods });

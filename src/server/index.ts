@@ -9,8 +9,8 @@
  */
 
 export { type KeyRecord, type KeyRing, keyAuth, tokenAuth } from './access/authentication/api-keys.ts';
-export type { Authenticator, Denial, Identity, Recognised } from './access/authentication/authenticator.ts';
-export { type Admitted, type Gate, openGate, type Refusal } from './access/authentication/caller.ts';
+export type { AuthenticatedIdentity, AuthenticationResult, AuthMethod, Denial } from './access/authentication/authenticator.ts';
+export { type Authenticate, type AuthenticatedCaller, authenticateAsLocal, type Refusal } from './access/authentication/caller.ts';
 export { type JwtOptions, jwtAuth } from './access/authentication/jwt.ts';
 export { type MutualTlsOptions, mutualTls } from './access/authentication/mtls.ts';
 export { CALLER_SCOPES, isKnownScope } from './access/authorisation/scopes.ts';

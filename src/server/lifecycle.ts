@@ -1,4 +1,4 @@
-import type { Answer } from '#bindings';
+import type { HttpResponse } from '#bindings';
 import type { Engine } from '#engine';
 import type { Mutable } from '#protocol';
 import type { ServedAgent } from './agents/served-agent.ts';
@@ -9,24 +9,24 @@ import type { Tracing } from './observability/tracing.ts';
 import { loadOtel, recorderOf, traced } from './observability/tracing.ts';
 import type { HandlerOptions } from './options.ts';
 import { refusal, retryAfter } from './routes/responses.ts';
-import type { Site } from './routes/route-handlers.ts';
+import type { RouteContext } from './routes/route-handlers.ts';
 import type { Route } from './routes/routes.ts';
 
 /** How a node comes up and goes down. */
-export interface Life {
+export interface Lifecycle {
   readonly ready: Promise<void>;
   /** Set until it is ready. */
   readonly starting: Promise<void> | undefined;
-  phase(): ReturnType<Site['phase']>;
+  phase(): ReturnType<RouteContext['phase']>;
   /** A refusal while the node stops. */
-  turnedAway(route: Route): Answer | undefined;
+  turnedAway(route: Route): HttpResponse | undefined;
   /** For an agent that comes later: what was done to the others at the start. */
   adopt(agent: Mutable<ServedAgent>): void;
   stopTaking(): void;
   stop(): Promise<void>;
 }
 
-export interface Living {
+export interface LifecycleOptions {
   readonly options: HandlerOptions;
   readonly engine: Engine | undefined;
   readonly agents: readonly Mutable<ServedAgent>[];
@@ -39,8 +39,8 @@ export interface Living {
 /** What is left of the time to stop when runs have had theirs: for answers to go out, and for the store to close. */
 const CLOSING_MS = 2000;
 
-export function startLife({ options, engine, agents, log, limits, tracing, audit }: Living): Life {
-  let phase: ReturnType<Site['phase']> = 'starting';
+export function startLifecycle({ options, engine, agents, log, limits, tracing, audit }: LifecycleOptions): Lifecycle {
+  let phase: ReturnType<RouteContext['phase']> = 'starting';
   const adopt = (agent: Mutable<ServedAgent>): void => {
     if (tracing.recorder !== undefined) agent.service = traced(agent.service, agent.name, tracing.recorder);
   };

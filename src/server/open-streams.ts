@@ -1,12 +1,12 @@
-import type { Answer, Outflow } from '#bindings';
+import type { HttpResponse, Outflow } from '#bindings';
 import type { Timers } from '#engine';
 import { systemTimers } from '#engine';
 
 /** The streams that are being read: to be counted, and to be ended when the server stops. */
-export interface Flows {
+export interface OpenStreams {
   readonly open: number;
   /** `isStillValid` is asked every few seconds; it is over when that says no. */
-  track(answer: Answer, isStillValid?: () => boolean): void;
+  track(answer: HttpResponse, isStillValid?: () => boolean): void;
   /** Each says this yet and is over. */
   finishAll(text: string): void;
 }
@@ -15,7 +15,7 @@ const CHECK_MS = 2000;
 /** For people who look. A client that comes back is told properly, with 401. */
 const NOT_VALID = ': the credential is not valid any more\n\n';
 
-export function createFlows(timers: Timers = systemTimers): Flows {
+export function trackOpenStreams(timers: Timers = systemTimers): OpenStreams {
   const open = new Set<Outflow>();
   const checked = new Map<Outflow, () => boolean>();
   let isWatching = false;

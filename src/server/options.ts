@@ -1,9 +1,9 @@
-import type { Answer, Caller } from '#bindings';
+import type { Caller, HttpResponse } from '#bindings';
 import type { AroundRun, Blobs, Carrier, EngineLimits, Store } from '#engine';
 import type { AdminMesh, Agent, CardSigner, Fetch } from '#protocol';
-import type { Authenticator } from './access/authentication/authenticator.ts';
-import type { Gate } from './access/authentication/caller.ts';
-import type { GuardOptions } from './access/host-origin.ts';
+import type { AuthMethod } from './access/authentication/authenticator.ts';
+import type { Authenticate } from './access/authentication/caller.ts';
+import type { HostOriginOptions } from './access/host-origin.ts';
 import type { AgentLike, ServedAgent } from './agents/served-agent.ts';
 import type { AuditLog } from './audit/audit.ts';
 import type { ServerLimits } from './limits.ts';
@@ -29,7 +29,7 @@ export interface MeshPort {
   agent(name: string): Agent | undefined;
 }
 
-export interface ServingOptions extends GuardOptions {
+export interface ServingOptions extends HostOriginOptions {
   /** Where tasks are kept. Default: in memory, as long as the process lives. It is closed with the server. */
   readonly store?: Store;
   readonly blobs?: Blobs;
@@ -37,9 +37,9 @@ export interface ServingOptions extends GuardOptions {
   /** What one principal may have at once, by its id. Default: as much as there is room for. */
   readonly quotaOf?: (principal: string) => Quota | undefined;
   /** How callers show who they are; any one will do, and the cards say so. Default: whoever reaches the socket is the principal `local`. */
-  readonly auth?: readonly Authenticator[];
+  readonly auth?: readonly AuthMethod[];
   /** In place of `auth`, your own: who is calling, or a refusal. The cards then say of it what the agents' own cards say. */
-  readonly gate?: Gate;
+  readonly gate?: Authenticate;
   /** Where it is written down who was refused, and who changed what. It is closed with the server. */
   readonly audit?: AuditLog;
   /** `strict` serves cards of pure 1.0. */
@@ -72,7 +72,7 @@ export interface ServingOptions extends GuardOptions {
   /** What `/api/parley/v1/health` says of the version. */
   readonly version?: string;
   /** Serves the files of the web console. */
-  readonly console?: (path: string) => Answer | Promise<Answer>;
+  readonly console?: (path: string) => HttpResponse | Promise<HttpResponse>;
   /** Agents under names of their own that are there from the start, and may go and come (`Handler.add`): their tasks are taken up too. */
   readonly known?: ReadonlyMap<string, Agent>;
   /** Signs the cards. Give `url` too: a signature over an address that the caller chose is worth little. */

@@ -4,10 +4,10 @@ import { MockLanguageModelV4 } from 'ai/test';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AgentTool } from '#tools';
 import { createA2AToolWrapper, toAiTools, toLangChainTools, toolsOf } from '#tools';
-import type { Served } from '../../src/server/adapters/node.ts';
+import type { NodeServer } from '../../src/server/adapters/node.ts';
 import { builtIn, startServer } from '../support/server.ts';
 
-let server: Served;
+let server: NodeServer;
 let tools: readonly AgentTool[];
 beforeAll(async () => {
   server = await startServer({ agents: [builtIn('script'), builtIn('echo')] });

@@ -3,7 +3,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { defineAgent } from '#agents';
-import type { Served } from '../../src/server/adapters/node.ts';
+import type { NodeServer } from '../../src/server/adapters/node.ts';
 import { mcpMount } from '../../src/tools/adapters/mcp.ts';
 import { tasksWhere } from '../faults/client.ts';
 import { eventually } from '../support/eventually.ts';
@@ -20,7 +20,7 @@ const painter = defineAgent({
   run: () => [{ text: 'here' }, { raw: 'iVBORw0KGgo=', mediaType: 'image/png' }, { url: 'https://x.example/a.pdf', filename: 'a.pdf' }],
 });
 
-let server: Served;
+let server: NodeServer;
 let overHttp: Child;
 let httpUrl = '';
 beforeAll(async () => {

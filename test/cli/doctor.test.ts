@@ -3,7 +3,7 @@ import type { Parley } from '../support/parley.ts';
 import { parleyServe } from '../support/parley.ts';
 import type { SdkVersion } from '../support/sdk-server.ts';
 import { sdkExpress } from '../support/sdk-server.ts';
-import { PATIENTS } from './patients.ts';
+import { PATIENTS } from './doctor-cases.ts';
 import { jsonOf, run } from './run.ts';
 
 interface Diagnosis {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { defineAgent } from '#agents';
 import { A2AClient, isClientError } from '#client';
-import type { Served } from '../../src/server/adapters/node.ts';
+import type { NodeServer } from '../../src/server/adapters/node.ts';
 import { scratchFolder } from '../support/scratch.ts';
 import { startServer } from '../support/server.ts';
 import { run } from './run.ts';
@@ -18,7 +18,7 @@ const large = defineAgent({
   },
 });
 
-let node: Served;
+let node: NodeServer;
 const folder = scratchFolder();
 beforeAll(async () => {
   node = await startServer({ agents: [large] });

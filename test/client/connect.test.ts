@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { A2AClient } from '#client';
-import type { Served } from '../../src/server/adapters/node.ts';
+import type { NodeServer } from '../../src/server/adapters/node.ts';
 import { startServer } from '../support/server.ts';
 
 /** Our client against our own server, over a socket. */
-let server: Served;
+let server: NodeServer;
 beforeAll(async () => {
   server = await startServer();
 });

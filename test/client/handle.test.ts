@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { A2AClient } from '#client';
-import type { Served } from '../../src/server/adapters/node.ts';
+import type { NodeServer } from '../../src/server/adapters/node.ts';
 import { eventually } from '../support/eventually.ts';
 import { startServer } from '../support/server.ts';
 
-let server: Served;
+let server: NodeServer;
 let client: A2AClient;
 beforeAll(async () => {
   server = await startServer();

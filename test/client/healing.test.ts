@@ -4,7 +4,7 @@ import type { ClientOptions } from '#client';
 import { A2AClient } from '#client';
 import type { AgentCard, TaskEvent } from '#protocol';
 import { getTextFromMessage } from '#protocol';
-import type { Served } from '../../src/server/adapters/node.ts';
+import type { NodeServer } from '../../src/server/adapters/node.ts';
 import type { Chaos, ChaosProxy } from '../support/chaos-proxy.ts';
 import { chaosProxy } from '../support/chaos-proxy.ts';
 import type { Listening } from '../support/listen.ts';
@@ -53,7 +53,7 @@ function textOf(events: readonly TaskEvent[]): string {
 }
 
 describe('a stream from a node, cut at any byte', () => {
-  let server: Served;
+  let server: NodeServer;
   beforeAll(async () => {
     server = await startServer();
   });

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import type { Broker, BrokerOptions, Incoming, Outgoing } from '#mesh';
+import type { Broker, BrokerOptions, OutgoingMessage, ReceivedMessage } from '#mesh';
 
 export interface BrokerUnderTest {
   connect(options?: BrokerOptions): Promise<Broker>;
@@ -7,7 +7,7 @@ export interface BrokerUnderTest {
   drop?(broker: Broker): void;
 }
 
-const text = (message: Pick<Outgoing, 'payload'>): string => new TextDecoder().decode(message.payload);
+const text = (message: Pick<OutgoingMessage, 'payload'>): string => new TextDecoder().decode(message.payload);
 const bytes = (words: string): Uint8Array => new TextEncoder().encode(words);
 
 /** What every broker adapter must do. Topics carry a random part, so that tests do not meet. */
@@ -19,9 +19,9 @@ export function brokerContract(under: () => BrokerUnderTest): void {
     return broker;
   };
   const root = (): string => `t/${crypto.randomUUID()}`;
-  const collect = async (broker: Broker, filter: string, group?: string): Promise<Incoming[]> => {
-    const seen: Incoming[] = [];
-    await broker.subscribe({ filter, take: (message) => void seen.push(message), ...(group === undefined ? {} : { group }) });
+  const collect = async (broker: Broker, filter: string, group?: string): Promise<ReceivedMessage[]> => {
+    const seen: ReceivedMessage[] = [];
+    await broker.subscribe({ filter, handle: (message) => void seen.push(message), ...(group === undefined ? {} : { group }) });
     return seen;
   };
   afterEach(async () => {
@@ -113,7 +113,7 @@ export function brokerContract(under: () => BrokerUnderTest): void {
     const seen: string[] = [];
     await there.subscribe({
       filter: topic,
-      take: (message) => {
+      handle: (message) => {
         attempts += 1;
         if (attempts === 1) throw new Error('not now');
         seen.push(text(message));
@@ -128,7 +128,7 @@ export function brokerContract(under: () => BrokerUnderTest): void {
     const [here, slow, quick] = [await connect(), await connect(), await connect()];
     const topic = root();
     const release = Promise.withResolvers<void>();
-    await slow.subscribe({ filter: topic, take: () => release.promise });
+    await slow.subscribe({ filter: topic, handle: () => release.promise });
     const seen = await collect(quick, topic);
     await Promise.all(Array.from({ length: 50 }, (_, index) => here.publish({ topic, payload: bytes(String(index)) })));
     await vi.waitFor(() => expect(seen).toHaveLength(50), 5000);
@@ -155,18 +155,18 @@ export function brokerContract(under: () => BrokerUnderTest): void {
 
   test('says that nobody listens, where the broker knows', async (context) => {
     const [here, there] = [await connect(), await connect()];
-    if (!here.features.tellsUnheard) return context.skip('this broker does not say');
+    if (!here.features.reportsNoSubscribers) return context.skip('this broker does not say');
     const topic = root();
-    expect(await here.publish({ topic, payload: bytes('?') })).toEqual({ heard: false });
+    expect(await here.publish({ topic, payload: bytes('?') })).toEqual({ hasSubscribers: false });
     await collect(there, topic);
-    expect(await here.publish({ topic, payload: bytes('!') })).toEqual({ heard: true });
+    expect(await here.publish({ topic, payload: bytes('!') })).toEqual({ hasSubscribers: true });
   });
 
   test('an unsubscribed filter is silent', async () => {
     const broker = await connect();
     const base = root();
     const seen: string[] = [];
-    const stop = await broker.subscribe({ filter: `${base}/a`, take: (message) => void seen.push(text(message)) });
+    const stop = await broker.subscribe({ filter: `${base}/a`, handle: (message) => void seen.push(text(message)) });
     const control = await collect(broker, `${base}/b`);
     await stop();
     await broker.publish({ topic: `${base}/a`, payload: bytes('a') });
@@ -179,6 +179,6 @@ export function brokerContract(under: () => BrokerUnderTest): void {
     const broker = await connect();
     for (const topic of ['', 'a/+', 'a/#', 'a\0b']) await expect(broker.publish({ topic, payload: bytes('') })).rejects.toThrow('topic');
     await expect(broker.publish({ topic: 'a', payload: bytes(''), properties: { a: 'b\r\nc: d' } })).rejects.toThrow('control characters');
-    for (const filter of ['', 'a/#/b', 'a+/b']) await expect(broker.subscribe({ filter, take: () => {} })).rejects.toThrow('filter');
+    for (const filter of ['', 'a/#/b', 'a+/b']) await expect(broker.subscribe({ filter, handle: () => {} })).rejects.toThrow('filter');
   });
 }

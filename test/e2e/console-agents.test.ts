@@ -6,7 +6,7 @@ import { signCard } from '#protocol';
 import type { JWK } from '../../src/protocol/adapters/jose.ts';
 import { generateSigningKey, joseSigner, publicKeys } from '../../src/protocol/adapters/jose.ts';
 import { createConsole } from '../../src/server/adapters/console.ts';
-import type { Served } from '../../src/server/adapters/node.ts';
+import type { NodeServer } from '../../src/server/adapters/node.ts';
 import { run } from '../cli/run.ts';
 import { seriousFaults } from '../support/axe.ts';
 import type { Watched } from '../support/browser.ts';
@@ -36,7 +36,7 @@ const cardAt = (base: string): AgentCard => ({
 });
 
 suiteNeeding('chromium', CHROMIUM !== undefined, 'the agents page of the console', () => {
-  let server: Served;
+  let server: NodeServer;
   let browser: Browser;
   let watched: Watched;
   beforeAll(async () => {

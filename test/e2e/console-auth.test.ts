@@ -3,7 +3,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { tokenAuth } from '#server';
 import { createConsole } from '../../src/server/adapters/console.ts';
-import type { Served } from '../../src/server/adapters/node.ts';
+import type { NodeServer } from '../../src/server/adapters/node.ts';
 import { seriousFaults } from '../support/axe.ts';
 import type { Watched } from '../support/browser.ts';
 import { CHROMIUM, openBrowser, openPage } from '../support/browser.ts';
@@ -13,7 +13,7 @@ import { builtIn, startServer } from '../support/server.ts';
 const TOKEN = 'a-token-of-this-machine-0123456789';
 
 suiteNeeding('chromium', CHROMIUM !== undefined, 'the console and its token', () => {
-  let server: Served;
+  let server: NodeServer;
   let browser: Browser;
   let watched: Watched;
   beforeAll(async () => {

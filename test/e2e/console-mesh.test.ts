@@ -1,11 +1,11 @@
 import { fileURLToPath } from 'node:url';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { delegate, joinMesh, meshView, watchMesh } from '#mesh';
+import { delegate, joinMesh, meshView, monitorMesh } from '#mesh';
 import { createUserMessage } from '#protocol';
 import { connectMqtt } from '../../src/mesh/adapters/mqtt.ts';
 import { createConsole } from '../../src/server/adapters/console.ts';
-import type { Served } from '../../src/server/adapters/node.ts';
+import type { NodeServer } from '../../src/server/adapters/node.ts';
 import { seriousFaults } from '../support/axe.ts';
 import type { RunningBroker } from '../support/brokers.ts';
 import { programOf, startMosquitto } from '../support/brokers.ts';
@@ -23,7 +23,7 @@ const isThere = CHROMIUM !== undefined && programOf('mosquitto') !== undefined;
 suiteNeeding('chromium and mosquitto', isThere, 'the mesh page of the console', () => {
   const open: (() => Promise<unknown>)[] = [];
   let broker: RunningBroker;
-  let server: Served;
+  let server: NodeServer;
   let browser: Browser;
   let watched: Watched;
   let child: Child;
@@ -33,8 +33,8 @@ suiteNeeding('chromium and mosquitto', isThere, 'the mesh page of the console', 
   const connect = () => connectMqtt({ url: broker.url, sessionSeconds: 0 });
   beforeAll(async () => {
     broker = await startMosquitto();
-    const watch = watchMesh({ namespace: NAMESPACE, connect });
-    const own = watch.tap(await connect());
+    const monitor = monitorMesh({ namespace: NAMESPACE, connect });
+    const own = monitor.observe(await connect());
     const mesh = joinMesh({ broker: own, namespace: NAMESPACE, instance: 'here', announceMs: 300 });
     const registry = await mesh.discover({ agentMsMax: 5000, sweepMs: 200 });
     const caller = await mesh.call({ kind: 'gateway', id: 'node_here' });
@@ -43,7 +43,7 @@ suiteNeeding('chromium and mosquitto', isThere, 'the mesh page of the console', 
       broker: own,
       registry,
       caller,
-      watch,
+      monitor,
       address,
       namespace: NAMESPACE,
       counts: mesh.counts,
@@ -54,7 +54,7 @@ suiteNeeding('chromium and mosquitto', isThere, 'the mesh page of the console', 
     for (const { name, card, service } of server.handler.agents) await mesh.serve({ name, card, service });
     open.push(async () => {
       await server.close();
-      await watch.close();
+      await monitor.close();
       await mesh.close();
     });
     ask = await delegator();

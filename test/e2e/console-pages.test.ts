@@ -6,7 +6,7 @@ import { defineAgent } from '#agents';
 import { createLog } from '#server';
 import { createDemo } from '../../src/agents/built-in/demo.ts';
 import { createConsole } from '../../src/server/adapters/console.ts';
-import type { Served } from '../../src/server/adapters/node.ts';
+import type { NodeServer } from '../../src/server/adapters/node.ts';
 import { seriousFaults } from '../support/axe.ts';
 import type { Watched } from '../support/browser.ts';
 import { CHROMIUM, openBrowser, openPage } from '../support/browser.ts';
@@ -31,7 +31,7 @@ const weather = defineAgent({
 });
 
 suiteNeeding('chromium', CHROMIUM !== undefined, 'the pages of the console', () => {
-  let server: Served;
+  let server: NodeServer;
   let browser: Browser;
   let watched: Watched;
   beforeAll(async () => {

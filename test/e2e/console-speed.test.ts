@@ -9,7 +9,7 @@ import type { Seq, TaskState } from '#protocol';
 import { contextId, taskId } from '#protocol';
 import { memoryStore } from '../../src/engine/adapters/memory.ts';
 import { createConsole } from '../../src/server/adapters/console.ts';
-import type { Served } from '../../src/server/adapters/node.ts';
+import type { NodeServer } from '../../src/server/adapters/node.ts';
 import type { Watched } from '../support/browser.ts';
 import { CHROMIUM, openBrowser, openPage } from '../support/browser.ts';
 import { suiteNeeding } from '../support/needs.ts';
@@ -56,7 +56,7 @@ interface Frames {
 }
 
 suiteNeeding('chromium', CHROMIUM !== undefined, 'how fast the console is', () => {
-  let server: Served;
+  let server: NodeServer;
   let browser: Browser;
   let watched: Watched;
   beforeAll(async () => {

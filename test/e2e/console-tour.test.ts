@@ -2,7 +2,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createDemo } from '../../src/agents/built-in/demo.ts';
 import { createConsole } from '../../src/server/adapters/console.ts';
-import type { Served } from '../../src/server/adapters/node.ts';
+import type { NodeServer } from '../../src/server/adapters/node.ts';
 import { seriousFaults } from '../support/axe.ts';
 import type { Watched } from '../support/browser.ts';
 import { CHROMIUM, openBrowser, openPage } from '../support/browser.ts';
@@ -10,7 +10,7 @@ import { suiteNeeding } from '../support/needs.ts';
 import { builtIn, startServer } from '../support/server.ts';
 
 suiteNeeding('chromium', CHROMIUM !== undefined, 'the tour of the console', () => {
-  let server: Served;
+  let server: NodeServer;
   let browser: Browser;
   let watched: Watched;
   beforeAll(async () => {

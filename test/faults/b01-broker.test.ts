@@ -75,7 +75,7 @@ suiteNeeding('mosquitto', HAS_MOSQUITTO, 'B1: a broker that is killed under load
         get isConnected() {
           return broker.isConnected;
         },
-        onConnection: () => () => undefined,
+        onConnectionChange: () => () => undefined,
       }),
     };
     const [, sam] = GRAMMARS[0] ?? [];

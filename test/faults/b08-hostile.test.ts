@@ -125,7 +125,7 @@ suiteNeeding('mosquitto', HAS_MOSQUITTO, 'B8: somebody hostile on the broker', (
     await enemy.publish({ topic: 'a2a/v1/discovery/other/unit/away', payload: json(card('away', 'x')), retain: true });
     await expect.poll(() => byMqtt.peers().map((peer) => peer.name)).toEqual(['evil']);
     const asked: string[] = [];
-    await enemy.subscribe({ filter: 'a2a/v1/request/#', take: ({ topic }) => void asked.push(topic) });
+    await enemy.subscribe({ filter: 'a2a/v1/request/#', handle: ({ topic }) => void asked.push(topic) });
     await overMqtt
       .link({ agent: 'evil', retryMs: 50, acceptMsMax: 100 })
       .send({ message: createUserMessage('hello') }, callContext())
@@ -141,7 +141,7 @@ suiteNeeding('mosquitto', HAS_MOSQUITTO, 'B8: somebody hostile on the broker', (
     const heard: number[] = [];
     const small = await connectMqtt({ url: broker.url, sessionSeconds: 0, packetBytesMax: 10_000 });
     open.push(() => small.close());
-    await small.subscribe({ filter: 'in', take: ({ payload }) => void heard.push(payload.length) });
+    await small.subscribe({ filter: 'in', handle: ({ payload }) => void heard.push(payload.length) });
     const enemy = await connectMqtt({ url: broker.url, sessionSeconds: 0 });
     open.push(() => enemy.close());
     for (const size of [100, 1_000_000, 200]) await enemy.publish({ topic: 'in', payload: Buffer.alloc(size) });
@@ -187,7 +187,7 @@ suiteNeeding('mosquitto', HAS_MOSQUITTO, 'B8: two tenants with credentials of th
     const spied: string[] = [];
     const spy = await connect('beta');
     for (const filter of ['acme/#', 'a2a/#'])
-      await spy.subscribe({ filter, take: ({ topic }) => void spied.push(topic) }).catch(() => undefined);
+      await spy.subscribe({ filter, handle: ({ topic }) => void spied.push(topic) }).catch(() => undefined);
     const ask = (from: typeof own, text: string) =>
       from.link({ agent: 'worker', retryMs: 200, acceptMsMax: 400 }).send({ message: createUserMessage(text) }, callContext());
     await expect(ask(other, 'let me in')).rejects.toThrow();

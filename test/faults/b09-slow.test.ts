@@ -25,7 +25,7 @@ suiteNeeding('mosquitto', HAS_MOSQUITTO, 'B9: a consumer that takes its time', (
     const taken = new Set<number>();
     const begun = new Set<number>();
     let isStuck = true;
-    const take = async ({ payload }: { readonly payload: Uint8Array }): Promise<void> => {
+    const handle = async ({ payload }: { readonly payload: Uint8Array }): Promise<void> => {
       const number = Number(Buffer.from(payload).toString().trim());
       underWay += 1;
       most = Math.max(most, underWay);
@@ -34,7 +34,7 @@ suiteNeeding('mosquitto', HAS_MOSQUITTO, 'B9: a consumer that takes its time', (
       taken.add(number);
       underWay -= 1;
     };
-    await slow.subscribe({ filter: 'work', take });
+    await slow.subscribe({ filter: 'work', handle });
     const fast = await connectMqtt({ url: broker.url, sessionSeconds: 0 });
     open.push(() => fast.close());
     const heap = process.memoryUsage().heapUsed;
@@ -62,7 +62,7 @@ suiteNeeding('nats-server', programOf('nats-server') !== undefined, 'B9: a consu
     const server = await startNats();
     open.push(() => server.stop());
     const troubles: string[] = [];
-    const slow = await connectNats({ servers: server.url, inFlightMax: IN_FLIGHT, onTrouble: (problem) => troubles.push(problem) });
+    const slow = await connectNats({ servers: server.url, inFlightMax: IN_FLIGHT, onProblem: (problem) => troubles.push(problem) });
     const fast = await connectNats({ servers: server.url });
     open.push(async () => {
       await slow.close();
@@ -72,16 +72,16 @@ suiteNeeding('nats-server', programOf('nats-server') !== undefined, 'B9: a consu
     const gate = Promise.withResolvers<void>();
     let underWay = 0;
     let most = 0;
-    const take = async ({ payload }: { readonly payload: Uint8Array }): Promise<void> => {
+    const handle = async ({ payload }: { readonly payload: Uint8Array }): Promise<void> => {
       underWay += 1;
       most = Math.max(most, underWay);
       begun.push(Number(Buffer.from(payload).toString()));
       await gate.promise;
       underWay -= 1;
     };
-    await slow.subscribe({ filter: 'work', take });
+    await slow.subscribe({ filter: 'work', handle });
     const kept = 10_000 + IN_FLIGHT;
-    for (let at = 0; at < kept + 1000; at += 1) void fast.publish({ topic: 'work', payload: Buffer.from(String(at)), assured: false });
+    for (let at = 0; at < kept + 1000; at += 1) void fast.publish({ topic: 'work', payload: Buffer.from(String(at)), qos: 0 });
     await fast.publish({ topic: 'elsewhere', payload: new Uint8Array() });
     await expect.poll(() => troubles, { timeout: 10_000 }).toEqual(['more comes on work than is taken; what does not fit is left out']);
     expect([underWay, begun.length]).toEqual([IN_FLIGHT, IN_FLIGHT]);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Served } from '../../src/server/adapters/node.ts';
+import type { NodeServer } from '../../src/server/adapters/node.ts';
 import { chaosProxy } from '../support/chaos-proxy.ts';
 import { eventually } from '../support/eventually.ts';
 import { metric, startServer } from '../support/server.ts';
@@ -11,7 +11,7 @@ const CHUNKS = 40;
 
 /** faults.md H1 and H2 through a network that resets, slices and delays. */
 describe('H1, H2: streams over a bad network', () => {
-  let server: Served;
+  let server: NodeServer;
   beforeAll(async () => {
     server = await startServer();
   });

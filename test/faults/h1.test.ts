@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Served } from '../../src/server/adapters/node.ts';
+import type { NodeServer } from '../../src/server/adapters/node.ts';
 import { eventually } from '../support/eventually.ts';
 import { metric, sendBody, startServer } from '../support/server.ts';
 import { blocksOf, rawStream } from '../support/sse.ts';
@@ -7,7 +7,7 @@ import { times } from './size.ts';
 
 /** reference/faults H1: a reader that vanishes takes nothing with it: the task goes on, and what read for it is freed at once. */
 describe('H1: a client that disconnects in the midst of a stream', () => {
-  let server: Served;
+  let server: NodeServer;
   beforeAll(async () => {
     server = await startServer();
   });
@@ -50,7 +50,7 @@ describe('H1: a client that disconnects in the midst of a stream', () => {
   });
 });
 
-async function stateOf({ url }: Served, id: string): Promise<string> {
+async function stateOf({ url }: NodeServer, id: string): Promise<string> {
   const { status } = (await (await fetch(`${url}/tasks/${id}`)).json()) as { status: { state: string } };
   return status.state;
 }

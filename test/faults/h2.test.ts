@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Task } from '#protocol';
 import { foldEvent } from '#protocol';
 import { openSqliteStore } from '../../src/engine/adapters/sqlite.ts';
-import type { Served } from '../../src/server/adapters/node.ts';
+import type { NodeServer } from '../../src/server/adapters/node.ts';
 import { eventually } from '../support/eventually.ts';
 import { sendBody, startServer } from '../support/server.ts';
 import type { Block } from '../support/sse.ts';
@@ -14,7 +14,7 @@ import { times } from './size.ts';
 
 /** reference/faults H2: whoever comes back with `Last-Event-ID` gets the task as it was then, and what came after, exactly once. */
 describe('H2: resuming by Last-Event-ID', () => {
-  let server: Served;
+  let server: NodeServer;
   beforeAll(async () => {
     server = await startServer();
   });
@@ -92,7 +92,7 @@ function framesOf(text: string): readonly Block[] {
   return blocksOf(text).filter(({ data }) => data !== undefined);
 }
 
-async function resumed({ port }: Served, id: string, at: number): Promise<string> {
+async function resumed({ port }: NodeServer, id: string, at: number): Promise<string> {
   const stream = await rawStream(port, { path: `/tasks/${id}:subscribe`, headers: { 'Last-Event-ID': String(at) } });
   await stream.closed;
   return stream.text();
@@ -105,7 +105,7 @@ interface Reading {
 }
 
 /** Reads a task to its end over connections that break after a random number of bytes each. */
-async function readWithCuts(server: Served): Promise<Reading> {
+async function readWithCuts(server: NodeServer): Promise<Reading> {
   const seen: Block[] = [];
   let resumes = 0;
   let id = '';

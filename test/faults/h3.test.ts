@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Served } from '../../src/server/adapters/node.ts';
+import type { NodeServer } from '../../src/server/adapters/node.ts';
 import { eventually } from '../support/eventually.ts';
 import { sendBody, startServer } from '../support/server.ts';
 import { blocksOf, rawStream } from '../support/sse.ts';
 
 /** reference/faults H3 and H4: ids that are none, and frames that must have none. */
 describe('H3: a Last-Event-ID that is none of ours', () => {
-  let server: Served;
+  let server: NodeServer;
   let id: string;
   beforeAll(async () => {
     // Whoever calls says who it is: enough to have two.

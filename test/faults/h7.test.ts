@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Served } from '../../src/server/adapters/node.ts';
+import type { NodeServer } from '../../src/server/adapters/node.ts';
 import { parleyServe } from '../support/parley.ts';
 import { metric, opened, raw, sendBody, startServer } from '../support/server.ts';
 
 /** reference/faults H7 and H8: requests that take for ever, and bodies that are too much or not what they say. */
 describe('H7: requests that come drop by drop', () => {
-  let server: Served;
+  let server: NodeServer;
   beforeAll(async () => {
     server = await startServer();
   });
@@ -48,7 +48,7 @@ describe('H7: requests that come drop by drop', () => {
 });
 
 describe('H8: bodies', () => {
-  let server: Served;
+  let server: NodeServer;
   beforeAll(async () => {
     server = await startServer({ limits: { requestMsMax: 1500 } });
   });

@@ -1,10 +1,10 @@
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Served } from '../../src/server/adapters/node.ts';
+import type { NodeServer } from '../../src/server/adapters/node.ts';
 import { raw, sendBody, startServer } from '../support/server.ts';
 
 /** reference/faults H9, H10 and H11: heads that are too much or say two things, bodies that are more than they seem, and those of another kind. */
-let server: Served;
+let server: NodeServer;
 beforeAll(async () => {
   server = await startServer();
 });

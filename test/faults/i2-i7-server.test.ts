@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { Served, ServeOptions } from '../../src/server/adapters/node.ts';
+import type { NodeServer, ServeOptions } from '../../src/server/adapters/node.ts';
 import { REST_CASES, RPC_CASES } from '../support/bad-input.ts';
 import { startServer } from '../support/server.ts';
 import { freshName, getJson, sendTask } from './client.ts';
@@ -7,7 +7,7 @@ import { startParley } from './parley.ts';
 
 /** faults.md I2 to I5 and I7 over a socket, in this process: so it would be seen here if an object's prototype were touched. */
 const gate: NonNullable<ServeOptions['gate']> = (asked) => ({ principal: { id: asked.header('x-user') ?? 'local', scopes: ['*'] } });
-let server: Served;
+let server: NodeServer;
 beforeAll(async () => {
   server = await startServer({ gate });
   await sendTask(server.url, 'chunks=1');

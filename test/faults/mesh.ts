@@ -1,7 +1,7 @@
 import { defineAgent } from '#agents';
 import type { Carrier } from '#engine';
 import { createEngine } from '#engine';
-import type { Broker, Caller, Grammar, Mesh } from '#mesh';
+import type { Broker, Grammar, Mesh, MeshCaller } from '#mesh';
 import { joinMesh, mqttGrammar, samGrammar } from '#mesh';
 import type { Agent, Logged, Task } from '#protocol';
 import { foldEvent } from '#protocol';
@@ -52,7 +52,7 @@ export async function callerOn(
   broker: Broker,
   grammar: Grammar = samGrammar,
   namespace: string = PLACE,
-): Promise<Caller & { readonly mesh: Mesh }> {
+): Promise<MeshCaller & { readonly mesh: Mesh }> {
   const mesh = joinMesh({ broker, namespace, grammar });
   return { ...(await mesh.call({ kind: 'gateway', id: 'gw' })), mesh };
 }
@@ -104,15 +104,15 @@ export function unruly(broker: Broker, seed: number): Broker & { readonly twice:
     subscribe: (subscription) =>
       broker.subscribe({
         ...subscription,
-        take: async (message) => {
+        handle: async (message) => {
           if (random() < 0.2) {
             late += 1;
             await new Promise((resolve) => setTimeout(resolve, 20 + random() * 50));
           }
-          await subscription.take(message);
+          await subscription.handle(message);
           if (random() >= 0.2) return;
           twice += 1;
-          await subscription.take(message);
+          await subscription.handle(message);
         },
       }),
     twice: () => twice,

@@ -1,4 +1,4 @@
-import { MIGRATIONS } from '../../src/engine/adapters/sqlite/schema.ts';
+import { MIGRATIONS } from '../../src/engine/adapters/sqlite/database/schema.ts';
 
 /** A version that is not there yet: two columns, a new table, and every row changed. */
 export const NEXT_MIGRATIONS: readonly string[] = [

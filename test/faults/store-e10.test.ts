@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { MIGRATIONS } from '../../src/engine/adapters/sqlite/schema.ts';
+import { MIGRATIONS } from '../../src/engine/adapters/sqlite/database/schema.ts';
 import { openSqliteStore, StoreError } from '../../src/engine/adapters/sqlite.ts';
 import { aTask } from '../contracts/rows.ts';
 import { startChild } from './parley.ts';

@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from 'vitest';
 import type { Broker, Mesh, PeerChange, RegistryOptions } from '#mesh';
-import { getAgentDeregisteredTopic, getAgentDiscoveryTopic, joinMesh } from '#mesh';
+import { joinMesh, samTopics } from '#mesh';
 import { CARD } from '../support/engine.ts';
 import { eventually } from './nodes.ts';
 import { type Ground, NAMESPACE, onEveryBroker } from './support.ts';
@@ -64,8 +64,11 @@ onEveryBroker('discovery', (start) => {
 
   it('drops who is silent for too long: agents sooner than gateways', async () => {
     const { registry, broker } = await watched({ agentMsMax: 300, gatewayMsMax: 1500, sweepMs: 50 });
-    await broker.publish({ topic: getAgentDiscoveryTopic(NAMESPACE), payload: text(cardOf('a')) });
-    await broker.publish({ topic: getAgentDiscoveryTopic(NAMESPACE).replace('agentcards', 'gatewaycards'), payload: text(cardOf('g')) });
+    await broker.publish({ topic: samTopics.getAgentDiscoveryTopic(NAMESPACE), payload: text(cardOf('a')) });
+    await broker.publish({
+      topic: samTopics.getAgentDiscoveryTopic(NAMESPACE).replace('agentcards', 'gatewaycards'),
+      payload: text(cardOf('g')),
+    });
     await eventually(() => expect(registry.peers().map(({ kind, name }) => `${kind} ${name}`)).toEqual(['agent a', 'gateway g']));
     await eventually(() => expect(registry.peers().map(({ name }) => name)).toEqual(['g']), 1200);
     await eventually(() => expect(registry.peers()).toEqual([]), 4000);
@@ -74,14 +77,14 @@ onEveryBroker('discovery', (start) => {
   it('hears only of those whom the lists let through', async () => {
     const { registry, broker } = await watched({ allow: ['Order*'], deny: ['*Test'] });
     for (const name of ['OrderOne', 'OrderTest', 'Other'])
-      await broker.publish({ topic: getAgentDiscoveryTopic(NAMESPACE), payload: text(cardOf(name)) });
+      await broker.publish({ topic: samTopics.getAgentDiscoveryTopic(NAMESPACE), payload: text(cardOf(name)) });
     await eventually(() => expect(registry.peers().map(({ name }) => name)).toEqual(['OrderOne']));
   });
 
   it('B8: believes no kept card, none of another namespace, and nothing malformed', async () => {
     const { member } = await watched();
     const { broker } = await member();
-    const topic = getAgentDiscoveryTopic(NAMESPACE);
+    const topic = samTopics.getAgentDiscoveryTopic(NAMESPACE);
     await broker.publish({ topic, payload: text(cardOf('poison')), retain: true });
     const late = await member();
     const registry = await late.mesh.discover();
@@ -95,7 +98,7 @@ onEveryBroker('discovery', (start) => {
       cardOf('y', { url: 'https://evil.example' }),
     ];
     for (const payload of bad) await broker.publish({ topic, payload: text(payload) });
-    await broker.publish({ topic: getAgentDeregisteredTopic(NAMESPACE), payload: text('{"agent_name":7}') });
+    await broker.publish({ topic: samTopics.getAgentDeregisteredTopic(NAMESPACE), payload: text('{"agent_name":7}') });
     await broker.publish({ topic, payload: text(cardOf('good')) });
     await eventually(() => expect(registry.agent('good')).toBeDefined());
     expect(registry.peers().map(({ name }) => name)).toEqual(['good']);
@@ -109,7 +112,7 @@ onEveryBroker('discovery', (start) => {
     const began = performance.now();
     await Promise.all(
       Array.from({ length: 1000 }, (_, at) =>
-        broker.publish({ topic: getAgentDiscoveryTopic(NAMESPACE), payload: text(cardOf(`agent_${at}`)) }),
+        broker.publish({ topic: samTopics.getAgentDiscoveryTopic(NAMESPACE), payload: text(cardOf(`agent_${at}`)) }),
       ),
     );
     await eventually(() => expect(registry.peers().length).toBe(1000));

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Incoming } from '#mesh';
+import type { ReceivedMessage } from '#mesh';
 import { connectMqtt } from '../../src/mesh/adapters/mqtt.ts';
 import { programOf, type RunningBroker, startMosquitto } from '../support/brokers.ts';
 import { launchServe, type Parley } from '../support/parley.ts';
@@ -30,13 +30,13 @@ async function listed(url: string, more: readonly string[] = []): Promise<readon
 }
 
 /** The cards that the broker keeps, by topic, with the status beside each. */
-async function keptCards(url: string, root = '$a2a/v1'): Promise<Map<string, Incoming>> {
-  const kept = new Map<string, Incoming>();
+async function keptCards(url: string, root = '$a2a/v1'): Promise<Map<string, ReceivedMessage>> {
+  const kept = new Map<string, ReceivedMessage>();
   const client = await connectMqtt({ url, sessionSeconds: 0 });
   onStop(() => client.close());
   await client.subscribe({
     filter: `${root}/discovery/${NODE_NAMESPACE}/+`,
-    take: (card) => void kept.set(card.topic.split('/').at(-1) ?? '', card),
+    handle: (card) => void kept.set(card.topic.split('/').at(-1) ?? '', card),
   });
   return kept;
 }
@@ -128,7 +128,7 @@ describe.skipIf(!isThere)(`nodes that speak A2A over MQTT 0.1${isThere ? '' : ' 
     onStop(() => watcher.close());
     await watcher.subscribe({
       filter: `$a2a/v1/discovery/${NODE_NAMESPACE}/echo-7`,
-      take: ({ properties }) => void heard.push(properties['a2a-status'] ?? ''),
+      handle: ({ properties }) => void heard.push(properties['a2a-status'] ?? ''),
     });
     await new Promise((resolve) => setTimeout(resolve, 1500)); // several times as long as a reconnect takes
     expect([heard.length <= 2, heard.at(-1)]).toEqual([true, 'online']);

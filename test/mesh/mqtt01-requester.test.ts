@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { artifact, defineAgent } from '#agents';
-import type { Broker, Incoming, Mesh, MqttOptions } from '#mesh';
+import type { Broker, Mesh, MqttGrammarOptions, ReceivedMessage } from '#mesh';
 import { joinMesh, mqttGrammar } from '#mesh';
 import type { A2AService, Logged, Task } from '#protocol';
 import { createUserMessage } from '#protocol';
@@ -16,7 +16,7 @@ const request = (text: string) => ({ message: createUserMessage(text) });
 /** A responder that does what a test wants. */
 interface Played {
   readonly broker: Broker;
-  readonly asked: { readonly message: Incoming; readonly method: string; readonly task: string; readonly context: string }[];
+  readonly asked: { readonly message: ReceivedMessage; readonly method: string; readonly task: string; readonly context: string }[];
   say(at: number, result: unknown, properties?: Record<string, string>, correlation?: Uint8Array): Promise<void>;
 }
 
@@ -31,7 +31,7 @@ describe.skipIf(!isThere)(`a requester of A2A over MQTT 0.1${isThere ? '' : ' [n
     for (const close of open.splice(0).reverse()) await close();
   });
 
-  async function linkTo(agent: string, options: MqttOptions = {}): Promise<{ link: A2AService; mesh: Mesh }> {
+  async function linkTo(agent: string, options: MqttGrammarOptions = {}): Promise<{ link: A2AService; mesh: Mesh }> {
     const mesh = joinMesh({
       broker: await connectMqtt({ url: running.url, sessionSeconds: 0 }),
       namespace: PLACE,
@@ -48,7 +48,7 @@ describe.skipIf(!isThere)(`a requester of A2A over MQTT 0.1${isThere ? '' : ' [n
     const asked: Played['asked'] = [];
     await broker.subscribe({
       filter: topic,
-      take: (message) => {
+      handle: (message) => {
         const { method, params } = jsonOf(message) as {
           method: string;
           params: { id?: string; message?: { taskId: string; contextId: string } };

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { artifact, defineAgent } from '#agents';
-import type { Incoming } from '#mesh';
+import type { ReceivedMessage } from '#mesh';
 import { A2AError } from '#protocol';
 import { connectMqtt } from '../../src/mesh/adapters/mqtt.ts';
 import { programOf, type RunningBroker, startMosquitto } from '../support/brokers.ts';
@@ -154,7 +154,7 @@ describe.skipIf(!isThere)(`a responder of A2A over MQTT 0.1${isThere ? '' : ' [n
     ]);
     await raw.ask(REQUEST, sendBody('chunks=1', {}, 'SendMessage'), { contentType: 'application/json' });
     await raw.until(4);
-    expect(jsonOf(raw.heard[3] as Incoming)).toMatchObject({ result: { task: { status: { state: 'TASK_STATE_COMPLETED' } } } });
+    expect(jsonOf(raw.heard[3] as ReceivedMessage)).toMatchObject({ result: { task: { status: { state: 'TASK_STATE_COMPLETED' } } } });
   });
 
   it('lets in whom its authenticator lets in, and says nothing of the token', async () => {
@@ -180,7 +180,7 @@ describe.skipIf(!isThere)(`a responder of A2A over MQTT 0.1${isThere ? '' : ' [n
     const topic = `$a2a/v1/discovery/${PLACE}/watched`;
     await watcher.subscribe({
       filter: topic,
-      take: ({ properties, payload }) =>
+      handle: ({ properties, payload }) =>
         void seen.push(`${properties['a2a-status']} ${properties['a2a-status-source']} ${payload.length > 0}`),
     });
     const served = await serveAgent(running.url, 'watched');

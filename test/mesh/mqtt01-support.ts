@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { builtInAgents } from '#agents';
 import { createEngine } from '#engine';
-import type { Broker, Incoming, Mesh, MqttOptions, Outgoing } from '#mesh';
+import type { Broker, Mesh, MqttGrammarOptions, OutgoingMessage, ReceivedMessage } from '#mesh';
 import { joinMesh, mqttGrammar, mqttPresence } from '#mesh';
 import type { Agent } from '#protocol';
 import { memoryStore } from '../../src/engine/adapters/memory.ts';
@@ -19,7 +19,7 @@ export interface ServedAgent {
   close(): Promise<void>;
 }
 
-export interface Serving extends MqttOptions {
+export interface Serving extends MqttGrammarOptions {
   readonly agent?: Agent;
   readonly broker?: (broker: Broker) => Broker;
 }
@@ -54,18 +54,18 @@ export async function serveAgent(
 /** A requester that is nothing but an MQTT client. */
 export interface Raw {
   readonly broker: Broker;
-  readonly heard: Incoming[];
+  readonly heard: ReceivedMessage[];
   readonly replyTo: string;
-  ask(topic: string, body: unknown, more?: Partial<Outgoing>): Promise<void>;
+  ask(topic: string, body: unknown, more?: Partial<OutgoingMessage>): Promise<void>;
   /** Waits until so many answers have come. */
-  until(count: number, ms?: number): Promise<readonly Incoming[]>;
+  until(count: number, ms?: number): Promise<readonly ReceivedMessage[]>;
 }
 
 export async function rawRequester(url: string, root = '$a2a/v1', agent = 'desk-7'): Promise<Raw> {
   const broker = await connectMqtt({ url, sessionSeconds: 0, clientId: `${PLACE}/${agent}` });
-  const heard: Incoming[] = [];
+  const heard: ReceivedMessage[] = [];
   const replyTo = `${root}/reply/${PLACE}/${agent}/9f3ac1d20b`;
-  await broker.subscribe({ filter: replyTo, take: (message) => void heard.push(message) });
+  await broker.subscribe({ filter: replyTo, handle: (message) => void heard.push(message) });
   return {
     broker,
     heard,
@@ -82,7 +82,7 @@ export async function rawRequester(url: string, root = '$a2a/v1', agent = 'desk-
   };
 }
 
-export function jsonOf({ payload }: Incoming): unknown {
+export function jsonOf({ payload }: ReceivedMessage): unknown {
   return JSON.parse(Buffer.from(payload).toString());
 }
 

@@ -41,10 +41,10 @@ suiteNeeding('mosquitto', programOf('mosquitto') !== undefined, 'a requester of 
     const spy = await connectMqtt({ url: running.url, sessionSeconds: 0 });
     open.push(() => spy.close());
     const seen: string[] = [];
-    await spy.subscribe({ filter: `$a2a/v1/reply/${PLACE}/#`, take: () => void seen.push('reply') });
+    await spy.subscribe({ filter: `$a2a/v1/reply/${PLACE}/#`, handle: () => void seen.push('reply') });
     await spy.subscribe({
       filter: `$a2a/v1/request/${PLACE}/worker`,
-      take: (message) => void seen.push((jsonOf(message) as { method: string }).method),
+      handle: (message) => void seen.push((jsonOf(message) as { method: string }).method),
     });
     const sent = async (text: string): Promise<readonly string[]> => {
       seen.length = 0;

@@ -1,5 +1,5 @@
 import { describe } from 'vitest';
-import type { Caller, MeshSelf } from '#mesh';
+import type { MeshCaller, MeshParticipant } from '#mesh';
 import { joinMesh } from '#mesh';
 import type { CallContext, SendRequest, Task } from '#protocol';
 import { createUserMessage } from '#protocol';
@@ -63,12 +63,12 @@ export function onStop(stop: () => Promise<unknown>): void {
   open.push(stop);
 }
 
-export interface Connected extends Caller {
+export interface Connected extends MeshCaller {
   readonly ctx: CallContext;
   request(text: string): SendRequest;
 }
 
-export async function connectMesh(url: string, self: MeshSelf): Promise<Connected> {
+export async function connectMesh(url: string, self: MeshParticipant): Promise<Connected> {
   const broker = url.startsWith('nats') ? await connectNats({ servers: url }) : await connectMqtt({ url, sessionSeconds: 0 });
   const mesh = joinMesh({ broker, namespace: NODE_NAMESPACE });
   open.push(() => mesh.close());

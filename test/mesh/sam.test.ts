@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from 'vitest';
-import type { Broker, Incoming } from '#mesh';
+import type { Broker, ReceivedMessage } from '#mesh';
 import { eventually } from './nodes.ts';
 import type { Served } from './support.ts';
 import { NAMESPACE, onEveryBroker, serveOn } from './support.ts';
@@ -35,10 +35,10 @@ onEveryBroker('a SAM client', (start) => {
     const broker = await ground.connect();
     open.push(() => broker.close());
     const heard: Told[] = [];
-    const take = ({ topic, payload }: Incoming): void =>
+    const handle = ({ topic, payload }: ReceivedMessage): void =>
       void heard.push({ topic: topic.slice(BASE.length + 1), body: JSON.parse(new TextDecoder().decode(payload)) as Told['body'] });
-    await broker.subscribe({ filter: `${BASE}/gateway/#`, take });
-    await broker.subscribe({ filter: `${BASE}/client/#`, take });
+    await broker.subscribe({ filter: `${BASE}/gateway/#`, handle });
+    await broker.subscribe({ filter: `${BASE}/client/#`, handle });
     const ask = async (body: unknown, properties: Record<string, string> = {}, agent = 'echo'): Promise<void> => {
       const payload = new TextEncoder().encode(typeof body === 'string' ? body : JSON.stringify(body));
       await broker.publish({ topic: `${BASE}/agent/request/${agent}`, payload, properties });
@@ -164,8 +164,8 @@ onEveryBroker('a SAM client', (start) => {
   it('B8: makes us publish nowhere but where answers of the namespace go', async () => {
     const { ask, broker, served, heard } = await client();
     const stray: string[] = [];
-    await broker.subscribe({ filter: 'elsewhere/#', take: ({ topic }) => void stray.push(topic) });
-    await broker.subscribe({ filter: `${BASE}/agent/request/other`, take: ({ topic }) => void stray.push(topic) });
+    await broker.subscribe({ filter: 'elsewhere/#', handle: ({ topic }) => void stray.push(topic) });
+    await broker.subscribe({ filter: `${BASE}/agent/request/other`, handle: ({ topic }) => void stray.push(topic) });
     const bad = [
       'elsewhere/a2a/v1/gateway/response/x/y',
       `${BASE}/agent/request/other`,

@@ -3,7 +3,7 @@ import { ask, defineAgent, text } from '#agents';
 import { isArtifactName, joinMesh, openGateway } from '#mesh';
 import type { Task } from '#protocol';
 import { createHandler } from '#server';
-import { userOutside } from '../../src/mesh/outside.ts';
+import { defaultMeshUser } from '../../src/mesh/artifacts/inline.ts';
 import { eventually } from './nodes.ts';
 import { NAMESPACE, onEveryBroker, serveOn } from './support.ts';
 
@@ -70,7 +70,7 @@ onEveryBroker('a caller over HTTP', (start) => {
 
 it('names of users outside differ, and can be those of artifacts', () => {
   const ids = ['local', '~2F', '/', '..', '.~2E', 'a/../b', '%2F', 'ü@x.example', 'http:local', '\ud800'];
-  const users = ids.map(userOutside);
+  const users = ids.map(defaultMeshUser);
   expect(new Set(users).size).toBe(ids.length);
   expect(users.filter((user) => !isArtifactName(user))).toEqual([]);
 });

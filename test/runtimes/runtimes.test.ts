@@ -8,7 +8,7 @@ import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Served } from '../../src/server/adapters/node.ts';
+import type { NodeServer } from '../../src/server/adapters/node.ts';
 import { always, html } from '../support/broken-servers.ts';
 import type { Listening } from '../support/listen.ts';
 import { suiteNeeding } from '../support/needs.ts';
@@ -18,12 +18,12 @@ import type { Addresses, Outcome } from './suite.ts';
 
 /** One suite, in every runtime that the client is for. */
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const bin = (name: string): string => join(ROOT, 'node_modules/.bin', name);
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) => existsSync(path));
 const installed = runtimesFolder();
+const bin = (name: string): string => join(installed ?? '', 'node_modules/.bin', name);
 const scratch = mkdtempSync(join(tmpdir(), 'parley-runtimes-'));
 
-let server: Served;
+let server: NodeServer;
 let pages: Listening;
 let addresses: Addresses;
 beforeAll(async () => {
@@ -95,11 +95,11 @@ for (const version of ['22', '26']) {
   });
 }
 
-suiteNeeding('bun (npm)', existsSync(bin('bun')), 'the client in Bun', () => {
+suiteNeeding('bun (npm)', installed !== undefined, 'the client in Bun', () => {
   it('passes the suite', async () => expectGood(await printed(bin('bun'), ['run'])), 60_000);
 });
 
-suiteNeeding('deno (npm)', existsSync(bin('deno')), 'the client in Deno', () => {
+suiteNeeding('deno (npm)', installed !== undefined, 'the client in Deno', () => {
   it('passes the suite', async () => expectGood(await printed(bin('deno'), ['run', '--allow-net=127.0.0.1'])), 60_000);
 });
 

@@ -1,7 +1,7 @@
 import { generateKeyPair } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { jwtAuth, ROUTES } from '#server';
-import type { Served } from '../../src/server/adapters/node.ts';
+import type { NodeServer } from '../../src/server/adapters/node.ts';
 import type { Issuer } from '../support/issuer.ts';
 import { AUDIENCE, seconds, startIssuer, unsigned } from '../support/issuer.ts';
 import { keysOf } from '../support/key-ring.ts';
@@ -45,7 +45,7 @@ const open = ROUTES.filter(({ access, methods }) => access === 'public' && metho
 );
 
 let issuer: Issuer;
-let server: Served;
+let server: NodeServer;
 let bad: readonly (readonly [name: string, headers: readonly string[], status?: number])[];
 beforeAll(async () => {
   issuer = await startIssuer();

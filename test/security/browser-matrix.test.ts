@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { defineAgent } from '#agents';
 import type { Agent } from '#protocol';
 import { tokenAuth } from '#server';
-import type { Served } from '../../src/server/adapters/node.ts';
+import type { NodeServer } from '../../src/server/adapters/node.ts';
 import { mcpMount } from '../../src/tools/adapters/mcp.ts';
 import { suiteNeeding } from '../support/needs.ts';
 import { raw, startServer } from '../support/server.ts';
@@ -32,7 +32,7 @@ const BODIES: Pick<Aim, 'rest' | 'rpc' | 'chat' | 'mcp'> = {
 
 interface Target {
   readonly name: string;
-  readonly node: Served;
+  readonly node: NodeServer;
   readonly runs: () => number;
   readonly auth: Readonly<Record<string, string>>;
 }

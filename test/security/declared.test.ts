@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { defineAgent } from '#agents';
 import { createRegistry, DEFAULT_READ_LIMITS, DIALECTS, getTextFromMessage, randomIds, writeCard } from '#protocol';
-import { jwtAuth, mutualTls, openGate, tokenAuth } from '#server';
+import { authenticateAsLocal, jwtAuth, mutualTls, tokenAuth } from '#server';
 import { keysOf } from '../support/key-ring.ts';
 import { handlerOf, jsonRequest, sendBody } from '../support/server.ts';
 
@@ -78,7 +78,7 @@ describe('the card', () => {
   });
 
   it('says what its agent says where the gate is somebody’s own', async () => {
-    const card = await cardOf(handlerOf({ agents: lying, gate: openGate }), undefined, '1.0');
+    const card = await cardOf(handlerOf({ agents: lying, gate: authenticateAsLocal }), undefined, '1.0');
     expect(Object.keys(card['securitySchemes'] as object)).toEqual(['wish']);
   });
 });

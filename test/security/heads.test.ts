@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Served } from '../../src/server/adapters/node.ts';
+import type { NodeServer } from '../../src/server/adapters/node.ts';
 import { raw, startServer } from '../support/server.ts';
 
 /** reference/faults S4 over raw sockets: what a browser can be made to send to an open node on loopback. */
-let server: Served;
+let server: NodeServer;
 beforeAll(async () => {
   server = await startServer({ allowedOrigins: ['https://app.example.org'] });
 });

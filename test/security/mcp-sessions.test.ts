@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { KeyRecord } from '#server';
 import { keyAuth } from '#server';
-import type { Served } from '../../src/server/adapters/node.ts';
+import type { NodeServer } from '../../src/server/adapters/node.ts';
 import { mcpMount } from '../../src/tools/adapters/mcp.ts';
 import { builtIn, startServer } from '../support/server.ts';
 
@@ -18,7 +18,7 @@ const KEYS: Readonly<Record<string, KeyRecord>> = {
   bob: key('3', 'bob', 'tasks:*'),
 };
 
-let node: Served;
+let node: NodeServer;
 beforeAll(async () => {
   const auth = [keyAuth({ find: (secret) => KEYS[secret] })];
   node = await startServer({ agents: [builtIn('echo')], mcp: (agents) => mcpMount(agents), auth, limits: { requestsPerSecondMax: 0 } });

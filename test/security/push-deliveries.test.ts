@@ -110,7 +110,7 @@ describe('a receiver', () => {
     const tarpit = await receiver(() => undefined);
     await start(server, tarpit.url);
     await eventually(async () => (await deliveries(server))[0]?.attempts === 1, 10_000);
-    expect((await deliveries(server))[0]?.problem).toBe('the answer did not come in time');
+    expect((await deliveries(server))[0]?.problem).toBe('the response did not arrive in time');
   });
 
   const table: readonly (readonly [number, Readonly<Record<string, string>>, Partial<AdminDelivery>])[] = [

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Served } from '../../src/server/adapters/node.ts';
+import type { NodeServer } from '../../src/server/adapters/node.ts';
 import { eventually } from '../support/eventually.ts';
 import type { Hit, Receiver } from '../support/receiver.ts';
 import { checkSigned, startReceiver } from '../support/receiver.ts';
 import { startServer } from '../support/server.ts';
 
-let node: Served;
+let node: NodeServer;
 let hook: Receiver;
 beforeAll(async () => {
   node = await startServer({ allowLoopbackTargets: true });

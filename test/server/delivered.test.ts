@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Handler } from '#server';
-import type { Served } from '../../src/server/adapters/node.ts';
+import type { NodeServer } from '../../src/server/adapters/node.ts';
 import { eventually } from '../support/eventually.ts';
 import { handlerOf, jsonRequest, opened, startServer } from '../support/server.ts';
 import { rawStream } from '../support/sse.ts';
@@ -47,7 +47,7 @@ const WIRES: readonly (readonly [string, Wire])[] = [
 ];
 
 describe.each(WIRES)('on Node, over %s', (_, wire) => {
-  let server: Served;
+  let server: NodeServer;
   beforeAll(async () => {
     server = await startServer();
   });

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { Gate } from '#server';
+import type { Authenticate } from '#server';
 import { ROUTES } from '#server';
 import { handlerOf, jsonRequest, rpcSend, sendBody } from '../support/server.ts';
 
 const BASE = 'http://localhost';
 
 /** `Authorization: NAME SCOPE…` is enough of a credential for a test. */
-const gate: Gate = async (asked) => {
+const gate: Authenticate = async (asked) => {
   const [id, ...scopes] = (asked.header('authorization') ?? '').split(' ');
   if (id === undefined || id === '') return { status: 401, headers: { 'WWW-Authenticate': 'Test' }, body: null };
   return { principal: { id, scopes } };

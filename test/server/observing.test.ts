@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LogLevel } from '#server';
 import { createLog } from '#server';
-import type { Served } from '../../src/server/adapters/node.ts';
+import type { NodeServer } from '../../src/server/adapters/node.ts';
 import { eventually } from '../support/eventually.ts';
 import { handlerOf, jsonRequest, metric, rpcSend, sendBody, startServer } from '../support/server.ts';
 
@@ -10,7 +10,7 @@ const lines: string[] = [];
 const logging = (level: LogLevel) => createLog({ level, write: (line) => lines.push(line) });
 
 describe('metrics', () => {
-  let server: Served;
+  let server: NodeServer;
   beforeAll(async () => {
     server = await startServer();
     const post = (path: string, body: unknown): Promise<Response> =>

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { artifact, ask, defineAgent, status } from '#agents';
-import type { Gate } from '#server';
-import type { Served } from '../../src/server/adapters/node.ts';
+import type { Authenticate } from '#server';
+import type { NodeServer } from '../../src/server/adapters/node.ts';
 import { eventually } from '../support/eventually.ts';
 import { builtIn, handlerOf, jsonRequest, startServer } from '../support/server.ts';
 
@@ -41,7 +41,7 @@ const talker = defineAgent({
 
 const where = defineAgent({ name: 'where', description: '', run: (turn) => `${turn.contextId} | ${turn.text}` });
 
-let server: Served;
+let server: NodeServer;
 beforeAll(async () => {
   server = await startServer({ agents: [talker, echo, where, builtIn('script')] });
 });
@@ -234,7 +234,7 @@ describe('errors', () => {
   });
 
   it('are in this form also if the gate refuses', async () => {
-    const gate: Gate = () => ({ status: 401, headers: { 'WWW-Authenticate': 'Bearer' }, body: null });
+    const gate: Authenticate = () => ({ status: 401, headers: { 'WWW-Authenticate': 'Bearer' }, body: null });
     const handler = handlerOf({ gate });
     const body = { model: 'script', messages: [user('x')] };
     const response = await handler.fetch(jsonRequest('http://localhost/v1/chat/completions', body));
@@ -255,7 +255,7 @@ describe('errors', () => {
   });
 
   it('keep callers apart: a chat of one is not known to another', async () => {
-    const gate: Gate = (asked) => ({ principal: { id: asked.header('x-user') ?? '', scopes: ['*'] } });
+    const gate: Authenticate = (asked) => ({ principal: { id: asked.header('x-user') ?? '', scopes: ['*'] } });
     const handler = handlerOf({ agents: [where], gate });
     const ask1 = async (who: string, messages: object[]): Promise<Completion> => {
       const body = { model: 'where', messages };

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import type { Gate } from '#server';
+import type { Authenticate } from '#server';
 import { eventually } from '../support/eventually.ts';
 import { handlerOf, jsonRequest, sendBody } from '../support/server.ts';
 
 const BASE = 'http://localhost';
-const gate: Gate = (asked) => ({ principal: { id: asked.header('authorization') ?? 'local', scopes: ['tasks:*'] } });
+const gate: Authenticate = (asked) => ({ principal: { id: asked.header('authorization') ?? 'local', scopes: ['tasks:*'] } });
 const quotaOf = (id: string) => (id === 'local' ? undefined : { runningTasksMax: 2, streamsMax: 1 });
 const from = (who: string) => ({ Authorization: who });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { EventStream, Logged } from '#protocol';
-import { watched } from '../../src/server/agents/intercept.ts';
+import { observeStream } from '../../src/server/agents/intercept.ts';
 
 const BATCH: readonly Logged[] = [];
 
@@ -21,11 +21,11 @@ function streamOf(onReturn: () => void, thrown?: Error): EventStream {
   return { [Symbol.asyncIterator]: () => ({ next, return: leave }) };
 }
 
-describe('a watched stream', () => {
+describe('a observeStream stream', () => {
   it('passes on at once that its reader has left, and says once that it ended well', async () => {
     const ends: unknown[] = [];
     let returned = 0;
-    const iterator = watched(
+    const iterator = observeStream(
       () => streamOf(() => (returned += 1)),
       (thrown, wasOpened) => ends.push([thrown, wasOpened]),
     )[Symbol.asyncIterator]();
@@ -42,7 +42,7 @@ describe('a watched stream', () => {
     const ends: unknown[] = [];
     const failure = new Error('gone');
     const read = async (): Promise<void> => {
-      for await (const _ of watched(
+      for await (const _ of observeStream(
         () => streamOf(() => undefined, failure),
         (thrown, wasOpened) => ends.push([thrown, wasOpened]),
       ));
@@ -54,14 +54,14 @@ describe('a watched stream', () => {
   it('was not opened where that was refused, or nobody read it', async () => {
     const ends: unknown[] = [];
     const refusal = new Error('no room');
-    const refused = watched(
+    const refused = observeStream(
       () => {
         throw refusal;
       },
       (thrown, wasOpened) => ends.push([thrown, wasOpened]),
     )[Symbol.asyncIterator]();
     await expect(refused.next()).rejects.toBe(refusal);
-    const unread = watched(
+    const unread = observeStream(
       () => streamOf(() => undefined),
       () => ends.push('unread'),
     )[Symbol.asyncIterator]();

@@ -2,13 +2,13 @@ import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Served } from '../../src/server/adapters/node.ts';
+import type { NodeServer } from '../../src/server/adapters/node.ts';
 import { eventually } from '../support/eventually.ts';
 import { jsonRequest, sendBody, startServer } from '../support/server.ts';
 
 const EXAMPLE = fileURLToPath(new URL('../../examples/webhook-receiver/receiver.mjs', import.meta.url));
 
-let node: Served;
+let node: NodeServer;
 let child: ChildProcess;
 let out = '';
 beforeAll(async () => {

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { askedOf } from '#bindings';
+import { toHttpRequest } from '#bindings';
 import type { AdminWirePage } from '#protocol';
 import type { Handler } from '#server';
 import { tokenAuth } from '#server';
-import { createWire } from '../../src/server/traffic/recorder.ts';
+import { createTrafficRecorder } from '../../src/server/traffic/recorder.ts';
 import { handlerOf, jsonRequest, rpcSend, sendBody } from '../support/server.ts';
 
 const TOKEN = 'the-token-of-the-operator-0123456789';
@@ -124,8 +124,8 @@ describe('the wire of a node', () => {
   });
 
   it('ends and is forgotten when nobody looks any more', async () => {
-    const wire = createWire(60);
-    const asked = askedOf(jsonRequest(`${AT}/a2a`, {}));
+    const wire = createTrafficRecorder(60);
+    const asked = toHttpRequest(jsonRequest(`${AT}/a2a`, {}));
     wire.start();
     const tape = wire.begin(asked);
     tape?.answered({ status: 200, headers: {}, body: '{}' }, { route: undefined });

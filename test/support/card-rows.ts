@@ -32,7 +32,7 @@ export const V10: AgentCard = {
 
 export const CARD_ROWS: readonly CardRow[] = [
   {
-    source: 'reference/seeds/000: Society',
+    source: 'Society, GET /.well-known/agent.json',
     dialect: 'society',
     raw: {
       name: 'claude',
@@ -48,7 +48,7 @@ export const CARD_ROWS: readonly CardRow[] = [
     },
   },
   {
-    source: 'reference/seeds/001: coding-agent-a2a, A2A 0.3',
+    source: 'coding-agent-a2a, Agent Card (A2A 0.3)',
     dialect: 'v03',
     raw: {
       name: 'coding-agent-a2a (cursor)',
@@ -77,7 +77,7 @@ export const CARD_ROWS: readonly CardRow[] = [
     },
   },
   {
-    source: 'reference/seeds/002: PromptKit',
+    source: 'PromptKit, Agent Cards',
     dialect: 'promptkit',
     raw: {
       name: 'Research Agent',
@@ -90,7 +90,7 @@ export const CARD_ROWS: readonly CardRow[] = [
     card: { name: 'Research Agent', supportedInterfaces: [], skills: [paperSkill] },
   },
   {
-    source: 'reference/dialects §5b: CortexPrism',
+    source: 'docs/dialects/cortex.md, Card',
     dialect: 'cortex',
     raw: {
       name: 'Cortex',
@@ -106,7 +106,7 @@ export const CARD_ROWS: readonly CardRow[] = [
     card: { supportedInterfaces: [rpc('http://localhost:4220/a2a', '1.0')], ...modes },
   },
   {
-    source: 'reference/dialects §4f: Solace Agent Mesh',
+    source: 'docs/dialects/sam.md, Card',
     dialect: 'sam',
     raw: {
       name: 'OrderAgent',
@@ -125,7 +125,7 @@ export const CARD_ROWS: readonly CardRow[] = [
     card: { supportedInterfaces: [rpc('solace:ns/a2a/v1/agent/request/OrderAgent', '0.3')] },
   },
   {
-    source: 'reference/protocol §2.1.3: A2A 0.1',
+    source: 'A2A 0.1.0 AgentCard',
     dialect: 'v01',
     raw: {
       name: 'Old',
@@ -138,14 +138,14 @@ export const CARD_ROWS: readonly CardRow[] = [
     card: { description: '', ...modes, supportedInterfaces: [rpc('https://old.example/', '0.1')] },
   },
   {
-    source: 'reference/protocol §2.2.4: A2A 0.2.6',
+    source: 'A2A 0.2.6 AgentCard',
     dialect: 'v02',
     raw: { ...V10, supportedInterfaces: undefined, url: 'https://a.example/a2a', protocolVersion: '0.2.6', preferredTransport: 'JSONRPC' },
     card: { supportedInterfaces: [rpc('https://a.example/a2a', '0.2')] },
   },
-  { source: 'reference/protocol §2.4.3: A2A 1.0', dialect: 'v10', raw: V10, card: V10 },
+  { source: 'A2A 1.0.1 AgentCard', dialect: 'v10', raw: V10, card: V10 },
   {
-    source: 'reference/protocol §2.4.3 in the spelling of protobuf',
+    source: 'A2A 1.0.1 AgentCard in the snake_case of the proto',
     dialect: 'v10',
     raw: {
       name: 'One',
@@ -155,7 +155,7 @@ export const CARD_ROWS: readonly CardRow[] = [
     card: { supportedInterfaces: [{ url: 'https://a.example', protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' }] },
   },
   {
-    source: 'reference/protocol §4.5: a hybrid as a2a-python serves it',
+    source: 'a hybrid of 0.3 and 1.0 as a2a-python serves it',
     dialect: 'v10',
     raw: {
       ...V10,
@@ -174,14 +174,14 @@ export const CARD_ROWS: readonly CardRow[] = [
   },
   { source: 'our own superset', dialect: 'v10', raw: writeCard(V10), card: V10 },
   {
-    source: 'reference/protocol §4.7: 1.0’s shape, but only interfaces of 0.3',
+    source: 'the shape of 1.0 with interfaces of 0.3 only',
     dialect: 'v10',
     calls: 'v03',
     raw: { ...V10, supportedInterfaces: [rpc('https://a.example/a2a', '0.3')] },
     card: { supportedInterfaces: [rpc('https://a.example/a2a', '0.3')] },
   },
   {
-    source: 'reference/protocol §3.13: 0.3 stands first, 1.0 is there too',
+    source: 'interfaces of 0.3 before those of 1.0',
     dialect: 'v10',
     raw: { ...V10, supportedInterfaces: [rpc('https://a.example/old', '0.3'), rpc('https://a.example/a2a', '1.0')] },
     card: {},

@@ -2,12 +2,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 import type { AgentCard, ErrorDetails, ErrorKind, Json, Operation, TaskEvent } from '#protocol';
 
 /**
- * One recorded exchange, as `test/corpus/<dialect>/<operation>-<case>.json`. The wire members are somebody else's bytes and
- * `source` says whose; `canonical` is what they mean. Our own encoder never wrote any of them.
+ * One recorded exchange, in `test/corpus/<dialect>/<operation>-<case>.json`. The wire members are bytes of another program or document,
+ * named by `source`; `canonical` is their meaning. Our own encoder never wrote any of them.
  */
 export interface Exchange {
   readonly file: string;
-  /** Where the wire members come from: seed and heading, dialects.md or protocol.md section, or the SDK that was recorded. */
+  /** Where the wire members come from, by the short names of docs/sources.md. */
   readonly source: string;
   readonly note?: string;
   readonly dialect: string;

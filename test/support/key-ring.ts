@@ -1,8 +1,8 @@
-import type { Authenticator, KeyRecord } from '#server';
+import type { AuthMethod, KeyRecord } from '#server';
 import { CALLER_SCOPES, keyAuth } from '#server';
 
 /** Keys in memory: `who('ann', 'acme')` is what a caller sends as its key. */
-export function keysOf(people: readonly Partial<KeyRecord>[]): { readonly auth: Authenticator; key(at: number): string } {
+export function keysOf(people: readonly Partial<KeyRecord>[]): { readonly auth: AuthMethod; key(at: number): string } {
   const ring = new Map(
     people.map((person, at) => [
       keyAt(at),

@@ -3,7 +3,7 @@ import { builtInAgents } from '#agents';
 import type { Agent } from '#protocol';
 import type { HandlerOptions, Log } from '#server';
 import { createHandler, createLog } from '#server';
-import type { Served, ServeOptions } from '../../src/server/adapters/node.ts';
+import type { NodeServer, ServeOptions } from '../../src/server/adapters/node.ts';
 import { serve } from '../../src/server/adapters/node.ts';
 
 export const QUIET: Log = createLog({ level: 'silent', write: () => {} });
@@ -15,7 +15,7 @@ export function builtIn(name: string): Agent {
 }
 
 /** A node on a free port of loopback with `script` at its root and `echo` beside it, unless told otherwise. */
-export async function startServer(options: ServeOptions & { readonly agents?: HandlerOptions['agents'] } = {}): Promise<Served> {
+export async function startServer(options: ServeOptions & { readonly agents?: HandlerOptions['agents'] } = {}): Promise<NodeServer> {
   const { agents = [builtIn('script'), builtIn('echo')], ...rest } = options;
   return await serve(agents, { port: 0, log: QUIET, otel: false, ...rest });
 }

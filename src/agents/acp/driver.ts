@@ -11,6 +11,19 @@ export interface AcpLaunch extends Omit<Driver, 'run' | 'edits' | 'resumes' | 'c
 /** After `session/cancel`, the time to end in good order. */
 const CANCEL_MS = 1000;
 
+const MISSING =
+  'The Agent Client Protocol needs the package @agentclientprotocol/sdk, which is not installed. Type: npm install @agentclientprotocol/sdk';
+
+/** Loaded with the first run: few nodes use the protocol, and its schemas are large. Undefined if the optional SDK is not installed. */
+async function loadConversation(): Promise<typeof import('./conversation.ts') | undefined> {
+  try {
+    return await import('./conversation.ts');
+  } catch (thrown) {
+    if (thrown instanceof Error && 'code' in thrown && thrown.code === 'ERR_MODULE_NOT_FOUND') return undefined;
+    throw thrown;
+  }
+}
+
 export function acpDriver({ argv, env, keepSession, ...rest }: AcpLaunch): Driver {
   return {
     ...rest,
@@ -18,9 +31,13 @@ export function acpDriver({ argv, env, keepSession, ...rest }: AcpLaunch): Drive
     run: async function* (job) {
       let session: string | undefined;
       try {
+        const acp = await loadConversation();
+        if (acp === undefined) {
+          yield { kind: 'error', message: MISSING };
+          return;
+        }
         const child = job.start(argv, env);
-        // Loaded with the first run: most nodes never speak it, and its schemas are many.
-        const { runAcp } = await import('./conversation.ts');
+        const { runAcp } = acp;
         for await (const event of runAcp(job, child, argv[0] ?? '')) {
           if (event.kind === 'init') session = event.sessionId;
           yield event;

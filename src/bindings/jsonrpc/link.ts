@@ -18,7 +18,7 @@ import type {
 import { A2AError } from '#protocol';
 import { incomingEvents, isEventStream } from '../incoming.ts';
 import { JSON_TYPE } from '../media.ts';
-import type { Answer, LinkHeaders, LinkOptions, Outward } from '../outward.ts';
+import type { LinkHeaders, LinkOptions, LinkResponse, Outward } from '../outward.ts';
 import {
   DEFAULT_EVENT_BYTES_MAX,
   decodeResult,
@@ -137,7 +137,7 @@ function prepare<Op extends Operation>(
 }
 
 /** The result in an answer. An error in its body is believed before its HTTP status: peers differ in those. */
-async function resultOf(from: Answer, id: RpcId, { link, ctx }: Calling): Promise<unknown> {
+async function resultOf(from: LinkResponse, id: RpcId, { link, ctx }: Calling): Promise<unknown> {
   const { response } = from;
   const { parsed } = await readAnswerBody(from, link.options, ctx);
   const answer = parsed.ok ? readAnswer(parsed.value) : undefined;

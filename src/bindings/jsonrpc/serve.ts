@@ -14,7 +14,7 @@ import {
   toPeer,
   writeSafely,
 } from '../door.ts';
-import type { Answer, Asked } from '../exchange.ts';
+import type { HttpRequest, HttpResponse } from '../exchange.ts';
 import { respondTo } from '../exchange.ts';
 import { isMediaType, JSON_TYPE } from '../media.ts';
 import type { Caller, ServeOptions } from '../options.ts';
@@ -25,7 +25,7 @@ import { errorText, readableId, readEnvelope, requestObject, resultText } from '
 
 /** Who answers and under which id, as far as the request has been understood. An error is answered with what is known. */
 interface Exchange {
-  readonly asked: Asked;
+  readonly httpRequest: HttpRequest;
   readonly service: A2AService;
   readonly options: ServeOptions;
   dialect: Dialect;
@@ -34,39 +34,45 @@ interface Exchange {
 
 /** Serves one JSON-RPC request of any dialect. Never throws: what goes wrong is answered. */
 export async function serveJsonRpc(request: Request, service: A2AService, options: ServeOptions = {}): Promise<Response> {
-  return respondTo(request, (asked) => answerJsonRpc(asked, service, options));
+  return respondTo(request, (httpRequest) => answerJsonRpc(httpRequest, service, options));
 }
 
 /** The same for hosts that make no `Request` and `Response`. */
-export async function answerJsonRpc(asked: Asked, service: A2AService, options: ServeOptions = {}): Promise<Answer> {
-  const exchange: Exchange = { asked, service, options, id: null, dialect: options.dialect ?? answeringDialect(registryOf(options), {}) };
+export async function answerJsonRpc(httpRequest: HttpRequest, service: A2AService, options: ServeOptions = {}): Promise<HttpResponse> {
+  const exchange: Exchange = {
+    httpRequest,
+    service,
+    options,
+    id: null,
+    dialect: options.dialect ?? answeringDialect(registryOf(options), {}),
+  };
   try {
-    if (asked.method !== 'POST') return notPost(exchange);
-    return await answer(exchange, readVisit(asked, options));
+    if (httpRequest.method !== 'POST') return notPost(exchange);
+    return await answer(exchange, readVisit(httpRequest, options));
   } catch (thrown) {
     return refuse(exchange, toPeer(thrown, options));
   }
 }
 
 /** A refusal at the door, before the body is read: in the dialect that the path and `A2A-Version` point to, under no id. */
-export function refuseJsonRpc(asked: Asked, error: A2AError, options: ServeOptions = {}): Answer {
-  const { path, version, fixed } = glanceAt(asked, options);
+export function refuseJsonRpc(httpRequest: HttpRequest, error: A2AError, options: ServeOptions = {}): HttpResponse {
+  const { path, version, fixed } = glanceAt(httpRequest, options);
   const sight: Hints = version === undefined ? { path } : { path, version };
   return refusalText(fixed ?? answeringDialect(registryOf(options), sight), null, error);
 }
 
-async function answer(exchange: Exchange, visit: Visit): Promise<Answer> {
-  const { asked, options } = exchange;
+async function answer(exchange: Exchange, visit: Visit): Promise<HttpResponse> {
+  const { httpRequest, options } = exchange;
   const sight: Hints = { path: visit.path, ...(visit.version === undefined ? {} : { version: visit.version }) };
   exchange.dialect = visit.fixed ?? answeringDialect(registryOf(options), sight);
-  if (!isMediaType(asked.header('content-type'), [JSON_TYPE])) {
+  if (!isMediaType(httpRequest.header('content-type'), [JSON_TYPE])) {
     throw new A2AError('CONTENT_TYPE_NOT_SUPPORTED', `Content-Type must be ${JSON_TYPE}`);
   }
   const bodyBytesMax = options.bodyBytesMax ?? visit.fixed?.traits.bodyBytesMax ?? DEFAULT_BODY_LIMITS.bodyBytesMax;
-  const raw = requestJson(await requestBytes(asked, bodyBytesMax), options);
+  const raw = requestJson(await requestBytes(httpRequest, bodyBytesMax), options);
   exchange.id = readableId(raw);
   const envelope = requestObject(raw);
-  const found = callerOf(asked, options);
+  const found = callerOf(httpRequest, options);
   const caller = found instanceof Promise ? await found : found;
   const { method, params } = envelope;
   if (visit.fixed === undefined && typeof method === 'string')
@@ -83,21 +89,21 @@ function pickDialect(exchange: Exchange, hints: Hints, caller: Caller): Dialect 
 }
 
 /** The dialect that a task was made in: get, cancel and subscribe look alike in half of the dialects. */
-function originOf({ asked, service, options }: Exchange, hints: Hints, caller: Caller): DialectId | undefined {
+function originOf({ httpRequest, service, options }: Exchange, hints: Hints, caller: Caller): DialectId | undefined {
   const dialect = registryOf(options).detect(hints);
   const operation = hints.method === undefined ? undefined : dialect?.operationOf(hints.method);
   if (dialect === undefined || (operation !== 'get' && operation !== 'cancel' && operation !== 'subscribe')) return undefined;
   const decoded = dialect.decode(`${operation}.request`, hints.params, options.env ?? DEFAULT_ENV);
-  return decoded.ok ? service.originOf?.(decoded.value.id, contextOf(asked, { dialect, caller }, asked.signal)) : undefined;
+  return decoded.ok ? service.originOf?.(decoded.value.id, contextOf(httpRequest, { dialect, caller }, httpRequest.signal)) : undefined;
 }
 
-function call(exchange: Exchange, rpc: RpcRequest, caller: Caller): Promise<Answer> {
-  const { asked, service, options, dialect, id } = exchange;
+function call(exchange: Exchange, rpc: RpcRequest, caller: Caller): Promise<HttpResponse> {
+  const { httpRequest, service, options, dialect, id } = exchange;
   const operation = dialect.operationOf(rpc.method);
   if (operation === undefined) throw methodNotFound(rpc.method);
   const env = { ...(options.env ?? DEFAULT_ENV), rpcId: rpc.id };
   return respond(
-    { asked, service, options, dialect, caller, operation, raw: rpc.params, env },
+    { httpRequest, service, options, dialect, caller, operation, raw: rpc.params, env },
     {
       result: (value, headers) => json(resultText(id, value), 200, headers),
       openStream: () => dialect.openStream(id),
@@ -111,21 +117,21 @@ function methodNotFound(method: string): A2AError {
   return new A2AError('METHOD_NOT_FOUND', `Method not found: ${shown}`, { info: { method: shown } });
 }
 
-function refuse({ dialect, id }: Exchange, error: A2AError): Answer {
+function refuse({ dialect, id }: Exchange, error: A2AError): HttpResponse {
   return refusalText(dialect, id, error);
 }
 
-function refusalText(dialect: Dialect, id: RpcId, error: A2AError): Answer {
+function refusalText(dialect: Dialect, id: RpcId, error: A2AError): HttpResponse {
   const status = dialect.traits.httpStatusOnError(error.kind);
   const text = writeSafely(error, (safe) => errorText(id, dialect.error.write(safe)));
   return json(text, status, { ...answerHeaders(dialect, []), ...errorHeaders(error) });
 }
 
-function notPost(exchange: Exchange): Answer {
+function notPost(exchange: Exchange): HttpResponse {
   const error = exchange.dialect.error.write(new A2AError('INVALID_REQUEST', 'JSON-RPC is sent by POST'));
   return json(errorText(null, error), 405, { Allow: 'POST' });
 }
 
-function json(text: string, status: number, headers: Record<string, string>): Answer {
+function json(text: string, status: number, headers: Record<string, string>): HttpResponse {
   return { status, headers: { ...headers, 'Content-Type': JSON_TYPE }, body: text };
 }

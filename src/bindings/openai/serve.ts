@@ -6,7 +6,7 @@ import { openStream } from '../dispatch.ts';
 import { contextOf, errorHeaders, requestBytes, requestJson, toPeer } from '../door.ts';
 import type { EventWire } from '../event-flow.ts';
 import { eventAnswer } from '../event-flow.ts';
-import type { Answer, Asked } from '../exchange.ts';
+import type { HttpRequest, HttpResponse } from '../exchange.ts';
 import { leavingOf } from '../leaving.ts';
 import { isMediaType, JSON_TYPE } from '../media.ts';
 import type { Caller, ServeOptions } from '../options.ts';
@@ -35,22 +35,22 @@ export interface ChatOptions extends ServeOptions {
 }
 
 /** `POST /v1/chat/completions`: any chat client talks to any agent. Never throws. */
-export async function answerChat(asked: Asked, options: ChatOptions): Promise<Answer> {
+export async function answerChat(httpRequest: HttpRequest, options: ChatOptions): Promise<HttpResponse> {
   try {
-    if (!isMediaType(asked.header('content-type'), [JSON_TYPE])) {
+    if (!isMediaType(httpRequest.header('content-type'), [JSON_TYPE])) {
       throw new A2AError('CONTENT_TYPE_NOT_SUPPORTED', `Content-Type must be ${JSON_TYPE}`);
     }
-    const raw = requestJson(await requestBytes(asked, options.bodyBytesMax ?? DEFAULT_BODY_LIMITS.bodyBytesMax), options);
+    const raw = requestJson(await requestBytes(httpRequest, options.bodyBytesMax ?? DEFAULT_BODY_LIMITS.bodyBytesMax), options);
     const request = readChat(raw);
-    const caller = await callerOf(asked, options);
-    return await answer({ asked, options, request, caller, agent: agentFor(request, options) });
+    const caller = await callerOf(httpRequest, options);
+    return await answer({ httpRequest, options, request, caller, agent: agentFor(request, options) });
   } catch (thrown) {
     return refuse(toPeer(thrown, options));
   }
 }
 
 /** `GET /v1/models`: the agents, and `GET /v1/models/{name}`: one of them. */
-export function answerModels(name: string | undefined, { agents }: Pick<ChatOptions, 'agents'>, since: Date): Answer {
+export function answerModels(name: string | undefined, { agents }: Pick<ChatOptions, 'agents'>, since: Date): HttpResponse {
   const all = agents.map((agent): Json => {
     const { description, provider } = agent.card;
     const created = Math.floor(since.getTime() / 1000);
@@ -73,18 +73,18 @@ function noModel(name: string, agents: readonly ChatAgent[]): A2AError {
 }
 
 interface Exchange {
-  readonly asked: Asked;
+  readonly httpRequest: HttpRequest;
   readonly options: ChatOptions;
   readonly request: ChatRequest;
   readonly caller: Caller;
   readonly agent: ChatAgent;
 }
 
-async function answer(exchange: Exchange): Promise<Answer> {
-  const { asked, options, request, caller, agent } = exchange;
-  const leaving = leavingOf(asked);
+async function answer(exchange: Exchange): Promise<HttpResponse> {
+  const { httpRequest, options, request, caller, agent } = exchange;
+  const leaving = leavingOf(httpRequest);
   const dialect = answeringDialect(registryOf(options), {});
-  const ctx = contextOf(asked, { dialect, caller }, leaving.signal);
+  const ctx = contextOf(httpRequest, { dialect, caller }, leaving.signal);
   const speech = startSpeech();
   const heading: Heading = {
     id: `chatcmpl-${(options.env ?? DEFAULT_ENV).ids.next()}`,
@@ -94,7 +94,7 @@ async function answer(exchange: Exchange): Promise<Answer> {
   // A chat has no other way to stop an answer than to hang up, and nobody could read what comes after.
   const hungUp = (): void => {
     leaving.leave();
-    if (asked.signal.aborted) void stop(agent.service, speech, ctx);
+    if (httpRequest.signal.aborted) void stop(agent.service, speech, ctx);
   };
   try {
     const call = { operation: 'stream' as const, request: await sendRequest(exchange), ctx, dialect };
@@ -139,14 +139,14 @@ interface Listening {
   readonly forget: () => void;
 }
 
-async function whole(exchange: Exchange, { events, speech, heading, hungUp, forget }: Listening): Promise<Answer> {
-  const { asked } = exchange;
-  asked.signal.addEventListener('abort', hungUp, { once: true });
+async function whole(exchange: Exchange, { events, speech, heading, hungUp, forget }: Listening): Promise<HttpResponse> {
+  const { httpRequest } = exchange;
+  httpRequest.signal.addEventListener('abort', hungUp, { once: true });
   try {
     for (let step = events.first; step.done !== true; step = await events.rest.next())
       for (const { event } of step.value) speech.add(event);
   } finally {
-    asked.signal.removeEventListener('abort', hungUp);
+    httpRequest.signal.removeEventListener('abort', hungUp);
     forget();
   }
   if (speech.failure !== undefined) throw speech.failure;
@@ -206,10 +206,10 @@ async function remember(
   await options.memory.remember(chat, isWaiting ? { contextId: context, taskId: task } : { contextId: context });
 }
 
-function refuse(error: A2AError): Answer {
+function refuse(error: A2AError): HttpResponse {
   return json(errorBody(error), errorStatus(error), errorHeaders(error));
 }
 
-function json(value: Json, status = 200, headers: Readonly<Record<string, string>> = {}): Answer {
+function json(value: Json, status = 200, headers: Readonly<Record<string, string>> = {}): HttpResponse {
   return { status, headers: { ...headers, 'Content-Type': JSON_TYPE, 'X-Content-Type-Options': 'nosniff' }, body: JSON.stringify(value) };
 }

@@ -18,7 +18,7 @@ import type {
 import { A2AError, withoutEndSlashes } from '#protocol';
 import { incomingEvents, isEventStream } from '../incoming.ts';
 import { JSON_TYPE } from '../media.ts';
-import type { Answer, LinkOptions } from '../outward.ts';
+import type { LinkOptions, LinkResponse } from '../outward.ts';
 import {
   DEFAULT_EVENT_BYTES_MAX,
   decodeResult,
@@ -102,7 +102,7 @@ async function* events<Op extends StreamOperation>(
 }
 
 /** A subscription goes by POST, and on 404 or 405 by the other verb: the one that worked is kept (reference/protocol §2.4.2). */
-async function openEvents<Op extends StreamOperation>(operation: Op, request: Requests[Op], calling: Calling): Promise<Answer> {
+async function openEvents<Op extends StreamOperation>(operation: Op, request: Requests[Op], calling: Calling): Promise<LinkResponse> {
   const { link } = calling;
   const usual = routeOf(operation, link, operation === 'subscribe' ? link.subscribeBy : undefined);
   const first = await go(operation, request, { ...calling, route: usual, accept: EVENT_STREAM });
@@ -117,7 +117,7 @@ async function openEvents<Op extends StreamOperation>(operation: Op, request: Re
   return told;
 }
 
-function noRoute({ response }: Answer): boolean {
+function noRoute({ response }: LinkResponse): boolean {
   return response.status === 404 || response.status === 405;
 }
 
@@ -132,7 +132,7 @@ interface Going extends Calling {
   readonly accept: string;
 }
 
-async function go<Op extends Operation>(operation: Op, given: Requests[Op], { link, ctx, route, accept }: Going): Promise<Answer> {
+async function go<Op extends Operation>(operation: Op, given: Requests[Op], { link, ctx, route, accept }: Going): Promise<LinkResponse> {
   const { options, grammar } = link;
   const shape: Shape = REQUESTS[operation];
   const written = link.dialect.encode(shape, named(operation, given, options) as unknown as Shapes[Shape]);

@@ -14,7 +14,7 @@ import {
   toPeer,
   writeSafely,
 } from '../door.ts';
-import type { Answer, Asked } from '../exchange.ts';
+import type { HttpRequest, HttpResponse } from '../exchange.ts';
 import { respondTo } from '../exchange.ts';
 import { isMediaType, JSON_TYPE, preferredType } from '../media.ts';
 import type { ServeOptions } from '../options.ts';
@@ -29,7 +29,7 @@ import { decodedMembers, matchPath, queryMembers } from './wire.ts';
 type RestDialect = Dialect & { readonly rest: RestGrammar };
 
 interface Exchange {
-  readonly asked: Asked;
+  readonly httpRequest: HttpRequest;
   readonly service: A2AService;
   readonly options: ServeOptions;
   dialect: RestDialect;
@@ -39,16 +39,16 @@ interface Exchange {
 
 /** Serves one HTTP+JSON request. Never throws: what goes wrong is answered. */
 export async function serveRest(request: Request, service: A2AService, options: ServeOptions = {}): Promise<Response> {
-  return respondTo(request, (asked) => answerRest(asked, service, options));
+  return respondTo(request, (httpRequest) => answerRest(httpRequest, service, options));
 }
 
 /** The same for hosts that make no `Request` and `Response`. */
-export async function answerRest(asked: Asked, service: A2AService, options: ServeOptions = {}): Promise<Answer> {
+export async function answerRest(httpRequest: HttpRequest, service: A2AService, options: ServeOptions = {}): Promise<HttpResponse> {
   const [first] = restDialects(options.dialect, options);
   if (first === undefined) throw new Error('no dialect here has an HTTP+JSON form');
-  const exchange: Exchange = { asked, service, options, dialect: first };
+  const exchange: Exchange = { httpRequest, service, options, dialect: first };
   try {
-    return await answer(exchange, readVisit(asked, options));
+    return await answer(exchange, readVisit(httpRequest, options));
   } catch (thrown) {
     return refuse(exchange, toPeer(thrown, options));
   }
@@ -56,11 +56,11 @@ export async function answerRest(asked: Asked, service: A2AService, options: Ser
 
 /** A refusal at the door, before the body is read: in the dialect whose path it is. `status`: where it is not the error's own. */
 export function refuseRest(
-  asked: Asked,
+  httpRequest: HttpRequest,
   error: A2AError,
   { status, ...options }: ServeOptions & { readonly status?: number } = {},
-): Answer {
-  const visit = glanceAt(asked, options);
+): HttpResponse {
+  const visit = glanceAt(httpRequest, options);
   const dialects = restDialects(visit.fixed, options);
   const dialect = foundOrNot(dialects, visit)?.dialect ?? dialects[0] ?? restDialects(undefined, options)[0];
   if (dialect === undefined) throw new Error('no dialect here has an HTTP+JSON form');
@@ -93,21 +93,21 @@ function restDialects(fixed: Dialect | undefined, options: ServeOptions): readon
   return candidates.filter((dialect): dialect is RestDialect => dialect.rest !== undefined);
 }
 
-async function answer(exchange: Exchange, visit: Visit): Promise<Answer> {
-  const { asked, options } = exchange;
+async function answer(exchange: Exchange, visit: Visit): Promise<HttpResponse> {
+  const { httpRequest, options } = exchange;
   const found = findRoutes(restDialects(visit.fixed, options), visit);
   if (found === undefined)
-    throw new A2AError('METHOD_NOT_FOUND', `nothing is served at ${visit.path.slice(0, 100)}`, { info: { method: asked.method } });
+    throw new A2AError('METHOD_NOT_FOUND', `nothing is served at ${visit.path.slice(0, 100)}`, { info: { method: httpRequest.method } });
   exchange.dialect = found.dialect;
   checkVersion(visit.version, found.dialect, options);
-  const verb = asked.method === 'HEAD' ? 'GET' : asked.method;
+  const verb = httpRequest.method === 'HEAD' ? 'GET' : httpRequest.method;
   const match = found.matches.find(({ route }) => route.verb === verb);
-  if (match === undefined || (asked.method === 'HEAD' && isStreamOperation(match.route.operation))) {
+  if (match === undefined || (httpRequest.method === 'HEAD' && isStreamOperation(match.route.operation))) {
     return wrongVerb(exchange, found.matches);
   }
   const raw = { ...(await readBody(exchange, match)), ...queryMembers(visit.query, match.route.flags), ...decodedMembers(match) };
   const answered = await call(exchange, match.route.operation, raw);
-  return asked.method === 'HEAD' ? { ...answered, body: null } : answered;
+  return httpRequest.method === 'HEAD' ? { ...answered, body: null } : answered;
 }
 
 interface Found {
@@ -135,11 +135,11 @@ function findRoutes(dialects: readonly RestDialect[], { path, version }: Visit):
 /** Body members. No body, an empty one and `null` all mean none: clients of 0.3 send all three. */
 async function readBody(exchange: Exchange, { route }: RouteMatch): Promise<object> {
   if (route.verb !== 'POST') return {};
-  const { asked, options, dialect } = exchange;
-  const type = asked.header('content-type');
+  const { httpRequest, options, dialect } = exchange;
+  const type = httpRequest.header('content-type');
   const json = isMediaType(type, [JSON_TYPE, dialect.rest.mediaType]);
-  if (!json && (type !== undefined || Number(asked.header('content-length') ?? 0) > 0)) throw wrongType(exchange);
-  const bytes = await requestBytes(asked, options.bodyBytesMax ?? DEFAULT_BODY_LIMITS.bodyBytesMax);
+  if (!json && (type !== undefined || Number(httpRequest.header('content-length') ?? 0) > 0)) throw wrongType(exchange);
+  const bytes = await requestBytes(httpRequest, options.bodyBytesMax ?? DEFAULT_BODY_LIMITS.bodyBytesMax);
   if (bytes.length === 0) return {};
   if (!json) throw wrongType(exchange);
   const value = requestJson(bytes, options) ?? {};
@@ -153,10 +153,10 @@ function wrongType(exchange: Exchange): A2AError {
   return new A2AError('CONTENT_TYPE_NOT_SUPPORTED', `Content-Type must be ${exchange.dialect.rest.mediaType} or ${JSON_TYPE}`);
 }
 
-async function call(exchange: Exchange, operation: Operation, raw: unknown): Promise<Answer> {
-  const { asked, service, options, dialect } = exchange;
-  const caller = await callerOf(asked, options);
-  const arrival = { asked, service, options, dialect, caller, operation, raw, env: options.env ?? DEFAULT_ENV };
+async function call(exchange: Exchange, operation: Operation, raw: unknown): Promise<HttpResponse> {
+  const { httpRequest, service, options, dialect } = exchange;
+  const caller = await callerOf(httpRequest, options);
+  const arrival = { httpRequest, service, options, dialect, caller, operation, raw, env: options.env ?? DEFAULT_ENV };
   return await respond(arrival, new RestWrapping(exchange));
 }
 
@@ -168,7 +168,7 @@ class RestWrapping implements Wrapping {
   }
 
   /** Nothing to say is `{}`, as protobuf's Empty. */
-  result(value: Json, headers: Record<string, string>): Answer {
+  result(value: Json, headers: Record<string, string>): HttpResponse {
     return json(this.#exchange, value ?? {}, { status: 200, headers });
   }
 
@@ -182,14 +182,14 @@ class RestWrapping implements Wrapping {
   }
 }
 
-function wrongVerb(exchange: Exchange, matches: readonly RouteMatch[]): Answer {
+function wrongVerb(exchange: Exchange, matches: readonly RouteMatch[]): HttpResponse {
   exchange.status = 405;
   const verbs = [...new Set(matches.map(({ route }) => route.verb))].join(', ');
   const refusal = refuse(exchange, new A2AError('METHOD_NOT_FOUND', `use ${verbs} here`));
   return { ...refusal, headers: { ...refusal.headers, Allow: verbs } };
 }
 
-function refuse(exchange: Exchange, error: A2AError): Answer {
+function refuse(exchange: Exchange, error: A2AError): HttpResponse {
   const headers = { ...answerHeaders(exchange.dialect, []), ...errorHeaders(error) };
   return writeSafely(error, (safe) => {
     const { status, body } = exchange.dialect.rest.writeError(safe, exchange.status);
@@ -199,10 +199,10 @@ function refuse(exchange: Exchange, error: A2AError): Answer {
 
 /** `application/json`, unless the client asks for the dialect's own type: 1.0.1 only says SHOULD, and 1.0.0's kit wants JSON. */
 function json(
-  { asked, dialect }: Exchange,
+  { httpRequest, dialect }: Exchange,
   value: Json,
   init: { readonly status: number; readonly headers: Record<string, string> },
-): Answer {
-  const type = preferredType(asked.header('accept'), [JSON_TYPE, dialect.rest.mediaType]);
+): HttpResponse {
+  const type = preferredType(httpRequest.header('accept'), [JSON_TYPE, dialect.rest.mediaType]);
   return { status: init.status, headers: { ...init.headers, 'Content-Type': type }, body: JSON.stringify(value) };
 }

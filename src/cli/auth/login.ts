@@ -1,14 +1,14 @@
 import type { DevicePrompt } from '../../client/adapters/oauth.ts';
-import { printJson } from '../calls/results.ts';
-import type { Session } from '../calls/session.ts';
-import { contractCommand } from '../calls/session.ts';
 import { withAgent } from '../card/agent-arg.ts';
 import type { Command } from '../command.ts';
 import { CliError, usage } from '../command.ts';
+import { printJson } from '../contract/results.ts';
+import type { Session } from '../contract/session.ts';
+import { contractCommand } from '../contract/session.ts';
 import { GLOBALS } from '../flags/globals.ts';
 import { textOf } from '../flags/parse.ts';
 import type { Flag } from '../flags/spec.ts';
-import { field } from '../print/labels.ts';
+import { field } from '../output/labels.ts';
 import type { Login, TokenStore } from '../settings/tokens.ts';
 import { tokenStore } from '../settings/tokens.ts';
 import { EXITS } from '../task/exits.ts';

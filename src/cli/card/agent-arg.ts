@@ -1,5 +1,5 @@
-import type { Session } from '../calls/session.ts';
 import { usage } from '../command.ts';
+import type { Session } from '../contract/session.ts';
 import { GLOBALS } from '../flags/globals.ts';
 
 /** `card get AGENT` for `card get -a AGENT`. */

@@ -1,9 +1,9 @@
 import type { AgentCard } from '#protocol';
-import { printJson } from '../calls/results.ts';
-import type { Session } from '../calls/session.ts';
-import { contractCommand } from '../calls/session.ts';
 import type { Command } from '../command.ts';
 import { CliError } from '../command.ts';
+import { printJson } from '../contract/results.ts';
+import type { Session } from '../contract/session.ts';
+import { contractCommand } from '../contract/session.ts';
 import { GLOBALS, STREAM } from '../flags/globals.ts';
 import { switchOf } from '../flags/parse.ts';
 import { EXITS } from '../task/exits.ts';

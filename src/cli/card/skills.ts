@@ -1,9 +1,9 @@
 import type { AgentSkill, Json } from '#protocol';
-import { printJson } from '../calls/results.ts';
-import { contractCommand } from '../calls/session.ts';
 import type { Command } from '../command.ts';
+import { printJson } from '../contract/results.ts';
+import { contractCommand } from '../contract/session.ts';
 import { GLOBALS } from '../flags/globals.ts';
-import { field } from '../print/labels.ts';
+import { field } from '../output/labels.ts';
 import { EXITS } from '../task/exits.ts';
 import { cardFor, wiresFor } from '../wire/connect.ts';
 import { withAgent } from './agent-arg.ts';

@@ -1,5 +1,5 @@
 import type { AgentCard, SecurityScheme } from '#protocol';
-import { block, field } from '../print/labels.ts';
+import { block, field } from '../output/labels.ts';
 
 export interface CardTextOptions {
   /** Undefined: nobody looked. */

@@ -1,6 +1,6 @@
 import type { ErrorKind, MessageId, Task } from '#protocol';
 import { cardProblems, createUserMessage, isA2AError, isTerminal, taskId } from '#protocol';
-import { isSettled } from '../calls/wait.ts';
+import { isSettled } from '../contract/wait.ts';
 import type { FoundCard } from '../wire/card-file.ts';
 import type { Connection } from '../wire/connect.ts';
 

@@ -17,7 +17,7 @@ export async function connectBroker(address: string, { log, ...own }: ConnectOpt
   const url = URL.parse(address);
   const options: BrokerOptions = {
     ...own,
-    onTrouble: (problem, cause) => log?.warn(problem, cause instanceof Error ? { reason: cause.message } : {}),
+    onProblem: (problem, cause) => log?.warn(problem, cause instanceof Error ? { reason: cause.message } : {}),
   };
   const username =
     url?.username === undefined || url.username === '' ? process.env['PARLEY_MESH_USERNAME'] : decodeURIComponent(url.username);

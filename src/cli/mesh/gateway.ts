@@ -4,7 +4,7 @@ import { directoryAgent, meshAgent, meshView, openGateway } from '#mesh';
 import type { AgentCard } from '#protocol';
 import type { Log, Settings } from '#server';
 import { createConsole } from '../../server/adapters/console.ts';
-import type { ServedConfigured } from '../../server/adapters/serve-configured.ts';
+import type { ConfiguredServer } from '../../server/adapters/serve-configured.ts';
 import { dataFolder, logFor } from '../../server/adapters/serve-configured.ts';
 import { takeFlags } from '../bridges/own-flags.ts';
 import { CliError } from '../command.ts';
@@ -12,8 +12,8 @@ import { mountMcp, settingsFor, startServing, untilSignal } from '../serve.ts';
 import { parseServeFlags } from '../serve-flags.ts';
 import { asCliError } from './broker.ts';
 import { brokerOf, FLAGS } from './flags.ts';
-import type { Kept } from './kept.ts';
-import { keptIn } from './kept.ts';
+import type { Kept } from './gateway-file.ts';
+import { keptIn } from './gateway-file.ts';
 import { rulesIn } from './list.ts';
 import { joinAs, type Member, type Way, wayTo } from './serving.ts';
 
@@ -43,7 +43,7 @@ export async function gateway(args: readonly string[]): Promise<number> {
   } catch (thrown) {
     throw asCliError(thrown);
   } finally {
-    await way.sight.watch.close();
+    await way.sight.monitor.close();
     await member.mesh.close();
   }
 }
@@ -93,7 +93,7 @@ async function run(running: Running): Promise<number> {
 }
 
 interface Offered extends Running {
-  readonly served: ServedConfigured;
+  readonly served: ConfiguredServer;
   readonly registry: MeshRegistry;
   readonly reaching: Pick<GatewayOptions, 'caller' | 'artifacts'>;
   readonly root: AgentCard;

@@ -1,5 +1,5 @@
-import type { BrokerOptions, Grammar, MqttOptions } from '#mesh';
-import { createTopics, getA2ABaseTopic, mqttGrammar, mqttPresence, samGrammar } from '#mesh';
+import type { BrokerOptions, Grammar, MqttGrammarOptions } from '#mesh';
+import { getA2ABaseTopic, mqttGrammar, mqttPresence, mqttTopics, samGrammar } from '#mesh';
 import type { AgentCard } from '#protocol';
 import type { Settings } from '#server';
 import { CliError, usage } from '../command.ts';
@@ -43,13 +43,13 @@ function mqtt01(address: string, { namespace, meshRoot, meshPools, meshInstance 
   if (/^(?:nats|tls):/.test(address))
     throw usage('A2A over MQTT needs an MQTT broker', `${address.split(':')[0]}: speaks --mesh-grammar sam; for mqtt01 say mqtt://…`);
   const url = urlOf(address);
-  const options: MqttOptions = {
+  const options: MqttGrammarOptions = {
     pools: meshPools,
     ...(meshRoot === undefined ? {} : { root: meshRoot }),
     ...(meshInstance === undefined ? {} : { instance: meshInstance }),
     ...(url === undefined ? {} : { url }),
   };
-  const topics = said('--mesh-root', () => createTopics(meshRoot));
+  const topics = said('--mesh-root', () => mqttTopics(meshRoot));
   const grammar = mqttGrammar(options);
   said('--namespace', () => grammar.check?.(namespace));
   const [org = '', unit = ''] = namespace.split('/');

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Peer, PeerChange } from '#mesh';
+import type { MeshPeer, PeerChange } from '#mesh';
 import type { Settings } from '#server';
 import { logFor } from '../../server/adapters/serve-configured.ts';
 import { takeFlags } from '../bridges/own-flags.ts';
@@ -26,7 +26,7 @@ export async function list(args: readonly string[]): Promise<number> {
   try {
     if (!flags.has('watch')) {
       const registry = await mesh.discover(rulesIn(flags));
-      await sleep(Number(wait ?? (way.spoken.grammar.keepsCards === true ? HANDOVER_MS : LISTEN_MS)));
+      await sleep(Number(wait ?? (way.spoken.grammar.retainsCards === true ? HANDOVER_MS : LISTEN_MS)));
       process.stdout.write(parsed.json ? lines(registry.peers().map(shown)) : table(registry.peers(), settings));
       return 0;
     }
@@ -49,7 +49,7 @@ export function rulesIn(flags: { many(name: string): readonly string[] }): { all
   return { ...(allow.length === 0 ? {} : { allow }), ...(deny.length === 0 ? {} : { deny }) };
 }
 
-function shown({ kind, name, card, seenAt, replicas }: Peer): object {
+function shown({ kind, name, card, seenAt, replicas }: MeshPeer): object {
   return { kind, name, description: card.description, version: card.version, replicas, seenAt: seenAt.toISOString() };
 }
 
@@ -61,7 +61,7 @@ function told({ kind, peer }: PeerChange): string {
   return `${peer.seenAt.toISOString().slice(11, 19)}  ${kind.padEnd(7)}  ${peer.kind.padEnd(7)}  ${peer.name}  ${peer.card.description}\n`;
 }
 
-function table(peers: readonly Peer[], { namespace, meshGrammar }: Settings): string {
+function table(peers: readonly MeshPeer[], { namespace, meshGrammar }: Settings): string {
   if (peers.length === 0) return `nobody in ${namespace} (${meshGrammar}); are --namespace and --mesh-grammar those of the agents?\n`;
   const rows = [
     ['KIND', 'NAME', 'REPLICAS', 'VERSION', 'DESCRIPTION'],

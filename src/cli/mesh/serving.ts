@@ -2,7 +2,7 @@ import type { ArtifactService, Broker, BrokerOptions, Mesh } from '#mesh';
 import { BrokerError, joinMesh, samName } from '#mesh';
 import type { Log, Settings } from '#server';
 import { pathName } from '#server';
-import type { Configured, FoundAgent, ServedConfigured } from '../../server/adapters/serve-configured.ts';
+import type { ConfiguredServer, FoundAgent, ServeConfiguredOptions } from '../../server/adapters/serve-configured.ts';
 import { serveConfigured } from '../../server/adapters/serve-configured.ts';
 import { artifactsFor } from './artifacts.ts';
 import { asCliError, connectBroker } from './broker.ts';
@@ -12,7 +12,11 @@ import type { Sight } from './view.ts';
 import { nodeId, sightOn, viewOf } from './view.ts';
 
 /** Serves as configured; and on a broker too, if one is configured. */
-export async function serveOnMesh(found: readonly FoundAgent[], settings: Settings, configured: Configured): Promise<ServedConfigured> {
+export async function serveOnMesh(
+  found: readonly FoundAgent[],
+  settings: Settings,
+  configured: ServeConfiguredOptions,
+): Promise<ConfiguredServer> {
   if (settings.mesh === undefined) return serveConfigured(found, settings, configured);
   const way = await wayTo(settings.mesh, settings, configured.log);
   const members = await membersFor(found, way);
@@ -41,7 +45,7 @@ export async function serveOnMesh(found: readonly FoundAgent[], settings: Settin
       close: async () => {
         await each((mesh) => mesh.stopServing()); // others take what comes from now on
         await served.close();
-        await way.sight.watch.close();
+        await way.sight.monitor.close();
         await each((mesh) => mesh.close());
       },
     };
@@ -107,7 +111,7 @@ export async function joinAs(id: string, way: Way): Promise<Member> {
 async function join(way: Way, options: BrokerOptions, instance?: string): Promise<Member> {
   const { address, settings, spoken, artifacts, sight, log } = way;
   const { namespace, meshScopes } = settings;
-  const broker = sight.watch.tap(await connectBroker(address, { ...options, log }));
+  const broker = sight.monitor.observe(await connectBroker(address, { ...options, log }));
   const mesh = joinMesh({
     broker,
     namespace,

@@ -1,11 +1,11 @@
-import type { Broker, Grammar, Mesh, MeshWatch } from '#mesh';
-import { meshView, samName, watchMesh } from '#mesh';
+import type { Broker, Grammar, Mesh, MeshMonitor } from '#mesh';
+import { meshView, monitorMesh, samName } from '#mesh';
 import type { Log, MeshPort, Settings } from '#server';
 import { connectBroker } from './broker.ts';
 
 /** What is seen of a mesh by a process on it. */
 export interface Sight {
-  readonly watch: MeshWatch;
+  readonly monitor: MeshMonitor;
   /** This process among the replicas of its agents. */
   readonly instance: string;
   readonly address: string;
@@ -19,8 +19,8 @@ export function sightOn(
   { grammar, log }: Pick<Sight, 'grammar'> & { readonly log: Log },
 ): Sight {
   const report = (what: string, cause?: unknown): void => log.warn(what, cause instanceof Error ? { reason: cause.message } : {});
-  const watch = watchMesh({ namespace, grammar, connect: () => connectBroker(address, { log }), report });
-  return { watch, instance: samName(meshInstance ?? crypto.randomUUID()), address, namespace, grammar };
+  const monitor = monitorMesh({ namespace, grammar, connect: () => connectBroker(address, { log }), report });
+  return { monitor, instance: samName(meshInstance ?? crypto.randomUUID()), address, namespace, grammar };
 }
 
 interface Seeing extends Pick<Parameters<typeof meshView>[0], 'artifacts'> {

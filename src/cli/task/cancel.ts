@@ -1,9 +1,9 @@
 import type { Task, TaskId } from '#protocol';
 import { isA2AError } from '#protocol';
-import { printTask } from '../calls/results.ts';
-import type { Session } from '../calls/session.ts';
-import { contractCommand } from '../calls/session.ts';
 import type { Command } from '../command.ts';
+import { printTask } from '../contract/results.ts';
+import type { Session } from '../contract/session.ts';
+import { contractCommand } from '../contract/session.ts';
 import { GLOBALS, STREAM } from '../flags/globals.ts';
 import type { Connection } from '../wire/connect.ts';
 import { connect } from '../wire/connect.ts';

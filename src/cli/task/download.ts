@@ -1,11 +1,11 @@
 import type { TaskId } from '#protocol';
-import { saveArtifacts } from '../calls/files.ts';
-import { printJson } from '../calls/results.ts';
-import { contractCommand } from '../calls/session.ts';
 import type { Command } from '../command.ts';
+import { printJson } from '../contract/results.ts';
+import { contractCommand } from '../contract/session.ts';
 import { GLOBALS } from '../flags/globals.ts';
 import { listOf, switchOf, textOf } from '../flags/parse.ts';
-import { field, idsText } from '../print/labels.ts';
+import { field, idsText } from '../output/labels.ts';
+import { saveArtifacts } from '../parts/save-artifacts.ts';
 import { connect, wiresFor } from '../wire/connect.ts';
 import { EXITS } from './exits.ts';
 

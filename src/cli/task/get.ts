@@ -1,10 +1,10 @@
 import type { TaskId } from '#protocol';
-import { printTask, warnOf } from '../calls/results.ts';
-import type { Session } from '../calls/session.ts';
-import { contractCommand } from '../calls/session.ts';
-import { poll } from '../calls/wait.ts';
 import type { Command } from '../command.ts';
 import { usage } from '../command.ts';
+import { printTask, warnOf } from '../contract/results.ts';
+import type { Session } from '../contract/session.ts';
+import { contractCommand } from '../contract/session.ts';
+import { poll } from '../contract/wait.ts';
 import { GLOBALS, POLL, STREAM, WAIT } from '../flags/globals.ts';
 import { switchOf, textOf } from '../flags/parse.ts';
 import { connect } from '../wire/connect.ts';

@@ -1,13 +1,13 @@
 import type { ContextId, Json, ListRequest, TaskPage, TaskState } from '#protocol';
 import { TASK_STATES } from '#protocol';
-import { printJson } from '../calls/results.ts';
-import type { Session } from '../calls/session.ts';
-import { contractCommand } from '../calls/session.ts';
 import type { Command } from '../command.ts';
 import { CliError, usage } from '../command.ts';
+import { printJson } from '../contract/results.ts';
+import type { Session } from '../contract/session.ts';
+import { contractCommand } from '../contract/session.ts';
 import { CONTEXT_ID, GLOBALS, STREAM } from '../flags/globals.ts';
 import { switchOf, textOf } from '../flags/parse.ts';
-import { field, idsText, taskText } from '../print/labels.ts';
+import { field, idsText, taskText } from '../output/labels.ts';
 import type { Connection } from '../wire/connect.ts';
 import { connect } from '../wire/connect.ts';
 import { EXITS } from './exits.ts';

@@ -1,5 +1,5 @@
-import type { Session } from '../calls/session.ts';
 import { CliError } from '../command.ts';
+import type { Session } from '../contract/session.ts';
 import type { Connection } from '../wire/connect.ts';
 import { connect } from '../wire/connect.ts';
 

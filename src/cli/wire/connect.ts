@@ -1,8 +1,8 @@
 import { jsonRpcLink, restLink } from '#bindings';
 import type { A2AService, AgentInterface, CallContext, Dialect, Fetch } from '#protocol';
 import { LOCAL_PRINCIPAL, linkSignals } from '#protocol';
-import type { Session } from '../calls/session.ts';
 import { CliError, usage } from '../command.ts';
+import type { Session } from '../contract/session.ts';
 import { withHost } from './address.ts';
 import type { FoundCard } from './card-file.ts';
 import { findCard } from './card-file.ts';
@@ -94,7 +94,7 @@ function readRef(text: string): ReturnType<typeof readCardRef> {
 async function resolvedName(given: string): Promise<string> {
   const ref = withHost(given);
   if (!/^[\w-]+$/.test(ref) || ref === 'localhost') return ref;
-  const { remoteNamed } = await import('./remotes.ts');
+  const { remoteNamed } = await import('../remote/configured.ts');
   return (await remoteNamed(ref)) ?? ref;
 }
 

@@ -1,5 +1,5 @@
 import type { Fetch } from '#protocol';
-import type { Secrets } from '../print/secrets.ts';
+import type { Secrets } from '../output/secrets.ts';
 
 /** Headers whose values are nobody's business, whatever they are. */
 const CONFIDENTIAL = /^(authorization|proxy-authorization|cookie|set-cookie|.*(?:key|token|secret).*)$/i;

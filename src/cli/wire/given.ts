@@ -1,5 +1,5 @@
 import type { AgentInterface, Fetch } from '#protocol';
-import type { Session } from '../calls/session.ts';
+import type { Session } from '../contract/session.ts';
 import { asksForBearer, localToken } from '../local-token.ts';
 import { tokenStore } from '../settings/tokens.ts';
 import type { FoundCard } from './card-file.ts';
@@ -25,7 +25,7 @@ export async function givenCredentials(session: Session, { found, iface, fetch }
 
 async function configured(ref: string | undefined): Promise<string | undefined> {
   if (ref === undefined || !/^[\w-]+$/.test(ref) || ref === 'localhost') return undefined;
-  const { remoteAgents } = await import('./remotes.ts');
+  const { remoteAgents } = await import('../remote/configured.ts');
   return (await remoteAgents()).find(({ name }) => name === ref)?.authToken;
 }
 

@@ -1,6 +1,6 @@
 import * as oauth from 'oauth4webapi';
-import type { Authenticator } from '../auth.ts';
-import { ClientError } from '../errors.ts';
+import type { Authenticator } from '../auth/credentials.ts';
+import { ClientError } from '../errors/client-error.ts';
 import type { OAuthClient, Server } from './oauth/server.ts';
 import type { TokenStore } from './oauth/session.ts';
 import { tokenSession } from './oauth/session.ts';

@@ -1,8 +1,8 @@
 import { readBytes } from '#bindings';
 import type { AgentCard, Dialect, Fetch } from '#protocol';
 import { cardProblems, createRegistry, DEFAULT_READ_LIMITS, DIALECTS, kept, linkSignals, randomIds } from '#protocol';
-import { isClientError } from '../errors.ts';
-import { explain } from '../explain.ts';
+import { isClientError } from '../errors/client-error.ts';
+import { explain } from '../errors/explain.ts';
 import type { Finding } from './finding.ts';
 import { error, note, ok, warning } from './finding.ts';
 import { networkFinding } from './network.ts';

@@ -1,6 +1,6 @@
 import type { AgentCard, Fetch } from '#protocol';
 import { withoutEndSlashes } from '#protocol';
-import { CARD_PATHS, readTarget } from '../target.ts';
+import { CARD_PATHS, readTarget } from '../discovery/target.ts';
 import type { Examined } from './card.ts';
 import { lookForCard } from './card.ts';
 import { declaredFindings } from './declared.ts';
@@ -8,7 +8,7 @@ import type { Finding } from './finding.ts';
 import { error, ok } from './finding.ts';
 import type { Trying, Works } from './interfaces.ts';
 import { interfaceName, otherDialect, tryInterface } from './interfaces.ts';
-import { sayFindings } from './say.ts';
+import { sayFindings } from './send.ts';
 
 export { type Finding, interfaceName };
 

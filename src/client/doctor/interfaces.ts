@@ -1,8 +1,8 @@
 import { jsonRpcLink, restLink } from '#bindings';
 import type { A2AService, AgentInterface, CallContext, Dialect, Fetch } from '#protocol';
 import { createRegistry, DIALECTS, isA2AError, LOCAL_PRINCIPAL, taskId } from '#protocol';
-import { isClientError } from '../errors.ts';
-import { explain } from '../explain.ts';
+import { isClientError } from '../errors/client-error.ts';
+import { explain } from '../errors/explain.ts';
 import type { Finding } from './finding.ts';
 import { error, ok } from './finding.ts';
 import { networkFinding } from './network.ts';

@@ -1,6 +1,6 @@
-import type { ClientError } from '../errors.ts';
-import { isClientError } from '../errors.ts';
-import { explain } from '../explain.ts';
+import type { ClientError } from '../errors/client-error.ts';
+import { isClientError } from '../errors/client-error.ts';
+import { explain } from '../errors/explain.ts';
 import type { Finding } from './finding.ts';
 import { error } from './finding.ts';
 

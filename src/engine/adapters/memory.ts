@@ -1,8 +1,8 @@
 import { unreachable } from '#protocol';
 import type { Blobs, Entry, EntryRange, PushRow, SendName, SendRecord, Store, TaskKey, TaskRow, Write } from '../ports.ts';
-import { MemoryIndex } from './memory-index.ts';
-import type { MemoryOutbox } from './memory-outbox.ts';
-import { memoryOutbox } from './memory-outbox.ts';
+import type { MemoryOutbox } from './memory/outbox.ts';
+import { memoryOutbox } from './memory/outbox.ts';
+import { MemoryIndex } from './memory/task-index.ts';
 
 type TaskWrite = Extract<Write, { readonly kind: 'task' }>;
 

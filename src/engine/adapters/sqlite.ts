@@ -1,16 +1,16 @@
 import { resolve } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
-import { filesOf } from './sqlite/files.ts';
-import { lockStore } from './sqlite/lock.ts';
-import { findLosses, readMarksOf } from './sqlite/losses.ts';
-import { explainOpening, openDatabase, readMeta } from './sqlite/open.ts';
+import { findLostCommits, readMarksOf } from './sqlite/damage/lost-commits.ts';
+import { explainOpening, openDatabase, readMeta } from './sqlite/database/open.ts';
+import { lockStore } from './sqlite/files/lock.ts';
+import { filesOf } from './sqlite/files/store-files.ts';
 import type { SqliteOptions, SqliteStore } from './sqlite/options.ts';
 import { DEFAULT_OPTIONS } from './sqlite/options.ts';
 import { assemble } from './sqlite/store.ts';
 
-export { isDamage } from './sqlite/errors.ts';
-export type { StoreFault } from './sqlite/faults.ts';
-export { StoreError } from './sqlite/faults.ts';
+export type { StoreFault } from './sqlite/damage/store-error.ts';
+export { StoreError } from './sqlite/damage/store-error.ts';
+export { isDamage } from './sqlite/damage/task-errors.ts';
 export type { SqliteOptions, SqliteStore } from './sqlite/options.ts';
 
 /** Opens the store in a file, or makes it. Throws a StoreError that says why it can't, and what to do. */
@@ -23,7 +23,7 @@ export function openSqliteStore(path: string, options: SqliteOptions = {}): Sqli
     const marks = readMarksOf(files, settings);
     db = openDatabase(files, { mayCreate: settings.create, cacheBytes: settings.cacheBytes });
     const meta = readMeta(db);
-    const losses = findLosses(db, marks, { files, meta, acceptLoss: settings.acceptLoss });
+    const losses = findLostCommits(db, marks, { files, meta, acceptLoss: settings.acceptLoss });
     return assemble({ db, files, lock, meta, losses, settings });
   } catch (thrown) {
     db?.close();

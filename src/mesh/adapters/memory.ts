@@ -1,6 +1,6 @@
-import type { Accepted, Broker, BrokerOptions, Incoming, LastWill, Outgoing, Subscription } from '../broker.ts';
+import type { Broker, BrokerOptions, BrokerSubscription, LastWill, OutgoingMessage, PublishResult, ReceivedMessage } from '../broker.ts';
 import { BrokerError } from '../broker.ts';
-import { isFilter, matches, unsendable } from '../topics.ts';
+import { isFilter, matches, publishProblem } from '../topics.ts';
 
 /** A broker inside one process: nothing to install, gone with the process. */
 export interface MemoryHub {
@@ -13,12 +13,12 @@ export interface MemoryBroker extends Broker {
 }
 
 interface Member {
-  readonly subscription: Subscription;
+  readonly subscription: BrokerSubscription;
   readonly owner: object;
 }
 
 interface Kept {
-  readonly message: Outgoing;
+  readonly message: OutgoingMessage;
   readonly until: number;
 }
 
@@ -30,60 +30,64 @@ export function memoryHub(): MemoryHub {
   const retained = new Map<string, Kept>();
   const turns = new Map<string, number>();
 
-  const offer = async (message: Incoming, [first, ...rest]: readonly Member[], onTrouble: BrokerOptions['onTrouble']): Promise<void> => {
+  const offer = async (
+    message: ReceivedMessage,
+    [first, ...rest]: readonly Member[],
+    onProblem: BrokerOptions['onProblem'],
+  ): Promise<void> => {
     if (first === undefined) return;
     await undefined; // never inside the publisher's own call
     for (let attempt = 0; attempt < OFFERS_MAX; attempt += 1) {
       const member = [first, ...rest][attempt % (rest.length + 1)] ?? first;
       if (!members.has(member)) continue;
       try {
-        await member.subscription.take(message);
+        await member.subscription.handle(message);
         return;
       } catch (thrown) {
-        onTrouble?.(`a message on ${message.topic} could not be taken`, thrown);
+        onProblem?.(`a message on ${message.topic} could not be taken`, thrown);
       }
     }
   };
-  const deliver = (message: Outgoing, onTrouble: BrokerOptions['onTrouble']): boolean => {
+  const deliver = (message: OutgoingMessage, onProblem: BrokerOptions['onProblem']): boolean => {
     const groups = new Map<string, Member[]>();
     let heard = false;
     for (const member of [...members].filter(({ subscription }) => matches(subscription.filter, message.topic))) {
       heard = true;
       const { group, filter } = member.subscription;
-      if (group === undefined) void offer(incoming(message, false), [member], onTrouble);
+      if (group === undefined) void offer(incoming(message, false), [member], onProblem);
       else groups.set(`${group} ${filter}`, [...(groups.get(`${group} ${filter}`) ?? []), member]);
     }
     for (const [key, sharers] of groups) {
       const turn = (turns.get(key) ?? 0) % sharers.length;
       turns.set(key, turn + 1);
-      void offer(incoming(message, false), [...sharers.slice(turn), ...sharers.slice(0, turn)], onTrouble);
+      void offer(incoming(message, false), [...sharers.slice(turn), ...sharers.slice(0, turn)], onProblem);
     }
     return heard;
   };
-  const take = (message: Outgoing, onTrouble: BrokerOptions['onTrouble']): Accepted => {
+  const accept = (message: OutgoingMessage, onProblem: BrokerOptions['onProblem']): PublishResult => {
     if (message.retain === true) {
       if (message.payload.length === 0) retained.delete(message.topic);
       else retained.set(message.topic, { message, until: performance.now() + (message.expiryMs ?? Number.POSITIVE_INFINITY) });
     }
-    return { heard: deliver(message, onTrouble) };
+    return { hasSubscribers: deliver(message, onProblem) };
   };
-  const replay = (member: Member, onTrouble: BrokerOptions['onTrouble']): void => {
+  const replay = (member: Member, onProblem: BrokerOptions['onProblem']): void => {
     if (member.subscription.group !== undefined) return; // MQTT 5 §4.8.2: a shared subscription gets no retained messages
     for (const [topic, { message, until }] of retained) {
       if (until < performance.now()) retained.delete(topic);
-      else if (matches(member.subscription.filter, topic)) void offer(incoming(message, true), [member], onTrouble);
+      else if (matches(member.subscription.filter, topic)) void offer(incoming(message, true), [member], onProblem);
     }
   };
-  return { connect: (options = {}) => connectTo({ members, take, replay }, options) };
+  return { connect: (options = {}) => connectTo({ members, accept, replay }, options) };
 }
 
 interface Hub {
   readonly members: Set<Member>;
-  take(message: Outgoing, onTrouble: BrokerOptions['onTrouble']): Accepted;
-  replay(member: Member, onTrouble: BrokerOptions['onTrouble']): void;
+  accept(message: OutgoingMessage, onProblem: BrokerOptions['onProblem']): PublishResult;
+  replay(member: Member, onProblem: BrokerOptions['onProblem']): void;
 }
 
-function connectTo(hub: Hub, { lastWill, onTrouble }: BrokerOptions): MemoryBroker {
+function connectTo(hub: Hub, { lastWill, onProblem }: BrokerOptions): MemoryBroker {
   const owner = {};
   const listeners = new Set<(isConnected: boolean) => void>();
   let isConnected = true;
@@ -91,31 +95,31 @@ function connectTo(hub: Hub, { lastWill, onTrouble }: BrokerOptions): MemoryBrok
     if (!isConnected) return;
     isConnected = false;
     for (const member of [...hub.members]) if (member.owner === owner) hub.members.delete(member);
-    if (will !== undefined) hub.take(will, onTrouble);
+    if (will !== undefined) hub.accept(will, onProblem);
     for (const listener of listeners) listener(false);
   };
   return {
-    features: { redelivers: true, retains: 'broker', lastWill: true, tellsUnheard: true },
+    features: { redelivers: true, retains: 'broker', lastWill: true, reportsNoSubscribers: true },
     get isConnected() {
       return isConnected;
     },
     publish: async (message) => {
       if (!isConnected) throw new BrokerError('the broker connection is closed');
-      const problem = unsendable(message);
+      const problem = publishProblem(message);
       if (problem !== undefined) throw new BrokerError(problem);
-      return hub.take(message, onTrouble);
+      return hub.accept(message, onProblem);
     },
     subscribe: async (subscription) => {
       if (!isConnected) throw new BrokerError('the broker connection is closed');
       if (!isFilter(subscription.filter)) throw new BrokerError(`${subscription.filter.slice(0, 100)} is not a topic filter`);
       const member: Member = { subscription, owner };
       hub.members.add(member);
-      hub.replay(member, onTrouble);
+      hub.replay(member, onProblem);
       return async () => {
         hub.members.delete(member);
       };
     },
-    onConnection: (listener) => {
+    onConnectionChange: (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
@@ -124,6 +128,6 @@ function connectTo(hub: Hub, { lastWill, onTrouble }: BrokerOptions): MemoryBrok
   };
 }
 
-function incoming({ retain: _, expiryMs: __, assured: ___, properties, ...message }: Outgoing, isRetained: boolean): Incoming {
+function incoming({ retain: _, expiryMs: __, qos: ___, properties, ...message }: OutgoingMessage, isRetained: boolean): ReceivedMessage {
   return { ...message, properties: properties ?? {}, isRetained };
 }

@@ -1,12 +1,12 @@
 import type { IClientOptions, IPublishPacket, MqttClient } from 'mqtt';
-import type { Broker, BrokerOptions, Incoming, Subscription } from '../broker.ts';
+import type { Broker, BrokerOptions, BrokerSubscription, ReceivedMessage } from '../broker.ts';
 import { BROKER_DEFAULTS, BrokerError } from '../broker.ts';
 import { isFilter, matches } from '../topics.ts';
-import { gatherWrites } from './mqtt/gathered.ts';
+import { batchWrites } from './mqtt/batch-writes.ts';
 import { createPublishing } from './mqtt/publishing.ts';
 import { watchStalls } from './mqtt/stalls.ts';
 
-export interface MqttOptions extends BrokerOptions {
+export interface MqttConnectionOptions extends BrokerOptions {
   /** `mqtt://host:1883`, `mqtts://…`, `ws://…`, `wss://…`. */
   readonly url: string;
   readonly username?: string;
@@ -23,7 +23,7 @@ export interface MqttOptions extends BrokerOptions {
 const SESSION_SECONDS = 300;
 
 /** MQTT 5: Mosquitto, EMQX, HiveMQ, Solace. */
-export async function connectMqtt(options: MqttOptions): Promise<Broker> {
+export async function connectMqtt(options: MqttConnectionOptions): Promise<Broker> {
   const { default: mqtt } = await import('mqtt').catch((cause: unknown) => {
     throw new BrokerError('MQTT needs the package mqtt, which is not installed', { hint: 'npm install mqtt', cause });
   });
@@ -31,13 +31,13 @@ export async function connectMqtt(options: MqttOptions): Promise<Broker> {
   client.on('connect', () => {
     // Small packets go at once: with Nagle's algorithm each acknowledgement may wait 40 ms for the other side's.
     (client.stream as { setNoDelay?: (on: boolean) => void }).setNoDelay?.(true);
-    gatherWrites(client.stream);
+    batchWrites(client.stream);
   });
   await untilConnected(client, options);
   return brokerOver(client, options);
 }
 
-function clientOptions(options: MqttOptions): IClientOptions {
+function clientOptions(options: MqttConnectionOptions): IClientOptions {
   const { lastWill } = options;
   const will = lastWill && {
     topic: lastWill.topic,
@@ -68,7 +68,7 @@ function clientOptions(options: MqttOptions): IClientOptions {
 }
 
 /** The first connection must come about: a wrong address or password is the caller's to know. Later ones are retried for ever. */
-async function untilConnected(client: MqttClient, { url }: MqttOptions): Promise<void> {
+async function untilConnected(client: MqttClient, { url }: MqttConnectionOptions): Promise<void> {
   const where = new URL(url).host;
   await new Promise<void>((resolve, reject) => {
     const fail = (cause?: unknown): void => {
@@ -95,7 +95,7 @@ const TAKEN_OVER = 0x8e;
 /** Made once: an error is made with a stack, which costs more than the message. */
 const LATER = new Error('acknowledged later');
 
-function brokerOver(client: MqttClient, options: MqttOptions): Broker {
+function brokerOver(client: MqttClient, options: MqttConnectionOptions): Broker {
   const subscriptions: Subscriptions = new Map();
   // One ear at the client for all: there may be one for each call under way.
   const listeners = new Set<(isConnected: boolean) => void>();
@@ -103,20 +103,20 @@ function brokerOver(client: MqttClient, options: MqttOptions): Broker {
     for (const listener of [...listeners]) listener(isConnected);
   };
   client.on('connect', () => tell(true)).on('close', () => tell(false));
-  client.on('error', (cause) => options.onTrouble?.('the MQTT connection has a problem', cause));
+  client.on('error', (cause) => options.onProblem?.('the MQTT connection has a problem', cause));
   client.on('disconnect', ({ reasonCode }) => {
     if (reasonCode !== TAKEN_OVER) return;
     client.options.reconnectPeriod = 0; // or the two would throw each other out for ever
-    options.onTrouble?.(`another client has connected as ${client.options.clientId}; this one has left the broker`);
+    options.onProblem?.(`another client has connected as ${client.options.clientId}; this one has left the broker`);
   });
   const stalls = watchStalls({ roundTrip: () => pinged(client) });
   const publishing = createPublishing(client);
-  const take = (packet: IPublishPacket): Promise<void> | void => {
+  const handle = (packet: IPublishPacket): Promise<void> | void => {
     if (isExpired(packet, stalls.lagMs())) return undefined;
     const message = incomingOf(packet);
     const [only, ...others] = listening(subscriptions, packet);
-    if (others.length === 0) return only?.take(message);
-    return Promise.all([only, ...others].map(async (each) => await each?.take(message))).then(() => undefined);
+    if (others.length === 0) return only?.handle(message);
+    return Promise.all([only, ...others].map(async (each) => await each?.handle(message))).then(() => undefined);
   };
   // Acknowledged when it was taken, not when it was read: what a crash in between loses comes again. `callback(error)` goes on with the
   // next packet without acknowledging this one.
@@ -127,11 +127,11 @@ function brokerOver(client: MqttClient, options: MqttOptions): Broker {
       (client as unknown as Acknowledger)._sendPacket({ cmd: 'puback', messageId: packet.messageId, reasonCode: 0 });
     };
     const refuse = (thrown: unknown): void => {
-      options.onTrouble?.(`a message on ${packet.topic} could not be taken; it comes again`, thrown);
+      options.onProblem?.(`a message on ${packet.topic} could not be taken; it comes again`, thrown);
       if (packet.qos > 0) client.stream.destroy(); // the one way to make an MQTT broker send it again
     };
     try {
-      const taken = take(packet);
+      const taken = handle(packet);
       if (taken === undefined) acknowledge();
       else taken.then(acknowledge, refuse);
     } catch (thrown) {
@@ -140,13 +140,13 @@ function brokerOver(client: MqttClient, options: MqttOptions): Broker {
     callback(packet.qos === 1 ? LATER : undefined);
   };
   return {
-    features: { redelivers: true, retains: 'broker', lastWill: true, tellsUnheard: true },
+    features: { redelivers: true, retains: 'broker', lastWill: true, reportsNoSubscribers: true },
     get isConnected() {
       return client.connected;
     },
     publish: publishing.publish,
     subscribe: (subscription) => subscribe(client, subscriptions, subscription),
-    onConnection: (listener) => {
+    onConnectionChange: (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
@@ -189,13 +189,13 @@ async function closed(client: MqttClient): Promise<void> {
 }
 
 /** By the identifier each was made with. */
-type Subscriptions = Map<number, Subscription>;
+type Subscriptions = Map<number, BrokerSubscription>;
 
 /**
  * A topic may match several of our filters, and the broker then sends one copy for all or one for each (MQTT 5 §3.3.4): the identifiers
  * in the packet say whose it is. A broker without them leaves us the filters to go by.
  */
-function listening(subscriptions: Subscriptions, { topic, properties }: IPublishPacket): readonly Subscription[] {
+function listening(subscriptions: Subscriptions, { topic, properties }: IPublishPacket): readonly BrokerSubscription[] {
   const named = properties?.subscriptionIdentifier;
   if (typeof named === 'number') {
     const one = subscriptions.get(named);
@@ -205,7 +205,7 @@ function listening(subscriptions: Subscriptions, { topic, properties }: IPublish
   return [named].flat().flatMap((id) => subscriptions.get(id) ?? []);
 }
 
-async function subscribe(client: MqttClient, all: Subscriptions, subscription: Subscription): Promise<() => Promise<void>> {
+async function subscribe(client: MqttClient, all: Subscriptions, subscription: BrokerSubscription): Promise<() => Promise<void>> {
   const { filter, group } = subscription;
   if (!isFilter(filter)) throw new BrokerError(`${filter.slice(0, 100)} is not a topic filter`);
   const asked = group === undefined ? filter : `$share/${group}/${filter}`;
@@ -225,7 +225,7 @@ async function subscribe(client: MqttClient, all: Subscriptions, subscription: S
   };
 }
 
-function incomingOf(packet: IPublishPacket): Incoming {
+function incomingOf(packet: IPublishPacket): ReceivedMessage {
   const { properties } = packet;
   const { contentType, responseTopic, correlationData } = properties ?? {};
   const given = properties?.userProperties ?? {};

@@ -1,12 +1,12 @@
 import type { Msg, MsgHdrs, NatsConnection, NodeConnectionOptions } from '@nats-io/transport-node';
-import type { Broker, BrokerOptions, Incoming, Outgoing, Subscription } from '../broker.ts';
+import type { Broker, BrokerOptions, BrokerSubscription, OutgoingMessage, ReceivedMessage } from '../broker.ts';
 import { BROKER_DEFAULTS, BrokerError } from '../broker.ts';
-import { isFilter, unsendable } from '../topics.ts';
+import { isFilter, publishProblem } from '../topics.ts';
 import { retainer } from './nats/retained.ts';
 import { headerValue, readHeader, subjectOf, topicOf } from './nats/subjects.ts';
 import { createWindow } from './nats/window.ts';
 
-export interface NatsOptions extends BrokerOptions {
+export interface NatsConnectionOptions extends BrokerOptions {
   /** `nats://host:4222`, or several. */
   readonly servers: string | readonly string[];
   readonly user?: string;
@@ -21,7 +21,7 @@ type Nats = typeof import('@nats-io/transport-node');
  * NATS core: headers and queue groups. It keeps nothing and repeats nothing, so retained messages live with their publisher, and what must
  * arrive is sent again by whoever wants it to.
  */
-export async function connectNats(options: NatsOptions): Promise<Broker> {
+export async function connectNats(options: NatsConnectionOptions): Promise<Broker> {
   const nats = await import('@nats-io/transport-node').catch((cause: unknown) => {
     throw new BrokerError('NATS needs the package @nats-io/transport-node, which is not installed', {
       hint: 'npm install @nats-io/transport-node',
@@ -36,7 +36,7 @@ export async function connectNats(options: NatsOptions): Promise<Broker> {
   }
 }
 
-function connectionOptions({ servers, user, pass, token, tls, clientId }: NatsOptions): NodeConnectionOptions {
+function connectionOptions({ servers, user, pass, token, tls, clientId }: NatsConnectionOptions): NodeConnectionOptions {
   const given = Object.entries({ user, pass, token, tls, name: clientId }).filter(([, value]) => value !== undefined);
   return {
     ...Object.fromEntries(given),
@@ -54,7 +54,7 @@ const HEADERS = {
   expiresAt: 'Expires-At',
 } as const;
 
-function brokerOver(nats: Nats, connection: NatsConnection, options: NatsOptions): Broker {
+function brokerOver(nats: Nats, connection: NatsConnection, options: NatsConnectionOptions): Broker {
   const listeners = new Set<(isConnected: boolean) => void>();
   let isConnected = true;
   const watch = async (): Promise<void> => {
@@ -66,30 +66,30 @@ function brokerOver(nats: Nats, connection: NatsConnection, options: NatsOptions
   };
   void watch();
   const flushed = flusher(connection);
-  const send = (subject: string, message: Outgoing): void => {
+  const send = (subject: string, message: OutgoingMessage): void => {
     connection.publish(subject, message.payload, { headers: headersOf(nats.headers(), message) });
   };
   const retained = retainer(connection, send);
-  const hand = async (subscription: Subscription, message: Msg, isRetained: boolean): Promise<void> => {
+  const hand = async (subscription: BrokerSubscription, message: Msg, isRetained: boolean): Promise<void> => {
     try {
       const incoming = incomingOf(message, isRetained);
-      if (incoming !== undefined) await subscription.take(incoming);
+      if (incoming !== undefined) await subscription.handle(incoming);
     } catch (thrown) {
-      options.onTrouble?.(`a message on ${message.subject} could not be taken; NATS does not send it again`, thrown);
+      options.onProblem?.(`a message on ${message.subject} could not be taken; NATS does not send it again`, thrown);
     }
   };
   return {
-    features: { redelivers: false, retains: 'publisher', lastWill: false, tellsUnheard: false },
+    features: { redelivers: false, retains: 'publisher', lastWill: false, reportsNoSubscribers: false },
     get isConnected() {
       return isConnected && !connection.isClosed();
     },
     publish: async (message) => {
-      const problem = unsendable(message);
+      const problem = publishProblem(message);
       if (problem !== undefined) throw new BrokerError(problem);
       try {
         send(subjectOf(message.topic), message);
         if (message.retain === true) retained.keep(message);
-        if (message.assured !== false) await flushed();
+        if (message.qos !== 0) await flushed();
         return {};
       } catch (cause) {
         throw new BrokerError(`NATS did not take a message on ${message.topic}`, { cause });
@@ -98,20 +98,21 @@ function brokerOver(nats: Nats, connection: NatsConnection, options: NatsOptions
     subscribe: async (subscription) => {
       const { filter, group } = subscription;
       if (!isFilter(filter)) throw new BrokerError(`${filter.slice(0, 100)} is not a topic filter`);
-      const take = createWindow({
+      const enqueue = createWindow({
         inFlightMax: options.inFlightMax ?? BROKER_DEFAULTS.inFlightMax,
         hand: (message) => hand(subscription, message, false),
-        onFull: () => options.onTrouble?.(`more comes on ${filter} than is taken; what does not fit is left out`),
+        onFull: () => options.onProblem?.(`more comes on ${filter} than is taken; what does not fit is left out`),
       });
       const granted = connection.subscribe(subjectOf(filter), {
         ...(group === undefined ? {} : { queue: group }),
-        callback: (problem, message) => (problem === null ? take(message) : options.onTrouble?.(`nothing is heard on ${filter}`, problem)),
+        callback: (problem, message) =>
+          problem === null ? enqueue(message) : options.onProblem?.(`nothing is heard on ${filter}`, problem),
       });
       if (group === undefined) retained.ask(filter, (message) => hand(subscription, message, true));
       await connection.flush();
       return async () => granted.unsubscribe();
     },
-    onConnection: (listener) => {
+    onConnectionChange: (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
@@ -150,7 +151,7 @@ function flusher(connection: NatsConnection): () => Promise<void> {
   };
 }
 
-function headersOf(headers: MsgHdrs, message: Outgoing): MsgHdrs {
+function headersOf(headers: MsgHdrs, message: OutgoingMessage): MsgHdrs {
   for (const [name, value] of Object.entries(message.properties ?? {})) headers.set(headerValue(name), headerValue(value));
   if (message.contentType !== undefined) headers.set(HEADERS.contentType, headerValue(message.contentType));
   if (message.responseTopic !== undefined) headers.set(HEADERS.responseTopic, headerValue(message.responseTopic));
@@ -160,7 +161,7 @@ function headersOf(headers: MsgHdrs, message: Outgoing): MsgHdrs {
 }
 
 /** Undefined when it has expired on the way. */
-function incomingOf({ subject, data, headers }: Msg, isRetained: boolean): Incoming | undefined {
+function incomingOf({ subject, data, headers }: Msg, isRetained: boolean): ReceivedMessage | undefined {
   const read = (name: string): string | undefined => (headers?.has(name) === true ? readHeader(headers.get(name)) : undefined);
   const [contentType, responseTopic] = [read(HEADERS.contentType), read(HEADERS.responseTopic)];
   const correlation = headers?.has(HEADERS.correlation) === true ? headers.get(HEADERS.correlation) : undefined;

@@ -11,10 +11,10 @@ import {
   messageId,
   taskId,
 } from '#protocol';
-import type { MeshRegistry, Peer } from '../discovery/registry.ts';
-import type { Caller, Trail } from '../grammars/grammar.ts';
+import type { MeshPeer, MeshRegistry } from '../discovery/registry.ts';
+import type { CallPath, MeshCaller } from '../grammars/grammar.ts';
 import { CALL_DEPTH_MAX } from '../grammars/grammar.ts';
-import { readTrail, userIn } from '../grammars/sam/trail.ts';
+import { meshUserIn, readCallPath } from '../grammars/shared/call-path.ts';
 
 /** What delegation needs of a turn. */
 export interface DelegatingTurn {
@@ -46,7 +46,7 @@ export interface DelegationOptions {
   readonly self: string;
   readonly registry: MeshRegistry;
   /** Of the agent that delegates: `mesh.call({ kind: 'agent', id: self })`. */
-  readonly caller: Caller;
+  readonly caller: MeshCaller;
   /** Silence after which a peer counts as lost; each word of it begins anew. */
   readonly timeoutMs?: number;
 }
@@ -60,7 +60,7 @@ export interface TurnOptions {
 
 /** Peers for one turn of an agent. */
 export interface Delegation {
-  peers(): readonly Peer[];
+  peers(): readonly MeshPeer[];
   /** All at once; the results in the order of the calls. Rejects only when the turn is called off, and then the peers are too. */
   call(calls: readonly PeerCall[]): Promise<readonly PeerResult[]>;
 }
@@ -69,9 +69,9 @@ const TIMEOUT_MS = 600_000;
 const CANCEL_MS_MAX = 5000;
 
 export function delegate(turn: DelegatingTurn, options: DelegationOptions, more: TurnOptions = {}): Delegation {
-  const trail = readTrail(turn.task.metadata);
+  const trail = readCallPath(turn.task.metadata);
   const one = oneAtATime(more.ask);
-  const peers = (): readonly Peer[] =>
+  const peers = (): readonly MeshPeer[] =>
     options.registry.peers().filter(({ kind, name }) => kind === 'agent' && name !== options.self && !trail.agents.includes(name));
   return {
     peers,
@@ -109,7 +109,7 @@ interface Delegated extends TurnOptions {
   readonly call: PeerCall;
   readonly turn: DelegatingTurn;
   readonly options: DelegationOptions;
-  readonly trail: Trail;
+  readonly trail: CallPath;
 }
 
 /** A peer that waits for us, or for somebody who waits for us, would wait for ever. */
@@ -129,7 +129,12 @@ async function delegateOne(delegated: Delegated): Promise<PeerResult> {
   const { call, turn, options, trail } = delegated;
   const id = await subTaskId(turn, call);
   const idleMsMax = options.timeoutMs ?? TIMEOUT_MS;
-  const link = options.caller.link({ agent: call.agent, trail, idleMsMax, userOf: () => userIn(turn.task.metadata) ?? turn.principal.id });
+  const link = options.caller.link({
+    agent: call.agent,
+    trail,
+    idleMsMax,
+    userOf: () => meshUserIn(turn.task.metadata) ?? turn.principal.id,
+  });
   let message: Message = firstMessage(call, { id, turn });
   for (;;) {
     const task = await heardOut(delegated, link, { id, message });

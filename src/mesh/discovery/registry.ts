@@ -1,11 +1,11 @@
 import type { AgentCard, Clock } from '#protocol';
 import { systemClock } from '#protocol';
-import type { Grammar, Heard, MeshPlace, Stop } from '../grammars/grammar.ts';
+import type { DiscoveryEvent, Grammar, MeshContext, Stop } from '../grammars/grammar.ts';
 import type { NameRules } from './names.ts';
 import { isAllowed } from './names.ts';
 
 /** Somebody on the mesh, as last heard of. */
-export interface Peer {
+export interface MeshPeer {
   readonly kind: 'agent' | 'gateway';
   readonly name: string;
   readonly card: AgentCard;
@@ -16,12 +16,12 @@ export interface Peer {
   readonly instances: readonly { readonly id: string; readonly heardAt: number }[];
 }
 
-export type PeerChange = { readonly kind: 'joined' | 'changed' | 'left'; readonly peer: Peer };
+export type PeerChange = { readonly kind: 'joined' | 'changed' | 'left'; readonly peer: MeshPeer };
 
 /** Who is there, live. */
 export interface MeshRegistry {
-  peers(): readonly Peer[];
-  agent(name: string): Peer | undefined;
+  peers(): readonly MeshPeer[];
+  agent(name: string): MeshPeer | undefined;
   /** Told of each change. Returns how to stop hearing. */
   onChange(listener: (change: PeerChange) => void): () => void;
   close: Stop;
@@ -54,13 +54,13 @@ const INSTANCES_MAX = 1000;
 const REMEMBERED = ' remembered';
 
 interface Known {
-  peer: Omit<Peer, 'replicas' | 'instances'>;
+  peer: Omit<MeshPeer, 'replicas' | 'instances'>;
   text: string;
   /** By process; `` for those that do not say which they are. */
   readonly instances: Map<string, number>;
 }
 
-export async function openRegistry(grammar: Grammar, place: MeshPlace, options: RegistryOptions = {}): Promise<MeshRegistry> {
+export async function openRegistry(grammar: Grammar, place: MeshContext, options: RegistryOptions = {}): Promise<MeshRegistry> {
   const { clock = systemClock, agentMsMax, gatewayMsMax, sweepMs } = { ...DISCOVERY_DEFAULTS, ...options };
   const known = new Map<string, Known>();
   const listeners = new Set<(change: PeerChange) => void>(options.onChange === undefined ? [] : [options.onChange]);
@@ -72,7 +72,7 @@ export async function openRegistry(grammar: Grammar, place: MeshPlace, options: 
     known.delete(key);
     tell('left', one);
   };
-  const here = ({ announcement }: Extract<Heard, { kind: 'here' }>): void => {
+  const here = ({ announcement }: Extract<DiscoveryEvent, { kind: 'here' }>): void => {
     const { kind, name, card, instance = '' } = announcement;
     if (kind === 'agent' && !isAllowed(name, options)) return;
     const key = `${kind} ${name}`;
@@ -89,7 +89,7 @@ export async function openRegistry(grammar: Grammar, place: MeshPlace, options: 
     if (before === undefined) tell('joined', now);
     else if (isChanged) tell('changed', now);
   };
-  const gone = ({ name, instance }: Extract<Heard, { kind: 'gone' }>): void => {
+  const gone = ({ name, instance }: Extract<DiscoveryEvent, { kind: 'gone' }>): void => {
     for (const key of [`agent ${name}`, `gateway ${name}`]) {
       const one = known.get(key);
       if (one === undefined) continue;
@@ -101,7 +101,7 @@ export async function openRegistry(grammar: Grammar, place: MeshPlace, options: 
       if (one.instances.size === 0) drop(key, one);
     }
   };
-  const dropUnheard = (since: (kind: Peer['kind']) => number): void => {
+  const dropUnheard = (since: (kind: MeshPeer['kind']) => number): void => {
     for (const [key, one] of known) if (isUnheard(one, since(one.peer.kind))) drop(key, one);
   };
   const sweep = (): void => dropUnheard((kind) => ticks() - (kind === 'agent' ? agentMsMax : gatewayMsMax));
@@ -109,7 +109,7 @@ export async function openRegistry(grammar: Grammar, place: MeshPlace, options: 
     here({ kind: 'here', announcement: { kind: 'agent', name, card, instance: REMEMBERED } });
   const listen = (): Promise<Stop> => listenTo(grammar, place, (heard) => (heard.kind === 'here' ? here(heard) : gone(heard)));
   const hearing =
-    grammar.keepsCards === true
+    grammar.retainsCards === true
       ? await hearKept(place, { listen, ticks, graceMs: agentMsMax, dropUnheard: (since) => dropUnheard(() => since) })
       : await hearRepeated({ listen, sweep, sweepMs });
   return {
@@ -132,7 +132,7 @@ function isUnheard({ instances }: Known, since: number): boolean {
   return instances.size === 0;
 }
 
-function shown({ peer, instances }: Known): Peer {
+function shown({ peer, instances }: Known): MeshPeer {
   const heard = [...instances].filter(([id]) => id !== REMEMBERED).map(([id, heardAt]) => ({ id, heardAt }));
   return { ...peer, replicas: instances.size, instances: heard };
 }
@@ -168,7 +168,7 @@ interface HearingKept extends Hearing {
  * The broker has the cards, and hands them over with each subscription. So they are asked for anew when it was away: it may have forgotten
  * them, and who is not among them, nor has put itself there again in due time, is gone.
  */
-async function hearKept({ broker, report }: MeshPlace, { listen, ticks, graceMs, dropUnheard }: HearingKept): Promise<Stop> {
+async function hearKept({ broker, report }: MeshContext, { listen, ticks, graceMs, dropUnheard }: HearingKept): Promise<Stop> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const begin = (): Promise<Stop> => {
     const since = ticks();
@@ -179,7 +179,7 @@ async function hearKept({ broker, report }: MeshPlace, { listen, ticks, graceMs,
   };
   let stop = begin();
   await stop;
-  const stopWatching = broker.onConnection((isConnected) => {
+  const stopWatching = broker.onConnectionChange((isConnected) => {
     if (!isConnected) return;
     stop = stop.then((end) => end()).then(begin);
     stop.catch((thrown: unknown) => report('cards could not be asked for again', thrown));
@@ -191,12 +191,12 @@ async function hearKept({ broker, report }: MeshPlace, { listen, ticks, graceMs,
   };
 }
 
-async function listenTo(grammar: Grammar, place: MeshPlace, onHeard: (heard: Heard) => void): Promise<Stop> {
+async function listenTo(grammar: Grammar, place: MeshContext, onHeard: (heard: DiscoveryEvent) => void): Promise<Stop> {
   const stops: Stop[] = [];
   for (const filter of grammar.discovery(place)) {
     const stop = await place.broker.subscribe({
       filter,
-      take: (message) => {
+      handle: (message) => {
         const heard = grammar.hear(message, place);
         if (heard === undefined) place.counts.ignored += 1;
         else onHeard(heard);

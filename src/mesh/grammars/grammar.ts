@@ -1,7 +1,7 @@
 import type { Reply } from '#engine';
 import type { A2AService, AgentCard, CallContext, Ids, TaskState } from '#protocol';
 import type { ArtifactService } from '../artifacts/service.ts';
-import type { Broker, Incoming, Outgoing } from '../broker.ts';
+import type { Broker, OutgoingMessage, ReceivedMessage } from '../broker.ts';
 
 /** An agent of this process, as it is served on the mesh. */
 export interface MeshAgent {
@@ -12,7 +12,7 @@ export interface MeshAgent {
 }
 
 /** What is the same for everything that one process does on a mesh. */
-export interface MeshPlace {
+export interface MeshContext {
   readonly broker: Broker;
   readonly namespace: string;
   /** This process among the replicas of its agents: a level of a topic. */
@@ -44,19 +44,19 @@ export function newCounts(): MeshCounts {
 export type Stop = () => Promise<void>;
 
 /** Who calls on the mesh: a gateway, for people and programs outside; or an agent that delegates. */
-export interface MeshSelf {
+export interface MeshParticipant {
   readonly kind: 'gateway' | 'agent';
   /** A level of a topic, unique in the namespace. */
   readonly id: string;
 }
 
 /** Who is asked, and on whose behalf. */
-export interface LinkOptions {
+export interface MeshLinkOptions {
   readonly agent: string;
   /** Default: what stands behind the principal of the call. */
   readonly userOf?: (ctx: CallContext) => string;
   /** How deep in delegation the calls already are, and through whom. */
-  readonly trail?: Trail;
+  readonly trail?: CallPath;
   /** A request that nobody has taken is published again after so long. */
   readonly retryMs?: number;
   /** And given up after so long. */
@@ -66,7 +66,7 @@ export interface LinkOptions {
 }
 
 /** The way that a request has come: agents that delegate do not call those that wait for them. */
-export interface Trail {
+export interface CallPath {
   readonly depth: number;
   readonly agents: readonly string[];
 }
@@ -74,8 +74,8 @@ export interface Trail {
 export const CALL_DEPTH_MAX = 10;
 
 /** The calls of one participant: one inbox, and a link for each peer. */
-export interface Caller {
-  link(options: LinkOptions): A2AService;
+export interface MeshCaller {
+  link(options: MeshLinkOptions): A2AService;
   close: Stop;
 }
 
@@ -89,12 +89,12 @@ export interface Announcement {
 }
 
 /** News on the topics of discovery. */
-export type Heard =
+export type DiscoveryEvent =
   | { readonly kind: 'here'; readonly announcement: Announcement }
   | { readonly kind: 'gone'; readonly name: string; readonly instance?: string };
 
 /** A call between any two, as its request or its answer tells it to whoever listens. */
-export type Overheard =
+export type ObservedCall =
   | {
       readonly kind: 'asked';
       readonly from: string;
@@ -113,29 +113,29 @@ export interface Grammar {
   /** Throws for a namespace that is none here. */
   check?(namespace: string): void;
   /** A broker keeps the cards and says when somebody has gone: nothing has to be repeated, and silence means nothing. */
-  readonly keepsCards?: true;
+  readonly retainsCards?: true;
   /** Answers requests for an agent: each to one of its replicas. A request is acknowledged when its task is durable. */
-  serve(agent: MeshAgent, place: MeshPlace): Promise<Stop>;
+  serve(agent: MeshAgent, place: MeshContext): Promise<Stop>;
   /** Publishes what an engine carries to an address that `serve` has made. */
-  carry(reply: Reply, place: MeshPlace, signal: AbortSignal): Promise<void>;
+  carry(reply: Reply, place: MeshContext, signal: AbortSignal): Promise<void>;
   /** Opens the way to call others. */
-  call(self: MeshSelf, place: MeshPlace): Promise<Caller>;
+  call(self: MeshParticipant, place: MeshContext): Promise<MeshCaller>;
   /** What to publish, at the start and from time to time. */
-  announcing(announcement: Announcement, place: MeshPlace): Outgoing;
+  announcing(announcement: Announcement, place: MeshContext): OutgoingMessage;
   /**
    * Only where a name is one process: what the broker keeps in place of the announced one. `other`: another is there; `gone`: another was,
    * and is not now. Undefined: nobody else.
    */
-  takenBy?(kept: Incoming, announcement: Announcement): 'other' | 'gone' | undefined;
+  takenBy?(kept: ReceivedMessage, announcement: Announcement): 'other' | 'gone' | undefined;
   /** What to publish at the end. */
-  leaving(announcement: Announcement, place: MeshPlace): Outgoing;
+  leaving(announcement: Announcement, place: MeshContext): OutgoingMessage;
   /** What to listen to for others. */
-  readonly discovery: (place: MeshPlace) => readonly string[];
+  readonly discovery: (place: MeshContext) => readonly string[];
   /** Undefined: it says nothing that can be relied on. */
-  hear(message: Incoming, place: MeshPlace): Heard | undefined;
+  hear(message: ReceivedMessage, place: MeshContext): DiscoveryEvent | undefined;
   /** For those who watch. Absent: calls can't be told from outside, or listening would change what callers see. */
   readonly calls?: {
     readonly topics: (namespace: string) => readonly string[];
-    overhear(message: Incoming, namespace: string): Overheard | undefined;
+    overhear(message: ReceivedMessage, namespace: string): ObservedCall | undefined;
   };
 }

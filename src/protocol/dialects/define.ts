@@ -7,7 +7,7 @@ import type { Decoded, Dialect, ReadEnv, StreamReader, WebhookForm } from './dia
 import type { Reader } from './shared/read.ts';
 import { attempt } from './shared/read.ts';
 
-/** One shape on the wire: how it is read, how it is written. */
+/** The reader and the writer of one shape. */
 export interface Codec<T> {
   readonly read: Reader<T>;
   readonly write: (value: T) => Json;
@@ -15,14 +15,14 @@ export interface Codec<T> {
 
 export type Codecs = { readonly [K in Shape]?: Codec<Shapes[K]> };
 
-/** What a dialect's folder provides; `defineDialect` makes the rest the same way for all. */
+/** What a dialect's folder provides. `defineDialect` adds the parts that all dialects have in common. */
 export type DialectSource = Omit<Dialect, 'decode' | 'encode' | 'operationOf' | 'openReader' | 'openStream' | 'webhook'> &
   Pick<Dialect, 'openStream'> & {
     readonly codecs: Codecs;
-    /** Method names it understands besides those it sends. */
+    /** Method names that it accepts besides those that it sends. */
     readonly aliases?: Readonly<Record<string, Operation>>;
     readonly openReader?: Dialect['openReader'];
-    /** Default: events, in the form in which they are streamed. */
+    /** Default: the event, as it is written in streams. */
     readonly webhook?: WebhookForm;
   };
 

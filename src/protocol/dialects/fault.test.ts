@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { invalidParams } from './fault.ts';
 
-describe('what a reader refused', () => {
+describe('invalidParams', () => {
   it.each([
     ['message.messageId', 'is required', 'message.messageId is required'],
     ['message.parts[0].text', 'must be a string', 'message.parts[0].text must be a string'],

@@ -3,7 +3,7 @@ import { tenantId } from '../ids.ts';
 import { interfacesFor } from './interfaces.ts';
 
 describe('the interfaces of a node', () => {
-  it('are each binding in each version, the newest and preferred first', () => {
+  it('list each binding in each version, the newest and preferred first', () => {
     expect(interfacesFor('https://a.example')).toEqual([
       { url: 'https://a.example/a2a', protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
       { url: 'https://a.example', protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
@@ -12,12 +12,12 @@ describe('the interfaces of a node', () => {
     ]);
   });
 
-  it('begin with the binding that is preferred', () => {
+  it('begin with the preferred binding', () => {
     const bindings = interfacesFor('https://a.example', { prefer: 'HTTP+JSON' }).map((one) => one.protocolBinding);
     expect(bindings).toEqual(['HTTP+JSON', 'JSONRPC', 'JSONRPC', 'HTTP+JSON']);
   });
 
-  it('name a tenant only where the version has tenants', () => {
+  it('name a tenant only for versions with tenants', () => {
     const tenants = interfacesFor('https://a.example', { tenant: tenantId('t') }).map((one) => one.tenant);
     expect(tenants).toEqual(['t', 't', undefined, undefined]);
   });

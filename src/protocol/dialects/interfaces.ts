@@ -5,23 +5,23 @@ import type { Mutable } from '../json.ts';
 import { withoutEndSlashes } from '../slashes.ts';
 
 export interface InterfaceOptions {
-  /** The binding that clients of 1.0 should take if they can speak several. The oldest know nothing but JSON-RPC. */
+  /** The binding that clients of 1.0 should choose if they speak several. The oldest clients speak only JSON-RPC. */
   readonly prefer?: 'JSONRPC' | 'HTTP+JSON';
   readonly tenant?: TenantId;
 }
 
 /**
- * Where a node answers in each binding. HTTP+JSON has the base itself: 1.0's paths hang on it, 0.3's under its `/v1`. The old
- * JSON-RPC address is the root, because it becomes the `url` that Society's clients call, and only there are they known.
+ * The paths of each binding. HTTP+JSON uses the base address: 1.0's paths are below it, 0.3's below its `/v1`. The JSON-RPC address of 0.x
+ * is the root, because it becomes the card's `url`, which Society's clients call, and Society is detected only there.
  */
 const PATHS = { JSONRPC: { '1.0': '/a2a', '0.3': '/' }, 'HTTP+JSON': { '1.0': '', '0.3': '' } } as const;
 const BINDINGS = ['JSONRPC', 'HTTP+JSON'] as const;
 const VERSIONS = ['1.0', '0.3'] as const;
 
 /**
- * The interfaces of a node that speaks every dialect, preferred first. Each binding stands there once for 1.0 and once for 0.3: SDKs
- * of 1.0 refuse 0.3 traffic to an agent that does not declare it. What is older or a product's own finds its address in the members
- * that its dialect writes. `baseUrl` is what clients call, never what a Host header says: signed cards vouch for it.
+ * The interfaces of a node that speaks every dialect, in order of preference. Each binding is listed for 1.0 and for 0.3: SDKs of 1.0
+ * refuse 0.3 traffic to an agent that does not declare it. Older dialects and products find their address in the members that their own
+ * card writer adds. Take `baseUrl` from the configuration, never from a Host header, because signed cards vouch for it.
  */
 export function interfacesFor(baseUrl: string, options: InterfaceOptions = {}): readonly AgentInterface[] {
   const base = checkedBase(baseUrl);
@@ -35,7 +35,7 @@ export function interfacesFor(baseUrl: string, options: InterfaceOptions = {}): 
   );
 }
 
-/** Without a trailing slash: clients append paths that begin with one. */
+/** Without a trailing slash, because clients append paths that begin with one. */
 function checkedBase(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   const plain = url !== null && /^https?:$/.test(url.protocol) && `${url.username}${url.password}${url.search}${url.hash}` === '';

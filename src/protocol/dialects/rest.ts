@@ -2,24 +2,24 @@ import type { A2AError } from '../errors.ts';
 import type { Json } from '../json.ts';
 import type { Operation } from '../operations.ts';
 
-/** One line of an HTTP+JSON binding. Braces name members of the request: `/tasks/{id}:cancel`. */
+/** One route of an HTTP+JSON binding. Braces name members of the request: `/tasks/{id}:cancel`. */
 export interface RestRoute {
   readonly verb: 'GET' | 'POST' | 'DELETE';
   readonly path: string;
   readonly operation: Operation;
-  /** Query members that are booleans; numbers and enums are read from text anyway. */
+  /** Query members that are booleans. Readers accept numbers and enums as text anyway. */
   readonly flags?: readonly string[];
-  /** Accepted, never sent: another verb for the same thing. */
+  /** Accepted but never sent, for example a second verb for the same operation. */
   readonly alias?: true;
 }
 
-/** How a dialect speaks HTTP+JSON, where it does. The request is body, query and path members put together. */
+/** A dialect's HTTP+JSON form. The request is made of the members of body, query and path. */
 export interface RestGrammar {
   readonly routes: readonly RestRoute[];
-  /** A leading `/{tenant}` segment is part of the grammar. */
+  /** Each path may begin with `/{tenant}`. */
   readonly tenants: boolean;
   readonly mediaType: string;
-  /** `status`: of a refusal at the door that has one of its own (405, 415), in place of the error's. */
+  /** `status` replaces the error's own status, for a refusal before the request is read (405, 415). */
   writeError(error: A2AError, status?: number): { readonly status: number; readonly body: Json };
   readError(status: number, body: unknown): A2AError;
 }

@@ -22,7 +22,7 @@ const CARD: AgentCard = {
 };
 
 describe('the superset', () => {
-  it('begins with the members of 1.0 and adds what only others have, the first of them deciding', () => {
+  it('starts with 1.0’s members and adds those of other dialects; the first dialect wins', () => {
     const written = superset([
       { url: 'first', protocolVersion: '0.3.0' },
       { url: 'second', interfaces: [{ protocol: 'json-rpc' }] },
@@ -35,7 +35,7 @@ describe('the superset', () => {
     expect(Object.keys(written).slice(0, -3)).toEqual(Object.keys(writeCard(CARD, { form: 'strict' }) as object));
   });
 
-  it('names to 0.3 no interface of 1.0, which its clients could not tell from their own', () => {
+  it('lists no interface of 1.0 for 0.3, whose clients could not tell it from their own', () => {
     const rest = { url: 'https://a.example', protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' };
     const old = { url: 'https://a.example/a2a', protocolBinding: 'JSONRPC', protocolVersion: '0.3' };
     const written = writeCard({ ...CARD, supportedInterfaces: [...CARD.supportedInterfaces, rest, old] });
@@ -43,7 +43,7 @@ describe('the superset', () => {
     expect(written).not.toHaveProperty('additionalInterfaces');
   });
 
-  it('adds nothing that 1.0 knows, and changes nothing', () => {
+  it('adds and changes no member that 1.0 knows', () => {
     const written = superset([
       {
         name: 'Other',
@@ -59,7 +59,7 @@ describe('the superset', () => {
     });
   });
 
-  it('adds to a skill only what belongs to the same skill', () => {
+  it('adds to a skill only members of the same skill', () => {
     const written = superset([{ skills: [{ id: 'one', security: [] }, { id: 'other', security: [] }, { id: 'three' }] }]);
     expect(written['skills']).toEqual([{ ...CARD.skills[0], security: [] }, CARD.skills[1]]);
   });
@@ -72,7 +72,7 @@ describe('the superset', () => {
     expect(superset([other])).toEqual(writeCard(CARD, { form: 'strict' }));
   });
 
-  it('leaves out a dialect that has no way to say this card, and only that', () => {
+  it('leaves out a dialect that can’t express the card, and only that one', () => {
     const unable = dialect('unable', () => {
       throw new A2AError('VERSION_NOT_SUPPORTED');
     });
@@ -87,18 +87,18 @@ describe('the superset', () => {
 describe('security schemes', () => {
   const flat = { securitySchemes: { k: { type: 'apiKey', in: 'header', name: 'X' }, m: { type: 'mutualTLS' }, ours: { type: 'http' } } };
 
-  it('are in both shapes unless one is asked for', () => {
+  it('have both forms by default', () => {
     expect(superset([flat])['securitySchemes']).toEqual({
       k: { apiKeySecurityScheme: { location: 'header', name: 'X' }, type: 'apiKey', in: 'header', name: 'X' },
       m: { mtlsSecurityScheme: {}, type: 'mutualTLS' },
     });
   });
 
-  it('are wrapped as 1.0 has them', () => {
+  it('can be wrapped as in 1.0', () => {
     expect(superset([flat], 'wrapped')['securitySchemes']).toEqual(CARD.securitySchemes);
   });
 
-  it('are flat as 0.x has them, and stay as they are where nobody wrote them so', () => {
+  it('can be flat as in 0.x; a scheme without a flat form stays', () => {
     expect(superset([flat], 'flat')['securitySchemes']).toEqual({
       k: { type: 'apiKey', in: 'header', name: 'X' },
       m: { type: 'mutualTLS' },
@@ -108,7 +108,7 @@ describe('security schemes', () => {
 });
 
 describe('other forms', () => {
-  it('strict: pure 1.0, whatever else the program put on its card', () => {
+  it('strict: pure 1.0, without a program’s own members', () => {
     const card = { ...CARD, url: 'x', capabilities: { ...CARD.capabilities, x: 1 }, skills: [{ ...CARD.skills[0], x: 1 }] } as never;
     expect(writeCard(card, { form: 'strict' })).toEqual({ ...CARD, skills: [CARD.skills[0]] });
   });
@@ -120,7 +120,7 @@ describe('other forms', () => {
   });
 });
 
-describe('what is served to whom', () => {
+describe('negotiateCard', () => {
   it.each<[path: string, version: string | null | undefined, schemes: string]>([
     ['/.well-known/agent-card.json', undefined, 'both'],
     ['/.well-known/agent-card.json', null, 'both'],

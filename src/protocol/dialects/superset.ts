@@ -7,21 +7,21 @@ import type { Dialect } from './dialect.ts';
 import { DIALECTS } from './registry.ts';
 
 /**
- * How `securitySchemes` is written, the one member that 1.0 and 0.x name alike and shape differently: wrapped as 1.0 does, flat as
- * 0.x does, or each scheme as both at once, which readers of either side accept (docs/cards.md has who was tried).
+ * The form of `securitySchemes`, the one member that 1.0 and 0.x name alike and shape differently: wrapped as in 1.0, flat as in 0.x, or
+ * each scheme in both forms at once, which readers of both versions accept (docs/cards.md lists the clients that were tried).
  */
 export type SchemeShape = 'wrapped' | 'flat' | 'both';
 
 export interface WriteCardOptions {
-  /** `superset` for everybody, `strict` for pure 1.0, or the id of one dialect. */
+  /** `superset` for every client, `strict` for pure 1.0, or the id of one dialect. */
   readonly form?: 'superset' | 'strict' | (string & {});
-  /** For the superset. */
+  /** Used by the superset form. */
   readonly schemes?: SchemeShape;
-  /** The first is the canonical one. */
+  /** The first one is the canonical dialect. */
   readonly dialects?: readonly Dialect[];
 }
 
-/** A card as it is served. */
+/** The JSON of a card as a server sends it. */
 export function writeCard(card: AgentCard, options: WriteCardOptions = {}): Json {
   const { form = 'superset', schemes = 'both', dialects = DIALECTS } = options;
   const [canonical, ...others] = dialects;
@@ -34,8 +34,8 @@ export function writeCard(card: AgentCard, options: WriteCardOptions = {}): Json
 }
 
 /**
- * 1.0's card, and beside each of its members what only other dialects have. Nothing that 1.0 knows is added, changed or taken away,
- * so that its readers see the same card and its signatures hold.
+ * 1.0's card with the members that only other dialects have. It adds, changes and removes no member that 1.0 knows, so readers of 1.0 see
+ * the same card and its signatures hold.
  */
 function superset(
   card: AgentCard,
@@ -52,7 +52,7 @@ function superset(
   return schemes === 'both' ? out : withSchemes(out, schemes);
 }
 
-/** A dialect may have no way to say this card, such as 0.3 for an agent without an interface of 0.3: then it adds nothing. */
+/** A dialect may be unable to express this card, for example 0.3 for an agent without an interface of 0.3. Then it adds nothing. */
 function writtenBy(dialect: Dialect, card: AgentCard): Json | undefined {
   try {
     return dialect.card.write(card);
@@ -76,7 +76,7 @@ function withForeign(base: JsonObject, other: JsonObject, type: CardType): JsonO
   return out;
 }
 
-/** A message, a list of messages that are the same ones, or a map of messages by name. */
+/** Merges an object, a list of corresponding objects, or a map of objects by name. */
 function nested(ours: Json, theirs: Json, type: CardType): Json {
   if (Array.isArray(ours)) {
     if (!Array.isArray(theirs)) return ours;
@@ -95,7 +95,7 @@ function nested(ours: Json, theirs: Json, type: CardType): Json {
   });
 }
 
-/** Out of schemes in both shapes, the members of one. A scheme that nobody wrote flat stays as it is. */
+/** Keeps one form of schemes that have both. A scheme that has no flat form stays as it is. */
 function withSchemes(card: JsonObject, shape: 'wrapped' | 'flat'): JsonObject {
   const { securitySchemes } = card;
   if (!isObject(securitySchemes)) return card;
@@ -119,13 +119,13 @@ export interface CardRequest {
 
 export interface CardChoice {
   readonly schemes: SchemeShape;
-  /** Whatever was chosen, caches must keep the answers apart. */
+  /** Sent with every response, so that caches keep the forms apart. */
   readonly headers: { readonly Vary: 'A2A-Version' };
 }
 
 /**
- * What to serve to whom: by the version that the caller names; otherwise 0.x at its old path; otherwise both shapes, because callers
- * of all versions fetch agent-card.json without a version, and either shape alone breaks some of them.
+ * Chooses the form of the schemes: by the version that the caller names; otherwise flat on 0.x's old path; otherwise both forms, because
+ * clients of all versions fetch agent-card.json without a version, and either form alone breaks some of them.
  */
 export function negotiateCard(request: CardRequest): CardChoice {
   return { schemes: shapeFor(request), headers: { Vary: 'A2A-Version' } };

@@ -1,4 +1,4 @@
-import type { Answer, Asked, Caller } from '#bindings';
+import type { Caller, HttpRequest, HttpResponse } from '#bindings';
 import type { Ids } from '#protocol';
 import { A2AError, countedIds } from '#protocol';
 import type { Audit } from '../audit/audit.ts';
@@ -6,32 +6,32 @@ import type { AuditDraft } from '../audit/chain.ts';
 import type { ServerLimits } from '../limits.ts';
 import type { HandlerOptions } from '../options.ts';
 import type { Route } from '../routes/routes.ts';
-import { createAdmission, factsOf, refusalFor } from './authentication/authenticate.ts';
-import type { Gate, Refusal } from './authentication/caller.ts';
-import { openGate } from './authentication/caller.ts';
+import { createAuthenticate, factsOf, refusalFor } from './authentication/authenticate.ts';
+import type { Authenticate, Refusal } from './authentication/caller.ts';
+import { authenticateAsLocal } from './authentication/caller.ts';
 import { hasScope } from './authorisation/scopes.ts';
 import { wrongBody } from './limits/content-type.ts';
-import { createLimiter } from './limits/rate-limit.ts';
-import { createBuckets } from './limits/token-buckets.ts';
+import { createRateLimiter } from './limits/rate-limit.ts';
+import { createTokenBuckets } from './limits/token-buckets.ts';
 
-export interface DoorOptions {
+export interface AccessOptions {
   readonly options: Pick<HandlerOptions, 'auth' | 'gate'>;
   readonly limits: ServerLimits;
   readonly audit: Audit;
 }
 
 /** Everything between a request that names us and whoever answers it. */
-export interface Door {
+export interface Access {
   /** Who calls. */
-  readonly admit: Gate;
+  readonly admit: Authenticate;
   /** What comes after that and before any lookup: content type, rate, authorisation. */
-  check(asked: Asked, route: Route, caller: Caller): Refusal | undefined;
+  check(request: HttpRequest, route: Route, caller: Caller): Refusal | undefined;
   /** The request as it goes on: what is not known of its size yet is counted as it comes. */
-  counted(caller: Caller, asked: Asked): Asked;
+  counted(caller: Caller, request: HttpRequest): HttpRequest;
   /** Writes a refusal down, and gives it the number under which that is found. */
-  note(asked: Asked, refused: Refusal, about: { readonly route: Route | undefined; readonly caller?: Caller }): Answer;
+  note(request: HttpRequest, refused: Refusal, about: { readonly route: Route | undefined; readonly caller?: Caller }): HttpResponse;
   /** What operators do is written down, whether it worked or not. */
-  noteAdmin(asked: Asked, outcome: { readonly answer: Answer; readonly caller?: Caller }): void;
+  noteAdmin(request: HttpRequest, outcome: { readonly answer: HttpResponse; readonly caller?: Caller }): void;
 }
 
 /** Asked for every few seconds by whoever watches. They show nobody's content but what is asked of people, and the wire while somebody has switched that on, which is written down. */
@@ -40,49 +40,53 @@ const POLLED: ReadonlySet<string> = new Set([
   ...['health', 'logs', 'approvals', 'mesh', 'wire'].map((name) => `/api/parley/v1/${name}`),
 ]);
 
-export function createDoor({ options, limits, audit }: DoorOptions): Door {
+export function createAccess({ options, limits, audit }: AccessOptions): Access {
   const ids: Ids = countedIds();
-  const failures = createBuckets({ perSecond: limits.requestsPerSecondMax, burst: limits.requestsBurstMax });
-  const limiter = createLimiter(limits);
-  const admit = options.gate ?? (options.auth === undefined ? openGate : createAdmission({ methods: options.auth, failures, ids }));
-  const draftOf = (asked: Asked, caller: Caller | undefined): Omit<AuditDraft, 'action' | 'decision'> & { readonly requestId: string } => {
-    const { id, client } = caller?.request ?? factsOf(asked, ids);
+  const failures = createTokenBuckets({ perSecond: limits.requestsPerSecondMax, burst: limits.requestsBurstMax });
+  const limiter = createRateLimiter(limits);
+  const admit =
+    options.gate ?? (options.auth === undefined ? authenticateAsLocal : createAuthenticate({ methods: options.auth, failures, ids }));
+  const draftOf = (
+    request: HttpRequest,
+    caller: Caller | undefined,
+  ): Omit<AuditDraft, 'action' | 'decision'> & { readonly requestId: string } => {
+    const { id, client } = caller?.request ?? factsOf(request, ids);
     const tenant = caller?.tenant ?? '';
     return {
       principal: caller?.principal.id ?? '',
       ...(tenant === '' ? {} : { tenant }),
-      object: asked.path,
+      object: request.path,
       requestId: id,
       ...(client === undefined ? {} : { client }),
     };
   };
   return {
     admit,
-    check: (asked, route, caller) => {
-      const wrong = wrongBody(asked, route);
+    check: (request, route, caller) => {
+      const wrong = wrongBody(request, route);
       if (wrong !== undefined) return wrong;
-      const limited = limiter.check(caller, asked);
-      if (limited !== undefined) return { ...refusalFor(asked, route, limited), why: limited.message };
-      return route.access === 'admin' && !hasScope(caller.principal, 'admin') ? withoutScope(asked, route) : undefined;
+      const limited = limiter.check(caller, request);
+      if (limited !== undefined) return { ...refusalFor(request, route, limited), why: limited.message };
+      return route.access === 'admin' && !hasScope(caller.principal, 'admin') ? withoutScope(request, route) : undefined;
     },
     counted: limiter.counted,
-    note: (asked, { why, ...answer }, { caller }) => {
+    note: (request, { why, ...answer }, { caller }) => {
       const { status } = answer;
       if (status !== 401 && status !== 403 && status !== 429) return answer;
-      const draft = draftOf(asked, caller);
-      audit.refused({ ...draft, action: `http.${asked.method}`, decision: 'denied', reason: why ?? String(status) });
+      const draft = draftOf(request, caller);
+      audit.refused({ ...draft, action: `http.${request.method}`, decision: 'denied', reason: why ?? String(status) });
       return { ...answer, headers: { ...answer.headers, 'X-Request-Id': draft.requestId } };
     },
-    noteAdmin: (asked, { answer, caller }) => {
-      if (POLLED.has(asked.path) && (asked.method === 'GET' || asked.method === 'HEAD')) return;
-      audit.record({ ...draftOf(asked, caller), action: `admin.${asked.method}`, decision: 'allowed', reason: String(answer.status) });
+    noteAdmin: (request, { answer, caller }) => {
+      if (POLLED.has(request.path) && (request.method === 'GET' || request.method === 'HEAD')) return;
+      audit.record({ ...draftOf(request, caller), action: `admin.${request.method}`, decision: 'allowed', reason: String(answer.status) });
     },
   };
 }
 
-function withoutScope(asked: Asked, route: Route): Refusal {
+function withoutScope(request: HttpRequest, route: Route): Refusal {
   const error = new A2AError('PERMISSION_DENIED', 'this needs the scope admin', {
     challenge: 'Bearer realm="parley", error="insufficient_scope", scope="admin"',
   });
-  return { ...refusalFor(asked, route, error), why: error.message };
+  return { ...refusalFor(request, route, error), why: error.message };
 }

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { askedOf } from '#bindings';
-import { createGuard, isLoopback } from './host-origin.ts';
+import { toHttpRequest } from '#bindings';
+import { createHostOriginCheck, isLoopback } from './host-origin.ts';
 
-function asked(url: string, headers: Readonly<Record<string, string>> = {}, method = 'GET') {
+function request(url: string, headers: Readonly<Record<string, string>> = {}, method = 'GET') {
   // A `Request` of the web may not set Host or Origin by itself; Node's does.
-  return askedOf(new Request(url, { method, headers }));
+  return toHttpRequest(new Request(url, { method, headers }));
 }
 
 describe('the host that a request names', () => {
-  const guard = createGuard({ url: 'https://agents.example.org/a', allowedHosts: ['Lab.Internal', '10.0.0.5'] });
-  const accepts = (host: string): boolean => guard.refuses(asked(`http://${host}/`)) === undefined;
+  const guard = createHostOriginCheck({ url: 'https://agents.example.org/a', allowedHosts: ['Lab.Internal', '10.0.0.5'] });
+  const accepts = (host: string): boolean => guard.refuses(request(`http://${host}/`)) === undefined;
 
   for (const host of [
     'localhost',
@@ -39,30 +39,30 @@ describe('the host that a request names', () => {
   }
 
   it('may not say one thing in its header and another in its address', () => {
-    expect(guard.refuses(asked('http://localhost/', { Host: 'evil.example' }))?.status).toBe(403);
-    expect(guard.refuses(asked('http://evil.example/', { Host: 'localhost' }))?.status).toBe(403);
+    expect(guard.refuses(request('http://localhost/', { Host: 'evil.example' }))?.status).toBe(403);
+    expect(guard.refuses(request('http://evil.example/', { Host: 'localhost' }))?.status).toBe(403);
   });
 
   it('is none of which no address can be made', () => {
     for (const host of ['localhost:99999', 'localhost:', '127.0.0.1:x', '[::1'])
-      expect([host, guard.refuses(asked('http://localhost/', { Host: host }))?.status]).toEqual([host, 403]);
+      expect([host, guard.refuses(request('http://localhost/', { Host: host }))?.status]).toEqual([host, 403]);
   });
 
   it('can be any, if somebody wants that', () => {
-    expect(createGuard({ allowedHosts: ['*'] }).refuses(asked('http://evil.example/'))).toBeUndefined();
+    expect(createHostOriginCheck({ allowedHosts: ['*'] }).refuses(request('http://evil.example/'))).toBeUndefined();
   });
 
   it('is judged the same however many there were', () => {
-    const own = createGuard({});
-    for (let at = 0; at < 500; at += 1) expect(own.refuses(asked(`http://h${at}.example/`))?.status).toBe(403);
-    expect(own.refuses(asked('http://h499.example/'))?.status).toBe(403);
-    expect(own.refuses(asked('http://localhost:9/'))).toBeUndefined();
+    const own = createHostOriginCheck({});
+    for (let at = 0; at < 500; at += 1) expect(own.refuses(request(`http://h${at}.example/`))?.status).toBe(403);
+    expect(own.refuses(request('http://h499.example/'))?.status).toBe(403);
+    expect(own.refuses(request('http://localhost:9/'))).toBeUndefined();
   });
 });
 
 describe('the page that a request comes from', () => {
-  const guard = createGuard({ allowedOrigins: ['https://app.example.org/', 'http://localhost:3000'] });
-  const from = (origin: string) => asked('http://localhost:41242/a2a', { Origin: origin }, 'POST');
+  const guard = createHostOriginCheck({ allowedOrigins: ['https://app.example.org/', 'http://localhost:3000'] });
+  const from = (origin: string) => request('http://localhost:41242/a2a', { Origin: origin }, 'POST');
 
   for (const origin of ['http://localhost:41242', 'https://app.example.org', 'http://localhost:3000']) {
     it(`may be ours or allowed: ${origin}`, () => {
@@ -82,7 +82,7 @@ describe('the page that a request comes from', () => {
   }
 
   it('is asked about before it sends', () => {
-    const preflight = asked(
+    const preflight = request(
       'http://localhost:41242/a2a',
       {
         Origin: 'https://app.example.org',
@@ -95,11 +95,11 @@ describe('the page that a request comes from', () => {
       status: 204,
       headers: { 'Access-Control-Allow-Methods': 'GET, HEAD, POST, DELETE', 'Access-Control-Allow-Headers': 'content-type,a2a-version' },
     });
-    expect(guard.preflight(asked('http://localhost/', {}, 'OPTIONS'))).toBeUndefined();
+    expect(guard.preflight(request('http://localhost/', {}, 'OPTIONS'))).toBeUndefined();
   });
 
   it('is nobody’s business where there is none', () => {
-    expect(guard.headersFor(asked('http://localhost/'))).toBeUndefined();
+    expect(guard.headersFor(request('http://localhost/'))).toBeUndefined();
   });
 });
 

@@ -1,7 +1,7 @@
-import type { Answer, Asked } from '#bindings';
+import type { HttpRequest, HttpResponse } from '#bindings';
 import { refusal } from '../routes/responses.ts';
 
-export interface GuardOptions {
+export interface HostOriginOptions {
   /** Where clients reach the node, if that is known; its host is taken for our own. */
   readonly url?: string | undefined;
   /** Host names besides, as `agents.example.org` or `10.0.0.5`; `*` takes all. */
@@ -15,25 +15,25 @@ export interface GuardOptions {
  * under a host name of its own; an agent that runs commands would obey. So every request must name a host that is ours, and one
  * that comes from a page must come from a page that is ours or allowed (reference/faults §0.11).
  */
-export interface Guard {
+export interface HostOriginCheck {
   /** A refusal, or undefined. */
-  refuses(asked: Asked): Answer | undefined;
+  refuses(request: HttpRequest): HttpResponse | undefined;
   /**
    * What a browser says of requests that pages make without an `Origin`: images, frames, links. Only somebody who follows a link to what
    * is for everybody may come from another site.
    */
-  refusesPage(asked: Asked, isPublic: boolean): Answer | undefined;
+  refusesPage(request: HttpRequest, isPublic: boolean): HttpResponse | undefined;
   /** What a page that may call has to read in the answer. */
-  headersFor(asked: Asked): Readonly<Record<string, string>> | undefined;
+  headersFor(request: HttpRequest): Readonly<Record<string, string>> | undefined;
   /** The answer to a preflight, if that is what it is. */
-  preflight(asked: Asked): Answer | undefined;
+  preflight(request: HttpRequest): HttpResponse | undefined;
 }
 
 const METHODS = 'GET, HEAD, POST, DELETE';
 const EXPOSED = 'A2A-Version, A2A-Extensions, X-A2A-Extensions, ETag, Retry-After, Traceparent, WWW-Authenticate, X-Request-Id';
 const DAY_SECONDS = 86_400;
 
-export function createGuard(options: GuardOptions): Guard {
+export function createHostOriginCheck(options: HostOriginOptions): HostOriginCheck {
   const hosts = new Set((options.allowedHosts ?? []).map((host) => host.toLowerCase()));
   if (options.url !== undefined) hosts.add(new URL(options.url).hostname);
   const origins = new Set((options.allowedOrigins ?? []).map(normalOrigin));
@@ -49,36 +49,36 @@ export function createGuard(options: GuardOptions): Guard {
     if (known.size < 100) known.set(host, ours);
     return ours;
   };
-  const isAllowed = (origin: string, asked: Asked): boolean => origin === asked.origin || origins.has(origin);
+  const isAllowed = (origin: string, request: HttpRequest): boolean => origin === request.origin || origins.has(origin);
 
   return {
-    refuses: (asked) => {
-      const named = hostOf(asked.origin);
-      const host = asked.header('host') ?? named;
+    refuses: (request) => {
+      const named = hostOf(request.origin);
+      const host = request.header('host') ?? named;
       if (!isOurs(host) || (host !== named && !isOurs(named))) {
         return refusal(403, 'this host name is not served here; allow it with allowedHosts');
       }
-      const origin = asked.header('origin');
-      if (origin === undefined || isAllowed(origin, asked)) return undefined;
+      const origin = request.header('origin');
+      if (origin === undefined || isAllowed(origin, request)) return undefined;
       return refusal(403, 'web pages of this origin may not call; allow it with allowedOrigins');
     },
-    refusesPage: (asked, isPublic) => {
-      const site = asked.header('sec-fetch-site');
+    refusesPage: (request, isPublic) => {
+      const site = request.header('sec-fetch-site');
       // An `Origin` that is there has been found to be allowed.
-      if (site === undefined || site === 'same-origin' || site === 'none' || asked.header('origin') !== undefined) return undefined;
-      const isLink = asked.header('sec-fetch-mode') === 'navigate' && asked.header('sec-fetch-dest') === 'document';
-      if (isPublic && isLink && asked.method === 'GET') return undefined;
+      if (site === undefined || site === 'same-origin' || site === 'none' || request.header('origin') !== undefined) return undefined;
+      const isLink = request.header('sec-fetch-mode') === 'navigate' && request.header('sec-fetch-dest') === 'document';
+      if (isPublic && isLink && request.method === 'GET') return undefined;
       return refusal(403, 'web pages of other sites may not call; allow one with allowedOrigins');
     },
-    headersFor: (asked) => {
-      const origin = asked.header('origin');
-      if (origin === undefined || !isAllowed(origin, asked) || !isOurs(hostOf(asked.origin))) return undefined;
+    headersFor: (request) => {
+      const origin = request.header('origin');
+      if (origin === undefined || !isAllowed(origin, request) || !isOurs(hostOf(request.origin))) return undefined;
       return { 'Access-Control-Allow-Origin': origin, 'Access-Control-Expose-Headers': EXPOSED, Vary: 'Origin' };
     },
-    preflight: (asked) => {
-      if (asked.method !== 'OPTIONS' || asked.header('access-control-request-method') === undefined) return undefined;
+    preflight: (request) => {
+      if (request.method !== 'OPTIONS' || request.header('access-control-request-method') === undefined) return undefined;
       const headers: Record<string, string> = { 'Access-Control-Allow-Methods': METHODS, 'Access-Control-Max-Age': String(DAY_SECONDS) };
-      const wanted = asked.header('access-control-request-headers');
+      const wanted = request.header('access-control-request-headers');
       // Only origins that may call get here: what headers they send is up to them.
       if (wanted !== undefined) headers['Access-Control-Allow-Headers'] = wanted;
       return { status: 204, headers, body: null };

@@ -1,9 +1,9 @@
 import type { Fetch } from '#protocol';
 import type { KeyRecord } from '../access/authentication/api-keys.ts';
 import { keyAuth, tokenAuth } from '../access/authentication/api-keys.ts';
-import type { Authenticator } from '../access/authentication/authenticator.ts';
-import type { Gate } from '../access/authentication/caller.ts';
-import { openGate } from '../access/authentication/caller.ts';
+import type { AuthMethod } from '../access/authentication/authenticator.ts';
+import type { Authenticate } from '../access/authentication/caller.ts';
+import { authenticateAsLocal } from '../access/authentication/caller.ts';
 import { jwtAuth } from '../access/authentication/jwt.ts';
 import { mutualTls } from '../access/authentication/mtls.ts';
 import { isPrivate } from '../access/exposure.ts';
@@ -16,15 +16,15 @@ import type { NodeToken } from './secret-files.ts';
 import { authFolder, loadToken, sameSecret } from './secret-files.ts';
 
 /** How a node is secured, as its settings want it and its agents need it. */
-export interface Secured {
-  readonly auth?: readonly Authenticator[];
-  readonly gate?: Gate;
+export interface AccessFromSettings {
+  readonly auth?: readonly AuthMethod[];
+  readonly gate?: Authenticate;
   readonly tls?: TlsOptions;
   /** The token of this machine, if that is one of the ways in. */
   readonly token?: NodeToken;
 }
 
-export interface SecuringOptions {
+export interface AccessSettingsOptions {
   /** The name of an agent that runs commands, if there is one. */
   readonly runsCommands: string | undefined;
   /** How the issuer's keys are fetched. */
@@ -33,7 +33,7 @@ export interface SecuringOptions {
 }
 
 /** Throws a ConfigError that says what to type where nobody could be asked who they are, or be believed. */
-export function secure(settings: Settings, options: SecuringOptions): Secured {
+export function accessFromSettings(settings: Settings, options: AccessSettingsOptions): AccessFromSettings {
   const tls = tlsOf(settings);
   const secured = tls === undefined ? {} : { tls };
   if (!settings.auth) return { ...secured, ...openly(settings, options) };
@@ -52,7 +52,7 @@ export function secure(settings: Settings, options: SecuringOptions): Secured {
 }
 
 /** `--no-auth`. */
-function openly({ host, socket, token, jwt, tls, authRequired }: Settings, { runsCommands }: SecuringOptions): Secured {
+function openly({ host, socket, token, jwt, tls, authRequired }: Settings, { runsCommands }: AccessSettingsOptions): AccessFromSettings {
   if (!isPrivate(host, socket)) {
     throw new ConfigError(`${host} can be reached by others: --no-auth is for loopback and sockets only`);
   }
@@ -61,7 +61,7 @@ function openly({ host, socket, token, jwt, tls, authRequired }: Settings, { run
   if (asked !== undefined) throw new ConfigError(`--no-auth and ${asked} exclude each other: leave one of them away`);
   if (runsCommands === undefined) return {};
   // The file system has asked already: only its owner opens the socket.
-  if (socket !== undefined) return { gate: openGate };
+  if (socket !== undefined) return { gate: authenticateAsLocal };
   throw new ConfigError(
     `${runsCommands} runs commands on this machine, so every caller must show a token, on loopback too. Leave --no-auth away (parley’s own commands find the token by themselves), or type: --socket ./parley.sock --no-auth`,
   );
@@ -81,13 +81,13 @@ function checkExposed({ host, insecureBehindProxy }: Settings, { isConfigured, h
   if (missing.length > 0) throw new ConfigError(`${host} can be reached by others, who need ${missing.join('; and ')}`);
 }
 
-interface Methods extends SecuringOptions {
+interface Methods extends AccessSettingsOptions {
   readonly folder: string;
   readonly token: string | undefined;
 }
 
-function methodsOf({ jwt, tls }: Settings, { folder, token, fetch, onKeys }: Methods): readonly Authenticator[] {
-  const methods: Authenticator[] = [];
+function methodsOf({ jwt, tls }: Settings, { folder, token, fetch, onKeys }: Methods): readonly AuthMethod[] {
+  const methods: AuthMethod[] = [];
   if (token !== undefined) methods.push(tokenAuth(sameSecret(token)));
   methods.push(keyAuth(openKeyRing(folder, onKeys)));
   if (jwt.issuer !== undefined) methods.push(jwtFrom({ ...jwt, issuer: jwt.issuer, fetch }));
@@ -95,7 +95,7 @@ function methodsOf({ jwt, tls }: Settings, { folder, token, fetch, onKeys }: Met
   return methods;
 }
 
-function jwtFrom(options: Parameters<typeof jwtAuth>[0]): Authenticator {
+function jwtFrom(options: Parameters<typeof jwtAuth>[0]): AuthMethod {
   if (options.audience.length === 0) {
     throw new ConfigError('jwt.issuer needs jwt.audience: without one, a token for anybody else would do. Type: --jwt-audience NAME');
   }

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { KeyRecord, KeyRing } from '../access/authentication/api-keys.ts';
-import { remembering } from '../access/authentication/credential-cache.ts';
+import { cacheCredentials } from '../access/authentication/credential-cache.ts';
 import { isScope } from '../access/authorisation/scopes.ts';
 import { ConfigError } from '../config/values.ts';
 import { randomSecret, readSecretFile, SECRET_CHARS_MIN, sha256, writeSecretFile } from './secret-files.ts';
@@ -82,7 +82,7 @@ export function openKeyRing(folder: string, onChange?: (before: readonly KeyReco
   let kept = readKeys(path);
   let byHash = new Map(kept.map((key) => [key.hash, key]));
   // By its hash: what the time of a lookup says is about hashes, from which nobody gets to keys.
-  const shown = remembering((secret) => byHash.get(sha256(secret)));
+  const shown = cacheCredentials((secret) => byHash.get(sha256(secret)));
   let lookedAt = performance.now();
   const look = (): void => {
     const now = performance.now();

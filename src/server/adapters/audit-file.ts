@@ -4,7 +4,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { open } from 'node:fs/promises';
 import type { AuditPage, AuditRecord, AuditRequest } from '#protocol';
 import type { AuditLog } from '../audit/audit.ts';
-import type { Chain } from '../audit/chain.ts';
+import type { ChainEnd } from '../audit/chain.ts';
 import { bodyOf, follow, GENESIS, sealed } from '../audit/chain.ts';
 
 const READ_BYTES = 65_536;
@@ -78,7 +78,7 @@ function timeText(time: Date): string {
 }
 
 interface Tail {
-  readonly chain: Chain;
+  readonly chain: ChainEnd;
   /** Bytes of a line without an end, which a crash left of a write and which are gone now. */
   readonly cut: number;
 }
@@ -103,7 +103,7 @@ async function tailOf(file: FileHandle): Promise<Tail> {
 }
 
 /** Undefined: no hash is in it, and there is more before it. */
-function chainIn(bytes: Buffer, isWhole: boolean): Chain | undefined {
+function chainIn(bytes: Buffer, isWhole: boolean): ChainEnd | undefined {
   const lines = bytes
     .toString('utf8')
     .split('\n')
@@ -163,7 +163,7 @@ async function endsALine(file: FileHandle): Promise<boolean> {
   return buffer.toString() === '\n';
 }
 
-export interface Verdict {
+export interface AuditVerdict {
   readonly records: number;
   /** The last hash that holds: kept elsewhere, it shows later that nothing was cut off. */
   readonly head: string;
@@ -181,9 +181,9 @@ export interface AuditProblem {
 }
 
 /** Goes through logs in their order; the second goes on where the first ends. */
-export async function verifyAudit(paths: readonly string[]): Promise<Verdict> {
+export async function verifyAudit(paths: readonly string[]): Promise<AuditVerdict> {
   let chain = GENESIS;
-  const verdict = (): Verdict => ({ records: chain.seq, head: chain.hash, open: chain.open.split('\n').length - 1 });
+  const verdict = (): AuditVerdict => ({ records: chain.seq, head: chain.hash, open: chain.open.split('\n').length - 1 });
   for (const file of paths) {
     for await (const { line, number, isTorn } of auditLines(file)) {
       if (isTorn) return { ...verdict(), problem: { kind: 'torn', file, line: number, words: 'it has no end' } };

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import type { Answer } from '#bindings';
+import type { HttpResponse } from '#bindings';
 import type { ServingOptions } from '../options.ts';
 import { refusal, text } from '../routes/responses.ts';
 
@@ -58,7 +58,7 @@ export function createConsole({
   folder = join(ROOT, 'dist/console'),
   say = () => {},
 }: ConsoleOptions = {}): NonNullable<ServingOptions['console']> {
-  let files: Promise<ReadonlyMap<string, Answer>> | undefined;
+  let files: Promise<ReadonlyMap<string, HttpResponse>> | undefined;
   return async (path) => {
     files ??= load(folder, say);
     try {
@@ -75,13 +75,13 @@ export function createConsole({
   };
 }
 
-async function load(folder: string, say: (line: string) => void): Promise<ReadonlyMap<string, Answer>> {
+async function load(folder: string, say: (line: string) => void): Promise<ReadonlyMap<string, HttpResponse>> {
   if (canBuild() && isOld(folder)) {
     say('building the web console, which takes a few seconds the first time');
     await promisify(execFile)(process.execPath, [BUILD], { cwd: ROOT });
     say('the web console is built');
   }
-  const answers = new Map<string, Answer>();
+  const answers = new Map<string, HttpResponse>();
   if (!existsSync(folder)) return answers;
   for (const entry of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
     const type = TYPES[extname(entry)];
@@ -92,7 +92,7 @@ async function load(folder: string, say: (line: string) => void): Promise<Readon
 }
 
 /** Names below `assets` hold a hash of what is in them. */
-function fileAnswer(content: string, entry: string, type: string): Answer {
+function fileAnswer(content: string, entry: string, type: string): HttpResponse {
   const caching = entry.startsWith('assets') ? 'public, max-age=31536000, immutable' : 'no-cache';
   const answer = text(content, type);
   return { ...answer, headers: { ...answer.headers, ...HEADERS, 'Cache-Control': caching } };
@@ -114,15 +114,15 @@ function newest(folder: string): number {
   return Math.max(0, ...files.map((entry) => statSync(join(entry.parentPath, entry.name)).mtimeMs));
 }
 
-function missing(folder: string): Answer {
+function missing(folder: string): HttpResponse {
   return plain(`The files of the console are not here (${folder}).\n\nIn a checkout they are made by: npm run build:console\n`);
 }
 
-function failed(thrown: unknown): Answer {
+function failed(thrown: unknown): HttpResponse {
   const reason = thrown instanceof Error ? thrown.message.slice(0, 2000) : String(thrown);
   return plain(`The console could not be built.\n\n${reason}\n\nTry by hand: npm install && npm run build:console\n`);
 }
 
-function plain(words: string): Answer {
+function plain(words: string): HttpResponse {
   return { ...text(words, 'text/plain; charset=utf-8', 503), headers: { 'Content-Type': 'text/plain; charset=utf-8', ...HEADERS } };
 }

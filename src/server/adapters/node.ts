@@ -14,9 +14,9 @@ import type { PolicyOptions } from '../outbound/policy.ts';
 import type { Outbound } from '../outbound/port.ts';
 import { RELAY_LIMITS } from '../routes/console-relay.ts';
 import { listen } from './node/bind.ts';
-import type { Host } from './node/http-server.ts';
-import { createHost, exchange } from './node/http-server.ts';
-import { connectionsRoom, takePulse } from './node/process-stats.ts';
+import type { HttpHost } from './node/http-server.ts';
+import { createHttpHost, exchange } from './node/http-server.ts';
+import { connectionsRoom, watchProcess } from './node/process-stats.ts';
 import type { TlsOptions } from './node/tls.ts';
 import { proxiesOf } from './node/tls.ts';
 import { createOutbound } from './outbound.ts';
@@ -35,7 +35,7 @@ export interface ServeOptions extends ServingOptions, PolicyOptions {
   readonly trustedProxies?: readonly string[];
 }
 
-export interface Served {
+export interface NodeServer {
   /** Where it listens, as `http://127.0.0.1:41242` or `unix:/run/parley.sock`; where clients reach it may be elsewhere (`url` of the options). */
   readonly url: string;
   /** 0 on a socket. */
@@ -49,7 +49,7 @@ export const DEFAULT_PORT = 41_242;
 export const DEFAULT_HOST = '127.0.0.1';
 
 /** Serves agents on Node. The first is the root agent; every one is also at `/agents/{name}/`. */
-export async function serve(agents: AgentLike | readonly AgentLike[], options: ServeOptions = {}): Promise<Served> {
+export async function serve(agents: AgentLike | readonly AgentLike[], options: ServeOptions = {}): Promise<NodeServer> {
   const { host = DEFAULT_HOST, port = DEFAULT_PORT } = options;
   const problem = exposureProblem({
     host,
@@ -62,7 +62,7 @@ export async function serve(agents: AgentLike | readonly AgentLike[], options: S
   const metrics = options.metrics ?? createMetrics();
   const limits = nodeLimits(options);
   const outbound = options.outbound ?? createOutbound(options);
-  const pulse = takePulse(metrics);
+  const pulse = watchProcess(metrics);
   const relay = options.relay === undefined && isPrivate(options) ? relayOf(options) : undefined;
   if (options.allowLoopbackTargets === true) log.warn('requests may go to this machine itself: for development only');
   const handler = createHandler({
@@ -77,7 +77,7 @@ export async function serve(agents: AgentLike | readonly AgentLike[], options: S
     ...(relay === undefined ? {} : { relay: relay.fetchWithin(RELAY_LIMITS) }),
     isPressed: () => (options.isPressed?.() ?? false) || pulse.isPressed(),
   });
-  const nodeHost = createHost({ handler, limits, log, metrics, tls: options.tls, trusted: proxiesOf(options.trustedProxies ?? []) });
+  const nodeHost = createHttpHost({ handler, limits, log, metrics, tls: options.tls, trusted: proxiesOf(options.trustedProxies ?? []) });
   let url: string;
   try {
     await handler.ready;
@@ -143,7 +143,7 @@ function namesOf(host: string): readonly string[] {
 }
 
 /** E16: takes nothing more, ends the streams with a word on when to come back, lets answers go out, and is gone in time. */
-async function drain({ server, busy, stopKeeping }: Host, handler: Handler, { drainMsMax }: ServerLimits): Promise<void> {
+async function drain({ server, busy, stopKeeping }: HttpHost, handler: Handler, { drainMsMax }: ServerLimits): Promise<void> {
   const deadline = performance.now() + drainMsMax;
   stopKeeping();
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));

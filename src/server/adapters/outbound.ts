@@ -5,7 +5,7 @@ import { createPolicy } from '../outbound/policy.ts';
 import type { Outbound } from '../outbound/port.ts';
 import type { Resolve } from '../outbound/resolve.ts';
 import { addressesOf } from '../outbound/resolve.ts';
-import type { Transport } from '../outbound/transport.ts';
+import type { OutboundTransport } from '../outbound/transport.ts';
 
 export { bindCredentials } from '../outbound/credentials.ts';
 export { OutboundError, type OutboundReason } from '../outbound/errors.ts';
@@ -23,9 +23,9 @@ const CHECK_MS = 2000;
 export function createOutbound(options: OutboundOptions = {}): Outbound {
   const { connectMsMax = 5000, resolve = resolveAll } = options;
   const policy = createPolicy(options);
-  let opened: Promise<Transport> | undefined;
+  let opened: Promise<OutboundTransport> | undefined;
   // Loaded with the first request: many nodes never send one, and all of them would start later for it.
-  const transport = (): Promise<Transport> => {
+  const transport = (): Promise<OutboundTransport> => {
     opened ??= import('../outbound/transport.ts').then(({ openTransport }) => openTransport({ policy, resolve, connectMsMax }));
     return opened;
   };

@@ -2,7 +2,7 @@ import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, statSync, writeSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { remembering } from '../access/authentication/credential-cache.ts';
+import { cacheCredentials } from '../access/authentication/credential-cache.ts';
 import { ConfigError } from '../config/values.ts';
 
 /** Where programs keep configuration on this platform; `named` is `authFolder` of the settings. */
@@ -105,5 +105,5 @@ export function sha256(text: string): string {
 /** Compares hashes: neither the length nor the place of a difference shows in the time it takes. */
 export function sameSecret(secret: string): (text: string) => boolean {
   const wanted = hash('sha256', secret, 'buffer');
-  return remembering((text) => timingSafeEqual(hash('sha256', text, 'buffer'), wanted)).find;
+  return cacheCredentials((text) => timingSafeEqual(hash('sha256', text, 'buffer'), wanted)).find;
 }

@@ -11,11 +11,11 @@ import { createLog } from '../observability/log.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { createMetrics } from '../observability/metrics.ts';
 import type { McpMount, ServingOptions } from '../options.ts';
-import type { Secured } from './access-settings.ts';
-import { secure } from './access-settings.ts';
+import type { AccessFromSettings } from './access-settings.ts';
+import { accessFromSettings } from './access-settings.ts';
 import { openAudit } from './audit-file.ts';
 import { dataHome, folderFor, openData } from './data-folder.ts';
-import type { Served } from './node.ts';
+import type { NodeServer } from './node.ts';
 import { serve } from './node.ts';
 import { createOutbound } from './outbound.ts';
 import { noteNode } from './running-nodes.ts';
@@ -28,7 +28,7 @@ export interface FoundAgent {
   readonly source: string;
 }
 
-export interface Configured {
+export interface ServeConfiguredOptions {
   readonly log: Log;
   readonly onBroken?: (cause: unknown) => void;
   readonly aroundRun?: NonNullable<ServingOptions['aroundRun']>;
@@ -45,7 +45,7 @@ export interface Configured {
 }
 
 /** A node with what its owner has to know of it. */
-export interface ServedConfigured extends Served {
+export interface ConfiguredServer extends NodeServer {
   /** The token of this machine, where callers may show it. */
   readonly token?: NodeToken;
   /** Whether callers are asked who they are. */
@@ -56,13 +56,17 @@ export interface ServedConfigured extends Served {
 export async function serveConfigured(
   found: readonly FoundAgent[],
   settings: Settings,
-  { log, onBroken, aroundRun, fetch: get, mcp, carrier, mesh, known, signer, console: files }: Configured,
-): Promise<ServedConfigured> {
+  { log, onBroken, aroundRun, fetch: get, mcp, carrier, mesh, known, signer, console: files }: ServeConfiguredOptions,
+): Promise<ConfiguredServer> {
   const { port, host, url, allowedHosts, allowedOrigins, card, publisher, idempotency, versionRequired, limits } = settings;
   const { insecureBehindProxy, trustedProxies, socket, allowedTargets, allowLoopbackTargets } = settings;
   const opened: { audit?: AuditLog } = {};
   const onKeys = (before: readonly KeyRecord[], after: readonly KeyRecord[]): void => noteKeys(opened.audit, before, after);
-  const { token, ...secured } = secure(settings, { runsCommands: commander(found), fetch: get ?? issuerFetch(settings), onKeys });
+  const { token, ...secured } = accessFromSettings(settings, {
+    runsCommands: commander(found),
+    fetch: get ?? issuerFetch(settings),
+    onKeys,
+  });
   const folder = settings.memory
     ? undefined
     : dataFolder(
@@ -123,7 +127,7 @@ function withStoreSize(metrics: Metrics, folder: string): Metrics {
   return metrics;
 }
 
-function methodsIn({ auth }: Secured): string {
+function methodsIn({ auth }: AccessFromSettings): string {
   return auth === undefined ? 'open' : auth.map(({ method }) => method).join(', ');
 }
 

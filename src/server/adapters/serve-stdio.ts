@@ -1,6 +1,6 @@
 import type { Channel } from '#bindings';
 import { serveStdio } from '#bindings';
-import { openGate } from '../access/authentication/caller.ts';
+import { authenticateAsLocal } from '../access/authentication/caller.ts';
 import type { Settings } from '../config/resolve.ts';
 import { createHandler } from '../handler.ts';
 import type { Log } from '../observability/log.ts';
@@ -37,7 +37,7 @@ export async function serveOnStdio(
       );
   const handler = createHandler({
     agents: found.map(({ agent }) => agent),
-    gate: openGate, // who holds the pipes is who started us, and could run any command without us
+    gate: authenticateAsLocal, // who holds the pipes is who started us, and could run any command without us
     ...{ card, publisher, idempotency, versionRequired, limits, log, aroundRun },
     ...kept,
   });

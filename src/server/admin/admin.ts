@@ -1,38 +1,38 @@
-import type { Answer, Asked } from '#bindings';
+import type { HttpRequest, HttpResponse } from '#bindings';
 import type { AdminListRequest, AdminService, Mutable, TaskId, Timestamp } from '#protocol';
 import { A2AError, contextId, seq, TASK_STATES, taskId, tenantId } from '#protocol';
 import { errorAnswer, refusal } from '../routes/responses.ts';
 import { waitingRoutes } from './approvals.ts';
 import { nodeRoutes } from './node.ts';
 import { deliveryRoutes } from './push-deliveries.ts';
-import { numberIn, type Routes, shown } from './responses.ts';
+import { type MethodHandlers, numberIn, shown } from './responses.ts';
 
 /** `/api/parley/v1`: what operators and the console do, in JSON. `path` is what follows. */
-export async function adminAnswer(asked: Asked, path: string, admin: AdminService | undefined): Promise<Answer> {
+export async function adminAnswer(request: HttpRequest, path: string, admin: AdminService | undefined): Promise<HttpResponse> {
   try {
     if (admin === undefined) throw new A2AError('UNSUPPORTED_OPERATION', 'nothing here keeps tasks that could be administered');
-    const query = new URLSearchParams(asked.query);
-    const others = deliveryRoutes(admin, path, query) ?? nodeRoutes(admin, path, query) ?? waitingRoutes(admin, path, asked);
-    if (others !== undefined) return await runOne(others, asked);
-    if (path === '/audit') return await runOne(auditRoutes(admin, query), asked);
+    const query = new URLSearchParams(request.query);
+    const others = deliveryRoutes(admin, path, query) ?? nodeRoutes(admin, path, query) ?? waitingRoutes(admin, path, request);
+    if (others !== undefined) return await runOne(others, request);
+    if (path === '/audit') return await runOne(auditRoutes(admin, query), request);
     const match = /^\/tasks(?:\/([^/]+?)(?:\/(events)|:(retry|cancel))?)?$/.exec(path);
     if (match === null) return refusal(404, 'nothing is served at this path');
     const [, name, events, action] = match;
     const id = name === undefined ? undefined : taskId(decodeURIComponent(name));
-    return await runOne(routesFor({ admin, query, id, isEvents: events !== undefined, action }), asked);
+    return await runOne(routesFor({ admin, query, id, isEvents: events !== undefined, action }), request);
   } catch (thrown) {
     return errorAnswer(thrown instanceof URIError ? new A2AError('INVALID_REQUEST', 'the path is not well-formed') : thrown);
   }
 }
 
-async function runOne(routes: Routes, { method }: Asked): Promise<Answer> {
+async function runOne(routes: MethodHandlers, { method }: HttpRequest): Promise<HttpResponse> {
   const run = routes[method === 'HEAD' ? 'GET' : method];
   if (run !== undefined) return run();
   const methods = Object.keys(routes).join(', ');
   return refusal(405, `use ${methods} here`, { Allow: methods });
 }
 
-function auditRoutes(admin: AdminService, query: URLSearchParams): Routes {
+function auditRoutes(admin: AdminService, query: URLSearchParams): MethodHandlers {
   return {
     GET: async () => {
       if (admin.audit === undefined) throw new A2AError('UNSUPPORTED_OPERATION', 'no audit log is kept here');
@@ -50,7 +50,7 @@ interface Wanted {
   readonly action: string | undefined;
 }
 
-function routesFor({ admin, query, id, isEvents, action }: Wanted): Routes {
+function routesFor({ admin, query, id, isEvents, action }: Wanted): MethodHandlers {
   if (id === undefined) return { GET: async () => shown(await admin.tasks(listRequest(query))) };
   if (action === 'cancel') return { POST: async () => shown(await admin.cancel(id)) };
   if (action === 'retry') return { POST: async () => shown(await admin.retry(id), 201) };

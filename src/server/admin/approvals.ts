@@ -1,23 +1,23 @@
-import type { Asked } from '#bindings';
+import type { HttpRequest } from '#bindings';
 import type { AdminAnswer, AdminService, Mutable } from '#protocol';
 import { A2AError, taskId } from '#protocol';
-import { type Routes, shown } from './responses.ts';
+import { type MethodHandlers, shown } from './responses.ts';
 
 const PATH = /^\/approvals(?:\/([^/]+))?$/;
 const ANSWER_BYTES_MAX = 65_536;
 
 /** `/approvals`: what agents ask of people, and the answers. Undefined: it is another path. */
-export function waitingRoutes(admin: AdminService, path: string, asked: Asked): Routes | undefined {
+export function waitingRoutes(admin: AdminService, path: string, request: HttpRequest): MethodHandlers | undefined {
   const match = PATH.exec(path);
   if (match === null) return undefined;
   const [, name] = match;
   if (name === undefined) return { GET: async () => shown({ approvals: await admin.approvals() }) };
   const id = taskId(decodeURIComponent(name));
-  return { POST: async () => shown(await admin.answer(id, await answerIn(asked))) };
+  return { POST: async () => shown(await admin.answer(id, await answerIn(request))) };
 }
 
-async function answerIn(asked: Asked): Promise<AdminAnswer> {
-  const text = new TextDecoder().decode(await asked.body(ANSWER_BYTES_MAX));
+async function answerIn(request: HttpRequest): Promise<AdminAnswer> {
+  const text = new TextDecoder().decode(await request.body(ANSWER_BYTES_MAX));
   let body: unknown;
   try {
     body = JSON.parse(text);

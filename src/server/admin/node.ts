@@ -1,10 +1,10 @@
-import type { Answer } from '#bindings';
+import type { HttpResponse } from '#bindings';
 import type { AdminLogsRequest, AdminService, AdminWire, Mutable } from '#protocol';
 import { A2AError } from '#protocol';
-import { numberIn, type Routes, shown } from './responses.ts';
+import { type MethodHandlers, numberIn, shown } from './responses.ts';
 
 /** `/logs`, `/health`, `/mesh` and `/wire`: the node itself, and what it is part of. Undefined: it is another path. */
-export function nodeRoutes(admin: AdminService, path: string, query: URLSearchParams): Routes | undefined {
+export function nodeRoutes(admin: AdminService, path: string, query: URLSearchParams): MethodHandlers | undefined {
   if (path === '/health') {
     return {
       GET: async () => {
@@ -28,8 +28,8 @@ export function nodeRoutes(admin: AdminService, path: string, query: URLSearchPa
   };
 }
 
-function wireRoutes({ wire }: AdminService, path: string, query: URLSearchParams): Routes | undefined {
-  const done = (act: (wire: AdminWire) => void) => async (): Promise<Answer> => {
+function wireRoutes({ wire }: AdminService, path: string, query: URLSearchParams): MethodHandlers | undefined {
+  const done = (act: (wire: AdminWire) => void) => async (): Promise<HttpResponse> => {
     if (wire === undefined) throw new A2AError('UNSUPPORTED_OPERATION', 'this node does not show its wire');
     act(wire);
     return { status: 204, headers: {}, body: null };

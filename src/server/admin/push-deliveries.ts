@@ -1,12 +1,12 @@
-import type { Answer } from '#bindings';
+import type { HttpResponse } from '#bindings';
 import type { AdminDeliveriesRequest, AdminService, Mutable } from '#protocol';
 import { A2AError } from '#protocol';
-import { numberIn, type Routes, shown } from './responses.ts';
+import { type MethodHandlers, numberIn, shown } from './responses.ts';
 
 const PATH = /^\/push\/deliveries(?:\/(\d{1,15})(:replay)?)?$/;
 
 /** `/push/deliveries`: what webhooks have not heard yet. Undefined: it is another path. */
-export function deliveryRoutes(admin: AdminService, path: string, query: URLSearchParams): Routes | undefined {
+export function deliveryRoutes(admin: AdminService, path: string, query: URLSearchParams): MethodHandlers | undefined {
   const match = PATH.exec(path);
   if (match === null) return undefined;
   const [, number, replay] = match;
@@ -14,7 +14,7 @@ export function deliveryRoutes(admin: AdminService, path: string, query: URLSear
   const id = Number(number);
   if (replay !== undefined) return { POST: async () => shown(await admin.replay(id)) };
   return {
-    DELETE: async (): Promise<Answer> => {
+    DELETE: async (): Promise<HttpResponse> => {
       await admin.discard(id);
       return { status: 204, headers: {}, body: null };
     },

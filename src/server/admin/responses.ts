@@ -1,13 +1,13 @@
-import type { Answer } from '#bindings';
+import type { HttpResponse } from '#bindings';
 import type { Json } from '#protocol';
 import { A2AError } from '#protocol';
 import { json } from '../routes/responses.ts';
 
 /** What a path of the operators' API does, by method. */
-export type Routes = Readonly<Record<string, () => Promise<Answer>>>;
+export type MethodHandlers = Readonly<Record<string, () => Promise<HttpResponse>>>;
 
 /** What an admin service gives is JSON: it was on a wire before, or will be. */
-export function shown(value: object, status = 200): Answer {
+export function shown(value: object, status = 200): HttpResponse {
   return json(value as unknown as Json, status, { 'Cache-Control': 'no-store' });
 }
 

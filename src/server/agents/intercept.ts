@@ -1,19 +1,19 @@
 import type { A2AService, CallContext, EventStream, Logged, Operation, Requests, StreamOperation, UnaryOperation } from '#protocol';
 
 /** A call on its way to a service. */
-export interface Passing<Op extends Operation = Operation> {
+export interface InterceptedCall<Op extends Operation = Operation> {
   readonly operation: Op;
   readonly request: Requests[Op];
   readonly ctx: CallContext;
 }
 
 /** Work around every call (decision 6): it calls `next`, with the context it was given or with one of its own, or it throws. */
-export interface Around {
-  unary<T>(call: Passing<UnaryOperation>, next: (ctx: CallContext) => Promise<T>): Promise<T>;
-  stream(call: Passing<StreamOperation>, next: (ctx: CallContext) => EventStream): EventStream;
+export interface CallInterceptor {
+  unary<T>(call: InterceptedCall<UnaryOperation>, next: (ctx: CallContext) => Promise<T>): Promise<T>;
+  stream(call: InterceptedCall<StreamOperation>, next: (ctx: CallContext) => EventStream): EventStream;
 }
 
-export function around(service: A2AService, by: Around): A2AService {
+export function interceptCalls(service: A2AService, by: CallInterceptor): A2AService {
   const { originOf, keepsReplies } = service;
   return {
     send: (request, ctx) => by.unary({ operation: 'send', request, ctx }, (inner) => service.send(request, inner)),
@@ -35,21 +35,21 @@ export function around(service: A2AService, by: Around): A2AService {
 }
 
 /** How a stream ended: `undefined` for well, what was thrown otherwise; and whether it was opened at all or refused. */
-export type Ending = (thrown: unknown, wasOpened: boolean) => void;
+export type StreamEndListener = (thrown: unknown, wasOpened: boolean) => void;
 
 /** Runs a stream and says once how it ended. A reader who leaves ends it well. */
-export function watched(open: () => EventStream, onEnd: Ending): EventStream {
-  return { [Symbol.asyncIterator]: () => new Watched(open, onEnd) };
+export function observeStream(open: () => EventStream, onEnd: StreamEndListener): EventStream {
+  return { [Symbol.asyncIterator]: () => new ObservedStream(open, onEnd) };
 }
 
 /** Written out, and no generator: thousands of streams wait at a time, and one that is told to end passes that on at once. */
-class Watched implements AsyncIterator<readonly Logged[], unknown> {
+class ObservedStream implements AsyncIterator<readonly Logged[], unknown> {
   #open: (() => EventStream) | undefined;
-  readonly #onEnd: Ending;
+  readonly #onEnd: StreamEndListener;
   #inner: AsyncIterator<readonly Logged[], unknown> | undefined;
   #isOver = false;
 
-  constructor(open: () => EventStream, onEnd: Ending) {
+  constructor(open: () => EventStream, onEnd: StreamEndListener) {
     this.#open = open;
     this.#onEnd = onEnd;
   }

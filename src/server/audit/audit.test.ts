@@ -21,8 +21,8 @@ const denied = (client: string, more: Partial<AuditDraft> = {}): AuditDraft => (
   ...more,
 });
 
-describe('a refusal', () => {
-  it('that comes again and again is written down once, and then counted', () => {
+describe('refusals', () => {
+  it('records a repeated refusal once and then counts the repeats', () => {
     vi.useFakeTimers();
     const { drafts, audit } = log();
     for (let count = 0; count < 500; count += 1) audit.refused(denied('10.0.0.1', { requestId: `r-${count}`, object: `/x${count}` }));
@@ -36,7 +36,7 @@ describe('a refusal', () => {
     vi.useRealTimers();
   });
 
-  it('can’t fill the log, however many there are of them', async () => {
+  it('records at most 1,000 different refusals per interval and counts the rest together', async () => {
     const { drafts, audit } = log();
     for (let count = 0; count < 50_000; count += 1) audit.refused(denied(`10.${count}`));
     expect(drafts.length).toBeLessThanOrEqual(1001);
@@ -44,7 +44,7 @@ describe('a refusal', () => {
     expect(drafts.at(-1)).toMatchObject({ reason: 'others', repeats: 48_999 });
   });
 
-  it('is counted to the end', async () => {
+  it('writes the pending counts when the log closes', async () => {
     const { drafts, audit } = log();
     audit.refused(denied('a'));
     audit.refused(denied('a'));
@@ -53,8 +53,8 @@ describe('a refusal', () => {
   });
 });
 
-describe('what was done', () => {
-  it('is written down each time', () => {
+describe('allowed actions', () => {
+  it('records each one', () => {
     const { drafts, audit } = log();
     for (let count = 0; count < 3; count += 1) audit.record({ principal: 'ann', action: 'send', decision: 'allowed' });
     expect(drafts).toHaveLength(3);

@@ -1,17 +1,18 @@
 import type { AuditPage, AuditRequest } from '#protocol';
 import type { AuditDraft } from './chain.ts';
 
-/** Where records go: a file (adapters/node-audit.ts), or anything else that only grows. */
+/** Stores audit records: a file (`openAudit` in adapters/audit-file.ts), or any other append-only store. */
 export interface AuditLog {
   append(draft: AuditDraft): void;
   read(request: AuditRequest): Promise<AuditPage>;
   close(): Promise<void>;
 }
 
+/** What the server calls to record who did what and who was refused. */
 export interface Audit {
-  /** Something was done. */
+  /** Records an allowed action. */
   record(draft: AuditDraft): void;
-  /** Something was refused. Whoever is refused the same again and again is written down once, and then counted. */
+  /** Records a refusal. Equal refusals within ten seconds become two records: the first, and one with the number of repeats. */
   refused(draft: AuditDraft): void;
   close(): Promise<void>;
 }
@@ -21,7 +22,7 @@ export const NO_AUDIT: Audit = { record: () => {}, refused: () => {}, close: asy
 const COUNT_MS = 10_000;
 const COUNTED_MAX = 1000;
 
-/** An attacker must not be able to fill the disk by being refused. */
+/** Counts repeated refusals instead of recording each, so that an attacker can't fill the disk. */
 export function createAudit(log: AuditLog, { countMs = COUNT_MS }: { readonly countMs?: number } = {}): Audit {
   const counted = new Map<string, { readonly draft: AuditDraft; repeats: number }>();
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -62,7 +63,7 @@ function keyOf({ principal, tenant, action, agent, reason, client }: AuditDraft)
   return JSON.stringify([principal, tenant, action, agent, reason, client]);
 }
 
-/** Not every host's timers are objects. */
+/** Timers are objects with `unref` on Node only; elsewhere they are numbers. */
 function unref(timer: unknown): void {
   if (typeof timer === 'object' && timer !== null && 'unref' in timer && typeof timer.unref === 'function') timer.unref();
 }

@@ -1,12 +1,12 @@
 import type { AuditRecord } from '#protocol';
 
-/** What is written down; number, time and hash are the log's own business. */
+/** A record without the fields that the log adds: sequence number, time and hash. */
 export type AuditDraft = Pick<AuditRecord, 'principal' | 'action' | 'decision'> & {
   readonly [Name in 'tenant' | 'object' | 'agent' | 'reason' | 'requestId' | 'client' | 'repeats']?: AuditRecord[Name] | undefined;
 };
 
-/** Where a chain stands: the last record's number, the last hash, and the lines since that no hash covers yet. */
-export interface Chain {
+/** The end of a hash chain: the last record's number, the last hash, and the lines after it that no hash covers yet. */
+export interface ChainEnd {
   readonly seq: number;
   readonly hash: string;
   readonly open: string;
@@ -14,13 +14,13 @@ export interface Chain {
 
 export type Hash = (text: string) => string;
 
-/** Before the first record. */
-export const GENESIS: Chain = { seq: 0, hash: '0'.repeat(64), open: '' };
+/** The chain of an empty log. */
+export const GENESIS: ChainEnd = { seq: 0, hash: '0'.repeat(64), open: '' };
 
 const TEXT_CHARS_MAX = 256;
 const MEMBERS = ['tenant', 'action', 'object', 'agent', 'decision', 'reason', 'requestId', 'client', 'repeats'] as const;
 
-/** A record as a line of the log, but for the brace at its end. Put together by hand, for it is done for every send. */
+/** A record as a line of the log, without its closing brace. Built by hand because JSON.stringify is slower and every send makes one. */
 export function bodyOf(draft: AuditDraft, seq: number, time: string): string {
   let body = `{"seq":${seq},"time":"${time}","principal":${quoted(draft.principal)}`;
   for (const name of MEMBERS) {
@@ -35,13 +35,13 @@ function quoted(text: string): string {
   return PLAIN.test(short) ? `"${short}"` : JSON.stringify(short);
 }
 
-/** What JSON writes as it is. */
+/** Characters that JSON does not escape. */
 const PLAIN = /^[ !#-[\]-~]*$/;
 
-/** Lines that are written together share a hash, which stands in the last of them: hashing is most of what a record costs. */
+/** Lines written together share one hash, in the last of them, because hashing is most of what a record costs. */
 export function sealed(
   bodies: readonly string[],
-  { hash: before, open }: Chain,
+  { hash: before, open }: ChainEnd,
   hash: Hash,
 ): { readonly text: string; readonly hash: string } {
   const text = bodies.join('}\n');
@@ -51,10 +51,10 @@ export function sealed(
 
 const SEAL = /^(\{.*),"hash":"([0-9a-f]{64})"\}$/;
 
-/** Where the chain stands after this line; a text says what is wrong with it. */
-export function follow(line: string, { seq, hash: before, open }: Chain, hash: Hash): Chain | string {
+/** Checks the next line. Returns the chain's new end, or a text that describes the problem. */
+export function follow(line: string, { seq, hash: before, open }: ChainEnd, hash: Hash): ChainEnd | string {
   const found = seqIn(line);
-  if (found === undefined) return 'it is no record';
+  if (found === undefined) return 'it is not an audit record';
   if (found !== seq + 1) return `it has number ${found} after ${seq}`;
   const [, body, seal] = SEAL.exec(line) ?? [];
   if (body === undefined || seal === undefined) return { seq: found, hash: before, open: `${open}${line}\n` };

@@ -1,16 +1,16 @@
 import type { Store, Write } from '#engine';
 import type { A2AService, CallContext, EventStream } from '#protocol';
 import { A2AError } from '#protocol';
-import type { Room } from '../access/limits/capacity.ts';
-import type { Around, Ending } from '../agents/intercept.ts';
-import { around, watched } from '../agents/intercept.ts';
+import type { Capacity } from '../access/limits/capacity.ts';
+import type { CallInterceptor, StreamEndListener } from '../agents/intercept.ts';
+import { interceptCalls, observeStream } from '../agents/intercept.ts';
 import type { Histogram, Metrics } from './metrics.ts';
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 const COUNTS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
 
 /** Counts every call by agent, dialect, operation and how it ended, and times it. `room` is asked first. */
-export function meter(metrics: Metrics, room: Room): (service: A2AService, agent: string) => A2AService {
+export function meter(metrics: Metrics, room: Capacity): (service: A2AService, agent: string) => A2AService {
   const calls = metrics.counter({
     name: 'parley_calls_total',
     help: 'Calls of A2A operations. The outcome is ok or the kind of the error.',
@@ -30,12 +30,12 @@ export function meter(metrics: Metrics, room: Room): (service: A2AService, agent
     };
     /** Made apart from what opens the stream, so that it does not hold on to it. */
     const ending =
-      (operation: string, ctx: CallContext, began: number): Ending =>
+      (operation: string, ctx: CallContext, began: number): StreamEndListener =>
       (thrown, wasOpened) => {
         if (wasOpened) room.givePlace(ctx.principal);
         note(operation, ctx, { began, thrown });
       };
-    const by: Around = {
+    const by: CallInterceptor = {
       unary: async ({ operation, ctx }, next) => {
         const began = performance.now();
         try {
@@ -54,10 +54,10 @@ export function meter(metrics: Metrics, room: Room): (service: A2AService, agent
           room.takePlace(ctx.principal);
           return next(ctx);
         };
-        return watched(open, ending(operation, ctx, performance.now()));
+        return observeStream(open, ending(operation, ctx, performance.now()));
       },
     };
-    return around(service, by);
+    return interceptCalls(service, by);
   };
 }
 

@@ -16,14 +16,14 @@ export interface MetricOptions {
 }
 
 /** What a gauge reads when it is asked: one number, or one for each set of label values. */
-export type Reading = number | readonly (readonly [Values, number])[];
+export type GaugeReading = number | readonly (readonly [Values, number])[];
 
 /** Numbers about a running node, in Prometheus' text format 0.0.4. */
 export interface Metrics {
   counter(options: MetricOptions): Counter;
   histogram(options: MetricOptions & { readonly buckets: readonly number[] }): Histogram;
   /** `type` is `counter` for a number that only grows and is counted elsewhere. */
-  gauge(options: MetricOptions & { readonly type?: 'gauge' | 'counter' }, read: () => Reading): void;
+  gauge(options: MetricOptions & { readonly type?: 'gauge' | 'counter' }, read: () => GaugeReading): void;
   /** Of all, or of those whose names are wanted: some say what happened since they were last asked. */
   text(isWanted?: (name: string) => boolean): string;
 }

@@ -1,8 +1,8 @@
 import type { AroundRun } from '#engine';
 import type { A2AService, AgentOutput, CallContext, TraceContext, Turn } from '#protocol';
 import { A2AError } from '#protocol';
-import type { Around, Passing } from '../agents/intercept.ts';
-import { around, watched } from '../agents/intercept.ts';
+import type { CallInterceptor, InterceptedCall } from '../agents/intercept.ts';
+import { interceptCalls, observeStream } from '../agents/intercept.ts';
 
 /** As much of `@opentelemetry/api` as is used: the package is the user's, and most users have none. */
 export interface OtelApi {
@@ -52,7 +52,7 @@ export async function loadOtel(name = '@opentelemetry/api'): Promise<OtelApi | u
 /** One span a call, continuing the caller's trace. `ctx.trace` becomes the span's own: what is called next carries it on. */
 export function traced(service: A2AService, agent: string, recorder: Recorder): A2AService {
   const { otel } = recorder;
-  const open = ({ operation, ctx }: Passing): OpenedCall | undefined => {
+  const open = ({ operation, ctx }: InterceptedCall): OpenedCall | undefined => {
     const attributes = { 'rpc.system': 'a2a', 'rpc.method': operation, 'a2a.agent': agent, 'a2a.dialect': ctx.dialect };
     const opened = openSpan(recorder, ctx.trace, { name: `a2a ${operation}`, options: { kind: otel.SpanKind.SERVER, attributes } });
     return opened && { ...opened, ctx: opened.trace === undefined ? ctx : { ...ctx, trace: opened.trace } };
@@ -68,7 +68,7 @@ export function traced(service: A2AService, agent: string, recorder: Recorder): 
       throw thrown;
     }
   };
-  const by: Around = {
+  const by: CallInterceptor = {
     unary: (call, next) => {
       const opened = open(call);
       return opened === undefined ? next(call.ctx) : within(opened, next);
@@ -76,13 +76,13 @@ export function traced(service: A2AService, agent: string, recorder: Recorder): 
     stream: (call, next) => {
       const opened = open(call);
       if (opened === undefined) return next(call.ctx);
-      return watched(
+      return observeStream(
         () => otel.context.with(opened.context, () => next(opened.ctx)),
         (thrown) => close(opened, thrown),
       );
     },
   };
-  return around(service, by);
+  return interceptCalls(service, by);
 }
 
 /**

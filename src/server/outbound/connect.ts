@@ -5,26 +5,26 @@ import type { Policy } from './policy.ts';
 import type { Resolve } from './resolve.ts';
 import { addressesOf } from './resolve.ts';
 
-export interface ConnectOptions {
+export interface OutboundConnectOptions {
   readonly policy: Policy;
   readonly resolve: Resolve;
   readonly connectMsMax: number;
 }
 
-/** Addresses of one name that are tried, one after the other. */
+/** The maximum number of a name's addresses to try, one after the other. */
 const ATTEMPTS = 3;
 
 /**
- * Connects to an address that was checked, and to no other: the name is resolved once, here, and the socket gets the address. Node's own
- * `lookup` hook would not do, for it is never called where the host is an address already (reference/faults, 0.5).
+ * Connects only to addresses that the policy has checked. The name is resolved once, here, and the socket connects to the resolved address,
+ * so a second DNS answer can't redirect it. Node's own `lookup` hook is not enough: Node does not call it when the host is an IP address.
  */
-export function guardedConnector({ policy, resolve, connectMsMax }: ConnectOptions): buildConnector.connector {
+export function guardedConnector({ policy, resolve, connectMsMax }: OutboundConnectOptions): buildConnector.connector {
   const connect = buildConnector({ timeout: connectMsMax, allowH2: false });
   const open = async (options: buildConnector.Options): Promise<Socket> => {
     const url = new URL(`${options.protocol}//${options.host ?? options.hostname}`);
     const addresses = await addressesOf(url, resolve);
     policy.checkAddresses(url, addresses);
-    // Without a name a certificate for the address is asked for.
+    // TLS checks the certificate against this name. For an IP address there is no server name, and TLS checks the address.
     const named = addressIn(url.hostname) === undefined ? { servername: options.servername ?? url.hostname.replace(/\.$/, '') } : {};
     let failure: unknown;
     for (const address of addresses.slice(0, ATTEMPTS)) {
@@ -50,7 +50,7 @@ function dial(connect: buildConnector.connector, options: buildConnector.Options
   });
 }
 
-/** Who is really at the other end, by the socket itself. */
+/** Checks the address that the socket is really connected to. */
 function confirmed(socket: Socket, policy: Policy, url: URL): Socket {
   const address = addressIn(socket.remoteAddress ?? '');
   try {

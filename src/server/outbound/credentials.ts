@@ -1,13 +1,21 @@
 import type { Fetch } from '#protocol';
 import { kept } from '#protocol';
 
+/** Credential headers and the one origin that may receive them. */
 export interface BoundCredentials {
-  /** Where they belong: scheme, host and port of this address. */
+  /** Any URL of the origin; only its scheme, host and port count. */
   readonly origin: string;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Credentials go to the origin that they were configured for, whatever a card or an answer says of where else to ask. */
+/**
+ * Adds the headers to requests for their origin only. Requests to any other origin, for example one that an agent card names, go without
+ * them.
+ *
+ * ```ts
+ * const fetch = bindCredentials(outbound.fetchWithin(limits), { origin: 'https://agent.example', headers: { Authorization: `Bearer ${token}` } });
+ * ```
+ */
 export function bindCredentials(fetch: Fetch, { origin, headers }: BoundCredentials): Fetch {
   const home = new URL(origin).origin;
   return (request) => {

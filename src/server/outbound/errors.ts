@@ -1,9 +1,11 @@
 /**
- * Why a request did not go out, or its answer did not come in. `target`: it may not go there, today or ever, unless an operator allows it.
- * The others may be different next time.
+ * Why an outbound request failed. `target`: the policy forbids the address, so a retry can't succeed until an operator allows it. The other
+ * reasons may be temporary.
  */
 export type OutboundReason = 'target' | 'name' | 'redirect' | 'size' | 'encoding' | 'timeout' | 'network';
 
+/** Thrown by the fetch functions and by `check` of an `Outbound`. */
+/** Thrown by the fetch functions and by `check` of an `Outbound`. */
 export class OutboundError extends Error {
   override readonly name: string = 'OutboundError';
   readonly reason: OutboundReason;

@@ -5,22 +5,22 @@ import { linkSignals } from '#protocol';
 import { OutboundError } from './errors.ts';
 import type { Policy } from './policy.ts';
 
-interface GuardedFetch {
+interface GuardedFetchOptions {
   readonly agent: Dispatcher;
   readonly policy: Policy;
   readonly limits: { readonly bytesMax: number; readonly msMax: number };
 }
 
-/** Statuses whose answers have no body. */
+/** Statuses whose responses have no body. */
 const BODILESS: ReadonlySet<number> = new Set([204, 205, 304]);
 
-export function guardedFetch({ agent, policy, limits }: GuardedFetch): Fetch {
+export function guardedFetch({ agent, policy, limits }: GuardedFetchOptions): Fetch {
   return async (request) => {
     const url = new URL(request.url);
     policy.checkUrl(url);
     const deadline = linkSignals([request.signal], limits.msMax);
     const headers = Object.fromEntries(request.headers);
-    // undici's own `fetch` would follow redirects and unpack what it is given; this does neither.
+    // undici's `request` follows no redirects and decompresses nothing, unlike its `fetch`.
     const answer = await undiciRequest(url, {
       dispatcher: agent,
       method: request.method as Dispatcher.HttpMethod,
@@ -33,11 +33,11 @@ export function guardedFetch({ agent, policy, limits }: GuardedFetch): Fetch {
       deadline.release();
       throw explained(thrown, deadline);
     });
-    answer.body.on('error', () => undefined); // whoever reads it hears of it; what is dropped unread concerns nobody
+    answer.body.on('error', () => undefined); // a reader gets the error from the iterator; without this listener Node would crash on an unread body's error
     if (answer.statusCode >= 300 && answer.statusCode < 400 && answer.statusCode !== 304) {
       answer.body.destroy();
       deadline.release();
-      throw new OutboundError('redirect', `${url.host} answers with a redirect (${answer.statusCode}), and none is followed`);
+      throw new OutboundError('redirect', `${url.host} responded with a redirect (${answer.statusCode}); redirects are not followed`);
     }
     return responseOf(answer, limits.bytesMax, deadline);
   };
@@ -58,7 +58,7 @@ function responseOf(answer: Dispatcher.ResponseData, bytesMax: number, deadline:
   return new Response(body, { status: answer.statusCode, headers });
 }
 
-/** Unlike `ReadableStream.from`, it lets go of the socket also when it was never read. */
+/** Unlike `ReadableStream.from`, this also releases the socket of a body that is cancelled before the first read. */
 function streamOf(content: AsyncGenerator<Uint8Array>, drop: () => void): ReadableStream<Uint8Array> {
   return new ReadableStream({
     pull: async (controller) => {
@@ -70,12 +70,13 @@ function streamOf(content: AsyncGenerator<Uint8Array>, drop: () => void): Readab
   });
 }
 
-/** Counted as it comes; what is too much is not read to its end. */
+/** Counts the bytes as they arrive and stops reading at the limit. */
 async function* contentOf({ body, headers }: Dispatcher.ResponseData, bytesMax: number, deadline: Linked): AsyncGenerator<Uint8Array> {
   let length = 0;
   try {
     const coding = headers['content-encoding'];
-    if (coding !== undefined && coding !== 'identity') throw new OutboundError('encoding', `the answer is packed (${String(coding)})`);
+    if (coding !== undefined && coding !== 'identity')
+      throw new OutboundError('encoding', `the response is compressed (${String(coding)}), which is not accepted`);
     if (Number(headers['content-length'] ?? 0) > bytesMax) throw tooLarge(bytesMax);
     for await (const piece of body as AsyncIterable<Uint8Array>) {
       length += piece.length;
@@ -91,13 +92,13 @@ async function* contentOf({ body, headers }: Dispatcher.ResponseData, bytesMax: 
 }
 
 function tooLarge(bytesMax: number): OutboundError {
-  return new OutboundError('size', `the answer has more than ${bytesMax} bytes`);
+  return new OutboundError('size', `the response is larger than ${bytesMax} bytes`);
 }
 
 function explained(thrown: unknown, deadline: Linked): unknown {
   if (thrown instanceof OutboundError) return thrown;
-  if (deadline.isLate || isTimeout(thrown)) return new OutboundError('timeout', 'the answer did not come in time', { cause: thrown });
-  // Called off by whoever asked: that is for them to explain.
+  if (deadline.isLate || isTimeout(thrown)) return new OutboundError('timeout', 'the response did not arrive in time', { cause: thrown });
+  // The caller aborted the request, so it gets its own error back.
   if (thrown instanceof Error && thrown.name === 'AbortError') return thrown;
   return new OutboundError('network', thrown instanceof Error ? thrown.message : String(thrown), { cause: thrown });
 }

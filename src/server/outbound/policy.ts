@@ -1,24 +1,23 @@
 import { ConfigError } from '../config/values.ts';
-import type { Address, Range } from './addresses.ts';
+import type { IpAddress, IpRange } from './addresses.ts';
 import { isLoopbackAddress, isPublic, isWithin, knownAddresses, rangeOf } from './addresses.ts';
 import { OutboundError } from './errors.ts';
 
 export interface PolicyOptions {
-  /** Names, addresses and ranges that requests may go to although they are not public. They may be asked without TLS and on any port. */
+  /** Host names, addresses and ranges that requests may go to although they are not public, on any port and without TLS. */
   readonly allowedTargets?: readonly string[];
-  /** For development: this machine may be asked, also without TLS. */
+  /** Allows requests to this machine itself, also without TLS. For development only. */
   readonly allowLoopbackTargets?: boolean;
 }
 
 /**
- * Where requests may go. Everything that leaves the node for an address that somebody else chose is asked here twice: by its URL, and by
- * the addresses that its name stands for.
+ * Decides where outbound requests may go. Each request is checked twice: first its URL, then the addresses that its host name resolves to.
  */
 export interface Policy {
-  /** What can be known without asking anybody: scheme, user, port, and an address that stands there as itself. Throws. */
+  /** Checks what needs no DNS lookup: scheme, user information, port, and a literal IP address. Throws an OutboundError. */
   checkUrl(url: URL): void;
-  /** All that a name stands for: one address that is not allowed spoils the others. Throws. */
-  checkAddresses(url: URL, addresses: readonly Address[]): void;
+  /** Checks all addresses of the host name. One forbidden address forbids the name. Throws an OutboundError. */
+  checkAddresses(url: URL, addresses: readonly IpAddress[]): void;
 }
 
 const WEB_PORTS: ReadonlySet<string> = new Set(['', '80', '443']);
@@ -27,44 +26,44 @@ const NAME = /^(?=.{1,253}\.?$)[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z
 
 export function createPolicy({ allowedTargets = [], allowLoopbackTargets = false }: PolicyOptions): Policy {
   const names = new Set<string>();
-  const ranges: Range[] = [];
+  const ranges: IpRange[] = [];
   for (const target of allowedTargets) {
     const range = rangeOf(target);
     if (range !== undefined) ranges.push(range);
     else if (NAME.test(target)) names.add(nameOf(target));
-    else throw new ConfigError(`allowedTargets: ${target} is neither a name, nor an address, nor a range as 10.1.0.0/16`);
+    else throw new ConfigError(`allowedTargets: ${target} is not a host name, an address, or a range such as 10.1.0.0/16`);
   }
-  const isAllowed = (address: Address): boolean =>
+  const isAllowed = (address: IpAddress): boolean =>
     (allowLoopbackTargets && isLoopbackAddress(address)) || ranges.some((range) => isWithin(address, range));
   const isNamed = (url: URL): boolean => names.has(nameOf(url.hostname));
   const refuse = (url: URL, why: string): never => {
     throw new OutboundError('target', `${url.host} ${why}`);
   };
-  const checkWay = (url: URL): void => {
-    if (url.protocol !== 'https:') refuse(url, 'is to be reached by https');
-    if (!WEB_PORTS.has(url.port) && Number(url.port) < FIRST_FREE_PORT) refuse(url, 'has a port that belongs to another service');
+  const checkSchemeAndPort = (url: URL): void => {
+    if (url.protocol !== 'https:') refuse(url, 'must use https');
+    if (!WEB_PORTS.has(url.port) && Number(url.port) < FIRST_FREE_PORT) refuse(url, 'uses a port that is reserved for another service');
   };
-  /** Only where addresses are allowed by themselves may one be found behind a name that excuses scheme and port. */
-  const mayStandForAllowed = allowLoopbackTargets || ranges.length > 0;
+  /** Whether a name may resolve to an allowed address. Then scheme and port are checked after the lookup, not before. */
+  const mayResolveToAllowed = allowLoopbackTargets || ranges.length > 0;
   const checkAddresses: Policy['checkAddresses'] = (url, addresses) => {
-    if (addresses.length === 0) refuse(url, 'stands for no address');
+    if (addresses.length === 0) refuse(url, 'resolves to no address');
     if (isNamed(url) || addresses.every(isAllowed)) return;
     if (!addresses.every((address) => isPublic(address) || isAllowed(address))) refuse(url, 'is not a public address');
-    checkWay(url);
+    checkSchemeAndPort(url);
   };
   return {
     checkAddresses,
     checkUrl: (url) => {
-      if (url.protocol !== 'https:' && url.protocol !== 'http:') refuse(url, 'is neither http nor https');
-      if (url.username !== '' || url.password !== '') refuse(url, 'has a user or a password in its address');
+      if (url.protocol !== 'https:' && url.protocol !== 'http:') refuse(url, 'must use http or https');
+      if (url.username !== '' || url.password !== '') refuse(url, 'must not have a user name or password in its URL');
       const addresses = knownAddresses(url.hostname);
       if (addresses !== undefined) checkAddresses(url, addresses);
-      else if (!isNamed(url) && !mayStandForAllowed) checkWay(url);
+      else if (!isNamed(url) && !mayResolveToAllowed) checkSchemeAndPort(url);
     },
   };
 }
 
-/** A dot at the end says that the name is whole; it is the same name. */
+/** A trailing dot marks a fully qualified name; it is still the same name. */
 function nameOf(host: string): string {
   return host.toLowerCase().replace(/\.$/, '');
 }

@@ -1,17 +1,20 @@
 import type { Fetch } from '#protocol';
 
 export interface OutboundLimits {
-  /** Of the body of an answer. */
+  /** The maximum size of a response body. */
   readonly bytesMax: number;
-  /** From the first word to the last of the answer. */
+  /** The maximum time from the start of the request to the end of the response. */
   readonly msMax: number;
 }
 
-/** The one way out of a node: for webhooks, cards, keys, files that a message refers to; for every address that somebody else chose. */
+/**
+ * Sends the node's outbound requests and refuses forbidden addresses. Every request to an address that somebody else chose goes through it:
+ * webhooks, cards, issuer keys, files that a message refers to.
+ */
 export interface Outbound {
-  /** Follows no redirect and unpacks nothing. Fails with an OutboundError. */
+  /** A fetch function that follows no redirects and decompresses nothing. It fails with an OutboundError. */
   fetchWithin(limits: OutboundLimits): Fetch;
-  /** Throws an OutboundError if requests to it would be refused. A name that does not resolve may do so one day. */
+  /** Throws an OutboundError if the policy forbids the address. A name that does not resolve passes: it may resolve later. */
   check(url: string): Promise<void>;
   close(): Promise<void>;
 }

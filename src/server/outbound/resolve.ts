@@ -1,11 +1,11 @@
-import type { Address } from './addresses.ts';
+import type { IpAddress } from './addresses.ts';
 import { addressIn, knownAddresses } from './addresses.ts';
 import { OutboundError } from './errors.ts';
 
-/** Every address that a name stands for. */
+/** Resolves a host name to all its addresses. */
 export type Resolve = (name: string) => Promise<readonly string[]>;
 
-export async function addressesOf(url: URL, resolve: Resolve): Promise<readonly Address[]> {
+export async function addressesOf(url: URL, resolve: Resolve): Promise<readonly IpAddress[]> {
   const known = knownAddresses(url.hostname);
   if (known !== undefined) return known;
   const found = await resolve(url.hostname).catch((thrown: unknown) => {
@@ -13,7 +13,7 @@ export async function addressesOf(url: URL, resolve: Resolve): Promise<readonly 
   });
   return found.map((text) => {
     const address = addressIn(text);
-    if (address === undefined) throw new OutboundError('name', `${url.hostname} stands for ${text}, which is no address`);
+    if (address === undefined) throw new OutboundError('name', `${url.hostname} resolved to ${text}, which is not an IP address`);
     return address;
   });
 }

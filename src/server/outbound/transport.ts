@@ -1,17 +1,17 @@
 import { Agent } from 'undici';
 import type { Fetch } from '#protocol';
-import type { ConnectOptions } from './connect.ts';
+import type { OutboundConnectOptions } from './connect.ts';
 import { guardedConnector } from './connect.ts';
 import { guardedFetch } from './fetch.ts';
 import type { OutboundLimits } from './port.ts';
 
-/** Connections that go where the policy lets them. */
-export interface Transport {
+/** The connection pool of an `Outbound`. Loaded on first use, because undici takes time to load. */
+export interface OutboundTransport {
   fetchWithin(limits: OutboundLimits): Fetch;
   close(): Promise<void>;
 }
 
-export function openTransport(options: ConnectOptions): Transport {
+export function openTransport(options: OutboundConnectOptions): OutboundTransport {
   const agent = new Agent({
     connect: guardedConnector(options),
     pipelining: 1,

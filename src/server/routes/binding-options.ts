@@ -1,21 +1,21 @@
-import type { Asked, ServeOptions } from '#bindings';
+import type { HttpRequest, ServeOptions } from '#bindings';
 import type { AgentCard } from '#protocol';
 import { countedIds, withoutEndSlashes } from '#protocol';
 import type { ServedAgent } from '../agents/served-agent.ts';
 import type { ServerLimits } from '../limits.ts';
 import type { Log } from '../observability/log.ts';
 import type { HandlerOptions } from '../options.ts';
-import type { Place } from './routes.ts';
+import type { RequestPath } from './routes.ts';
 
 export interface ServingParts {
   readonly options: HandlerOptions;
   readonly limits: ServerLimits;
   readonly log: Log;
-  readonly cardAt: (card: AgentCard, place: Place) => AgentCard;
+  readonly cardAt: (card: AgentCard, place: RequestPath) => AgentCard;
 }
 
 /** What the bindings are told, made once for each agent and place. */
-export function servingFor({ options, limits, log, cardAt }: ServingParts): (agent: ServedAgent, place: Place) => ServeOptions {
+export function servingFor({ options, limits, log, cardAt }: ServingParts): (agent: ServedAgent, place: RequestPath) => ServeOptions {
   const made = new Map<string, { readonly agent: ServedAgent; readonly serving: ServeOptions }>();
   const env = { ids: countedIds(), limits };
   return (agent, place) => {
@@ -39,19 +39,19 @@ export function servingFor({ options, limits, log, cardAt }: ServingParts): (age
 }
 
 /** Where the node is reached: as configured; otherwise as each caller reached it. What is asked for by RPC goes by the first of them. */
-export interface Whereabouts {
-  of(asked: Asked): string;
-  note(asked: Asked): void;
+export interface PublicUrl {
+  of(request: HttpRequest): string;
+  note(request: HttpRequest): void;
   base(): string;
 }
 
-export function whereabouts(url: string | undefined): Whereabouts {
+export function publicUrl(url: string | undefined): PublicUrl {
   const configured = url === undefined ? undefined : withoutEndSlashes(url);
   let first = configured;
   return {
-    of: (asked) => configured ?? asked.origin,
-    note: (asked) => {
-      first ??= asked.origin;
+    of: (request) => configured ?? request.origin,
+    note: (request) => {
+      first ??= request.origin;
     },
     base: () => first ?? 'http://localhost',
   };

@@ -1,7 +1,7 @@
-import type { Answer, Asked } from '#bindings';
+import type { HttpRequest, HttpResponse } from '#bindings';
 import type { AgentCard, CardSigner } from '#protocol';
 import { interfacesFor, negotiateCard, signCard, writeCard } from '#protocol';
-import type { Enforced } from '../access/authentication/card-security.ts';
+import type { CardSecurity } from '../access/authentication/card-security.ts';
 import { errorAnswer } from './responses.ts';
 
 export interface CardsOptions {
@@ -11,20 +11,20 @@ export interface CardsOptions {
   /** When this card was last changed. */
   readonly changed: Date;
   /** What the gate asks for, which is what the cards say. */
-  readonly enforced: Enforced;
+  readonly enforced: CardSecurity;
   /** Signs what is served, as it is served. */
   readonly signer?: CardSigner | undefined;
 }
 
-export interface CardRequest {
-  readonly asked: Asked;
+export interface ServedCardRequest {
+  readonly httpRequest: HttpRequest;
   readonly card: AgentCard;
   /** Where the agent is reached, without a slash at its end. */
   readonly base: string;
 }
 
 export interface Cards {
-  answer(request: CardRequest): Promise<Answer>;
+  answer(request: ServedCardRequest): Promise<HttpResponse>;
   /** The card as the agent itself says it, for dialects that ask by RPC. */
   cardAt(card: AgentCard, base: string): AgentCard;
 }
@@ -52,9 +52,9 @@ export function createCards({ form, ageMsMax, changed, enforced, signer }: Cards
   };
   return {
     cardAt,
-    answer: async ({ asked, card, base }) => {
-      const version = asked.header('a2a-version') ?? new URLSearchParams(asked.query).get('A2A-Version');
-      const { schemes, headers } = negotiateCard({ path: asked.path, version });
+    answer: async ({ httpRequest, card, base }) => {
+      const version = httpRequest.header('a2a-version') ?? new URLSearchParams(httpRequest.query).get('A2A-Version');
+      const { schemes, headers } = negotiateCard({ path: httpRequest.path, version });
       const key = `${base}\n${schemes}`;
       const kept = written.get(card) ?? new Map<string, Promise<Written>>();
       written.set(card, kept);
@@ -62,7 +62,7 @@ export function createCards({ form, ageMsMax, changed, enforced, signer }: Cards
       const body = known ?? write(writeCard(cardAt(card, base), { form, schemes }), signer);
       if (known === undefined && kept.size < KEPT_MAX) kept.set(key, body);
       try {
-        return fresh(asked, await body, {
+        return fresh(httpRequest, await body, {
           ...headers,
           'Cache-Control': `public, max-age=${Math.floor(ageMsMax / 1000)}`,
           'Last-Modified': lastModified,
@@ -87,10 +87,10 @@ export async function digestOf(body: string): Promise<string> {
 }
 
 /** 304 for whoever has it already (RFC 9110 §13.2.2: a tag is asked before a date). */
-function fresh(asked: Asked, { body, etag }: Written, headers: Readonly<Record<string, string>>): Answer {
+function fresh(httpRequest: HttpRequest, { body, etag }: Written, headers: Readonly<Record<string, string>>): HttpResponse {
   const kept = { ...headers, ETag: etag };
-  const tags = asked.header('if-none-match');
-  const since = asked.header('if-modified-since');
+  const tags = httpRequest.header('if-none-match');
+  const since = httpRequest.header('if-modified-since');
   const isKnown = tags === undefined ? isOlder(headers['Last-Modified'], since) : tagsInclude(tags, etag);
   if (isKnown) return { status: 304, headers: kept, body: null };
   return { status: 200, headers: { ...kept, 'Content-Type': 'application/json', 'X-Content-Type-Options': 'nosniff' }, body };

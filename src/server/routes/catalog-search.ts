@@ -1,4 +1,4 @@
-import type { Answer, Asked } from '#bindings';
+import type { HttpRequest, HttpResponse } from '#bindings';
 import { isObject, parseJson, type RawObject } from '#bindings';
 import type { Json, JsonObject } from '#protocol';
 import type { CatalogOptions } from './catalog.ts';
@@ -15,11 +15,11 @@ const PAGE_MAX = 100;
 const ROOT_MEMBERS: ReadonlySet<string> = new Set(['query', 'federation', 'pageSize', 'pageToken']);
 
 /** Agents found by words (reference/catalog §5): `POST /ard/search`, and `GET /ard/agents` for all of them. */
-export async function ardAnswer(asked: Asked, options: ArdOptions): Promise<Answer> {
+export async function ardAnswer(request: HttpRequest, options: ArdOptions): Promise<HttpResponse> {
   const entries = entriesOf(options);
   try {
-    if (asked.method !== 'POST') return listed(entries, new URLSearchParams(asked.query));
-    const parsed = parseJson(await asked.body(options.bodyBytesMax), 16);
+    if (request.method !== 'POST') return listed(entries, new URLSearchParams(request.query));
+    const parsed = parseJson(await request.body(options.bodyBytesMax), 16);
     if (!parsed.ok || !isObject(parsed.value)) throw new Invalid('the body must be a JSON object');
     return searched(entries, parsed.value, `${options.base}/ard/`);
   } catch (thrown) {
@@ -35,12 +35,12 @@ function entriesOf(options: CatalogOptions): readonly JsonObject[] {
   return Array.isArray(entries) ? entries.filter(isObject).map((entry) => entry as JsonObject) : [];
 }
 
-function listed(entries: readonly JsonObject[], query: URLSearchParams): Answer {
+function listed(entries: readonly JsonObject[], query: URLSearchParams): HttpResponse {
   const { page, pageToken } = paged(entries, { size: query.get('pageSize') ?? LIST_PAGE, token: query.get('pageToken') ?? undefined });
   return json({ items: page, total: entries.length, ...(pageToken === undefined ? {} : { pageToken }) }, 200);
 }
 
-function searched(entries: readonly JsonObject[], body: RawObject, source: string): Answer {
+function searched(entries: readonly JsonObject[], body: RawObject, source: string): HttpResponse {
   const unknown = Object.keys(body).find((name) => !ROOT_MEMBERS.has(name));
   if (unknown !== undefined) throw new Invalid(`there is no member ${unknown.slice(0, 50)}`);
   const query = isObject(body['query']) ? body['query'] : {};

@@ -1,4 +1,4 @@
-import type { Answer } from '#bindings';
+import type { HttpResponse } from '#bindings';
 import type { AgentCard, JsonObject } from '#protocol';
 import type { ServedAgent } from '../agents/served-agent.ts';
 
@@ -15,7 +15,7 @@ export interface CatalogOptions {
 const CARD_TYPE = 'application/a2a-agent-card+json';
 
 /** `/.well-known/ai-catalog.json` and `/.well-known/ard.json`, the same bytes: one document for readers of all versions (reference/catalog §2). */
-export function catalogAnswer(options: CatalogOptions): Answer {
+export function catalogAnswer(options: CatalogOptions): HttpResponse {
   return {
     status: 200,
     headers: {

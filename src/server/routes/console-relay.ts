@@ -1,4 +1,4 @@
-import type { Answer, Asked } from '#bindings';
+import type { HttpRequest, HttpResponse } from '#bindings';
 import { A2AError, type Fetch, kept } from '#protocol';
 import { passedOn } from './fetch-bridge.ts';
 import { errorAnswer, refusal } from './responses.ts';
@@ -17,15 +17,15 @@ export const RELAY_LIMITS = { bytesMax: 67_108_864, msMax: 1_800_000 } as const;
  * `/relay?url=…`: a request of the console to an agent elsewhere, sent from here. Browsers let hardly any page call an agent, and the page
  * itself may call nobody but this node.
  */
-export async function relayAnswer(asked: Asked, relay: Fetch | undefined, bodyBytesMax: number): Promise<Answer> {
+export async function relayAnswer(httpRequest: HttpRequest, relay: Fetch | undefined, bodyBytesMax: number): Promise<HttpResponse> {
   try {
     if (relay === undefined) throw new A2AError('UNSUPPORTED_OPERATION', 'this node passes no requests on');
-    const url = new URLSearchParams(asked.query).get('url') ?? '';
+    const url = new URLSearchParams(httpRequest.query).get('url') ?? '';
     if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
       throw new A2AError('INVALID_PARAMS', 'url must be an address, as https://agent.example/', { field: 'url' });
     }
-    const headers = headersFor(asked);
-    return await passedOn(asked, bodyBytesMax, async (request) => {
+    const headers = headersFor(httpRequest);
+    return await passedOn(httpRequest, bodyBytesMax, async (request) => {
       const { method, body, signal } = request;
       const sent = kept(new Request(url, { method, headers, signal, ...(body === null ? {} : { body: await request.arrayBuffer() }) }));
       return await fetched(relay, sent, url);
@@ -56,13 +56,13 @@ function codeOf(thrown: unknown): string {
   return code;
 }
 
-function headersFor(asked: Asked): Headers {
+function headersFor(httpRequest: HttpRequest): Headers {
   const headers = new Headers();
   for (const name of PASSED) {
-    const value = asked.header(name);
+    const value = httpRequest.header(name);
     if (value !== undefined) headers.set(name, value);
   }
-  const [credential, key] = [asked.header(CREDENTIAL), asked.header(KEY)];
+  const [credential, key] = [httpRequest.header(CREDENTIAL), httpRequest.header(KEY)];
   if (credential !== undefined) headers.set('authorization', credential);
   if (key !== undefined) headers.set('x-api-key', key);
   return headers;

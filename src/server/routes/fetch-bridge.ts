@@ -1,4 +1,4 @@
-import type { Answer, Asked, Outflow } from '#bindings';
+import type { HttpRequest, HttpResponse, Outflow } from '#bindings';
 import { isA2AError, kept } from '#protocol';
 import { errorAnswer, refusal } from './responses.ts';
 
@@ -9,29 +9,33 @@ const PASSED = [
 ];
 
 /** A request that has come through guard and gate, for somebody who takes it as the web has it. The body is read under our limit. */
-export async function passedOn(asked: Asked, bodyBytesMax: number, answer: (request: Request) => Promise<Response>): Promise<Answer> {
+export async function passedOn(
+  httpRequest: HttpRequest,
+  bodyBytesMax: number,
+  answer: (request: Request) => Promise<Response>,
+): Promise<HttpResponse> {
   try {
     const headers = PASSED.flatMap((name): [string, string][] => {
-      const value = asked.header(name);
+      const value = httpRequest.header(name);
       return value === undefined ? [] : [[name, value]];
     });
-    const body = asked.method === 'POST' ? await asked.body(bodyBytesMax) : undefined;
-    const query = asked.query === '' ? '' : `?${asked.query}`;
-    const request = new Request(`${asked.origin}${asked.path}${query}`, {
-      method: asked.method,
+    const body = httpRequest.method === 'POST' ? await httpRequest.body(bodyBytesMax) : undefined;
+    const query = httpRequest.query === '' ? '' : `?${httpRequest.query}`;
+    const request = new Request(`${httpRequest.origin}${httpRequest.path}${query}`, {
+      method: httpRequest.method,
       headers,
-      signal: asked.signal,
+      signal: httpRequest.signal,
       ...(body === undefined ? {} : { body: new Uint8Array(body) }),
     });
     return await answerOf(await answer(kept(request)));
   } catch (thrown) {
     if (isA2AError(thrown)) return errorAnswer(thrown);
-    if (asked.signal.aborted) return refusal(503, 'the caller has left');
+    if (httpRequest.signal.aborted) return refusal(503, 'the caller has left');
     throw thrown;
   }
 }
 
-async function answerOf(response: Response): Promise<Answer> {
+async function answerOf(response: Response): Promise<HttpResponse> {
   const { status, body } = response;
   const headers = Object.fromEntries(response.headers);
   if (body === null) return { status, headers, body: null };

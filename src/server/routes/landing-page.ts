@@ -1,4 +1,4 @@
-import type { Answer, Asked } from '#bindings';
+import type { HttpRequest, HttpResponse } from '#bindings';
 import type { ServedAgent } from '../agents/served-agent.ts';
 import { text } from './responses.ts';
 
@@ -12,8 +12,8 @@ export interface WelcomeOptions {
 }
 
 /** What a person sees who opens the address: the console if there is one, otherwise what to do with an address like this. */
-export function welcome(asked: Asked, { agents, base, hasConsole }: WelcomeOptions): Answer {
-  const isBrowser = (asked.header('accept') ?? '').includes('text/html');
+export function welcome(request: HttpRequest, { agents, base, hasConsole }: WelcomeOptions): HttpResponse {
+  const isBrowser = (request.header('accept') ?? '').includes('text/html');
   if (isBrowser && hasConsole) return { status: 302, headers: { Location: '/console/', Vary: 'Accept' }, body: null };
   const answer = text(wordsFor(agents, base), 'text/plain; charset=utf-8');
   return { ...answer, headers: { ...answer.headers, Link: LINKS, Vary: 'Accept' } };

@@ -1,24 +1,24 @@
-import type { Answer } from '#bindings';
+import type { HttpResponse } from '#bindings';
 import type { ErrorKind, Json } from '#protocol';
 import { ERRORS, GRPC_STATUS, isA2AError } from '#protocol';
 
 /** Whatever a browser makes of an answer, it is what its Content-Type says. */
 const SNIFF = { 'X-Content-Type-Options': 'nosniff' } as const;
 
-export function json(value: Json, status = 200, headers: Readonly<Record<string, string>> = {}): Answer {
+export function json(value: Json, status = 200, headers: Readonly<Record<string, string>> = {}): HttpResponse {
   return { status, headers: { ...SNIFF, ...headers, 'Content-Type': 'application/json' }, body: JSON.stringify(value) };
 }
 
-export function text(body: string, type: string, status = 200): Answer {
+export function text(body: string, type: string, status = 200): HttpResponse {
   return { status, headers: { ...SNIFF, 'Content-Type': type }, body };
 }
 
 /** A refusal before anybody knows which dialect is spoken: in the form of HTTP+JSON 1.0, which is also that of our own API. */
-export function refusal(status: number, message: string, headers: Readonly<Record<string, string>> = {}): Answer {
+export function refusal(status: number, message: string, headers: Readonly<Record<string, string>> = {}): HttpResponse {
   return json({ error: { code: status, status: STATUS[status] ?? 'INVALID_ARGUMENT', message } }, status, headers);
 }
 
-export function errorAnswer(thrown: unknown): Answer {
+export function errorAnswer(thrown: unknown): HttpResponse {
   const kind: ErrorKind = isA2AError(thrown) ? thrown.kind : 'INTERNAL_ERROR';
   const { http, grpc, text: words } = ERRORS[kind];
   const message = isA2AError(thrown) ? thrown.message : words;
@@ -36,7 +36,7 @@ export function retryAfter(ms: number): Record<string, string> {
 }
 
 /** An answer to HEAD: what GET would say, and nothing of it. */
-export function headOf(answer: Answer): Answer {
+export function headOf(answer: HttpResponse): HttpResponse {
   if (typeof answer.body !== 'string') return { ...answer, body: null };
   const length = String(new TextEncoder().encode(answer.body).length);
   return { ...answer, headers: { ...answer.headers, 'Content-Length': length }, body: null };

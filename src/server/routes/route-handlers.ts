@@ -1,4 +1,4 @@
-import type { Answer, Asked, Caller, ChatMemory, ServeOptions } from '#bindings';
+import type { Caller, ChatMemory, HttpRequest, HttpResponse, ServeOptions } from '#bindings';
 import { answerChat, answerJsonRpc, answerModels, answerRest } from '#bindings';
 import type { AdminService, Fetch, Json } from '#protocol';
 import { LOCAL } from '../access/authentication/caller.ts';
@@ -14,10 +14,10 @@ import { relayAnswer } from './console-relay.ts';
 import { passedOn } from './fetch-bridge.ts';
 import { welcome } from './landing-page.ts';
 import { json, refusal, retryAfter, text } from './responses.ts';
-import type { Place, Route, RouteName } from './routes.ts';
+import type { RequestPath, Route, RouteName } from './routes.ts';
 
 /** What the routes of a node are answered with. */
-export interface Site {
+export interface RouteContext {
   /** The first is the root agent. */
   readonly agents: readonly ServedAgent[];
   readonly cards: Cards;
@@ -26,14 +26,14 @@ export interface Site {
   /** The public keys of the node. */
   readonly jwks: () => Promise<{ readonly keys: readonly JsonWebKey[] }>;
   /** Where the node is reached: as configured, or as this caller, whose host was checked, reached it. */
-  readonly baseOf: (asked: Asked) => string;
-  readonly noteBase: (asked: Asked) => void;
-  readonly serving: (agent: ServedAgent, place: Place) => ServeOptions;
+  readonly baseOf: (httpRequest: HttpRequest) => string;
+  readonly noteBase: (httpRequest: HttpRequest) => void;
+  readonly serving: (agent: ServedAgent, place: RequestPath) => ServeOptions;
   readonly publisher: string;
   readonly changed: Date;
   readonly cardAgeMsMax: number;
   /** Files of the web console, if it is here. */
-  readonly console: ((path: string) => Answer | Promise<Answer>) | undefined;
+  readonly console: ((path: string) => HttpResponse | Promise<HttpResponse>) | undefined;
   /** An agent of the mesh, for operators. */
   readonly onMesh: (name: string) => ServedAgent | undefined;
   /** The way to agents elsewhere, for the console. */
@@ -48,79 +48,83 @@ export interface Site {
 }
 
 /** A request on its way to a route: checked, let in, and with its agent found. */
-export interface Visit {
-  readonly asked: Asked;
-  readonly place: Place;
+export interface RoutedRequest {
+  readonly httpRequest: HttpRequest;
+  readonly place: RequestPath;
   readonly route: Route;
   readonly agent: ServedAgent;
   readonly caller: Caller;
 }
 
-type Answering = (site: Site, visit: Visit) => Answer | Promise<Answer>;
+type RouteHandler = (site: RouteContext, visit: RoutedRequest) => HttpResponse | Promise<HttpResponse>;
 
 /** Each row of the route table, answered. */
-export const ANSWERS: Readonly<Record<RouteName, Answering>> = {
-  jsonrpc: (site, visit) => answerJsonRpc(visit.asked, visit.agent.service, optionsFor(site, visit)),
-  rest: (site, visit) => answerRest(visit.asked, visit.agent.service, optionsFor(site, visit)),
-  chat: (site, visit) => answerChat(visit.asked, { ...optionsFor(site, visit), ...chatters(site, visit), memory: site.chats }),
+export const ROUTE_HANDLERS: Readonly<Record<RouteName, RouteHandler>> = {
+  jsonrpc: (site, visit) => answerJsonRpc(visit.httpRequest, visit.agent.service, optionsFor(site, visit)),
+  rest: (site, visit) => answerRest(visit.httpRequest, visit.agent.service, optionsFor(site, visit)),
+  chat: (site, visit) => answerChat(visit.httpRequest, { ...optionsFor(site, visit), ...chatters(site, visit), memory: site.chats }),
   models: (site, { place, agent, ...visit }) =>
     answerModels(place.path.split('/')[3], chatters(site, { ...visit, place, agent }), site.changed),
-  mcp: (site, { asked, agent, place, caller }) => {
+  mcp: (site, { httpRequest, agent, place, caller }) => {
     const mount = site.mcp?.(place.agent === undefined ? site.agents : [agent]);
     if (mount === undefined) return refusal(404, 'this node does not offer its agents as MCP tools');
-    return passedOn(asked, site.bodyBytesMax, (request) => mount(request, caller));
+    return passedOn(httpRequest, site.bodyBytesMax, (request) => mount(request, caller));
   },
-  card: (site, { asked, agent, place }) => site.cards.answer({ asked, card: agent.card, base: `${site.baseOf(asked)}${place.base}` }),
-  catalog: ({ agents, publisher, changed, cardAgeMsMax, baseOf }, { asked }) =>
-    catalogAnswer({ agents, publisher, changed, ageMsMax: cardAgeMsMax, base: baseOf(asked) }),
-  ard: ({ agents, publisher, changed, cardAgeMsMax, baseOf, bodyBytesMax }, { asked }) =>
-    ardAnswer(asked, { agents, publisher, changed, ageMsMax: cardAgeMsMax, base: baseOf(asked), bodyBytesMax }),
+  card: (site, { httpRequest, agent, place }) =>
+    site.cards.answer({ httpRequest, card: agent.card, base: `${site.baseOf(httpRequest)}${place.base}` }),
+  catalog: ({ agents, publisher, changed, cardAgeMsMax, baseOf }, { httpRequest }) =>
+    catalogAnswer({ agents, publisher, changed, ageMsMax: cardAgeMsMax, base: baseOf(httpRequest) }),
+  ard: ({ agents, publisher, changed, cardAgeMsMax, baseOf, bodyBytesMax }, { httpRequest }) =>
+    ardAnswer(httpRequest, { agents, publisher, changed, ageMsMax: cardAgeMsMax, base: baseOf(httpRequest), bodyBytesMax }),
   keys: async ({ jwks, cardAgeMsMax }) =>
     json((await jwks()) as unknown as Json, 200, { 'Cache-Control': `public, max-age=${Math.floor(cardAgeMsMax / 1000)}` }),
   admin: (site, visit) => {
     const { admin, relay, bodyBytesMax } = site;
-    const { asked, place } = visit;
+    const { httpRequest, place } = visit;
     if (place.path.startsWith(`${MESH_AGENTS}/`)) return meshAgentAnswer(site, visit, place.path.slice(MESH_AGENTS.length + 1));
     const path = place.path.slice('/api/parley/v1'.length);
-    return path === '/relay' ? relayAnswer(asked, relay, bodyBytesMax) : adminAnswer(asked, path, admin);
+    return path === '/relay' ? relayAnswer(httpRequest, relay, bodyBytesMax) : adminAnswer(httpRequest, path, admin);
   },
   health: () => json({ status: 'ok' }, 200, { 'Cache-Control': 'no-store' }),
   ready: (site) => ready(site),
   metrics: ({ metrics }) => text(metrics.text(), METRICS_TYPE),
   console: ({ console: files }, { place }) => files?.(place.path) ?? refusal(404, 'this node has no console'),
-  welcome: ({ agents, baseOf, console: files }, { asked, agent, place }) =>
-    welcome(asked, {
+  welcome: ({ agents, baseOf, console: files }, { httpRequest, agent, place }) =>
+    welcome(httpRequest, {
       agents: place.agent === undefined ? agents : [agent],
-      base: `${baseOf(asked)}${place.base}`,
+      base: `${baseOf(httpRequest)}${place.base}`,
       hasConsole: files !== undefined,
     }),
 };
 
 /** At the root a request names its agent; below an agent's own path that one is meant. */
-function chatters({ agents }: Site, { agent, place }: Visit): { readonly agents: readonly ServedAgent[]; readonly only?: ServedAgent } {
+function chatters(
+  { agents }: RouteContext,
+  { agent, place }: RoutedRequest,
+): { readonly agents: readonly ServedAgent[]; readonly only?: ServedAgent } {
   return place.agent === undefined ? { agents } : { agents: [agent], only: agent };
 }
 
 /** The gate has found out who calls; in the open case that is what bindings take for granted. */
-function optionsFor({ serving, noteBase }: Site, { asked, agent, place, caller }: Visit): ServeOptions {
-  noteBase(asked);
+function optionsFor({ serving, noteBase }: RouteContext, { httpRequest, agent, place, caller }: RoutedRequest): ServeOptions {
+  noteBase(httpRequest);
   const options = serving(agent, place);
   return caller === LOCAL ? options : { ...options, caller: () => caller };
 }
 
 /** `/api/parley/v1/mesh/agents/{name}/…`: the surface of an agent, for those with the scope `admin`. */
-async function meshAgentAnswer(site: Site, visit: Visit, rest: string): Promise<Answer> {
-  const { asked } = visit;
+async function meshAgentAnswer(site: RouteContext, visit: RoutedRequest, rest: string): Promise<HttpResponse> {
+  const { httpRequest } = visit;
   const [encoded = ''] = rest.split('/', 1);
   const agent = site.onMesh(decoded(encoded));
   if (agent === undefined) return refusal(404, `there is no agent ${encoded.slice(0, 100)} on the mesh of this node`);
   const path = rest.slice(encoded.length) || '/';
   const place = { agent: agent.name, base: `${MESH_AGENTS}/${encoded}`, path };
   if (path === '/.well-known/agent-card.json')
-    return site.cards.answer({ asked, card: agent.card, base: `${site.baseOf(asked)}${place.base}` });
+    return site.cards.answer({ httpRequest, card: agent.card, base: `${site.baseOf(httpRequest)}${place.base}` });
   const options = optionsFor(site, { ...visit, agent, place });
-  const isRpc = asked.method === 'POST' && (path === '/' || path === '/a2a');
-  return isRpc ? answerJsonRpc(asked, agent.service, options) : answerRest(asked, agent.service, options);
+  const isRpc = httpRequest.method === 'POST' && (path === '/' || path === '/a2a');
+  return isRpc ? answerJsonRpc(httpRequest, agent.service, options) : answerRest(httpRequest, agent.service, options);
 }
 
 function decoded(name: string): string {
@@ -132,7 +136,7 @@ function decoded(name: string): string {
 }
 
 /** For whoever sends traffic here: a node that starts, stops or can't write any more takes none. */
-function ready(site: Site): Answer {
+function ready(site: RouteContext): HttpResponse {
   const phase = site.phase();
   const headers = { 'Cache-Control': 'no-store' };
   if (phase === 'open' && !site.isBroken()) return json({ status: 'ready' }, 200, headers);

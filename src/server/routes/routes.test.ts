@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { methodsOf, placeOf, routesAt } from './routes.ts';
+import { methodsOf, parsePath, routesAt } from './routes.ts';
 
-const names = (path: string): readonly string[] => routesAt(placeOf(path)).map((route) => route.name);
+const names = (path: string): readonly string[] => routesAt(parsePath(path)).map((route) => route.name);
 
 describe('a path', () => {
   it('belongs to the root agent, or to the one it names', () => {
-    expect(placeOf('/a2a')).toEqual({ agent: undefined, base: '', path: '/a2a' });
-    expect(placeOf('/agents/echo')).toEqual({ agent: 'echo', base: '/agents/echo', path: '/' });
-    expect(placeOf('/agents/echo/')).toEqual({ agent: 'echo', base: '/agents/echo', path: '/' });
-    expect(placeOf('/agents/echo/a2a/')).toEqual({ agent: 'echo', base: '/agents/echo', path: '/a2a' });
-    expect(placeOf('/agents')).toMatchObject({ agent: undefined, path: '/agents' });
-    expect(placeOf('//')).toMatchObject({ agent: undefined, path: '/' });
+    expect(parsePath('/a2a')).toEqual({ agent: undefined, base: '', path: '/a2a' });
+    expect(parsePath('/agents/echo')).toEqual({ agent: 'echo', base: '/agents/echo', path: '/' });
+    expect(parsePath('/agents/echo/')).toEqual({ agent: 'echo', base: '/agents/echo', path: '/' });
+    expect(parsePath('/agents/echo/a2a/')).toEqual({ agent: 'echo', base: '/agents/echo', path: '/a2a' });
+    expect(parsePath('/agents')).toMatchObject({ agent: undefined, path: '/agents' });
+    expect(parsePath('//')).toMatchObject({ agent: undefined, path: '/' });
   });
 
   it('has the rows of the table', () => {
@@ -36,6 +36,6 @@ describe('a path', () => {
   });
 
   it('says which methods it has', () => {
-    expect(methodsOf(routesAt(placeOf('/')))).toBe('POST, GET, HEAD');
+    expect(methodsOf(routesAt(parsePath('/')))).toBe('POST, GET, HEAD');
   });
 });

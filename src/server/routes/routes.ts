@@ -70,7 +70,7 @@ const REST: Route = { name: 'rest', at: 'agent', methods: ['GET', 'HEAD', 'POST'
 /** First segments that are never a tenant's name in HTTP+JSON. */
 const OURS: ReadonlySet<string> = new Set(['.well-known', 'agents', 'ard', 'api', 'console', 'mcp']);
 
-export interface Place {
+export interface RequestPath {
   /** The agent's name; undefined: the root agent. */
   readonly agent: string | undefined;
   /** Stripped from the path before bindings look at it. */
@@ -80,7 +80,7 @@ export interface Place {
 }
 
 /** `/agents/{name}/…` is a place of its own; everything else belongs to the root agent. */
-export function placeOf(path: string): Place {
+export function parsePath(path: string): RequestPath {
   if (!path.startsWith('/agents/')) return { agent: undefined, base: '', path: trimmed(path) };
   const end = path.indexOf('/', 8);
   const name = end === -1 ? path.slice(8) : path.slice(8, end);
@@ -100,7 +100,7 @@ const prefixes = ROUTES.filter((route) => route.under !== undefined);
 const NONE: readonly Route[] = [];
 
 /** The rows for a path, whatever their methods; empty: nothing is served there. */
-export function routesAt({ agent, path }: Place): readonly Route[] {
+export function routesAt({ agent, path }: RequestPath): readonly Route[] {
   const found = byPath.get(path);
   if (found !== undefined) return agent === undefined ? found : found.filter((route) => route.at === 'agent');
   if (agent === undefined) {

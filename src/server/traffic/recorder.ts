@@ -1,25 +1,25 @@
-import type { Asked } from '#bindings';
+import type { HttpRequest } from '#bindings';
 import type { AdminExchange, AdminWire } from '#protocol';
-import type { Kept, Tape } from './recording.ts';
-import { createTape } from './recording.ts';
+import type { ExchangeRecording, RecordedExchange } from './recording.ts';
+import { recordExchange } from './recording.ts';
 
 /** Writes down what goes over the wire, while an operator looks. */
-export interface Wire extends AdminWire {
+export interface TrafficRecorder extends AdminWire {
   /** Undefined while it is off, which costs one look at a flag. */
-  begin(asked: Asked): Tape | undefined;
+  begin(request: HttpRequest): ExchangeRecording | undefined;
 }
 
 const EXCHANGES_MAX = 100;
 /** Whoever looks asks more often than that. */
 const LOOK_MS = 30_000;
 
-export function createWire(lookMs: number = LOOK_MS): Wire {
+export function createTrafficRecorder(lookMs: number = LOOK_MS): TrafficRecorder {
   let isOn = false;
   let last = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
   /** By the number of its last change, so the one that has rested longest is the first. */
-  let kept = new Map<Kept, number>();
-  const touch = (exchange: Kept): void => {
+  let kept = new Map<RecordedExchange, number>();
+  const touch = (exchange: RecordedExchange): void => {
     last += 1;
     kept.delete(exchange);
     kept.set(exchange, last);
@@ -35,7 +35,7 @@ export function createWire(lookMs: number = LOOK_MS): Wire {
     }, lookMs);
     timer.unref?.();
   };
-  const keep = (exchange: Kept): (() => void) => {
+  const keep = (exchange: RecordedExchange): (() => void) => {
     const own = kept;
     exchange.n = last + 1;
     touch(exchange);
@@ -46,7 +46,7 @@ export function createWire(lookMs: number = LOOK_MS): Wire {
     };
   };
   return {
-    begin: (asked) => (isOn ? createTape(asked, keep) : undefined),
+    begin: (request) => (isOn ? recordExchange(request, keep) : undefined),
     look: (after) => {
       leaseAnew();
       const changed = [...kept]

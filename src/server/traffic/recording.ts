@@ -1,4 +1,4 @@
-import type { Answer, Asked, Caller, Outflow } from '#bindings';
+import type { Caller, HttpRequest, HttpResponse, Outflow } from '#bindings';
 import type { AdminExchange, Mutable } from '#protocol';
 import { withBody } from '../access/limits/rate-limit.ts';
 import type { Route } from '../routes/routes.ts';
@@ -9,14 +9,14 @@ const CHARS_MAX = 32_768;
 const FRAMES_MAX = 200;
 
 /** One exchange while it is being written down. */
-export interface Tape {
+export interface ExchangeRecording {
   /** The request as it goes on. */
-  readonly asked: Asked;
+  readonly request: HttpRequest;
   /** The answer as it goes out. */
-  answered(answer: Answer, about: { readonly route: Route | undefined; readonly caller?: Caller | undefined }): Answer;
+  answered(answer: HttpResponse, about: { readonly route: Route | undefined; readonly caller?: Caller | undefined }): HttpResponse;
 }
 
-export interface Kept extends Mutable<AdminExchange> {
+export interface RecordedExchange extends Mutable<AdminExchange> {
   frames: { readonly atMs: number; readonly text: string }[];
 }
 
@@ -24,9 +24,9 @@ export interface Kept extends Mutable<AdminExchange> {
 const LEFT_OUT: ReadonlySet<string> = new Set(['admin', 'console', 'welcome', 'health', 'ready', 'metrics']);
 
 /** `keep` is told of it once it is known what it was, `changed` each time that there is more of it. */
-export function createTape(given: Asked, keep: (kept: Kept) => () => void): Tape {
+export function recordExchange(given: HttpRequest, keep: (kept: RecordedExchange) => () => void): ExchangeRecording {
   const began = performance.now();
-  const kept: Kept = {
+  const kept: RecordedExchange = {
     n: 0,
     at: new Date().toISOString(),
     ...(given.peer?.address === undefined ? {} : { client: given.peer.address }),
@@ -41,14 +41,14 @@ export function createTape(given: Asked, keep: (kept: Kept) => () => void): Tape
     isStream: false,
     isCut: false,
   };
-  const asked = withBody(given, async (bytesMax) => {
+  const request = withBody(given, async (bytesMax) => {
     const bytes = await given.body(bytesMax);
     kept.body = bodyOf(new TextDecoder().decode(bytes.subarray(0, CHARS_MAX)));
     kept.isCut ||= bytes.length > CHARS_MAX;
     return bytes;
   });
   return {
-    asked,
+    request,
     answered: (answer, { route, caller }) => {
       if (route !== undefined && LEFT_OUT.has(route.name)) return answer;
       const { status, headers, body } = answer;
@@ -71,7 +71,11 @@ export function createTape(given: Asked, keep: (kept: Kept) => () => void): Tape
 }
 
 /** Hears what its reader hears, at the reader's speed. */
-function listened(flow: Outflow, kept: Kept, { began, changed }: { readonly began: number; readonly changed: () => void }): Outflow {
+function listened(
+  flow: Outflow,
+  kept: RecordedExchange,
+  { began, changed }: { readonly began: number; readonly changed: () => void },
+): Outflow {
   let rest = '';
   let chars = 0;
   const take = (text: string): void => {

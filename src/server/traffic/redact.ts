@@ -1,4 +1,4 @@
-import type { Asked } from '#bindings';
+import type { HttpRequest } from '#bindings';
 import { cleaned, cleanedText } from '../observability/log.ts';
 
 /** Headers that mean something to A2A. Nothing else is written down: a header that nobody has thought of may be a key. */
@@ -26,12 +26,12 @@ const REMOVED = '[removed]';
 
 export type HeaderList = readonly (readonly [string, string])[];
 
-export function headersOf(asked: Asked): HeaderList {
+export function headersOf(httpRequest: HttpRequest): HeaderList {
   const shown = SHOWN.flatMap((name) => {
-    const value = asked.header(name);
+    const value = httpRequest.header(name);
     return value === undefined ? [] : [[name, cleanedText(value)] as const];
   });
-  const hidden = HIDDEN.filter((name) => asked.header(name) !== undefined).map((name) => [name, REMOVED] as const);
+  const hidden = HIDDEN.filter((name) => httpRequest.header(name) !== undefined).map((name) => [name, REMOVED] as const);
   return [...shown, ...hidden];
 }
 
@@ -39,7 +39,7 @@ export function answerHeadersOf(headers: Readonly<Record<string, string>>): Head
   return Object.entries(headers).filter(([name]) => ANSWERED.test(name));
 }
 
-export function targetOf({ path, query }: Asked): string {
+export function targetOf({ path, query }: HttpRequest): string {
   if (query === '') return cleanedText(path);
   const shown = [...new URLSearchParams(query)].map(
     ([name, value]) => `${encodeURIComponent(name)}=${PARAMETERS.test(name) ? encodeURIComponent(value) : REMOVED}`,

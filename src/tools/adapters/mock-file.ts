@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
-import { parse } from 'yaml';
 import type { MockOptions } from '../mock/mock.ts';
 import type { Exchange } from '../mock/record.ts';
 import type { MockRule } from '../mock/rules.ts';
@@ -15,6 +14,7 @@ const MATCH = ['contains', 'regex', 'equals'];
 export async function readMockFile(path: string): Promise<MockOptions> {
   const text = await readFile(path, 'utf8');
   if (extname(path) === '.jsonl') return { name: 'replay', responses: readRecording(text, path) };
+  const { parse } = await import('yaml');
   let value: unknown;
   try {
     value = parse(text);

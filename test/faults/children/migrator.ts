@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs';
-import { connect } from '../../../src/engine/adapters/sqlite/connection.ts';
-import { migrate } from '../../../src/engine/adapters/sqlite/schema.ts';
+import { connect } from '../../../src/engine/adapters/sqlite/database/connection.ts';
+import { migrate } from '../../../src/engine/adapters/sqlite/database/schema.ts';
 import { NEXT_MIGRATIONS } from '../migrations.ts';
 
 /** Brings a store to a version that changes every row. It is killed meanwhile. */

@@ -3,7 +3,7 @@
 import { createCommandAgent } from '#agents';
 import { createEngine } from '#engine';
 import { createUserMessage, dialectId, LOCAL_PRINCIPAL } from '#protocol';
-import { boundYoungHeap } from '../../../src/cli/young-heap.ts';
+import { boundYoungHeap } from '../../../src/cli/serve/heap-limit.ts';
 import { memoryStore } from '../../../src/engine/adapters/memory.ts';
 
 const [state = '', what = '', output = '', ...argv] = process.argv.slice(2);

@@ -8,7 +8,7 @@ import type { Agent } from '#protocol';
 import type { ParleyConfig } from '#server';
 import { resolveConfig } from '#server';
 import { createKey } from '../../../src/server/adapters/api-keys-file.ts';
-import type { ServedConfigured } from '../../../src/server/adapters/serve-configured.ts';
+import type { ConfiguredServer } from '../../../src/server/adapters/serve-configured.ts';
 import { logFor, serveConfigured } from '../../../src/server/adapters/serve-configured.ts';
 import { createAuthority } from '../../support/certificates.ts';
 import type { Issuer } from '../../support/issuer.ts';
@@ -36,7 +36,7 @@ export const commander: Agent = {
 
 export async function served(
   config: ParleyConfig,
-  use: (server: ServedConfigured) => Promise<void>,
+  use: (server: ConfiguredServer) => Promise<void>,
   agent: Agent = builtIn('script'),
 ): Promise<void> {
   const base: ParleyConfig = { port: 0, memory: true, log: 'silent', authFolder: fresh() };
@@ -62,7 +62,7 @@ const withIssuer = async (use: (from: Issuer) => Promise<void>): Promise<void> =
   issuer ??= startIssuer();
   await use(await issuer);
 };
-const asIssued = (more: ParleyConfig['jwt'] = {}): ((use: (from: Issuer, server: ServedConfigured) => Promise<void>) => Promise<void>) => {
+const asIssued = (more: ParleyConfig['jwt'] = {}): ((use: (from: Issuer, server: ConfiguredServer) => Promise<void>) => Promise<void>) => {
   return (use) => withIssuer((from) => served({ jwt: { issuer: from.url, audience: [AUDIENCE], ...more } }, (server) => use(from, server)));
 };
 

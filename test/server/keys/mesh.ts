@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import type { Broker, Incoming } from '#mesh';
+import type { Broker, ReceivedMessage } from '#mesh';
 import type { ParleyConfig } from '#server';
-import { findAgent } from '../../../src/cli/agents.ts';
 import { connectBroker } from '../../../src/cli/mesh/broker.ts';
 import { serveOnMesh } from '../../../src/cli/mesh/serving.ts';
+import { findAgent } from '../../../src/cli/serve/find-agent.ts';
 import { logFor } from '../../../src/server/adapters/serve-configured.ts';
 import { eventually } from '../../support/eventually.ts';
 import { scratchFolder } from '../../support/scratch.ts';
@@ -67,24 +67,24 @@ async function answered(part: object, config: ParleyConfig): Promise<string> {
 }
 
 /** The first that is said on a topic of a broker inside this process, which is listened to before the node is there. */
-async function heardOn(filter: string, config: ParleyConfig, ask?: (broker: Broker) => Promise<unknown>): Promise<Incoming> {
+async function heardOn(filter: string, config: ParleyConfig, ask?: (broker: Broker) => Promise<unknown>): Promise<ReceivedMessage> {
   const broker = await connectBroker('memory');
-  const heard: Incoming[] = [];
+  const heard: ReceivedMessage[] = [];
   // What a broker has kept is an earlier check's.
-  await broker.subscribe({ filter, take: (message) => void (message.isRetained || heard.push(message)) });
+  await broker.subscribe({ filter, handle: (message) => void (message.isRetained || heard.push(message)) });
   const settings = resolved({ port: 0, memory: true, agents: ['echo'], log: 'silent', mesh: 'memory', ...config });
   const found = await Promise.all(settings.agents.map((given) => findAgent(given, settings)));
   const server = await serveOnMesh(found, settings, { log: logFor(settings) });
   try {
     await ask?.(broker);
     await eventually(() => heard.length > 0);
-    return heard[0] as Incoming;
+    return heard[0] as ReceivedMessage;
   } finally {
     await server.close();
     await broker.close();
   }
 }
 
-function textOf({ payload }: Incoming): string {
+function textOf({ payload }: ReceivedMessage): string {
   return Buffer.from(payload).toString('utf8');
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { defineAgent } from '#agents';
-import type { Served } from '../../../src/server/adapters/node.ts';
+import type { NodeServer } from '../../../src/server/adapters/node.ts';
 import { eventually } from '../../support/eventually.ts';
 import { metric, sendBody } from '../../support/server.ts';
 import { blocksOf, rawStream } from '../../support/sse.ts';
@@ -69,7 +69,7 @@ export const RUN_LIMIT_CHECKS: Checks = {
     }),
   'limits.tickMs': async () => {
     const took: number[] = [];
-    const run = async (server: Served): Promise<void> => {
+    const run = async (server: NodeServer): Promise<void> => {
       const began = performance.now();
       await send(server, 'sleep=4000');
       took.push(performance.now() - began);

@@ -2,9 +2,9 @@ import { defineAgent } from '#agents';
 import type { Agent } from '#protocol';
 import type { ParleyConfig, Settings } from '#server';
 import { resolveConfig } from '#server';
-import { findAgent } from '../../../src/cli/agents.ts';
-import type { Served } from '../../../src/server/adapters/node.ts';
-import type { Configured } from '../../../src/server/adapters/serve-configured.ts';
+import { findAgent } from '../../../src/cli/serve/find-agent.ts';
+import type { NodeServer } from '../../../src/server/adapters/node.ts';
+import type { ServeConfiguredOptions } from '../../../src/server/adapters/serve-configured.ts';
 import { logFor, serveConfigured } from '../../../src/server/adapters/serve-configured.ts';
 import { eventually } from '../../support/eventually.ts';
 import { sendBody } from '../../support/server.ts';
@@ -45,13 +45,13 @@ function structuredCloned({ agents, ...config }: ParleyConfig): Record<string, u
 interface Setup {
   readonly agent?: Agent;
   readonly lines?: string[];
-  readonly console?: NonNullable<Configured['console']>;
+  readonly console?: NonNullable<ServeConfiguredOptions['console']>;
 }
 
 /** Serves what the configuration says, as `parley serve` does, and takes it down afterwards. */
 export async function served(
   given: ParleyConfig,
-  use: (server: Served, settings: Settings) => Promise<void>,
+  use: (server: NodeServer, settings: Settings) => Promise<void>,
   setup: Setup = {},
 ): Promise<void> {
   const base: ParleyConfig = { port: 0, memory: true, agents: ['script', 'echo'], log: 'silent' };
@@ -75,16 +75,16 @@ export const post = (url: string, body: unknown, headers: Readonly<Record<string
 export interface Sent {
   readonly task: { readonly id: string; readonly contextId: string; readonly status: { readonly state: string } };
 }
-export const send = async ({ url }: Served, text: string, configuration: object = {}): Promise<Sent['task']> =>
+export const send = async ({ url }: NodeServer, text: string, configuration: object = {}): Promise<Sent['task']> =>
   ((await (await post(`${url}/message:send`, sendBody(text, { configuration }))).json()) as Sent).task;
-export const start = (server: Served, text: string): Promise<Sent['task']> => send(server, text, { returnImmediately: true });
-export const stateOf = async ({ url }: Served, id: string): Promise<string> =>
+export const start = (server: NodeServer, text: string): Promise<Sent['task']> => send(server, text, { returnImmediately: true });
+export const stateOf = async ({ url }: NodeServer, id: string): Promise<string> =>
   ((await (await fetch(`${url}/tasks/${id}`)).json()) as Sent['task']).status.state;
-export const cardOf = async ({ url }: Served): Promise<Record<string, unknown>> =>
+export const cardOf = async ({ url }: NodeServer): Promise<Record<string, unknown>> =>
   (await (await fetch(`${url}/.well-known/agent-card.json`)).json()) as Record<string, unknown>;
 
 /** A finished task is forgotten before long. */
-export async function gone(server: Served): Promise<void> {
+export async function gone(server: NodeServer): Promise<void> {
   const { id } = await send(server, 'x');
   await eventually(async () => (await fetch(`${server.url}/tasks/${id}`)).status === 404);
 }

@@ -1,9 +1,9 @@
 import * as oauth from 'oauth4webapi';
 import type { AgentCard, Fetch } from '#protocol';
 import { kept } from '#protocol';
-import type { Env, Secret } from '../../auth.ts';
-import { reveal } from '../../auth.ts';
-import { ClientError } from '../../errors.ts';
+import type { Env, Secret } from '../../auth/credentials.ts';
+import { reveal } from '../../auth/credentials.ts';
+import { ClientError } from '../../errors/client-error.ts';
 
 /** Where tokens come from: an issuer that tells its endpoints, or the endpoints themselves. */
 export type TokenSource =

@@ -1,6 +1,6 @@
 import * as oauth from 'oauth4webapi';
-import type { Authenticator, Presented } from '../../auth.ts';
-import { ClientError, isClientError } from '../../errors.ts';
+import type { Authenticator, Presented } from '../../auth/credentials.ts';
+import { ClientError, isClientError } from '../../errors/client-error.ts';
 import type { OAuthClient, Server } from './server.ts';
 import { openServer } from './server.ts';
 

@@ -1,5 +1,5 @@
 import type { Store, TaskKey } from '../../ports.ts';
-import type { Quarantined } from './quarantine.ts';
+import type { Quarantined } from './damage/quarantine.ts';
 
 export interface SqliteOptions {
   /** False: a database that is not there is an error. */

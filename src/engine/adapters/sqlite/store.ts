@@ -1,57 +1,57 @@
 import { hash } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
-import { checkFile } from './check.ts';
-import type { Checkpoints } from './checkpoints.ts';
-import { createCheckpoints } from './checkpoints.ts';
-import type { Tables } from './commit.ts';
-import { createCommitting } from './committing.ts';
-import { mayShareWal, versionOf } from './connection.ts';
-import { troubleOf } from './faults.ts';
-import type { Files } from './files.ts';
-import { createGuard } from './guard.ts';
-import type { Helper } from './helper.ts';
-import { createHelper } from './helper.ts';
-import { createInlineCheckpoints } from './inline-checkpoints.ts';
-import type { Lock } from './lock.ts';
-import type { Losses } from './losses.ts';
-import { quarantineLosses } from './losses.ts';
-import type { Marks } from './marks.ts';
-import { openMarks, startMarks } from './marks.ts';
-import type { Meta } from './open.ts';
+import type { Checkpoints } from './checkpoint/in-thread.ts';
+import { createCheckpoints } from './checkpoint/in-thread.ts';
+import { createInlineCheckpoints } from './checkpoint/inline.ts';
+import type { StoreThread } from './checkpoint/thread.ts';
+import { createStoreThread } from './checkpoint/thread.ts';
+import type { Tables } from './commit/apply-write.ts';
+import { createCommitter } from './commit/committer.ts';
+import type { Marks } from './commit/marks.ts';
+import { openMarks, startMarks } from './commit/marks.ts';
+import { createTransactions } from './commit/transactions.ts';
+import { checkFile } from './damage/check-file.ts';
+import { createFailureGuard } from './damage/failure-guard.ts';
+import type { LostCommits } from './damage/lost-commits.ts';
+import { quarantineLostCommits } from './damage/lost-commits.ts';
+import { createQuarantine } from './damage/quarantine.ts';
+import { troubleOf } from './damage/store-error.ts';
+import { mayShareWal, versionOf } from './database/connection.ts';
+import type { StoreMeta } from './database/open.ts';
+import { createDiskSpace } from './files/disk-space.ts';
+import type { StoreLock } from './files/lock.ts';
+import type { StoreFiles } from './files/store-files.ts';
 import type { SqliteOptions, SqliteStore } from './options.ts';
-import { createOutbox } from './outbox.ts';
-import { createPushes } from './pushes.ts';
-import { createQuarantine } from './quarantine.ts';
-import { createReads } from './reads.ts';
-import { createRealms } from './realms.ts';
-import { createSends } from './sends.ts';
-import { createSpace } from './space.ts';
-import { createTally } from './tally.ts';
-import { createTasks } from './tasks.ts';
-import { createTrash } from './trash.ts';
-import { createWriting } from './writing.ts';
+import { createReads } from './read/reads.ts';
+import { createDeferredDeletes } from './tables/deferred-deletes.ts';
+import { createOutboxTable } from './tables/outbox.ts';
+import { createPushConfigs } from './tables/push-configs.ts';
+import { createRealms } from './tables/realms.ts';
+import { createSends } from './tables/sends.ts';
+import { createTaskCounts } from './tables/task-counts.ts';
+import { createTasks } from './tables/tasks.ts';
 
-export interface Opened {
+export interface OpenedStore {
   readonly db: DatabaseSync;
-  readonly files: Files;
-  readonly lock: Lock;
-  readonly meta: Meta;
-  readonly losses: Losses;
+  readonly files: StoreFiles;
+  readonly lock: StoreLock;
+  readonly meta: StoreMeta;
+  readonly losses: LostCommits;
   readonly settings: Required<SqliteOptions>;
 }
 
 /** Puts the parts together. */
-export function assemble({ db, files, lock, meta, losses, settings }: Opened): SqliteStore {
+export function assemble({ db, files, lock, meta, losses, settings }: OpenedStore): SqliteStore {
   const { report, ballastBytes, verifyBytesMax, cacheBytes } = settings;
-  const guard = createGuard(report);
+  const guard = createFailureGuard(report);
   const tables = createTables(db, meta);
   const quarantine = createQuarantine(db, report);
-  const writing = createWriting(db, meta, { ...tables, names: tables.sends.names });
-  const helper = createHelper({ path: files.path, marks: files.marks, store: meta.store, cacheBytes });
-  const verified = checkFile(db, { files, helper, guard, verifyBytesMax });
+  const transactions = createTransactions(db, meta, { ...tables, names: tables.sends.names });
+  const thread = createStoreThread({ path: files.path, marks: files.marks, store: meta.store, cacheBytes });
+  const verified = checkFile(db, { files, thread, guard, verifyBytesMax });
 
-  quarantineLosses(losses, { writing, quarantine, report });
-  const restartMarks = (): void => startMarks(files.marks, meta.store, writing.commits);
+  quarantineLostCommits(losses, { transactions, quarantine, report });
+  const restartMarks = (): void => startMarks(files.marks, meta.store, transactions.commits);
   const empty = (): void => {
     db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
     restartMarks();
@@ -63,16 +63,16 @@ export function assemble({ db, files, lock, meta, losses, settings }: Opened): S
     else if (troubleOf(thrown) === 'busy') report('a checkpoint had to be put off', thrown);
     else guard.fail(thrown);
   };
-  const commits = (): number => writing.commits;
-  const checkpoints = chooseCheckpoints({ db, files, settings, helper, commits, onFailed: onCheckpointFailed, marks, restartMarks });
-  const space = createSpace({ path: files.path, ballastBytes, onLow: () => void checkpoints.empty('TRUNCATE') });
-  const committing = createCommitting({ tables, writing, guard, space, marks, checkpoints, onCheckpointFailed, report });
+  const commits = (): number => transactions.commits;
+  const checkpoints = chooseCheckpoints({ db, files, settings, thread, commits, onFailed: onCheckpointFailed, marks, restartMarks });
+  const space = createDiskSpace({ path: files.path, ballastBytes, onLow: () => void checkpoints.empty('TRUNCATE') });
+  const committer = createCommitter({ tables, transactions, guard, space, marks, checkpoints, onCheckpointFailed, report });
 
   const close = async (): Promise<void> => {
-    committing.stop();
+    committer.stop();
     await checkpoints.close();
     await space.settled();
-    await helper.close().catch((thrown: unknown) => report('the store’s thread did not end well', thrown));
+    await thread.close().catch((thrown: unknown) => report('the store’s thread did not end well', thrown));
     marks.close();
     if (guard.broken === undefined) empty();
     guard.close();
@@ -83,8 +83,8 @@ export function assemble({ db, files, lock, meta, losses, settings }: Opened): S
 
   return {
     ...createReads(db, { ...tables, guard, quarantine }),
-    commit: committing.commit,
-    lastKey: () => writing.lastKey,
+    commit: committer.commit,
+    lastKey: () => transactions.lastKey,
     damaged: quarantine.all,
     verified,
     secret: new Uint8Array(hash('sha256', `page tokens of ${meta.store}`, 'buffer')),
@@ -96,35 +96,35 @@ export function assemble({ db, files, lock, meta, losses, settings }: Opened): S
   };
 }
 
-function createTables(db: DatabaseSync, meta: Meta): Tables {
+function createTables(db: DatabaseSync, meta: StoreMeta): Tables {
   const realms = createRealms(db);
-  const tally = createTally(db);
+  const counts = createTaskCounts(db);
   return {
     realms,
-    tally,
-    tasks: createTasks(db, realms, tally),
+    counts,
+    tasks: createTasks(db, realms, counts),
     sends: createSends(db, realms, meta.named),
-    pushes: createPushes(db),
-    outbox: createOutbox(db),
-    trash: createTrash(db),
+    pushes: createPushConfigs(db),
+    outbox: createOutboxTable(db),
+    deferredDeletes: createDeferredDeletes(db),
   };
 }
 
 interface Choice {
   readonly db: DatabaseSync;
-  readonly files: Files;
+  readonly files: StoreFiles;
   readonly settings: Required<SqliteOptions>;
-  readonly helper: Helper;
+  readonly thread: StoreThread;
   readonly commits: () => number;
   readonly onFailed: (thrown: unknown) => void;
   readonly marks: Marks;
   readonly restartMarks: () => void;
 }
 
-function chooseCheckpoints({ db, files, settings, helper, commits, onFailed, marks, restartMarks }: Choice): Checkpoints {
+function chooseCheckpoints({ db, files, settings, thread, commits, onFailed, marks, restartMarks }: Choice): Checkpoints {
   const { walBytes, walBytesMax } = settings;
   if (mayShareWal(versionOf(db))) {
-    return createCheckpoints({ db, path: files.path, helper, walBytes, walBytesMax, commits, onEmptied: marks.reopen, onFailed });
+    return createCheckpoints({ db, path: files.path, thread, walBytes, walBytesMax, commits, onEmptied: marks.reopen, onFailed });
   }
   const onEmptied = (): void => {
     restartMarks();

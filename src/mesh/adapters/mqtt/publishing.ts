@@ -1,7 +1,7 @@
 import type { IClientPublishOptions, MqttClient } from 'mqtt';
-import type { Accepted, Outgoing } from '../../broker.ts';
+import type { OutgoingMessage, PublishResult } from '../../broker.ts';
 import { BrokerError } from '../../broker.ts';
-import { unsendable } from '../../topics.ts';
+import { publishProblem } from '../../topics.ts';
 
 const NO_SUBSCRIBERS = 0x10;
 const NOT_AUTHORIZED = 0x87;
@@ -9,7 +9,7 @@ const PUBLISH_TIMEOUT_MS = 10_000;
 const LOOK_MS = 500;
 
 export interface Publishing {
-  publish(message: Outgoing): Promise<Accepted>;
+  publish(message: OutgoingMessage): Promise<PublishResult>;
   close(): void;
 }
 
@@ -35,8 +35,8 @@ export function createPublishing(client: MqttClient): Publishing {
     }
   }, LOOK_MS);
   timer.unref();
-  const send = (message: Outgoing): Promise<Accepted> => {
-    const { promise, resolve, reject } = Promise.withResolvers<Accepted>();
+  const send = (message: OutgoingMessage): Promise<PublishResult> => {
+    const { promise, resolve, reject } = Promise.withResolvers<PublishResult>();
     const one: Pending = {
       until: performance.now() + PUBLISH_TIMEOUT_MS,
       fail: (cause) => {
@@ -52,13 +52,13 @@ export function createPublishing(client: MqttClient): Publishing {
       if (problem !== null && problem !== undefined) return one.fail(problem);
       pending.delete(one);
       const id = packet?.messageId;
-      resolve(id === undefined ? {} : { heard: !unheard.delete(id) });
+      resolve(id === undefined ? {} : { hasSubscribers: !unheard.delete(id) });
     });
     return promise;
   };
   return {
     publish: async (message) => {
-      const problem = unsendable(message);
+      const problem = publishProblem(message);
       if (problem !== undefined) throw new BrokerError(problem);
       return await send(message);
     },
@@ -66,7 +66,7 @@ export function createPublishing(client: MqttClient): Publishing {
   };
 }
 
-function optionsOf(message: Outgoing): IClientPublishOptions {
+function optionsOf(message: OutgoingMessage): IClientPublishOptions {
   const properties: NonNullable<IClientPublishOptions['properties']> = {};
   // mqtt.js writes an empty list as a packet that no broker can read.
   for (const _ in message.properties) {
@@ -77,5 +77,5 @@ function optionsOf(message: Outgoing): IClientPublishOptions {
   if (message.responseTopic !== undefined) properties.responseTopic = message.responseTopic;
   if (message.correlation !== undefined) properties.correlationData = Buffer.from(message.correlation);
   if (message.expiryMs !== undefined) properties.messageExpiryInterval = Math.max(1, Math.ceil(message.expiryMs / 1000));
-  return { qos: message.assured === false ? 0 : 1, retain: message.retain ?? false, properties };
+  return { qos: message.qos === 0 ? 0 : 1, retain: message.retain ?? false, properties };
 }

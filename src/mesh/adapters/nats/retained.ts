@@ -1,5 +1,5 @@
 import type { Msg, NatsConnection } from '@nats-io/transport-node';
-import type { Outgoing } from '../../broker.ts';
+import type { OutgoingMessage } from '../../broker.ts';
 import { matches } from '../../topics.ts';
 import { headerValue } from './subjects.ts';
 
@@ -12,13 +12,13 @@ const ANSWERS_MS = 2000;
 const NOBODY = 503;
 
 export interface Retainer {
-  keep(message: Outgoing): void;
-  ask(filter: string, take: (message: Msg) => Promise<void>): void;
+  keep(message: OutgoingMessage): void;
+  ask(filter: string, handle: (message: Msg) => Promise<void>): void;
 }
 
 /** Core NATS keeps nothing. Whoever published a message as retained keeps it, and hands it to those who subscribe later, while it lives. */
-export function retainer(connection: NatsConnection, send: (subject: string, message: Outgoing) => void): Retainer {
-  const kept = new Map<string, Outgoing>();
+export function retainer(connection: NatsConnection, send: (subject: string, message: OutgoingMessage) => void): Retainer {
+  const kept = new Map<string, OutgoingMessage>();
   let isAnswering = false;
   const answer = async (): Promise<void> => {
     for await (const asked of connection.subscribe(ASKING)) {

@@ -1,6 +1,6 @@
 import type { TaskArtifactUpdate } from '#protocol';
 import { artifactId, base64ToBytes, bytesToBase64, contextId, taskId } from '#protocol';
-import type { Incoming, Outgoing } from '../../broker.ts';
+import type { OutgoingMessage, ReceivedMessage } from '../../broker.ts';
 import { ARTIFACT_ID, ARTIFACT_MODE, ARTIFACT_UPDATE, CHUNK_SEQNO, CONTEXT_ID, EVENT_TYPE, LAST_CHUNK, TASK_ID } from './properties.ts';
 
 /** Files as they are, without base64 (reference/mqtt §8, binary artifacts). */
@@ -8,7 +8,7 @@ const CHUNK_BYTES = 65_536;
 const UNKNOWN_TYPE = 'application/octet-stream';
 
 /** The chunks of an artifact that is one file. Undefined: it goes as JSON. */
-export function chunksOf(update: TaskArtifactUpdate, message: Omit<Outgoing, 'payload'>): readonly Outgoing[] | undefined {
+export function chunksOf(update: TaskArtifactUpdate, message: Omit<OutgoingMessage, 'payload'>): readonly OutgoingMessage[] | undefined {
   const { artifact, append } = update;
   const [part, more] = artifact.parts;
   if (part?.raw === undefined || more !== undefined || append === true) return undefined;
@@ -31,7 +31,7 @@ export function chunksOf(update: TaskArtifactUpdate, message: Omit<Outgoing, 'pa
   }));
 }
 
-export function isChunk({ properties }: Pick<Incoming, 'properties'>): boolean {
+export function isChunk({ properties }: Pick<ReceivedMessage, 'properties'>): boolean {
   return properties[EVENT_TYPE] === ARTIFACT_UPDATE && properties[ARTIFACT_MODE] === 'binary';
 }
 
@@ -54,7 +54,11 @@ export class Assembly {
   }
 
   /** The artifact, when it is whole. */
-  take({ properties, payload, contentType }: Pick<Incoming, 'properties' | 'payload' | 'contentType'>): TaskArtifactUpdate | undefined {
+  take({
+    properties,
+    payload,
+    contentType,
+  }: Pick<ReceivedMessage, 'properties' | 'payload' | 'contentType'>): TaskArtifactUpdate | undefined {
     const id = properties[ARTIFACT_ID] ?? '';
     const number = Number(properties[CHUNK_SEQNO]);
     if (id === '' || !Number.isSafeInteger(number) || number < 0 || number > CHUNKS_MAX) return undefined;

@@ -1,13 +1,13 @@
 import { parseJson } from '#bindings';
 import type { AgentCard, AgentExtension, JsonObject } from '#protocol';
 import { countedIds, DEFAULT_READ_LIMITS } from '#protocol';
-import type { BrokerOptions, Incoming, Outgoing } from '../../broker.ts';
-import type { Announcement, Heard } from '../grammar.ts';
+import type { BrokerOptions, OutgoingMessage, ReceivedMessage } from '../../broker.ts';
+import type { Announcement, DiscoveryEvent } from '../grammar.ts';
 import { STATUS, STATUS_SOURCE } from './properties.ts';
-import type { Mqtt01, MqttOptions } from './settings.ts';
+import type { MqttGrammarOptions, MqttSettings } from './settings.ts';
 import { idOf, SPOKEN, settingsOf } from './settings.ts';
-import type { Identity } from './topics.ts';
-import { clientIdOf, placeIn } from './topics.ts';
+import type { MqttIdentity } from './topics.ts';
+import { clientIdOf, readNamespace } from './topics.ts';
 
 /** The profile names no binding; this is what the Python SDK publishes (reference/mqtt §5). */
 export const MQTT_BINDING = 'MQTTv5+JSONRPCv2';
@@ -21,8 +21,8 @@ const encoder = new TextEncoder();
 
 type Presence = 'online' | 'offline';
 
-export function cardMessage(announcement: Announcement, presence: Presence, { mqtt, namespace }: Where): Outgoing {
-  const who = { ...placeIn(namespace), agent: announcement.name };
+export function cardMessage(announcement: Announcement, presence: Presence, { mqtt, namespace }: Where): OutgoingMessage {
+  const who = { ...readNamespace(namespace), agent: announcement.name };
   return {
     topic: mqtt.topics.discovery(who),
     payload: encoder.encode(JSON.stringify(SPOKEN.card.write(onBroker(announcement, who, mqtt)))),
@@ -33,11 +33,11 @@ export function cardMessage(announcement: Announcement, presence: Presence, { mq
 }
 
 interface Where {
-  readonly mqtt: Mqtt01;
+  readonly mqtt: MqttSettings;
   readonly namespace: string;
 }
 
-function onBroker({ kind, card, instance }: Announcement, who: Identity, { topics, options }: Mqtt01): AgentCard {
+function onBroker({ kind, card, instance }: Announcement, who: MqttIdentity, { topics, options }: MqttSettings): AgentCard {
   const others = (card.capabilities.extensions ?? []).filter(({ uri }) => uri !== MQTT_EXTENSION);
   const here: AgentExtension = {
     uri: MQTT_EXTENSION,
@@ -55,9 +55,9 @@ function onBroker({ kind, card, instance }: Announcement, who: Identity, { topic
 }
 
 /** A card that a broker has kept is the truth here; its topic says whose it is, and nothing in it where requests go (reference/mqtt §5). */
-export function hearCard({ topic, payload, properties }: Incoming, { mqtt, namespace }: Where): Heard | undefined {
+export function hearCard({ topic, payload, properties }: ReceivedMessage, { mqtt, namespace }: Where): DiscoveryEvent | undefined {
   const who = mqtt.topics.announcerOf(topic);
-  const { org, unit } = placeIn(namespace);
+  const { org, unit } = readNamespace(namespace);
   if (who === undefined || who.org !== org || who.unit !== unit) return undefined;
   if (payload.length === 0 || properties[STATUS] === 'offline') return { kind: 'gone', name: who.agent };
   if (payload.length > CARD_BYTES_MAX) return undefined;
@@ -77,7 +77,7 @@ function ownWords({ capabilities }: AgentCard): JsonObject {
 }
 
 /** Another process with one client id throws this one out, and not every broker says so; but the card or the will that it leaves is its own. */
-export function takenBy({ payload, properties }: Incoming, { instance }: Announcement): 'other' | 'gone' | undefined {
+export function takenBy({ payload, properties }: ReceivedMessage, { instance }: Announcement): 'other' | 'gone' | undefined {
   const card = payload.length === 0 ? undefined : cardIn(payload);
   const whose = card === undefined ? instance : ownWords(card)['instance'];
   if (whose === instance) return undefined;
@@ -98,12 +98,12 @@ export function mqttPresence(options: MqttPresenceOptions): Required<Pick<Broker
     { mqtt: settingsOf(options), namespace },
   );
   return {
-    clientId: clientIdOf({ ...placeIn(namespace), agent }),
+    clientId: clientIdOf({ ...readNamespace(namespace), agent }),
     lastWill: { topic, payload, retain: true, properties: { [STATUS]: 'offline', [STATUS_SOURCE]: 'lwt' } },
   };
 }
 
-export interface MqttPresenceOptions extends MqttOptions {
+export interface MqttPresenceOptions extends MqttGrammarOptions {
   readonly namespace: string;
   readonly name: string;
   readonly card: AgentCard;

@@ -1,24 +1,24 @@
 import { requestText } from '#bindings';
 import type { CallContext, Json } from '#protocol';
 import { A2AError } from '#protocol';
-import type { LinkOptions, MeshPlace, MeshSelf } from '../grammar.ts';
-import type { Inbox, Opened, Word } from './inbox.ts';
+import type { MeshContext, MeshLinkOptions, MeshParticipant } from '../grammar.ts';
+import type { MqttInbox, MqttResponse, OpenCorrelation } from './inbox.ts';
 import { ARTIFACT_MODE, AUTHORIZATION, CONTEXT_ID, writeTrailTo } from './properties.ts';
-import type { Mqtt01 } from './settings.ts';
-import { placeIn } from './topics.ts';
+import type { MqttSettings } from './settings.ts';
+import { readNamespace } from './topics.ts';
 
 /** Everything that one link is made of. */
-export interface Linked {
-  readonly self: MeshSelf;
-  readonly place: MeshPlace;
-  readonly mqtt: Mqtt01;
-  readonly inbox: Inbox;
-  readonly options: LinkOptions;
+export interface MqttLinkContext {
+  readonly self: MeshParticipant;
+  readonly place: MeshContext;
+  readonly mqtt: MqttSettings;
+  readonly inbox: MqttInbox;
+  readonly options: MeshLinkOptions;
   /** Whether the agent tells a repeat by its message, and says everything to it: those of ours do, and number what they say. */
   readonly learned: { isOurs: boolean };
 }
 
-export interface Exchange {
+export interface MqttExchange {
   readonly method: string;
   /** Of the first attempt, if it differs: one that is answered once, and not with each event. */
   readonly firstMethod?: string;
@@ -34,7 +34,7 @@ export interface Exchange {
 const POOL = 'pool/';
 const encoder = new TextEncoder();
 
-export function poolIn({ agent }: Pick<LinkOptions, 'agent'>): string | undefined {
+export function poolIn({ agent }: Pick<MeshLinkOptions, 'agent'>): string | undefined {
   return agent.startsWith(POOL) ? agent.slice(POOL.length) : undefined;
 }
 
@@ -42,11 +42,11 @@ export function poolIn({ agent }: Pick<LinkOptions, 'agent'>): string | undefine
  * One request, and the words that come of it; `undefined` after each silence that is too long for a stream. It is published again, with a new
  * correlation, only while nothing at all has come back; and from then on never (reference/mqtt §6).
  */
-export async function* exchange(linked: Linked, asked: Exchange): AsyncGenerator<Word | undefined> {
+export async function* exchange(linked: MqttLinkContext, asked: MqttExchange): AsyncGenerator<MqttResponse | undefined> {
   const { mqtt, inbox } = linked;
   const { streamIdleTimeoutMs } = mqtt.profile;
   const waiting = new Waiting(asked.ctx.signal);
-  const opened: Opened[] = [];
+  const opened: OpenCorrelation[] = [];
   // Whoever knows a repeat for one may answer under the first correlation: all of them stay good.
   const open = (): Uint8Array => {
     const one = inbox.open((word) => waiting.push(word));
@@ -72,7 +72,7 @@ interface Trying {
   open(): Uint8Array;
 }
 
-async function untilHeard(linked: Linked, asked: Exchange, { waiting, open }: Trying): Promise<void> {
+async function untilHeard(linked: MqttLinkContext, asked: MqttExchange, { waiting, open }: Trying): Promise<void> {
   const { mqtt, options } = linked;
   const { attemptsMax, replyFirstTimeoutMs } = mqtt.profile;
   const firstMs = options.retryMs ?? replyFirstTimeoutMs;
@@ -91,7 +91,7 @@ async function untilHeard(linked: Linked, asked: Exchange, { waiting, open }: Tr
   throw new A2AError('UNAVAILABLE', `${options.agent} has not answered on the broker, asked ${Math.max(1, counted)} times: ${problem}`);
 }
 
-function backoffBefore(attempt: number, { mqtt: { profile, options }, options: { retryMs } }: Linked): number {
+function backoffBefore(attempt: number, { mqtt: { profile, options }, options: { retryMs } }: MqttLinkContext): number {
   const { retryBackoffMs } = profile;
   const backoff = retryBackoffMs[Math.min(attempt - 2, retryBackoffMs.length - 1)] ?? 0;
   return Math.min(backoff, retryMs ?? backoff) * (0.8 + 0.4 * (options.random ?? Math.random)());
@@ -103,10 +103,10 @@ interface Attempt {
 }
 
 /** What was wrong with it; undefined if it is on its way. */
-async function publish(linked: Linked, asked: Exchange, { attempt, correlation }: Attempt): Promise<string | undefined> {
+async function publish(linked: MqttLinkContext, asked: MqttExchange, { attempt, correlation }: Attempt): Promise<string | undefined> {
   const { place, inbox, mqtt, options } = linked;
   try {
-    const { heard } = await place.broker.publish({
+    const { hasSubscribers } = await place.broker.publish({
       topic: topicOf(linked, asked, attempt),
       payload: encoder.encode(
         requestText(place.ids.next(), attempt === 1 ? (asked.firstMethod ?? asked.method) : asked.method, asked.params),
@@ -118,15 +118,15 @@ async function publish(linked: Linked, asked: Exchange, { attempt, correlation }
       expiryMs: (options.retryMs ?? mqtt.profile.replyFirstTimeoutMs) + 1,
       properties: await propertiesOf(linked, asked),
     });
-    return heard === false ? 'nobody listens on its topic' : undefined;
+    return hasSubscribers === false ? 'nobody listens on its topic' : undefined;
   } catch (thrown) {
     return thrown instanceof Error ? thrown.message : 'the broker did not take the request';
   }
 }
 
 /** Whoever has the task; if it does not answer at last, whoever was asked at first (reference/mqtt §9). */
-function topicOf({ place, inbox, mqtt, options }: Linked, { task }: Exchange, attempt: number): string {
-  const where = placeIn(place.namespace);
+function topicOf({ place, inbox, mqtt, options }: MqttLinkContext, { task }: MqttExchange, attempt: number): string {
+  const where = readNamespace(place.namespace);
   const pool = poolIn(options);
   const responder = task === undefined ? undefined : inbox.routes.of(task);
   const isLast = attempt > 1 && attempt >= mqtt.profile.attemptsMax;
@@ -134,7 +134,7 @@ function topicOf({ place, inbox, mqtt, options }: Linked, { task }: Exchange, at
   return pool === undefined ? mqtt.topics.request({ ...where, agent: options.agent }) : mqtt.topics.pool(where, pool);
 }
 
-async function propertiesOf({ self, mqtt, options }: Linked, { ctx, contextId }: Exchange): Promise<Record<string, string>> {
+async function propertiesOf({ self, mqtt, options }: MqttLinkContext, { ctx, contextId }: MqttExchange): Promise<Record<string, string>> {
   const authorization = await mqtt.options.authorization?.(ctx);
   const { depth, agents } = options.trail ?? { depth: 0, agents: [] };
   return {
@@ -147,7 +147,11 @@ async function propertiesOf({ self, mqtt, options }: Linked, { ctx, contextId }:
 }
 
 /** Pools and hand-overs go by the same rule. A pool that does not say who it is can't be asked again. */
-function noteRoute({ responder, error, seq }: Word, { inbox, options, place, learned }: Linked, { task }: Exchange): void {
+function noteRoute(
+  { responder, error, seq }: MqttResponse,
+  { inbox, options, place, learned }: MqttLinkContext,
+  { task }: MqttExchange,
+): void {
   learned.isOurs ||= seq !== undefined;
   if (responder !== undefined && task !== undefined && inbox.routes.of(task) !== responder) inbox.routes.set(task, responder);
   if (responder !== undefined || poolIn(options) === undefined || error !== undefined) return;
@@ -158,7 +162,7 @@ function noteRoute({ responder, error, seq }: Word, { inbox, options, place, lea
 
 /** Words in the order in which they come, and a wait for the next. */
 class Waiting {
-  readonly #words: Word[] = [];
+  readonly #words: MqttResponse[] = [];
   readonly #signal: AbortSignal;
   #wake: (() => void) | undefined;
 
@@ -166,12 +170,12 @@ class Waiting {
     this.#signal = signal;
   }
 
-  push(word: Word): void {
+  push(word: MqttResponse): void {
     this.#words.push(word);
     this.#wake?.();
   }
 
-  shift(): Word | undefined {
+  shift(): MqttResponse | undefined {
     return this.#words.shift();
   }
 

@@ -1,13 +1,13 @@
 import type { EventStream, Logged, RpcId, Task } from '#protocol';
 import { A2AError, foldEvent, isInterrupted, isTerminal } from '#protocol';
-import type { MeshPlace } from '../grammar.ts';
-import type { Address } from './address.ts';
-import { publishAnswer, publishError } from './answer.ts';
+import type { MeshContext } from '../grammar.ts';
+import { publishAnswer, publishError } from './reply.ts';
+import type { MqttReplyAddress } from './reply-address.ts';
 
 interface Following {
   readonly agent: string;
-  readonly place: MeshPlace;
-  readonly address: Address;
+  readonly place: MeshContext;
+  readonly address: MqttReplyAddress;
 }
 
 /**
@@ -41,6 +41,6 @@ async function run(events: EventStream, { agent, place, address }: Following, on
   }
 }
 
-function refusalAt({ topic, correlation, rpcId }: Address): { topic: string; correlation: Uint8Array; rpcId: RpcId } {
+function refusalAt({ topic, correlation, rpcId }: MqttReplyAddress): { topic: string; correlation: Uint8Array; rpcId: RpcId } {
   return { topic, correlation, rpcId };
 }

@@ -1,40 +1,40 @@
 import { parseJson, readAnswer } from '#bindings';
 import { A2AError, DEFAULT_READ_LIMITS } from '#protocol';
-import type { Incoming } from '../../broker.ts';
-import type { MeshPlace, MeshSelf, Stop } from '../grammar.ts';
+import type { ReceivedMessage } from '../../broker.ts';
+import type { MeshContext, MeshParticipant, Stop } from '../grammar.ts';
 import { isChunk } from './binary.ts';
 import { hexOf, RESPONDER, sealOf, seqIn } from './properties.ts';
-import type { Mqtt01 } from './settings.ts';
+import type { MqttSettings } from './settings.ts';
 import { SPOKEN } from './settings.ts';
-import { isMqttId, mqttId, placeIn } from './topics.ts';
+import { isMqttId, mqttId, readNamespace } from './topics.ts';
 
 /** One message that came on the topic of answers. */
-export interface Word {
+export interface MqttResponse {
   readonly correlation: string;
   readonly result?: unknown;
   readonly error?: A2AError;
   /** A piece of a file, as it is. */
-  readonly chunk?: Incoming;
+  readonly chunk?: ReceivedMessage;
   readonly responder?: string;
   readonly seq?: number;
 }
 
 /** A correlation that is listened for. */
-export interface Opened {
+export interface OpenCorrelation {
   readonly correlation: Uint8Array;
   close(): void;
 }
 
 /** All answers to one requester, on one topic of its own, sorted by correlation. */
-export interface Inbox {
+export interface MqttInbox {
   readonly topic: string;
-  open(listener: (word: Word) => void): Opened;
+  open(listener: (word: MqttResponse) => void): OpenCorrelation;
   /** Who has a task, as far as it has said so: the latest word counts (reference/mqtt §6). */
-  readonly routes: Routes;
+  readonly routes: TaskRoutes;
   close: Stop;
 }
 
-export interface Routes {
+export interface TaskRoutes {
   of(task: string): string | undefined;
   set(task: string, agent: string): void;
 }
@@ -42,12 +42,12 @@ export interface Routes {
 const ROUTES_MAX = 10_000;
 const LATE_MAX = 10_000;
 
-export async function openInbox({ id }: MeshSelf, place: MeshPlace, { topics }: Mqtt01): Promise<Inbox> {
-  const listeners = new Map<string, (word: Word) => void>();
+export async function openInbox({ id }: MeshParticipant, place: MeshContext, { topics }: MqttSettings): Promise<MqttInbox> {
+  const listeners = new Map<string, (word: MqttResponse) => void>();
   const late = recent<true>(LATE_MAX);
   // Nobody who was not told can guess it, and publish answers there.
-  const topic = topics.reply({ ...placeIn(place.namespace), agent: mqttId(id) }, crypto.randomUUID().replaceAll('-', ''));
-  const take = (message: Incoming): void => {
+  const topic = topics.reply({ ...readNamespace(place.namespace), agent: mqttId(id) }, crypto.randomUUID().replaceAll('-', ''));
+  const handle = (message: ReceivedMessage): void => {
     const correlation = message.correlation === undefined ? '' : hexOf(message.correlation);
     const listener = listeners.get(correlation);
     if (listener === undefined || message.isRetained) {
@@ -58,7 +58,7 @@ export async function openInbox({ id }: MeshSelf, place: MeshPlace, { topics }: 
     if (word === undefined) place.counts.dropped += 1;
     else listener(word);
   };
-  const stop = await place.broker.subscribe({ filter: topic, take });
+  const stop = await place.broker.subscribe({ filter: topic, handle });
   const routes = recent<string>(ROUTES_MAX);
   return {
     topic,
@@ -93,7 +93,7 @@ function recent<T>(max: number): { get(key: string): T | undefined; set(key: str
   };
 }
 
-function wordIn(message: Incoming, correlation: string): Word | undefined {
+function wordIn(message: ReceivedMessage, correlation: string): MqttResponse | undefined {
   const { properties, payload } = message;
   const responder = properties[RESPONDER];
   const seq = seqIn(properties);

@@ -17,17 +17,17 @@ import type {
   UnaryOperation,
 } from '#protocol';
 import { A2AError, contextId, DEFAULT_READ_LIMITS, externalId, randomIds } from '#protocol';
-import { answerFrom } from '../answer.ts';
-import type { Exchange, Linked } from './exchange.ts';
+import { answerFrom } from '../shared/result.ts';
+import type { MqttExchange, MqttLinkContext } from './exchange.ts';
 import { exchange, poolIn } from './exchange.ts';
-import { reading } from './reading.ts';
+import { reading } from './read-stream.ts';
 import { isUuid } from './request.ts';
 import { SPOKEN } from './settings.ts';
 
 const ENV = { ids: randomIds, limits: DEFAULT_READ_LIMITS };
 
 /** An agent, or a pool of them, on an MQTT broker as an `A2AService`. */
-export function mqttLink(linked: Linked): A2AService {
+export function mqttLink(linked: MqttLinkContext): A2AService {
   return serviceOver({
     unary: <Op extends UnaryOperation>(operation: Op, request: Requests[Op], ctx: CallContext) =>
       operation === 'send'
@@ -44,7 +44,7 @@ export function mqttLink(linked: Linked): A2AService {
  * As a stream, since a task that takes its time says so and is not asked for again (reference/mqtt §6); but first for the answer alone where
  * the agent is one that, asked once more, says everything: an answer that comes in time is then one message.
  */
-async function send(linked: Linked, request: SendRequest, ctx: CallContext): Promise<SendResult> {
+async function send(linked: MqttLinkContext, request: SendRequest, ctx: CallContext): Promise<SendResult> {
   const isQuiet = request.configuration?.returnImmediately !== true && linked.learned.isOurs && poolIn(linked.options) === undefined;
   return await answerFrom(stream(linked, { given: request, isQuiet }, ctx), { request, agent: linked.options.agent });
 }
@@ -54,7 +54,7 @@ interface Sending {
   readonly isQuiet: boolean;
 }
 
-async function* stream(linked: Linked, { given, isQuiet }: Sending, ctx: CallContext): AsyncGenerator<readonly Logged[]> {
+async function* stream(linked: MqttLinkContext, { given, isQuiet }: Sending, ctx: CallContext): AsyncGenerator<readonly Logged[]> {
   const { place } = linked;
   const wanted = given.alias ?? given.message.taskId;
   const alias = externalId(wanted !== undefined && isUuid(wanted) ? wanted : crypto.randomUUID());
@@ -69,7 +69,7 @@ async function* stream(linked: Linked, { given, isQuiet }: Sending, ctx: CallCon
     ...(Object.keys(kept).length === 0 ? {} : { configuration: kept }),
     alias,
   };
-  const asked: Exchange = {
+  const asked: MqttExchange = {
     method: SPOKEN.methods.stream ?? '',
     ...(isQuiet && SPOKEN.methods.send !== undefined ? { firstMethod: SPOKEN.methods.send } : {}),
     params: SPOKEN.encode('stream.request', request),
@@ -81,9 +81,9 @@ async function* stream(linked: Linked, { given, isQuiet }: Sending, ctx: CallCon
   yield* reading(linked, asked, () => ask(linked, { operation: 'get', request: { id: alias as string as Task['id'] }, ctx }));
 }
 
-async function* subscribe(linked: Linked, request: Requests['subscribe'], ctx: CallContext): AsyncGenerator<readonly Logged[]> {
+async function* subscribe(linked: MqttLinkContext, request: Requests['subscribe'], ctx: CallContext): AsyncGenerator<readonly Logged[]> {
   const params = SPOKEN.encode('subscribe.request', request);
-  const asked: Exchange = { method: SPOKEN.methods.subscribe ?? '', params, ctx, task: request.id };
+  const asked: MqttExchange = { method: SPOKEN.methods.subscribe ?? '', params, ctx, task: request.id };
   yield* reading(linked, asked, () => ask(linked, { operation: 'get', request: { id: request.id }, ctx }));
 }
 
@@ -94,8 +94,8 @@ interface Asking<Op extends UnaryOperation> {
 }
 
 /** One question, one answer. */
-async function ask<Op extends UnaryOperation>(linked: Linked, { operation, request, ctx }: Asking<Op>): Promise<Results[Op]> {
-  const asked: Exchange = {
+async function ask<Op extends UnaryOperation>(linked: MqttLinkContext, { operation, request, ctx }: Asking<Op>): Promise<Results[Op]> {
+  const asked: MqttExchange = {
     method: methodOf(operation),
     params: SPOKEN.encode(`${operation}.request` as Shape, request as Shapes[Shape]) as Json,
     ctx,

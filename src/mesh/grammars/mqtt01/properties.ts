@@ -1,5 +1,5 @@
-import type { Incoming } from '../../broker.ts';
-import type { Trail } from '../grammar.ts';
+import type { ReceivedMessage } from '../../broker.ts';
+import type { CallPath } from '../grammar.ts';
 
 /** User properties of the profile (reference/mqtt §3). Those that nobody knows are ignored. */
 export const STATUS = 'a2a-status';
@@ -22,7 +22,7 @@ const CALL_DEPTH = 'a2a-call-depth';
 const CALL_PATH = 'a2a-call-path';
 
 /** What a message is sealed with; undefined if anybody can read it (reference/mqtt §11, `ubsp-v1`). */
-export function sealOf({ properties, contentType = '' }: Pick<Incoming, 'properties' | 'contentType'>): string | undefined {
+export function sealOf({ properties, contentType = '' }: Pick<ReceivedMessage, 'properties' | 'contentType'>): string | undefined {
   return properties[SECURITY_PROFILE] ?? (/^application\/jose(?:\+json)?(?:$|;)/i.test(contentType) ? contentType : undefined);
 }
 
@@ -33,13 +33,13 @@ export function seqIn(properties: Properties): number | undefined {
   return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 }
 
-export function trailIn(properties: Properties): Trail {
+export function trailIn(properties: Properties): CallPath {
   const depth = properties[CALL_DEPTH] ?? '';
   const path = properties[CALL_PATH] ?? '';
   return { depth: /^\d{1,3}$/.test(depth) ? Number(depth) : 0, agents: path === '' ? [] : path.split(',') };
 }
 
-export function writeTrailTo({ depth, agents }: Trail): Properties {
+export function writeTrailTo({ depth, agents }: CallPath): Properties {
   return depth === 0 ? {} : { [CALL_DEPTH]: String(depth), [CALL_PATH]: agents.join(',') };
 }
 

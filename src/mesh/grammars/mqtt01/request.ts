@@ -2,21 +2,21 @@ import type { RpcRequest } from '#bindings';
 import { isObject, parseJson, readableId, readEnvelope, requestObject } from '#bindings';
 import type { RpcId, SendRequest } from '#protocol';
 import { A2AError, DEFAULT_READ_LIMITS, mqttError } from '#protocol';
-import type { Incoming } from '../../broker.ts';
+import type { ReceivedMessage } from '../../broker.ts';
 import { BROKER_DEFAULTS } from '../../broker.ts';
 import { ARTIFACT_MODE, CONTEXT_ID, sealOf } from './properties.ts';
-import type { Identity, Topics } from './topics.ts';
+import type { MqttIdentity, MqttTopics } from './topics.ts';
 
 /** A request that has been understood as far as to whom it is answered. */
-export interface Request {
-  readonly message: Incoming;
+export interface MqttRequest {
+  readonly message: ReceivedMessage;
   readonly topic: string;
-  readonly requester: Identity;
+  readonly requester: MqttIdentity;
   rpcId: RpcId;
 }
 
 /** Undefined: there is nowhere to answer, or nowhere that may be answered. */
-export function requestIn(message: Incoming, topics: Topics): Request | undefined {
+export function requestIn(message: ReceivedMessage, topics: MqttTopics): MqttRequest | undefined {
   const { responseTopic } = message;
   const requester = responseTopic === undefined ? undefined : topics.requesterOf(responseTopic);
   return responseTopic === undefined || requester === undefined ? undefined : { message, topic: responseTopic, requester, rpcId: null };
@@ -25,7 +25,7 @@ export function requestIn(message: Incoming, topics: Topics): Request | undefine
 const JSON_MEMBERS_MAX = 100_000;
 
 /** The envelope, and what MQTT has to say beside it (reference/mqtt §3, §7). */
-export function envelopeOf(request: Request): RpcRequest {
+export function envelopeOf(request: MqttRequest): RpcRequest {
   const { payload, correlation, properties } = request.message;
   if (payload.length > BROKER_DEFAULTS.packetBytesMax) throw new A2AError('PAYLOAD_TOO_LARGE');
   const seal = sealOf(request.message);
@@ -47,7 +47,7 @@ export function envelopeOf(request: Request): RpcRequest {
   return rpc;
 }
 
-export function artifactsIn({ properties }: Incoming): 'json' | 'binary' {
+export function artifactsIn({ properties }: ReceivedMessage): 'json' | 'binary' {
   return properties[ARTIFACT_MODE] === 'binary' ? 'binary' : 'json';
 }
 

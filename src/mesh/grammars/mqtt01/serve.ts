@@ -2,43 +2,43 @@ import type { RpcRequest } from '#bindings';
 import { requestOf } from '#bindings';
 import type { A2AService, CallContext, Json, Operation, Principal, ReadEnv, Requests, SendRequest } from '#protocol';
 import { A2AError, countedIds, DEFAULT_READ_LIMITS, isStreamOperation } from '#protocol';
-import type { Incoming } from '../../broker.ts';
-import type { MeshAgent, MeshPlace, Stop } from '../grammar.ts';
+import type { ReceivedMessage } from '../../broker.ts';
+import type { MeshAgent, MeshContext, Stop } from '../grammar.ts';
 import { CALL_DEPTH_MAX } from '../grammar.ts';
-import { trailNote } from '../sam/trail.ts';
-import type { Address } from './address.ts';
-import { writeAddress } from './address.ts';
-import { publishError, resultMessage } from './answer.ts';
+import { callPathMetadata } from '../shared/call-path.ts';
 import { follow } from './follow.ts';
 import { AUTHORIZATION, trailIn } from './properties.ts';
-import type { Request } from './request.ts';
+import { publishError, resultMessage } from './reply.ts';
+import type { MqttReplyAddress } from './reply-address.ts';
+import { writeAddress } from './reply-address.ts';
+import type { MqttRequest } from './request.ts';
 import { artifactsIn, checkName, envelopeOf, requestIn } from './request.ts';
-import type { Mqtt01 } from './settings.ts';
+import type { MqttSettings } from './settings.ts';
 import { SPOKEN } from './settings.ts';
-import { clientIdOf, placeIn, poolGroup } from './topics.ts';
+import { clientIdOf, poolGroup, readNamespace } from './topics.ts';
 
 const ENV: ReadEnv = { ids: countedIds(), limits: DEFAULT_READ_LIMITS };
 
 interface Serving {
   readonly agent: MeshAgent;
-  readonly place: MeshPlace;
-  readonly mqtt: Mqtt01;
+  readonly place: MeshContext;
+  readonly mqtt: MqttSettings;
   readonly signal: AbortSignal;
 }
 
 /** Answers what is asked of one agent on its own topic, and on those of its pools. */
-export async function serveMqtt(agent: MeshAgent, place: MeshPlace, mqtt: Mqtt01): Promise<Stop> {
+export async function serveMqtt(agent: MeshAgent, place: MeshContext, mqtt: MqttSettings): Promise<Stop> {
   const own = new AbortController();
-  const where = placeIn(place.namespace);
+  const where = readNamespace(place.namespace);
   const { pools = [] } = mqtt.options;
   const serving: Serving = { agent, place, mqtt, signal: own.signal };
-  const take = (message: Incoming): Promise<void> => taken(message, serving);
+  const handle = (message: ReceivedMessage): Promise<void> => taken(message, serving);
   if (pools.length > 0 && mqtt.topics.root.startsWith('$')) {
     place.report(`pools under ${mqtt.topics.root} hear nothing on Mosquitto; choose a root without $, as a2a/v1, for all of this mesh`);
   }
-  const stops = [await place.broker.subscribe({ filter: mqtt.topics.request({ ...where, agent: agent.name }), take })];
+  const stops = [await place.broker.subscribe({ filter: mqtt.topics.request({ ...where, agent: agent.name }), handle })];
   for (const pool of pools) {
-    stops.push(await place.broker.subscribe({ filter: mqtt.topics.pool(where, pool), group: poolGroup(where, pool), take }));
+    stops.push(await place.broker.subscribe({ filter: mqtt.topics.pool(where, pool), group: poolGroup(where, pool), handle }));
   }
   return async () => {
     await Promise.all(stops.map((stop) => stop()));
@@ -47,7 +47,7 @@ export async function serveMqtt(agent: MeshAgent, place: MeshPlace, mqtt: Mqtt01
 }
 
 /** Resolves when the request may be acknowledged: it is kept, or answered, or nobody can be told of it. */
-async function taken(message: Incoming, serving: Serving): Promise<void> {
+async function taken(message: ReceivedMessage, serving: Serving): Promise<void> {
   const { counts } = serving.place;
   // Requests are never kept by a broker: a kept one was put there for everybody who ever comes (reference/faults B8).
   if (message.isRetained) {
@@ -66,7 +66,7 @@ async function taken(message: Incoming, serving: Serving): Promise<void> {
   }
 }
 
-async function refused(thrown: unknown, request: Request, { agent, place, signal }: Serving): Promise<void> {
+async function refused(thrown: unknown, request: MqttRequest, { agent, place, signal }: Serving): Promise<void> {
   const error = A2AError.from(thrown);
   if (error.kind === 'UNAVAILABLE' && signal.aborted) throw error; // not taken, so not acknowledged: it comes again
   if (error.kind === 'INTERNAL_ERROR') place.report('a request over the broker failed inside', error.cause ?? error);
@@ -76,7 +76,7 @@ async function refused(thrown: unknown, request: Request, { agent, place, signal
   await publishError(error, correlation === undefined ? refusal : { ...refusal, correlation }, place);
 }
 
-async function answered(request: Request, serving: Serving): Promise<void> {
+async function answered(request: MqttRequest, serving: Serving): Promise<void> {
   const { agent, place } = serving;
   const rpc = envelopeOf(request);
   const ctx = await contextOf(request, serving);
@@ -112,7 +112,7 @@ const RUN: { readonly [Op in Unary]: Run<Op> } = {
   },
 };
 
-function addressOf(operation: Operation, { message, rpcId, topic }: Request): Address {
+function addressOf(operation: Operation, { message, rpcId, topic }: MqttRequest): MqttReplyAddress {
   return {
     rpcId,
     topic,
@@ -125,10 +125,10 @@ function addressOf(operation: Operation, { message, rpcId, topic }: Request): Ad
 interface Sending {
   readonly operation: 'send' | 'stream';
   readonly rpc: RpcRequest;
-  readonly request: Request;
+  readonly request: MqttRequest;
   readonly serving: Serving;
   readonly ctx: CallContext;
-  readonly address: Address;
+  readonly address: MqttReplyAddress;
 }
 
 async function send({ operation, rpc, request, serving, ctx, address }: Sending): Promise<void> {
@@ -140,7 +140,7 @@ async function send({ operation, rpc, request, serving, ctx, address }: Sending)
   const { clientId, userId } = { clientId: clientIdOf(request.requester), userId: ctx.principal.id };
   // At least once is what a broker promises, and each attempt has a correlation of its own: the same message to the same task is one.
   const idempotencyKey = JSON.stringify(['mqtt', decoded.alias, decoded.message.messageId]);
-  const kept: CallContext = { ...ctx, idempotencyKey, notes: trailNote({ clientId, userId, trail }) };
+  const kept: CallContext = { ...ctx, idempotencyKey, notes: callPathMetadata({ clientId, userId, trail }) };
   if (operation === 'send' && decoded.configuration?.returnImmediately === true) {
     const result = await agent.service.send(decoded, kept);
     await place.broker.publish(resultMessage(SPOKEN.encode('send.result', result), agent.name, address));
@@ -160,7 +160,7 @@ function checkTrail({ depth, agents }: { readonly depth: number; readonly agents
 }
 
 /** Whoever may publish on the broker says who it is, by where it wants its answers; or a token does, and then nothing else. */
-async function contextOf({ message, requester }: Request, { mqtt, place, signal }: Serving): Promise<CallContext> {
+async function contextOf({ message, requester }: MqttRequest, { mqtt, place, signal }: Serving): Promise<CallContext> {
   const { authenticate } = mqtt.options;
   const principal: Principal =
     authenticate === undefined

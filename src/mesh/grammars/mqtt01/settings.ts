@@ -1,7 +1,7 @@
 import type { CallContext, Dialect, Principal } from '#protocol';
 import { createRegistry, DIALECTS } from '#protocol';
-import type { Topics } from './topics.ts';
-import { createTopics, mqttId } from './topics.ts';
+import type { MqttTopics } from './topics.ts';
+import { mqttId, mqttTopics } from './topics.ts';
 
 /** How long a requester waits and how often it asks (reference/mqtt §6). */
 export interface MqttProfile {
@@ -21,7 +21,7 @@ export const MQTT_PROFILE: MqttProfile = {
   retryBackoffMs: [1000, 2000, 4000],
 };
 
-export interface MqttOptions {
+export interface MqttGrammarOptions {
   /** Default: `$a2a/v1`. Mosquitto delivers nothing to pools under a root that begins with `$`; `a2a/v1` does (reference/mqtt §12). */
   readonly root?: string;
   /** Groups of equivalent agents that those served here belong to. */
@@ -41,18 +41,18 @@ export interface MqttOptions {
   random?(): number;
 }
 
-export interface Mqtt01 {
-  readonly topics: Topics;
+export interface MqttSettings {
+  readonly topics: MqttTopics;
   readonly profile: MqttProfile;
-  readonly options: MqttOptions;
+  readonly options: MqttGrammarOptions;
 }
 
-export function settingsOf(options: MqttOptions): Mqtt01 {
-  return { topics: createTopics(options.root), profile: { ...MQTT_PROFILE, ...options.profile }, options };
+export function settingsOf(options: MqttGrammarOptions): MqttSettings {
+  return { topics: mqttTopics(options.root), profile: { ...MQTT_PROFILE, ...options.profile }, options };
 }
 
 /** What an agent that people call so is called on the broker. */
-export function idOf(name: string, { instance }: Pick<MqttOptions, 'instance'>): string {
+export function idOf(name: string, { instance }: Pick<MqttGrammarOptions, 'instance'>): string {
   return mqttId(instance === undefined ? name : `${name}-${instance}`);
 }
 

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { clientIdOf, createTopics, mqttId, placeIn, poolGroup } from './topics.ts';
+import { clientIdOf, mqttId, mqttTopics, poolGroup, readNamespace } from './topics.ts';
 
 const who = { org: 'acme', unit: 'plant-1', agent: 'scheduler' };
 
 it.each(['$a2a/v1', 'a2a/v1', 'a2a/v1/'])('names every topic of the profile under %s', (root) => {
-  const topics = createTopics(root);
+  const topics = mqttTopics(root);
   const at = root.replace(/\/$/, '');
   expect(topics.discovery(who)).toBe(`${at}/discovery/acme/plant-1/scheduler`);
   expect(topics.discoveryFilter(who)).toBe(`${at}/discovery/acme/plant-1/+`);
@@ -26,14 +26,14 @@ it.each([
   '$a2a/v1/reply/acme/plant-1/desk-7/#',
   '',
 ])('answers nobody on %s', (topic) => {
-  expect(createTopics().requesterOf(topic)).toBeUndefined();
+  expect(mqttTopics().requesterOf(topic)).toBeUndefined();
 });
 
 it('refuses ids that would become other topics', () => {
   for (const agent of ['', 'a/b', '+', '#', 'a b', 'ä', 'a\0', '$share'])
-    expect(() => createTopics().request({ ...who, agent })).toThrow(TypeError);
-  for (const root of ['', '/', 'a//b', 'a/+', '#']) expect(() => createTopics(root)).toThrow(TypeError);
-  for (const namespace of ['acme', 'acme/plant/1', 'acme/', 'a b/c']) expect(() => placeIn(namespace)).toThrow('acme/plant-1');
+    expect(() => mqttTopics().request({ ...who, agent })).toThrow(TypeError);
+  for (const root of ['', '/', 'a//b', 'a/+', '#']) expect(() => mqttTopics(root)).toThrow(TypeError);
+  for (const namespace of ['acme', 'acme/plant/1', 'acme/', 'a b/c']) expect(() => readNamespace(namespace)).toThrow('acme/plant-1');
   expect(mqttId('Täsk Planner/2')).toBe('Task_Planner_2');
 });
 

@@ -2,7 +2,7 @@ import { withoutEndSlashes } from '#protocol';
 import { isTopic } from '../../topics.ts';
 
 /** Who speaks on an MQTT broker (reference/mqtt §1): a name in a unit of an organisation. It is also its client id there. */
-export interface Identity {
+export interface MqttIdentity {
   readonly org: string;
   readonly unit: string;
   readonly agent: string;
@@ -25,23 +25,23 @@ export function mqttId(name: string): string {
 }
 
 /** The topics of the profile (reference/mqtt §2) under one root: all kinds of them at once, or agents would not find each other. */
-export interface Topics {
+export interface MqttTopics {
   readonly root: string;
-  discovery(who: Identity): string;
+  discovery(who: MqttIdentity): string;
   /** The cards of one unit. */
-  discoveryFilter(where: Pick<Identity, 'org' | 'unit'>): string;
-  request(who: Identity): string;
-  pool(where: Pick<Identity, 'org' | 'unit'>, pool: string): string;
-  reply(who: Identity, suffix: string): string;
-  event(who: Identity): string;
-  eventFilter(where: Pick<Identity, 'org' | 'unit'>): string;
+  discoveryFilter(where: Pick<MqttIdentity, 'org' | 'unit'>): string;
+  request(who: MqttIdentity): string;
+  pool(where: Pick<MqttIdentity, 'org' | 'unit'>, pool: string): string;
+  reply(who: MqttIdentity, suffix: string): string;
+  event(who: MqttIdentity): string;
+  eventFilter(where: Pick<MqttIdentity, 'org' | 'unit'>): string;
   /** Who asked, by where it wants its answers. Undefined: nothing may be published there (reference/mqtt §11). */
-  requesterOf(replyTopic: string): Identity | undefined;
+  requesterOf(replyTopic: string): MqttIdentity | undefined;
   /** Whose card it is: the topic says so, never the card. */
-  announcerOf(discoveryTopic: string): Identity | undefined;
+  announcerOf(discoveryTopic: string): MqttIdentity | undefined;
 }
 
-export function createTopics(given: string = MQTT_ROOT): Topics {
+export function mqttTopics(given: string = MQTT_ROOT): MqttTopics {
   const root = withoutEndSlashes(given);
   if (!isTopic(root) || root.split('/').includes('')) throw new TypeError(`${JSON.stringify(given)} can't be the root of topics`);
   const join = (kind: string, ...ids: readonly string[]): string => [root, kind, ...ids.map(checked)].join('/');
@@ -75,7 +75,7 @@ function checked(id: string): string {
 }
 
 /** A mesh's namespace is an organisation and a unit of it. */
-export function placeIn(namespace: string): Pick<Identity, 'org' | 'unit'> {
+export function readNamespace(namespace: string): Pick<MqttIdentity, 'org' | 'unit'> {
   const [org = '', unit = '', more] = namespace.split('/');
   if (!isMqttId(org) || !isMqttId(unit) || more !== undefined) {
     throw new TypeError(
@@ -85,14 +85,14 @@ export function placeIn(namespace: string): Pick<Identity, 'org' | 'unit'> {
   return { org, unit };
 }
 
-export function clientIdOf({ org, unit, agent }: Identity): string {
+export function clientIdOf({ org, unit, agent }: MqttIdentity): string {
   return [org, unit, agent].map(checked).join('/');
 }
 
 const GROUP_CHARS_MAX = 64;
 
 /** The same for all members of a pool, and for no other pool (reference/mqtt §9). */
-export function poolGroup({ org, unit }: Pick<Identity, 'org' | 'unit'>, pool: string): string {
+export function poolGroup({ org, unit }: Pick<MqttIdentity, 'org' | 'unit'>, pool: string): string {
   const whole = `a2a.${org}.${unit}.${pool}`;
   const plain = whole.replaceAll(/[^A-Za-z0-9._]/g, '_');
   if (plain.length <= GROUP_CHARS_MAX) return plain;

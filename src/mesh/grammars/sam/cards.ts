@@ -1,8 +1,8 @@
 import { parseJson } from '#bindings';
 import type { AgentCard, AgentExtension, JsonObject } from '#protocol';
 import { countedIds, DEFAULT_READ_LIMITS } from '#protocol';
-import type { Incoming, Outgoing } from '../../broker.ts';
-import type { Announcement, Heard, MeshPlace } from '../grammar.ts';
+import type { OutgoingMessage, ReceivedMessage } from '../../broker.ts';
+import type { Announcement, DiscoveryEvent, MeshContext } from '../grammar.ts';
 import { WIRE } from './dialects.ts';
 import {
   filterOf,
@@ -40,7 +40,7 @@ export function samName(name: string): string {
   );
 }
 
-export function samAnnouncing({ kind, name, card, instance }: Announcement, { namespace }: MeshPlace): Outgoing {
+export function samAnnouncing({ kind, name, card, instance }: Announcement, { namespace }: MeshContext): OutgoingMessage {
   const isAgent = kind === 'agent';
   const added: AgentExtension[] = [
     extension(SAM_EXTENSIONS.displayName, { display_name: card.name }),
@@ -72,7 +72,7 @@ function isAdded(uri: string): boolean {
   return Object.values(SAM_EXTENSIONS).includes(uri);
 }
 
-export function samLeaving({ name, instance }: Announcement, { namespace }: MeshPlace): Outgoing {
+export function samLeaving({ name, instance }: Announcement, { namespace }: MeshContext): OutgoingMessage {
   const metadata = {
     timestamp: new Date().toISOString(),
     deregistered_by: name,
@@ -82,12 +82,12 @@ export function samLeaving({ name, instance }: Announcement, { namespace }: Mesh
   return { topic: getAgentDeregisteredTopic(namespace), payload: encoder.encode(JSON.stringify(event)), contentType: 'application/json' };
 }
 
-export function samDiscovery({ namespace }: MeshPlace): readonly string[] {
+export function samDiscovery({ namespace }: MeshContext): readonly string[] {
   return [filterOf(getDiscoverySubscriptionTopic(namespace)), getAgentDeregisteredTopic(namespace)];
 }
 
 /** Cards come all the time and are not kept: one that a broker has kept was put there to be believed for ever (reference/faults B8). */
-export function samHear(message: Incoming, { namespace }: MeshPlace): Heard | undefined {
+export function samHear(message: ReceivedMessage, { namespace }: MeshContext): DiscoveryEvent | undefined {
   if (message.isRetained) return undefined;
   const parsed = parseJson(message.payload, DEFAULT_READ_LIMITS.jsonDepthMax);
   if (!parsed.ok) return undefined;
@@ -116,7 +116,7 @@ function paramIn({ capabilities }: AgentCard, uri: string, name: string): string
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-function goneIn(raw: unknown): Heard | undefined {
+function goneIn(raw: unknown): DiscoveryEvent | undefined {
   if (typeof raw !== 'object' || raw === null || !('agent_name' in raw) || typeof raw.agent_name !== 'string') return undefined;
   const metadata: unknown = 'metadata' in raw ? raw.metadata : undefined;
   const id: unknown = typeof metadata === 'object' && metadata !== null && 'deployment_id' in metadata ? metadata.deployment_id : undefined;

@@ -1,16 +1,16 @@
 import type { CallContext, Logged, SendRequest, Task } from '#protocol';
 import { A2AError, foldEvent, isInterrupted, isTerminal } from '#protocol';
-import type { MeshAgent, MeshPlace } from '../grammar.ts';
-import type { Address } from './address.ts';
-import { publishAnswer, publishError } from './answer.ts';
+import type { MeshAgent, MeshContext } from '../grammar.ts';
 import { dialectOf } from './dialects.ts';
+import { publishAnswer, publishError } from './reply.ts';
+import type { SamReplyAddress } from './reply-address.ts';
 
 interface Following {
   readonly agent: MeshAgent;
-  readonly place: MeshPlace;
+  readonly place: MeshContext;
   readonly asked: SendRequest;
   readonly ctx: CallContext;
-  readonly address: Address;
+  readonly address: SamReplyAddress;
 }
 
 /**

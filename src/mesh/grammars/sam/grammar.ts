@@ -1,9 +1,9 @@
 import type { Grammar } from '../grammar.ts';
-import { carrySam } from './answer.ts';
 import { samAnnouncing, samDiscovery, samHear, samLeaving } from './cards.ts';
 import { openInbox } from './inbox.ts';
 import { samLink } from './link.ts';
-import { overhearSam, samCallTopics } from './overhear.ts';
+import { overhearSam, samCallTopics } from './observe.ts';
+import { carrySam } from './reply.ts';
 import { serveSam } from './serve.ts';
 
 /** Solace Agent Mesh (seeds/003, reference/dialects §4). */

@@ -1,14 +1,14 @@
 import { parseJson, readAnswer } from '#bindings';
 import type { Seq, Task, TaskEvent } from '#protocol';
 import { A2AError, createTaskStatus, DEFAULT_READ_LIMITS, foldEvent, randomIds, seq } from '#protocol';
-import type { Incoming } from '../../broker.ts';
-import type { MeshPlace, MeshSelf, Stop } from '../grammar.ts';
+import type { ReceivedMessage } from '../../broker.ts';
+import type { MeshContext, MeshParticipant, Stop } from '../grammar.ts';
 import { WIRE } from './dialects.ts';
 import { INSTANCE_TOPIC, SEQ } from './properties.ts';
 import * as topics from './topics.ts';
 
 /** What has come for one task. */
-export interface Word {
+export interface SamResponse {
   readonly event?: TaskEvent;
   readonly error?: A2AError;
   /** On the topic of answers: nothing follows. */
@@ -17,11 +17,11 @@ export interface Word {
 }
 
 /** All answers to one participant, sorted by the task that the topic names. */
-export interface Inbox {
+export interface SamInbox {
   responseTopic(task: string): string;
   statusTopic(task: string): string;
   /** Hears what comes for a task from now on. */
-  listen(task: string, listener: (word: Word) => void): () => void;
+  listen(task: string, listener: (word: SamResponse) => void): () => void;
   /** What is known of a task, also of one that nobody listens for: an answer may come while its caller is being restarted. */
   known(task: string): Task | undefined;
   /** Where the replica that has the task is asked about it. */
@@ -53,16 +53,16 @@ function createMemory(): { of(task: string): Remembered; get(task: string): Reme
   };
 }
 
-export async function openInbox({ kind, id }: MeshSelf, place: MeshPlace): Promise<Inbox> {
+export async function openInbox({ kind, id }: MeshParticipant, place: MeshContext): Promise<SamInbox> {
   const { broker, namespace, counts } = place;
-  const listeners = new Map<string, Set<(word: Word) => void>>();
+  const listeners = new Map<string, Set<(word: SamResponse) => void>>();
   const memory = createMemory();
   const own = kind === 'gateway' ? GATEWAY : AGENT;
   // One subscription for both: a broker keeps the order within one, and the answer must not overtake what came before it.
   const filter = topics.filterOf(own.responses(namespace, id)).replace(`/${kind}/response/`, `/${kind}/+/`);
   const answers = own.response(namespace, id, '_').slice(0, -1);
   const statuses = own.status(namespace, id, '_').slice(0, -1);
-  const take = (message: Incoming): void => {
+  const handle = (message: ReceivedMessage): void => {
     const isAnswer = message.topic.startsWith(answers);
     const task = topics.taskIdIn(message.topic);
     if (message.isRetained || task === undefined || !(isAnswer || message.topic.startsWith(statuses))) {
@@ -78,7 +78,7 @@ export async function openInbox({ kind, id }: MeshSelf, place: MeshPlace): Promi
       for (const listener of listeners.get(task) ?? []) listener(word);
     }
   };
-  const stop = await broker.subscribe({ filter, take });
+  const stop = await broker.subscribe({ filter, handle });
   return {
     responseTopic: (task) => own.response(namespace, id, task),
     statusTopic: (task) => own.status(namespace, id, task),
@@ -108,13 +108,13 @@ const AGENT = {
 };
 
 /** Only a place for requests of this namespace is believed. */
-function instanceIn({ properties }: Incoming, namespace: string): string | undefined {
+function instanceIn({ properties }: ReceivedMessage, namespace: string): string | undefined {
   const topic = properties[INSTANCE_TOPIC];
   return topic?.startsWith(`${topics.getA2ABaseTopic(namespace)}/agent/request/`) === true ? topic : undefined;
 }
 
 /** An event of a task of which nothing else is known says little of it. */
-function folded(task: Task | undefined, { event }: Word): Task | undefined {
+function folded(task: Task | undefined, { event }: SamResponse): Task | undefined {
   if (event === undefined) return task;
   try {
     return beginning(task, event).reduce(foldEvent, task);
@@ -133,7 +133,7 @@ export function beginning(task: Task | undefined, event: TaskEvent): readonly Ta
 }
 
 /** Both spellings are read alike. What can't be read is none. */
-export function wordsIn({ payload, properties }: Incoming, isAnswer: boolean): readonly Word[] {
+export function wordsIn({ payload, properties }: ReceivedMessage, isAnswer: boolean): readonly SamResponse[] {
   const parsed = parseJson(payload, DEFAULT_READ_LIMITS.jsonDepthMax);
   const answer = parsed.ok ? readAnswer(parsed.value) : undefined;
   if (answer?.kind === 'error') return [{ error: readError(answer.error), isAnswer: true }];

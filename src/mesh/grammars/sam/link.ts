@@ -16,14 +16,14 @@ import type {
   UnaryOperation,
 } from '#protocol';
 import { A2AError, createTaskStatus, externalId, isInterrupted, isTerminal, taskId } from '#protocol';
-import { answerFrom } from '../answer.ts';
-import { ask } from './ask.ts';
+import { answerFrom } from '../shared/result.ts';
 import { WIRE } from './dialects.ts';
-import type { Word } from './inbox.ts';
+import type { SamResponse } from './inbox.ts';
 import { beginning } from './inbox.ts';
-import type { Linked } from './linked.ts';
-import { propertiesFor } from './linked.ts';
-import { listening } from './listening.ts';
+import type { SamLinkContext } from './link-context.ts';
+import { propertiesFor } from './link-context.ts';
+import { ask } from './query.ts';
+import { listening } from './responses.ts';
 import { getAgentRequestTopic } from './topics.ts';
 
 const RETRY_MS = 5000;
@@ -35,7 +35,7 @@ const IDLE_MS_MAX = 600_000;
  * An agent on the mesh as an `A2AService`. SAM sends and cancels; a task that was sent is known by what was heard of it, and our own agents
  * can be asked for it.
  */
-export function samLink(linked: Linked): A2AService {
+export function samLink(linked: SamLinkContext): A2AService {
   const unary: Readonly<Record<string, ((request: never, ctx: CallContext) => Promise<unknown>) | undefined>> = {
     send: (request: SendRequest, ctx) => send(linked, request, ctx),
     cancel: (request: CancelRequest, ctx) => cancel(linked, request, ctx),
@@ -54,7 +54,7 @@ export function samLink(linked: Linked): A2AService {
   });
 }
 
-async function send(linked: Linked, request: SendRequest, ctx: CallContext): Promise<SendResult> {
+async function send(linked: SamLinkContext, request: SendRequest, ctx: CallContext): Promise<SendResult> {
   const isQuiet = request.configuration?.returnImmediately !== true && linked.learned.isOurs;
   return await answerFrom(stream(linked, { given: request, isQuiet }, ctx), { request, agent: linked.options.agent });
 }
@@ -69,7 +69,7 @@ interface Sending {
  * If it does not come at once the repeat asks for everything, which is how a request that was lost is told from one that takes long; an
  * agent that would do a repeat twice is never asked quietly.
  */
-async function* stream(linked: Linked, { given, isQuiet }: Sending, ctx: CallContext): AsyncGenerator<readonly Logged[]> {
+async function* stream(linked: SamLinkContext, { given, isQuiet }: Sending, ctx: CallContext): AsyncGenerator<readonly Logged[]> {
   const { place, inbox, options } = linked;
   const { retryMs = RETRY_MS, acceptMsMax = ACCEPT_MS_MAX, idleMsMax = IDLE_MS_MAX } = options;
   const alias = given.alias ?? externalId(given.message.taskId ?? place.ids.next());
@@ -116,10 +116,10 @@ function payloadOf(given: SendRequest, alias: ExternalId): Uint8Array {
 }
 
 /** What comes of a task that was sent before. */
-async function* subscribe(linked: Linked, id: TaskId, ctx: CallContext): AsyncGenerator<readonly Logged[]> {
+async function* subscribe(linked: SamLinkContext, id: TaskId, ctx: CallContext): AsyncGenerator<readonly Logged[]> {
   const { inbox, options, place } = linked;
   const { idleMsMax = IDLE_MS_MAX } = options;
-  const again = async (): Promise<Word | undefined> => {
+  const again = async (): Promise<SamResponse | undefined> => {
     const task = await ask(linked, { method: 'tasks/get', id, ctx });
     return task === undefined ? undefined : { event: { task: { ...task, id } }, isAnswer: isSettled(task) };
   };
@@ -129,7 +129,7 @@ async function* subscribe(linked: Linked, id: TaskId, ctx: CallContext): AsyncGe
   yield* events(listening({ inbox, task: id, name: options.agent, signal: ctx.signal, idleMsMax, again, broker: place.broker }), id);
 }
 
-async function* events(words: AsyncIterable<Word>, id: string): AsyncGenerator<readonly Logged[]> {
+async function* events(words: AsyncIterable<SamResponse>, id: string): AsyncGenerator<readonly Logged[]> {
   let seen = 0;
   let task: Task | undefined;
   for await (const { event, error, isAnswer, seq } of words) {
@@ -155,14 +155,14 @@ function isSettled({ status }: Task): boolean {
 }
 
 /** The answer to a cancel is the task as the agent then has it; SAM says it where the answer to the task goes. */
-async function cancel(linked: Linked, { id }: CancelRequest, ctx: CallContext): Promise<Task> {
+async function cancel(linked: SamLinkContext, { id }: CancelRequest, ctx: CallContext): Promise<Task> {
   const told = ask(linked, { method: WIRE.methods.cancel ?? '', id, ctx, alsoHears: true });
   const task = await told;
   if (task === undefined) throw new A2AError('UNAVAILABLE', `${linked.options.agent} did not say whether it has cancelled ${id}`);
   return { ...task, id };
 }
 
-async function get(linked: Linked, { id }: GetRequest, ctx: CallContext): Promise<Task> {
+async function get(linked: SamLinkContext, { id }: GetRequest, ctx: CallContext): Promise<Task> {
   const known = linked.inbox.known(id);
   if (known !== undefined && isSettled(known)) return known;
   const task = await ask(linked, { method: 'tasks/get', id, ctx });

@@ -1,7 +1,7 @@
 import type { JsonObject } from '#protocol';
-import type { Incoming } from '../../broker.ts';
+import type { ReceivedMessage } from '../../broker.ts';
 import { isTopic } from '../../topics.ts';
-import type { Trail } from '../grammar.ts';
+import type { CallPath } from '../grammar.ts';
 import { getA2ABaseTopic } from './topics.ts';
 
 /** What a request says beside its payload (reference/dialects §4f). Everything is text on MQTT and NATS; what is no text is left out. */
@@ -11,7 +11,7 @@ export interface Properties {
   readonly replyTo?: string;
   readonly statusTopic?: string;
   readonly userConfig?: JsonObject;
-  readonly trail: Trail;
+  readonly trail: CallPath;
 }
 
 export const DEFAULT_CLIENT = 'default_client';
@@ -31,7 +31,7 @@ export function isAnswerTopic(namespace: string, topic: string): boolean {
 }
 
 /** Undefined where an address is none of this namespace. */
-export function readProperties({ properties, responseTopic }: Incoming, namespace: string): Properties | undefined {
+export function readProperties({ properties, responseTopic }: ReceivedMessage, namespace: string): Properties | undefined {
   const replyTo = filled(properties['replyTo']) ?? responseTopic;
   const statusTopic = filled(properties['a2aStatusTopic']);
   if ([replyTo, statusTopic].some((topic) => topic !== undefined && !isAnswerTopic(namespace, topic))) return undefined;

@@ -2,26 +2,26 @@ import type { RpcRequest } from '#bindings';
 import { isObject, parseJson, readableId, readEnvelope, requestObject, requestOf } from '#bindings';
 import type { CallContext, Dialect, ReadEnv, Requests, RpcId, SendRequest, Task } from '#protocol';
 import { A2AError, countedIds, DEFAULT_READ_LIMITS, isA2AError, taskId } from '#protocol';
-import type { Incoming } from '../../broker.ts';
+import type { ReceivedMessage } from '../../broker.ts';
 import { BROKER_DEFAULTS } from '../../broker.ts';
-import type { MeshAgent, MeshPlace, Stop } from '../grammar.ts';
+import type { MeshAgent, MeshContext, Stop } from '../grammar.ts';
 import { CALL_DEPTH_MAX } from '../grammar.ts';
-import { writeAddress } from './address.ts';
-import { publishError } from './answer.ts';
+import { callPathMetadata } from '../shared/call-path.ts';
 import { spellingOf, WIRE } from './dialects.ts';
 import { follow } from './follow.ts';
-import { getEveryInstanceTopic, getInstanceTopic } from './instance.ts';
+import { getEveryInstanceTopic, getInstanceTopic } from './instance-topics.ts';
 import type { Properties } from './properties.ts';
 import { readProperties } from './properties.ts';
+import { publishError } from './reply.ts';
+import { writeAddress } from './reply-address.ts';
 import { getAgentRequestTopic, getClientResponseTopic } from './topics.ts';
-import { trailNote } from './trail.ts';
 
 const ENV: ReadEnv = { ids: countedIds(), limits: DEFAULT_READ_LIMITS };
 const JSON_MEMBERS_MAX = 100_000;
 
 /** A request that has been understood as far as to whom it is answered. */
 interface Request {
-  readonly message: Incoming;
+  readonly message: ReceivedMessage;
   readonly properties: Properties;
   readonly topic: string;
   dialect: Dialect;
@@ -29,17 +29,17 @@ interface Request {
 }
 
 /** Answers what is asked of one agent. Replicas share its topic; each also has one of its own, and hears what is for all. */
-export async function serveSam(agent: MeshAgent, place: MeshPlace): Promise<Stop> {
+export async function serveSam(agent: MeshAgent, place: MeshContext): Promise<Stop> {
   const { broker, namespace } = place;
   const own = new AbortController();
   const serving = { agent, place, signal: own.signal };
-  const take = (message: Incoming): Promise<void> => taken(message, serving);
+  const handle = (message: ReceivedMessage): Promise<void> => taken(message, serving);
   const stops = [
-    await broker.subscribe({ filter: getAgentRequestTopic(namespace, agent.name), group: `parley-${agent.name}`, take }),
-    await broker.subscribe({ filter: getInstanceTopic(place, agent.name), take }),
+    await broker.subscribe({ filter: getAgentRequestTopic(namespace, agent.name), group: `parley-${agent.name}`, handle }),
+    await broker.subscribe({ filter: getInstanceTopic(place, agent.name), handle }),
     await broker.subscribe({
       filter: getEveryInstanceTopic(namespace, agent.name),
-      take: (message) => taken(message, { ...serving, isRelayed: true }),
+      handle: (message) => taken(message, { ...serving, isRelayed: true }),
     }),
   ];
   return async () => {
@@ -50,14 +50,14 @@ export async function serveSam(agent: MeshAgent, place: MeshPlace): Promise<Stop
 
 interface Serving {
   readonly agent: MeshAgent;
-  readonly place: MeshPlace;
+  readonly place: MeshContext;
   readonly signal: AbortSignal;
   /** Another replica did not know the task, and asks all. */
   readonly isRelayed?: true;
 }
 
 /** Resolves when the request may be acknowledged: it is kept, or answered, or nobody can be told of it. */
-async function taken(message: Incoming, serving: Serving): Promise<void> {
+async function taken(message: ReceivedMessage, serving: Serving): Promise<void> {
   const { counts, namespace } = serving.place;
   // Requests are never kept by a broker: a kept one was put there for everybody who ever comes (reference/faults B8).
   if (message.isRetained) {
@@ -155,7 +155,7 @@ async function send(operation: 'send' | 'stream', { rpc, request, serving }: Sen
   const { statusTopic, userId } = properties;
   const address = { rpcId: rpc.id, replyTo: topic, userId, ...(statusTopic === undefined ? {} : { statusTopic }) };
   const ctx = contextOf(request, serving);
-  const kept: CallContext = { ...ctx, idempotencyKey: keyOf(decoded, properties), notes: trailNote(properties) };
+  const kept: CallContext = { ...ctx, idempotencyKey: keyOf(decoded, properties), notes: callPathMetadata(properties) };
   if (agent.service.keepsReplies !== true) return follow({ agent, place, asked: decoded, ctx: kept, address });
   const configuration = { ...decoded.configuration, returnImmediately: true };
   await agent.service.send({ ...decoded, configuration }, { ...kept, reply: writeAddress(address) });
@@ -212,7 +212,7 @@ function isUnknown(thrown: unknown): boolean {
 }
 
 /** The replica that has the task answers; if none has, nobody does. */
-async function relay({ message }: Request, topic: string, { broker }: MeshPlace): Promise<void> {
+async function relay({ message }: Request, topic: string, { broker }: MeshContext): Promise<void> {
   const { payload, properties, responseTopic } = message;
   await broker.publish({ topic, payload, properties, ...(responseTopic === undefined ? {} : { responseTopic }) });
 }

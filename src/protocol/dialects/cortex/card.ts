@@ -14,7 +14,7 @@ const BINDINGS: ReadonlyMap<string, string> = new Map([
 ]);
 const PROTOCOLS: ReadonlyMap<string, string> = new Map([...BINDINGS].map(([protocol, binding]) => [binding, protocol]));
 
-/** Cortex's card is 0.3's in its members, and known by `interfaces`, without which its client throws. */
+/** Cortex's card has the members of 0.3's. It is recognised by `interfaces`, without which Cortex's client throws. */
 export const card: CardCodec = {
   detect: (raw): Confidence => (isRaw(raw) && Array.isArray(raw.interfaces) && raw.supportedInterfaces === undefined ? 'path' : 'no'),
   read: (raw, env) => attempt(readCard, raw, env),
@@ -38,7 +38,7 @@ function readInterface(raw: unknown, env: ReadEnv): AgentInterface {
   return withTenant(out, i, env);
 }
 
-/** Its extensions are addresses, not objects. */
+/** Cortex's extensions are URIs, not objects. */
 function capabilitiesOf(c: Raw): unknown {
   if (!isRaw(c.capabilities) || !Array.isArray(c.capabilities.extensions)) return c.capabilities;
   const extensions = c.capabilities.extensions.map((extension: unknown) =>
@@ -47,7 +47,7 @@ function capabilitiesOf(c: Raw): unknown {
   return { ...c.capabilities, extensions };
 }
 
-/** It spells `mutualTls`. */
+/** Cortex spells the type `mutualTls`. */
 function schemesOf(c: Raw): unknown {
   if (!isRaw(c.securitySchemes)) return c.securitySchemes;
   const respelled = (scheme: unknown) => (isRaw(scheme) && scheme.type === 'mutualTls' ? { ...scheme, type: 'mutualTLS' } : scheme);
@@ -74,7 +74,7 @@ export function writeCard(value: AgentCard): JsonObject {
   };
 }
 
-/** Its `url` is what its interface's address stands on. */
+/** Cortex's `url` is the base of its interface's address. */
 function baseOf(interfaces: readonly AgentInterface[]): string {
   const first = interfaces.find((where) => where.protocolBinding === 'JSONRPC') ?? interfaces[0];
   return first?.url.replace(/\/a2a\/?$/, '') ?? '';
@@ -93,7 +93,7 @@ function writeScheme(scheme: SecurityScheme): Json {
   return flat['type'] === 'mutualTLS' ? { ...flat, type: 'mutualTls' } : flat;
 }
 
-/** Plain text is `text` to Cortex, on cards and in requests. */
+/** Cortex writes `text` for `text/plain`, on cards and in requests. */
 export function writeModes(modes: readonly string[]): string[] {
   return modes.map((mode) => (mode === 'text/plain' ? 'text' : mode));
 }

@@ -27,7 +27,7 @@ describe('Cortex is detected', () => {
   ];
   for (const [why, hints, expected] of cases) it(why, () => expect(cortex.detect(hints)).toBe(expected));
 
-  it('after 1.0 where nothing tells them apart, unless the task is its own', () => {
+  it('after 1.0 when nothing distinguishes them, unless the task was made in Cortex', () => {
     const get: Hints = { path: '/a2a', method: 'GetTask', params: { id: 't' } };
     expect(registry.detect(get)?.id).toBe('v10');
     expect(registry.detect(get, () => cortex.id)?.id).toBe('cortex');

@@ -10,14 +10,14 @@ import { cortex } from './dialect.ts';
 const read = (shape: Shape, raw: unknown) => cortex.decode(shape, raw, countingEnv());
 
 describe('requests', () => {
-  it('has the card as a method', () => {
+  it('answers GetAgentCard with the card', () => {
     expect(cortex.operationOf('GetAgentCard')).toBe('card');
     expect(cortex.operationOf('GetExtendedAgentCard')).toBe('extendedCard');
     for (const raw of [undefined, null, {}]) expect(read('card.request', raw)).toEqual({ ok: true, value: {} });
     expect(read('card.request', { tenant: 't' })).toEqual({ ok: true, value: { tenant: 't' } });
   });
 
-  it('names what is wrong with an interface of its card', () => {
+  it('reports the path of a bad interface in its card', () => {
     const json = { protocol: 'json-rpc', url: 'https://h.example/a2a' };
     const problem = (last: object) => cortex.card.read({ name: 'A', interfaces: [json, last] }, countingEnv());
     expect(problem({ ...json, url: 7 })).toMatchObject({ path: 'interfaces[1].url', problem: 'must be a string' });
@@ -25,7 +25,7 @@ describe('requests', () => {
     expect(problem({ ...json, version: 1 })).toMatchObject({ path: 'interfaces[1].version', problem: 'must be a string' });
   });
 
-  it('lists by a context as long as Cortex allows', () => {
+  it('accepts a context id of the length that Cortex allows in a list', () => {
     const long = 'c'.repeat(256);
     expect(read('list.request', { contextId: long })).toEqual({ ok: true, value: { contextId: long } });
   });
@@ -41,13 +41,13 @@ describe('requests', () => {
 });
 
 describe('results', () => {
-  it('has no task in null: the answer to an unknown id', () => {
+  it('reads null as an unknown task', () => {
     expect(read('get.result', null)).toEqual({ ok: false, reason: 'invalid', path: '', problem: 'is required' });
     expect(read('cancel.result', null)).toMatchObject({ ok: false });
     expect(cortex.traits).toMatchObject({ unknownTask: 'null', cancelFinished: 'returns-task' });
   });
 
-  it('understands the wrappers of 1.0', () => {
+  it('reads the wrappers of 1.0', () => {
     const message = { messageId: 'm', role: 'agent', parts: [{ text: 'x' }] };
     expect(read('send.result', { message })).toMatchObject({ ok: true, value: { message: { role: 'ROLE_AGENT' } } });
     expect(read('send.result', { task: {} })).toMatchObject({ ok: false, path: 'task.id' });
@@ -55,7 +55,7 @@ describe('results', () => {
 });
 
 describe('errors', () => {
-  it('keep their kind where Cortex has no code of its own', () => {
+  it('keep their kind when Cortex has no code for it', () => {
     for (const kind of Object.keys(ERRORS) as ErrorKind[]) {
       const wire = cortex.error.write(new A2AError(kind));
       expect(wire.code, kind).toBe(kind === 'INVALID_PARAMS' || kind === 'INTERNAL_ERROR' ? -32000 : ERRORS[kind].rpc);
@@ -64,13 +64,13 @@ describe('errors', () => {
     expect(cortex.error.read({ code: -32602, message: 'x' }).kind).toBe('INVALID_PARAMS');
   });
 
-  it('of a parameter are told from others by the field', () => {
+  it('are read as invalid params when they name a field', () => {
     const wrong = new A2AError('INVALID_PARAMS', 'id is required', { field: 'id' });
     expect(cortex.error.read(cortex.error.write(wrong))).toMatchObject({ kind: 'INVALID_PARAMS', details: { field: 'id' } });
     expect(cortex.error.read({ code: -32000, message: 'boom' }).kind).toBe('INTERNAL_ERROR');
   });
 
-  it('are 5xx only if the fault is on this side', () => {
+  it('have a 5xx status only for faults of the server', () => {
     const ours = (Object.keys(ERRORS) as ErrorKind[]).filter((kind) => cortex.traits.httpStatusOnError(kind) >= 500);
     expect(ours).toEqual(['INTERNAL_ERROR', 'INVALID_AGENT_RESPONSE', 'UNAVAILABLE']);
     expect(cortex.traits.httpStatusOnError('METHOD_NOT_FOUND')).toBe(404);
@@ -95,7 +95,7 @@ describe('cards', () => {
     securitySchemes: { tls: { mtlsSecurityScheme: {} }, key: { httpAuthSecurityScheme: { scheme: 'Bearer' } } },
   };
 
-  it('are known by interfaces', () => {
+  it('are recognised by `interfaces`', () => {
     expect(cortex.card.detect({ name: 'x', interfaces: [] })).toBe('path');
     for (const raw of [{ name: 'x' }, { interfaces: {} }, { interfaces: [], supportedInterfaces: [] }, 'x']) {
       expect(cortex.card.detect(raw)).toBe('no');
@@ -117,11 +117,11 @@ describe('cards', () => {
     expect(cortex.card.read(JSON.parse(JSON.stringify(cortex.card.write(card))), countingEnv())).toEqual({ ok: true, value: card });
   });
 
-  it('have an address even where there is no interface', () => {
+  it('have an address even without an interface', () => {
     expect(cortex.card.write({ ...card, supportedInterfaces: [] })).toMatchObject({ url: '', interfaces: [] });
   });
 
-  it('are refused with the place that is wrong', () => {
+  it('are refused with the path of the bad member', () => {
     const of = (more: object) => cortex.card.read({ name: 'x', interfaces: [], ...more }, countingEnv());
     expect(of({})).toMatchObject({ ok: true });
     expect(of({ interfaces: [{ url: 'u' }] })).toMatchObject({ ok: false, path: 'interfaces[0].protocol' });

@@ -48,7 +48,7 @@ const codecs: Codecs = {
   event,
 };
 
-/** Its own page is the tasks alone; what a page says beyond that goes along under 1.0's names. */
+/** Cortex's own page has only the tasks. The other members of a page are written under 1.0's names. */
 function writePage({ tasks, nextPageToken, pageSize, totalSize }: TaskPage): Json {
   const out: { [key: string]: Json } = { tasks: tasks.map(task.write) };
   if (nextPageToken !== '') out.nextPageToken = nextPageToken;
@@ -59,7 +59,7 @@ function writePage({ tasks, nextPageToken, pageSize, totalSize }: TaskPage): Jso
 
 const traits: Traits = {
   blockingDefault: true,
-  // Its client waits for the end of the stream and knows no second message to the same task.
+  // Cortex's client waits for the end of the stream and never sends a second message to the same task.
   closesOnInputRequired: true,
   callerNamesTask: false,
   resumesByContext: false,
@@ -83,17 +83,17 @@ const losses: readonly Loss[] = [
   {
     field: 'TaskStatus.state',
     values: ['TASK_STATE_SUBMITTED', 'TASK_STATE_AUTH_REQUIRED'],
-    reason: 'has seven states; written as working and input required',
+    reason: 'Cortex has seven states; written as working and input required',
     clause: `${TYPES}, TaskState`,
   },
-  { field: 'SendResult.message', reason: 'answers are tasks; written as a completed one', clause: SERVER },
-  { field: 'SendResult.task', absent: true, reason: 'stands where a direct message was', clause: SERVER },
-  { field: 'TaskEvent.message', reason: 'streams are of tasks; written as a completed one', clause: SERVER },
-  { field: 'TaskEvent.task', absent: true, reason: 'stands where a direct message was', clause: SERVER },
+  { field: 'SendResult.message', reason: 'results are tasks; a direct message is written as a completed one', clause: SERVER },
+  { field: 'SendResult.task', absent: true, reason: 'a task is written in place of a direct message', clause: SERVER },
+  { field: 'TaskEvent.message', reason: 'streams have tasks only; a direct message is written as a completed one', clause: SERVER },
+  { field: 'TaskEvent.task', absent: true, reason: 'a task is written in place of a direct message', clause: SERVER },
   ...DRAFT_LOSSES,
 ];
 
-/** CortexPrism: 1.0's methods and states, 0.x's roles and files, and a stream of its own. */
+/** CortexPrism: 1.0's methods and states, 0.x's roles and files, and a stream format of its own (docs/dialects/cortex.md). */
 export const cortex: Dialect = defineDialect({
   id: dialectId('cortex'),
   title: 'CortexPrism',

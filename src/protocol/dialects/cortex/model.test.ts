@@ -11,19 +11,19 @@ const wire = { messageId: 'm', role: 'user', parts: [{ text: 'x' }] };
 const message: Message = { messageId: messageId('m'), role: 'ROLE_USER', parts: [{ text: 'x' }] };
 
 describe('the context of a message', () => {
-  it('stands in its metadata', () => {
+  it('is in its metadata', () => {
     expect(readMessage({ ...wire, metadata: { contextId: 'c' } })).toEqual({ ok: true, value: { ...message, contextId: 'c' } });
     expect(model.message.write({ ...message, contextId: contextId('c') })).toEqual({ ...wire, metadata: { contextId: 'c' } });
   });
 
-  it('leaves the other metadata alone', () => {
+  it('keeps the other metadata', () => {
     const metadata = { swarmKind: 'spawn_agent', swarmPriority: 'high', swarmSourceNodeId: 'n' };
     const read = readMessage({ ...wire, metadata: { ...metadata, contextId: 'swarm.1' } });
     expect(read).toEqual({ ok: true, value: { ...message, contextId: 'swarm.1', metadata } });
     expect(model.message.write({ ...message, metadata })).toEqual({ ...wire, metadata });
   });
 
-  it('is understood beside them too, and metadata decide', () => {
+  it('is also read beside the metadata, which win', () => {
     expect(readMessage({ ...wire, contextId: 'top' })).toMatchObject({ value: { contextId: 'top' } });
     expect(readMessage({ ...wire, contextId: 'top', metadata: { contextId: 'c' } })).toMatchObject({ value: { contextId: 'c' } });
     expect(readMessage({ ...wire, contextId: 'top', metadata: { contextId: '' } })).toEqual({
@@ -43,7 +43,7 @@ describe('the context of a message', () => {
     expect(attempt(task.read, { id: long, status }, countingEnv())).toMatchObject({ ok: false, path: 'id' });
   });
 
-  it('is no context if it is no text', () => {
+  it('is ignored if it is not a text', () => {
     const metadata = { contextId: 5 };
     expect(readMessage({ ...wire, metadata })).toEqual({ ok: true, value: { ...message, metadata } });
   });
@@ -72,7 +72,7 @@ describe('parts', () => {
       expect(attempt(words.part.read, expected, countingEnv())).toEqual({ ok: true, value: part });
     });
   }
-  it('refuses a part of nothing, or of two things', () => {
+  it('refuses a part with no content or with two', () => {
     for (const wrong of [{}, { partId: 'p' }, { file: {} }, { text: 'a', file: { uri: 'u' } }, { file: { bytes: 'AAAA', uri: 'u' } }]) {
       expect(attempt(words.part.read, wrong, countingEnv())).toMatchObject({ ok: false });
     }
@@ -88,7 +88,7 @@ describe('tasks', () => {
       status: { state: 'TASK_STATE_INPUT_REQUIRED' },
     });
   });
-  it('have no empty artifacts, which would hide the status message', () => {
+  it('have no empty list of artifacts, which would hide the status message', () => {
     expect(task.write({ ...bare, artifacts: [] })).not.toHaveProperty('artifacts');
   });
 });

@@ -11,8 +11,8 @@ import { readFlatPart } from '../shared/flat-part.ts';
 import type { ContextLimit, FlatWords } from '../shared/flat-words.ts';
 
 /**
- * Cortex holds JSON as it comes and looks only at the members it knows. So whatever 1.0 has and it does not travels under
- * 1.0's own name, beside its members: it passes Cortex by unseen, and a reader of ours finds it.
+ * Cortex keeps JSON as it comes and reads only the members that it knows. So members that 1.0 has and Cortex lacks are written under 1.0's
+ * names: Cortex ignores them, and our reader finds them.
  */
 const LIMIT: ContextLimit = { contextCharsMax: 256 };
 const STATES = Object.keys(TASK_STATES) as readonly TaskState[];
@@ -28,13 +28,13 @@ export const words: FlatWords = {
     TASK_STATE_AUTH_REQUIRED: 'TASK_STATE_INPUT_REQUIRED',
   },
   part,
-  // A message's context stands in its metadata; beside its id, where everybody else has it, it is understood too.
+  // A message's context is in its metadata. The reader also accepts it beside the message's id, where other dialects have it.
   message: flatMessage({ ...LIMIT, part, contextInMetadata: true }),
 };
 
 export const model: FlatModel = flatModel(words);
 
-/** Without an empty list of artifacts: Cortex's tools prefer artifacts to the status message even when there are none. */
+/** Leaves out an empty list of artifacts: Cortex's tools prefer artifacts to the status message even when there are none. */
 export const task: Codec<Task> = {
   read: model.task.read,
   write: (value) => {
@@ -44,7 +44,7 @@ export const task: Codec<Task> = {
   },
 };
 
-/** A direct message as Cortex itself answers: the text in the status and in an artifact. */
+/** A direct message as Cortex itself answers: with the text in the status and in an artifact. */
 export function answerTask(message: Message): Task {
   const answer = taskOfMessage(message, `${message.taskId ?? message.messageId}-artifact-0`);
   return { ...answer, status: { ...answer.status, message } };

@@ -23,7 +23,7 @@ export const send: Codec<SendRequest> = {
   },
 };
 
-/** A bare Task. The wrappers of 1.0 are understood, since Cortex says it speaks 1.0. */
+/** A bare task. The reader also accepts 1.0's wrappers, since Cortex claims to speak 1.0. */
 export const sendResult: Codec<SendResult> = {
   read: (raw, env) => {
     const r = object(raw);
@@ -39,7 +39,7 @@ export const cardRequest: Codec<ExtendedCardRequest> = {
   write: (value) => value as unknown as Json,
 };
 
-/** `idempotencyKey` and `acceptedContextExtensions` have no place in the model; Cortex reads none of these members itself. */
+/** The canonical model has no place for `idempotencyKey` and `acceptedContextExtensions`. Cortex itself reads none of these members. */
 function readConfiguration(raw: unknown, env: ReadEnv): SendConfiguration {
   const out = readFlatConfiguration(raw);
   const push = memberIf(object(raw).pushNotificationConfig, 'pushNotificationConfig', readPushConfig, env);

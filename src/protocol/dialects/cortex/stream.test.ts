@@ -25,7 +25,7 @@ function stream(events: readonly TaskEvent[], end?: Task, id: string | undefined
 }
 
 describe('writing', () => {
-  it('tells the finished task before the end', () => {
+  it('writes the finished task before the end', () => {
     expect(stream([{ task: begun }, status('TASK_STATE_COMPLETED')], done)).toEqual([
       { jsonrpc: '2.0', id: 'r', result: { task: begun } },
       { type: 'TaskStatusUpdateEvent', ...where, status: done.status, final: true },
@@ -34,36 +34,36 @@ describe('writing', () => {
     ]);
   });
 
-  it('does not tell it twice', () => {
+  it('does not write it twice', () => {
     expect(stream([{ task: done }], done)).toEqual([{ jsonrpc: '2.0', id: 'r', result: { task: done } }, '[DONE]']);
   });
 
-  it('tells it though nothing else was told', () => {
+  it('writes it even if nothing else was written', () => {
     expect(stream([], done)).toEqual([{ jsonrpc: '2.0', id: 'r', result: { task: done } }, '[DONE]']);
     expect(stream([])).toEqual(['[DONE]']);
   });
 
-  it('puts the text of an artifact where onChunk looks, in the same frame and no envelope', () => {
+  it('puts the text of an artifact where onChunk looks, in the same frame without an envelope', () => {
     const [frame] = stream([chunk({ text: 'a' }, { data: 1 }, { text: '' }, { text: 'b' })]) as Record<string, unknown>[];
     expect(frame).toMatchObject({ type: 'TaskArtifactUpdateEvent', taskId: 't', append: true });
     expect(frame).toHaveProperty('result', { message: { role: 'agent', parts: [{ text: 'a' }, { text: 'b' }] } });
     expect(frame).not.toHaveProperty('jsonrpc');
   });
 
-  it('adds nothing without text, or where nobody called', () => {
+  it('adds nothing without text or without a request id', () => {
     expect(stream([chunk({ raw: 'AAAA' })])[0]).not.toHaveProperty('result');
     const alone = openStream(undefined).frames([{ event: chunk({ text: 'a' }) }]);
     expect(JSON.parse(alone[0]?.data ?? '')).not.toHaveProperty('result');
   });
 
-  it('says final where the stream can end', () => {
+  it('sets final at states that can end the stream', () => {
     const finals = (['TASK_STATE_WORKING', 'TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED', 'TASK_STATE_FAILED'] as const).map(
       (state) => (stream([status(state)])[0] as { final: boolean }).final,
     );
     expect(finals).toEqual([false, true, true, true]);
   });
 
-  it('makes a direct message the whole stream of a task', () => {
+  it('writes a direct message as the whole stream of a task', () => {
     const artifact = { artifactId: 'm-artifact-0', parts: [{ text: 'hi' }] };
     const whole = { id: 'm', status: { state: 'TASK_STATE_COMPLETED', message: { ...answer, role: 'agent' } }, artifacts: [artifact] };
     expect(stream([{ message: answer }])).toEqual([
@@ -81,7 +81,7 @@ describe('writing', () => {
     ]);
   });
 
-  it('gives the place in the log to the last frame of an event, and none to what it made up', () => {
+  it('gives the event id to the last frame of an event, and none to frames that it adds', () => {
     const writer = openStream('r');
     expect(writer.frames([{ event: { message: answer }, seq: seq(4) }]).map((frame) => frame.id)).toEqual([
       undefined,
@@ -112,28 +112,28 @@ describe('reading', () => {
     ]);
   });
 
-  it('has no context where there was none', () => {
+  it('has no context if the first frame had none', () => {
     expect(read({ taskId: 't', status: done.status })).toEqual([[{ statusUpdate: { ...where, contextId: '', status: done.status } }]]);
   });
 
-  it('learns nothing after a terminal state', () => {
+  it('ignores frames after a terminal state', () => {
     expect(read({ task: begun }, { taskId: 't', status: done.status }, { task: done })[2]).toEqual([]);
     expect(read({ task: done }, { task: done })[1]).toEqual([]);
   });
 
-  it('takes a message for the answer only where there is no task', () => {
+  it('reads a message as the answer only if there is no task', () => {
     const said = { ...answer, role: 'agent' };
     expect(read({ message: said })).toEqual([[{ message: answer }]]);
     const note = { ...where, status: { state: 'TASK_STATE_WORKING', message: answer } };
     expect(read({ task: begun }, { message: said })[1]).toEqual([{ statusUpdate: note }]);
   });
 
-  it('reads an artifact once, though its text stands in it twice', () => {
+  it('reads an artifact once, although the frame has its text twice', () => {
     const [frame] = stream([chunk({ text: 'a' })]);
     expect(read(frame)).toEqual([[chunk({ text: 'a' })]]);
   });
 
-  it('passes over what it does not know, and says what is wrong with the rest', () => {
+  it('skips unknown frames and reports bad ones', () => {
     expect(read({}, { events: [] })).toEqual([[], []]);
     expect(read('x', { task: {} })).toMatchObject([{ ok: false }, { ok: false, path: 'task.id' }]);
   });

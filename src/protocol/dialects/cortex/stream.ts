@@ -11,7 +11,7 @@ import { attempt, fail, isRaw, member, object } from '../shared/read.ts';
 import { envelope, framesOf } from '../shared/stream.ts';
 import { answerTask, model, task } from './model.ts';
 
-/** One event as one document: a task under `task`, an update bare and with its `type`. */
+/** One event as one document: a task under `task`, or a bare update with its `type`. */
 export const event: Codec<TaskEvent> = {
   read: (raw, env) => readEvent(raw, env) ?? fail('', 'must have task, status or artifact'),
   write: (value) => {
@@ -22,8 +22,8 @@ export const event: Codec<TaskEvent> = {
 };
 
 /**
- * Tasks are enveloped, updates are not. Cortex's client returns the last enveloped task and never reads an artifact, so the
- * whole task is told once more before `[DONE]`, unless it was the last thing told.
+ * Tasks are enveloped, updates are not. Cortex's client returns the last enveloped task and never reads an artifact event. So the whole
+ * task is written again before `[DONE]`, unless the last frame was a task.
  */
 export function openStream(requestId: RpcId | undefined): StreamWriter {
   const wrap = envelope(requestId);
@@ -42,8 +42,8 @@ export function openStream(requestId: RpcId | undefined): StreamWriter {
 }
 
 /**
- * Only the first frame may name the context, so it is remembered. After a terminal state there is nothing more to learn: what
- * comes then is the task told once more.
+ * Only the first frame may name the context, so the reader remembers it. A frame after a terminal state only repeats the task and is
+ * ignored.
  */
 export function openReader(env: ReadEnv): StreamReader {
   let seen: { readonly taskId: TaskId; readonly contextId: ContextId; readonly state: TaskState } | undefined;
@@ -61,7 +61,7 @@ export function openReader(env: ReadEnv): StreamReader {
       seen = { taskId: statusUpdate.taskId, contextId: statusUpdate.contextId, state: statusUpdate.status.state };
       return { statusUpdate };
     }
-    // In the midst of a task a message is not the answer, or it would end the stream: it is a word on the way.
+    // A message while a task runs is progress, not the answer, which would end the stream.
     if (seen === undefined) return found;
     const { state, ...where } = seen;
     return { statusUpdate: { ...where, status: { state, message: found.message } } };
@@ -99,9 +99,9 @@ function artifactFrame(update: TaskArtifactUpdate): JsonObject {
 }
 
 /**
- * Cortex documents that artifact text reaches its client's `onChunk`, but the client looks for text only in
- * `result.message.parts`. So the text stands there too, in the same frame: a frame more would say everything twice to whoever
- * reads both, while this one is an artifact to them, and no JSON-RPC response, since it has no `jsonrpc`.
+ * Cortex documents that an artifact's text reaches its client's `onChunk`, but the client looks for text only in `result.message.parts`.
+ * So the text is there too, in the same frame. A second frame would show everything twice to clients that read both. Clients that read
+ * artifacts do not take this frame for a JSON-RPC response, because it has no `jsonrpc`.
  */
 function artifactLine(update: TaskArtifactUpdate, called: boolean): string {
   const parts = update.artifact.parts.flatMap(({ text }) => (text ? [{ text }] : []));
@@ -109,7 +109,7 @@ function artifactLine(update: TaskArtifactUpdate, called: boolean): string {
   return JSON.stringify(called && parts.length > 0 ? { ...frame, result: { message: { role: 'agent', parts } } } : frame);
 }
 
-/** Cortex knows no direct message: the stream of a task that has it for an answer, whole. */
+/** Cortex has no direct message. Writes the whole stream of a task whose answer is the message. */
 function messageLines(message: Message, wrap: (result: Json) => string): readonly string[] {
   const whole = answerTask(message);
   const { artifacts, status, ...begun } = whole;
@@ -122,7 +122,7 @@ function messageLines(message: Message, wrap: (result: Json) => string): readonl
   ];
 }
 
-/** Without an empty context. */
+/** The update without an empty `contextId`. */
 function placed(update: Json): { [key: string]: Json } {
   const out = update as { [key: string]: Json };
   if (out.contextId !== '') return out;

@@ -38,7 +38,7 @@ describe('PromptKit is detected', () => {
   ];
   for (const [why, hints, expected] of cases) it(why, () => expect(detect(hints)).toBe(expected));
 
-  it('in the registry, and a task it made keeps its dialect', () => {
+  it('by the registry, and a task that was made in it keeps its dialect', () => {
     const registry = createRegistry(DIALECTS);
     expect(registry.detect({ path: '/a2a', method: 'message/send', params: FLAT })?.id).toBe('promptkit');
     const made = registry.byId('promptkit');

@@ -1,10 +1,10 @@
 import type { Confidence, Hints } from '../dialect.ts';
 import { isRaw } from '../shared/read.ts';
 
-/** `/a2a/jsonrpc` is where 0.3 and 1.0 agents of the official SDKs listen, `/api/a2a` is Cortex. */
+/** Paths of others: agents of the official SDKs listen on `/a2a/jsonrpc`, Cortex on `/api/a2a`. */
 const FOREIGN_PATH = /\/(?:a2a\/jsonrpc|api\/a2a)\/?$/;
 
-/** Slash methods are 0.3's too, but 0.3 says `kind` on every message and part, and PromptKit never does. */
+/** 0.3 has the same method names, but 0.3 has `kind` on every message and part, and PromptKit never has. */
 export function detect(hints: Hints): Confidence {
   if (hints.path !== undefined && FOREIGN_PATH.test(hints.path)) return 'no';
   switch (hints.method) {

@@ -10,7 +10,7 @@ const read = (shape: Shape, raw: unknown) => promptkit.decode(shape, raw, counti
 const task = { id: taskId('t'), status: { state: 'TASK_STATE_WORKING' as const } };
 
 describe('requests', () => {
-  it('reads a task id in every spelling there is', () => {
+  it('reads a task id in every spelling', () => {
     for (const raw of [{ id: 't' }, { taskId: 't' }, { task_id: 't' }, { name: 'tasks/t' }]) {
       for (const shape of ['get.request', 'cancel.request', 'subscribe.request'] as const) {
         expect(read(shape, raw)).toEqual({ ok: true, value: { id: 't' } });
@@ -34,7 +34,7 @@ describe('requests', () => {
     expect(read('list.request', { pageSize: -1 })).toMatchObject({ ok: false, path: 'pageSize' });
   });
 
-  it('demands parts, and no more than the limit', () => {
+  it('requires parts, up to the limit', () => {
     const message = { messageId: '', role: 'user' };
     expect(read('send.request', { message })).toMatchObject({ ok: false, path: 'message.parts', problem: 'is required' });
     expect(read('send.request', { message: { ...message, parts: [] } })).toMatchObject({ ok: false, path: 'message.parts' });
@@ -43,7 +43,7 @@ describe('requests', () => {
     expect(read('send.request', {})).toMatchObject({ ok: false, path: 'message' });
   });
 
-  it('has no push and no extended card', () => {
+  it('has no push notifications and no extended card', () => {
     expect(read('push.get.request', {})).toEqual({ ok: false, reason: 'not-in-dialect' });
     expect(promptkit.operationOf('tasks/resubscribe')).toBeUndefined();
     expect(() => promptkit.encode('extendedCard.request', {})).toThrow('PromptKit has no extendedCard.request');
@@ -51,21 +51,21 @@ describe('requests', () => {
 });
 
 describe('results', () => {
-  it('has a context even where there is none', () => {
+  it('has a contextId even if the task has none', () => {
     expect(promptkit.encode('get.result', task)).toEqual({ id: 't', contextId: '', status: { state: 'working' } });
   });
 
-  it('says of a page what its tasks do not', () => {
+  it('writes the members of a page that its tasks do not show', () => {
     const page = { tasks: [task], nextPageToken: 'p2', pageSize: 1, totalSize: 9 };
     expect(promptkit.encode('list.result', page)).toMatchObject({ nextPageToken: 'p2', pageSize: 1, totalSize: 9 });
   });
 
-  it('takes for a page only what has tasks', () => {
+  it('refuses a page without tasks', () => {
     expect(read('list.result', { tasks: null })).toEqual({ ok: true, value: { tasks: [], nextPageToken: '', pageSize: 0, totalSize: 0 } });
     expect(read('list.result', {})).toMatchObject({ ok: false, path: 'tasks' });
   });
 
-  it('answers a direct message by one artifact, whose texts its client joins', () => {
+  it('writes a direct message as one artifact, whose texts the client joins', () => {
     const message = { messageId: messageId('m'), role: 'ROLE_AGENT' as const, parts: [{ text: 'a' }, { text: 'b' }] };
     const more = { ...message, taskId: taskId('t'), contextId: contextId('c'), metadata: { x: 1 }, extensions: ['urn:e'] };
     expect(promptkit.encode('send.result', { message })).toEqual({
@@ -93,7 +93,7 @@ describe('cards', () => {
   const named = { name: 'x', capabilities: {} };
   const whose = (raw: unknown) => registry.readCard(raw, countingEnv())?.dialect.id;
 
-  it('are its own only if they name no address', () => {
+  it('are recognised only without an address', () => {
     expect(whose(named)).toBe('promptkit');
     expect(promptkit.card.detect({ ...named, supportedInterfaces: [] })).toBe('grammar');
     expect(promptkit.card.detect({ ...named, url: 'https://a.example' })).toBe('no');
@@ -101,7 +101,7 @@ describe('cards', () => {
     for (const raw of [{}, 'x', { name: 1 }, { name: 'an artifact', parts: [] }]) expect(promptkit.card.detect(raw)).toBe('no');
   });
 
-  it('are read as 1.0 if they have interfaces, and by it too', () => {
+  it('are read as 1.0 if they have interfaces, and by PromptKit’s reader too', () => {
     const supportedInterfaces = [{ url: 'https://a.example/a2a', protocolBinding: 'JSONRPC', protocolVersion: '1.0' }];
     expect(whose({ ...named, supportedInterfaces })).toBe('v10');
     expect(promptkit.card.read({ ...named, supportedInterfaces }, countingEnv())).toMatchObject({
@@ -110,7 +110,7 @@ describe('cards', () => {
     });
   });
 
-  it('say nothing of security', () => {
+  it('have no members for security', () => {
     const card: AgentCard = {
       name: 'x',
       description: 'd',
@@ -127,7 +127,7 @@ describe('cards', () => {
     expect(promptkit.card.write(card)).toEqual(rest);
   });
 
-  it('are refused with the place that is wrong', () => {
+  it('are refused with the path of the bad member', () => {
     expect(promptkit.card.read({ name: 'x', skills: [1] }, countingEnv())).toMatchObject({ ok: false, path: 'skills[0]' });
   });
 });

@@ -38,7 +38,7 @@ const send: Codec<SendRequest> = {
 
 const NOWHERE = contextId('');
 
-/** `contextId` is there even when it is empty: its Go member is not optional. */
+/** `contextId` is written even when it is empty: it is not optional in PromptKit's Go type. */
 const task: Codec<Task> = {
   read: model.task.read,
   write: (value) => model.task.write(value.contextId === undefined ? { ...value, contextId: NOWHERE } : value),
@@ -74,7 +74,7 @@ function writeListRequest({ contextId, status, pageSize, pageToken, historyLengt
   };
 }
 
-/** Its type has all four members; it leaves out what says nothing new, and so do we. */
+/** PromptKit's type has all four members. Like PromptKit, leaves out those that add nothing. */
 function writePage({ tasks, nextPageToken, pageSize, totalSize }: TaskPage): Json {
   return {
     tasks: tasks.map(task.write),
@@ -85,7 +85,7 @@ function writePage({ tasks, nextPageToken, pageSize, totalSize }: TaskPage): Jso
 }
 
 const traits: Traits = {
-  // Its own server answers after 5 ms, but its tools never ask again: what is not finished then is an empty answer to them.
+  // PromptKit's own server answers after 5 ms, but its tools never poll: an unfinished task is an empty result to them.
   blockingDefault: true,
   closesOnInputRequired: true,
   callerNamesTask: false,
@@ -114,30 +114,35 @@ const losses: readonly Loss[] = [
     reason: 'one server is one agent',
     clause: PARAMS,
   })),
-  { field: 'SendConfiguration.taskPushNotificationConfig', reason: 'has no push notifications', clause: PARAMS },
+  { field: 'SendConfiguration.taskPushNotificationConfig', reason: 'PromptKit has no push notifications', clause: PARAMS },
   { field: 'CancelRequest.metadata', reason: 'a cancel names the task and nothing else', clause: PARAMS },
   { field: 'ListRequest.statusTimestampAfter', reason: 'lists by context only', clause: PARAMS },
   { field: 'ListRequest.includeArtifacts', reason: 'lists whole tasks', clause: PARAMS },
   {
     field: 'TaskStatus.state',
     values: ['TASK_STATE_UNSPECIFIED'],
-    reason: 'its client refuses an answer with a state it does not know; written as working',
+    reason: 'its client refuses a response with an unknown state; written as working',
     clause: 'PromptKit runtime/a2a/types.go, TaskState.UnmarshalJSON',
   },
-  { field: 'SendResult.message', reason: 'answers are tasks; written as a completed one', clause: TASKS_ONLY },
-  { field: 'SendResult.task', absent: true, reason: 'stands where a direct message was', clause: TASKS_ONLY },
-  { field: 'TaskEvent.task', reason: 'streams have no task; written as its status and its artifacts', clause: STREAM },
-  { field: 'TaskEvent.message', reason: 'streams have no message; written as an artifact and a completed status', clause: STREAM },
-  { field: 'TaskEvent.statusUpdate', absent: true, reason: 'stands where a task or a direct message was', clause: STREAM },
-  { field: 'AgentCard.securitySchemes', reason: 'its card says nothing of security', clause: CARD },
-  { field: 'AgentCard.securityRequirements', reason: 'its card says nothing of security', clause: CARD },
-  { field: 'AgentSkill.securityRequirements', reason: 'its card says nothing of security', clause: CARD },
+  { field: 'SendResult.message', reason: 'results are tasks; a direct message is written as a completed one', clause: TASKS_ONLY },
+  { field: 'SendResult.task', absent: true, reason: 'a task is written in place of a direct message', clause: TASKS_ONLY },
+  { field: 'TaskEvent.task', reason: 'streams have no task event; written as its status and its artifacts', clause: STREAM },
+  { field: 'TaskEvent.message', reason: 'streams have no message event; written as an artifact and a completed status', clause: STREAM },
+  {
+    field: 'TaskEvent.statusUpdate',
+    absent: true,
+    reason: 'a status update is written in place of a task or a direct message',
+    clause: STREAM,
+  },
+  { field: 'AgentCard.securitySchemes', reason: 'its card has no members for security', clause: CARD },
+  { field: 'AgentCard.securityRequirements', reason: 'its card has no members for security', clause: CARD },
+  { field: 'AgentSkill.securityRequirements', reason: 'its card has no members for security', clause: CARD },
   { field: 'AgentInterface.tenant', reason: 'one server is one agent', clause: CARD },
   { field: 'AgentExtension.params', reason: 'an extension is an address and a description', clause: CARD },
   ...DRAFT_LOSSES,
 ];
 
-/** PromptKit (AltairaLabs): A2A of its own, between 0.3's method names and 1.0's shapes. */
+/** PromptKit (AltairaLabs): 0.3's method names with 1.0's shapes (docs/dialects/promptkit.md). */
 export const promptkit: Dialect = defineDialect({
   id: dialectId('promptkit'),
   title: 'PromptKit',

@@ -4,7 +4,7 @@ import { A2AError, ERRORS } from '../../errors.ts';
 import { error, httpStatusOnError } from './errors.ts';
 
 describe('errors', () => {
-  it('says its own text, and ours after it if ours says more', () => {
+  it('has PromptKit’s text, followed by ours if ours adds something', () => {
     expect(error.write(new A2AError('TASK_NOT_FOUND'))).toEqual({ code: -32001, message: 'Task not found' });
     expect(error.write(new A2AError('INVALID_PARAMS', 'message is required', { field: 'message' }))).toEqual({
       code: -32602,
@@ -14,13 +14,13 @@ describe('errors', () => {
     expect(error.write(new A2AError('RATE_LIMITED'))).toEqual({ code: -32000, message: 'Too many requests' });
   });
 
-  it('does not repeat its text when an error is handed on', () => {
+  it('does not repeat its text when an error is passed on', () => {
     const once = error.write(new A2AError('TASK_NOT_CANCELABLE', 'it is completed'));
     expect(once).toEqual({ code: -32001, message: 'Cancel failed: it is completed' });
     expect(error.write(error.read(once))).toEqual(once);
   });
 
-  it('tells nothing of a refused login', () => {
+  it('reveals nothing about a failed authentication', () => {
     expect(error.write(new A2AError('UNAUTHENTICATED', 'token of alice expired'))).toEqual({
       code: -32000,
       message: 'Authentication failed',
@@ -51,7 +51,7 @@ describe('errors', () => {
     });
   }
 
-  it('reads what is no error at all', () => {
+  it('reads a value that is no error object', () => {
     expect(error.read('boom').kind).toBe('INVALID_AGENT_RESPONSE');
     expect(error.read({ code: -32603, message: 'Internal error' })).toMatchObject({ kind: 'INTERNAL_ERROR', details: { code: -32603 } });
   });

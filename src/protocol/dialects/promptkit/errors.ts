@@ -5,7 +5,7 @@ import type { Codes } from '../shared/errors.ts';
 import { httpStatusOf, readError, writePlainError } from '../shared/errors.ts';
 import { isRaw } from '../shared/read.ts';
 
-/** PromptKit's own errors: several kinds share a code, and then its text tells them apart. */
+/** PromptKit's own errors. Several kinds share a code, and the text tells them apart. */
 const OWN: Readonly<Partial<Record<ErrorKind, { readonly code: number; readonly text: string }>>> = {
   PARSE_ERROR: { code: -32700, text: 'Parse error' },
   PAYLOAD_TOO_LARGE: { code: -32700, text: 'Parse error: body too large' },
@@ -20,7 +20,7 @@ const OWN: Readonly<Partial<Record<ErrorKind, { readonly code: number; readonly 
 const KINDS = Object.keys(ERRORS) as readonly ErrorKind[];
 const CODES: Codes = Object.fromEntries(KINDS.map((kind) => [kind, codeOf(kind)]));
 
-/** The longest text first: one is the beginning of another. */
+/** The longest text first, because one text is the beginning of another. */
 const BY_TEXT = Object.entries(OWN)
   .map(([kind, own]) => ({ kind: kind as ErrorKind, ...own }))
   .sort((one, other) => other.text.length - one.text.length);
@@ -38,14 +38,17 @@ function codeOf(kind: ErrorKind): number {
   return OWN[kind]?.code ?? (kind === 'INVALID_REQUEST' ? ERRORS[kind].rpc : -32000);
 }
 
-/** Its own text, and ours after it if ours says more. Of a refused login nothing more is told. */
+/** PromptKit's text, followed by ours if ours adds something. An authentication error never has more than PromptKit's text. */
 function messageOf(value: A2AError): string {
   const own = OWN[value.kind]?.text;
   if (own === undefined || value.message.startsWith(own)) return value.message;
   return value.message === ERRORS[value.kind].text || value.kind === 'UNAUTHENTICATED' ? own : `${own}: ${value.message}`;
 }
 
-/** Its client reads an answer only under 200; what is refused before the answer keeps its status, and 429 and 503 are retried. */
+/**
+ * PromptKit's client reads a body only under status 200. Errors before the request is read keep their own status; the client retries 429
+ * and 503.
+ */
 export function httpStatusOnError(kind: ErrorKind): number {
   return httpStatusOf(kind);
 }

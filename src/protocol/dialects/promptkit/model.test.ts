@@ -11,7 +11,7 @@ const readPart = (raw: unknown) => attempt(words.part.read, raw, countingEnv());
 const roundTrip = (part: Part) => readPart(JSON.parse(JSON.stringify(words.part.write(part))));
 
 describe('parts', () => {
-  it('writes data as it is if it is an object', () => {
+  it('writes data that is an object unchanged', () => {
     expect(words.part.write({ data: { a: [1] } })).toEqual({ data: { a: [1] } });
   });
 
@@ -24,17 +24,17 @@ describe('parts', () => {
     });
   }
 
-  it('leaves marked text that is no JSON as it is', () => {
+  it('keeps marked text that is not JSON', () => {
     const text = { text: 'not {json', metadata: { data_part_compat: true } };
     expect(readPart(text)).toEqual({ ok: true, value: text });
   });
 
-  it('takes no prototype from marked text', () => {
+  it('does not let marked text set a prototype', () => {
     const text = { text: '{"__proto__":{"a":1}}', metadata: { data_part_compat: true } };
     expect(readPart(text)).toEqual({ ok: true, value: text });
   });
 
-  it('reads and writes a tool answer, which is nothing but metadata', () => {
+  it('reads and writes a tool answer, which has only metadata', () => {
     const wire = { metadata: { tool_call_id: 'c1', tool_result: [1] } };
     expect(readPart(wire)).toEqual({ ok: true, value: { text: '', ...wire } });
     expect(words.part.write({ text: '', ...wire })).toEqual(wire);

@@ -9,7 +9,7 @@ import { readFlatPart } from '../shared/flat-part.ts';
 import type { FlatWords } from '../shared/flat-words.ts';
 import { attempt, freeform, isRaw, metadataIf } from '../shared/read.ts';
 
-/** PromptKit decodes into Go structs: a member of the wrong type, or a state it does not know, costs it the whole answer. */
+/** PromptKit decodes into Go structs: one member of a wrong type, or one unknown state, makes its client drop the whole response. */
 const STATES: readonly (readonly [name: string, state: TaskState])[] = [
   ['submitted', 'TASK_STATE_SUBMITTED'],
   ['working', 'TASK_STATE_WORKING'],
@@ -27,7 +27,7 @@ export const words: FlatWords = {
   states: new Map(STATES),
   stateNames: {
     ...(Object.fromEntries(STATES.map(([name, state]) => [state, name])) as Record<TaskState, string>),
-    TASK_STATE_UNSPECIFIED: 'working', // it is not over, and that is all we know
+    TASK_STATE_UNSPECIFIED: 'working', // the task is not finished; nothing more is known
   },
   part,
   message: flatMessage({ part }),
@@ -35,7 +35,7 @@ export const words: FlatWords = {
 
 export const model: FlatModel = flatModel(words);
 
-/** Set where other data than an object travels as text; official SDKs mark what they wrap for 0.3 by the same name. */
+/** Marks data that is no object and therefore travels as text. The official SDKs use the same name for what they wrap for 0.3. */
 const DATA_MARK = 'data_part_compat';
 
 function readPart(raw: unknown, env: ReadEnv): Part {
@@ -44,7 +44,7 @@ function readPart(raw: unknown, env: ReadEnv): Part {
   return read.text !== undefined && read.metadata?.[DATA_MARK] === true ? unmarked(read, read.metadata, env) : read;
 }
 
-/** The answer to a client tool's call is a part of nothing but metadata: `tool_call_id` with `tool_result` or `rejected`. */
+/** The answer to a client tool's call is a part with metadata only: `tool_call_id` with `tool_result` or `rejected`. */
 function isToolAnswer(raw: unknown): raw is { readonly metadata: unknown } {
   if (!isRaw(raw) || raw.metadata === undefined || !answersTool(raw.metadata)) return false;
   return [raw.text, raw.raw, raw.url, raw.data].every((content) => content === undefined || content === null);
@@ -64,8 +64,8 @@ function writePart(value: Part): Json {
 }
 
 /**
- * PromptKit's `data` is a Go map. A list or a number there makes its client drop the whole answer; as text, its tools and
- * models can read it, and the mark lets a reader of ours take it back.
+ * PromptKit's `data` is a Go map. A list or a number there makes its client drop the whole response. As text, its tools and models can
+ * read the value, and the mark lets our reader restore it.
  */
 function marked(value: Part, data: Json): JsonObject {
   const { data: _, ...rest } = value;
@@ -85,7 +85,7 @@ function parsed(text: unknown, env: ReadEnv): Json {
   try {
     data = JSON.parse(text as string);
   } catch {
-    data = undefined; // text that somebody else marked
+    data = undefined; // text that another program marked
   }
   return freeform(data, 'data', env);
 }

@@ -19,7 +19,7 @@ const ARTIFACT = { taskId: 'T', contextId: 'C', artifact };
 const status = (state: string) => ({ taskId: 'T', contextId: 'C', status: { state } });
 
 describe('a task in a stream', () => {
-  it('begins with its status while it runs', () => {
+  it('starts with its status while it runs', () => {
     expect(written({ task: task('TASK_STATE_WORKING') }).map((frame) => frame.data)).toEqual([status('working'), ARTIFACT]);
   });
 
@@ -33,18 +33,18 @@ describe('a task in a stream', () => {
     });
   }
 
-  it('has its place in the log only on the last of its frames', () => {
+  it('has the event id only on the last of its frames', () => {
     expect(written({ task: task('TASK_STATE_WORKING') }, 7).map((frame) => frame.id)).toEqual([undefined, 7]);
   });
 
-  it('keeps its metadata, and a context of its own is not needed', () => {
+  it('keeps its metadata, with or without a context', () => {
     const bare: Task = { id: taskId('T'), status: { state: 'TASK_STATE_WORKING' }, metadata: { a: 1 } };
     expect(written({ task: bare }).map((frame) => frame.data)).toEqual([
       { taskId: 'T', contextId: '', status: { state: 'working' }, metadata: { a: 1 } },
     ]);
   });
 
-  it('is never followed by anything at the end', () => {
+  it('is not followed by anything at the end', () => {
     expect(openStream(1).end(task('TASK_STATE_COMPLETED'))).toEqual([]);
   });
 });
@@ -77,7 +77,7 @@ describe('an artifact longer than a line that PromptKit can read', () => {
     expect(events.reduce<Task>(foldEvent, begun).artifacts).toEqual(foldEvent(begun, long).artifacts);
   });
 
-  it('stays whole if it is one part', () => {
+  it('is not split if it is one part', () => {
     const one: TaskEvent = {
       artifactUpdate: { ...where, artifact: { artifactId: artifactId('a'), parts: [{ text: 'x'.repeat(400_000) }] } },
     };
@@ -87,16 +87,16 @@ describe('an artifact longer than a line that PromptKit can read', () => {
 
 describe('reading', () => {
   const read = (raw: unknown) => openReader(countingEnv()).read(raw);
-  it('passes over what is neither status nor artifact', () => {
+  it('skips frames that are neither a status nor an artifact', () => {
     for (const frame of [{}, { statusUpdate: {} }, { messageId: 'm', role: 'agent', parts: [] }]) {
       expect(read(frame)).toEqual({ ok: true, value: [] });
     }
   });
-  it('understands a task where one is sent', () => {
+  it('reads a task frame', () => {
     const frame = { id: 'T', contextId: 'C', status: { state: 'completed' } };
     expect(read(frame)).toEqual({ ok: true, value: [{ task: { id: 'T', contextId: 'C', status: { state: 'TASK_STATE_COMPLETED' } } }] });
   });
-  it('says what is wrong with the rest', () => {
+  it('reports bad frames', () => {
     expect(read('x')).toMatchObject({ ok: false, reason: 'invalid' });
     expect(read({ status: { state: 'working' } })).toMatchObject({ ok: false, path: 'taskId' });
     expect(read({ taskId: 'T', artifact: {} })).toMatchObject({ ok: false, path: 'artifact.artifactId' });

@@ -10,16 +10,16 @@ import { attempt, fail, object } from '../shared/read.ts';
 import { envelope, framesOf } from '../shared/stream.ts';
 import { model } from './model.ts';
 
-/** Artifact ids count from 1, as PromptKit's own do. */
+/** Artifact ids count from 1, like PromptKit's own. */
 export const ANSWER_ARTIFACT = 'artifact-1';
 
 /**
- * Its client's scanner stops for good at a line over 1 MiB. A third of that in characters is safe in every script; a text
- * or file that is longer by itself can't be helped.
+ * The scanner of PromptKit's client stops for good at a line over 1 MiB. A third of that in characters is safe in every script. A single
+ * text or file that is longer can't be split.
  */
 const LINE_CHARS_MAX = 349_000;
 
-/** One event as one document. It knows two: a status and an artifact. */
+/** One event as one document. PromptKit has two: a status and an artifact. */
 export const event: Codec<TaskEvent> = {
   read: (raw, env) => readEvent(raw, env) ?? fail('', 'must have artifact or status'),
   write: (value) => {
@@ -29,7 +29,7 @@ export const event: Codec<TaskEvent> = {
   },
 };
 
-/** What is neither status nor artifact is passed over, as PromptKit's own client does. */
+/** Skips frames that are neither a status nor an artifact, as PromptKit's own client does. */
 export function openReader(env: ReadEnv): StreamReader {
   return {
     read: (raw) =>
@@ -69,7 +69,7 @@ function linesOf(value: TaskEvent, wrap: Wrap): readonly string[] {
   return taskLines(value.task ?? taskOfMessage(value.message, ANSWER_ARTIFACT), wrap);
 }
 
-/** There is no Task frame: its status and artifacts one by one. A status that ends the stream comes last. */
+/** PromptKit has no task frame. Writes the task's status and artifacts one by one; a status that ends the stream comes last. */
 function taskLines(task: Task, wrap: Wrap): readonly string[] {
   const status = wrap(model.statusUpdate.write(statusOf(task)));
   const artifacts = (task.artifacts ?? []).flatMap((artifact) => artifactLines({ ...whereOf(task), artifact }, wrap));

@@ -10,18 +10,18 @@ const read = (document: unknown) => {
 };
 
 describe("SAM's card", () => {
-  it('is known by where the agent lives', () => {
+  it('is recognised by its url', () => {
     expect(card.detect(raw)).toBe('path');
     expect(card.detect({ ...raw, url: 'https://a.example/a2a' })).toBe('no');
     expect(card.detect({ ...raw, url: 1 })).toBe('no');
     expect(card.detect('solace:')).toBe('no');
   });
 
-  it('is 0.3 over JSON-RPC if it does not say', () => {
+  it('is read as 0.3 over JSON-RPC by default', () => {
     expect(read(raw).supportedInterfaces).toEqual([{ url: raw.url, protocolBinding: 'JSONRPC', protocolVersion: '0.3' }]);
   });
 
-  it('repeats the main interface among the others, which is not a second one', () => {
+  it('may repeat the main interface, which is read once', () => {
     const others = [
       { url: raw.url, transport: 'JSONRPC' },
       { url: 'https://a.example/', transport: 'HTTP+JSON' },
@@ -48,7 +48,7 @@ describe("SAM's card", () => {
     [{ ...raw, name: undefined }, 'name'],
     [{ ...raw, additionalInterfaces: [{ url: 'u' }] }, 'additionalInterfaces[0].transport'],
     [{ ...raw, capabilities: { extensions: [{}] } }, 'capabilities.extensions[0].uri'],
-  ])('names what is wrong', (document, path) => {
+  ])('reports the path of a bad member', (document, path) => {
     expect(card.read(document, countingEnv())).toMatchObject({ reason: 'invalid', path });
   });
 });

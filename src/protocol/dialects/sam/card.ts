@@ -7,8 +7,8 @@ import { attempt, isRaw, listIf, object, text, textIf } from '../shared/read.ts'
 import { writeFlatRequirement, writeFlatScheme } from '../shared/security.ts';
 
 /**
- * The card that agents and gateways publish on the discovery topics: 0.3's shape, at home on a topic (`url` is
- * `solace:{request topic}`), with what SAM adds as capability extensions (reference/dialects §4f).
+ * The card that agents and gateways publish on the discovery topics: 0.3's shape with the address of a topic (`solace:{request topic}`) and
+ * SAM's own members as capability extensions (docs/dialects/sam.md, "Card").
  */
 export const card: CardCodec = {
   detect: (raw): Confidence => (isRaw(raw) && typeof raw.url === 'string' && raw.url.startsWith('solace:') ? 'path' : 'no'),
@@ -22,7 +22,7 @@ function readCard(raw: unknown, env: ReadEnv): AgentCard {
   return readCardMembers(c, readInterfaces(c, env), env);
 }
 
-/** The main one first. `additionalInterfaces` may repeat it (0.3 says it should): that entry is not a second one. */
+/** The main interface first. `additionalInterfaces` may repeat it (0.3 recommends that); the repeated entry is dropped. */
 function readInterfaces(c: Raw, env: ReadEnv): readonly AgentInterface[] {
   const protocolVersion = shortVersion(textIf(c.protocolVersion ?? c.protocol_version, 'protocolVersion') ?? '0.3.0');
   const url = text(c.url, 'url');
@@ -38,7 +38,7 @@ function readOther(raw: unknown): { readonly url: string; readonly protocolBindi
   return { url: text(i.url, 'url'), protocolBinding: text(i.transport, 'transport') };
 }
 
-/** Canonical versions are `Major.Minor`; 0.x cards say the patch as well. */
+/** Canonical versions are `Major.Minor`; cards of 0.x also have the patch number. */
 function shortVersion(version: string): string {
   return version.split('.').slice(0, 2).join('.');
 }

@@ -3,9 +3,9 @@ import type { Raw } from '../shared/read.ts';
 import { isRaw } from '../shared/read.ts';
 
 /**
- * Over HTTP, SAM is known by its documented spelling alone. `message/*` is 0.3's and PromptKit's there; `tasks/cancel` looks
- * the same in all, so that it is SAM's only where the task is. On a broker the mount says that it is SAM, and this tells which
- * of its spellings.
+ * Over HTTP, only SAM's documented spelling is recognised. `message/*` belongs to 0.3 and PromptKit there. `tasks/cancel` looks the same
+ * in several dialects, so it is SAM's only if the task is. On a broker the mount says that it is SAM, and this function tells which
+ * spelling it is.
  */
 export function detectDocumented(hints: Hints): Confidence {
   if (hints.method === 'tasks/send-streaming') return 'shape';
@@ -13,7 +13,7 @@ export function detectDocumented(hints: Hints): Confidence {
   if (hints.method !== 'tasks/send' || !isRaw(hints.params)) return 'no';
   const { message, id } = hints.params;
   if (!isRaw(message)) return 'no';
-  // 0.1 and Society put the task's id into the params, and the earliest 0.1 lets `type` be left out.
+  // 0.1 and Society have the task's id in the params, and the earliest 0.1 lets `type` be left out.
   return isSnake(message) || (id === undefined && hasBareParts(message.parts)) ? 'shape' : 'no';
 }
 

@@ -15,7 +15,7 @@ import { openStream } from './stream.ts';
 import type { Spelling } from './write.ts';
 import { writeEvent, writeTask } from './write.ts';
 
-/** Solace Agent Mesh: three methods, one codec, two spellings. There is nothing to get, list or subscribe to. */
+/** Solace Agent Mesh: three methods and two spellings. It has no get, list or subscribe. */
 type Methods = Readonly<Partial<Record<Operation, string>>>;
 const WIRE: Methods = { send: 'message/send', stream: 'message/stream', cancel: 'tasks/cancel' };
 const DOCUMENTED: Methods = { send: 'tasks/send', stream: 'tasks/send-streaming', cancel: 'tasks/cancel' };
@@ -26,12 +26,11 @@ const ALIASES: Readonly<Record<string, Operation>> = {
   'tasks/send-streaming': 'stream',
 };
 
-/** reference/dialects §4b: what SAM refuses for want of rights it calls an invalid request. Read back, the code has its plain meaning. */
+/** SAM answers a caller without the necessary rights with "invalid request". When read back, the code has its standard meaning. */
 const codes: Codes = { INVALID_REQUEST: -32600, UNAUTHENTICATED: -32600, PERMISSION_DENIED: -32600 };
 
 const traits: Traits = {
-  // The one answer to a send is the finished Task, and there is no method to ask for it later: an early one would be taken
-  // for the answer. That the broker carries it as a message of its own is the binding's business.
+  // The only answer to a send is the finished task, and no method can ask for it later: an early answer would be taken for the final one.
   blockingDefault: true,
   closesOnInputRequired: true,
   callerNamesTask: true,
@@ -42,30 +41,25 @@ const traits: Traits = {
   directMessage: 'as-task',
   historyDefault: 'all',
   subscribeFinished: 'error',
-  // SAM has no HTTP form of its own; JSON-RPC errors go out as in the official versions.
+  // SAM has no HTTP form of its own. JSON-RPC errors have the status that the official versions use.
   httpStatusOnError: httpStatusOf,
-  timeoutMs: 300_000, // its gateways' idle task_timeout (§4f)
+  timeoutMs: 300_000, // the idle timeout of SAM's gateways (task_timeout)
   bodyBytesMax: 10_000_000,
   extensionsHeader: undefined,
   versionHeader: undefined,
 };
 
-const MODEL = 'reference/dialects §4b: the models of A2A 0.3';
-const NAMED = 'reference/dialects §4b: request id = task id; reference/seeds/003, Message Object: task_id';
+const MODEL = 'A2A 0.3.0 TextPart and DataPart, which SAM uses';
+const NAMED = 'docs/dialects/sam.md, Model: the request id is the task id; Solace Agent Mesh, Message Object: task_id';
 const losses: readonly Loss[] = [
   ...namedTaskLosses(NAMED),
   ...['SendRequest.tenant', 'CancelRequest.tenant', 'AgentInterface.tenant'].map((field) => ({
     field,
     reason: 'SAM has no tenants; its namespace is the root of the topics',
-    clause: 'reference/dialects §4f: topics under {ns}/a2a/v1',
+    clause: 'docs/dialects/sam.md, Topics: {namespace}/a2a/v1',
   })),
-  { field: 'Part.filename', beside: ['text', 'data'], reason: 'only a file has a name', clause: `${MODEL} (reference/protocol §4.3)` },
-  {
-    field: 'Part.mediaType',
-    beside: ['text', 'data'],
-    reason: 'only a file has a media type',
-    clause: `${MODEL} (reference/protocol §4.3)`,
-  },
+  { field: 'Part.filename', beside: ['text', 'data'], reason: 'only a file has a name', clause: MODEL },
+  { field: 'Part.mediaType', beside: ['text', 'data'], reason: 'only a file has a media type', clause: MODEL },
   {
     field: 'AgentInterface.protocolVersion',
     reason: 'one version for the whole card: that of the first interface',
@@ -85,7 +79,7 @@ function codecs(spelling: Spelling): Codecs {
   };
 }
 
-/** A send's envelope id is the task's name (§4b); a cancel has an id of its own, or its answer would be taken for the task's. */
+/** The envelope id of a send is the task's name. A cancel has an id of its own, or its answer would be taken for the task's. */
 function rpcId<K extends Shape>(shape: K, value: Shapes[K]): RpcId | undefined {
   if (shape !== 'send.request' && shape !== 'stream.request') return undefined;
   const { alias, message } = value as SendRequest;
@@ -109,7 +103,7 @@ function build(id: string, title: string, spelling: Spelling): Dialect {
   });
 }
 
-/** As SAM's code sends it. Found on a broker alone, whose mount says so. */
+/** As SAM's code sends it. Used only on a broker, where the mount fixes the dialect. */
 export const sam: Dialect = build('sam', 'Solace Agent Mesh', 'wire');
 
 /** As SAM's documents write it. */

@@ -28,15 +28,15 @@ import {
 import { base64, timestampIf } from '../shared/values.ts';
 
 /**
- * SAM's models are those of a2a-sdk 0.3.7, which read members under their Python names and under their JSON names, and do
- * not insist on `kind` (reference/dialects §4b). So one set of readers serves both spellings.
+ * SAM uses the models of a2a-sdk 0.3.7, which accept the Python name and the JSON name of each member and do not require `kind`
+ * (docs/dialects/sam.md, "Model"). So one set of readers serves both spellings.
  */
 const ROLES: ReadonlyMap<unknown, Role> = new Map<unknown, Role>([
   ['user', 'ROLE_USER'],
   ['agent', 'ROLE_AGENT'],
 ]);
 
-/** A message in an answer or an event. The documented ones inside a status have a role and parts, nothing else. */
+/** A message in a result or an event. Documented status messages have only a role and parts. */
 export function readMessage(raw: unknown, env: ReadEnv): Message {
   const m = object(raw);
   const out = readBody(m, env);
@@ -45,7 +45,7 @@ export function readMessage(raw: unknown, env: ReadEnv): Message {
   return out;
 }
 
-/** A message in a request. Its task id is not read here: in a request it is the caller's name for the task. */
+/** A message in a request. Its task id is not read here, because in a request it is the caller's name for the task. */
 export function readRequestMessage(raw: unknown, env: ReadEnv): Message {
   const m = object(raw);
   if (m.kind !== undefined && m.kind !== 'message') fail('kind', 'must be message');
@@ -95,7 +95,7 @@ function checkKind(kind: unknown, found: string): void {
   if (isSet(kind) && kind !== found) fail('kind', `must be ${found}, as the part has ${found}`);
 }
 
-/** 0.3 data is an object. The official SDKs send anything else as `{value}` under this mark (reference/protocol §4.3). */
+/** 0.3 data is an object. The official SDKs send anything else as `{value}` under this mark (docs/dialects/v03.md, "Data that is no object"). */
 function unwrapData(wrapped: Metadata, metadata: Metadata): Part {
   const { data_part_compat: _, ...rest } = metadata;
   const data = wrapped.value ?? null;
@@ -124,7 +124,7 @@ function readStatus(raw: unknown, env: ReadEnv): TaskStatus {
   return out;
 }
 
-/** With `parts` it is the model's artifact, whatever names its id; without, it is the documented object: one file. */
+/** An artifact with `parts` is that of the model, whatever names its id. Without `parts` it is the documented object: one file. */
 export function readArtifact(raw: unknown, env: ReadEnv): Artifact {
   const a = object(raw);
   const out: Mutable<Artifact> = {
@@ -136,8 +136,8 @@ export function readArtifact(raw: unknown, env: ReadEnv): Artifact {
 }
 
 /**
- * The content of a documented artifact. It may come both ways at once, by reference and inline: that is one file, so it is
- * one part, the bytes, which remembers where it also is. Two parts would be the file twice.
+ * The content of a documented artifact. It may come by reference and inline at once. That is one file, so it becomes one part: the bytes,
+ * with the address in its metadata.
  */
 function readContent(a: Raw): readonly Part[] {
   const inline = a.inline_data ?? a.inlineData;
@@ -191,7 +191,7 @@ function readArtifactUpdate(u: Raw, env: ReadEnv): TaskArtifactUpdate {
   return out;
 }
 
-/** `kind` says what it is; where it is left out, the members that only one of the four has do. */
+/** `kind` says what the event is. Without it, a member that only one of the four has tells. */
 export function readEvent(raw: unknown, env: ReadEnv): TaskEvent {
   const e = object(raw);
   const kind = e.kind ?? kindOf(e);

@@ -37,7 +37,7 @@ describe("the caller's name for the task", () => {
     expect(found.message.taskId).toBeUndefined();
   });
 
-  it('is written into the message, before a task id that stands there', () => {
+  it('is written into the message in place of a task id', () => {
     expect(samDocumented.encode('send.request', canonical({ alias: 'A' }))).toMatchObject({ message: { task_id: 'A' } });
     expect(sam.encode('send.request', canonical({ alias: 'A' }))).toMatchObject({ message: { taskId: 'A' } });
     const both = canonical({ alias: 'A' });
@@ -45,25 +45,25 @@ describe("the caller's name for the task", () => {
     expect(sam.encode('send.request', named)).toMatchObject({ message: { taskId: 'A' } });
   });
 
-  it('is the task id where a canonical caller follows up by it', () => {
+  it('is the task id when a canonical caller uses one', () => {
     const followUp = { message: { ...canonical({}).message, taskId: taskId('T') } };
     const wire = samDocumented.encode('send.request', followUp);
     expect(wire).toMatchObject({ message: { task_id: 'T' } });
     expect(request(wire, { rpcId: 'req' }).alias).toBe('T');
   });
 
-  it('is not invented on writing', () => {
+  it('is not invented by the writer', () => {
     expect(Object.keys((sam.encode('send.request', canonical({})) as { message: object }).message)).not.toContain('taskId');
   });
 
-  it('is too long at 129 characters, wherever it stands', () => {
+  it('may have at most 128 characters, in each place', () => {
     expect(problem({ message: { ...message, task_id: 'x'.repeat(129) } })).toBe('message.taskId: must be at most 128 characters');
     expect(problem({ message }, { rpcId: 'x'.repeat(129) })).toBe('id: must be at most 128 characters');
     expect(request({ message }, { rpcId: 'x'.repeat(128) }).alias).toHaveLength(128);
   });
 });
 
-describe('a bad request names what is wrong', () => {
+describe('a bad request is refused with its path', () => {
   const withPart = (part: unknown) => ({ message: { ...message, parts: [{ text: 'fine' }, part] } });
   it.each([
     ['params that are no object', 'hi', ': must be an object'],
@@ -102,12 +102,12 @@ describe('a bad request names what is wrong', () => {
     expect(problem(params)).toBe(expected);
   });
 
-  it('and so does a bad answer, by the name that its task id has there', () => {
+  it('a bad result is refused with the name that its task id has there', () => {
     const task = { id: 't', context_id: 'c', status: { state: 'working' }, history: [{ ...message, taskId: 5 }] };
     expect(sam.decode('send.result', task, countingEnv())).toMatchObject({ path: 'history[0].taskId', problem: 'must be a string' });
   });
 
-  it('of a cancel too', () => {
+  it('a bad cancel is refused too', () => {
     expect(sam.decode('cancel.request', {}, countingEnv())).toMatchObject({ reason: 'invalid', path: 'id' });
   });
 });
@@ -136,7 +136,7 @@ describe('both spellings', () => {
     });
   });
 
-  it('understand the methods of the other, and are silent on the rest', () => {
+  it('accept the methods of the other and no further ones', () => {
     for (const dialect of [sam, samDocumented]) {
       expect(dialect.operationOf('message/send')).toBe('send');
       expect(dialect.operationOf('tasks/send')).toBe('send');
@@ -151,7 +151,7 @@ describe('both spellings', () => {
     expect(samDocumented.methods.send).toBe('tasks/send');
   });
 
-  it('cancel by any of the names that a task id has', () => {
+  it('read a cancel with any name of a task id', () => {
     for (const params of [{ id: 'T' }, { taskId: 'T' }, { task_id: 'T' }]) {
       expect(sam.decode('cancel.request', params, countingEnv())).toEqual({ ok: true, value: { id: 'T' } });
     }

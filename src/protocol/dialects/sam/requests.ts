@@ -10,8 +10,8 @@ import type { Spelling } from './write.ts';
 import { writeMessage } from './write.ts';
 
 /**
- * The caller names the task: by `task_id` of the message, otherwise by the envelope's id (reference/dialects §4b, "request id = task
- * id"). Either is an alias, never one of our ids, so `message.taskId` stays empty and a follow-up finds the task by its name.
+ * The caller names the task: by `task_id` of the message, otherwise by the envelope's id (docs/dialects/sam.md, "Model"). Both are
+ * aliases, never ids of ours, so `message.taskId` stays empty and a follow-up finds the task by its name.
  */
 export function readSendRequest(raw: unknown, env: ReadEnv): SendRequest {
   const r = object(raw);
@@ -34,7 +34,7 @@ function nameOfEnvelope(env: ReadEnv): ExternalId | undefined {
   return env.rpcId === undefined || env.rpcId === null ? undefined : idIf<ExternalId>(String(env.rpcId), 'id', env);
 }
 
-/** The name goes into the message as well as into the envelope, so that it does not hang on how the envelope is numbered. */
+/** Writes the name into the message as well, so that it does not depend on the envelope's id. */
 export function writeSendRequest(request: SendRequest, spelling: Spelling): Json {
   const { message, configuration, metadata } = request;
   const out: Record<string, Json> = { message: writeMessage(message, spelling, request.alias ?? message.taskId) };
@@ -77,7 +77,7 @@ export function readSendResult(raw: unknown, env: ReadEnv): SendResult {
   return fail('kind', 'must be one of task, message');
 }
 
-/** `{id}` on the wire; the documents name the method and no member, so the spellings of a task id elsewhere are taken too. */
+/** The wire has `{id}`. The documents name the method and no member, so other spellings of a task id are accepted too. */
 export function readCancelRequest(raw: unknown, env: ReadEnv): CancelRequest {
   const r: Raw = object(raw);
   const out: Mutable<CancelRequest> = { id: id(r.id ?? r.taskId ?? r.task_id, 'id', env) };

@@ -19,7 +19,7 @@ describe('signals', () => {
     expect(signalOf(part)).toBe(type);
   });
 
-  it('are told from other data', () => {
+  it('are distinguished from other data', () => {
     for (const part of [
       { data: { type: 'order' } },
       { data: ['tool_result'] },

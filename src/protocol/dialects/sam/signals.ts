@@ -2,8 +2,8 @@ import type { DataPart, Part } from '../../parts.ts';
 import { isRaw } from '../shared/read.ts';
 
 /**
- * What SAM's agents say of their work in data parts of status messages, by `data.type` (reference/dialects §4b). They are plain
- * data on every wire and pass through unchanged; this is for those who want to show them.
+ * Data parts by which SAM's agents report their work in status messages, told apart by `data.type` (docs/dialects/sam.md, "Signals"). They
+ * are ordinary data in every dialect and are never changed. These types help programs that show them.
  */
 export const SIGNALS = [
   'tool_invocation_start',
@@ -33,7 +33,7 @@ export type Signal = (typeof SIGNALS)[number];
 
 const KNOWN: ReadonlySet<unknown> = new Set(SIGNALS);
 
-/** The signal that a part is, if it is one. */
+/** The signal in a part, or undefined if the part is none. */
 export function signalOf(part: Part): Signal | undefined {
   const type = isRaw(part.data) ? part.data.type : undefined;
   return KNOWN.has(type) ? (type as Signal) : undefined;

@@ -23,7 +23,7 @@ const results = (frames: readonly Frame[]) => frames.map((frame) => JSON.parse(f
 const WORKING = { kind: 'status-update', taskId: 'T', contextId: 'S', status: { state: 'working' }, final: false };
 
 describe('a stream', () => {
-  it('keeps the last word until the end and says it as a task, under the number of the event it stands for', () => {
+  it('holds the last event until the end and writes it as a task with the id of that event', () => {
     const writer = sam.openStream('T');
     const first = writer.frames(logged(status('TASK_STATE_WORKING'), status('TASK_STATE_COMPLETED')));
     expect(results(first)).toEqual([WORKING]);
@@ -42,7 +42,7 @@ describe('a stream', () => {
     ]);
   });
 
-  it('says a wait that was not the end as progress, in its place', () => {
+  it('writes a wait that was not the end as progress, in order', () => {
     const writer = sam.openStream('T');
     expect(writer.frames(logged(status('TASK_STATE_INPUT_REQUIRED')))).toEqual([]);
     const later = writer.frames([{ seq: seq(2), event: status('TASK_STATE_WORKING') }]);
@@ -51,13 +51,13 @@ describe('a stream', () => {
     expect(writer.end(task('TASK_STATE_WORKING'))).toEqual([]);
   });
 
-  it('loses nothing when nobody knows the task at the end', () => {
+  it('loses nothing if the task is unknown at the end', () => {
     const writer = sam.openStream('T');
     writer.frames(logged(status('TASK_STATE_FAILED')));
     expect(results(writer.end(undefined))).toEqual([{ ...WORKING, status: { state: 'failed' }, final: true }]);
   });
 
-  it('tells a snapshot of work under way as updates, since any task would be taken for the answer', () => {
+  it('writes a snapshot of unfinished work as updates, because a task would be taken for the answer', () => {
     const artifact = { artifactId: 'a', parts: [{ text: 'so far' }] } as unknown as Artifact;
     const frames = sam
       .openStream('T')
@@ -74,17 +74,17 @@ describe('a stream', () => {
     expect(frames.map((frame) => frame.id)).toEqual([undefined, 1]);
   });
 
-  it('answers with a finished task even if no event announced it, without a number of the log', () => {
+  it('writes a finished task even if no event announced it, without an event id', () => {
     expect(sam.openStream('T').end(task('TASK_STATE_COMPLETED'))).toEqual([{ data: expect.stringContaining('"kind":"task"') }]);
   });
 
-  it('is cut, not answered, when the work goes on', () => {
+  it('ends without an answer while the work continues', () => {
     const writer = sam.openStream('T');
     writer.frames(logged(status('TASK_STATE_WORKING')));
     expect(writer.end(task('TASK_STATE_WORKING'))).toEqual([]);
   });
 
-  it('reads what has no kind by the members that only one event has', () => {
+  it('recognises events without kind by their members', () => {
     const reader = samDocumented.openReader(countingEnv());
     const state = { state: 'working' };
     const kinds = [
@@ -101,7 +101,7 @@ describe('a stream', () => {
     expect(reader.read({ kind: 'gossip', status: state })).toMatchObject({ reason: 'invalid', path: 'kind' });
   });
 
-  it('translates a single last event, though a stream would wait with it', () => {
+  it('writes a single last event at once, although a stream would hold it', () => {
     const last = {
       jsonrpc: '2.0',
       id: 1,

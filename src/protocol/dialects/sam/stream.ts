@@ -8,9 +8,9 @@ import type { Spelling } from './write.ts';
 import { isAnswer, writeArtifactUpdate, writeEvent, writeStatusUpdate, writeTask } from './write.ts';
 
 /**
- * A SAM stream is status and artifact updates that are never final, then one Task, which is the answer (reference/dialects §4b). A
- * peer takes any Task for the answer, so the event that ends the work waits for `end`, and a snapshot of work under way is
- * told as updates.
+ * A SAM stream is status and artifact updates that are never final, then one task, which is the answer (docs/dialects/sam.md, "Streams").
+ * A peer takes any task for the answer. So the event that ends the work is held back until `end`, and a snapshot of unfinished work is
+ * written as updates.
  */
 export function openStream(requestId: RpcId | undefined, spelling: Spelling): StreamWriter {
   const wrap = envelope(requestId);
@@ -27,7 +27,7 @@ export function openStream(requestId: RpcId | undefined, spelling: Spelling): St
     frames: (batch) => {
       const out: Frame[] = [];
       for (const logged of batch) {
-        out.push(...release()); // more came after it: it was not the last word
+        out.push(...release()); // another event follows, so the held one was not the last
         if (endsWork(logged)) held = logged;
         else out.push(...framesOf(progress(logged, spelling).map(wrap), logged));
       }

@@ -67,7 +67,7 @@ describe('an artifact in the documented spelling', () => {
     expect(documented({ artifactId: 'a', ...named, parts })).toEqual({ id: 'a', ...named, parts: expected });
   });
 
-  it('is nothing when it has no content', () => {
+  it('is refused without content', () => {
     const bare = { id: 't', status: { state: 'completed' }, artifacts: [{ id: 'a', name: 'n', mime_type: 'text/plain' }] };
     const read = samDocumented.decode('cancel.result', bare, countingEnv());
     expect(read).toMatchObject({ value: { artifacts: [{ artifactId: 'a', name: 'n', parts: [] }] } });
@@ -118,7 +118,7 @@ describe('both spellings', () => {
     });
   });
 
-  it('write the context that the models require, and read the empty one as none', () => {
+  it('write the contextId that the models require, and read an empty one as absent', () => {
     const written = sam.encode('cancel.result', { id: 't', status: { state: 'TASK_STATE_WORKING' } } as never);
     expect(written).toEqual({ kind: 'task', id: 't', contextId: '', status: { state: 'working' } });
     expect(sam.decode('cancel.result', written, countingEnv())).toEqual({
@@ -127,7 +127,7 @@ describe('both spellings', () => {
     });
   });
 
-  it('can say a direct message, though a send is answered with a task', () => {
+  it('can write a direct message, although a send returns a task', () => {
     expect(sam.traits.directMessage).toBe('as-task');
     const result = { message: { messageId: 'm', role: 'ROLE_AGENT', parts: [{ text: 'x' }] } } as never;
     const written = samDocumented.encode('send.result', result);
@@ -139,7 +139,7 @@ describe('both spellings', () => {
 });
 
 describe('errors', () => {
-  it('say a refusal as an invalid request, and what is known of it in data', () => {
+  it('write a refusal as an invalid request, with details in data', () => {
     for (const kind of ['UNAUTHENTICATED', 'PERMISSION_DENIED', 'INVALID_REQUEST'] as const) {
       expect(sam.error.write(new A2AError(kind, 'no', { info: { taskId: 'T' } }))).toEqual({
         code: -32600,
@@ -151,12 +151,12 @@ describe('errors', () => {
     expect(sam.error.write(new A2AError('TASK_NOT_FOUND'))).toEqual({ code: -32001, message: 'Task not found' });
   });
 
-  it('keep the details of the peer both ways', () => {
+  it('keep the details of the peer in both directions', () => {
     const wire = { code: -32603, message: 'Internal error', data: { details: 'Additional error context', taskId: 'T' } };
     expect(samDocumented.error.write(samDocumented.error.read(wire))).toEqual(wire);
   });
 
-  it('are answered with 200 but for a body too large and refusals at the door', () => {
+  it('have HTTP 200, except for a body over the limit and errors from before the request is read', () => {
     const { httpStatusOnError } = samDocumented.traits;
     expect([httpStatusOnError('INTERNAL_ERROR'), httpStatusOnError('PAYLOAD_TOO_LARGE'), httpStatusOnError('UNAUTHENTICATED')]).toEqual([
       200, 413, 401,

@@ -8,16 +8,15 @@ import type { Artifact, Task, TaskStatus } from '../../task.ts';
 import { KEBAB_NAMES } from '../shared/kebab-states.ts';
 
 /**
- * `wire`: what SAM's code sends, the 0.3 models by their JSON names without nulls. `documented`: what its documents show,
- * the same models by their Python names, parts without `kind`, and an artifact that is one file as `{id,name,uri,…}`.
- * Both write every state of 0.3. The documents name five, but the code behind either spelling has all (reference/dialects §4b) and
- * answers `input-required` itself.
+ * `wire`: what SAM's code sends, 0.3's models by their JSON names without nulls. `documented`: what its documents show, the same models by
+ * their Python names, parts without `kind`, and an artifact that is one file as `{id,name,uri,…}`. Both write every state of 0.3: the
+ * documents name five, but the code has all of them and sends `input-required` itself.
  */
 export type Spelling = 'wire' | 'documented';
 
 type Out = Record<string, Json>;
 
-/** `taskId` is another than the message's own where a request names its task. */
+/** `taskId` differs from the message's own where a request names its task. */
 export function writeMessage(message: Message, spelling: Spelling, taskId: string | undefined = message.taskId): JsonObject {
   const wire = spelling === 'wire';
   const role = message.role === 'ROLE_USER' ? 'user' : 'agent';
@@ -62,7 +61,7 @@ function writeFile(part: FilePart, mediaType: 'mimeType' | 'mime_type'): Json {
   return file;
 }
 
-/** Data that is no object: 0.3 has no place for it but this one, which the official SDKs agree on (reference/protocol §4.3). */
+/** Data that is no object: 0.3 has no place for it but this one, which the official SDKs agree on (docs/dialects/v03.md, "Data that is no object"). */
 function writeWrappedData(part: Part, spelling: Spelling): Json {
   const data = { value: part.data ?? null };
   const metadata = { ...part.metadata, data_part_compat: true };
@@ -87,8 +86,8 @@ function writeArtifact(artifact: Artifact, spelling: Spelling): Json {
 }
 
 /**
- * The documented artifact holds one file, whose name is the artifact's. Text, data, several parts, a file of another name:
- * those keep `parts` beside the documented `id`, since to make a file of them would change what they are.
+ * The documented artifact holds one file, whose name is the artifact's. Text, data, several parts, or a file of another name keep `parts`
+ * beside the documented `id`, because making a file of them would change them.
  */
 function writeAsFile(artifact: Artifact, out: Out): boolean {
   const part = artifact.parts[0];
@@ -106,7 +105,7 @@ function writeAsFile(artifact: Artifact, out: Out): boolean {
   return true;
 }
 
-/** `contextId` is required in the model behind it, so a task without one says so with an empty text. */
+/** The model requires `contextId`, so a task without one has an empty text there. */
 export function writeTask(task: Task, spelling: Spelling): Json {
   const contextId = task.contextId ?? '';
   const status = writeStatus(task.status, spelling);
@@ -157,7 +156,7 @@ export function writeEvent(event: TaskEvent, spelling: Spelling): Json {
   return writeMessage(event.message, spelling);
 }
 
-/** SAM's last word on a request: done, or waiting for the caller. */
+/** Whether the status is SAM's answer to the request: the task has ended or waits for the caller. */
 export function isAnswer(state: TaskState): boolean {
   return isTerminal(state) || isInterrupted(state);
 }

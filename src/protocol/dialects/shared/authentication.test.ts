@@ -8,7 +8,7 @@ const schemes = (names: unknown, credentials?: unknown): unknown => readAuthenti
 const written = (...given: SecurityScheme[]) => writeAuthentication(Object.fromEntries(given.map((scheme, at) => [`s${at}`, scheme])));
 
 describe('reading authentication', () => {
-  it('makes each name a scheme, any of which will do', () => {
+  it('reads each name as a scheme, any of which is enough', () => {
     expect(readAuthentication({ schemes: ['Bearer', 'Basic'] })).toEqual({
       schemes: { Bearer: { httpAuthSecurityScheme: { scheme: 'Bearer' } }, Basic: { httpAuthSecurityScheme: { scheme: 'Basic' } } },
       requirements: [{ schemes: { Bearer: {} } }, { schemes: { Basic: {} } }],
@@ -32,7 +32,7 @@ describe('reading authentication', () => {
     ['Digest', undefined, { httpAuthSecurityScheme: { scheme: 'Digest' } }],
   ])('%s with %s', (name, credentials, scheme) => expect(schemes([name], credentials)).toEqual({ [name]: scheme }));
 
-  it('asks for nothing where no scheme is named', () => {
+  it('requires nothing if no scheme is listed', () => {
     expect([readAuthentication({ schemes: [] }), readAuthentication({ schemes: [''] }), readAuthentication({})]).toEqual([
       undefined,
       undefined,
@@ -40,7 +40,7 @@ describe('reading authentication', () => {
     ]);
   });
 
-  it('says which member is wrong', () => {
+  it('reports the bad member', () => {
     const problem = (raw: unknown) => attempt(readAuthentication, raw, countingEnv());
     expect(problem({ schemes: 'Bearer' })).toMatchObject({ ok: false, path: 'schemes' });
     expect(problem({ schemes: ['Bearer', 1] })).toMatchObject({ ok: false, path: 'schemes[1]' });
@@ -48,7 +48,7 @@ describe('reading authentication', () => {
     expect(problem([])).toMatchObject({ ok: false, path: '' });
   });
 
-  it('takes a name like __proto__ for a name', () => {
+  it('reads __proto__ as an ordinary name', () => {
     const read = schemes(['__proto__']) as object;
     expect(Object.keys(read)).toEqual(['__proto__']);
     expect(Object.getPrototypeOf(read)).toBeNull();
@@ -56,7 +56,7 @@ describe('reading authentication', () => {
 });
 
 describe('writing authentication', () => {
-  it('puts what the schemes need into one text', () => {
+  it('puts the details of the schemes into one text', () => {
     expect(
       written(
         { httpAuthSecurityScheme: { scheme: 'Bearer' } },
@@ -70,13 +70,13 @@ describe('writing authentication', () => {
     });
   });
 
-  it('names a scheme once, and says what there is to say about it', () => {
+  it('lists a scheme once, with its description', () => {
     const http = { httpAuthSecurityScheme: { scheme: 'Bearer', description: 'from the portal' } };
     expect(written(http, http)).toEqual({ schemes: ['Bearer'], credentials: 'from the portal' });
     expect(written({ mtlsSecurityScheme: {} })).toEqual({ schemes: ['MutualTLS'] });
   });
 
-  it('reads its own', () => {
+  it('reads what it wrote', () => {
     const given: SecurityScheme[] = [
       { apiKeySecurityScheme: { location: 'query', name: 'k' } },
       { openIdConnectSecurityScheme: { openIdConnectUrl: 'u' } },

@@ -6,8 +6,8 @@ import type { Raw } from './read.ts';
 import { isRaw, object, textIf, texts } from './read.ts';
 
 /**
- * `authentication{schemes, credentials}`, as the cards of 0.1 and Society have it: names of schemes, any of which will do, and
- * one text for all that there is to know about them. Where a scheme needs more than its name the text is JSON (protocol 4.5).
+ * `authentication{schemes, credentials}`, as on the cards of 0.1 and Society: names of schemes, any of which is accepted, and one text
+ * that describes them. Where a scheme needs more than its name, the text is JSON (docs/dialects/v01.md, "Card").
  */
 export interface Security {
   readonly schemes: { readonly [name: string]: SecurityScheme };
@@ -34,7 +34,7 @@ function readScheme(name: string, known: Raw, described: { readonly description?
     }
     case 'oauth2': {
       const flows = readFlows(known);
-      // Without the flow there is still a token to be sent.
+      // Without the flow, the caller still has to send a token.
       return flows === undefined
         ? { httpAuthSecurityScheme: { ...described, scheme: 'Bearer' } }
         : { oauth2SecurityScheme: { ...described, flows } };
@@ -79,7 +79,7 @@ function jsonObject(text: string): Raw | undefined {
   }
 }
 
-/** Every scheme that the card declares, since the form can't tell those that are asked for from those that would do. */
+/** Every scheme that the card declares, because the form can't tell required schemes from optional ones. */
 export function writeAuthentication(schemes: { readonly [name: string]: SecurityScheme }): Json {
   const names = new Set<string>();
   const known: { [member: string]: Json } = {};
@@ -119,16 +119,16 @@ function writeScheme(scheme: SecurityScheme): WrittenScheme {
   return unreachable(scheme);
 }
 
-/** What the form can't say of security, for a dialect whose cards have it. */
+/** What the form can't express about security, for a dialect whose cards use it. */
 export function authenticationLosses(clause: string): readonly Loss[] {
   const members = ['apiKey', 'httpAuth', 'oauth2', 'openIdConnect', 'mtls'];
   return [
     ...members.map((kind) => ({
       field: `SecurityScheme.${kind}SecurityScheme`,
-      reason: 'a scheme goes by its kind, not by a name',
+      reason: 'a scheme is identified by its kind, not by a name',
       clause,
     })),
-    { field: 'AgentCard.securityRequirements', reason: 'any one scheme will do; there are no scopes and no combinations', clause },
-    { field: 'AgentCard.securityRequirements', absent: true, reason: 'a scheme that is named is required', clause },
+    { field: 'AgentCard.securityRequirements', reason: 'any one scheme is enough; there are no scopes and no combinations', clause },
+    { field: 'AgentCard.securityRequirements', absent: true, reason: 'a scheme that is listed is required', clause },
   ];
 }

@@ -8,7 +8,7 @@ import { flagIf, idIf, listIf, memberIf, object, text, textIf } from './read.ts'
 import { readRequirement, readSchemes } from './security.ts';
 import { withSplitRequirements } from './split.ts';
 
-/** A card but for its interfaces, which every version names in its own way. */
+/** A card without its interfaces, which each version writes in its own way. */
 export function readCardMembers(c: Raw, supportedInterfaces: readonly AgentInterface[], env: ReadEnv): AgentCard {
   const out: Mutable<AgentCard> = {
     name: text(c.name, 'name'),
@@ -28,7 +28,7 @@ export function readCardMembers(c: Raw, supportedInterfaces: readonly AgentInter
   if (iconUrl !== undefined) out.iconUrl = iconUrl;
   const schemes = memberIf(c.securitySchemes ?? c.security_schemes, 'securitySchemes', readSchemes, env);
   if (schemes !== undefined) out.securitySchemes = schemes;
-  // Hybrid cards carry `security` beside it; the 1.0 member decides.
+  // Hybrid cards also have `security`; the 1.0 member wins.
   const requirements = listIf(
     c.securityRequirements ?? c.security_requirements ?? c.security,
     'securityRequirements',
@@ -41,20 +41,20 @@ export function readCardMembers(c: Raw, supportedInterfaces: readonly AgentInter
   return withSplitRequirements(out);
 }
 
-/** The flag for the extended card has moved in among the capabilities with 1.0; a hybrid may have it only where 0.3 looks. */
+/** 1.0 moved the flag for the extended card into the capabilities. A hybrid card may have it only where 0.3 looks for it. */
 function capabilitiesOf(c: Raw, env: ReadEnv): AgentCapabilities {
   const said = memberIf(c.capabilities, 'capabilities', readCapabilities, env) ?? {};
   const flag = flagIf(c.supportsAuthenticatedExtendedCard ?? c.supports_authenticated_extended_card, 'supportsAuthenticatedExtendedCard');
   return said.extendedAgentCard !== undefined || flag === undefined ? said : { ...said, extendedAgentCard: flag };
 }
 
-/** An interface as 1.0 writes it. */
+/** An interface in 1.0's form. */
 export function readInterface(raw: unknown, env: ReadEnv): AgentInterface {
   const i = object(raw);
   const out: Mutable<AgentInterface> = {
     url: text(i.url, 'url'),
     protocolBinding: text(i.protocolBinding ?? i.protocol_binding, 'protocolBinding'),
-    // 1.0.0-rc had none here, and its cards are of this shape too.
+    // 1.0.0-rc had no version here, and its cards have this shape too.
     protocolVersion: textIf(i.protocolVersion ?? i.protocol_version, 'protocolVersion') || '1.0',
   };
   const tenant = idIf<TenantId>(i.tenant, 'tenant', env);

@@ -4,7 +4,7 @@ import type { ReadEnv } from '../dialect.ts';
 import { fail, flagIf, listIf, metadataIf, object, text, textIf, textsIf } from './read.ts';
 import { readRequirement } from './security.ts';
 
-/** The members that cards of all versions share. Older cards leave out what 1.0 requires; it is filled with nothing. */
+/** The members that cards of all versions share. Members that 1.0 requires and older cards leave out are filled with empty values. */
 export function readSkill(raw: unknown, env: ReadEnv): AgentSkill {
   const s = object(raw);
   const name = textIf(s.name, 'name');
@@ -69,7 +69,7 @@ export function readSignature(raw: unknown, env: ReadEnv): AgentCardSignature {
   return header === undefined ? out : { ...out, header };
 }
 
-/** 0.1 and Cortex say `text` where everybody else says `text/plain`. */
+/** 0.1 and Cortex write `text` for `text/plain`. */
 export function modesIf(value: unknown, name: string): string[] | undefined {
   return textsIf(value, name)?.map((mode) => (mode === 'text' ? 'text/plain' : mode));
 }

@@ -7,7 +7,7 @@ import { DEFAULT_READ_LIMITS } from '../dialect.ts';
 import type { Raw } from './read.ts';
 import { attempt, isRaw, metadataIf } from './read.ts';
 
-/** Where a dialect's JSON-RPC codes differ from 1.0.1's. */
+/** JSON-RPC codes of a dialect that differ from 1.0.1's. */
 export type Codes = Readonly<Partial<Record<ErrorKind, number>>>;
 
 const ERROR_INFO = 'type.googleapis.com/google.rpc.ErrorInfo';
@@ -18,18 +18,21 @@ export function codeOf(kind: ErrorKind, codes: Codes): number {
   return codes[kind] ?? ERRORS[kind].rpc;
 }
 
-/** The kind behind a code: the dialect's own meaning first, then 1.0.1's. The first kind with a code is its plain meaning. */
+/** The kind for a code: by the dialect's own codes first, then by 1.0.1's. If several kinds share a code, the first one. */
 export function kindOf(code: unknown, codes: Codes): ErrorKind | undefined {
   const kinds = Object.keys(ERRORS) as ErrorKind[];
   return kinds.find((kind) => codes[kind] === code) ?? kinds.find((kind) => codes[kind] === undefined && ERRORS[kind].rpc === code);
 }
 
-/** HTTP status of a JSON-RPC error: 200, as the SDKs answer, but what is refused at the door keeps its own. */
+/**
+ * HTTP status of a JSON-RPC error: 200, as the SDKs answer. Errors from before the request is read (authentication, limits) keep their
+ * own.
+ */
 export function httpStatusOf(kind: ErrorKind): number {
   return ERRORS[kind].rpc > -32000 || kind === 'PAYLOAD_TOO_LARGE' ? ERRORS[kind].http : 200;
 }
 
-/** An error of a dialect whose `data` is free-form: an object if there is anything to say, otherwise nothing. */
+/** An error in a dialect whose `data` is free-form: an object if there are details, otherwise nothing. */
 export function writePlainError(error: A2AError, codes: Codes): WireError {
   const { field, info, data } = error.details;
   const said: Record<string, Json> = { ...data, ...info, ...(field === undefined ? {} : { field }) };
@@ -37,7 +40,7 @@ export function writePlainError(error: A2AError, codes: Codes): WireError {
   return Object.keys(said).length === 0 ? { code, message: error.message } : { code, message: error.message, data: said };
 }
 
-/** Reads an error of any dialect: `data` as 1.0's list of details, as an object, or as anything at all. */
+/** Reads an error of any dialect: `data` may be 1.0's list of details, an object, or any other value. */
 export function readError(raw: unknown, codes: Codes): A2AError {
   if (!isRaw(raw)) return new A2AError('INVALID_AGENT_RESPONSE', 'the peer sent an error that is not an object');
   const message = typeof raw.message === 'string' ? raw.message : undefined;
@@ -58,13 +61,13 @@ export function readDetails(data: unknown): { kind?: ErrorKind; rest: ErrorDetai
   return typeof reason === 'string' && Object.hasOwn(ERRORS, reason) ? { kind: reason as ErrorKind, rest } : { rest };
 }
 
-/** Free-form data, if it can be written again: an error is handed on, and the frame that it came in may be of any depth. */
+/** Free-form data, if it can be written again. An error may be passed on, and its data can have any depth. */
 function carried(raw: Raw): { data?: Metadata } {
   const data = attempt((value, env) => metadataIf(value, 'data', env), raw, { ids: randomIds, limits: DEFAULT_READ_LIMITS });
   return data.ok && data.value !== undefined ? { data: data.value } : {};
 }
 
-/** A protobuf Duration, as JSON has it. */
+/** A protobuf Duration in JSON: `1.5s`. */
 const DURATION = /^\d{1,9}(?:\.\d{1,9})?s$/;
 
 function readDetail(detail: Raw, into: Mutable<ErrorDetails>): void {
@@ -78,7 +81,9 @@ function readDetail(detail: Raw, into: Mutable<ErrorDetails>): void {
   }
 }
 
-/** A2A 1.0.1 §9.5 and §11.6: google.rpc details, ErrorInfo first. Its metadata are texts, so those of a foreign `data` fit too. */
+/**
+ * A2A 1.0.1 §9.5 and §11.6: google.rpc details, ErrorInfo first. Values of its metadata are texts, so those of a foreign `data` fit too.
+ */
 export function writeDetails(error: A2AError): readonly JsonObject[] {
   const { field, info, data, retryAfterMs } = error.details;
   const texts = stringsOf(data ?? {});

@@ -15,7 +15,7 @@ import { timestampIf } from './values.ts';
 
 export interface FlatModel {
   readonly message: Codec<Message>;
-  /** A message that asks for something: it must have parts. */
+  /** The message of a request: it must have parts. */
   readonly requestMessage: Codec<Message>;
   readonly task: Codec<Task>;
   readonly statusUpdate: Codec<TaskStatusUpdate>;
@@ -65,7 +65,7 @@ export function flatMessage(words: MessageWords): Codec<Message> {
   return { read: (raw, env) => readMessage(raw, env, words), write: (message) => writeMessage(message, words) };
 }
 
-/** An answer without a task, for products that know only tasks: it is finished, and the parts are its output. */
+/** A direct message as a completed task whose output is the message's parts, for products that have only tasks. */
 export function taskOfMessage(message: Message, artifactId: string): Task {
   const { messageId, contextId, parts, metadata, extensions } = message;
   const artifact: Mutable<Artifact> = { artifactId: artifactId as ArtifactId, parts };

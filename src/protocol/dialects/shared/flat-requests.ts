@@ -12,8 +12,8 @@ import { countIf, flagIf, id, idIf, list, member, memberIf, metadataIf, object, 
 import { timestampIf } from './values.ts';
 
 /**
- * Requests of the products that took 1.0's shapes and kept 0.x's `blocking`. Every member that 1.0 has is read in all of
- * them; what a product has no place for is left out by its own writer.
+ * Requests of the products that use 1.0's shapes and 0.x's `blocking`. The readers accept every member that 1.0 has. Each product's writer
+ * leaves out what the product has no place for.
  */
 export interface SendInsides {
   readonly message: Reader<Message>;
@@ -75,7 +75,7 @@ export function readFlatSubscribe(raw: unknown, env: ReadEnv): SubscribeRequest 
 
 const PAGE_SIZE_MAX = 100;
 
-/** A page size that 1.0 does not allow is brought into its range: these products take any number. */
+/** Brings a page size into the range that 1.0 allows, because these products accept any number. */
 export function readFlatList(raw: unknown, env: ReadEnv, words: Pick<FlatWords, 'states' | 'contextCharsMax'>): ListRequest {
   const r = raw === undefined || raw === null ? {} : object(raw);
   const out: Mutable<ListRequest> = {};
@@ -96,7 +96,7 @@ export function readFlatList(raw: unknown, env: ReadEnv, words: Pick<FlatWords, 
   return withTenant(out, r, env);
 }
 
-/** What is not said is as it must be when all tasks are on one page. */
+/** Absent members get the values of a page that holds all tasks. */
 export function readFlatPage(raw: unknown, env: ReadEnv, task: Reader<Task>): TaskPage {
   const p = object(raw);
   const tasks = p.tasks === null ? [] : list(p.tasks, 'tasks', task, env);
@@ -108,7 +108,7 @@ export function readFlatPage(raw: unknown, env: ReadEnv, task: Reader<Task>): Ta
   };
 }
 
-/** `id`, or one of the names that other versions have for it. */
+/** `id`, or one of its names in other versions. */
 function idOfTask(r: Raw, env: ReadEnv): TaskId {
   const named = typeof r.name === 'string' && r.name.startsWith('tasks/') ? r.name.slice('tasks/'.length) : undefined;
   return id<TaskId>(r.id ?? r.taskId ?? r.task_id ?? named, 'id', env);

@@ -5,8 +5,8 @@ import type { Artifact, TaskStatus } from '../../task.ts';
 import type { Codec } from '../define.ts';
 
 /**
- * Products that took 1.0's shapes, without `kind`, and kept 0.x's words: roles in lower case, states of their own. The model
- * is written once here; the words are an argument.
+ * For products that use 1.0's shapes without `kind` and 0.x's words: roles in lower case, states of their own. The model is shared; the
+ * words are its argument.
  */
 export interface FlatWords extends ContextLimit {
   readonly states: ReadonlyMap<unknown, TaskState>;
@@ -16,17 +16,17 @@ export interface FlatWords extends ContextLimit {
 }
 
 export interface ContextLimit {
-  /** How long a context's id may be, where the product allows more than we do. */
+  /** The maximum length of a context id, where the product allows more than we do. */
   readonly contextCharsMax?: number;
 }
 
-/** Where a message has its context: beside its id, or, in Cortex, among its metadata. */
+/** The place of a message's context: beside its id or, in Cortex, in its metadata. */
 export interface MessageWords extends ContextLimit {
   readonly part: Codec<Part>;
   readonly contextInMetadata?: true;
 }
 
-/** The words, and the codecs made of them. */
+/** The words, and the codecs made from them. */
 export interface Insides extends FlatWords {
   readonly status: Codec<TaskStatus>;
   readonly artifact: Codec<Artifact>;

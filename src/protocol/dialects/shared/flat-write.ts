@@ -6,7 +6,7 @@ import type { Artifact, Task, TaskStatus } from '../../task.ts';
 import type { Codec } from '../define.ts';
 import type { FlatWords, Insides, MessageWords } from './flat-words.ts';
 
-/** JSON under construction. Members are set one by one: spreading them costs more than reading them did. */
+/** JSON under construction. Members are set one by one, because spreading objects costs more than reading them. */
 type Out = { [key: string]: Json };
 
 export function writeMessage(message: Message, words: MessageWords): Out {

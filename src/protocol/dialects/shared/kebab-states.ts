@@ -1,6 +1,6 @@
 import type { TaskState } from '../../states.ts';
 
-/** The states by the names that 0.2 and 0.3 have for them (A2A 0.3.0 §6.3), which products took over. */
+/** The states by their names in 0.2 and 0.3 (A2A 0.3.0 §6.3), which several products use too. */
 export const KEBAB_NAMES: Readonly<Record<TaskState, string>> = {
   TASK_STATE_UNSPECIFIED: 'unknown',
   TASK_STATE_SUBMITTED: 'submitted',
@@ -15,5 +15,5 @@ export const KEBAB_NAMES: Readonly<Record<TaskState, string>> = {
 
 export const KEBAB_STATES: ReadonlyMap<unknown, TaskState> = new Map<unknown, TaskState>([
   ...(Object.entries(KEBAB_NAMES) as [TaskState, string][]).map(([state, name]) => [name, state] as const),
-  ['cancelled', 'TASK_STATE_CANCELED'], // both spellings are in the field (reference/protocol §4.4)
+  ['cancelled', 'TASK_STATE_CANCELED'], // agents send both spellings
 ]);

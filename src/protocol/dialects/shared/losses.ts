@@ -1,22 +1,22 @@
 import type { Loss } from '../dialect.ts';
 
-/** Several fields that are lost for one reason. */
+/** Several members that are lost for the same reason. */
 export function lossesOf(clause: string, reason: string, fields: readonly string[]): readonly Loss[] {
   return fields.map((field) => ({ field, reason, clause }));
 }
 
-/** Members that the dialect must fill: what is lost is that they were not there. */
+/** Members that the dialect must fill. What is lost is that they were absent. */
 export function absences(clause: string, reason: string, fields: readonly string[]): readonly Loss[] {
   return fields.map((field) => ({ field, absent: true, reason, clause }));
 }
 
-/** Where the caller names the task in the message of its request: the one place is read as an alias. */
+/** For dialects whose callers name the task in the message of a request: the id there is read as an alias. */
 export function namedTaskLosses(clause: string): readonly Loss[] {
   return [
     {
       field: 'Message.taskId',
       in: 'requests',
-      reason: 'a request names its task in one place, read as the caller’s name for it (alias)',
+      reason: 'the task id in a request’s message is read as the caller’s name for the task (alias)',
       clause,
     },
     {
@@ -28,21 +28,21 @@ export function namedTaskLosses(clause: string): readonly Loss[] {
   ];
 }
 
-/** The 1.1 draft's generation counter, which nothing but its own variant can carry. */
+/** The 1.1 draft's generation counter, which only its own variant can carry. */
 export const DRAFT_LOSSES: readonly Loss[] = [
   ...['Task.generation', 'TaskStatusUpdate.generation', 'TaskArtifactUpdate.generation'].map((field) => ({
     field,
-    reason: 'counts events in the unreleased 1.1 draft only',
-    clause: 'protocol 1.1 draft (branch dev-1.1); no released version has the member',
+    reason: 'a counter of the unreleased 1.1 draft',
+    clause: 'A2A 1.1 draft (branch dev-1.1): no released version has the member',
   })),
   {
     field: 'SendConfiguration.ifGenerationMatch',
     reason: 'a condition of the unreleased 1.1 draft',
-    clause: 'protocol 1.1 draft (branch dev-1.1); no released version has the member',
+    clause: 'A2A 1.1 draft (branch dev-1.1): no released version has the member',
   },
   {
     field: 'GetRequest.currentGeneration',
     reason: 'a long poll of the unreleased 1.1 draft',
-    clause: 'protocol 1.1 draft (branch dev-1.1); no released version has the member',
+    clause: 'A2A 1.1 draft (branch dev-1.1): no released version has the member',
   },
 ];

@@ -6,7 +6,7 @@ import type { ReadEnv } from '../dialect.ts';
 import type { Raw } from './read.ts';
 import { idIf, metadataIf, textIf, textsIf } from './read.ts';
 
-/** What a message can have besides its id, role and parts, in every version that has it. Its task is its dialect's business. */
+/** The members of a message besides its id, role, parts and task, in every version that has them. */
 export function readMessageMembers(m: Raw, out: Mutable<Message>, env: ReadEnv): void {
   const contextId = idIf<ContextId>(m.contextId ?? m.context_id, 'contextId', env);
   if (contextId !== undefined) out.contextId = contextId;
@@ -18,7 +18,7 @@ export function readMessageMembers(m: Raw, out: Mutable<Message>, env: ReadEnv):
   if (references !== undefined) out.referenceTaskIds = references as TaskId[];
 }
 
-/** What an artifact can have besides its id and parts. */
+/** The members of an artifact besides its id and parts. */
 export function readArtifactMembers(a: Raw, out: Mutable<Artifact>, env: ReadEnv): void {
   const name = textIf(a.name, 'name');
   if (name) out.name = name;

@@ -7,10 +7,7 @@ import { filledText, listIf, memberIf, object, text, textIf } from './read.ts';
 
 type Out = { [member: string]: Json };
 
-/**
- * The card of 0.1, which Society took over: one url, `authentication`, and hardly a member that is required. Who leaves out
- * the modes speaks text.
- */
+/** The card of 0.1, which Society uses too: one url, `authentication`, and few required members. Absent modes mean text. */
 const MODES: readonly string[] = ['text/plain'];
 
 export function readPlainCard(raw: unknown, env: ReadEnv): AgentCard {
@@ -42,7 +39,7 @@ function readPlainCapabilities(raw: unknown, env: ReadEnv): AgentCapabilities {
   return { ...(streaming === undefined ? {} : { streaming }), ...(pushNotifications === undefined ? {} : { pushNotifications }) };
 }
 
-/** The members that both have and that say something. */
+/** The members that both dialects have, without empty ones. */
 export function writePlainCard(card: AgentCard): Out {
   const { capabilities, provider } = card;
   const out: Out = { name: card.name };
@@ -62,7 +59,7 @@ export function writePlainCard(card: AgentCard): Out {
   return out;
 }
 
-/** The interface that a 0.1 caller can use: its own, or the JSON-RPC one that answers every version. */
+/** The interface that a 0.1 caller can use: one of its own version, or the JSON-RPC one that answers every version. */
 function rpcInterface(interfaces: readonly AgentInterface[]): AgentInterface | undefined {
   const rpc = interfaces.filter((each) => each.protocolBinding === 'JSONRPC');
   return rpc.find((each) => each.protocolVersion === '0.1') ?? rpc[0] ?? interfaces[0];
@@ -80,9 +77,9 @@ export function isPlainModes(modes: readonly string[]): boolean {
   return modes.length === 1 && modes[0] === MODES[0];
 }
 
-/** What such a card has no member for. */
+/** The members that such a card lacks. */
 export function plainCardLosses(clause: string): readonly Loss[] {
-  const versions = 'the card has one url, and what is there speaks this dialect';
+  const versions = 'the card has one url, which is read as an interface of this dialect';
   const absent = 'not a member of the card';
   return [
     { field: 'AgentCard.supportedInterfaces', reason: versions, clause },

@@ -4,7 +4,7 @@ import type { AuthenticationInfo, PushConfig } from '../../push.ts';
 import type { ReadEnv } from '../dialect.ts';
 import { fail, filledText, idIf, memberIf, object, textIf, texts } from './read.ts';
 
-/** PushNotificationConfig of 0.2 and 0.3: everything but the task, which stands beside it or in a resource name. */
+/** PushNotificationConfig of 0.2 and 0.3: everything but the task's id, which is beside it or in a resource name. */
 export function readPushConfig(raw: unknown, env: ReadEnv): Mutable<PushConfig> {
   const c = object(raw);
   const out: Mutable<PushConfig> = { url: filledText(c.url, 'url') };
@@ -17,7 +17,7 @@ export function readPushConfig(raw: unknown, env: ReadEnv): Mutable<PushConfig> 
   return out;
 }
 
-/** 1.0 has one scheme where 0.x has a list; the first is the one a sender prefers. */
+/** 1.0 has one scheme where 0.x has a list. The first one is the sender's preference. */
 function readAuthentication(raw: unknown): AuthenticationInfo {
   const a = object(raw);
   const scheme = texts(a.schemes, 'schemes')[0] || fail('schemes', 'must name a scheme');
@@ -33,7 +33,7 @@ export function writePushConfig(config: PushConfig): Record<string, Json> {
   return out;
 }
 
-/** Where a task has one webhook, which has no id. */
+/** For versions in which a task has one webhook without an id. */
 export function writeUnnamedPushConfig({ id: _, ...config }: PushConfig): Record<string, Json> {
   return writePushConfig(config);
 }

@@ -2,9 +2,9 @@ import type { Json, Metadata } from '../../json.ts';
 import type { Decoded, ReadEnv } from '../dialect.ts';
 
 /**
- * Reading unchecked JSON. A reader returns the value or throws a `Fault`; `attempt` turns that into an outcome, so nothing
- * is thrown past a dialect. The path is put together while the fault unwinds: good input never pays for it.
- * Readers take the value and its name, not the object and a key: property reads stay where the engine can cache them.
+ * Reads unchecked JSON. A reader returns the value or throws a `Fault`; `attempt` turns the fault into a result, so that a dialect never
+ * throws on bad input. The path is built only while a fault unwinds, so good input does not pay for it. Readers take the value and its
+ * name instead of an object and a key, so that the JavaScript engine can cache property reads.
  */
 export type Raw = Readonly<Record<string, unknown>>;
 export type Reader<T> = (raw: unknown, env: ReadEnv) => T;
@@ -28,7 +28,7 @@ export function fail(name: string, problem: string): never {
   throw fault;
 }
 
-/** Reads a member; a fault inside it is named by its whole path. */
+/** Reads a member. A fault inside it gets the whole path. */
 export function member<T>(value: unknown, name: string, read: Reader<T>, env: ReadEnv): T {
   try {
     return read(value, env);
@@ -57,7 +57,7 @@ export function listIf<T>(value: unknown, name: string, read: Reader<T>, env: Re
   return value === undefined || value === null ? undefined : list(value, name, read, env);
 }
 
-/** The parts of a request's message: every version wants at least one, and we take no more than the limit. */
+/** Checks the parts of a request's message: every version requires at least one, and the limit is `messagePartsMax`. */
 export function checkParts(parts: unknown, env: ReadEnv, name = 'parts'): void {
   if (!Array.isArray(parts)) fail(name, missingOr(parts, 'must be an array'));
   const { length } = parts as unknown[];
@@ -87,7 +87,7 @@ export function flagIf(value: unknown, name: string): boolean | undefined {
   return typeof value === 'boolean' ? value : fail(name, 'must be true or false');
 }
 
-/** ProtoJSON lets an int32 come as a number or as a numeric string. */
+/** ProtoJSON allows an int32 as a number or as a numeric string. */
 export function countIf(value: unknown, name: string): number | undefined {
   if (value === undefined || value === null) return undefined;
   const number = typeof value === 'string' && /^\d{1,10}$/.test(value) ? Number(value) : value;
@@ -107,7 +107,7 @@ export function texts(value: unknown, name: string): string[] {
   return value as string[];
 }
 
-/** An id from a wire. Empty counts as absent: proto3 has no difference. */
+/** An id from the wire. An empty text counts as absent, because proto3 does not distinguish the two. */
 export function idIf<Id extends string>(value: unknown, name: string, env: ReadEnv): Id | undefined {
   if (value === undefined || value === null || value === '') return undefined;
   return id<Id>(value, name, env);
@@ -138,8 +138,8 @@ export function metadataIf(value: unknown, name: string, env: ReadEnv): Metadata
 }
 
 /**
- * JSON that we carry without understanding it. It must survive being written again: no depth that overflows a stack, no
- * number that JSON can't say, no key that becomes somebody's prototype.
+ * Free-form JSON (metadata, data). It must be possible to write it again: not nested so deep that a stack overflows, no number that JSON
+ * lacks, no key that would set a prototype.
  */
 export function freeform(value: unknown, name: string, env: ReadEnv): Json {
   checkFreeform(value, name, env.limits.jsonDepthMax, env.limits.jsonDepthMax);

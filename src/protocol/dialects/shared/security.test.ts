@@ -42,7 +42,7 @@ describe('a scheme', () => {
     expect(writeFlatScheme(wrapped)).toEqual(flat);
   });
 
-  it('is read in the spelling of protobuf too', () => {
+  it('is read in snake_case too', () => {
     expect(schemes({ k: { http_auth_security_scheme: { scheme: 'Basic', bearer_format: '' } } })).toEqual({
       k: { httpAuthSecurityScheme: { scheme: 'Basic' } },
     });
@@ -51,12 +51,12 @@ describe('a scheme', () => {
     });
   });
 
-  it('is read as a2a-js holds it in memory and serves it', () => {
+  it('is read in the in-memory form that a2a-js serves', () => {
     const held = { scheme: { $case: 'oauth2SecurityScheme', value: { flows: { flow: { $case: 'clientCredentials', value: flow } } } } };
     expect(schemes({ o: held })).toEqual({ o: { oauth2SecurityScheme: { flows: { clientCredentials: flow } } } });
   });
 
-  it('is what its wrapped member says where the flat ones say something else: a signature covers that', () => {
+  it('is read from its wrapped member, which a signature covers, when the flat members differ', () => {
     expect(schemes({ k: { type: 'apiKey', in: 'query', name: 'n', httpAuthSecurityScheme: { scheme: 'Bearer' } } })).toEqual({
       k: { httpAuthSecurityScheme: { scheme: 'Bearer' } },
     });
@@ -71,7 +71,7 @@ describe('a scheme', () => {
     expect(Object.keys(schemes({ x: unknown, k: { type: 'mutualTLS' } }))).toEqual(['k']);
   });
 
-  it('puts a key of an unknown place into a header', () => {
+  it('reads an unknown location of a key as a header', () => {
     expect(schemes({ k: { type: 'apiKey', in: 'body', name: 'n' } })).toEqual({
       k: { apiKeySecurityScheme: { location: 'header', name: 'n' } },
     });
@@ -113,7 +113,7 @@ describe('a scheme', () => {
     expect(attempt(readSchemes, raw, countingEnv())).toMatchObject({ ok: false, reason: 'invalid', path });
   });
 
-  it('may be called constructor, and is then nobody’s constructor', () => {
+  it('may be called constructor without setting one', () => {
     const read = schemes({ constructor: { type: 'mutualTLS' } });
     expect(Object.keys(read)).toEqual(['constructor']);
     expect(schemes({})['constructor']).toBeUndefined();
@@ -131,11 +131,11 @@ describe('a requirement', () => {
     expect(writeFlatRequirement(read)).toEqual({ oauth: ['read'], key: [] });
   });
 
-  it('may be for a scheme that is called schemes', () => {
+  it('may name a scheme called schemes', () => {
     expect(required(readRequirement, { schemes: ['a'] })).toEqual({ schemes: { schemes: { list: ['a'] } } });
   });
 
-  it('of nothing is met by anybody', () => expect(required(readRequirement, {})).toEqual({ schemes: {} }));
+  it('may be empty', () => expect(required(readRequirement, {})).toEqual({ schemes: {} }));
 
   it.each<[unknown, path: string]>([
     ['bearer', ''],
@@ -165,14 +165,14 @@ describe('several flows in one scheme', () => {
     });
   });
 
-  it('any of which meets what was required of the one', () => {
+  it('any of which meets the requirement of the one', () => {
     expect(split([{ schemes: { oauth: { list: ['read'] } } }])).toEqual([
       { schemes: { 'oauth.authorizationCode': { list: ['read'] } } },
       { schemes: { 'oauth.clientCredentials': { list: ['read'] } } },
     ]);
   });
 
-  it('together with whatever else was required', () => {
+  it('combined with the other requirements', () => {
     expect(split([{ schemes: { oauth: {}, key: {} } }, { schemes: { key: {} } }])).toEqual([
       { schemes: { 'oauth.authorizationCode': {}, key: {} } },
       { schemes: { 'oauth.clientCredentials': {}, key: {} } },
@@ -180,11 +180,11 @@ describe('several flows in one scheme', () => {
     ]);
   });
 
-  it('but not if a scheme of that very name is there', () => {
+  it('but not if a scheme of that exact name exists', () => {
     expect(split([{ schemes: { oauth: {} } }], { oauth: { mtlsSecurityScheme: {} } })).toEqual([{ schemes: { oauth: {} } }]);
   });
 
-  it('cost what they are, in a card that names thousands', () => {
+  it('are read in linear time from a card with thousands', () => {
     const names = Array.from({ length: 3_000 }, (_, at) => `s${at}`);
     const flows = { implicit: { authorizationUrl: 'x', scopes: {} }, clientCredentials: { tokenUrl: 'x', scopes: {} } };
     const raw = {
@@ -197,7 +197,7 @@ describe('several flows in one scheme', () => {
     expect(Object.keys(securityRequirements[0]?.schemes ?? {})).toHaveLength(names.length);
   });
 
-  it('do not multiply without bound', () => {
+  it('are limited in number', () => {
     const names = Array.from({ length: 30 }, (_, at) => `o${at}`);
     const many = schemes(Object.fromEntries(names.map((name) => [name, { type: 'oauth2', flows: { implicit: code, password: flow } }])));
     expect(split([{ schemes: Object.fromEntries(names.map((name) => [name, {}])) }], many)).toHaveLength(64);

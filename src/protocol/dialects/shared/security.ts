@@ -20,8 +20,8 @@ import type { Raw } from './read.ts';
 import { fail, filledText, flagIf, isRaw, member, memberIf, object, text, textIf, texts } from './read.ts';
 
 /**
- * Security schemes come in two shapes: 1.0 wraps each in the name of its kind, 0.x tells the kind by `type` (OpenAPI). Both
- * are read everywhere, because hybrid cards mix them.
+ * Security schemes have two shapes: 1.0 wraps each in the name of its kind, 0.x has a `type` as in OpenAPI. Every reader accepts both,
+ * because hybrid cards mix them.
  */
 type Kind = keyof { [K in SecurityScheme as keyof K]: true };
 export const KIND_OF_TYPE: ReadonlyMap<unknown, Kind> = new Map<unknown, Kind>([
@@ -42,8 +42,8 @@ const SNAKE: Readonly<Record<Kind, string>> = {
 export const FLOWS = ['authorizationCode', 'clientCredentials', 'deviceCode', 'implicit', 'password'] as const;
 
 /**
- * Several flows in one 0.x scheme become several schemes: 1.0 has one flow a scheme, and none may be lost. A scheme of a kind
- * that we do not know is left out; a requirement that names it stays, and nobody will claim to meet it.
+ * A 0.x scheme with several flows becomes several schemes, because a 1.0 scheme has one flow. A scheme of an unknown kind is left out. A
+ * requirement that names it stays, and no client will claim to meet it.
  */
 export function readSchemes(raw: unknown, env: ReadEnv): { [name: string]: SecurityScheme } {
   const out: { [name: string]: SecurityScheme } = Object.create(null);
@@ -53,7 +53,7 @@ export function readSchemes(raw: unknown, env: ReadEnv): { [name: string]: Secur
   return out;
 }
 
-/** Names that strangers chose. `__proto__` would be somebody's prototype as soon as the map is copied carelessly. */
+/** Names that come from outside. A key `__proto__` could set a prototype when the map is copied carelessly. */
 function namedEntries(raw: unknown): [string, unknown][] {
   const named = object(raw);
   if (Object.hasOwn(named, '__proto__')) fail('', 'must not have the key __proto__');
@@ -74,13 +74,13 @@ function readScheme(raw: unknown, env: ReadEnv): readonly (readonly [suffix: str
   });
 }
 
-/** @a2a-js/sdk 1.3.0 serves its public card as it lies in memory: a union is `{<name>: {$case, value}}` there. */
+/** @a2a-js/sdk 1.3.0 serves its public card in its in-memory form, where a union is `{<name>: {$case, value}}`. */
 function unwrapped(raw: Raw, name: string): Raw {
   const union = raw[name];
   return isRaw(union) && typeof union.$case === 'string' ? { [union.$case]: union.value } : raw;
 }
 
-/** The wrapped kind if there is one, otherwise by `type`: in a hybrid card 1.0's member is the one that a signature covers. */
+/** The wrapped kind if there is one, otherwise the one of `type`. On a hybrid card a signature covers 1.0's member. */
 function kindOf(s: Raw): Kind | undefined {
   const wrapped = wrappedKinds(s);
   if (wrapped.length > 1) return fail('', `must have exactly one of ${wrapped.join(', ')}`);
@@ -96,7 +96,7 @@ function readSimple(kind: Exclude<Kind, 'oauth2SecurityScheme'>, s: Raw): Securi
     case 'apiKeySecurityScheme': {
       const scheme: ApiKeySecurityScheme = {
         ...described(s),
-        // The SDKs' translation: a place that nobody knows is a header. `in_`: a2a-sdk 0.2.5 for Python.
+        // Like the SDKs, reads an unknown location as a header. `in_` is written by a2a-sdk 0.2.5 for Python.
         location: LOCATIONS.get(text(s.location ?? s.in ?? s.in_, 'location')) ?? 'header',
         name: filledText(s.name, 'name'),
       };
@@ -194,7 +194,7 @@ export function readRequirement(raw: unknown, env: ReadEnv): SecurityRequirement
   return { schemes };
 }
 
-/** The 0.x spelling of a scheme. What 0.x has no word for (`pkceRequired`, `deviceCode`) stays: no 0.x schema forbids it. */
+/** The 0.x form of a scheme. Members that 0.x lacks (`pkceRequired`, `deviceCode`) are kept, because no 0.x schema forbids them. */
 export function writeFlatScheme(scheme: SecurityScheme): Json {
   if (scheme.apiKeySecurityScheme !== undefined) {
     const { location, ...rest } = scheme.apiKeySecurityScheme;

@@ -3,8 +3,8 @@ import type { Mutable } from '../../json.ts';
 import { FLOWS } from './security.ts';
 
 /**
- * Where `readSchemes` made several schemes of one, a requirement that names the one is met by any of them: it becomes several
- * requirements, which 1.0 reads as "or". Goes over a card that has been read.
+ * Adjusts the requirements of a card that has been read. Where `readSchemes` split one scheme into several, a requirement for the one is
+ * met by any of them. It becomes several requirements, which 1.0 reads as "or".
  */
 export function withSplitRequirements(card: AgentCard): AgentCard {
   const names = new Set(Object.keys(card.securitySchemes ?? {}));
@@ -27,8 +27,8 @@ type Schemes = SecurityRequirement['schemes'];
 const CHOICES_MAX = 64;
 
 /**
- * One choice for each scheme in all combinations; a card that would make too many keeps its first ones. Combinations are
- * counted through, the last scheme fastest, so that each is built once: a hostile card names thousands of schemes.
+ * All combinations of one alternative per scheme, up to CHOICES_MAX. Counts through the combinations, the last scheme fastest, so that
+ * each one is built once: a hostile card may name thousands of schemes.
  */
 function everyChoice(schemes: Schemes, alternatives: (name: string) => readonly string[]): readonly Schemes[] {
   const wheels = Object.entries(schemes).map(([name, scopes]) => ({ names: alternatives(name), scopes }));

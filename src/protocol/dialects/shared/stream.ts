@@ -2,14 +2,14 @@ import type { Logged, TaskEvent } from '../../events.ts';
 import type { Json } from '../../json.ts';
 import type { Frame, RpcId, StreamWriter } from '../dialect.ts';
 
-/** The text around a result: a JSON-RPC response, or nothing where the binding has no envelope (HTTP+JSON). */
+/** Wraps a result in a JSON-RPC response, or returns it bare where the binding has no envelope (HTTP+JSON). */
 export function envelope(requestId: RpcId | undefined): (result: Json) => string {
   if (requestId === undefined) return (result) => JSON.stringify(result);
   const head = `{"jsonrpc":"2.0","id":${JSON.stringify(requestId)},"result":`;
   return (result) => `${head}${JSON.stringify(result)}}`;
 }
 
-/** The common stream: every event is one frame, and nothing follows the last. */
+/** The common stream: each event is one frame, and nothing follows the last one. */
 export function plainStream(requestId: RpcId | undefined, write: (event: TaskEvent, logged: Logged) => Json): StreamWriter {
   const wrap = envelope(requestId);
   return {
@@ -22,7 +22,7 @@ export function frame(data: string, logged: Logged): Frame {
   return logged.seq === undefined ? { data } : { data, id: logged.seq };
 }
 
-/** Several frames from one logged event: only the last may carry its id, or a cut between them would lose the rest. */
+/** Several frames for one logged event. Only the last carries the event's id: a client that resumed between them would lose the rest. */
 export function framesOf(datas: readonly string[], logged: Logged): readonly Frame[] {
   return datas.map((data, at) => (at === datas.length - 1 ? frame(data, logged) : { data }));
 }

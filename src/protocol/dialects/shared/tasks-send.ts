@@ -2,8 +2,8 @@ import type { Raw } from './read.ts';
 import { isRaw } from './read.ts';
 
 /**
- * `tasks/send` has three owners. 0.1 and Society name the task in `params.id` and put `type` on parts; what Society lacks
- * tells 0.1. SAM's documents spell the message in snake_case, or name no task and no types.
+ * Three dialects have `tasks/send`. 0.1 and Society name the task in `params.id` and have a `type` on parts; members that Society lacks
+ * mark 0.1. SAM's documents write the message in snake_case, or name no task and no types.
  */
 export type TasksSend = 'v01-marks' | 'plain' | 'foreign';
 

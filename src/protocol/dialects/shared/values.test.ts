@@ -40,7 +40,7 @@ describe('base64', () => {
     ['', ''],
   ])('reads %s', (wire, canonical) => expect(base64(wire, 'raw')).toBe(canonical));
 
-  it('refuses a long run of padding in the time that it takes to look at it once', () => {
+  it('refuses a long run of padding without backtracking', () => {
     expect(outcome(() => base64(`${'='.repeat(100_000)}x`, 'raw'))).toMatchObject({ ok: false, path: 'raw' });
   });
 

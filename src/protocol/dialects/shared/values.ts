@@ -3,11 +3,12 @@ import { fail, missingOr } from './read.ts';
 const STANDARD_BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 const ANY_BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
 
-/** ProtoJSON: standard base64 with padding is written; base64url and missing padding are read (A2A 1.0.1 §5.5). */
+/** ProtoJSON: writers produce standard base64 with padding; readers also accept base64url and missing padding (A2A 1.0.1 §5.5). */
 export function base64(value: unknown, name: string): string {
   if (typeof value !== 'string') return fail(name, missingOr(value, 'must be a base64 string'));
   if (value.length % 4 === 0 && STANDARD_BASE64.test(value)) return value;
-  // Asked first: it allows two signs of padding at most, and looking for the end of a million of them would take hours.
+  // Checked before the padding is removed: this pattern allows at most two padding characters, and the search for the end of a million
+  // would take hours.
   if (!ANY_BASE64.test(value)) return fail(name, 'is not base64');
   const bare = value.replace(/={1,2}$/, '');
   if (bare.length % 4 === 1) return fail(name, 'is not base64');
@@ -17,14 +18,14 @@ export function base64(value: unknown, name: string): string {
     .padEnd(Math.ceil(bare.length / 4) * 4, '=');
 }
 
-/** Days that every month has; what comes after them has to be looked up. */
+/** Timestamps on a day that every month has. Other days need a look at the calendar. */
 const PLAIN_UTC = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?Z$/;
 const UTC = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?Z$/;
 const LENIENT = /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?)([Zz]|[+-]\d{2}:?\d{2})?$/;
 
 /**
- * A timestamp in the canonical form: UTC with `Z` (A2A 1.0.1 §5.6.1). 0.x peers send offsets, or no zone at all, which is
- * taken as UTC. Only a real offset costs what is finer than a millisecond.
+ * A timestamp in the canonical form: UTC with `Z` (A2A 1.0.1 §5.6.1). 0.x agents send offsets, or no zone, which is read as UTC. Only a
+ * timestamp with an offset loses digits finer than a millisecond.
  */
 export function timestampIf(value: unknown, name: string): string | undefined {
   if (value === undefined || value === null || value === '') return undefined;
@@ -36,7 +37,7 @@ export function timestampIf(value: unknown, name: string): string | undefined {
   return /^(?:[Zz]|[+-]00:?00)$/.test(zone) ? `${day}T${time}Z` : new Date(at).toISOString();
 }
 
-/** Date takes 30 February for 1 March, and 24:00 for the day after; Go's readers refuse both, and with them the whole answer. */
+/** `Date` reads 30 February as 1 March and 24:00 as the next day. Go's parsers refuse both, and with them the whole response. */
 function isInCalendar(utc: string): boolean {
   return new Date(utc).getUTCDate() === Number(utc.slice(8, 10));
 }

@@ -4,12 +4,12 @@ import type { CardCodec, Confidence } from '../dialect.ts';
 import { isPlainModes, readPlainCard, writePlainCard, writePlainSkill } from '../shared/plain-card.ts';
 import { attempt, isRaw } from '../shared/read.ts';
 
-/** Members that other cards have and Society's has not. */
+/** Members that Society's card lacks. */
 const OTHERS = ['supportedInterfaces', 'protocolVersion', 'interfaces', 'securitySchemes', 'security', 'preferredTransport'] as const;
 
 /**
- * Nearly 0.1's card. `transport` is Society's alone (where its registry keeps how to reach the agent); so is leaving out the
- * version, which its `run` does. A card of its daemon has one, and can't be told from 0.1's.
+ * Nearly 0.1's card. Only Society has `transport` (how its registry reaches the agent), and only its `run` leaves out the version. A card
+ * of its daemon has a version and looks like 0.1's.
  */
 export const card: CardCodec = {
   detect: (raw): Confidence => {
@@ -21,7 +21,7 @@ export const card: CardCodec = {
   write: writeCard,
 };
 
-/** Go leaves out what is empty; text is what is spoken where no modes are told. */
+/** Go leaves out empty members. Absent modes mean text. */
 function writeCard(value: AgentCard): Json {
   const out = writePlainCard(value);
   if (!isPlainModes(value.defaultInputModes)) out.defaultInputModes = value.defaultInputModes;

@@ -21,10 +21,10 @@ const traits: Traits = {
   unknownTask: 'error',
   cancelFinished: 'error',
   directMessage: 'as-task',
-  // Its documents show `messages` empty, and a request can't ask for them.
+  // Society's documents show `messages` empty, and a request can't ask for them.
   historyDefault: 'none',
   subscribeFinished: 'error',
-  // Its client reads no body but that of a 2xx. What is over the limit is refused at the door all the same.
+  // Society's client reads a body only with a 2xx status. A body over the limit is refused with its own status all the same.
   httpStatusOnError: httpStatusOf,
   timeoutMs: 30_000,
   bodyBytesMax: 1_048_576,
@@ -40,7 +40,7 @@ const codecs: Codecs = {
   },
 };
 
-/** Society: one method on `/`, the thread's id as the task's, text in and artifacts out. */
+/** Society: one method on `/`, the thread's id as the task's id, text in and artifacts out (docs/dialects/society.md). */
 export const society: Dialect = defineDialect({
   id: dialectId('society'),
   title: 'Society',
@@ -49,7 +49,7 @@ export const society: Dialect = defineDialect({
   codecs,
   error: { read: readError, write: writeError },
   envelope: { idNotNull: true },
-  // "The id in both the JSON-RPC envelope and params should match."
+  // Society, Request format: "The id in both the JSON-RPC envelope and params should match."
   rpcId: (shape, value) => (shape === 'send.request' ? threadOf(value as SendRequest) : undefined),
   card,
   openStream: () => {

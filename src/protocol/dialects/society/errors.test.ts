@@ -5,7 +5,7 @@ import { society } from './dialect.ts';
 
 const { read, write } = society.error;
 
-describe('the words for what a binding finds', () => {
+describe('texts of errors that a binding finds', () => {
   const cases: readonly (readonly [ErrorKind, string | undefined, ErrorDetails, number, string])[] = [
     ['PAYLOAD_TOO_LARGE', 'Request body too large', {}, -32700, 'request body too large'],
     ['PARSE_ERROR', 'Unexpected token', { field: 'x' }, -32700, 'parse error'],
@@ -28,7 +28,7 @@ describe('the words for what a binding finds', () => {
   });
 });
 
-describe('reading its words', () => {
+describe('reading the texts', () => {
   it.each([
     [-32700, 'request body too large', 'PAYLOAD_TOO_LARGE', 'request body too large'],
     [-32700, 'parse error', 'PARSE_ERROR', 'parse error'],
@@ -43,17 +43,17 @@ describe('reading its words', () => {
     if (message !== 'invalid params') expect(write(error)).toEqual({ code, message });
   });
 
-  it('tells the method', () => {
+  it('returns the method', () => {
     expect(read({ code: -32601, message: 'method not found: tasks/get' }).details).toEqual({ info: { method: 'tasks/get' } });
   });
 
-  it('forgives a peer that has none', () => {
+  it('accepts an error without a text', () => {
     expect(read({ code: -32603 })).toMatchObject({ kind: 'INTERNAL_ERROR' });
     expect(read('no')).toMatchObject({ kind: 'INVALID_AGENT_RESPONSE' });
   });
 });
 
-it('answers with HTTP 200, but over the limit and at the door', () => {
+it('has HTTP 200, except for a body over the limit and errors from before the request is read', () => {
   const status = society.traits.httpStatusOnError;
   const kinds: ErrorKind[] = ['PARSE_ERROR', 'INVALID_REQUEST', 'METHOD_NOT_FOUND', 'INVALID_PARAMS', 'INTERNAL_ERROR', 'TASK_NOT_FOUND'];
   expect(kinds.map(status)).toEqual([200, 200, 200, 200, 200, 200]);

@@ -12,7 +12,7 @@ const REQUEST = 'invalid request: ';
 const METHOD = 'method not found: ';
 const HANDLER = 'handler error: ';
 
-/** What the envelope must have, by the member that was wrong. */
+/** Society's text for a bad envelope, by the member that was wrong. */
 const ENVELOPE: ReadonlyMap<string | undefined, string> = new Map<string | undefined, string>([
   ['jsonrpc', 'jsonrpc must be "2.0"'],
   ['method', 'method is required'],
@@ -20,12 +20,11 @@ const ENVELOPE: ReadonlyMap<string | undefined, string> = new Map<string | undef
 ]);
 
 /**
- * Society's errors are known by their words, and there is nothing in them but code and words. The agreement with whoever
- * makes the errors:
- * - the envelope: PARSE_ERROR and PAYLOAD_TOO_LARGE as they are; INVALID_REQUEST with `field` = `jsonrpc`, `method` or `id`,
- *   checked in this order, a null or missing id among them; METHOD_NOT_FOUND with `info.method`;
- * - the params: INVALID_PARAMS with the whole sentence as its message; our `readSendRequest` says Society's own;
- * - a failed agent is a result in state `failed`, never an error. What is left as INTERNAL_ERROR is the handler's.
+ * Society's errors have a code and a text, nothing else, and are recognised by the text. The code that makes the errors follows these rules:
+ * - the envelope: PARSE_ERROR and PAYLOAD_TOO_LARGE as they are; INVALID_REQUEST with `field` = `jsonrpc`, `method` or `id`, checked in this
+ *   order (a null id counts as missing); METHOD_NOT_FOUND with `info.method`;
+ * - the params: INVALID_PARAMS with the whole sentence as its message (`readSendRequest` has Society's own sentences);
+ * - a failed agent is a result in the state `failed`, never an error. INTERNAL_ERROR is a failure of the handler.
  */
 export function writeError(error: A2AError): WireError {
   return { code: error.details.code ?? codeOf(error.kind, CODES), message: wordsOf(error) };
@@ -52,7 +51,7 @@ function wordsOf(error: A2AError): string {
   }
 }
 
-/** The words without their prefix, which is put back when they are written again. */
+/** The text without its prefix, which is added when it is written again. */
 export function readError(raw: unknown): A2AError {
   const error = readAnyError(raw, CODES);
   const { message, details } = error;

@@ -8,7 +8,6 @@ import type { Artifact } from '../../task.ts';
 import type { ReadEnv } from '../dialect.ts';
 import { fail, freeform, list, listIf, object, oneOf, textIf } from '../shared/read.ts';
 
-/** JSON under construction. */
 export type Out = { [member: string]: Json };
 
 const ROLES: ReadonlyMap<unknown, Role> = new Map<unknown, Role>([
@@ -16,7 +15,7 @@ const ROLES: ReadonlyMap<unknown, Role> = new Map<unknown, Role>([
   ['agent', 'ROLE_AGENT'],
 ]);
 
-/** `{type, text?, data?}`: Go leaves out what is empty, so a member that is not there is an empty one. */
+/** `{type, text?, data?}`. Go leaves out empty members, so an absent member is an empty one. */
 export function readPart(raw: unknown, env: ReadEnv): Part {
   const p = object(raw);
   if (p.type === 'text') return { text: textIf(p.text, 'text') ?? '' };
@@ -24,7 +23,7 @@ export function readPart(raw: unknown, env: ReadEnv): Part {
   return fail('type', 'must be text or data');
 }
 
-/** Society has no files: what there is of one goes as data, which its own clients hand on without reading it. */
+/** Society has no files. A file is written as data, which Society's clients pass on without reading it. */
 function writePart(part: Part): Json {
   const kind = partKind(part);
   switch (kind) {
@@ -66,7 +65,7 @@ export function writeMessage(message: Message): Json {
   return { role: message.role === 'ROLE_USER' ? 'user' : 'agent', parts: writeParts(message.parts) };
 }
 
-/** Artifacts have no ids: their position is one. */
+/** Artifacts have no ids. Their position is used as the id. */
 export function readArtifacts(raw: unknown, env: ReadEnv): Mutable<Artifact>[] {
   const out = list(raw, '', readArtifact, env);
   for (let at = 0; at < out.length; at += 1) (out[at] as Mutable<Artifact>).artifactId = String(at) as ArtifactId;
@@ -87,7 +86,7 @@ export function writeArtifacts(artifacts: readonly Artifact[]): Json[] {
   return out;
 }
 
-/** Society's documents call the agent's output `response`. */
+/** The name of the agent's output in Society's documents. */
 export function writeArtifact(name: string | undefined, parts: readonly Part[]): Json {
   return { name: name ?? 'response', parts: writeParts(parts) };
 }

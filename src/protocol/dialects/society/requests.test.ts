@@ -35,7 +35,7 @@ describe("Society's checks, in its words and its order", () => {
   ])('%j', (params, words) => expect(answer(params)).toBe(words));
 });
 
-describe('what Society answers with two words, with the member named', () => {
+describe('problems that Society reports without the member’s name', () => {
   it.each([
     [[], 'invalid params: params must be an object'],
     ['x', 'invalid params: params must be an object'],
@@ -64,19 +64,19 @@ describe('a thread', () => {
     return (society.encode('send.request', { message, ...members } as never) as { id: string }).id;
   };
 
-  it('is what the caller calls it, or else the task, the context, the message', () => {
+  it('is the alias, or else the id of the task, the context or the message', () => {
     expect(id({ alias: 'a', taskId: 't', contextId: 'c' })).toBe('a');
     expect(id({ taskId: 't', contextId: 'c' })).toBe('t');
     expect(id({ contextId: 'c' })).toBe('c');
     expect(id({})).toBe('m');
   });
 
-  it('is sent by a user, whoever wrote the message', () => {
+  it('is written with the role user, whatever the message has', () => {
     const message = { messageId: 'm', role: 'ROLE_AGENT', parts: [{ text: 'hi' }] };
     expect(society.encode('send.request', { message } as never)).toEqual({ id: 'm', message: user(text) });
   });
 
-  it('does not need the id of the envelope', () => {
+  it('does not depend on the envelope’s id', () => {
     const read = society.decode('send.request', { id: 't', message: user(text) }, { ...countingEnv(), rpcId: 'other' });
     expect(read).toMatchObject({ ok: true, value: { alias: 't' } });
   });

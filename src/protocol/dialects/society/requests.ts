@@ -7,8 +7,8 @@ import { fail, id, isRaw, list } from '../shared/read.ts';
 import { readPart, writeParts } from './model.ts';
 
 /**
- * Society's own checks, in Society's order and words; `errors.ts` puts `invalid params: ` before them. To its Go server a
- * member that is not there, or is null, is an empty one.
+ * Society's own checks, in its order and with its texts; `errors.ts` adds the prefix `invalid params: `. To its Go server an absent or
+ * null member is an empty one.
  */
 export function readSendRequest(raw: unknown, env: ReadEnv): SendRequest {
   const r = objectOr(raw, '');
@@ -46,12 +46,12 @@ function refuseType(part: unknown, at: number): never {
   return fail(`message.parts[${at}].type`, `part[${at}] type is required`);
 }
 
-/** A caller that has no name for its thread goes on with its task or its context, or begins one by the message's id. */
+/** A caller without a name for its thread uses the id of its task or context, or else the message's id. */
 export function threadOf({ alias, message }: SendRequest): string {
   return alias ?? message.taskId ?? message.contextId ?? message.messageId;
 }
 
-/** Only users send. */
+/** Only users send messages. */
 export function writeSendRequest(request: SendRequest): Json {
   return { id: threadOf(request), message: { role: 'user', parts: writeParts(request.message.parts) } };
 }

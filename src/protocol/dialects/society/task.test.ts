@@ -20,7 +20,7 @@ const read = (result: unknown) => society.decode('send.result', result, counting
 const text = (words: string) => ({ type: 'text', text: words });
 
 describe('a status', () => {
-  it('has a text or nothing for a message, in every state and whatever is said', () => {
+  it('has a text or nothing as its message, in every state', () => {
     const sayings: readonly (readonly Part[] | undefined)[] = [
       undefined,
       [],
@@ -48,7 +48,7 @@ describe('a status', () => {
     expect(write(state, undefined, output).status).toEqual(message === undefined ? { state: name } : { state: name, message });
   });
 
-  it('is empty where an empty text is all that is said', () => {
+  it('has an empty message if the agent’s text is empty', () => {
     expect(write('TASK_STATE_COMPLETED', [{ text: '' }])).toEqual({ id: 't', status: { state: 'completed' } });
     expect(write('TASK_STATE_INPUT_REQUIRED', [{ text: '' }])).toEqual(write('TASK_STATE_INPUT_REQUIRED'));
   });
@@ -63,21 +63,21 @@ describe('a status', () => {
   });
 });
 
-describe('what Society’s client would not show', () => {
-  it('is repeated where there is no output', () => {
+describe('a message that Society’s client would not show', () => {
+  it('is repeated as an artifact if there is no output', () => {
     expect(write('TASK_STATE_INPUT_REQUIRED', [{ text: 'which?' }]).artifacts).toEqual([{ name: 'status', parts: [text('which?')] }]);
     expect(write('TASK_STATE_INPUT_REQUIRED').artifacts).toEqual([{ name: 'status', parts: [text('input required')] }]);
     expect(write('TASK_STATE_COMPLETED', [{ text: 'done' }], []).artifacts).toEqual([{ name: 'status', parts: [text('done')] }]);
   });
 
-  it('is not repeated where it is shown, or there is output beside it', () => {
+  it('is not repeated if the client shows it, or if there is output', () => {
     expect(write('TASK_STATE_FAILED', [{ text: 'no' }]).artifacts).toBeUndefined();
     expect(write('TASK_STATE_REJECTED', [{ text: 'no' }]).artifacts).toBeUndefined();
     expect(write('TASK_STATE_COMPLETED', [{ text: 'done' }], output).artifacts).toEqual([{ name: 'response', parts: [text('out')] }]);
     expect(write('TASK_STATE_COMPLETED', undefined, []).artifacts).toEqual([]);
   });
 
-  it('is taken back by our own reader, with all its parts', () => {
+  it('is restored by our own reader, with all its parts', () => {
     const said = [{ text: 'pick' }, { data: { options: ['y', 'n'] } }];
     for (const artifacts of [undefined, output]) {
       const wire = write('TASK_STATE_WORKING', said, artifacts);
@@ -94,7 +94,7 @@ describe('what Society’s client would not show', () => {
     }
   });
 
-  it('is an artifact like any other if it is not what the status says, or the status says nothing', () => {
+  it('stays an artifact if it differs from the status message, or if there is none', () => {
     const artifacts = [{ name: 'status', parts: [text('green')] }];
     const kept = { value: { task: { artifacts: [{ artifactId: '0', name: 'status', parts: [{ text: 'green' }] }] } } };
     expect(read({ id: 't', status: { state: 'working', message: 'red' }, artifacts })).toMatchObject(kept);
@@ -102,7 +102,7 @@ describe('what Society’s client would not show', () => {
   });
 });
 
-describe('an answer that is wrong, and where', () => {
+describe('a bad result is refused with its path', () => {
   it.each([
     [null, '', /required/],
     [{ id: 't' }, 'status', /required/],
@@ -117,14 +117,14 @@ describe('an answer that is wrong, and where', () => {
   });
 });
 
-it('gives a direct message the name of its task, or of its context, or its own', () => {
+it('names a direct message by its task, its context, or its own id', () => {
   const id = (members: object) =>
     (society.encode('send.result', { message: { messageId: 'm', role: 'ROLE_AGENT', parts: [], ...members } } as never) as { id: string })
       .id;
   expect([id({ taskId: 't', contextId: 'c' }), id({ contextId: 'c' }), id({})]).toEqual(['t', 'c', 'm']);
 });
 
-it('says nothing that Society does not know', () => {
+it('writes no member that Society lacks', () => {
   const message = { messageId: 'm', role: 'ROLE_AGENT', parts: [{ text: 'x', metadata: { k: 1 }, filename: 'f' }], taskId: 't' };
   const task = {
     id: 't',

@@ -16,10 +16,10 @@ const STATES: ReadonlyMap<unknown, TaskState> = new Map<unknown, TaskState>([
   ['completed', 'TASK_STATE_COMPLETED'],
   ['failed', 'TASK_STATE_FAILED'],
   ['cancelled', 'TASK_STATE_CANCELED'],
-  ['canceled', 'TASK_STATE_CANCELED'], // not Society's spelling, but peers mix them up
+  ['canceled', 'TASK_STATE_CANCELED'], // not Society's spelling, but agents mix the two
 ]);
 
-/** A state that Society lacks becomes one that it has, and the words that tell the difference if the agent has none. */
+/** A state that Society lacks is written as one that it has, with words that name the difference if the agent gave none. */
 const STATE_NAMES: Readonly<Record<TaskState, { readonly name: string; readonly words: string }>> = {
   TASK_STATE_UNSPECIFIED: { name: 'working', words: '' },
   TASK_STATE_SUBMITTED: { name: 'submitted', words: '' },
@@ -33,9 +33,9 @@ const STATE_NAMES: Readonly<Record<TaskState, { readonly name: string; readonly 
 };
 
 /**
- * `status.message` is a string: Society's client can't read an answer that has an object there. And it shows a person the
- * artifacts, and the string only of a failure. So what the agent says with a status is repeated as an artifact of this name
- * where it would not be seen, or is more than one text; reading takes the repetition back.
+ * `status.message` is a string: Society's client can't read a response that has an object there. The client shows artifacts, and shows the
+ * string only for a failure. So a status message that would not be seen, or that is more than one text, is repeated as an artifact of this
+ * name. The reader removes that artifact again.
  */
 const STATUS_ARTIFACT = 'status';
 
@@ -84,7 +84,7 @@ export function readTask(raw: unknown, env: ReadEnv): Task {
   return out;
 }
 
-/** Takes the repetition of a status message off the end of the artifacts; the message then has all of its parts again. */
+/** Removes the artifact that repeats the status message, and gives the message all of its parts again. */
 function takeBack(message: Message, artifacts: Artifact[]): Message | undefined {
   const last = artifacts.at(-1);
   const said = last?.name === STATUS_ARTIFACT ? textOf(last.parts) : undefined;
@@ -100,13 +100,13 @@ function readStatus(raw: unknown, env: ReadEnv): TaskStatus {
   return message === undefined ? { state } : { state, message };
 }
 
-/** An object is not Society's, but a 0.1 server behind a card that looks like one of Society's sends it. */
+/** Society has no object here, but a 0.1 server with a card like Society's sends one. */
 function readStatusMessage(raw: unknown, env: ReadEnv): Message | undefined {
   if (typeof raw !== 'string') return readMessage(raw, env);
   return raw === '' ? undefined : { messageId: env.ids.next() as MessageId, role: 'ROLE_AGENT', parts: [{ text: raw }] };
 }
 
-/** A direct message is a completed task whose output it is. */
+/** A direct message becomes a completed task whose output is the message. */
 export function taskOfMessage(message: Message): Task {
   return {
     id: message.taskId ?? ((message.contextId ?? message.messageId) as string as TaskId),

@@ -9,9 +9,9 @@ import { readPart, writeParts } from './parts.ts';
 export type Out = { [member: string]: Json };
 
 /**
- * 0.1 knows an artifact by its `index` in the task, 0 if it is not said; we know it by an id. An index becomes an id of the
- * same digits, and such an id the index again. Any other id is numbered by its first appearance, which is its position in
- * the task, so that a stream and a later `tasks/get` agree.
+ * 0.1 identifies an artifact by its `index` in the task, 0 if absent; we use an id. An index becomes an id of the same digits, and such an
+ * id becomes the index again. Any other id is numbered by its first appearance, which is its position in the task, so that a stream and a
+ * later `tasks/get` agree.
  */
 export function readArtifact(raw: unknown, env: ReadEnv): Mutable<Artifact> {
   return readBody(raw, env, '0');
@@ -33,7 +33,10 @@ function readBody(raw: unknown, env: ReadEnv, unnumbered: string): Mutable<Artif
   return out;
 }
 
-/** The artifacts of a task. Servers that leave every index at its default 0 would make them one: the later get a number of their own. */
+/**
+ * The artifacts of a task. Some servers leave every index at its default 0, which would make them one artifact; here the later ones get
+ * numbers of their own.
+ */
 export function readArtifacts(raw: unknown, env: ReadEnv): readonly Artifact[] {
   const out = list(raw, '', readUnnumbered, env);
   let inOrder = true;
@@ -57,7 +60,7 @@ function readUnnumbered(raw: unknown, env: ReadEnv): Mutable<Artifact> {
   return readBody(raw, env, '');
 }
 
-/** Numbers artifacts in the order in which they are asked for. */
+/** Numbers artifacts in the order in which they are first passed in. */
 export function artifactNumbers(): (artifactId: string) => number {
   const known = new Map<string, number>();
   const taken = new Set<number>();
@@ -78,7 +81,7 @@ export function artifactNumbers(): (artifactId: string) => number {
 
 const INDEX_MAX = 0x7fffffff;
 
-/** The number that an id is the text of, if it is: `7`, not `07`. */
+/** The number that the id spells, or undefined: `7` is one, `07` is not. */
 export function ownIndex(artifactId: string): number | undefined {
   const first = artifactId.charCodeAt(0);
   if (!(first >= 48 && first <= 57)) return undefined;
@@ -101,7 +104,7 @@ export function writeArtifacts(artifacts: readonly Artifact[]): Json {
   return out;
 }
 
-/** Whether numbering by first appearance would give every artifact its position: the common case, and worth no bookkeeping. */
+/** Whether numbering by first appearance gives every artifact its position. This is the common case and needs no map. */
 function isInOrder(artifacts: readonly Artifact[]): boolean {
   for (let at = 0; at < artifacts.length; at += 1) {
     const own = ownIndex((artifacts[at] as Artifact).artifactId);

@@ -21,7 +21,7 @@ const card = (more: Partial<AgentCard>): AgentCard => ({
 });
 const at = (url: string, protocolBinding: string, protocolVersion: string) => ({ url, protocolBinding, protocolVersion });
 
-describe('whose card it is', () => {
+describe('detection of cards', () => {
   it("0.1's by authentication and a version", () => {
     expect(v01.card.detect({ ...raw, authentication: auth })).toBe('shape');
     expect(owner({ ...raw, authentication: auth })).toBe('v01');
@@ -54,7 +54,7 @@ describe('whose card it is', () => {
   });
 });
 
-describe('a card that is wrong, and where', () => {
+describe('a bad card is refused with its path', () => {
   it.each([
     [{ ...raw, name: undefined }, 'name'],
     [{ ...raw, url: '' }, 'url'],
@@ -74,7 +74,7 @@ describe('writing a card', () => {
   const url = (...interfaces: AgentCard['supportedInterfaces'][number][]) =>
     (v01.card.write(card({ supportedInterfaces: interfaces })) as { url: string }).url;
 
-  it('takes the url that a 0.1 caller can use', () => {
+  it('writes the url that a 0.1 caller can use', () => {
     const [grpc, rest, v10, v01Url] = [
       at('g', 'GRPC', '1.0'),
       at('r', 'HTTP+JSON', '1.0'),
@@ -86,7 +86,7 @@ describe('writing a card', () => {
     expect(url(grpc, rest)).toBe('g');
   });
 
-  it('has the members that 0.1 requires, even if they are empty', () => {
+  it('has the members that 0.1 requires, even if empty', () => {
     expect(v01.card.write(card({}))).toEqual({
       name: 'A',
       url: '',

@@ -4,7 +4,7 @@ import type { CardCodec, Confidence } from '../dialect.ts';
 import { readPlainCard, writePlainCard, writePlainSkill } from '../shared/plain-card.ts';
 import { attempt, isRaw } from '../shared/read.ts';
 
-/** Members that came with later versions, or belong to a product: whoever has one is not 0.1's. */
+/** Members of later versions or of a product. A card that has one is not 0.1's. */
 const LATER = [
   'supportedInterfaces',
   'protocolVersion',
@@ -20,7 +20,7 @@ const LATER = [
 export const card: CardCodec = {
   detect: (raw): Confidence => {
     if (!isRaw(raw) || typeof raw.url !== 'string' || LATER.some((name) => raw[name] !== undefined)) return 'no';
-    // `version` is required in 0.1, and `authentication` was replaced in 0.2.
+    // 0.1 requires `version`, and 0.2 replaced `authentication`.
     return isRaw(raw.authentication) && typeof raw.version === 'string' ? 'shape' : 'grammar';
   },
   read: (raw, env) => attempt(readPlainCard, raw, env),

@@ -12,7 +12,7 @@ const snake = { message: { role: 'user', parts: [{ text: 'hi' }], message_id: 'm
 const send = (params: unknown, path?: string): Hints => ({ method: 'tasks/send', params, ...(path === undefined ? {} : { path }) });
 const winner = (hints: Hints) => registry.detect(hints)?.id;
 
-describe('who owns a tasks/send', () => {
+describe('detection of tasks/send', () => {
   const marks: readonly (readonly [string, object])[] = [
     ['sessionId', { ...plain, sessionId: 's' }],
     ['metadata', { ...plain, metadata: {} }],
@@ -24,17 +24,17 @@ describe('who owns a tasks/send', () => {
     ['a file', { id: 't', message: { role: 'user', parts: [{ type: 'file', file: { uri: 'https://x' } }] } }],
     ['a file without a type', { id: 't', message: { role: 'user', parts: [{ file: { uri: 'https://x' } }] } }],
   ];
-  it.each(marks)('0.1 everywhere, by %s', (_, params) => {
+  it.each(marks)('is 0.1 on every path, by %s', (_, params) => {
     for (const path of ['/', '/a2a', '/a2a/jsonrpc', undefined]) expect(winner(send(params, path))).toBe('v01');
     expect([v01.detect(send(params, '/')), society.detect(send(params, '/'))]).toEqual(['shape', 'no']);
   });
 
-  it('Society on / and 0.1 elsewhere, without any of these', () => {
+  it('is Society on / and 0.1 elsewhere, without any of these', () => {
     expect(['/', '/a2a', '/a2a/jsonrpc', undefined].map((path) => winner(send(plain, path)))).toEqual(['society', 'v01', 'v01', 'v01']);
     expect([v01.detect(send(plain, '/')), society.detect(send(plain, '/'))]).toEqual(['grammar', 'shape']);
   });
 
-  it('Society on / even if it is wrong, so that its own words are the answer', () => {
+  it('is Society on / even if it is invalid, so that the error has Society’s text', () => {
     const wrong = [undefined, null, [], 'x', {}, { message }, { id: 't' }, { id: 't', message: { role: 'agent', parts: [] } }];
     for (const params of wrong) expect(winner(send(params, '/'))).toBe('society');
     expect(winner(send({ id: 't', message: { role: 'user', parts: [{ text: 'hi' }] } }, '/'))).toBe('society');

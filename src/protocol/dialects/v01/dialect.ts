@@ -24,7 +24,7 @@ import {
   writeSendRequest,
 } from './requests.ts';
 
-/** A2A 0.1.0, the `tasks/send` era: the caller names tasks, parts have a `type`, artifacts an `index`. JSON-RPC only. */
+/** A2A 0.1.0: the caller names tasks, parts have a `type`, artifacts an `index`. JSON-RPC only (docs/dialects/v01.md). */
 const methods: Readonly<Partial<Record<Operation, string>>> = {
   send: 'tasks/send',
   stream: 'tasks/sendSubscribe',
@@ -44,11 +44,12 @@ const traits: Traits = {
   unknownTask: 'error',
   cancelFinished: 'error',
   directMessage: 'as-task',
-  // On the wire nothing means none; the reader says that as 0, so what it leaves unsaid is without a limit here too.
+  // On the wire an absent length means no history; the reader turns that into 0. So an absent length in the canonical request means no
+  // limit.
   historyDefault: 'all',
-  // 0.1 leaves it open. A caller whose stream broke just before the end gets the end, not an error.
+  // 0.1 does not define this. A caller whose stream broke just before the end gets the end instead of an error.
   subscribeFinished: 'returns-task',
-  // Refusals at the door keep their own status (0.1: authentication is HTTP's business).
+  // Errors from before the request is read keep their own status (0.1 leaves authentication to HTTP).
   httpStatusOnError: httpStatusOf,
   timeoutMs: 30_000,
   bodyBytesMax: 1_048_576,

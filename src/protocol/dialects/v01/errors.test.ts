@@ -7,7 +7,7 @@ const { read, write } = v01.error;
 const codeOf = (kind: ErrorKind): number => write(new A2AError(kind)).code;
 
 describe("0.1's error codes", () => {
-  it('has a code of its own for every kind, and never a later meaning of one', () => {
+  it('has a code for every kind, and never uses a code in its later meaning', () => {
     expect(Object.fromEntries((Object.keys(ERRORS) as ErrorKind[]).map((kind) => [kind, codeOf(kind)]))).toEqual({
       PARSE_ERROR: -32700,
       INVALID_REQUEST: -32600,
@@ -48,17 +48,17 @@ describe("0.1's error codes", () => {
 });
 
 describe("0.1's error words", () => {
-  it('are those of the schema, and the rest is in data', () => {
+  it('are those of the schema, with ours in data', () => {
     const error = new A2AError('TASK_NOT_FOUND', 'no task t9', { info: { taskId: 't9' } });
     expect(write(error)).toEqual({ code: -32001, message: 'Task not found', data: { taskId: 't9', detail: 'no task t9' } });
     expect(write(new A2AError('TASK_NOT_FOUND'))).toEqual({ code: -32001, message: 'Task not found' });
   });
 
-  it('are free where the schema fixes none', () => {
+  it('are ours where the schema fixes none', () => {
     expect(write(new A2AError('RATE_LIMITED', 'come back at noon'))).toEqual({ code: -32010, message: 'come back at noon' });
   });
 
-  it('come back as they were said', () => {
+  it('are read back unchanged', () => {
     const error = new A2AError('INVALID_PARAMS', 'must not be empty', { field: 'id', info: { hint: 'x' } });
     expect(read(write(error))).toMatchObject({
       kind: 'INVALID_PARAMS',
@@ -74,7 +74,7 @@ describe("0.1's error words", () => {
   });
 });
 
-it('answers with HTTP 200 but at the door', () => {
+it('has HTTP 200, except for errors from before the request is read', () => {
   const status = v01.traits.httpStatusOnError;
   expect([status('TASK_NOT_FOUND'), status('INTERNAL_ERROR'), status('PARSE_ERROR')]).toEqual([200, 200, 200]);
   expect([status('UNAUTHENTICATED'), status('PERMISSION_DENIED'), status('RATE_LIMITED'), status('PAYLOAD_TOO_LARGE')]).toEqual([

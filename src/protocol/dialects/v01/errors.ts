@@ -5,8 +5,8 @@ import type { Codes } from '../shared/errors.ts';
 import { codeOf, readError as readAnyError, writePlainError } from '../shared/errors.ts';
 
 /**
- * 0.1's own codes. Those from -32006 on were given other meanings later, so what 1.0 says with them becomes the nearest that
- * 0.1 has. Where several kinds share a code, the one that it is read as is in the table too.
+ * 0.1's own codes. Later versions gave new meanings to those from -32006 on, so 1.0's errors with these codes are written with the nearest
+ * code of 0.1. Where several kinds share a code, the table also has the kind that the code is read as.
  */
 const CODES: Codes = {
   INTERNAL_ERROR: -32603,
@@ -24,7 +24,7 @@ const CODES: Codes = {
   UNAVAILABLE: -32011,
 };
 
-/** The schema fixes the words of these codes; what there is to say besides goes into `data.detail`. */
+/** The schema fixes the text of these codes. Any other text goes into `data.detail`. */
 const WORDS: ReadonlyMap<number, string> = new Map(
   (
     [

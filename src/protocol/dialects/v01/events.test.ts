@@ -27,7 +27,7 @@ const results = (...events: TaskEvent[]): { status?: { state: string }; final?: 
     .map((frame) => JSON.parse(frame.data).result);
 
 describe('writing a stream', () => {
-  it('says final exactly where 0.1 ends a stream', () => {
+  it('sets final exactly where 0.1 ends a stream', () => {
     const states = Object.keys(TASK_STATES) as TaskState[];
     expect(Object.fromEntries(states.map((state) => [state, results(status(state))[0]?.final]))).toEqual({
       TASK_STATE_UNSPECIFIED: false,
@@ -42,14 +42,14 @@ describe('writing a stream', () => {
     });
   });
 
-  it('puts the artifacts of a task before a status that ends it, and after any other', () => {
+  it('writes a task’s artifacts before a status that ends the stream, and after any other', () => {
     const order = (state: TaskState) =>
       results(task(state, 'a', 'b')).map((event) => (event.artifact === undefined ? 'status' : event.artifact.index));
     expect(order('TASK_STATE_COMPLETED')).toEqual([0, 1, 'status']);
     expect(order('TASK_STATE_WORKING')).toEqual(['status', 0, 1]);
   });
 
-  it('gives the id of the log to the last frame of an event only', () => {
+  it('gives the event id to the last frame of an event only', () => {
     const writer = v01.openStream('r');
     const frames = writer.frames(logged(task('TASK_STATE_WORKING', 'a', 'b'), chunk('a')));
     expect(frames.map((frame) => frame.id)).toEqual([undefined, undefined, 1, 2]);
@@ -58,7 +58,7 @@ describe('writing a stream', () => {
     expect(writer.end(undefined)).toEqual([]);
   });
 
-  it('remembers its numbers from one batch to the next, and each stream has its own', () => {
+  it('keeps its artifact numbers between batches, separately for each stream', () => {
     const writer = v01.openStream(undefined);
     const index = (event: TaskEvent) => writer.frames([{ event }]).map((frame) => JSON.parse(frame.data).artifact.index);
     expect([index(chunk('x')), index(chunk('y')), index(chunk('x'))]).toEqual([[0], [1], [0]]);
@@ -72,18 +72,18 @@ describe('writing a stream', () => {
 });
 
 describe('one event by itself', () => {
-  it('is told by a status where it is a task, so that a webhook has both id and state', () => {
+  it('is a status if it is a task, so that a webhook has both id and state', () => {
     expect(v01.encode('event', task('TASK_STATE_COMPLETED', 'a'))).toEqual({ id: 't', status: { state: 'completed' }, final: true });
   });
 
-  it('has the index that its artifact is named by, or the default', () => {
+  it('has the index that its artifact id spells, or the default', () => {
     expect(v01.encode('event', chunk('3'))).toEqual({ id: 't', artifact: { index: 3, parts: [] } });
     expect(v01.encode('event', chunk('x'))).toEqual({ id: 't', artifact: { index: 0, parts: [] } });
   });
 });
 
 describe('reading a stream', () => {
-  it('knows the context once a task has told it', () => {
+  it('uses the context of a task for later events', () => {
     const reader = v01.openReader(countingEnv());
     const working = { id: 't', status: { state: 'working' } };
     const seen = [working, { ...working, sessionId: 's' }, working, { id: 't', artifact: { parts: [] } }].map((raw) => reader.read(raw));
@@ -95,7 +95,7 @@ describe('reading a stream', () => {
     ]);
   });
 
-  it('takes a status event for one, whatever else it carries beside final', () => {
+  it('reads an event with final as a status event, whatever else it has', () => {
     expect(v01.decode('event', { id: 't', status: { state: 'working' }, final: false, history: [] }, countingEnv())).toMatchObject({
       value: { statusUpdate: { taskId: 't' } },
     });

@@ -11,8 +11,8 @@ import { artifactNumbers, ownIndex, readArtifact, writeArtifact } from './artifa
 import { readStatus, readTask, taskOfMessage, writeStatus } from './model.ts';
 
 /**
- * A 0.1 stream has status events and artifact events, told apart by the member that is there. A task is neither, but some
- * servers push or stream one, and then it is known by what only a task has.
+ * A 0.1 stream has status events and artifact events, told apart by the member they have. Some servers also stream a task, which is
+ * recognised by members that only a task has.
  */
 export function readEvent(raw: unknown, env: ReadEnv): TaskEvent {
   return readEventOf(raw, '' as ContextId, env);
@@ -37,7 +37,7 @@ function readEventOf(raw: unknown, contextId: ContextId, env: ReadEnv): TaskEven
   return { statusUpdate: out };
 }
 
-/** 0.1 keeps `append` and `lastChunk` in the artifact. */
+/** 0.1 has `append` and `lastChunk` in the artifact. */
 function readArtifactUpdate(raw: unknown, contextId: ContextId, env: ReadEnv): TaskArtifactUpdate {
   const e = object(raw);
   const out: Mutable<TaskArtifactUpdate> = {
@@ -53,7 +53,7 @@ function readArtifactUpdate(raw: unknown, contextId: ContextId, env: ReadEnv): T
   return out;
 }
 
-/** Events carry no session; only a task does, and then it holds for those that follow. */
+/** Events have no session. Only a task has one, and it applies to the events that follow. */
 export function openReader(env: ReadEnv): StreamReader {
   let contextId = '' as ContextId;
   const read = (raw: unknown): readonly TaskEvent[] => {
@@ -64,7 +64,9 @@ export function openReader(env: ReadEnv): StreamReader {
   return { read: (raw) => attempt(read, raw, env) };
 }
 
-/** One event by itself, as a webhook gets it. A task or a message is told by its status; in a stream the artifacts follow. */
+/**
+ * One event by itself, as a webhook receives it. A task or a message is written as its status; in a stream the artifacts are written too.
+ */
 export function writeEvent(event: TaskEvent): Json {
   if (event.artifactUpdate !== undefined) {
     return artifactEvent(event.artifactUpdate, ownIndex(event.artifactUpdate.artifact.artifactId) ?? 0);
@@ -85,7 +87,9 @@ export function openStream(requestId: RpcId | undefined): StreamWriter {
   return { frames: (batch) => batch.flatMap(framesOfOne), end: () => [] };
 }
 
-/** Clients stop at the first `final`: what a task has made goes before the status that ends it, and after any other. */
+/**
+ * Clients stop at the first `final`. So a task's artifacts are written before a status that ends the stream, and after any other status.
+ */
 function taskEvents(task: Task, number: (artifactId: string) => number): readonly Json[] {
   const status = statusEvent(task.id, task);
   const artifacts = (task.artifacts ?? []).map((artifact): Json => {
@@ -94,7 +98,7 @@ function taskEvents(task: Task, number: (artifactId: string) => number): readonl
   return isFinal(task.status) ? [...artifacts, status] : [status, ...artifacts];
 }
 
-/** 0.1 also ends a stream that waits for input (`final` on `input-required`), which is what it calls every interruption. */
+/** 0.1 also ends a stream that waits for input (`final` on `input-required`), which is its only interrupted state. */
 function isFinal(status: TaskStatus): boolean {
   return isTerminal(status.state) || isInterrupted(status.state);
 }

@@ -50,7 +50,7 @@ describe('artifact numbers', () => {
     ],
   ])('%j are written as %j', (given, numbers) => expect(indexes(...given)).toEqual(numbers));
 
-  it('are the same in a stream as in the task', () => {
+  it('are the same in a stream and in the task', () => {
     for (const given of [
       ['a', '0', 'b'],
       ['1', 'a', '0', 'b'],
@@ -96,7 +96,7 @@ describe('artifact numbers', () => {
   ])('%j are read as %j', (given, names) => expect(ids(...given)).toEqual(names));
 });
 
-describe('an answer that is wrong, and where', () => {
+describe('a bad result is refused with its path', () => {
   it.each([
     [null, '', /required/],
     [{ status: { state: 'working' } }, 'id', /required/],
@@ -114,8 +114,8 @@ describe('an answer that is wrong, and where', () => {
   });
 });
 
-describe('an answer that is taken as it comes', () => {
-  it('has a text for a status message, as servers behind such a card say it', () => {
+describe('a lenient reading of results', () => {
+  it('accepts a text as the status message', () => {
     expect(task({ status: { state: 'failed', message: 'no such file' } }).status).toEqual({
       state: 'TASK_STATE_FAILED',
       message: { messageId: 'minted-1', role: 'ROLE_AGENT', parts: [{ text: 'no such file' }] },
@@ -123,11 +123,11 @@ describe('an answer that is taken as it comes', () => {
     expect(task({ status: { state: 'completed', message: '' } }).status).toEqual({ state: 'TASK_STATE_COMPLETED' });
   });
 
-  it('has messages and artifacts without parts', () => {
+  it('accepts messages and artifacts without parts', () => {
     expect(task({ history: [{ role: 'agent' }], artifacts: [{}] })).toMatchObject({ history: [{ parts: [] }], artifacts: [{ parts: [] }] });
   });
 
-  it('has an empty uri beside the bytes, and an empty file', () => {
+  it('accepts an empty uri beside bytes, and an empty file', () => {
     const part = (file: object) => task({ artifacts: [{ parts: [{ type: 'file', file }] }] }).artifacts?.[0]?.parts[0];
     expect(part({ bytes: 'aGk=', uri: '' })).toEqual({ raw: 'aGk=' });
     expect(part({ bytes: '', uri: 'https://x' })).toEqual({ url: 'https://x' });
@@ -135,7 +135,7 @@ describe('an answer that is taken as it comes', () => {
     expect(part({})).toEqual({ data: {} });
   });
 
-  it('keeps data whose mark is not ours', () => {
+  it('keeps data with a mark that is not ours', () => {
     const part = (data: unknown, metadata: unknown) =>
       task({ artifacts: [{ parts: [{ type: 'data', data, metadata }] }] }).artifacts?.[0]?.parts[0];
     expect(part({ value: 1 }, { data_part_compat: false })).toEqual({ data: { value: 1 }, metadata: { data_part_compat: false } });
@@ -143,7 +143,7 @@ describe('an answer that is taken as it comes', () => {
     expect(part({ value: null }, { data_part_compat: true, k: 1 })).toEqual({ data: null, metadata: { k: 1 } });
   });
 
-  it('says nothing that only the canonical model knows', () => {
+  it('writes no member that only the canonical model has', () => {
     const message = {
       messageId: 'm',
       taskId: 't',

@@ -17,12 +17,12 @@ const STATES: ReadonlyMap<unknown, TaskState> = new Map<unknown, TaskState>([
   ['input-required', 'TASK_STATE_INPUT_REQUIRED'],
   ['completed', 'TASK_STATE_COMPLETED'],
   ['canceled', 'TASK_STATE_CANCELED'],
-  ['cancelled', 'TASK_STATE_CANCELED'], // not 0.1's spelling, but peers mix them up
+  ['cancelled', 'TASK_STATE_CANCELED'], // not 0.1's spelling, but agents mix the two
   ['failed', 'TASK_STATE_FAILED'],
   ['unknown', 'TASK_STATE_UNSPECIFIED'],
 ]);
 
-/** 0.1 asks for secondary credentials with `input-required` (its prose on authentication), and has no word for a refusal. */
+/** 0.1 asks for further credentials with `input-required` (its text on authentication), and has no state for a rejection. */
 const STATE_NAMES: Readonly<Record<TaskState, string>> = {
   ...KEBAB_NAMES,
   TASK_STATE_REJECTED: 'failed',
@@ -34,7 +34,7 @@ const ROLES: ReadonlyMap<unknown, Role> = new Map<unknown, Role>([
   ['agent', 'ROLE_AGENT'],
 ]);
 
-/** 0.1's messages have no ids at all: ours is minted. */
+/** 0.1's messages have no ids, so the reader makes one. */
 export function readMessage(raw: unknown, env: ReadEnv): Mutable<Message> {
   const m = object(raw);
   const out: Mutable<Message> = {
@@ -70,7 +70,7 @@ export function readStatus(raw: unknown, env: ReadEnv): TaskStatus {
   return out;
 }
 
-/** A string where 0.1 has a message: servers that took over 0.1's card and method say it so, and can't be told by the card. */
+/** A text where 0.1 has a message: servers with 0.1's card and method send it (Society), and their card does not show it. */
 function readStatusMessage(raw: unknown, env: ReadEnv): Message | undefined {
   if (typeof raw !== 'string') return readMessage(raw, env);
   return raw === '' ? undefined : { messageId: env.ids.next() as MessageId, role: 'ROLE_AGENT', parts: [{ text: raw }] };
@@ -107,7 +107,7 @@ export function writeTask(task: Task): Json {
   return out;
 }
 
-/** 0.1 always answers with a task. A direct message is one that is over at once. */
+/** 0.1 always answers with a task. A direct message becomes a completed one. */
 export function taskOfMessage(message: Message): Task {
   const task: Mutable<Task> = {
     id: message.taskId ?? ((message.contextId ?? message.messageId) as string as TaskId),

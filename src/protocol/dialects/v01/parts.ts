@@ -14,10 +14,13 @@ const TYPES: ReadonlyMap<unknown, PartType> = new Map<unknown, PartType>([
   ['data', 'data'],
 ]);
 
-/** 0.1's data is an object (its prose also allows a list). Anything else travels as `{value}` under this mark, as in 0.3. */
+/**
+ * 0.1's data is an object (its text also allows a list). Any other value is wrapped as in 0.3 (docs/dialects/v03.md, "Data that is no
+ * object").
+ */
 const WRAPPED = 'data_part_compat';
 
-/** The earliest schema let `type` be left out; then the one member that is there tells it. */
+/** The earliest schema let `type` be left out. Then the one member that is present tells the type. */
 export function readPart(raw: unknown, env: ReadEnv): Part {
   const p = object(raw);
   const type = isSet(p.type) ? oneOf(p.type, 'type', TYPES) : onlyMember(p);
@@ -61,15 +64,15 @@ function readData(raw: unknown, metadata: Metadata | undefined, env: ReadEnv): D
 }
 
 /**
- * `{name?, mimeType?, bytes?|uri?}`. Neither is legal in 0.1 for a file that is only referred to, and 1.0 has no such file:
- * in an answer what is known of it is kept as data; a request with one is refused (`checkFiles`).
+ * `{name?, mimeType?, bytes?|uri?}`. 0.1 allows a file with neither, which only refers to it; 1.0 has no such file. In a response, what is
+ * known of it is kept as data. A request with one is refused (`checkFiles`).
  */
 function readFile(raw: unknown): FilePart | DataPart {
   const f = object(raw);
   const filename = textIf(f.name, 'name');
   const mediaType = textIf(f.mimeType, 'mimeType');
   const { bytes, uri } = f;
-  // A peer that writes every member says '' for the one it does not mean.
+  // A peer that writes every member writes '' for the absent one.
   const [hasBytes, hasUri] = [isSet(bytes) && bytes !== '', isSet(uri) && uri !== ''];
   if (hasBytes && hasUri) return fail('', 'must have exactly one of bytes, uri; has 2');
   if (!hasUri && !isSet(bytes)) return { data: { ...(filename ? { name: filename } : {}), ...(mediaType ? { mimeType: mediaType } : {}) } };
@@ -79,7 +82,7 @@ function readFile(raw: unknown): FilePart | DataPart {
   return out;
 }
 
-/** Refuses a file without content. Only requests are asked this: an answer is taken as it comes. */
+/** Refuses a file without content. Only requests are checked; a response is read as it comes. */
 export function checkFiles(parts: readonly unknown[]): void {
   for (let at = 0; at < parts.length; at += 1) {
     const part = parts[at];

@@ -14,7 +14,7 @@ const value = (shape: Shape, raw: unknown): unknown => {
 const withPart = (part: unknown) => ({ id: 't', message: { role: 'user', parts: [text, part] } });
 const deep = (levels: number): unknown => (levels === 0 ? 1 : { a: deep(levels - 1) });
 
-describe('a request that is wrong, and where', () => {
+describe('a bad request is refused with its path', () => {
   const cases: readonly (readonly [string, Shape, unknown, string, RegExp])[] = [
     ['no params', 'send.request', undefined, '', /required/],
     ['params that are a list', 'send.request', [], '', /object/],
@@ -72,7 +72,7 @@ describe('a request that is wrong, and where', () => {
     expect(read(shape, raw)).toEqual({ ok: false, reason: 'invalid', path, problem: expect.stringMatching(problem) });
   });
 
-  it('asks for what 0.1 does not have', () => {
+  it('refuses shapes that 0.1 lacks', () => {
     expect(read('list.request', {})).toEqual({ ok: false, reason: 'not-in-dialect' });
     expect(() => v01.encode('list.request', {})).toThrow('A2A 0.1 has no list.request');
   });
@@ -91,7 +91,7 @@ describe('history', () => {
     expect(send.configuration).toEqual({ historyLength: length });
   });
 
-  it('is written so that it is read the same, and the second time the same bytes', () => {
+  it('is read back unchanged, and written to the same bytes again', () => {
     for (const wire of [undefined, 0, 5, 2147483647]) {
       const once = v01.encode('get.request', value('get.request', { id: 't', historyLength: wire }) as never);
       expect(v01.encode('get.request', value('get.request', once) as never)).toEqual(once);
@@ -108,26 +108,26 @@ describe('the name of a task', () => {
       .id;
   };
 
-  it('is the alias, or else the task, or else the message', () => {
+  it('is the alias, or else the id of the task or the message', () => {
     expect(named({ alias: 'a', taskId: 't' })).toBe('a');
     expect(named({ taskId: 't', contextId: 'c' })).toBe('t');
     expect(named({ contextId: 'c' })).toBe('m');
   });
 
-  it('is read as an alias, never as a task of ours', () => {
+  it('is read as an alias, never as a task id', () => {
     expect(value('send.request', { id: 't', message })).toMatchObject({ alias: 't', message: { messageId: 'minted-1' } });
     expect(value('send.request', { id: 't', message })).not.toHaveProperty('message.taskId');
   });
 });
 
 describe('a webhook', () => {
-  it('goes by the name of its task, so that setting it again replaces it', () => {
+  it('has the task’s id, so that setting it again replaces it', () => {
     const first = value('push.create.request', { id: 't', pushNotificationConfig: { url: 'https://a' } });
     const second = value('push.create.request', { id: 't', pushNotificationConfig: { url: 'https://b' } });
     expect([first, second]).toMatchObject([{ id: 't', taskId: 't' }, { id: 't' }]);
   });
 
-  it('may offer no scheme at all', () => {
+  it('may have no scheme', () => {
     const read = value('push.create.request', { id: 't', pushNotificationConfig: { url: 'https://a', authentication: { schemes: [] } } });
     expect(read).not.toHaveProperty('authentication');
   });

@@ -10,8 +10,8 @@ import type { Out } from './artifacts.ts';
 import { readRequestMessage, writeMessage } from './model.ts';
 
 /**
- * To 0.1 a length that is not said, and 0, mean that no history is wanted; to the canonical model not said means no limit. So
- * nothing is read as 0 and 0 is written as nothing, while no limit is the greatest number that a length can be.
+ * In 0.1 an absent length and 0 mean no history; in the canonical model an absent length means no limit. So absent is read as 0, and 0 is
+ * written as absent, while no limit is written as the greatest possible length.
  */
 const NO_LIMIT = 0x7fffffff;
 
@@ -24,7 +24,7 @@ function writeHistoryLength(length: number | undefined, out: Out): void {
   if (length !== 0) out.historyLength = length ?? NO_LIMIT;
 }
 
-/** TaskSendParams. `id` is the caller's name for the task, known or new; the session is the conversation. */
+/** TaskSendParams. `id` is the caller's name for the task, known or new; the session is the context. */
 export function readSendRequest(raw: unknown, env: ReadEnv): SendRequest {
   const r = object(raw);
   const alias = id<ExternalId>(r.id, 'id', env);
@@ -45,7 +45,7 @@ export function readSendRequest(raw: unknown, env: ReadEnv): SendRequest {
   return out;
 }
 
-/** A caller that has no name for the task needs one here: the task it goes on with, or else the message. */
+/** 0.1 needs a name for the task. A caller without one uses the id of its task, or else the message's id. */
 export function writeSendRequest(request: SendRequest): Json {
   const { message, configuration } = request;
   const out: Out = { id: request.alias ?? message.taskId ?? message.messageId };
@@ -94,8 +94,8 @@ export function readPushGetRequest(raw: unknown, env: ReadEnv): PushGetRequest {
 }
 
 /**
- * `{id, pushNotificationConfig}`, the id being the task's. A task has one config here, and setting it again replaces it: so
- * the config goes by the name of its task.
+ * `{id, pushNotificationConfig}`, where the id is the task's. A task has one config, and setting it again replaces it. So the config gets
+ * the task's id.
  */
 export function readPushConfig(raw: unknown, env: ReadEnv): PushConfig {
   const c = object(raw);
@@ -118,7 +118,7 @@ function readHook(raw: unknown, env: ReadEnv): PushConfig {
   return out;
 }
 
-/** 0.1 offers several schemes for one set of credentials; the first is taken, as everywhere (protocol 4.3). */
+/** 0.1 offers several schemes for one set of credentials. The first one is used, as in the official SDKs. */
 function readAuthentication(raw: unknown): AuthenticationInfo | undefined {
   const a = object(raw);
   const [scheme] = texts(a.schemes, 'schemes');

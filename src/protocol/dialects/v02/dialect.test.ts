@@ -13,13 +13,13 @@ const registry = createRegistry(DIALECTS);
 const RELEASES: readonly Dialect[] = [...v02Releases.toReversed(), v02];
 const each = <T>(ask: (dialect: Dialect) => T): readonly T[] => RELEASES.map(ask);
 
-describe('what each release of 0.2 has', () => {
-  it('stands in order, 0.2.0 first', () => {
+describe('each release of 0.2', () => {
+  it('is listed in order, 0.2.0 first', () => {
     expect(each((dialect) => dialect.id)).toEqual(['v02.0', 'v02.1', 'v02.2', 'v02.3', 'v02.4', 'v02.5', 'v02']);
     expect(v02.title).toBe('A2A 0.2.6');
   });
 
-  it('grows by methods: list and delete of push configs came with 0.2.5, the extended card not at all', () => {
+  it('adds methods: list and delete of push configs in 0.2.5, and never the extended card', () => {
     const has = (operation: Operation) => each((dialect) => dialect.methods[operation] !== undefined);
     const [always, since5, never] = [Array(7).fill(true), [false, false, false, false, false, true, true], Array(7).fill(false)];
     for (const operation of ['send', 'stream', 'get', 'cancel', 'subscribe', 'push.create', 'push.get'] as const) {
@@ -29,7 +29,7 @@ describe('what each release of 0.2 has', () => {
     for (const operation of ['extendedCard', 'list'] as const) expect(has(operation)).toEqual(never);
   });
 
-  it('refuses what it has not as not its own, both ways', () => {
+  it('refuses shapes that it lacks as not in the dialect, in both directions', () => {
     expect(v02.decode('extendedCard.request', {}, env)).toEqual({ ok: false, reason: 'not-in-dialect' });
     expect(v02.operationOf('tasks/list')).toBeUndefined();
     const [oldest] = RELEASES;
@@ -37,7 +37,7 @@ describe('what each release of 0.2 has', () => {
     expect(() => oldest?.encode('push.delete.request', {} as never)).toThrow(expect.objectContaining({ kind: 'UNSUPPORTED_OPERATION' }));
   });
 
-  it('grows by fields', () => {
+  it('adds members', () => {
     const lacks = (field: string) => each((dialect) => dialect.losses.some((loss) => loss.field === field)).filter(Boolean).length;
     expect(lacks('Message.referenceTaskIds')).toBe(1);
     expect(lacks('AgentCapabilities.extendedAgentCard')).toBe(1);
@@ -50,7 +50,7 @@ describe('what each release of 0.2 has', () => {
     expect(references).toMatchObject({ reason: 'came with 0.2.1', clause: 'A2A 0.2.0 a2a.json: no Message.referenceTaskIds' });
   });
 
-  it('needs acceptedOutputModes in a configuration before 0.2.6, and no configuration at all', () => {
+  it('requires acceptedOutputModes in a configuration before 0.2.6, but no configuration', () => {
     const message = { messageId: messageId('m1'), role: 'ROLE_USER', parts: [{ text: 'hi' }] } as const;
     const modes = (configuration: object) =>
       each((dialect) => (dialect.encode('send.request', { message, configuration }) as { configuration: object }).configuration);
@@ -61,7 +61,7 @@ describe('what each release of 0.2 has', () => {
     for (const dialect of RELEASES) expect(dialect.encode('send.request', { message })).not.toHaveProperty('configuration');
   });
 
-  it('has no -32007, and says which extensions are wanted since 0.2.4', () => {
+  it('has no -32007, and has the extensions header since 0.2.4', () => {
     expect(each((dialect) => dialect.error.write(new A2AError('EXTENDED_AGENT_CARD_NOT_CONFIGURED')).code)).toEqual(Array(7).fill(-32004));
     expect(each((dialect) => dialect.error.write(new A2AError('TASK_FINISHED')).code)).toEqual(Array(7).fill(-32600));
     const header = 'X-A2A-Extensions';
@@ -78,8 +78,8 @@ describe('what each release of 0.2 has', () => {
   });
 });
 
-describe('whose request, whose card', () => {
-  it('never takes a request from 0.3 by sight', () => {
+describe('detection of requests and cards', () => {
+  it('never wins a request from 0.3', () => {
     for (const params of [{}, { message: { kind: 'message', parts: [] } }]) {
       expect(registry.detect({ path: '/a2a/jsonrpc', method: 'message/send', params })?.id).toBe('v03');
     }
@@ -105,7 +105,7 @@ describe('whose request, whose card', () => {
   };
   const whose = (raw: object) => registry.readCard(raw, env)?.dialect.id;
 
-  it('takes the cards that name one of its releases', () => {
+  it('recognises cards that name one of its releases', () => {
     const versions = ['0.2.0', '0.2.1', '0.2.2', '0.2.3', '0.2.4', '0.2.5', '0.2.6', '0.2.9', '0.2', '0.20.0'];
     expect(versions.map((protocolVersion) => whose({ ...card, protocolVersion }))).toEqual([
       'v02.0',
@@ -121,7 +121,7 @@ describe('whose request, whose card', () => {
     ]);
   });
 
-  it('says the transport since 0.2.4 and the version since 0.2.5', () => {
+  it('writes the transport since 0.2.4 and the version since 0.2.5', () => {
     const { url, ...rest } = card;
     const canonical = { ...rest, supportedInterfaces: [{ url, protocolBinding: 'JSONRPC', protocolVersion: '0.2' }] };
     const says = each((dialect) => dialect.card.write(canonical) as { preferredTransport?: string; protocolVersion?: string });
@@ -131,7 +131,7 @@ describe('whose request, whose card', () => {
     expect(v02.card.detect({ ...card, protocolVersion: '0.20.0' })).toBe('no');
   });
 
-  it('takes a card that names none for 0.2.4’s if it has what 0.2 requires and 0.1 does not', () => {
+  it('reads a card without a version as 0.2.4’s if it has what 0.2 requires and 0.1 does not', () => {
     expect(whose(card)).toBe('v02.4');
     const others = [
       { ...card, authentication: { schemes: [] } },
@@ -144,7 +144,7 @@ describe('whose request, whose card', () => {
     for (const raw of others) expect(v02Releases.map((dialect) => dialect.card.detect(raw))).toEqual(Array(6).fill('no'));
   });
 
-  it('leaves a requirement in place whose scheme it cannot describe', () => {
+  it('keeps a requirement whose scheme it can’t write', () => {
     const secured = {
       ...card,
       supportedInterfaces: [],

@@ -7,16 +7,16 @@ import { kindDialect } from '../v03/kind-dialect.ts';
 import type { Patch, Release } from './releases.ts';
 import { release } from './releases.ts';
 
-/** The newest release whose cards do not say their version. */
+/** The newest release whose cards have no version. */
 const UNSAID: Patch = 4;
 const NEWEST: Patch = 6;
 
-/** 0.2's codes end at -32006: there is no extended card over RPC, so no code for not having one. */
+/** 0.2's codes end at -32006. It has no method for the extended card, so no code for a missing one. */
 const V02_CODES: Codes = { ...CODES, EXTENDED_AGENT_CARD_NOT_CONFIGURED: -32004 };
 
 /**
- * 0.2 is 0.3 with less. Its requests can't be told from 0.3's, so that it is chosen by a card, a mount, or the task's origin;
- * where only the grammar speaks, 0.3 stands before it.
+ * 0.2 is 0.3 with less (docs/dialects/v02.md). Its requests look like 0.3's, so it is chosen by a card, a mount, or the dialect in which
+ * the task was made. By method name alone, 0.3 comes first in the registry.
  */
 function build(own: Release): Dialect {
   const { patch } = own;
@@ -46,11 +46,11 @@ function detectCard(raw: Raw, patch: Patch): Confidence {
   if (typeof raw.protocolVersion !== 'string') return patch === UNSAID && looksLike02(raw) ? 'grammar' : 'no';
   const said = SAID.exec(raw.protocolVersion);
   if (said === null) return 'no';
-  // A number that was never released is read as the newest that was.
+  // A patch number that was never released is read as the newest release.
   return Math.min(Number(said[1] ?? NEWEST), NEWEST) === patch ? 'shape' : 'no';
 }
 
-/** Without a version, what 0.2 requires of a card and 0.1 does not: media types, and described, tagged skills. */
+/** For cards without a version: what 0.2 requires and 0.1 does not, which are media types and skills with descriptions and tags. */
 function looksLike02(raw: Raw): boolean {
   if (raw.authentication !== undefined || raw.interfaces !== undefined) return false;
   const modes: unknown = raw.defaultInputModes;
@@ -62,5 +62,5 @@ function looksLike02(raw: Raw): boolean {
 
 export const v02: Dialect = build(release(6));
 
-/** The releases before it, newest first. */
+/** The releases before 0.2.6, newest first. */
 export const v02Releases: readonly Dialect[] = ([5, 4, 3, 2, 1, 0] as const).map((patch) => build(release(patch)));

@@ -1,22 +1,22 @@
 import type { Operation } from '../../operations.ts';
 import type { Loss } from '../dialect.ts';
 
-/** 0.2.0 to 0.2.6, by their last number. */
+/** The patch numbers of 0.2.0 to 0.2.6. */
 export type Patch = 0 | 1 | 2 | 3 | 4 | 5 | 6;
 
-/** A release that 0.2 did not reach: what came with 0.3.0. */
+/** Stands for 0.3.0, in which 0.2's missing members arrived. */
 const V03 = 7;
 type Since = Patch | typeof V03;
 
 interface Arrival {
   readonly since: Since;
-  /** In the canonical model. */
+  /** Its name in the canonical model. */
   readonly field: string;
-  /** In the release's own schema. */
+  /** Its name in the release's own schema. */
   readonly wire: string;
 }
 
-/** What each release brought (schema diffs of the tags), and so what those before it lack. */
+/** The members that each release added (schema diffs of the tags). Earlier releases lack them. */
 const FIELDS: readonly Arrival[] = [
   { since: 1, field: 'Message.referenceTaskIds', wire: 'Message.referenceTaskIds' },
   { since: 1, field: 'AgentCapabilities.extendedAgentCard', wire: 'AgentCard.supportsAuthenticatedExtendedCard' },
@@ -35,23 +35,23 @@ const FIELDS: readonly Arrival[] = [
 const OPERATIONS_SINCE: readonly { readonly since: Since; readonly operation: Operation }[] = [
   { since: 5, operation: 'push.list' },
   { since: 5, operation: 'push.delete' },
-  // 0.2.1 to 0.2.6 have the extended card behind a plain GET, not as a method.
+  // 0.2.1 to 0.2.6 serve the extended card by a plain GET, not by a method.
   { since: V03, operation: 'extendedCard' },
   { since: V03, operation: 'list' },
 ];
 
-/** One release as the differences from 0.3 that it is. */
+/** One release, as its differences from 0.3. */
 export interface Release {
   readonly patch: Patch;
   readonly losses: readonly Loss[];
   readonly without: readonly Operation[];
   /** `acceptedOutputModes` became optional in 0.2.6. */
   readonly outputModesRequired: boolean;
-  /** The card says which version it is of: since 0.2.5. */
+  /** The card has `protocolVersion`: since 0.2.5. */
   readonly cardSaysVersion: boolean;
   /** `preferredTransport`, `additionalInterfaces`: since 0.2.4. */
   readonly transports: boolean;
-  /** `X-A2A-Extensions`: the guide that names it ships with 0.2.4. */
+  /** `X-A2A-Extensions`: the guide that names it was published with 0.2.4. */
   readonly extensionsHeader: boolean;
 }
 

@@ -33,7 +33,7 @@ function written(supportedInterfaces: readonly AgentInterface[]): unknown {
 const at = (url: string, protocolBinding: string, protocolVersion: string): AgentInterface => ({ url, protocolBinding, protocolVersion });
 
 describe('interfaces of a 0.3 card', () => {
-  it('are the main one, then the others once each, of the version the card has', () => {
+  it('are the main one, then each of the others once, with the card’s version', () => {
     const additionalInterfaces = [
       { url: 'https://h.example/grpc', transport: 'GRPC' },
       { url: wire.url, transport: 'JSONRPC' },
@@ -50,7 +50,7 @@ describe('interfaces of a 0.3 card', () => {
     expect(read({ protocolVersion: 'dev' }).supportedInterfaces[0]?.protocolVersion).toBe('dev');
   });
 
-  it('are written with the first of 0.3 as the main one, and without those of 1.0', () => {
+  it('are written with the first of 0.3 as the main one, without those of 1.0', () => {
     expect(written([at('a', 'HTTP+JSON', '0.3'), at('b', 'JSONRPC', '1.0'), at('c', 'JSONRPC', '0.3')])).toEqual({
       url: 'a',
       preferredTransport: 'HTTP+JSON',
@@ -61,7 +61,7 @@ describe('interfaces of a 0.3 card', () => {
     });
   });
 
-  it('are written with JSON-RPC of 1.0 where there is none of 0.3, and with whatever there is before nothing', () => {
+  it('are written with JSON-RPC of 1.0 if there is none of 0.3, or else with any interface', () => {
     expect(written([at('a', 'HTTP+JSON', '1.0'), at('b', 'JSONRPC', '1.0')])).toMatchObject({ url: 'b', preferredTransport: 'JSONRPC' });
     expect(written([at('g', 'GRPC', '1.0'), at('a', 'HTTP+JSON', '0.3')])).toMatchObject({ url: 'a', preferredTransport: 'HTTP+JSON' });
     expect(written([at('g', 'GRPC', '1.0')])).toEqual({ url: 'g', preferredTransport: 'GRPC', additionalInterfaces: undefined });
@@ -70,7 +70,7 @@ describe('interfaces of a 0.3 card', () => {
 });
 
 describe('security of a 0.3 card', () => {
-  it('turns a scheme of several flows into several, any of which suffices', () => {
+  it('turns a scheme with several flows into several, any of which is enough', () => {
     const card = read({
       securitySchemes: { o: twoFlows, key: { type: 'apiKey', in: 'header', name: 'K' } },
       security: [{ o: ['s'], key: [] }, { key: [] }],
@@ -85,12 +85,12 @@ describe('security of a 0.3 card', () => {
     expect(card.skills[0]?.securityRequirements).toEqual([{ schemes: { 'o.clientCredentials': {} } }, { schemes: { 'o.password': {} } }]);
   });
 
-  it('does not take a scheme of its own for a piece of another', () => {
+  it('does not mistake a separate scheme for a part of another', () => {
     const card = read({ securitySchemes: { o: twoFlows, 'o.x': { type: 'http', scheme: 'Bearer' } }, security: [{ o: [] }] });
     expect(card.securityRequirements).toHaveLength(2);
   });
 
-  it('does not let alternatives multiply without end', () => {
+  it('limits the number of alternatives', () => {
     const names = Array.from({ length: 40 }, (_, n) => `o${n}`);
     const card = read({
       securitySchemes: Object.fromEntries(names.map((name) => [name, twoFlows])),
@@ -100,7 +100,7 @@ describe('security of a 0.3 card', () => {
     for (const { schemes } of card.securityRequirements ?? []) expect(Object.keys(schemes)).toHaveLength(40);
   });
 
-  it('is written in both shapes over REST, where its readers differ', () => {
+  it('is written in both forms over REST, where readers differ', () => {
     const card = read({ securitySchemes: { b: { type: 'http', scheme: 'Bearer' } }, security: [{ b: [] }] });
     expect(v03Rest.encode('extendedCard.result', card)).toMatchObject({
       securitySchemes: { b: { type: 'http', scheme: 'Bearer', httpAuthSecurityScheme: { scheme: 'Bearer' } } },
@@ -111,12 +111,12 @@ describe('security of a 0.3 card', () => {
   });
 });
 
-describe('whose card it is', () => {
+describe('detection of cards', () => {
   const registry = createRegistry(DIALECTS);
   const { protocolVersion: _, ...unversioned } = wire;
   const whose = (card: object) => registry.readCard(card, env)?.dialect.id;
 
-  it('is told by its version, or by members that came with 0.2', () => {
+  it('is by its version, or by members that came with 0.2', () => {
     expect(whose(wire)).toBe('v03');
     expect(whose({ ...wire, protocolVersion: '0.3' })).toBe('v03');
     expect(whose({ ...unversioned, preferredTransport: 'JSONRPC' })).toBe('v03');
@@ -125,7 +125,7 @@ describe('whose card it is', () => {
     expect(whose({ ...wire, protocolVersion: '0.2.6' })).toBe('v02');
   });
 
-  it('is 1.0’s if it has interfaces of that shape, and not 0.3’s without an address', () => {
+  it('finds 1.0 if it has interfaces of that shape, and not 0.3 without an address', () => {
     const supportedInterfaces = [{ url: wire.url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }];
     expect(whose({ ...wire, supportedInterfaces })).toBe('v10');
     expect(whose({ ...wire, supportedInterfaces: [] })).toBe('v03');

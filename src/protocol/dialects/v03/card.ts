@@ -8,11 +8,11 @@ import { writeFlatRequirement, writeFlatScheme } from '../shared/security.ts';
 import type { Out } from './parts.ts';
 import type { Lacks } from './write.ts';
 
-/** What a release's card says of itself. */
+/** What differs between the cards of the releases. */
 export interface CardEdition {
-  /** `protocolVersion` as written; before 0.2.5 there is none. */
+  /** `protocolVersion` as written. Releases before 0.2.5 have none. */
   readonly protocolVersion?: string;
-  /** Of interfaces whose card does not say. */
+  /** The version of interfaces whose card has no `protocolVersion`. */
   readonly interfaceVersion: string;
   /** `preferredTransport` and `additionalInterfaces`: since 0.2.4. */
   readonly transports: boolean;
@@ -28,7 +28,7 @@ export function cardCodec(edition: CardEdition, lacks: Lacks): CardCodec {
   };
 }
 
-/** Interfaces of 1.0's shape make it a 1.0 card, whatever else a hybrid holds (protocol §4.5). */
+/** A card with interfaces of 1.0's shape is a 1.0 card, whatever other members it has (docs/dialects/v03.md, "Card"). */
 function isLegacy(raw: Raw): boolean {
   const interfaces = raw.supportedInterfaces ?? raw.supported_interfaces;
   return typeof raw.url === 'string' && !(Array.isArray(interfaces) && interfaces.length > 0);
@@ -41,7 +41,7 @@ export function cardReader(edition: CardEdition): Reader<AgentCard> {
   };
 }
 
-/** The main URL first, since it is the preferred one (A2A 0.3.0 §5.6.3); an entry that repeats it says nothing new. */
+/** The main URL comes first, since it is the preferred one (A2A 0.3.0 §5.6.3). An entry that repeats it is dropped. */
 function readInterfaces(c: Raw, edition: CardEdition, env: ReadEnv): readonly AgentInterface[] {
   const said = textIf(c.protocolVersion ?? c.protocol_version, 'protocolVersion');
   const protocolVersion = majorMinor(said) ?? edition.interfaceVersion;
@@ -55,7 +55,7 @@ function readInterfaces(c: Raw, edition: CardEdition, env: ReadEnv): readonly Ag
   return unique([main, ...(more ?? [])]);
 }
 
-/** Patch numbers never take part in choosing a version (A2A 1.0.1 §3.6). */
+/** Patch numbers never influence the choice of a version (A2A 1.0.1 §3.6). */
 function majorMinor(version: string | undefined): string | undefined {
   return version === undefined || version === '' ? undefined : (/^\d+\.\d+/.exec(version)?.[0] ?? version);
 }
@@ -101,7 +101,7 @@ function writeSkill(skill: AgentSkill, lacks: Lacks): Out {
   return out;
 }
 
-/** A requirement that names a scheme left out here stays: that something is needed is better known than hidden. */
+/** A requirement that names a scheme left out here stays: callers should know that a credential is needed. */
 function writeSchemes(schemes: NonNullable<AgentCard['securitySchemes']>, lacks: Lacks): Out {
   const out: Out = {};
   for (const [name, scheme] of Object.entries(schemes)) {
@@ -125,8 +125,8 @@ function without(value: object, type: string, lacks: Lacks): Out {
 const OLD = /^0\.[23](\.|$)/;
 
 /**
- * The main URL is the first of an old version, or, where there is none, of JSON-RPC, which is what the oldest clients speak. The
- * others are named only if they speak an old version, since the entry has no member to say which.
+ * The main URL is the first interface of an old version or, if there is none, the first JSON-RPC one, which the oldest clients speak.
+ * Other interfaces are listed only if they speak an old version, because an entry can't name its version.
  */
 function writeInterfaces(interfaces: readonly AgentInterface[], edition: CardEdition): { readonly [key: string]: Json } {
   const old = interfaces.filter(({ protocolVersion }) => OLD.test(protocolVersion));

@@ -1,4 +1,4 @@
 import type { Codes } from '../shared/errors.ts';
 
-/** §8 gives a message to a finished task no code; the official JS SDK answers it as an invalid request. */
+/** A2A 0.3.0 §8 has no code for a message to a finished task. The official JS SDK answers "invalid request". */
 export const CODES: Codes = { TASK_FINISHED: -32600 };

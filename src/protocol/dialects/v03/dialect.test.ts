@@ -8,7 +8,7 @@ const registry = createRegistry(DIALECTS);
 
 describe('detection of 0.3', () => {
   const kind = { message: { kind: 'message', role: 'user', parts: [] } };
-  it('knows its methods, and is surer where it sees kind', () => {
+  it('recognises its methods, with more confidence if there is a kind', () => {
     expect(v03.detect({ method: 'message/send', params: kind })).toBe('shape');
     expect(v03.detect({ method: 'message/send', params: { message: { parts: [{ text: 'a' }, { kind: 'text', text: 'b' }] } } })).toBe(
       'shape',
@@ -22,7 +22,7 @@ describe('detection of 0.3', () => {
     expect(v03.detect({ path: '/a2a/jsonrpc' })).toBe('no');
   });
 
-  it('tells the spelling of taskId from the official one', () => {
+  it('distinguishes taskId from the official spelling', () => {
     const found = (method: string, params: unknown) => registry.detect({ path: '/a2a/jsonrpc', method, params })?.id;
     for (const method of ['tasks/get', 'tasks/cancel', 'tasks/resubscribe']) {
       expect(found(method, { taskId: 't1' })).toBe('v03.taskid');
@@ -33,13 +33,13 @@ describe('detection of 0.3', () => {
     expect(found('tasks/pushNotificationConfig/set', { taskId: 't1' })).toBe('v03');
   });
 
-  it('leaves get, cancel and resubscribe to the dialect that the task was made in', () => {
+  it('leaves get, cancel and resubscribe to the dialect in which the task was made', () => {
     const hints = { method: 'tasks/get', params: { id: 't1' } };
     expect(registry.detect(hints, () => dialectId('v02.5'))?.id).toBe('v02.5');
     expect(registry.detect(hints, () => dialectId('v10'))?.id).toBe('v03');
   });
 
-  it('knows the paths of REST, and no method', () => {
+  it('recognises the paths of REST', () => {
     for (const path of ['/v1/message:send', '/v1/message:stream', '/v1/tasks', '/v1/tasks?a=b', '/v1/tasks/t1:cancel', '/v1/card']) {
       expect(v03Rest.detect({ path })).toBe('path');
     }
@@ -51,7 +51,7 @@ describe('detection of 0.3', () => {
 });
 
 describe('behaviour of 0.3', () => {
-  it('is what its traits say', () => {
+  it('is described by its traits', () => {
     const { httpStatusOnError: _, ...traits } = v03.traits;
     expect(traits).toEqual({
       blockingDefault: true,
@@ -71,7 +71,7 @@ describe('behaviour of 0.3', () => {
     expect(v03TaskId.traits).toEqual({ ...v03.traits, cancelFinished: 'returns-task' });
   });
 
-  it('answers errors with 200, but bad JSON with 400 and refusals at the door with their own', () => {
+  it('has HTTP 200 for errors, but 400 for bad JSON and their own for errors from before the request is read', () => {
     const status = v03.traits.httpStatusOnError;
     for (const kind of [
       'INVALID_REQUEST',
@@ -89,7 +89,7 @@ describe('behaviour of 0.3', () => {
     ).toEqual([401, 403, 413, 429, 503]);
   });
 
-  it('has the codes of its text', () => {
+  it('has the codes of the specification', () => {
     const code = (kind: ConstructorParameters<typeof A2AError>[0]) => v03.error.write(new A2AError(kind)).code;
     expect(code('TASK_FINISHED')).toBe(-32600);
     expect(code('STREAMING_NOT_SUPPORTED')).toBe(-32004);
@@ -111,7 +111,7 @@ describe('errors over REST', () => {
   const rest = v03Rest.rest;
   if (rest === undefined) throw new Error('no grammar');
 
-  it('have JS 0.3.13’s statuses and body, and never blame the server for what the caller did', () => {
+  it('have the statuses and body of JS 0.3.13, and no 5xx for errors of the caller', () => {
     const status = (kind: ConstructorParameters<typeof A2AError>[0]) => rest.writeError(new A2AError(kind)).status;
     expect((['PARSE_ERROR', 'INVALID_REQUEST', 'INVALID_PARAMS', 'TASK_FINISHED'] as const).map(status)).toEqual([400, 400, 400, 400]);
     expect((['METHOD_NOT_FOUND', 'TASK_NOT_FOUND', 'TASK_NOT_CANCELABLE'] as const).map(status)).toEqual([404, 404, 409]);
@@ -120,7 +120,7 @@ describe('errors over REST', () => {
     expect(rest.writeError(new A2AError('TASK_FINISHED', 'done')).body).toEqual({ code: -32600, message: 'done' });
   });
 
-  it('are read by their code, or by the status where there is none', () => {
+  it('are read by their code, or by the status if there is none', () => {
     expect(rest.readError(400, { code: -32003, message: 'no push', data: { a: 1 } })).toMatchObject({
       kind: 'PUSH_NOTIFICATION_NOT_SUPPORTED',
       message: 'no push',

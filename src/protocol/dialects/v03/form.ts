@@ -7,11 +7,11 @@ import type { Out } from './parts.ts';
 import { readKindPart, readProtoPart, writeKindPart, writeProtoPart } from './parts.ts';
 
 /**
- * 0.3 has two JSON forms of one model: `kind` JSON over JSON-RPC, and the ProtoJSON of its a2a.proto under `/v1`. They differ in
- * these things and in their envelopes.
+ * 0.3 has two JSON forms of one model: `kind` JSON over JSON-RPC, and the ProtoJSON of its a2a.proto under `/v1`. They differ in these
+ * members and in their envelopes.
  */
 export interface Form {
-  /** `kind` tells what an object is; without it a wrapper's member name does. */
+  /** `kind` tells what an object is. Without it, the member name of a wrapper does. */
   readonly kinds: boolean;
   readonly states: ReadonlyMap<unknown, TaskState>;
   readonly stateName: Readonly<Record<TaskState, string>>;
@@ -21,7 +21,7 @@ export interface Form {
   readonly writePart: (part: Part) => Out;
 }
 
-/** In the order of the enum's numbers, which ProtoJSON takes on input too. */
+/** In the order of the enum's numbers, which ProtoJSON also accepts. */
 const PROTO_STATES: Readonly<Record<TaskState, string>> = {
   TASK_STATE_UNSPECIFIED: 'TASK_STATE_UNSPECIFIED',
   TASK_STATE_SUBMITTED: 'TASK_STATE_SUBMITTED',

@@ -35,18 +35,18 @@ import {
 import type { Lacks, Writers } from './write.ts';
 import { writers } from './write.ts';
 
-/** One release that speaks `kind` JSON over JSON-RPC: 0.3 itself, or what a 0.2.x had of it. */
+/** One release that uses `kind` JSON over JSON-RPC: 0.3 or one of 0.2.x. */
 export interface Edition {
   readonly id: string;
   readonly title: string;
-  /** Operations of 0.3 that it has no method for. */
+  /** Operations of 0.3 for which it has no method. */
   readonly without: readonly Operation[];
-  /** Members of the model that it has no place for, though 0.3 has. */
+  /** Members of the model that 0.3 has and this release lacks. */
   readonly losses: readonly Loss[];
   readonly outputModesRequired: boolean;
-  /** How get, cancel and resubscribe spell the task's id. */
+  /** The name of the task's id in get, cancel and resubscribe. */
   readonly taskId: 'id' | 'taskId';
-  /** Where its codes differ from 1.0.1's when it writes. */
+  /** Codes that it writes and that differ from 1.0.1's. */
   readonly codes: Codes;
   readonly card: CardEdition;
   readonly detect: (hints: Hints) => Confidence;
@@ -66,11 +66,11 @@ const METHODS: Readonly<Partial<Record<Operation, string>>> = {
   extendedCard: 'agent/getAuthenticatedExtendedCard',
 };
 
-/** §11.1.2 misspells the first; the second is main's after the tag, answered but never asked. */
+/** A2A 0.3.0 §11.1.2 misspells the first. The second was on the main branch after the tag: accepted, never sent. */
 const ALIASES: Readonly<Record<string, Operation>> = { 'agent/authenticatedExtendedCard': 'extendedCard', 'tasks/list': 'list' };
 
 export const TRAITS: Traits = {
-  // The text names no default; servers of both official SDKs wait unless `blocking` is false.
+  // The text has no default. Servers of both official SDKs wait unless `blocking` is false.
   blockingDefault: true,
   closesOnInputRequired: true,
   callerNamesTask: false,
@@ -78,13 +78,13 @@ export const TRAITS: Traits = {
   unknownTask: 'error',
   cancelFinished: 'error',
   directMessage: 'allowed',
-  // §7.3 leaves an unset historyLength to the server. All, as the Python SDK answers and 1.0 does: the JS SDK's empty list
-  // can be asked for with 0, a history that was left out can't be asked for without knowing its length.
+  // A2A 0.3.0 §7.3 leaves an absent historyLength to the server. The Python SDK and 1.0 return everything; the JS SDK returns an empty
+  // list. A caller can ask for nothing with 0, but can't ask for everything without knowing the length.
   historyDefault: 'all',
   subscribeFinished: 'returns-task',
   httpStatusOnError: (kind) => {
     if (kind === 'PARSE_ERROR') return 400;
-    // Refusals at the door are HTTP's own and keep their status; the specification leaves the rest open and the SDKs say 200.
+    // Errors from before the request is read keep their HTTP status. The specification leaves the rest open, and the SDKs use 200.
     return httpStatusOf(kind);
   },
   timeoutMs: 30_000,
@@ -93,7 +93,7 @@ export const TRAITS: Traits = {
   versionHeader: undefined,
 };
 
-/** A release of the family, built from 0.3's codecs with what it lacks taken out. */
+/** A release of the family, made from 0.3's codecs without what it lacks. */
 export function kindDialect(edition: Edition): Dialect {
   const has = (operation: Operation) => METHODS[operation] !== undefined && !edition.without.includes(operation);
   const held = { operation: has, transports: edition.card.transports };
@@ -107,7 +107,7 @@ export function kindDialect(edition: Edition): Dialect {
     aliases: Object.fromEntries(aliases),
     detect: edition.detect,
     codecs: withoutOperations(kindCodecs(edition, { write, lacks }), edition.without),
-    // -32600 is read as the plain "invalid request": only its writer knows that it meant a finished task.
+    // -32600 is read as "invalid request": only its writer knows that it meant a finished task.
     error: { read: (raw) => readError(raw, {}), write: (error) => writePlainError(error, edition.codes) },
     card: cardCodec(edition.card, lacks),
     openStream: (requestId) => closingStream(requestId, write.event),
@@ -169,7 +169,7 @@ function taskPage(read: Parameters<typeof taskPageReader>[0], write: Writers['ta
   return { read: taskPageReader(read), write: ({ tasks, ...page }) => ({ tasks: tasks.map(write), ...page }) };
 }
 
-/** Listing is answered where it is asked for; we never ask, because no release of the family has it. */
+/** `tasks/list` is answered but never sent, because no release of the family has it. */
 export function listCodecs(form: Form, result: NonNullable<Codecs['list.result']>): Codecs {
   const request: Codec<Parameters<NonNullable<Codecs['list.request']>['write']>[0]> = {
     read: listReader(form),
@@ -185,7 +185,7 @@ function withoutOperations(codecs: Codecs, operations: readonly Operation[]): Co
   return Object.fromEntries(Object.entries(codecs).filter(([shape]) => !gone.has(shape)));
 }
 
-/** Only the last event of a batch can be the one that the stream closes with. */
+/** Only the last event of a batch can be the one that closes the stream. */
 export function closingStream(requestId: RpcId | undefined, write: Writers['event']): StreamWriter {
   const wrap = envelope(requestId);
   return {

@@ -2,7 +2,7 @@ import type { Operation } from '../../operations.ts';
 import type { Loss } from '../dialect.ts';
 import { DRAFT_LOSSES } from '../shared/losses.ts';
 
-/** Types of the requests that 1.0 gives a tenant, and the operation that each belongs to. */
+/** Types of the requests that have a tenant in 1.0, and the operation of each. */
 const TENANTED: readonly (readonly [type: string, operation: Operation])[] = [
   ['SendRequest', 'send'],
   ['GetRequest', 'get'],
@@ -15,14 +15,14 @@ const TENANTED: readonly (readonly [type: string, operation: Operation])[] = [
   ['ExtendedCardRequest', 'extendedCard'],
 ];
 
-/** What a release has, as far as its losses depend on it. */
+/** The features of a release on which its losses depend. */
 export interface Has {
   readonly operation: (operation: Operation) => boolean;
   /** Its card can name transports. */
   readonly transports: boolean;
 }
 
-/** What no release of the family can say, in neither form. */
+/** What no release of the family can express, in either form. */
 export function familyLosses(has: Has): readonly Loss[] {
   return [
     { field: 'SendRequest.alias', reason: 'the server names every task', clause: 'A2A 0.3.0 §6.1: Task.id is made by the server' },
@@ -35,7 +35,7 @@ export function familyLosses(has: Has): readonly Loss[] {
     {
       field: 'Task.contextId',
       absent: true,
-      reason: 'is required, so that a task without one is shown with its own id there',
+      reason: 'the member is required, so a task without a context gets its own id there',
       clause: 'A2A 0.3.0 §6.1: contextId is required',
     },
     ...['Part.filename', 'Part.mediaType'].map(
@@ -59,19 +59,19 @@ const CARD_LOSSES: readonly Loss[] = [
   },
   {
     field: 'AgentInterface.protocolVersion',
-    reason: 'one version stands for the whole card',
+    reason: 'the card has one version for all interfaces',
     clause: 'A2A 0.3.0 §5.5: protocolVersion is a member of the card',
   },
   {
     field: 'AgentCard.supportedInterfaces',
-    reason: 'an interface of 1.0 can’t be told from one of 0.3, so only the main one and those of 0.x are named',
+    reason: 'an entry has no version, so only the main interface and those of 0.x are listed',
     clause: 'A2A 0.3.0 §5.5.5: AgentInterface has no version',
   },
 ];
 
 const UNTOLD_TRANSPORT: Loss = {
   field: 'AgentInterface.protocolBinding',
-  reason: 'there is one address, and it is taken for JSON-RPC',
+  reason: 'the card has one address, which is read as JSON-RPC',
   clause: 'A2A 0.2.3 a2a.json AgentCard: no preferredTransport, no additionalInterfaces',
 };
 
@@ -81,12 +81,12 @@ export function kindLosses(has: Has): readonly Loss[] {
   return [
     ...['PushListRequest.pageSize', 'PushListRequest.pageToken'].map((field) => ({
       field,
-      reason: 'the list comes whole',
+      reason: 'the list has no pages',
       clause: 'A2A 0.3.0 §7.7.1: ListTaskPushNotificationConfigParams is {id, metadata}',
     })),
     {
       field: 'PushPage.nextPageToken',
-      reason: 'the list comes whole',
+      reason: 'the list has no pages',
       clause: 'A2A 0.3.0 §7.7: the result is an array',
     },
   ];
@@ -101,34 +101,34 @@ export const REST_LOSSES: readonly Loss[] = [
     reason: 'only the JSON-RPC form has it',
     clause: 'A2A 0.3.0 a2a.proto Message: no such field',
   },
-  { field: 'CancelRequest.metadata', reason: 'a cancel is its path', clause: 'A2A 0.3.0 a2a.proto CancelTaskRequest is {name}' },
+  { field: 'CancelRequest.metadata', reason: 'a cancel has a path and no body', clause: 'A2A 0.3.0 a2a.proto CancelTaskRequest is {name}' },
   {
     field: 'GetRequest.historyLength',
     values: [0],
-    reason: '0 asks for everything there, so that nothing can’t be asked for',
+    reason: '0 means everything in the proto, so a caller can’t ask for none',
     clause: 'A2A 0.3.0 a2a.proto GetTaskRequest.history_length: 0 is unlimited',
   },
   {
     field: 'SendConfiguration.historyLength',
     values: [0],
-    reason: '0 asks for everything there, so that nothing can’t be asked for',
+    reason: '0 means everything in the proto, so a caller can’t ask for none',
     clause: NO_PRESENCE,
   },
   {
     field: 'SendConfiguration.returnImmediately',
     absent: true,
-    reason: 'unsaid would mean not to wait, so that the default is spelled out',
+    reason: 'absent would mean not to wait, so the default is always written',
     clause: NO_PRESENCE,
   },
   {
     field: 'SendRequest.configuration',
     absent: true,
-    reason: 'unsaid would mean not to wait, so that the default is spelled out',
+    reason: 'absent would mean not to wait, so the default is always written',
     clause: NO_PRESENCE,
   },
   ...['TaskPage.nextPageToken', 'TaskPage.pageSize', 'TaskPage.totalSize'].map((field) => ({
     field,
-    reason: 'the list is all there is',
+    reason: 'the result is a bare list',
     clause: 'A2A 0.3.0 §7.3 tasks/list: the answer is [Task]',
   })),
 ];

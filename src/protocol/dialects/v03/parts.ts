@@ -10,7 +10,7 @@ import { base64 } from '../shared/values.ts';
 /** JSON under construction. */
 export type Out = { [key: string]: Json };
 
-/** 0.3's data is an object. Anything else travels as `{value}` under this mark, as the official SDKs agreed. */
+/** 0.3's data is an object. Any other value is sent as `{value}` with this mark (docs/dialects/v03.md, "Data that is no object"). */
 const WRAPPED = 'data_part_compat';
 
 type WirePart = 'text' | 'file' | 'data';
@@ -20,7 +20,7 @@ const KINDS: ReadonlyMap<unknown, WirePart> = new Map<unknown, WirePart>([
   ['data', 'data'],
 ]);
 
-/** `{kind:"text"|"file"|"data", …}`. Without a kind, the one member that is there tells it. */
+/** `{kind:"text"|"file"|"data", …}`. Without `kind`, the one member that is present tells the kind. */
 export function readKindPart(raw: unknown, env: ReadEnv): Part {
   const p = object(raw);
   const kind = isSet(p.kind) ? oneOf(p.kind, 'kind', KINDS) : onlyMember(p);
@@ -90,7 +90,7 @@ function withFileMembers(part: FilePart, f: Raw): FilePart {
   return out;
 }
 
-/** Optional members may be null in 0.x (pydantic peers write them so). */
+/** Optional members may be null in 0.x, because pydantic writes them so. */
 export function isSet(value: unknown): boolean {
   return value !== undefined && value !== null;
 }

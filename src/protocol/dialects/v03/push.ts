@@ -15,7 +15,7 @@ export function readTaskConfig(raw: unknown, env: ReadEnv): PushConfig {
 
 const CONFIGS = '/pushNotificationConfigs/';
 
-/** What a resource name of 0.3's proto says: `tasks/T`, or `tasks/T/pushNotificationConfigs/C`. */
+/** The ids in a resource name of 0.3's proto: `tasks/T`, or `tasks/T/pushNotificationConfigs/C`. */
 export function namedIds(name: unknown, member: string): { readonly taskId?: string; readonly configId?: string } {
   if (name === undefined || name === null) return {};
   const path = text(name, member);

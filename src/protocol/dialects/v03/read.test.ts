@@ -24,7 +24,7 @@ function value(dialect: Dialect, shape: Shape, raw: unknown): unknown {
 const withPart = (part: unknown) => ({ message: { ...message, parts: [part] } });
 const deep = (levels: number): unknown => (levels === 0 ? 1 : { a: deep(levels - 1) });
 
-describe('bad requests of 0.3 name the member', () => {
+describe('bad requests of 0.3 are refused with the path', () => {
   const cases: readonly (readonly [string, Shape, unknown, string | RegExp])[] = [
     ['no params', 'send.request', undefined, ': is required'],
     ['params that are a list', 'send.request', [], ': must be an object'],
@@ -134,8 +134,8 @@ describe('bad requests of 0.3 name the member', () => {
   }
 });
 
-describe('answers of 0.3', () => {
-  it('tells events without kind by the member that only they have', () => {
+describe('results of 0.3', () => {
+  it('recognises events without kind by their members', () => {
     const { kind: _, ...bare } = task;
     expect(value(v03, 'event', bare)).toHaveProperty('task.id', 't1');
     expect(value(v03, 'event', { taskId: 't1', status: { state: 'working' } })).toEqual({
@@ -149,14 +149,14 @@ describe('answers of 0.3', () => {
     expect(problem(v03, 'event', { kind: 'artifact' })).toMatch(/^kind: has the unknown value "artifact"/);
   });
 
-  it('has a task or a message for a send, and nothing else', () => {
+  it('reads a task or a message as the result of a send, and nothing else', () => {
     expect(value(v03, 'send.result', message)).toHaveProperty('message.role', 'ROLE_USER');
     expect(problem(v03, 'send.result', { kind: 'status-update', taskId: 't', status: { state: 'working' } })).toBe(
       ': must be a task or a message',
     );
   });
 
-  it('reads every state, both ways of cancel(l)ed, and no other', () => {
+  it('reads every state, both spellings of cancel(l)ed, and no other', () => {
     const states = ['submitted', 'working', 'input-required', 'completed', 'canceled', 'cancelled', 'failed', 'rejected', 'auth-required'];
     const read = states.map(
       (state) => (value(v03, 'get.result', { ...task, status: { state } }) as { status: { state: string } }).status.state,
@@ -177,14 +177,14 @@ describe('answers of 0.3', () => {
     expect(problem(v03, 'get.result', { ...task, status: { state: 'TASK_STATE_WORKING' } })).toMatch(/^status.state: has the unknown/);
   });
 
-  it('takes null for absent, and a timestamp without a zone for UTC', () => {
+  it('reads null as absent, and a timestamp without a zone as UTC', () => {
     const nulls = { ...task, artifacts: null, history: null, metadata: null, status: { state: 'working', message: null, timestamp: null } };
     expect(value(v03, 'get.result', nulls)).toEqual({ id: 't1', contextId: 'c1', status: { state: 'TASK_STATE_WORKING' } });
     const zoneless = { ...task, status: { state: 'working', timestamp: '2025-08-01T10:00:00.123456' } };
     expect(value(v03, 'get.result', zoneless)).toHaveProperty('status.timestamp', '2025-08-01T10:00:00.123456Z');
   });
 
-  it('unwraps data only under its mark and in its form', () => {
+  it('unwraps data only with its mark and in its form', () => {
     const data = (part: unknown) => (value(v03, 'send.request', withPart(part)) as { message: { parts: unknown[] } }).message.parts[0];
     expect(data({ kind: 'data', data: { value: null }, metadata: { data_part_compat: true } })).toEqual({ data: null });
     expect(data({ kind: 'data', data: { value: 1, x: 2 }, metadata: { data_part_compat: true } })).toEqual({
@@ -198,7 +198,7 @@ describe('answers of 0.3', () => {
 describe('0.3 REST', () => {
   const proto = { messageId: 'm1', role: 'ROLE_USER', content: [{ text: 'hi' }] };
 
-  it('reads ProtoJSON: enum numbers, left out zeros, snake_case', () => {
+  it('reads ProtoJSON: enum numbers, absent zeros, snake_case', () => {
     const raw = { id: 't1', context_id: 'c1', status: { state: 5, update: { message_id: 'm', role: 2, content: [{ text: 'a' }] } } };
     expect(value(v03Rest, 'get.result', raw)).toEqual({
       id: 't1',
@@ -214,7 +214,7 @@ describe('0.3 REST', () => {
     );
   });
 
-  it('names what is wrong', () => {
+  it('reports the path of a bad member', () => {
     const part = (bad: unknown) => problem(v03Rest, 'send.request', { message: { ...proto, content: [bad] } });
     expect(part({ text: 'a', file: {} })).toBe('message.content[0]: must have exactly one of text, file, data; has 2');
     expect(part({ file: {} })).toBe('message.content[0].file: must have exactly one of fileWithBytes, fileWithUri');
@@ -234,7 +234,7 @@ describe('0.3 REST', () => {
     expect(problem(v03Rest, 'push.get.result', { name: 7, pushNotificationConfig: { url: 'x:y' } })).toBe('name: must be a string');
   });
 
-  it('takes a configuration that does not say blocking as not to wait, and none as no wish', () => {
+  it('reads a configuration without blocking as not blocking, and an absent configuration as the default', () => {
     const immediately = (configuration: unknown) =>
       (value(v03Rest, 'send.request', { message: proto, configuration }) as { configuration?: object }).configuration;
     expect(immediately({})).toEqual({ returnImmediately: true });
@@ -244,7 +244,7 @@ describe('0.3 REST', () => {
     expect(immediately(null)).toBeUndefined();
   });
 
-  it('takes ids from the path, or from resource names', () => {
+  it('reads ids from the path or from resource names', () => {
     const name = 'tasks/a/b/pushNotificationConfigs/p1';
     expect(value(v03Rest, 'push.get.request', { name })).toEqual({ taskId: 'a/b', id: 'p1' });
     expect(value(v03Rest, 'push.list.request', { parent: 'tasks/t1' })).toEqual({ taskId: 't1' });

@@ -9,7 +9,7 @@ import { checkParts, fail, flagIf, id, idIf, isRaw, listIf, member, memberIf, me
 import { timestampIf } from '../shared/values.ts';
 import type { Form } from './form.ts';
 
-/** The readers of 0.3's objects in one of its forms. snake_case is read too: ProtoJSON allows it and pydantic peers send it. */
+/** The readers of 0.3's objects in one of its forms. They also accept snake_case, which ProtoJSON allows and pydantic sends. */
 export interface Readers {
   readonly message: Reader<Message>;
   readonly requestMessage: Reader<Message>;
@@ -33,7 +33,7 @@ export function readers(form: Form): Readers {
   return { ...objects, event: form.kinds ? kindEventReader(objects) : wrappedEventReader(objects) };
 }
 
-/** A message in an answer or an event: a peer that leaves out its id is forgiven. `content` is the proto's name for parts. */
+/** A message in a result or an event. A missing id is accepted. `content` is the proto's name for parts. */
 function messageReader(form: Form): Reader<Message> {
   return (raw, env) => {
     const m = object(raw);
@@ -49,7 +49,7 @@ function messageReader(form: Form): Reader<Message> {
   };
 }
 
-/** A message in a request: its id is required (A2A 0.3.0 §6.4), and a message of nothing has nobody to answer it. */
+/** A message in a request. Its id and at least one part are required (A2A 0.3.0 §6.4). */
 function requestMessageReader(form: Form, message: Reader<Message>): Reader<Message> {
   return (raw, env) => {
     const m = object(raw);
@@ -59,7 +59,7 @@ function requestMessageReader(form: Form, message: Reader<Message>): Reader<Mess
   };
 }
 
-/** What its own senders call the parts of a message, so that a fault is named in their words. */
+/** The sender's name for a message's parts, so that a problem is reported in the sender's own terms. */
 function partsName(form: Form): string {
   return form.kinds ? 'parts' : 'content';
 }
@@ -67,7 +67,7 @@ function partsName(form: Form): string {
 function statusReader(form: Form, message: Reader<Message>): Reader<TaskStatus> {
   return (raw, env) => {
     const s = object(raw);
-    // ProtoJSON leaves out an enum's zero, and null is unset; `kind` JSON requires the member.
+    // ProtoJSON leaves out an enum's zero, and null means absent. `kind` JSON requires the member.
     const unsaid = !form.kinds && (s.state === undefined || s.state === null);
     const out: Mutable<TaskStatus> = { state: unsaid ? 'TASK_STATE_UNSPECIFIED' : oneOf(s.state, 'state', form.states) };
     const said = memberIf(s.message ?? s.update, 'message', message, env);
@@ -90,7 +90,7 @@ function artifactReader(form: Form): Reader<Artifact> {
   };
 }
 
-/** A task without a contextId is read as it is: seed documents show it, though the schema requires one. */
+/** A task without a contextId is accepted: documents of products show it, though the schema requires one. */
 function taskReader(read: { status: Reader<TaskStatus>; artifact: Reader<Artifact>; message: Reader<Message> }): Reader<Task> {
   return (raw, env) => {
     const t = object(raw);
@@ -107,7 +107,7 @@ function taskReader(read: { status: Reader<TaskStatus>; artifact: Reader<Artifac
   };
 }
 
-/** `final` is not read: a stream ends when it closes, and the state says why. */
+/** `final` is not read. A stream ends when it closes, and the state tells why. */
 function statusUpdateReader(status: Reader<TaskStatus>): Reader<TaskStatusUpdate> {
   return (raw, env) => {
     const u = object(raw);
@@ -157,7 +157,7 @@ function kindEventReader(read: Objects): Reader<TaskEvent> {
   };
 }
 
-/** Peers that leave `kind` out: each of the four has a member that the others have not. */
+/** For peers that leave `kind` out: each of the four has a member that the others lack. */
 function kindByShape(e: Readonly<Record<string, unknown>>): EventKind {
   if (isRaw(e.artifact)) return 'artifact-update';
   if (isRaw(e.status)) return e.id === undefined ? 'status-update' : 'task';
@@ -165,7 +165,7 @@ function kindByShape(e: Readonly<Record<string, unknown>>): EventKind {
   return fail('kind', 'is required');
 }
 
-/** StreamResponse and SendMessageResponse: exactly one member. `msg` is the proto's own name for `message`. */
+/** StreamResponse and SendMessageResponse: exactly one member. `msg` is the proto's name for `message`. */
 function wrappedEventReader(read: Objects): Reader<TaskEvent> {
   return (raw, env) => {
     const e = object(raw);

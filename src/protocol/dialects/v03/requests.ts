@@ -26,7 +26,7 @@ import { readTaskConfig } from './push.ts';
 import type { Readers } from './read.ts';
 import type { Writers } from './write.ts';
 
-/** MessageSendParams (A2A 0.3.0 §7.1.1); the REST form calls two of its members otherwise and hands in its own reader for them. */
+/** MessageSendParams (A2A 0.3.0 §7.1.1). The HTTP+JSON form has other names for two of its members and passes its own reader for them. */
 export function sendReader(read: Readers, configuration: Reader<SendConfiguration>): Reader<SendRequest> {
   return (raw, env) => {
     const r = object(raw);
@@ -39,7 +39,7 @@ export function sendReader(read: Readers, configuration: Reader<SendConfiguratio
   };
 }
 
-/** An absent `blocking` stays absent: 0.3 names no default, and the trait `blockingDefault` says what ours is. */
+/** An absent `blocking` stays absent. 0.3 has no default, so the trait `blockingDefault` decides. */
 export function readConfiguration(raw: unknown, env: ReadEnv): SendConfiguration {
   const c = object(raw);
   const out = readWishes(c);
@@ -51,11 +51,11 @@ export function readConfiguration(raw: unknown, env: ReadEnv): SendConfiguration
   return out;
 }
 
-/** What both forms spell alike. */
+/** The members that both forms spell alike. */
 export function readWishes(c: Raw): Mutable<SendConfiguration> {
   const out: Mutable<SendConfiguration> = {};
   const modes = textsIf(c.acceptedOutputModes ?? c.accepted_output_modes, 'acceptedOutputModes');
-  // 0.2.0 to 0.2.5 require the member: an empty list is how they say nothing.
+  // 0.2.0 to 0.2.5 require the member, so their empty list means absent.
   if (modes !== undefined && modes.length > 0) out.acceptedOutputModes = modes;
   const blocking = flagIf(c.blocking, 'blocking');
   if (blocking !== undefined) out.returnImmediately = !blocking;
@@ -98,7 +98,7 @@ export function sendResultReader(read: Readers): Reader<SendResult> {
   };
 }
 
-/** The task's id: `id` in the specification, `taskId` in the documents of products that follow it loosely. */
+/** The task's id: `id` in the specification, `taskId` in documents of products. */
 function readTaskId(r: Raw, env: ReadEnv): TaskId {
   const other = r.taskId ?? r.task_id;
   return r.id === undefined && other !== undefined ? id<TaskId>(other, 'taskId', env) : id<TaskId>(r.id, 'id', env);
@@ -124,7 +124,7 @@ export function readSubscribeRequest(raw: unknown, env: ReadEnv): { readonly id:
   return { id: readTaskId(object(raw), env) };
 }
 
-/** GetTaskPushNotificationConfigParams; without a config id it asks for the only, or first, config (§7.6). */
+/** GetTaskPushNotificationConfigParams. Without a config id it asks for the only, or first, config (A2A 0.3.0 §7.6). */
 export function readPushGetRequest(raw: unknown, env: ReadEnv): PushGetRequest {
   const r = object(raw);
   const taskId = readTaskId(r, env);
@@ -148,11 +148,11 @@ export function readPushPage(raw: unknown, env: ReadEnv): PushPage {
 
 const PAGE_SIZE_MAX = 100;
 
-/** `tasks/list` as main had it after 0.3.0 (commit 0a9f629e): the filters of 1.0, with milliseconds for a timestamp. */
+/** `tasks/list` as on the main branch after 0.3.0 (commit 0a9f629e): the filters of 1.0, with milliseconds for a timestamp. */
 export function listReader(form: Form): Reader<ListRequest> {
   return (raw, env) => {
     const r: Raw = isSet(raw) ? object(raw) : {};
-    // "Defaults to 0 if not specified", unlike everywhere else.
+    // "Defaults to 0 if not specified", unlike in all other requests.
     const out: Mutable<ListRequest> = { historyLength: countIf(r.historyLength ?? r.history_length, 'historyLength') ?? 0 };
     const contextId = idIf<ContextId>(r.contextId ?? r.context_id, 'contextId', env);
     if (contextId !== undefined) out.contextId = contextId;
@@ -177,7 +177,7 @@ function readPaging(r: Raw, into: Mutable<ListRequest>): void {
   if (pageToken !== undefined && pageToken !== '') into.pageToken = pageToken;
 }
 
-/** Milliseconds since the epoch; text in a query. 8.64e15 is the last instant that a Date can hold. */
+/** Milliseconds since the epoch, as text in a query. 8.64e15 is the last instant that a Date can hold. */
 function readInstant(value: unknown, name: string): string {
   const ms = typeof value === 'string' && /^\d{1,16}$/.test(value) ? Number(value) : value;
   if (typeof ms !== 'number' || !Number.isInteger(ms) || Math.abs(ms) > 8.64e15) return fail(name, 'must be milliseconds since 1970');

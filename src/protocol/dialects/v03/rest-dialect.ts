@@ -50,11 +50,11 @@ export function restDialect(card: CardEdition): Dialect {
     detect: detectRest,
     codecs: restCodecs(card),
     error: { read: (raw) => readError(raw, {}), write: (error) => writePlainError(error, CODES) },
-    // The public card is the same document for every binding, so that it is `v03` that recognises it.
+    // The public card is the same document for every binding, and `v03` recognises it.
     card: { ...cardCodec(card, NOTHING), detect: () => 'no' },
     rest,
     openStream: (requestId) => closingStream(requestId, write.event),
-    // What is registered over HTTP+JSON is told in the JSON of the specification all the same.
+    // A webhook that was registered over HTTP+JSON also gets the JSON of the specification (`kind`).
     webhook: taskWebhook(writers(KIND_FORM, NOTHING).task),
     traits: { ...TRAITS, httpStatusOnError: restStatus },
     losses: [...familyLosses({ operation: () => true, transports: true }), ...REST_LOSSES],
@@ -91,7 +91,7 @@ function restCodecs(card: CardEdition): Codecs {
   };
 }
 
-/** `GET /v1/tasks` answers `[Task]` (A2A 0.3.0 §7.3): one page, which says nothing of itself. */
+/** `GET /v1/tasks` answers `[Task]` (A2A 0.3.0 §7.3): one page without any further member. */
 function bareListReader(task: Reader<TaskPage['tasks'][number]>): Reader<TaskPage> {
   return (raw, env) => {
     const tasks = isRaw(raw) ? list(raw.tasks, 'tasks', task, env) : list(raw, '', task, env);
@@ -100,8 +100,8 @@ function bareListReader(task: Reader<TaskPage['tasks'][number]>): Reader<TaskPag
 }
 
 /**
- * `/v1/card` is ProtoJSON to the JS client and flat JSON to the Python one. Schemes can be both at once; `security` can't, and
- * stays flat: Python refuses the other shape, JS reads on.
+ * The JS client reads `/v1/card` as ProtoJSON, the Python client as flat JSON. Schemes can have both forms at once. `security` can't and
+ * stays flat: Python refuses the other form, and JS ignores it.
  */
 function bothShapes(card: AgentCard, flat: Out): Out {
   if (card.securitySchemes === undefined) return flat;

@@ -12,8 +12,8 @@ import { readWishes } from './requests.ts';
 import type { Writers } from './write.ts';
 
 /**
- * SendMessageConfiguration of 0.3's proto. Its fields have no presence: an absent `blocking` is false (clients of both official
- * SDKs leave false out, their servers read it so), and a historyLength of 0 is no limit.
+ * SendMessageConfiguration of 0.3's proto. Its fields have no presence: an absent `blocking` means false (clients of both official SDKs
+ * leave false out, and their servers read it so), and a historyLength of 0 means no limit.
  */
 export function readConfiguration(raw: unknown, env: ReadEnv): SendConfiguration {
   const c = object(raw);
@@ -26,7 +26,7 @@ export function readConfiguration(raw: unknown, env: ReadEnv): SendConfiguration
   return out;
 }
 
-/** `blocking` is always said: see above. */
+/** `blocking` is always written; see above. */
 export function sendWriter(message: Writers['message']): (request: SendRequest) => Out {
   return (request) => {
     const { acceptedOutputModes, historyLength, returnImmediately, taskPushNotificationConfig } = request.configuration ?? {};
@@ -44,7 +44,7 @@ function limitIf(r: Raw): number | undefined {
   return countIf(r.historyLength ?? r.history_length, 'historyLength') || undefined;
 }
 
-/** The path's `{id}`; a body may repeat it as a resource name. */
+/** The path's `{id}`. A body may repeat it as a resource name. */
 function readId(r: Raw, env: ReadEnv): TaskId {
   return id<TaskId>(r.id ?? namedIds(r.name, 'name').taskId, 'id', env);
 }
@@ -82,8 +82,9 @@ export function writeTaskConfig(config: PushConfig): Out {
 }
 
 /**
- * Create, as `{parent, configId, config}` (both SDKs' servers take only this) or as the bare config (the proto's `body`, and
- * what the JS client sends). An id in the resource name is not taken: SDKs write `None` or nothing there for a config without.
+ * Reads a create as `{parent, configId, config}` (the only form that both SDKs' servers accept) or as the bare config (the proto's `body`,
+ * and the form that the JS client sends). The id in the resource name is ignored: SDKs write `None` or nothing there for a config without
+ * an id.
  */
 export function readPushCreateRequest(raw: unknown, env: ReadEnv): PushConfig {
   const r = object(raw);
@@ -98,7 +99,7 @@ export function readPushCreateRequest(raw: unknown, env: ReadEnv): PushConfig {
   return out;
 }
 
-/** `taskId` is the path's; the body is what remains, and Python's server refuses members that it does not know. */
+/** `taskId` is in the path. Python's server refuses unknown members in the body. */
 export function writePushCreateRequest(config: PushConfig): Out {
   const out: Out = { taskId: config.taskId ?? '', parent: `tasks/${config.taskId ?? ''}` };
   if (config.id !== undefined) out.configId = config.id;
@@ -106,7 +107,7 @@ export function writePushCreateRequest(config: PushConfig): Out {
   return out;
 }
 
-/** One config of a task: the path says both, in REST there is no asking without an id. */
+/** One config of a task. The path has both ids, so HTTP+JSON can't ask without a config id. */
 export function readConfigRequest(raw: unknown, env: ReadEnv): PushDeleteRequest {
   const r = object(raw);
   const named = namedIds(r.name, 'name');

@@ -5,7 +5,7 @@ import { readError, writePlainError } from '../shared/errors.ts';
 import { isRaw } from '../shared/read.ts';
 import { CODES } from './codes.ts';
 
-/** HTTP+JSON of 0.3 (A2A 0.3.0 §3.5.6). Its text says POST for `:subscribe` and its proto GET; the SDKs took one each. */
+/** HTTP+JSON of 0.3 (A2A 0.3.0 §3.5.6). For `:subscribe` its text has POST and its proto GET; each SDK uses one of them. */
 export const rest: RestGrammar = {
   tenants: false,
   mediaType: 'application/json',
@@ -13,7 +13,7 @@ export const rest: RestGrammar = {
     { verb: 'POST', path: '/v1/message:send', operation: 'send' },
     { verb: 'POST', path: '/v1/message:stream', operation: 'stream' },
     { verb: 'GET', path: '/v1/tasks/{id}', operation: 'get' },
-    // In the text only: no SDK serves it, so it is answered and never asked.
+    // Only in the text. No SDK serves it, so it is answered but never sent.
     { verb: 'GET', path: '/v1/tasks', operation: 'list', flags: ['includeArtifacts'], alias: true },
     { verb: 'POST', path: '/v1/tasks/{id}:cancel', operation: 'cancel' },
     { verb: 'POST', path: '/v1/tasks/{id}:subscribe', operation: 'subscribe' },
@@ -24,26 +24,26 @@ export const rest: RestGrammar = {
     { verb: 'DELETE', path: '/v1/tasks/{taskId}/pushNotificationConfigs/{id}', operation: 'push.delete' },
     { verb: 'GET', path: '/v1/card', operation: 'extendedCard' },
   ],
-  // A refusal at the door can have a status of its own (405, 415).
+  // An error from before the request is read may have its own status (405, 415).
   writeError: (error: A2AError, status?: number) => ({
     status: status ?? restStatus(error.kind),
     body: { ...writePlainError(error, CODES) },
   }),
   readError: (status, body) => {
     const inner = isRaw(body) && isRaw(body.error) ? body.error : body;
-    // JS 0.3 sends the JSON-RPC error as it is; Python 0.3 sends `{message}`, and the status must tell.
+    // JS 0.3 sends the JSON-RPC error object. Python 0.3 sends `{message}`, so the status tells the kind.
     if (isRaw(inner) && typeof inner.code === 'number' && inner.code < 0) return readError(inner, {});
     const said = isRaw(inner) ? [inner.message, inner.detail].find((words) => typeof words === 'string') : undefined;
     return new A2AError(STATUS_KINDS[status] ?? 'INTERNAL_ERROR', said as string | undefined);
   },
 };
 
-/** JS 0.3.13's table, but that what it has no line for and is the caller's fault is not answered with its 500. */
+/** The table of JS 0.3.13, except that errors of the caller for which it has no row are not answered with 500. */
 export function restStatus(kind: ErrorKind): number {
   return kind === 'TASK_NOT_CANCELABLE' ? 409 : ERRORS[kind].http;
 }
 
-/** Python 0.3.26's table, read backwards. */
+/** The table of Python 0.3.26, from status to kind. */
 const STATUS_KINDS: Readonly<Record<number, ErrorKind>> = {
   400: 'INVALID_REQUEST',
   401: 'UNAUTHENTICATED',

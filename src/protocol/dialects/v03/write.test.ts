@@ -23,7 +23,7 @@ describe('final', () => {
     ).toEqual([true, true, true, true, false]);
   });
 
-  it('is true where the stream closes at input-required, and not where the task has gone on', () => {
+  it('is true if the stream closes at input-required, and not if the task continued', () => {
     expect(finals(['TASK_STATE_WORKING', 'TASK_STATE_INPUT_REQUIRED'])).toEqual([false, true]);
     expect(finals(['TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_WORKING', 'TASK_STATE_COMPLETED'])).toEqual([false, false, true]);
   });
@@ -31,7 +31,7 @@ describe('final', () => {
 
 describe('frames', () => {
   const logged = [{ seq: seq(7), event: update('TASK_STATE_WORKING') }, { event: update('TASK_STATE_WORKING') }];
-  it('are enveloped with the id of the request, and carry the place in the log only where there is one', () => {
+  it('are enveloped with the request’s id, and carry an event id only if there is one', () => {
     const [first, second] = v03.openStream('r-1').frames(logged);
     expect(JSON.parse(first?.data ?? '')).toMatchObject({ jsonrpc: '2.0', id: 'r-1', result: { kind: 'status-update' } });
     expect(first?.id).toBe(7);
@@ -46,7 +46,7 @@ describe('frames', () => {
 });
 
 describe('writing', () => {
-  it('leaks nothing that only 1.0, or only the model, has', () => {
+  it('writes no member that only 1.0 or the canonical model has', () => {
     const request = { message, alias: 'a', tenant: 'x', configuration: { ifGenerationMatch: 4 } };
     expect(v03.encode('send.request', request as never)).toEqual({
       message: { kind: 'message', messageId: 'm1', role: 'user', parts: [{ kind: 'text', text: 'hi' }] },
@@ -58,7 +58,7 @@ describe('writing', () => {
     expect(v03.encode('event', update('TASK_STATE_COMPLETED'))).not.toHaveProperty('generation');
   });
 
-  it('shows a task without a context under its own id', () => {
+  it('writes a task without a context with its own id as the contextId', () => {
     const bare = { id: taskId('t1'), status: { state: 'TASK_STATE_WORKING' } } as const;
     expect(v03.encode('get.result', bare)).toEqual({ kind: 'task', id: 't1', contextId: 't1', status: { state: 'working' } });
     expect(v03Rest.encode('send.result', { task: bare })).toEqual({
@@ -66,7 +66,7 @@ describe('writing', () => {
     });
   });
 
-  it('spells the task id as the variant does, in the three methods that its document names', () => {
+  it('writes the task id in the variant’s spelling, in the three methods that its document names', () => {
     const request = { id: taskId('t1') };
     for (const shape of ['get.request', 'cancel.request', 'subscribe.request'] as const) {
       expect(v03.encode(shape, request)).toEqual({ id: 't1' });
@@ -75,7 +75,7 @@ describe('writing', () => {
     expect(v03TaskId.encode('push.list.request', { taskId: taskId('t1') })).toEqual({ id: 't1' });
   });
 
-  it('always says blocking over REST, because unsaid is false there', () => {
+  it('always writes blocking over REST, where absent means false', () => {
     expect(v03Rest.encode('send.request', { message })).toHaveProperty('configuration', { blocking: true });
     expect(v03Rest.encode('send.request', { message, configuration: { returnImmediately: true, historyLength: 0 } })).toHaveProperty(
       'configuration',
@@ -83,7 +83,7 @@ describe('writing', () => {
     );
   });
 
-  it('does not ask for a list, which no release has', () => {
+  it('never sends a list request, which no release has', () => {
     for (const dialect of [v03, v03Rest]) {
       expect(() => dialect.encode('list.request', {})).toThrow(expect.objectContaining({ kind: 'UNSUPPORTED_OPERATION' }));
       expect(dialect.methods.list).toBeUndefined();

@@ -6,14 +6,14 @@ import type { Artifact, Task, TaskStatus } from '../../task.ts';
 import type { Form } from './form.ts';
 import type { Out } from './parts.ts';
 
-/** `closes`: the stream ends with this event, if its state lets it. */
+/** `closes`: the stream ends with this event if its state allows it. */
 export interface Writers {
   readonly message: (message: Message) => Out;
   readonly task: (task: Task) => Out;
   readonly event: (event: TaskEvent, closes: boolean) => Out;
 }
 
-/** Members that a form or an older release has no place for, as `Type.member`. */
+/** Members that a form or an older release lacks, as `Type.member`. */
 export type Lacks = ReadonlySet<string>;
 
 export function writers(form: Form, lacks: Lacks): Writers {
@@ -92,7 +92,7 @@ interface TaskWriters {
 function taskWriter(form: Form, write: TaskWriters): Writers['task'] {
   return (task) => {
     const status = write.status(task.status);
-    // contextId is required (0.3.0 a2a.json Task); a task that has none is a conversation of its own.
+    // contextId is required (A2A 0.3.0 a2a.json Task), so a task without one gets its own id.
     const contextId = task.contextId ?? task.id;
     const out: Out = form.kinds ? { kind: 'task', id: task.id, contextId, status } : { id: task.id, contextId, status };
     if (task.artifacts !== undefined) {
@@ -111,8 +111,8 @@ function taskWriter(form: Form, write: TaskWriters): Writers['task'] {
 }
 
 /**
- * `final` tells 0.x clients that nothing follows: they stop reading there. A stream closes at a terminal state, and at
- * `input-required`, but only where that is the last that has happened: in a replay the task may have gone on.
+ * `final` tells 0.x clients that nothing follows, and they stop reading there. A stream closes at a terminal state, and at
+ * `input-required` if that is the newest event. In a replay the task may have continued.
  */
 function statusUpdateWriter(form: Form, status: TaskWriters['status']): (update: TaskStatusUpdate, closes: boolean) => Out {
   return (update, closes) => {

@@ -5,19 +5,19 @@ import type { CardCodec, Confidence, ReadEnv } from '../dialect.ts';
 import { readCardMembers, readInterface } from '../shared/card-members.ts';
 import { attempt, isRaw, list, object } from '../shared/read.ts';
 
-/** A2A 1.0.1 §8: a card is 1.0's if it lists interfaces, whatever older members stand beside them. */
+/** A2A 1.0.1 §8: a card with interfaces is 1.0's, whatever older members it also has. */
 export const card: CardCodec = {
   detect: (raw): Confidence => {
     const interfaces = isRaw(raw) ? (raw.supportedInterfaces ?? raw.supported_interfaces) : undefined;
     if (interfaces === undefined || interfaces === null) return 'no';
-    // An empty list, or what is no list, is 1.0's only if nobody else makes sense of the card.
+    // An empty or malformed list is 1.0's only if no other dialect recognises the card.
     return Array.isArray(interfaces) && interfaces.length > 0 ? 'path' : 'grammar';
   },
   read: (raw, env) => attempt(readCard, raw, env),
   write: writeCard,
 };
 
-/** Pure 1.0: kits refuse any key outside of its schema, so what a program put on its card beside the model stays at home. */
+/** Pure 1.0. Conformance kits refuse any key outside of its schema, so a program's own members are left out. */
 export function writeCard(value: AgentCard): Json {
   return cardView(value as unknown as JsonObject);
 }

@@ -32,7 +32,7 @@ import {
 } from './requests.ts';
 import { rest } from './rest.ts';
 
-/** A2A 1.0.1, JSON-RPC and HTTP+JSON: the two differ in envelope and paths, not in bodies. */
+/** A2A 1.0.1 over JSON-RPC and HTTP+JSON, which differ in envelope and paths, not in bodies (docs/dialects/v10.md). */
 const methods: Readonly<Partial<Record<Operation, string>>> = {
   send: 'SendMessage',
   stream: 'SendStreamingMessage',
@@ -57,7 +57,7 @@ const traits: Traits = {
   directMessage: 'allowed',
   historyDefault: 'all',
   subscribeFinished: 'error',
-  // §9.5 leaves the HTTP status of a JSON-RPC error open; the SDKs answer 200. Refusals at the door keep their own.
+  // §9.5 leaves the HTTP status of a JSON-RPC error open; the SDKs answer 200. Errors from before the request is read keep their own.
   httpStatusOnError: httpStatusOf,
   timeoutMs: 30_000,
   bodyBytesMax: 1_048_576,
@@ -100,7 +100,7 @@ function codecs(options: { readonly generation: boolean }): Codecs {
     'push.list.request': same(readPushListRequest),
     'push.list.result': same(readPushPage),
     'push.delete.request': same(readPushDeleteRequest),
-    // §9.4.10 leaves the result open: null, {} and nothing at all are all in the field.
+    // §9.4.10 leaves the result open. Agents send null, {} or nothing.
     'push.delete.result': { read: () => null, write: () => null },
     'extendedCard.request': same(readExtendedCardRequest),
     'extendedCard.result': { read: readCard, write: writeCard },
@@ -132,7 +132,7 @@ function withoutFalse(update: TaskArtifactUpdate): TaskArtifactUpdate {
 function build(id: string, title: string, options: { readonly generation: boolean }): Dialect {
   const numbered = options.generation ? withGeneration : withoutGeneration;
   const write = (event: TaskEvent, logged: Logged): Json => eventJson(event, numbered, logged);
-  // Without an envelope all streams are written alike.
+  // Without an envelope, all streams are written alike.
   const bare: StreamWriter = { ...plainStream(undefined, write), isShared: true };
   return defineDialect({
     id: dialectId(id),
@@ -147,7 +147,7 @@ function build(id: string, title: string, options: { readonly generation: boolea
     card,
     rest,
     openStream: (requestId) => (requestId === undefined ? bare : plainStream(requestId, write)),
-    // §4.3.3: a StreamResponse, whatever binding was spoken.
+    // §4.3.3: a StreamResponse, whatever binding the caller used.
     webhook: { carries: 'events', mediaType: 'application/a2a+json', write: (event) => eventJson(event, numbered) },
     traits,
     losses: options.generation ? [ALIAS] : [ALIAS, ...DRAFT_LOSSES],
@@ -156,5 +156,5 @@ function build(id: string, title: string, options: { readonly generation: boolea
 
 export const v10: Dialect = build('v10', 'A2A 1.0', { generation: false });
 
-/** The unreleased 1.1 draft's `generation`, for those who turn it on; 1.0 otherwise. */
+/** 1.0 with the `generation` of the unreleased 1.1 draft, for callers that turn it on. */
 export const v10Generation: Dialect = build('v10.generation', 'A2A 1.0 with the 1.1 draft’s generation', { generation: true });

@@ -29,13 +29,13 @@ import {
 import { base64, timestampIf } from '../shared/values.ts';
 
 /**
- * The canonical model is 1.0 JSON, so reading here is checking and copying. ProtoJSON allows snake_case names and enum
- * numbers on input (A2A 1.0.1 §5.5); unknown members are ignored (§5.7), which is why the known ones are copied.
+ * The canonical model is 1.0 JSON, so the readers check and copy. ProtoJSON allows snake_case names and enum numbers on input (A2A 1.0.1
+ * §5.5). Unknown members are ignored (§5.7), which is why the known ones are copied.
  */
 export const STATES: ReadonlyMap<unknown, TaskState> = new Map<unknown, TaskState>([
   ...TASK_STATES_BY_NUMBER.map((state) => [state, state] as const),
   ...TASK_STATES_BY_NUMBER.map((state, number) => [number, state] as const),
-  ['TASK_STATE_CANCELLED', 'TASK_STATE_CANCELED'], // 0.3's proto spelling; peers mix them up
+  ['TASK_STATE_CANCELLED', 'TASK_STATE_CANCELED'], // the spelling of 0.3's proto; agents mix the two
 ]);
 const ROLES: ReadonlyMap<unknown, Role> = new Map<unknown, Role>([
   ['ROLE_USER', 'ROLE_USER'],
@@ -44,7 +44,7 @@ const ROLES: ReadonlyMap<unknown, Role> = new Map<unknown, Role>([
   [2, 'ROLE_AGENT'],
 ]);
 
-/** A message in an answer or an event: a peer that leaves out its id is forgiven. */
+/** A message in a result or an event. A missing id is accepted. */
 export function readMessage(raw: unknown, env: ReadEnv): Message {
   const m = object(raw);
   const out: Mutable<Message> = {
@@ -68,7 +68,7 @@ export function readRequestMessage(raw: unknown, env: ReadEnv): Message {
   return message;
 }
 
-/** A peer that writes `data: null` as nothing (@a2a-js/sdk 1.3.0) is forgiven in its answers, not in what it asks. */
+/** @a2a-js/sdk 1.3.0 leaves out `data: null`. A part without content is accepted in results, not in requests. */
 function checkContent(part: unknown, at: number): void {
   if (contents(object(part)) === 0) fail(`parts[${at}]`, `${ONE_CONTENT}; has 0`);
 }
@@ -108,7 +108,7 @@ function isSet(value: unknown): boolean {
 
 export function readStatus(raw: unknown, env: ReadEnv): TaskStatus {
   const s = object(raw);
-  // ProtoJSON leaves out an enum's zero, and null is unset: no state is UNSPECIFIED.
+  // ProtoJSON leaves out an enum's zero, and null means absent. So an absent state is UNSPECIFIED.
   const out: Mutable<TaskStatus> = { state: isSet(s.state) ? oneOf(s.state, 'state', STATES) : 'TASK_STATE_UNSPECIFIED' };
   const message = memberIf(s.message, 'message', readMessage, env);
   if (message !== undefined) out.message = message;
@@ -175,7 +175,7 @@ export function readArtifactUpdate(raw: unknown, env: ReadEnv): TaskArtifactUpda
   return out;
 }
 
-/** StreamResponse: exactly one of four. A SendMessageResponse is the same with two of them. */
+/** StreamResponse: exactly one of four members. SendMessageResponse is the same with two of them. */
 export function readEvent(raw: unknown, env: ReadEnv): TaskEvent {
   const e = object(raw);
   const statusUpdate = e.statusUpdate ?? e.status_update;
@@ -196,7 +196,7 @@ export function generationIf(value: unknown, name: string): Seq | undefined {
   return number === 0 ? undefined : (number as Seq);
 }
 
-/** What 1.0.1 knows of a value: everything but `generation`, which only the 1.1 draft's variant writes. */
+/** The value as 1.0.1 has it: without `generation`, which only the 1.1 draft's variant writes. */
 export function withoutGeneration<T extends { readonly generation?: Seq }>(value: T): Json {
   if (value.generation === undefined) return value as unknown as Json;
   const { generation: _, ...rest } = value;

@@ -7,10 +7,10 @@ import { mqtt01 } from './mqtt.ts';
 
 const env = { ids: countedIds(), limits: DEFAULT_READ_LIMITS };
 const TASK = '1f0c7b6e-6a53-4c0e-8b0f-0a4f6f8a2d11';
-// reference/mqtt §4, as it stands there.
+// The example of A2A over MQTT 0.1, "Payload".
 const PARAMS = { message: { messageId: 'm-1', role: 'ROLE_USER', taskId: TASK, contextId: '6d0f', parts: [{ text: 'plan tomorrow' }] } };
 
-it('reads the task id of a request as the name that the requester gives the task, and writes it back', () => {
+it('reads the task id of a request as an alias, and writes it back', () => {
   const decoded = mqtt01.decode('stream.request', PARAMS, env);
   if (!decoded.ok) throw new Error(JSON.stringify(decoded));
   expect(decoded.value.alias).toBe(TASK);
@@ -26,7 +26,7 @@ it.each(['input-required', 'TASK_STATE_INPUT_REQUIRED'])('reads the state %s', (
   expect(task.ok && task.value.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
 });
 
-it('writes the errors of the binding with their name, and those of A2A with theirs', () => {
+it('writes errors of the binding with their name, and errors of A2A as usual', () => {
   expect(mqtt01.error.write(new A2AError('UNAVAILABLE', 'queue full'))).toEqual({
     code: -32_004,
     message: 'queue full',
@@ -39,7 +39,7 @@ it('writes the errors of the binding with their name, and those of A2A with thei
   expect(JSON.stringify(finished.data)).toContain('google.rpc.ErrorInfo');
 });
 
-it('goes by the name of an error before its code', () => {
+it('reads an error by its name before its code', () => {
   const data = { a2a_error: 'responder_unavailable' };
   expect(mqtt01.error.read({ code: -32_004, message: 'queue full', data })).toMatchObject({ kind: 'UNAVAILABLE', message: 'queue full' });
   expect(mqtt01.error.read({ code: -32_004, message: 'no' }).kind).toBe('UNSUPPORTED_OPERATION');

@@ -11,10 +11,10 @@ import { isRaw } from '../shared/read.ts';
 import { v10 } from './dialect.ts';
 
 /**
- * What A2A over MQTT 0.1 puts into its messages (reference/mqtt §4): A2A 1.0, but the requester names the task, in the place where 1.0 has the
- * id of a task that is there already, and three codes mean something else.
+ * The payload of A2A over MQTT 0.1 (docs/dialects/v10.md): A2A 1.0, except that the requester names the task, in the member that holds an
+ * existing task's id in 1.0, and that three error codes have other meanings.
  */
-const NAMED = 'reference/mqtt §4: the requester creates the task id and puts it in params.message.taskId of the first message';
+const NAMED = 'A2A over MQTT 0.1: the requester creates the task id and puts it in params.message.taskId of the first message';
 const losses: readonly Loss[] = [...namedTaskLosses(NAMED), ...DRAFT_LOSSES];
 
 function nameOf(data: unknown): MqttErrorName | undefined {
@@ -52,7 +52,7 @@ function decode<K extends Shape>(shape: K, raw: unknown, env: ReadEnv): Decoded<
   return name === undefined ? decoded : { ok: true, value: { ...request, message, alias: externalId(name) } as Shapes[K] };
 }
 
-/** The profile writes states both as `TASK_STATE_INPUT_REQUIRED` and as `input-required` (reference/mqtt §8). Both are read. */
+/** The profile writes states both as `TASK_STATE_INPUT_REQUIRED` and as `input-required` (docs/dialects/v10.md). The reader accepts both. */
 function spelledOut(raw: unknown): unknown {
   if (!isRaw(raw)) return raw;
   if (isRaw(raw['status'])) return { ...raw, status: stateSpelledOut(raw['status']) };
@@ -70,7 +70,7 @@ function stateSpelledOut(status: Readonly<Record<string, unknown>>): unknown {
 
 const { rest: _, ...spoken } = v10;
 
-/** Found on a broker alone, whose topics say so. */
+/** Used only on a broker, whose topics fix the dialect. */
 export const mqtt01: Dialect = {
   ...spoken,
   id: dialectId('v10.mqtt'),

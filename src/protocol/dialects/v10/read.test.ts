@@ -19,7 +19,7 @@ function problem(shape: Shape, raw: unknown): string {
   return `${decoded.path}: ${decoded.problem}`;
 }
 
-describe('1.0 names what is wrong, and where', () => {
+describe('1.0 reports what is wrong, and where', () => {
   const ONE = 'must have exactly one of text, raw, url, data';
   const COUNT = 'must be a whole number from 0 to 2147483647';
   const cases: readonly (readonly [Shape, unknown, string])[] = [
@@ -109,7 +109,7 @@ describe('1.0 reads what ProtoJSON allows', () => {
     return decoded.ok ? decoded.value.status.state : decoded;
   };
 
-  it('an enum by name or by number, and its zero where it is left out or null', () => {
+  it('an enum by name or by number, and its zero if absent or null', () => {
     expect([state(status), state({ state: 2 }), state({ state: 8 })]).toEqual([
       'TASK_STATE_WORKING',
       'TASK_STATE_WORKING',
@@ -118,7 +118,7 @@ describe('1.0 reads what ProtoJSON allows', () => {
     expect([state({}), state({ state: null }), state({ state: 0 })]).toEqual(Array(3).fill('TASK_STATE_UNSPECIFIED'));
   });
 
-  it('an int64 as a string, which is how the draft writes it', () => {
+  it('an int64 as a string, as the draft writes it', () => {
     const numbered = { id: 't', status, generation: '7' };
     const decoded = v10.decode('get.result', numbered, countingEnv());
     if (!decoded.ok) throw new Error('not read');
@@ -129,7 +129,7 @@ describe('1.0 reads what ProtoJSON allows', () => {
 });
 
 describe('1.0 writes an error', () => {
-  it('with what a foreign one says in its data, as far as ErrorInfo can hold it', () => {
+  it('with the data of a foreign error, as far as ErrorInfo can hold it', () => {
     const told = new A2AError('INTERNAL_ERROR', 'no', { data: { details: 'why', depth: 2 }, info: { taskId: 't' } });
     const written = v10.error.write(told);
     expect(written.data).toMatchObject([{ reason: 'INTERNAL_ERROR', metadata: { details: 'why', taskId: 't' } }]);

@@ -103,7 +103,7 @@ export function readListRequest(raw: unknown, env: ReadEnv): ListRequest {
   const contextId = idIf<ContextId>(r.contextId ?? r.context_id, 'contextId', env);
   if (contextId !== undefined) out.contextId = contextId;
   const status = memberIf(r.status, 'status', (value) => oneOf(value, '', STATES), env);
-  if (status !== undefined && status !== 'TASK_STATE_UNSPECIFIED') out.status = status; // the zero value is no filter
+  if (status !== undefined && status !== 'TASK_STATE_UNSPECIFIED') out.status = status; // the zero value means no filter
   const pageSize = countIf(r.pageSize ?? r.page_size, 'pageSize');
   if (pageSize !== undefined) {
     if (pageSize < 1 || pageSize > PAGE_SIZE_MAX) fail('pageSize', `must be from 1 to ${PAGE_SIZE_MAX}`);
@@ -152,7 +152,7 @@ function readAuthentication(raw: unknown): AuthenticationInfo {
   return credentials === undefined || credentials === '' ? { scheme } : { scheme, credentials };
 }
 
-/** Create takes the config itself, and a config of nothing is of no use. */
+/** Create takes the config itself, which must name its task. */
 export function readPushCreateRequest(raw: unknown, env: ReadEnv): PushConfig {
   const c = object(raw);
   id(c.taskId ?? c.task_id, 'taskId', env);
@@ -198,7 +198,7 @@ function withTenant<T extends { tenant?: TenantId }>(out: T, raw: Raw, env: Read
   return out;
 }
 
-/** 1.0.1 has no member for a caller's name of a task, nor the 1.1 draft's generation check. */
+/** 1.0.1 has no member for the caller's name of a task, nor for the 1.1 draft's generation check. */
 export function writeSendRequest(request: SendRequest): Json {
   const { alias: _, ...rest } = request;
   if (rest.configuration?.ifGenerationMatch === undefined) return rest as unknown as Json;

@@ -5,8 +5,8 @@ import { readDetails, writeDetails } from '../shared/errors.ts';
 import { isRaw } from '../shared/read.ts';
 
 /**
- * HTTP+JSON of 1.0.1 (§11). The specification says both GET and POST for `:subscribe`; servers of all SDKs take both, their
- * clients send POST.
+ * HTTP+JSON of 1.0.1 (§11). The specification has both GET and POST for `:subscribe`. Servers of all SDKs accept both, and their clients
+ * send POST.
  */
 export const rest: RestGrammar = {
   tenants: true,
@@ -34,7 +34,7 @@ export const rest: RestGrammar = {
   },
   readError: (status, body) => {
     const inner = isRaw(body) && isRaw(body.error) ? body.error : isRaw(body) ? body : {};
-    // problem+json of §6.4's examples says `detail`.
+    // The problem+json of §6.4's examples has `detail`.
     const said = [inner.message, inner.detail, inner.title].find((text) => typeof text === 'string');
     const details = readDetails(inner.details);
     return new A2AError(details.kind ?? kindOfStatus(status), said as string | undefined, details.rest);
@@ -46,7 +46,7 @@ const STATUS_KINDS: Readonly<Record<number, ErrorKind>> = {
   401: 'UNAUTHENTICATED',
   403: 'PERMISSION_DENIED',
   404: 'TASK_NOT_FOUND',
-  409: 'TASK_NOT_CANCELABLE', // 1.0.0's status for it
+  409: 'TASK_NOT_CANCELABLE', // the status in 1.0.0
   413: 'PAYLOAD_TOO_LARGE',
   415: 'CONTENT_TYPE_NOT_SUPPORTED',
   429: 'RATE_LIMITED',

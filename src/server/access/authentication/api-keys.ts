@@ -1,6 +1,6 @@
 import type { SecurityScheme, TenantId } from '#protocol';
 import { LOCAL_PRINCIPAL } from '#protocol';
-import type { Authenticator, Identity } from './authenticator.ts';
+import type { AuthenticatedIdentity, AuthMethod } from './authenticator.ts';
 import { credentialOf } from './authenticator.ts';
 
 /** What is known of an API key. The key itself is not: only its hash is kept. */
@@ -27,17 +27,17 @@ const API_KEY: SecurityScheme = {
 };
 
 /** API keys, and static tokens that were taken in as such. */
-export function keyAuth(ring: KeyRing, now: () => number = Date.now): Authenticator {
+export function keyAuth(ring: KeyRing, now: () => number = Date.now): AuthMethod {
   /** One object for all calls of a key: what is kept by its name finds it without making it anew. */
-  const identities = new WeakMap<KeyRecord, Identity>();
+  const identities = new WeakMap<KeyRecord, AuthenticatedIdentity>();
   const isPast = ({ expiresAt }: KeyRecord): boolean => expiresAt !== undefined && Date.parse(expiresAt) <= now();
   const isGood = (key: KeyRecord | undefined): boolean => key !== undefined && key.revokedAt === undefined && !isPast(key);
   return {
     method: 'key',
     schemes: { bearer: BEARER, apiKey: API_KEY },
     challenge: { scheme: 'Bearer' },
-    recognise: (asked) => {
-      const credential = credentialOf(asked);
+    recognise: (request) => {
+      const credential = credentialOf(request);
       if (typeof credential === 'string') return undefined;
       const key = ring.find(credential.text);
       if (key === undefined) return undefined;
@@ -53,18 +53,18 @@ export function keyAuth(ring: KeyRing, now: () => number = Date.now): Authentica
   };
 }
 
-function identityOf({ name, scopes, tenant = '' }: KeyRecord): Identity {
+function identityOf({ name, scopes, tenant = '' }: KeyRecord): AuthenticatedIdentity {
   return { principal: { id: `key:${name}`, scopes }, tenant: tenant as TenantId };
 }
 
 /** The node's own token: whoever has it is the owner of the machine, `local`. `isSame` takes as long whatever the difference is. */
-export function tokenAuth(isSame: (text: string) => boolean): Authenticator {
+export function tokenAuth(isSame: (text: string) => boolean): AuthMethod {
   return {
     method: 'token',
     schemes: { bearer: BEARER },
     challenge: { scheme: 'Bearer' },
-    recognise: (asked) => {
-      const credential = credentialOf(asked);
+    recognise: (request) => {
+      const credential = credentialOf(request);
       return typeof credential !== 'string' && isSame(credential.text) ? { principal: LOCAL_PRINCIPAL } : undefined;
     },
   };

@@ -1,16 +1,16 @@
 import type { AgentCard, SecurityScheme } from '#protocol';
-import type { Authenticator } from './authenticator.ts';
+import type { AuthMethod } from './authenticator.ts';
 
 /** What the gate enforces, for the cards: exactly that, and nothing that nobody asks for (reference/faults §4). */
-export interface Enforced {
+export interface CardSecurity {
   card(card: AgentCard): AgentCard;
 }
 
 /** Somebody's own gate enforces what the agent's own card says; only they can know. */
-export const AS_DECLARED: Enforced = { card: (card) => card };
+export const AS_DECLARED: CardSecurity = { card: (card) => card };
 
 /** No methods: nothing is enforced, so nothing is declared. */
-export function enforcedBy(methods: readonly Authenticator[]): Enforced {
+export function cardSecurityOf(methods: readonly AuthMethod[]): CardSecurity {
   const schemes: Record<string, SecurityScheme> = Object.assign({}, ...methods.map((method) => method.schemes));
   const requirements = Object.keys(schemes).map((name) => ({ schemes: { [name]: {} } }));
   return {

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { remembering } from './credential-cache.ts';
+import { cacheCredentials } from './credential-cache.ts';
 
 const counted = () => {
   const asked: string[] = [];
-  const known = remembering((credential: string) => {
+  const known = cacheCredentials((credential: string) => {
     asked.push(credential);
     return credential.startsWith('good') ? credential.length : undefined;
   });

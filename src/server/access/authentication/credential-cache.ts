@@ -1,5 +1,5 @@
 /** What was found out about credentials that come again and again; `undefined` is nothing. */
-export interface Remembering<T> {
+export interface CredentialCache<T> {
   find(credential: string): T;
   /** What they mean may have changed. */
   forget(): void;
@@ -13,7 +13,7 @@ const CHARS_MAX = 1024;
  * Most calls show a credential that was shown a moment ago, and hashing it is most of what a look at it costs. The map compares texts only when
  * their hashes are the same, under a seed that nobody outside knows: its time tells nothing of what is in it.
  */
-export function remembering<T>(find: (credential: string) => T): Remembering<T> {
+export function cacheCredentials<T>(find: (credential: string) => T): CredentialCache<T> {
   const known = new Map<string, T>();
   return {
     find: (credential) => {

@@ -30,16 +30,16 @@ export function remoteKeys({ issuer, jwksUrl, fetch }: JwksOptions): JWTVerifyGe
     failedAt = performance.now();
     throw new KeysUnavailable(`the keys of ${issuer} could not be fetched`, { cause });
   };
-  const guarded = async (url: string, init: RequestInit): Promise<Response> => {
+  const authorise = async (url: string, init: RequestInit): Promise<Response> => {
     if (performance.now() - failedAt < PAUSE_MS) throw new KeysUnavailable(`the keys of ${issuer} could not be fetched a moment ago`);
     const response = await fetch(kept(new Request(url, init))).catch(fail);
     if (!response.ok) return fail(new Error(`${url} answered ${response.status}`));
     return new Response(await textOf(response).catch(fail), { status: 200 });
   };
   const load = async (): Promise<JWTVerifyGetKey> => {
-    const url = jwksUrl ?? (await discovered(issuer, guarded).catch(fail));
+    const url = jwksUrl ?? (await discovered(issuer, authorise).catch(fail));
     const { createRemoteJWKSet, customFetch } = await import('jose');
-    return createRemoteJWKSet(new URL(url), { [customFetch]: guarded, timeoutDuration: TIMEOUT_MS });
+    return createRemoteJWKSet(new URL(url), { [customFetch]: authorise, timeoutDuration: TIMEOUT_MS });
   };
   return async (header, token) => {
     keys ??= load();

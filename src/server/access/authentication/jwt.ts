@@ -1,8 +1,8 @@
 import type { errors as JoseErrors, JWTPayload } from 'jose';
-import type { Asked } from '#bindings';
+import type { HttpRequest } from '#bindings';
 import type { Fetch, SecurityScheme, TenantId } from '#protocol';
 import { isScope } from '../authorisation/scopes.ts';
-import type { Authenticator, Denial, Identity } from './authenticator.ts';
+import type { AuthenticatedIdentity, AuthMethod, Denial } from './authenticator.ts';
 import { credentialOf } from './authenticator.ts';
 import { configurationUrl, isSafe, KeysUnavailable, remoteKeys } from './jwks.ts';
 
@@ -32,10 +32,10 @@ const REMEMBERED_MAX = 1000;
 const TENANT_CHARS_MAX = 128;
 
 /** Tokens of an OAuth 2 or OpenID Connect issuer. */
-export function jwtAuth(options: JwtOptions): Authenticator {
+export function jwtAuth(options: JwtOptions): AuthMethod {
   checkOptions(options);
   const verify = verifier(options);
-  const remembered = new Map<string, { readonly identity: Identity; readonly until: number }>();
+  const remembered = new Map<string, { readonly identity: AuthenticatedIdentity; readonly until: number }>();
   const scheme: SecurityScheme =
     options.jwksUrl === undefined
       ? { openIdConnectSecurityScheme: { openIdConnectUrl: configurationUrl(options.issuer) } }
@@ -44,13 +44,13 @@ export function jwtAuth(options: JwtOptions): Authenticator {
     method: 'jwt',
     schemes: { oidc: scheme },
     challenge: { scheme: 'Bearer' },
-    recognise: (asked) => {
-      const credential = credentialOf(asked);
+    recognise: (request) => {
+      const credential = credentialOf(request);
       if (typeof credential === 'string' || !looksLikeJwt(credential.text)) return undefined;
       const known = remembered.get(credential.text);
       if (known !== undefined && known.until > Date.now()) return known.identity;
       remembered.delete(credential.text);
-      return verify(credential.text, asked).then(({ found, expiresAt }) => {
+      return verify(credential.text, request).then(({ found, expiresAt }) => {
         if (expiresAt === undefined || 'denied' in found) return found;
         if (remembered.size >= REMEMBERED_MAX) remembered.clear();
         remembered.set(credential.text, { identity: found, until: Math.min(expiresAt, Date.now() + REMEMBERED_MS) });
@@ -61,12 +61,12 @@ export function jwtAuth(options: JwtOptions): Authenticator {
 }
 
 interface Verified {
-  readonly found: Identity | Denial;
+  readonly found: AuthenticatedIdentity | Denial;
   /** When it may be remembered till. */
   readonly expiresAt?: number;
 }
 
-function verifier(options: JwtOptions): (token: string, asked: Asked) => Promise<Verified> {
+function verifier(options: JwtOptions): (token: string, request: HttpRequest) => Promise<Verified> {
   const keys = remoteKeys(options);
   const rules = {
     issuer: options.issuer,
@@ -75,12 +75,12 @@ function verifier(options: JwtOptions): (token: string, asked: Asked) => Promise
     requiredClaims: ['exp', 'sub'],
     clockTolerance: options.clockToleranceSeconds ?? CLOCK_TOLERANCE_SECONDS,
   };
-  return async (token, asked) => {
+  return async (token, request) => {
     // Loaded with the first token: most nodes have no issuer.
     const { errors, jwtVerify } = await import('jose');
     try {
       const { payload } = await jwtVerify(token, keys, rules);
-      const found = identityOf(payload, options, asked);
+      const found = identityOf(payload, options, request);
       // A bound token is good on its own connection only, so it is looked at each time.
       return payload['cnf'] === undefined ? { found, expiresAt: (payload.exp ?? 0) * 1000 } : { found };
     } catch (thrown) {
@@ -89,10 +89,10 @@ function verifier(options: JwtOptions): (token: string, asked: Asked) => Promise
   };
 }
 
-function identityOf(payload: JWTPayload, options: JwtOptions, asked: Asked): Identity | Denial {
+function identityOf(payload: JWTPayload, options: JwtOptions, request: HttpRequest): AuthenticatedIdentity | Denial {
   const { sub = '' } = payload;
   if (sub === '' || sub.length > 255) return { denied: 'a token without a usable subject' };
-  const unbound = unboundReason(payload['cnf'], asked);
+  const unbound = unboundReason(payload['cnf'], request);
   if (unbound !== undefined) return { denied: unbound };
   const tenant = options.tenantClaim === undefined ? '' : (payload[options.tenantClaim] ?? '');
   if (typeof tenant !== 'string' || tenant.length > TENANT_CHARS_MAX) return { denied: 'a token whose tenant is none' };
@@ -104,11 +104,11 @@ function identityOf(payload: JWTPayload, options: JwtOptions, asked: Asked): Ide
 }
 
 /** RFC 8705 §3: a token that is bound to a certificate comes with it. Other bindings can't be checked here, so they do not hold. */
-function unboundReason(confirmation: unknown, asked: Asked): string | undefined {
+function unboundReason(confirmation: unknown, request: HttpRequest): string | undefined {
   if (confirmation === undefined) return undefined;
   const thumbprint =
     typeof confirmation === 'object' && confirmation !== null ? (confirmation as Record<string, unknown>)['x5t#S256'] : undefined;
-  if (typeof thumbprint === 'string' && asked.peer?.certificate?.thumbprint === thumbprint) return undefined;
+  if (typeof thumbprint === 'string' && request.peer?.certificate?.thumbprint === thumbprint) return undefined;
   return 'a token that is bound to another connection';
 }
 

@@ -1,6 +1,6 @@
 import type { TenantId } from '#protocol';
 import { CALLER_SCOPES } from '../authorisation/scopes.ts';
-import type { Authenticator } from './authenticator.ts';
+import type { AuthMethod } from './authenticator.ts';
 
 export interface MutualTlsOptions {
   /** Names that may call, as `URI:spiffe://example.org/agent` or `DNS:agent.example.org`. Default: all that the authority has signed. */
@@ -12,16 +12,16 @@ export interface MutualTlsOptions {
 const KINDS = ['URI:', 'DNS:', 'email:'];
 
 /** Client certificates. The host has checked the chain; here the name in it becomes a principal. */
-export function mutualTls({ clients, scopes = CALLER_SCOPES }: MutualTlsOptions = {}): Authenticator {
+export function mutualTls({ clients, scopes = CALLER_SCOPES }: MutualTlsOptions = {}): AuthMethod {
   const allowed = clients === undefined || clients.length === 0 ? undefined : new Set(clients);
   return {
     method: 'mtls',
     schemes: { mtls: { mtlsSecurityScheme: { description: 'A client certificate that this node’s authority has signed.' } } },
     challenge: { scheme: 'MutualTLS' },
-    recognise: (asked) => {
-      const certificate = asked.peer?.certificate;
+    recognise: (request) => {
+      const certificate = request.peer?.certificate;
       // Whoever shows another credential besides is judged by that one: a proxy's certificate is not its callers'.
-      if (certificate === undefined || asked.header('authorization') !== undefined || asked.header('x-api-key') !== undefined)
+      if (certificate === undefined || request.header('authorization') !== undefined || request.header('x-api-key') !== undefined)
         return undefined;
       const { names } = certificate;
       const name = allowed === undefined ? bestOf(names) : names.find((each) => allowed.has(each));

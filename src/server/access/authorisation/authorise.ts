@@ -1,11 +1,11 @@
 import type { A2AService, CallContext, Operation, SendResult } from '#protocol';
 import { A2AError, isA2AError } from '#protocol';
-import type { Around, Passing } from '../../agents/intercept.ts';
-import { around, watched } from '../../agents/intercept.ts';
+import type { CallInterceptor, InterceptedCall } from '../../agents/intercept.ts';
+import { interceptCalls, observeStream } from '../../agents/intercept.ts';
 import type { Audit } from '../../audit/audit.ts';
 import type { AuditDraft } from '../../audit/chain.ts';
 import { isLocal } from '../authentication/caller.ts';
-import type { Target } from './scopes.ts';
+import type { AuthorisationTarget } from './scopes.ts';
 import { missingScope } from './scopes.ts';
 
 /** What changes something is written down when it is allowed; all else only when it is not. */
@@ -13,8 +13,8 @@ const CHANGING: ReadonlySet<Operation> = new Set(['send', 'stream', 'cancel', 'p
 const REFUSED: ReadonlySet<string> = new Set(['PERMISSION_DENIED', 'RATE_LIMITED', 'UNAUTHENTICATED']);
 
 /** Authorisation, before anything is looked up: whose tenant, and which scope. It also writes down what was allowed and what was not. */
-export function guarded(service: A2AService, target: Target, audit: Audit): A2AService {
-  const note = ({ operation, request, ctx }: Passing, thrown: unknown, sent?: SendResult): void => {
+export function authorise(service: A2AService, target: AuthorisationTarget, audit: Audit): A2AService {
+  const note = ({ operation, request, ctx }: InterceptedCall, thrown: unknown, sent?: SendResult): void => {
     const isRefused = isA2AError(thrown) && REFUSED.has(thrown.kind);
     if (!isRefused && !CHANGING.has(operation)) return;
     const { principal, tenant, request: facts } = ctx;
@@ -32,7 +32,7 @@ export function guarded(service: A2AService, target: Target, audit: Audit): A2AS
     if (isRefused) audit.refused(draft);
     else audit.record(draft);
   };
-  const by: Around = {
+  const by: CallInterceptor = {
     unary: (call, next) => {
       if (isOpen(call.ctx)) return next(call.ctx);
       const refused = refusalOf(call, target);
@@ -50,7 +50,7 @@ export function guarded(service: A2AService, target: Target, audit: Audit): A2AS
     },
     stream: (call, next) => {
       if (isOpen(call.ctx)) return next(call.ctx);
-      return watched(
+      return observeStream(
         () => {
           const refused = refusalOf(call, target);
           if (refused !== undefined) throw refused;
@@ -60,7 +60,7 @@ export function guarded(service: A2AService, target: Target, audit: Audit): A2AS
       );
     },
   };
-  return around(service, by);
+  return interceptCalls(service, by);
 }
 
 /** Open loopback has one caller, who may do everything. */
@@ -68,7 +68,7 @@ function isOpen(ctx: CallContext): boolean {
   return ctx.request === undefined && isLocal(ctx);
 }
 
-function refusalOf({ operation, request, ctx }: Passing, target: Target): A2AError | undefined {
+function refusalOf({ operation, request, ctx }: InterceptedCall, target: AuthorisationTarget): A2AError | undefined {
   const { tenant } = request as { readonly tenant?: string };
   // What a request says of its tenant is routing; who one is, the credential says (reference/faults S2).
   if (ctx.tenant !== undefined && tenant !== undefined && tenant !== ctx.tenant) {
@@ -81,7 +81,7 @@ function refusalOf({ operation, request, ctx }: Passing, target: Target): A2AErr
   });
 }
 
-function objectOf(request: Passing['request']): string | undefined {
+function objectOf(request: InterceptedCall['request']): string | undefined {
   const { id, taskId, message } = request as {
     readonly id?: string;
     readonly taskId?: string;

@@ -19,13 +19,13 @@ const NEEDED: Readonly<Record<Operation, string | undefined>> = {
   card: undefined,
 };
 
-export interface Target {
+export interface AuthorisationTarget {
   readonly agent: string;
   readonly runsCommands: boolean;
 }
 
 /** The first scope that is missing. An agent that runs commands has one of its own, which nobody is given by default. */
-export function missingScope(principal: Principal, operation: Operation, { agent, runsCommands }: Target): string | undefined {
+export function missingScope(principal: Principal, operation: Operation, { agent, runsCommands }: AuthorisationTarget): string | undefined {
   const needed = NEEDED[operation];
   if (needed !== undefined && !hasScope(principal, needed)) return needed;
   const executor = `executor:${agent}`;

@@ -3,7 +3,7 @@ import { A2AError, isStreamOperation } from '#protocol';
 import type { Metrics } from '../../observability/metrics.ts';
 import type { ServingOptions } from '../../options.ts';
 
-export interface RoomOptions {
+export interface CapacityOptions {
   /** 0: as many as come. */
   readonly streamsMax: number;
   readonly isPressed: (() => boolean) | undefined;
@@ -11,7 +11,7 @@ export interface RoomOptions {
   readonly metrics: Metrics;
 }
 
-export interface Room {
+export interface Capacity {
   /** Throws when there is no room for such a call. */
   check(operation: Operation, principal: Principal): void;
   /** A stream takes its place before its first event, many may be waiting for theirs, and gives it back once. */
@@ -23,7 +23,7 @@ export interface Room {
  * Streams are refused before the process has no more room for anything, and without memory so is new work (reference/faults H15). Calls that
  * only ask, and cancel, go through.
  */
-export function createRoom({ streamsMax, isPressed, quotaOf, metrics }: RoomOptions): Room {
+export function createCapacity({ streamsMax, isPressed, quotaOf, metrics }: CapacityOptions): Capacity {
   const refused = metrics.counter({ name: 'parley_calls_refused_total', help: 'Calls refused for want of room.', labels: ['reason'] });
   const refuse = (reason: string, words: string): never => {
     refused.add([reason]);

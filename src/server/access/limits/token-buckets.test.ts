@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { createBuckets } from './token-buckets.ts';
+import { createTokenBuckets } from './token-buckets.ts';
 
 function at(perSecond: number, burst: number) {
   let now = 0;
-  const buckets = createBuckets({ perSecond, burst, ticks: () => now });
+  const buckets = createTokenBuckets({ perSecond, burst, ticks: () => now });
   const wait = (ms: number): void => {
     now += ms;
   };

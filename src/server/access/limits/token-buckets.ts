@@ -1,4 +1,4 @@
-export interface BucketOptions {
+export interface TokenBucketOptions {
   /** What comes back each second; 0: nothing is limited. */
   readonly perSecond: number;
   /** What can be taken at once. */
@@ -8,7 +8,7 @@ export interface BucketOptions {
 }
 
 /** Token buckets by name. One that is full again is as good as none, so memory is bounded by who has called lately. */
-export interface Buckets {
+export interface TokenBuckets {
   /** 0: taken. Otherwise nothing was, and this is how many milliseconds to wait. */
   take(name: string, amount?: number): number;
   /** Takes what has been used already, also what is not there. */
@@ -25,7 +25,7 @@ interface Bucket {
   at: number;
 }
 
-export function createBuckets({ perSecond, burst, ticks = () => performance.now() }: BucketOptions): Buckets {
+export function createTokenBuckets({ perSecond, burst, ticks = () => performance.now() }: TokenBucketOptions): TokenBuckets {
   const buckets = new Map<string, Bucket>();
   const perMs = perSecond / 1000;
   let sweepAt = SWEEP_AT;

@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { connect } from 'node:net';
 import { isMainThread } from 'node:worker_threads';
 import type { Log } from '../../observability/log.ts';
-import type { Host } from './http-server.ts';
+import type { HttpHost } from './http-server.ts';
 
-export interface Listening {
+export interface ListenOptions {
   readonly host: string;
   readonly port: number;
   readonly socket: string | undefined;
@@ -14,7 +14,7 @@ export interface Listening {
 }
 
 /** Takes connections from here on. Returns where. */
-export async function listen({ server, isTls }: Host, { host, port, socket, log }: Listening): Promise<string> {
+export async function listen({ server, isTls }: HttpHost, { host, port, socket, log }: ListenOptions): Promise<string> {
   if (socket !== undefined) await removeLeftover(socket);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

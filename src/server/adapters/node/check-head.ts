@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { Answer } from '#bindings';
+import type { HttpResponse } from '#bindings';
 import { refusal } from '../../routes/responses.ts';
 
 /** Headers that decide who is asked by whom for what: two of one kind are two opinions, and somebody in between may hold the other. */
@@ -9,7 +9,7 @@ const ONCE: ReadonlySet<string> = new Set(['host', 'authorization', 'content-typ
  * What Node lets through and we don't (reference/faults H9): Node joins, drops or takes the first of repeated headers, silently leaves out
  * those beyond its own limit, and passes on targets that name another host.
  */
-export function checkHead(incoming: IncomingMessage, headersMax: number): Answer | undefined {
+export function checkHead(incoming: IncomingMessage, headersMax: number): HttpResponse | undefined {
   const { rawHeaders, url = '' } = incoming;
   if (rawHeaders.length > headersMax * 2) return refusal(431, `more than ${headersMax} headers`);
   if (!url.startsWith('/')) return refusal(400, 'the request target must be a path');

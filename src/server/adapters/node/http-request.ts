@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { BlockList } from 'node:net';
 import { TLSSocket } from 'node:tls';
-import type { Asked, Peer } from '#bindings';
+import type { HttpRequest, Peer } from '#bindings';
 import { A2AError } from '#protocol';
 import { NodePeer } from './tls.ts';
 
 /** A request as Node has it, read without making a `Request` of it. */
-export class NodeAsked implements Asked {
+export class NodeHttpRequest implements HttpRequest {
   readonly method: string;
   readonly path: string;
   readonly query: string;

@@ -2,18 +2,18 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { BlockList } from 'node:net';
-import type { Answer } from '#bindings';
+import type { HttpResponse } from '#bindings';
 import type { Handler } from '../../handler.ts';
 import type { ServerLimits } from '../../limits.ts';
 import type { Log } from '../../observability/log.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import { checkHead } from './check-head.ts';
-import { NodeAsked } from './http-request.ts';
+import { NodeHttpRequest } from './http-request.ts';
 import type { TlsOptions } from './tls.ts';
 import { httpsOptions } from './tls.ts';
 import { writeAnswer } from './write-response.ts';
 
-export interface HostOptions {
+export interface HttpHostOptions {
   readonly handler: Handler;
   readonly limits: ServerLimits;
   readonly log: Log;
@@ -22,7 +22,7 @@ export interface HostOptions {
   readonly trusted?: BlockList | undefined;
 }
 
-export interface Host {
+export interface HttpHost {
   readonly server: Server;
   readonly isTls: boolean;
   /** Requests that have not been answered yet, streams aside. */
@@ -53,22 +53,22 @@ export interface Exchange {
 /** One request, from Node's objects to Node's objects. */
 export async function exchange(incoming: IncomingMessage, outgoing: ServerResponse, options: Exchange): Promise<void> {
   const { handler, limits, isLast, onCut, trusted } = options;
-  const asked = new NodeAsked(incoming, outgoing, trusted);
+  const request = new NodeHttpRequest(incoming, outgoing, trusted);
   const refused = checkHead(incoming, limits.headersMax);
-  const answer = refused ?? (await handler.answer(asked));
+  const answer = refused ?? (await handler.answer(request));
   const isUnread = isLeftUnread(incoming, answer);
-  if (answer.body !== null && typeof answer.body !== 'string') asked.handOver();
+  if (answer.body !== null && typeof answer.body !== 'string') request.handOver();
   writeAnswer(outgoing, answer, {
     idleMsMax: limits.streamIdleMsMax,
     isLast: isUnread || refused !== undefined || isLast?.() === true,
-    onDelivered: asked.delivered,
+    onDelivered: request.delivered,
     onCut,
     hold: isUnread ? drained(incoming) : undefined,
   });
 }
 
 /** Node's HTTP server around a handler, with what Node by itself is too patient for (reference/faults H7 to H9). */
-export function createHost({ handler, limits, log, metrics, tls, trusted }: HostOptions): Host {
+export function createHttpHost({ handler, limits, log, metrics, tls, trusted }: HttpHostOptions): HttpHost {
   let busy = 0;
   let isStopping = false;
   const cut = metrics.counter({ name: 'parley_streams_cut_total', help: 'Streams cut off because nobody read them.' });
@@ -112,7 +112,7 @@ export function createHost({ handler, limits, log, metrics, tls, trusted }: Host
 }
 
 /** The answer was made without the whole body: because it is too large, or because nobody wanted it. */
-function isLeftUnread(incoming: IncomingMessage, { status }: Answer): boolean {
+function isLeftUnread(incoming: IncomingMessage, { status }: HttpResponse): boolean {
   return status === 413 && !incoming.complete;
 }
 

@@ -4,7 +4,7 @@ import { getHeapSpaceStatistics, getHeapStatistics } from 'node:v8';
 import type { Metrics } from '../../observability/metrics.ts';
 
 /** How the process itself is doing. */
-export interface Pulse {
+export interface ProcessStats {
   /** Little memory is left. */
   isPressed(): boolean;
   stop(): void;
@@ -16,7 +16,7 @@ const BEAT_MS = 10;
 const PRESSED = 0.8;
 const QUANTILES = [50, 90, 99] as const;
 
-export function takePulse(metrics: Metrics): Pulse {
+export function watchProcess(metrics: Metrics): ProcessStats {
   const delay = monitorEventLoopDelay({ resolution: BEAT_MS });
   delay.enable();
   const heapMax = oldSpaceMax();

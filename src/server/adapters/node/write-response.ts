@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { Answer, Outflow } from '#bindings';
+import type { HttpResponse, Outflow } from '#bindings';
 
 export interface WriteOptions {
   /** A reader who takes nothing for this long is cut off. */
@@ -14,7 +14,7 @@ export interface WriteOptions {
 }
 
 /** Writes an answer to Node's response: at once if it is whole, piece by piece at the reader's speed if it flows. */
-export function writeAnswer(outgoing: ServerResponse, answer: Answer, options: WriteOptions): void {
+export function writeAnswer(outgoing: ServerResponse, answer: HttpResponse, options: WriteOptions): void {
   const { status, body } = answer;
   const headers = options.isLast ? { ...answer.headers, Connection: 'close' } : answer.headers;
   if (outgoing.destroyed) {

@@ -1,0 +1,52 @@
+import type { Command } from './command.ts';
+import { isSameWord, noSuchWord } from './flags/own.ts';
+import { printError, wantsJson } from './output/errors.ts';
+
+export interface Family {
+  readonly name: string;
+  readonly summary: string;
+  readonly commands: readonly Command[];
+  /** Commands whose errors have the contract's form. */
+  readonly contract?: true;
+}
+
+/** Commands with one first word in common: `task get`, `task cancel`, … */
+export function commandFamily({ name, summary, commands, contract }: Family): Command {
+  const width = Math.max(...commands.map((command) => command.name.length));
+  const help = [
+    `parley ${name}: ${summary}`,
+    '',
+    `Usage: parley ${name} COMMAND [OPTIONS]`,
+    '',
+    'Commands:',
+    ...commands.map((command) => `  ${command.name.padEnd(width)}  ${command.spec?.summary ?? firstLine(command)}`),
+    '',
+    `parley help ${name} COMMAND tells more of one.`,
+    '',
+  ].join('\n');
+  return {
+    name: name.split(' ').at(-1) ?? name,
+    help,
+    below: commands,
+    ...(contract === undefined ? {} : { contract }),
+    run: async (args) => {
+      const at = args.findIndex((word) => !word.startsWith('-'));
+      if (args[at] === 'help') {
+        process.stdout.write(help);
+        return 0;
+      }
+      const command = commands.find((candidate) => isSameWord(args[at], candidate.name));
+      if (command !== undefined) return await command.run(args.toSpliced(at, 1));
+      const error = noSuchWord(
+        name,
+        args[at],
+        commands.map((one) => one.name),
+      );
+      return await printError(error, { json: wantsJson(args, process.env), contract: contract === true });
+    },
+  };
+}
+
+function firstLine({ help }: Command): string {
+  return help.split('\n')[0]?.replace(/^[^:]*: /, '') ?? '';
+}

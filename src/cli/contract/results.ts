@@ -1,0 +1,70 @@
+import type { Json, SendResult, Task, TaskEvent } from '#protocol';
+import { eventText, field, messageText, stateText, taskText } from '../output/labels.ts';
+import type { Connection } from '../wire/connect.ts';
+import type { Session } from './session.ts';
+import type { Seen } from './wait.ts';
+
+export function printJson(session: Session, value: Json): void {
+  session.out(`${JSON.stringify(value)}\n`);
+}
+
+/** The command that goes on with a waiting task, ready to be copied. */
+export function resumeCommand(connection: Connection, id: string): string {
+  return `parley send ${connection.agent} --task-id ${id} "<reply>"`;
+}
+
+export function printTask(session: Session, connection: Connection, task: Task, options: { readonly history?: boolean } = {}): void {
+  if (session.json) printJson(session, connection.raws.json('get.result', task));
+  else session.out(taskText(task, { ...options, verbose: session.verbose, resume: resumeCommand(connection, task.id) }));
+}
+
+/** `SendMessageResponse`. */
+export function printResult(session: Session, connection: Connection, result: SendResult): void {
+  if (!session.json) {
+    if (result.message !== undefined) session.out(messageText(result.message));
+    else printTask(session, connection, result.task);
+    return;
+  }
+  const { raws } = connection;
+  // A task that was polled for came by itself and goes back into its envelope.
+  const polled = raws.rawOf(result) === undefined && result.task !== undefined ? { task: raws.json('get.result', result.task) } : undefined;
+  printJson(session, polled ?? raws.json('send.result', result));
+}
+
+export function printEvent(session: Session, connection: Connection, event: TaskEvent): void {
+  if (!session.json) session.out(eventText(event));
+  else if (event.task !== undefined || event.message !== undefined) printResult(session, connection, event);
+  else printJson(session, connection.raws.json('event', event));
+}
+
+/** After the last event of a stream: whose it was, and how it stands. */
+export function printEnd(session: Session, connection: Connection, seen: Seen): void {
+  if (session.json || seen.id === undefined) return;
+  session.out(field('Task', seen.id) + field('Context', seen.contextId ?? '') + field('State', stateText(seen.state ?? 'UNSPECIFIED')));
+  if (seen.settled && seen.state !== undefined && /_REQUIRED$/.test(seen.state))
+    session.out(field('Resume', resumeCommand(connection, seen.id)));
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  TASK_STATE_INPUT_REQUIRED: 'task is waiting for input',
+  TASK_STATE_AUTH_REQUIRED: 'task is waiting for authorization',
+  TASK_STATE_FAILED: 'task failed',
+  TASK_STATE_REJECTED: 'the agent rejected the task',
+  TASK_STATE_CANCELED: 'task was canceled',
+};
+
+/** Any outcome but plain success is named on standard error; the exit code is about the tool, not the agent (reference/cli §6). */
+export function warnOf(session: Session, state: string | undefined): void {
+  const words = state === undefined ? undefined : WORDS[state];
+  if (words !== undefined && state !== undefined) session.note(`warning: ${words} (${stateText(state)})\n`);
+}
+
+const NOTE_AFTER_MS = 300;
+
+/** Whoever waits is told for what, so that the wait can be broken off and taken up again. Quick tasks are not worth a word. */
+export function noteWaiting(session: Session, { id, contextId }: Pick<Task, 'id' | 'contextId'>): () => void {
+  const timer = setTimeout(() => {
+    session.note(`waiting for task ${id} (context ${contextId ?? 'unknown'}); Ctrl-C leaves it running\n`);
+  }, NOTE_AFTER_MS);
+  return () => clearTimeout(timer);
+}

@@ -1,0 +1,49 @@
+import type { SendHandle } from '#client';
+import { whenReaderLeaves } from '../output/closed-pipe.ts';
+import type { Screen } from './terminal.ts';
+
+export interface Interrupt {
+  readonly fired: boolean;
+  /** What to exit with then. */
+  readonly code: number;
+  fire(): void;
+  end(): void;
+}
+
+/** As shells count: 128 and the signal's number. A reader who has seen enough is no failure. */
+const CODES = { SIGINT: 130, SIGTERM: 143, reader: 0 } as const;
+/** For an agent that is told to cancel and goes on: nobody is there to ask a second time. */
+const LEAVE_MS = 1000;
+
+/** Ctrl-C cancels what runs; a second one leaves at once. So do SIGTERM and a reader that leaves, and then nobody stays. */
+export function onInterrupt(screen: Screen, current: () => SendHandle | undefined): Interrupt {
+  let fired: keyof typeof CODES | undefined;
+  const by = (cause: keyof typeof CODES): void => {
+    const code = CODES[cause];
+    if (fired !== undefined) process.exit(code);
+    fired = cause;
+    screen.note(cause === 'SIGINT' ? 'canceling; once more leaves at once' : 'canceling', 'dim');
+    const handle = current();
+    if (handle === undefined) process.exit(code);
+    handle.cancel().then(
+      () => {
+        if (cause !== 'SIGINT') setTimeout(() => process.exit(code), LEAVE_MS).unref();
+      },
+      () => process.exit(code),
+    );
+  };
+  const fire = (): void => by('SIGINT');
+  const terminate = (): void => by('SIGTERM');
+  process.on('SIGINT', fire).on('SIGTERM', terminate);
+  whenReaderLeaves(() => by('reader'));
+  return {
+    get fired() {
+      return fired !== undefined;
+    },
+    get code() {
+      return CODES[fired ?? 'SIGINT'];
+    },
+    fire,
+    end: () => void process.off('SIGINT', fire).off('SIGTERM', terminate),
+  };
+}

@@ -1,0 +1,93 @@
+import { plain } from '../output/plain-text.ts';
+
+/** Where a person reads: the answer on standard output, and how it goes on standard error, on one line that is drawn over and over. */
+export interface Screen {
+  /** What the agent says, as it comes. */
+  say(text: string): void;
+  /** Ends the line that the agent is at, if it is at one. */
+  endLine(): void;
+  /** What goes on; undefined clears it. Only on a terminal. */
+  status(text: string | undefined): void;
+  /** A line of ours. */
+  note(text: string, kind?: Kind): void;
+  /** Puts the cursor where a prompt can be. */
+  clear(): void;
+}
+
+export type Kind = 'plain' | 'good' | 'bad' | 'dim';
+
+const COLOURS: Readonly<Record<Kind, string>> = { plain: '', good: '\u001b[32m', bad: '\u001b[31m', dim: '\u001b[2m' };
+const RESET = '\u001b[0m';
+const CLEAR = '\r\u001b[K';
+const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
+const FRAME_MS = 100;
+
+export interface Terminal {
+  readonly out: NodeJS.WriteStream;
+  readonly err: NodeJS.WriteStream;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** https://no-color.org: any value switches colours off. A terminal that calls itself dumb gets nothing but text. */
+export function openScreen({ out, err, env }: Terminal = { out: process.stdout, err: process.stderr, env: process.env }): Screen {
+  const live = err.isTTY === true && env['TERM'] !== 'dumb';
+  const coloured = live && (env['NO_COLOR'] ?? '') === '';
+  let atStart = true;
+  let shown: string | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let frame = 0;
+  const draw = (): void => {
+    // On one terminal the status would stand in the middle of the answer.
+    if (shown === undefined || (!atStart && out.isTTY === true)) return;
+    frame += 1;
+    const width = Math.max(20, (err.columns || 80) - 4);
+    err.write(`${CLEAR}${paint(`${FRAMES[frame % FRAMES.length]} ${shown.slice(0, width)}`, 'dim')}`);
+  };
+  const wipe = (): void => {
+    if (live && shown !== undefined && (atStart || out.isTTY !== true)) err.write(CLEAR);
+  };
+  const paint = (text: string, kind: Kind): string => (coloured && kind !== 'plain' ? `${COLOURS[kind]}${text}${RESET}` : text);
+  const endLine = (): void => {
+    if (!atStart) out.write('\n');
+    atStart = true;
+  };
+  return {
+    endLine,
+    say: (text) => {
+      if (text === '') return;
+      wipe();
+      out.write(plain(text));
+      atStart = text.endsWith('\n');
+    },
+    status: (text) => {
+      if (!live) return;
+      wipe();
+      shown = text === undefined ? undefined : plain(text).replaceAll(/\s+/g, ' ');
+      clearInterval(timer);
+      if (shown === undefined) return;
+      draw();
+      timer = setInterval(draw, FRAME_MS).unref();
+    },
+    note: (text, kind = 'plain') => {
+      wipe();
+      if (out.isTTY === true && err.isTTY === true) endLine();
+      err.write(`${paint(plain(text), kind)}\n`);
+      draw();
+    },
+    clear: () => {
+      wipe();
+      shown = undefined;
+      clearInterval(timer);
+      endLine();
+    },
+  };
+}
+
+/** For programs, who read the result alone. */
+export const silentScreen: Screen = {
+  say: () => undefined,
+  endLine: () => undefined,
+  status: () => undefined,
+  note: () => undefined,
+  clear: () => undefined,
+};

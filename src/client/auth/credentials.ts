@@ -1,0 +1,90 @@
+import type { AgentCard, ApiKeySecurityScheme } from '#protocol';
+import { bytesToBase64 } from '#protocol';
+import { ClientError } from '../errors/client-error.ts';
+
+/** A secret: itself, the name of the environment variable that holds it, or somebody who knows it. */
+export type Secret = string | { readonly env: string } | (() => string | Promise<string>);
+
+export type Auth =
+  | { readonly bearer: Secret }
+  /** `in` and `name`: as the card says, or a header `X-API-Key`. */
+  | { readonly apiKey: Secret; readonly name?: string; readonly in?: 'header' | 'query' | 'cookie' }
+  | { readonly basic: { readonly user: string; readonly password: Secret } }
+  | Authenticator;
+
+/** What a request carries for one agent. */
+export interface Presented {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string>>;
+}
+
+/** Anything that gets credentials, such as the OAuth drivers of `parley-a2a/client/oauth`. */
+export interface Authenticator {
+  present(card: AgentCard | undefined): Presented | Promise<Presented>;
+  /** They were refused. True if there are new ones, and the call is worth repeating. */
+  refresh?(): Promise<boolean>;
+}
+
+export type Env = Readonly<Record<string, string | undefined>>;
+
+export function authenticatorOf(auth: Auth, env: Env | undefined): Authenticator {
+  if ('present' in auth) return auth;
+  if ('bearer' in auth) {
+    return { present: async () => ({ headers: { Authorization: `Bearer ${await reveal(auth.bearer, env)}` } }) };
+  }
+  if ('basic' in auth) {
+    const { user, password } = auth.basic;
+    return { present: async () => ({ headers: { Authorization: `Basic ${utf8Base64(`${user}:${await reveal(password, env)}`)}` } }) };
+  }
+  return {
+    present: async (card) => {
+      const scheme = apiKeyScheme(card);
+      return placed(await reveal(auth.apiKey, env), auth.name ?? scheme?.name ?? 'X-API-Key', auth.in ?? scheme?.location ?? 'header');
+    },
+  };
+}
+
+function placed(key: string, name: string, where: ApiKeySecurityScheme['location']): Presented {
+  switch (where) {
+    case 'header':
+      return { headers: { [name]: key } };
+    case 'query':
+      return { query: { [name]: key } };
+    case 'cookie':
+      return { headers: { Cookie: `${name}=${encodeURIComponent(key)}` } };
+  }
+}
+
+function apiKeyScheme(card: AgentCard | undefined): ApiKeySecurityScheme | undefined {
+  return Object.values(card?.securitySchemes ?? {}).find((scheme) => scheme.apiKeySecurityScheme !== undefined)?.apiKeySecurityScheme;
+}
+
+/** The secret itself. What it is never appears in an error. */
+export async function reveal(secret: Secret, env: Env | undefined): Promise<string> {
+  const value = typeof secret === 'string' ? secret : typeof secret === 'function' ? await secret() : envOf(env)[secret.env];
+  if (value !== undefined && value !== '' && !/[\r\n]/.test(value)) return value;
+  if (typeof secret !== 'object') throw new ClientError('credentials-missing', 'the secret is empty, or has line ends in it');
+  throw new ClientError('credentials-missing', `the environment has no ${secret.env}`, {
+    hint: `set it: export ${secret.env}=…`,
+  });
+}
+
+function envOf(env: Env | undefined): Env {
+  return env ?? (globalThis as { process?: { env?: Env } }).process?.env ?? {};
+}
+
+function utf8Base64(text: string): string {
+  return bytesToBase64(new TextEncoder().encode(text));
+}
+
+/** Which credentials a card asks for, in words. */
+export function wantedBy(card: AgentCard): readonly string[] {
+  return Object.entries(card.securitySchemes ?? {}).map(([name, scheme]) => {
+    if (scheme.apiKeySecurityScheme !== undefined)
+      return `an API key in ${scheme.apiKeySecurityScheme.location} ${scheme.apiKeySecurityScheme.name}`;
+    if (scheme.httpAuthSecurityScheme !== undefined) return `HTTP ${scheme.httpAuthSecurityScheme.scheme}`;
+    if (scheme.oauth2SecurityScheme !== undefined) return `OAuth 2 (${Object.keys(scheme.oauth2SecurityScheme.flows).join(', ')})`;
+    if (scheme.openIdConnectSecurityScheme !== undefined) return `OpenID Connect (${scheme.openIdConnectSecurityScheme.openIdConnectUrl})`;
+    return `${name} (mutual TLS)`;
+  });
+}

@@ -1,0 +1,18 @@
+import type { SchemaIssue, StandardSchema } from '#protocol';
+import { ClientError } from '../errors/client-error.ts';
+
+export type InputOf<Schema extends StandardSchema> = NonNullable<Schema['~standard']['types']>['input'];
+export type OutputOf<Schema extends StandardSchema> = NonNullable<Schema['~standard']['types']>['output'];
+
+/** The value as the schema has it, or an error that says where it differs. */
+export async function checked<Schema extends StandardSchema>(schema: Schema, value: unknown, what: string): Promise<OutputOf<Schema>> {
+  const result = await schema['~standard'].validate(value);
+  if (result.issues === undefined) return result.value;
+  const why = result.issues.map(({ message, path = [] }) => `${pathText(path)}${message}`).join('; ');
+  throw new ClientError('schema-mismatch', `${what} is not as its schema has it`, { why });
+}
+
+function pathText(path: NonNullable<SchemaIssue['path']>): string {
+  if (path.length === 0) return '';
+  return `${path.map((step) => String(typeof step === 'object' ? step.key : step)).join('.')}: `;
+}

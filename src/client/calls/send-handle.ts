@@ -1,0 +1,286 @@
+import type {
+  A2AService,
+  Artifact,
+  CallContext,
+  Choice,
+  Linked,
+  Message,
+  SendRequest,
+  SendResult,
+  Task,
+  TaskEvent,
+  TaskId,
+} from '#protocol';
+import { getChoicesFromMessage, getTextFromMessage, isInterrupted, isTextPart, linkSignals } from '#protocol';
+import { ClientError } from '../errors/client-error.ts';
+import { untilRest } from '../streams/poll.ts';
+import type { CallOptions, Input } from './request.ts';
+import { isAtRest, unawaited } from './request.ts';
+import { TurnEvents } from './turn-events.ts';
+
+/** What an agent wants to know before it goes on. */
+export interface Question {
+  readonly taskId: TaskId;
+  readonly kind: 'input' | 'auth';
+  readonly text: string;
+  readonly message: Message | undefined;
+  /** The options that it offers; none if it asks freely. */
+  readonly choices: readonly Choice[];
+}
+
+export interface SendOptions extends CallOptions {
+  readonly taskId?: string;
+  readonly contextId?: string;
+  readonly metadata?: SendRequest['metadata'];
+  readonly messageMetadata?: Message['metadata'];
+  readonly acceptedOutputModes?: readonly string[];
+  readonly historyLength?: number;
+  /** `result` is what the agent answers first, finished or not. */
+  readonly returnImmediately?: boolean;
+  readonly push?: NonNullable<SendRequest['configuration']>['taskPushNotificationConfig'];
+}
+
+/** One message on its way, and what comes of it. Nothing is sent until it is used. */
+export interface SendHandle extends AsyncIterable<TaskEvent> {
+  /** The message that is sent; its id makes a repeat safe. */
+  readonly message: Message;
+  /** The task at rest, or the direct message: what the agent answered with. */
+  result(): Promise<SendResult>;
+  /** The text of the answer: of its artifacts, else of its last status, else of its message. */
+  text(): Promise<string>;
+  artifacts(): Promise<readonly Artifact[]>;
+  /** What the agent wants to know, if that is how it ended. */
+  question(): Promise<Question | undefined>;
+  /** Continues the task, once it rests. */
+  answer(input: Input, options?: CallOptions): SendHandle;
+  /** Cancels the task as soon as its id is known. Undefined: it never got one, and the call was given up. */
+  cancel(): Promise<Task | undefined>;
+  /** The task's id, once it is known. */
+  readonly taskId: TaskId | undefined;
+}
+
+/** What a handle needs of its client. */
+export interface HandleEnv {
+  readonly service: A2AService;
+  /** The call's context, with this signal or one of the caller's own. */
+  readonly contextFor: (signal?: AbortSignal) => CallContext;
+  /** The caller has no signal and no time limit of its own. */
+  readonly isFree: boolean;
+  readonly streams: boolean;
+  readonly canPoll: boolean;
+  readonly explain: (thrown: unknown) => Error;
+  readonly continue: (task: Task, input: Input, options: CallOptions) => SendHandle;
+}
+
+export class Handle implements SendHandle {
+  readonly #request: Promise<SendRequest> | SendRequest;
+  readonly #env: HandleEnv;
+  readonly #prefersStream: boolean;
+  readonly #leave = new AbortController();
+  /** To the caller's signal, if there is one, until there is a result. */
+  readonly #linked: Linked | undefined;
+  readonly #ctx: CallContext;
+  #events: TurnEvents | undefined;
+  #result: Promise<SendResult> | undefined;
+  #sent: SendResult | undefined;
+  #message: Message | undefined;
+
+  constructor(request: Promise<SendRequest> | SendRequest, env: HandleEnv, prefersStream: boolean) {
+    this.#request = request;
+    this.#env = env;
+    this.#prefersStream = prefersStream && env.streams;
+    // Signals are dear, and linking them: where the caller has none, ours is enough.
+    const own = env.isFree ? undefined : env.contextFor();
+    if (own !== undefined) this.#linked = linkSignals([own.signal, this.#leave.signal]);
+    this.#ctx =
+      own === undefined || this.#linked === undefined ? env.contextFor(this.#leave.signal) : { ...own, signal: this.#linked.signal };
+    if ('message' in request) this.#message = request.message;
+  }
+
+  get message(): Message {
+    if (this.#message === undefined) throw new ClientError('not-supported', 'the message of an answer is known once the question is');
+    return this.#message;
+  }
+
+  get taskId(): TaskId | undefined {
+    return this.#events?.taskId ?? this.#sent?.task?.id;
+  }
+
+  result(): Promise<SendResult> {
+    this.#result ??= this.#linked === undefined ? this.#told(() => this.#finish()) : this.#finishLinked(this.#linked);
+    return this.#result;
+  }
+
+  async text(): Promise<string> {
+    return answerText(await this.result());
+  }
+
+  async artifacts(): Promise<readonly Artifact[]> {
+    return (await this.result()).task?.artifacts ?? [];
+  }
+
+  async question(): Promise<Question | undefined> {
+    const { task } = await this.result();
+    return task === undefined ? undefined : questionOf(task);
+  }
+
+  answer(input: Input, options: CallOptions = {}): SendHandle {
+    const next = this.result().then(({ task }) => {
+      if (task === undefined) throw new ClientError('not-supported', 'the agent answered with a message: there is no task to go on with');
+      return this.#env.continue(task, input, options);
+    });
+    return new Following(next);
+  }
+
+  async cancel(): Promise<Task | undefined> {
+    const id = this.taskId;
+    if (id === undefined) {
+      this.#leave.abort();
+      return undefined;
+    }
+    return await this.#told(() => this.#env.service.cancel({ id }, this.#env.contextFor()));
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<TaskEvent> {
+    if (this.#events !== undefined || this.#result !== undefined) {
+      throw new ClientError('not-supported', 'the events of a call can be read once, and before its result');
+    }
+    const events = this.#open();
+    return {
+      // An event that is there already is handed over as it is: nothing can go wrong with it.
+      next: () => events.buffered() ?? this.#told(() => events.next()),
+      return: async () => {
+        await events.leave();
+        this.#linked?.release();
+        return { done: true, value: undefined };
+      },
+    };
+  }
+
+  #open(): TurnEvents {
+    this.#events = new TurnEvents(async () => {
+      const request = await this.#ready();
+      return this.#env.streams ? this.#env.service.stream(request, this.#ctx) : this.#asEvents(request);
+    });
+    return this.#events;
+  }
+
+  /** An agent without streams is asked, and asked again. */
+  async *#asEvents(request: SendRequest): AsyncGenerator<readonly { readonly event: TaskEvent }[], void> {
+    const first = await this.#env.service.send(this.#env.canPoll ? unawaited(request) : request, this.#ctx);
+    yield [{ event: first }];
+    if (first.task === undefined || !this.#env.canPoll) return;
+    for await (const task of untilRest(this.#env.service, first.task, this.#ctx)) yield [{ event: { task } }];
+  }
+
+  async #finishLinked(linked: Linked): Promise<SendResult> {
+    try {
+      return await this.#told(() => this.#finish());
+    } finally {
+      linked.release();
+    }
+  }
+
+  #finish(): Promise<SendResult> {
+    return this.#events === undefined && !this.#prefersStream ? this.#send() : this.#streamed();
+  }
+
+  async #streamed(): Promise<SendResult> {
+    const events = this.#events ?? this.#open();
+    const seen = await events.rest();
+    if (seen !== undefined) return seen;
+    const id = events.taskId;
+    if (id === undefined) throw new ClientError('not-supported', 'its events were left before there was a result');
+    const { service } = this.#env;
+    return await this.#atRest(await service.get({ id }, this.#ctx));
+  }
+
+  async #send(): Promise<SendResult> {
+    const request = this.#request instanceof Promise ? await this.#ready() : this.#request;
+    this.#sent = await this.#env.service.send(request, this.#ctx);
+    const { task } = this.#sent;
+    const isAll = task === undefined || isAtRest(task.status.state) || request.configuration?.returnImmediately === true;
+    return isAll ? this.#sent : await this.#atRest(task);
+  }
+
+  /** Not every agent waits when it is asked to. */
+  async #atRest(from: Task): Promise<SendResult> {
+    let task = from;
+    if (this.#env.canPoll) for await (const later of untilRest(this.#env.service, from, this.#ctx)) task = later;
+    return { task };
+  }
+
+  async #ready(): Promise<SendRequest> {
+    const request = await this.#request;
+    this.#message = request.message;
+    return request;
+  }
+
+  async #told<T>(call: () => Promise<T>): Promise<T> {
+    try {
+      return await call();
+    } catch (thrown) {
+      throw this.#env.explain(thrown);
+    }
+  }
+}
+
+/** A handle that is there once the question is. */
+class Following implements SendHandle {
+  readonly #next: Promise<SendHandle>;
+  #known: SendHandle | undefined;
+
+  constructor(next: Promise<SendHandle>) {
+    this.#next = next.then((handle) => {
+      this.#known = handle;
+      return handle;
+    });
+    this.#next.catch(() => undefined); // whoever uses it is told
+  }
+
+  get message(): Message {
+    if (this.#known === undefined) throw new ClientError('not-supported', 'the message of an answer is known once the question is');
+    return this.#known.message;
+  }
+
+  get taskId(): TaskId | undefined {
+    return this.#known?.taskId;
+  }
+
+  result = async (): Promise<SendResult> => (await this.#next).result();
+  text = async (): Promise<string> => (await this.#next).text();
+  artifacts = async (): Promise<readonly Artifact[]> => (await this.#next).artifacts();
+  question = async (): Promise<Question | undefined> => (await this.#next).question();
+  cancel = async (): Promise<Task | undefined> => (await this.#next).cancel();
+  answer = (input: Input, options: CallOptions = {}): SendHandle => new Following(this.#next.then((next) => next.answer(input, options)));
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<TaskEvent, void> {
+    yield* await this.#next;
+  }
+}
+
+export function answerText({ task, message }: SendResult): string {
+  if (message !== undefined) return getTextFromMessage(message);
+  const texts = (task?.artifacts ?? []).map((artifact) => textIn(artifact)).filter((text) => text !== '');
+  if (texts.length > 0) return texts.join('\n');
+  return task?.status.message === undefined ? '' : getTextFromMessage(task.status.message);
+}
+
+/** Chunks of one artifact are one text. */
+function textIn({ parts }: Artifact): string {
+  return parts
+    .filter(isTextPart)
+    .map(({ text }) => text)
+    .join('');
+}
+
+export function questionOf({ id, status }: Task): Question | undefined {
+  if (!isInterrupted(status.state)) return undefined;
+  return {
+    taskId: id,
+    kind: status.state === 'TASK_STATE_AUTH_REQUIRED' ? 'auth' : 'input',
+    text: status.message === undefined ? '' : getTextFromMessage(status.message),
+    message: status.message,
+    choices: status.message === undefined ? [] : getChoicesFromMessage(status.message),
+  };
+}

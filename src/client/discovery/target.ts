@@ -1,0 +1,86 @@
+import { withoutEndSlashes } from '#protocol';
+import { ClientError } from '../errors/client-error.ts';
+
+/** What a person can name: an address, or a file that holds a card. */
+export type Target = { readonly kind: 'url'; readonly url: URL } | { readonly kind: 'file'; readonly path: string };
+
+const HOST = /^(?:\[[0-9a-f:.]+\]|[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?)(?::\d{1,5})?(?:[/?].*)?$/i;
+const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?:[:/?]|$)/i;
+
+export function readTarget(text: string): Target {
+  const target = text.trim();
+  if (/^https?:/i.test(target)) return { kind: 'url', url: checkedUrl(target) };
+  if (/^file:/i.test(target)) return { kind: 'file', path: fileOf(target) };
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(target)) {
+    throw bad(target, `${target.slice(0, target.indexOf(':'))} is none of http, https and file`, 'A2A agents are reached by http or https');
+  }
+  if (/^[./~\\]/.test(target) || /^[^/:]+\.json$/i.test(target)) return { kind: 'file', path: target };
+  if (HOST.test(target)) return { kind: 'url', url: checkedUrl(`${LOOPBACK.test(target) ? 'http' : 'https'}://${target}`) };
+  throw bad(target, 'it is no address', 'give an address such as https://agent.example or localhost:41242, or the path of a card file');
+}
+
+function checkedUrl(text: string): URL {
+  if (!URL.canParse(text)) throw bad(text, 'it is no address', 'an address looks like https://agent.example/path');
+  const url = new URL(text);
+  if (url.username !== '' || url.password !== '') {
+    url.username = '';
+    url.password = '';
+    throw bad(url.href, 'it holds a user and a password', 'pass them as credentials: auth: { basic: { user, password } }');
+  }
+  if (url.hostname === '') throw bad(text, 'it has no host', 'an address looks like https://agent.example/path');
+  url.hash = '';
+  return url;
+}
+
+function fileOf(target: string): string {
+  return URL.canParse(target) ? decodeURIComponent(new URL(target).pathname) : target.slice('file:'.length);
+}
+
+function bad(target: string, why: string, hint: string): ClientError {
+  return new ClientError('bad-target', `can’t connect to ${target === '' ? 'nothing' : target}`, { why, hint });
+}
+
+/** Every place where a card is served: A2A 1.0 and 0.3, 0.2 and PromptKit, and CortexPrism's two (reference/dialects §0.1). */
+export const CARD_PATHS = [
+  '/.well-known/agent-card.json',
+  '/.well-known/agent.json',
+  '/.well-known/a2a-agent-card.json',
+  '/api/a2a/agent-card.json',
+] as const;
+
+/** Where agents take calls, beside their card; longest first. */
+const CALL_PATHS = ['/a2a/jsonrpc', '/api/a2a', '/a2a'] as const;
+
+/** A place to look for the card of what was named. */
+export interface Place {
+  readonly cardUrl: string;
+  readonly base: string;
+  /** A card from here must name the address that was given: it may be another agent's of the same host. */
+  readonly mustName: boolean;
+}
+
+/** In the order in which they are tried. An address that ends in `.json` is the card's own. */
+export function placesOf(url: URL): readonly Place[] {
+  const whole = withoutEndSlashes(`${url.origin}${url.pathname}`);
+  if (/\.json$/i.test(url.pathname)) return [{ cardUrl: url.href, base: baseOf(url), mustName: false }];
+  const call = CALL_PATHS.find((path) => whole.endsWith(path));
+  const bases = [{ base: whole, mustName: false }];
+  if (call !== undefined) bases.push({ base: whole.slice(0, -call.length), mustName: false });
+  if (bases.every(({ base }) => base !== url.origin)) bases.push({ base: url.origin, mustName: true });
+  return [
+    ...bases.flatMap((place) => CARD_PATHS.map((path) => ({ ...place, cardUrl: `${place.base}${path}` }))),
+    { cardUrl: url.href, base: whole, mustName: false },
+  ];
+}
+
+/** What a card's address stands on. */
+function baseOf(url: URL): string {
+  const known = CARD_PATHS.find((path) => url.pathname.endsWith(path));
+  return known === undefined ? url.origin : `${url.origin}${url.pathname.slice(0, -known.length)}`;
+}
+
+export function sameAddress(one: string, other: string): boolean {
+  if (!URL.canParse(one) || !URL.canParse(other)) return false;
+  const [a, b] = [new URL(one), new URL(other)];
+  return a.origin === b.origin && withoutEndSlashes(a.pathname) === withoutEndSlashes(b.pathname);
+}

@@ -1,0 +1,63 @@
+import type { ClientErrorKind } from './client-error.ts';
+
+/**
+ * What a runtime means when a fetch fails. Node says it in a `code` somewhere down the causes, Bun in a `code` of its own, Deno
+ * and workerd only in words, and a browser tells nobody.
+ */
+export function networkKind(thrown: unknown): ClientErrorKind {
+  for (const error of causesOf(thrown)) {
+    const code = String(error.code ?? '');
+    const byCode = CODES.find(([pattern]) => pattern.test(code));
+    if (byCode !== undefined) return byCode[1];
+    const byWords = WORDS.find(([pattern]) => pattern.test(error.message));
+    if (byWords !== undefined) return byWords[1];
+  }
+  return 'unreachable';
+}
+
+/** The innermost words: the outer ones say `fetch failed`. Deno's name the address, in which a key may stand. */
+export function networkReason(thrown: unknown): string {
+  const all = causesOf(thrown);
+  const last = all.at(-1);
+  if (last === undefined) return String(thrown);
+  const code = last.code === undefined || last.message.includes(String(last.code)) ? '' : ` (${last.code})`;
+  return `${last.message || last.name}${code}`.replace(/\?[^\s)"']+/g, '?…');
+}
+
+/** Nothing of the request can have been carried out: nobody was there to take it. */
+export function wasNeverSent(kind: ClientErrorKind): boolean {
+  return kind === 'dns' || kind === 'refused' || kind === 'tls' || kind === 'bad-target';
+}
+
+const CODES: readonly (readonly [RegExp, ClientErrorKind])[] = [
+  [/^(?:ENOTFOUND|EAI_\w+|DNSException)$/, 'dns'],
+  [/^(?:ECONNREFUSED|ConnectionRefused)$/, 'refused'],
+  [/CERT|SELF_SIGNED|^ERR_TLS|^ERR_SSL|^EPROTO$|UNABLE_TO_VERIFY|^DEPTH_ZERO/, 'tls'],
+  [/^(?:ETIMEDOUT|UND_ERR_(?:CONNECT|HEADERS|BODY)_TIMEOUT)$/, 'timeout'],
+  [/^(?:ECONNRESET|EPIPE|UND_ERR_SOCKET|ConnectionClosed)$/, 'unreachable'],
+];
+
+const WORDS: readonly (readonly [RegExp, ClientErrorKind])[] = [
+  [/dns error|failed to lookup address|name resolution|getaddrinfo|DNS lookup failed/i, 'dns'],
+  [/connection refused|ECONNREFUSED|ConnectionRefused|actively refused/i, 'refused'],
+  [/certificate|TLS|SSL|handshake/i, 'tls'],
+  [/timed out/i, 'timeout'],
+  [/bad port/i, 'bad-target'],
+];
+
+interface Caused {
+  readonly name: string;
+  readonly message: string;
+  readonly code?: unknown;
+}
+
+/** From the outside in. An AggregateError (two addresses tried) counts as its first. */
+function causesOf(thrown: unknown): readonly Caused[] {
+  const all: Caused[] = [];
+  let at: unknown = thrown;
+  while (at instanceof Error && all.length < 8) {
+    all.push(at as Caused);
+    at = at.cause ?? (at instanceof AggregateError ? at.errors[0] : undefined);
+  }
+  return all;
+}

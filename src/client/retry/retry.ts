@@ -1,0 +1,125 @@
+import { CutOff, Left, NotA2A, Silence } from '#bindings';
+import type { A2AError, A2AService, EventStream } from '#protocol';
+import { isA2AError } from '#protocol';
+import { isClientError } from '../errors/client-error.ts';
+import { networkKind } from '../errors/network.ts';
+import { beginning, begun } from '../streams/first-batch.ts';
+import { sleep } from './sleep.ts';
+
+export interface RetryPolicy {
+  /** How often a call is made, all in all. */
+  readonly tries: number;
+  readonly firstDelayMs: number;
+  readonly maxDelayMs: number;
+  /**
+   * What is sent again. `refused`: only what was surely not carried out. `lost`: also a send whose answer got lost; right for peers that
+   * keep `Idempotency-Key` or message ids, as every Parley node does.
+   */
+  readonly resend: 'refused' | 'lost';
+  /** How long a peer that is away is looked for, if there is a task to come back to: longer than a node takes to stop and start again. */
+  readonly awayMsMax: number;
+  /** A peer that wants more patience than this is taken at its word: the call fails. */
+  readonly retryAfterMaxMs: number;
+  readonly random: () => number;
+}
+
+export const DEFAULT_RETRY: RetryPolicy = {
+  tries: 4,
+  firstDelayMs: 250,
+  maxDelayMs: 10_000,
+  resend: 'refused',
+  awayMsMax: 60_000,
+  retryAfterMaxMs: 60_000,
+  random: Math.random,
+};
+
+/** What a repeat can do: nothing at all, or the work a second time. */
+type Effect = 'none' | 'work';
+
+export interface RetryOptions {
+  readonly policy: RetryPolicy;
+  /** New credentials after a refusal; true if there are any. */
+  readonly refresh: () => Promise<boolean>;
+}
+
+/** Makes calls again where that is safe, after a delay that doubles and is spread by chance. */
+export function retrying(next: A2AService, options: RetryOptions): A2AService {
+  const again = <T>(effect: Effect, signal: AbortSignal, call: () => Promise<T>): Promise<T> =>
+    attempt(call, { ...options, effect, signal });
+  const stream = (effect: Effect, signal: AbortSignal, open: () => EventStream): EventStream =>
+    opened(open, { ...options, effect, signal });
+  return {
+    ...next,
+    send: (request, ctx) => again('work', ctx.signal, () => next.send(request, ctx)),
+    stream: (request, ctx) => stream('work', ctx.signal, () => next.stream(request, ctx)),
+    get: (request, ctx) => again('none', ctx.signal, () => next.get(request, ctx)),
+    list: (request, ctx) => again('none', ctx.signal, () => next.list(request, ctx)),
+    cancel: (request, ctx) => again('none', ctx.signal, () => next.cancel(request, ctx)),
+    subscribe: (request, ctx) => stream('none', ctx.signal, () => next.subscribe(request, ctx)),
+    push: {
+      create: (config, ctx) => again('work', ctx.signal, () => next.push.create(config, ctx)),
+      get: (request, ctx) => again('none', ctx.signal, () => next.push.get(request, ctx)),
+      list: (request, ctx) => again('none', ctx.signal, () => next.push.list(request, ctx)),
+      delete: (request, ctx) => again('none', ctx.signal, () => next.push.delete(request, ctx)),
+    },
+    extendedCard: (request, ctx) => again('none', ctx.signal, () => next.extendedCard(request, ctx)),
+  };
+}
+
+interface Attempting extends RetryOptions {
+  readonly effect: Effect;
+  readonly signal: AbortSignal;
+}
+
+async function attempt<T>(call: () => Promise<T>, attempting: Attempting): Promise<T> {
+  const { policy, effect, signal, refresh } = attempting;
+  let hasRefreshed = false;
+  for (let tried = 1; ; tried += 1) {
+    try {
+      return await call();
+    } catch (thrown) {
+      if (!isA2AError(thrown) || signal.aborted) throw thrown;
+      if (thrown.kind === 'UNAUTHENTICATED' && !hasRefreshed) {
+        hasRefreshed = true;
+        if (await refresh()) continue;
+        throw thrown;
+      }
+      if (tried >= policy.tries || !mayRepeat(thrown, effect, policy)) throw thrown;
+      await sleep(delayOf(thrown, tried, policy), signal);
+    }
+  }
+}
+
+/** A stream is made again only until its first event: from there on it is healed, not repeated. */
+function opened(open: () => EventStream, attempting: Attempting): EventStream {
+  return beginning(() => attempt(() => begun(open()), attempting));
+}
+
+function mayRepeat(error: A2AError, effect: Effect, policy: RetryPolicy): boolean {
+  if ((error.details.retryAfterMs ?? 0) > policy.retryAfterMaxMs) return false;
+  if (wasRefused(error)) return true;
+  return isTransient(error) && (effect === 'none' || policy.resend === 'lost');
+}
+
+/** Surely not carried out: nobody listened, or somebody said not now. */
+export function wasRefused({ kind, cause, details }: A2AError): boolean {
+  if (kind === 'RATE_LIMITED') return true;
+  if (kind !== 'UNAVAILABLE' || cause instanceof Left || isClientError(cause)) return false;
+  if (cause instanceof NotA2A) return cause.status === 503;
+  return cause === undefined ? details.retryAfterMs !== undefined : networkKind(cause) === 'refused';
+}
+
+/** It may be otherwise the next time. A name that nobody knows and a bad certificate stay what they are. */
+export function isTransient({ kind, cause }: A2AError): boolean {
+  if (kind !== 'UNAVAILABLE' || cause instanceof Left || isClientError(cause)) return false;
+  if (cause === undefined || cause instanceof CutOff || cause instanceof Silence || cause instanceof NotA2A) return true;
+  const network = networkKind(cause);
+  return network !== 'dns' && network !== 'tls';
+}
+
+export function delayOf(error: A2AError | undefined, tried: number, policy: RetryPolicy): number {
+  const asked = error?.details.retryAfterMs ?? 0;
+  const ceiling = Math.min(policy.maxDelayMs, policy.firstDelayMs * 2 ** (tried - 1));
+  // Between half of it and all of it: never at once, and never everybody together.
+  return Math.max(asked, ceiling * (0.5 + policy.random() / 2));
+}

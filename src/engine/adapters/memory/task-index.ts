@@ -1,0 +1,243 @@
+import type { ContextId, ExternalId, TaskId, TaskState } from '#protocol';
+import { isInterrupted, isTerminal } from '#protocol';
+import type { ContextFilter, ListFilter, ListQuery, Owner, Scope, SendName, SendRecord, TaskKey, TaskRow } from '../../ports.ts';
+import type { Mark } from './status-order.ts';
+import { Order } from './status-order.ts';
+
+/** What one owner has of one agent. */
+interface Own {
+  readonly all: Order;
+  readonly states: Map<TaskState, Order>;
+  readonly contexts: Map<ContextId, Order>;
+  readonly waiting: Map<ContextId, Set<TaskKey>>;
+  readonly aliases: Map<ExternalId, TaskKey[]>;
+  readonly sends: Map<string, SendRecord>;
+}
+
+interface Indexed {
+  row: TaskRow;
+  mark: Mark;
+}
+
+/** The ways to find a task in memory. Each costs what it returns, not what there is. */
+export class MemoryIndex {
+  readonly #rows = new Map<TaskKey, Indexed>();
+  readonly #ids = new Map<TaskId, TaskKey>();
+  /** By tenant, principal and agent. */
+  readonly #owns = new Map<string, Map<string, Map<string, Own>>>();
+  readonly #unfinished = new Set<TaskKey>();
+  readonly #all = new Order();
+  readonly #finished = new Order();
+  readonly #waits = new Order();
+
+  get finished(): number {
+    return this.#finished.size;
+  }
+
+  put(row: TaskRow): void {
+    const before = this.#rows.get(row.key);
+    if (before === undefined) {
+      this.#ids.set(row.id, row.key);
+      if (row.alias !== undefined) addTo(this.#own(row.owner, row.agent).aliases, row.alias, row.key);
+    } else if (before.row.state === row.state && before.row.statusAt === row.statusAt) {
+      before.row = row;
+      before.mark.row = row;
+      return;
+    } else {
+      this.#leave(before);
+    }
+    const mark: Mark = { statusAt: row.statusAt, key: row.key, row };
+    if (before === undefined) this.#rows.set(row.key, { row, mark });
+    else Object.assign(before, { row, mark });
+    this.#enter(row, mark);
+  }
+
+  remove(row: TaskRow): void {
+    const before = this.#rows.get(row.key);
+    if (before === undefined) return;
+    this.#leave(before);
+    this.#rows.delete(row.key);
+    this.#ids.delete(row.id);
+    this.#unfinished.delete(row.key);
+    if (row.alias === undefined) return;
+    const { aliases } = this.#own(row.owner, row.agent);
+    const keys = aliases.get(row.alias)?.filter((key) => key !== row.key) ?? [];
+    if (keys.length === 0) aliases.delete(row.alias);
+    else aliases.set(row.alias, keys);
+  }
+
+  byId(scope: Scope, id: TaskId): TaskRow | undefined {
+    const row = this.#row(this.#ids.get(id));
+    return row !== undefined && isIn(scope, row.owner) ? row : undefined;
+  }
+
+  byAlias(owner: Owner, agent: string, alias: ExternalId): TaskRow | undefined {
+    return this.#row(this.#known(owner, agent)?.aliases.get(alias)?.at(-1));
+  }
+
+  waiting({ owner, agent, contextId }: ContextFilter, limit: number): readonly TaskRow[] {
+    const keys = [...(this.#known(owner, agent)?.waiting.get(contextId) ?? [])].slice(0, limit);
+    return keys.map((key) => this.#row(key)).filter((row) => row !== undefined);
+  }
+
+  send({ owner, agent, token }: SendName): SendRecord | undefined {
+    return this.#known(owner, agent)?.sends.get(token);
+  }
+
+  putSend(record: SendRecord): void {
+    this.#own(record.owner, record.agent).sends.set(record.token, record);
+  }
+
+  removeSend({ owner, agent, token }: SendName): void {
+    this.#known(owner, agent)?.sends.delete(token);
+  }
+
+  *everySend(): Generator<SendRecord> {
+    for (const principals of this.#owns.values()) {
+      for (const agents of principals.values()) for (const own of agents.values()) yield* own.sends.values();
+    }
+  }
+
+  list({ after, limit, ...filter }: ListQuery): readonly TaskRow[] {
+    const found: TaskRow[] = [];
+    for (const row of this.#orderOf(filter)?.newest(after) ?? []) {
+      if (found.length >= limit || row.statusAt < (filter.statusFrom ?? Number.NEGATIVE_INFINITY)) break;
+      if (fits(row, filter)) found.push(row);
+    }
+    return found;
+  }
+
+  count(filter: ListFilter): number {
+    const order = this.#orderOf(filter);
+    if (order === undefined) return 0;
+    if (isExact(filter)) return order.size;
+    let count = 0;
+    for (const row of order.newest()) {
+      if (row.statusAt < (filter.statusFrom ?? Number.NEGATIVE_INFINITY)) break;
+      if (fits(row, filter)) count += 1;
+    }
+    return count;
+  }
+
+  unfinished(): readonly TaskRow[] {
+    return [...this.#unfinished].map((key) => this.#row(key)).filter((row) => row !== undefined);
+  }
+
+  quiet(phase: 'finished' | 'waiting', { before, limit }: { readonly before: number; readonly limit: number }): readonly TaskRow[] {
+    const found: TaskRow[] = [];
+    for (const row of (phase === 'finished' ? this.#finished : this.#waits).oldest()) {
+      if (found.length >= limit || row.statusAt >= before) break;
+      found.push(row);
+    }
+    return found;
+  }
+
+  #row(key: TaskKey | undefined): TaskRow | undefined {
+    return key === undefined ? undefined : this.#rows.get(key)?.row;
+  }
+
+  #enter(row: TaskRow, mark: Mark): void {
+    const own = this.#own(row.owner, row.agent);
+    own.all.add(mark);
+    orderIn(own.states, row.state).add(mark);
+    orderIn(own.contexts, row.contextId).add(mark);
+    this.#all.add(mark);
+    if (isTerminal(row.state)) {
+      this.#finished.add(mark);
+      this.#unfinished.delete(row.key);
+      return;
+    }
+    this.#unfinished.add(row.key);
+    if (!isInterrupted(row.state)) return;
+    this.#waits.add(mark);
+    const waiting = own.waiting.get(row.contextId);
+    if (waiting === undefined) own.waiting.set(row.contextId, new Set([row.key]));
+    else waiting.add(row.key);
+  }
+
+  #leave({ row, mark }: Indexed): void {
+    const own = this.#own(row.owner, row.agent);
+    mark.row = undefined;
+    own.all.bury();
+    this.#all.bury();
+    buryIn(own.states, row.state);
+    buryIn(own.contexts, row.contextId);
+    if (isTerminal(row.state)) this.#finished.bury();
+    if (!isInterrupted(row.state)) return;
+    this.#waits.bury();
+    const waiting = own.waiting.get(row.contextId);
+    waiting?.delete(row.key);
+    if (waiting?.size === 0) own.waiting.delete(row.contextId);
+  }
+
+  /** For questions: they leave no trace, whoever asks. */
+  #known({ tenant, principal }: Owner, agent: string): Own | undefined {
+    return this.#owns.get(tenant)?.get(principal)?.get(agent);
+  }
+
+  #own({ tenant, principal }: Owner, agent: string): Own {
+    const principals = this.#owns.get(tenant) ?? new Map<string, Map<string, Own>>();
+    const agents = principals.get(principal) ?? new Map<string, Own>();
+    const known = agents.get(agent);
+    if (known !== undefined) return known;
+    const own: Own = {
+      all: new Order(),
+      states: new Map(),
+      contexts: new Map(),
+      waiting: new Map(),
+      aliases: new Map(),
+      sends: new Map(),
+    };
+    this.#owns.set(tenant, principals.set(principal, agents.set(agent, own)));
+    return own;
+  }
+
+  /** The narrowest order that has all that fits the filter. */
+  #orderOf({ owner, agent, contextId, state }: ListFilter): Order | undefined {
+    if (owner === 'any' || agent === undefined) return this.#all;
+    const own = this.#known(owner, agent);
+    if (contextId !== undefined) return own?.contexts.get(contextId);
+    return state === undefined ? own?.all : own?.states.get(state);
+  }
+}
+
+/** The order is the answer: nothing in it has to be looked at. */
+function isExact({ owner, agent, contextId, state, statusFrom }: ListFilter): boolean {
+  if (statusFrom !== undefined) return false;
+  if (owner === 'any' || agent === undefined)
+    return owner === 'any' && agent === undefined && contextId === undefined && state === undefined;
+  return contextId === undefined || state === undefined;
+}
+
+function fits(row: TaskRow, { owner, agent, contextId, state }: ListFilter): boolean {
+  return (
+    isIn(owner, row.owner) &&
+    (agent === undefined || row.agent === agent) &&
+    (contextId === undefined || row.contextId === contextId) &&
+    (state === undefined || row.state === state)
+  );
+}
+
+function isIn(scope: Scope, owner: Owner): boolean {
+  return scope === 'any' || (scope.principal === owner.principal && scope.tenant === owner.tenant);
+}
+
+function orderIn<K>(orders: Map<K, Order>, key: K): Order {
+  const known = orders.get(key);
+  if (known !== undefined) return known;
+  const made = new Order();
+  orders.set(key, made);
+  return made;
+}
+
+function buryIn<K>(orders: Map<K, Order>, key: K): void {
+  const order = orders.get(key);
+  order?.bury();
+  if (order?.size === 0) orders.delete(key);
+}
+
+function addTo<K>(lists: Map<K, TaskKey[]>, name: K, key: TaskKey): void {
+  const list = lists.get(name);
+  if (list === undefined) lists.set(name, [key]);
+  else list.push(key);
+}

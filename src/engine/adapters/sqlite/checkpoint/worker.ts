@@ -1,0 +1,70 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { parentPort, workerData } from 'node:worker_threads';
+import { startMarks } from '../commit/marks.ts';
+import { structureProblems } from '../damage/integrity.ts';
+import { connect } from '../database/connection.ts';
+
+/** The thread that does what takes long: it has a connection of its own, and the event loop of the process goes on meanwhile. */
+export interface ThreadSetup {
+  readonly path: string;
+  readonly marks: string;
+  readonly store: string;
+  readonly cacheBytes: number;
+}
+
+export type CheckpointMode = 'PASSIVE' | 'RESTART' | 'TRUNCATE';
+
+export type ThreadJob =
+  /** `commits`: nobody writes meanwhile, and so many commits there are. If all of the WAL gets into the main file, marks start afresh. */
+  { readonly kind: 'checkpoint'; readonly mode: CheckpointMode; readonly commits?: number } | { readonly kind: 'verify' };
+
+export interface Checkpointed {
+  /** Pages in the WAL, and how many of them are in the main file. */
+  readonly log: number;
+  readonly checkpointed: number;
+  readonly isEmptied: boolean;
+}
+
+export type ThreadOutcome = { readonly checkpointed: Checkpointed } | { readonly problems: readonly string[] };
+
+export interface ThreadRequest {
+  readonly id: number;
+  readonly job: ThreadJob | 'close';
+}
+
+export type ThreadReply =
+  | { readonly id: number; readonly outcome: ThreadOutcome }
+  | { readonly id: number; readonly closed: true }
+  | { readonly id: number; readonly failure: { readonly message: string; readonly errcode: number | undefined } };
+
+/** A reader on the other thread is soon done. */
+const BUSY_MS = 2000;
+
+const setup = workerData as ThreadSetup;
+let db: DatabaseSync | undefined;
+
+parentPort?.on('message', ({ id, job }: ThreadRequest) => {
+  try {
+    if (job === 'close') {
+      db?.close();
+      parentPort?.postMessage({ id, closed: true } satisfies ThreadReply);
+      parentPort?.close();
+      return;
+    }
+    db ??= connect(setup.path, { cacheBytes: setup.cacheBytes, busyMs: BUSY_MS });
+    parentPort?.postMessage({ id, outcome: run(db, job) } satisfies ThreadReply);
+  } catch (thrown) {
+    const message = thrown instanceof Error ? thrown.message : String(thrown);
+    const errcode = thrown instanceof Error && 'errcode' in thrown && typeof thrown.errcode === 'number' ? thrown.errcode : undefined;
+    parentPort?.postMessage({ id, failure: { message, errcode } } satisfies ThreadReply);
+  }
+});
+
+function run(db: DatabaseSync, job: ThreadJob): ThreadOutcome {
+  if (job.kind === 'verify') return { problems: structureProblems(db) };
+  const row = db.prepare(`PRAGMA wal_checkpoint(${job.mode})`).get() ?? {};
+  const [busy, log, checkpointed] = [Number(row['busy']), Number(row['log']), Number(row['checkpointed'])];
+  const isEmptied = job.commits !== undefined && busy === 0 && log === checkpointed;
+  if (isEmptied && job.commits !== undefined) startMarks(setup.marks, setup.store, job.commits);
+  return { checkpointed: { log, checkpointed, isEmptied } };
+}

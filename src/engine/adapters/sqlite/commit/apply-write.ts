@@ -1,0 +1,59 @@
+import { unreachable } from '#protocol';
+import type { Write } from '../../../ports.ts';
+import type { DeferredDeletes } from '../tables/deferred-deletes.ts';
+import type { OutboxTable } from '../tables/outbox.ts';
+import type { PushConfigs } from '../tables/push-configs.ts';
+import type { Realms } from '../tables/realms.ts';
+import type { Sends } from '../tables/sends.ts';
+import type { TaskCounts } from '../tables/task-counts.ts';
+import type { Tasks } from '../tables/tasks.ts';
+
+export interface Tables {
+  readonly realms: Realms;
+  readonly counts: TaskCounts;
+  readonly tasks: Tasks;
+  readonly sends: Sends;
+  readonly pushes: PushConfigs;
+  readonly outbox: OutboxTable;
+  readonly deferredDeletes: DeferredDeletes;
+}
+
+/** Puts one write into the transaction under way. */
+export function apply(write: Write, { tasks, sends, pushes, outbox }: Tables): void {
+  switch (write.kind) {
+    case 'task':
+      if (write.isNew) tasks.create(write.row, write.entries);
+      else tasks.change(write.row, write.entries);
+      return;
+    case 'send':
+      sends.put(write.record);
+      return;
+    case 'delivered':
+      sends.deliver(write.name);
+      return;
+    case 'push':
+      pushes.put(write.task, write.push);
+      return;
+    case 'unpush':
+      pushes.drop(write.task, write.id);
+      outbox.dropConfig(write.task, write.id);
+      return;
+    case 'outbox':
+      outbox.put(write.row);
+      return;
+    case 'unoutbox':
+      outbox.drop(write.n);
+      return;
+    case 'forget':
+      if (!tasks.forget(write.task)) return;
+      pushes.forgetTask(write.task);
+      outbox.forgetTask(write.task);
+      sends.forgetTask(write.task);
+      return;
+    case 'forgetSends':
+      sends.forgetBefore(write.before);
+      return;
+    default:
+      unreachable(write);
+  }
+}

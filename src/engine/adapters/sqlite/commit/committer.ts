@@ -1,0 +1,90 @@
+import type { Write } from '../../../ports.ts';
+import type { Checkpoints } from '../checkpoint/in-thread.ts';
+import type { FailureGuard } from '../damage/failure-guard.ts';
+import type { DiskSpace } from '../files/disk-space.ts';
+import type { Tables } from './apply-write.ts';
+import { apply } from './apply-write.ts';
+import type { Marks } from './marks.ts';
+import { touchedBy } from './touched-tasks.ts';
+import type { Transactions } from './transactions.ts';
+
+/** The way of a batch to the disk. */
+export interface Committer {
+  commit(batch: readonly Write[]): void | Promise<void>;
+  /** Nothing more is done by itself: what is left of forgotten tasks can wait. */
+  stop(): void;
+}
+
+interface CommitterOptions {
+  readonly tables: Tables;
+  readonly transactions: Transactions;
+  readonly guard: FailureGuard;
+  readonly space: DiskSpace;
+  readonly marks: Marks;
+  readonly checkpoints: Checkpoints;
+  readonly onCheckpointFailed: (thrown: unknown) => void;
+  readonly report: (what: string, cause: unknown) => void;
+}
+
+const PURGE_MS = 10;
+
+export function createCommitter(options: CommitterOptions): Committer {
+  const { tables, transactions, guard, space, marks, checkpoints, onCheckpointFailed, report } = options;
+  const { deferredDeletes } = tables;
+  let purging: NodeJS.Timeout | undefined;
+  let isStopped = false;
+
+  const transact = (work: () => void, touched: string, highestKey: number): void => {
+    guard.write(() => transactions.transact(work, highestKey), space.ranOut);
+    // Now it is durable: whatever goes wrong from here on must not look as if it were not.
+    try {
+      // Before the caller hears of the commit, so that what anybody was told of has its mark.
+      marks.note(transactions.commits, touched);
+    } catch (thrown) {
+      report('the high-water mark could not be written', thrown);
+    }
+    try {
+      checkpoints.committed();
+    } catch (thrown) {
+      onCheckpointFailed(thrown);
+    }
+  };
+  const purge = (): void => {
+    purging = undefined;
+    if (isStopped || guard.broken !== undefined) return;
+    try {
+      if (checkpoints.gate() === undefined && deferredDeletes.isWaiting()) transact(deferredDeletes.emptySome, '', 0);
+      if (deferredDeletes.isWaiting()) purgeSoon();
+    } catch (thrown) {
+      report('forgotten tasks could not be deleted yet', thrown);
+    }
+  };
+  const purgeSoon = (): void => {
+    purging ??= setTimeout(purge, PURGE_MS).unref();
+  };
+  const commit = (batch: readonly Write[]): void | Promise<void> => {
+    const gate = checkpoints.gate();
+    if (gate !== undefined && guard.broken === undefined) return gate.then(() => commit(batch));
+    space.admit(batch);
+    const work = (): void => {
+      for (const write of batch) apply(write, tables);
+    };
+    transact(work, touchedBy(batch), highestKeyIn(batch));
+    if (batch.some((write) => write.kind === 'forget')) purgeSoon();
+  };
+
+  if (deferredDeletes.isWaiting()) purgeSoon();
+  return {
+    commit,
+    stop: () => {
+      isStopped = true;
+      clearTimeout(purging);
+    },
+  };
+}
+
+function highestKeyIn(batch: readonly Write[]): number {
+  let highest = 0;
+  for (const write of batch) if (write.kind === 'task' && write.row.key > highest) highest = write.row.key;
+  return highest;
+}

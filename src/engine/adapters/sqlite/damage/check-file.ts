@@ -1,0 +1,32 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { StoreThread } from '../checkpoint/thread.ts';
+import type { StoreFiles } from '../files/store-files.ts';
+import { sizeOf } from '../files/store-files.ts';
+import type { FailureGuard } from './failure-guard.ts';
+import { structureProblems } from './integrity.ts';
+import { StoreError } from './store-error.ts';
+
+interface CheckOptions {
+  readonly files: StoreFiles;
+  readonly thread: StoreThread;
+  readonly guard: FailureGuard;
+  readonly verifyBytesMax: number;
+}
+
+/** Checks a small file at once, a large one meanwhile. What is read before it is through is checked row by row all the same. */
+export function checkFile(db: DatabaseSync, { files, thread, guard, verifyBytesMax }: CheckOptions): Promise<void> {
+  const judge = (problems: readonly string[]): void => {
+    if (problems.length === 0) return;
+    const damage = new StoreError('damaged', `${files.path} is damaged (${problems.join('; ')}). Restore it from a backup`);
+    guard.fail(damage);
+    throw damage;
+  };
+  if (sizeOf(files.path) + sizeOf(files.wal) <= verifyBytesMax) {
+    judge(structureProblems(db));
+    return Promise.resolve();
+  }
+  const checked = thread.verify().then(judge);
+  // Whoever does not ask is told by the guard.
+  checked.catch(() => {});
+  return checked;
+}

@@ -1,0 +1,84 @@
+import { A2AError } from '#protocol';
+import { StoreError, troubleOf } from './store-error.ts';
+import { conflict, notNow } from './task-errors.ts';
+
+/** Stands around every call. Once the disk has failed nothing is tried again: a second fsync may report success for lost pages. */
+export interface FailureGuard {
+  read<T>(work: () => T): T;
+  /** `onFull` says what the caller hears when the disk is full. */
+  write(work: () => void, onFull: (cause: unknown) => A2AError): void;
+  /** From now on everything is refused. */
+  fail(cause: unknown): void;
+  /** The same, for a store that is closed as it should be: nobody has to hear of it. */
+  close(): void;
+  readonly broken: StoreError | undefined;
+}
+
+export function createFailureGuard(report: (what: string, cause: unknown) => void): FailureGuard {
+  let broken: StoreError | undefined;
+
+  const fail = (cause: unknown): StoreError => {
+    if (broken !== undefined) return broken;
+    broken = cause instanceof StoreError ? cause : new StoreError('failed', 'the store has failed; it is closed to everything', cause);
+    report('the store has failed', broken);
+    return broken;
+  };
+  const assertWhole = (): void => {
+    if (broken !== undefined) throw broken;
+  };
+
+  return {
+    read: (work) => {
+      assertWhole();
+      try {
+        return work();
+      } catch (thrown) {
+        switch (troubleOf(thrown)) {
+          case 'io':
+            throw fail(thrown);
+          case 'busy':
+            throw notNow('the store is busy', thrown);
+          case 'corrupt':
+            throw damagedRead(thrown);
+          default:
+            throw thrown instanceof StoreError && thrown.fault === 'damaged' ? damagedRead(thrown) : thrown;
+        }
+      }
+    },
+    write: (work, onFull) => {
+      assertWhole();
+      try {
+        work();
+      } catch (thrown) {
+        if (thrown instanceof A2AError || (thrown instanceof StoreError && thrown.fault === 'conflict')) throw thrown;
+        switch (troubleOf(thrown)) {
+          case 'full':
+            throw onFull(thrown);
+          case 'busy':
+            throw notNow('the store is busy', thrown);
+          case 'constraint':
+            throw conflict('what is written contradicts what is stored', thrown);
+          default:
+            throw fail(thrown);
+        }
+      }
+    },
+    fail: (cause) => {
+      fail(cause);
+    },
+    close: () => {
+      broken ??= new StoreError('failed', 'the store is closed');
+    },
+    get broken() {
+      return broken;
+    },
+  };
+}
+
+function damagedRead(cause: unknown): A2AError {
+  const damage = cause instanceof StoreError ? cause : new StoreError('damaged', 'a page of the database is damaged', cause);
+  return new A2AError('INTERNAL_ERROR', 'What is stored here is damaged and is not shown.', {
+    info: { reason: 'STORE_DAMAGED' },
+    cause: damage,
+  });
+}

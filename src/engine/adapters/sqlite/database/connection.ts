@@ -1,0 +1,75 @@
+import { DatabaseSync } from 'node:sqlite';
+import { StoreError } from '../damage/store-error.ts';
+
+/**
+ * Set and read back on every connection. SQLite takes a word it does not know without complaint, and builds differ in their
+ * defaults: a `synchronous` that is silently NORMAL loses acknowledged commits when the power goes.
+ */
+const SETTINGS: readonly (readonly [pragma: string, value: string | number, isNow: string | number])[] = [
+  ['page_size', 4096, 4096],
+  ['journal_mode', 'wal', 'wal'],
+  ['synchronous', 'full', 2],
+  ['wal_autocheckpoint', 0, 0],
+  ['journal_size_limit', -1, -1],
+  ['mmap_size', 0, 0],
+  ['cell_size_check', 1, 1],
+  ['trusted_schema', 0, 0],
+  ['temp_store', 'memory', 2],
+];
+
+export interface SqliteConnectionOptions {
+  readonly cacheBytes: number;
+  /** How long it waits for another connection. The thread of the event loop had better come back later. */
+  readonly busyMs?: number;
+}
+
+const BUSY_MS = 100;
+
+export function connect(path: string, { cacheBytes, busyMs = BUSY_MS }: SqliteConnectionOptions): DatabaseSync {
+  const db = new DatabaseSync(path, { enableForeignKeyConstraints: false });
+  try {
+    db.exec(`PRAGMA busy_timeout = ${busyMs}`);
+    for (const [pragma, value] of SETTINGS) db.exec(`PRAGMA ${pragma} = ${value}`);
+    db.exec(`PRAGMA cache_size = ${-Math.ceil(cacheBytes / 1024)}`);
+    assertSettings(db);
+    return db;
+  } catch (thrown) {
+    db.close();
+    throw thrown;
+  }
+}
+
+export function assertSettings(db: DatabaseSync): void {
+  for (const [pragma, , isNow] of SETTINGS) {
+    const read = readPragma(db, pragma);
+    if (read !== isNow)
+      throw new StoreError('failed', `PRAGMA ${pragma} is ${read}, not ${isNow}: this SQLite can't be trusted to keep what it is given`);
+  }
+}
+
+/** Some errors end the transaction by themselves; then there is nothing to roll back, and SQLite says so. */
+export function rollBack(db: DatabaseSync): void {
+  try {
+    db.exec('ROLLBACK');
+  } catch {
+    // As said. A transaction that is still open after this makes the next BEGIN fail.
+  }
+}
+
+export function readPragma(db: DatabaseSync, pragma: string): unknown {
+  const row = db.prepare(`PRAGMA ${pragma}`).get();
+  return row === undefined ? undefined : Object.values(row)[0];
+}
+
+/**
+ * Until 3.51.2 two connections that write and checkpoint at the same moment can corrupt the database (the "WAL-reset bug"): there
+ * the one connection does both.
+ */
+export function mayShareWal(version: string): boolean {
+  const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number);
+  return major > 3 || (major === 3 && (minor > 51 || (minor === 51 && patch >= 3)));
+}
+
+export function versionOf(db: DatabaseSync): string {
+  return String(db.prepare('SELECT sqlite_version() AS version').get()?.['version']);
+}

@@ -1,0 +1,91 @@
+import { readFileSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { StoreError, troubleOf } from '../damage/store-error.ts';
+import { query } from '../database/statement.ts';
+
+/**
+ * One process, one store. The lock file is a database of its own: it says who holds the lock (process id and start time), and the
+ * holder keeps a write transaction open in it. The operating system ends that with the process, however it dies, so a stale lock is
+ * just taken over: no process id has to be believed, and two that start at once can't both take it.
+ */
+export interface StoreLock {
+  release(): void;
+}
+
+interface Holder {
+  readonly pid: number;
+  readonly started: string;
+}
+
+const ATTEMPTS = 3;
+
+export function lockStore(path: string): StoreLock {
+  const file = `${path}.lock`;
+  const db = openLock(file);
+  try {
+    for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+      begin(db, path);
+      const me: Holder = { pid: process.pid, started: startOf(process.pid) };
+      db.exec('CREATE TABLE IF NOT EXISTS holder (pid INTEGER, started TEXT)');
+      const { pid, started } = holderOf(db) ?? { pid: 0, started: '' };
+      // The transaction that stays open must write nothing: a change that is never committed would be rolled back by the next holder.
+      if (pid === me.pid && started === me.started) return { release: () => db.close() };
+      db.exec('DELETE FROM holder');
+      db.prepare('INSERT INTO holder (pid, started) VALUES (?, ?)').run(me.pid, me.started);
+      db.exec('COMMIT');
+    }
+    throw new StoreError('locked', `${path} is being opened by other processes at this moment`);
+  } catch (thrown) {
+    db.close();
+    throw thrown instanceof StoreError ? thrown : new StoreError('failed', `the lock file ${file} can't be written`, thrown);
+  }
+}
+
+function openLock(file: string): DatabaseSync {
+  try {
+    return new DatabaseSync(file);
+  } catch (thrown) {
+    throw new StoreError(
+      'read-only',
+      `the lock file ${file} can't be opened: is the folder there, and may this process write to it?`,
+      thrown,
+    );
+  }
+}
+
+function begin(db: DatabaseSync, path: string): void {
+  try {
+    // Who holds the lock holds it for good: no use in waiting. Who only reads who does is soon done: worth it.
+    db.exec('PRAGMA busy_timeout = 0; BEGIN IMMEDIATE; PRAGMA busy_timeout = 2000');
+  } catch (thrown) {
+    const trouble = troubleOf(thrown);
+    if (trouble === 'busy') throw new StoreError('locked', `${path} is in use by ${name(holderOf(db))}: one process at a time`, thrown);
+    if (trouble === 'corrupt')
+      throw new StoreError('foreign', `${path}.lock is not a lock of ours: if no process uses the store, delete it`, thrown);
+    throw new StoreError('read-only', `${path}.lock can't be written`, thrown);
+  }
+}
+
+function name(holder: Holder | undefined): string {
+  return holder === undefined ? 'another process' : `process ${holder.pid} (started ${holder.started})`;
+}
+
+function holderOf(db: DatabaseSync): Holder | undefined {
+  try {
+    return query<Holder>(db, 'SELECT pid, started FROM holder').one();
+  } catch {
+    return undefined;
+  }
+}
+
+/** Linux tells when a process started, in clock ticks since boot; elsewhere our own start is as good as we can say. */
+function startOf(pid: number): string {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    const ticks = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+    return `${ticks} ticks after boot ${boot}`;
+  } catch {
+    return new Date(Date.now() - process.uptime() * 1000).toISOString();
+  }
+}

@@ -1,0 +1,129 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { ContextFilter, ListFilter, ListQuery, TaskRow } from '../../../ports.ts';
+import type { Quarantine } from '../damage/quarantine.ts';
+import type { SqlQuery } from '../database/statement.ts';
+import { query } from '../database/statement.ts';
+import { toText } from '../database/text.ts';
+import type { Realm, Realms } from '../tables/realms.ts';
+import { ALL_CODES, codeOf, FINISHED_CODES, FIRST_FINISHED, WAITING_CODES } from '../tables/state-codes.ts';
+import type { TaskCounts } from '../tables/task-counts.ts';
+import { bucketStart, EVERYONE } from '../tables/task-counts.ts';
+import type { TaskRecord } from '../tables/task-record.ts';
+import { rowOf, TASK_COLUMNS } from '../tables/task-record.ts';
+
+/** Reads of many tasks. */
+export interface Lists {
+  list(query: ListQuery): readonly TaskRow[];
+  count(filter: ListFilter): number;
+  waiting(filter: ContextFilter, limit: number): readonly TaskRow[];
+  unfinished(): readonly TaskRow[];
+  quiet(phase: 'finished' | 'waiting', range: { readonly before: number; readonly limit: number }): readonly TaskRow[];
+  finished(): number;
+}
+
+/** Which index serves, and what it is asked for first. */
+const PLACES = {
+  realm: { index: 'task_realm', where: 'realm = ?1' },
+  context: { index: 'task_context', where: 'realm = ?1 AND context = ?2' },
+  everyone: { index: 'task_state', where: 'TRUE' },
+} as const;
+type Place = keyof typeof PLACES;
+
+const LATEST = Number.MAX_SAFE_INTEGER;
+
+export function createLists(db: DatabaseSync, realms: Realms, counts: TaskCounts, quarantine: Quarantine): Lists {
+  const prepared = new Map<string, SqlQuery<TaskRecord & { n: number }>>();
+  const prepare = (sql: string): SqlQuery<TaskRecord & { n: number }> => {
+    const known = prepared.get(sql) ?? query<TaskRecord & { n: number }>(db, sql);
+    prepared.set(sql, known);
+    return known;
+  };
+  const served = (records: readonly TaskRecord[]): TaskRow[] => {
+    const out: TaskRow[] = [];
+    for (const record of records) {
+      if (!quarantine.isServed(record.key)) continue;
+      try {
+        out.push(rowOf(record, realms));
+      } catch (thrown) {
+        quarantine.notice(record, thrown);
+      }
+    }
+    return out;
+  };
+  /** Quarantined tasks are left out afterwards: read so many more that the page is full all the same. */
+  const spare = (limit: number): number => limit + quarantine.size;
+
+  return {
+    list: (asked) => {
+      const { place, within } = sourcesOf(asked, realms);
+      const states = asked.state === undefined ? ALL_CODES : [codeOf(asked.state)];
+      const statement = prepare(newestFirst(place, states));
+      const context = place === 'context' ? toText(asked.contextId ?? '') : '';
+      const after = asked.after ?? { statusAt: LATEST, key: LATEST };
+      const records = within.flatMap((realm) =>
+        statement.all(realm, context, asked.statusFrom ?? 0, after.statusAt, after.key, spare(asked.limit)),
+      );
+      if (within.length > 1) records.sort((a, b) => b.status_at - a.status_at || b.key - a.key);
+      return served(records).slice(0, asked.limit);
+    },
+    count: (filter) => {
+      const { place, within } = sourcesOf(filter, realms);
+      const state = filter.state === undefined ? undefined : codeOf(filter.state);
+      const from = filter.statusFrom ?? 0;
+      const states = state === undefined ? ALL_CODES : [state];
+      const byOne = (realm: number, until: number): number =>
+        Number(prepare(counting(place, states)).one(realm, toText(filter.contextId ?? ''), from, until)?.n ?? 0);
+      let sum = 0;
+      for (const realm of within) {
+        if (place === 'context') sum += byOne(realm, LATEST);
+        else if (from <= 0) sum += counts.total(realm, state);
+        else sum += counts.from(realm, from, state) + byOne(realm, bucketStart(from));
+      }
+      const isHidden = (record: TaskRecord): boolean =>
+        (place === 'everyone' || within.includes(record.realm)) &&
+        (place !== 'context' || record.context === toText(filter.contextId ?? '')) &&
+        states.includes(record.state) &&
+        record.status_at >= from;
+      return sum - quarantine.records().filter(isHidden).length;
+    },
+    waiting: ({ owner, agent, contextId }, limit) => {
+      const realm = realms.find(owner, agent);
+      if (realm === undefined) return [];
+      const statement = prepare(newestFirst('context', WAITING_CODES));
+      return served(statement.all(realm.key, toText(contextId), 0, LATEST, LATEST, spare(limit))).slice(0, limit);
+    },
+    unfinished: () => served(prepare(`SELECT ${TASK_COLUMNS} FROM task WHERE state < ${FIRST_FINISHED}`).all()),
+    quiet: (phase, { before, limit }) => {
+      const statement = prepare(oldestFirst(phase === 'finished' ? FINISHED_CODES : WAITING_CODES));
+      return served(statement.all(before, spare(limit))).slice(0, limit);
+    },
+    finished: () => FINISHED_CODES.reduce((sum, code) => sum + counts.total(EVERYONE, code), 0),
+  };
+}
+
+function sourcesOf(filter: ListFilter, realms: Realms): { place: Place; within: readonly number[] } {
+  if (filter.owner === 'any' && filter.agent === undefined && filter.contextId === undefined)
+    return { place: 'everyone', within: [EVERYONE] };
+  const within = realms.within(filter.owner, filter.agent).map((realm: Realm) => realm.key);
+  return { place: filter.contextId === undefined ? 'realm' : 'context', within };
+}
+
+/** One scan of an index for each state, merged by SQLite in order: it reads no more rows than it returns, on any page. */
+function newestFirst(place: Place, states: readonly number[]): string {
+  const { index, where } = PLACES[place];
+  const scans = states.map(
+    (code) =>
+      `SELECT ${TASK_COLUMNS} FROM task INDEXED BY ${index} WHERE ${where} AND state = ${code} AND status_at >= ?3 AND (status_at, key) < (?4, ?5)`,
+  );
+  return `${scans.join(' UNION ALL ')} ORDER BY status_at DESC, key DESC LIMIT ?6`;
+}
+
+function oldestFirst(states: readonly number[]): string {
+  const scans = states.map((code) => `SELECT ${TASK_COLUMNS} FROM task INDEXED BY task_state WHERE state = ${code} AND status_at < ?1`);
+  return `${scans.join(' UNION ALL ')} ORDER BY status_at, key LIMIT ?2`;
+}
+
+function counting(place: Place, states: readonly number[]): string {
+  const { index, where } = PLACES[place];
+  return `SELECT count(*) AS n FROM task INDEXED BY ${index} WHERE ${where} AND state IN (${states.join()}) AND status_at >= ?3 AND status_at < ?4`;
+}

@@ -1,0 +1,95 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { Entry, EntryRange } from '../../../ports.ts';
+import { StoreError } from '../damage/store-error.ts';
+import { query } from '../database/statement.ts';
+import type { Segment } from '../tables/log-segments.ts';
+import { NO_HASH, openSegment } from '../tables/log-segments.ts';
+import type { TaskRecord } from '../tables/task-record.ts';
+import { assertIntact, TASK_COLUMNS } from '../tables/task-record.ts';
+
+/** Reads a task's log. Every segment is checked before any entry of it is handed out, and so is that none is missing. */
+export type ReadLog = (key: number, range: EntryRange) => readonly Entry[];
+
+const COLUMNS = 'id & 0xffffff AS first, last, words_before, prev, hash, words, chunks';
+
+export function createReadLog(db: DatabaseSync): ReadLog {
+  const task = query<TaskRecord>(db, `SELECT ${TASK_COLUMNS} FROM task WHERE key = ?`);
+  const start = query<Start>(
+    db,
+    'SELECT id & 0xffffff AS first, words_before FROM log WHERE id > (?1 << 24) AND id <= (?1 << 24) + ?2 ORDER BY id DESC LIMIT 1',
+  );
+  const all = query<Segment>(db, `SELECT ${COLUMNS} FROM log WHERE id >= (?1 << 24) + ?2 AND id < ((?1 + 1) << 24) ORDER BY id`);
+  const words = query<Segment>(
+    db,
+    `SELECT ${COLUMNS} FROM log INDEXED BY log_words WHERE words IS NOT NULL AND id >= (?1 << 24) + ?2 AND id < ((?1 + 1) << 24) ORDER BY id`,
+  );
+
+  return (key, { after, limit, only }) => {
+    const row = task.one(key);
+    if (row === undefined || after >= row.last || limit <= 0) return [];
+    assertIntact(row);
+    const from = start.one(key, after + 1);
+    if (from === undefined) throw missing(after + 1);
+    const out: Entry[] = [];
+    const chain = only === 'words' ? wordChain(row, from) : fullChain(row, from);
+    for (const segment of (only === 'words' ? words : all).each(key, from.first)) {
+      const entries = openSegment(key, segment, only);
+      chain.next(segment, entries.length);
+      take(entries, { after, limit }, out);
+      if (out.length >= limit) return out;
+    }
+    chain.end();
+    return out;
+  };
+}
+
+function take(entries: readonly Entry[], { after, limit }: EntryRange, into: Entry[]): void {
+  for (const entry of entries) if (entry.seq > after && into.length < limit) into.push(entry);
+}
+
+/** The segment that holds the first entry asked for. */
+interface Start {
+  readonly first: number;
+  readonly words_before: number;
+}
+
+interface Chain {
+  next(segment: Segment, entries: number): void;
+  /** There are no more segments: the log must end here. */
+  end(): void;
+}
+
+/** Each segment goes on where the one before it ended, up to the one that the task's row names as the last. */
+function fullChain(row: TaskRecord, from: Start): Chain {
+  let expected = from.first;
+  let prev = expected === 1 ? NO_HASH : undefined;
+  return {
+    next: (segment, entries) => {
+      const isNext = segment.first === expected && (prev === undefined || segment.prev === prev);
+      if (!isNext || segment.last - segment.first + 1 !== entries) throw missing(expected);
+      expected = segment.last + 1;
+      prev = segment.hash;
+    },
+    end: () => {
+      if (expected !== row.last + 1 || prev !== row.head) throw missing(expected);
+    },
+  };
+}
+
+/** Segments between those with words are passed over: the running number of words tells that none was lost. */
+function wordChain(row: TaskRecord, from: Start): Chain {
+  let expected = from.words_before;
+  return {
+    next: (segment, entries) => {
+      if (segment.words_before !== expected) throw missing(segment.first);
+      expected += entries;
+    },
+    end: () => {
+      if (expected !== row.words) throw missing(row.last);
+    },
+  };
+}
+
+function missing(seq: number): StoreError {
+  return new StoreError('damaged', `entries at ${seq} are missing from the log`);
+}

@@ -1,0 +1,115 @@
+import { hash } from 'node:crypto';
+import type { Entry } from '../../../ports.ts';
+import { StoreError } from '../damage/store-error.ts';
+
+/**
+ * Entries of one task that were committed together, as one row: a stream of small chunks costs one insert a commit, not one an
+ * entry. Each has the hash of the one before it in its own, so an entry that is changed, dropped or put elsewhere is noticed; the
+ * task's row has the last.
+ */
+export interface Segment {
+  readonly first: number;
+  readonly last: number;
+  /** How many entries before this segment are not artifact chunks. */
+  readonly words_before: number;
+  readonly prev: string;
+  readonly hash: string;
+  /** JSON arrays of entries; null where there are none. */
+  readonly words: string | null;
+  readonly chunks: string | null;
+}
+
+/** A reader that starts in the middle parses one segment for nothing: they are kept small. */
+const ENTRIES_MAX = 256;
+const LENGTH_MAX = 65_536;
+
+/** 128 bits of SHA-256: more than enough for accidents, which is what it guards against. */
+const HASH_LENGTH = 32;
+export const NO_HASH: string = '0'.repeat(HASH_LENGTH);
+
+interface LogEnd {
+  readonly words: number;
+  readonly head: string;
+}
+
+export function cut(key: number, entries: readonly Entry[], end: LogEnd): readonly Segment[] {
+  const segments: Segment[] = [];
+  let words: string[] = [];
+  let chunks: string[] = [];
+  let length = 0;
+  let before = end.words;
+  let prev = end.head;
+  const seal = (last: number): void => {
+    const part = {
+      first: last - words.length - chunks.length + 1,
+      last,
+      words_before: before,
+      prev,
+      words: words.length === 0 ? null : `[${words.join()}]`,
+      chunks: chunks.length === 0 ? null : `[${chunks.join()}]`,
+    };
+    prev = hashOf(key, part);
+    segments.push({ ...part, hash: prev });
+    before += words.length;
+    words = [];
+    chunks = [];
+    length = 0;
+  };
+  for (const entry of entries) {
+    const text = JSON.stringify(entry);
+    if (length > 0 && (words.length + chunks.length === ENTRIES_MAX || length + text.length > LENGTH_MAX)) seal(entry.seq - 1);
+    (isWord(entry) ? words : chunks).push(text);
+    length += text.length;
+  }
+  const last = entries.at(-1);
+  if (last !== undefined) seal(last.seq);
+  return segments;
+}
+
+function isWord(entry: Entry): boolean {
+  return entry.event.artifactUpdate === undefined;
+}
+
+export function wordsIn(entries: readonly Entry[]): number {
+  let count = 0;
+  for (const entry of entries) if (isWord(entry)) count += 1;
+  return count;
+}
+
+function hashOf(key: number, { first, last, words_before, prev, words, chunks }: Omit<Segment, 'hash'>): string {
+  return hash('sha256', `${prev} ${key} ${first} ${last} ${words_before} ${words?.length ?? 0} ${words ?? ''}${chunks ?? ''}`).slice(
+    0,
+    HASH_LENGTH,
+  );
+}
+
+/** The entries of a segment, once it has been shown to be what was written. */
+export function openSegment(key: number, segment: Segment, only: 'words' | undefined): readonly Entry[] {
+  if (hashOf(key, segment) !== segment.hash)
+    throw new StoreError('damaged', `entries ${segment.first} to ${segment.last} are not as they were written`);
+  const words = entriesIn(segment.words);
+  if (only === 'words' || segment.chunks === null) return words;
+  const chunks = entriesIn(segment.chunks);
+  return words.length === 0 ? chunks : inOrder(words, chunks);
+}
+
+function entriesIn(json: string | null): readonly Entry[] {
+  return json === null ? [] : (JSON.parse(json) as Entry[]);
+}
+
+function inOrder(words: readonly Entry[], chunks: readonly Entry[]): readonly Entry[] {
+  const out: Entry[] = [];
+  let at = 0;
+  for (const word of words) {
+    for (let chunk = chunks[at]; chunk !== undefined && chunk.seq < word.seq; chunk = chunks[at]) {
+      out.push(chunk);
+      at += 1;
+    }
+    out.push(word);
+  }
+  for (; at < chunks.length; at += 1) {
+    const chunk = chunks[at];
+    if (chunk !== undefined) out.push(chunk);
+  }
+  return out;
+}

@@ -1,0 +1,111 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { crc32 } from 'node:zlib';
+import type { Owner, Scope } from '../../../ports.ts';
+import { StoreError } from '../damage/store-error.ts';
+import { command, query } from '../database/statement.ts';
+import { fromText, toText } from '../database/text.ts';
+
+/** An owner's tasks with one agent. Tasks name it by a number, which keeps their rows and indexes small. */
+export interface Realm {
+  readonly key: number;
+  readonly owner: Owner;
+  readonly agent: string;
+}
+
+export interface Realms {
+  find(owner: Owner, agent: string): Realm | undefined;
+  /** In a transaction: makes it if it is not there. */
+  obtain(owner: Owner, agent: string): Realm;
+  byKey(key: number): Realm;
+  within(scope: Scope, agent: string | undefined): readonly Realm[];
+  /** The transaction has ended: what it made is there, or is not. */
+  settle(isCommitted: boolean): void;
+}
+
+interface RealmRecord {
+  readonly key: number;
+  readonly tenant: string;
+  readonly principal: string;
+  readonly agent: string;
+  readonly sum: number;
+}
+
+const CACHED_MAX = 10_000;
+
+export function createRealms(db: DatabaseSync): Realms {
+  const byName = query<RealmRecord>(db, 'SELECT * FROM realm WHERE tenant = ? AND principal = ? AND agent = ?');
+  const byOwner = query<RealmRecord>(db, 'SELECT * FROM realm WHERE tenant = ? AND principal = ?');
+  const byAgent = query<RealmRecord>(db, 'SELECT * FROM realm WHERE agent = ?');
+  const every = query<RealmRecord>(db, 'SELECT * FROM realm');
+  const keyed = query<RealmRecord>(db, 'SELECT * FROM realm WHERE key = ?');
+  const last = query<{ key: number | null }>(db, 'SELECT max(key) AS key FROM realm');
+  const insert = command(db, 'INSERT INTO realm (key, tenant, principal, agent, sum) VALUES (?, ?, ?, ?, ?)');
+  const names = new Map<string, Realm>();
+  const keys = new Map<number, Realm>();
+  let fresh: Realm[] = [];
+
+  const keep = (realm: Realm): Realm => {
+    if (keys.size >= CACHED_MAX) {
+      names.clear();
+      keys.clear();
+    }
+    names.set(nameOf(realm.owner, realm.agent), realm);
+    keys.set(realm.key, realm);
+    return realm;
+  };
+  const find = (owner: Owner, agent: string): Realm | undefined => {
+    const known = names.get(nameOf(owner, agent));
+    if (known !== undefined) return known;
+    const record = byName.one(toText(owner.tenant), toText(owner.principal), toText(agent));
+    return record === undefined ? undefined : keep(read(record));
+  };
+
+  return {
+    find,
+    obtain: (owner, agent) => {
+      const known = find(owner, agent);
+      if (known !== undefined) return known;
+      const key = (last.one()?.key ?? 0) + 1;
+      const record = { key, tenant: toText(owner.tenant), principal: toText(owner.principal), agent: toText(agent) };
+      insert(key, record.tenant, record.principal, record.agent, sumOf(record));
+      const realm = keep({ key, owner: { tenant: owner.tenant, principal: owner.principal }, agent });
+      fresh.push(realm);
+      return realm;
+    },
+    byKey: (key) => {
+      const known = keys.get(key);
+      if (known !== undefined) return known;
+      const record = keyed.one(key);
+      if (record === undefined) throw new StoreError('damaged', `realm ${key} is gone`);
+      return keep(read(record));
+    },
+    within: (scope, agent) => {
+      if (scope === 'any') return (agent === undefined ? every.all() : byAgent.all(toText(agent))).map(read);
+      if (agent === undefined) return byOwner.all(toText(scope.tenant), toText(scope.principal)).map(read);
+      const realm = find(scope, agent);
+      return realm === undefined ? [] : [realm];
+    },
+    settle: (isCommitted) => {
+      if (fresh.length === 0) return;
+      for (const realm of isCommitted ? [] : fresh) {
+        names.delete(nameOf(realm.owner, realm.agent));
+        keys.delete(realm.key);
+      }
+      fresh = [];
+    },
+  };
+}
+
+function read(record: RealmRecord): Realm {
+  if (record.sum !== sumOf(record)) throw new StoreError('damaged', `realm ${record.key} is not as it was written`);
+  const { key, tenant, principal, agent } = record;
+  return { key, owner: { tenant: fromText(tenant), principal: fromText(principal) }, agent: fromText(agent) };
+}
+
+function sumOf({ key, tenant, principal, agent }: Omit<RealmRecord, 'sum'>): number {
+  return crc32(`${key} ${tenant.length} ${tenant} ${principal.length} ${principal} ${agent}`);
+}
+
+function nameOf({ tenant, principal }: Owner, agent: string): string {
+  return `${tenant.length} ${tenant}${principal.length} ${principal}${agent}`;
+}

@@ -1,0 +1,84 @@
+import { crc32 } from 'node:zlib';
+import type { ContextId, DialectId, ExternalId, Seq, TaskId } from '#protocol';
+import type { TaskKey, TaskRow } from '../../../ports.ts';
+import { taskDamaged } from '../damage/task-errors.ts';
+import { fromText, toText } from '../database/text.ts';
+import type { Realm, Realms } from './realms.ts';
+import { codeOf, stateOf } from './state-codes.ts';
+
+/** A task as its table has it. */
+export interface TaskRecord {
+  readonly key: number;
+  readonly id: string;
+  readonly realm: number;
+  readonly context: string;
+  readonly dialect: string;
+  readonly alias: string | null;
+  readonly state: number;
+  readonly status_at: number;
+  readonly last: number;
+  readonly turn: number;
+  readonly attempt: number;
+  readonly bytes: number;
+  /** Entries that are not artifact chunks. */
+  readonly words: number;
+  /** Hash of the last segment of the log. */
+  readonly head: string;
+  readonly sum: number;
+}
+
+export const TASK_COLUMNS = 'key, id, realm, context, dialect, alias, state, status_at, last, turn, attempt, bytes, words, head, sum';
+
+/** Of every column. A page that was damaged, or that is older than the rest, does not pass. */
+function sumOf(record: Omit<TaskRecord, 'sum'>): number {
+  const { key, id, realm, context, dialect, alias, state, status_at, last, turn, attempt, bytes, words, head } = record;
+  return crc32(
+    `${key} ${realm} ${state} ${status_at} ${last} ${turn} ${attempt} ${bytes} ${words} ${head} ${id} ${dialect} ${context} ${alias}`,
+  );
+}
+
+export function recordOf(row: TaskRow, realm: Realm, log: { readonly words: number; readonly head: string }): TaskRecord {
+  const record = {
+    key: row.key,
+    id: toText(row.id),
+    realm: realm.key,
+    context: toText(row.contextId),
+    dialect: row.dialect,
+    alias: row.alias === undefined ? null : toText(row.alias),
+    state: codeOf(row.state),
+    status_at: row.statusAt,
+    last: row.last,
+    turn: row.turn,
+    attempt: row.attempt,
+    bytes: row.bytes,
+    words: log.words,
+    head: log.head,
+  };
+  return { ...record, sum: sumOf(record) };
+}
+
+export function rowOf(record: TaskRecord, realms: Realms): TaskRow {
+  assertIntact(record);
+  const state = stateOf(record.state);
+  if (state === undefined) throw taskDamaged(record.id, `no state has the number ${record.state}`);
+  const realm = realms.byKey(record.realm);
+  return {
+    key: record.key as TaskKey,
+    id: fromText(record.id) as TaskId,
+    owner: realm.owner,
+    agent: realm.agent,
+    contextId: fromText(record.context) as ContextId,
+    dialect: record.dialect as DialectId,
+    ...(record.alias === null ? {} : { alias: fromText(record.alias) as ExternalId }),
+    state,
+    statusAt: record.status_at,
+    last: record.last as Seq,
+    turn: record.turn as Seq,
+    attempt: record.attempt,
+    bytes: record.bytes,
+  };
+}
+
+export function assertIntact(record: TaskRecord): void {
+  if (record.sum !== sumOf(record)) throw taskDamaged(record.id, 'its row is not as it was written');
+}

@@ -1,0 +1,94 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { Entry, TaskRow } from '../../../ports.ts';
+import { conflict } from '../damage/task-errors.ts';
+import { command, query } from '../database/statement.ts';
+import { cut, NO_HASH, wordsIn } from './log-segments.ts';
+import type { Realms } from './realms.ts';
+import type { TaskCounts } from './task-counts.ts';
+import type { TaskRecord } from './task-record.ts';
+import { assertIntact, recordOf, TASK_COLUMNS } from './task-record.ts';
+
+/** Tasks and their logs: what is written to them. */
+export interface Tasks {
+  create(row: TaskRow, entries: readonly Entry[]): void;
+  change(row: TaskRow, entries: readonly Entry[]): void;
+  /** Returns whether there was one. */
+  forget(key: number): boolean;
+}
+
+/** A segment's place in its table is `task << 24 | first`. */
+const SEQ_MAX = 2 ** 24 - 1;
+/** A longer log is thrown away bit by bit afterwards. */
+const FORGET_AT_ONCE = 512;
+
+interface LogEnd {
+  readonly words: number;
+  readonly head: string;
+}
+
+export function createTasks(db: DatabaseSync, realms: Realms, counts: TaskCounts): Tasks {
+  const stored = query<TaskRecord>(db, `SELECT ${TASK_COLUMNS} FROM task WHERE key = ?`);
+  const insert = command(db, `INSERT INTO task (${TASK_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+  const update = command(
+    db,
+    'UPDATE task SET state = ?, status_at = ?, last = ?, turn = ?, attempt = ?, bytes = ?, words = ?, head = ?, sum = ? WHERE key = ?',
+  );
+  const addSegment = command(
+    db,
+    'INSERT INTO log (id, last, words_before, prev, hash, words, chunks) VALUES ((? << 24) | ?, ?, ?, ?, ?, ?, ?)',
+  );
+  const dropTask = command(db, 'DELETE FROM task WHERE key = ?');
+  const dropLog = command(db, 'DELETE FROM log WHERE id > (?1 << 24) AND id < ((?1 + 1) << 24)');
+  const deferDelete = command(db, 'INSERT OR IGNORE INTO trash (key) VALUES (?)');
+
+  const addEntries = (row: TaskRow, entries: readonly Entry[], end: LogEnd): LogEnd => {
+    if (entries.length === 0) return end;
+    let head = end.head;
+    for (const segment of cut(row.key, entries, end)) {
+      addSegment(row.key, segment.first, segment.last, segment.words_before, segment.prev, segment.hash, segment.words, segment.chunks);
+      head = segment.hash;
+    }
+    return { words: end.words + wordsIn(entries), head };
+  };
+
+  return {
+    create: (row, entries) => {
+      assertContinues(row, entries, 0);
+      const to = recordOf(row, realms.obtain(row.owner, row.agent), addEntries(row, entries, { words: 0, head: NO_HASH }));
+      const { key, id, realm, context, dialect, alias, state, status_at, last, turn, attempt, bytes, words, head, sum } = to;
+      insert(key, id, realm, context, dialect, alias, state, status_at, last, turn, attempt, bytes, words, head, sum);
+      counts.add(realm, state, status_at);
+    },
+    change: (row, entries) => {
+      const from = stored.one(row.key);
+      if (from === undefined) throw conflict(`task ${row.key} is not there`);
+      assertIntact(from);
+      assertContinues(row, entries, from.last);
+      const to = recordOf(row, realms.byKey(from.realm), addEntries(row, entries, from));
+      update(to.state, to.status_at, to.last, to.turn, to.attempt, to.bytes, to.words, to.head, to.sum, to.key);
+      if (to.state === from.state && to.status_at === from.status_at) return;
+      counts.remove(from.realm, from.state, from.status_at);
+      counts.add(to.realm, to.state, to.status_at);
+    },
+    forget: (key) => {
+      const from = stored.one(key);
+      if (from === undefined) return false;
+      if (from.last <= FORGET_AT_ONCE) dropLog(key);
+      else deferDelete(key);
+      dropTask(key);
+      counts.remove(from.realm, from.state, from.status_at);
+      return true;
+    },
+  };
+}
+
+/** Every write names the version it saw: the entries must go on where the log ends, and end where the row says. */
+function assertContinues(row: TaskRow, entries: readonly Entry[], last: number): void {
+  let next = last;
+  for (const entry of entries) {
+    next += 1;
+    if (entry.seq !== next) throw conflict(`entry ${entry.seq} of task ${row.key} is not number ${next}`);
+  }
+  if (row.last !== next) throw conflict(`task ${row.key} would end at ${row.last}, its log at ${next}`);
+  if (next > SEQ_MAX) throw conflict(`task ${row.key} would have more than ${SEQ_MAX} entries`);
+}

@@ -1,0 +1,84 @@
+import type { AdminMesh, AdminPeer, Agent, Clock } from '#protocol';
+import { systemClock } from '#protocol';
+import type { MeshPort } from '#server';
+import type { Broker } from '../broker.ts';
+import type { MeshPeer, MeshRegistry } from '../discovery/registry.ts';
+import { DISCOVERY_DEFAULTS } from '../discovery/registry.ts';
+import type { GatewayOptions } from '../gateway.ts';
+import { meshAgent } from '../gateway.ts';
+import type { Grammar, MeshCounts } from '../grammars/grammar.ts';
+import { samGrammar } from '../grammars/sam/grammar.ts';
+import type { MeshMonitor } from './monitor.ts';
+
+export interface MeshViewOptions extends Pick<GatewayOptions, 'caller' | 'artifacts' | 'userOf'> {
+  readonly registry: MeshRegistry;
+  readonly monitor: MeshMonitor;
+  /** The connection over which the mesh is seen. */
+  readonly broker: Broker;
+  /** Its address, for people. A user and a password in it are left out. */
+  readonly address: string;
+  readonly namespace: string;
+  readonly grammar?: Grammar;
+  readonly counts: Readonly<MeshCounts>;
+  /** This process: the `instance` that `joinMesh` was given, and the name of its gateway if it is one. */
+  readonly instance: string;
+  readonly gateway?: string;
+  /** How often heartbeats are due. */
+  readonly announceMs?: number;
+  readonly clock?: Clock;
+}
+
+/** One heartbeat may be late. */
+const BEATS_MISSED = 2.5;
+
+/** The mesh as operators see it on a node: the `mesh` of `ServingOptions`. */
+export function meshView(options: MeshViewOptions): MeshPort {
+  const { registry, monitor, namespace, grammar = samGrammar, counts } = options;
+  const address = withoutCredentials(options.address);
+  return {
+    shown: (): AdminMesh => {
+      monitor.listen();
+      return {
+        broker: address,
+        isConnected: options.broker.isConnected,
+        namespace,
+        grammar: grammar.id,
+        at: (options.clock ?? systemClock).now().toISOString(),
+        peers: registry.peers().map((peer) => peerOf(peer, options)),
+        calls: monitor.calls(),
+        hears: monitor.hears,
+        counts: { ...counts },
+      };
+    },
+    agent: (name): Agent | undefined => {
+      const peer = registry.agent(name);
+      return peer === undefined ? undefined : meshAgent(name, peer.card, options);
+    },
+  };
+}
+
+function peerOf({ kind, name, card, seenAt, instances }: MeshPeer, options: MeshViewOptions): AdminPeer {
+  const { grammar = samGrammar, announceMs = DISCOVERY_DEFAULTS.announceMs, clock = systemClock, instance, gateway } = options;
+  const now = clock.ticks?.() ?? clock.now().getTime();
+  const replicas = instances.map(({ id, heardAt }) => ({ id, silentMs: Math.round(now - heardAt) }));
+  const silentMs = Math.min(clock.now().getTime() - seenAt.getTime(), ...replicas.map((each) => each.silentMs));
+  const isSilent = grammar.retainsCards !== true && silentMs > announceMs * BEATS_MISSED;
+  return {
+    kind,
+    name,
+    description: card.description,
+    version: card.version,
+    state: isSilent ? 'stale' : 'live',
+    seenAt: seenAt.toISOString(),
+    silentMs,
+    replicas,
+    isOurs: kind === 'gateway' ? name === gateway : instances.some(({ id }) => id === instance),
+  };
+}
+
+/** What can't be told apart from a password is not shown at all. */
+function withoutCredentials(address: string): string {
+  const url = URL.parse(address);
+  const bare = url === null || url.host === '' ? address : `${url.protocol}//${url.host}${url.pathname.replace(/\/$/, '')}`;
+  return bare.includes('@') ? 'a broker' : bare;
+}

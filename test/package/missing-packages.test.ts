@@ -1,0 +1,105 @@
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { launchServe, parleyServe } from '../support/parley.ts';
+import { scratchFolder } from '../support/scratch.ts';
+
+const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
+const COMMANDS = new URL('../../src/cli/commands.ts', import.meta.url).href;
+const DRIVER = new URL('../../src/agents/acp/driver.ts', import.meta.url).href;
+const OPTIONAL = [
+  '@agentclientprotocol/sdk',
+  '@modelcontextprotocol/client',
+  '@modelcontextprotocol/server',
+  'ajv',
+  'oauth4webapi',
+  'yaml',
+] as const;
+
+/** Options for a Node in which these packages are not installed. Errors have the same text and code as Node's own. */
+const without = (...names: readonly string[]): readonly string[] => [
+  '--import',
+  `data:text/javascript,${encodeURIComponent(`
+    import { registerHooks } from 'node:module';
+    const names = ${JSON.stringify(names)};
+    registerHooks({ resolve: (wanted, context, next) => {
+      const name = names.find((each) => wanted === each || wanted.startsWith(each + '/'));
+      if (name === undefined) return next(wanted, context);
+      throw Object.assign(new Error("Cannot find package '" + name + "' imported from " + context.parentURL), { code: 'ERR_MODULE_NOT_FOUND' });
+    } });`)}`,
+];
+
+/** Runs the command line without any optional package. */
+function parleyWithout(args: readonly string[], input = '') {
+  const run = spawnSync(process.execPath, ['--conditions=our-src', ...without(...OPTIONAL), MAIN, ...args], { input, encoding: 'utf8' });
+  return { code: run.status, out: run.stdout, err: run.stderr };
+}
+
+describe('peer packages, which people install themselves', () => {
+  it.each([
+    ['mqtt', ['--mesh', 'mqtt://127.0.0.1:1'], 'MQTT needs the package mqtt, which is not installed'],
+    ['@nats-io/transport-node', ['--mesh', 'nats://127.0.0.1:1'], 'NATS needs the package @nats-io/transport-node'],
+    ['aws4fetch', ['--mesh', 'memory', '--artifacts', 's3://b'], 'S3 needs the package aws4fetch'],
+  ])('an error names %s and how to install it', async (name, args, words) => {
+    const env = { AWS_ACCESS_KEY_ID: 'a', AWS_SECRET_ACCESS_KEY: 'b' };
+    const run = launchServe({ args: ['echo', '--memory', ...args], node: without(name), env });
+    expect([(await run.ended).code, run.errors()]).toEqual([1, expect.stringContaining(words)]);
+    expect(run.errors()).toContain(`npm install ${name}`);
+  });
+});
+
+describe('after npm install --omit=optional', () => {
+  const folder = scratchFolder();
+
+  it('every other command loads', () => {
+    const program = `
+      import { COMMANDS } from ${JSON.stringify(COMMANDS)};
+      for (const { name, load } of COMMANDS) await load().catch(() => console.log(name));`;
+    const args = ['--conditions=our-src', ...without(...OPTIONAL), '--input-type=module', '-e', program];
+    const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+    expect([stdout.trim().split('\n'), stderr]).toEqual([['auth', 'mcp'], '']);
+  });
+
+  it.each([
+    [['auth', 'login', 'http://127.0.0.1:1'], 'oauth4webapi'],
+    [['mcp', 'http://127.0.0.1:1'], '@modelcontextprotocol/client'],
+    [['serve', 'mcp:some-server', '--memory', '--port', '0'], '@modelcontextprotocol/client'],
+  ])('parley %s says what to install', (args, name) => {
+    const { code, err } = parleyWithout(args);
+    expect([code, err]).toEqual([1, `parley: this command needs the package ${name}, which is not installed\n  npm install ${name}\n`]);
+  });
+
+  it('parley mock needs yaml for a file of rules', () => {
+    const rules = join(folder, 'rules.yaml');
+    writeFileSync(rules, 'responses: []\n');
+    expect(parleyWithout(['mock', rules, '--port', '0']).err).toContain('npm install yaml');
+  });
+
+  it('an agent of the Agent Client Protocol says what to install, and is not started', () => {
+    const program = `
+      import { acpDriver } from ${JSON.stringify(DRIVER)};
+      const job = { start: () => { throw new Error('started') } };
+      for await (const event of acpDriver({ argv: ['agent'] }).run(job)) console.log(JSON.stringify(event));`;
+    const args = ['--conditions=our-src', ...without(...OPTIONAL), '--input-type=module', '-e', program];
+    const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+    expect(stderr).toBe('');
+    expect(JSON.parse(stdout)).toEqual({ kind: 'error', message: expect.stringContaining('npm install @agentclientprotocol/sdk') });
+  });
+
+  it('a node answers requests, and /mcp says what to install', async () => {
+    const node = await parleyServe({ args: ['echo', '--memory'], node: without(...OPTIONAL) });
+    const card = await fetch(`${node.url}/.well-known/agent-card.json`);
+    const mcp = await fetch(`${node.url}/mcp`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{}' });
+    const text = await mcp.text();
+    await node.stop();
+    expect([card.status, mcp.status]).toEqual([200, 501]);
+    expect(text).toContain('npm install @modelcontextprotocol/');
+  });
+});
+
+it('names every optional dependency of the package', async () => {
+  const { default: manifest } = await import('../../package.json', { with: { type: 'json' } });
+  expect(Object.keys(manifest.optionalDependencies)).toEqual([...OPTIONAL]);
+});
