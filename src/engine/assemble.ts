@@ -1,7 +1,6 @@
 import type { Agent, Dialect, DialectId } from '#protocol';
-import { createRegistry, DIALECTS, LET_GO, randomIds, systemClock } from '#protocol';
+import { createRegistry, DIALECTS, LET_GO, optionsOfDialect, randomIds, systemClock } from '#protocol';
 import type { AdminParts } from './admin/admin.ts';
-import type { OptionsOf } from './call-options.ts';
 import { createCommits } from './commit/group-commit.ts';
 import { createEngineClock } from './engine-clock.ts';
 import type { Lifecycle } from './lifecycle.ts';
@@ -73,9 +72,9 @@ export function assemble(options: EngineOptions): Assembled {
   const { webhookSender, replyPublisher, vault } = options;
   const outbox = createOutbox(() => outboxParts, { webhookSender, replyPublisher, vault });
   const known = knownDialects();
-  const optionsOf = options.optionsOf ?? known.optionsOf;
+  const optionsOf = options.optionsOf ?? optionsOfDialect;
   const base = { store, blobs, timers, report, limits, clock, ids, agents, lifecycle, commits, tasks, outbox, optionsOf };
-  const outboxParts: OutboxParts = { ...base, webhookSender, replyPublisher, vault, webhookOf: (dialect) => known.byId(dialect).webhook };
+  const outboxParts: OutboxParts = { ...base, webhookSender, replyPublisher, vault, webhookOf: (dialect) => known(dialect).webhook };
   const turnParts: DrainParts = {
     ...base,
     aroundRun: options.aroundRun,
@@ -125,19 +124,13 @@ function tellFollower({ onCommitted, report }: EngineOptions, task: LiveTask, sa
   }
 }
 
-interface KnownDialects {
-  readonly byId: (dialect: DialectId) => Dialect;
-  readonly optionsOf: OptionsOf;
-}
-
 /** An unknown dialect counts as the first one, A2A 1.0. */
-function knownDialects(): KnownDialects {
+function knownDialects(): (dialect: DialectId) => Dialect {
   const registry = createRegistry(DIALECTS);
   const [first] = DIALECTS;
-  const byId = (dialect: DialectId): Dialect => {
+  return (dialect) => {
     const known = registry.byId(dialect) ?? first;
     if (known === undefined) throw new Error('there are no dialects');
     return known;
   };
-  return { byId, optionsOf: () => ({}) };
 }

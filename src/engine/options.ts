@@ -33,7 +33,7 @@ export interface EngineOptions {
   readonly vault?: Vault;
   /** Publishes replies (`CallContext.reply`). Absent: no binding can ask for replies. */
   readonly replyPublisher?: ReplyPublisher;
-  /** What a stored dialect id means for replies, webhooks and an operator's retry. Default: the traits of the known dialects. */
+  /** What a stored dialect id means for replies, webhooks and an operator's retry. Default: what `#protocol` knows of its dialects. */
   readonly optionsOf?: OptionsOf;
   readonly clock?: Clock;
   readonly ids?: Ids;

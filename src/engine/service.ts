@@ -28,8 +28,9 @@ export interface ServiceParts extends SendParts, ListParts, SubscribeParts, Push
 
 /** The engine as an A2AService, for one of its agents. It has A2A 1.0 semantics; `CallContext.options` say where a call departs from them. */
 export function createService(parts: ServiceParts, agent: string, extendedCard?: ExtendedCard): A2AService {
-  const { card, ...rest } = agentOf(parts.agents, agent);
-  const facts = factsOf(agent, { card, ...rest });
+  const served = agentOf(parts.agents, agent);
+  const { card } = served;
+  const facts = factsOf(agent, served);
   return {
     send: (request, ctx) => send(parts, facts, { request, ctx }),
     stream: (request, ctx) => stream(parts, facts, { request, ctx }),
@@ -54,8 +55,9 @@ async function get(parts: ServiceParts, asked: GetCall): Promise<Task> {
   const { request, ctx } = asked;
   return withTask(parts, asked, async (task) => {
     if (request.currentGeneration !== undefined) await waitForNews(parts, task, asked);
+    const options = optionsOfCall(ctx);
     const folded = await foldTo(parts, task, task.committed);
-    return renameTask(withHistory(folded, request.historyLength), nameFor(task.row, optionsOfCall(ctx)));
+    return renameTask(withHistory(folded, request.historyLength ?? options.historyLength), nameFor(task.row, options));
   });
 }
 
@@ -95,7 +97,8 @@ async function cancel(parts: ServiceParts, asked: TaskRequest): Promise<Task> {
     }
     const folded = await foldTo(parts, task, at);
     if (hasNoRun) tellAgent(parts, task, folded);
-    return renameTask(folded, nameFor(row, optionsOfCall(asked.ctx)));
+    const options = optionsOfCall(asked.ctx);
+    return renameTask(withHistory(folded, options.historyLength), nameFor(row, options));
   });
 }
 

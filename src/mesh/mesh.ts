@@ -1,4 +1,4 @@
-import type { Carrier } from '#engine';
+import type { ReplyPublisher } from '#engine';
 import type { Ids } from '#protocol';
 import { randomIds } from '#protocol';
 import { CALLER_SCOPES } from '#server';
@@ -33,7 +33,7 @@ export interface MeshOptions {
 export interface Mesh {
   readonly counts: Readonly<MeshCounts>;
   /** For the engine of the agents that are served: without it their answers are lost with the process. */
-  readonly carrier: Carrier;
+  readonly replyPublisher: ReplyPublisher;
   /** Answers for the agent and tells the others of it, from now on. */
   serve(agent: MeshAgent): Promise<Stop>;
   /** Tells the others of somebody from now on, and at the end that it has left. */
@@ -70,8 +70,8 @@ export function joinMesh(options: MeshOptions): Mesh {
   };
   return {
     counts: place.counts,
-    carrier: {
-      carry: async (reply, signal) => {
+    replyPublisher: {
+      publish: async (reply, signal) => {
         if (!broker.isConnected) throw new BrokerError('the broker is away');
         // An engine knows its agents by the names that people gave them.
         await grammar.carry({ ...reply, agent: nameOf(reply.agent) }, place, signal);

@@ -20,6 +20,7 @@ export * from './dialects/dialect.ts';
 export * from './dialects/fallback.ts';
 export * from './dialects/fault.ts';
 export * from './dialects/interfaces.ts';
+export * from './dialect-options.ts';
 export * from './dialects/registry.ts';
 export * from './dialects/rest.ts';
 export * from './dialects/superset.ts';

@@ -82,7 +82,8 @@ async function shown(parts: ListParts, row: TaskRow, { request, ctx }: ListCall)
   const folded = await foldStored(parts, wantsArtifacts ? row : { key: row.key, last: row.last, only: 'words' });
   if (folded === undefined) return undefined;
   const task = wantsArtifacts ? { ...folded, artifacts: folded.artifacts ?? [] } : folded;
-  return renameTask(withHistory(task, request.historyLength), nameFor(row, optionsOfCall(ctx)));
+  const options = optionsOfCall(ctx);
+  return renameTask(withHistory(task, request.historyLength ?? options.historyLength), nameFor(row, options));
 }
 
 function timeOf(timestamp: string): number {

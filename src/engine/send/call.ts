@@ -1,4 +1,4 @@
-import type { AgentCard, CallContext, CallOptions, SendRequest } from '#protocol';
+import type { AgentCard, CallContext, DialectOptions, SendRequest } from '#protocol';
 import { optionsOfCall } from '../call-options.ts';
 import type { Owner } from '../ports.ts';
 import { ownerOf } from '../tasks/keys.ts';
@@ -15,7 +15,7 @@ export interface AgentFacts {
   readonly repeatsAnew: boolean;
 }
 
-export function factsOf(agent: string, { card, repeats }: { readonly card: AgentCard; readonly repeats?: 'anew' }): AgentFacts {
+export function factsOf(agent: string, { card, repeats }: { readonly card: AgentCard; readonly repeats?: 'attach' | 'anew' }): AgentFacts {
   return { agent, accepts: inputModes(card), produces: outputModes(card), repeatsAnew: repeats === 'anew' };
 }
 
@@ -30,7 +30,7 @@ export interface SendCall {
   readonly ctx: CallContext;
   readonly facts: AgentFacts;
   readonly owner: Owner;
-  readonly options: CallOptions;
+  readonly options: DialectOptions;
 }
 
 export function sendCall(facts: AgentFacts, request: SendRequest, ctx: CallContext): SendCall {

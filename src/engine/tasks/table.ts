@@ -75,10 +75,9 @@ class Table implements TaskTable {
         task.hold();
         return task;
       }
-      const loading = this.#loading.get(id);
-      if (loading === undefined) return this.#load(scope, id);
+      if (!this.#loading.has(id)) return this.#load(scope, id);
       // Another call is loading the task. A second read of the row could return an older one, so look again afterwards.
-      await loading.catch(() => {});
+      await this.loaded(id);
     }
   }
 

@@ -41,7 +41,7 @@ describe('what an agent takes', () => {
     await send({ raw: 'AA==', mediaType: 'image/png' });
     await expect(send({ raw: 'AA==', mediaType: 'image/gif' })).rejects.toMatchObject({
       kind: 'CONTENT_TYPE_NOT_SUPPORTED',
-      message: 'this agent does not take image/gif; it takes text/plain, image/png',
+      message: 'this agent does not accept image/gif; it takes text/plain, image/png',
       details: { field: 'message.parts[1]' },
     });
     expect((await engine.admin.tasks({})).totalSize).toBe(1);

@@ -1,4 +1,4 @@
-import type { Reply } from '#engine';
+import type { TaskReply } from '#engine';
 import type { A2AService, AgentCard, CallContext, Ids, TaskState } from '#protocol';
 import type { ArtifactService } from '../artifacts/service.ts';
 import type { Broker, OutgoingMessage, ReceivedMessage } from '../broker.ts';
@@ -117,7 +117,7 @@ export interface Grammar {
   /** Answers requests for an agent: each to one of its replicas. A request is acknowledged when its task is durable. */
   serve(agent: MeshAgent, place: MeshContext): Promise<Stop>;
   /** Publishes what an engine carries to an address that `serve` has made. */
-  carry(reply: Reply, place: MeshContext, signal: AbortSignal): Promise<void>;
+  carry(reply: TaskReply, place: MeshContext, signal: AbortSignal): Promise<void>;
   /** Opens the way to call others. */
   call(self: MeshParticipant, place: MeshContext): Promise<MeshCaller>;
   /** What to publish, at the start and from time to time. */

@@ -1,5 +1,5 @@
 import { errorText, resultText, writeSafely } from '#bindings';
-import type { Reply } from '#engine';
+import type { TaskReply } from '#engine';
 import type { A2AError, Json, Logged, RpcId, Task, TaskEvent } from '#protocol';
 import { isInterrupted, isTerminal } from '#protocol';
 import type { OutgoingMessage } from '../../broker.ts';
@@ -15,7 +15,7 @@ import { SPOKEN } from './settings.ts';
 const encoder = new TextEncoder();
 const JSON_TYPE = 'application/json';
 
-export async function carryMqtt(reply: Reply, place: MeshContext, { topics }: MqttSettings): Promise<void> {
+export async function carryMqtt(reply: TaskReply, place: MeshContext, { topics }: MqttSettings): Promise<void> {
   const address = readAddress(reply.to, topics);
   if (address === undefined) {
     place.report(`an answer is for an address that is none under ${topics.root}; it is dropped`);

@@ -1,5 +1,5 @@
 import { errorText, writeSafely } from '#bindings';
-import type { Reply } from '#engine';
+import type { TaskReply } from '#engine';
 import type { A2AError, Dialect, Frame, Logged, RpcId, Task } from '#protocol';
 import { eventInReferences, taskInReferences } from '../../artifacts/events.ts';
 import type { ArtifactOwner } from '../../artifacts/service.ts';
@@ -16,7 +16,7 @@ const JSON_TYPE = 'application/json';
 const encoder = new TextEncoder();
 
 /** Publishes what the engine carries: progress to where progress goes, and the Task, at the end, to where answers go. */
-export async function carrySam(reply: Reply, place: MeshContext): Promise<void> {
+export async function carrySam(reply: TaskReply, place: MeshContext): Promise<void> {
   const address = readAddress(reply.to, place.namespace);
   if (address === undefined) {
     place.report(`an answer is for an address that is none of ${place.namespace}; it is dropped`);
