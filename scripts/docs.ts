@@ -1,10 +1,10 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { CLIENT_ERRORS } from '#client';
-import { DEFAULT_ENGINE_LIMITS } from '#engine';
+import { ENGINE_LIMITS } from '#engine';
 import type { Dialect, ErrorKind, Loss, Operation } from '#protocol';
 import { A2AError, DIALECTS, ERRORS, GRPC_STATUS, OPERATIONS } from '#protocol';
-import type { Key } from '#server';
-import { KEYS, ROUTES } from '#server';
+import type { Setting } from '#server';
+import { ROUTES, SETTINGS } from '#server';
 import type { Command } from '../src/cli/command.ts';
 import { COMMANDS } from '../src/cli/commands.ts';
 import { OUR_CLIENT, THEIR_CLIENT } from '../test/interop/matrix.ts';
@@ -186,21 +186,25 @@ function traits(): string {
     'closesOnInputRequired',
     'callerNamesTask',
     'resumesByContext',
-    'unknownTask',
     'cancelFinished',
     'directMessage',
     'historyDefault',
     'subscribeFinished',
-    'timeoutMs',
-    'bodyBytesMax',
   ] as const;
+  const wireNames = ['timeoutMs', 'bodyBytesMax', 'nullForUnknownTask'] as const;
   const shown = DIALECTS.filter((dialect) => {
     const first = DIALECTS.find((other) => family(other) === family(dialect));
-    return first === dialect || names.some((name) => first?.traits[name] !== dialect.traits[name]);
+    if (first === undefined || first === dialect) return true;
+    return (
+      names.some((name) => first.traits[name] !== dialect.traits[name]) || wireNames.some((name) => first.wire[name] !== dialect.wire[name])
+    );
   });
   return table(
     ['trait', ...shown.map((dialect) => `\`${dialect.id}\``)],
-    names.map((name) => [name, ...shown.map((dialect) => String(dialect.traits[name]))]),
+    [
+      ...names.map((name) => [name, ...shown.map((dialect) => String(dialect.traits[name]))]),
+      ...wireNames.map((name) => [name, ...shown.map((dialect) => String(dialect.wire[name] ?? false))]),
+    ],
   );
 }
 
@@ -219,34 +223,30 @@ function errors(): string {
 
 /** Said once, beside each limit in the source. */
 function limits(): string {
-  const source = readFileSync(new URL('../src/engine/limits.ts', import.meta.url), 'utf8');
-  const about = new Map(Array.from(source.matchAll(/\/\*\* (.*) \*\/\n\s+readonly (\w+):/g), ([, text = '', name = '']) => [name, text]));
   return table(
-    ['limit', 'default', 'what'],
-    Object.entries(DEFAULT_ENGINE_LIMITS).map(([name, value]) => {
-      const what = about.get(name);
-      if (what === undefined) throw new Error(`src/engine/limits.ts says nothing about ${name}`);
-      return [`\`${name}\``, value.toLocaleString('en-US'), what];
-    }),
+    ['limit', 'default', 'what it does'],
+    Object.entries(ENGINE_LIMITS).map(([name, limit]) => [`\`${name}\``, limit.default.toLocaleString('en-US'), limit.doc]),
   );
 }
 
 function config(): string {
-  const rows = (keys: readonly Key[]): string =>
-    table(
-      ['key', 'default', 'environment', 'flag', 'what it is'],
-      keys.map((key) => [
-        `\`${key.name.replace(/^limits[.]/, '')}\``,
-        key.default === undefined || JSON.stringify(key.default) === '{}' ? '' : `\`${JSON.stringify(key.default)}\``,
-        key.env.map((name) => `\`${name}\``).join(', '),
-        code(key.flag === undefined ? undefined : `--${key.flag}`),
-        key.doc,
-      ]),
-    );
-  const limits = KEYS.filter(({ name }) => name.startsWith('limits.'));
-  const foreign = KEYS.filter(({ name }) => name.startsWith('a2a.'));
-  const own = KEYS.filter((key) => !limits.includes(key) && !foreign.includes(key));
-  return `## Keys\n\n${rows(own)}\n\n## Limits, in \`limits\`\n\n${rows(limits)}\n\n## CortexPrism's block\n\n${rows(foreign)}`;
+  const groups = [...new Set(SETTINGS.map(({ group }) => group))];
+  return groups.map((group) => `## ${group}\n\n${settingRows(SETTINGS.filter((setting) => setting.group === group))}`).join('\n\n');
+}
+
+function settingRows(settings: readonly Setting[]): string {
+  const shown = (value: Setting['default']): string => (value === undefined || JSON.stringify(value) === '{}' ? '' : JSON.stringify(value));
+  return table(
+    ['key', 'default', 'environment', 'flag', 'reload', 'what it does'],
+    settings.map(({ name, default: value, env, flag, reload, doc }) => [
+      `\`${name}\``,
+      code(shown(value) || undefined),
+      env.map((variable) => `\`${variable}\``).join(', '),
+      code(flag === undefined ? undefined : `--${flag}`),
+      reload,
+      doc,
+    ]),
+  );
 }
 
 function routes(): string {

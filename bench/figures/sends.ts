@@ -15,7 +15,7 @@ export function sendIn(id: string): Pick<Load, 'body' | 'version'> {
   if (dialect === undefined) throw new Error(`no dialect ${id}`);
   const text = 'Add a health check endpoint to the service';
   const params = dialect.encode('send.request', { message: { messageId: messageId(ID_PLACE), role: 'ROLE_USER', parts: [{ text }] } });
-  return { body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: dialect.methods.send, params }), version: dialect.traits.versionHeader };
+  return { body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: dialect.methods.send, params }), version: dialect.wire.versionHeader };
 }
 
 /** Blocking sends to the echo agent. */

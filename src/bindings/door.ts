@@ -50,7 +50,7 @@ const ZERO_VERSIONS: readonly string[] = ['0.1', '0.2', '0.3'];
  * to it: nobody sent a header then, and what sends `0.2` today is understood.
  */
 export function checkVersion(version: string | undefined, dialect: Dialect, options: ServeOptions): void {
-  const own = dialect.traits.versionHeader;
+  const own = dialect.wire.versionHeader;
   if (version === undefined && (options.versionRequired !== true || own === undefined)) return;
   if (version !== undefined && speaks(dialect, version)) return;
   const requested = (version ?? '0.3').slice(0, 32);
@@ -64,13 +64,13 @@ export function checkVersion(version: string | undefined, dialect: Dialect, opti
 
 export function speaks(dialect: Dialect, version: string): boolean {
   const release = /^(\d{1,4}\.\d{1,4})(?:\.\d{1,4})?$/.exec(version)?.[1];
-  const own = dialect.traits.versionHeader;
+  const own = dialect.wire.versionHeader;
   if (release === undefined) return false;
   return own === undefined || ZERO_VERSIONS.includes(own) ? ZERO_VERSIONS.includes(release) : release === own;
 }
 
 function supportedVersions(registry: Registry): readonly string[] {
-  const named = registry.all.map((dialect) => dialect.traits.versionHeader);
+  const named = registry.all.map((dialect) => dialect.wire.versionHeader);
   const versions = named.flatMap((version) => (version === undefined || ZERO_VERSIONS.includes(version) ? ZERO_VERSIONS : [version]));
   return [...new Set(versions)].sort();
 }
@@ -86,7 +86,7 @@ const NO_EXTENSIONS: readonly string[] = [];
 
 /** The dialect's own header; the other one, because clients between two versions send either. */
 function extensionsOf(httpRequest: HttpRequest, dialect: Dialect): readonly string[] {
-  const own = dialect.traits.extensionsHeader;
+  const own = dialect.wire.extensionsHeader;
   const header =
     (own === undefined ? undefined : httpRequest.header(own.toLowerCase())) ??
     httpRequest.header('a2a-extensions') ??
@@ -141,7 +141,7 @@ export function requestJson(bytes: Uint8Array, options: ServeOptions): unknown {
 /** What every answer of a dialect says in its headers. */
 export function answerHeaders(dialect: Dialect, activated: readonly string[]): Record<string, string> {
   const headers: Record<string, string> = {};
-  const { versionHeader, extensionsHeader } = dialect.traits;
+  const { versionHeader, extensionsHeader } = dialect.wire;
   if (versionHeader !== undefined) headers['A2A-Version'] = versionHeader;
   if (extensionsHeader !== undefined && activated.length > 0) headers[extensionsHeader] = activated.join(',');
   return headers;

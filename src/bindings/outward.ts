@@ -90,7 +90,7 @@ export function requestHeaders(
   options: LinkOptions,
   ctx: CallContext,
 ): LinkHeaders | Promise<LinkHeaders> {
-  const { versionHeader, extensionsHeader } = options.dialect.traits;
+  const { versionHeader, extensionsHeader } = options.dialect.wire;
   if (versionHeader !== undefined) headers['A2A-Version'] = versionHeader;
   if (extensionsHeader !== undefined && ctx.extensions.length > 0) headers[extensionsHeader] = ctx.extensions.join(',');
   if (ctx.idempotencyKey !== undefined) headers['Idempotency-Key'] = ctx.idempotencyKey;
@@ -209,7 +209,7 @@ export const REQUESTS = Object.fromEntries(OPERATIONS.map((operation) => [operat
 
 /** Reads a result in the peer's dialect. */
 export function decodeResult<Op extends UnaryOperation>(operation: Op, raw: unknown, { dialect, env }: Reading): Results[Op] {
-  if ((raw === null || raw === undefined) && (operation === 'get' || operation === 'cancel') && dialect.traits.unknownTask === 'null') {
+  if ((raw === null || raw === undefined) && (operation === 'get' || operation === 'cancel') && dialect.wire.nullForUnknownTask === true) {
     throw new A2AError('TASK_NOT_FOUND');
   }
   const decoded = dialect.decode(RESULTS[operation], raw, env) as Decoded<unknown>;

@@ -13,7 +13,7 @@ import type {
   TaskId,
   UnaryOperation,
 } from '#protocol';
-import { isStreamOperation } from '#protocol';
+import { behave, isStreamOperation } from '#protocol';
 import type { Call, OpenStream } from './dispatch.ts';
 import { answerUnary, openStream, requestOf } from './dispatch.ts';
 import { answerHeaders, contextOf, resumeAfter, toPeer } from './door.ts';
@@ -48,29 +48,30 @@ export interface Wrapping {
 export function respond(arrival: Arrival, wrapping: Wrapping): Promise<HttpResponse> {
   const { operation, raw, dialect } = arrival;
   const request = requestOf(operation, raw, arrival);
-  const uncalled = { operation, request, dialect };
+  const uncalled = { operation, request, dialect, service: behave(arrival.service, dialect.traits) };
   if (isStreamOperation(operation)) return stream(arrival, uncalled as Uncalled<StreamOperation>, wrapping);
   return unary(arrival, uncalled as Uncalled<UnaryOperation>, wrapping);
 }
 
-type Uncalled<Op extends Operation> = Omit<Call<Op>, 'ctx'>;
+type Uncalled<Op extends Operation> = Omit<Call<Op>, 'ctx'> & { readonly service: A2AService };
 
 async function unary(arrival: Arrival, uncalled: Uncalled<UnaryOperation>, wrapping: Wrapping): Promise<HttpResponse> {
-  const { httpRequest, service, options } = arrival;
+  const { httpRequest, options } = arrival;
   const ctx = contextOf(httpRequest, arrival, httpRequest.signal);
-  const result = await answerUnary({ ...uncalled, ctx }, service, options);
+  const result = await answerUnary({ ...uncalled, ctx }, uncalled.service, options);
   return wrapping.result(result, headersFor(arrival, ctx));
 }
 
 async function stream(arrival: Arrival, uncalled: Uncalled<StreamOperation>, wrapping: Wrapping): Promise<HttpResponse> {
-  const { httpRequest, service } = arrival;
+  const { httpRequest } = arrival;
+  const { service } = uncalled;
   const leaving = leavingOf(httpRequest);
   const ctx = contextOf(httpRequest, arrival, leaving.signal);
   try {
     const writer = wrapping.openStream();
     const events = await openStream(resumed({ ...uncalled, ctx }, httpRequest), service);
     const isReset = uncalled.operation === 'subscribe' && wasReset(httpRequest, events);
-    return eventAnswer(events, new Wire(arrival, { writer, wrapping, leaving, ctx, isReset }), headersFor(arrival, ctx));
+    return eventAnswer(events, new Wire(arrival.options, { service, writer, wrapping, leaving, ctx, isReset }), headersFor(arrival, ctx));
   } catch (thrown) {
     leaving.forget();
     throw thrown;
@@ -78,6 +79,7 @@ async function stream(arrival: Arrival, uncalled: Uncalled<StreamOperation>, wra
 }
 
 interface WireParts {
+  readonly service: A2AService;
   readonly writer: StreamWriter;
   readonly wrapping: Wrapping;
   readonly leaving: Leaving;
@@ -95,7 +97,7 @@ class Wire implements EventWire {
   readonly #leaving: Leaving;
   readonly #ctx: CallContext;
 
-  constructor({ service, options }: Arrival, { writer, wrapping, leaving, ctx, isReset }: WireParts) {
+  constructor(options: ServeOptions, { service, writer, wrapping, leaving, ctx, isReset }: WireParts) {
     this.writer = writer;
     this.isReset = isReset;
     this.#service = service;

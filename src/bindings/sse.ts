@@ -8,11 +8,16 @@ import { SseParser } from './sse-parser.ts';
 /** Server-sent events (HTML Living Standard §9.2), both ways. */
 export const EVENT_STREAM = 'text/event-stream';
 
-/** Goes over the wire when nothing else does. No `id:`, so that nobody resumes after it. */
-export const KEEP_ALIVE = ': keep-alive\n\n';
+/**
+ * Lines that are not events have no blank line after them, so that they belong to the next event. The official Python SDK up to 0.3.22
+ * takes a block without `data` for an event and fails to parse it (docs/interop.md).
+ *
+ * Sent when a stream has been silent for a while. It has no `id:`, so that no client resumes after it.
+ */
+export const KEEP_ALIVE = ': keep-alive\n';
 
-/** The place that a reader wanted to go on from is none that can be gone on from: what follows starts anew. */
-export const RESET = ': reset\n\n';
+/** The client asked to resume from a position that is not in the log. The stream starts again with a snapshot. */
+export const RESET = ': reset\n';
 
 export function encodeFrames(frames: readonly Frame[]): string {
   let text = '';
@@ -26,7 +31,7 @@ export function encodeFrames(frames: readonly Frame[]): string {
 
 /** How long a client should wait before it connects again. */
 export function encodeRetry(retryMs: number): string {
-  return `retry: ${retryMs}\n\n`;
+  return `retry: ${retryMs}\n`;
 }
 
 /** An event's id as a place in a log. Anything but a number is somebody else's id, and means nothing here. */

@@ -1,60 +1,55 @@
-import { takeFlags } from './bridges/own-flags.ts';
 import type { Command } from './command.ts';
-import { CliError } from './command.ts';
+import { helpFor } from './flags/help.ts';
+import { argumentsOf, listOf, parse, textOf } from './flags/parse.ts';
+import type { CommandSpec } from './flags/spec.ts';
 import { cardSigner } from './remote/card-key.ts';
 import { proxied } from './remote/proxy-agent.ts';
+import { readServeFlags, serveFlags } from './serve/flags.ts';
 import type { FindAgent } from './serve.ts';
 import { serveAgents } from './serve.ts';
-import { flagHelp } from './serve-flags.ts';
+
+const SPEC: CommandSpec = {
+  name: 'proxy',
+  summary: 'serve an agent from elsewhere in every version and dialect, and keep its tasks here.',
+  args: [{ name: 'URL', many: true }],
+  details: `URL is the URL of an agent of any version or dialect, or of its card, or a name from a2a.remoteAgents. The first is at the root;
+every one is also at /agents/{name}/.`,
+  flags: [
+    { name: 'name', kind: 'text', value: 'NAME', default: 'its own name', doc: 'The name of the agent here.' },
+    { name: 'header', kind: 'list', value: 'TEXT', doc: "A header for every request to the agent, as 'X-Key: abc'." },
+    { name: 'token-env', kind: 'text', value: 'NAME', doc: 'The environment variable that holds a bearer token for the agent.' },
+    { name: 'trust-keys', kind: 'text', value: 'FILE', doc: 'A JWKS file. A card that none of its keys has signed is rejected.' },
+    {
+      name: 'card-key',
+      kind: 'text',
+      value: 'FILE',
+      doc: 'Sign the card with this private key, a JWK. A missing file is created, with the public key in FILE.pub.',
+    },
+    { name: 'record', kind: 'text', value: 'FILE', doc: 'Record all traffic with the agent in FILE, for parley mock.' },
+    ...serveFlags(['Coding agents and commands']),
+  ],
+  examples: ['parley proxy https://legacy.example --port 8080'],
+  exits: '0 stopped as asked; 1 could not serve or reach the agent; 2 wrong call.',
+};
 
 export const proxyCommand: Command = {
   name: 'proxy',
-  help: `parley proxy: an agent from elsewhere, in every version and dialect, with tasks that are kept here.
-
-Usage: parley proxy URL… [OPTIONS]
-
-URL is the address of an agent of any version or dialect, or of its card, or a name from a2a.remoteAgents. The first is at the root;
-every one is also at /agents/{name}/.
-
-Options:
-  --name NAME         What the agent is called here. (its own name)
-  --header TEXT       Sent to the agent with every request, as 'X-Key: abc'. Can be given many times.
-  --token-env NAME    The environment variable that holds a bearer token for the agent.
-  --trust-keys FILE   A JWKS file: a card that none of its keys has signed is refused.
-  --card-key FILE     Sign the card with this private key, a JWK; made if it is not there, with its public half in FILE.pub.
-  --record FILE       Write every exchange with the agent to FILE, for parley mock.
-
-${flagHelp(['Coding agents and commands'])}
-
-Example:
-  parley proxy https://legacy.example --port 8080
-
-Exit codes: 0 stopped as asked, 1 could not serve or reach the agent, 2 wrong call.
-`,
+  help: helpFor(SPEC),
+  spec: SPEC,
   run: async (args) => {
-    const flags = takeFlags(args, {
-      name: 'one',
-      header: 'many',
-      'token-env': 'one',
-      'trust-keys': 'one',
-      'card-key': 'one',
-      record: 'one',
-    });
-    const urls = flags.rest.filter((arg) => !arg.startsWith('--'));
-    if (urls.length === 0) throw new CliError('which agent?', { hint: 'try: parley proxy https://agent.example', exit: 2 });
-    const name = flags.one('name');
-    const tokenEnv = flags.one('token-env');
-    const trustKeys = flags.one('trust-keys');
-    const record = flags.one('record');
-    const cardKey = flags.one('card-key');
+    const parsed = parse(SPEC, args);
+    argumentsOf(parsed);
+    const [name, tokenEnv, trustKeys] = [textOf(parsed, 'name'), textOf(parsed, 'token-env'), textOf(parsed, 'trust-keys')];
+    const [record, cardKey] = [textOf(parsed, 'record'), textOf(parsed, 'card-key')];
     const find: FindAgent = (given, settings) =>
       proxied(String(given), settings, {
-        headers: flags.many('header'),
+        headers: listOf(parsed, 'header'),
         ...(name === undefined ? {} : { name }),
         ...(tokenEnv === undefined ? {} : { tokenEnv }),
         ...(trustKeys === undefined ? {} : { trustKeys }),
         ...(record === undefined ? {} : { record }),
       });
-    return await serveAgents(flags.rest, find, cardKey === undefined ? {} : { signer: await cardSigner(cardKey) });
+    const signer = cardKey === undefined ? {} : { signer: await cardSigner(cardKey) };
+    return await serveAgents(readServeFlags(parsed), { find, ...signer });
   },
 };

@@ -7,56 +7,67 @@ import { logFor, serveConfigured } from '../server/adapters/serve-configured.ts'
 import { serveOnStdio } from '../server/adapters/serve-stdio.ts';
 import type { Command } from './command.ts';
 import { CliError } from './command.ts';
+import { helpFor } from './flags/help.ts';
+import { parse } from './flags/parse.ts';
+import type { CommandSpec } from './flags/spec.ts';
 import { missingPackage } from './output/missing-package.ts';
 import { checkRules, commandAgent } from './serve/command-agents.ts';
 import { findAgent } from './serve/find-agent.ts';
+import type { ServeFlags } from './serve/flags.ts';
+import { readServeFlags, serveFlags } from './serve/flags.ts';
 import { boundYoungHeap } from './serve/heap-limit.ts';
+import { asServeFailure } from './serve/start-errors.ts';
 import { guardProcess } from './serve/uncaught-errors.ts';
-import { asServeFailure } from './serve-failures.ts';
-import { flagHelp, parseServeFlags } from './serve-flags.ts';
-import { readyLine, welcome } from './serve-words.ts';
+import { readyLine, welcome } from './serve/welcome.ts';
+
+const SPEC: CommandSpec = {
+  name: 'serve',
+  summary: 'start a node that serves agents from this machine.',
+  args: [{ name: 'AGENT', optional: true, many: true }],
+  usage: ['parley serve [AGENT…] [OPTIONS] [-- COMMAND ARG…]'],
+  details: `AGENT is a built-in name (demo, echo, script, conformance), a coding CLI (claude, codex, gemini, …: parley agents lists them), a .ts or .js
+file that default-exports defineAgent({…}), the URL of an agent elsewhere or its name in a2a.remoteAgents (docs/proxy.md), or
+mcp:COMMAND for the tools of an MCP server (docs/mcp.md). COMMAND is any program. The first agent is the root agent; every agent is also at
+/agents/{name}/. Without arguments, demo is served.`,
+  flags: serveFlags(),
+  notes: `A flag wins over the environment (PARLEY_*, PORT), that over the file, that over the default. Logs go to standard error.
+On loopback an agent that runs no commands is open to this machine. All others authenticate their callers; parley keys create NAME makes
+a key. docs/security.md describes the rules.
+On SIGTERM and Ctrl-C the node finishes running work within 10 seconds and exits with 0.`,
+  examples: [
+    'parley serve ./agent.ts --port 8080',
+    'parley serve claude --rule allow:read',
+    "parley serve --approve-pattern '[y/N]' -- ./deploy.sh {prompt}",
+  ],
+  exits: '0 stopped as asked; 1 could not start or continue; 2 wrong call.',
+};
 
 export const serveCommand: Command = {
   name: 'serve',
-  help: `parley serve: a node with agents, on this machine.
-
-Usage: parley serve [AGENT…] [OPTIONS] [-- COMMAND ARG…]
-
-AGENT is a built-in name (demo, echo, script, conformance), a coding CLI (claude, codex, gemini, …: parley agents lists them), a .ts or .js
-file that default-exports defineAgent({…}), the address of an agent elsewhere or its name in a2a.remoteAgents (docs/proxy.md), or
-mcp:COMMAND for the tools of an MCP server (docs/mcp.md); COMMAND is any program. The first is the root agent; every one is also at
-/agents/{name}/. Without any, demo is served.
-
-${flagHelp()}
-
-A flag wins over the environment (PARLEY_*, PORT), that over the file, that over the default. Logs go to standard error.
-On loopback an agent that runs no commands is open to this machine; whatever else is served asks its callers who they are. Keys for
-them are made by parley keys create NAME. docs/security.md has the whole of it.
-SIGTERM and Ctrl-C let what runs end, within 10 seconds, and exit with 0.
-
-Example:
-  parley serve ./agent.ts --port 8080
-  parley serve claude --rule allow:read
-  parley serve --approve-pattern '[y/N]' -- ./deploy.sh {prompt}
-
-Exit codes: 0 stopped as asked, 1 could not serve, or could not go on, 2 wrong call.
-`,
-  run: (args) => serveAgents(args, findAgent),
+  help: helpFor(SPEC),
+  spec: SPEC,
+  run: async (args) => {
+    const mark = args.indexOf('--');
+    if (mark === -1) return await serveAgents(readServeFlags(parse(SPEC, args)), { find: findAgent });
+    const flags = readServeFlags(parse(SPEC, args.slice(0, mark)));
+    return await serveAgents(flags, { find: findAgent, command: args.slice(mark + 1) });
+  },
 };
 
+/** Turns an AGENT of the command line or of the configuration into an agent. */
 export type FindAgent = (given: string | AgentLike, settings: Settings) => Promise<FoundAgent>;
 
-/** Serves until a signal comes. What an AGENT is, `find` knows: other commands serve other things in the same way. */
-export async function serveAgents(
-  args: readonly string[],
-  find: FindAgent,
-  more: Pick<ServeConfiguredOptions, 'signer'> = {},
-): Promise<number> {
-  const mark = args.indexOf('--');
-  const flags = parseServeFlags(mark === -1 ? args : args.slice(0, mark));
+/** What a command serves. Commands differ in how they find their agents. */
+export interface ServeSource extends Pick<ServeConfiguredOptions, 'signer'> {
+  readonly find: FindAgent;
+  /** A program to serve, with its arguments. */
+  readonly command?: readonly string[];
+}
+
+/** Serves until a signal arrives. Returns the exit code. */
+export async function serveAgents(flags: ServeFlags, { find, command, ...more }: ServeSource): Promise<number> {
   boundYoungHeap();
   const settings = await settingsFor(flags);
-  const command = mark === -1 ? undefined : args.slice(mark + 1);
   checkRules(settings);
   const found = await foundAgents(settings, { find, command, isAlone: !flags.settings.has('agents') });
   const log = logFor(settings);
@@ -71,7 +82,8 @@ export async function serveAgents(
   const guard = guardProcess(log);
   const { aroundRun } = guard;
   const served = await startServing(found, settings, { log, onBroken, aroundRun, mcp: mountMcp, console: files, ...more });
-  const stopped = untilSignal(); // before anybody hears that we are ready: a signal that follows at once must be heard too
+  // Before the ready line: a signal right after it must be handled too.
+  const stopped = untilSignal();
   const isFirst = command === undefined && !flags.settings.has('agents') && settings.agents[0] === 'demo';
   process.stdout.write(flags.json ? readyLine(served) : welcome(served, settings, isFirst));
   const code = await Promise.race([stopped.then(() => 0), broken.promise, guard.broken.then(() => 1)]);
@@ -83,12 +95,12 @@ export async function serveAgents(
   return code;
 }
 
-/** What an agent has left running, a timer or a socket, does not keep a node that is done. */
+/** Exits even if an agent left a timer or a socket open. */
 function endSoon(code: number): void {
   setTimeout(() => process.exit(code), 500).unref();
 }
 
-/** Until the parent closes our input, or asks us to end. */
+/** Serves until the parent process closes standard input or sends a signal. */
 async function serveOnPipes(found: readonly FoundAgent[], settings: Settings, log: Log): Promise<number> {
   const stopping = new AbortController();
   const { aroundRun, broken } = guardProcess(log);
@@ -106,7 +118,7 @@ async function serveOnPipes(found: readonly FoundAgent[], settings: Settings, lo
 interface Given {
   readonly find: FindAgent;
   readonly command: readonly string[] | undefined;
-  /** No agent was named beside the command. */
+  /** The command line names no agent beside the command. */
   readonly isAlone: boolean;
 }
 
@@ -116,12 +128,12 @@ async function foundAgents(settings: Settings, { find, command, isAlone }: Given
   return command === undefined ? found : [...found, commandAgent(command, settings)];
 }
 
-/** What an agent keeps open besides (a program, a connection) would keep this process. */
+/** Closes what an agent holds open, as a program or a connection, so that this process can end. */
 async function letGo(agent: AgentLike): Promise<void> {
   if (Symbol.asyncDispose in agent) await (agent as unknown as AsyncDisposable)[Symbol.asyncDispose]();
 }
 
-/** Loaded with the first request: most nodes never hear of MCP. */
+/** Loads MCP with the first request for it: most nodes get none. */
 export const mountMcp: McpMount = (agents) => {
   let mounted: ReturnType<McpMount> | undefined;
   return async (request, caller) => {
@@ -136,11 +148,11 @@ export const mountMcp: McpMount = (agents) => {
   };
 };
 
-export async function settingsFor({ settings, config }: ReturnType<typeof parseServeFlags>): Promise<Settings> {
+export async function settingsFor({ settings, config }: Pick<ServeFlags, 'settings' | 'config'>): Promise<Settings> {
   try {
     const file = await loadConfigFile(process.cwd(), config ?? process.env['PARLEY_CONFIG']);
     const resolved = resolveConfig({ flags: settings, env: process.env, ...(file === undefined ? {} : { file }) });
-    if (!resolved.enabled) throw new ConfigError('a2a.enabled is false in the configuration, so nothing is served');
+    if (!resolved.a2a.enabled) throw new ConfigError('a2a.enabled is false in the configuration, so nothing is served');
     return resolved;
   } catch (thrown) {
     if (thrown instanceof ConfigError) throw new CliError(thrown.message, { hint: 'docs/config.md lists every key', exit: 2 });
@@ -154,7 +166,7 @@ export async function startServing(
   configured: ServeConfiguredOptions,
 ): Promise<ConfiguredServer> {
   try {
-    // The mesh is loaded by those who are on one.
+    // The mesh is loaded only by nodes that are on one.
     const serving = settings.mesh === undefined ? serveConfigured : (await import('./mesh/serving.ts')).serveOnMesh;
     return await serving(found, settings, configured);
   } catch (thrown) {
@@ -163,17 +175,17 @@ export async function startServing(
   }
 }
 
-/** A terminal sends Ctrl-C to everybody who runs in it, and those above pass it on: what follows at once is the same signal. */
-const ECHO_MS = 1000;
+/** A terminal sends Ctrl-C to all of its processes, and parents pass it on. A second signal within this time is the same one. */
+const SAME_SIGNAL_MS = 1000;
 
-/** The first signal asks for a good end; whoever sends another one later does not want to wait for it. */
+/** Resolves on the first SIGINT or SIGTERM. A later one exits at once. */
 export function untilSignal(): Promise<void> {
   return new Promise((resolve) => {
-    let askedAt: number | undefined;
+    let signalledAt: number | undefined;
     for (const signal of ['SIGINT', 'SIGTERM'] as const) {
       process.on(signal, () => {
-        if (askedAt !== undefined && performance.now() - askedAt > ECHO_MS) process.exit(1);
-        askedAt ??= performance.now();
+        if (signalledAt !== undefined && performance.now() - signalledAt > SAME_SIGNAL_MS) process.exit(1);
+        signalledAt ??= performance.now();
         resolve();
       });
     }

@@ -1,2 +1,3 @@
 // What the other rooms of this package may use of `engine`: its public door, and names that are no part of the published API.
 export * from './index.ts';
+export { ENGINE_LIMITS, type LimitDeclaration, limitDefaults } from './limits.ts';

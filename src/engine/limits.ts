@@ -1,103 +1,82 @@
-/** Everything has a limit. Names end in their unit; docs/engine.md is made from this list. */
-export interface EngineLimits {
-  /** Entries in the log of one task. */
-  readonly taskEventsMax: number;
-  /** Content of one task: messages and artifacts. */
-  readonly taskBytesMax: number;
-  /** Content of one artifact, all its chunks together. */
-  readonly artifactBytesMax: number;
-  /** Content of a part above this goes to the blob port, if there is one. */
-  readonly spillBytes: number;
-  /** Turns that run at once. A run that waits for its caller is not counted. */
-  readonly runningTasksMax: number;
-  /** Turns that wait for a place. Beyond that a send is refused with word when to come back. */
-  readonly queuedTasksMax: number;
-  /** Messages of one task that wait for the turn under way. */
-  readonly queuedMessagesMax: number;
-  /** Push notification configs of one task. */
-  readonly pushConfigsMax: number;
-  /** Push notification configs of one principal whose tasks are not finished, or not all of whose events have arrived. */
-  readonly ownerPushConfigsMax: number;
-  /** Deliveries to webhooks that are under way at once. */
-  readonly deliveriesMax: number;
-  /** The same to one origin. */
-  readonly hostDeliveriesMax: number;
-  /** A webhook that has taken nothing for this long hears nothing more. */
-  readonly webhookDisableMs: number;
-  /** Conversations that are kept open; those in use are never closed. */
-  readonly openContextsMax: number;
-  /** An unused conversation is kept open this long. */
-  readonly openContextMsMax: number;
-  /** How long a run may take, without the time in which it waits for its caller. */
-  readonly runMsMax: number;
-  /** How long a run may say nothing. */
-  readonly runIdleMsMax: number;
-  /** A run that waits this long for its caller is let go; the answer starts it again by its agent's recovery. */
-  readonly runAskMsMax: number;
-  /** A run that was stopped, or is done, and has not ended after this holds nobody up any longer. */
-  readonly runGraceMs: number;
-  /** Events of one run that may wait for the disk before the run does. */
-  readonly windowEvents: number;
-  /** The same in content. */
-  readonly windowBytes: number;
-  /** Newest events of a live task that are kept at hand for its readers. */
-  readonly tailEvents: number;
-  /** The same in content. */
-  readonly tailBytes: number;
-  /** How long a stream waits for the agent's first word before it announces a task: a direct message makes none. */
-  readonly firstOutputMs: number;
-  /** How long a get that asks for news waits for them. */
-  readonly pollMsMax: number;
-  /** Starts of one turn. A task whose process died as often is given up. */
-  readonly attemptsMax: number;
-  /** Wait before the second start of a turn; before the third it is four times this. */
-  readonly retryMs: number;
-  /** Finished tasks are kept this long. */
-  readonly finishedMsMax: number;
-  /** So many finished tasks are kept; the oldest go first. */
-  readonly finishedTasksMax: number;
-  /** A task that has waited this long for its caller fails. */
-  readonly waitingMsMax: number;
-  /** How often what is old is looked for. */
-  readonly sweepMs: number;
-  /** How often the deadlines of runs are looked at. */
-  readonly tickMs: number;
+/** One limit: its default, what it means, and whether a running node can take a new value. Names end in their unit. */
+export interface LimitDeclaration {
+  readonly default: number;
+  /** `live`: read on every use. `restart`: read once, when the engine or server starts. */
+  readonly reload: 'live' | 'restart';
+  /** One or two sentences, for docs/config.md and docs/engine.md. */
+  readonly doc: string;
 }
 
-const MINUTE = 60_000;
-const DAY = 24 * 60 * MINUTE;
-const MIB = 1_048_576;
+/** The limits of the engine, each declared once: the type, the defaults, the settings of `parley serve` and the docs are derived from it. */
+export const ENGINE_LIMITS = {
+  taskEventsMax: { default: 200_000, reload: 'live', doc: 'Maximum number of events of one task.' },
+  taskBytesMax: { default: 268_435_456, reload: 'live', doc: 'Maximum content of one task, messages and artifacts together.' },
+  artifactBytesMax: { default: 67_108_864, reload: 'live', doc: 'Maximum content of one artifact, all chunks together.' },
+  spillBytes: { default: 1_048_576, reload: 'live', doc: 'A part with more content than this is stored as a file of its own.' },
+  runningTasksMax: {
+    default: 1000,
+    reload: 'live',
+    doc: 'Maximum number of turns that run at once. A run that waits for its caller does not count.',
+  },
+  queuedTasksMax: {
+    default: 10_000,
+    reload: 'live',
+    doc: 'Maximum number of turns that wait for a free slot. Beyond it a send is rejected with a time to retry.',
+  },
+  queuedMessagesMax: { default: 100, reload: 'live', doc: 'Maximum number of messages of one task that wait for its current turn.' },
+  pushConfigsMax: { default: 10, reload: 'live', doc: 'Maximum number of webhooks of one task.' },
+  ownerPushConfigsMax: {
+    default: 1000,
+    reload: 'live',
+    doc: 'Maximum number of webhooks of one principal that are in use: their task is unfinished, or events are still to be delivered.',
+  },
+  deliveriesMax: { default: 64, reload: 'live', doc: 'Maximum number of concurrent deliveries to webhooks.' },
+  hostDeliveriesMax: { default: 4, reload: 'live', doc: 'Maximum number of concurrent deliveries to webhooks at one origin.' },
+  webhookDisableMs: { default: 432_000_000, reload: 'live', doc: 'A webhook that has failed for this long is disabled.' },
+  openContextsMax: {
+    default: 500,
+    reload: 'live',
+    doc: 'Maximum number of conversations that agents keep open. Those in use are never closed.',
+  },
+  openContextMsMax: { default: 3_600_000, reload: 'live', doc: 'How long an unused conversation is kept open.' },
+  runMsMax: { default: 1_800_000, reload: 'live', doc: 'Maximum duration of a run, without the time in which it waits for its caller.' },
+  runIdleMsMax: { default: 300_000, reload: 'live', doc: 'Maximum time of a run without output.' },
+  runAskMsMax: {
+    default: 86_400_000,
+    reload: 'live',
+    doc: "A run that has waited this long for its caller is stopped. The caller's answer starts it again.",
+  },
+  runGraceMs: { default: 10_000, reload: 'live', doc: 'A stopped run that has not ended after this long loses its slot to another.' },
+  windowEvents: { default: 1024, reload: 'live', doc: 'Maximum number of events of one run that are not yet on disk. Then the run waits.' },
+  windowBytes: { default: 262_144, reload: 'live', doc: 'Maximum content of one run that is not yet on disk. Then the run waits.' },
+  tailEvents: { default: 1024, reload: 'live', doc: 'Number of newest events of a live task that are kept in memory for its readers.' },
+  tailBytes: { default: 4_194_304, reload: 'live', doc: 'Content of a live task that is kept in memory for its readers.' },
+  firstOutputMs: {
+    default: 250,
+    reload: 'live',
+    doc: "How long a stream waits for the agent's first output before it announces a task. A direct message makes no task.",
+  },
+  pollMsMax: { default: 25_000, reload: 'live', doc: 'How long a get that waits for news (long polling) waits.' },
+  attemptsMax: { default: 3, reload: 'live', doc: 'Maximum number of starts of one turn. A task whose process died that often fails.' },
+  retryMs: { default: 1000, reload: 'live', doc: 'Delay before the second start of a turn. The third comes after four times this.' },
+  finishedMsMax: { default: 2_592_000_000, reload: 'live', doc: 'How long finished tasks are kept. In memory: an hour.' },
+  finishedTasksMax: {
+    default: 1_000_000,
+    reload: 'live',
+    doc: 'Maximum number of finished tasks that are kept. The oldest are deleted first.',
+  },
+  waitingMsMax: { default: 2_592_000_000, reload: 'live', doc: 'A task that has waited this long for its caller fails.' },
+  sweepMs: { default: 300_000, reload: 'restart', doc: 'How often expired tasks are deleted.' },
+  tickMs: { default: 1000, reload: 'restart', doc: 'How often the timeouts of runs are checked.' },
+} as const;
 
-export const DEFAULT_ENGINE_LIMITS: EngineLimits = {
-  taskEventsMax: 200_000,
-  taskBytesMax: 256 * MIB,
-  artifactBytesMax: 64 * MIB,
-  spillBytes: MIB,
-  runningTasksMax: 1000,
-  queuedTasksMax: 10_000,
-  queuedMessagesMax: 100,
-  pushConfigsMax: 10,
-  ownerPushConfigsMax: 1000,
-  deliveriesMax: 64,
-  hostDeliveriesMax: 4,
-  webhookDisableMs: 5 * DAY,
-  openContextsMax: 500,
-  openContextMsMax: 60 * MINUTE,
-  runMsMax: 30 * MINUTE,
-  runIdleMsMax: 5 * MINUTE,
-  runAskMsMax: DAY,
-  runGraceMs: 10_000,
-  windowEvents: 1024,
-  windowBytes: MIB / 4,
-  tailEvents: 1024,
-  tailBytes: 4 * MIB,
-  firstOutputMs: 250,
-  pollMsMax: 25_000,
-  attemptsMax: 3,
-  retryMs: 1000,
-  finishedMsMax: 30 * DAY,
-  finishedTasksMax: 1_000_000,
-  waitingMsMax: 30 * DAY,
-  sweepMs: 5 * MINUTE,
-  tickMs: 1000,
-};
+/** The limits of the engine, by name. docs/config.md lists them with their defaults. */
+export type EngineLimits = { readonly [Name in keyof typeof ENGINE_LIMITS]: number };
+
+export const DEFAULT_ENGINE_LIMITS: EngineLimits = limitDefaults(ENGINE_LIMITS);
+
+/** The default of each declared limit. */
+export function limitDefaults<Name extends string>(declared: Readonly<Record<Name, LimitDeclaration>>): { readonly [Key in Name]: number } {
+  const entries = Object.entries<LimitDeclaration>(declared).map(([name, limit]) => [name, limit.default]);
+  return Object.fromEntries(entries) as Record<Name, number>;
+}

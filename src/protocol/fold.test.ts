@@ -86,7 +86,7 @@ describe('folding an event into a task', () => {
     const replaced = fold(before, { artifactUpdate: chunk(artifact('a', [{ text: 'a2' }])) });
     expect(replaced.artifacts?.map((each) => each.parts)).toEqual([[{ text: 'a2' }], [{ text: 'b1' }]]);
     const longer = fold(before, { artifactUpdate: chunk(artifact('a', [{ text: 'a2' }]), { append: true }) });
-    expect(longer.artifacts?.map((each) => each.parts)).toEqual([[{ text: 'a1' }, { text: 'a2' }], [{ text: 'b1' }]]);
+    expect(longer.artifacts?.map((each) => each.parts)).toEqual([[{ text: 'a1a2' }], [{ text: 'b1' }]]);
   });
 
   it('makes an artifact that a chunk is appended to and nobody knows', () => {
@@ -147,7 +147,7 @@ describe('folding many events', () => {
     const early = all.task();
     all.add({ artifactUpdate: chunk(artifact('a', [{ text: '2' }]), { append: true }) });
     expect(early.artifacts?.[0]?.parts).toEqual([{ text: '1' }]);
-    expect(all.task().artifacts?.[0]?.parts).toEqual([{ text: '1' }, { text: '2' }]);
+    expect(all.task().artifacts?.[0]?.parts).toEqual([{ text: '12' }]);
   });
 
   it('needs a task to start with, and a direct message is not one', () => {
@@ -162,7 +162,18 @@ describe('assembling an artifact', () => {
 
   it('lengthens its parts, takes over what the chunk says anew, and keeps the rest', () => {
     const next = assembleArtifact(first, chunk(artifact('a', [{ text: '2' }], { name: 'm', metadata: { b: 2 } }), { append: true }));
-    expect(next).toEqual(artifact('a', [{ text: '1' }, { text: '2' }], { name: 'm', description: 'd', metadata: { a: 1, b: 2 } }));
+    expect(next).toEqual(artifact('a', [{ text: '12' }], { name: 'm', description: 'd', metadata: { a: 1, b: 2 } }));
+  });
+
+  it('joins text only to plain text, and only at the seam', () => {
+    const parts = (before: readonly Part[], added: readonly Part[]): readonly Part[] =>
+      assembleArtifact(artifact('a', before), chunk(artifact('a', added), { append: true })).parts;
+    expect(parts([{ text: 'a' }, { text: 'b' }], [{ text: 'c' }, { text: 'd' }])).toEqual([{ text: 'a' }, { text: 'bc' }, { text: 'd' }]);
+    expect(parts([{ data: 1 }], [{ text: 'c' }])).toEqual([{ data: 1 }, { text: 'c' }]);
+    for (const own of [{ metadata: { a: 1 } }, { filename: 'f' }, { mediaType: 'text/html' }]) {
+      expect(parts([{ text: 'a', ...own }], [{ text: 'b' }])).toEqual([{ text: 'a', ...own }, { text: 'b' }]);
+      expect(parts([{ text: 'a' }], [{ text: 'b', ...own }])).toEqual([{ text: 'a' }, { text: 'b', ...own }]);
+    }
   });
 
   it('has no metadata if neither had any', () => {

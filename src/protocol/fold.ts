@@ -1,3 +1,4 @@
+import { appendParts } from './chunks.ts';
 import { A2AError } from './errors.ts';
 import type { TaskArtifactUpdate, TaskEvent } from './events.ts';
 import type { Seq } from './ids.ts';
@@ -121,7 +122,7 @@ function addChunk(artifacts: Map<string, Gathered>, update: TaskArtifactUpdate):
     artifacts.set(chunk.artifactId, gathered(chunk));
     return;
   }
-  for (const part of chunk.parts) before.parts.push(part);
+  appendParts(before.parts, chunk.parts);
   if (chunk.name !== undefined) before.name = chunk.name;
   if (chunk.description !== undefined) before.description = chunk.description;
   if (chunk.extensions !== undefined) before.extensions = chunk.extensions;
@@ -135,7 +136,7 @@ export function assembleArtifact(before: Artifact | undefined, update: TaskArtif
   return {
     ...before,
     ...chunk,
-    parts: [...before.parts, ...chunk.parts],
+    parts: appendParts([...before.parts], chunk.parts),
     ...(before.metadata === undefined && chunk.metadata === undefined ? {} : { metadata: { ...before.metadata, ...chunk.metadata } }),
   };
 }

@@ -12,6 +12,7 @@ export * from './admin-mesh.ts';
 export * from './admin-wire.ts';
 export * from './agent.ts';
 export * from './audit.ts';
+export * from './behave.ts';
 export * from './canonical-json.ts';
 export * from './card.ts';
 export { type CardProblem, cardProblems } from './card-check.ts';

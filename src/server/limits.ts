@@ -1,58 +1,54 @@
-import type { ReadLimits } from '#protocol';
+import { limitDefaults } from '#engine';
 
-/** What a server takes of its callers. Names end in their unit; docs/config.md lists them all. */
-export interface ServerLimits extends ReadLimits {
-  readonly bodyBytesMax: number;
-  readonly jsonMembersMax: number;
-  readonly headersMax: number;
-  /** From the first byte of a request to the end of its headers, and of its body. */
-  readonly headerMsMax: number;
-  readonly requestMsMax: number;
-  /** A stream whose reader takes nothing for this long is cut off; it can be resumed. */
-  readonly streamIdleMsMax: number;
-  /** The longest silence of a stream. */
-  readonly keepAliveMs: number;
-  /** What the readers of streams are told: how soon to come back when one is cut off. */
-  readonly reconnectMs: number;
-  /** 0: as many as the process may have files open, less a reserve. */
-  readonly connectionsMax: number;
-  /** 0: nine in ten of the connections. */
-  readonly streamsMax: number;
-  /** Requests of one caller: so many a second in the long run, so many at once. 0: not counted. `local` is never counted. */
-  readonly requestsPerSecondMax: number;
-  readonly requestsBurstMax: number;
-  /** What one caller may send, and have at a time. 0: not counted. */
-  readonly callerBytesPerMinuteMax: number;
-  readonly callerStreamsMax: number;
-  readonly callerTasksMax: number;
-  /** Of stopping, from the signal to the exit. */
-  readonly drainMsMax: number;
-  /** Of one attempt to deliver to a webhook. */
-  readonly webhookMsMax: number;
-  /** How long a card may be kept by whoever fetched it. */
-  readonly cardAgeMsMax: number;
-}
+/**
+ * The limits of the server, each declared once: the type, the defaults, the settings of `parley serve` and docs/config.md are derived
+ * from it. Names end in their unit.
+ */
+export const SERVER_LIMITS = {
+  bodyBytesMax: { default: 1_048_576, reload: 'live', doc: 'Maximum body of a request. Larger content goes by reference.' },
+  jsonDepthMax: { default: 64, reload: 'live', doc: 'Maximum nesting of arrays and objects.' },
+  jsonMembersMax: { default: 50_000, reload: 'live', doc: 'Maximum number of arrays, objects and members of objects in one request.' },
+  messagePartsMax: { default: 100, reload: 'live', doc: 'Maximum number of parts of one message.' },
+  idCharsMax: { default: 128, reload: 'live', doc: 'Maximum length of an id.' },
+  headersMax: { default: 100, reload: 'restart', doc: 'Maximum number of headers of a request.' },
+  headerMsMax: { default: 5000, reload: 'restart', doc: 'Timeout from the first byte of a request to the end of its headers.' },
+  requestMsMax: { default: 10_000, reload: 'restart', doc: 'Timeout from the first byte of a request to the end of its body.' },
+  streamIdleMsMax: {
+    default: 60_000,
+    reload: 'live',
+    doc: 'A stream whose reader takes nothing for this long is closed. The reader can resume it.',
+  },
+  keepAliveMs: { default: 15_000, reload: 'live', doc: 'A stream without events sends a keep-alive comment this often.' },
+  reconnectMs: { default: 1000, reload: 'live', doc: 'The delay that readers of a stream are asked to wait before they reconnect.' },
+  connectionsMax: {
+    default: 0,
+    reload: 'restart',
+    doc: 'Maximum number of open connections. 0: as many as the process may open files, less a reserve.',
+  },
+  streamsMax: { default: 0, reload: 'restart', doc: 'Maximum number of open streams. 0: nine in ten of the connections.' },
+  requestsPerSecondMax: {
+    default: 20,
+    reload: 'live',
+    doc: 'Sustained rate limit of one caller. 0: no limit. `local` is never limited.',
+  },
+  requestsBurstMax: {
+    default: 40,
+    reload: 'live',
+    doc: 'Maximum burst of requests of one caller, and of failed authentications from one address.',
+  },
+  callerBytesPerMinuteMax: {
+    default: 67_108_864,
+    reload: 'live',
+    doc: 'Maximum size of all request bodies of one caller per minute. 0: no limit.',
+  },
+  callerStreamsMax: { default: 100, reload: 'live', doc: 'Maximum number of open streams of one caller. 0: no limit.' },
+  callerTasksMax: { default: 50, reload: 'live', doc: 'Maximum number of running tasks of one caller. 0: no limit.' },
+  drainMsMax: { default: 10_000, reload: 'live', doc: 'Maximum duration of a shutdown, from the signal to the exit.' },
+  webhookMsMax: { default: 15_000, reload: 'live', doc: 'Timeout of one attempt to deliver to a webhook.' },
+  cardAgeMsMax: { default: 300_000, reload: 'live', doc: 'How long clients may cache a card.' },
+} as const;
 
-export const DEFAULT_SERVER_LIMITS: ServerLimits = {
-  bodyBytesMax: 1_048_576,
-  jsonDepthMax: 64,
-  jsonMembersMax: 50_000,
-  messagePartsMax: 100,
-  idCharsMax: 128,
-  headersMax: 100,
-  headerMsMax: 5000,
-  requestMsMax: 10_000,
-  streamIdleMsMax: 60_000,
-  keepAliveMs: 15_000,
-  reconnectMs: 1000,
-  connectionsMax: 0,
-  streamsMax: 0,
-  requestsPerSecondMax: 20,
-  requestsBurstMax: 40,
-  callerBytesPerMinuteMax: 67_108_864,
-  callerStreamsMax: 100,
-  callerTasksMax: 50,
-  drainMsMax: 10_000,
-  webhookMsMax: 15_000,
-  cardAgeMsMax: 300_000,
-};
+/** The limits of the server, by name. docs/config.md lists them with their defaults. */
+export type ServerLimits = { readonly [Name in keyof typeof SERVER_LIMITS]: number };
+
+export const DEFAULT_SERVER_LIMITS: ServerLimits = limitDefaults(SERVER_LIMITS);

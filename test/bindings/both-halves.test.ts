@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { serveJsonRpc, serveRest } from '#bindings';
 import type { Operation, SendRequest } from '#protocol';
-import { A2AError, externalId, getTextFromMessage, pushConfigId, taskId } from '#protocol';
-import { callContext, collectEvents, errorOf, userMessage } from '../support/calls.ts';
+import { A2AError, behave, externalId, getTextFromMessage, pushConfigId, taskId } from '#protocol';
+import { callContext, collectEvents, errorOf, userMessage, withoutDefaults } from '../support/calls.ts';
 import { CARD } from '../support/card.ts';
 import { memoryService } from '../support/memory-service.ts';
 import type { Wired } from '../support/wires.ts';
@@ -21,13 +21,13 @@ function suite(wire: Wired): void {
       configuration: { acceptedOutputModes: ['text/plain'], returnImmediately: false, historyLength: 5 },
     });
     const answer = await open(service).send(given, ctx);
-    expectSame('SendRequest', given, service.seen[0]?.request);
+    expectSame('SendRequest', given, withoutDefaults(dialect, service.seen[0]?.request));
     expect(service.seen[0]?.ctx.dialect).toBe(dialect.id);
     expect(artifactText(answer.task)).toBe('chunk 1chunk 2chunk 3');
     if (answer.task === undefined) throw new Error('no task');
     const { historyLength } = (service.seen[0]?.request as SendRequest | undefined)?.configuration ?? {};
     const asked = { id: answer.task.id, ...(historyLength === undefined ? {} : { historyLength }) };
-    expectSame('Task', await service.get(asked, { ...ctx, dialect: dialect.id }), answer.task);
+    expectSame('Task', await behave(service, dialect.traits).get(asked, { ...ctx, dialect: dialect.id }), answer.task);
   });
 
   it('fails as a task, not as an error', async () => {
@@ -90,7 +90,7 @@ function suite(wire: Wired): void {
     const given = { id, historyLength: 1 };
     const task = await link.get(given, ctx);
     expectSame('GetRequest', given, service.seen.at(-1)?.request);
-    expectSame('Task', await service.get(given, { ...ctx, dialect: dialect.id }), task);
+    expectSame('Task', await behave(service, dialect.traits).get(given, { ...ctx, dialect: dialect.id }), task);
   });
 
   it.runIf(has('get'))('says that there is no such task', async () => {
@@ -167,7 +167,7 @@ function suite(wire: Wired): void {
       headers: { Authorization: 'Bearer x' },
       fetch: async (request) => {
         expect(request.headers.get('authorization')).toBe('Bearer x');
-        expect(request.headers.get('a2a-version') ?? undefined).toBe(dialect.traits.versionHeader);
+        expect(request.headers.get('a2a-version') ?? undefined).toBe(dialect.wire.versionHeader);
         const response = await plain(request);
         answered = response.headers;
         return response;
@@ -177,7 +177,7 @@ function suite(wire: Wired): void {
     await link.send(request('x'), callContext({ extensions: ['urn:b', 'urn:c'], idempotencyKey: 'once', trace }));
     const seen = service.seen[0]?.ctx;
     expect([seen?.idempotencyKey, seen?.trace]).toEqual(['once', trace]);
-    const { extensionsHeader, versionHeader } = dialect.traits;
+    const { extensionsHeader, versionHeader } = dialect.wire;
     expect(seen?.extensions).toEqual(extensionsHeader === undefined ? [] : ['urn:b', 'urn:c']);
     if (extensionsHeader !== undefined) expect(answered?.get(extensionsHeader)).toBe('urn:b');
     expect(answered?.get('a2a-version') ?? undefined).toBe(versionHeader);

@@ -104,7 +104,7 @@ describe('a JSON-RPC link', () => {
   });
 
   it('takes null as “no such task” where the dialect does', async () => {
-    const dialect = { ...v10, traits: { ...v10.traits, unknownTask: 'null' as const } };
+    const dialect = { ...v10, wire: { ...v10.wire, nullForUnknownTask: true as const } };
     for (const answer of [{ result: null }, {}]) {
       const link = rpcLink(() => json({ jsonrpc: '2.0', id: null, ...answer }), { dialect });
       expect((await errorOf(link.get({ id: ID }, ctx))).kind).toBe('TASK_NOT_FOUND');

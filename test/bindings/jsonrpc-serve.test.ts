@@ -225,7 +225,7 @@ describe('choosing the dialect', () => {
     it.runIf(registry.byId(id) !== undefined)(
       `${path} with ${method ?? 'nothing readable'} ${version ?? ''} is answered as ${id}`,
       async () => {
-        const { traits, error } = dialectOf(id);
+        const { wire, error } = dialectOf(id);
         const headers: Record<string, string> = version === undefined ? {} : { 'A2A-Version': version };
         const answered = await post(method === undefined ? '{' : rpc(method, {}), { path, headers });
         const told =
@@ -233,7 +233,7 @@ describe('choosing the dialect', () => {
             ? new A2AError('PARSE_ERROR')
             : new A2AError('METHOD_NOT_FOUND', `Method not found: ${method}`, { info: { method } });
         expect(answered.body.error).toEqual(JSON.parse(JSON.stringify(error.write(told))));
-        expect(answered.status).toBe(traits.httpStatusOnError(told.kind));
+        expect(answered.status).toBe(wire.httpStatusOnError(told.kind));
       },
     );
   }
@@ -253,22 +253,23 @@ describe('the card by a method', () => {
   });
 });
 
-describe('traits', () => {
-  const answering = async (traits: Partial<Dialect['traits']>, method: string, service = memoryService()): Promise<unknown> => {
+describe('behaviour of a dialect', () => {
+  const answering = async (changes: Partial<Dialect>, method: string, service = memoryService()): Promise<unknown> => {
     await service.send({ message: { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'x' }] } } as never, { ...CTX });
-    const dialect = { ...v10, traits: { ...v10.traits, ...traits } };
+    const dialect = { ...v10, ...changes };
     const { body } = await post(rpc(method, { id: method === 'GetTask' ? 'nobody' : 'task-1' }), { dialect, service });
     return body.error?.code ?? body.result;
   };
   const CTX = { principal: LOCAL_PRINCIPAL, dialect: v10.id, extensions: [], signal: new AbortController().signal };
 
-  it('unknownTask: null', async () => {
+  it('nullForUnknownTask', async () => {
     expect(await answering({}, 'GetTask')).toBe(-32001);
-    expect(await answering({ unknownTask: 'null' }, 'GetTask')).toBe(null);
+    expect(await answering({ wire: { ...v10.wire, nullForUnknownTask: true } }, 'GetTask')).toBe(null);
   });
 
   it('cancelFinished: returns-task', async () => {
     expect(await answering({}, 'CancelTask')).toBe(-32002);
-    expect(await answering({ cancelFinished: 'returns-task' }, 'CancelTask')).toMatchObject({ status: { state: 'TASK_STATE_COMPLETED' } });
+    const traits = { ...v10.traits, cancelFinished: 'returns-task' as const };
+    expect(await answering({ traits }, 'CancelTask')).toMatchObject({ status: { state: 'TASK_STATE_COMPLETED' } });
   });
 });

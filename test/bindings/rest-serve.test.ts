@@ -215,7 +215,7 @@ describe('versions', () => {
   const old: Dialect = {
     ...v10,
     id: dialectId('old'),
-    traits: { ...v10.traits, versionHeader: undefined },
+    wire: { ...v10.wire, versionHeader: undefined },
     rest: {
       ...(v10.rest as NonNullable<Dialect['rest']>),
       tenants: false,

@@ -75,7 +75,7 @@ function suite({ binding, version, path, dialect }: Interface): void {
     const task = await client.sendMessage(sdkRequest('chunks=3'));
     if (!('status' in task)) throw new Error('no task');
     expect(task.status?.state).toBe(TaskState.TASK_STATE_COMPLETED);
-    expect(task.artifacts[0]?.parts.map((part) => part.content?.value)).toEqual(['chunk 1', 'chunk 2', 'chunk 3']);
+    expect(task.artifacts[0]?.parts.map((part) => part.content?.value)).toEqual(['chunk 1chunk 2chunk 3']);
   });
 
   it('takes a direct message', async () => {

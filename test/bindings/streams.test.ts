@@ -124,12 +124,12 @@ for (const { name, open, subscribe } of BINDINGS) {
         const silent = reader?.read();
         await tick();
         vi.advanceTimersByTime(1000);
-        expect(textOf((await silent)?.value)).toBe(': keep-alive\n\n');
+        expect(textOf((await silent)?.value)).toBe(': keep-alive\n');
         vi.advanceTimersByTime(60_000); // nobody reads: nothing gathers
         const again = reader?.read();
         await tick();
         vi.advanceTimersByTime(1000);
-        expect(textOf((await again)?.value)).toBe(': keep-alive\n\n');
+        expect(textOf((await again)?.value)).toBe(': keep-alive\n');
         next.resolve();
         expect(textOf((await reader?.read())?.value)).toMatch(/^id: 2\n/);
         expect(await reader?.read()).toMatchObject({ done: true });
@@ -147,7 +147,7 @@ for (const { name, open, subscribe } of BINDINGS) {
         const silent = reader?.read();
         await tick();
         vi.advanceTimersByTime(1000);
-        expect(textOf((await silent)?.value)).toBe(': keep-alive\n\n');
+        expect(textOf((await silent)?.value)).toBe(': keep-alive\n');
         await reader?.cancel();
         expect(vi.getTimerCount()).toBe(0);
       });

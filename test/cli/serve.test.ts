@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
-import { KEYS } from '#server';
+import { SETTINGS } from '#server';
 import { dataHome, folderFor } from '../../src/server/adapters/data-folder.ts';
 import { parleyServe } from '../support/parley.ts';
 import { sendBody } from '../support/server.ts';
@@ -221,7 +221,7 @@ export default { memory: true, port: 0, agents: ['echo', defineAgent({ name: 'in
 
   it('explains every flag there is', () => {
     const { out } = parley(['help', 'serve']);
-    for (const { flag } of KEYS) if (flag !== undefined) expect(out).toContain(`--${flag}`);
+    for (const { flag } of SETTINGS) if (flag !== undefined) expect(out).toContain(`--${flag}`);
     expect(out).toContain('--limit NAME=VALUE');
   });
 });

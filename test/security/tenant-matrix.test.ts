@@ -119,7 +119,7 @@ function requestFor(dialect: Dialect, operation: Operation, request: unknown): R
   } catch {
     return undefined;
   }
-  const version = dialect.traits.versionHeader;
+  const version = dialect.wire.versionHeader;
   const headers = version === undefined ? {} : { 'A2A-Version': version };
   if (dialect.rest !== undefined && Object.keys(dialect.methods).length === 0) return restRequest(dialect, operation, raw);
   const method = dialect.methods[operation];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { KEYS } from '#server';
+import { SETTINGS } from '#server';
 import { isFull } from '../faults/size.ts';
 import { A2A_BLOCK_CHECKS } from './keys/a2a-block.ts';
 import { AUTH_CHECKS } from './keys/auth.ts';
@@ -14,9 +14,9 @@ import { TASK_LIMIT_CHECKS } from './keys/task-limits.ts';
 import { WEBHOOK_CHECKS } from './keys/webhooks.ts';
 
 /**
- * Every key does something: each check serves with the key set, by way of a configuration file, and fails if it is ignored. What the
- * engine does with a limit that shows only after a crash or in memory is its own tests' business; that it arrives there is seen in
- * engine-limits.test.ts. In the full size each check is run once more with its key ignored, and has to fail.
+ * Every setting has an effect: each check starts a node with the setting in a configuration file, and fails if the node ignores it.
+ * Limits whose effect shows only after a crash or in memory are tested with the engine; engine-limits.test.ts tests that they reach it.
+ * In the full size each check also runs with its setting ignored, and must fail.
  */
 const CHECKS: Checks = {
   ...NODE_CHECKS,
@@ -29,22 +29,22 @@ const CHECKS: Checks = {
   ...A2A_BLOCK_CHECKS,
 };
 
-/** Who may come in: auth-keys.test.ts looks at each. */
+/** Authentication: auth-keys.test.ts tests each of these settings. */
 const AUTH_KEYS = Object.keys(AUTH_CHECKS);
 
-/** What shows only after a crash, or in memory and speed: engine-limits.test.ts sees that they arrive. */
+/** Effects that show only after a crash, or in memory and speed: engine-limits.test.ts tests that the engine gets them. */
 const INSIDE = ['attemptsMax', 'retryMs', 'windowEvents', 'windowBytes', 'tailEvents', 'tailBytes'].map((name) => `limits.${name}`);
 
-describe('a key that is ignored is noticed', () => {
-  it('for every key there is', () => {
-    expect([...Object.keys(CHECKS), ...AUTH_KEYS, ...INSIDE].sort()).toEqual(KEYS.map(({ name }) => name).sort());
+describe('a node that ignores a setting fails its test', () => {
+  it('for every setting of the table', () => {
+    expect([...Object.keys(CHECKS), ...AUTH_KEYS, ...INSIDE].sort()).toEqual(SETTINGS.map(({ name }) => name).sort());
   });
   for (const [name, check] of Object.entries(CHECKS)) itWhereItCan(name, check);
 });
 
-/** Most of these wait in vain for something, which takes minutes: so they are part of the full size. */
+/** Most of these wait for a timeout, which takes minutes, so they run in the full size only. */
 if (isFull) {
-  describe('a check that would not notice is noticed', () => {
+  describe('a check fails when its setting is ignored', () => {
     for (const [name, check] of Object.entries(CHECKS)) {
       itWhereItCan(name, () => expect(ignoring(name, check)).rejects.toThrow());
     }

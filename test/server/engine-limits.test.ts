@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import type { EngineOptions } from '#engine';
 import { DEFAULT_ENGINE_LIMITS } from '#engine';
-import { KEYS, resolveConfig } from '#server';
+import { resolveConfig, SETTINGS } from '#server';
 import { handlerOf } from '../support/server.ts';
 
 const seen = vi.hoisted(() => [] as EngineOptions[]);
@@ -19,7 +19,7 @@ vi.mock('#engine', async (original) => {
 it('every limit of the engine arrives there as it was configured', async () => {
   const names = Object.keys(DEFAULT_ENGINE_LIMITS);
   const env = Object.fromEntries(
-    names.map((name, at) => [KEYS.find((key) => key.name === `limits.${name}`)?.env[0] ?? '', String(1_000_000 + at)]),
+    names.map((name, at) => [SETTINGS.find((key) => key.name === `limits.${name}`)?.env[0] ?? '', String(1_000_000 + at)]),
   );
   await handlerOf({ limits: resolveConfig({ env }).limits }).close();
   expect(seen.at(-1)?.limits).toMatchObject(Object.fromEntries(names.map((name, at) => [name, 1_000_000 + at])));

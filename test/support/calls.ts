@@ -1,4 +1,4 @@
-import type { A2AError, CallContext, Dialect, Logged, Message, Registry } from '#protocol';
+import type { A2AError, CallContext, Dialect, GetRequest, Logged, Message, Registry, SendRequest } from '#protocol';
 import {
   contextId,
   createRegistry,
@@ -23,6 +23,19 @@ export function dialectOf(id: string): Dialect {
   const dialect = dialectIf(id);
   if (dialect === undefined) throw new Error(`no dialect ${id}`);
   return dialect;
+}
+
+/** A request as it reached a service, without the history length of 0 that `behave` fills in for dialects that show no history by default. */
+export function withoutDefaults(dialect: Dialect, request: unknown): unknown {
+  if (dialect.traits.historyDefault !== 'none') return request;
+  const { historyLength, configuration, ...rest } = request as GetRequest & SendRequest;
+  const { historyLength: sent = 0, ...others } = configuration ?? {};
+  const kept = sent === 0 ? others : { ...others, historyLength: sent };
+  return {
+    ...rest,
+    ...(historyLength === undefined || historyLength === 0 ? {} : { historyLength }),
+    ...(Object.keys(kept).length === 0 ? {} : { configuration: kept }),
+  };
 }
 
 export function callContext(more: Partial<CallContext> = {}): CallContext {

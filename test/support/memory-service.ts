@@ -16,21 +16,8 @@ import type {
   TaskEvent,
   TaskId,
   TaskPage,
-  Traits,
 } from '#protocol';
-import {
-  A2AError,
-  contextId,
-  createTaskStatus,
-  DIALECTS,
-  foldEvent,
-  isInterrupted,
-  isLast,
-  isTerminal,
-  pushConfigId,
-  seq,
-  taskId,
-} from '#protocol';
+import { A2AError, contextId, createTaskStatus, foldEvent, isInterrupted, isLast, isTerminal, pushConfigId, seq, taskId } from '#protocol';
 import type { TaskRecord } from './memory-record.ts';
 import { directivesOf, directly, script, statusEvent } from './memory-script.ts';
 
@@ -87,12 +74,6 @@ export function memoryService(card?: AgentCard): MemoryService {
     },
     originOf: (id, ctx) => lookUp(memory, id, ctx)?.origin,
   };
-}
-
-function traitsOf(ctx: CallContext): Traits {
-  const dialect = DIALECTS.find((each) => each.id === ctx.dialect) ?? DIALECTS[0];
-  if (dialect === undefined) throw new Error('no dialects');
-  return dialect.traits;
 }
 
 async function* counted(memory: Memory, events: EventStream): AsyncGenerator<readonly Logged[], void> {
@@ -196,7 +177,7 @@ async function grown(memory: Memory, signal: AbortSignal): Promise<void> {
 // What a caller sees: its own name for the task, and as much history as it asked for.
 
 function presented(event: TaskEvent, record: TaskRecord, ctx: CallContext): TaskEvent {
-  if (record.alias === undefined || !traitsOf(ctx).callerNamesTask) return event;
+  if (record.alias === undefined || ctx.options?.taskNames === undefined) return event;
   const id = taskId(record.alias);
   if (event.task !== undefined) return { task: { ...event.task, id } };
   if (event.statusUpdate !== undefined) return { statusUpdate: { ...event.statusUpdate, taskId: id } };
@@ -206,7 +187,7 @@ function presented(event: TaskEvent, record: TaskRecord, ctx: CallContext): Task
 
 function view(record: TaskRecord, ctx: CallContext, historyLength: number | undefined): Task {
   const { history, ...task } = presented({ task: record.task }, record, ctx).task ?? record.task;
-  const wanted = historyLength ?? (traitsOf(ctx).historyDefault === 'all' ? Number.POSITIVE_INFINITY : 0);
+  const wanted = historyLength ?? Number.POSITIVE_INFINITY;
   return wanted === 0 || history === undefined ? task : { ...task, history: history.slice(-wanted) };
 }
 
@@ -216,7 +197,7 @@ async function send(memory: Memory, request: SendRequest, ctx: CallContext): Pro
   const direct = directly(request.message);
   if (direct !== undefined) return { message: direct };
   const { record, after } = begin(memory, request, ctx);
-  const immediately = request.configuration?.returnImmediately ?? !traitsOf(ctx).blockingDefault;
+  const immediately = request.configuration?.returnImmediately ?? false;
   if (!immediately) for await (const _ of follow(memory, record, after, ctx)) if (isInterrupted(record.task.status.state)) break;
   return { task: view(record, ctx, request.configuration?.historyLength) };
 }

@@ -80,7 +80,7 @@ export function callerOver({ dialect }: Wired): Caller {
     started: async (link, service) => {
       const answer = send(link, 'hang', { configuration: { returnImmediately: true } });
       answer.catch(() => undefined);
-      return dialect.traits.blockingDefault && !losesImmediately(dialect) ? await answer : await Promise.race([answer, working(service)]);
+      return !losesImmediately(dialect) ? await answer : await Promise.race([answer, working(service)]);
     },
     expectSame: (type, was, is) => expect(unlisted(dialect, type, [was, is])).toEqual([]),
   };

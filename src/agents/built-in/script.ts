@@ -45,15 +45,24 @@ async function* run(turn: Turn): AsyncGenerator<AgentOutput> {
   }
   const { chunks, size, delayMs, sleepMs, ending } = directives;
   if (sleepMs > 0) await sleep(sleepMs, turn.signal);
-  for (let at = chunksMade(turn); at < chunks; at += 1) {
+  for (let at = chunksMade(turn, size); at < chunks; at += 1) {
     if (delayMs > 0 && at > 0) await sleep(delayMs, turn.signal);
     yield { kind: 'text', text: chunk(at + 1, size), artifact: CHUNKS };
   }
   if (ending !== undefined) yield lastWord(ending);
 }
 
-function chunksMade({ task, attempt }: Turn): number {
-  return attempt === 1 ? 0 : (task.artifacts?.find(({ artifactId }) => artifactId === CHUNKS)?.parts.length ?? 0);
+/** How many chunks an earlier attempt made: their texts are joined in the task, so their lengths are counted. */
+function chunksMade({ task, attempt }: Turn, size: number | undefined): number {
+  if (attempt === 1) return 0;
+  const made = task.artifacts?.find(({ artifactId }) => artifactId === CHUNKS)?.parts ?? [];
+  let left = made.reduce((sum, { text = '' }) => sum + text.length, 0);
+  let count = 0;
+  while (left > 0) {
+    count += 1;
+    left -= chunk(count, size).length;
+  }
+  return count;
 }
 
 /** All of it is ASCII, so characters are bytes. */

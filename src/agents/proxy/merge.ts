@@ -1,5 +1,5 @@
 import type { AgentOutput, Artifact, ArtifactId, Message, Metadata, Part, Task, TaskArtifactUpdate, TaskEvent, TaskState } from '#protocol';
-import { contextId, createTaskStatus, isInterrupted, isTerminal, isTextPart, taskId, withoutNotes } from '#protocol';
+import { addedParts, appendParts, contextId, createTaskStatus, isInterrupted, isTerminal, taskId, withoutNotes } from '#protocol';
 
 /** What an origin's events make of a task of ours that knows some of it already. */
 export interface Merge {
@@ -26,7 +26,7 @@ export function startMerge(known: Task): Merge {
   const chunk = (update: TaskArtifactUpdate): readonly AgentOutput[] => {
     const { artifactId, parts } = update.artifact;
     const before = made.get(artifactId);
-    if (update.append === true && before !== undefined) for (const part of parts) before.push(part);
+    if (update.append === true && before !== undefined) appendParts(before, parts);
     else made.set(artifactId, [...parts]);
     return [{ kind: 'event', event: { artifactUpdate: update } }];
   };
@@ -61,25 +61,9 @@ function event(state: TaskState, message: Message | undefined, metadata: Metadat
 export function restOf(artifact: Artifact, known: readonly Part[] | undefined): TaskArtifactUpdate | undefined {
   const whole = { taskId: taskId(''), contextId: contextId(''), artifact };
   if (known === undefined) return whole;
-  const { parts } = artifact;
-  const further =
-    parts.length >= known.length && known.every((part, at) => isSame(part, parts[at])) ? parts.slice(known.length) : undefined;
-  const rest = further ?? restOfText(parts, known);
+  const rest = addedParts(known, artifact.parts);
   if (rest === undefined) return whole;
   return rest.length === 0 ? undefined : { ...whole, artifact: { ...artifact, parts: rest }, append: true };
-}
-
-/** Some join the chunks of a text when they are asked for the task. */
-function restOfText(parts: readonly Part[], known: readonly Part[]): readonly Part[] | undefined {
-  if (!parts.every(isTextPart) || !known.every(isTextPart)) return undefined;
-  const before = known.map(({ text }) => text).join('');
-  const now = parts.map(({ text }) => text).join('');
-  if (!now.startsWith(before)) return undefined;
-  return now.length === before.length ? [] : [{ text: now.slice(before.length) }];
-}
-
-function isSame(one: Part, other: Part | undefined): boolean {
-  return other !== undefined && (one === other || JSON.stringify(one) === JSON.stringify(other));
 }
 
 function listOf<T>(value: T | undefined): readonly T[] {

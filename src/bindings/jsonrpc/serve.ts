@@ -68,7 +68,7 @@ async function answer(exchange: Exchange, visit: Visit): Promise<HttpResponse> {
   if (!isMediaType(httpRequest.header('content-type'), [JSON_TYPE])) {
     throw new A2AError('CONTENT_TYPE_NOT_SUPPORTED', `Content-Type must be ${JSON_TYPE}`);
   }
-  const bodyBytesMax = options.bodyBytesMax ?? visit.fixed?.traits.bodyBytesMax ?? DEFAULT_BODY_LIMITS.bodyBytesMax;
+  const bodyBytesMax = options.bodyBytesMax ?? visit.fixed?.wire.bodyBytesMax ?? DEFAULT_BODY_LIMITS.bodyBytesMax;
   const raw = requestJson(await requestBytes(httpRequest, bodyBytesMax), options);
   exchange.id = readableId(raw);
   const envelope = requestObject(raw);
@@ -122,7 +122,7 @@ function refuse({ dialect, id }: Exchange, error: A2AError): HttpResponse {
 }
 
 function refusalText(dialect: Dialect, id: RpcId, error: A2AError): HttpResponse {
-  const status = dialect.traits.httpStatusOnError(error.kind);
+  const status = dialect.wire.httpStatusOnError(error.kind);
   const text = writeSafely(error, (safe) => errorText(id, dialect.error.write(safe)));
   return json(text, status, { ...answerHeaders(dialect, []), ...errorHeaders(error) });
 }

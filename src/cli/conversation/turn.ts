@@ -1,7 +1,7 @@
 import type { A2AClient, Question, SendHandle } from '#client';
 import { answerText, questionOf } from '#client';
 import type { Part, SendResult, Task, TaskEvent } from '#protocol';
-import { getTextFromMessage, isInterrupted, isTerminal } from '#protocol';
+import { addedParts, appendParts, getTextFromMessage, isInterrupted, isTerminal } from '#protocol';
 import { fileText, stateText } from '../output/labels.ts';
 import type { Person } from './answers.ts';
 import type { Screen } from './terminal.ts';
@@ -67,7 +67,7 @@ async function untilAuthorized(client: A2AClient, { taskId }: Question, { screen
 class Shown {
   readonly #screen: Screen;
   #artifact: string | undefined;
-  readonly #seen = new Map<string, number>();
+  readonly #seen = new Map<string, Part[]>();
   #hasText = false;
   #text = '';
 
@@ -79,9 +79,9 @@ class Shown {
     if (event.statusUpdate !== undefined) this.#status(event.statusUpdate.status);
     else if (event.artifactUpdate !== undefined) {
       const { artifact, append } = event.artifactUpdate;
-      const before = append === true ? (this.#seen.get(artifact.artifactId) ?? 0) : 0;
+      const before = append === true ? (this.#seen.get(artifact.artifactId) ?? []) : [];
       this.#parts(artifact.artifactId, artifact.parts);
-      this.#seen.set(artifact.artifactId, before + artifact.parts.length);
+      this.#seen.set(artifact.artifactId, appendParts(before, artifact.parts));
     } else if (event.task !== undefined) {
       const { state } = event.task.status;
       // As long as it works, an agent that is asked again and again may still write over what it shows.
@@ -108,8 +108,8 @@ class Shown {
 
   #artifacts(task: Task): void {
     for (const { artifactId, parts } of task.artifacts ?? []) {
-      this.#parts(artifactId, parts.slice(this.#seen.get(artifactId) ?? 0));
-      this.#seen.set(artifactId, parts.length);
+      this.#parts(artifactId, addedParts(this.#seen.get(artifactId) ?? [], parts) ?? parts);
+      this.#seen.set(artifactId, [...parts]);
     }
   }
 

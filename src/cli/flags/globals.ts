@@ -1,6 +1,6 @@
 import type { Flag } from './spec.ts';
 
-/** The options of every command of the A2A CLI contract (reference/cli §3), and a few of our own after them. */
+/** The options of every command of the A2A CLI contract (A2A CLI specification §3), followed by a few of our own. */
 export const GLOBALS: readonly Flag[] = [
   {
     name: 'agent-card',
@@ -82,7 +82,7 @@ export const CONTEXT_ID: Flag = {
   env: true,
   doc: 'The context to work in.',
 };
-export const TASK_ID: Flag = { name: 'task-id', kind: 'text', value: 'ID', env: true, doc: 'The task to go on with.' };
+export const TASK_ID: Flag = { name: 'task-id', kind: 'text', value: 'ID', env: true, doc: 'The task to continue.' };
 export const METADATA: Flag = { name: 'metadata', kind: 'text', value: 'JSON', doc: 'A JSON object for the request itself.' };
 export const ASYNC: Flag = {
   name: 'async',

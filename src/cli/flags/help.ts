@@ -2,52 +2,64 @@ import { usageLine } from './parse.ts';
 import type { CommandSpec, Flag } from './spec.ts';
 import { HELP } from './spec.ts';
 
-/** A command's whole help, out of its description. */
+/** The help text of a command, made from its declaration. */
 export function helpFor(spec: CommandSpec): string {
-  const groups = [
-    lines('Options:', [...spec.flags, ...(spec.globals === undefined ? [HELP] : [])]),
-    lines('Global options:', globalsOf(spec)),
-  ];
-  return [
+  const { globals, usage = [usageLine(spec)] } = spec;
+  const blocks = [
     `parley ${spec.name}: ${spec.summary}`,
-    '',
-    `Usage: ${usageLine(spec)}`,
-    '',
-    ...(spec.details === undefined ? [] : [spec.details.trim(), '']),
-    ...groups.filter((group) => group.length > 0).flatMap((group) => [...group, '']),
-    ...(spec.globals === undefined ? [] : [NOTE, '']),
-    spec.examples.length === 1 ? 'Example:' : 'Examples:',
-    ...spec.examples.map((example) => `  ${example}`),
-    '',
+    usage.map((line, at) => `${at === 0 ? 'Usage:' : '      '} ${line}`).join('\n'),
+    ...(spec.details === undefined ? [] : [spec.details.trim()]),
+    optionBlocks([...spec.flags, ...(globals === undefined ? [HELP] : [])]),
+    ...(globals === undefined ? [] : [block('Global options', [...globals, HELP], widthOf([...globals, HELP])), GLOBALS_NOTE]),
+    ...(spec.notes === undefined ? [] : [spec.notes.trim()]),
+    ...(spec.examples.length === 0
+      ? []
+      : [[spec.examples.length === 1 ? 'Example:' : 'Examples:', ...spec.examples.map((example) => `  ${example}`)].join('\n')]),
     `Exit codes: ${spec.exits}`,
-    '',
-  ].join('\n');
+  ];
+  return `${blocks.join('\n\n')}\n`;
 }
 
-const NOTE = `A flag wins over its environment variable (A2ACLI_ and the long name, as A2ACLI_AGENT_CARD), that over the nearest .env, that over
+const GLOBALS_NOTE = `A flag wins over its environment variable (A2ACLI_ and the long name, as A2ACLI_AGENT_CARD), that over the nearest .env, that over
 ~/.config/a2a-cli/.env. Secrets given as flags can be seen in the process table and in the shell's history: prefer the environment.`;
 
-function globalsOf({ globals }: CommandSpec): readonly Flag[] {
-  return globals === undefined ? [] : [...globals, HELP];
+const DEFAULT_GROUP = 'Options';
+
+/** A block for each group, in the order of the first flag of each. */
+export function optionBlocks(flags: readonly Flag[]): string {
+  const groups = [...new Set(flags.map(({ group }) => group ?? DEFAULT_GROUP))];
+  const width = widthOf(flags);
+  return groups
+    .map((title) =>
+      block(
+        title,
+        flags.filter(({ group }) => (group ?? DEFAULT_GROUP) === title),
+        width,
+      ),
+    )
+    .join('\n\n');
 }
 
-function lines(title: string, flags: readonly Flag[]): readonly string[] {
-  if (flags.length === 0) return [];
-  const rows = flags.map((flag) => [heads(flag), about(flag)] as const);
-  const width = Math.min(34, Math.max(...rows.map(([head]) => head.length)));
-  return [title, ...rows.map(([head, doc]) => `  ${head.padEnd(width)}  ${doc}`)];
+function block(title: string, flags: readonly Flag[], width: number): string {
+  return [`${title}:`, ...flags.map((flag) => `  ${spelling(flag).padEnd(width)}  ${describe(flag)}`)].join('\n');
 }
 
-function heads({ name, short, value, oneOf, kind }: Flag): string {
+const WIDTH_MAX = 34;
+
+function widthOf(flags: readonly Flag[]): number {
+  return Math.min(WIDTH_MAX, Math.max(...flags.map((flag) => spelling(flag).length)));
+}
+
+function spelling({ name, short, value, oneOf, kind }: Flag): string {
   const word = kind === 'switch' ? '' : ` ${value ?? oneOf?.join('|') ?? 'TEXT'}`;
   return `${short === undefined ? '    ' : `-${short}, `}--${name}${word}`;
 }
 
-function about({ doc, kind, aliases, default: unless }: Flag): string {
+function describe({ doc, kind, aliases, default: value }: Flag): string {
   const more = [
     ...(kind === 'list' ? ['repeatable'] : []),
     ...(aliases === undefined ? [] : [`also ${aliases.map((alias) => `--${alias}`).join(', ')}`]),
-    ...(unless === undefined ? [] : [`default: ${unless}`]),
+    ...(value === undefined ? [] : [`default: ${value}`]),
   ];
   return more.length === 0 ? doc : `${doc} (${more.join('; ')})`;
 }

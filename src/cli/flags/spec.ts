@@ -1,4 +1,4 @@
-/** One flag, described once: parsing, help, completion, the environment and `config show` are made of this. */
+/** One flag, declared once: parsing, help, completion, the environment and `config show` are derived from this. */
 export interface Flag {
   /** The canonical long spelling, without dashes. */
   readonly name: string;
@@ -6,33 +6,41 @@ export interface Flag {
   readonly aliases?: readonly string[];
   /** `switch` takes no value, `text` one, `list` one each time it is given. */
   readonly kind: 'text' | 'switch' | 'list';
-  /** What stands for the value in the help. */
+  /** What stands for the value in the help, as `DIR` in `--data DIR`. */
   readonly value?: string;
   readonly oneOf?: readonly string[];
+  /** The title of its block in the help. Default: `Options`. */
+  readonly group?: string;
   readonly doc: string;
   /** `A2ACLI_NAME` and the configuration files set it too. */
   readonly env?: true;
   readonly secret?: true;
-  /** For the help and `config show`. */
+  /** Shown in the help and by `config show`. */
   readonly default?: string;
 }
 
 export interface Argument {
   readonly name: string;
   readonly optional?: true;
-  /** Takes all that is left. */
+  /** Takes all remaining words. */
   readonly many?: true;
 }
 
+/** A command's arguments, flags and help text. */
 export interface CommandSpec {
   /** As typed after `parley`: `task get`. */
   readonly name: string;
   readonly summary: string;
   readonly args: readonly Argument[];
+  /** Usage lines, if they say more than `args` does. */
+  readonly usage?: readonly string[];
   readonly flags: readonly Flag[];
   /** Flags of every command of a family, listed apart. */
   readonly globals?: readonly Flag[];
+  /** Text before the options. */
   readonly details?: string;
+  /** Text after the options. */
+  readonly notes?: string;
   readonly examples: readonly string[];
   readonly exits: string;
 }
@@ -43,7 +51,7 @@ export function allFlags(spec: CommandSpec): readonly Flag[] {
 
 export const HELP: Flag = { name: 'help', short: 'h', kind: 'switch', doc: 'Show this.' };
 
-/** `A2ACLI_` and the long flag in UPPER_SNAKE (reference/cli §3). */
+/** `A2ACLI_` and the long flag in UPPER_SNAKE (A2A CLI specification §3). */
 export function envName(flag: Flag): string {
   return `A2ACLI_${flag.name.replaceAll('-', '_').toUpperCase()}`;
 }

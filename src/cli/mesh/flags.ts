@@ -1,11 +1,30 @@
 import type { Settings } from '#server';
-import type { FlagKinds, OwnFlags } from '../bridges/own-flags.ts';
 import { CliError } from '../command.ts';
+import type { Parsed } from '../flags/parse.ts';
+import { listOf, textOf } from '../flags/parse.ts';
+import type { Flag } from '../flags/spec.ts';
 
-export const FLAGS: FlagKinds = { broker: 'one', allow: 'many', deny: 'many' };
+/** The flags of all commands of `parley mesh`. */
+export const MESH_FLAGS: readonly Flag[] = [
+  {
+    name: 'broker',
+    kind: 'text',
+    value: 'URL',
+    default: 'mesh of the configuration, PARLEY_MESH',
+    doc: 'The broker: mqtt://host:1883, mqtts://…, ws://…, nats://host:4222.',
+  },
+  { name: 'allow', kind: 'list', value: 'PATTERN', doc: "Only agents whose names match, as 'Order*'." },
+  { name: 'deny', kind: 'list', value: 'PATTERN', doc: 'Without agents whose names match.' },
+];
 
-export function brokerOf(flags: OwnFlags, { mesh }: Settings): string {
-  const broker = flags.one('broker') ?? mesh;
+export function brokerOf(parsed: Parsed, { mesh }: Pick<Settings, 'mesh'>): string {
+  const broker = textOf(parsed, 'broker') ?? mesh;
   if (broker !== undefined) return broker;
-  throw new CliError('--broker is missing: which one?', { hint: 'as --broker mqtt://127.0.0.1:1883', exit: 2 });
+  throw new CliError('--broker is missing', { hint: 'as: --broker mqtt://127.0.0.1:1883', exit: 2 });
+}
+
+/** Which agents to show or offer, by `--allow` and `--deny`. */
+export function peerFilter(parsed: Parsed): { allow?: readonly string[]; deny?: readonly string[] } {
+  const [allow, deny] = [listOf(parsed, 'allow'), listOf(parsed, 'deny')];
+  return { ...(allow.length === 0 ? {} : { allow }), ...(deny.length === 0 ? {} : { deny }) };
 }

@@ -6,29 +6,54 @@ import type { Log, Settings } from '#server';
 import { createConsole } from '../../server/adapters/console.ts';
 import type { ConfiguredServer } from '../../server/adapters/serve-configured.ts';
 import { dataFolder, logFor } from '../../server/adapters/serve-configured.ts';
-import { takeFlags } from '../bridges/own-flags.ts';
+import type { Command } from '../command.ts';
 import { CliError } from '../command.ts';
+import { helpFor } from '../flags/help.ts';
+import { argumentsOf, parse, textOf } from '../flags/parse.ts';
+import type { CommandSpec } from '../flags/spec.ts';
+import { readServeFlags, serveFlags } from '../serve/flags.ts';
 import { mountMcp, settingsFor, startServing, untilSignal } from '../serve.ts';
-import { parseServeFlags } from '../serve-flags.ts';
 import { asCliError } from './broker.ts';
-import { brokerOf, FLAGS } from './flags.ts';
+import { brokerOf, MESH_FLAGS, peerFilter } from './flags.ts';
 import type { Kept } from './gateway-file.ts';
 import { keptIn } from './gateway-file.ts';
-import { rulesIn } from './list.ts';
 import { joinAs, type Member, type Way, wayTo } from './serving.ts';
 
 /** The root agent, and so a name that nobody on the mesh is offered under. */
 const ROOT = 'gateway';
 
-/** `parley mesh gateway`. */
-export async function gateway(args: readonly string[]): Promise<number> {
-  const flags = takeFlags(args, { ...FLAGS, id: 'one' });
-  const parsed = parseServeFlags(flags.rest);
+const SPEC: CommandSpec = {
+  name: 'mesh gateway',
+  summary: 'offer every agent of the mesh over HTTP, in every version and dialect, at /agents/{name}/.',
+  args: [],
+  details: `Agents are offered while they are on the mesh. To put agents on the mesh: parley serve AGENT --mesh URL, or
+parley proxy URL --mesh URL for one that speaks HTTP.`,
+  flags: [
+    ...MESH_FLAGS,
+    {
+      name: 'id',
+      kind: 'text',
+      value: 'NAME',
+      default: 'the last one used; at first a random one',
+      doc: 'The name of the gateway on the mesh.',
+    },
+    ...serveFlags(['Coding agents and commands']),
+  ],
+  examples: ['parley mesh gateway --broker nats://127.0.0.1:4222 --port 8080'],
+  exits: "0 stopped as asked; 1 the broker can't be reached; 2 wrong call.",
+};
+
+export const gatewayCommand: Command = { name: 'gateway', help: helpFor(SPEC), spec: SPEC, run: gateway };
+
+async function gateway(args: readonly string[]): Promise<number> {
+  const given = parse(SPEC, args);
+  argumentsOf(given);
+  const parsed = readServeFlags(given);
   const { mesh: configured, ...rest } = await settingsFor(parsed);
   const settings: Settings = { ...rest, mesh: undefined };
   const log = logFor(settings);
-  const broker = brokerOf(flags, { ...settings, mesh: configured });
-  const named = flags.one('id');
+  const broker = brokerOf(given, { ...settings, mesh: configured });
+  const named = textOf(given, 'id');
   if (named !== undefined && !/^[A-Za-z0-9_]{1,64}$/.test(named))
     throw new CliError(`--id ${named}: letters, digits and _ only`, { exit: 2 });
   const host = URL.parse(broker)?.host ?? broker;
@@ -39,7 +64,7 @@ export async function gateway(args: readonly string[]): Promise<number> {
   const way = await wayTo(broker, settings, log);
   const member = await joinAs(id, way);
   try {
-    return await run({ ...member, way, id, source, kept, settings, log, rules: rulesIn(flags), json: parsed.json, host });
+    return await run({ ...member, way, id, source, kept, settings, log, rules: peerFilter(given), json: parsed.json, host });
   } catch (thrown) {
     throw asCliError(thrown);
   } finally {
@@ -55,7 +80,7 @@ interface Running extends Member {
   readonly kept: Kept;
   readonly settings: Settings;
   readonly log: Log;
-  readonly rules: ReturnType<typeof rulesIn>;
+  readonly rules: ReturnType<typeof peerFilter>;
   readonly json: boolean;
   readonly host: string;
 }

@@ -2,30 +2,60 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { MeshPeer, PeerChange } from '#mesh';
 import type { Settings } from '#server';
 import { logFor } from '../../server/adapters/serve-configured.ts';
-import { takeFlags } from '../bridges/own-flags.ts';
+import type { Command } from '../command.ts';
 import { CliError } from '../command.ts';
+import { helpFor } from '../flags/help.ts';
+import { argumentsOf, parse, switchOf, textOf } from '../flags/parse.ts';
+import type { CommandSpec } from '../flags/spec.ts';
+import { readServeFlags, serveFlags } from '../serve/flags.ts';
 import { settingsFor, untilSignal } from '../serve.ts';
-import { parseServeFlags } from '../serve-flags.ts';
 import { asCliError } from './broker.ts';
-import { brokerOf, FLAGS } from './flags.ts';
+import { brokerOf, MESH_FLAGS, peerFilter } from './flags.ts';
 import { joinAs, wayTo } from './serving.ts';
 
-/** Who is there says so every 10 seconds; where a broker keeps the cards it hands them over at once. */
+/** Agents announce themselves every 10 seconds. A broker that retains the cards delivers them at once. */
 const LISTEN_MS = 11_000;
 const HANDOVER_MS = 1000;
 
-/** `parley mesh ls`. */
-export async function list(args: readonly string[]): Promise<number> {
-  const flags = takeFlags(args, { ...FLAGS, watch: 'flag', wait: 'one' });
-  const wait = flags.one('wait');
+const SPEC: CommandSpec = {
+  name: 'mesh ls',
+  summary: 'list the agents on the mesh.',
+  args: [],
+  details: `Agents announce themselves every 10 seconds, so the command listens that long (--wait) and then prints the agents it heard.`,
+  flags: [
+    ...MESH_FLAGS,
+    { name: 'watch', kind: 'switch', doc: 'Print agents as they come and go, until Ctrl-C.' },
+    {
+      name: 'wait',
+      kind: 'text',
+      value: 'MS',
+      default: '11000; 1000 with --mesh-grammar mqtt01, where the broker retains the cards',
+      doc: 'How long to listen.',
+    },
+    ...serveFlags(['Coding agents and commands']),
+  ],
+  notes: 'Of the flags of a node, only those of the mesh, --config, --json and --log have an effect.',
+  examples: [
+    'parley mesh ls --broker mqtt://127.0.0.1:1883 --watch',
+    'parley mesh ls --broker mqtt://127.0.0.1:1883 --mesh-grammar mqtt01 --namespace acme/plant-1',
+  ],
+  exits: "0 done; 1 the broker can't be reached; 2 wrong call.",
+};
+
+export const listCommand: Command = { name: 'ls', help: helpFor(SPEC), spec: SPEC, run: list };
+
+async function list(args: readonly string[]): Promise<number> {
+  const given = parse(SPEC, args);
+  argumentsOf(given);
+  const wait = textOf(given, 'wait');
   if (wait !== undefined && !/^\d{1,7}$/.test(wait)) throw new CliError(`--wait ${wait}: must be a number of milliseconds`, { exit: 2 });
-  const parsed = parseServeFlags(flags.rest);
+  const parsed = readServeFlags(given);
   const settings = await settingsFor(parsed);
-  const way = await wayTo(brokerOf(flags, settings), { ...settings, artifacts: undefined }, logFor(settings));
+  const way = await wayTo(brokerOf(given, settings), { ...settings, artifacts: undefined }, logFor(settings));
   const { mesh } = await joinAs(`parley_ls_${crypto.randomUUID().slice(0, 8)}`, way);
   try {
-    if (!flags.has('watch')) {
-      const registry = await mesh.discover(rulesIn(flags));
+    if (!switchOf(given, 'watch')) {
+      const registry = await mesh.discover(peerFilter(given));
       await sleep(Number(wait ?? (way.spoken.grammar.retainsCards === true ? HANDOVER_MS : LISTEN_MS)));
       process.stdout.write(parsed.json ? lines(registry.peers().map(shown)) : table(registry.peers(), settings));
       return 0;
@@ -34,7 +64,7 @@ export async function list(args: readonly string[]): Promise<number> {
     if (!parsed.json) process.stdout.write(`Listening on ${settings.namespace}. Stop with Ctrl-C.\n`);
     const say = (change: PeerChange): void =>
       void process.stdout.write(parsed.json ? lines([{ event: change.kind, ...shown(change.peer) }]) : told(change));
-    await mesh.discover({ ...rulesIn(flags), onChange: say });
+    await mesh.discover({ ...peerFilter(given), onChange: say });
     await stopped;
     return 0;
   } catch (thrown) {
@@ -42,11 +72,6 @@ export async function list(args: readonly string[]): Promise<number> {
   } finally {
     await mesh.close();
   }
-}
-
-export function rulesIn(flags: { many(name: string): readonly string[] }): { allow?: readonly string[]; deny?: readonly string[] } {
-  const [allow, deny] = [flags.many('allow'), flags.many('deny')];
-  return { ...(allow.length === 0 ? {} : { allow }), ...(deny.length === 0 ? {} : { deny }) };
 }
 
 function shown({ kind, name, card, seenAt, replicas }: MeshPeer): object {

@@ -17,7 +17,7 @@ export async function remoteAgents(cwd: string = process.cwd()): Promise<readonl
   try {
     const file = await loadConfigFile(cwd, process.env['PARLEY_CONFIG']);
     if (file === undefined) return [];
-    const { remoteAgents: found } = resolveConfig({ flags: new Map(), env: process.env, file });
+    const { remoteAgents: found } = resolveConfig({ flags: new Map(), env: process.env, file }).a2a;
     return Object.entries(found).map(([name, { endpoint, agentCardUrl, authToken, timeout }]) => ({
       name,
       endpoint,

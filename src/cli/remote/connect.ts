@@ -29,10 +29,10 @@ export interface Reached {
 }
 
 /** An address, or a name from `a2a.remoteAgents`, with what the configuration has for it. */
-export function targetOf(given: string, settings: Pick<Settings, 'remoteAgents'>, flags: ReachFlags = {}): AgentTarget {
-  const known = settings.remoteAgents[given];
+export function targetOf(given: string, settings: Pick<Settings, 'a2a'>, flags: ReachFlags = {}): AgentTarget {
+  const known = settings.a2a.remoteAgents[given];
   if (known === undefined && !isAddress(given)) {
-    const names = Object.keys(settings.remoteAgents);
+    const names = Object.keys(settings.a2a.remoteAgents);
     throw new CliError(`${given} is no address, and no agent of that name is configured`, {
       hint: `give an address as https://agent.example or localhost:41242${names.length === 0 ? '' : `, or one of ${names.join(', ')}`}`,
       exit: 2,
@@ -51,7 +51,7 @@ export function targetOf(given: string, settings: Pick<Settings, 'remoteAgents'>
   };
 }
 
-export async function reach(given: string, settings: Pick<Settings, 'remoteAgents'>, flags: ReachFlags = {}): Promise<Reached> {
+export async function reach(given: string, settings: Pick<Settings, 'a2a'>, flags: ReachFlags = {}): Promise<Reached> {
   const target = targetOf(given, settings, flags);
   const verify = flags.trustKeys === undefined ? undefined : await verification(flags.trustKeys);
   try {

@@ -13,7 +13,7 @@ export interface ProxiedFlags extends ReachFlags {
 }
 
 /** An agent elsewhere, as one of this node's. Its name, if it has one in the configuration, is its name here. */
-export async function proxied(given: string, settings: Pick<Settings, 'remoteAgents'>, flags: ProxiedFlags = {}): Promise<FoundAgent> {
+export async function proxied(given: string, settings: Pick<Settings, 'a2a'>, flags: ProxiedFlags = {}): Promise<FoundAgent> {
   const { service, card, verdict } = await reach(given, settings, flags);
   const { record } = flags;
   const name = flags.name ?? targetOf(given, settings).name;

@@ -19,7 +19,7 @@ export async function findAgent(given: string | AgentLike, settings: Settings): 
     return await mcpServed(given);
   }
   if (/\.[cm]?[jt]s$/.test(given) && !/^https?:/.test(given)) return fromModule(given);
-  if (settings.remoteAgents[given] !== undefined || isAddress(given)) {
+  if (settings.a2a.remoteAgents[given] !== undefined || isAddress(given)) {
     const { proxied } = await import('../remote/proxy-agent.ts');
     return await proxied(given, settings);
   }

@@ -33,7 +33,7 @@ export interface Surroundings {
   readonly cwd: string;
 }
 
-/** Flag over environment over local file over global file (reference/cli §4). The first that has a name wins, whole. */
+/** Flag over environment over local file over global file (A2A CLI specification §4). The first source that has a name wins; lists are not merged. */
 export function resolveSettings(
   parsed: Parsed,
   { env, cwd }: Surroundings = { env: process.env, cwd: process.cwd() },

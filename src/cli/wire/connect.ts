@@ -140,7 +140,7 @@ async function connectionTo(session: Session, { wires, found, chosen }: Target):
   if (authenticated) checkOrigin(session, found?.url, iface.url);
   if (settings.isOn('insecure')) warnInsecure(session, authenticated);
   const raws = createRaws();
-  const dialect = raws.keep({ ...chosen.dialect, traits: { ...chosen.dialect.traits, versionHeader: chosen.version } });
+  const dialect = raws.keep({ ...chosen.dialect, wire: { ...chosen.dialect.wire, versionHeader: chosen.version } });
   const about: About = { url: iface.url, agent, authenticated, timeout: settings.text('timeout') };
   const link = (binding === 'JSONRPC' ? jsonRpcLink : restLink)({
     url: iface.url,

@@ -192,7 +192,7 @@ export function openWay(way: Way, http: Http, options: ClientOptions): A2AServic
     fetch: http.fetch,
     ...(http.direct === undefined ? {} : { direct: http.direct }),
     headers: (_: CallContext) => http.headers(way.url),
-    timeoutMs: options.timeoutMs ?? way.dialect.traits.timeoutMs,
+    timeoutMs: options.timeoutMs ?? way.dialect.wire.timeoutMs,
     idleMs: options.idleMs ?? DEFAULT_IDLE_MS,
     ...(ids === undefined ? {} : { ids }),
     ...(answerBytesMax === undefined ? {} : { answerBytesMax }),

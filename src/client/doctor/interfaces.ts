@@ -68,7 +68,7 @@ export async function tryInterface(iface: AgentInterface, cardDialect: Dialect, 
       findings: [
         error('other-dialect', said, {
           url: iface.url,
-          fix: `say protocolVersion "${other.dialect.traits.versionHeader ?? other.dialect.title}" in the card, or speak what it says`,
+          fix: `say protocolVersion "${other.dialect.wire.versionHeader ?? other.dialect.title}" in the card, or speak what it says`,
         }),
       ],
       works: other,

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Part, Task } from '#protocol';
-import { artifactId, createAgentTextMessage, foldEvent, taskId } from '#protocol';
-import { addedParts, reconcile } from './snapshot.ts';
+import { addedParts, artifactId, createAgentTextMessage, foldEvent, taskId } from '#protocol';
+import { reconcile } from './snapshot.ts';
 
 const BASE: Task = { id: taskId('t'), status: { state: 'TASK_STATE_WORKING' } };
 const withTexts = (texts: readonly string[], more: Partial<Task> = {}): Task => ({

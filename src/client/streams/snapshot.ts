@@ -1,5 +1,5 @@
-import type { Artifact, ContextId, Message, Part, Task, TaskEvent, TaskStatus } from '#protocol';
-import { contextId, equal, isTextPart } from '#protocol';
+import type { Artifact, ContextId, Message, Task, TaskEvent, TaskStatus } from '#protocol';
+import { addedParts, contextId, equal } from '#protocol';
 
 /**
  * What must have happened between two sights of a task, as events: what the agent said meanwhile, what was added to its artifacts,
@@ -49,39 +49,4 @@ function artifactChange(before: readonly Artifact[], now: Artifact, place: Place
   const added = addedParts(known.parts, now.parts);
   if (added === undefined) return [{ artifactUpdate: { ...place, artifact: now } }];
   return added.length === 0 ? [] : [{ artifactUpdate: { ...place, artifact: { ...now, parts: added }, append: true } }];
-}
-
-/** What came after the parts that are known; undefined if the artifact was written anew. Texts may have been joined meanwhile. */
-export function addedParts(before: readonly Part[], now: readonly Part[]): readonly Part[] | undefined {
-  if (before.length <= now.length && before.every((part, at) => equal(part, now[at]))) return now.slice(before.length);
-  const [was, is] = [joined(before), joined(now)];
-  const last = was.at(-1);
-  const grown = is[was.length - 1];
-  if (last === undefined || grown === undefined || !was.slice(0, -1).every((part, at) => equal(part, is[at]))) return undefined;
-  if (equal(last, grown)) return is.slice(was.length);
-  if (!isPlainText(last) || !isPlainText(grown) || !grown.text.startsWith(last.text)) return undefined;
-  return [{ text: grown.text.slice(last.text.length) }, ...is.slice(was.length)];
-}
-
-/** Plain texts that follow each other, as one. */
-function joined(parts: readonly Part[]): readonly Part[] {
-  const out: Part[] = [];
-  let texts: string[] = [];
-  const close = (): void => {
-    if (texts.length > 0) out.push({ text: texts.join('') });
-    texts = [];
-  };
-  for (const part of parts) {
-    if (isPlainText(part)) texts.push(part.text);
-    else {
-      close();
-      out.push(part);
-    }
-  }
-  close();
-  return out;
-}
-
-function isPlainText(part: Part): part is Part & { readonly text: string } {
-  return isTextPart(part) && part.metadata === undefined && part.filename === undefined && part.mediaType === undefined;
 }

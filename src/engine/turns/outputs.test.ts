@@ -103,7 +103,7 @@ describe('what an agent yields', () => {
         description: 'about',
         extensions: ['urn:x'],
         metadata: { a: 1, b: 2 },
-        parts: [{ text: '1' }, { text: '2' }],
+        parts: [{ text: '12' }],
       },
       { artifactId: 'g', parts: [{ text: 'new' }] },
     ]);

@@ -61,7 +61,7 @@ describe('a task that was running when the process died', () => {
     await second.time.advance(1000);
     const task = await second.service.get({ id }, ctx());
     expect(task).toMatchObject({ status: { state: 'TASK_STATE_COMPLETED' } });
-    expect(task.artifacts?.map(({ parts }) => parts)).toEqual([[{ text: '[2' }, { text: ']' }], [{ data: 2 }]]);
+    expect(task.artifacts?.map(({ parts }) => parts)).toEqual([[{ text: '[2]' }], [{ data: 2 }]]);
     expect(turns.map(({ attempt, message, history }) => [attempt, message.parts[0]?.text, history.length])).toEqual([
       [1, 'go', 0],
       [2, 'go', 0],
@@ -74,7 +74,7 @@ describe('a task that was running when the process died', () => {
     const second = await first.crash();
     await second.time.advance(1000);
     const task = await second.service.get({ id }, ctx());
-    expect(task.artifacts?.[0]?.parts).toEqual([{ text: '[1' }, { text: '[2' }, { text: ']' }]);
+    expect(task.artifacts?.[0]?.parts).toEqual([{ text: '[1[2]' }]);
     expect(turns[1]?.task.artifacts?.[0]?.parts).toEqual([{ text: '[1' }]);
   });
 

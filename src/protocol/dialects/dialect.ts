@@ -91,38 +91,44 @@ export interface EnvelopeRules {
   readonly idNotNull?: true;
 }
 
-/** How a dialect *behaves*, in canonical terms. Engine, server and client read these; nothing reads a dialect's name. */
+/** How a dialect *behaves*, in canonical terms. Only `behave` (`protocol/behave.ts`) reads these; nothing reads a dialect's name. */
 export interface Traits {
-  /** A send without a wish waits for a terminal or interrupted state. */
+  /** A send that does not say whether to wait waits for a terminal or interrupted state. */
   readonly blockingDefault: boolean;
+  /** A stream that answers a message ends when the agent asks for input. */
   readonly closesOnInputRequired: boolean;
-  /** The caller chooses the task's id: it is an alias (decision 9). */
+  /** The caller chooses the task's id. The engine keeps that id as an alias of the task. */
   readonly callerNamesTask: boolean;
-  /** A caller's name is one task's for good: finished, it takes no further message, and its context is its own. Absent: the next of that name is a new task. */
+  /** With `callerNamesTask`: a name stands for one task for ever. Absent: the next message under the name of a finished task starts a new task. */
   readonly namesOnce?: true;
-  /** Its messages have no ids: each is given a new one when it is read, so that no send can be known by it. Absent: callers name their messages. */
+  /** Messages have no ids on this wire: the reader makes one up for each, so that the id does not identify a repeated send. */
   readonly mintsMessageIds?: true;
-  /** A message without a task id may continue the one waiting task of its context. */
+  /** A message with a context id and no task id continues the one waiting task of that context. */
   readonly resumesByContext: boolean;
-  readonly unknownTask: 'error' | 'null';
-  /** `silence`: on a broker, a method it does not know is acknowledged and never answered. Absent: an error, as over HTTP always. */
-  readonly unknownMethod?: 'silence';
+  /** Cancelling a finished task: an error, or the task as it is. */
   readonly cancelFinished: 'error' | 'returns-task';
-  /** `as-task`: a direct message is answered as a completed task, because the dialect has only tasks. */
+  /** `as-task`: an agent's direct message becomes a completed task, because the dialect has only tasks. */
   readonly directMessage: 'allowed' | 'as-task';
-  /** What a get without historyLength means: everything, or nothing. */
+  /** The history of an answer whose request has no historyLength: everything, or nothing. */
   readonly historyDefault: 'all' | 'none';
-  /** Subscribing to a finished task: an error, or its snapshot and the end. */
+  /** Subscribing to a finished task: an error, or its snapshot and then the end of the stream. */
   readonly subscribeFinished: 'error' | 'returns-task';
-  /** HTTP status of a JSON-RPC error answer. */
+}
+
+/** What a dialect looks like on HTTP besides its JSON. Bindings, both halves, read these. */
+export interface DialectWire {
+  /** HTTP status of a JSON-RPC error response. */
   readonly httpStatusOnError: (kind: ErrorKind) => number;
-  /** What this dialect's own clients wait for an answer; ours wait as long when they call it. */
+  /** How long this dialect's own clients wait for a response, in milliseconds; our links use it as their default timeout. */
   readonly timeoutMs: number;
+  /** The largest request body of this dialect, where its mount fixes the dialect and the server sets no limit. */
   readonly bodyBytesMax: number;
-  /** Header that carries extension URIs, both ways. */
+  /** Header that carries extension URIs, in requests and responses. */
   readonly extensionsHeader: 'A2A-Extensions' | 'X-A2A-Extensions' | undefined;
-  /** `A2A-Version` that its clients send and its servers answer with. */
+  /** The `A2A-Version` that its clients send and its servers answer with. */
   readonly versionHeader: string | undefined;
+  /** `get` and `cancel` of an unknown task answer with a JSON null instead of an error. */
+  readonly nullForUnknownTask?: true;
 }
 
 /** One thing the dialect has no place for. `field` is `Type.member` of the canonical model. */
@@ -183,5 +189,6 @@ export interface Dialect {
   /** Absent: the dialect has no HTTP+JSON form. */
   readonly rest?: RestGrammar;
   readonly traits: Traits;
+  readonly wire: DialectWire;
   readonly losses: readonly Loss[];
 }

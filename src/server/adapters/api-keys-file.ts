@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { KeyRecord, KeyRing } from '../access/authentication/api-keys.ts';
 import { cacheCredentials } from '../access/authentication/credential-cache.ts';
 import { isScope } from '../access/authorisation/scopes.ts';
-import { ConfigError } from '../config/values.ts';
+import { ConfigError } from '../config/read-value.ts';
 import { randomSecret, readSecretFile, SECRET_CHARS_MIN, sha256, writeSecretFile } from './secret-files.ts';
 
 /** A key as it is kept: its hash, never itself. */

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { ParleyConfig } from '../config/config.ts';
-import { ConfigError } from '../config/values.ts';
+import { ConfigError } from '../config/read-value.ts';
+import type { ParleyConfig } from '../config/settings.ts';
 import { defaultExportOf } from './module-file.ts';
 
 const NAMES = ['parley.config.ts', 'parley.config.mts', 'parley.config.js', 'parley.config.mjs', 'parley.config.json'];

@@ -1,6 +1,6 @@
 import * as nodeModule from 'node:module';
 import { pathToFileURL } from 'node:url';
-import { ConfigError } from '../config/values.ts';
+import { ConfigError } from '../config/read-value.ts';
 
 /** The name that this package is imported by. */
 const OURS = /^parley-a2a(?:\/|$)/;

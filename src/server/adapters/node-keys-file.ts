@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { ConfigError } from '../config/values.ts';
+import { ConfigError } from '../config/read-value.ts';
 import type { NodeKeys } from '../push/signing-keys.ts';
 import { generateSigningKey } from '../push/signing-keys.ts';
 

@@ -3,7 +3,7 @@ import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, st
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { cacheCredentials } from '../access/authentication/credential-cache.ts';
-import { ConfigError } from '../config/values.ts';
+import { ConfigError } from '../config/read-value.ts';
 
 /** Where programs keep configuration on this platform; `named` is `authFolder` of the settings. */
 export function authFolder(

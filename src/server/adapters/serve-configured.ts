@@ -5,7 +5,7 @@ import type { KeyRecord } from '../access/authentication/api-keys.ts';
 import type { AgentLike } from '../agents/served-agent.ts';
 import { pathName } from '../agents/served-agent.ts';
 import type { AuditLog } from '../audit/audit.ts';
-import type { Settings } from '../config/resolve.ts';
+import type { Settings } from '../config/settings.ts';
 import type { Log } from '../observability/log.ts';
 import { createLog } from '../observability/log.ts';
 import type { Metrics } from '../observability/metrics.ts';
@@ -160,7 +160,7 @@ function noteKeys(audit: AuditLog | undefined, before: readonly KeyRecord[], aft
 }
 
 /** To standard error; the tokens that the configuration holds are not in it. */
-export function logFor({ log, remoteAgents, token }: Settings, write: (line: string) => void = (line) => process.stderr.write(line)): Log {
-  const secrets = Object.values(remoteAgents).flatMap(({ authToken }) => (authToken === undefined ? [] : [authToken]));
+export function logFor({ log, a2a, token }: Settings, write: (line: string) => void = (line) => process.stderr.write(line)): Log {
+  const secrets = Object.values(a2a.remoteAgents).flatMap(({ authToken }) => (authToken === undefined ? [] : [authToken]));
   return createLog({ level: log, write, secrets: token === undefined ? secrets : [...secrets, token] });
 }

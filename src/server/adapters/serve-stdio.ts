@@ -1,7 +1,7 @@
 import type { Channel } from '#bindings';
 import { serveStdio } from '#bindings';
 import { authenticateAsLocal } from '../access/authentication/caller.ts';
-import type { Settings } from '../config/resolve.ts';
+import type { Settings } from '../config/settings.ts';
 import { createHandler } from '../handler.ts';
 import type { Log } from '../observability/log.ts';
 import type { ServingOptions } from '../options.ts';

@@ -1,18 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_ENGINE_LIMITS } from '#engine';
+import { JWT_ALGORITHMS } from '../access/authentication/jwt.ts';
 import { DEFAULT_SERVER_LIMITS } from '../limits.ts';
-import type { ParleyConfig } from './config.ts';
-import type { Key } from './key.ts';
-import { KEYS } from './keys.ts';
-import { resolveConfig, type Settings } from './resolve.ts';
+import { LOG_LEVELS } from '../observability/log.ts';
+import { ConfigError } from './read-value.ts';
+import { resolveConfig } from './resolve.ts';
+import type { ParleyConfig, Setting, Settings } from './settings.ts';
+import { SETTINGS } from './settings.ts';
 import { suggest } from './suggest.ts';
-import { ConfigError } from './values.ts';
 
 const file = (config: unknown) => ({ path: 'parley.config.json', config: config as ParleyConfig });
 
-/** Two values of each type that are none of the defaults, as text and as JSON. */
-function samples({ type, name }: Key): readonly [text: string, value: unknown][] {
-  switch (type.kind) {
+/** Two values of each type, neither of them a default, as text and as JSON. */
+function samples({ type, oneOf, name }: Setting): readonly [text: string, value: unknown][] {
+  const same = (...texts: readonly string[]): readonly [string, unknown][] => texts.map((text) => [text, text]);
+  switch (type) {
     case 'number':
       return [
         ['1234', 1234],
@@ -24,47 +26,38 @@ function samples({ type, name }: Key): readonly [text: string, value: unknown][]
         ['off', false],
       ];
     case 'list':
+    case 'scopes':
+    case 'agents':
       return [
         ['a.example, b.example', ['a.example', 'b.example']],
         ['c.example', ['c.example']],
       ];
-    case 'agents':
-      return [
-        ['echo,script', ['echo', 'script']],
-        ['echo', ['echo']],
-      ];
     case 'remotes':
     case 'launches':
       return [];
+    case 'choice':
+      return same(...(oneOf ?? []).slice(0, 2));
+    case 'url':
+      return same('https://a.example', 'http://b.example/x');
+    case 'secret':
+      return same('a'.repeat(32), 'b'.repeat(32));
     case 'text':
-      if (type.oneOf !== undefined) return type.oneOf.map((one): [string, unknown] => [one, one]).slice(0, 2);
-      if (type.form === 'url')
-        return [
-          ['https://a.example', 'https://a.example'],
-          ['http://b.example/x', 'http://b.example/x'],
-        ];
-      if (type.form === 'secret') return ['a', 'b'].map((letter): [string, unknown] => [letter.repeat(32), letter.repeat(32)]);
-      return [
-        [`${name}.example`, `${name}.example`],
-        ['other.example', 'other.example'],
-      ];
+    case 'domain':
+      return same(`${name}.example`, 'other.example');
   }
 }
 
-function settingOf(settings: Settings, { name, means }: Key): unknown {
-  const place = means ?? name;
-  if (place.startsWith('limits.')) return (settings.limits as Record<string, unknown>)[place.slice(7)];
-  const path = place === 'a2a.enabled' ? ['enabled'] : place.split('.');
-  return path.reduce<unknown>((value, step) => (value as Record<string, unknown>)[step], settings);
+function settingOf(settings: Settings, { name, sameAs = name }: Setting): unknown {
+  return sameAs.split('.').reduce<unknown>((value, step) => (value as Record<string, unknown>)[step], settings);
 }
 
 function nested(name: string, value: unknown): object {
   return name.split('.').reduceRight<unknown>((inner, step) => ({ [step]: inner }), value) as object;
 }
 
-describe('every key', () => {
-  for (const key of KEYS.filter(({ type }) => type.kind !== 'remotes' && type.kind !== 'launches')) {
-    it(`${key.name} is read from each layer, the stronger over the weaker`, () => {
+describe('every setting', () => {
+  for (const key of SETTINGS.filter(({ type }) => type !== 'remotes' && type !== 'launches')) {
+    it(`${key.name} is read from each source, the stronger over the weaker`, () => {
       const [[text = '', value] = [], [weaker = '', less] = []] = samples(key);
       expect(settingOf(resolveConfig({ file: file(nested(key.name, value)) }), key)).toEqual(value);
       for (const name of key.env) {
@@ -72,44 +65,80 @@ describe('every key', () => {
         expect(settingOf(resolveConfig({ env: { [name]: text }, file: file(nested(key.name, less)) }), key)).toEqual(value);
       }
       if (key.flag === undefined) return;
-      const flag = key.type.kind === 'boolean' ? true : key.type.kind === 'list' ? [text] : text;
-      const flagged = key.type.kind === 'boolean' ? (key.flagMeans ?? true) : value;
+      const flag = key.type === 'boolean' ? true : key.type === 'list' || key.type === 'scopes' ? [text] : text;
+      const flagged = key.type === 'boolean' ? (key.flagMeans ?? true) : value;
       const flags = new Map([[key.name, flag]]);
-      const env = Object.fromEntries(key.env.map((name) => [name, key.type.kind === 'boolean' ? String(!flagged) : weaker]));
+      const env = Object.fromEntries(key.env.map((name) => [name, key.type === 'boolean' ? String(!flagged) : weaker]));
       expect(settingOf(resolveConfig({ flags, env }), key)).toEqual(flagged);
     });
 
-    it(`${key.name} says where a wrong value stands`, () => {
-      if (key.type.kind === 'text' && key.type.oneOf === undefined && key.type.form === undefined) {
+    it(`${key.name} names the place of a wrong value`, () => {
+      if (key.type === 'text') {
         expect(() => resolveConfig({ file: file(nested(key.name, 5)) })).toThrow(`parley.config.json: ${key.name}: 5 is not a text`);
         return;
       }
       expect(() => resolveConfig({ file: file(nested(key.name, { not: 'this' })) })).toThrow(`parley.config.json: ${key.name}: `);
-      if (key.type.kind === 'list' || key.type.kind === 'agents') return;
+      if (['list', 'scopes', 'agents'].includes(key.type)) return;
       for (const name of key.env) expect(() => resolveConfig({ env: { [name]: 'no such thing' } })).toThrow(`${name}: `);
     });
 
-    it(`${key.name} is described`, () => {
+    it(`${key.name} has one or two sentences of documentation`, () => {
       expect(key.doc).toMatch(/^[A-Z`].*\.$/);
       expect(key.doc.length).toBeLessThan(200);
     });
   }
 
   it('has a name, a variable and a flag of its own', () => {
-    for (const names of [KEYS.map(({ name }) => name), KEYS.flatMap(({ env }) => env), KEYS.flatMap(({ flag }) => flag ?? [])]) {
+    for (const names of [
+      SETTINGS.map(({ name }) => name),
+      SETTINGS.flatMap(({ env }) => env),
+      SETTINGS.flatMap(({ flag }) => flag ?? []),
+    ]) {
       expect(new Set(names).size).toBe(names.length);
     }
   });
 
+  it('declares only what a declaration has', () => {
+    const known = [
+      ...[
+        'type',
+        'default',
+        'oneOf',
+        'min',
+        'max',
+        'flag',
+        'flagMeans',
+        'flagDoc',
+        'placeholder',
+        'alsoEnv',
+        'isFileOnly',
+        'sameAs',
+        'doc',
+      ],
+      ...['reload', 'name', 'group', 'env'],
+    ];
+    for (const setting of SETTINGS) expect(known, setting.name).toEqual(expect.arrayContaining(Object.keys(setting)));
+  });
+
+  it('has the choices and defaults of the code that uses it', () => {
+    const declared = (name: string) => SETTINGS.find((setting) => setting.name === name);
+    expect(declared('log')?.oneOf).toEqual(LOG_LEVELS);
+    expect(declared('jwt.algorithms')?.default).toEqual(JWT_ALGORITHMS);
+    for (const { name, type, oneOf } of SETTINGS) expect(oneOf !== undefined, name).toBe(type === 'choice');
+    for (const { sameAs } of SETTINGS) if (sameAs !== undefined) expect(declared(sameAs), sameAs).toBeDefined();
+  });
+
   it('of the limits is one of the limits, with its default', () => {
-    const limits = Object.fromEntries(KEYS.filter(({ name }) => name.startsWith('limits.')).map((key) => [key.name.slice(7), key.default]));
+    const limits = Object.fromEntries(
+      SETTINGS.filter(({ name }) => name.startsWith('limits.')).map((key) => [key.name.slice(7), key.default]),
+    );
     expect(limits).toEqual({ ...DEFAULT_SERVER_LIMITS, ...DEFAULT_ENGINE_LIMITS });
     expect(Object.keys(limits).length).toBe(Object.keys(DEFAULT_SERVER_LIMITS).length + Object.keys(DEFAULT_ENGINE_LIMITS).length);
   });
 });
 
 describe('defaults', () => {
-  it('are those of the design', () => {
+  it('apply where no source has a value', () => {
     expect(resolveConfig({})).toMatchObject({
       agents: ['demo'],
       port: 41_242,
@@ -117,13 +146,12 @@ describe('defaults', () => {
       memory: false,
       auth: true,
       limits: {},
-      enabled: true,
-      remoteAgents: {},
+      a2a: { enabled: true, remoteAgents: {} },
     });
   });
 });
 
-describe('the block of reference/seeds/004', () => {
+describe('the block of CortexPrism', () => {
   const seed = {
     a2a: {
       enabled: true,
@@ -139,13 +167,13 @@ describe('the block of reference/seeds/004', () => {
     },
   };
 
-  it('is taken as it stands', () => {
+  it('is accepted unchanged', () => {
     const settings = resolveConfig({ file: file(seed) });
-    expect([settings.port, settings.host, settings.enabled]).toEqual([3000, '0.0.0.0', true]);
-    expect(settings.remoteAgents).toEqual(seed.a2a.remoteAgents);
+    expect([settings.port, settings.host, settings.a2a.enabled]).toEqual([3000, '0.0.0.0', true]);
+    expect(settings.a2a.remoteAgents).toEqual(seed.a2a.remoteAgents);
   });
 
-  it('gives way to our own names', () => {
+  it('is overridden by our own names', () => {
     expect(resolveConfig({ file: file({ ...seed, port: 4000 }) }).port).toBe(4000);
     expect(resolveConfig({ file: file(seed), env: { PORT: '5000' } }).port).toBe(5000);
     expect(resolveConfig({ env: { PORT: '5000', PARLEY_PORT: '6000' } }).port).toBe(6000);
@@ -161,7 +189,7 @@ describe('the block of reference/seeds/004', () => {
 
   it('has remote agents that are checked', () => {
     const remote = (agent: unknown) => () => resolveConfig({ file: file({ a2a: { remoteAgents: { x: agent } } }) });
-    expect(remote({})).toThrow('a2a.remoteAgents.x.endpoint: must be an address');
+    expect(remote({})).toThrow('a2a.remoteAgents.x.endpoint: must be a URL');
     expect(remote({ endpoint: 'https://x.example', timeout: '1s' })).toThrow('a2a.remoteAgents.x.timeout: must be a number');
     expect(remote({ endpoint: 'https://x.example', tokn: 'x' })).toThrow('a2a.remoteAgents.x.tokn: there is no such key');
     expect(remote('https://x.example')).toThrow('a2a.remoteAgents.x: must be an object');
@@ -169,7 +197,7 @@ describe('the block of reference/seeds/004', () => {
 });
 
 describe('a key that does not exist', () => {
-  it('is an error that says what was probably meant', () => {
+  it('is an error that suggests a known key', () => {
     const wrong = (config: object) => () => resolveConfig({ file: file(config) });
     expect(wrong({ prot: 1 })).toThrow('there is no key prot; did you mean port?');
     expect(wrong({ limits: { bodyByteMax: 1 } })).toThrow('there is no key limits.bodyByteMax; did you mean limits.bodyBytesMax?');
@@ -179,7 +207,7 @@ describe('a key that does not exist', () => {
     expect(() => resolveConfig({ file: file([]) })).toThrow(ConfigError);
   });
 
-  it('is one in the environment too, if it is nearly one of ours', () => {
+  it('is an error in the environment too, if it is close to a known variable', () => {
     expect(() => resolveConfig({ env: { PARLEY_PROT: '1' } })).toThrow('there is no variable PARLEY_PROT; did you mean PARLEY_PORT?');
     expect(
       resolveConfig({ env: { PARLEY_SOMETHING_OF_YOURS: '1', PARLEY_FAULTS: 'full', PARLEY_LEAVE_NOTHING_OUT: '1', PATH: '' } }).port,

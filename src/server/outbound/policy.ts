@@ -1,4 +1,4 @@
-import { ConfigError } from '../config/values.ts';
+import { ConfigError } from '../config/read-value.ts';
 import type { IpAddress, IpRange } from './addresses.ts';
 import { isLoopbackAddress, isPublic, isWithin, knownAddresses, rangeOf } from './addresses.ts';
 import { OutboundError } from './errors.ts';

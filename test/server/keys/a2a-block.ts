@@ -6,7 +6,7 @@ import { gone, resolved, send, served, start, talker } from './serving.ts';
 
 /** The block that others’ configuration has. */
 export const A2A_BLOCK_CHECKS: Checks = {
-  'a2a.enabled': async () => expect(resolved({ a2a: { enabled: false } }).enabled).toBe(false), // test/cli/serve.test.ts: it refuses
+  'a2a.enabled': async () => expect(resolved({ a2a: { enabled: false } }).a2a.enabled).toBe(false), // test/cli/serve.test.ts: it refuses
   'a2a.server.port': async () => {
     let taken = 0;
     await served({}, async ({ port }) => {

@@ -1,7 +1,7 @@
 import type { RpcRequest } from '#bindings';
 import { requestOf } from '#bindings';
 import type { A2AService, CallContext, Json, Operation, Principal, ReadEnv, Requests, SendRequest } from '#protocol';
-import { A2AError, countedIds, DEFAULT_READ_LIMITS, isStreamOperation } from '#protocol';
+import { A2AError, behave, countedIds, DEFAULT_READ_LIMITS, isStreamOperation } from '#protocol';
 import type { ReceivedMessage } from '../../broker.ts';
 import type { MeshAgent, MeshContext, Stop } from '../grammar.ts';
 import { CALL_DEPTH_MAX } from '../grammar.ts';
@@ -31,7 +31,7 @@ export async function serveMqtt(agent: MeshAgent, place: MeshContext, mqtt: Mqtt
   const own = new AbortController();
   const where = readNamespace(place.namespace);
   const { pools = [] } = mqtt.options;
-  const serving: Serving = { agent, place, mqtt, signal: own.signal };
+  const serving: Serving = { agent: { ...agent, service: behave(agent.service, SPOKEN.traits) }, place, mqtt, signal: own.signal };
   const handle = (message: ReceivedMessage): Promise<void> => taken(message, serving);
   if (pools.length > 0 && mqtt.topics.root.startsWith('$')) {
     place.report(`pools under ${mqtt.topics.root} hear nothing on Mosquitto; choose a root without $, as a2a/v1, for all of this mesh`);

@@ -1,7 +1,7 @@
 import type { RpcRequest } from '#bindings';
 import { isObject, parseJson, readableId, readEnvelope, requestObject, requestOf } from '#bindings';
 import type { CallContext, Dialect, ReadEnv, Requests, RpcId, SendRequest, Task } from '#protocol';
-import { A2AError, countedIds, DEFAULT_READ_LIMITS, isA2AError, taskId } from '#protocol';
+import { A2AError, behave, countedIds, DEFAULT_READ_LIMITS, isA2AError, taskId } from '#protocol';
 import type { ReceivedMessage } from '../../broker.ts';
 import { BROKER_DEFAULTS } from '../../broker.ts';
 import type { MeshAgent, MeshContext, Stop } from '../grammar.ts';
@@ -32,7 +32,7 @@ interface Request {
 export async function serveSam(agent: MeshAgent, place: MeshContext): Promise<Stop> {
   const { broker, namespace } = place;
   const own = new AbortController();
-  const serving = { agent, place, signal: own.signal };
+  const serving = { agent: { ...agent, service: behave(agent.service, WIRE.traits) }, place, signal: own.signal };
   const handle = (message: ReceivedMessage): Promise<void> => taken(message, serving);
   const stops = [
     await broker.subscribe({ filter: getAgentRequestTopic(namespace, agent.name), group: `parley-${agent.name}`, handle }),

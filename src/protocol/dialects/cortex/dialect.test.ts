@@ -44,7 +44,8 @@ describe('results', () => {
   it('reads null as an unknown task', () => {
     expect(read('get.result', null)).toEqual({ ok: false, reason: 'invalid', path: '', problem: 'is required' });
     expect(read('cancel.result', null)).toMatchObject({ ok: false });
-    expect(cortex.traits).toMatchObject({ unknownTask: 'null', cancelFinished: 'returns-task' });
+    expect(cortex.traits.cancelFinished).toBe('returns-task');
+    expect(cortex.wire.nullForUnknownTask).toBe(true);
   });
 
   it('reads the wrappers of 1.0', () => {
@@ -71,10 +72,10 @@ describe('errors', () => {
   });
 
   it('have a 5xx status only for faults of the server', () => {
-    const ours = (Object.keys(ERRORS) as ErrorKind[]).filter((kind) => cortex.traits.httpStatusOnError(kind) >= 500);
+    const ours = (Object.keys(ERRORS) as ErrorKind[]).filter((kind) => cortex.wire.httpStatusOnError(kind) >= 500);
     expect(ours).toEqual(['INTERNAL_ERROR', 'INVALID_AGENT_RESPONSE', 'UNAVAILABLE']);
-    expect(cortex.traits.httpStatusOnError('METHOD_NOT_FOUND')).toBe(404);
-    expect(cortex.traits.httpStatusOnError('INVALID_REQUEST')).toBe(400);
+    expect(cortex.wire.httpStatusOnError('METHOD_NOT_FOUND')).toBe(404);
+    expect(cortex.wire.httpStatusOnError('INVALID_REQUEST')).toBe(400);
   });
 });
 

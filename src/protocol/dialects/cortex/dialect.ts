@@ -5,7 +5,7 @@ import type { Operation } from '../../operations.ts';
 import type { TaskPage } from '../../requests.ts';
 import type { Codec, Codecs } from '../define.ts';
 import { defineDialect } from '../define.ts';
-import type { Dialect, Loss, Traits } from '../dialect.ts';
+import type { Dialect, DialectWire, Loss, Traits } from '../dialect.ts';
 import { readFlatCancel, readFlatGet, readFlatList, readFlatPage } from '../shared/flat-requests.ts';
 import { DRAFT_LOSSES } from '../shared/losses.ts';
 import { card, readCard, writeCard } from './card.ts';
@@ -63,11 +63,14 @@ const traits: Traits = {
   closesOnInputRequired: true,
   callerNamesTask: false,
   resumesByContext: false,
-  unknownTask: 'null',
   cancelFinished: 'returns-task',
   directMessage: 'as-task',
   historyDefault: 'all',
   subscribeFinished: 'returns-task',
+};
+
+const wire: DialectWire = {
+  nullForUnknownTask: true,
   httpStatusOnError,
   timeoutMs: 120_000,
   bodyBytesMax: 1_048_576,
@@ -105,5 +108,6 @@ export const cortex: Dialect = defineDialect({
   openStream,
   openReader,
   traits,
+  wire,
   losses,
 });

@@ -4,7 +4,7 @@ import type { ListRequest, SendRequest, TaskPage } from '../../requests.ts';
 import type { Task } from '../../task.ts';
 import type { Codec, Codecs } from '../define.ts';
 import { defineDialect } from '../define.ts';
-import type { Dialect, Loss, Traits } from '../dialect.ts';
+import type { Dialect, DialectWire, Loss, Traits } from '../dialect.ts';
 import { taskOfMessage } from '../shared/flat-model.ts';
 import type { SendInsides } from '../shared/flat-requests.ts';
 import {
@@ -90,11 +90,13 @@ const traits: Traits = {
   closesOnInputRequired: true,
   callerNamesTask: false,
   resumesByContext: false,
-  unknownTask: 'error',
   cancelFinished: 'error',
   directMessage: 'as-task',
   historyDefault: 'none',
   subscribeFinished: 'returns-task',
+};
+
+const wire: DialectWire = {
   httpStatusOnError,
   timeoutMs: 60_000,
   bodyBytesMax: 10_485_760,
@@ -161,5 +163,6 @@ export const promptkit: Dialect = defineDialect({
   openStream,
   openReader,
   traits,
+  wire,
   losses,
 });

@@ -4,6 +4,7 @@ import type { TaskEvent } from '../../events.ts';
 import { foldEvent } from '../../fold.ts';
 import { artifactId, contextId, messageId, seq, taskId } from '../../ids.ts';
 import type { Json } from '../../json.ts';
+import type { Part } from '../../parts.ts';
 import type { TaskState } from '../../states.ts';
 import type { Task } from '../../task.ts';
 import { openReader, openStream } from './stream.ts';
@@ -58,7 +59,7 @@ it('a direct message is an artifact and a completed status', () => {
 });
 
 describe('an artifact longer than a line that PromptKit can read', () => {
-  const parts = Array.from({ length: 2000 }, (_, at) => ({ text: `${at} ${'漢'.repeat(500)}` }));
+  const parts = Array.from({ length: 2000 }, (_, at) => ({ text: `${at} ${'漢'.repeat(500)}`, metadata: { at } }));
   const begun: Task = { id: taskId('T'), contextId: contextId('C'), status: { state: 'TASK_STATE_WORKING' } };
   const long: TaskEvent = { artifactUpdate: { ...where, artifact: { artifactId: artifactId('a'), name: 'n', parts }, lastChunk: true } };
 
@@ -77,11 +78,27 @@ describe('an artifact longer than a line that PromptKit can read', () => {
     expect(events.reduce<Task>(foldEvent, begun).artifacts).toEqual(foldEvent(begun, long).artifacts);
   });
 
-  it('is not split if it is one part', () => {
-    const one: TaskEvent = {
-      artifactUpdate: { ...where, artifact: { artifactId: artifactId('a'), parts: [{ text: 'x'.repeat(400_000) }] } },
-    };
-    expect(openStream(1).frames([{ event: one }])).toHaveLength(1);
+  const written = (part: Part): readonly TaskEvent[] => {
+    const one: TaskEvent = { artifactUpdate: { ...where, artifact: { artifactId: artifactId('a'), parts: [part] } } };
+    const reader = openReader(countingEnv());
+    return openStream(1)
+      .frames([{ event: one }])
+      .flatMap((frame) => {
+        const read = reader.read(JSON.parse(frame.data).result);
+        return read.ok ? read.value : [];
+      });
+  };
+
+  it('divides one long text, never inside a character', () => {
+    const text = `x${'😀'.repeat(400_000)}`;
+    const events = written({ text });
+    expect(events.length).toBeGreaterThan(1);
+    for (const { artifactUpdate } of events) expect(artifactUpdate?.artifact.parts[0]?.text?.isWellFormed()).toBe(true);
+    expect(events.reduce<Task>(foldEvent, begun).artifacts?.[0]?.parts).toEqual([{ text }]);
+  });
+
+  it('keeps a long file whole', () => {
+    expect(written({ raw: 'A'.repeat(400_000), mediaType: 'image/png' })).toHaveLength(1);
   });
 });
 

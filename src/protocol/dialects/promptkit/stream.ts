@@ -1,6 +1,8 @@
+import { isPlainText } from '../../chunks.ts';
 import type { TaskArtifactUpdate, TaskEvent, TaskStatusUpdate } from '../../events.ts';
 import { contextId } from '../../ids.ts';
 import type { Json } from '../../json.ts';
+import type { Part } from '../../parts.ts';
 import { isInterrupted, isTerminal } from '../../states.ts';
 import type { Task } from '../../task.ts';
 import type { Codec } from '../define.ts';
@@ -14,8 +16,8 @@ import { model } from './model.ts';
 export const ANSWER_ARTIFACT = 'artifact-1';
 
 /**
- * The scanner of PromptKit's client stops for good at a line over 1 MiB. A third of that in characters is safe in every script. A single
- * text or file that is longer can't be split.
+ * The scanner of PromptKit's client fails at a line over 1 MiB. A third of that in characters is safe in every script. Longer texts are
+ * sent in several appended frames; a file that is longer can't be divided.
  */
 const LINE_CHARS_MAX = 349_000;
 
@@ -80,13 +82,30 @@ function taskLines(task: Task, wrap: Wrap): readonly string[] {
 function artifactLines(update: TaskArtifactUpdate, wrap: Wrap): readonly string[] {
   const line = wrap(model.artifactUpdate.write(update));
   const { parts } = update.artifact;
-  if (line.length <= LINE_CHARS_MAX || parts.length < 2) return [line];
+  if (line.length <= LINE_CHARS_MAX) return [line];
+  const halves = halvesOf(parts);
+  if (halves === undefined) return [line];
   const { lastChunk: _, ...first } = update;
-  const half = parts.length >> 1;
   return [
-    ...artifactLines({ ...first, artifact: { ...update.artifact, parts: parts.slice(0, half) } }, wrap),
-    ...artifactLines({ ...update, append: true, artifact: { ...update.artifact, parts: parts.slice(half) } }, wrap),
+    ...artifactLines({ ...first, artifact: { ...update.artifact, parts: halves[0] } }, wrap),
+    ...artifactLines({ ...update, append: true, artifact: { ...update.artifact, parts: halves[1] } }, wrap),
   ];
+}
+
+/** Half of the parts each, or half of the text where there is one plain text part. Undefined: it can't be divided. */
+function halvesOf(parts: readonly Part[]): readonly [readonly Part[], readonly Part[]] | undefined {
+  const half = parts.length >> 1;
+  if (half > 0) return [parts.slice(0, half), parts.slice(half)];
+  const [only] = parts;
+  if (only === undefined || !isPlainText(only) || only.text.length < 2) return undefined;
+  let at = only.text.length >> 1;
+  // A character outside the Basic Multilingual Plane is two units: never cut between them.
+  if (isLowSurrogate(only.text.charCodeAt(at))) at += 1;
+  return at >= only.text.length ? undefined : [[{ text: only.text.slice(0, at) }], [{ text: only.text.slice(at) }]];
+}
+
+function isLowSurrogate(unit: number): boolean {
+  return unit >= 0xdc00 && unit <= 0xdfff;
 }
 
 function statusOf(task: Task): TaskStatusUpdate {

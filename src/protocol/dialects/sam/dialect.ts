@@ -3,7 +3,7 @@ import type { Operation, Shape, Shapes } from '../../operations.ts';
 import type { SendRequest } from '../../requests.ts';
 import type { Codecs } from '../define.ts';
 import { defineDialect } from '../define.ts';
-import type { Dialect, Loss, RpcId, Traits } from '../dialect.ts';
+import type { Dialect, DialectWire, Loss, RpcId, Traits } from '../dialect.ts';
 import type { Codes } from '../shared/errors.ts';
 import { httpStatusOf, readError, writePlainError } from '../shared/errors.ts';
 import { DRAFT_LOSSES, namedTaskLosses } from '../shared/losses.ts';
@@ -35,12 +35,13 @@ const traits: Traits = {
   closesOnInputRequired: true,
   callerNamesTask: true,
   resumesByContext: false,
-  unknownTask: 'error',
-  unknownMethod: 'silence',
   cancelFinished: 'error',
   directMessage: 'as-task',
   historyDefault: 'all',
   subscribeFinished: 'error',
+};
+
+const wire: DialectWire = {
   // SAM has no HTTP form of its own. JSON-RPC errors have the status that the official versions use.
   httpStatusOnError: httpStatusOf,
   timeoutMs: 300_000, // the idle timeout of SAM's gateways (task_timeout)
@@ -99,6 +100,7 @@ function build(id: string, title: string, spelling: Spelling): Dialect {
     card,
     openStream: (requestId) => openStream(requestId, spelling),
     traits,
+    wire,
     losses,
   });
 }

@@ -144,7 +144,6 @@ describe('both spellings', () => {
       expect(dialect.operationOf('tasks/send-streaming')).toBe('stream');
       expect(dialect.operationOf('tasks/cancel')).toBe('cancel');
       expect(dialect.operationOf('tasks/get')).toBeUndefined();
-      expect(dialect.traits.unknownMethod).toBe('silence');
       expect(dialect.decode('get.request', { id: 't' }, countingEnv())).toEqual({ ok: false, reason: 'not-in-dialect' });
     }
     expect(sam.methods.send).toBe('message/send');

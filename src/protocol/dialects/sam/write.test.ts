@@ -157,7 +157,7 @@ describe('errors', () => {
   });
 
   it('have HTTP 200, except for a body over the limit and errors from before the request is read', () => {
-    const { httpStatusOnError } = samDocumented.traits;
+    const { httpStatusOnError } = samDocumented.wire;
     expect([httpStatusOnError('INTERNAL_ERROR'), httpStatusOnError('PAYLOAD_TOO_LARGE'), httpStatusOnError('UNAUTHENTICATED')]).toEqual([
       200, 413, 401,
     ]);

@@ -3,7 +3,7 @@ import { dialectId } from '../../ids.ts';
 import type { SendRequest } from '../../requests.ts';
 import type { Codecs } from '../define.ts';
 import { defineDialect } from '../define.ts';
-import type { Dialect, Traits } from '../dialect.ts';
+import type { Dialect, DialectWire, Traits } from '../dialect.ts';
 import { httpStatusOf } from '../shared/errors.ts';
 import { card } from './card.ts';
 import { detect } from './detect.ts';
@@ -18,12 +18,14 @@ const traits: Traits = {
   callerNamesTask: true,
   mintsMessageIds: true,
   resumesByContext: false,
-  unknownTask: 'error',
   cancelFinished: 'error',
   directMessage: 'as-task',
   // Society's documents show `messages` empty, and a request can't ask for them.
   historyDefault: 'none',
   subscribeFinished: 'error',
+};
+
+const wire: DialectWire = {
   // Society's client reads a body only with a 2xx status. A body over the limit is refused with its own status all the same.
   httpStatusOnError: httpStatusOf,
   timeoutMs: 30_000,
@@ -56,5 +58,6 @@ export const society: Dialect = defineDialect({
     throw new A2AError('STREAMING_NOT_SUPPORTED', 'Society has no streams');
   },
   traits,
+  wire,
   losses,
 });

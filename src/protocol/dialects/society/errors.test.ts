@@ -54,7 +54,7 @@ describe('reading the texts', () => {
 });
 
 it('has HTTP 200, except for a body over the limit and errors from before the request is read', () => {
-  const status = society.traits.httpStatusOnError;
+  const status = society.wire.httpStatusOnError;
   const kinds: ErrorKind[] = ['PARSE_ERROR', 'INVALID_REQUEST', 'METHOD_NOT_FOUND', 'INVALID_PARAMS', 'INTERNAL_ERROR', 'TASK_NOT_FOUND'];
   expect(kinds.map(status)).toEqual([200, 200, 200, 200, 200, 200]);
   expect([status('PAYLOAD_TOO_LARGE'), status('UNAUTHENTICATED')]).toEqual([413, 401]);

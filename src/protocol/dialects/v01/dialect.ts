@@ -2,7 +2,7 @@ import { dialectId } from '../../ids.ts';
 import type { Operation } from '../../operations.ts';
 import type { Codecs } from '../define.ts';
 import { defineDialect } from '../define.ts';
-import type { Dialect, Traits } from '../dialect.ts';
+import type { Dialect, DialectWire, Traits } from '../dialect.ts';
 import { httpStatusOf } from '../shared/errors.ts';
 import { taskWebhook } from '../shared/webhook.ts';
 import { card } from './card.ts';
@@ -41,7 +41,6 @@ const traits: Traits = {
   callerNamesTask: true,
   mintsMessageIds: true,
   resumesByContext: false,
-  unknownTask: 'error',
   cancelFinished: 'error',
   directMessage: 'as-task',
   // On the wire an absent length means no history; the reader turns that into 0. So an absent length in the canonical request means no
@@ -49,6 +48,9 @@ const traits: Traits = {
   historyDefault: 'all',
   // 0.1 does not define this. A caller whose stream broke just before the end gets the end instead of an error.
   subscribeFinished: 'returns-task',
+};
+
+const wire: DialectWire = {
   // Errors from before the request is read keep their own status (0.1 leaves authentication to HTTP).
   httpStatusOnError: httpStatusOf,
   timeoutMs: 30_000,
@@ -92,5 +94,6 @@ export const v01: Dialect = defineDialect({
   openReader,
   webhook: taskWebhook(writeTask),
   traits,
+  wire,
   losses,
 });

@@ -75,7 +75,7 @@ describe("0.1's error words", () => {
 });
 
 it('has HTTP 200, except for errors from before the request is read', () => {
-  const status = v01.traits.httpStatusOnError;
+  const status = v01.wire.httpStatusOnError;
   expect([status('TASK_NOT_FOUND'), status('INTERNAL_ERROR'), status('PARSE_ERROR')]).toEqual([200, 200, 200]);
   expect([status('UNAUTHENTICATED'), status('PERMISSION_DENIED'), status('RATE_LIMITED'), status('PAYLOAD_TOO_LARGE')]).toEqual([
     401, 403, 429, 413,

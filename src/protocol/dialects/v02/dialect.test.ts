@@ -65,15 +65,7 @@ describe('each release of 0.2', () => {
     expect(each((dialect) => dialect.error.write(new A2AError('EXTENDED_AGENT_CARD_NOT_CONFIGURED')).code)).toEqual(Array(7).fill(-32004));
     expect(each((dialect) => dialect.error.write(new A2AError('TASK_FINISHED')).code)).toEqual(Array(7).fill(-32600));
     const header = 'X-A2A-Extensions';
-    expect(each((dialect) => dialect.traits.extensionsHeader)).toEqual([
-      undefined,
-      undefined,
-      undefined,
-      undefined,
-      header,
-      header,
-      header,
-    ]);
+    expect(each((dialect) => dialect.wire.extensionsHeader)).toEqual([undefined, undefined, undefined, undefined, header, header, header]);
     expect(v02.traits).toEqual(v03.traits);
   });
 });

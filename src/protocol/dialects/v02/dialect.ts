@@ -35,7 +35,8 @@ function build(own: Release): Dialect {
       detect: (raw) => detectCard(raw, patch),
     },
     detect: ({ method }) => (method !== undefined && dialect.operationOf(method) !== undefined ? 'grammar' : 'no'),
-    traits: own.extensionsHeader ? {} : { extensionsHeader: undefined },
+    traits: {},
+    wire: own.extensionsHeader ? {} : { extensionsHeader: undefined },
   });
   return dialect;
 }

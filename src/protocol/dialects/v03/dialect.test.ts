@@ -52,17 +52,18 @@ describe('detection of 0.3', () => {
 
 describe('behaviour of 0.3', () => {
   it('is described by its traits', () => {
-    const { httpStatusOnError: _, ...traits } = v03.traits;
-    expect(traits).toEqual({
+    expect(v03.traits).toEqual({
       blockingDefault: true,
       closesOnInputRequired: true,
       callerNamesTask: false,
       resumesByContext: true,
-      unknownTask: 'error',
       cancelFinished: 'error',
       directMessage: 'allowed',
       historyDefault: 'all',
       subscribeFinished: 'returns-task',
+    });
+    const { httpStatusOnError: _, ...wire } = v03.wire;
+    expect(wire).toEqual({
       timeoutMs: 30_000,
       bodyBytesMax: 1_048_576,
       extensionsHeader: 'X-A2A-Extensions',
@@ -72,7 +73,7 @@ describe('behaviour of 0.3', () => {
   });
 
   it('has HTTP 200 for errors, but 400 for bad JSON and their own for errors from before the request is read', () => {
-    const status = v03.traits.httpStatusOnError;
+    const status = v03.wire.httpStatusOnError;
     for (const kind of [
       'INVALID_REQUEST',
       'METHOD_NOT_FOUND',

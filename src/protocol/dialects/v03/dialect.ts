@@ -29,6 +29,7 @@ const edition: Edition = {
   card,
   detect: (hints) => (hints.method === undefined || !isMethod(hints) ? 'no' : hasKind(hints.params) ? 'shape' : 'grammar'),
   traits: {},
+  wire: {},
 };
 
 /** A2A 0.3.0 over JSON-RPC. */

@@ -4,7 +4,7 @@ import type { Operation } from '../../operations.ts';
 import { OPERATIONS } from '../../operations.ts';
 import type { Codec, Codecs } from '../define.ts';
 import { defineDialect } from '../define.ts';
-import type { Confidence, Dialect, Hints, Loss, RpcId, StreamWriter, Traits } from '../dialect.ts';
+import type { Confidence, Dialect, DialectWire, Hints, Loss, RpcId, StreamWriter, Traits } from '../dialect.ts';
 import type { Codes } from '../shared/errors.ts';
 import { httpStatusOf, readError, writePlainError } from '../shared/errors.ts';
 import { writePushConfig, writeUnnamedPushConfig } from '../shared/push-config.ts';
@@ -51,6 +51,7 @@ export interface Edition {
   readonly card: CardEdition;
   readonly detect: (hints: Hints) => Confidence;
   readonly traits: Partial<Traits>;
+  readonly wire: Partial<DialectWire>;
 }
 
 const METHODS: Readonly<Partial<Record<Operation, string>>> = {
@@ -75,13 +76,15 @@ export const TRAITS: Traits = {
   closesOnInputRequired: true,
   callerNamesTask: false,
   resumesByContext: true,
-  unknownTask: 'error',
   cancelFinished: 'error',
   directMessage: 'allowed',
   // A2A 0.3.0 §7.3 leaves an absent historyLength to the server. The Python SDK and 1.0 return everything; the JS SDK returns an empty
   // list. A caller can ask for nothing with 0, but can't ask for everything without knowing the length.
   historyDefault: 'all',
   subscribeFinished: 'returns-task',
+};
+
+export const WIRE: DialectWire = {
   httpStatusOnError: (kind) => {
     if (kind === 'PARSE_ERROR') return 400;
     // Errors from before the request is read keep their HTTP status. The specification leaves the rest open, and the SDKs use 200.
@@ -113,6 +116,7 @@ export function kindDialect(edition: Edition): Dialect {
     openStream: (requestId) => closingStream(requestId, write.event),
     webhook: taskWebhook(write.task),
     traits: { ...TRAITS, ...edition.traits },
+    wire: { ...WIRE, ...edition.wire },
     losses: [...familyLosses(held), ...kindLosses(held), ...edition.losses],
   });
 }

@@ -13,7 +13,7 @@ import { cardCodec, cardReader, writeCard } from './card.ts';
 import { CODES } from './codes.ts';
 import { detectRest } from './detect.ts';
 import { KIND_FORM, PROTO_FORM } from './form.ts';
-import { closingStream, listCodecs, TRAITS } from './kind-dialect.ts';
+import { closingStream, listCodecs, TRAITS, WIRE } from './kind-dialect.ts';
 import { familyLosses, REST_LOSSES } from './losses.ts';
 import type { Out } from './parts.ts';
 import { readers } from './read.ts';
@@ -56,7 +56,8 @@ export function restDialect(card: CardEdition): Dialect {
     openStream: (requestId) => closingStream(requestId, write.event),
     // A webhook that was registered over HTTP+JSON also gets the JSON of the specification (`kind`).
     webhook: taskWebhook(writers(KIND_FORM, NOTHING).task),
-    traits: { ...TRAITS, httpStatusOnError: restStatus },
+    traits: TRAITS,
+    wire: { ...WIRE, httpStatusOnError: restStatus },
     losses: [...familyLosses({ operation: () => true, transports: true }), ...REST_LOSSES],
   });
 }

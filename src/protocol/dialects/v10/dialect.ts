@@ -5,7 +5,7 @@ import type { Json } from '../../json.ts';
 import type { Operation } from '../../operations.ts';
 import type { Codec, Codecs } from '../define.ts';
 import { defineDialect } from '../define.ts';
-import type { Dialect, Loss, StreamWriter, Traits } from '../dialect.ts';
+import type { Dialect, DialectWire, Loss, StreamWriter, Traits } from '../dialect.ts';
 import { httpStatusOf, readError, writeDetails } from '../shared/errors.ts';
 import { DRAFT_LOSSES } from '../shared/losses.ts';
 import type { Reader } from '../shared/read.ts';
@@ -52,11 +52,13 @@ const traits: Traits = {
   closesOnInputRequired: true,
   callerNamesTask: false,
   resumesByContext: false,
-  unknownTask: 'error',
   cancelFinished: 'error',
   directMessage: 'allowed',
   historyDefault: 'all',
   subscribeFinished: 'error',
+};
+
+const wire: DialectWire = {
   // §9.5 leaves the HTTP status of a JSON-RPC error open; the SDKs answer 200. Errors from before the request is read keep their own.
   httpStatusOnError: httpStatusOf,
   timeoutMs: 30_000,
@@ -150,6 +152,7 @@ function build(id: string, title: string, options: { readonly generation: boolea
     // §4.3.3: a StreamResponse, whatever binding the caller used.
     webhook: { carries: 'events', mediaType: 'application/a2a+json', write: (event) => eventJson(event, numbered) },
     traits,
+    wire,
     losses: options.generation ? [ALIAS] : [ALIAS, ...DRAFT_LOSSES],
   });
 }

@@ -86,6 +86,7 @@ export const mqtt01: Dialect = {
     },
   }),
   card: { ...v10.card, detect: () => 'no', isPublished: true },
-  traits: { ...v10.traits, callerNamesTask: true, namesOnce: true, directMessage: 'as-task', timeoutMs: 15_000 },
+  traits: { ...v10.traits, callerNamesTask: true, namesOnce: true, directMessage: 'as-task' },
+  wire: { ...v10.wire, timeoutMs: 15_000 },
   losses,
 };

@@ -7,7 +7,7 @@ import { BlockList, isIP } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import type { Peer, PeerCertificate } from '#bindings';
 import { namesIn } from '../../access/authentication/mtls.ts';
-import { ConfigError } from '../../config/values.ts';
+import { ConfigError } from '../../config/read-value.ts';
 
 export interface TlsOptions {
   /** PEM. */

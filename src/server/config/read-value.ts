@@ -1,60 +1,49 @@
 import type { Json } from '#protocol';
+import type { SettingDeclaration } from './setting.ts';
 
-/** What a key takes. */
-export type KeyType =
-  | { readonly kind: 'text'; readonly oneOf?: readonly string[]; readonly form?: 'url' | 'domain' | 'secret' }
-  | { readonly kind: 'number'; readonly min: number; readonly max: number }
-  | { readonly kind: 'boolean' }
-  | { readonly kind: 'list' }
-  /** Names and files, and in a `.ts` file agents themselves. */
-  | { readonly kind: 'agents' }
-  | { readonly kind: 'remotes' }
-  /** How programs are started, by name. */
-  | { readonly kind: 'launches' };
-
-/** A value that is none: `problem` follows the name of where it stands. */
+/** A setting is wrong. The message starts with the place of the mistake. */
 export class ConfigError extends Error {
   override readonly name: string = 'ConfigError';
 }
 
-/** From the environment or a flag, where everything is text. */
-export function fromText(text: string, type: KeyType, where: string): unknown {
-  switch (type.kind) {
+/** Reads a value from the environment or a flag, where everything is text. `where` names the place in errors. */
+export function readTextValue(text: string, declared: SettingDeclaration, where: string): unknown {
+  switch (declared.type) {
     case 'number':
-      return fromFile(/^\d+$/.test(text.trim()) ? Number(text) : text, type, where);
+      return readFileValue(/^\d+$/.test(text.trim()) ? Number(text) : text, declared, where);
     case 'boolean':
       if (TRUE.has(text.toLowerCase())) return true;
       if (FALSE.has(text.toLowerCase())) return false;
       throw new ConfigError(`${where}: ${shown(text)} is neither true nor false`);
     case 'list':
+    case 'scopes':
     case 'agents':
       return text
         .split(',')
         .map((item) => item.trim())
         .filter((item) => item !== '');
-    case 'text':
-      return fromFile(text, type, where);
     case 'remotes':
     case 'launches':
       throw new ConfigError(`${where}: belongs in a configuration file`);
+    default:
+      return readFileValue(text, declared, where);
   }
 }
 
 const TRUE: ReadonlySet<string> = new Set(['1', 'true', 'yes', 'on']);
 const FALSE: ReadonlySet<string> = new Set(['0', 'false', 'no', 'off', '']);
 
-/** From a file, where JSON has types of its own. */
-export function fromFile(value: unknown, type: KeyType, where: string): unknown {
-  switch (type.kind) {
+/** Reads a value from the configuration file, where JSON has types of its own. */
+export function readFileValue(value: unknown, declared: SettingDeclaration, where: string): unknown {
+  switch (declared.type) {
     case 'number':
-      return checkNumber(value, type, where);
+      return checkNumber(value, declared, where);
     case 'boolean':
       if (typeof value === 'boolean') return value;
       throw new ConfigError(`${where}: ${shown(value)} is neither true nor false`);
-    case 'text':
-      return checkText(value, type, where);
     case 'list':
-      if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return value;
+    case 'scopes':
+      if (isTexts(value)) return value;
       throw new ConfigError(`${where}: must be a list of texts`);
     case 'agents':
       if (Array.isArray(value) && value.every(isAgentLike)) return value;
@@ -63,29 +52,32 @@ export function fromFile(value: unknown, type: KeyType, where: string): unknown 
       return checkRemotes(value, where);
     case 'launches':
       return checkLaunches(value, where);
+    case 'secret':
+      return checkSecret(value, where);
+    default:
+      return checkText(value, declared, where);
   }
 }
 
-function checkNumber(value: unknown, { min, max }: Extract<KeyType, { kind: 'number' }>, where: string): number {
+function checkNumber(value: unknown, { min = 0, max = Number.MAX_SAFE_INTEGER }: SettingDeclaration, where: string): number {
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= min && value <= max) return value;
   const range = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`;
   throw new ConfigError(`${where}: ${shown(value)} is not a whole number ${range}`);
 }
 
-function checkText(value: unknown, { oneOf, form }: Extract<KeyType, { kind: 'text' }>, where: string): string {
-  if (form === 'secret') return checkSecret(value, where);
+function checkText(value: unknown, { type, oneOf }: SettingDeclaration, where: string): string {
   if (typeof value !== 'string' || value === '') throw new ConfigError(`${where}: ${shown(value)} is not a text`);
   if (oneOf !== undefined && !oneOf.includes(value)) throw new ConfigError(`${where}: ${shown(value)} is not one of ${oneOf.join(', ')}`);
-  if (form === 'url' && !isPlainUrl(value)) {
-    throw new ConfigError(`${where}: ${shown(value)} is not an http(s) address without user, query or fragment`);
+  if (type === 'url' && !isPlainUrl(value)) {
+    throw new ConfigError(`${where}: ${shown(value)} is not an http(s) URL without user, query or fragment`);
   }
-  if (form === 'domain' && !/^(?=.{1,253}$)[a-z0-9-]+(?:\.[a-z0-9-]+)+$/i.test(value)) {
+  if (type === 'domain' && !/^(?=.{1,253}$)[a-z0-9-]+(?:\.[a-z0-9-]+)+$/i.test(value)) {
     throw new ConfigError(`${where}: ${shown(value)} is not a domain, as agents.example.org`);
   }
   return value;
 }
 
-/** What is wrong with it is said without it. */
+/** Error messages never include the secret. */
 function checkSecret(value: unknown, where: string): string {
   if (typeof value === 'string' && /^[\w.~+/=-]{32,4096}$/.test(value)) return value;
   throw new ConfigError(`${where}: must have at least 32 characters: letters, digits, and . _ ~ + / = - only; try: openssl rand -hex 32`);
@@ -96,7 +88,7 @@ function isPlainUrl(text: string): boolean {
   return url !== undefined && /^https?:$/.test(url.protocol) && `${url.username}${url.password}${url.search}${url.hash}` === '';
 }
 
-const REMOTE: Readonly<Record<string, 'string' | 'number'>> = {
+const REMOTE_MEMBERS: Readonly<Record<string, 'string' | 'number'>> = {
   endpoint: 'string',
   agentCardUrl: 'string',
   authToken: 'string',
@@ -109,12 +101,12 @@ function checkRemotes(value: unknown, where: string): unknown {
     const at = `${where}.${name}`;
     if (!isObject(agent)) throw new ConfigError(`${at}: must be an object`);
     for (const [member, content] of Object.entries(agent)) {
-      const type = REMOTE[member];
-      if (type === undefined) throw new ConfigError(`${at}.${member}: there is no such key; there are ${Object.keys(REMOTE).join(', ')}`);
+      const type = REMOTE_MEMBERS[member];
+      if (type === undefined)
+        throw new ConfigError(`${at}.${member}: there is no such key; known are ${Object.keys(REMOTE_MEMBERS).join(', ')}`);
       if (typeof content !== type) throw new ConfigError(`${at}.${member}: must be a ${type}`);
     }
-    if (typeof agent['endpoint'] !== 'string' || !isPlainUrl(agent['endpoint']))
-      throw new ConfigError(`${at}.endpoint: must be an address`);
+    if (typeof agent['endpoint'] !== 'string' || !isPlainUrl(agent['endpoint'])) throw new ConfigError(`${at}.endpoint: must be a URL`);
   }
   return value;
 }
@@ -137,13 +129,16 @@ function checkLaunchMember(member: string, content: unknown, at: string): void {
     if (typeof content !== 'string') throw new ConfigError(`${at}: must be a text`);
     return;
   }
-  if (!LAUNCH_LISTS.includes(member)) throw new ConfigError(`${at}: there is no such key; there are ${LAUNCH_LISTS.join(', ')}, title`);
-  if (!Array.isArray(content) || !content.every((item) => typeof item === 'string'))
-    throw new ConfigError(`${at}: must be a list of texts`);
+  if (!LAUNCH_LISTS.includes(member)) throw new ConfigError(`${at}: there is no such key; known are ${LAUNCH_LISTS.join(', ')}, title`);
+  if (!isTexts(content)) throw new ConfigError(`${at}: must be a list of texts`);
 }
 
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string');
 }
 
 function isAgentLike(value: unknown): boolean {

@@ -1,14 +1,14 @@
 import { dirname, resolve, sep } from 'node:path';
 import type { Settings } from '#server';
 import { ConfigError } from '#server';
-import { StoreError } from '../engine/adapters/sqlite.ts';
-import type { RunningNode } from '../server/adapters/running-nodes.ts';
-import { runningNodes } from '../server/adapters/running-nodes.ts';
-import { authFolder } from '../server/adapters/secret-files.ts';
-import type { FoundAgent } from '../server/adapters/serve-configured.ts';
-import { dataFolder } from '../server/adapters/serve-configured.ts';
-import { CliError } from './command.ts';
-import { parleyWord } from './serve-words.ts';
+import { StoreError } from '../../engine/adapters/sqlite.ts';
+import type { RunningNode } from '../../server/adapters/running-nodes.ts';
+import { runningNodes } from '../../server/adapters/running-nodes.ts';
+import { authFolder } from '../../server/adapters/secret-files.ts';
+import type { FoundAgent } from '../../server/adapters/serve-configured.ts';
+import { dataFolder } from '../../server/adapters/serve-configured.ts';
+import { CliError } from '../command.ts';
+import { parleyWord } from './welcome.ts';
 
 /** Why it could not be served, and what to type instead. */
 export function asServeFailure(thrown: unknown, found: readonly FoundAgent[], settings: Settings): unknown {

@@ -3,8 +3,8 @@ import { delimiter, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { chooseLaunch, knownAgents } from '#agents';
 import type { Settings } from '#server';
-import type { NodeToken } from '../server/adapters/secret-files.ts';
-import type { ConfiguredServer } from '../server/adapters/serve-configured.ts';
+import type { NodeToken } from '../../server/adapters/secret-files.ts';
+import type { ConfiguredServer } from '../../server/adapters/serve-configured.ts';
 
 /** For programs: the first line of `--json`. */
 export function readyLine({ url, handler, token, isOpen }: ConfiguredServer): string {

@@ -1,0 +1,62 @@
+// `npm run release -- VERSION`: prepares a release and publishes nothing. It sets the version, dates the changelog, and writes the package, its
+// SBOM and their checksums into release/. What is left to do by hand: commit, tag, `npm publish release/FILE`.
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ensureInstalled, ROOT } from './install.mjs';
+
+const FOLDER = join(ROOT, 'release');
+const CHANGELOG = join(ROOT, 'CHANGELOG.md');
+const [version, ...rest] = process.argv.slice(2);
+const isDryRun = rest.includes('--dry-run');
+
+if (version === undefined || !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))
+  stop('Which version? For example: npm run release -- 0.2.0 [--dry-run]');
+await ensureInstalled();
+const changelog = readFileSync(CHANGELOG, 'utf8');
+const notes = /^## Unreleased\n([\s\S]*?)(?=^## )/m.exec(changelog)?.[1]?.trim() ?? '';
+if (notes === '') stop('CHANGELOG.md has nothing under "Unreleased". Describe the changes there first.');
+
+rmSync(FOLDER, { recursive: true, force: true });
+mkdirSync(FOLDER);
+const manifests = ['package.json', 'package-lock.json', 'CHANGELOG.md'].map((name) => [join(ROOT, name), readFileSync(join(ROOT, name))]);
+try {
+  npm(['version', version, '--no-git-tag-version', '--allow-same-version']);
+  const today = new Date().toISOString().slice(0, 10);
+  writeFileSync(CHANGELOG, changelog.replace(/^## Unreleased\n/m, `## Unreleased\n\n## ${version} (${today})\n`));
+  const [{ filename }] = JSON.parse(npm(['pack', '--json', '--pack-destination', FOLDER]));
+  const sbom = `parley-a2a-${version}.spdx.json`;
+  writeFileSync(join(FOLDER, sbom), npm(['sbom', '--sbom-format=spdx', '--omit=dev', '--package-lock-only']));
+  writeFileSync(join(FOLDER, 'NOTES.md'), `${notes}\n`);
+  const sums = [filename, sbom].map((name) => `${sha256(join(FOLDER, name))}  ${name}\n`);
+  writeFileSync(join(FOLDER, 'SHA256SUMS'), sums.join(''));
+  process.stdout.write(sums.join(''));
+} finally {
+  if (isDryRun) for (const [path, bytes] of manifests) writeFileSync(path, bytes);
+}
+console.log(
+  isDryRun
+    ? 'Dry run: the files are in release/; package.json and CHANGELOG.md are unchanged.'
+    : `The files are in release/. Next: git commit -am "Release ${version}" && git tag v${version}, then npm publish release/parley-a2a-${version}.tgz`,
+);
+
+function npm(args) {
+  const { status, stdout } = spawnSync('npm', [...args, '--loglevel=error'], {
+    cwd: ROOT,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+    maxBuffer: 1 << 28,
+  });
+  if (status !== 0) throw new Error(`npm ${args[0]} failed`);
+  return stdout;
+}
+
+function sha256(path) {
+  return createHash('sha256').update(readFileSync(path)).digest('hex');
+}
+
+function stop(text) {
+  console.error(text);
+  process.exit(2);
+}

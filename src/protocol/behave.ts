@@ -1,0 +1,183 @@
+import type { Traits } from './dialects/dialect.ts';
+import { isA2AError } from './errors.ts';
+import type { EventStream, Logged, TaskEvent } from './events.ts';
+import { taskId } from './ids.ts';
+import type { CancelRequest, GetRequest, SendRequest, SendResult, SubscribeRequest } from './requests.ts';
+import type { A2AService, CallContext, CallOptions } from './service.ts';
+import { isTerminal } from './states.ts';
+import type { Task } from './task.ts';
+import { createTaskStatus } from './task.ts';
+
+const DONE: WeakMap<Traits, WeakMap<A2AService, A2AService>> = new WeakMap();
+
+/**
+ * Makes a service that has A2A 1.0 semantics behave as the callers of another dialect expect. It fills in what their requests leave to the
+ * dialect's defaults, sets `ctx.options`, and replaces results and errors that the dialect does not have. Nothing else reads traits.
+ *
+ * Bindings call it for every request: the result is kept for each pair of service and traits, and is the service itself where the traits
+ * are those of A2A 1.0.
+ *
+ * ```ts
+ * const task = await behave(service, dialect.traits).cancel({ id }, ctx); // 0.3 as coding-agent-a2a spells it: also for a finished task
+ * ```
+ */
+export function behave(service: A2AService, traits: Traits): A2AService {
+  let services = DONE.get(traits);
+  if (services === undefined) {
+    services = new WeakMap();
+    DONE.set(traits, services);
+  }
+  let behaved = services.get(service);
+  if (behaved === undefined) {
+    behaved = decorated(service, traits);
+    services.set(service, behaved);
+  }
+  return behaved;
+}
+
+/** The options that `behave` sets for calls of a dialect; undefined where there are none. */
+export function callOptions(traits: Traits): CallOptions | undefined {
+  const options: CallOptions = {
+    ...(traits.callerNamesTask ? { taskNames: traits.namesOnce === true ? ('once' as const) : ('reusable' as const) } : {}),
+    ...(traits.resumesByContext ? { continuesByContext: true } : {}),
+    ...(traits.mintsMessageIds === true ? { mintedMessageId: true } : {}),
+    ...(traits.directMessage === 'as-task' ? { tasksOnly: true } : {}),
+    ...(traits.subscribeFinished === 'returns-task' ? { showsFinished: true } : {}),
+  };
+  return Object.keys(options).length === 0 ? undefined : options;
+}
+
+function decorated(next: A2AService, traits: Traits): A2AService {
+  const options = callOptions(traits);
+  const hidesHistory = traits.historyDefault === 'none';
+  const returnsFinished = traits.cancelFinished === 'returns-task';
+  if (options === undefined && !hidesHistory && !returnsFinished) return next;
+  const into = options === undefined ? (ctx: CallContext) => ctx : (ctx: CallContext): CallContext => ({ ...ctx, options });
+  const sending = hidesHistory ? withoutSentHistory : (request: SendRequest) => request;
+  const reading = hidesHistory ? withoutHistory : <T extends object>(request: T) => request;
+  const get = (request: GetRequest, ctx: CallContext): Promise<Task> => next.get(reading(request), ctx);
+  const { originOf, keepsReplies } = next;
+  return {
+    send: (request, ctx) => {
+      const result = next.send(sending(request), into(ctx));
+      return options?.tasksOnly === true ? result.then((answer) => asTask(answer, request)) : result;
+    },
+    stream: (request, ctx) => {
+      const events = next.stream(sending(request), into(ctx));
+      if (options?.tasksOnly !== true || request.alias === undefined) return events;
+      return startingWith(events, async (first) => eventsAsTask(await first, request));
+    },
+    get: (request, ctx) => get(request, into(ctx)),
+    list: (request, ctx) => next.list(reading(request), into(ctx)),
+    cancel: async (request, ctx) => {
+      const inner = into(ctx);
+      const task = returnsFinished ? await canceledOrFinished(next, request, inner) : await next.cancel(request, inner);
+      return hidesHistory ? taskWithoutHistory(task) : task;
+    },
+    subscribe: (request, ctx) => {
+      const inner = into(ctx);
+      const events = next.subscribe(request, inner);
+      if (options?.showsFinished !== true) return events;
+      return startingWith(events, (first) => first.catch((thrown: unknown) => finished(thrown, () => get(taskIn(request), inner))));
+    },
+    push: {
+      create: (config, ctx) => next.push.create(config, into(ctx)),
+      get: (request, ctx) => next.push.get(request, into(ctx)),
+      list: (request, ctx) => next.push.list(request, into(ctx)),
+      delete: (request, ctx) => next.push.delete(request, into(ctx)),
+    },
+    extendedCard: (request, ctx) => next.extendedCard(request, into(ctx)),
+    ...(originOf === undefined ? {} : { originOf: (task, ctx) => next.originOf?.(task, into(ctx)) }),
+    ...(keepsReplies === undefined ? {} : { keepsReplies }),
+  };
+}
+
+function withoutHistory<T extends { readonly historyLength?: number }>(request: T): T {
+  return request.historyLength === undefined ? { ...request, historyLength: 0 } : request;
+}
+
+function withoutSentHistory(request: SendRequest): SendRequest {
+  if (request.configuration?.historyLength !== undefined) return request;
+  return { ...request, configuration: { ...request.configuration, historyLength: 0 } };
+}
+
+function taskWithoutHistory(task: Task): Task {
+  if (task.history === undefined) return task;
+  const { history: _, ...rest } = task;
+  return rest;
+}
+
+function taskIn({ id, tenant }: CancelRequest | SubscribeRequest): GetRequest {
+  return tenant === undefined ? { id } : { id, tenant };
+}
+
+async function canceledOrFinished(next: A2AService, request: CancelRequest, ctx: CallContext): Promise<Task> {
+  try {
+    return await next.cancel(request, ctx);
+  } catch (thrown) {
+    if (!isA2AError(thrown) || thrown.kind !== 'TASK_NOT_CANCELABLE') throw thrown;
+    return await next.get(taskIn(request), ctx);
+  }
+}
+
+/**
+ * A caller that named the task is answered with a task of that name, even where the agent answered with a message and there is no task.
+ * Where the server names tasks, the dialect makes up an id when it writes the message as a task.
+ */
+function asTask<T extends SendResult | TaskEvent>(result: T, request: SendRequest): T | { readonly task: Task } {
+  const { message } = result;
+  if (message === undefined || request.alias === undefined) return result;
+  const context = message.contextId ?? request.message.contextId;
+  const status = createTaskStatus('TASK_STATE_COMPLETED', message);
+  return { task: { id: taskId(request.alias), ...(context === undefined ? {} : { contextId: context }), status } };
+}
+
+type Batch = readonly Logged[];
+type Step = IteratorResult<Batch, unknown>;
+
+/** A direct message is the first event of its stream, and the only one. */
+function eventsAsTask(first: Step, request: SendRequest): Step {
+  if (first.done === true || first.value[0]?.event.message === undefined) return first;
+  return { done: false, value: first.value.map((logged) => ({ ...logged, event: asTask(logged.event, request) })) };
+}
+
+/** The snapshot of a finished task, for a service that refuses to subscribe to one whatever `showsFinished` says: the link of a proxied agent. */
+async function finished(thrown: unknown, get: () => Promise<Task>): Promise<Step> {
+  if (!isA2AError(thrown) || (thrown.kind !== 'UNSUPPORTED_OPERATION' && thrown.kind !== 'TASK_FINISHED')) throw thrown;
+  const task = await get();
+  if (!isTerminal(task.status.state)) throw thrown;
+  return { done: false, value: [{ event: { task } }] };
+}
+
+/** A stream whose first step passes through `change`. After a first step that failed, the stream is over. */
+function startingWith(events: EventStream, change: (first: Promise<Step>) => Promise<Step>): EventStream {
+  return { [Symbol.asyncIterator]: () => new ChangedStart(events[Symbol.asyncIterator](), change) };
+}
+
+/** Holds nothing but the stream after its first step: thousands of streams wait at a time. */
+class ChangedStart implements AsyncIterator<Batch, unknown> {
+  readonly #inner: AsyncIterator<Batch, unknown>;
+  #change: ((first: Promise<Step>) => Promise<Step>) | undefined;
+  #hasFailed = false;
+
+  constructor(inner: AsyncIterator<Batch, unknown>, change: (first: Promise<Step>) => Promise<Step>) {
+    this.#inner = inner;
+    this.#change = change;
+  }
+
+  next(): Promise<Step> {
+    const change = this.#change;
+    if (change === undefined) return this.#hasFailed ? Promise.resolve({ done: true, value: undefined }) : this.#inner.next();
+    this.#change = undefined;
+    const first = this.#inner.next();
+    first.catch(() => {
+      this.#hasFailed = true;
+    });
+    return change(first);
+  }
+
+  async return(): Promise<Step> {
+    await this.#inner.return?.();
+    return { done: true, value: undefined };
+  }
+}

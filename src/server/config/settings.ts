@@ -1,0 +1,121 @@
+import type { EngineLimits } from '#engine';
+import type { Json } from '#protocol';
+import { CALLER_SCOPES } from '../access/authorisation/scopes.ts';
+import type { ServerLimits } from '../limits.ts';
+import type { ConfigFileOf, ResolvedSettings, SettingDeclaration, SettingTable } from './setting.ts';
+import { AUTH_SETTINGS, JWT_SETTINGS, RECORD_SETTINGS, TLS_SETTINGS } from './table/access.ts';
+import { COMMON_SETTINGS } from './table/common.ts';
+import { CORTEX_SETTINGS } from './table/cortex.ts';
+import { LIMIT_SETTINGS } from './table/limits.ts';
+import { MESH_SETTINGS } from './table/mesh.ts';
+import { NETWORK_SETTINGS, PROTOCOL_SETTINGS, WEBHOOK_SETTINGS } from './table/network.ts';
+import { PROGRAM_SETTINGS } from './table/programs.ts';
+
+/** The groups of settings, in the order of `parley serve --help` and of docs/config.md. */
+export type SettingGroup =
+  | 'Common options'
+  | 'Coding agents and commands'
+  | 'Network and console'
+  | 'Who may call'
+  | 'TLS'
+  | 'Tokens of an issuer'
+  | 'Webhooks'
+  | 'Cards and protocol'
+  | 'Mesh'
+  | 'Limits and records'
+  | 'CortexPrism’s block';
+
+const TABLE: Readonly<Record<SettingGroup, SettingTable>> = {
+  'Common options': COMMON_SETTINGS,
+  'Coding agents and commands': PROGRAM_SETTINGS,
+  'Network and console': NETWORK_SETTINGS,
+  'Who may call': AUTH_SETTINGS,
+  TLS: TLS_SETTINGS,
+  'Tokens of an issuer': JWT_SETTINGS,
+  Webhooks: WEBHOOK_SETTINGS,
+  'Cards and protocol': PROTOCOL_SETTINGS,
+  Mesh: MESH_SETTINGS,
+  'Limits and records': { ...RECORD_SETTINGS, ...LIMIT_SETTINGS },
+  'CortexPrism’s block': CORTEX_SETTINGS,
+};
+
+type Declared = typeof COMMON_SETTINGS &
+  typeof PROGRAM_SETTINGS &
+  typeof NETWORK_SETTINGS &
+  typeof AUTH_SETTINGS &
+  typeof TLS_SETTINGS &
+  typeof JWT_SETTINGS &
+  typeof WEBHOOK_SETTINGS &
+  typeof PROTOCOL_SETTINGS &
+  typeof MESH_SETTINGS &
+  typeof RECORD_SETTINGS &
+  typeof CORTEX_SETTINGS;
+
+interface LimitsBlock {
+  /** Only those that are set: each store has defaults of its own. */
+  readonly limits: Partial<ServerLimits & EngineLimits>;
+}
+
+/** The settings of a node, resolved from flags, environment, configuration file and defaults. */
+export type Settings = ResolvedSettings<Declared> & LimitsBlock;
+
+/** What `parley.config.ts` or `parley.config.json` holds. docs/config.md describes every key. */
+export type ParleyConfig = ConfigFileOf<Declared> & Partial<LimitsBlock>;
+
+/** One setting with everything that is derived from its declaration. */
+export interface Setting extends SettingDeclaration {
+  /** Its key in the configuration file, as `limits.bodyBytesMax`. */
+  readonly name: string;
+  readonly group: SettingGroup;
+  /** Environment variables, our own first. */
+  readonly env: readonly string[];
+}
+
+/** Every setting that there is. */
+export const SETTINGS: readonly Setting[] = Object.entries(TABLE).flatMap(([group, table]) =>
+  Object.entries(table).map(([name, declared]): Setting => {
+    const value = defaultOf(declared);
+    return {
+      ...declared,
+      name,
+      group: group as SettingGroup,
+      env: envOf(name, declared),
+      ...(value === undefined ? {} : { default: value }),
+    };
+  }),
+);
+
+/** `PARLEY_` and the key in upper snake case. Limits go without the name of their block. */
+function envOf(name: string, { isFileOnly, sameAs, alsoEnv = [] }: SettingDeclaration): readonly string[] {
+  if (isFileOnly === true || sameAs !== undefined) return alsoEnv;
+  const words = name.replace(/^limits\./, '').replaceAll('.', '_');
+  return [`PARLEY_${words.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`, ...alsoEnv];
+}
+
+function defaultOf({ type, default: value, sameAs }: SettingDeclaration): Json | undefined {
+  if (value !== undefined || sameAs !== undefined) return value;
+  switch (type) {
+    case 'boolean':
+      return false;
+    case 'list':
+      return [];
+    case 'scopes':
+      return CALLER_SCOPES;
+    case 'remotes':
+    case 'launches':
+      return {};
+    default:
+      return undefined;
+  }
+}
+
+/**
+ * Returns its argument. It lets an editor complete and check a configuration file.
+ *
+ * ```ts
+ * export default defineConfig({ agents: ['echo'], port: 8080 });
+ * ```
+ */
+export function defineConfig(config: ParleyConfig): ParleyConfig {
+  return config;
+}

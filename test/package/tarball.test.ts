@@ -1,0 +1,138 @@
+import { spawnSync } from 'node:child_process';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { runtimesFolder } from '../runtimes/install.ts';
+import { suiteNeeding } from '../support/needs.ts';
+
+/** The package as users get it: packed, installed into an empty project, run, and type-checked. */
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const STEP_MS_MAX = 240_000;
+const INSTALL_BYTES_MAX = 5_000_000;
+const tools = runtimesFolder();
+const tool = (name: string): string => join(tools ?? '', 'node_modules', name);
+const folder = mkdtempSync(join(tmpdir(), 'parley-package-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const manifest: { readonly version: string; readonly exports: Readonly<Record<string, unknown>> } = JSON.parse(
+  readFileSync(join(ROOT, 'package.json'), 'utf8'),
+);
+const entries = Object.keys(manifest.exports).filter((name) => name !== './package.json');
+let tarball = '';
+
+function run(command: string, args: readonly string[], cwd: string): string {
+  const { NODE_OPTIONS: _, VITEST: __, ...env } = process.env;
+  const { status, stdout, stderr } = spawnSync(command, [...args], { cwd, env, encoding: 'utf8', timeout: STEP_MS_MAX });
+  expect(status, `${command} ${args.join(' ')}\n${stdout}\n${stderr}`).toBe(0);
+  return stdout;
+}
+
+/** Packing rebuilds dist/, which other tests are using, so it happens in a copy of the files that git knows. */
+function copyOfTree(): string {
+  const copy = join(folder, 'tree');
+  const files = run('git', ['ls-files', '--cached', '--others', '--exclude-standard', '-z'], ROOT).split('\0');
+  for (const name of files.filter((each) => each !== '' && existsSync(join(ROOT, each)))) cpSync(join(ROOT, name), join(copy, name));
+  symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
+  return copy;
+}
+
+function newProject(name: string, options: readonly string[] = []): string {
+  const project = join(folder, name);
+  mkdirSync(project);
+  writeFileSync(join(project, 'package.json'), '{ "private": true, "type": "module" }\n');
+  run('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error', ...options, tarball], project);
+  return project;
+}
+
+suiteNeeding('a package registry', tools !== undefined, 'the packed package', () => {
+  let project = '';
+  beforeAll(() => {
+    const copy = copyOfTree();
+    const [packed]: readonly { readonly filename: string }[] = JSON.parse(
+      run('npm', ['pack', '--json', '--loglevel=error', '--pack-destination', folder], copy),
+    );
+    tarball = join(folder, packed?.filename ?? '');
+    project = newProject('full');
+    const imports = entries.map((name, at) => `import * as m${at} from 'parley-a2a${name.slice(1)}';`);
+    writeFileSync(join(project, 'all.ts'), `${imports.join('\n')}\nconsole.log([${entries.map((_, at) => `m${at}`)}].length);\n`);
+    writeFileSync(join(project, 'all.mjs'), readFileSync(join(project, 'all.ts')));
+  }, STEP_MS_MAX);
+
+  it('passes publint', () => {
+    expect(run(process.execPath, [tool('publint/src/cli.js'), 'run', tarball, '--strict'], folder)).toContain('All good!');
+  });
+
+  it(
+    'passes are-the-types-wrong',
+    () => {
+      run(process.execPath, [tool('.bin/attw'), tarball, '--profile', 'esm-only', '--format', 'ascii'], folder);
+    },
+    STEP_MS_MAX,
+  );
+
+  it(
+    'type-checks every entry with skipLibCheck off',
+    () => {
+      const compilerOptions = {
+        ...{ strict: true, noEmit: true, skipLibCheck: false, module: 'NodeNext', target: 'ES2023', types: ['node'] },
+        lib: ['ES2024', 'DOM', 'DOM.Iterable', 'DOM.AsyncIterable'],
+        typeRoots: [join(ROOT, 'node_modules/@types')],
+      };
+      writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['all.ts'] }));
+      const tsc = join(ROOT, 'node_modules/.bin/tsc');
+      run(process.execPath, [tsc, '-p', 'tsconfig.json'], project);
+      writeFileSync(join(project, 'all.ts'), "import { A2AClient } from 'parley-a2a';\nA2AClient.noSuchFunction();\n");
+      const { stdout } = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.json'], { cwd: project, encoding: 'utf8' });
+      expect(stdout).toContain('noSuchFunction');
+    },
+    STEP_MS_MAX,
+  );
+
+  it.each([
+    ['22', tool('node22/bin/node')],
+    ['24', process.execPath],
+  ])(
+    'runs on Node %s',
+    (major, node) => {
+      expect(run(node, ['--version'], project)).toMatch(new RegExp(`^v${major}[.]`));
+      expect(run(node, ['all.mjs'], project)).toBe(`${entries.length}\n`);
+      const parley = 'node_modules/parley-a2a/bin/parley';
+      expect(run(node, [parley, '--version'], project)).toBe(`${manifest.version}\n`);
+      expect(run(node, [parley, 'doctor', '--help'], project)).toContain('parley doctor');
+    },
+    STEP_MS_MAX,
+  );
+
+  it('has the console and the reference pages', () => {
+    const files = new Set(readdirSync(join(project, 'node_modules/parley-a2a'), { recursive: true, encoding: 'utf8' }));
+    for (const name of ['dist/console/index.html', 'docs/reference/api.md', 'docs/reference/cli.md', 'llms.txt', 'LICENSE'])
+      expect([name, files.has(name)]).toEqual([name, true]);
+    expect([...files].filter((name) => /[.]test[.]|[.]map$/.test(name))).toEqual([]);
+  });
+
+  it(
+    `adds at most ${INSTALL_BYTES_MAX / 1e6} MB without optional packages, and still works`,
+    () => {
+      const small = newProject('small', ['--omit=optional']);
+      const modules = join(small, 'node_modules');
+      const files = readdirSync(modules, { recursive: true, encoding: 'utf8', withFileTypes: true }).filter((entry) => entry.isFile());
+      const bytes = files.reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0);
+      expect(bytes).toBeLessThanOrEqual(INSTALL_BYTES_MAX);
+      expect(run(process.execPath, ['node_modules/.bin/parley', '--version'], small)).toBe(`${manifest.version}\n`);
+    },
+    STEP_MS_MAX,
+  );
+});

@@ -1,0 +1,52 @@
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import type { Reply, Say, Talk } from './talk.ts';
+import { PeerError } from './talk.ts';
+
+interface Waiting {
+  resolve(value: unknown): void;
+  reject(error: Error): void;
+}
+
+/**
+ * A peer's own client in a program of its own language. The program reads one JSON command a line from standard input and writes one
+ * JSON result a line: `{"result": …}` or `{"error": {"message", "code"}}`. `list` is left out where the version has none.
+ */
+export function driverTalk(command: readonly string[], options: { readonly hasList: boolean; readonly env?: NodeJS.ProcessEnv }): Talk {
+  const [program = '', ...args] = command;
+  const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'], env: { ...process.env, ...options.env } });
+  const waiting: Waiting[] = [];
+  let errors = '';
+  child.stderr.on('data', (chunk: Buffer) => {
+    errors = (errors + chunk.toString()).slice(-4000);
+  });
+  const ended = new Promise<void>((resolve) => child.on('close', () => resolve()));
+  void ended.then(() => {
+    for (const { reject } of waiting.splice(0)) reject(new Error(`the peer's program ended: ${errors}`));
+  });
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    if (!line.startsWith('{')) return;
+    const { result, error } = JSON.parse(line) as { result?: unknown; error?: { message: string; code?: number } };
+    const next = waiting.shift();
+    if (error === undefined) next?.resolve(result);
+    else next?.reject(new PeerError(error.message, error.code));
+  });
+  const call = <T>(op: string, say: object): Promise<T> =>
+    new Promise<T>((resolve, reject) => {
+      waiting.push({ resolve: resolve as (value: unknown) => void, reject });
+      child.stdin.write(`${JSON.stringify({ op, ...say })}\n`);
+    });
+  return {
+    send: (say: Say) => call<Reply>('send', say),
+    stream: (say: Say) => call<readonly Reply[]>('stream', say),
+    begin: (say: Say) => call<Reply>('begin', say),
+    get: (taskId) => call<Reply>('get', { taskId }),
+    cancel: (taskId) => call<Reply>('cancel', { taskId }),
+    ...(options.hasList ? { list: (contextId?: string) => call<readonly string[]>('list', { contextId }) } : {}),
+    close: async () => {
+      child.stdin.end();
+      child.kill();
+      await ended;
+    },
+  };
+}

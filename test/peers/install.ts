@@ -1,0 +1,50 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const CACHE = fileURLToPath(new URL('../../.cache/peers/', import.meta.url));
+const INSTALL_MS_MAX = 600_000;
+
+/** The cache folder of one peer, and whether its installation finished before. */
+function folderOf(name: string): { readonly folder: string; readonly mark: string } {
+  const folder = join(CACHE, name);
+  mkdirSync(folder, { recursive: true });
+  return { folder, mark: join(folder, '.installed') };
+}
+
+/** A virtual environment with these packages of PyPI. Returns its Python, or undefined where it can't be installed. */
+export function pythonWith(name: string, packages: readonly string[]): string | undefined {
+  const { folder, mark } = folderOf(name);
+  const python = join(folder, 'venv/bin/python');
+  if (existsSync(mark)) return python;
+  return installed(mark, () => {
+    run('python3', ['-m', 'venv', join(folder, 'venv')], folder);
+    run(python, ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', ...packages], folder);
+  })
+    ? python
+    : undefined;
+}
+
+/** A Go program of `source`, a folder with a go.mod, built into the cache. Returns its path, or undefined where it can't be built. */
+export function goProgram(name: string, source: string): string | undefined {
+  const { folder, mark } = folderOf(name);
+  const program = join(folder, 'peer');
+  if (existsSync(mark)) return program;
+  return installed(mark, () => run('go', ['build', '-o', program, '.'], source)) ? program : undefined;
+}
+
+function installed(mark: string, install: () => void): boolean {
+  try {
+    install();
+    writeFileSync(mark, new Date().toISOString());
+    return true;
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    return false;
+  }
+}
+
+function run(program: string, args: readonly string[], cwd: string): void {
+  execFileSync(program, args, { cwd, stdio: ['ignore', 'ignore', 'inherit'], timeout: INSTALL_MS_MAX });
+}
