@@ -55,9 +55,8 @@ async function get(parts: ServiceParts, asked: GetCall): Promise<Task> {
   const { request, ctx } = asked;
   return withTask(parts, asked, async (task) => {
     if (request.currentGeneration !== undefined) await waitForNews(parts, task, asked);
-    const options = optionsOfCall(ctx);
     const folded = await foldTo(parts, task, task.committed);
-    return renameTask(withHistory(folded, request.historyLength ?? options.historyLength), nameFor(task.row, options));
+    return renameTask(withHistory(folded, request.historyLength), nameFor(task.row, optionsOfCall(ctx)));
   });
 }
 
@@ -97,8 +96,7 @@ async function cancel(parts: ServiceParts, asked: TaskRequest): Promise<Task> {
     }
     const folded = await foldTo(parts, task, at);
     if (hasNoRun) tellAgent(parts, task, folded);
-    const options = optionsOfCall(asked.ctx);
-    return renameTask(withHistory(folded, options.historyLength), nameFor(row, options));
+    return renameTask(folded, nameFor(row, optionsOfCall(asked.ctx)));
   });
 }
 

@@ -1,3 +1,4 @@
+import { callOptions } from './behave.ts';
 import { createRegistry, DIALECTS } from './dialects/registry.ts';
 import type { DialectId } from './ids.ts';
 import type { CallOptions } from './service.ts';
@@ -23,12 +24,6 @@ export function optionsOfDialect(id: DialectId): DialectOptions {
 function derived(id: DialectId): DialectOptions {
   const traits = createRegistry(DIALECTS).byId(id)?.traits;
   if (traits === undefined) return {};
-  return {
-    ...(traits.callerNamesTask ? { taskNames: traits.namesOnce === true ? ('once' as const) : ('reusable' as const) } : {}),
-    ...(traits.resumesByContext ? { continuesByContext: true } : {}),
-    ...(traits.mintsMessageIds === true ? { mintedMessageId: true } : {}),
-    ...(traits.directMessage === 'as-task' ? { tasksOnly: true } : {}),
-    ...(traits.subscribeFinished === 'returns-task' ? { showsFinished: true } : {}),
-    ...(traits.historyDefault === 'none' ? { historyLength: 0 } : {}),
-  };
+  const options = callOptions(traits) ?? {};
+  return traits.historyDefault === 'none' ? { ...options, historyLength: 0 } : options;
 }

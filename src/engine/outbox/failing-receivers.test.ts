@@ -51,7 +51,7 @@ describe('W1: a receiver that fails', () => {
     const dead = await engine.admin.deliveries({ state: 'dead' });
     expect(dead).toMatchObject([{ state: 'dead', url: HOOK, first: 2, last: 2, attempts: 10, problem: 'HTTP 503', principal: 'alice' }]);
     expect(JSON.stringify(dead)).not.toMatch(/"t"/);
-    expect(reports.some(({ what }) => what.includes('could not be told'))).toBe(true);
+    expect(reports.some(({ what }) => what.includes('did not accept its events'))).toBe(true);
     sender.next = () => ({ kind: 'delivered' });
     sender.sent.length = 0;
     await engine.admin.replay(dead[0]?.id ?? 0);

@@ -82,8 +82,7 @@ async function shown(parts: ListParts, row: TaskRow, { request, ctx }: ListCall)
   const folded = await foldStored(parts, wantsArtifacts ? row : { key: row.key, last: row.last, only: 'words' });
   if (folded === undefined) return undefined;
   const task = wantsArtifacts ? { ...folded, artifacts: folded.artifacts ?? [] } : folded;
-  const options = optionsOfCall(ctx);
-  return renameTask(withHistory(task, request.historyLength ?? options.historyLength), nameFor(row, options));
+  return renameTask(withHistory(task, request.historyLength), nameFor(row, optionsOfCall(ctx)));
 }
 
 function timeOf(timestamp: string): number {

@@ -1,4 +1,4 @@
-import type { AgentCard, CallContext, DialectOptions, SendRequest } from '#protocol';
+import type { AgentCard, CallContext, CallOptions, SendRequest } from '#protocol';
 import { optionsOfCall } from '../call-options.ts';
 import type { Owner } from '../ports.ts';
 import { ownerOf } from '../tasks/keys.ts';
@@ -30,7 +30,7 @@ export interface SendCall {
   readonly ctx: CallContext;
   readonly facts: AgentFacts;
   readonly owner: Owner;
-  readonly options: DialectOptions;
+  readonly options: CallOptions;
 }
 
 export function sendCall(facts: AgentFacts, request: SendRequest, ctx: CallContext): SendCall {

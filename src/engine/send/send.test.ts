@@ -16,7 +16,6 @@ import {
   textOf,
   toTask,
   user,
-  withOptions,
   world,
 } from '../../../test/support/engine.ts';
 
@@ -94,10 +93,6 @@ describe('a send', () => {
     expect(historyOf(await got())).toHaveLength(11);
     expect(await got(0)).not.toHaveProperty('history');
     expect(historyOf(await got(99))).toHaveLength(11);
-    const { service: brief } = await world(echo, withOptions({ historyLength: 0 }));
-    const task = taskOf(await brief.send(request('a'), ctx()));
-    expect(task).not.toHaveProperty('history');
-    expect(historyOf(await brief.get({ id: task.id, historyLength: 1 }, ctx()))).toEqual(['a']);
   });
 });
 

@@ -73,8 +73,8 @@ function wait({ commits, lifecycle }: SendParts, task: LiveTask, signal: AbortSi
   return task.nextCommit(signal);
 }
 
-function trimmed({ request, options }: SendCall, task: Task): Task {
-  return withHistory(task, request.configuration?.historyLength ?? options.historyLength);
+function trimmed({ request }: SendCall, task: Task): Task {
+  return withHistory(task, request.configuration?.historyLength);
 }
 
 /** Like `send`, with every event as it happens. */
