@@ -44,16 +44,16 @@ module.exports = {
     },
     {
       name: 'dialects-stand-alone',
-      comment: 'A dialect is one folder; only 0.2 builds on another, 0.3.',
+      comment: 'A dialect is one folder. Only 0.2 and Solace Agent Mesh build on another one, 0.3.',
       severity: 'error',
-      from: { path: '^src/protocol/dialects/([^/]+)/', pathNot: ['^src/protocol/dialects/v02/', TEST] },
+      from: { path: '^src/protocol/dialects/([^/]+)/', pathNot: ['^src/protocol/dialects/(v02|sam)/', TEST] },
       to: { path: '^src/protocol/dialects/[^/]+/', pathNot: ['^src/protocol/dialects/($1|shared)/'] },
     },
     {
-      name: 'v02-builds-on-v03',
+      name: 'built-on-v03',
       severity: 'error',
-      from: { path: '^src/protocol/dialects/v02/', pathNot: TEST },
-      to: { path: '^src/protocol/dialects/[^/]+/', pathNot: '^src/protocol/dialects/(v02|v03|shared)/' },
+      from: { path: '^src/protocol/dialects/(v02|sam)/', pathNot: TEST },
+      to: { path: '^src/protocol/dialects/[^/]+/', pathNot: ['^src/protocol/dialects/($1|v03|shared)/'] },
     },
     {
       name: 'old-fields-stay-in-dialects',

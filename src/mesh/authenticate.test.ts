@@ -2,16 +2,16 @@ import { expect, it } from 'vitest';
 import type { AuthMethod } from '#server';
 import { authenticateBy } from './authenticate.ts';
 
-const method = (recognise: (token: string | undefined) => ReturnType<AuthMethod['recognise']>): AuthMethod => ({
-  method: 'test',
+const method = (recognise: (token: string | undefined) => ReturnType<AuthMethod['authenticate']>): AuthMethod => ({
+  name: 'test',
   schemes: {},
-  recognise: (asked) => recognise(asked.header('authorization') ?? undefined),
+  authenticate: (asked) => recognise(asked.header('authorization') ?? undefined),
 });
 const ann = { principal: { id: 'ann', scopes: ['a2a:send'] } };
 
 it('knows callers by the methods of the gate, the first that has an opinion', async () => {
   const authenticate = authenticateBy([
-    method((token) => (token === 'Bearer old' ? { denied: 'expired', words: 'the token has expired' } : undefined)),
+    method((token) => (token === 'Bearer old' ? { reason: 'expired', message: 'the token has expired' } : undefined)),
     method((token) => (token === 'Bearer good' || token === 'Bearer old' ? ann : undefined)),
   ]);
   await expect(authenticate('Bearer good')).resolves.toEqual(ann.principal);
@@ -22,6 +22,6 @@ it('knows callers by the methods of the gate, the first that has an opinion', as
 });
 
 it('says when nobody can tell just now', async () => {
-  const away = authenticateBy([method(() => ({ denied: 'issuer away', retryAfterMs: 1000 }))]);
+  const away = authenticateBy([method(() => ({ reason: 'issuer away', retryAfterMs: 1000 }))]);
   await expect(away('Bearer x')).rejects.toMatchObject({ kind: 'UNAVAILABLE', details: { retryAfterMs: 1000 } });
 });

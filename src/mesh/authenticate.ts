@@ -12,11 +12,11 @@ export function authenticateBy(authenticators: readonly AuthMethod[]): (authoriz
     const headers = authorization === undefined ? {} : { authorization: checked(authorization) };
     const asked = toHttpRequest(new Request('http://broker.invalid/', { method: 'POST', headers }));
     for (const authenticator of authenticators) {
-      const found = await authenticator.recognise(asked);
+      const found = await authenticator.authenticate(asked);
       if (found === undefined) continue;
-      if (!('denied' in found)) return found.principal;
-      if (found.retryAfterMs !== undefined) throw new A2AError('UNAVAILABLE', found.words, { retryAfterMs: found.retryAfterMs });
-      throw new A2AError('UNAUTHENTICATED', found.words);
+      if (!('reason' in found)) return found.principal;
+      if (found.retryAfterMs !== undefined) throw new A2AError('UNAVAILABLE', found.message, { retryAfterMs: found.retryAfterMs });
+      throw new A2AError('UNAUTHENTICATED', found.message);
     }
     throw new A2AError('UNAUTHENTICATED');
   };

@@ -9,11 +9,12 @@
  */
 
 export { type KeyRecord, type KeyRing, keyAuth, tokenAuth } from './access/authentication/api-keys.ts';
-export type { AuthenticatedIdentity, AuthenticationResult, AuthMethod, Denial } from './access/authentication/authenticator.ts';
-export { type Authenticate, type AuthenticatedCaller, authenticateAsLocal, type Refusal } from './access/authentication/caller.ts';
+export type { AuthenticatedIdentity, AuthenticationResult, AuthMethod, CredentialDenial } from './access/authentication/auth-method.ts';
+export { type Authenticate, type AuthenticatedCaller, authenticateAsLocal } from './access/authentication/caller.ts';
 export { type JwtOptions, jwtAuth } from './access/authentication/jwt.ts';
 export { type MutualTlsOptions, mutualTls } from './access/authentication/mtls.ts';
 export { CALLER_SCOPES, isKnownScope } from './access/authorisation/scopes.ts';
+export type { AccessRefusal } from './access/refusal.ts';
 export { type AgentLike, pathName, type ServedAgent } from './agents/served-agent.ts';
 export type { Audit, AuditLog } from './audit/audit.ts';
 export type { AuditDraft } from './audit/chain.ts';

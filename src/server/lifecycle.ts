@@ -9,20 +9,24 @@ import type { Tracing } from './observability/tracing.ts';
 import { loadOtel, recorderOf, traced } from './observability/tracing.ts';
 import type { HandlerOptions } from './options.ts';
 import { refusal, retryAfter } from './routes/responses.ts';
-import type { RouteContext } from './routes/route-handlers.ts';
 import type { Route } from './routes/routes.ts';
 
-/** How a node comes up and goes down. */
+/** `open` once requests are served, `draining` during shutdown. */
+export type NodePhase = 'starting' | 'open' | 'draining';
+
+/** The start and shutdown of a node. */
 export interface Lifecycle {
   readonly ready: Promise<void>;
-  /** Set until it is ready. */
+  /** The same promise as `ready` until it resolves, then undefined. */
   readonly starting: Promise<void> | undefined;
-  phase(): ReturnType<RouteContext['phase']>;
-  /** A refusal while the node stops. */
-  turnedAway(route: Route): HttpResponse | undefined;
-  /** For an agent that comes later: what was done to the others at the start. */
-  adopt(agent: Mutable<ServedAgent>): void;
-  stopTaking(): void;
+  phase(): NodePhase;
+  /** A 503 response during shutdown. Public routes are still served. */
+  refuseWhileStopping(route: Route): HttpResponse | undefined;
+  /** Adds tracing to an agent, if tracing is on. */
+  trace(agent: Mutable<ServedAgent>): void;
+  /** Refuses new requests from now on. */
+  refuseRequests(): void;
+  /** Stops the engine and closes the store and the audit log. */
   stop(): Promise<void>;
 }
 
@@ -36,21 +40,22 @@ export interface LifecycleOptions {
   readonly tracing: Tracing;
 }
 
-/** What is left of the time to stop when runs have had theirs: for answers to go out, and for the store to close. */
+/** The part of the shutdown time that is reserved for the last responses and for closing the store, after runs were stopped. */
 const CLOSING_MS = 2000;
 
 export function startLifecycle({ options, engine, agents, log, limits, tracing, audit }: LifecycleOptions): Lifecycle {
-  let phase: ReturnType<RouteContext['phase']> = 'starting';
-  const adopt = (agent: Mutable<ServedAgent>): void => {
+  let phase: NodePhase = 'starting';
+  const trace = (agent: Mutable<ServedAgent>): void => {
     if (tracing.recorder !== undefined) agent.service = traced(agent.service, agent.name, tracing.recorder);
   };
   const start = async (): Promise<void> => {
     const otel = options.otel === false ? undefined : (options.otel ?? (await loadOtel()));
     tracing.recorder = otel === undefined ? undefined : recorderOf(otel);
-    for (const agent of agents) adopt(agent);
+    for (const agent of agents) trace(agent);
     const recovered = await engine?.start();
-    if (recovered !== undefined && Object.values(recovered).some((count) => count > 0))
-      log.info('tasks were taken up again', { ...recovered });
+    if (recovered !== undefined && Object.values(recovered).some((count) => count > 0)) {
+      log.info('recovered the tasks of the previous process', { ...recovered });
+    }
     if (phase === 'starting') phase = 'open';
   };
   const ready = start();
@@ -67,12 +72,12 @@ export function startLifecycle({ options, engine, agents, log, limits, tracing, 
       return starting;
     },
     phase: () => phase,
-    adopt,
-    turnedAway: (route) => {
+    trace,
+    refuseWhileStopping: (route) => {
       if (phase !== 'draining' || route.access === 'public') return undefined;
-      return refusal(503, 'this node is stopping; try again', retryAfter(limits.reconnectMs));
+      return refusal(503, 'this node is shutting down; try again', retryAfter(limits.reconnectMs));
     },
-    stopTaking: () => {
+    refuseRequests: () => {
       phase = 'draining';
     },
     stop: async () => {

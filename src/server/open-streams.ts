@@ -2,29 +2,29 @@ import type { HttpResponse, Outflow } from '#bindings';
 import type { Timers } from '#engine';
 import { systemTimers } from '#engine';
 
-/** The streams that are being read: to be counted, and to be ended when the server stops. */
+/** The streams that clients are reading. They are counted, and ended at shutdown or when their credential is revoked. */
 export interface OpenStreams {
-  readonly open: number;
-  /** `isStillValid` is asked every few seconds; it is over when that says no. */
-  track(answer: HttpResponse, isStillValid?: () => boolean): void;
-  /** Each says this yet and is over. */
+  readonly count: number;
+  /** `isStillValid` is called every two seconds; the stream ends when it returns false. Responses without a stream are ignored. */
+  track(response: HttpResponse, isStillValid?: () => boolean): void;
+  /** Sends a last text on each stream and ends it. */
   finishAll(text: string): void;
 }
 
 const CHECK_MS = 2000;
-/** For people who look. A client that comes back is told properly, with 401. */
+/** A comment for people who read the stream. A client that reconnects gets a 401. */
 const NOT_VALID = ': the credential is not valid any more\n\n';
 
 export function trackOpenStreams(timers: Timers = systemTimers): OpenStreams {
   const open = new Set<Outflow>();
   const checked = new Map<Outflow, () => boolean>();
   let isWatching = false;
-  const forget = (flow: Outflow): void => {
-    open.delete(flow);
-    checked.delete(flow);
+  const forget = (stream: Outflow): void => {
+    open.delete(stream);
+    checked.delete(stream);
   };
   const check = (): void => {
-    for (const [flow, isStillValid] of checked) if (!isTrue(isStillValid)) flow.finish(NOT_VALID);
+    for (const [stream, isStillValid] of checked) if (!isTrue(isStillValid)) stream.finish(NOT_VALID);
     isWatching = false;
     if (checked.size > 0) watch();
   };
@@ -34,7 +34,7 @@ export function trackOpenStreams(timers: Timers = systemTimers): OpenStreams {
     timers.later(CHECK_MS, check);
   };
   return {
-    get open() {
+    get count() {
       return open.size;
     },
     track: ({ body }, isStillValid) => {
@@ -47,15 +47,15 @@ export function trackOpenStreams(timers: Timers = systemTimers): OpenStreams {
       body.onEnd(forget);
     },
     finishAll: (text) => {
-      for (const flow of open) flow.finish(text);
+      for (const stream of open) stream.finish(text);
     },
   };
 }
 
-/** Where nobody can tell, as with keys that can't be read, new calls are not let in either. */
-function isTrue(ask: () => boolean): boolean {
+/** A check that throws, for example because the keys can't be read, counts as false: new calls would be refused too. */
+function isTrue(check: () => boolean): boolean {
   try {
-    return ask();
+    return check();
   } catch {
     return false;
   }

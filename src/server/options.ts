@@ -1,7 +1,7 @@
 import type { Caller, HttpResponse } from '#bindings';
 import type { AroundRun, Blobs, EngineLimits, ReplyPublisher, Store } from '#engine';
 import type { AdminMesh, Agent, CardSigner, Fetch } from '#protocol';
-import type { AuthMethod } from './access/authentication/authenticator.ts';
+import type { AuthMethod } from './access/authentication/auth-method.ts';
 import type { Authenticate } from './access/authentication/caller.ts';
 import type { HostOriginOptions } from './access/host-origin.ts';
 import type { AgentLike, ServedAgent } from './agents/served-agent.ts';
@@ -39,7 +39,7 @@ export interface ServingOptions extends HostOriginOptions {
   /** How callers show who they are; any one will do, and the cards say so. Default: whoever reaches the socket is the principal `local`. */
   readonly auth?: readonly AuthMethod[];
   /** In place of `auth`, your own: who is calling, or a refusal. The cards then say of it what the agents' own cards say. */
-  readonly gate?: Authenticate;
+  readonly authenticate?: Authenticate;
   /** Where it is written down who was refused, and who changed what. It is closed with the server. */
   readonly audit?: AuditLog;
   /** `strict` serves cards of pure 1.0. */
@@ -80,7 +80,7 @@ export interface ServingOptions extends HostOriginOptions {
   /** Answers `/mcp`. */
   readonly mcp?: McpMount;
   /** The process is short of something (memory, files): new streams are refused while it is. */
-  readonly isPressed?: () => boolean;
+  readonly isOverloaded?: () => boolean;
   /** The store has failed for good: nothing more can be kept, and the process had better end. */
   readonly onBroken?: (cause: unknown) => void;
 }

@@ -91,7 +91,7 @@ describe('credentials', () => {
     const seen: (string | undefined)[][] = [];
     const guarded = await startServer({
       agents: [builtIn('echo')],
-      gate: (asked) => {
+      authenticate: (asked) => {
         seen.push([asked.header('authorization'), asked.header('x-tenant')]);
         return { principal: { id: 'someone', scopes: ['*'] } };
       },

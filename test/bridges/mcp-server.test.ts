@@ -121,11 +121,11 @@ describe('the node’s /mcp', () => {
     await client.close();
   });
 
-  it('is behind the gate, and tasks belong to who called', async () => {
+  it('is behind the authenticate, and tasks belong to who called', async () => {
     const guarded = await startServer({
       agents: [builtIn('echo')],
       mcp: (agents) => mcpMount(agents),
-      gate: (asked) => {
+      authenticate: (asked) => {
         const id = asked.header('authorization');
         return id === undefined ? { status: 401, headers: {}, body: null } : { principal: { id, scopes: ['*'] } };
       },

@@ -13,10 +13,12 @@ import { times } from './size.ts';
 const folder = mkdtempSync(join(tmpdir(), 'parley-e12-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const gate: NonNullable<ServeOptions['gate']> = (asked) => ({ principal: { id: asked.header('x-user') ?? 'nobody', scopes: ['*'] } });
+const authenticate: NonNullable<ServeOptions['authenticate']> = (asked) => ({
+  principal: { id: asked.header('x-user') ?? 'nobody', scopes: ['*'] },
+});
 /** Fifty at once is more than one caller may ask for in a second: that limit has tests of its own. */
 const limits = { requestsPerSecondMax: 0 };
-const open = (name: string) => startServer({ store: openSqliteStore(join(folder, name), { ballastBytes: 0 }), gate, limits });
+const open = (name: string) => startServer({ store: openSqliteStore(join(folder, name), { ballastBytes: 0 }), authenticate, limits });
 
 const as = (user: string, key?: string): Record<string, string> => ({
   'X-User': user,

@@ -47,13 +47,13 @@ suiteNeeding('prlimit (util-linux)', existsSync('/usr/bin/prlimit'), 'H15: with 
 
 describe('H15: with little memory left', () => {
   it('new work is refused with 503, and what only asks goes through', async () => {
-    let isPressed = true;
-    const handler = handlerOf({ isPressed: () => isPressed });
+    let isOverloaded = true;
+    const handler = handlerOf({ isOverloaded: () => isOverloaded });
     const call = (method: string): Promise<Response> => handler.fetch(jsonRequest('http://localhost/a2a', rpcSend('x', method)));
     expect(await (await call('SendStreamingMessage')).json()).toMatchObject({ error: { code: -31503 } });
     expect(await (await call('SendMessage')).json()).toMatchObject({ error: { code: -31503 } });
     expect(await (await call('ListTasks')).json()).toMatchObject({ result: { tasks: [] } });
-    isPressed = false;
+    isOverloaded = false;
     expect(await (await call('SendStreamingMessage')).text()).toContain('TASK_STATE_COMPLETED');
     await handler.close();
   });

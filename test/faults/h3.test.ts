@@ -10,7 +10,7 @@ describe('H3: a Last-Event-ID that is none of ours', () => {
   let id: string;
   beforeAll(async () => {
     // Whoever calls says who it is: enough to have two.
-    server = await startServer({ gate: (asked) => ({ principal: { id: asked.header('x-who') ?? 'ann', scopes: ['tasks:*'] } }) });
+    server = await startServer({ authenticate: (asked) => ({ principal: { id: asked.header('x-who') ?? 'ann', scopes: ['tasks:*'] } }) });
     const stream = await rawStream(server.port, { path: '/message:stream', body: sendBody('chunks=2 sleep=60000') });
     await eventually(() => blocksOf(stream.text()).some((block) => block.id === 1));
     id = String(blocksOf(stream.text()).find(({ data }) => data?.['task'] !== undefined)?.data?.['task']?.['id']);

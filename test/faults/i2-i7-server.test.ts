@@ -6,10 +6,12 @@ import { freshName, getJson, sendTask } from './client.ts';
 import { startParley } from './parley.ts';
 
 /** faults.md I2 to I5 and I7 over a socket, in this process: so it would be seen here if an object's prototype were touched. */
-const gate: NonNullable<ServeOptions['gate']> = (asked) => ({ principal: { id: asked.header('x-user') ?? 'local', scopes: ['*'] } });
+const authenticate: NonNullable<ServeOptions['authenticate']> = (asked) => ({
+  principal: { id: asked.header('x-user') ?? 'local', scopes: ['*'] },
+});
 let server: NodeServer;
 beforeAll(async () => {
-  server = await startServer({ gate });
+  server = await startServer({ authenticate });
   await sendTask(server.url, 'chunks=1');
 });
 afterAll(() => server.close());

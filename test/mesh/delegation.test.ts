@@ -58,13 +58,13 @@ onRealBrokers('delegation, each peer a process of its own', (startBroker) => {
   it('refuses loops, and requests that were delegated too often', { timeout: 60_000 }, async () => {
     const { orchestrator, broker } = await trio();
     const own = await send(orchestrator, JSON.stringify([call('orchestrator', 'x')]));
-    expect(resultsOf(own)[0]?.error).toContain('would be a loop');
+    expect(resultsOf(own)[0]?.error).toContain('delegation loop');
     const caller = await connectMesh(broker.url, { kind: 'agent', id: 'far_away' });
-    const deep = caller.link({ agent: 'echo', trail: { depth: 10, agents: [] } });
+    const deep = caller.link({ agent: 'echo', callPath: { depth: 10, agents: [] } });
     await expect(deep.send(caller.request('x'), caller.ctx)).rejects.toThrow('delegated 11 times');
-    const back = caller.link({ agent: 'orchestrator', trail: { depth: 1, agents: ['echo'] } });
+    const back = caller.link({ agent: 'orchestrator', callPath: { depth: 1, agents: ['echo'] } });
     const looped = await back.send(caller.request(JSON.stringify([call('echo', 'x')])), caller.ctx);
-    expect(JSON.stringify(looped.task)).toContain('would be a loop');
+    expect(JSON.stringify(looped.task)).toContain('delegation loop');
   });
 
   it('passes a question up, and the answer down', { timeout: 60_000 }, async () => {
@@ -100,7 +100,7 @@ onRealBrokers('delegation, each peer a process of its own', (startBroker) => {
     const { orchestrator } = await trio({ PEER_TIMEOUT_MS: '1500' });
     const task = await send(orchestrator, JSON.stringify([call('script', 'sleep=30000'), call('script', 'chunks=6 delay=500')]));
     expect(resultsOf(task).map(({ status }) => status)).toEqual(['failed', 'completed']);
-    expect(resultsOf(task)[0]?.error).toContain('said nothing for 2 s');
+    expect(resultsOf(task)[0]?.error).toContain('sent nothing for 2 s');
     await taskAt(orchestrator, task.id);
   });
 });

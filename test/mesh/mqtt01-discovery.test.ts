@@ -73,10 +73,10 @@ describe.skipIf(!isThere)(`whoever listens on A2A over MQTT 0.1${isThere ? '' : 
   it('hears what agents tell everybody', async () => {
     const broker = await connectMqtt({ url: running.url, sessionSeconds: 0 });
     open.push(() => broker.close());
-    const place = { broker, namespace: PLACE };
+    const mesh = { broker, namespace: PLACE };
     const heard: unknown[] = [];
-    await onMqttEvents({ place }, (agent, message) => heard.push([agent, jsonOf(message)]));
-    await publishMqttEvent({ temperature: 21 }, { place, agent: 'sensor' });
+    await onMqttEvents({ mesh }, (agent, message) => heard.push([agent, jsonOf(message)]));
+    await publishMqttEvent({ temperature: 21 }, { mesh, agent: 'sensor' });
     await expect.poll(() => heard).toEqual([['sensor', { temperature: 21 }]]);
   });
 });

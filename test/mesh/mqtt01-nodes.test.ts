@@ -139,14 +139,14 @@ describe.skipIf(!isThere)(`nodes that speak A2A over MQTT 0.1${isThere ? '' : ' 
 
 describe('what can’t be in A2A over MQTT is said before anybody connects', () => {
   it.each([
-    [['--mesh', 'mqtt://127.0.0.1:1', '--mesh-grammar', 'mqtt01'], '--namespace: "parley" is no place for A2A over MQTT'],
+    [['--mesh', 'mqtt://127.0.0.1:1', '--mesh-grammar', 'mqtt01'], '--namespace: "parley" is not a namespace for A2A over MQTT'],
     [['--mesh', 'nats://127.0.0.1:1', '--mesh-grammar', 'mqtt01', '--namespace', 'a/b'], 'A2A over MQTT needs an MQTT broker'],
     [['--mesh', 'mqtt://127.0.0.1:1', '--mesh-grammar', 'mqtt'], '"mqtt" is not one of sam, mqtt01'],
-    [['--mesh', 'mqtt://127.0.0.1:1', '--mesh-pool', 'x'], '--mesh-pool is for A2A over MQTT'],
-    [['--mesh', 'mqtt://127.0.0.1:1', '--mesh-root', 'x'], '--mesh-root is for A2A over MQTT'],
+    [['--mesh', 'mqtt://127.0.0.1:1', '--mesh-pool', 'x'], '--mesh-pool: this setting is for A2A over MQTT'],
+    [['--mesh', 'mqtt://127.0.0.1:1', '--mesh-root', 'x'], '--mesh-root: this setting is for A2A over MQTT'],
     [['--mesh', 'mqtt://127.0.0.1:1', '--mesh-grammar', 'mqtt01', '--namespace', 'a/b', '--mesh-root', 'a//b'], '--mesh-root: "a//b"'],
     [['--mesh', 'mqtt://127.0.0.1:1', '--mesh-grammar', 'mqtt01', '--namespace', 'a/b', '--mesh-pool', 'a/b'], '--mesh-pool: "a/b"'],
-    [['--mesh', 'mqtt://127.0.0.1:1', '--mesh-instance', 'a b'], '--mesh-instance a b: letters'],
+    [['--mesh', 'mqtt://127.0.0.1:1', '--mesh-instance', 'a b'], '--mesh-instance a b: use letters'],
   ])('%j', { timeout: 20_000 }, async (args, words) => {
     const run = launchServe({ args: ['echo', '--memory', ...args] });
     expect([(await run.ended).code, run.errors()]).toEqual([2, expect.stringContaining(words)]);

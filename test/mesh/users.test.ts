@@ -3,7 +3,7 @@ import { ask, defineAgent, text } from '#agents';
 import { isArtifactName, joinMesh, openGateway } from '#mesh';
 import type { Task } from '#protocol';
 import { createHandler } from '#server';
-import { defaultMeshUser } from '../../src/mesh/artifacts/inline.ts';
+import { defaultMeshUser } from '../../src/mesh/gateway.ts';
 import { eventually } from './nodes.ts';
 import { NAMESPACE, onEveryBroker, serveOn } from './support.ts';
 
@@ -31,7 +31,7 @@ onEveryBroker('a caller over HTTP', (start) => {
     open.push(() => mesh.close());
     const handler = createHandler({
       agents: defineAgent({ name: 'root', description: 'the first', run: () => '' }),
-      gate: (asked) => ({ principal: { id: asked.header('x-user') ?? '', scopes: SCOPES } }),
+      authenticate: (asked) => ({ principal: { id: asked.header('x-user') ?? '', scopes: SCOPES } }),
     });
     open.push(() => handler.close());
     const caller = await mesh.call({ kind: 'gateway', id: 'gw' });

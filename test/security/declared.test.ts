@@ -78,7 +78,7 @@ describe('the card', () => {
   });
 
   it('says what its agent says where the gate is somebody’s own', async () => {
-    const card = await cardOf(handlerOf({ agents: lying, gate: authenticateAsLocal }), undefined, '1.0');
+    const card = await cardOf(handlerOf({ agents: lying, authenticate: authenticateAsLocal }), undefined, '1.0');
     expect(Object.keys(card['securitySchemes'] as object)).toEqual(['wish']);
   });
 });

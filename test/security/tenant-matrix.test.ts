@@ -229,7 +229,11 @@ describe('a tenant', () => {
     const asked = async (path: string): Promise<Response> => call(1, new Request(`${BASE}${path}`));
     for (const path of ['/globex/tasks', '/globex/tasks/x', '/globex/extendedAgentCard']) {
       const response = await asked(path);
-      expect([path, response.status, await response.text()]).toEqual([path, 403, expect.stringContaining('not one of that tenant')]);
+      expect([path, response.status, await response.text()]).toEqual([
+        path,
+        403,
+        expect.stringContaining('does not belong to that tenant'),
+      ]);
     }
     expect((await asked('/acme/tasks')).status).toBe(200);
   });

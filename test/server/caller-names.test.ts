@@ -10,7 +10,9 @@ import { handlerOf, jsonRequest } from '../support/server.ts';
 const folder = mkdtempSync(join(tmpdir(), 'parley-names-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const gate: NonNullable<ServeOptions['gate']> = (asked) => ({ principal: { id: asked.header('x-user') ?? 'alice', scopes: ['*'] } });
+const authenticate: NonNullable<ServeOptions['authenticate']> = (asked) => ({
+  principal: { id: asked.header('x-user') ?? 'alice', scopes: ['*'] },
+});
 
 interface Answered {
   readonly result?: { readonly id?: string; readonly status?: { readonly state: string } };
@@ -24,7 +26,7 @@ const STORES: Readonly<Record<string, () => object>> = {
 const typed = (text: string) => ({ role: 'user', parts: [{ type: 'text', text }] });
 
 describe.each(Object.entries(STORES))('a task that its caller has named, kept in %s', (_, options) => {
-  const handler = handlerOf({ ...options(), gate });
+  const handler = handlerOf({ ...options(), authenticate });
   afterAll(() => handler.close());
 
   const ask = async (method: string, params: object, user = 'alice'): Promise<Response> =>

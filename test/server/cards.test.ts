@@ -9,8 +9,8 @@ const secured = defineAgent({
   securitySchemes: { key: { apiKeySecurityScheme: { location: 'header', name: 'X-Key' } } },
   run: () => 'x',
 });
-/** Its own gate, so the card says what the agent says of it. */
-const handler = handlerOf({ agents: [secured, builtIn('echo')], gate: () => ({ principal: { id: 'ann', scopes: ['*'] } }) });
+/** Its own authenticate, so the card says what the agent says of it. */
+const handler = handlerOf({ agents: [secured, builtIn('echo')], authenticate: () => ({ principal: { id: 'ann', scopes: ['*'] } }) });
 const BASE = 'http://127.0.0.1:41242';
 afterAll(() => handler.close());
 

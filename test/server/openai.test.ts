@@ -234,8 +234,8 @@ describe('errors', () => {
   });
 
   it('are in this form also if the gate refuses', async () => {
-    const gate: Authenticate = () => ({ status: 401, headers: { 'WWW-Authenticate': 'Bearer' }, body: null });
-    const handler = handlerOf({ gate });
+    const authenticate: Authenticate = () => ({ status: 401, headers: { 'WWW-Authenticate': 'Bearer' }, body: null });
+    const handler = handlerOf({ authenticate });
     const body = { model: 'script', messages: [user('x')] };
     const response = await handler.fetch(jsonRequest('http://localhost/v1/chat/completions', body));
     expect(response.headers.get('www-authenticate')).toBe('Bearer');
@@ -248,15 +248,15 @@ describe('errors', () => {
   });
 
   it('tell of a scope that is missing', async () => {
-    const handler = handlerOf({ agents: [where], gate: () => ({ principal: { id: 'ann', scopes: ['tasks:read'] } }) });
+    const handler = handlerOf({ agents: [where], authenticate: () => ({ principal: { id: 'ann', scopes: ['tasks:read'] } }) });
     const response = await handler.fetch(jsonRequest('http://localhost/v1/chat/completions', { model: 'where', messages: [user('x')] }));
     expect([response.status, await response.json()]).toMatchObject([403, { error: { type: 'permission_error' } }]);
     await handler.close();
   });
 
   it('keep callers apart: a chat of one is not known to another', async () => {
-    const gate: Authenticate = (asked) => ({ principal: { id: asked.header('x-user') ?? '', scopes: ['*'] } });
-    const handler = handlerOf({ agents: [where], gate });
+    const authenticate: Authenticate = (asked) => ({ principal: { id: asked.header('x-user') ?? '', scopes: ['*'] } });
+    const handler = handlerOf({ agents: [where], authenticate });
     const ask1 = async (who: string, messages: object[]): Promise<Completion> => {
       const body = { model: 'where', messages };
       return (await (

@@ -4,12 +4,12 @@ import { eventually } from '../support/eventually.ts';
 import { handlerOf, jsonRequest, sendBody } from '../support/server.ts';
 
 const BASE = 'http://localhost';
-const gate: Authenticate = (asked) => ({ principal: { id: asked.header('authorization') ?? 'local', scopes: ['tasks:*'] } });
+const authenticate: Authenticate = (asked) => ({ principal: { id: asked.header('authorization') ?? 'local', scopes: ['tasks:*'] } });
 const quotaOf = (id: string) => (id === 'local' ? undefined : { runningTasksMax: 2, streamsMax: 1 });
 const from = (who: string) => ({ Authorization: who });
 
 it('what one principal may have at once is its own: tasks at work, and streams', async () => {
-  const handler = handlerOf({ gate, quotaOf, limits: { drainMsMax: 0 } });
+  const handler = handlerOf({ authenticate, quotaOf, limits: { drainMsMax: 0 } });
   const sleeping = (): object => sendBody('sleep=5000', { configuration: { returnImmediately: true } });
   const start = (who: string): Promise<Response> => handler.fetch(jsonRequest(`${BASE}/message:send`, sleeping(), from(who)));
   const statuses: number[] = [];

@@ -128,7 +128,7 @@ describe('the wire of a node', () => {
     const asked = toHttpRequest(jsonRequest(`${AT}/a2a`, {}));
     wire.start();
     const tape = wire.begin(asked);
-    tape?.answered({ status: 200, headers: {}, body: '{}' }, { route: undefined });
+    tape?.responded({ status: 200, headers: {}, body: '{}' }, { route: undefined });
     expect(wire.look(0).exchanges).toHaveLength(1);
     await sleep(40);
     expect(wire.look(0)).toMatchObject({ isOn: true, exchanges: [{ status: 200 }] });

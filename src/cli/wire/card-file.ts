@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { readBytes } from '#bindings';
 import type { AgentCard, Dialect, Fetch, Json } from '#protocol';
-import { createRegistry, DEFAULT_READ_LIMITS, DIALECTS, kept, randomIds } from '#protocol';
+import { createRegistry, DEFAULT_READ_LIMITS, DIALECTS, isObject, kept, randomIds } from '#protocol';
 import { problemsText } from '../card/validate.ts';
 import { CliError } from '../command.ts';
 import type { CardRef } from './card-ref.ts';
@@ -169,8 +169,4 @@ function notFound(message: string, hint: string, cause?: unknown): CliError {
 
 function invalid(message: string, hint: string, cause?: unknown): CliError {
   return new CliError(message, { code: 'A2ACLI_ERR_CARD_INVALID', hint, exit: 1, cause });
-}
-
-function isObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,92 +1,128 @@
 import type { Caller, HttpRequest, HttpResponse } from '#bindings';
 import type { Ids } from '#protocol';
-import { A2AError, countedIds } from '#protocol';
+import { countedIds } from '#protocol';
 import type { Audit } from '../audit/audit.ts';
 import type { AuditDraft } from '../audit/chain.ts';
 import type { ServerLimits } from '../limits.ts';
 import type { HandlerOptions } from '../options.ts';
 import type { Route } from '../routes/routes.ts';
-import { createAuthenticate, factsOf, refusalFor } from './authentication/authenticate.ts';
-import type { Authenticate, Refusal } from './authentication/caller.ts';
-import { authenticateAsLocal } from './authentication/caller.ts';
-import { hasScope } from './authorisation/scopes.ts';
-import { wrongBody } from './limits/content-type.ts';
-import { createRateLimiter } from './limits/rate-limit.ts';
+import { createAuthenticate, requestFactsOf } from './authentication/authenticate.ts';
+import type { Authenticate, AuthenticatedCaller } from './authentication/caller.ts';
+import { authenticateAsLocal, isRefusal, LOCAL_CALLER } from './authentication/caller.ts';
+import { authoriseRoute } from './authorisation/authorise-route.ts';
+import { createHostOriginCheck } from './host-origin.ts';
+import { createRequestLimits } from './limits/request-limits.ts';
 import { createTokenBuckets } from './limits/token-buckets.ts';
+import type { AccessRefusal } from './refusal.ts';
 
 export interface AccessOptions {
-  readonly options: Pick<HandlerOptions, 'auth' | 'gate'>;
+  readonly options: Pick<HandlerOptions, 'auth' | 'authenticate' | 'url' | 'allowedHosts' | 'allowedOrigins'>;
   readonly limits: ServerLimits;
   readonly audit: Audit;
+  /** A refusal while the node shuts down. */
+  readonly refuseWhileStopping: (route: Route) => HttpResponse | undefined;
 }
 
-/** Everything between a request that names us and whoever answers it. */
+/** The result of the access checks for one request. */
+export interface AccessDecision {
+  /** Undefined if step 1 refused the request before it was routed, or if the path has no such route. */
+  readonly route: Route | undefined;
+  /** Undefined if the request was refused before or during authentication. */
+  readonly caller?: AuthenticatedCaller;
+  /** Send this instead of calling the route: a refusal, or the response to a CORS preflight. Undefined: the request is allowed. */
+  readonly response?: HttpResponse;
+}
+
+/**
+ * The access checks of a node. Each request passes four steps, in this order:
+ *
+ * 1. host and origin (host-origin.ts): is the request for this node, and may this web page call it?
+ * 2. authentication (authentication/): who is the caller?
+ * 3. limits (limits/): is the body acceptable, and does the caller stay within its rate?
+ * 4. authorisation (authorisation/): may this caller use this route? `authoriseCalls` repeats the question for each A2A operation.
+ *
+ * Each refusal is recorded in the audit log.
+ */
 export interface Access {
-  /** Who calls. */
-  readonly admit: Authenticate;
-  /** What comes after that and before any lookup: content type, rate, authorisation. */
-  check(request: HttpRequest, route: Route, caller: Caller): Refusal | undefined;
-  /** The request as it goes on: what is not known of its size yet is counted as it comes. */
-  counted(caller: Caller, request: HttpRequest): HttpRequest;
-  /** Writes a refusal down, and gives it the number under which that is found. */
-  note(request: HttpRequest, refused: Refusal, about: { readonly route: Route | undefined; readonly caller?: Caller }): HttpResponse;
-  /** What operators do is written down, whether it worked or not. */
-  noteAdmin(request: HttpRequest, outcome: { readonly answer: HttpResponse; readonly caller?: Caller }): void;
+  /** Runs the four steps. `findRoute` is called after the host check. */
+  check(request: HttpRequest, findRoute: () => Route | undefined): AccessDecision | Promise<AccessDecision>;
+  /** Counts a body of unknown length against the caller's byte limit while it is read. */
+  countBody(caller: Caller, request: HttpRequest): HttpRequest;
+  /** CORS headers for the response, if a web page that may call made the request. */
+  corsHeaders(request: HttpRequest): Readonly<Record<string, string>> | undefined;
+  /** Records a request to an admin route, whatever its result. */
+  recordAdminRequest(request: HttpRequest, response: HttpResponse, caller: Caller | undefined): void;
 }
 
-/** Asked for every few seconds by whoever watches. They show nobody's content but what is asked of people, and the wire while somebody has switched that on, which is written down. */
-const POLLED: ReadonlySet<string> = new Set([
+/**
+ * Admin paths that monitoring and the console poll every few seconds. Reading them is not recorded: they show no task content, except
+ * open approvals, and recorded traffic, whose recording is itself in the audit log.
+ */
+const POLLED_PATHS: ReadonlySet<string> = new Set([
   '/metrics',
   ...['health', 'logs', 'approvals', 'mesh', 'wire'].map((name) => `/api/parley/v1/${name}`),
 ]);
 
-export function createAccess({ options, limits, audit }: AccessOptions): Access {
+const RECORDED_STATUSES: ReadonlySet<number> = new Set([401, 403, 429]);
+
+export function createAccess({ options, limits, audit, refuseWhileStopping }: AccessOptions): Access {
   const ids: Ids = countedIds();
-  const failures = createTokenBuckets({ perSecond: limits.requestsPerSecondMax, burst: limits.requestsBurstMax });
-  const limiter = createRateLimiter(limits);
-  const admit =
-    options.gate ?? (options.auth === undefined ? authenticateAsLocal : createAuthenticate({ methods: options.auth, failures, ids }));
-  const draftOf = (
-    request: HttpRequest,
-    caller: Caller | undefined,
-  ): Omit<AuditDraft, 'action' | 'decision'> & { readonly requestId: string } => {
-    const { id, client } = caller?.request ?? factsOf(request, ids);
-    const tenant = caller?.tenant ?? '';
-    return {
-      principal: caller?.principal.id ?? '',
-      ...(tenant === '' ? {} : { tenant }),
-      object: request.path,
-      requestId: id,
-      ...(client === undefined ? {} : { client }),
-    };
+  const hostOrigin = createHostOriginCheck(options);
+  const authenticate = authenticateBy(options, limits, ids);
+  const requestLimits = createRequestLimits(limits);
+
+  /** Records a refusal and adds the request id under which the audit log has it. */
+  const recorded = (request: HttpRequest, { reason, ...response }: AccessRefusal, caller?: Caller): HttpResponse => {
+    if (!RECORDED_STATUSES.has(response.status)) return response;
+    const draft = auditDraft(request, caller, ids);
+    audit.refused({ ...draft, action: `http.${request.method}`, decision: 'denied', reason: reason ?? String(response.status) });
+    return { ...response, headers: { ...response.headers, 'X-Request-Id': draft.requestId } };
+  };
+  const checkCaller = (request: HttpRequest, route: Route | undefined, found: AuthenticatedCaller | AccessRefusal): AccessDecision => {
+    if (isRefusal(found)) return { route, response: recorded(request, found) };
+    if (route === undefined) return { route, caller: found };
+    const refusal = refuseWhileStopping(route) ?? requestLimits.check(request, route, found) ?? authoriseRoute(request, route, found);
+    return refusal === undefined ? { route, caller: found } : { route, caller: found, response: recorded(request, refusal, found) };
   };
   return {
-    admit,
-    check: (request, route, caller) => {
-      const wrong = wrongBody(request, route);
-      if (wrong !== undefined) return wrong;
-      const limited = limiter.check(caller, request);
-      if (limited !== undefined) return { ...refusalFor(request, route, limited), why: limited.message };
-      return route.access === 'admin' && !hasScope(caller.principal, 'admin') ? withoutScope(request, route) : undefined;
+    check: (request, findRoute) => {
+      const early = hostOrigin.refuse(request) ?? hostOrigin.preflight(request);
+      if (early !== undefined) return { route: undefined, response: recorded(request, early) };
+      const route = findRoute();
+      const isPublic = route?.access === 'public';
+      const crossSite = hostOrigin.refuseCrossSite(request, isPublic);
+      if (crossSite !== undefined) return { route, response: recorded(request, crossSite) };
+      const found = isPublic ? LOCAL_CALLER : authenticate(request, route);
+      if (found instanceof Promise) return found.then((settled) => checkCaller(request, route, settled));
+      return checkCaller(request, route, found);
     },
-    counted: limiter.counted,
-    note: (request, { why, ...answer }, { caller }) => {
-      const { status } = answer;
-      if (status !== 401 && status !== 403 && status !== 429) return answer;
-      const draft = draftOf(request, caller);
-      audit.refused({ ...draft, action: `http.${request.method}`, decision: 'denied', reason: why ?? String(status) });
-      return { ...answer, headers: { ...answer.headers, 'X-Request-Id': draft.requestId } };
-    },
-    noteAdmin: (request, { answer, caller }) => {
-      if (POLLED.has(request.path) && (request.method === 'GET' || request.method === 'HEAD')) return;
-      audit.record({ ...draftOf(request, caller), action: `admin.${request.method}`, decision: 'allowed', reason: String(answer.status) });
+    countBody: requestLimits.countBody,
+    corsHeaders: hostOrigin.corsHeaders,
+    recordAdminRequest: (request, response, caller) => {
+      if (POLLED_PATHS.has(request.path) && (request.method === 'GET' || request.method === 'HEAD')) return;
+      const draft = auditDraft(request, caller, ids);
+      audit.record({ ...draft, action: `admin.${request.method}`, decision: 'allowed', reason: String(response.status) });
     },
   };
 }
 
-function withoutScope(request: HttpRequest, route: Route): Refusal {
-  const error = new A2AError('PERMISSION_DENIED', 'this needs the scope admin', {
-    challenge: 'Bearer realm="parley", error="insufficient_scope", scope="admin"',
-  });
-  return { ...refusalFor(request, route, error), why: error.message };
+function authenticateBy({ auth, authenticate }: AccessOptions['options'], limits: ServerLimits, ids: Ids): Authenticate {
+  if (authenticate !== undefined) return authenticate;
+  if (auth === undefined) return authenticateAsLocal;
+  const failures = createTokenBuckets({ perSecond: limits.requestsPerSecondMax, burst: limits.requestsBurstMax });
+  return createAuthenticate({ methods: auth, failures, ids });
+}
+
+type RequestDraft = Omit<AuditDraft, 'action' | 'decision'> & { readonly requestId: string };
+
+function auditDraft(request: HttpRequest, caller: Caller | undefined, ids: Ids): RequestDraft {
+  const { id, client } = caller?.request ?? requestFactsOf(request, ids);
+  const tenant = caller?.tenant ?? '';
+  return {
+    principal: caller?.principal.id ?? '',
+    ...(tenant === '' ? {} : { tenant }),
+    object: request.path,
+    requestId: id,
+    ...(client === undefined ? {} : { client }),
+  };
 }

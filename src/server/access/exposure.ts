@@ -4,16 +4,17 @@ export interface Exposure {
   readonly host: string;
   readonly isSocket: boolean;
   readonly hasAuth: boolean;
-  /** Of our own, or of a proxy that nobody comes around. */
+  /** The node has TLS, or a proxy in front has it and callers can't bypass the proxy. */
   readonly hasTls: boolean;
 }
 
-/** Decision 11: whoever reaches an open port commands the agent behind it. What is missing, or undefined. */
+/** Describes what a node that other machines can reach still lacks, or returns undefined. Anyone who reaches an open port can use its agents. */
 export function exposureProblem({ host, isSocket, hasAuth, hasTls }: Exposure): string | undefined {
   if (isSocket || isLoopback(host)) return undefined;
-  if (!hasAuth) return `${host} can be reached by others, and nothing asks them who they are: give auth (or a gate), or serve on 127.0.0.1`;
+  if (!hasAuth)
+    return `Other machines can reach ${host}, and callers are not authenticated: set auth (or authenticate), or serve on 127.0.0.1`;
   if (hasTls) return undefined;
-  return `${host} can be reached by others, and credentials would cross the network for all to read: give tls, or say insecureBehindProxy if a proxy in front speaks TLS`;
+  return `Other machines can reach ${host}, and credentials would cross the network unencrypted: set tls, or insecureBehindProxy if a proxy in front has TLS`;
 }
 
 export function isPrivate(host: string, socket: string | undefined): boolean {

@@ -9,7 +9,7 @@ function request(url: string, headers: Readonly<Record<string, string>> = {}, me
 
 describe('the host that a request names', () => {
   const guard = createHostOriginCheck({ url: 'https://agents.example.org/a', allowedHosts: ['Lab.Internal', '10.0.0.5'] });
-  const accepts = (host: string): boolean => guard.refuses(request(`http://${host}/`)) === undefined;
+  const accepts = (host: string): boolean => guard.refuse(request(`http://${host}/`)) === undefined;
 
   for (const host of [
     'localhost',
@@ -39,24 +39,24 @@ describe('the host that a request names', () => {
   }
 
   it('may not say one thing in its header and another in its address', () => {
-    expect(guard.refuses(request('http://localhost/', { Host: 'evil.example' }))?.status).toBe(403);
-    expect(guard.refuses(request('http://evil.example/', { Host: 'localhost' }))?.status).toBe(403);
+    expect(guard.refuse(request('http://localhost/', { Host: 'evil.example' }))?.status).toBe(403);
+    expect(guard.refuse(request('http://evil.example/', { Host: 'localhost' }))?.status).toBe(403);
   });
 
   it('is none of which no address can be made', () => {
     for (const host of ['localhost:99999', 'localhost:', '127.0.0.1:x', '[::1'])
-      expect([host, guard.refuses(request('http://localhost/', { Host: host }))?.status]).toEqual([host, 403]);
+      expect([host, guard.refuse(request('http://localhost/', { Host: host }))?.status]).toEqual([host, 403]);
   });
 
   it('can be any, if somebody wants that', () => {
-    expect(createHostOriginCheck({ allowedHosts: ['*'] }).refuses(request('http://evil.example/'))).toBeUndefined();
+    expect(createHostOriginCheck({ allowedHosts: ['*'] }).refuse(request('http://evil.example/'))).toBeUndefined();
   });
 
   it('is judged the same however many there were', () => {
     const own = createHostOriginCheck({});
-    for (let at = 0; at < 500; at += 1) expect(own.refuses(request(`http://h${at}.example/`))?.status).toBe(403);
-    expect(own.refuses(request('http://h499.example/'))?.status).toBe(403);
-    expect(own.refuses(request('http://localhost:9/'))).toBeUndefined();
+    for (let at = 0; at < 500; at += 1) expect(own.refuse(request(`http://h${at}.example/`))?.status).toBe(403);
+    expect(own.refuse(request('http://h499.example/'))?.status).toBe(403);
+    expect(own.refuse(request('http://localhost:9/'))).toBeUndefined();
   });
 });
 
@@ -66,8 +66,8 @@ describe('the page that a request comes from', () => {
 
   for (const origin of ['http://localhost:41242', 'https://app.example.org', 'http://localhost:3000']) {
     it(`may be ours or allowed: ${origin}`, () => {
-      expect(guard.refuses(from(origin))).toBeUndefined();
-      expect(guard.headersFor(from(origin))).toMatchObject({ 'Access-Control-Allow-Origin': origin, Vary: 'Origin' });
+      expect(guard.refuse(from(origin))).toBeUndefined();
+      expect(guard.corsHeaders(from(origin))).toMatchObject({ 'Access-Control-Allow-Origin': origin, Vary: 'Origin' });
     });
   }
   for (const origin of [
@@ -78,7 +78,7 @@ describe('the page that a request comes from', () => {
     'http://app.example.org',
     'https://app.example.org.evil.example',
   ]) {
-    it(`may be no other: ${origin}`, () => expect(guard.refuses(from(origin))?.status).toBe(403));
+    it(`may be no other: ${origin}`, () => expect(guard.refuse(from(origin))?.status).toBe(403));
   }
 
   it('is asked about before it sends', () => {
@@ -99,7 +99,7 @@ describe('the page that a request comes from', () => {
   });
 
   it('is nobody’s business where there is none', () => {
-    expect(guard.headersFor(request('http://localhost/'))).toBeUndefined();
+    expect(guard.corsHeaders(request('http://localhost/'))).toBeUndefined();
   });
 });
 

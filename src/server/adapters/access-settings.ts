@@ -1,7 +1,7 @@
 import type { Fetch } from '#protocol';
 import type { KeyRecord } from '../access/authentication/api-keys.ts';
 import { keyAuth, tokenAuth } from '../access/authentication/api-keys.ts';
-import type { AuthMethod } from '../access/authentication/authenticator.ts';
+import type { AuthMethod } from '../access/authentication/auth-method.ts';
 import type { Authenticate } from '../access/authentication/caller.ts';
 import { authenticateAsLocal } from '../access/authentication/caller.ts';
 import { jwtAuth } from '../access/authentication/jwt.ts';
@@ -18,7 +18,7 @@ import { authFolder, loadToken, sameSecret } from './secret-files.ts';
 /** How a node is secured, as its settings want it and its agents need it. */
 export interface AccessFromSettings {
   readonly auth?: readonly AuthMethod[];
-  readonly gate?: Authenticate;
+  readonly authenticate?: Authenticate;
   readonly tls?: TlsOptions;
   /** The token of this machine, if that is one of the ways in. */
   readonly token?: NodeToken;
@@ -61,7 +61,7 @@ function openly({ host, socket, token, jwt, tls, authRequired }: Settings, { run
   if (asked !== undefined) throw new ConfigError(`--no-auth and ${asked} exclude each other: leave one of them away`);
   if (runsCommands === undefined) return {};
   // The file system has asked already: only its owner opens the socket.
-  if (socket !== undefined) return { gate: authenticateAsLocal };
+  if (socket !== undefined) return { authenticate: authenticateAsLocal };
   throw new ConfigError(
     `${runsCommands} runs commands on this machine, so every caller must show a token, on loopback too. Leave --no-auth away (parley’s own commands find the token by themselves), or type: --socket ./parley.sock --no-auth`,
   );

@@ -24,7 +24,7 @@ import { createOutbound } from './outbound.ts';
 export interface ServeOptions extends ServingOptions, PolicyOptions {
   /** 0 picks a free one. */
   readonly port?: number;
-  /** Default 127.0.0.1. Anything that others can reach needs `auth` or a `gate`, and `tls` or a proxy that has it. */
+  /** Default 127.0.0.1. Anything that others can reach needs `auth` or a `authenticate`, and `tls` or a proxy that has it. */
   readonly host?: string;
   /** A Unix socket in place of host and port, for its owner alone. */
   readonly socket?: string;
@@ -54,7 +54,7 @@ export async function serve(agents: AgentLike | readonly AgentLike[], options: S
   const problem = exposureProblem({
     host,
     isSocket: options.socket !== undefined,
-    hasAuth: options.gate !== undefined || options.auth !== undefined,
+    hasAuth: options.authenticate !== undefined || options.auth !== undefined,
     hasTls: options.tls !== undefined || options.insecureBehindProxy === true,
   });
   if (problem !== undefined) throw new Error(`${problem}.`);
@@ -75,7 +75,7 @@ export async function serve(agents: AgentLike | readonly AgentLike[], options: S
     version: options.version ?? packageVersion(),
     allowedHosts: [...(options.allowedHosts ?? []), ...namesOf(host)],
     ...(relay === undefined ? {} : { relay: relay.fetchWithin(RELAY_LIMITS) }),
-    isPressed: () => (options.isPressed?.() ?? false) || pulse.isPressed(),
+    isOverloaded: () => (options.isOverloaded?.() ?? false) || pulse.isOverloaded(),
   });
   const nodeHost = createHttpHost({ handler, limits, log, metrics, tls: options.tls, trusted: proxiesOf(options.trustedProxies ?? []) });
   let url: string;

@@ -128,7 +128,7 @@ function withStoreSize(metrics: Metrics, folder: string): Metrics {
 }
 
 function methodsIn({ auth }: AccessFromSettings): string {
-  return auth === undefined ? 'open' : auth.map(({ method }) => method).join(', ');
+  return auth === undefined ? 'open' : auth.map(({ name }) => name).join(', ');
 }
 
 /** The issuer was named by the operator, so it may be on an inner network; what it points to goes the way of every outward request. */

@@ -37,7 +37,7 @@ export async function serveOnStdio(
       );
   const handler = createHandler({
     agents: found.map(({ agent }) => agent),
-    gate: authenticateAsLocal, // who holds the pipes is who started us, and could run any command without us
+    authenticate: authenticateAsLocal, // who holds the pipes is who started us, and could run any command without us
     ...{ card, publisher, idempotency, versionRequired, limits, log, aroundRun },
     ...kept,
   });

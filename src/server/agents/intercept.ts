@@ -1,18 +1,19 @@
 import type { A2AService, CallContext, EventStream, Logged, Operation, Requests, StreamOperation, UnaryOperation } from '#protocol';
 
-/** A call on its way to a service. */
+/** One call of an A2A operation. */
 export interface InterceptedCall<Op extends Operation = Operation> {
   readonly operation: Op;
   readonly request: Requests[Op];
   readonly ctx: CallContext;
 }
 
-/** Work around every call (decision 6): it calls `next`, with the context it was given or with one of its own, or it throws. */
+/** Code that runs around every call of a service: it calls `next`, with the same context or another one, or it throws. */
 export interface CallInterceptor {
   unary<T>(call: InterceptedCall<UnaryOperation>, next: (ctx: CallContext) => Promise<T>): Promise<T>;
   stream(call: InterceptedCall<StreamOperation>, next: (ctx: CallContext) => EventStream): EventStream;
 }
 
+/** The same service with `by` around every operation. */
 export function interceptCalls(service: A2AService, by: CallInterceptor): A2AService {
   const { originOf, keepsReplies } = service;
   return {
@@ -34,15 +35,15 @@ export function interceptCalls(service: A2AService, by: CallInterceptor): A2ASer
   };
 }
 
-/** How a stream ended: `undefined` for well, what was thrown otherwise; and whether it was opened at all or refused. */
+/** Called once when a stream ends. `thrown` is undefined if it ended normally. `wasOpened` is false if opening it failed. */
 export type StreamEndListener = (thrown: unknown, wasOpened: boolean) => void;
 
-/** Runs a stream and says once how it ended. A reader who leaves ends it well. */
+/** The same stream; `onEnd` is called once when it ends. A reader that stops early ends it normally. */
 export function observeStream(open: () => EventStream, onEnd: StreamEndListener): EventStream {
   return { [Symbol.asyncIterator]: () => new ObservedStream(open, onEnd) };
 }
 
-/** Written out, and no generator: thousands of streams wait at a time, and one that is told to end passes that on at once. */
+/** A class instead of a generator: a generator passes `return` on only after its pending `next`, and thousands of streams wait at a time. */
 class ObservedStream implements AsyncIterator<readonly Logged[], unknown> {
   #open: (() => EventStream) | undefined;
   readonly #onEnd: StreamEndListener;
@@ -84,7 +85,7 @@ class ObservedStream implements AsyncIterator<readonly Logged[], unknown> {
   }
 
   async return(): Promise<IteratorResult<readonly Logged[], unknown>> {
-    // Nothing was opened for a reader who left before the first event.
+    // A reader that leaves before the first event has opened nothing.
     if (this.#inner === undefined) this.#isOver = true;
     else this.#end(undefined);
     await this.#inner?.return?.();

@@ -9,8 +9,8 @@ import type { Histogram, Metrics } from './metrics.ts';
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 const COUNTS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
 
-/** Counts every call by agent, dialect, operation and how it ended, and times it. `room` is asked first. */
-export function meter(metrics: Metrics, room: Capacity): (service: A2AService, agent: string) => A2AService {
+/** Counts every call by agent, dialect, operation and how it ended, and times it. `capacity` is asked first. */
+export function meter(metrics: Metrics, capacity: Capacity): (service: A2AService, agent: string) => A2AService {
   const calls = metrics.counter({
     name: 'parley_calls_total',
     help: 'Calls of A2A operations. The outcome is ok or the kind of the error.',
@@ -32,14 +32,14 @@ export function meter(metrics: Metrics, room: Capacity): (service: A2AService, a
     const ending =
       (operation: string, ctx: CallContext, began: number): StreamEndListener =>
       (thrown, wasOpened) => {
-        if (wasOpened) room.givePlace(ctx.principal);
+        if (wasOpened) capacity.streamClosed(ctx.principal);
         note(operation, ctx, { began, thrown });
       };
     const by: CallInterceptor = {
       unary: async ({ operation, ctx }, next) => {
         const began = performance.now();
         try {
-          room.check(operation, ctx.principal);
+          capacity.check(operation, ctx.principal);
           const result = await next(ctx);
           note(operation, ctx, { began });
           return result;
@@ -50,8 +50,8 @@ export function meter(metrics: Metrics, room: Capacity): (service: A2AService, a
       },
       stream: ({ operation, ctx }, next) => {
         const open = (): EventStream => {
-          room.check(operation, ctx.principal);
-          room.takePlace(ctx.principal);
+          capacity.check(operation, ctx.principal);
+          capacity.streamOpened(ctx.principal);
           return next(ctx);
         };
         return observeStream(open, ending(operation, ctx, performance.now()));

@@ -4,7 +4,7 @@ import type { Metrics } from './metrics.ts';
 /** How a node has done for the last hour: one sample each time that its host asks for one. */
 export interface Health {
   /** Takes down how things stand now. */
-  take(): void;
+  sample(): void;
   shown(): AdminHealth;
 }
 
@@ -17,15 +17,15 @@ export function createHealth(metrics: Metrics, version: string): Health {
   const startedAt = new Date().toISOString();
   const samples: AdminSample[] = [];
   let takenAt = Number.NEGATIVE_INFINITY;
-  const take = (): void => {
+  const sample = (): void => {
     takenAt = performance.now();
     samples.push(sampleOf(metrics.text((name) => NAMES.has(name))));
     if (samples.length > SAMPLES_MAX) samples.shift();
   };
   return {
-    take,
+    sample,
     shown: () => {
-      if (performance.now() - takenAt > APART_MS_MIN) take();
+      if (performance.now() - takenAt > APART_MS_MIN) sample();
       return { startedAt, version, samples };
     },
   };

@@ -11,7 +11,7 @@ export interface CardsOptions {
   /** When this card was last changed. */
   readonly changed: Date;
   /** What the gate asks for, which is what the cards say. */
-  readonly enforced: CardSecurity;
+  readonly security: CardSecurity;
   /** Signs what is served, as it is served. */
   readonly signer?: CardSigner | undefined;
 }
@@ -38,7 +38,7 @@ interface Written {
 const KEPT_MAX = 256;
 
 /** Cards as they are served: written once for each base and shape, with the tag of exactly these bytes (reference/protocol §3.11). */
-export function createCards({ form, ageMsMax, changed, enforced, signer }: CardsOptions): Cards {
+export function createCards({ form, ageMsMax, changed, security, signer }: CardsOptions): Cards {
   const written = new WeakMap<AgentCard, Map<string, Promise<Written>>>();
   const completed = new WeakMap<AgentCard, Map<string, AgentCard>>();
   const lastModified = changed.toUTCString();
@@ -46,7 +46,7 @@ export function createCards({ form, ageMsMax, changed, enforced, signer }: Cards
   const cardAt = (card: AgentCard, base: string): AgentCard => {
     const known = completed.get(card) ?? new Map<string, AgentCard>();
     completed.set(card, known);
-    const complete = known.get(base) ?? { ...enforced.card(card), supportedInterfaces: interfacesFor(base) };
+    const complete = known.get(base) ?? { ...security.card(card), supportedInterfaces: interfacesFor(base) };
     if (known.size < KEPT_MAX) known.set(base, complete);
     return complete;
   };

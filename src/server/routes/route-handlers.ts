@@ -1,7 +1,7 @@
 import type { Caller, ChatMemory, HttpRequest, HttpResponse, ServeOptions } from '#bindings';
 import { answerChat, answerJsonRpc, answerModels, answerRest } from '#bindings';
 import type { AdminService, Fetch, Json } from '#protocol';
-import { LOCAL } from '../access/authentication/caller.ts';
+import { LOCAL_CALLER } from '../access/authentication/caller.ts';
 import { adminAnswer } from '../admin/admin.ts';
 import { MESH_AGENTS } from '../agents/mesh-agents.ts';
 import type { ServedAgent } from '../agents/served-agent.ts';
@@ -105,11 +105,11 @@ function chatters(
   return place.agent === undefined ? { agents } : { agents: [agent], only: agent };
 }
 
-/** The gate has found out who calls; in the open case that is what bindings take for granted. */
+/** Bindings assume the caller `local` unless they get another one. */
 function optionsFor({ serving, noteBase }: RouteContext, { httpRequest, agent, place, caller }: RoutedRequest): ServeOptions {
   noteBase(httpRequest);
   const options = serving(agent, place);
-  return caller === LOCAL ? options : { ...options, caller: () => caller };
+  return caller === LOCAL_CALLER ? options : { ...options, caller: () => caller };
 }
 
 /** `/api/parley/v1/mesh/agents/{name}/…`: the surface of an agent, for those with the scope `admin`. */

@@ -3,21 +3,21 @@ import type { AdminExchange, AdminWire } from '#protocol';
 import type { ExchangeRecording, RecordedExchange } from './recording.ts';
 import { recordExchange } from './recording.ts';
 
-/** Writes down what goes over the wire, while an operator looks. */
+/** Records requests and responses in memory while an operator watches them in the console. */
 export interface TrafficRecorder extends AdminWire {
-  /** Undefined while it is off, which costs one look at a flag. */
+  /** Starts the recording of one request. Undefined while recording is off. */
   begin(request: HttpRequest): ExchangeRecording | undefined;
 }
 
 const EXCHANGES_MAX = 100;
-/** Whoever looks asks more often than that. */
-const LOOK_MS = 30_000;
+/** Recording stops after this time without a reader. The console reads every few seconds. */
+const IDLE_MS = 30_000;
 
-export function createTrafficRecorder(lookMs: number = LOOK_MS): TrafficRecorder {
+export function createTrafficRecorder(idleMs: number = IDLE_MS): TrafficRecorder {
   let isOn = false;
   let last = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  /** By the number of its last change, so the one that has rested longest is the first. */
+  /** Recorded exchanges with the number of their last change, the least recently changed first. */
   let kept = new Map<RecordedExchange, number>();
   const touch = (exchange: RecordedExchange): void => {
     last += 1;
@@ -27,12 +27,12 @@ export function createTrafficRecorder(lookMs: number = LOOK_MS): TrafficRecorder
   const clear = (): void => {
     kept = new Map();
   };
-  const leaseAnew = (): void => {
+  const restartTimer = (): void => {
     clearTimeout(timer);
     timer = setTimeout(() => {
       isOn = false;
       clear();
-    }, lookMs);
+    }, idleMs);
     timer.unref?.();
   };
   const keep = (exchange: RecordedExchange): (() => void) => {
@@ -42,13 +42,13 @@ export function createTrafficRecorder(lookMs: number = LOOK_MS): TrafficRecorder
     const [first] = kept.keys();
     if (kept.size > EXCHANGES_MAX && first !== undefined) kept.delete(first);
     return () => {
-      if (own === kept && kept.has(exchange)) touch(exchange); // it was not cleared away meanwhile
+      if (own === kept && kept.has(exchange)) touch(exchange); // unless it was cleared or dropped in the meantime
     };
   };
   return {
     begin: (request) => (isOn ? recordExchange(request, keep) : undefined),
     look: (after) => {
-      leaseAnew();
+      restartTimer();
       const changed = [...kept]
         .filter(([, at]) => at > after)
         .map(([exchange]): AdminExchange => ({ ...exchange, frames: [...exchange.frames] }));
@@ -56,7 +56,7 @@ export function createTrafficRecorder(lookMs: number = LOOK_MS): TrafficRecorder
     },
     start: () => {
       isOn = true;
-      leaseAnew();
+      restartTimer();
     },
     stop: () => {
       isOn = false;

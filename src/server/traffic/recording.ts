@@ -1,30 +1,30 @@
 import type { Caller, HttpRequest, HttpResponse, Outflow } from '#bindings';
 import type { AdminExchange, Mutable } from '#protocol';
-import { withBody } from '../access/limits/rate-limit.ts';
 import type { Route } from '../routes/routes.ts';
-import { answerHeadersOf, bodyOf, frameOf, headersOf, targetOf } from './redact.ts';
+import { withBody } from '../routes/with-body.ts';
+import { bodyOf, frameOf, headersOf, responseHeadersOf, targetOf } from './redact.ts';
 
-/** Of each body, and of the frames of a stream together. */
+/** The maximum recorded length of each body, and of all frames of a stream together. */
 const CHARS_MAX = 32_768;
 const FRAMES_MAX = 200;
 
-/** One exchange while it is being written down. */
+/** The recording of one request and its response. */
 export interface ExchangeRecording {
-  /** The request as it goes on. */
+  /** Use this request instead of the original: it records the body when it is read. */
   readonly request: HttpRequest;
-  /** The answer as it goes out. */
-  answered(answer: HttpResponse, about: { readonly route: Route | undefined; readonly caller?: Caller | undefined }): HttpResponse;
+  /** Returns the response to send instead of the original: it records a stream while it is sent. */
+  responded(response: HttpResponse, about: { readonly route: Route | undefined; readonly caller?: Caller | undefined }): HttpResponse;
 }
 
 export interface RecordedExchange extends Mutable<AdminExchange> {
   frames: { readonly atMs: number; readonly text: string }[];
 }
 
-/** What operators do is in the audit log, and what everybody asks all the time tells nothing. */
+/** Routes that are not recorded: admin requests are in the audit log, and the others would bury everything else. */
 const LEFT_OUT: ReadonlySet<string> = new Set(['admin', 'console', 'welcome', 'health', 'ready', 'metrics']);
 
-/** `keep` is told of it once it is known what it was, `changed` each time that there is more of it. */
-export function recordExchange(given: HttpRequest, keep: (kept: RecordedExchange) => () => void): ExchangeRecording {
+/** `keep` stores the exchange once its route is known, and returns a function to call after each change. */
+export function recordExchange(given: HttpRequest, keep: (exchange: RecordedExchange) => () => void): ExchangeRecording {
   const began = performance.now();
   const kept: RecordedExchange = {
     n: 0,
@@ -49,12 +49,12 @@ export function recordExchange(given: HttpRequest, keep: (kept: RecordedExchange
   });
   return {
     request,
-    answered: (answer, { route, caller }) => {
-      if (route !== undefined && LEFT_OUT.has(route.name)) return answer;
-      const { status, headers, body } = answer;
+    responded: (response, { route, caller }) => {
+      if (route !== undefined && LEFT_OUT.has(route.name)) return response;
+      const { status, headers, body } = response;
       Object.assign(kept, {
         status,
-        answerHeaders: answerHeadersOf(headers),
+        answerHeaders: responseHeadersOf(headers),
         ...(caller === undefined ? {} : { principal: caller.principal.id }),
       });
       if (body === null || typeof body === 'string') {
@@ -62,16 +62,16 @@ export function recordExchange(given: HttpRequest, keep: (kept: RecordedExchange
         kept.isCut ||= body !== null && body.length > CHARS_MAX;
         kept.endedMs = performance.now() - began;
         keep(kept);
-        return answer;
+        return response;
       }
       kept.isStream = true;
-      return { ...answer, body: listened(body, kept, { began, changed: keep(kept) }) };
+      return { ...response, body: recordedStream(body, kept, { began, changed: keep(kept) }) };
     },
   };
 }
 
-/** Hears what its reader hears, at the reader's speed. */
-function listened(
+/** The same stream; each piece is recorded when the client reads it. */
+function recordedStream(
   flow: Outflow,
   kept: RecordedExchange,
   { began, changed }: { readonly began: number; readonly changed: () => void },

@@ -1,7 +1,7 @@
 import type { HttpRequest } from '#bindings';
 import { cleaned, cleanedText } from '../observability/log.ts';
 
-/** Headers that mean something to A2A. Nothing else is written down: a header that nobody has thought of may be a key. */
+/** Request headers that are recorded. All others are left out, because an unknown header may hold a credential. */
 const SHOWN = [
   'accept',
   'content-type',
@@ -15,11 +15,11 @@ const SHOWN = [
   'traceparent',
   'origin',
 ];
-/** Of these only that they were there. */
+/** Headers that are recorded without their value. */
 const HIDDEN = ['authorization', 'proxy-authorization', 'x-api-key', 'cookie'];
 const ANSWERED =
   /^(content-type|cache-control|etag|retry-after|a2a-version|a2a-extensions|x-a2a-extensions|www-authenticate|x-request-id)$/i;
-/** Parameters of A2A and of ours. A key may stand under any other name. */
+/** Query parameters that are recorded with their value. Any other parameter may hold a credential. */
 const PARAMETERS =
   /^(dialect|A2A-Version|history_?[lL]ength|page_?[sS]ize|status|status_?[tT]imestamp_?[aA]fter|context_?[iI]d|include_?[aA]rtifacts|tenant)$/;
 const REMOVED = '[removed]';
@@ -35,7 +35,7 @@ export function headersOf(httpRequest: HttpRequest): HeaderList {
   return [...shown, ...hidden];
 }
 
-export function answerHeadersOf(headers: Readonly<Record<string, string>>): HeaderList {
+export function responseHeadersOf(headers: Readonly<Record<string, string>>): HeaderList {
   return Object.entries(headers).filter(([name]) => ANSWERED.test(name));
 }
 
@@ -47,7 +47,7 @@ export function targetOf({ path, query }: HttpRequest): string {
   return `${cleanedText(path)}?${shown.join('&')}`;
 }
 
-/** JSON without what sounds or looks like a credential; what is cut or no JSON is cleaned as text. */
+/** Removes from a body everything that is named or looks like a credential. A text that is not complete JSON is cleaned as text. */
 export function bodyOf(text: string): string {
   try {
     return JSON.stringify(JSON.parse(text), cleaned);
@@ -56,7 +56,7 @@ export function bodyOf(text: string): string {
   }
 }
 
-/** A frame of server-sent events: its data is JSON. */
+/** Removes credentials from a server-sent event, whose data is JSON. */
 export function frameOf(text: string): string {
   return text
     .split('\n')

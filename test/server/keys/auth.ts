@@ -175,7 +175,7 @@ export const AUTH_CHECKS: Checks = {
   },
 
   'jwt.issuer': async () => {
-    await refuses({ jwt: { issuer: 'http://issuer.example', audience: ['x'] } }, 'must be an https address (http on loopback only)');
+    await refuses({ jwt: { issuer: 'http://issuer.example', audience: ['x'] } }, 'must be an https URL (http on loopback only)');
     await asIssued()(async (from, server) => {
       expect(await status(server, await from.token())).toBe(200);
       expect(await status(server, await from.token({ iss: 'https://evil.example' }))).toBe(401);
@@ -189,8 +189,8 @@ export const AUTH_CHECKS: Checks = {
     });
   },
   'jwt.algorithms': async () => {
-    await refuses({ jwt: { issuer: 'https://i.example', audience: ['x'], algorithms: ['HS256'] } }, 'HS256 is not one of the algorithms');
-    await refuses({ jwt: { issuer: 'https://i.example', audience: ['x'], algorithms: ['none'] } }, 'none is not one of the algorithms');
+    await refuses({ jwt: { issuer: 'https://i.example', audience: ['x'], algorithms: ['HS256'] } }, 'HS256 is not an asymmetric algorithm');
+    await refuses({ jwt: { issuer: 'https://i.example', audience: ['x'], algorithms: ['none'] } }, 'none is not an asymmetric algorithm');
     await asIssued({ algorithms: ['ES256'] })(async (from, server) => expect(await status(server, await from.token())).toBe(401));
   },
   'jwt.jwksUrl': () =>

@@ -1,13 +1,13 @@
 import type { SecurityScheme, TenantId } from '#protocol';
 import { LOCAL_PRINCIPAL } from '#protocol';
-import type { AuthenticatedIdentity, AuthMethod } from './authenticator.ts';
-import { credentialOf } from './authenticator.ts';
+import type { AuthenticatedIdentity, AuthMethod } from './auth-method.ts';
+import { credentialOf } from './auth-method.ts';
 
-/** What is known of an API key. The key itself is not: only its hash is kept. */
+/** What the node stores about an API key. It stores a hash, never the key itself. */
 export interface KeyRecord {
-  /** For people and the audit log; no secret. */
+  /** Identifies the key to people and in the audit log. Not secret. */
   readonly id: string;
-  /** Whose it is: what is made with it belongs to `key:NAME`. */
+  /** The owner: tasks created with the key belong to the principal `key:NAME`. */
   readonly name: string;
   readonly tenant?: string;
   readonly scopes: readonly string[];
@@ -16,7 +16,7 @@ export interface KeyRecord {
   readonly revokedAt?: string;
 }
 
-/** Where keys are looked up. Whoever implements it compares hashes, in a time that says nothing of the keys. */
+/** Looks up API keys. An implementation must compare hashes, so that its timing reveals nothing about the keys. */
 export interface KeyRing {
   find(secret: string): KeyRecord | undefined;
 }
@@ -26,23 +26,29 @@ const API_KEY: SecurityScheme = {
   apiKeySecurityScheme: { location: 'header', name: 'X-API-Key', description: 'An API key of this node.' },
 };
 
-/** API keys, and static tokens that were taken in as such. */
+/**
+ * Authenticates callers by API key, in `Authorization: Bearer` or `X-API-Key`.
+ *
+ * ```ts
+ * await serve(agent, { auth: [keyAuth({ find: (secret) => keysByHash.get(sha256(secret)) })] });
+ * ```
+ */
 export function keyAuth(ring: KeyRing, now: () => number = Date.now): AuthMethod {
-  /** One object for all calls of a key: what is kept by its name finds it without making it anew. */
+  /** One identity object for all calls of a key, so that a call allocates none. */
   const identities = new WeakMap<KeyRecord, AuthenticatedIdentity>();
   const isPast = ({ expiresAt }: KeyRecord): boolean => expiresAt !== undefined && Date.parse(expiresAt) <= now();
   const isGood = (key: KeyRecord | undefined): boolean => key !== undefined && key.revokedAt === undefined && !isPast(key);
   return {
-    method: 'key',
+    name: 'key',
     schemes: { bearer: BEARER, apiKey: API_KEY },
     challenge: { scheme: 'Bearer' },
-    recognise: (request) => {
+    authenticate: (request) => {
       const credential = credentialOf(request);
       if (typeof credential === 'string') return undefined;
       const key = ring.find(credential.text);
       if (key === undefined) return undefined;
-      if (key.revokedAt !== undefined) return { denied: `key ${key.id} is revoked` };
-      if (isPast(key)) return { denied: `key ${key.id} has expired` };
+      if (key.revokedAt !== undefined) return { reason: `key ${key.id} is revoked` };
+      if (isPast(key)) return { reason: `key ${key.id} has expired` };
       let known = identities.get(key);
       if (known === undefined) {
         known = { ...identityOf(key), isStillValid: () => isGood(ring.find(credential.text)) };
@@ -57,13 +63,13 @@ function identityOf({ name, scopes, tenant = '' }: KeyRecord): AuthenticatedIden
   return { principal: { id: `key:${name}`, scopes }, tenant: tenant as TenantId };
 }
 
-/** The node's own token: whoever has it is the owner of the machine, `local`. `isSame` takes as long whatever the difference is. */
+/** Authenticates the bearer of the node's own token as `local`, the owner of the machine. `isSame` must compare in constant time. */
 export function tokenAuth(isSame: (text: string) => boolean): AuthMethod {
   return {
-    method: 'token',
+    name: 'token',
     schemes: { bearer: BEARER },
     challenge: { scheme: 'Bearer' },
-    recognise: (request) => {
+    authenticate: (request) => {
       const credential = credentialOf(request);
       return typeof credential !== 'string' && isSame(credential.text) ? { principal: LOCAL_PRINCIPAL } : undefined;
     },

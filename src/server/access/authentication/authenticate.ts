@@ -1,112 +1,97 @@
-import type { HttpRequest, HttpResponse } from '#bindings';
-import { refuseJsonRpc, refuseRest } from '#bindings';
+import type { HttpRequest } from '#bindings';
 import type { Ids, Mutable, RequestFacts } from '#protocol';
 import { A2AError, countedIds } from '#protocol';
-import { errorAnswer } from '../../routes/responses.ts';
 import type { Route } from '../../routes/routes.ts';
-import { parsePath } from '../../routes/routes.ts';
 import type { TokenBuckets } from '../limits/token-buckets.ts';
-import type { AuthenticatedIdentity, AuthenticationResult, AuthMethod, Denial } from './authenticator.ts';
-import { credentialOf, isDenial } from './authenticator.ts';
-import type { Authenticate, AuthenticatedCaller, Refusal } from './caller.ts';
+import type { AccessRefusal } from '../refusal.ts';
+import { refusalFor } from '../refusal.ts';
+import type { AuthenticatedIdentity, AuthenticationResult, AuthMethod, CredentialDenial } from './auth-method.ts';
+import { credentialOf, isDenial } from './auth-method.ts';
+import type { Authenticate, AuthenticatedCaller } from './caller.ts';
 
 export interface AuthenticateOptions {
   readonly methods: readonly AuthMethod[];
-  /** Failures of one address: whoever guesses is slowed down. */
+  /** Counts failures by client address, to slow down guessing. */
   readonly failures: TokenBuckets;
   readonly ids?: Ids;
 }
 
-/** The gate of a node that asks who calls. */
+/** Step 2 of the access checks: tries the methods in their order. The first that recognises a credential decides. */
 export function createAuthenticate({ methods, failures, ids = countedIds() }: AuthenticateOptions): Authenticate {
-  const refuse = (httpRequest: HttpRequest, route: Route | undefined, denial: Denial | undefined): Refusal => {
-    const waitMs = failures.take(httpRequest.peer?.address ?? 'unknown');
-    const why = denial?.denied ?? 'no credential';
+  const refuse = (request: HttpRequest, route: Route | undefined, denial: CredentialDenial | undefined): AccessRefusal => {
+    const waitMs = failures.take(request.peer?.address ?? 'unknown');
+    const reason = denial?.reason ?? 'no credential';
     if (denial?.retryAfterMs !== undefined) {
       const { retryAfterMs } = denial;
-      return {
-        ...refusalFor(httpRequest, route, new A2AError('UNAVAILABLE', 'credentials can’t be checked just now', { retryAfterMs })),
-        why,
-      };
+      return refusalFor(request, route, {
+        error: new A2AError('UNAVAILABLE', 'credentials can’t be checked at the moment; try again later', { retryAfterMs }),
+        reason,
+      });
     }
     if (waitMs > 0) {
       const error = new A2AError('RATE_LIMITED', 'too many requests without a valid credential', { retryAfterMs: waitMs });
-      return { ...refusalFor(httpRequest, route, error), why: `too many failures; the last: ${why}` };
+      return refusalFor(request, route, { error, reason: `too many failures; the last: ${reason}` });
     }
-    const words = denial === undefined ? 'authentication is required' : (denial.words ?? 'the credential is not valid');
-    const challenge = challengeOf(methods, denial === undefined ? undefined : { error: 'invalid_token', error_description: words });
-    return { ...refusalFor(httpRequest, route, new A2AError('UNAUTHENTICATED', words, { challenge })), why };
+    const message = denial === undefined ? 'authentication is required' : (denial.message ?? 'the credential is not valid');
+    const challenge = challengeOf(methods, denial === undefined ? undefined : { error: 'invalid_token', error_description: message });
+    return refusalFor(request, route, { error: new A2AError('UNAUTHENTICATED', message, { challenge }), reason });
   };
-  const decide = (httpRequest: HttpRequest, route: Route | undefined, found: AuthenticationResult): AuthenticatedCaller | Refusal =>
-    found === undefined || isDenial(found)
-      ? refuse(httpRequest, route, found ?? unrecognised(httpRequest))
-      : admitted(found, factsOf(httpRequest, ids));
-  return (httpRequest, route) => {
-    const found = firstOpinion(methods, httpRequest);
-    return found instanceof Promise ? found.then((settled) => decide(httpRequest, route, settled)) : decide(httpRequest, route, found);
+  const decide = (request: HttpRequest, route: Route | undefined, result: AuthenticationResult): AuthenticatedCaller | AccessRefusal =>
+    result === undefined || isDenial(result)
+      ? refuse(request, route, result ?? unrecognised(request))
+      : callerOf(result, requestFactsOf(request, ids));
+  return (request, route) => {
+    const result = firstResult(methods, request);
+    return result instanceof Promise ? result.then((settled) => decide(request, route, settled)) : decide(request, route, result);
   };
 }
 
-function admitted({ principal, tenant, isStillValid }: AuthenticatedIdentity, request: RequestFacts): AuthenticatedCaller {
+function callerOf({ principal, tenant, isStillValid }: AuthenticatedIdentity, request: RequestFacts): AuthenticatedCaller {
   const caller: Mutable<AuthenticatedCaller> = { principal, request };
   if (tenant !== undefined) caller.tenant = tenant;
   if (isStillValid !== undefined) caller.isStillValid = isStillValid;
   return caller;
 }
 
-export function factsOf(httpRequest: HttpRequest, ids: Ids): RequestFacts {
-  const client = httpRequest.peer?.address;
+/** The id of a request and the address of its client, for logs and the audit log. */
+export function requestFactsOf(request: HttpRequest, ids: Ids): RequestFacts {
+  const client = request.peer?.address;
   return client === undefined ? { id: ids.next() } : { id: ids.next(), client };
 }
 
-/** Without a promise where no method needs one: most calls come with a key. */
-function firstOpinion(
-  methods: readonly AuthMethod[],
-  httpRequest: HttpRequest,
-  from = 0,
-): AuthenticationResult | Promise<AuthenticationResult> {
+/** Returns a promise only if a method does: most calls carry an API key, which needs none. */
+function firstResult(methods: readonly AuthMethod[], request: HttpRequest, from = 0): AuthenticationResult | Promise<AuthenticationResult> {
   for (let at = from; at < methods.length; at += 1) {
-    const found = methods[at]?.recognise(httpRequest);
-    if (found instanceof Promise) return found.then((settled) => settled ?? firstOpinion(methods, httpRequest, at + 1));
-    if (found !== undefined) return found;
+    const result = methods[at]?.authenticate(request);
+    if (result instanceof Promise) return result.then((settled) => settled ?? firstResult(methods, request, at + 1));
+    if (result !== undefined) return result;
   }
   return undefined;
 }
 
-function unrecognised(httpRequest: HttpRequest): Denial | undefined {
-  const credential = credentialOf(httpRequest);
+function unrecognised(request: HttpRequest): CredentialDenial | undefined {
+  const credential = credentialOf(request);
   if (credential === 'none') return undefined;
   return credential === 'malformed'
-    ? { denied: 'a credential that is none', words: 'send one credential, as Authorization: Bearer …' }
-    : { denied: 'an unknown credential' };
+    ? { reason: 'a malformed credential', message: 'send one credential, as Authorization: Bearer …' }
+    : { reason: 'an unknown credential' };
 }
 
-/** RFC 9110 §11.6.1: every way in, each with what was wrong where that is known. */
-export function challengeOf(methods: readonly AuthMethod[], wrong: Readonly<Record<string, string>> = {}): string {
+/** The `WWW-Authenticate` header (RFC 9110 §11.6.1): every scheme of the node. `problem` describes a rejected bearer token. */
+export function challengeOf(methods: readonly AuthMethod[], problem: Readonly<Record<string, string>> = {}): string {
   const byScheme = new Map<string, Readonly<Record<string, string>>>();
   for (const { challenge } of methods) {
     if (challenge !== undefined) byScheme.set(challenge.scheme, { ...byScheme.get(challenge.scheme), ...challenge.parameters });
   }
-  const said = [...byScheme].map(([scheme, parameters]) => {
-    const all = { realm: 'parley', ...parameters, ...(scheme === 'Bearer' ? wrong : {}) };
+  const challenges = [...byScheme].map(([scheme, parameters]) => {
+    const all = { realm: 'parley', ...parameters, ...(scheme === 'Bearer' ? problem : {}) };
     return `${scheme} ${Object.entries(all)
       .map(([name, value]) => `${name}="${quotable(value)}"`)
       .join(', ')}`;
   });
-  return said.join(', ');
+  return challenges.join(', ');
 }
 
 function quotable(text: string): string {
   return text.replaceAll(/[^\x20-\x7e]|["\\]/g, "'");
-}
-
-/** In the words of whoever would have answered. `status`: where it is not the error's own. */
-export function refusalFor(httpRequest: HttpRequest, route: Route | undefined, error: A2AError, status?: number): HttpResponse {
-  if (route?.name !== 'jsonrpc' && route?.name !== 'rest') return errorAnswer(error);
-  const { base: basePath } = parsePath(httpRequest.path);
-  const answer =
-    route.name === 'jsonrpc'
-      ? refuseJsonRpc(httpRequest, error, { basePath })
-      : refuseRest(httpRequest, error, status === undefined ? { basePath } : { basePath, status });
-  return { ...answer, headers: { 'X-Content-Type-Options': 'nosniff', ...answer.headers } };
 }

@@ -1,42 +1,45 @@
-import type { Caller, HttpRequest, HttpResponse } from '#bindings';
+import type { Caller, HttpRequest } from '#bindings';
 import { LOCAL_PRINCIPAL } from '#protocol';
 import type { Route } from '../../routes/routes.ts';
+import type { AccessRefusal } from '../refusal.ts';
 
-/** A caller, with what is good to know of it for as long as it is here. */
+/** A caller that has passed authentication. */
 export interface AuthenticatedCaller extends Caller {
-  /** Asked every few seconds while a stream of it is open; its streams end when it says no. Absent: they stay. */
+  /** Called every few seconds while a stream of this caller is open. The stream ends when it returns false. Absent: the stream stays open. */
   readonly isStillValid?: () => boolean;
 }
 
 /**
- * Who is calling, or a refusal. It is asked after the checks of host and origin and before anything else is looked at, for everything
- * that is not public; the body has not been read. Without a route there is nothing at that path, which only those who may call are told.
+ * Authenticates a request: returns the caller, or the response that refuses it. Called for every route that is not public, after the host
+ * and origin checks and before the body is read. `route` is undefined where nothing is served: only authenticated callers get a 404.
+ *
+ * ```ts
+ * const authenticate: Authenticate = (request) =>
+ *   request.header('x-user') === undefined
+ *     ? { status: 401, headers: { 'WWW-Authenticate': 'Custom' }, body: null }
+ *     : { principal: { id: request.header('x-user'), scopes: ['tasks:*'] } };
+ * ```
  */
 export type Authenticate = (
   request: HttpRequest,
   route: Route | undefined,
-) => AuthenticatedCaller | Refusal | Promise<AuthenticatedCaller | Refusal>;
+) => AuthenticatedCaller | AccessRefusal | Promise<AuthenticatedCaller | AccessRefusal>;
 
-export const LOCAL: Caller = { principal: LOCAL_PRINCIPAL };
+export const LOCAL_CALLER: Caller = { principal: LOCAL_PRINCIPAL };
 
-/** Open loopback is one principal, `local` (decision 11). Whoever reaches the socket is it; web pages are stopped by the guard. */
-export const authenticateAsLocal: Authenticate = () => LOCAL;
+/** Treats every caller as the principal `local`, the owner of the machine. For loopback and sockets only. */
+export const authenticateAsLocal: Authenticate = () => LOCAL_CALLER;
 
-/** A refusal with what is written down about it, which is more than its caller is told. */
-export interface Refusal extends HttpResponse {
-  readonly why?: string;
-}
-
-export function isRefusal(found: AuthenticatedCaller | Refusal): found is Refusal {
+export function isRefusal(found: AuthenticatedCaller | AccessRefusal): found is AccessRefusal {
   return 'status' in found;
 }
 
-/** Quotas are off for whoever owns the machine. */
+/** Whether the caller is the owner of the machine, who has no quotas. */
 export function isLocal({ principal }: Pick<Caller, 'principal'>): boolean {
   return principal.id === LOCAL_PRINCIPAL.id;
 }
 
-/** Callers apart, for maps. Length first: no two pairs run together to the same key. */
+/** A map key for tenant and principal. The tenant's length comes first, so that no two pairs give the same key. */
 export function callerKey({ principal, tenant = '' }: Pick<Caller, 'principal'> & { readonly tenant?: string }): string {
   return `${tenant.length}.${tenant}${principal.id}`;
 }

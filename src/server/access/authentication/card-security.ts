@@ -1,15 +1,15 @@
 import type { AgentCard, SecurityScheme } from '#protocol';
-import type { AuthMethod } from './authenticator.ts';
+import type { AuthMethod } from './auth-method.ts';
 
-/** What the gate enforces, for the cards: exactly that, and nothing that nobody asks for (reference/faults §4). */
+/** Makes agent cards declare exactly the security schemes that the node enforces. */
 export interface CardSecurity {
   card(card: AgentCard): AgentCard;
 }
 
-/** Somebody's own gate enforces what the agent's own card says; only they can know. */
+/** Leaves cards as they are. For a custom `authenticate` function: only its author knows what it enforces. */
 export const AS_DECLARED: CardSecurity = { card: (card) => card };
 
-/** No methods: nothing is enforced, so nothing is declared. */
+/** Replaces the schemes of cards by those of the methods. Without methods the cards declare none. */
 export function cardSecurityOf(methods: readonly AuthMethod[]): CardSecurity {
   const schemes: Record<string, SecurityScheme> = Object.assign({}, ...methods.map((method) => method.schemes));
   const requirements = Object.keys(schemes).map((name) => ({ schemes: { [name]: {} } }));

@@ -1,17 +1,17 @@
-/** What was found out about credentials that come again and again; `undefined` is nothing. */
+/** Remembers the result for recent credentials. Results that are `undefined` are not remembered. */
 export interface CredentialCache<T> {
   find(credential: string): T;
-  /** What they mean may have changed. */
+  /** Empties the cache. Call it when the meaning of credentials may have changed. */
   forget(): void;
 }
 
-/** What callers send must not fill the memory. */
+/** Bounds the memory that callers can fill. */
 const REMEMBERED_MAX = 1000;
 const CHARS_MAX = 1024;
 
 /**
- * Most calls show a credential that was shown a moment ago, and hashing it is most of what a look at it costs. The map compares texts only when
- * their hashes are the same, under a seed that nobody outside knows: its time tells nothing of what is in it.
+ * Most calls repeat a recent credential, and hashing is most of the cost of checking one. The lookup's timing reveals nothing about the
+ * cached credentials: a JavaScript map compares texts only when their hashes are equal, and the seed of those hashes is secret.
  */
 export function cacheCredentials<T>(find: (credential: string) => T): CredentialCache<T> {
   const known = new Map<string, T>();

@@ -4,24 +4,24 @@ import { kept } from '#protocol';
 
 export interface JwksOptions {
   readonly issuer: string;
-  /** Default: what the issuer's `/.well-known/openid-configuration` says. */
+  /** Default: read from the issuer's `/.well-known/openid-configuration`. */
   readonly jwksUrl?: string | undefined;
   readonly fetch: Fetch;
 }
 
-/** The keys could not be had: says nothing about the token. */
+/** The issuer's keys could not be fetched, so the token could not be checked. */
 export class KeysUnavailable extends Error {
   override readonly name: string = 'KeysUnavailable';
 }
 
 const DOCUMENT_BYTES_MAX = 1_048_576;
 const TIMEOUT_MS = 5000;
-/** A provider that does not answer is not asked again by every request. */
+/** After a failed fetch, requests within this time fail without another fetch. */
 const PAUSE_MS = 5000;
 
 /**
- * The issuer's public keys: fetched when first needed, kept for ten minutes, and fetched again for an unknown `kid` at most twice a
- * minute (reference/faults S1). Their address comes from the configuration, never from a token.
+ * The issuer's public keys: fetched on first use, cached for ten minutes, and fetched again for an unknown `kid` at most twice a minute
+ * (docs/faults.md, S1). Their address comes from the configuration, never from a token.
  */
 export function remoteKeys({ issuer, jwksUrl, fetch }: JwksOptions): JWTVerifyGetKey {
   let keys: Promise<JWTVerifyGetKey> | undefined;
@@ -30,16 +30,17 @@ export function remoteKeys({ issuer, jwksUrl, fetch }: JwksOptions): JWTVerifyGe
     failedAt = performance.now();
     throw new KeysUnavailable(`the keys of ${issuer} could not be fetched`, { cause });
   };
-  const authorise = async (url: string, init: RequestInit): Promise<Response> => {
-    if (performance.now() - failedAt < PAUSE_MS) throw new KeysUnavailable(`the keys of ${issuer} could not be fetched a moment ago`);
+  const limitedFetch = async (url: string, init: RequestInit): Promise<Response> => {
+    if (performance.now() - failedAt < PAUSE_MS)
+      throw new KeysUnavailable(`the keys of ${issuer} could not be fetched; the next attempt is in a few seconds`);
     const response = await fetch(kept(new Request(url, init))).catch(fail);
-    if (!response.ok) return fail(new Error(`${url} answered ${response.status}`));
+    if (!response.ok) return fail(new Error(`${url} responded with status ${response.status}`));
     return new Response(await textOf(response).catch(fail), { status: 200 });
   };
   const load = async (): Promise<JWTVerifyGetKey> => {
-    const url = jwksUrl ?? (await discovered(issuer, authorise).catch(fail));
+    const url = jwksUrl ?? (await discovered(issuer, limitedFetch).catch(fail));
     const { createRemoteJWKSet, customFetch } = await import('jose');
-    return createRemoteJWKSet(new URL(url), { [customFetch]: authorise, timeoutDuration: TIMEOUT_MS });
+    return createRemoteJWKSet(new URL(url), { [customFetch]: limitedFetch, timeoutDuration: TIMEOUT_MS });
   };
   return async (header, token) => {
     keys ??= load();
@@ -59,9 +60,10 @@ async function discovered(issuer: string, get: (url: string, init: RequestInit) 
     signal: AbortSignal.timeout(TIMEOUT_MS),
   });
   const document = (await response.json()) as { readonly issuer?: unknown; readonly jwks_uri?: unknown } | null;
-  // OpenID Connect Discovery §4.3: it must be the issuer that was asked for.
-  if (document?.issuer !== issuer || typeof document.jwks_uri !== 'string') throw new Error('its configuration is that of another issuer');
-  if (!isSafe(document.jwks_uri)) throw new Error('its keys are not behind https');
+  // OpenID Connect Discovery §4.3: the document must name the issuer that it was requested for.
+  if (document?.issuer !== issuer || typeof document.jwks_uri !== 'string')
+    throw new Error('the configuration document names another issuer');
+  if (!isSafe(document.jwks_uri)) throw new Error('jwks_uri must use https');
   return document.jwks_uri;
 }
 
@@ -70,7 +72,7 @@ async function textOf(response: Response): Promise<string> {
   let [text, bytes] = ['', 0];
   for await (const piece of response.body ?? []) {
     bytes += piece.length;
-    if (bytes > DOCUMENT_BYTES_MAX) throw new Error(`more than ${DOCUMENT_BYTES_MAX} bytes`);
+    if (bytes > DOCUMENT_BYTES_MAX) throw new Error(`the document is larger than ${DOCUMENT_BYTES_MAX} bytes`);
     text += decoder.decode(piece, { stream: true });
   }
   return text + decoder.decode();
@@ -80,7 +82,7 @@ export function configurationUrl(issuer: string): string {
   return `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
 }
 
-/** Keys that somebody on the way can exchange are none. On this machine there is nobody on the way. */
+/** Keys must come over https, or from this machine: anyone between the node and a plain http server could replace them. */
 export function isSafe(url: string): boolean {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed?.protocol === 'https:') return true;

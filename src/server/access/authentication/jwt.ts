@@ -2,23 +2,23 @@ import type { errors as JoseErrors, JWTPayload } from 'jose';
 import type { HttpRequest } from '#bindings';
 import type { Fetch, SecurityScheme, TenantId } from '#protocol';
 import { isScope } from '../authorisation/scopes.ts';
-import type { AuthenticatedIdentity, AuthMethod, Denial } from './authenticator.ts';
-import { credentialOf } from './authenticator.ts';
+import type { AuthenticatedIdentity, AuthMethod, CredentialDenial } from './auth-method.ts';
+import { credentialOf, isDenial } from './auth-method.ts';
 import { configurationUrl, isSafe, KeysUnavailable, remoteKeys } from './jwks.ts';
 
 export interface JwtOptions {
   readonly issuer: string;
-  /** This node, as the issuer calls it. A token must be for one of these. */
+  /** The issuer's names for this node. A token must contain one of them as its audience. */
   readonly audience: string | readonly string[];
-  /** Only signatures that need the issuer's private key. */
+  /** Allowed signature algorithms, asymmetric ones only. Default: `JWT_ALGORITHMS`. */
   readonly algorithms?: readonly string[] | undefined;
-  /** Default: by OpenID Connect Discovery. */
+  /** The address of the issuer's keys. Default: found by OpenID Connect Discovery. */
   readonly jwksUrl?: string | undefined;
-  /** The claim with the tenant. A token without it belongs to none. */
+  /** The claim that holds the tenant. A token without it belongs to no tenant. */
   readonly tenantClaim?: string | undefined;
-  /** Scopes that every valid token has besides its own. */
+  /** Scopes that every valid token gets in addition to its own. */
   readonly scopes?: readonly string[] | undefined;
-  /** How discovery and keys are fetched: through the outbound guard. */
+  /** Fetches the discovery document and the keys. Use an `Outbound`, which refuses private addresses. */
   readonly fetch: Fetch;
   readonly clockToleranceSeconds?: number;
 }
@@ -26,12 +26,18 @@ export interface JwtOptions {
 export const JWT_ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA'] as const;
 const ASYMMETRIC = /^(?:[RP]S(?:256|384|512)|ES(?:256|384|512)|EdDSA|Ed25519)$/;
 const CLOCK_TOLERANCE_SECONDS = 30;
-/** A token that was verified is taken on its word for a minute, or until it expires. */
+/** A verified token is not verified again for a minute, or until it expires. */
 const REMEMBERED_MS = 60_000;
 const REMEMBERED_MAX = 1000;
 const TENANT_CHARS_MAX = 128;
 
-/** Tokens of an OAuth 2 or OpenID Connect issuer. */
+/**
+ * Authenticates callers by JSON Web Tokens of an OAuth 2 or OpenID Connect issuer.
+ *
+ * ```ts
+ * jwtAuth({ issuer: 'https://id.example.org', audience: 'parley', fetch: outbound.fetchWithin({ bytesMax: 1_000_000, msMax: 5000 }) });
+ * ```
+ */
 export function jwtAuth(options: JwtOptions): AuthMethod {
   checkOptions(options);
   const verify = verifier(options);
@@ -41,17 +47,17 @@ export function jwtAuth(options: JwtOptions): AuthMethod {
       ? { openIdConnectSecurityScheme: { openIdConnectUrl: configurationUrl(options.issuer) } }
       : { httpAuthSecurityScheme: { scheme: 'Bearer', bearerFormat: 'JWT' } };
   return {
-    method: 'jwt',
+    name: 'jwt',
     schemes: { oidc: scheme },
     challenge: { scheme: 'Bearer' },
-    recognise: (request) => {
+    authenticate: (request) => {
       const credential = credentialOf(request);
       if (typeof credential === 'string' || !looksLikeJwt(credential.text)) return undefined;
       const known = remembered.get(credential.text);
       if (known !== undefined && known.until > Date.now()) return known.identity;
       remembered.delete(credential.text);
       return verify(credential.text, request).then(({ found, expiresAt }) => {
-        if (expiresAt === undefined || 'denied' in found) return found;
+        if (expiresAt === undefined || isDenial(found)) return found;
         if (remembered.size >= REMEMBERED_MAX) remembered.clear();
         remembered.set(credential.text, { identity: found, until: Math.min(expiresAt, Date.now() + REMEMBERED_MS) });
         return found;
@@ -60,13 +66,13 @@ export function jwtAuth(options: JwtOptions): AuthMethod {
   };
 }
 
-interface Verified {
-  readonly found: AuthenticatedIdentity | Denial;
-  /** When it may be remembered till. */
+interface VerifiedToken {
+  readonly found: AuthenticatedIdentity | CredentialDenial;
+  /** Until when the result may be remembered. Absent: not at all. */
   readonly expiresAt?: number;
 }
 
-function verifier(options: JwtOptions): (token: string, request: HttpRequest) => Promise<Verified> {
+function verifier(options: JwtOptions): (token: string, request: HttpRequest) => Promise<VerifiedToken> {
   const keys = remoteKeys(options);
   const rules = {
     issuer: options.issuer,
@@ -76,12 +82,12 @@ function verifier(options: JwtOptions): (token: string, request: HttpRequest) =>
     clockTolerance: options.clockToleranceSeconds ?? CLOCK_TOLERANCE_SECONDS,
   };
   return async (token, request) => {
-    // Loaded with the first token: most nodes have no issuer.
+    // jose is loaded with the first token, because most nodes have no issuer.
     const { errors, jwtVerify } = await import('jose');
     try {
       const { payload } = await jwtVerify(token, keys, rules);
       const found = identityOf(payload, options, request);
-      // A bound token is good on its own connection only, so it is looked at each time.
+      // A token with a `cnf` claim is valid only on its own connection, so it is verified each time.
       return payload['cnf'] === undefined ? { found, expiresAt: (payload.exp ?? 0) * 1000 } : { found };
     } catch (thrown) {
       return { found: denialOf(thrown, errors) };
@@ -89,21 +95,21 @@ function verifier(options: JwtOptions): (token: string, request: HttpRequest) =>
   };
 }
 
-function identityOf(payload: JWTPayload, options: JwtOptions, request: HttpRequest): AuthenticatedIdentity | Denial {
+function identityOf(payload: JWTPayload, options: JwtOptions, request: HttpRequest): AuthenticatedIdentity | CredentialDenial {
   const { sub = '' } = payload;
-  if (sub === '' || sub.length > 255) return { denied: 'a token without a usable subject' };
+  if (sub === '' || sub.length > 255) return { reason: 'a token without a usable subject' };
   const unbound = unboundReason(payload['cnf'], request);
-  if (unbound !== undefined) return { denied: unbound };
+  if (unbound !== undefined) return { reason: unbound };
   const tenant = options.tenantClaim === undefined ? '' : (payload[options.tenantClaim] ?? '');
-  if (typeof tenant !== 'string' || tenant.length > TENANT_CHARS_MAX) return { denied: 'a token whose tenant is none' };
-  // Issuer and subject together name a person (OpenID Connect Core §5.7).
+  if (typeof tenant !== 'string' || tenant.length > TENANT_CHARS_MAX) return { reason: 'a token with an invalid tenant' };
+  // Only issuer and subject together identify a user (OpenID Connect Core §5.7).
   return {
     principal: { id: `oidc:${options.issuer}#${sub}`, scopes: [...scopesIn(payload), ...(options.scopes ?? [])] },
     tenant: tenant as TenantId,
   };
 }
 
-/** RFC 8705 §3: a token that is bound to a certificate comes with it. Other bindings can't be checked here, so they do not hold. */
+/** RFC 8705 §3: a certificate-bound token is valid only with that certificate. Other kinds of `cnf` can't be checked here and are refused. */
 function unboundReason(confirmation: unknown, request: HttpRequest): string | undefined {
   if (confirmation === undefined) return undefined;
   const thumbprint =
@@ -112,7 +118,7 @@ function unboundReason(confirmation: unknown, request: HttpRequest): string | un
   return 'a token that is bound to another connection';
 }
 
-/** `scope` of RFC 8693, `scp` of Entra, `permissions` of Auth0. The scope that means all is given by nobody but this node. */
+/** Reads `scope` (RFC 8693), `scp` (Entra) and `permissions` (Auth0). The scope `*` is dropped: only this node may grant everything. */
 function scopesIn(payload: JWTPayload): readonly string[] {
   return ['scope', 'scp', 'permissions']
     .flatMap((claim) => {
@@ -123,13 +129,13 @@ function scopesIn(payload: JWTPayload): readonly string[] {
     .filter((scope) => isScope(scope) && scope !== '*');
 }
 
-function denialOf(thrown: unknown, errors: typeof JoseErrors): Denial {
+function denialOf(thrown: unknown, errors: typeof JoseErrors): CredentialDenial {
   if (thrown instanceof KeysUnavailable || thrown instanceof errors.JWKSTimeout)
-    return { denied: 'the keys are not to be had', retryAfterMs: 5000 };
-  if (thrown instanceof errors.JWTExpired) return { denied: 'an expired token', words: 'the token has expired' };
-  if (thrown instanceof errors.JWTClaimValidationFailed) return { denied: `a token with a wrong ${thrown.claim}` };
-  if (thrown instanceof errors.JOSEError) return { denied: `a token that is none: ${thrown.code}` };
-  return { denied: 'a token that can’t be read' };
+    return { reason: 'the issuer’s keys could not be fetched', retryAfterMs: 5000 };
+  if (thrown instanceof errors.JWTExpired) return { reason: 'an expired token', message: 'the token has expired' };
+  if (thrown instanceof errors.JWTClaimValidationFailed) return { reason: `a token with a wrong ${thrown.claim}` };
+  if (thrown instanceof errors.JOSEError) return { reason: `an invalid token: ${thrown.code}` };
+  return { reason: 'a token that can’t be read' };
 }
 
 function looksLikeJwt(text: string): boolean {
@@ -138,10 +144,9 @@ function looksLikeJwt(text: string): boolean {
 
 function checkOptions({ issuer, audience, algorithms = [], jwksUrl }: JwtOptions): void {
   for (const url of jwksUrl === undefined ? [issuer] : [jwksUrl]) {
-    if (!isSafe(url)) throw new TypeError(`${url} must be an https address (http on loopback only)`);
+    if (!isSafe(url)) throw new TypeError(`${url} must be an https URL (http on loopback only)`);
   }
-  if (audience.length === 0) throw new TypeError('an audience is needed: without one, a token for anybody else would do');
+  if (audience.length === 0) throw new TypeError('an audience is required: without one, tokens for any other service would be accepted');
   const weak = algorithms.find((name) => !ASYMMETRIC.test(name));
-  if (weak !== undefined)
-    throw new TypeError(`${weak} is not one of the algorithms that need the issuer’s private key, as ${JWT_ALGORITHMS.join(', ')}`);
+  if (weak !== undefined) throw new TypeError(`${weak} is not an asymmetric algorithm; use one such as ${JWT_ALGORITHMS.join(', ')}`);
 }

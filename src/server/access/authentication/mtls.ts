@@ -1,31 +1,32 @@
 import type { TenantId } from '#protocol';
 import { CALLER_SCOPES } from '../authorisation/scopes.ts';
-import type { AuthMethod } from './authenticator.ts';
+import type { AuthMethod } from './auth-method.ts';
 
 export interface MutualTlsOptions {
-  /** Names that may call, as `URI:spiffe://example.org/agent` or `DNS:agent.example.org`. Default: all that the authority has signed. */
+  /** Certificate names that may call, such as `URI:spiffe://example.org/agent` or `DNS:agent.example.org`. Default: every certificate that the authority has signed. */
   readonly clients?: readonly string[] | undefined;
+  /** The scopes of these callers. Default: `CALLER_SCOPES`. */
   readonly scopes?: readonly string[] | undefined;
 }
 
-/** What tells a certificate's owner best comes first. The subject's common name tells nothing (RFC 9525 §2). */
+/** Kinds of subject alternative names, the most specific first. The subject's common name is ignored (RFC 9525 §2). */
 const KINDS = ['URI:', 'DNS:', 'email:'];
 
-/** Client certificates. The host has checked the chain; here the name in it becomes a principal. */
+/** Authenticates callers by client certificate. The host has already verified the chain; this maps a certificate name to a principal. */
 export function mutualTls({ clients, scopes = CALLER_SCOPES }: MutualTlsOptions = {}): AuthMethod {
   const allowed = clients === undefined || clients.length === 0 ? undefined : new Set(clients);
   return {
-    method: 'mtls',
+    name: 'mtls',
     schemes: { mtls: { mtlsSecurityScheme: { description: 'A client certificate that this node’s authority has signed.' } } },
     challenge: { scheme: 'MutualTLS' },
-    recognise: (request) => {
+    authenticate: (request) => {
       const certificate = request.peer?.certificate;
-      // Whoever shows another credential besides is judged by that one: a proxy's certificate is not its callers'.
+      // Another credential takes precedence: a proxy's certificate does not identify the callers behind it.
       if (certificate === undefined || request.header('authorization') !== undefined || request.header('x-api-key') !== undefined)
         return undefined;
       const { names } = certificate;
       const name = allowed === undefined ? bestOf(names) : names.find((each) => allowed.has(each));
-      if (name === undefined) return { denied: `no name of the certificate may call: ${names.join(', ').slice(0, 200)}` };
+      if (name === undefined) return { reason: `no name of the certificate may call: ${names.join(', ').slice(0, 200)}` };
       return { principal: { id: `mtls:${name}`, scopes }, tenant: '' as TenantId };
     },
   };
@@ -40,8 +41,8 @@ function bestOf(names: readonly string[]): string | undefined {
 }
 
 /**
- * OpenSSL's text of subject alternative names, as Node gives it. Names with quotes in them are those that could be taken for several
- * (CVE-2021-44532): nobody has such a name, so none is read.
+ * Splits OpenSSL's text of subject alternative names, which Node passes on. A text with quotes contains a name that could be read as
+ * several (CVE-2021-44532). No legitimate certificate has one, so such a text gives no names.
  */
 export function namesIn(subjectAltName: string | undefined): readonly string[] {
   if (subjectAltName === undefined || subjectAltName.includes('"')) return [];

@@ -1,49 +1,41 @@
 import type { Operation, Principal } from '#protocol';
+import { A2AError, OPERATIONS } from '#protocol';
 
-/** What a caller is given unless somebody says otherwise: everything of A2A, nothing of the node's own business. */
+/** The scopes of a caller by default: every A2A operation, but neither the admin API nor agents that run commands. */
 export const CALLER_SCOPES: readonly string[] = ['tasks:read', 'tasks:write', 'tasks:cancel', 'push:write', 'card:extended'];
 
-/** The scope that each operation needs. `card` is public wherever it is asked for. */
-const NEEDED: Readonly<Record<Operation, string | undefined>> = {
-  send: 'tasks:write',
-  stream: 'tasks:write',
-  get: 'tasks:read',
-  list: 'tasks:read',
-  subscribe: 'tasks:read',
-  cancel: 'tasks:cancel',
-  'push.create': 'push:write',
-  'push.delete': 'push:write',
-  'push.get': 'tasks:read',
-  'push.list': 'tasks:read',
-  extendedCard: 'card:extended',
-  card: undefined,
-};
-
+/** The agent that an operation is for. */
 export interface AuthorisationTarget {
   readonly agent: string;
   readonly runsCommands: boolean;
 }
 
-/** The first scope that is missing. An agent that runs commands has one of its own, which nobody is given by default. */
+/** The first scope that the principal lacks. Sends to an agent that runs commands also need `executor:NAME`, which no caller has by default. */
 export function missingScope(principal: Principal, operation: Operation, { agent, runsCommands }: AuthorisationTarget): string | undefined {
-  const needed = NEEDED[operation];
+  const needed = OPERATIONS[operation].scope;
   if (needed !== undefined && !hasScope(principal, needed)) return needed;
   const executor = `executor:${agent}`;
   const starts = operation === 'send' || operation === 'stream';
   return runsCommands && starts && !hasScope(principal, executor) ? executor : undefined;
 }
 
-/** `*` is every scope, `tasks:*` every one of tasks. */
+export function missingScopeError(scope: string): A2AError {
+  return new A2AError('PERMISSION_DENIED', `this needs the scope ${scope}`, {
+    challenge: `Bearer realm="parley", error="insufficient_scope", scope="${scope}"`,
+  });
+}
+
+/** `*` stands for every scope, `tasks:*` for every scope that starts with `tasks:`. */
 export function hasScope({ scopes }: Principal, scope: string): boolean {
   return scopes.includes('*') || scopes.includes(scope) || scopes.includes(`${scope.slice(0, scope.indexOf(':') + 1)}*`);
 }
 
-/** One that means something here: of callers, of operators, or for one agent that runs commands; `*` stands for many. */
+/** Whether this server knows the scope: a caller's, `admin`, `executor:NAME`, or a wildcard over them. */
 export function isKnownScope(text: string): boolean {
   return CALLER_SCOPES.includes(text) || /^(?:\*|admin|(?:tasks|push|card|executor|admin):\*|executor:[\w.-]+)$/.test(text);
 }
 
-/** RFC 6749 §3.3. */
+/** Whether the text is a scope token (RFC 6749 §3.3). */
 export function isScope(text: string): boolean {
   return /^[\x21\x23-\x5b\x5d-\x7e]{1,128}$/.test(text);
 }

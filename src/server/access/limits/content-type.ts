@@ -2,26 +2,29 @@ import type { HttpRequest } from '#bindings';
 import { A2AError } from '#protocol';
 import { refusal } from '../../routes/responses.ts';
 import type { Route } from '../../routes/routes.ts';
-import { refusalFor } from '../authentication/authenticate.ts';
-import type { Refusal } from '../authentication/caller.ts';
+import type { AccessRefusal } from '../refusal.ts';
+import { errorResponseFor } from '../refusal.ts';
 
-/** `application/json`, or one of its own kind: what no page can send to another origin without being asked about it first. */
+/** `application/json` or `application/…+json`. A browser sends neither to another origin without a CORS preflight. */
 const JSON_TYPES = /^\s*application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
 
-/** What is said of a body before it is read. A compressed one can be a thousand times what it looks like (reference/faults H10, H11). */
-export function wrongBody(request: HttpRequest, route: Route): Refusal | undefined {
-  const coding = request.header('content-encoding');
-  if (coding !== undefined && coding.toLowerCase() !== 'identity')
+/**
+ * Refuses bodies that are compressed or not JSON, before they are read. A compressed body can grow a thousandfold when it is decompressed
+ * (docs/faults.md, H10 and H11).
+ */
+export function refuseContent(request: HttpRequest, route: Route): AccessRefusal | undefined {
+  const encoding = request.header('content-encoding');
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
     return refusal(415, 'send the body uncompressed', { 'Accept-Encoding': 'identity' });
   if (request.method !== 'POST') return undefined;
   const type = request.header('content-type');
   const isJson = type !== undefined && JSON_TYPES.test(type);
-  // HTTP+JSON and the operators' API have calls without a body, and they need no type; the others have none.
-  const isBare = (route.name === 'rest' || route.name === 'admin') && type === undefined && !hasBody(request);
-  if (isJson || isBare) return undefined;
-  const words = 'Content-Type must be application/json';
-  if (route.name !== 'jsonrpc' && route.name !== 'rest') return refusal(415, words);
-  return refusalFor(request, route, new A2AError('CONTENT_TYPE_NOT_SUPPORTED', words), 415);
+  // HTTP+JSON and the admin API have POST calls without a body, which need no Content-Type.
+  const isEmpty = (route.name === 'rest' || route.name === 'admin') && type === undefined && !hasBody(request);
+  if (isJson || isEmpty) return undefined;
+  const message = 'Content-Type must be application/json';
+  if (route.name !== 'jsonrpc' && route.name !== 'rest') return refusal(415, message);
+  return errorResponseFor(request, route, new A2AError('CONTENT_TYPE_NOT_SUPPORTED', message), 415);
 }
 
 function hasBody(request: HttpRequest): boolean {

@@ -1,23 +1,23 @@
 export interface TokenBucketOptions {
-  /** What comes back each second; 0: nothing is limited. */
+  /** How many tokens are added each second. 0 means no limit. */
   readonly perSecond: number;
-  /** What can be taken at once. */
+  /** The size of a bucket: how many tokens can be taken at once. */
   readonly burst: number;
-  /** Milliseconds from anywhere that only grow. */
+  /** A monotonic clock in milliseconds. */
   readonly ticks?: () => number;
 }
 
-/** Token buckets by name. One that is full again is as good as none, so memory is bounded by who has called lately. */
+/** Token buckets by name. Full buckets are forgotten, so memory is bounded by the number of recent callers. */
 export interface TokenBuckets {
-  /** 0: taken. Otherwise nothing was, and this is how many milliseconds to wait. */
+  /** Takes tokens and returns 0. If there are too few, takes none and returns how many milliseconds to wait. */
   take(name: string, amount?: number): number;
-  /** Takes what has been used already, also what is not there. */
+  /** Takes tokens for something that was already used, even if the bucket goes below zero. */
   charge(name: string, amount: number): void;
   readonly size: number;
 }
 
 const SWEEP_AT = 10_000;
-/** Sums of fractions are never exact. */
+/** Tolerance for floating-point sums. */
 const ROUNDING = 1e-6;
 
 interface Bucket {
@@ -32,7 +32,7 @@ export function createTokenBuckets({ perSecond, burst, ticks = () => performance
 
   const sweep = (now: number): void => {
     for (const [name, { left, at }] of buckets) if (left + (now - at) * perMs >= burst) buckets.delete(name);
-    // Nothing more to forget: look again when there are twice as many, so that looking stays cheap.
+    // Sweep again when there are twice as many buckets, so that sweeping stays cheap per call.
     sweepAt = Math.max(SWEEP_AT, buckets.size * 2);
   };
   const refilled = (name: string): Bucket => {
@@ -55,7 +55,7 @@ export function createTokenBuckets({ perSecond, burst, ticks = () => performance
     take: (name, amount = 1) => {
       if (perSecond === 0) return 0;
       const bucket = refilled(name);
-      // What is larger than the whole bucket passes when the bucket is full, and leaves it in debt.
+      // An amount larger than the bucket passes when the bucket is full, and leaves it below zero.
       const wanted = Math.min(amount, burst);
       const missing = wanted - bucket.left;
       if (missing > ROUNDING) return Math.ceil((missing - ROUNDING) / perMs);

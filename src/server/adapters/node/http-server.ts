@@ -55,7 +55,7 @@ export async function exchange(incoming: IncomingMessage, outgoing: ServerRespon
   const { handler, limits, isLast, onCut, trusted } = options;
   const request = new NodeHttpRequest(incoming, outgoing, trusted);
   const refused = checkHead(incoming, limits.headersMax);
-  const answer = refused ?? (await handler.answer(request));
+  const answer = refused ?? (await handler.respond(request));
   const isUnread = isLeftUnread(incoming, answer);
   if (answer.body !== null && typeof answer.body !== 'string') request.handOver();
   writeAnswer(outgoing, answer, {

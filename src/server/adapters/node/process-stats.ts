@@ -6,14 +6,14 @@ import type { Metrics } from '../../observability/metrics.ts';
 /** How the process itself is doing. */
 export interface ProcessStats {
   /** Little memory is left. */
-  isPressed(): boolean;
+  isOverloaded(): boolean;
   stop(): void;
 }
 
 const LOOK_MS = 50;
 /** How often the event loop is looked at: Node counts this time in, as if every timer were late by it. */
 const BEAT_MS = 10;
-const PRESSED = 0.8;
+const OVERLOADED = 0.8;
 const QUANTILES = [50, 90, 99] as const;
 
 export function watchProcess(metrics: Metrics): ProcessStats {
@@ -21,7 +21,7 @@ export function watchProcess(metrics: Metrics): ProcessStats {
   delay.enable();
   const heapMax = oldSpaceMax();
   const memoryMax = process.constrainedMemory();
-  let isPressed = false;
+  let isOverloaded = false;
   let lookedAt = 0;
   const help = 'How late timers fire, since it was last asked.';
   metrics.gauge({ name: 'parley_event_loop_delay_seconds', help, labels: ['quantile'] }, () => {
@@ -32,12 +32,12 @@ export function watchProcess(metrics: Metrics): ProcessStats {
   metrics.gauge({ name: 'process_resident_memory_bytes', help: 'Resident memory.' }, () => process.memoryUsage.rss());
   metrics.gauge({ name: 'process_heap_used_bytes', help: 'Heap in use.' }, () => process.memoryUsage().heapUsed);
   return {
-    isPressed: () => {
+    isOverloaded: () => {
       const now = performance.now();
-      if (now - lookedAt < LOOK_MS) return isPressed;
+      if (now - lookedAt < LOOK_MS) return isOverloaded;
       lookedAt = now;
-      isPressed = oldSpaceUsed() > heapMax * PRESSED || (memoryMax > 0 && process.memoryUsage.rss() > memoryMax * PRESSED);
-      return isPressed;
+      isOverloaded = oldSpaceUsed() > heapMax * OVERLOADED || (memoryMax > 0 && process.memoryUsage.rss() > memoryMax * OVERLOADED);
+      return isOverloaded;
     },
     stop: () => delay.disable(),
   };

@@ -6,14 +6,14 @@ import { handlerOf, jsonRequest, rpcSend, sendBody } from '../support/server.ts'
 const BASE = 'http://localhost';
 
 /** `Authorization: NAME SCOPE…` is enough of a credential for a test. */
-const gate: Authenticate = async (asked) => {
+const authenticate: Authenticate = async (asked) => {
   const [id, ...scopes] = (asked.header('authorization') ?? '').split(' ');
   if (id === undefined || id === '') return { status: 401, headers: { 'WWW-Authenticate': 'Test' }, body: null };
   return { principal: { id, scopes } };
 };
 
 describe('a gate', () => {
-  const handler = handlerOf({ gate });
+  const handler = handlerOf({ authenticate });
   const get = (path: string, who?: string): Promise<Response> =>
     handler.fetch(new Request(`${BASE}${path}`, { headers: who === undefined ? {} : { Authorization: who } }));
   const send = (who: string, path = '/message:send'): Promise<Response> =>
@@ -77,7 +77,7 @@ describe('a gate', () => {
 
   it('that fails lets nobody in', async () => {
     const broken = handlerOf({
-      gate: () => {
+      authenticate: () => {
         throw new Error('no directory');
       },
     });

@@ -6,15 +6,18 @@ import type { Audit } from '../../audit/audit.ts';
 import type { AuditDraft } from '../../audit/chain.ts';
 import { isLocal } from '../authentication/caller.ts';
 import type { AuthorisationTarget } from './scopes.ts';
-import { missingScope } from './scopes.ts';
+import { missingScope, missingScopeError } from './scopes.ts';
 
-/** What changes something is written down when it is allowed; all else only when it is not. */
+/** The audit log records these operations when they are allowed, because they change something. Others are recorded only when refused. */
 const CHANGING: ReadonlySet<Operation> = new Set(['send', 'stream', 'cancel', 'push.create', 'push.delete']);
 const REFUSED: ReadonlySet<string> = new Set(['PERMISSION_DENIED', 'RATE_LIMITED', 'UNAUTHENTICATED']);
 
-/** Authorisation, before anything is looked up: whose tenant, and which scope. It also writes down what was allowed and what was not. */
-export function authorise(service: A2AService, target: AuthorisationTarget, audit: Audit): A2AService {
-  const note = ({ operation, request, ctx }: InterceptedCall, thrown: unknown, sent?: SendResult): void => {
+/**
+ * Step 4 of the access checks, for A2A operations: checks the tenant and the scope of each call before the service looks anything up, and
+ * records the call in the audit log.
+ */
+export function authoriseCalls(service: A2AService, target: AuthorisationTarget, audit: Audit): A2AService {
+  const record = ({ operation, request, ctx }: InterceptedCall, thrown: unknown, sent?: SendResult): void => {
     const isRefused = isA2AError(thrown) && REFUSED.has(thrown.kind);
     if (!isRefused && !CHANGING.has(operation)) return;
     const { principal, tenant, request: facts } = ctx;
@@ -32,53 +35,50 @@ export function authorise(service: A2AService, target: AuthorisationTarget, audi
     if (isRefused) audit.refused(draft);
     else audit.record(draft);
   };
-  const by: CallInterceptor = {
+  const interceptor: CallInterceptor = {
     unary: (call, next) => {
-      if (isOpen(call.ctx)) return next(call.ctx);
-      const refused = refusalOf(call, target);
-      const result = refused === undefined ? next(call.ctx) : Promise.reject(refused);
+      if (isOpenNode(call.ctx)) return next(call.ctx);
+      const error = authorisationError(call, target);
+      const result = error === undefined ? next(call.ctx) : Promise.reject(error);
       return result.then(
         (value) => {
-          note(call, undefined, call.operation === 'send' ? (value as SendResult) : undefined);
+          record(call, undefined, call.operation === 'send' ? (value as SendResult) : undefined);
           return value;
         },
         (thrown: unknown) => {
-          note(call, thrown);
+          record(call, thrown);
           throw thrown;
         },
       );
     },
     stream: (call, next) => {
-      if (isOpen(call.ctx)) return next(call.ctx);
+      if (isOpenNode(call.ctx)) return next(call.ctx);
       return observeStream(
         () => {
-          const refused = refusalOf(call, target);
-          if (refused !== undefined) throw refused;
+          const error = authorisationError(call, target);
+          if (error !== undefined) throw error;
           return next(call.ctx);
         },
-        (thrown) => note(call, thrown),
+        (thrown) => record(call, thrown),
       );
     },
   };
-  return interceptCalls(service, by);
+  return interceptCalls(service, interceptor);
 }
 
-/** Open loopback has one caller, who may do everything. */
-function isOpen(ctx: CallContext): boolean {
+/** Without authentication there is one caller, `local`, who may do everything. Authenticated calls carry `request`. */
+function isOpenNode(ctx: CallContext): boolean {
   return ctx.request === undefined && isLocal(ctx);
 }
 
-function refusalOf({ operation, request, ctx }: InterceptedCall, target: AuthorisationTarget): A2AError | undefined {
+function authorisationError({ operation, request, ctx }: InterceptedCall, target: AuthorisationTarget): A2AError | undefined {
   const { tenant } = request as { readonly tenant?: string };
-  // What a request says of its tenant is routing; who one is, the credential says (reference/faults S2).
+  // The tenant in a request is for routing only. The credential decides which tenant the caller belongs to (docs/faults.md, S2).
   if (ctx.tenant !== undefined && tenant !== undefined && tenant !== ctx.tenant) {
-    return new A2AError('PERMISSION_DENIED', 'this credential is not one of that tenant');
+    return new A2AError('PERMISSION_DENIED', 'this credential does not belong to that tenant');
   }
   const scope = missingScope(ctx.principal, operation, target);
-  if (scope === undefined) return undefined;
-  return new A2AError('PERMISSION_DENIED', `this needs the scope ${scope}`, {
-    challenge: `Bearer realm="parley", error="insufficient_scope", scope="${scope}"`,
-  });
+  return scope === undefined ? undefined : missingScopeError(scope);
 }
 
 function objectOf(request: InterceptedCall['request']): string | undefined {

@@ -1,0 +1,27 @@
+import type { Caller, HttpRequest } from '#bindings';
+import type { ServerLimits } from '../../limits.ts';
+import type { Route } from '../../routes/routes.ts';
+import type { AccessRefusal } from '../refusal.ts';
+import { refusalFor } from '../refusal.ts';
+import { refuseContent } from './content-type.ts';
+import { createRateLimiter } from './rate-limit.ts';
+
+/** Step 3 of the access checks, before the body is read: content type and encoding, then the caller's rate. */
+export interface RequestLimits {
+  check(request: HttpRequest, route: Route, caller: Caller): AccessRefusal | undefined;
+  /** Counts a body of unknown length against the caller's byte limit while it is read. */
+  countBody(caller: Caller, request: HttpRequest): HttpRequest;
+}
+
+export function createRequestLimits(limits: ServerLimits): RequestLimits {
+  const rate = createRateLimiter(limits);
+  return {
+    check: (request, route, caller) => {
+      const refusal = refuseContent(request, route);
+      if (refusal !== undefined) return refusal;
+      const error = rate.check(caller, request);
+      return error === undefined ? undefined : refusalFor(request, route, { error });
+    },
+    countBody: rate.countBody,
+  };
+}

@@ -1,0 +1,88 @@
+import type { Engine } from '#engine';
+import type { A2AService, Agent, AgentCard, Mutable } from '#protocol';
+import { authoriseCalls } from '../access/authorisation/authorise-calls.ts';
+import type { Audit } from '../audit/audit.ts';
+import type { HandlerOptions } from '../options.ts';
+import type { AgentLike, ServedAgent } from './served-agent.ts';
+import { isServed, named } from './served-agent.ts';
+
+/** The agents of a running node. Agents can be added and removed while the node serves. */
+export interface AgentList {
+  /** The live list; the first is the root agent. */
+  readonly agents: readonly Mutable<ServedAgent>[];
+  /** Serves an agent, in place of the agent of that name if there is one. */
+  add(name: string, agent: Agent): ServedAgent;
+  /** Stops serving an agent and keeps its tasks. The root agent can't be removed. */
+  remove(name: string): void;
+  /** Makes an agent callable without adding it to the list. */
+  make(name: string, agent: Agent): ServedAgent;
+  /** Calls the listener for each agent that `add` or `make` creates. */
+  onAdded(listener: (agent: Mutable<ServedAgent>) => void): void;
+}
+
+export interface AgentListOptions {
+  readonly engine: Engine | undefined;
+  /** Adds metrics and capacity limits to a service. */
+  readonly measure: (service: A2AService, agent: string) => A2AService;
+  readonly audit: Audit;
+  readonly options: HandlerOptions;
+}
+
+export function createAgentList(given: ReadonlyMap<string, AgentLike>, parts: AgentListOptions): AgentList {
+  const agents = [...given].map(([name, agent]) => servedAgent(name, agent, parts));
+  const listeners: ((agent: Mutable<ServedAgent>) => void)[] = [];
+  const indexOf = (name: string): number => agents.findIndex((agent) => agent.name === name);
+  const make = (name: string, agent: Agent): Mutable<ServedAgent> => {
+    if (parts.engine === undefined) throw new Error('agents can be added only to a node with an engine');
+    checkCommands(new Map([[name, agent]]), parts.options);
+    parts.engine.add(name, agent);
+    const served = servedAgent(name, agent, parts);
+    for (const listener of listeners) listener(served);
+    return served;
+  };
+  return {
+    agents,
+    make,
+    add: (name, agent) => {
+      const served = make(name, agent);
+      const at = indexOf(name);
+      if (at === -1) agents.push(served);
+      else agents[at] = served;
+      return served;
+    },
+    remove: (name) => {
+      const at = indexOf(name);
+      if (at > 0) agents.splice(at, 1);
+    },
+    onAdded: (listener) => void listeners.push(listener),
+  };
+}
+
+/** The agents of the options by name: `agents` first, then those of `known` whose names are free. */
+export function namedAgents({ agents, known = new Map() }: HandlerOptions): ReadonlyMap<string, AgentLike> {
+  const given = named(Array.isArray(agents) ? (agents as readonly AgentLike[]) : [agents as AgentLike]);
+  return new Map([...given, ...[...known].filter(([name]) => !given.has(name))]);
+}
+
+/** Refuses to serve an agent that runs commands without authentication: anyone who reaches the node could run commands. */
+export function checkCommands(given: ReadonlyMap<string, AgentLike>, { auth, authenticate }: HandlerOptions): void {
+  if (auth !== undefined || authenticate !== undefined) return;
+  const [name] = [...given].find(([, agent]) => agent.runsCommands === true) ?? [];
+  if (name === undefined) return;
+  throw new TypeError(
+    `${name} runs commands on this machine, and without authentication everyone who reaches the node could run them. Set \`auth\` or \`authenticate\`.`,
+  );
+}
+
+function servedAgent(name: string, agent: AgentLike, { engine, measure, audit, options }: AgentListOptions): Mutable<ServedAgent> {
+  const service = isServed(agent) ? agent.service : engine?.serviceOf(name);
+  if (service === undefined) throw new Error(`the agent ${name} needs an engine`);
+  const card = options.outbound !== undefined || isServed(agent) ? agent.card : withoutWebhooks(agent.card);
+  const target = { agent: name, runsCommands: agent.runsCommands === true };
+  return { name, card, service: authoriseCalls(measure(service, name), target, audit) };
+}
+
+/** Without outbound requests a node can't call webhooks, so the card must not offer them. */
+function withoutWebhooks(card: AgentCard): AgentCard {
+  return { ...card, capabilities: { ...card.capabilities, pushNotifications: false } };
+}
