@@ -1,5 +1,5 @@
 import type { LinkOptions } from '#bindings';
-import { jsonRpcLink, NotA2A, restLink } from '#bindings';
+import { bindingOf, NotA2A } from '#bindings';
 import type { A2AService, CallContext, EventStream, SendRequest, TenantId } from '#protocol';
 import { A2AError, isA2AError } from '#protocol';
 import { unawaited } from '../calls/request.ts';
@@ -198,7 +198,7 @@ export function openWay(way: Way, http: Http, options: ClientOptions): A2AServic
     ...(answerBytesMax === undefined ? {} : { answerBytesMax }),
     ...(eventBytesMax === undefined ? {} : { eventBytesMax }),
   };
-  const made = way.binding === 'JSONRPC' ? jsonRpcLink(link) : restLink(link);
+  const made = bindingOf(way.binding).link(link);
   return way.tenant === undefined ? made : housed(made, way.tenant);
 }
 

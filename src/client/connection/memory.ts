@@ -1,5 +1,7 @@
+import type { ProtocolBinding } from '#bindings';
+
 /** The wires that we call by. */
-export type Binding = 'JSONRPC' | 'HTTP+JSON';
+export type Binding = ProtocolBinding;
 
 /** What worked once. */
 export interface RememberedWay {

@@ -1,3 +1,4 @@
+import { BINDINGS, bindingOf, findBinding } from '#bindings';
 import type { AgentInterface, Dialect, Operation, Registry, TenantId } from '#protocol';
 import type { Binding } from '../connection/memory.ts';
 import { ClientError } from '../errors/client-error.ts';
@@ -13,13 +14,6 @@ export interface Way {
   readonly tenant?: TenantId;
   readonly why: string;
 }
-
-const BINDINGS: ReadonlyMap<string, Binding> = new Map([
-  ['JSONRPC', 'JSONRPC'],
-  ['JSON-RPC', 'JSONRPC'],
-  ['HTTP+JSON', 'HTTP+JSON'],
-  ['REST', 'HTTP+JSON'],
-]);
 
 export interface WayOptions extends Pick<ClientOptions, 'binding' | 'dialect'> {
   readonly registry: Registry;
@@ -43,14 +37,14 @@ export function waysOf(document: CardDocument, options: WayOptions): readonly Wa
 
 function wayTo(iface: AgentInterface, { found, url }: CardDocument, options: WayOptions): Way | undefined {
   const { registry } = options;
-  const binding = BINDINGS.get(iface.protocolBinding.toUpperCase());
+  const binding = findBinding(iface.protocolBinding);
   if (binding === undefined || !URL.canParse(iface.url, url)) return undefined;
   // Only a card of the canonical shape can list interfaces of other versions than its own.
   const isCanonical = registry.speaks({ protocolVersion: '1.0' }) === found.dialect;
   const spoken = fixed(options) ?? (isCanonical ? registry.speaks(iface) : found.calls);
-  const dialect = spoken === undefined || binding === 'JSONRPC' ? spoken : registry.restForm(spoken);
+  const dialect = spoken === undefined ? undefined : binding.formOf(spoken, registry);
   if (dialect === undefined) return undefined;
-  const way = { url: new URL(iface.url, url).href, binding, dialect };
+  const way = { url: new URL(iface.url, url).href, binding: binding.protocolBinding, dialect };
   const why = `the card offers ${iface.protocolBinding} ${iface.protocolVersion}`;
   return iface.tenant === undefined ? { ...way, why } : { ...way, why, tenant: iface.tenant };
 }
@@ -71,18 +65,16 @@ export function everyWay(url: string, options: WayOptions): readonly Way[] {
   const dialects =
     only === undefined ? options.registry.all.filter(({ id, card }) => !id.includes('.') && card.isPublished !== true) : [only];
   const why = only === undefined ? 'no card tells: found out by asking' : 'as you said';
-  const rest = dialects.map((dialect) => options.registry.restForm(dialect)).filter((dialect) => dialect !== undefined);
-  const ways: readonly Way[] = [
-    ...dialects.map((dialect) => ({ url, binding: 'JSONRPC' as const, dialect, why })),
-    ...rest.map((dialect) => ({ url, binding: 'HTTP+JSON' as const, dialect, why })),
-  ];
+  const ways = BINDINGS.flatMap(({ protocolBinding: binding, formOf }) => {
+    const forms = dialects.map((dialect) => formOf(dialect, options.registry)).filter((dialect) => dialect !== undefined);
+    return forms.map((dialect): Way => ({ url, binding, dialect, why }));
+  });
   return ways.filter(({ binding }) => options.binding === undefined || binding === options.binding);
 }
 
 /** It can be asked for in this dialect, by this binding. */
 export function hasOperation({ binding, dialect }: Way, operation: Operation): boolean {
-  if (binding === 'JSONRPC') return dialect.methods[operation] !== undefined;
-  return dialect.rest?.routes.some((route) => route.operation === operation) ?? false;
+  return bindingOf(binding).has(dialect, operation);
 }
 
 /** The dialect that the caller fixed. */
@@ -99,7 +91,7 @@ function noWay(offered: readonly AgentInterface[], { binding }: WayOptions): Cli
     why: offered.length === 0 ? 'it lists no interface' : `it lists ${list}`,
     hint:
       binding === undefined
-        ? 'we speak JSON-RPC and HTTP+JSON, in every published version'
+        ? `we speak ${BINDINGS.map(({ title }) => title).join(' and ')}, in every published version`
         : `leave out binding: '${binding}' to take another`,
   });
 }
