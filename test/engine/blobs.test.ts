@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { TaskKey } from '#engine';
 import { isA2AError } from '#protocol';
-import { suiteNeeding } from '../../../test/support/needs.ts';
-import { scratchFolder } from '../../../test/support/scratch.ts';
-import { mayMount, mountTmpfs } from '../../../test/support/tmpfs.ts';
-import type { FileBlobs } from './blobs.ts';
-import { openBlobs } from './blobs.ts';
+import type { FileBlobs } from '../../src/engine/adapters/blobs.ts';
+import { openBlobs } from '../../src/engine/adapters/blobs.ts';
+import { suiteNeeding } from '../support/needs.ts';
+import { scratchFolder } from '../support/scratch.ts';
+import { mayMount, mountTmpfs } from '../support/tmpfs.ts';
 
 const folder = scratchFolder();
 
