@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createRegistry, DIALECTS } from '#protocol';
 import { CARD_ROWS, paperSkill, rpc, V10 } from './support/card-rows.ts';
 import { countingEnv } from './support/env.ts';
+import { expectFigure } from './support/figures.ts';
 
 /** Each card is read without a hint about its dialect. */
 const registry = createRegistry(DIALECTS);
@@ -116,7 +117,9 @@ describe('hostile cards', () => {
   it('a huge card is read', () => {
     const skills = Array.from({ length: 20_000 }, (_, at) => ({ ...paperSkill, id: `s${at}`, security: [{ k: [] }] }));
     const raw = plain({ ...V10, skills, description: 'x'.repeat(5_000_000) });
+    const start = performance.now();
     expect(registry.readCard(raw, countingEnv())?.card.ok).toBe(true);
+    expectFigure(performance.now() - start, { below: 2000 });
   });
 });
 
