@@ -4,6 +4,7 @@ import { DEFAULT_PORT } from '../server/adapters/node.ts';
 import { rotateKeys } from '../server/adapters/node-keys-file.ts';
 import type { OperatorApi } from './admin-api.ts';
 import { operatorApi } from './admin-api.ts';
+import { addressOf, isAddress } from './agent/address.ts';
 import type { Command } from './command.ts';
 import { CliError } from './command.ts';
 import { helpFor } from './flags/help.ts';
@@ -12,7 +13,6 @@ import { parse, switchOf, textOf } from './flags/parse.ts';
 import type { CommandSpec } from './flags/spec.ts';
 import { unknownSubcommand } from './flags/subcommands.ts';
 import { localToken } from './local-token.ts';
-import { addressOf, isAddress } from './wire/address.ts';
 
 const SPEC: CommandSpec = {
   name: 'push',

@@ -96,7 +96,7 @@ describe('E1: SIGKILL while the store commits', () => {
     expect(sum('inside') / kills).toBeGreaterThan(0.3);
   });
 
-  it('finds losses in a control that acknowledges before it commits', { timeout: 120_000 }, async () => {
+  it('finds losses in a control that acknowledges before it commits', async () => {
     const { lost, gaps } = await killMany('liar.db', 'lie', 12);
     expect(lost).toBeGreaterThan(0);
     expect(gaps).toBe(0);

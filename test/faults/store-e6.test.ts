@@ -81,7 +81,7 @@ async function inSmallSpace(test: (store: SqliteStore, path: string, filler: str
 }
 
 suiteNeeding('the right to mount a file system', mayMount(), 'E6: a full disk', () => {
-  it('rejects writes with a time to retry, serves all stored tasks, and lets tasks finish', { timeout: 60_000 }, () =>
+  it('rejects writes with a time to retry, serves all stored tasks, and lets tasks finish', () =>
     inSmallSpace(async (store, path) => {
       const { kept, refusal } = await fillUp(store);
       expect(kept).toBeGreaterThan(10);
@@ -94,10 +94,9 @@ suiteNeeding('the right to mount a file system', mayMount(), 'E6: a full disk', 
         expect(await within(5000, async () => (await refusalOf(store, [ending(key)])) === undefined)).toBe(true);
       expect(await store.finished()).toBe(5);
       expect(await within(5000, async () => (await refusalOf(store, [{ kind: 'forget', task: 1 as TaskKey }])) === undefined)).toBe(true);
-    }),
-  );
+    }));
 
-  it('serves reads when the reserve is used up, and recovers when there is space again', { timeout: 60_000 }, () =>
+  it('serves reads when the reserve is used up, and recovers when there is space again', () =>
     inSmallSpace(async (store, path, filler) => {
       let kept = (await fillUp(store)).kept;
       // A caller that ignores the errors uses up the reserve.
@@ -116,6 +115,5 @@ suiteNeeding('the right to mount a file system', mayMount(), 'E6: a full disk', 
       await expectAll(again, kept + 19);
       expect(again.damaged()).toEqual([]);
       await again.close();
-    }),
-  );
+    }));
 });
