@@ -96,11 +96,11 @@ describe('a node that others can reach', () => {
       return err.trim();
     };
     expect(run()).toBe(
-      'parley: 0.0.0.0 can be reached by others, who need a way to show who they are: parley keys create NAME (or --jwt-issuer and --jwt-audience, or --tls-ca); and TLS: --tls-cert FILE --tls-key FILE (or --insecure-behind-proxy, if a proxy in front of it speaks TLS)',
+      'parley: other machines can reach 0.0.0.0, which requires authentication: parley keys create NAME (or --jwt-issuer and --jwt-audience, or --tls-ca); and TLS: --tls-cert FILE --tls-key FILE (or --insecure-behind-proxy, if a proxy in front of it has TLS)',
     );
     expect(run('--insecure-behind-proxy')).not.toContain('TLS');
     parley(['keys', 'create', 'ann', '--auth-folder', own]);
-    expect(run()).toMatch(/who need TLS/);
+    expect(run()).toMatch(/which requires TLS/);
   });
 
   it('serves behind a proxy under the proxy’s name, and is never open', async () => {
@@ -163,7 +163,7 @@ describe('parley keys', () => {
     const token = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4';
     expect(parley(['keys', 'create', 'old', '--stdin', '--auth-folder', own], `${token}\n`).out).toMatch(/^Key \w{8} for old: .*\.\n$/);
     const again = parley(['keys', 'create', 'old', '--stdin', '--auth-folder', own], `${token}\n`);
-    expect([again.code, again.err]).toEqual([1, expect.stringContaining('is a key already')]);
+    expect([again.code, again.err]).toEqual([1, expect.stringContaining('is already a key')]);
     const server = await parleyServe({ args: ['echo', '--require-auth', '--memory', '--auth-folder', own] });
     expect(await statusOf(server.url, token)).toBe(200);
     await server.stop();
@@ -175,7 +175,7 @@ describe('parley keys', () => {
       [[], /parley keys needs a command/, 2],
       [['make'], /there is no command keys make/, 2],
       [['create'], /a name is missing/, 2],
-      [['create', 'a b'], /"a b" is no name for a key/, 1],
+      [['create', 'a b'], /"a b" is not a valid key name/, 1],
       [['create', 'a', 'b'], /one name is enough/, 2],
       [['create', 'a', '--scope', 'tasks read'], /there is no scope tasks read/, 2],
       [['create', 'a', '--expires-in', 'soon'], /must be a number of days/, 2],
