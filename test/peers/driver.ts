@@ -37,6 +37,7 @@ export function driverTalk(command: readonly string[], options: { readonly hasLi
       child.stdin.write(`${JSON.stringify({ op, ...say })}\n`);
     });
   return {
+    joinsText: true,
     send: (say: Say) => call<Reply>('send', say),
     stream: (say: Say) => call<readonly Reply[]>('stream', say),
     begin: (say: Say) => call<Reply>('begin', say),

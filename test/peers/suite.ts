@@ -2,6 +2,9 @@ import { afterAll, beforeAll, describe, it } from 'vitest';
 import type { Parley } from '../support/parley.ts';
 import { parleyServe } from '../support/parley.ts';
 import { CONVERSATIONS } from './conversations.ts';
+import { ourTalk } from './our-talk.ts';
+import type { ServedPeer } from './serve-peer.ts';
+import { servePeer } from './serve-peer.ts';
 import type { Talk } from './talk.ts';
 
 const AGENT = new URL('agent.ts', import.meta.url).pathname;
@@ -37,6 +40,38 @@ export function describeClient({ title, talk, except = {} }: PeerClient): void {
           await side.close();
         }
       });
+    }
+  });
+}
+
+export interface PeerServer {
+  readonly title: string;
+  /** The command that serves on a port and prints `ready`. Undefined: it could not be installed. */
+  readonly command: ((port: number) => readonly string[]) | undefined;
+  readonly except?: Readonly<Record<string, string>>;
+}
+
+/** Our client, their server: directly, and through a proxy of ours that re-publishes it. */
+export function describeServer({ title, command, except = {} }: PeerServer): void {
+  if (command === undefined) {
+    describe(`their server: ${title} [needs its package]`, () => void it.skip('is left out'));
+    return;
+  }
+  describe(`their server: ${title}`, () => {
+    let server: ServedPeer;
+    let proxy: Parley;
+    beforeAll(async () => {
+      server = await servePeer(command);
+      proxy = await parleyServe({ command: ['proxy', server.url], args: ['--memory'] });
+    });
+    afterAll(async () => {
+      await proxy.stop();
+      await server.stop();
+    });
+    for (const { id, title: what, run } of CONVERSATIONS) {
+      if (except[id] !== undefined) continue;
+      it(what, async () => run(await ourTalk(server.url, false)));
+      it(`${what}, through parley proxy`, async () => run(await ourTalk(proxy.url, true)));
     }
   });
 }

@@ -10,6 +10,8 @@ export interface Talk {
   list?(contextId?: string): Promise<readonly string[]>;
   cancel(taskId: string): Promise<Reply>;
   close(): Promise<void>;
+  /** The agent keeps a streamed text as one part. Ours do; the official SDKs keep a part for each chunk. */
+  readonly joinsText: boolean;
 }
 
 export interface Say {

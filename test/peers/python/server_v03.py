@@ -1,0 +1,75 @@
+"""The server of a2a-sdk 0.2 and 0.3: `server_v03.py PORT`. Prints `ready` when it accepts requests."""
+import asyncio
+import sys
+
+import uvicorn
+
+from a2a.server.agent_execution import AgentExecutor
+from a2a.server.apps import A2AStarletteApplication
+from a2a.server.request_handlers import DefaultRequestHandler
+from a2a.server.tasks import InMemoryTaskStore, TaskUpdater
+from a2a.types import AgentCapabilities, AgentCard, AgentSkill, Part, TaskState, TextPart
+from a2a.utils import new_task
+
+from behaviour import behave
+
+
+class Out:
+    def __init__(self, updater, message):
+        self.updater, self.message = updater, message
+
+    def said(self, text):
+        return self.updater.new_agent_message([Part(root=TextPart(text=text))])
+
+    async def text(self, chunk, is_first):
+        await self.updater.add_artifact([Part(root=TextPart(text=chunk))], artifact_id='answer', append=not is_first)
+
+    async def ask(self, question):
+        await self.updater.update_status(TaskState.input_required, message=self.said(question), final=True)
+
+    async def fail(self, reason):
+        await self.updater.failed(self.said(reason))
+
+    async def echo(self):
+        await self.updater.add_artifact([part for part in self.message.parts if part.root.kind != 'text'], artifact_id='answer')
+
+    async def complete(self):
+        await self.updater.complete()
+
+
+class Executor(AgentExecutor):
+    async def execute(self, context, event_queue):
+        task = context.current_task
+        if task is None:
+            task = new_task(context.message)
+            await event_queue.enqueue_event(task)
+        updater = TaskUpdater(event_queue, task.id, task.context_id)
+        await updater.start_work()
+        await behave(context.get_user_input(), task.context_id, task.id, Out(updater, context.message))
+
+    async def cancel(self, context, event_queue):
+        await TaskUpdater(event_queue, context.task_id, context.context_id).update_status(TaskState.canceled, final=True)
+
+
+def card(port):
+    return AgentCard(
+        name='peer-test',
+        description='The test agent of test/peers on the Python SDK.',
+        url=f'http://127.0.0.1:{port}/',
+        version='1',
+        capabilities=AgentCapabilities(streaming=True),
+        default_input_modes=['text/plain'],
+        default_output_modes=['text/plain'],
+        skills=[AgentSkill(id='talk', name='talk', description='Talks.', tags=['test'])],
+    )
+
+
+async def main(port):
+    handler = DefaultRequestHandler(agent_executor=Executor(), task_store=InMemoryTaskStore())
+    app = A2AStarletteApplication(agent_card=card(port), http_handler=handler).build()
+    server = uvicorn.Server(uvicorn.Config(app, host='127.0.0.1', port=int(port), log_level='warning'))
+    asyncio.get_running_loop().call_later(0.5, lambda: print('ready', flush=True))
+    await server.serve()
+
+
+asyncio.run(main(sys.argv[1]))
