@@ -97,7 +97,9 @@ function methodsOf({ jwt, tls }: Settings, { folder, token, fetch, onKeys }: Met
 
 function jwtFrom(options: Parameters<typeof jwtAuth>[0]): AuthMethod {
   if (options.audience.length === 0) {
-    throw new ConfigError('jwt.issuer needs jwt.audience: without one, tokens for any other service would be accepted. Type: --jwt-audience NAME');
+    throw new ConfigError(
+      'jwt.issuer needs jwt.audience: without one, tokens for any other service would be accepted. Type: --jwt-audience NAME',
+    );
   }
   try {
     return jwtAuth(options);

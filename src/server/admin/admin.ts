@@ -115,5 +115,7 @@ function stateNamed(name: string): NonNullable<AdminListRequest['status']> {
 
 function timeIn(text: string): Timestamp {
   if (!Number.isNaN(Date.parse(text))) return text;
-  throw new A2AError('INVALID_PARAMS', 'statusTimestampAfter must be a time such as 2026-03-12T08:30:00Z', { field: 'statusTimestampAfter' });
+  throw new A2AError('INVALID_PARAMS', 'statusTimestampAfter must be a time such as 2026-03-12T08:30:00Z', {
+    field: 'statusTimestampAfter',
+  });
 }

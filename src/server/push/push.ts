@@ -38,12 +38,12 @@ function counted(metrics: Metrics): (outcome: Outcome, seconds: number) => void 
 }
 
 export function showWebhooks(engine: Engine, metrics: Metrics): void {
-  metrics.gauge(
-    { name: 'parley_webhooks_pending', help: 'Webhook queues that are not empty.' },
-    () => engine.stats().webhooks.pending,
-  );
+  metrics.gauge({ name: 'parley_webhooks_pending', help: 'Webhook queues that are not empty.' }, () => engine.stats().webhooks.pending);
   metrics.gauge({ name: 'parley_webhooks_sending', help: 'Deliveries in progress.' }, () => engine.stats().webhooks.sending);
-  metrics.gauge({ name: 'parley_webhook_hosts_tripped', help: 'Hosts that get no deliveries for a while, after too many failures.' }, () => engine.stats().webhooks.tripped);
+  metrics.gauge(
+    { name: 'parley_webhook_hosts_tripped', help: 'Hosts that get no deliveries for a while, after too many failures.' },
+    () => engine.stats().webhooks.tripped,
+  );
   metrics.gauge(
     { name: 'parley_webhook_letters_total', help: 'Deliveries that failed for good.', type: 'counter' },
     () => engine.stats().webhooks.letters,

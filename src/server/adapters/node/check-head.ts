@@ -15,7 +15,8 @@ export function checkHead(incoming: IncomingMessage, headersMax: number): HttpRe
   if (!url.startsWith('/')) return refusal(400, 'the request target must be a path');
   // Java clients offer an upgrade to h2c by default, which a server may ignore. Other upgrades are not supported.
   const { upgrade } = incoming.headers;
-  if (upgrade !== undefined && upgrade.trim().toLowerCase() !== 'h2c') return refusal(400, 'this server does not support protocol upgrades');
+  if (upgrade !== undefined && upgrade.trim().toLowerCase() !== 'h2c')
+    return refusal(400, 'this server does not support protocol upgrades');
   let seen = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const bit = bitOf(rawHeaders[at] as string);

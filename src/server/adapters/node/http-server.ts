@@ -72,7 +72,10 @@ export function createHttpHost({ handler, limits, log, metrics, tls, trusted }: 
   let busy = 0;
   let isStopping = false;
   const cut = metrics.counter({ name: 'parley_streams_cut_total', help: 'Streams closed because the client did not read them.' });
-  const dropped = metrics.counter({ name: 'parley_connections_dropped_total', help: 'Connections refused because of the connection limit.' });
+  const dropped = metrics.counter({
+    name: 'parley_connections_dropped_total',
+    help: 'Connections refused because of the connection limit.',
+  });
   const options: Exchange = { handler, limits, isLast: () => isStopping, onCut: () => cut.add([]), trusted };
 
   const take = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
