@@ -75,7 +75,7 @@ const PRIVATE = { insecureBehindProxy: true, host: '0.0.0.0' } as const;
 
 export const AUTH_CHECKS: Checks = {
   auth: async () => {
-    await refuses({ host: '0.0.0.0', auth: false }, '--no-auth is for loopback and sockets only');
+    await refuses({ host: '0.0.0.0', auth: false }, '--no-auth works on loopback and sockets only');
     await refuses({ auth: false }, 'commander runs commands on this machine', commander);
     await refuses({ auth: false, token: TOKEN }, '--no-auth and token exclude each other');
     await served({ auth: false }, async (server) => expect(await status(server)).toBe(200));
