@@ -33,7 +33,10 @@ module.exports = {
         'Another room is entered by its index.ts (public) or internal.ts (for our own rooms), by a driver it offers, or by the doctor, which a page that only calls agents should not load.',
       severity: 'error',
       from: { path: '^src/([^/]+)/' },
-      to: { path: '^src/[^/]+/', pathNot: ['^src/$1/', '^src/[^/]+/(index|internal)[.]ts$', '^src/client/doctor/examine[.]ts$', DRIVER] },
+      to: {
+        path: '^src/[^/]+/',
+        pathNot: ['^src/$1/', '^src/[^/]+/(index|internal)[.]ts$', '^src/client/(doctor/examine|strict/strict)[.]ts$', DRIVER],
+      },
     },
     {
       name: 'drivers-are-chosen-late',
@@ -44,16 +47,16 @@ module.exports = {
     },
     {
       name: 'dialects-stand-alone',
-      comment: 'A dialect is one folder; only 0.2 builds on another, 0.3.',
+      comment: 'A dialect is one folder. Only 0.2 and Solace Agent Mesh build on another one, 0.3.',
       severity: 'error',
-      from: { path: '^src/protocol/dialects/([^/]+)/', pathNot: ['^src/protocol/dialects/v02/', TEST] },
+      from: { path: '^src/protocol/dialects/([^/]+)/', pathNot: ['^src/protocol/dialects/(v02|sam)/', TEST] },
       to: { path: '^src/protocol/dialects/[^/]+/', pathNot: ['^src/protocol/dialects/($1|shared)/'] },
     },
     {
-      name: 'v02-builds-on-v03',
+      name: 'built-on-v03',
       severity: 'error',
-      from: { path: '^src/protocol/dialects/v02/', pathNot: TEST },
-      to: { path: '^src/protocol/dialects/[^/]+/', pathNot: '^src/protocol/dialects/(v02|v03|shared)/' },
+      from: { path: '^src/protocol/dialects/(v02|sam)/', pathNot: TEST },
+      to: { path: '^src/protocol/dialects/[^/]+/', pathNot: ['^src/protocol/dialects/($1|v03|shared)/'] },
     },
     {
       name: 'old-fields-stay-in-dialects',

@@ -1,12 +1,11 @@
 import { defineAgent, proxyAgent } from '#agents';
 import type { A2AService, Agent, AgentCard, CallContext } from '#protocol';
-import { defaultMeshUser, withInlineFiles } from './artifacts/inline.ts';
+import { withInlineFiles } from './artifacts/inline.ts';
 import type { ArtifactService } from './artifacts/service.ts';
 import type { MeshPeer, MeshRegistry } from './discovery/registry.ts';
 import type { MeshCaller, Stop } from './grammars/grammar.ts';
-import { SAM_EXTENSIONS } from './grammars/sam/cards.ts';
 
-/** Where agents are offered to those outside: a handler of the server room. */
+/** Serves agents over HTTP: the handler of `createHandler`. */
 export interface AgentHost {
   add(name: string, agent: Agent): unknown;
   remove(name: string): void;
@@ -17,13 +16,20 @@ export interface GatewayOptions {
   readonly caller: MeshCaller;
   readonly offering: AgentHost;
   readonly artifacts?: ArtifactService;
-  /** The user of the mesh that a principal of HTTP is. Default: `http:` and its id, so that nobody outside is taken for somebody inside. */
+  /** The mesh user of an HTTP principal. Default: `http:` and its id, so that an HTTP caller is never mistaken for a user of the mesh. */
   readonly userOf?: (principal: string) => string;
-  /** Told when an agent comes or goes. */
+  /** Called when an agent joins, changes or leaves. */
   onChange?(kind: 'joined' | 'changed' | 'left', name: string): void;
 }
 
-/** Offers every agent of the mesh as one of our own: kept on our engine, so that it streams, resumes and pushes whatever it does by itself. */
+/**
+ * Offers every agent of the mesh over HTTP, also those that join later. Their tasks are stored by this node's engine, so that streams, resuming
+ * and push notifications work with every agent. Returns a function that stops this.
+ *
+ * ```ts
+ * const stop = openGateway({ registry: await mesh.discover(), caller: await mesh.call({ kind: 'gateway', id: 'gw' }), offering: handler });
+ * ```
+ */
 export function openGateway(options: GatewayOptions): Stop {
   const { registry, offering, onChange } = options;
   const offer = (peer: MeshPeer): void => {
@@ -39,8 +45,7 @@ export function openGateway(options: GatewayOptions): Stop {
   return async () => stop();
 }
 
-/** An agent that is not there just now may be on its way back, as this gateway may have been: its tasks wait so long for it, which is as long as the
- * attempts of A2A over MQTT take. */
+/** How long a task waits for an agent that may be restarting. It is as long as all attempts of A2A over MQTT take. */
 const ACCEPT_MS_MAX = 50_000;
 
 export function meshAgent(name: string, card: AgentCard, options: Pick<GatewayOptions, 'caller' | 'artifacts' | 'userOf'>): Agent {
@@ -48,30 +53,29 @@ export function meshAgent(name: string, card: AgentCard, options: Pick<GatewayOp
   const userOf = ({ principal }: CallContext): string => nameOf(principal.id);
   const link = caller.link({ agent: name, userOf, acceptMsMax: ACCEPT_MS_MAX });
   const service: A2AService = artifacts === undefined ? link : withInlineFiles(link, artifacts, userOf);
-  return proxyAgent({ service, card: outsideCard(card), isIdempotent: true, passesPrincipal: true });
+  return proxyAgent({ service, card: publicCard(card), isIdempotent: true, passesPrincipal: true });
 }
 
-/** As it is read outside: under the name that people know it by, and without what is about topics. */
-function outsideCard(card: AgentCard): AgentCard {
-  const display = card.capabilities.extensions?.find(({ uri }) => uri === SAM_EXTENSIONS.displayName)?.params?.['display_name'];
-  const extensions = (card.capabilities.extensions ?? []).filter(({ uri }) => !uri.endsWith('/sam/deployment'));
-  return {
-    ...card,
-    name: typeof display === 'string' && display !== '' ? display : card.name,
-    supportedInterfaces: [],
-    capabilities: { ...card.capabilities, streaming: true, extensions },
-  };
+/** The card without the addresses on the broker. */
+function publicCard(card: AgentCard): AgentCard {
+  return { ...card, supportedInterfaces: [], capabilities: { ...card.capabilities, streaming: true } };
 }
 
-/** The root agent of a gateway: says who is there. */
+/** The root agent of a gateway. It lists the agents of the mesh. */
 export function directoryAgent(name: string, registry: MeshRegistry): Agent {
   return defineAgent({
     name,
-    description: 'The gateway to a mesh of agents. Ask it for the agents that are there now; each is at /agents/{name}.',
+    description: 'The gateway to a mesh of agents. It lists the agents that are online; each is at /agents/{name}.',
     run: () => {
       const agents = registry.peers().filter(({ kind }) => kind === 'agent');
       if (agents.length === 0) return 'No agents are on the mesh now.';
       return agents.map(({ name: agent, card }) => `${agent}: ${card.description}`).join('\n');
     },
   });
+}
+
+/** The mesh user of an HTTP principal. It is unique for each principal, and can be a level of an artifact's URI. */
+export function defaultMeshUser(principal: string): string {
+  const plain = encodeURIComponent(principal.toWellFormed()).replaceAll('~', '~7E').replaceAll('%3A', ':').replaceAll('%40', '@');
+  return `http:${plain.replaceAll('%', '~').replaceAll('..', '.~2E')}`;
 }

@@ -11,6 +11,8 @@ export { type PeerTool, peerCall } from './delegation/tools.ts';
 export { isAllowed, type NameRules, nameMatches } from './discovery/names.ts';
 export { DISCOVERY_DEFAULTS, type PeerChange, type RegistryOptions } from './discovery/registry.ts';
 export { type AgentHost, directoryAgent, meshAgent } from './gateway.ts';
+export type { ConfiguredGrammar, GrammarSettings } from './grammars/configure.ts';
+export { GrammarSettingError } from './grammars/configure.ts';
 export type {
   Announcement,
   CallPath,
@@ -28,6 +30,7 @@ export { MQTT_BINDING, MQTT_EXTENSION } from './grammars/mqtt01/cards.ts';
 export { onMqttEvents, publishMqttEvent } from './grammars/mqtt01/events.ts';
 export { MQTT_PROFILE, type MqttProfile } from './grammars/mqtt01/settings.ts';
 export { MQTT_ROOT, type MqttIdentity, type MqttTopics, mqttId, mqttTopics, poolGroup } from './grammars/mqtt01/topics.ts';
+export { GRAMMARS } from './grammars/registry.ts';
 export { SAM_EXTENSIONS, samName } from './grammars/sam/cards.ts';
 export { getA2ABaseTopic } from './grammars/sam/topics.ts';
 export { meshUserIn, readCallPath } from './grammars/shared/call-path.ts';

@@ -4,6 +4,16 @@ export interface JsonObject {
   readonly [key: string]: Json;
 }
 
+/** An object that came off a wire: nothing is known about its members. */
+export type RawObject = Readonly<Record<string, unknown>>;
+
+/** Whether a value is an object and no array: the first check of everything that reads JSON. */
+export function isObject(value: Json | undefined): value is JsonObject;
+export function isObject(value: unknown): value is RawObject;
+export function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 /** Free-form members that A2A carries for others: `metadata`, extension `params`. */
 export type Metadata = JsonObject;
 
@@ -20,6 +30,14 @@ export type OneOf<Members> = {
 /** Closes a union: a member that is added and not handled becomes a type error where this is called. */
 export function unreachable(value: never): never {
   throw new Error(`unhandled case: ${JSON.stringify(value)}`);
+}
+
+/** JSON that is built member by member. */
+export type JsonDraft = { [member: string]: Json };
+
+/** A canonical value as JSON. It is JSON already, but TypeScript's interfaces have no index signature. */
+export function jsonOf(value: object): JsonObject {
+  return value as JsonObject;
 }
 
 /** For building a readonly value member by member before it is handed out. */

@@ -115,6 +115,6 @@ onEveryBroker('a call over the mesh', (start) => {
     open.push(() => mesh.close());
     const caller = await mesh.call({ kind: 'gateway', id: 'gw_test' });
     const nobody = caller.link({ agent: 'nobody', retryMs: 50, acceptMsMax: 200 });
-    await expect(nobody.send(request('hello'), callContext())).rejects.toThrow('no agent nobody on the mesh has taken the request');
+    await expect(nobody.send(request('hello'), callContext())).rejects.toThrow('no agent nobody on the mesh has accepted the request');
   });
 });

@@ -126,10 +126,9 @@ interface Offered extends Running {
 }
 
 /** Offers whoever is there until a signal comes. */
-async function offer({ mesh, id, settings, log, json, host, served, registry, reaching, root, broken }: Offered): Promise<number> {
+async function offer({ mesh, way, id, settings, log, json, host, served, registry, reaching, root, broken }: Offered): Promise<number> {
   const stopped = untilSignal();
-  // In A2A over MQTT a card is an agent's, which answers; those who only ask have none.
-  if (settings.meshGrammar === 'sam') await mesh.announce({ kind: 'gateway', name: id, card: root });
+  if (way.spoken.grammar.announcesGateways) await mesh.announce({ kind: 'gateway', name: id, card: root });
   const say = (event: object, text: string): void => void process.stdout.write(json ? `${JSON.stringify(event)}\n` : `${text}\n`);
   say(
     { event: 'ready', url: served.url, agents: served.handler.agents.map(({ name }) => name), id },

@@ -1,23 +1,23 @@
-/** Where bytes are kept: a memory, a folder, an S3 bucket. Keys are made by `keyOf` and nothing else. */
+/** A store of bytes: memory, a folder, an S3 bucket. Keys come from `keyOf` only. */
 export interface Objects {
-  /** `false`: there is one of this key already, and it is left as it is. Durable when it returns, as far as the place can be. */
+  /** Returns `false`, and changes nothing, when the key exists. The object is as durable as the store allows when it returns. */
   put(key: ObjectKey, content: Uint8Array): Promise<boolean>;
   get(key: ObjectKey): Promise<Uint8Array | undefined>;
-  /** Keys that begin so, in no order. */
+  /** The keys with this prefix, in no order. */
   list(prefix: ObjectKey): Promise<readonly string[]>;
   delete(key: ObjectKey): Promise<void>;
 }
 
 declare const brand: unique symbol;
-/** Levels that can be neither a path upward nor two: see `keyOf`. */
+/** A path of escaped levels: see `keyOf`. */
 export type ObjectKey = string & { readonly [brand]: 'ObjectKey' };
 
 /**
- * A key of names that others chose. Each name is escaped to letters, digits and `-_.~%`, and a dot at its start as well: whatever it
- * spells, it is one level, and never `.` or `..` (reference/faults S6).
+ * Makes a key of untrusted names. Each name is escaped to letters, digits and `-_.~%`, and a leading dot is escaped too, so that a name is always
+ * one level and never `.` or `..` (docs/faults.md, S6).
  */
 export function keyOf(...names: readonly string[]): ObjectKey {
-  return names.map(escaped).join('/') as ObjectKey;
+  return names.map(escapeName).join('/') as ObjectKey;
 }
 
 export function prefixOf(...names: readonly string[]): ObjectKey {
@@ -28,7 +28,7 @@ export function namesIn(key: string): readonly string[] {
   return key.split('/').map(decodeURIComponent);
 }
 
-function escaped(name: string): string {
+function escapeName(name: string): string {
   const encoded = encodeURIComponent(name.toWellFormed()).replaceAll(
     /[!'()*]/g,
     (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`,

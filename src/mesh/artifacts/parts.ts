@@ -2,10 +2,10 @@ import type { Part } from '#protocol';
 import { base64ToBytes, bytesToBase64 } from '#protocol';
 import type { ArtifactOwner, ArtifactService } from './service.ts';
 
-/** Files above this go by reference on a broker: below it the bytes cost less than the way to them. */
+/** Larger files are sent by reference. For smaller ones the extra round trip costs more than the bytes. */
 export const INLINE_BYTES_MAX = 100_000;
 
-/** Bytes that are too many for a message become `artifact://` references. */
+/** Stores files that are too large for a message and replaces them by `artifact://` URLs. */
 export async function toReferences(service: ArtifactService, owner: ArtifactOwner, parts: readonly Part[]): Promise<readonly Part[]> {
   return await Promise.all(parts.map((part) => toReference(service, owner, part)));
 }
@@ -22,13 +22,14 @@ async function toReference(service: ArtifactService, owner: ArtifactOwner, part:
   return { ...rest, url: saved.uri };
 }
 
-/** References that are this owner's become bytes: whoever is outside of the mesh can't follow them. Others stay as they are. */
+/** Replaces this owner's `artifact://` URLs by bytes: callers outside of the mesh can't read them. Other URLs stay. */
 export async function toBytes(service: ArtifactService, owner: ArtifactOwner, parts: readonly Part[]): Promise<readonly Part[]> {
   return await Promise.all(
     parts.map(async (part): Promise<Part> => {
-      const found = part.url?.startsWith('artifact:') === true ? await service.resolve(owner, part.url) : undefined;
+      if (part.url === undefined || !part.url.startsWith('artifact:')) return part;
+      const { url, ...rest } = part;
+      const found = await service.resolve(owner, url);
       if (found === undefined) return part;
-      const { url: _, ...rest } = part as Extract<Part, { readonly url: string }>;
       return {
         ...rest,
         raw: bytesToBase64(found.content),

@@ -1,6 +1,6 @@
 /**
- * `artifact://{app}/{user}/{session}/{file}?version=N`, as Solace Agent Mesh writes it, and the short form of its documents,
- * `artifact://{session}/{file}`. Without a version it is the latest.
+ * `artifact://{app}/{user}/{session}/{file}?version=N`, as Solace Agent Mesh writes it, or the short form of its documentation,
+ * `artifact://{session}/{file}`. Without a version it means the latest one.
  */
 export interface ArtifactUri {
   readonly app?: string;
@@ -18,12 +18,12 @@ export function writeArtifactUri({ app, user, session, file, version }: Artifact
   return `${SCHEME}${levels.map(encodeURIComponent).join('/')}${version === undefined ? '' : `?version=${version}`}`;
 }
 
-/** Undefined when it is none, or spells a way out of its place: names are taken as they are or not at all. */
+/** Undefined when the text is not an artifact URI, or contains a name that `isArtifactName` refuses. */
 export function readArtifactUri(text: string): ArtifactUri | undefined {
   if (!text.startsWith(SCHEME) || text.length > URI_CHARS_MAX) return undefined;
   const [path = '', query, ...more] = text.slice(SCHEME.length).split('?');
   if (more.length > 0 || path.includes('#')) return undefined;
-  const names = path.split('/').map(decoded);
+  const names = path.split('/').map(decodeLevel);
   const version = query === undefined ? undefined : /^version=(\d{1,9})$/.exec(query)?.[1];
   if ((query !== undefined && version === undefined) || !names.every((name) => name !== undefined && isArtifactName(name)))
     return undefined;
@@ -38,8 +38,8 @@ export function readArtifactUri(text: string): ArtifactUri | undefined {
 const NAME_CHARS_MAX = 255;
 
 /**
- * What may stand for one level. Also what looks like a separator, a dot or an escape to somebody further on is refused, however it is
- * spelled: full-width forms, an escape that was escaped twice, control characters (reference/faults S6).
+ * Whether a name may be one level of a path. Refuses everything that another program could read as a separator, a dot or an escape: full-width
+ * forms, double escapes, control characters (docs/faults.md, S6).
  */
 export function isArtifactName(name: string): boolean {
   if (name === '' || name.length > NAME_CHARS_MAX || !name.isWellFormed()) return false;
@@ -48,7 +48,7 @@ export function isArtifactName(name: string): boolean {
   return !/%[0-9a-fA-F]{2}/.test(plain);
 }
 
-function decoded(level: string): string | undefined {
+function decodeLevel(level: string): string | undefined {
   try {
     return decodeURIComponent(level);
   } catch {

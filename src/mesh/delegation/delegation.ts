@@ -16,7 +16,7 @@ import type { CallPath, MeshCaller } from '../grammars/grammar.ts';
 import { CALL_DEPTH_MAX } from '../grammars/grammar.ts';
 import { meshUserIn, readCallPath } from '../grammars/shared/call-path.ts';
 
-/** What delegation needs of a turn. */
+/** The part of a turn that delegation needs. */
 export interface DelegatingTurn {
   readonly task: Task;
   readonly history: readonly Message[];
@@ -24,61 +24,69 @@ export interface DelegatingTurn {
   readonly signal: AbortSignal;
 }
 
-/** A piece of work for a peer, as a language model says it (reference/dialects §4f). */
+/** Work for another agent, in the shape of a language model's tool call (docs/dialects/sam.md). */
 export interface PeerCall {
   readonly agent: string;
   readonly task_description: string;
   readonly artifacts?: readonly { readonly filename: string; readonly version?: number }[];
 }
 
-/** What became of it. */
+/** The result of one delegated call. */
 export interface PeerResult {
   readonly agent: string;
   readonly status: 'completed' | 'failed';
-  /** Its last task. Absent: it was never taken. */
+  /** The agent's last task. Absent: no agent accepted the call. */
   readonly task?: Task;
   /** Why it failed. */
   readonly error?: string;
 }
 
 export interface DelegationOptions {
-  /** Who delegates, as it is called on the mesh. */
+  /** The name of the delegating agent on the mesh. */
   readonly self: string;
   readonly registry: MeshRegistry;
-  /** Of the agent that delegates: `mesh.call({ kind: 'agent', id: self })`. */
+  /** The delegating agent's own: `mesh.call({ kind: 'agent', id: self })`. */
   readonly caller: MeshCaller;
-  /** Silence after which a peer counts as lost; each word of it begins anew. */
+  /** A peer that sends nothing for this time has failed. */
   readonly timeoutMs?: number;
 }
 
 export interface TurnOptions {
-  /** Called with a peer's question; what it returns is the answer. Absent: a peer that asks has failed. One question at a time. */
+  /** Answers a peer's question. Called for one question at a time. Absent: a peer that asks has failed. */
   readonly ask?: (question: Message, agent: string) => Promise<Message>;
-  /** Each word of a peer. */
+  /** Called with each event of a peer. */
   readonly onProgress?: (agent: string, event: TaskEvent) => void;
 }
 
-/** Peers for one turn of an agent. */
+/** The agents that one turn of an agent may delegate to. */
 export interface Delegation {
   peers(): readonly MeshPeer[];
-  /** All at once; the results in the order of the calls. Rejects only when the turn is called off, and then the peers are too. */
+  /** Runs all calls concurrently. The results are in the order of the calls. Rejects only when the turn is canceled, which cancels the peers too. */
   call(calls: readonly PeerCall[]): Promise<readonly PeerResult[]>;
 }
 
 const TIMEOUT_MS = 600_000;
 const CANCEL_MS_MAX = 5000;
 
+/**
+ * Lets one turn of an agent call other agents on the mesh.
+ *
+ * ```ts
+ * const peers = delegate(turn, { self: 'orchestrator', registry, caller });
+ * const [result] = await peers.call([{ agent: 'writer', task_description: turn.text }]);
+ * ```
+ */
 export function delegate(turn: DelegatingTurn, options: DelegationOptions, more: TurnOptions = {}): Delegation {
-  const trail = readCallPath(turn.task.metadata);
-  const one = oneAtATime(more.ask);
+  const callPath = readCallPath(turn.task.metadata);
+  const ask = oneAtATime(more.ask);
   const peers = (): readonly MeshPeer[] =>
-    options.registry.peers().filter(({ kind, name }) => kind === 'agent' && name !== options.self && !trail.agents.includes(name));
+    options.registry.peers().filter(({ kind, name }) => kind === 'agent' && name !== options.self && !callPath.agents.includes(name));
   return {
     peers,
     call: async (calls) => {
       const settled = await Promise.all(
         calls.map((call) =>
-          delegateOne({ call, turn, options, trail, ...more, ...(one === undefined ? {} : { ask: one }) }).catch((thrown: unknown) =>
+          delegateOne({ call, turn, options, callPath, ...more, ...(ask === undefined ? {} : { ask }) }).catch((thrown: unknown) =>
             failed(call, thrown, turn.signal),
           ),
         ),
@@ -94,7 +102,7 @@ function failed({ agent }: PeerCall, thrown: unknown, signal: AbortSignal): Peer
   return { agent, status: 'failed', error: A2AError.from(thrown).message };
 }
 
-/** The caller is a person, or somebody who can answer one thing at a time. */
+/** Questions may go to a person, so they are asked one after the other. */
 function oneAtATime(ask: TurnOptions['ask']): TurnOptions['ask'] {
   if (ask === undefined) return undefined;
   let last: Promise<unknown> = Promise.resolve();
@@ -109,57 +117,62 @@ interface Delegated extends TurnOptions {
   readonly call: PeerCall;
   readonly turn: DelegatingTurn;
   readonly options: DelegationOptions;
-  readonly trail: CallPath;
+  readonly callPath: CallPath;
 }
 
-/** A peer that waits for us, or for somebody who waits for us, would wait for ever. */
-function check({ call, options, trail }: Delegated): void {
+/** Refuses loops: an agent that waits for this one, directly or through others, would wait for ever. */
+function check({ call, options, callPath }: Delegated): void {
   const { agent } = call;
-  if (agent === options.self || trail.agents.includes(agent)) {
-    throw new A2AError('INVALID_REQUEST', `${agent} waits for this already: delegating to it would be a loop`);
+  if (agent === options.self || callPath.agents.includes(agent)) {
+    throw new A2AError('INVALID_REQUEST', `delegation loop: ${agent} is already waiting for this agent`);
   }
-  if (trail.depth >= CALL_DEPTH_MAX) {
-    throw new A2AError('INVALID_REQUEST', `this was delegated ${trail.depth} times already; at most ${CALL_DEPTH_MAX} are allowed`);
+  if (callPath.depth >= CALL_DEPTH_MAX) {
+    throw new A2AError('INVALID_REQUEST', `this request was delegated ${callPath.depth} times; the maximum is ${CALL_DEPTH_MAX}`);
   }
   if (options.registry.agent(agent) === undefined) throw new A2AError('INVALID_REQUEST', `there is no agent ${agent} on the mesh`);
 }
 
 async function delegateOne(delegated: Delegated): Promise<PeerResult> {
   check(delegated);
-  const { call, turn, options, trail } = delegated;
+  const { call, turn, options, callPath } = delegated;
   const id = await subTaskId(turn, call);
   const idleMsMax = options.timeoutMs ?? TIMEOUT_MS;
   const link = options.caller.link({
     agent: call.agent,
-    trail,
+    callPath,
     idleMsMax,
     userOf: () => meshUserIn(turn.task.metadata) ?? turn.principal.id,
   });
   let message: Message = firstMessage(call, { id, turn });
   for (;;) {
-    const task = await heardOut(delegated, link, { id, message });
+    const task = await sendTo(delegated, link, { id, message });
     const { state } = task.status;
     if (state === 'TASK_STATE_COMPLETED') return { agent: call.agent, status: 'completed', task };
-    if (state !== 'TASK_STATE_INPUT_REQUIRED') return { agent: call.agent, status: 'failed', task, error: wordsOf(task) };
+    if (state !== 'TASK_STATE_INPUT_REQUIRED') return { agent: call.agent, status: 'failed', task, error: reasonOf(task) };
     if (delegated.ask === undefined) {
-      await cancelAt(link, id);
-      return { agent: call.agent, status: 'failed', task, error: `${call.agent} asks, and nobody is there to answer: ${wordsOf(task)}` };
+      await cancelTask(link, id);
+      return {
+        agent: call.agent,
+        status: 'failed',
+        task,
+        error: `${call.agent} asks a question, and nobody can answer it: ${reasonOf(task)}`,
+      };
     }
     const answer = await delegated.ask(questionOf(task, call.agent), call.agent);
     message = { ...answer, role: 'ROLE_USER', messageId: messageId(`${id}:${answer.messageId}`), taskId: taskId(id) };
   }
 }
 
-interface Saying {
+interface OutgoingTurn {
   readonly id: string;
   readonly message: Message;
 }
 
-/** One message to the peer, and what comes of it. Called off here, it is called off there. */
-async function heardOut({ call, turn, onProgress }: Delegated, link: A2AService, { id, message }: Saying): Promise<Task> {
+/** Sends one message to the peer and returns the task at the end of the stream. Canceling the turn cancels the peer's task. */
+async function sendTo({ call, turn, onProgress }: Delegated, link: A2AService, { id, message }: OutgoingTurn): Promise<Task> {
   let task: Task | undefined;
   const cancel = (): void => {
-    if (!isLetGo(turn.signal)) void cancelAt(link, id); // a turn that is only let go comes back for it
+    if (!isLetGo(turn.signal)) void cancelTask(link, id); // a turn that this process only releases continues later
   };
   turn.signal.addEventListener('abort', cancel, { once: true });
   try {
@@ -170,28 +183,28 @@ async function heardOut({ call, turn, onProgress }: Delegated, link: A2AService,
       }
     }
   } catch (thrown) {
-    // It may still be at work there, and nobody waits for it any more.
-    if (!turn.signal.aborted && task !== undefined && !isTerminal(task.status.state)) await cancelAt(link, id);
+    // The peer may still be working, and nobody waits for its result.
+    if (!turn.signal.aborted && task !== undefined && !isTerminal(task.status.state)) await cancelTask(link, id);
     throw thrown;
   } finally {
     turn.signal.removeEventListener('abort', cancel);
   }
-  if (task === undefined) throw new A2AError('INVALID_AGENT_RESPONSE', `${call.agent} said nothing`);
+  if (task === undefined) throw new A2AError('INVALID_AGENT_RESPONSE', `${call.agent} sent no events`);
   return task;
 }
 
 function contextOf(principal: Principal, signal: AbortSignal): CallContext {
   const [first] = DIALECTS;
-  if (first === undefined) throw new Error('there is no dialect at all');
+  if (first === undefined) throw new Error('no dialect is registered');
   return { principal, dialect: first.id, extensions: [], signal };
 }
 
-async function cancelAt(link: A2AService, id: string): Promise<void> {
-  // On whose behalf is the link's own knowledge.
-  await link.cancel({ id: taskId(id) }, contextOf(LOCAL_PRINCIPAL, AbortSignal.timeout(CANCEL_MS_MAX))).catch(() => undefined); // finished meanwhile, or out of reach
+async function cancelTask(link: A2AService, id: string): Promise<void> {
+  // The link itself knows on whose behalf it cancels.
+  await link.cancel({ id: taskId(id) }, contextOf(LOCAL_PRINCIPAL, AbortSignal.timeout(CANCEL_MS_MAX))).catch(() => undefined); // the task has finished, or the peer is unreachable
 }
 
-/** The same work of the same turn has the same name, so that a turn that is run again finds it and does not order it twice. */
+/** The same call of the same turn has the same id, so that a repeated turn finds the existing task and does not start it twice. */
 async function subTaskId({ task, history }: DelegatingTurn, call: PeerCall): Promise<string> {
   const text = JSON.stringify([task.id, history.length, call.agent, call.task_description, call.artifacts ?? []]);
   const sum = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)));
@@ -210,12 +223,12 @@ function firstMessage(call: PeerCall, { id, turn }: { readonly id: string; reado
 }
 
 function questionOf({ status }: Task, agent: string): Message {
-  if (status.message === undefined) throw new A2AError('INVALID_AGENT_RESPONSE', `${agent} waits and does not say for what`);
+  if (status.message === undefined) throw new A2AError('INVALID_AGENT_RESPONSE', `${agent} requires input and does not say which`);
   const { taskId: _, contextId: __, ...question } = status.message;
   return question;
 }
 
-function wordsOf({ status }: Task): string {
-  const words = status.message?.parts.map(({ text }) => text ?? '').join('');
-  return words === undefined || words === '' ? `it ended as ${status.state.slice('TASK_STATE_'.length).toLowerCase()}` : words;
+function reasonOf({ status }: Task): string {
+  const text = status.message?.parts.map((part) => part.text ?? '').join('');
+  return text === undefined || text === '' ? `the task ended as ${status.state.slice('TASK_STATE_'.length).toLowerCase()}` : text;
 }

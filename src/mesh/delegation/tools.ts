@@ -1,9 +1,8 @@
-import { isObject } from '#bindings';
 import type { JsonObject } from '#protocol';
-import { A2AError } from '#protocol';
+import { A2AError, isObject } from '#protocol';
 import type { Delegation, PeerCall, PeerResult } from './delegation.ts';
 
-/** A peer as a tool of a language model: `peer_{agent}` (reference/dialects §4f). */
+/** Another agent as a tool of a language model, named `peer_{agent}` (docs/dialects/sam.md). */
 export interface PeerTool {
   readonly name: string;
   readonly description: string;
@@ -14,10 +13,10 @@ export interface PeerTool {
 const SCHEMA: JsonObject = {
   type: 'object',
   properties: {
-    task_description: { type: 'string', description: 'What the agent is to do, with everything that it needs to know.' },
+    task_description: { type: 'string', description: 'What the agent should do, with everything that it needs to know.' },
     artifacts: {
       type: 'array',
-      description: 'Files that it is to work with.',
+      description: 'Files that the agent should use.',
       items: {
         type: 'object',
         properties: { filename: { type: 'string' }, version: { type: 'integer', minimum: 0 } },
@@ -32,6 +31,13 @@ const SCHEMA: JsonObject = {
 
 const PREFIX = 'peer_';
 
+/**
+ * The agents that a turn may delegate to, as tools of a language model.
+ *
+ * ```ts
+ * const tools = peerTools(delegate(turn, { self, registry, caller })); // name, description, inputSchema, execute
+ * ```
+ */
 export function peerTools(delegation: Delegation): readonly PeerTool[] {
   return delegation.peers().map(({ name, card }) => ({
     name: `${PREFIX}${name}`,
@@ -39,18 +45,18 @@ export function peerTools(delegation: Delegation): readonly PeerTool[] {
     inputSchema: SCHEMA,
     execute: async (input) => {
       const [result] = await delegation.call([peerCall(`${PREFIX}${name}`, input)]);
-      if (result === undefined) throw new Error('a call has one result');
+      if (result === undefined) throw new Error('a call has exactly one result');
       return result;
     },
   }));
 }
 
-/** What a model has asked for, by the tool's name: many of them go to `delegation.call` together. */
+/** Converts a model's tool call to a `PeerCall`. Several of them can run concurrently with `delegation.call`. */
 export function peerCall(tool: string, input: unknown): PeerCall {
-  if (!tool.startsWith(PREFIX)) throw new A2AError('INVALID_PARAMS', `${tool.slice(0, 100)} is no tool for a peer`);
+  if (!tool.startsWith(PREFIX)) throw new A2AError('INVALID_PARAMS', `${tool.slice(0, 100)} is not a peer tool`);
   const { task_description: description, artifacts } = isObject(input) ? input : {};
   if (typeof description !== 'string' || description === '') {
-    throw new A2AError('INVALID_PARAMS', 'must be a text', { field: 'task_description' });
+    throw new A2AError('INVALID_PARAMS', 'must be a non-empty string', { field: 'task_description' });
   }
   const agent = tool.slice(PREFIX.length);
   return artifacts === undefined
@@ -62,7 +68,8 @@ function filesIn(raw: unknown): NonNullable<PeerCall['artifacts']> {
   if (!Array.isArray(raw)) throw new A2AError('INVALID_PARAMS', 'must be a list', { field: 'artifacts' });
   return raw.map((each: unknown) => {
     const { filename, version } = isObject(each) ? each : {};
-    if (typeof filename !== 'string' || filename === '') throw new A2AError('INVALID_PARAMS', 'must name a file', { field: 'artifacts' });
+    if (typeof filename !== 'string' || filename === '')
+      throw new A2AError('INVALID_PARAMS', 'each needs a filename', { field: 'artifacts' });
     return typeof version === 'number' ? { filename, version } : { filename };
   });
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isAllowed, nameMatches } from './names.ts';
 
-describe('names of agents', () => {
+describe('agent name patterns', () => {
   it.each([
     ['*', 'anything', true],
     ['Order*', 'OrderValidator', true],
@@ -21,15 +21,13 @@ describe('names of agents', () => {
     ['', 'a', false],
   ])('%s matches %s: %s', (pattern, name, expected) => expect(nameMatches(pattern, name)).toBe(expected));
 
-  it('are allowed unless denied, and all are where nothing is said', () => {
+  it('allow every name by default, and deny wins over allow', () => {
     expect(isAllowed('a', {})).toBe(true);
     expect(isAllowed('a', { allow: ['b'] })).toBe(false);
     expect(isAllowed('ab', { allow: ['a*'], deny: ['*b'] })).toBe(false);
   });
 
-  it('are matched in a time that does not run away', () => {
-    const began = performance.now();
-    nameMatches(`${'*a'.repeat(30)}b`, 'a'.repeat(3000));
-    expect(performance.now() - began).toBeLessThan(1000);
+  it('do not backtrack on a pattern with many wildcards', () => {
+    expect(nameMatches(`${'*a'.repeat(30)}b`, 'a'.repeat(3000))).toBe(false);
   });
 });

@@ -1,4 +1,4 @@
-/** Which agents are to be known: `*`, `?` and `[…]` as in fnmatch; an agent must be allowed and not denied. */
+/** Which agents to list. Patterns have `*`, `?` and `[…]` as in fnmatch. An agent must be allowed and not denied. */
 export interface NameRules {
   readonly allow?: readonly string[];
   readonly deny?: readonly string[];
@@ -8,7 +8,7 @@ export function isAllowed(name: string, { allow = ['*'], deny = [] }: NameRules)
   return allow.some((pattern) => nameMatches(pattern, name)) && !deny.some((pattern) => nameMatches(pattern, name));
 }
 
-/** Python's fnmatch, case and all. Without backtracking: a pattern is an operator's, but a name is anybody's (reference/faults I6). */
+/** Python's case-sensitive fnmatch, without backtracking, because names come from untrusted senders (docs/faults.md, I6). */
 export function nameMatches(pattern: string, name: string): boolean {
   const steps = stepsOf(pattern);
   let places = new Set([0]);

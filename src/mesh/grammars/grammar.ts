@@ -5,35 +5,35 @@ import type { Broker, OutgoingMessage, ReceivedMessage } from '../broker.ts';
 
 /** An agent of this process, as it is served on the mesh. */
 export interface MeshAgent {
-  /** As it stands in topics. */
+  /** The name in topics. */
   readonly name: string;
   readonly card: AgentCard;
   readonly service: A2AService;
 }
 
-/** What is the same for everything that one process does on a mesh. */
+/** What everything that one process does on a mesh has in common. */
 export interface MeshContext {
   readonly broker: Broker;
   readonly namespace: string;
-  /** This process among the replicas of its agents: a level of a topic. */
+  /** Names this process among the replicas of its agents. One level of a topic. */
   readonly instance: string;
   readonly ids: Ids;
-  /** Of those who call over the broker. */
+  /** The scopes of callers over the broker. */
   readonly scopes: readonly string[];
   readonly counts: MeshCounts;
-  /** Bytes that are too many for a message go by reference to it. Absent: they go as they are. */
+  /** Stores files that are too large for a message. Absent: files are sent inline. */
   readonly artifacts?: ArtifactService;
-  /** What went wrong inside, for the log. */
+  /** Logs an internal problem. */
   report(what: string, cause?: unknown): void;
 }
 
-/** What was heard and came to nothing. */
+/** Messages that did not lead to a task. */
 export interface MeshCounts {
-  /** Malformed, with nowhere to answer. */
+  /** Malformed, and without a topic to send an error to. */
   dropped: number;
   /** Answered with an error. */
   refused: number;
-  /** Methods that nobody has, kept messages where none are meant. */
+  /** Unknown methods, and retained messages where none are expected. */
   ignored: number;
 }
 
@@ -43,29 +43,29 @@ export function newCounts(): MeshCounts {
 
 export type Stop = () => Promise<void>;
 
-/** Who calls on the mesh: a gateway, for people and programs outside; or an agent that delegates. */
+/** Who calls on the mesh: a gateway, for people and programs outside of it; or an agent that delegates. */
 export interface MeshParticipant {
   readonly kind: 'gateway' | 'agent';
-  /** A level of a topic, unique in the namespace. */
+  /** One level of a topic, unique in the namespace. */
   readonly id: string;
 }
 
-/** Who is asked, and on whose behalf. */
+/** Which agent to call, and on whose behalf. */
 export interface MeshLinkOptions {
   readonly agent: string;
-  /** Default: what stands behind the principal of the call. */
+  /** The user to name in the request. Default: the id of the call's principal. */
   readonly userOf?: (ctx: CallContext) => string;
-  /** How deep in delegation the calls already are, and through whom. */
-  readonly trail?: CallPath;
-  /** A request that nobody has taken is published again after so long. */
+  /** The delegations that led to these calls. */
+  readonly callPath?: CallPath;
+  /** A request that no agent has accepted is published again after this time. */
   readonly retryMs?: number;
-  /** And given up after so long. */
+  /** A request that no agent has accepted fails after this time. */
   readonly acceptMsMax?: number;
-  /** Silence of a peer at work; each word of it begins it anew. */
+  /** The call fails when an agent at work sends nothing for this time. */
   readonly idleMsMax?: number;
 }
 
-/** The way that a request has come: agents that delegate do not call those that wait for them. */
+/** The delegations that led to a request: an agent never calls one that is waiting for it. */
 export interface CallPath {
   readonly depth: number;
   readonly agents: readonly string[];
@@ -73,69 +73,78 @@ export interface CallPath {
 
 export const CALL_DEPTH_MAX = 10;
 
-/** The calls of one participant: one inbox, and a link for each peer. */
+/**
+ * Calls agents on the mesh, all over one inbox for responses.
+ *
+ * ```ts
+ * const caller = await mesh.call({ kind: 'gateway', id: 'desk-7' });
+ * const echo = caller.link({ agent: 'echo' }); // an A2AService
+ * ```
+ */
 export interface MeshCaller {
   link(options: MeshLinkOptions): A2AService;
   close: Stop;
 }
 
-/** What somebody on the mesh says of itself. */
+/** What a participant publishes about itself. */
 export interface Announcement {
   readonly kind: 'agent' | 'gateway';
   readonly name: string;
   readonly card: AgentCard;
-  /** One of several processes that are this agent. */
+  /** Which of several processes with this agent it is. */
   readonly instance?: string;
 }
 
-/** News on the topics of discovery. */
+/** News from the discovery topics. */
 export type DiscoveryEvent =
-  | { readonly kind: 'here'; readonly announcement: Announcement }
-  | { readonly kind: 'gone'; readonly name: string; readonly instance?: string };
+  | { readonly kind: 'online'; readonly announcement: Announcement }
+  | { readonly kind: 'offline'; readonly name: string; readonly instance?: string };
 
-/** A call between any two, as its request or its answer tells it to whoever listens. */
+/** A request or response between two participants, as a third connection sees it. */
 export type ObservedCall =
   | {
-      readonly kind: 'asked';
+      readonly kind: 'request';
       readonly from: string;
       readonly fromKind: 'agent' | 'gateway';
       readonly to: string;
       readonly task: string;
       readonly depth: number;
     }
-  | { readonly kind: 'answered'; readonly from: string; readonly task: string; readonly state?: TaskState };
+  | { readonly kind: 'response'; readonly from: string; readonly task: string; readonly state?: TaskState };
 
-/** How A2A is spoken over a broker: both halves, and how agents find each other. One grammar, one folder. */
+/** How A2A is written on a broker: topics, properties, requests, responses and discovery. Each grammar is one folder. */
 export interface Grammar {
   readonly id: string;
-  /** A name that people gave, as it stands in topics. Default: letters, digits and underscores. */
-  nameOf?(name: string): string;
-  /** Throws for a namespace that is none here. */
-  check?(namespace: string): void;
-  /** A broker keeps the cards and says when somebody has gone: nothing has to be repeated, and silence means nothing. */
-  readonly retainsCards?: true;
-  /** Answers requests for an agent: each to one of its replicas. A request is acknowledged when its task is durable. */
-  serve(agent: MeshAgent, place: MeshContext): Promise<Stop>;
-  /** Publishes what an engine carries to an address that `serve` has made. */
-  carry(reply: Reply, place: MeshContext, signal: AbortSignal): Promise<void>;
-  /** Opens the way to call others. */
-  call(self: MeshParticipant, place: MeshContext): Promise<MeshCaller>;
-  /** What to publish, at the start and from time to time. */
-  announcing(announcement: Announcement, place: MeshContext): OutgoingMessage;
+  /** Turns a name that a person chose into one that can stand in a topic. */
+  topicName(name: string): string;
+  /** Throws a TypeError when the grammar can't use the namespace. */
+  checkNamespace(namespace: string): void;
+  /** The broker retains the cards and publishes last wills, so cards are not repeated and silence does not mean that an agent is gone. */
+  readonly retainsCards: boolean;
+  /** Gateways publish a card as agents do. */
+  readonly announcesGateways: boolean;
+  /** Serves an agent. Each request goes to one replica, which acknowledges it when the task is durable. */
+  serve(agent: MeshAgent, mesh: MeshContext): Promise<Stop>;
+  /** Publishes a reply of the engine to an address that `serve` wrote. */
+  publishReply(reply: Reply, mesh: MeshContext, signal: AbortSignal): Promise<void>;
+  /** Opens an inbox for calls to other agents. */
+  call(self: MeshParticipant, mesh: MeshContext): Promise<MeshCaller>;
+  /** The message that says a participant is online. Published at the start and, unless cards are retained, repeatedly. */
+  onlineMessage(announcement: Announcement, mesh: MeshContext): OutgoingMessage;
+  /** The message that says a participant leaves. */
+  offlineMessage(announcement: Announcement, mesh: MeshContext): OutgoingMessage;
   /**
-   * Only where a name is one process: what the broker keeps in place of the announced one. `other`: another is there; `gone`: another was,
-   * and is not now. Undefined: nobody else.
+   * Only for grammars in which a name belongs to one process: who owns the retained card. `other`: another process is online under
+   * this name. `gone`: another process was. Undefined: no other process.
    */
-  takenBy?(kept: ReceivedMessage, announcement: Announcement): 'other' | 'gone' | undefined;
-  /** What to publish at the end. */
-  leaving(announcement: Announcement, place: MeshContext): OutgoingMessage;
-  /** What to listen to for others. */
-  readonly discovery: (place: MeshContext) => readonly string[];
-  /** Undefined: it says nothing that can be relied on. */
-  hear(message: ReceivedMessage, place: MeshContext): DiscoveryEvent | undefined;
-  /** For those who watch. Absent: calls can't be told from outside, or listening would change what callers see. */
-  readonly calls?: {
-    readonly topics: (namespace: string) => readonly string[];
-    overhear(message: ReceivedMessage, namespace: string): ObservedCall | undefined;
+  ownerOfCard?(retained: ReceivedMessage, announcement: Announcement): 'other' | 'gone' | undefined;
+  /** The topic filters to subscribe to for discovery. */
+  discoveryFilters(mesh: MeshContext): readonly string[];
+  /** Undefined: the message can't be trusted or read. */
+  readDiscovery(message: ReceivedMessage, mesh: MeshContext): DiscoveryEvent | undefined;
+  /** For monitoring. Absent: a third connection can't see who calls whom, or listening would change what callers see. */
+  readonly observation?: {
+    topics(namespace: string): readonly string[];
+    read(message: ReceivedMessage, namespace: string): ObservedCall | undefined;
   };
 }

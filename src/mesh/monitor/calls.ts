@@ -1,46 +1,46 @@
 import type { AdminMeshCall, Clock, Mutable } from '#protocol';
 import type { ObservedCall } from '../grammars/grammar.ts';
 
-/** Calls that are under way, and those that ended last. */
-export interface Calls {
-  take(heard: ObservedCall): void;
+/** The calls that are running, and those that ended last. */
+export interface CallLog {
+  record(observed: ObservedCall): void;
   /** The newest first. */
   all(): readonly AdminMeshCall[];
 }
 
-/** Whoever floods the topics fills no memory. */
+/** A limit for memory: anyone who may publish can send any number of requests. */
 const OPEN_MAX = 1000;
 const ENDED_MAX = 30;
-/** Nobody waits for an answer that long: it was lost, or went where we do not listen. */
+/** After this time the response was lost, or went to a topic that this connection does not see. */
 const OPEN_MS_MAX = 3_600_000;
 
-export function createCalls(clock: Clock): Calls {
+export function createCallLog(clock: Clock): CallLog {
   const open = new Map<string, Mutable<AdminMeshCall>>();
   const ended: AdminMeshCall[] = [];
-  const forget = (now: number): void => {
+  const forgetOld = (now: number): void => {
     for (const [key, { since }] of open) {
-      if (open.size <= OPEN_MAX && now - Date.parse(since) < OPEN_MS_MAX) return; // the first is the oldest
+      if (open.size <= OPEN_MAX && now - Date.parse(since) < OPEN_MS_MAX) return; // the first entry is the oldest
       open.delete(key);
     }
   };
   return {
-    take: (heard) => {
-      const key = `${heard.from} ${heard.task}`;
+    record: (observed) => {
+      const key = `${observed.from} ${observed.task}`;
       const now = clock.now();
-      if (heard.kind === 'asked') {
-        const { kind: _, ...call } = heard;
-        if (!open.has(key)) open.set(key, { ...call, since: now.toISOString() }); // repeats are the same call
-        forget(now.getTime());
+      if (observed.kind === 'request') {
+        const { kind: _, ...call } = observed;
+        if (!open.has(key)) open.set(key, { ...call, since: now.toISOString() }); // a repeated request is the same call
+        forgetOld(now.getTime());
         return;
       }
       const call = open.get(key);
       if (call === undefined) return;
       open.delete(key);
-      ended.unshift({ ...call, endedAt: now.toISOString(), ...(heard.state === undefined ? {} : { state: heard.state }) });
+      ended.unshift({ ...call, endedAt: now.toISOString(), ...(observed.state === undefined ? {} : { state: observed.state }) });
       ended.splice(ENDED_MAX);
     },
     all: () => {
-      forget(clock.now().getTime());
+      forgetOld(clock.now().getTime());
       return [...[...open.values()].reverse(), ...ended];
     },
   };

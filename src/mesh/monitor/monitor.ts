@@ -3,16 +3,17 @@ import { systemClock } from '#protocol';
 import type { Broker, OutgoingMessage, ReceivedMessage } from '../broker.ts';
 import type { Grammar, Stop } from '../grammars/grammar.ts';
 import { samGrammar } from '../grammars/sam/grammar.ts';
-import type { Calls } from './calls.ts';
-import { createCalls } from './calls.ts';
+import type { CallLog } from './calls.ts';
+import { createCallLog } from './calls.ts';
 
-/** Who calls whom on a mesh, for people who look. */
+/** Records who calls whom on a mesh, for operators. */
 export interface MeshMonitor {
-  /** The same broker. Given to `joinMesh`, the calls that go through it are noticed. */
+  /** Returns the same broker, with its calls recorded. Give it to `joinMesh`. */
   observe(broker: Broker): Broker;
-  calls: Calls['all'];
+  calls: CallLog['all'];
+  /** Which calls are recorded now: `all` of the mesh, this process's `own`, or `none`. */
   readonly hears: AdminMesh['hears'];
-  /** Somebody looks: for a while the calls of others are listened to as well. */
+  /** Also records the calls of other processes, for `listenMs` after the last call of this function. */
   listen(): void;
   close: Stop;
 }
@@ -21,11 +22,11 @@ export interface MonitorOptions {
   readonly namespace: string;
   readonly grammar?: Grammar;
   /**
-   * Another connection, for listening: on one of its own nothing that is heard can be taken for a request to answer. Absent: the calls of
-   * others are not listened to.
+   * Opens another connection for listening to the calls of other processes. On a connection of its own, an observed request can't be
+   * mistaken for one to respond to. Absent: only calls of this process are recorded.
    */
   readonly connect?: () => Promise<Broker>;
-  /** Without a look for so long it listens no more. */
+  /** Listening ends this long after the last `listen()`. */
   readonly listenMs?: number;
   readonly clock?: Clock;
   report?(what: string, cause?: unknown): void;
@@ -33,69 +34,77 @@ export interface MonitorOptions {
 
 const LISTEN_MS = 15_000;
 
+/**
+ * Records the calls on a mesh. `meshView` shows them to operators.
+ *
+ * ```ts
+ * const monitor = monitorMesh({ namespace: 'production' });
+ * const mesh = joinMesh({ broker: monitor.observe(broker), namespace: 'production' });
+ * ```
+ */
 export function monitorMesh(options: MonitorOptions): MeshMonitor {
   const { namespace, grammar = samGrammar, listenMs = LISTEN_MS, clock = systemClock } = options;
-  const calls = createCalls(clock);
-  const spoken = grammar.calls;
-  const note = (message: ReceivedMessage): void => {
-    const heard = spoken?.overhear(message, namespace);
-    if (heard !== undefined) calls.take(heard);
+  const calls = createCallLog(clock);
+  const { observation } = grammar;
+  const record = (message: ReceivedMessage): void => {
+    const call = observation?.read(message, namespace);
+    if (call !== undefined) calls.record(call);
   };
-  const ear = createEar(options, { note, topics: spoken?.topics(namespace) ?? [] });
+  const listener = createListener(options, { record, topics: observation?.topics(namespace) ?? [] });
   let timer: ReturnType<typeof setTimeout> | undefined;
   return {
-    observe: (broker) => (spoken === undefined ? broker : noticed(broker, note)),
+    observe: (broker) => (observation === undefined ? broker : observed(broker, record)),
     calls: calls.all,
     get hears() {
-      return spoken === undefined ? 'none' : ear.isOpen ? 'all' : 'own';
+      return observation === undefined ? 'none' : listener.isOpen ? 'all' : 'own';
     },
     listen: () => {
       clearTimeout(timer);
-      timer = setTimeout(() => void ear.close(), listenMs);
+      timer = setTimeout(() => void listener.close(), listenMs);
       timer.unref?.();
-      ear.open();
+      listener.open();
     },
     close: async () => {
       clearTimeout(timer);
-      await ear.close();
+      await listener.close();
     },
   };
 }
 
-interface Ear {
+interface Listener {
   readonly isOpen: boolean;
   open(): void;
   close: Stop;
 }
 
-/** Opened and closed in turn, whoever asks meanwhile. */
-function createEar(
+/** Opens and closes the listening connection, one step after the other. */
+function createListener(
   { connect, report }: MonitorOptions,
-  { note, topics }: { readonly note: (message: ReceivedMessage) => void; readonly topics: readonly string[] },
-): Ear {
+  { record, topics }: { readonly record: (message: ReceivedMessage) => void; readonly topics: readonly string[] },
+): Listener {
   let own: Broker | undefined;
   let isWanted = false;
-  let isRefused = false;
-  let turn: Promise<void> = Promise.resolve();
-  const settle = async (): Promise<void> => {
-    if (isWanted && own === undefined && connect !== undefined && topics.length > 0 && !isRefused) {
-      const made = await connect();
-      own = made;
-      for (const filter of topics) await made.subscribe({ filter, handle: note });
+  let hasFailed = false;
+  let previous: Promise<void> = Promise.resolve();
+  const apply = async (): Promise<void> => {
+    if (isWanted && own === undefined && connect !== undefined && topics.length > 0 && !hasFailed) {
+      const opened = await connect();
+      own = opened;
+      for (const filter of topics) await opened.subscribe({ filter, handle: record });
     } else if (!isWanted && own !== undefined) {
-      const gone = own;
+      const closing = own;
       own = undefined;
-      await gone.close();
+      await closing.close();
     }
   };
   const next = (): Promise<void> => {
-    turn = turn.then(settle).catch(async (thrown: unknown) => {
-      isRefused = true; // a broker that does not let us listen is not asked again and again
-      report?.('the calls of others on the mesh can’t be listened to; those of this node are still seen', thrown);
+    previous = previous.then(apply).catch(async (thrown: unknown) => {
+      hasFailed = true; // a broker that refuses the subscription is not asked again
+      report?.('the monitor can’t subscribe to the calls of other processes; it shows those of this process only', thrown);
       await own?.close().catch(() => undefined);
       own = undefined;
     });
-    return turn;
+    return previous;
   };
   return {
     get isOpen() {
@@ -112,22 +121,22 @@ function createEar(
   };
 }
 
-/** What is published and what is taken passes by `note`; nothing else is different. */
-function noticed(broker: Broker, note: (message: ReceivedMessage) => void): Broker {
+/** The same broker, with a call of `record` for each message that it publishes or receives. */
+function observed(broker: Broker, record: (message: ReceivedMessage) => void): Broker {
   return {
     features: broker.features,
     get isConnected() {
       return broker.isConnected;
     },
     publish: (message) => {
-      note(asIncoming(message));
+      record(asReceived(message));
       return broker.publish(message);
     },
     subscribe: (subscription) =>
       broker.subscribe({
         ...subscription,
         handle: (message) => {
-          if (!message.isRetained) note(message);
+          if (!message.isRetained) record(message);
           return subscription.handle(message);
         },
       }),
@@ -136,6 +145,6 @@ function noticed(broker: Broker, note: (message: ReceivedMessage) => void): Brok
   };
 }
 
-function asIncoming(message: OutgoingMessage): ReceivedMessage {
+function asReceived(message: OutgoingMessage): ReceivedMessage {
   return { ...message, properties: message.properties ?? {}, isRetained: false };
 }

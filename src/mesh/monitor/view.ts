@@ -13,25 +13,25 @@ import type { MeshMonitor } from './monitor.ts';
 export interface MeshViewOptions extends Pick<GatewayOptions, 'caller' | 'artifacts' | 'userOf'> {
   readonly registry: MeshRegistry;
   readonly monitor: MeshMonitor;
-  /** The connection over which the mesh is seen. */
+  /** The connection whose state is shown. */
   readonly broker: Broker;
-  /** Its address, for people. A user and a password in it are left out. */
+  /** The broker's address to show. A user and a password in it are removed. */
   readonly address: string;
   readonly namespace: string;
   readonly grammar?: Grammar;
   readonly counts: Readonly<MeshCounts>;
-  /** This process: the `instance` that `joinMesh` was given, and the name of its gateway if it is one. */
+  /** The `instance` that `joinMesh` got, and the name of this process's gateway if it is one. */
   readonly instance: string;
   readonly gateway?: string;
-  /** How often heartbeats are due. */
+  /** How often peers publish their cards. */
   readonly announceMs?: number;
   readonly clock?: Clock;
 }
 
-/** One heartbeat may be late. */
-const BEATS_MISSED = 2.5;
+/** A peer is stale after this many intervals without a card: one card may be late. */
+const STALE_INTERVALS = 2.5;
 
-/** The mesh as operators see it on a node: the `mesh` of `ServingOptions`. */
+/** The mesh as a node's operators see it, in the admin API and the console. Give it to `createHandler` or `serve` as `mesh`. */
 export function meshView(options: MeshViewOptions): MeshPort {
   const { registry, monitor, namespace, grammar = samGrammar, counts } = options;
   const address = withoutCredentials(options.address);
@@ -62,7 +62,7 @@ function peerOf({ kind, name, card, seenAt, instances }: MeshPeer, options: Mesh
   const now = clock.ticks?.() ?? clock.now().getTime();
   const replicas = instances.map(({ id, heardAt }) => ({ id, silentMs: Math.round(now - heardAt) }));
   const silentMs = Math.min(clock.now().getTime() - seenAt.getTime(), ...replicas.map((each) => each.silentMs));
-  const isSilent = grammar.retainsCards !== true && silentMs > announceMs * BEATS_MISSED;
+  const isSilent = !grammar.retainsCards && silentMs > announceMs * STALE_INTERVALS;
   return {
     kind,
     name,
@@ -76,7 +76,7 @@ function peerOf({ kind, name, card, seenAt, instances }: MeshPeer, options: Mesh
   };
 }
 
-/** What can't be told apart from a password is not shown at all. */
+/** An address that may still contain a password is not shown at all. */
 function withoutCredentials(address: string): string {
   const url = URL.parse(address);
   const bare = url === null || url.host === '' ? address : `${url.protocol}//${url.host}${url.pathname.replace(/\/$/, '')}`;

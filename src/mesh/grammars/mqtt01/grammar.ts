@@ -1,34 +1,42 @@
 import type { Grammar } from '../grammar.ts';
-import { cardMessage, hearCard, takenBy } from './cards.ts';
+import { cardMessage, ownerOfCard, readCardMessage } from './cards.ts';
 import { openInbox } from './inbox.ts';
 import { mqttLink } from './link.ts';
-import { carryMqtt } from './reply.ts';
+import { publishMqttReply } from './reply.ts';
 import { serveMqtt } from './serve.ts';
 import type { MqttGrammarOptions } from './settings.ts';
 import { idOf, settingsOf } from './settings.ts';
 import { readNamespace } from './topics.ts';
 
-/** A2A over MQTT, profile 0.1 (reference/mqtt). The namespace of the mesh is `{organisation}/{unit}`. */
+/**
+ * The grammar of A2A over MQTT 0.1. The namespace of the mesh is `{organisation}/{unit}`.
+ *
+ * ```ts
+ * const mesh = joinMesh({ broker, namespace: 'acme/plant-1', grammar: mqttGrammar({ root: 'a2a/v1' }) });
+ * ```
+ */
 export function mqttGrammar(options: MqttGrammarOptions = {}): Grammar {
   const mqtt = settingsOf(options);
   return {
     id: 'mqtt01',
-    nameOf: (name) => idOf(name, options),
+    topicName: (name) => idOf(name, options),
+    checkNamespace: (namespace) => void readNamespace(namespace),
     retainsCards: true,
-    check: (namespace) => void readNamespace(namespace),
-    serve: (agent, place) => serveMqtt(agent, place, mqtt),
-    carry: (reply, place) => carryMqtt(reply, place, mqtt),
-    call: async (self, place) => {
-      const inbox = await openInbox(self, place, mqtt);
+    // A card belongs to an agent, which responds to requests. A gateway only sends them.
+    announcesGateways: false,
+    serve: (agent, mesh) => serveMqtt(agent, mesh, mqtt),
+    publishReply: (reply, mesh) => publishMqttReply(reply, mesh, mqtt),
+    call: async (self, mesh) => {
+      const inbox = await openInbox(self, mesh, mqtt);
       return {
-        link: (linkOptions) => mqttLink({ self, place, mqtt, inbox, options: linkOptions, learned: { isOurs: false } }),
+        link: (linkOptions) => mqttLink({ self, mesh, mqtt, inbox, options: linkOptions, peer: { isParley: false } }),
         close: inbox.close,
       };
     },
-    announcing: (announcement, { namespace }) => cardMessage(announcement, 'online', { mqtt, namespace }),
-    takenBy,
-    leaving: (announcement, { namespace }) => cardMessage(announcement, 'offline', { mqtt, namespace }),
-    discovery: ({ namespace }) => [mqtt.topics.discoveryFilter(readNamespace(namespace))],
-    hear: (message, { namespace }) => hearCard(message, { mqtt, namespace }),
+    onlineMessage: (announcement, { namespace }) => cardMessage(announcement, 'online', { mqtt, namespace }),
+    offlineMessage: (announcement, { namespace }) => cardMessage(announcement, 'offline', { mqtt, namespace }),
+    ownerOfCard,
+    discoveryFilters: ({ namespace }) => [mqtt.topics.discoveryFilter(readNamespace(namespace))],
+    readDiscovery: (message, { namespace }) => readCardMessage(message, { mqtt, namespace }),
   };
 }

@@ -2,34 +2,36 @@ import { parseJson, readAnswer } from '#bindings';
 import { A2AError, DEFAULT_READ_LIMITS } from '#protocol';
 import type { ReceivedMessage } from '../../broker.ts';
 import type { MeshContext, MeshParticipant, Stop } from '../grammar.ts';
+import { readSeqNumber } from '../shared/messages.ts';
+import { createRecentMap } from '../shared/recent-map.ts';
 import { isChunk } from './binary.ts';
-import { hexOf, RESPONDER, sealOf, seqIn } from './properties.ts';
+import { encryptionOf, hexOf, RESPONDER, SEQ } from './properties.ts';
 import type { MqttSettings } from './settings.ts';
-import { SPOKEN } from './settings.ts';
+import { DIALECT } from './settings.ts';
 import { isMqttId, mqttId, readNamespace } from './topics.ts';
 
-/** One message that came on the topic of answers. */
+/** One message on the reply topic. */
 export interface MqttResponse {
   readonly correlation: string;
   readonly result?: unknown;
   readonly error?: A2AError;
-  /** A piece of a file, as it is. */
+  /** A raw piece of a file. */
   readonly chunk?: ReceivedMessage;
   readonly responder?: string;
   readonly seq?: number;
 }
 
-/** A correlation that is listened for. */
+/** A correlation that the inbox listens for. */
 export interface OpenCorrelation {
   readonly correlation: Uint8Array;
   close(): void;
 }
 
-/** All answers to one requester, on one topic of its own, sorted by correlation. */
+/** All responses to one requester, on one topic of its own, sorted by correlation. */
 export interface MqttInbox {
   readonly topic: string;
-  open(listener: (word: MqttResponse) => void): OpenCorrelation;
-  /** Who has a task, as far as it has said so: the latest word counts (reference/mqtt §6). */
+  open(listener: (response: MqttResponse) => void): OpenCorrelation;
+  /** Which agent has a task, by its latest response (A2A over MQTT 0.1 §6). */
   readonly routes: TaskRoutes;
   close: Stop;
 }
@@ -40,30 +42,30 @@ export interface TaskRoutes {
 }
 
 const ROUTES_MAX = 10_000;
-const LATE_MAX = 10_000;
+const CLOSED_MAX = 10_000;
 
-export async function openInbox({ id }: MeshParticipant, place: MeshContext, { topics }: MqttSettings): Promise<MqttInbox> {
-  const listeners = new Map<string, (word: MqttResponse) => void>();
-  const late = recent<true>(LATE_MAX);
-  // Nobody who was not told can guess it, and publish answers there.
-  const topic = topics.reply({ ...readNamespace(place.namespace), agent: mqttId(id) }, crypto.randomUUID().replaceAll('-', ''));
+export async function openInbox({ id }: MeshParticipant, mesh: MeshContext, { topics }: MqttSettings): Promise<MqttInbox> {
+  const listeners = new Map<string, (response: MqttResponse) => void>();
+  const closed = createRecentMap<true>(CLOSED_MAX);
+  // The random suffix keeps others from guessing the topic and publishing responses there.
+  const topic = topics.reply({ ...readNamespace(mesh.namespace), agent: mqttId(id) }, crypto.randomUUID().replaceAll('-', ''));
   const handle = (message: ReceivedMessage): void => {
     const correlation = message.correlation === undefined ? '' : hexOf(message.correlation);
     const listener = listeners.get(correlation);
     if (listener === undefined || message.isRetained) {
-      if (late.get(correlation) === undefined) place.counts.ignored += 1; // §6: a protocol error
+      if (closed.get(correlation) === undefined) mesh.counts.ignored += 1; // a protocol error (A2A over MQTT 0.1 §6)
       return;
     }
-    const word = wordIn(message, correlation);
-    if (word === undefined) place.counts.dropped += 1;
-    else listener(word);
+    const response = responseIn(message, correlation);
+    if (response === undefined) mesh.counts.dropped += 1;
+    else listener(response);
   };
-  const stop = await place.broker.subscribe({ filter: topic, handle });
-  const routes = recent<string>(ROUTES_MAX);
+  const stop = await mesh.broker.subscribe({ filter: topic, handle });
+  const routes = createRecentMap<string>(ROUTES_MAX);
   return {
     topic,
     open: (listener) => {
-      // Text, because the Python SDK takes it for text; new for every publish (reference/mqtt §4, §13).
+      // Text, because the Python SDK expects text; new for every publish (A2A over MQTT 0.1 §4 and §13).
       const correlation = new TextEncoder().encode(crypto.randomUUID());
       const key = hexOf(correlation);
       listeners.set(key, listener);
@@ -71,7 +73,7 @@ export async function openInbox({ id }: MeshParticipant, place: MeshContext, { t
         correlation,
         close: () => {
           listeners.delete(key);
-          late.set(key, true);
+          closed.set(key, true);
         },
       };
     },
@@ -80,37 +82,23 @@ export async function openInbox({ id }: MeshParticipant, place: MeshContext, { t
   };
 }
 
-function recent<T>(max: number): { get(key: string): T | undefined; set(key: string, value: T): void } {
-  const kept = new Map<string, T>();
-  return {
-    get: (key) => kept.get(key),
-    set: (key, value) => {
-      kept.delete(key);
-      kept.set(key, value);
-      const [oldest] = kept.keys();
-      if (kept.size > max && oldest !== undefined) kept.delete(oldest);
-    },
-  };
-}
-
-function wordIn(message: ReceivedMessage, correlation: string): MqttResponse | undefined {
+function responseIn(message: ReceivedMessage, correlation: string): MqttResponse | undefined {
   const { properties, payload } = message;
   const responder = properties[RESPONDER];
-  const seq = seqIn(properties);
-  const about = {
+  const seq = readSeqNumber(properties[SEQ]);
+  const origin = {
     correlation,
     ...(responder !== undefined && isMqttId(responder) ? { responder } : {}),
     ...(seq === undefined ? {} : { seq }),
   };
-  const seal = sealOf(message);
-  if (seal !== undefined)
-    return {
-      ...about,
-      error: new A2AError('INVALID_AGENT_RESPONSE', `the answer is sealed with ${seal.slice(0, 100)}, which nobody here opens`),
-    };
-  if (isChunk(message)) return { ...about, chunk: message };
+  const encryption = encryptionOf(message);
+  if (encryption !== undefined) {
+    const problem = `the response is encrypted with ${encryption.slice(0, 100)}, which is not supported`;
+    return { ...origin, error: new A2AError('INVALID_AGENT_RESPONSE', problem) };
+  }
+  if (isChunk(message)) return { ...origin, chunk: message };
   const parsed = parseJson(payload, DEFAULT_READ_LIMITS.jsonDepthMax);
   const answer = parsed.ok ? readAnswer(parsed.value) : undefined;
-  if (answer?.kind === 'error') return { ...about, error: SPOKEN.error.read(answer.error) };
-  return answer?.kind === 'result' ? { ...about, result: answer.result } : undefined;
+  if (answer?.kind === 'error') return { ...origin, error: DIALECT.error.read(answer.error) };
+  return answer?.kind === 'result' ? { ...origin, result: answer.result } : undefined;
 }

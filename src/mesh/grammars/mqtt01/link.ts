@@ -4,62 +4,55 @@ import type {
   CallContext,
   ContextId,
   Decoded,
-  Json,
   Logged,
   Operation,
   Requests,
   Results,
   SendRequest,
-  SendResult,
   Shape,
   Shapes,
-  Task,
   UnaryOperation,
 } from '#protocol';
-import { A2AError, contextId, DEFAULT_READ_LIMITS, externalId, randomIds } from '#protocol';
-import { answerFrom } from '../shared/result.ts';
+import { A2AError, contextId, DEFAULT_READ_LIMITS, externalId, randomIds, taskId } from '#protocol';
+import { resultFrom } from '../shared/result.ts';
 import type { MqttExchange, MqttLinkContext } from './exchange.ts';
 import { exchange, poolIn } from './exchange.ts';
-import { reading } from './read-stream.ts';
+import { readStream } from './read-stream.ts';
 import { isUuid } from './request.ts';
-import { SPOKEN } from './settings.ts';
+import { DIALECT } from './settings.ts';
 
 const ENV = { ids: randomIds, limits: DEFAULT_READ_LIMITS };
 
-/** An agent, or a pool of them, on an MQTT broker as an `A2AService`. */
-export function mqttLink(linked: MqttLinkContext): A2AService {
-  return serviceOver({
-    unary: <Op extends UnaryOperation>(operation: Op, request: Requests[Op], ctx: CallContext) =>
-      operation === 'send'
-        ? (send(linked, request as SendRequest, ctx) as unknown as Promise<Results[Op]>)
-        : ask(linked, { operation, request, ctx }),
-    stream: (operation, request, ctx) =>
-      operation === 'stream'
-        ? stream(linked, { given: request as SendRequest, isQuiet: false }, ctx)
-        : subscribe(linked, request as Requests['subscribe'], ctx),
-  });
-}
-
-/**
- * As a stream, since a task that takes its time says so and is not asked for again (reference/mqtt §6); but first for the answer alone where
- * the agent is one that, asked once more, says everything: an answer that comes in time is then one message.
- */
-async function send(linked: MqttLinkContext, request: SendRequest, ctx: CallContext): Promise<SendResult> {
-  const isQuiet = request.configuration?.returnImmediately !== true && linked.learned.isOurs && poolIn(linked.options) === undefined;
-  return await answerFrom(stream(linked, { given: request, isQuiet }, ctx), { request, agent: linked.options.agent });
+/** An agent, or a pool of agents, on an MQTT broker as an `A2AService`. */
+export function mqttLink(link: MqttLinkContext): A2AService {
+  const streams = (operation: Operation): never => {
+    throw new A2AError('UNSUPPORTED_OPERATION', `${operation} is not a stream`);
+  };
+  return {
+    ...serviceOver({ unary: (operation, request, ctx) => query(link, { operation, request, ctx }), stream: streams }),
+    // A send is a stream: an agent that takes long sends events, and the request is not repeated (A2A over MQTT 0.1 §6). With an agent that
+    // publishes all events when the message is repeated, the first attempt asks for the result only, which is one message.
+    send: (request, ctx) => {
+      const finalOnly = request.configuration?.returnImmediately !== true && link.peer.isParley && poolIn(link.options) === undefined;
+      return resultFrom(stream(link, { given: request, finalOnly }, ctx), { request, agent: link.options.agent });
+    },
+    stream: (request, ctx) => stream(link, { given: request, finalOnly: false }, ctx),
+    subscribe: (request, ctx) => subscribe(link, request, ctx),
+  };
 }
 
 interface Sending {
   readonly given: SendRequest;
-  readonly isQuiet: boolean;
+  /** The first attempt asks for the result only, and not for every event. */
+  readonly finalOnly: boolean;
 }
 
-async function* stream(linked: MqttLinkContext, { given, isQuiet }: Sending, ctx: CallContext): AsyncGenerator<readonly Logged[]> {
-  const { place } = linked;
+async function* stream(link: MqttLinkContext, { given, finalOnly }: Sending, ctx: CallContext): AsyncGenerator<readonly Logged[]> {
+  const { mesh } = link;
   const wanted = given.alias ?? given.message.taskId;
   const alias = externalId(wanted !== undefined && isUuid(wanted) ? wanted : crypto.randomUUID());
-  // §4: the requester makes the context, too; one that is going on is the responder's to know.
-  const context: ContextId | undefined = given.message.contextId ?? (wanted === undefined ? contextId(place.ids.next()) : undefined);
+  // The requester also creates the context (A2A over MQTT 0.1 §4). The responder knows the context of an existing task.
+  const context: ContextId | undefined = given.message.contextId ?? (wanted === undefined ? contextId(mesh.ids.next()) : undefined);
   const { configuration, ...rest } = given;
   const { returnImmediately: _, taskPushNotificationConfig: __, ...kept } = configuration ?? {};
   const { taskId: ___, ...message } = given.message;
@@ -69,51 +62,51 @@ async function* stream(linked: MqttLinkContext, { given, isQuiet }: Sending, ctx
     ...(Object.keys(kept).length === 0 ? {} : { configuration: kept }),
     alias,
   };
-  const asked: MqttExchange = {
-    method: SPOKEN.methods.stream ?? '',
-    ...(isQuiet && SPOKEN.methods.send !== undefined ? { firstMethod: SPOKEN.methods.send } : {}),
-    params: SPOKEN.encode('stream.request', request),
+  const sent: MqttExchange = {
+    method: DIALECT.methods.stream ?? '',
+    ...(finalOnly && DIALECT.methods.send !== undefined ? { firstMethod: DIALECT.methods.send } : {}),
+    params: DIALECT.encode('stream.request', request),
     ctx,
     task: alias,
     ...(context === undefined ? {} : { contextId: context }),
     ...(wanted === undefined ? { isNew: true } : {}),
   };
-  yield* reading(linked, asked, () => ask(linked, { operation: 'get', request: { id: alias as string as Task['id'] }, ctx }));
+  yield* readStream(link, sent, () => query(link, { operation: 'get', request: { id: taskId(alias) }, ctx }));
 }
 
-async function* subscribe(linked: MqttLinkContext, request: Requests['subscribe'], ctx: CallContext): AsyncGenerator<readonly Logged[]> {
-  const params = SPOKEN.encode('subscribe.request', request);
-  const asked: MqttExchange = { method: SPOKEN.methods.subscribe ?? '', params, ctx, task: request.id };
-  yield* reading(linked, asked, () => ask(linked, { operation: 'get', request: { id: request.id }, ctx }));
+async function* subscribe(link: MqttLinkContext, request: Requests['subscribe'], ctx: CallContext): AsyncGenerator<readonly Logged[]> {
+  const params = DIALECT.encode('subscribe.request', request);
+  const sent: MqttExchange = { method: DIALECT.methods.subscribe ?? '', params, ctx, task: request.id };
+  yield* readStream(link, sent, () => query(link, { operation: 'get', request: { id: request.id }, ctx }));
 }
 
-interface Asking<Op extends UnaryOperation> {
+interface Query<Op extends UnaryOperation> {
   readonly operation: Op;
   readonly request: Requests[Op];
   readonly ctx: CallContext;
 }
 
-/** One question, one answer. */
-async function ask<Op extends UnaryOperation>(linked: MqttLinkContext, { operation, request, ctx }: Asking<Op>): Promise<Results[Op]> {
-  const asked: MqttExchange = {
+/** One request with one response. */
+async function query<Op extends UnaryOperation>(link: MqttLinkContext, { operation, request, ctx }: Query<Op>): Promise<Results[Op]> {
+  const sent: MqttExchange = {
     method: methodOf(operation),
-    params: SPOKEN.encode(`${operation}.request` as Shape, request as Shapes[Shape]) as Json,
+    params: DIALECT.encode(`${operation}.request` as Shape, request as Shapes[Shape]),
     ctx,
     ...taskIn(request),
   };
-  for await (const word of exchange(linked, asked)) {
-    if (word?.error !== undefined) throw word.error;
-    if (word === undefined || word.chunk !== undefined) continue;
-    const decoded = SPOKEN.decode(`${operation}.result` as Shape, word.result, ENV) as Decoded<Results[Op]>;
+  for await (const response of exchange(link, sent)) {
+    if (response?.error !== undefined) throw response.error;
+    if (response === undefined || response.chunk !== undefined) continue;
+    const decoded = DIALECT.decode(`${operation}.result` as Shape, response.result, ENV) as Decoded<Results[Op]>;
     if (decoded.ok) return decoded.value;
-    throw new A2AError('INVALID_AGENT_RESPONSE', `the answer of ${linked.options.agent} can't be read`);
+    throw new A2AError('INVALID_AGENT_RESPONSE', `the response of ${link.options.agent} can't be read`);
   }
-  throw new A2AError('UNAVAILABLE', `${linked.options.agent} has not answered`);
+  throw new A2AError('UNAVAILABLE', `${link.options.agent} has not responded`);
 }
 
 function methodOf(operation: Operation): string {
-  const method = SPOKEN.methods[operation];
-  if (method === undefined) throw new A2AError('UNSUPPORTED_OPERATION', `${SPOKEN.title} has no ${operation}`);
+  const method = DIALECT.methods[operation];
+  if (method === undefined) throw new A2AError('UNSUPPORTED_OPERATION', `${DIALECT.title} has no ${operation}`);
   return method;
 }
 

@@ -1,7 +1,7 @@
 import type { ReceivedMessage } from '../../broker.ts';
 import type { CallPath } from '../grammar.ts';
 
-/** User properties of the profile (reference/mqtt §3). Those that nobody knows are ignored. */
+/** User properties (A2A over MQTT 0.1 §3). Receivers ignore unknown ones. */
 export const STATUS = 'a2a-status';
 export const STATUS_SOURCE = 'a2a-status-source';
 export const AUTHORIZATION = 'a2a-authorization';
@@ -16,36 +16,31 @@ export const LAST_CHUNK = 'a2a-last-chunk';
 const SECURITY_PROFILE = 'a2a-security-profile';
 export const ARTIFACT_UPDATE = 'task-artifact-update';
 
-/** Ours: the place of an event in the log of its task, by which a repeat is known; and who waits for whom. */
+/** Parley's own: the event's sequence number in the task's log, by which repeats are known; and the agents that wait for this one. */
 export const SEQ = 'a2a-seq';
 const CALL_DEPTH = 'a2a-call-depth';
 const CALL_PATH = 'a2a-call-path';
 
-/** What a message is sealed with; undefined if anybody can read it (reference/mqtt §11, `ubsp-v1`). */
-export function sealOf({ properties, contentType = '' }: Pick<ReceivedMessage, 'properties' | 'contentType'>): string | undefined {
+/** How a message is encrypted (A2A over MQTT 0.1 §11, `ubsp-v1`). Undefined for plain messages. */
+export function encryptionOf({ properties, contentType = '' }: Pick<ReceivedMessage, 'properties' | 'contentType'>): string | undefined {
   return properties[SECURITY_PROFILE] ?? (/^application\/jose(?:\+json)?(?:$|;)/i.test(contentType) ? contentType : undefined);
 }
 
 type Properties = Readonly<Record<string, string>>;
 
-export function seqIn(properties: Properties): number | undefined {
-  const text = properties[SEQ] ?? '';
-  return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
-}
-
-export function trailIn(properties: Properties): CallPath {
+export function callPathIn(properties: Properties): CallPath {
   const depth = properties[CALL_DEPTH] ?? '';
   const path = properties[CALL_PATH] ?? '';
   return { depth: /^\d{1,3}$/.test(depth) ? Number(depth) : 0, agents: path === '' ? [] : path.split(',') };
 }
 
-export function writeTrailTo({ depth, agents }: CallPath): Properties {
+export function writeCallPath({ depth, agents }: CallPath): Properties {
   return depth === 0 ? {} : { [CALL_DEPTH]: String(depth), [CALL_PATH]: agents.join(',') };
 }
 
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 
-/** Once or twice for every message, so written as a loop. */
+/** Runs once or twice for every message, so it is a plain loop. */
 export function hexOf(bytes: Uint8Array): string {
   let text = '';
   for (let at = 0; at < bytes.length; at += 1) text += HEX[bytes[at] ?? 0];

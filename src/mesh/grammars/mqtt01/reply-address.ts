@@ -2,15 +2,15 @@ import type { RpcId } from '#protocol';
 import { bytesIn, hexOf } from './properties.ts';
 import type { MqttTopics } from './topics.ts';
 
-/** Where the answers to one request go, as the engine keeps it. */
+/** Where the replies to one request go. The engine stores it as text with the task. */
 export interface MqttReplyAddress {
   readonly rpcId: RpcId;
   readonly topic: string;
-  /** Bytes that mean nothing to us and go back as they came. */
+  /** Opaque bytes that every reply carries back unchanged. */
   readonly correlation: Uint8Array;
-  /** Every event as it happens, or the task when it is done. */
+  /** Every event as it happens, or the task when it is settled. */
   readonly wants: 'events' | 'task';
-  /** Files may come as they are, in messages of their own. */
+  /** `binary`: files may be sent as raw bytes in messages of their own. */
   readonly artifacts: 'json' | 'binary';
 }
 
@@ -20,7 +20,7 @@ export function writeAddress({ rpcId, topic, correlation, wants, artifacts }: Mq
   return `${PREFIX}${JSON.stringify([rpcId, topic, hexOf(correlation), wants, artifacts])}`;
 }
 
-/** Checked once more: what was kept is not believed more than what came. */
+/** Checks the topic again: a stored address is trusted no more than a received one. */
 export function readAddress(text: string, topics: MqttTopics): MqttReplyAddress | undefined {
   if (!text.startsWith(PREFIX)) return undefined;
   const [rpcId, topic, correlation, wants, artifacts] = JSON.parse(text.slice(PREFIX.length)) as [

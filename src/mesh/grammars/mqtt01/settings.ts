@@ -1,16 +1,16 @@
 import type { CallContext, Dialect, Principal } from '#protocol';
-import { createRegistry, DIALECTS } from '#protocol';
+import { requireDialect } from '../shared/dialect.ts';
 import type { MqttTopics } from './topics.ts';
 import { mqttId, mqttTopics } from './topics.ts';
 
-/** How long a requester waits and how often it asks (reference/mqtt §6). */
+/** Timeouts and retries of a requester (A2A over MQTT 0.1 §6). */
 export interface MqttProfile {
-  /** Until the first answer to one attempt. */
+  /** The time to wait for the first response to one attempt. */
   readonly replyFirstTimeoutMs: number;
-  /** Silence in the midst of a stream, after which the task is asked for. */
+  /** A stream without events for this time makes the requester ask for the task. */
   readonly streamIdleTimeoutMs: number;
   readonly attemptsMax: number;
-  /** Before the second attempt, the third, …; each ± 20 %. */
+  /** The pauses before the second attempt, the third, …; each ± 20 %. */
   readonly retryBackoffMs: readonly number[];
 }
 
@@ -22,22 +22,22 @@ export const MQTT_PROFILE: MqttProfile = {
 };
 
 export interface MqttGrammarOptions {
-  /** Default: `$a2a/v1`. Mosquitto delivers nothing to pools under a root that begins with `$`; `a2a/v1` does (reference/mqtt §12). */
+  /** The root of all topics. Default: `$a2a/v1`. Mosquitto delivers nothing to pools under a root that begins with `$`; use `a2a/v1` there. */
   readonly root?: string;
-  /** Groups of equivalent agents that those served here belong to. */
+  /** Groups of equivalent agents that the agents served here belong to. */
   readonly pools?: readonly string[];
-  /** Put behind the names of the agents served here: replicas, of which no two may have one name (reference/mqtt §1). */
+  /** Appended to the names of the agents served here. Replicas need it, because a name belongs to one process (A2A over MQTT 0.1 §1). */
   readonly instance?: string;
-  /** The broker's address as others know it, for cards. */
+  /** The broker's address for cards, as other programs reach it. */
   readonly url?: string;
   readonly profile?: Partial<MqttProfile>;
-  /** Who a request is from, by its `a2a-authorization`. Throws UNAUTHENTICATED. Absent: whoever the broker lets publish. */
+  /** Identifies the caller by the property `a2a-authorization`. Throws UNAUTHENTICATED. Absent: everyone who may publish on the broker. */
   authenticate?(authorization: string | undefined): Promise<Principal>;
-  /** What requests carry as `a2a-authorization`: `Bearer …`. Only over TLS (reference/mqtt §5). */
+  /** The `a2a-authorization` of our own requests, such as `Bearer …`. Use it only over TLS (A2A over MQTT 0.1 §5). */
   authorization?(ctx: CallContext): string | undefined | Promise<string | undefined>;
-  /** Files come as they are, without names, in messages of their own. Default: in JSON. */
+  /** `binary`: files come as raw bytes in messages of their own, without file names. Default: in JSON. */
   readonly artifactMode?: 'json' | 'binary';
-  /** Between 0 and 1, for what is spread at random. */
+  /** A number between 0 and 1, for the jitter of pauses. */
   random?(): number;
 }
 
@@ -51,15 +51,9 @@ export function settingsOf(options: MqttGrammarOptions): MqttSettings {
   return { topics: mqttTopics(options.root), profile: { ...MQTT_PROFILE, ...options.profile }, options };
 }
 
-/** What an agent that people call so is called on the broker. */
+/** The id on the broker of an agent with this name. */
 export function idOf(name: string, { instance }: Pick<MqttGrammarOptions, 'instance'>): string {
   return mqttId(instance === undefined ? name : `${name}-${instance}`);
 }
 
-function known(id: string): Dialect {
-  const dialect = createRegistry(DIALECTS).byId(id);
-  if (dialect === undefined) throw new Error(`there is no dialect ${id}`);
-  return dialect;
-}
-
-export const SPOKEN: Dialect = known('v10.mqtt');
+export const DIALECT: Dialect = requireDialect('v10.mqtt');

@@ -3,7 +3,7 @@ import { clientIdOf, mqttId, mqttTopics, poolGroup, readNamespace } from './topi
 
 const who = { org: 'acme', unit: 'plant-1', agent: 'scheduler' };
 
-it.each(['$a2a/v1', 'a2a/v1', 'a2a/v1/'])('names every topic of the profile under %s', (root) => {
+it.each(['$a2a/v1', 'a2a/v1', 'a2a/v1/'])('has every topic of the profile under %s', (root) => {
   const topics = mqttTopics(root);
   const at = root.replace(/\/$/, '');
   expect(topics.discovery(who)).toBe(`${at}/discovery/acme/plant-1/scheduler`);
@@ -25,11 +25,11 @@ it.each([
   '$a2a/v1/reply/acme//desk-7/x',
   '$a2a/v1/reply/acme/plant-1/desk-7/#',
   '',
-])('answers nobody on %s', (topic) => {
+])('does not accept %s as a reply topic', (topic) => {
   expect(mqttTopics().requesterOf(topic)).toBeUndefined();
 });
 
-it('refuses ids that would become other topics', () => {
+it('refuses ids that would change the topic', () => {
   for (const agent of ['', 'a/b', '+', '#', 'a b', 'ä', 'a\0', '$share'])
     expect(() => mqttTopics().request({ ...who, agent })).toThrow(TypeError);
   for (const root of ['', '/', 'a//b', 'a/+', '#']) expect(() => mqttTopics(root)).toThrow(TypeError);
@@ -37,7 +37,7 @@ it('refuses ids that would become other topics', () => {
   expect(mqttId('Täsk Planner/2')).toBe('Task_Planner_2');
 });
 
-it('gives a pool one group, however long its name', () => {
+it('limits the length of a pool’s group and keeps groups apart', () => {
   expect(poolGroup(who, 'solvers')).toBe('a2a.acme.plant_1.solvers');
   const [one, two] = ['a', 'b'].map((end) => poolGroup(who, 'p'.repeat(100) + end));
   expect(one).toHaveLength(64);

@@ -1,7 +1,7 @@
 import { withoutEndSlashes } from '#protocol';
 import { isTopic } from '../../topics.ts';
 
-/** Who speaks on an MQTT broker (reference/mqtt §1): a name in a unit of an organisation. It is also its client id there. */
+/** A participant on an MQTT broker (A2A over MQTT 0.1 §1): a name in a unit of an organisation. It is also the MQTT client id. */
 export interface MqttIdentity {
   readonly org: string;
   readonly unit: string;
@@ -13,18 +13,18 @@ export const MQTT_ROOT = '$a2a/v1';
 const ID = /^[A-Za-z0-9_.-]+$/;
 const ID_CHARS_MAX = 128;
 
-/** What may be a level of these topics (reference/mqtt §1). */
+/** Whether a text may be a level of these topics (A2A over MQTT 0.1 §1). */
 export function isMqttId(text: string): boolean {
   return text.length <= ID_CHARS_MAX && ID.test(text);
 }
 
-/** A name that people gave, as an id. */
+/** Turns a name that a person chose into an id. */
 export function mqttId(name: string): string {
   const plain = name.normalize('NFKD').replaceAll(/\p{Mark}/gu, '');
   return plain.replaceAll(/[^A-Za-z0-9_.-]/g, '_').slice(0, ID_CHARS_MAX) || 'agent';
 }
 
-/** The topics of the profile (reference/mqtt §2) under one root: all kinds of them at once, or agents would not find each other. */
+/** The topics of A2A over MQTT (0.1 §2). All of them are under one root, so that agents find each other. */
 export interface MqttTopics {
   readonly root: string;
   discovery(who: MqttIdentity): string;
@@ -35,9 +35,9 @@ export interface MqttTopics {
   reply(who: MqttIdentity, suffix: string): string;
   event(who: MqttIdentity): string;
   eventFilter(where: Pick<MqttIdentity, 'org' | 'unit'>): string;
-  /** Who asked, by where it wants its answers. Undefined: nothing may be published there (reference/mqtt §11). */
+  /** The requester, by its reply topic. Undefined: nothing may be published there (A2A over MQTT 0.1 §11). */
   requesterOf(replyTopic: string): MqttIdentity | undefined;
-  /** Whose card it is: the topic says so, never the card. */
+  /** The agent of a card. The topic names it, never the card. */
   announcerOf(discoveryTopic: string): MqttIdentity | undefined;
 }
 
@@ -70,16 +70,17 @@ export function mqttTopics(given: string = MQTT_ROOT): MqttTopics {
 }
 
 function checked(id: string): string {
-  if (!isMqttId(id)) throw new TypeError(`${JSON.stringify(id).slice(0, 100)} can't stand in a topic: letters, digits, _ . and - only`);
+  if (!isMqttId(id))
+    throw new TypeError(`${JSON.stringify(id).slice(0, 100)} can't be part of a topic: use letters, digits, _ . and - only`);
   return id;
 }
 
-/** A mesh's namespace is an organisation and a unit of it. */
+/** The namespace of a mesh is an organisation and a unit of it. */
 export function readNamespace(namespace: string): Pick<MqttIdentity, 'org' | 'unit'> {
   const [org = '', unit = '', more] = namespace.split('/');
   if (!isMqttId(org) || !isMqttId(unit) || more !== undefined) {
     throw new TypeError(
-      `${JSON.stringify(namespace).slice(0, 100)} is no place for A2A over MQTT: say {organisation}/{unit}, as acme/plant-1`,
+      `${JSON.stringify(namespace).slice(0, 100)} is not a namespace for A2A over MQTT: use {organisation}/{unit}, such as acme/plant-1`,
     );
   }
   return { org, unit };
@@ -91,7 +92,7 @@ export function clientIdOf({ org, unit, agent }: MqttIdentity): string {
 
 const GROUP_CHARS_MAX = 64;
 
-/** The same for all members of a pool, and for no other pool (reference/mqtt §9). */
+/** The shared subscription of a pool: the same for all of its members, and for no other pool (A2A over MQTT 0.1 §9). */
 export function poolGroup({ org, unit }: Pick<MqttIdentity, 'org' | 'unit'>, pool: string): string {
   const whole = `a2a.${org}.${unit}.${pool}`;
   const plain = whole.replaceAll(/[^A-Za-z0-9._]/g, '_');
@@ -100,7 +101,7 @@ export function poolGroup({ org, unit }: Pick<MqttIdentity, 'org' | 'unit'>, poo
   return `${plain.slice(0, GROUP_CHARS_MAX - mark.length - 1)}_${mark}`;
 }
 
-/** FNV-1a: two long names that are cut to the same stay two. */
+/** FNV-1a. Two long names that are cut to the same text keep different groups. */
 function hashOf(text: string): string {
   let hash = 0x811c9dc5;
   for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193) >>> 0;

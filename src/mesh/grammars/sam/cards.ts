@@ -1,6 +1,6 @@
 import { parseJson } from '#bindings';
 import type { AgentCard, AgentExtension, JsonObject } from '#protocol';
-import { countedIds, DEFAULT_READ_LIMITS } from '#protocol';
+import { countedIds, DEFAULT_READ_LIMITS, isObject } from '#protocol';
 import type { OutgoingMessage, ReceivedMessage } from '../../broker.ts';
 import type { Announcement, DiscoveryEvent, MeshContext } from '../grammar.ts';
 import { WIRE } from './dialects.ts';
@@ -15,7 +15,7 @@ import {
 
 type SamExtension = 'agentType' | 'peers' | 'displayName' | 'tools' | 'schemas' | 'deployment' | 'gatewayRole';
 const EXTENSIONS = 'https://solace.com/a2a/extensions';
-/** What SAM adds to a card (reference/dialects §4f). */
+/** The card extensions of SAM (docs/dialects/sam.md). */
 export const SAM_EXTENSIONS: Readonly<Record<SamExtension, string>> = {
   agentType: `${EXTENSIONS}/agent-type`,
   peers: `${EXTENSIONS}/peer-agent-topology`,
@@ -29,7 +29,7 @@ export const SAM_EXTENSIONS: Readonly<Record<SamExtension, string>> = {
 const ENV = { ids: countedIds(), limits: DEFAULT_READ_LIMITS };
 const encoder = new TextEncoder();
 
-/** Names are reduced to what stands in topics, in URIs and in names of tools (reference/dialects §4f). */
+/** Reduces a name to characters that topics, URIs and tool names allow (docs/dialects/sam.md). */
 export function samName(name: string): string {
   return (
     name
@@ -40,7 +40,7 @@ export function samName(name: string): string {
   );
 }
 
-export function samAnnouncing({ kind, name, card, instance }: Announcement, { namespace }: MeshContext): OutgoingMessage {
+export function samOnlineMessage({ kind, name, card, instance }: Announcement, { namespace }: MeshContext): OutgoingMessage {
   const isAgent = kind === 'agent';
   const added: AgentExtension[] = [
     extension(SAM_EXTENSIONS.displayName, { display_name: card.name }),
@@ -48,7 +48,7 @@ export function samAnnouncing({ kind, name, card, instance }: Announcement, { na
     ...(isAgent ? [] : [extension(SAM_EXTENSIONS.gatewayRole, { gateway_id: name, gateway_type: 'parley', namespace })]),
     ...(instance === undefined ? [] : [extension(SAM_EXTENSIONS.deployment, { id: instance })]),
   ];
-  const said: AgentCard = {
+  const announced: AgentCard = {
     ...card,
     name,
     supportedInterfaces: [{ url: `solace:${getAgentRequestTopic(namespace, name)}`, protocolBinding: 'JSONRPC', protocolVersion: '0.3' }],
@@ -59,7 +59,7 @@ export function samAnnouncing({ kind, name, card, instance }: Announcement, { na
   };
   return {
     topic: isAgent ? getAgentDiscoveryTopic(namespace) : getGatewayDiscoveryTopic(namespace),
-    payload: encoder.encode(JSON.stringify(WIRE.card.write(said))),
+    payload: encoder.encode(JSON.stringify(WIRE.card.write(announced))),
     contentType: 'application/json',
   };
 }
@@ -68,11 +68,18 @@ function extension(uri: string, params: JsonObject): AgentExtension {
   return { uri, params };
 }
 
+/** The card as others see it: with the name that people chose, and without the id of the process, which differs between replicas. */
+function displayedCard(card: AgentCard): AgentCard {
+  const name = paramIn(card, SAM_EXTENSIONS.displayName, 'display_name') ?? card.name;
+  const extensions = (card.capabilities.extensions ?? []).filter(({ uri }) => uri !== SAM_EXTENSIONS.deployment);
+  return { ...card, name, capabilities: { ...card.capabilities, extensions } };
+}
+
 function isAdded(uri: string): boolean {
   return Object.values(SAM_EXTENSIONS).includes(uri);
 }
 
-export function samLeaving({ name, instance }: Announcement, { namespace }: MeshContext): OutgoingMessage {
+export function samOfflineMessage({ name, instance }: Announcement, { namespace }: MeshContext): OutgoingMessage {
   const metadata = {
     timestamp: new Date().toISOString(),
     deregistered_by: name,
@@ -82,31 +89,31 @@ export function samLeaving({ name, instance }: Announcement, { namespace }: Mesh
   return { topic: getAgentDeregisteredTopic(namespace), payload: encoder.encode(JSON.stringify(event)), contentType: 'application/json' };
 }
 
-export function samDiscovery({ namespace }: MeshContext): readonly string[] {
+export function samDiscoveryFilters({ namespace }: MeshContext): readonly string[] {
   return [filterOf(getDiscoverySubscriptionTopic(namespace)), getAgentDeregisteredTopic(namespace)];
 }
 
-/** Cards come all the time and are not kept: one that a broker has kept was put there to be believed for ever (reference/faults B8). */
-export function samHear(message: ReceivedMessage, { namespace }: MeshContext): DiscoveryEvent | undefined {
+/** Cards are repeated and never retained. A retained card was put there by an attacker, to be believed for ever (docs/faults.md, B8). */
+export function readSamDiscovery(message: ReceivedMessage, { namespace }: MeshContext): DiscoveryEvent | undefined {
   if (message.isRetained) return undefined;
   const parsed = parseJson(message.payload, DEFAULT_READ_LIMITS.jsonDepthMax);
   if (!parsed.ok) return undefined;
-  if (message.topic === getAgentDeregisteredTopic(namespace)) return goneIn(parsed.value);
+  if (message.topic === getAgentDeregisteredTopic(namespace)) return readDeregistered(parsed.value);
   const decoded = WIRE.card.read(parsed.value, ENV);
   if (!decoded.ok) return undefined;
   const card = decoded.value;
   const instance = paramIn(card, SAM_EXTENSIONS.deployment, 'id');
-  const shared = { card, ...(instance === undefined ? {} : { instance }) };
+  const shared = { card: displayedCard(card), ...(instance === undefined ? {} : { instance }) };
   if (message.topic === getGatewayDiscoveryTopic(namespace)) {
     const name = paramIn(card, SAM_EXTENSIONS.gatewayRole, 'gateway_id') ?? card.name;
-    return { kind: 'here', announcement: { kind: 'gateway', name, ...shared } };
+    return { kind: 'online', announcement: { kind: 'gateway', name, ...shared } };
   }
-  if (message.topic !== getAgentDiscoveryTopic(namespace) || !isAtHome(card, namespace)) return undefined;
-  return { kind: 'here', announcement: { kind: 'agent', name: card.name, ...shared } };
+  if (message.topic !== getAgentDiscoveryTopic(namespace) || !isOwnTopic(card, namespace)) return undefined;
+  return { kind: 'online', announcement: { kind: 'agent', name: card.name, ...shared } };
 }
 
-/** It is asked on its own topic in this namespace, and nowhere else. */
-function isAtHome({ name, supportedInterfaces }: AgentCard, namespace: string): boolean {
+/** The card's address is the agent's own request topic in this namespace. */
+function isOwnTopic({ name, supportedInterfaces }: AgentCard, namespace: string): boolean {
   if (samName(name) !== name) return false;
   return supportedInterfaces.some(({ url }) => url === `solace:${getAgentRequestTopic(namespace, name)}`);
 }
@@ -116,9 +123,9 @@ function paramIn({ capabilities }: AgentCard, uri: string, name: string): string
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-function goneIn(raw: unknown): DiscoveryEvent | undefined {
-  if (typeof raw !== 'object' || raw === null || !('agent_name' in raw) || typeof raw.agent_name !== 'string') return undefined;
-  const metadata: unknown = 'metadata' in raw ? raw.metadata : undefined;
-  const id: unknown = typeof metadata === 'object' && metadata !== null && 'deployment_id' in metadata ? metadata.deployment_id : undefined;
-  return { kind: 'gone', name: raw.agent_name, ...(typeof id === 'string' ? { instance: id } : {}) };
+function readDeregistered(raw: unknown): DiscoveryEvent | undefined {
+  const { agent_name: name, metadata } = isObject(raw) ? raw : {};
+  if (typeof name !== 'string') return undefined;
+  const id = isObject(metadata) ? metadata['deployment_id'] : undefined;
+  return { kind: 'offline', name, ...(typeof id === 'string' ? { instance: id } : {}) };
 }

@@ -1,23 +1,16 @@
-import type { RawObject } from '#bindings';
-import type { Dialect } from '#protocol';
-import { createRegistry, DIALECTS } from '#protocol';
+import type { Dialect, RawObject } from '#protocol';
+import { requireDialect } from '../shared/dialect.ts';
 
-const registry = createRegistry(DIALECTS);
-
-function known(id: string): Dialect {
-  const dialect = registry.byId(id);
-  if (dialect === undefined) throw new Error(`there is no dialect ${id}`);
-  return dialect;
-}
-
-export const WIRE: Dialect = known('sam');
-export const DOCUMENTED: Dialect = known('sam.documented');
+/** What SAM's own programs send. */
+export const WIRE: Dialect = requireDialect('sam');
+/** What SAM's documentation shows. */
+export const DOCUMENTED: Dialect = requireDialect('sam.documented');
 
 export function dialectOf(id: string): Dialect {
   return id === DOCUMENTED.id ? DOCUMENTED : WIRE;
 }
 
-/** Which of its two spellings a request is in; it is answered in the same. */
+/** The spelling of a request. The response is written in the same one. */
 export function spellingOf({ method, params }: RawObject): Dialect {
   if (typeof method !== 'string' || method === 'tasks/cancel') return WIRE;
   return DOCUMENTED.detect({ path: '/', method, params }) === 'no' ? WIRE : DOCUMENTED;

@@ -1,23 +1,28 @@
 import type { Grammar } from '../grammar.ts';
-import { samAnnouncing, samDiscovery, samHear, samLeaving } from './cards.ts';
+import { readSamDiscovery, samDiscoveryFilters, samName, samOfflineMessage, samOnlineMessage } from './cards.ts';
 import { openInbox } from './inbox.ts';
 import { samLink } from './link.ts';
-import { overhearSam, samCallTopics } from './observe.ts';
-import { carrySam } from './reply.ts';
+import { readSamCall, samCallTopics } from './observe.ts';
+import { publishSamReply } from './reply.ts';
 import { serveSam } from './serve.ts';
+import { getA2ABaseTopic } from './topics.ts';
 
-/** Solace Agent Mesh (seeds/003, reference/dialects §4). */
+/** The grammar of Solace Agent Mesh (docs/dialects/sam.md), and the default of `joinMesh`. */
 export const samGrammar: Grammar = {
   id: 'sam',
+  topicName: samName,
+  checkNamespace: (namespace) => void getA2ABaseTopic(namespace),
+  retainsCards: false,
+  announcesGateways: true,
   serve: serveSam,
-  carry: carrySam,
-  call: async (self, place) => {
-    const inbox = await openInbox(self, place);
-    return { link: (options) => samLink({ self, place, inbox, options, learned: { isOurs: false } }), close: inbox.close };
+  publishReply: publishSamReply,
+  call: async (self, mesh) => {
+    const inbox = await openInbox(self, mesh);
+    return { link: (options) => samLink({ self, mesh, inbox, options, peer: { isParley: false } }), close: inbox.close };
   },
-  announcing: samAnnouncing,
-  leaving: samLeaving,
-  discovery: samDiscovery,
-  hear: samHear,
-  calls: { topics: samCallTopics, overhear: overhearSam },
+  onlineMessage: samOnlineMessage,
+  offlineMessage: samOfflineMessage,
+  discoveryFilters: samDiscoveryFilters,
+  readDiscovery: readSamDiscovery,
+  observation: { topics: samCallTopics, read: readSamCall },
 };

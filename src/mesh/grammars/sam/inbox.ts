@@ -1,82 +1,68 @@
 import { parseJson, readAnswer } from '#bindings';
 import type { Seq, Task, TaskEvent } from '#protocol';
-import { A2AError, createTaskStatus, DEFAULT_READ_LIMITS, foldEvent, randomIds, seq } from '#protocol';
+import { A2AError, DEFAULT_READ_LIMITS, foldEvent, randomIds, seq } from '#protocol';
 import type { ReceivedMessage } from '../../broker.ts';
 import type { MeshContext, MeshParticipant, Stop } from '../grammar.ts';
+import { startWithTask } from '../shared/events.ts';
+import { readSeqNumber } from '../shared/messages.ts';
+import { createRecentMap } from '../shared/recent-map.ts';
 import { WIRE } from './dialects.ts';
 import { INSTANCE_TOPIC, SEQ } from './properties.ts';
 import * as topics from './topics.ts';
 
-/** What has come for one task. */
+/** One message about a task: an event, or an error. */
 export interface SamResponse {
   readonly event?: TaskEvent;
   readonly error?: A2AError;
-  /** On the topic of answers: nothing follows. */
-  readonly isAnswer: boolean;
+  /** It came on the response topic: nothing follows. */
+  readonly isFinal: boolean;
   readonly seq?: Seq;
 }
 
-/** All answers to one participant, sorted by the task that the topic names. */
+/** All responses to one participant, sorted by the task that the topic names. */
 export interface SamInbox {
   responseTopic(task: string): string;
   statusTopic(task: string): string;
-  /** Hears what comes for a task from now on. */
-  listen(task: string, listener: (word: SamResponse) => void): () => void;
-  /** What is known of a task, also of one that nobody listens for: an answer may come while its caller is being restarted. */
+  /** Calls the listener with each later response about a task. */
+  listen(task: string, listener: (response: SamResponse) => void): () => void;
+  /** The last known state of a task, even without a listener: a response may come while its caller is being restarted. */
   known(task: string): Task | undefined;
-  /** Where the replica that has the task is asked about it. */
+  /** The request topic of the replica that has the task. */
   instanceOf(task: string): string | undefined;
   close: Stop;
 }
 
-const REMEMBERED_MAX = 1000;
+const TASKS_MAX = 1000;
 const ENV = { ids: randomIds, limits: DEFAULT_READ_LIMITS };
 
-interface Remembered {
-  task: Task | undefined;
-  instance: string | undefined;
+interface KnownTask {
+  readonly task: Task | undefined;
+  readonly instance: string | undefined;
 }
 
-/** The tasks that were heard of last. */
-function createMemory(): { of(task: string): Remembered; get(task: string): Remembered | undefined } {
-  const remembered = new Map<string, Remembered>();
-  return {
-    get: (task) => remembered.get(task),
-    of: (task) => {
-      const found = remembered.get(task) ?? { task: undefined, instance: undefined };
-      remembered.delete(task);
-      remembered.set(task, found);
-      const [oldest] = remembered.keys();
-      if (remembered.size > REMEMBERED_MAX && oldest !== undefined) remembered.delete(oldest);
-      return found;
-    },
-  };
-}
-
-export async function openInbox({ kind, id }: MeshParticipant, place: MeshContext): Promise<SamInbox> {
-  const { broker, namespace, counts } = place;
-  const listeners = new Map<string, Set<(word: SamResponse) => void>>();
-  const memory = createMemory();
+export async function openInbox({ kind, id }: MeshParticipant, { broker, namespace, counts }: MeshContext): Promise<SamInbox> {
+  const listeners = new Map<string, Set<(response: SamResponse) => void>>();
+  const known = createRecentMap<KnownTask>(TASKS_MAX);
   const own = kind === 'gateway' ? GATEWAY : AGENT;
-  // One subscription for both: a broker keeps the order within one, and the answer must not overtake what came before it.
+  // One subscription for responses and statuses: a broker keeps the order only within one subscription.
   const filter = topics.filterOf(own.responses(namespace, id)).replace(`/${kind}/response/`, `/${kind}/+/`);
-  const answers = own.response(namespace, id, '_').slice(0, -1);
+  const responses = own.response(namespace, id, '_').slice(0, -1);
   const statuses = own.status(namespace, id, '_').slice(0, -1);
   const handle = (message: ReceivedMessage): void => {
-    const isAnswer = message.topic.startsWith(answers);
+    const isFinal = message.topic.startsWith(responses);
     const task = topics.taskIdIn(message.topic);
-    if (message.isRetained || task === undefined || !(isAnswer || message.topic.startsWith(statuses))) {
+    if (message.isRetained || task === undefined || !(isFinal || message.topic.startsWith(statuses))) {
       counts.ignored += 1;
       return;
     }
-    const words = wordsIn(message, isAnswer);
-    if (words.length === 0) counts.dropped += 1;
-    const known = memory.of(task);
-    known.instance = instanceIn(message, namespace) ?? known.instance;
-    for (const word of words) {
-      known.task = folded(known.task, word);
-      for (const listener of listeners.get(task) ?? []) listener(word);
-    }
+    const received = responsesIn(message, isFinal);
+    if (received.length === 0) counts.dropped += 1;
+    const before = known.get(task);
+    known.set(task, {
+      task: received.reduce(foldResponse, before?.task),
+      instance: instanceIn(message, namespace) ?? before?.instance,
+    });
+    for (const response of received) for (const listener of listeners.get(task) ?? []) listener(response);
   };
   const stop = await broker.subscribe({ filter, handle });
   return {
@@ -90,8 +76,8 @@ export async function openInbox({ kind, id }: MeshParticipant, place: MeshContex
         if (all.size === 0 && listeners.get(task) === all) listeners.delete(task);
       };
     },
-    known: (task) => memory.get(task)?.task,
-    instanceOf: (task) => memory.get(task)?.instance,
+    known: (task) => known.get(task)?.task,
+    instanceOf: (task) => known.get(task)?.instance,
     close: stop,
   };
 }
@@ -107,43 +93,30 @@ const AGENT = {
   status: topics.getPeerAgentStatusTopic,
 };
 
-/** Only a place for requests of this namespace is believed. */
+/** Accepts only a request topic of this namespace. */
 function instanceIn({ properties }: ReceivedMessage, namespace: string): string | undefined {
   const topic = properties[INSTANCE_TOPIC];
   return topic?.startsWith(`${topics.getA2ABaseTopic(namespace)}/agent/request/`) === true ? topic : undefined;
 }
 
-/** An event of a task of which nothing else is known says little of it. */
-function folded(task: Task | undefined, { event }: SamResponse): Task | undefined {
+/** An event that does not fit to what is known of the task changes nothing. */
+function foldResponse(task: Task | undefined, { event }: SamResponse): Task | undefined {
   if (event === undefined) return task;
   try {
-    return beginning(task, event).reduce(foldEvent, task);
+    return startWithTask(task, event).reduce(foldEvent, task);
   } catch {
     return task;
   }
 }
 
-/** A peer that has a task under way says so with an update; to everybody else a stream begins with the task. */
-export function beginning(task: Task | undefined, event: TaskEvent): readonly TaskEvent[] {
-  if (task !== undefined || event.task !== undefined || event.message !== undefined) return [event];
-  const { taskId, contextId } = event.statusUpdate ?? event.artifactUpdate;
-  const status = event.statusUpdate?.status ?? createTaskStatus('TASK_STATE_WORKING');
-  const first: TaskEvent = { task: { id: taskId, ...(contextId === '' ? {} : { contextId }), status } };
-  return event.statusUpdate === undefined ? [first, event] : [first];
-}
-
-/** Both spellings are read alike. What can't be read is none. */
-export function wordsIn({ payload, properties }: ReceivedMessage, isAnswer: boolean): readonly SamResponse[] {
+/** Reads both spellings. Empty when the message can't be read. */
+export function responsesIn({ payload, properties }: ReceivedMessage, isFinal: boolean): readonly SamResponse[] {
   const parsed = parseJson(payload, DEFAULT_READ_LIMITS.jsonDepthMax);
   const answer = parsed.ok ? readAnswer(parsed.value) : undefined;
-  if (answer?.kind === 'error') return [{ error: readError(answer.error), isAnswer: true }];
+  if (answer?.kind === 'error') return [{ error: WIRE.error.read(answer.error), isFinal: true }];
   if (answer?.kind !== 'result') return [];
   const decoded = WIRE.decode('event', answer.result, ENV);
-  if (!decoded.ok) return isAnswer ? [{ error: new A2AError('INVALID_AGENT_RESPONSE', "the agent's answer can't be read"), isAnswer }] : [];
-  const at = /^\d{1,15}$/.test(properties[SEQ] ?? '') ? { seq: seq(Number(properties[SEQ])) } : {};
-  return [{ event: decoded.value, isAnswer, ...at }];
-}
-
-function readError(raw: unknown): A2AError {
-  return WIRE.error.read(raw);
+  if (!decoded.ok) return isFinal ? [{ error: new A2AError('INVALID_AGENT_RESPONSE', "the agent's response can't be read"), isFinal }] : [];
+  const number = readSeqNumber(properties[SEQ]);
+  return [{ event: decoded.value, isFinal, ...(number === undefined ? {} : { seq: seq(number) }) }];
 }

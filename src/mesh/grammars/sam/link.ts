@@ -6,104 +6,96 @@ import type {
   ExternalId,
   GetRequest,
   Logged,
-  Requests,
-  Results,
   SendRequest,
-  SendResult,
   Task,
   TaskEvent,
   TaskId,
-  UnaryOperation,
 } from '#protocol';
-import { A2AError, createTaskStatus, externalId, isInterrupted, isTerminal, taskId } from '#protocol';
-import { answerFrom } from '../shared/result.ts';
+import { A2AError, createTaskStatus, externalId, taskId } from '#protocol';
+import { isSettled, startWithTask } from '../shared/events.ts';
+import { encode, JSON_TYPE } from '../shared/messages.ts';
+import { resultFrom } from '../shared/result.ts';
 import { WIRE } from './dialects.ts';
 import type { SamResponse } from './inbox.ts';
-import { beginning } from './inbox.ts';
 import type { SamLinkContext } from './link-context.ts';
 import { propertiesFor } from './link-context.ts';
-import { ask } from './query.ts';
-import { listening } from './responses.ts';
+import { queryTask } from './query.ts';
+import { readResponses } from './responses.ts';
 import { getAgentRequestTopic } from './topics.ts';
 
 const RETRY_MS = 5000;
 const ACCEPT_MS_MAX = 30_000;
-/** SAM's `request_timeout_seconds` (reference/dialects §4f). */
+/** SAM's `request_timeout_seconds` (docs/dialects/sam.md). */
 const IDLE_MS_MAX = 600_000;
 
 /**
- * An agent on the mesh as an `A2AService`. SAM sends and cancels; a task that was sent is known by what was heard of it, and our own agents
- * can be asked for it.
+ * An agent on the mesh as an `A2AService`. SAM has send and cancel. The state of a task is what its responses said; Parley's agents can also
+ * be asked for it.
  */
-export function samLink(linked: SamLinkContext): A2AService {
-  const unary: Readonly<Record<string, ((request: never, ctx: CallContext) => Promise<unknown>) | undefined>> = {
-    send: (request: SendRequest, ctx) => send(linked, request, ctx),
-    cancel: (request: CancelRequest, ctx) => cancel(linked, request, ctx),
-    get: (request: GetRequest, ctx) => get(linked, request, ctx),
+export function samLink(link: SamLinkContext): A2AService {
+  const refuse = (operation: Parameters<typeof unsupported>[0]): never => {
+    throw unsupported(operation, WIRE);
   };
-  return serviceOver({
-    unary: async <Op extends UnaryOperation>(operation: Op, request: Requests[Op], ctx: CallContext) => {
-      const run = unary[operation] as ((request: Requests[Op], ctx: CallContext) => Promise<Results[Op]>) | undefined;
-      if (run === undefined) throw unsupported(operation, WIRE);
-      return run(request, ctx);
+  return {
+    ...serviceOver({ unary: async (operation) => refuse(operation), stream: refuse }),
+    send: (request, ctx) => {
+      const finalOnly = request.configuration?.returnImmediately !== true && link.peer.isParley;
+      return resultFrom(stream(link, { given: request, finalOnly }, ctx), { request, agent: link.options.agent });
     },
-    stream: (operation, request, ctx) =>
-      operation === 'stream'
-        ? stream(linked, { given: request as SendRequest, isQuiet: false }, ctx)
-        : subscribe(linked, (request as Requests['subscribe']).id, ctx),
-  });
-}
-
-async function send(linked: SamLinkContext, request: SendRequest, ctx: CallContext): Promise<SendResult> {
-  const isQuiet = request.configuration?.returnImmediately !== true && linked.learned.isOurs;
-  return await answerFrom(stream(linked, { given: request, isQuiet }, ctx), { request, agent: linked.options.agent });
+    stream: (request, ctx) => stream(link, { given: request, finalOnly: false }, ctx),
+    cancel: (request, ctx) => cancel(link, request, ctx),
+    get: (request, ctx) => get(link, request, ctx),
+    subscribe: ({ id }, ctx) => subscribe(link, id, ctx),
+  };
 }
 
 interface Sending {
   readonly given: SendRequest;
-  readonly isQuiet: boolean;
+  /** Ask for the final task, which is one message, and not for every event. */
+  readonly finalOnly: boolean;
 }
 
 /**
- * A message, and what comes of it until it has been dealt with. Quiet: the answer alone, which is one message and not one for each event.
- * If it does not come at once the repeat asks for everything, which is how a request that was lost is told from one that takes long; an
- * agent that would do a repeat twice is never asked quietly.
+ * Sends a message and yields the events until the task is settled. With `finalOnly`, the first attempt asks for the final task only. The
+ * second attempt asks for all events, which shows whether the request was lost or takes long. An agent that would run a repeated request
+ * twice never gets the first form.
  */
-async function* stream(linked: SamLinkContext, { given, isQuiet }: Sending, ctx: CallContext): AsyncGenerator<readonly Logged[]> {
-  const { place, inbox, options } = linked;
+async function* stream(link: SamLinkContext, { given, finalOnly }: Sending, ctx: CallContext): AsyncGenerator<readonly Logged[]> {
+  const { mesh, inbox, options } = link;
   const { retryMs = RETRY_MS, acceptMsMax = ACCEPT_MS_MAX, idleMsMax = IDLE_MS_MAX } = options;
-  const alias = given.alias ?? externalId(given.message.taskId ?? place.ids.next());
+  const alias = given.alias ?? externalId(given.message.taskId ?? mesh.ids.next());
   const payload = payloadOf(given, alias);
-  const answering = { ...propertiesFor(linked, ctx), replyTo: inbox.responseTopic(alias) };
-  const telling = { ...answering, a2aStatusTopic: inbox.statusTopic(alias) };
-  const shared = getAgentRequestTopic(place.namespace, options.agent);
-  const isFirst = given.message.taskId === undefined;
+  const forFinal = { ...propertiesFor(link, ctx), replyTo: inbox.responseTopic(alias) };
+  const forAll = { ...forFinal, a2aStatusTopic: inbox.statusTopic(alias) };
+  const shared = getAgentRequestTopic(mesh.namespace, options.agent);
+  const isNewTask = given.message.taskId === undefined;
   let attempt = 0;
-  // A copy that waits at a broker for somebody who is gone must not come to life when another has the request long since.
+  // Each copy expires before the next one is published, so that no copy is delivered after another replica has accepted the request.
   const publishTo = async (topic: string): Promise<void> => {
-    const properties = isQuiet && attempt === 1 ? answering : telling;
-    await place.broker.publish({ topic, payload, properties, contentType: 'application/json', expiryMs: retryMs });
+    const properties = finalOnly && attempt === 1 ? forFinal : forAll;
+    await mesh.broker.publish({ topic, payload, properties, contentType: JSON_TYPE, expiryMs: retryMs });
   };
   const publish = (): Promise<void> => {
     attempt += 1;
-    // A task that has begun is with one of the replicas; if that is no more, with whoever takes it.
-    return publishTo(isFirst || attempt > 1 ? shared : (inbox.instanceOf(alias) ?? shared));
+    // A task that exists belongs to one replica. If that replica does not respond, any replica may take the message.
+    return publishTo(isNewTask || attempt > 1 ? shared : (inbox.instanceOf(alias) ?? shared));
   };
-  // Whoever has it knows the message by its id, and says everything once more.
-  const again = async (): Promise<undefined> => void (await publishTo(inbox.instanceOf(alias) ?? shared));
-  const patience = { retryMs, acceptMsMax, idleMsMax };
-  const words = listening({
+  // The replica recognises the message by its id and publishes all events again.
+  const recover = async (): Promise<undefined> => void (await publishTo(inbox.instanceOf(alias) ?? shared));
+  const responses = readResponses({
     inbox,
     task: alias,
-    name: options.agent,
+    agent: options.agent,
     signal: ctx.signal,
+    broker: mesh.broker,
     publish,
-    again,
-    broker: place.broker,
-    ...patience,
+    recover,
+    retryMs,
+    acceptMsMax,
+    idleMsMax,
   });
-  for await (const batch of events(words, alias)) {
-    linked.learned.isOurs ||= inbox.instanceOf(alias) !== undefined;
+  for await (const batch of eventsIn(responses, alias)) {
+    link.peer.isParley ||= inbox.instanceOf(alias) !== undefined;
     yield batch;
   }
 }
@@ -112,61 +104,59 @@ function payloadOf(given: SendRequest, alias: ExternalId): Uint8Array {
   const { configuration, ...rest } = given;
   const { returnImmediately: _, taskPushNotificationConfig: __, ...wanted } = configuration ?? {};
   const request: SendRequest = { ...rest, alias, ...(Object.keys(wanted).length === 0 ? {} : { configuration: wanted }) };
-  return new TextEncoder().encode(requestText(alias, WIRE.methods.stream ?? '', WIRE.encode('stream.request', request)));
+  return encode(requestText(alias, WIRE.methods.stream ?? '', WIRE.encode('stream.request', request)));
 }
 
-/** What comes of a task that was sent before. */
-async function* subscribe(linked: SamLinkContext, id: TaskId, ctx: CallContext): AsyncGenerator<readonly Logged[]> {
-  const { inbox, options, place } = linked;
+/** Yields the events of a task that was sent earlier. */
+async function* subscribe(link: SamLinkContext, id: TaskId, ctx: CallContext): AsyncGenerator<readonly Logged[]> {
+  const { inbox, options, mesh } = link;
   const { idleMsMax = IDLE_MS_MAX } = options;
-  const again = async (): Promise<SamResponse | undefined> => {
-    const task = await ask(linked, { method: 'tasks/get', id, ctx });
-    return task === undefined ? undefined : { event: { task: { ...task, id } }, isAnswer: isSettled(task) };
+  const recover = async (): Promise<SamResponse | undefined> => {
+    const task = await queryTask(link, { method: 'tasks/get', id, ctx });
+    return task === undefined ? undefined : { event: { task: { ...task, id } }, isFinal: isSettled(task) };
   };
   const known = inbox.known(id);
   if (known !== undefined) yield [{ event: { task: known } }];
   if (known !== undefined && isSettled(known)) return;
-  yield* events(listening({ inbox, task: id, name: options.agent, signal: ctx.signal, idleMsMax, again, broker: place.broker }), id);
+  yield* eventsIn(
+    readResponses({ inbox, task: id, agent: options.agent, signal: ctx.signal, idleMsMax, recover, broker: mesh.broker }),
+    id,
+  );
 }
 
-async function* events(words: AsyncIterable<SamResponse>, id: string): AsyncGenerator<readonly Logged[]> {
-  let seen = 0;
+async function* eventsIn(responses: AsyncIterable<SamResponse>, id: string): AsyncGenerator<readonly Logged[]> {
+  let lastSeq = 0;
   let task: Task | undefined;
-  for await (const { event, error, isAnswer, seq } of words) {
+  for await (const { event, error, isFinal, seq } of responses) {
     if (error !== undefined) throw error;
     if (event === undefined) continue;
-    // A request that was repeated is answered once more, from its beginning.
-    if (seq !== undefined && seq <= seen && !isAnswer) continue;
-    seen = Math.max(seen, seq ?? 0);
-    const told = beginning(task, underName(event, id));
-    task ??= told[0]?.task;
-    yield told.map((each) => ({ event: each }));
-    if (isAnswer && (event.task === undefined || isSettled(event.task))) return;
+    // A repeated request is answered from the beginning.
+    if (seq !== undefined && seq <= lastSeq && !isFinal) continue;
+    lastSeq = Math.max(lastSeq, seq ?? 0);
+    const events = startWithTask(task, withTaskId(event, id));
+    task ??= events[0]?.task;
+    yield events.map((each) => ({ event: each }));
+    if (isFinal && (event.task === undefined || isSettled(event.task))) return;
   }
 }
 
-/** SAM's own agents have been seen to name their answers otherwise than the topic; what is listened for goes by the topic. */
-function underName(event: TaskEvent, id: string): TaskEvent {
+/** SAM's own agents have been seen to use another task id than the topic. The topic decides. */
+function withTaskId(event: TaskEvent, id: string): TaskEvent {
   return event.task === undefined || event.task.id === id ? event : { task: { ...event.task, id: taskId(id) } };
 }
 
-function isSettled({ status }: Task): boolean {
-  return isTerminal(status.state) || isInterrupted(status.state);
-}
-
-/** The answer to a cancel is the task as the agent then has it; SAM says it where the answer to the task goes. */
-async function cancel(linked: SamLinkContext, { id }: CancelRequest, ctx: CallContext): Promise<Task> {
-  const told = ask(linked, { method: WIRE.methods.cancel ?? '', id, ctx, alsoHears: true });
-  const task = await told;
-  if (task === undefined) throw new A2AError('UNAVAILABLE', `${linked.options.agent} did not say whether it has cancelled ${id}`);
+/** SAM publishes the canceled task where the response to the task itself goes. */
+async function cancel(link: SamLinkContext, { id }: CancelRequest, ctx: CallContext): Promise<Task> {
+  const task = await queryTask(link, { method: WIRE.methods.cancel ?? '', id, ctx, acceptsFinalTask: true });
+  if (task === undefined) throw new A2AError('UNAVAILABLE', `${link.options.agent} did not confirm that ${id} is canceled`);
   return { ...task, id };
 }
 
-async function get(linked: SamLinkContext, { id }: GetRequest, ctx: CallContext): Promise<Task> {
-  const known = linked.inbox.known(id);
+async function get(link: SamLinkContext, { id }: GetRequest, ctx: CallContext): Promise<Task> {
+  const known = link.inbox.known(id);
   if (known !== undefined && isSettled(known)) return known;
-  const task = await ask(linked, { method: 'tasks/get', id, ctx });
+  const task = await queryTask(link, { method: 'tasks/get', id, ctx });
   if (task !== undefined) return { ...task, id };
-  // SAM's agents can't be asked: it is at work until something else is heard.
-  return linked.inbox.known(id) ?? { id, status: createTaskStatus('TASK_STATE_WORKING') };
+  // SAM's agents do not respond to tasks/get: the task counts as working until another response comes.
+  return link.inbox.known(id) ?? { id, status: createTaskStatus('TASK_STATE_WORKING') };
 }

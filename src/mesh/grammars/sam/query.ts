@@ -1,54 +1,55 @@
 import { requestText } from '#bindings';
 import type { CallContext, Task, TaskId } from '#protocol';
 import { isTerminal } from '#protocol';
+import { encode, JSON_TYPE } from '../shared/messages.ts';
 import type { SamResponse } from './inbox.ts';
 import type { SamLinkContext } from './link-context.ts';
 import { propertiesFor } from './link-context.ts';
 import { getAgentRequestTopic } from './topics.ts';
 
-interface Asking {
+interface TaskQuery {
   readonly method: string;
   readonly id: TaskId;
   readonly ctx: CallContext;
-  /** The end of the task itself is an answer too. */
-  readonly alsoHears?: true;
+  /** A final response to the task itself counts as the response to this query. */
+  readonly acceptsFinalTask?: true;
 }
 
-/** Agents that know no such method are silent. */
-const ANSWER_MS_MAX = 2000;
+/** Agents that do not have the method send nothing. */
+const RESPONSE_MS_MAX = 2000;
 
-/** Asks the replica that has the task; or any, which passes it on. Undefined: nobody answered. */
-export async function ask(linked: SamLinkContext, { method, id, ctx, alsoHears }: Asking): Promise<Task | undefined> {
-  const { place, inbox, options } = linked;
-  const rpcId = `ask-${place.ids.next()}`;
-  const answer = Promise.withResolvers<Task | undefined>();
-  const hear = ({ event, error }: SamResponse): void => {
-    if (error !== undefined) answer.reject(error);
-    else answer.resolve(event?.task);
+/** Sends a request about a task to the replica that has it, or to any replica, which passes it on. Undefined: no response. */
+export async function queryTask(link: SamLinkContext, { method, id, ctx, acceptsFinalTask }: TaskQuery): Promise<Task | undefined> {
+  const { mesh, inbox, options } = link;
+  const rpcId = `ask-${mesh.ids.next()}`;
+  const response = Promise.withResolvers<Task | undefined>();
+  const receive = ({ event, error }: SamResponse): void => {
+    if (error !== undefined) response.reject(error);
+    else response.resolve(event?.task);
   };
-  const stops = [inbox.listen(rpcId, hear)];
-  if (alsoHears === true) {
+  const stops = [inbox.listen(rpcId, receive)];
+  if (acceptsFinalTask === true) {
     stops.push(
       inbox.listen(id, ({ event }) => {
-        if (event?.task !== undefined && isTerminal(event.task.status.state)) answer.resolve(event.task);
+        if (event?.task !== undefined && isTerminal(event.task.status.state)) response.resolve(event.task);
       }),
     );
   }
-  const timer = setTimeout(() => answer.resolve(undefined), ANSWER_MS_MAX);
-  const leave = (): void => answer.resolve(undefined);
-  ctx.signal.addEventListener('abort', leave, { once: true });
+  const giveUp = (): void => response.resolve(undefined);
+  const timer = setTimeout(giveUp, RESPONSE_MS_MAX);
+  ctx.signal.addEventListener('abort', giveUp, { once: true });
   try {
-    await place.broker.publish({
-      topic: inbox.instanceOf(id) ?? getAgentRequestTopic(place.namespace, options.agent),
-      payload: new TextEncoder().encode(requestText(rpcId, method, { id })),
-      properties: { ...propertiesFor(linked, ctx), replyTo: inbox.responseTopic(rpcId) },
-      contentType: 'application/json',
-      expiryMs: ANSWER_MS_MAX,
+    await mesh.broker.publish({
+      topic: inbox.instanceOf(id) ?? getAgentRequestTopic(mesh.namespace, options.agent),
+      payload: encode(requestText(rpcId, method, { id })),
+      properties: { ...propertiesFor(link, ctx), replyTo: inbox.responseTopic(rpcId) },
+      contentType: JSON_TYPE,
+      expiryMs: RESPONSE_MS_MAX,
     });
-    return await answer.promise;
+    return await response.promise;
   } finally {
     clearTimeout(timer);
-    ctx.signal.removeEventListener('abort', leave);
+    ctx.signal.removeEventListener('abort', giveUp);
     for (const stop of stops) stop();
   }
 }

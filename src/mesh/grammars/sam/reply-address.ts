@@ -1,12 +1,12 @@
 import type { RpcId } from '#protocol';
-import { isAnswerTopic } from './properties.ts';
+import { isResponseTopic } from './properties.ts';
 
-/** Where the answers to one request go, as the engine keeps it. */
+/** Where the replies to one request go. The engine stores it as text with the task. */
 export interface SamReplyAddress {
   readonly rpcId: RpcId;
   readonly replyTo: string;
   readonly statusTopic?: string;
-  /** Whose artifacts its files become. */
+  /** The owner of files that are stored as artifacts. */
   readonly userId: string;
 }
 
@@ -16,11 +16,11 @@ export function writeAddress({ rpcId, replyTo, statusTopic, userId }: SamReplyAd
   return `${PREFIX}${JSON.stringify([rpcId, replyTo, statusTopic ?? null, userId])}`;
 }
 
-/** Checked once more: what was kept is not believed more than what came. */
+/** Checks the topics again: a stored address is trusted no more than a received one. */
 export function readAddress(text: string, namespace: string): SamReplyAddress | undefined {
   if (!text.startsWith(PREFIX)) return undefined;
   const [rpcId, replyTo, statusTopic, userId] = JSON.parse(text.slice(PREFIX.length)) as [RpcId, string, string | null, string];
   const topics = [replyTo, ...(statusTopic === null ? [] : [statusTopic])];
-  if (!topics.every((topic) => isAnswerTopic(namespace, topic))) return undefined;
+  if (!topics.every((topic) => isResponseTopic(namespace, topic))) return undefined;
   return { rpcId, replyTo, userId, ...(statusTopic === null ? {} : { statusTopic }) };
 }

@@ -4,73 +4,57 @@ import type { A2AError, Dialect, Frame, Logged, RpcId, Task } from '#protocol';
 import { eventInReferences, taskInReferences } from '../../artifacts/events.ts';
 import type { ArtifactOwner } from '../../artifacts/service.ts';
 import type { OutgoingMessage } from '../../broker.ts';
-import { BROKER_DEFAULTS } from '../../broker.ts';
 import type { MeshContext } from '../grammar.ts';
+import { encode, JSON_TYPE, publishAll, withinLimit } from '../shared/messages.ts';
 import { dialectOf } from './dialects.ts';
 import { getInstanceTopic } from './instance-topics.ts';
 import { INSTANCE_TOPIC, SEQ } from './properties.ts';
 import type { SamReplyAddress } from './reply-address.ts';
 import { readAddress } from './reply-address.ts';
 
-const JSON_TYPE = 'application/json';
-const encoder = new TextEncoder();
-
-/** Publishes what the engine carries: progress to where progress goes, and the Task, at the end, to where answers go. */
-export async function carrySam(reply: Reply, place: MeshContext): Promise<void> {
-  const address = readAddress(reply.to, place.namespace);
-  if (address === undefined) {
-    place.report(`an answer is for an address that is none of ${place.namespace}; it is dropped`);
-    return;
-  }
-  await publishAnswer(reply, address, place);
+/** Publishes a reply of the engine: events to the status topic, and the final Task to the response topic. */
+export async function publishSamReply(reply: Reply, mesh: MeshContext): Promise<void> {
+  const address = readAddress(reply.to, mesh.namespace);
+  if (address === undefined) mesh.report(`a reply is dropped: its address is not a response topic of ${mesh.namespace}`);
+  else await publishReplyTo(address, reply, mesh);
 }
 
 export interface SamReplyBatch {
   readonly agent: string;
   readonly dialect: Dialect['id'];
   readonly events: readonly Logged[];
+  /** Given with the last batch. */
   readonly task?: Task;
 }
 
-/** All of a batch is under way at once: a broker keeps the order of one publisher. */
-export async function publishAnswer(answering: SamReplyBatch, address: SamReplyAddress, place: MeshContext): Promise<void> {
-  const { agent, dialect } = answering;
-  if (address.statusTopic === undefined && answering.task === undefined) return; // the answer alone is wanted
-  const { events, task } = await withReferences(answering, address, place);
-  const writer = dialectOf(dialect).openStream(address.rpcId);
+export async function publishReplyTo(address: SamReplyAddress, batch: SamReplyBatch, mesh: MeshContext): Promise<void> {
+  const { agent, dialect } = batch;
+  const { statusTopic, replyTo, rpcId } = address;
+  if (statusTopic === undefined && batch.task === undefined) return; // the caller wants the final task only
+  const { events, task } = await withReferences(batch, address, mesh);
+  const writer = dialectOf(dialect).openStream(rpcId);
   const progress = writer.frames(events);
   const last = writer.end(task);
-  const properties = { [INSTANCE_TOPIC]: getInstanceTopic(place, agent) };
-  const { statusTopic, replyTo } = address;
-  const sent: Promise<unknown>[] = [];
+  const properties = { [INSTANCE_TOPIC]: getInstanceTopic(mesh, agent) };
+  const messages: OutgoingMessage[] = [];
   if (statusTopic !== undefined) {
-    const told = task === undefined ? [...progress, ...last] : progress;
-    for (const frame of told) sent.push(place.broker.publish(messageOf(statusTopic, frame, properties)));
+    const frames = task === undefined ? [...progress, ...last] : progress;
+    messages.push(...frames.map((frame) => messageOf(statusTopic, frame, properties)));
   }
-  if (task !== undefined)
-    for (const frame of last) sent.push(place.broker.publish(fitting(messageOf(replyTo, frame, properties), address, dialect)));
-  const results = await Promise.allSettled(sent);
-  const failed = results.find((result) => result.status === 'rejected');
-  if (failed !== undefined) throw failed.reason;
+  if (task !== undefined) {
+    const tooLarge = (error: object): string => JSON.stringify({ jsonrpc: '2.0', id: rpcId, error: { ...error, data: { dialect } } });
+    messages.push(...last.map((frame) => withinLimit(messageOf(replyTo, frame, properties), tooLarge)));
+  }
+  await publishAll(mesh.broker, messages);
 }
 
 function messageOf(topic: string, { data, id }: Frame, properties: Readonly<Record<string, string>>): OutgoingMessage {
   return {
     topic,
-    payload: encoder.encode(data),
+    payload: encode(data),
     contentType: JSON_TYPE,
     properties: id === undefined ? properties : { ...properties, [SEQ]: String(id) },
   };
-}
-
-/** An answer that no broker takes would be tried for ever: its caller hears that it is too large. */
-function fitting(message: OutgoingMessage, { rpcId }: SamReplyAddress, dialect: Dialect['id']): OutgoingMessage {
-  if (message.payload.length <= BROKER_DEFAULTS.packetBytesMax) return message;
-  const problem = {
-    code: -32603,
-    message: `the answer has ${message.payload.length} bytes, and a broker takes ${BROKER_DEFAULTS.packetBytesMax}`,
-  };
-  return { ...message, payload: encoder.encode(JSON.stringify({ jsonrpc: '2.0', id: rpcId, error: { ...problem, data: { dialect } } })) };
 }
 
 export interface SamErrorReply {
@@ -81,7 +65,7 @@ export interface SamErrorReply {
 
 export async function publishError(error: A2AError, { topic, rpcId, dialect }: SamErrorReply, { broker }: MeshContext): Promise<void> {
   const text = writeSafely(error, (safe) => errorText(rpcId, dialect.error.write(safe)));
-  await broker.publish({ topic, payload: encoder.encode(text), contentType: JSON_TYPE });
+  await broker.publish({ topic, payload: encode(text), contentType: JSON_TYPE });
 }
 
 async function withReferences(
@@ -92,12 +76,12 @@ async function withReferences(
   if (artifacts === undefined) return { events, ...(task === undefined ? {} : { task }) };
   const ownerOf = (session: string): ArtifactOwner => ({ app: agent, user: userId, session });
   try {
-    const told = await Promise.all(
+    const referring = await Promise.all(
       events.map(async (logged) => ({ ...logged, event: await eventInReferences(artifacts, ownerOf, logged.event) })),
     );
-    return { events: told, ...(task === undefined ? {} : { task: await taskInReferences(artifacts, ownerOf, task) }) };
+    return { events: referring, ...(task === undefined ? {} : { task: await taskInReferences(artifacts, ownerOf, task) }) };
   } catch (thrown) {
-    report('files could not be kept as artifacts; they go as they are', thrown);
+    report('files could not be stored as artifacts; they are sent inline', thrown);
     return { events, ...(task === undefined ? {} : { task }) };
   }
 }

@@ -5,125 +5,126 @@ import type { SamInbox, SamResponse } from './inbox.ts';
 export interface ResponseOptions {
   readonly inbox: SamInbox;
   readonly task: string;
-  /** Whose answers they are. */
-  readonly name: string;
+  /** The agent's name, for errors. */
+  readonly agent: string;
   readonly signal: AbortSignal;
-  /** Given: the request goes out, and again every `retryMs` until something is heard, for `acceptMsMax`. */
+  /** Publishes the request. Called again every `retryMs` until a response comes, for at most `acceptMsMax`. Absent: nothing to publish. */
   readonly publish?: () => Promise<void>;
   readonly retryMs?: number;
   readonly acceptMsMax?: number;
   readonly idleMsMax: number;
   readonly broker: Pick<Broker, 'onConnectionChange'>;
-  /** The broker was away, and what was said meanwhile is lost: asks for it. A word that it has at once is returned. */
-  readonly again: () => Promise<SamResponse | undefined>;
+  /** Asks for responses that were lost while the broker was unreachable. Returns a response that is available at once. */
+  readonly recover: () => Promise<SamResponse | undefined>;
 }
 
 /**
- * The words for one task as they come. A request that nobody confirms is repeated: brokers lose what was on its way to a replica that was
- * killed, and the other one knows a repeat by its id. Every word begins the patience anew.
+ * Yields the responses for one task. A request without a response is repeated: brokers lose messages on their way to a replica that is killed,
+ * and another replica recognises the repeat by its id. Every response restarts the idle timeout.
  */
-export async function* listening(options: ResponseOptions): AsyncGenerator<SamResponse> {
+export async function* readResponses(options: ResponseOptions): AsyncGenerator<SamResponse> {
   const { inbox, task, signal } = options;
-  const words: SamResponse[] = [];
+  const queue: SamResponse[] = [];
   let wake: (() => void) | undefined;
-  const nudge = (): void => {
+  const notify = (): void => {
     const waiting = wake;
     wake = undefined;
     waiting?.();
   };
-  const hear = (word: SamResponse): void => {
-    words.push(word);
-    nudge();
+  const receive = (response: SamResponse): void => {
+    queue.push(response);
+    notify();
   };
-  const stop = inbox.listen(task, hear);
-  const askAgain = async (): Promise<void> => {
-    const word = await options.again().catch(() => undefined); // the broker is away once more, and will be back once more
-    if (word !== undefined) hear(word);
+  const stopListening = inbox.listen(task, receive);
+  const recover = async (): Promise<void> => {
+    const response = await options.recover().catch(() => undefined); // the broker is unreachable again; the next reconnect retries
+    if (response !== undefined) receive(response);
   };
   const stopWatching = options.broker.onConnectionChange((isConnected) => {
-    if (isConnected && patience.isHeard) void askAgain();
+    if (isConnected && timeouts.hasResponse) void recover();
   });
-  signal.addEventListener('abort', nudge, { once: true });
-  const patience = new Patience(options, nudge);
+  signal.addEventListener('abort', notify, { once: true });
+  const timeouts = new ResponseTimeouts(options, notify);
   try {
-    await patience.begin();
+    await timeouts.start();
     for (;;) {
-      const word = words.shift();
-      if (word !== undefined) {
-        patience.heard();
-        yield word;
+      const response = queue.shift();
+      if (response !== undefined) {
+        timeouts.onResponse();
+        yield response;
         continue;
       }
       if (signal.aborted) throw new A2AError('UNAVAILABLE', 'the call was aborted', { cause: signal.reason });
-      patience.check();
+      timeouts.check();
       await new Promise<void>((resolve) => {
         wake = resolve;
-        if (words.length > 0 || signal.aborted || patience.isOver) nudge();
+        if (queue.length > 0 || signal.aborted || timeouts.isExpired) notify();
       });
     }
   } finally {
-    patience.end();
-    stop();
+    timeouts.stop();
+    stopListening();
     stopWatching();
-    signal.removeEventListener('abort', nudge);
+    signal.removeEventListener('abort', notify);
   }
 }
 
-class Patience {
+/** Repeats the request until the first response, then limits the time between responses. */
+class ResponseTimeouts {
   readonly #options: ResponseOptions;
-  readonly #onOver: () => void;
-  readonly #begunAt = performance.now();
+  readonly #onExpired: () => void;
+  readonly #startedAt = performance.now();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #problem: string | undefined;
-  isHeard = false;
+  hasResponse = false;
 
-  constructor(options: ResponseOptions, onOver: () => void) {
+  constructor(options: ResponseOptions, onExpired: () => void) {
     this.#options = options;
-    this.#onOver = onOver;
+    this.#onExpired = onExpired;
   }
 
-  get isOver(): boolean {
+  get isExpired(): boolean {
     return this.#problem !== undefined;
   }
 
-  async begin(): Promise<void> {
+  async start(): Promise<void> {
     const { publish, retryMs = 0 } = this.#options;
     if (publish === undefined) {
-      this.heard();
+      this.onResponse();
       return;
     }
-    this.#timer = setTimeout(() => this.#again(), retryMs);
+    this.#timer = setTimeout(() => this.#retry(), retryMs);
     await publish();
   }
 
-  heard(): void {
-    const { idleMsMax, name } = this.#options;
-    this.isHeard = true;
+  onResponse(): void {
+    const { idleMsMax, agent } = this.#options;
+    this.hasResponse = true;
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#fail(`${name} has said nothing for ${Math.round(idleMsMax / 1000)} s`), idleMsMax);
+    this.#timer = setTimeout(() => this.#fail(`${agent} has sent nothing for ${Math.round(idleMsMax / 1000)} s`), idleMsMax);
   }
 
   check(): void {
     if (this.#problem !== undefined) throw new A2AError('UNAVAILABLE', this.#problem);
   }
 
-  end(): void {
+  stop(): void {
     clearTimeout(this.#timer);
   }
 
-  #again(): void {
-    const { publish, retryMs = 0, acceptMsMax = 0, name } = this.#options;
-    if (this.isHeard || publish === undefined) return;
-    if (performance.now() - this.#begunAt >= acceptMsMax) {
-      this.#fail(`no agent ${name} on the mesh has taken the request within ${Math.round(acceptMsMax / 1000)} s`);
+  #retry(): void {
+    const { publish, retryMs = 0, acceptMsMax = 0, agent } = this.#options;
+    if (this.hasResponse || publish === undefined) return;
+    if (performance.now() - this.#startedAt >= acceptMsMax) {
+      this.#fail(`no agent ${agent} on the mesh has accepted the request within ${Math.round(acceptMsMax / 1000)} s`);
       return;
     }
-    this.#timer = setTimeout(() => this.#again(), retryMs);
-    publish().catch(() => undefined); // the broker is away: the next attempt may find it
+    this.#timer = setTimeout(() => this.#retry(), retryMs);
+    publish().catch(() => undefined); // the broker is unreachable; the next attempt may succeed
   }
 
   #fail(problem: string): void {
     this.#problem = problem;
-    this.#onOver();
+    this.#onExpired();
   }
 }

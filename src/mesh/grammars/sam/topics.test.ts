@@ -3,7 +3,7 @@ import { matches } from '../../topics.ts';
 import * as topics from './topics.ts';
 
 describe('topics of Solace Agent Mesh', () => {
-  test('the examples of the document', () => {
+  test('match the examples of SAM’s documentation', () => {
     expect(topics.getAgentRequestTopic('production', 'OrderValidator')).toBe('production/a2a/v1/agent/request/OrderValidator');
     expect(topics.getGatewayResponseTopic('production', 'gw_123', 'task_abc')).toBe('production/a2a/v1/gateway/response/gw_123/task_abc');
     expect(topics.getPeerAgentStatusTopic('production', 'WorkflowOrchestrator', 'task_xyz')).toBe(
@@ -12,13 +12,13 @@ describe('topics of Solace Agent Mesh', () => {
     expect(topics.getAgentDiscoveryTopic('production')).toBe('production/a2a/v1/discovery/agentcards');
     expect(topics.getDiscoverySubscriptionTopic('production')).toBe('production/a2a/v1/discovery/>');
   });
-  test('a namespace may have levels and a slash at its end', () => {
+  test('accept a namespace with levels and a trailing slash', () => {
     expect(topics.getA2ABaseTopic('acme/ai/')).toBe('acme/ai/a2a/v1');
     expect(topics.getAgentDeregisteredTopic('acme/ai')).toBe('acme/ai/a2a/events/agent/deregistered');
     expect(topics.getSamEventsTopic('acme', 'session', 'deleted')).toBe('acme/sam/events/session/deleted');
     expect(topics.getFeedbackTopic('acme')).toBe('acme/sam/v1/feedback/submit');
   });
-  test('every subscription hears what it is for', () => {
+  test('each subscription matches its topic', () => {
     const pairs = [
       [topics.getAgentResponseSubscriptionTopic('n', 'A'), topics.getAgentResponseTopic('n', 'A', 't')],
       [topics.getAgentStatusSubscriptionTopic('n', 'A'), topics.getPeerAgentStatusTopic('n', 'A', 't')],
@@ -31,13 +31,13 @@ describe('topics of Solace Agent Mesh', () => {
     ] as const;
     for (const [subscription, topic] of pairs) expect(matches(topics.filterOf(subscription), topic), `${subscription} ${topic}`).toBe(true);
   });
-  test.each(['', 'a/b', '#', '+', '>', '*', 'a\u0000b', 'a\nb'])('no name becomes syntax: %j', (name) => {
+  test.each(['', 'a/b', '#', '+', '>', '*', 'a\u0000b', 'a\nb'])('reject a name that is topic syntax: %j', (name) => {
     expect(() => topics.getAgentRequestTopic('n', name)).toThrow("can't be a level");
   });
-  test.each(['', '/', 'a//b', 'a/#', '+', '*/b'])('no namespace is a wildcard: %j', (namespace) => {
-    expect(() => topics.getA2ABaseTopic(namespace)).toThrow('is no namespace');
+  test.each(['', '/', 'a//b', 'a/#', '+', '*/b'])('reject a namespace with wildcards or empty levels: %j', (namespace) => {
+    expect(() => topics.getA2ABaseTopic(namespace)).toThrow('is not a namespace');
   });
-  test('the task is the last level', () => {
+  test('the last level is the task id', () => {
     expect(topics.taskIdIn('n/a2a/v1/gateway/response/gw/task_abc')).toBe('task_abc');
     expect(topics.taskIdIn('n/')).toBeUndefined();
   });

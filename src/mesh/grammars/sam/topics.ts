@@ -2,15 +2,14 @@ import { withoutEndSlashes } from '#protocol';
 import { isLevel } from '../../topics.ts';
 
 /**
- * Solace Agent Mesh's topics: `{namespace}/a2a/v1/{component}/{direction}/{target}/{task_id}` (seeds/003; dialects.md §4f), by the names of
- * its own helpers. Subscriptions are written as Solace writes them, `*` for a level and `>` for the rest; `filterOf` makes the broker
- * port's filters of them.
+ * The topics of Solace Agent Mesh, `{namespace}/a2a/v1/{component}/{direction}/{target}/{task_id}` (docs/dialects/sam.md), under the names of
+ * SAM's own helpers. Subscriptions are in Solace's syntax: `*` for one level and `>` for the rest. `filterOf` converts them to MQTT filters.
  */
 
 export function getA2ABaseTopic(namespace: string): string {
   const trimmed = withoutEndSlashes(namespace);
   if (trimmed === '' || !trimmed.split('/').every(isLevel))
-    throw new TypeError(`${JSON.stringify(namespace)} is no namespace: levels split by /, without wildcards`);
+    throw new TypeError(`${JSON.stringify(namespace)} is not a namespace: use levels separated by /, without wildcards`);
   return `${trimmed}/a2a/v1`;
 }
 
@@ -82,36 +81,36 @@ export function getTrustCardSubscriptionTopic(namespace: string): string {
   return `${getA2ABaseTopic(namespace)}/trust/*/*`;
 }
 
-/** `{namespace}/a2a/events/agent/deregistered`: beside the versioned topics, not under them. */
+/** `{namespace}/a2a/events/agent/deregistered`. It is not below the versioned topics. */
 export function getAgentDeregisteredTopic(namespace: string): string {
-  return `${outside(namespace)}/a2a/events/agent/deregistered`;
+  return `${root(namespace)}/a2a/events/agent/deregistered`;
 }
 
 export function getSamEventsTopic(namespace: string, category: string, action: string): string {
-  return `${outside(namespace)}/sam/events/${[category, action].map(level).join('/')}`;
+  return `${root(namespace)}/sam/events/${[category, action].map(level).join('/')}`;
 }
 
 export function getSamEventsSubscriptionTopic(namespace: string, category: string): string {
-  return `${outside(namespace)}/sam/events/${level(category)}/>`;
+  return `${root(namespace)}/sam/events/${level(category)}/>`;
 }
 
 export function getFeedbackTopic(namespace: string): string {
-  return `${outside(namespace)}/sam/v1/feedback/submit`;
+  return `${root(namespace)}/sam/v1/feedback/submit`;
 }
 
-/** A Solace subscription as a filter of the broker port. */
+/** Converts a Solace subscription to an MQTT filter. */
 export function filterOf(subscription: string): string {
   const levels = subscription.split('/');
   return levels.map((one, at) => (one === '>' && at === levels.length - 1 ? '#' : one === '*' ? '+' : one)).join('/');
 }
 
-/** The last level of a topic on which an answer or a status came: the task it is about. */
+/** The task id of a response or status topic, which is its last level. */
 export function taskIdIn(topic: string): string | undefined {
   const last = topic.slice(topic.lastIndexOf('/') + 1);
   return last === '' ? undefined : last;
 }
 
-function outside(namespace: string): string {
+function root(namespace: string): string {
   return getA2ABaseTopic(namespace).slice(0, -'/a2a/v1'.length);
 }
 
@@ -119,7 +118,7 @@ function join(namespace: string, direction: string, ...targets: readonly string[
   return [getA2ABaseTopic(namespace), direction, ...targets.map(level)].join('/');
 }
 
-/** A name that is put into a topic stays one level of it (reference/faults S6, B8). */
+/** A name in a topic stays one level of it (docs/faults.md, S6 and B8). */
 function level(name: string): string {
   if (!isLevel(name)) throw new TypeError(`${JSON.stringify(name).slice(0, 100)} can't be a level of a topic`);
   return name;

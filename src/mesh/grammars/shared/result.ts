@@ -1,14 +1,14 @@
 import type { EventStream, SendRequest, SendResult, Task } from '#protocol';
 import { A2AError, foldEvent } from '#protocol';
 
-interface Answering {
+interface Expecting {
   readonly request: SendRequest;
-  /** By name, for the error. */
+  /** The agent's name, for the error. */
   readonly agent: string;
 }
 
-/** The answer to a send over a broker, where every answer is a stream: what its events come to, or only the first of them. */
-export async function answerFrom(events: EventStream, { request, agent }: Answering): Promise<SendResult> {
+/** The result of a send over a broker, where every response is a stream: the folded events, or only the first of them. */
+export async function resultFrom(events: EventStream, { request, agent }: Expecting): Promise<SendResult> {
   let task: Task | undefined;
   for await (const batch of events) {
     for (const { event } of batch) {
@@ -17,6 +17,6 @@ export async function answerFrom(events: EventStream, { request, agent }: Answer
     }
     if (request.configuration?.returnImmediately === true) break;
   }
-  if (task === undefined) throw new A2AError('INVALID_AGENT_RESPONSE', `${agent} said nothing`);
+  if (task === undefined) throw new A2AError('INVALID_AGENT_RESPONSE', `${agent} sent no events`);
   return { task };
 }

@@ -1,5 +1,6 @@
 import type { AgentCard, AgentInterface, AgentSkill, SecurityScheme } from '../../card.ts';
 import type { Json, JsonObject, Mutable } from '../../json.ts';
+import { jsonOf } from '../../json.ts';
 import type { CardCodec, Confidence, ReadEnv } from '../dialect.ts';
 import { readCardMembers } from '../shared/card-members.ts';
 import { withTenant } from '../shared/flat-requests.ts';
@@ -57,11 +58,11 @@ function schemesOf(c: Raw): unknown {
 export function writeCard(value: AgentCard): JsonObject {
   const { supportedInterfaces, capabilities, skills, defaultInputModes, defaultOutputModes, securitySchemes, ...rest } = value;
   return {
-    ...(rest as unknown as JsonObject),
+    ...jsonOf(rest),
     url: baseOf(supportedInterfaces),
     defaultInputModes: writeModes(defaultInputModes),
     defaultOutputModes: writeModes(defaultOutputModes),
-    capabilities: { ...capabilities, stateTransitionHistory: true } as unknown as JsonObject,
+    capabilities: jsonOf({ ...capabilities, stateTransitionHistory: true }),
     skills: skills.map(writeSkill),
     interfaces: supportedInterfaces.map(({ protocolBinding, protocolVersion, ...where }) => ({
       ...where,
@@ -82,7 +83,7 @@ function baseOf(interfaces: readonly AgentInterface[]): string {
 
 function writeSkill({ inputModes, outputModes, ...skill }: AgentSkill): JsonObject {
   return {
-    ...(skill as unknown as JsonObject),
+    ...jsonOf(skill),
     ...(inputModes === undefined ? {} : { inputModes: writeModes(inputModes) }),
     ...(outputModes === undefined ? {} : { outputModes: writeModes(outputModes) }),
   };

@@ -1,6 +1,7 @@
 import type { AgentCard } from '../../card.ts';
 import { dialectId } from '../../ids.ts';
 import type { Json } from '../../json.ts';
+import { jsonOf } from '../../json.ts';
 import type { Operation } from '../../operations.ts';
 import type { TaskPage } from '../../requests.ts';
 import type { Codec, Codecs } from '../define.ts';
@@ -34,12 +35,12 @@ const codecs: Codecs = {
   'stream.request': send,
   'get.request': { read: readFlatGet, write: ({ currentGeneration: _, ...request }) => request },
   'get.result': task,
-  'list.request': { read: (raw, env) => readFlatList(raw, env, words), write: (request) => request as unknown as Json },
+  'list.request': { read: (raw, env) => readFlatList(raw, env, words), write: (request) => jsonOf(request) },
   'list.result': {
     read: (raw, env) => readFlatPage(raw, env, task.read),
     write: writePage,
   },
-  'cancel.request': { read: readFlatCancel, write: (request) => request as unknown as Json },
+  'cancel.request': { read: readFlatCancel, write: (request) => jsonOf(request) },
   'cancel.result': task,
   'extendedCard.request': cardRequest,
   'extendedCard.result': cardResult,

@@ -1,4 +1,4 @@
-import type { Json } from '../../json.ts';
+import type { Json, JsonDraft } from '../../json.ts';
 import type { Message } from '../../message.ts';
 import type { Part } from '../../parts.ts';
 import type { TaskState } from '../../states.ts';
@@ -9,6 +9,7 @@ import type { FlatModel } from '../shared/flat-model.ts';
 import { flatMessage, flatModel, taskOfMessage } from '../shared/flat-model.ts';
 import { readFlatPart } from '../shared/flat-part.ts';
 import type { ContextLimit, FlatWords } from '../shared/flat-words.ts';
+import { writeFileMembers } from '../shared/wire-parts.ts';
 
 /**
  * Cortex keeps JSON as it comes and reads only the members that it knows. So members that 1.0 has and Cortex lacks are written under 1.0's
@@ -51,21 +52,15 @@ export function answerTask(message: Message): Task {
 }
 
 function writePart(part: Part): Json {
-  const { raw, url, filename, mediaType, metadata } = part;
-  const out: { [key: string]: Json } = {};
-  if (raw === undefined && url === undefined) {
-    if (part.text === undefined) out.data = part.data as Json;
+  const out: JsonDraft = {};
+  if (part.text !== undefined || part.data !== undefined) {
+    if (part.text === undefined) out.data = part.data;
     else out.text = part.text;
-    if (filename !== undefined) out.filename = filename;
-    if (mediaType !== undefined) out.mediaType = mediaType;
+    if (part.filename !== undefined) out.filename = part.filename;
+    if (part.mediaType !== undefined) out.mediaType = part.mediaType;
   } else {
-    const file: { [key: string]: Json } = {};
-    if (filename !== undefined) file.name = filename;
-    if (mediaType !== undefined) file.mimeType = mediaType;
-    if (raw === undefined) file.uri = url as string;
-    else file.bytes = raw;
-    out.file = file;
+    out.file = writeFileMembers(part.url === undefined ? { bytes: part.raw } : { uri: part.url }, part);
   }
-  if (metadata !== undefined) out.metadata = metadata;
+  if (part.metadata !== undefined) out.metadata = part.metadata;
   return out;
 }

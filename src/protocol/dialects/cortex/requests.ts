@@ -1,5 +1,6 @@
 import type { PushConfigId, TaskId } from '../../ids.ts';
 import type { Json, JsonObject, Mutable } from '../../json.ts';
+import { jsonOf } from '../../json.ts';
 import type { AuthenticationInfo, PushConfig } from '../../push.ts';
 import type { ExtendedCardRequest, SendConfiguration, SendRequest, SendResult } from '../../requests.ts';
 import type { Codec } from '../define.ts';
@@ -36,7 +37,7 @@ export const sendResult: Codec<SendResult> = {
 
 export const cardRequest: Codec<ExtendedCardRequest> = {
   read: (raw, env) => (raw === undefined || raw === null ? {} : withTenant({}, object(raw), env)),
-  write: (value) => value as unknown as Json,
+  write: (value) => jsonOf(value),
 };
 
 /** The canonical model has no place for `idempotencyKey` and `acceptedContextExtensions`. Cortex itself reads none of these members. */

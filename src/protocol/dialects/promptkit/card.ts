@@ -1,5 +1,6 @@
 import type { AgentCard, AgentSkill } from '../../card.ts';
 import type { JsonObject } from '../../json.ts';
+import { jsonOf } from '../../json.ts';
 import type { CardCodec, Confidence, ReadEnv } from '../dialect.ts';
 import { readCardMembers, readInterface } from '../shared/card-members.ts';
 import { attempt, isRaw, listIf, object } from '../shared/read.ts';
@@ -27,7 +28,7 @@ function writeCard(value: AgentCard): JsonObject {
   const { securitySchemes: _, securityRequirements: __, supportedInterfaces, capabilities, ...rest } = value;
   const { extensions, ...flags } = capabilities;
   return {
-    ...(rest as unknown as JsonObject),
+    ...jsonOf(rest),
     capabilities: {
       ...flags,
       ...(extensions === undefined ? {} : { extensions: extensions.map(({ params: ___, ...extension }) => extension) }),
@@ -40,7 +41,7 @@ function writeCard(value: AgentCard): JsonObject {
 }
 
 function writeSkill({ securityRequirements: _, ...skill }: AgentSkill): JsonObject {
-  return skill as unknown as JsonObject;
+  return jsonOf(skill);
 }
 
 function isFilled(value: unknown): boolean {

@@ -1,4 +1,5 @@
 import type { Json, JsonObject, Metadata } from '../../json.ts';
+import { jsonOf } from '../../json.ts';
 import type { Part } from '../../parts.ts';
 import type { TaskState } from '../../states.ts';
 import type { Codec } from '../define.ts';
@@ -58,9 +59,9 @@ function writePart(value: Part): Json {
   if (value.data !== undefined && !isRaw(value.data)) return marked(value, value.data);
   if (value.text === '' && answersTool(value.metadata)) {
     const { text: _, ...rest } = value;
-    return rest as unknown as Json;
+    return jsonOf(rest);
   }
-  return value as unknown as Json;
+  return jsonOf(value);
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { AgentCard, AgentInterface, AgentSkill } from '../../card.ts';
-import type { Json, JsonObject } from '../../json.ts';
+import type { Json } from '../../json.ts';
+import { jsonOf } from '../../json.ts';
 import type { CardCodec, Confidence, ReadEnv } from '../dialect.ts';
 import { readCardMembers } from '../shared/card-members.ts';
 import type { Raw } from '../shared/read.ts';
@@ -52,11 +53,11 @@ function writeCard(value: AgentCard): Json {
   const { extendedAgentCard, ...abilities } = capabilities;
   const [main, ...others] = supportedInterfaces;
   const out: Record<string, Json> = {
-    ...(rest as unknown as JsonObject),
+    ...jsonOf(rest),
     protocolVersion: longVersion(main?.protocolVersion ?? '0.3'),
     url: main?.url ?? '',
     preferredTransport: main?.protocolBinding ?? 'JSONRPC',
-    capabilities: abilities as unknown as JsonObject,
+    capabilities: jsonOf(abilities),
     skills: skills.map(writeSkill),
   };
   if (others.length > 0) out.additionalInterfaces = supportedInterfaces.map((each) => ({ url: each.url, transport: each.protocolBinding }));
@@ -69,6 +70,6 @@ function writeCard(value: AgentCard): Json {
 }
 
 function writeSkill({ securityRequirements, ...skill }: AgentSkill): Json {
-  const out = skill as unknown as JsonObject;
+  const out = jsonOf(skill);
   return securityRequirements === undefined ? out : { ...out, security: securityRequirements.map(writeFlatRequirement) };
 }

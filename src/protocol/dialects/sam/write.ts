@@ -1,11 +1,12 @@
 import type { TaskArtifactUpdate, TaskEvent, TaskStatusUpdate } from '../../events.ts';
-import type { Json, JsonObject } from '../../json.ts';
+import type { Json, JsonDraft, JsonObject } from '../../json.ts';
 import type { Message } from '../../message.ts';
 import type { FilePart, Part } from '../../parts.ts';
 import type { TaskState } from '../../states.ts';
 import { isInterrupted, isTerminal } from '../../states.ts';
 import type { Artifact, Task, TaskStatus } from '../../task.ts';
 import { KEBAB_NAMES } from '../shared/kebab-states.ts';
+import { wrapData } from '../shared/wire-parts.ts';
 
 /**
  * `wire`: what SAM's code sends, 0.3's models by their JSON names without nulls. `documented`: what its documents show, the same models by
@@ -14,14 +15,12 @@ import { KEBAB_NAMES } from '../shared/kebab-states.ts';
  */
 export type Spelling = 'wire' | 'documented';
 
-type Out = Record<string, Json>;
-
 /** `taskId` differs from the message's own where a request names its task. */
 export function writeMessage(message: Message, spelling: Spelling, taskId: string | undefined = message.taskId): JsonObject {
   const wire = spelling === 'wire';
   const role = message.role === 'ROLE_USER' ? 'user' : 'agent';
   const parts = writeParts(message.parts, spelling);
-  const out: Out = wire
+  const out: JsonDraft = wire
     ? { kind: 'message', messageId: message.messageId, role, parts }
     : { kind: 'message', message_id: message.messageId, role, parts };
   if (message.contextId !== undefined) out[wire ? 'contextId' : 'context_id'] = message.contextId;
@@ -40,43 +39,30 @@ function writeParts(parts: readonly Part[], spelling: Spelling): Json[] {
 
 function writePart(part: Part, spelling: Spelling): Json {
   const wire = spelling === 'wire';
-  let out: Out;
-  if (part.text !== undefined) {
-    out = wire ? { kind: 'text', text: part.text } : { text: part.text };
-  } else if (part.data !== undefined) {
-    const { data } = part;
-    if (typeof data !== 'object' || data === null || Array.isArray(data)) return writeWrappedData(part, spelling);
-    out = wire ? { kind: 'data', data } : { data };
-  } else {
-    out = wire ? { kind: 'file', file: writeFile(part, 'mimeType') } : { file: writeFile(part, 'mime_type') };
-  }
+  if (part.data !== undefined) return wire ? { kind: 'data', ...wrapData(part) } : wrapData(part);
+  let out: JsonDraft;
+  if (part.text === undefined) out = wire ? { kind: 'file', file: writeFile(part, 'mimeType') } : { file: writeFile(part, 'mime_type') };
+  else out = wire ? { kind: 'text', text: part.text } : { text: part.text };
   if (part.metadata !== undefined) out.metadata = part.metadata;
   return out;
 }
 
 function writeFile(part: FilePart, mediaType: 'mimeType' | 'mime_type'): Json {
-  const file: Out = part.url === undefined ? { bytes: part.raw } : { uri: part.url };
+  const file: JsonDraft = part.url === undefined ? { bytes: part.raw } : { uri: part.url };
   if (part.filename !== undefined) file.name = part.filename;
   if (part.mediaType !== undefined) file[mediaType] = part.mediaType;
   return file;
 }
 
-/** Data that is no object: 0.3 has no place for it but this one, which the official SDKs agree on (docs/dialects/v03.md, "Data that is no object"). */
-function writeWrappedData(part: Part, spelling: Spelling): Json {
-  const data = { value: part.data ?? null };
-  const metadata = { ...part.metadata, data_part_compat: true };
-  return spelling === 'wire' ? { kind: 'data', data, metadata } : { data, metadata };
-}
-
 function writeStatus(status: TaskStatus, spelling: Spelling): Json {
-  const out: Out = { state: KEBAB_NAMES[status.state] };
+  const out: JsonDraft = { state: KEBAB_NAMES[status.state] };
   if (status.message !== undefined) out.message = writeMessage(status.message, spelling);
   if (status.timestamp !== undefined) out.timestamp = status.timestamp;
   return out;
 }
 
 function writeArtifact(artifact: Artifact, spelling: Spelling): Json {
-  const out: Out = spelling === 'wire' ? { artifactId: artifact.artifactId } : { id: artifact.artifactId };
+  const out: JsonDraft = spelling === 'wire' ? { artifactId: artifact.artifactId } : { id: artifact.artifactId };
   if (artifact.name !== undefined) out.name = artifact.name;
   if (artifact.description !== undefined) out.description = artifact.description;
   if (spelling === 'wire' || !writeAsFile(artifact, out)) out.parts = writeParts(artifact.parts, spelling);
@@ -89,7 +75,7 @@ function writeArtifact(artifact: Artifact, spelling: Spelling): Json {
  * The documented artifact holds one file, whose name is the artifact's. Text, data, several parts, or a file of another name keep `parts`
  * beside the documented `id`, because making a file of them would change them.
  */
-function writeAsFile(artifact: Artifact, out: Out): boolean {
+function writeAsFile(artifact: Artifact, out: JsonDraft): boolean {
   const part = artifact.parts[0];
   if (part === undefined || artifact.parts.length !== 1 || part.filename !== artifact.name) return false;
   if (part.url !== undefined) {
@@ -109,7 +95,7 @@ function writeAsFile(artifact: Artifact, out: Out): boolean {
 export function writeTask(task: Task, spelling: Spelling): Json {
   const contextId = task.contextId ?? '';
   const status = writeStatus(task.status, spelling);
-  const out: Out =
+  const out: JsonDraft =
     spelling === 'wire' ? { kind: 'task', id: task.id, contextId, status } : { kind: 'task', id: task.id, context_id: contextId, status };
   if (task.artifacts !== undefined) {
     const artifacts: Json[] = [];
@@ -128,7 +114,7 @@ export function writeTask(task: Task, spelling: Spelling): Json {
 export function writeStatusUpdate(update: TaskStatusUpdate, spelling: Spelling, final: boolean): Json {
   const { taskId, contextId } = update;
   const status = writeStatus(update.status, spelling);
-  const out: Out =
+  const out: JsonDraft =
     spelling === 'wire'
       ? { kind: 'status-update', taskId, contextId, status, final }
       : { kind: 'status-update', task_id: taskId, context_id: contextId, status, final };
@@ -139,7 +125,7 @@ export function writeStatusUpdate(update: TaskStatusUpdate, spelling: Spelling, 
 export function writeArtifactUpdate(update: TaskArtifactUpdate, spelling: Spelling): Json {
   const { taskId, contextId } = update;
   const artifact = writeArtifact(update.artifact, spelling);
-  const out: Out =
+  const out: JsonDraft =
     spelling === 'wire'
       ? { kind: 'artifact-update', taskId, contextId, artifact }
       : { kind: 'artifact-update', task_id: taskId, context_id: contextId, artifact };

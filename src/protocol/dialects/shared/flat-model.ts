@@ -1,6 +1,6 @@
 import type { TaskArtifactUpdate, TaskStatusUpdate } from '../../events.ts';
-import type { ArtifactId, ContextId, MessageId, TaskId } from '../../ids.ts';
-import { taskId } from '../../ids.ts';
+import type { ContextId, TaskId } from '../../ids.ts';
+import { artifactId, taskId } from '../../ids.ts';
 import type { Metadata, Mutable } from '../../json.ts';
 import type { Message, Role } from '../../message.ts';
 import type { Part } from '../../parts.ts';
@@ -9,7 +9,7 @@ import type { Codec } from '../define.ts';
 import type { ReadEnv } from '../dialect.ts';
 import type { ContextLimit, FlatWords, Insides, MessageWords } from './flat-words.ts';
 import { withMetadata, writeArtifact, writeArtifactUpdate, writeMessage, writeStatus, writeTask } from './flat-write.ts';
-import { readArtifactMembers } from './members.ts';
+import { messageIdOf, NO_CONTEXT, readArtifactMembers } from './members.ts';
 import { checkParts, flagIf, id, idIf, idWithin, listIf, member, memberIf, metadataIf, object, oneOf, textsIf } from './read.ts';
 import { timestampIf } from './values.ts';
 
@@ -66,9 +66,9 @@ export function flatMessage(words: MessageWords): Codec<Message> {
 }
 
 /** A direct message as a completed task whose output is the message's parts, for products that have only tasks. */
-export function taskOfMessage(message: Message, artifactId: string): Task {
+export function taskOfMessage(message: Message, output: string): Task {
   const { messageId, contextId, parts, metadata, extensions } = message;
-  const artifact: Mutable<Artifact> = { artifactId: artifactId as ArtifactId, parts };
+  const artifact: Mutable<Artifact> = { artifactId: artifactId(output), parts };
   if (metadata !== undefined) artifact.metadata = metadata;
   if (extensions !== undefined) artifact.extensions = extensions;
   return {
@@ -82,7 +82,7 @@ export function taskOfMessage(message: Message, artifactId: string): Task {
 function readMessage(raw: unknown, env: ReadEnv, words: MessageWords): Message {
   const m = object(raw);
   const out: Mutable<Message> = {
-    messageId: idIf<MessageId>(m.messageId ?? m.message_id, 'messageId', env) ?? (env.ids.next() as MessageId),
+    messageId: messageIdOf(m, env),
     role: oneOf(m.role, 'role', ROLES),
     parts: listIf(m.parts, 'parts', words.part.read, env) ?? [],
   };
@@ -147,7 +147,7 @@ function readStatusUpdate(raw: unknown, env: ReadEnv, inside: Insides): TaskStat
   const u = object(raw);
   const out: Mutable<TaskStatusUpdate> = {
     taskId: id(u.taskId ?? u.task_id, 'taskId', env),
-    contextId: contextIf(u.contextId ?? u.context_id, env, inside) ?? ('' as ContextId),
+    contextId: contextIf(u.contextId ?? u.context_id, env, inside) ?? NO_CONTEXT,
     status: member(u.status, 'status', inside.status.read, env),
   };
   const metadata = metadataIf(u.metadata, 'metadata', env);
@@ -159,7 +159,7 @@ function readArtifactUpdate(raw: unknown, env: ReadEnv, inside: Insides): TaskAr
   const u = object(raw);
   const out: Mutable<TaskArtifactUpdate> = {
     taskId: id(u.taskId ?? u.task_id, 'taskId', env),
-    contextId: contextIf(u.contextId ?? u.context_id, env, inside) ?? ('' as ContextId),
+    contextId: contextIf(u.contextId ?? u.context_id, env, inside) ?? NO_CONTEXT,
     artifact: member(u.artifact, 'artifact', inside.artifact.read, env),
   };
   if (flagIf(u.append, 'append') === true) out.append = true;

@@ -1,16 +1,13 @@
 import type { TaskArtifactUpdate } from '../../events.ts';
-import type { Json, Metadata } from '../../json.ts';
+import type { Json, JsonDraft, Metadata } from '../../json.ts';
 import type { Message } from '../../message.ts';
 import type { Part } from '../../parts.ts';
 import type { Artifact, Task, TaskStatus } from '../../task.ts';
 import type { Codec } from '../define.ts';
 import type { FlatWords, Insides, MessageWords } from './flat-words.ts';
 
-/** JSON under construction. Members are set one by one, because spreading objects costs more than reading them. */
-type Out = { [key: string]: Json };
-
-export function writeMessage(message: Message, words: MessageWords): Out {
-  const out: Out = {
+export function writeMessage(message: Message, words: MessageWords): JsonDraft {
+  const out: JsonDraft = {
     messageId: message.messageId,
     role: message.role === 'ROLE_AGENT' ? 'agent' : 'user',
     parts: all(message.parts, words.part.write),
@@ -26,23 +23,23 @@ export function writeMessage(message: Message, words: MessageWords): Out {
   return out;
 }
 
-export function writeStatus(status: TaskStatus, words: FlatWords): Out {
-  const out: Out = { state: words.stateNames[status.state] };
+export function writeStatus(status: TaskStatus, words: FlatWords): JsonDraft {
+  const out: JsonDraft = { state: words.stateNames[status.state] };
   if (status.message !== undefined) out.message = words.message.write(status.message);
   if (status.timestamp !== undefined) out.timestamp = status.timestamp;
   return out;
 }
 
-export function writeArtifact(artifact: Artifact, part: Codec<Part>): Out {
-  const out: Out = { artifactId: artifact.artifactId, parts: all(artifact.parts, part.write) };
+export function writeArtifact(artifact: Artifact, part: Codec<Part>): JsonDraft {
+  const out: JsonDraft = { artifactId: artifact.artifactId, parts: all(artifact.parts, part.write) };
   if (artifact.name !== undefined) out.name = artifact.name;
   if (artifact.description !== undefined) out.description = artifact.description;
   if (artifact.extensions !== undefined) out.extensions = artifact.extensions;
   return withMetadata(out, artifact.metadata);
 }
 
-export function writeTask(task: Task, inside: Insides): Out {
-  const out: Out = { id: task.id };
+export function writeTask(task: Task, inside: Insides): JsonDraft {
+  const out: JsonDraft = { id: task.id };
   if (task.contextId !== undefined) out.contextId = task.contextId;
   out.status = inside.status.write(task.status);
   if (task.artifacts !== undefined) out.artifacts = all(task.artifacts, inside.artifact.write);
@@ -50,14 +47,14 @@ export function writeTask(task: Task, inside: Insides): Out {
   return withMetadata(out, task.metadata);
 }
 
-export function writeArtifactUpdate(update: TaskArtifactUpdate, artifact: Codec<Artifact>): Out {
-  const out: Out = { taskId: update.taskId, contextId: update.contextId, artifact: artifact.write(update.artifact) };
+export function writeArtifactUpdate(update: TaskArtifactUpdate, artifact: Codec<Artifact>): JsonDraft {
+  const out: JsonDraft = { taskId: update.taskId, contextId: update.contextId, artifact: artifact.write(update.artifact) };
   if (update.append === true) out.append = true;
   if (update.lastChunk === true) out.lastChunk = true;
   return withMetadata(out, update.metadata);
 }
 
-export function withMetadata(out: Out, metadata: Metadata | undefined): Out {
+export function withMetadata(out: JsonDraft, metadata: Metadata | undefined): JsonDraft {
   if (metadata !== undefined) out.metadata = metadata;
   return out;
 }

@@ -1,11 +1,9 @@
 import type { AgentCapabilities, AgentCard, AgentInterface, AgentSkill } from '../../card.ts';
-import type { Json, Mutable } from '../../json.ts';
+import type { JsonDraft, Mutable } from '../../json.ts';
 import type { Loss, ReadEnv } from '../dialect.ts';
 import { authenticationLosses, readAuthentication, writeAuthentication } from './authentication.ts';
 import { modesIf, readCapabilities, readProvider, readSkill } from './card.ts';
 import { filledText, listIf, memberIf, object, text, textIf } from './read.ts';
-
-type Out = { [member: string]: Json };
 
 /** The card of 0.1, which Society uses too: one url, `authentication`, and few required members. Absent modes mean text. */
 const MODES: readonly string[] = ['text/plain'];
@@ -40,9 +38,9 @@ function readPlainCapabilities(raw: unknown, env: ReadEnv): AgentCapabilities {
 }
 
 /** The members that both dialects have, without empty ones. */
-export function writePlainCard(card: AgentCard): Out {
+export function writePlainCard(card: AgentCard): JsonDraft {
   const { capabilities, provider } = card;
-  const out: Out = { name: card.name };
+  const out: JsonDraft = { name: card.name };
   if (card.description !== '') out.description = card.description;
   out.url = rpcInterface(card.supportedInterfaces)?.url ?? '';
   if (provider !== undefined) {
@@ -65,8 +63,8 @@ function rpcInterface(interfaces: readonly AgentInterface[]): AgentInterface | u
   return rpc.find((each) => each.protocolVersion === '0.1') ?? rpc[0] ?? interfaces[0];
 }
 
-export function writePlainSkill(skill: AgentSkill): Out {
-  const out: Out = { id: skill.id, name: skill.name };
+export function writePlainSkill(skill: AgentSkill): JsonDraft {
+  const out: JsonDraft = { id: skill.id, name: skill.name };
   if (skill.description !== '') out.description = skill.description;
   if (skill.tags.length > 0) out.tags = skill.tags;
   if (skill.examples !== undefined) out.examples = skill.examples;

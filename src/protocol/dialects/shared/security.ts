@@ -13,8 +13,8 @@ import type {
   SecurityRequirement,
   SecurityScheme,
 } from '../../card.ts';
-import type { Json, JsonObject } from '../../json.ts';
-import { unreachable } from '../../json.ts';
+import type { Json } from '../../json.ts';
+import { jsonOf, unreachable } from '../../json.ts';
 import type { ReadEnv } from '../dialect.ts';
 import type { Raw } from './read.ts';
 import { fail, filledText, flagIf, isRaw, member, memberIf, object, text, textIf, texts } from './read.ts';
@@ -201,7 +201,7 @@ export function writeFlatScheme(scheme: SecurityScheme): Json {
     return { type: 'apiKey', in: location, ...rest };
   }
   if (scheme.httpAuthSecurityScheme !== undefined) return { type: 'http', ...scheme.httpAuthSecurityScheme };
-  if (scheme.oauth2SecurityScheme !== undefined) return { type: 'oauth2', ...scheme.oauth2SecurityScheme } as unknown as JsonObject;
+  if (scheme.oauth2SecurityScheme !== undefined) return jsonOf({ type: 'oauth2', ...scheme.oauth2SecurityScheme });
   if (scheme.openIdConnectSecurityScheme !== undefined) return { type: 'openIdConnect', ...scheme.openIdConnectSecurityScheme };
   if (scheme.mtlsSecurityScheme !== undefined) return { type: 'mutualTLS', ...scheme.mtlsSecurityScheme };
   return unreachable(scheme);

@@ -1,14 +1,11 @@
-import type { ArtifactId, MessageId } from '../../ids.ts';
+import { artifactId, messageId } from '../../ids.ts';
 import type { Json, Mutable } from '../../json.ts';
-import { unreachable } from '../../json.ts';
 import type { Message, Role } from '../../message.ts';
 import type { Part } from '../../parts.ts';
-import { partKind } from '../../parts.ts';
 import type { Artifact } from '../../task.ts';
 import type { ReadEnv } from '../dialect.ts';
 import { fail, freeform, list, listIf, object, oneOf, textIf } from '../shared/read.ts';
-
-export type Out = { [member: string]: Json };
+import { writeFileMembers } from '../shared/wire-parts.ts';
 
 const ROLES: ReadonlyMap<unknown, Role> = new Map<unknown, Role>([
   ['user', 'ROLE_USER'],
@@ -25,25 +22,10 @@ export function readPart(raw: unknown, env: ReadEnv): Part {
 
 /** Society has no files. A file is written as data, which Society's clients pass on without reading it. */
 function writePart(part: Part): Json {
-  const kind = partKind(part);
-  switch (kind) {
-    case 'text':
-      return { type: 'text', text: part.text as string };
-    case 'data':
-      return { type: 'data', data: part.data as Json };
-    case 'raw':
-      return { type: 'data', data: { file: fileMembers(part, { bytes: part.raw as string }) } };
-    case 'url':
-      return { type: 'data', data: { file: fileMembers(part, { uri: part.url as string }) } };
-    default:
-      return unreachable(kind);
-  }
-}
-
-function fileMembers(part: Part, out: Out): Out {
-  if (part.filename !== undefined) out.name = part.filename;
-  if (part.mediaType !== undefined) out.mimeType = part.mediaType;
-  return out;
+  if (part.text !== undefined) return { type: 'text', text: part.text };
+  if (part.data !== undefined) return { type: 'data', data: part.data };
+  const file = writeFileMembers(part.url === undefined ? { bytes: part.raw } : { uri: part.url }, part);
+  return { type: 'data', data: { file } };
 }
 
 export function writeParts(parts: readonly Part[]): readonly Json[] {
@@ -55,7 +37,7 @@ export function writeParts(parts: readonly Part[]): readonly Json[] {
 export function readMessage(raw: unknown, env: ReadEnv): Message {
   const m = object(raw);
   return {
-    messageId: env.ids.next() as MessageId,
+    messageId: messageId(env.ids.next()),
     role: oneOf(m.role, 'role', ROLES),
     parts: listIf(m.parts, 'parts', readPart, env) ?? [],
   };
@@ -68,13 +50,15 @@ export function writeMessage(message: Message): Json {
 /** Artifacts have no ids. Their position is used as the id. */
 export function readArtifacts(raw: unknown, env: ReadEnv): Mutable<Artifact>[] {
   const out = list(raw, '', readArtifact, env);
-  for (let at = 0; at < out.length; at += 1) (out[at] as Mutable<Artifact>).artifactId = String(at) as ArtifactId;
+  out.forEach((artifact, at) => {
+    artifact.artifactId = artifactId(String(at));
+  });
   return out;
 }
 
 function readArtifact(raw: unknown, env: ReadEnv): Mutable<Artifact> {
   const a = object(raw);
-  const out: Mutable<Artifact> = { artifactId: '' as ArtifactId, parts: listIf(a.parts, 'parts', readPart, env) ?? [] };
+  const out: Mutable<Artifact> = { artifactId: artifactId(''), parts: listIf(a.parts, 'parts', readPart, env) ?? [] };
   const name = textIf(a.name, 'name');
   if (name) out.name = name;
   return out;

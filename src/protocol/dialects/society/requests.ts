@@ -1,4 +1,5 @@
-import type { ExternalId, MessageId } from '../../ids.ts';
+import type { ExternalId } from '../../ids.ts';
+import { messageId } from '../../ids.ts';
 import type { Json } from '../../json.ts';
 import type { SendRequest } from '../../requests.ts';
 import type { ReadEnv } from '../dialect.ts';
@@ -19,7 +20,7 @@ export function readSendRequest(raw: unknown, env: ReadEnv): SendRequest {
   const { parts } = message;
   checkParts(parts, env);
   return {
-    message: { messageId: env.ids.next() as MessageId, role: 'ROLE_USER', parts: list(parts, 'message.parts', readPart, env) },
+    message: { messageId: messageId(env.ids.next()), role: 'ROLE_USER', parts: list(parts, 'message.parts', readPart, env) },
     alias,
   };
 }

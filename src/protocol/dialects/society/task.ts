@@ -1,5 +1,6 @@
-import type { ArtifactId, MessageId, TaskId } from '../../ids.ts';
-import type { Json, Mutable } from '../../json.ts';
+import type { TaskId } from '../../ids.ts';
+import { artifactId, messageId, taskId } from '../../ids.ts';
+import type { Json, JsonDraft, Mutable } from '../../json.ts';
 import type { Message } from '../../message.ts';
 import type { Part } from '../../parts.ts';
 import { isTextPart } from '../../parts.ts';
@@ -7,7 +8,6 @@ import type { TaskState } from '../../states.ts';
 import type { Artifact, Task, TaskStatus } from '../../task.ts';
 import type { ReadEnv } from '../dialect.ts';
 import { id, listIf, member, memberIf, object, oneOf } from '../shared/read.ts';
-import type { Out } from './model.ts';
 import { readArtifacts, readMessage, writeArtifact, writeArtifacts, writeMessage } from './model.ts';
 
 const STATES: ReadonlyMap<unknown, TaskState> = new Map<unknown, TaskState>([
@@ -50,7 +50,7 @@ export function writeTask(task: Task): Json {
       .join('\n');
   const said = own || words;
   const parts: readonly Part[] = own === '' ? [{ text: said }] : message;
-  const out: Out = { id: task.id, status: said === '' ? { state } : { state, message: said } };
+  const out: JsonDraft = { id: task.id, status: said === '' ? { state } : { state, message: said } };
   if (task.history !== undefined) out.messages = task.history.map(writeMessage);
   const artifacts = writeArtifacts(task.artifacts ?? []);
   const unseen = artifacts.length === 0 && state !== 'failed';
@@ -103,14 +103,14 @@ function readStatus(raw: unknown, env: ReadEnv): TaskStatus {
 /** Society has no object here, but a 0.1 server with a card like Society's sends one. */
 function readStatusMessage(raw: unknown, env: ReadEnv): Message | undefined {
   if (typeof raw !== 'string') return readMessage(raw, env);
-  return raw === '' ? undefined : { messageId: env.ids.next() as MessageId, role: 'ROLE_AGENT', parts: [{ text: raw }] };
+  return raw === '' ? undefined : { messageId: messageId(env.ids.next()), role: 'ROLE_AGENT', parts: [{ text: raw }] };
 }
 
 /** A direct message becomes a completed task whose output is the message. */
 export function taskOfMessage(message: Message): Task {
   return {
-    id: message.taskId ?? ((message.contextId ?? message.messageId) as string as TaskId),
+    id: message.taskId ?? taskId(message.contextId ?? message.messageId),
     status: { state: 'TASK_STATE_COMPLETED' },
-    artifacts: [{ artifactId: '0' as ArtifactId, parts: message.parts }],
+    artifacts: [{ artifactId: artifactId('0'), parts: message.parts }],
   };
 }

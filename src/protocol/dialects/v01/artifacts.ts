@@ -1,12 +1,9 @@
-import type { ArtifactId } from '../../ids.ts';
-import type { Json, Mutable } from '../../json.ts';
+import { artifactId as asArtifactId } from '../../ids.ts';
+import type { Json, JsonDraft, Mutable } from '../../json.ts';
 import type { Artifact } from '../../task.ts';
 import type { ReadEnv } from '../dialect.ts';
 import { countIf, list, listIf, metadataIf, object, textIf } from '../shared/read.ts';
 import { readPart, writeParts } from './parts.ts';
-
-/** JSON under construction. */
-export type Out = { [member: string]: Json };
 
 /**
  * 0.1 identifies an artifact by its `index` in the task, 0 if absent; we use an id. An index becomes an id of the same digits, and such an
@@ -21,7 +18,7 @@ function readBody(raw: unknown, env: ReadEnv, unnumbered: string): Mutable<Artif
   const a = object(raw);
   const index = countIf(a.index, 'index');
   const out: Mutable<Artifact> = {
-    artifactId: (index === undefined ? unnumbered : String(index)) as ArtifactId,
+    artifactId: asArtifactId(index === undefined ? unnumbered : String(index)),
     parts: listIf(a.parts, 'parts', readPart, env) ?? [],
   };
   const name = textIf(a.name, 'name');
@@ -39,18 +36,16 @@ function readBody(raw: unknown, env: ReadEnv, unnumbered: string): Mutable<Artif
  */
 export function readArtifacts(raw: unknown, env: ReadEnv): readonly Artifact[] {
   const out = list(raw, '', readUnnumbered, env);
-  let inOrder = true;
-  for (let at = 0; at < out.length && inOrder; at += 1) {
-    const artifact = out[at] as Mutable<Artifact>;
-    if (artifact.artifactId === '') artifact.artifactId = String(at) as ArtifactId;
-    inOrder = artifact.artifactId === String(at);
-  }
+  const inOrder = out.every((artifact, at) => {
+    if (artifact.artifactId === '') artifact.artifactId = asArtifactId(String(at));
+    return artifact.artifactId === String(at);
+  });
   if (inOrder) return out;
   const number = artifactNumbers();
   const seen = new Set<string>();
   out.forEach((artifact, at) => {
     const id = artifact.artifactId === '' ? String(at) : artifact.artifactId;
-    artifact.artifactId = String(number(seen.has(id) ? `${id} at ${at}` : id)) as ArtifactId;
+    artifact.artifactId = asArtifactId(String(number(seen.has(id) ? `${id} at ${at}` : id)));
     seen.add(id);
   });
   return out;
@@ -89,8 +84,8 @@ export function ownIndex(artifactId: string): number | undefined {
   return number <= INDEX_MAX && String(number) === artifactId && Number.isInteger(number) ? number : undefined;
 }
 
-export function writeArtifact(artifact: Artifact, index: number): Out {
-  const out: Out = { index, parts: writeParts(artifact.parts) };
+export function writeArtifact(artifact: Artifact, index: number): JsonDraft {
+  const out: JsonDraft = { index, parts: writeParts(artifact.parts) };
   if (artifact.name !== undefined) out.name = artifact.name;
   if (artifact.description !== undefined) out.description = artifact.description;
   if (artifact.metadata !== undefined) out.metadata = artifact.metadata;
@@ -106,9 +101,8 @@ export function writeArtifacts(artifacts: readonly Artifact[]): Json {
 
 /** Whether numbering by first appearance gives every artifact its position. This is the common case and needs no map. */
 function isInOrder(artifacts: readonly Artifact[]): boolean {
-  for (let at = 0; at < artifacts.length; at += 1) {
-    const own = ownIndex((artifacts[at] as Artifact).artifactId);
-    if (own !== undefined && own !== at) return false;
-  }
-  return true;
+  return artifacts.every(({ artifactId }, at) => {
+    const own = ownIndex(artifactId);
+    return own === undefined || own === at;
+  });
 }

@@ -1,12 +1,12 @@
 import type { Logged, TaskArtifactUpdate, TaskEvent, TaskStatusUpdate } from '../../events.ts';
 import type { ContextId, TaskId } from '../../ids.ts';
-import type { Json, Mutable } from '../../json.ts';
+import type { Json, JsonDraft, Mutable } from '../../json.ts';
 import { isInterrupted, isTerminal } from '../../states.ts';
 import type { Task, TaskStatus } from '../../task.ts';
 import type { ReadEnv, RpcId, StreamReader, StreamWriter } from '../dialect.ts';
+import { NO_CONTEXT } from '../shared/members.ts';
 import { attempt, fail, flagIf, id, isRaw, member, metadataIf, object } from '../shared/read.ts';
 import { envelope, framesOf } from '../shared/stream.ts';
-import type { Out } from './artifacts.ts';
 import { artifactNumbers, ownIndex, readArtifact, writeArtifact } from './artifacts.ts';
 import { readStatus, readTask, taskOfMessage, writeStatus } from './model.ts';
 
@@ -15,7 +15,7 @@ import { readStatus, readTask, taskOfMessage, writeStatus } from './model.ts';
  * recognised by members that only a task has.
  */
 export function readEvent(raw: unknown, env: ReadEnv): TaskEvent {
-  return readEventOf(raw, '' as ContextId, env);
+  return readEventOf(raw, NO_CONTEXT, env);
 }
 
 function readEventOf(raw: unknown, contextId: ContextId, env: ReadEnv): TaskEvent {
@@ -55,7 +55,7 @@ function readArtifactUpdate(raw: unknown, contextId: ContextId, env: ReadEnv): T
 
 /** Events have no session. Only a task has one, and it applies to the events that follow. */
 export function openReader(env: ReadEnv): StreamReader {
-  let contextId = '' as ContextId;
+  let contextId = NO_CONTEXT;
   const read = (raw: unknown): readonly TaskEvent[] => {
     const event = readEventOf(raw, contextId, env);
     if (event.task?.contextId !== undefined) contextId = event.task.contextId;
@@ -104,7 +104,7 @@ function isFinal(status: TaskStatus): boolean {
 }
 
 function statusEvent(taskId: TaskId, from: Pick<TaskStatusUpdate, 'status' | 'metadata'>): Json {
-  const out: Out = { id: taskId, status: writeStatus(from.status), final: isFinal(from.status) };
+  const out: JsonDraft = { id: taskId, status: writeStatus(from.status), final: isFinal(from.status) };
   if (from.metadata !== undefined) out.metadata = from.metadata;
   return out;
 }

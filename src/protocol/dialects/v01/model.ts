@@ -1,5 +1,6 @@
-import type { ContextId, MessageId, TaskId } from '../../ids.ts';
-import type { Json, Mutable } from '../../json.ts';
+import type { ContextId, TaskId } from '../../ids.ts';
+import { messageId, taskId } from '../../ids.ts';
+import type { Json, JsonDraft, Mutable } from '../../json.ts';
 import type { Message, Role } from '../../message.ts';
 import type { TaskState } from '../../states.ts';
 import type { Task, TaskStatus } from '../../task.ts';
@@ -7,7 +8,6 @@ import type { ReadEnv } from '../dialect.ts';
 import { KEBAB_NAMES } from '../shared/kebab-states.ts';
 import { checkParts, id, idIf, listIf, member, memberIf, metadataIf, object, oneOf } from '../shared/read.ts';
 import { timestampIf } from '../shared/values.ts';
-import type { Out } from './artifacts.ts';
 import { readArtifacts, writeArtifacts } from './artifacts.ts';
 import { checkFiles, readPart, writeParts } from './parts.ts';
 
@@ -38,7 +38,7 @@ const ROLES: ReadonlyMap<unknown, Role> = new Map<unknown, Role>([
 export function readMessage(raw: unknown, env: ReadEnv): Mutable<Message> {
   const m = object(raw);
   const out: Mutable<Message> = {
-    messageId: env.ids.next() as MessageId,
+    messageId: messageId(env.ids.next()),
     role: oneOf(m.role, 'role', ROLES),
     parts: listIf(m.parts, 'parts', readPart, env) ?? [],
   };
@@ -54,8 +54,8 @@ export function readRequestMessage(raw: unknown, env: ReadEnv): Mutable<Message>
   return readMessage(raw, env);
 }
 
-export function writeMessage(message: Message): Out {
-  const out: Out = { role: message.role === 'ROLE_USER' ? 'user' : 'agent', parts: writeParts(message.parts) };
+export function writeMessage(message: Message): JsonDraft {
+  const out: JsonDraft = { role: message.role === 'ROLE_USER' ? 'user' : 'agent', parts: writeParts(message.parts) };
   if (message.metadata !== undefined) out.metadata = message.metadata;
   return out;
 }
@@ -73,11 +73,11 @@ export function readStatus(raw: unknown, env: ReadEnv): TaskStatus {
 /** A text where 0.1 has a message: servers with 0.1's card and method send it (Society), and their card does not show it. */
 function readStatusMessage(raw: unknown, env: ReadEnv): Message | undefined {
   if (typeof raw !== 'string') return readMessage(raw, env);
-  return raw === '' ? undefined : { messageId: env.ids.next() as MessageId, role: 'ROLE_AGENT', parts: [{ text: raw }] };
+  return raw === '' ? undefined : { messageId: messageId(env.ids.next()), role: 'ROLE_AGENT', parts: [{ text: raw }] };
 }
 
 export function writeStatus(status: TaskStatus): Json {
-  const out: Out = { state: STATE_NAMES[status.state] };
+  const out: JsonDraft = { state: STATE_NAMES[status.state] };
   if (status.message !== undefined) out.message = writeMessage(status.message);
   if (status.timestamp !== undefined) out.timestamp = status.timestamp;
   return out;
@@ -98,7 +98,7 @@ export function readTask(raw: unknown, env: ReadEnv): Task {
 }
 
 export function writeTask(task: Task): Json {
-  const out: Out = { id: task.id };
+  const out: JsonDraft = { id: task.id };
   if (task.contextId !== undefined) out.sessionId = task.contextId;
   out.status = writeStatus(task.status);
   if (task.artifacts !== undefined) out.artifacts = writeArtifacts(task.artifacts);
@@ -110,7 +110,7 @@ export function writeTask(task: Task): Json {
 /** 0.1 always answers with a task. A direct message becomes a completed one. */
 export function taskOfMessage(message: Message): Task {
   const task: Mutable<Task> = {
-    id: message.taskId ?? ((message.contextId ?? message.messageId) as string as TaskId),
+    id: message.taskId ?? taskId(message.contextId ?? message.messageId),
     status: { state: 'TASK_STATE_COMPLETED', message },
   };
   if (message.contextId !== undefined) task.contextId = message.contextId;

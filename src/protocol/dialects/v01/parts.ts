@@ -1,66 +1,25 @@
-import type { Json, Metadata, Mutable } from '../../json.ts';
-import { unreachable } from '../../json.ts';
-import type { DataPart, FilePart, Part, TextPart } from '../../parts.ts';
-import { partKind } from '../../parts.ts';
+import type { Json, JsonDraft, Mutable } from '../../json.ts';
+import type { DataPart, FilePart, Part } from '../../parts.ts';
 import type { ReadEnv } from '../dialect.ts';
-import type { Raw } from '../shared/read.ts';
-import { fail, freeform, isRaw, member, metadataIf, missingOr, object, oneOf, text, textIf } from '../shared/read.ts';
+import { fail, freeform, isRaw, member, metadataIf, missingOr, object, text, textIf } from '../shared/read.ts';
 import { base64 } from '../shared/values.ts';
-
-type PartType = 'text' | 'file' | 'data';
-const TYPES: ReadonlyMap<unknown, PartType> = new Map<unknown, PartType>([
-  ['text', 'text'],
-  ['file', 'file'],
-  ['data', 'data'],
-]);
-
-/**
- * 0.1's data is an object (its text also allows a list). Any other value is wrapped as in 0.3 (docs/dialects/v03.md, "Data that is no
- * object").
- */
-const WRAPPED = 'data_part_compat';
+import { isSet, unwrapData, wirePartOf, wrapData, writeFileMembers } from '../shared/wire-parts.ts';
 
 /** The earliest schema let `type` be left out. Then the one member that is present tells the type. */
 export function readPart(raw: unknown, env: ReadEnv): Part {
   const p = object(raw);
-  const type = isSet(p.type) ? oneOf(p.type, 'type', TYPES) : onlyMember(p);
+  const type = wirePartOf(p, 'type');
   const metadata = metadataIf(p.metadata, 'metadata', env);
-  switch (type) {
-    case 'text': {
-      const out: Mutable<TextPart> = { text: text(p.text, 'text') };
-      if (metadata !== undefined) out.metadata = metadata;
-      return out;
-    }
-    case 'file': {
-      const out: Mutable<Part> = member(p.file, 'file', readFile, env);
-      if (metadata !== undefined) out.metadata = metadata;
-      return out;
-    }
-    case 'data':
-      return readData(p.data, metadata, env);
-    default:
-      return unreachable(type);
-  }
+  if (type === 'data') return unwrapData(readData(p.data, env), metadata);
+  const out: Mutable<Part> = type === 'text' ? { text: text(p.text, 'text') } : member(p.file, 'file', readFile, env);
+  if (metadata !== undefined) out.metadata = metadata;
+  return out;
 }
 
-function onlyMember(p: Raw): PartType {
-  const found = Number(isSet(p.text)) + Number(isSet(p.file)) + Number(isSet(p.data));
-  if (found !== 1) return fail('', `must have exactly one of text, file, data; has ${found}`);
-  return isSet(p.text) ? 'text' : isSet(p.file) ? 'file' : 'data';
-}
-
-function isSet(value: unknown): boolean {
-  return value !== undefined && value !== null;
-}
-
-function readData(raw: unknown, metadata: Metadata | undefined, env: ReadEnv): DataPart {
+/** 0.1's data is an object; its text also allows a list. */
+function readData(raw: unknown, env: ReadEnv): Json {
   if (typeof raw !== 'object' || raw === null) return fail('data', missingOr(raw, 'must be an object or an array'));
-  const data = freeform(raw, 'data', env);
-  if (metadata === undefined) return { data };
-  if (metadata[WRAPPED] !== true || !isRaw(raw) || !Object.hasOwn(raw, 'value')) return { data, metadata };
-  const { [WRAPPED]: _, ...rest } = metadata;
-  const value = raw.value as Json;
-  return Object.keys(rest).length === 0 ? { data: value } : { data: value, metadata: rest };
+  return freeform(raw, 'data', env);
 }
 
 /**
@@ -99,30 +58,12 @@ export function writeParts(parts: readonly Part[]): Json {
 }
 
 function writePart(part: Part): Json {
-  const kind = partKind(part);
-  switch (kind) {
-    case 'text':
-      return part.metadata === undefined
-        ? { type: 'text', text: part.text as string }
-        : { type: 'text', text: part.text as string, metadata: part.metadata };
-    case 'raw':
-      return writeFile(part, { bytes: part.raw as string });
-    case 'url':
-      return writeFile(part, { uri: part.url as string });
-    case 'data':
-      return writeData(part.data as Json, part.metadata);
-    default:
-      return unreachable(kind);
-  }
+  if (part.data !== undefined) return { type: 'data', ...wrapData(part) };
+  const out: JsonDraft = part.text === undefined ? { type: 'file', file: writeFile(part) } : { type: 'text', text: part.text };
+  if (part.metadata !== undefined) out.metadata = part.metadata;
+  return out;
 }
 
-function writeFile(part: Part, file: { [member: string]: Json }): Json {
-  if (part.filename !== undefined) file.name = part.filename;
-  if (part.mediaType !== undefined) file.mimeType = part.mediaType;
-  return part.metadata === undefined ? { type: 'file', file } : { type: 'file', file, metadata: part.metadata };
-}
-
-function writeData(data: Json, metadata: Metadata | undefined): Json {
-  if (!isRaw(data)) return { type: 'data', data: { value: data }, metadata: { ...metadata, [WRAPPED]: true } };
-  return metadata === undefined ? { type: 'data', data } : { type: 'data', data, metadata };
+function writeFile(part: FilePart): Json {
+  return writeFileMembers(part.url === undefined ? { bytes: part.raw } : { uri: part.url }, part);
 }

@@ -1,12 +1,12 @@
-import type { ContextId, ExternalId, PushConfigId, TaskId } from '../../ids.ts';
-import type { Json, Mutable } from '../../json.ts';
+import type { ContextId, ExternalId, TaskId } from '../../ids.ts';
+import { pushConfigId } from '../../ids.ts';
+import type { Json, JsonDraft, Mutable } from '../../json.ts';
 import type { AuthenticationInfo, PushConfig } from '../../push.ts';
 import type { CancelRequest, GetRequest, PushGetRequest, SendConfiguration, SendRequest, SubscribeRequest } from '../../requests.ts';
 import type { ReadEnv } from '../dialect.ts';
 import { modesIf } from '../shared/card.ts';
 import { writeUnnamedPushConfig } from '../shared/push-config.ts';
 import { countIf, fail, filledText, id, idIf, member, memberIf, metadataIf, object, textIf, texts } from '../shared/read.ts';
-import type { Out } from './artifacts.ts';
 import { readRequestMessage, writeMessage } from './model.ts';
 
 /**
@@ -20,7 +20,7 @@ function readHistoryLength(value: unknown): number | undefined {
   return length === NO_LIMIT ? undefined : length;
 }
 
-function writeHistoryLength(length: number | undefined, out: Out): void {
+function writeHistoryLength(length: number | undefined, out: JsonDraft): void {
   if (length !== 0) out.historyLength = length ?? NO_LIMIT;
 }
 
@@ -37,7 +37,7 @@ export function readSendRequest(raw: unknown, env: ReadEnv): SendRequest {
   const modes = modesIf(r.acceptedOutputModes, 'acceptedOutputModes');
   if (modes !== undefined) configuration.acceptedOutputModes = modes;
   const push = memberIf(r.pushNotification, 'pushNotification', readHook, env);
-  if (push !== undefined) configuration.taskPushNotificationConfig = { ...push, id: alias as string as PushConfigId };
+  if (push !== undefined) configuration.taskPushNotificationConfig = { ...push, id: pushConfigId(alias) };
   const historyLength = readHistoryLength(r.historyLength);
   if (historyLength !== undefined) configuration.historyLength = historyLength;
   const metadata = metadataIf(r.metadata, 'metadata', env);
@@ -48,7 +48,7 @@ export function readSendRequest(raw: unknown, env: ReadEnv): SendRequest {
 /** 0.1 needs a name for the task. A caller without one uses the id of its task, or else the message's id. */
 export function writeSendRequest(request: SendRequest): Json {
   const { message, configuration } = request;
-  const out: Out = { id: request.alias ?? message.taskId ?? message.messageId };
+  const out: JsonDraft = { id: request.alias ?? message.taskId ?? message.messageId };
   if (message.contextId !== undefined) out.sessionId = message.contextId;
   out.message = writeMessage(message);
   if (configuration?.acceptedOutputModes !== undefined) out.acceptedOutputModes = configuration.acceptedOutputModes;
@@ -68,7 +68,7 @@ export function readGetRequest(raw: unknown, env: ReadEnv): GetRequest {
 }
 
 export function writeGetRequest(request: GetRequest): Json {
-  const out: Out = { id: request.id };
+  const out: JsonDraft = { id: request.id };
   writeHistoryLength(request.historyLength, out);
   return out;
 }
@@ -101,7 +101,7 @@ export function readPushConfig(raw: unknown, env: ReadEnv): PushConfig {
   const c = object(raw);
   const taskId = id<TaskId>(c.id, 'id', env);
   const hook = member(c.pushNotificationConfig, 'pushNotificationConfig', readHook, env);
-  return { ...hook, id: taskId as string as PushConfigId, taskId };
+  return { ...hook, id: pushConfigId(taskId), taskId };
 }
 
 export function writePushConfig(config: PushConfig): Json {

@@ -1,11 +1,10 @@
 import type { AgentCard, AgentInterface, AgentSkill, SecurityScheme } from '../../card.ts';
-import type { Json } from '../../json.ts';
+import type { Json, JsonDraft } from '../../json.ts';
 import type { CardCodec, Confidence, ReadEnv } from '../dialect.ts';
 import { readCardMembers } from '../shared/card-members.ts';
 import type { Raw, Reader } from '../shared/read.ts';
 import { attempt, isRaw, listIf, object, text, textIf } from '../shared/read.ts';
 import { writeFlatRequirement, writeFlatScheme } from '../shared/security.ts';
-import type { Out } from './parts.ts';
 import type { Lacks } from './write.ts';
 
 /** What differs between the cards of the releases. */
@@ -68,9 +67,9 @@ function unique(interfaces: readonly AgentInterface[]): readonly AgentInterface[
   });
 }
 
-export function writeCard(card: AgentCard, edition: CardEdition, lacks: Lacks): Out {
+export function writeCard(card: AgentCard, edition: CardEdition, lacks: Lacks): JsonDraft {
   const { extendedAgentCard, ...capabilities } = card.capabilities;
-  const out: Out = {
+  const out: JsonDraft = {
     ...(edition.protocolVersion === undefined ? {} : { protocolVersion: edition.protocolVersion }),
     name: card.name,
     description: card.description,
@@ -92,9 +91,9 @@ export function writeCard(card: AgentCard, edition: CardEdition, lacks: Lacks): 
   return out;
 }
 
-function writeSkill(skill: AgentSkill, lacks: Lacks): Out {
+function writeSkill(skill: AgentSkill, lacks: Lacks): JsonDraft {
   const { securityRequirements, ...rest } = skill;
-  const out = { ...rest } as unknown as Out;
+  const out = { ...rest } as unknown as JsonDraft;
   if (securityRequirements !== undefined && !lacks.has('AgentSkill.securityRequirements')) {
     out.security = securityRequirements.map(writeFlatRequirement);
   }
@@ -102,8 +101,8 @@ function writeSkill(skill: AgentSkill, lacks: Lacks): Out {
 }
 
 /** A requirement that names a scheme left out here stays: callers should know that a credential is needed. */
-function writeSchemes(schemes: NonNullable<AgentCard['securitySchemes']>, lacks: Lacks): Out {
-  const out: Out = {};
+function writeSchemes(schemes: NonNullable<AgentCard['securitySchemes']>, lacks: Lacks): JsonDraft {
+  const out: JsonDraft = {};
   for (const [name, scheme] of Object.entries(schemes)) {
     if (scheme.mtlsSecurityScheme !== undefined && lacks.has('SecurityScheme.mtlsSecurityScheme')) continue;
     out[name] = writeFlatScheme(withoutMetadataUrl(scheme, lacks));
@@ -117,9 +116,9 @@ function withoutMetadataUrl(scheme: SecurityScheme, lacks: Lacks): SecuritySchem
   return { oauth2SecurityScheme };
 }
 
-function without(value: object, type: string, lacks: Lacks): Out {
+function without(value: object, type: string, lacks: Lacks): JsonDraft {
   const kept = Object.entries(value).filter(([name, item]) => item !== undefined && !lacks.has(`${type}.${name}`));
-  return Object.fromEntries(kept) as Out;
+  return Object.fromEntries(kept) as JsonDraft;
 }
 
 const OLD = /^0\.[23](\.|$)/;

@@ -1,9 +1,10 @@
+import type { JsonDraft } from '../../json.ts';
 import type { Role } from '../../message.ts';
 import type { Part } from '../../parts.ts';
 import type { TaskState } from '../../states.ts';
+import type { Artifact } from '../../task.ts';
 import { KEBAB_NAMES, KEBAB_STATES } from '../shared/kebab-states.ts';
 import type { Reader } from '../shared/read.ts';
-import type { Out } from './parts.ts';
 import { readKindPart, readProtoPart, writeKindPart, writeProtoPart } from './parts.ts';
 
 /**
@@ -18,7 +19,9 @@ export interface Form {
   readonly roles: ReadonlyMap<unknown, Role>;
   readonly roleName: Readonly<Record<Role, string>>;
   readonly readPart: Reader<Part>;
-  readonly writePart: (part: Part) => Out;
+  /** For a product whose artifacts have forms that 0.3 lacks. */
+  readonly readArtifact?: Reader<Artifact>;
+  readonly writePart: (part: Part) => JsonDraft;
 }
 
 /** In the order of the enum's numbers, which ProtoJSON also accepts. */

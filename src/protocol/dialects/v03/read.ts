@@ -1,9 +1,9 @@
 import type { TaskArtifactUpdate, TaskEvent, TaskStatusUpdate } from '../../events.ts';
-import type { ArtifactId, ContextId, MessageId, TaskId } from '../../ids.ts';
+import type { ArtifactId, ContextId, TaskId } from '../../ids.ts';
 import type { Mutable } from '../../json.ts';
 import type { Message } from '../../message.ts';
 import type { Artifact, Task, TaskStatus } from '../../task.ts';
-import { readArtifactMembers, readMessageMembers } from '../shared/members.ts';
+import { eventContextOf, messageIdOf, readArtifactMembers, readMessageMembers } from '../shared/members.ts';
 import type { Reader } from '../shared/read.ts';
 import { checkParts, fail, flagIf, id, idIf, isRaw, listIf, member, memberIf, metadataIf, object, oneOf } from '../shared/read.ts';
 import { timestampIf } from '../shared/values.ts';
@@ -22,7 +22,7 @@ export interface Readers {
 export function readers(form: Form): Readers {
   const message = messageReader(form);
   const status = statusReader(form, message);
-  const artifact = artifactReader(form);
+  const artifact = form.readArtifact ?? artifactReader(form);
   const objects = {
     message,
     requestMessage: requestMessageReader(form, message),
@@ -38,7 +38,7 @@ function messageReader(form: Form): Reader<Message> {
   return (raw, env) => {
     const m = object(raw);
     const out: Mutable<Message> = {
-      messageId: idIf<MessageId>(m.messageId ?? m.message_id, 'messageId', env) ?? (env.ids.next() as MessageId),
+      messageId: messageIdOf(m, env),
       role: oneOf(m.role, 'role', form.roles),
       parts: listIf(m.parts ?? m.content, partsName(form), form.readPart, env) ?? [],
     };
@@ -68,8 +68,8 @@ function statusReader(form: Form, message: Reader<Message>): Reader<TaskStatus> 
   return (raw, env) => {
     const s = object(raw);
     // ProtoJSON leaves out an enum's zero, and null means absent. `kind` JSON requires the member.
-    const unsaid = !form.kinds && (s.state === undefined || s.state === null);
-    const out: Mutable<TaskStatus> = { state: unsaid ? 'TASK_STATE_UNSPECIFIED' : oneOf(s.state, 'state', form.states) };
+    const isAbsent = !form.kinds && (s.state === undefined || s.state === null);
+    const out: Mutable<TaskStatus> = { state: isAbsent ? 'TASK_STATE_UNSPECIFIED' : oneOf(s.state, 'state', form.states) };
     const said = memberIf(s.message ?? s.update, 'message', message, env);
     if (said !== undefined) out.message = said;
     const timestamp = timestampIf(s.timestamp, 'timestamp');
@@ -113,7 +113,7 @@ function statusUpdateReader(status: Reader<TaskStatus>): Reader<TaskStatusUpdate
     const u = object(raw);
     const out: Mutable<TaskStatusUpdate> = {
       taskId: id<TaskId>(u.taskId ?? u.task_id, 'taskId', env),
-      contextId: idIf<ContextId>(u.contextId ?? u.context_id, 'contextId', env) ?? ('' as ContextId),
+      contextId: eventContextOf(u, env),
       status: member(u.status, 'status', status, env),
     };
     const metadata = metadataIf(u.metadata, 'metadata', env);
@@ -127,7 +127,7 @@ function artifactUpdateReader(artifact: Reader<Artifact>): Reader<TaskArtifactUp
     const u = object(raw);
     const out: Mutable<TaskArtifactUpdate> = {
       taskId: id<TaskId>(u.taskId ?? u.task_id, 'taskId', env),
-      contextId: idIf<ContextId>(u.contextId ?? u.context_id, 'contextId', env) ?? ('' as ContextId),
+      contextId: eventContextOf(u, env),
       artifact: member(u.artifact, 'artifact', artifact, env),
     };
     if (flagIf(u.append, 'append') === true) out.append = true;

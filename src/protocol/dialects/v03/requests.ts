@@ -1,5 +1,5 @@
 import type { ContextId, PushConfigId, TaskId } from '../../ids.ts';
-import type { Mutable } from '../../json.ts';
+import type { JsonDraft, Mutable } from '../../json.ts';
 import type { PushConfig } from '../../push.ts';
 import type {
   CancelRequest,
@@ -19,9 +19,8 @@ import type { ReadEnv } from '../dialect.ts';
 import { readPushConfig } from '../shared/push-config.ts';
 import type { Raw, Reader } from '../shared/read.ts';
 import { countIf, fail, flagIf, id, idIf, list, member, memberIf, metadataIf, object, oneOf, textIf, textsIf } from '../shared/read.ts';
+import { isSet } from '../shared/wire-parts.ts';
 import type { Form } from './form.ts';
-import type { Out } from './parts.ts';
-import { isSet } from './parts.ts';
 import { readTaskConfig } from './push.ts';
 import type { Readers } from './read.ts';
 import type { Writers } from './write.ts';
@@ -64,22 +63,22 @@ export function readWishes(c: Raw): Mutable<SendConfiguration> {
 
 export interface SendWriting {
   readonly message: Writers['message'];
-  readonly config: (config: PushConfig) => Out;
+  readonly config: (config: PushConfig) => JsonDraft;
   /** 0.2.0 to 0.2.5 require `acceptedOutputModes` in a configuration. */
   readonly outputModesRequired: boolean;
 }
 
-export function sendWriter(write: SendWriting): (request: SendRequest) => Out {
+export function sendWriter(write: SendWriting): (request: SendRequest) => JsonDraft {
   return (request) => {
-    const out: Out = { message: write.message(request.message) };
+    const out: JsonDraft = { message: write.message(request.message) };
     if (request.configuration !== undefined) out.configuration = writeConfiguration(request.configuration, write);
     if (request.metadata !== undefined) out.metadata = request.metadata;
     return out;
   };
 }
 
-function writeConfiguration(configuration: SendConfiguration, write: SendWriting): Out {
-  const out: Out = {};
+function writeConfiguration(configuration: SendConfiguration, write: SendWriting): JsonDraft {
+  const out: JsonDraft = {};
   const modes = configuration.acceptedOutputModes;
   if (modes !== undefined) out.acceptedOutputModes = modes;
   else if (write.outputModesRequired) out.acceptedOutputModes = [];

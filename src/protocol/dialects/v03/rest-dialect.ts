@@ -1,5 +1,6 @@
 import type { AgentCard } from '../../card.ts';
 import { dialectId } from '../../ids.ts';
+import type { JsonDraft } from '../../json.ts';
 import type { TaskPage } from '../../requests.ts';
 import type { Codecs } from '../define.ts';
 import { defineDialect } from '../define.ts';
@@ -15,7 +16,6 @@ import { detectRest } from './detect.ts';
 import { KIND_FORM, PROTO_FORM } from './form.ts';
 import { closingStream, listCodecs, TRAITS, WIRE } from './kind-dialect.ts';
 import { familyLosses, REST_LOSSES } from './losses.ts';
-import type { Out } from './parts.ts';
 import { readers } from './read.ts';
 import { sendReader, sendResultReader } from './requests.ts';
 import { rest, restStatus } from './rest.ts';
@@ -104,9 +104,9 @@ function bareListReader(task: Reader<TaskPage['tasks'][number]>): Reader<TaskPag
  * The JS client reads `/v1/card` as ProtoJSON, the Python client as flat JSON. Schemes can have both forms at once. `security` can't and
  * stays flat: Python refuses the other form, and JS ignores it.
  */
-function bothShapes(card: AgentCard, flat: Out): Out {
+function bothShapes(card: AgentCard, flat: JsonDraft): JsonDraft {
   if (card.securitySchemes === undefined) return flat;
-  const schemes = flat.securitySchemes as Out;
-  const merged = Object.entries(card.securitySchemes).map(([name, scheme]) => [name, { ...(schemes[name] as Out), ...scheme }]);
-  return { ...flat, securitySchemes: Object.fromEntries(merged) as Out };
+  const schemes = flat.securitySchemes as JsonDraft;
+  const merged = Object.entries(card.securitySchemes).map(([name, scheme]) => [name, { ...(schemes[name] as JsonDraft), ...scheme }]);
+  return { ...flat, securitySchemes: Object.fromEntries(merged) as JsonDraft };
 }

@@ -1,12 +1,11 @@
 import type { PushConfigId, TaskId } from '../../ids.ts';
-import type { Mutable } from '../../json.ts';
+import type { JsonDraft, Mutable } from '../../json.ts';
 import type { PushConfig } from '../../push.ts';
 import type { GetRequest, PushDeleteRequest, PushListRequest, PushPage, SendConfiguration, SendRequest } from '../../requests.ts';
 import type { ReadEnv } from '../dialect.ts';
 import { readPushConfig, writePushConfig } from '../shared/push-config.ts';
 import type { Raw } from '../shared/read.ts';
 import { countIf, id, idIf, listIf, member, memberIf, object, textIf } from '../shared/read.ts';
-import type { Out } from './parts.ts';
 import { configName, namedIds } from './push.ts';
 import { readWishes } from './requests.ts';
 import type { Writers } from './write.ts';
@@ -27,14 +26,14 @@ export function readConfiguration(raw: unknown, env: ReadEnv): SendConfiguration
 }
 
 /** `blocking` is always written; see above. */
-export function sendWriter(message: Writers['message']): (request: SendRequest) => Out {
+export function sendWriter(message: Writers['message']): (request: SendRequest) => JsonDraft {
   return (request) => {
     const { acceptedOutputModes, historyLength, returnImmediately, taskPushNotificationConfig } = request.configuration ?? {};
-    const configuration: Out = { blocking: returnImmediately !== true };
+    const configuration: JsonDraft = { blocking: returnImmediately !== true };
     if (acceptedOutputModes !== undefined) configuration.acceptedOutputModes = acceptedOutputModes;
     if (historyLength !== undefined && historyLength > 0) configuration.historyLength = historyLength;
     if (taskPushNotificationConfig !== undefined) configuration.pushNotification = writePushConfig(taskPushNotificationConfig);
-    const out: Out = { message: message(request.message), configuration };
+    const out: JsonDraft = { message: message(request.message), configuration };
     if (request.metadata !== undefined) out.metadata = request.metadata;
     return out;
   };
@@ -57,7 +56,7 @@ export function readGetRequest(raw: unknown, env: ReadEnv): GetRequest {
   return out;
 }
 
-export function writeGetRequest(request: GetRequest): Out {
+export function writeGetRequest(request: GetRequest): JsonDraft {
   const { historyLength } = request;
   return historyLength === undefined || historyLength === 0 ? { id: request.id } : { id: request.id, historyLength };
 }
@@ -77,7 +76,7 @@ export function readTaskConfig(raw: unknown, env: ReadEnv): PushConfig {
   return out;
 }
 
-export function writeTaskConfig(config: PushConfig): Out {
+export function writeTaskConfig(config: PushConfig): JsonDraft {
   return { name: configName(config), pushNotificationConfig: writePushConfig(config) };
 }
 
@@ -100,8 +99,8 @@ export function readPushCreateRequest(raw: unknown, env: ReadEnv): PushConfig {
 }
 
 /** `taskId` is in the path. Python's server refuses unknown members in the body. */
-export function writePushCreateRequest(config: PushConfig): Out {
-  const out: Out = { taskId: config.taskId ?? '', parent: `tasks/${config.taskId ?? ''}` };
+export function writePushCreateRequest(config: PushConfig): JsonDraft {
+  const out: JsonDraft = { taskId: config.taskId ?? '', parent: `tasks/${config.taskId ?? ''}` };
   if (config.id !== undefined) out.configId = config.id;
   out.config = writeTaskConfig(config);
   return out;
@@ -125,8 +124,8 @@ export function readPushListRequest(raw: unknown, env: ReadEnv): PushListRequest
   return out;
 }
 
-export function writePushListRequest(request: PushListRequest): Out {
-  const out: Out = { taskId: request.taskId };
+export function writePushListRequest(request: PushListRequest): JsonDraft {
+  const out: JsonDraft = { taskId: request.taskId };
   if (request.pageSize !== undefined) out.pageSize = request.pageSize;
   if (request.pageToken !== undefined) out.pageToken = request.pageToken;
   return out;
@@ -139,7 +138,7 @@ export function readPushPage(raw: unknown, env: ReadEnv): PushPage {
   return nextPageToken === undefined || nextPageToken === '' ? { configs } : { configs, nextPageToken };
 }
 
-export function writePushPage(page: PushPage): Out {
+export function writePushPage(page: PushPage): JsonDraft {
   const configs = page.configs.map(writeTaskConfig);
   return page.nextPageToken === undefined ? { configs } : { configs, nextPageToken: page.nextPageToken };
 }

@@ -1,16 +1,16 @@
 import type { TaskArtifactUpdate, TaskEvent, TaskStatusUpdate } from '../../events.ts';
+import type { JsonDraft } from '../../json.ts';
 import type { Message } from '../../message.ts';
 import type { Part } from '../../parts.ts';
 import { isTerminal } from '../../states.ts';
 import type { Artifact, Task, TaskStatus } from '../../task.ts';
 import type { Form } from './form.ts';
-import type { Out } from './parts.ts';
 
 /** `closes`: the stream ends with this event if its state allows it. */
 export interface Writers {
-  readonly message: (message: Message) => Out;
-  readonly task: (task: Task) => Out;
-  readonly event: (event: TaskEvent, closes: boolean) => Out;
+  readonly message: (message: Message) => JsonDraft;
+  readonly task: (task: Task) => JsonDraft;
+  readonly event: (event: TaskEvent, closes: boolean) => JsonDraft;
 }
 
 /** Members that a form or an older release lacks, as `Type.member`. */
@@ -24,8 +24,8 @@ export function writers(form: Form, lacks: Lacks): Writers {
   const task = taskWriter(form, { status, artifact, message });
   const statusUpdate = statusUpdateWriter(form, status);
   const artifactUpdate = artifactUpdateWriter(form, artifact);
-  const wrap = (name: string, body: Out): Out => (form.kinds ? body : { [name]: body });
-  const event = (value: TaskEvent, closes: boolean): Out => {
+  const wrap = (name: string, body: JsonDraft): JsonDraft => (form.kinds ? body : { [name]: body });
+  const event = (value: TaskEvent, closes: boolean): JsonDraft => {
     if (value.artifactUpdate !== undefined) return wrap('artifactUpdate', artifactUpdate(value.artifactUpdate));
     if (value.statusUpdate !== undefined) return wrap('statusUpdate', statusUpdate(value.statusUpdate, closes));
     if (value.task !== undefined) return wrap('task', task(value.task));
@@ -34,11 +34,11 @@ export function writers(form: Form, lacks: Lacks): Writers {
   return { message, task, event };
 }
 
-type PartsWriter = (parts: readonly Part[]) => Out[];
+type PartsWriter = (parts: readonly Part[]) => JsonDraft[];
 
 function partsWriter(form: Form): PartsWriter {
   return (parts) => {
-    const out: Out[] = [];
+    const out: JsonDraft[] = [];
     for (const part of parts) out.push(form.writePart(part));
     return out;
   };
@@ -50,7 +50,7 @@ function messageWriter(form: Form, own: { readonly lacks: Lacks; readonly parts:
   return (message) => {
     const role = form.roleName[message.role];
     const parts = own.parts(message.parts);
-    const out: Out = form.kinds
+    const out: JsonDraft = form.kinds
       ? { kind: 'message', messageId: message.messageId, role, parts }
       : { messageId: message.messageId, role, content: parts };
     if (message.contextId !== undefined) out.contextId = message.contextId;
@@ -62,19 +62,19 @@ function messageWriter(form: Form, own: { readonly lacks: Lacks; readonly parts:
   };
 }
 
-function statusWriter(form: Form, message: Writers['message']): (status: TaskStatus) => Out {
+function statusWriter(form: Form, message: Writers['message']): (status: TaskStatus) => JsonDraft {
   return (status) => {
-    const out: Out = { state: form.stateName[status.state] };
+    const out: JsonDraft = { state: form.stateName[status.state] };
     if (status.message !== undefined) out.message = message(status.message);
     if (status.timestamp !== undefined) out.timestamp = status.timestamp;
     return out;
   };
 }
 
-function artifactWriter(lacks: Lacks, parts: PartsWriter): (artifact: Artifact) => Out {
+function artifactWriter(lacks: Lacks, parts: PartsWriter): (artifact: Artifact) => JsonDraft {
   const hasExtensions = !lacks.has('Artifact.extensions');
   return (artifact) => {
-    const out: Out = { artifactId: artifact.artifactId, parts: parts(artifact.parts) };
+    const out: JsonDraft = { artifactId: artifact.artifactId, parts: parts(artifact.parts) };
     if (artifact.name !== undefined) out.name = artifact.name;
     if (artifact.description !== undefined) out.description = artifact.description;
     if (artifact.metadata !== undefined) out.metadata = artifact.metadata;
@@ -84,8 +84,8 @@ function artifactWriter(lacks: Lacks, parts: PartsWriter): (artifact: Artifact) 
 }
 
 interface TaskWriters {
-  readonly status: (status: TaskStatus) => Out;
-  readonly artifact: (artifact: Artifact) => Out;
+  readonly status: (status: TaskStatus) => JsonDraft;
+  readonly artifact: (artifact: Artifact) => JsonDraft;
   readonly message: Writers['message'];
 }
 
@@ -94,14 +94,14 @@ function taskWriter(form: Form, write: TaskWriters): Writers['task'] {
     const status = write.status(task.status);
     // contextId is required (A2A 0.3.0 a2a.json Task), so a task without one gets its own id.
     const contextId = task.contextId ?? task.id;
-    const out: Out = form.kinds ? { kind: 'task', id: task.id, contextId, status } : { id: task.id, contextId, status };
+    const out: JsonDraft = form.kinds ? { kind: 'task', id: task.id, contextId, status } : { id: task.id, contextId, status };
     if (task.artifacts !== undefined) {
-      const artifacts: Out[] = [];
+      const artifacts: JsonDraft[] = [];
       for (const artifact of task.artifacts) artifacts.push(write.artifact(artifact));
       out.artifacts = artifacts;
     }
     if (task.history !== undefined) {
-      const history: Out[] = [];
+      const history: JsonDraft[] = [];
       for (const message of task.history) history.push(write.message(message));
       out.history = history;
     }
@@ -114,13 +114,13 @@ function taskWriter(form: Form, write: TaskWriters): Writers['task'] {
  * `final` tells 0.x clients that nothing follows, and they stop reading there. A stream closes at a terminal state, and at
  * `input-required` if that is the newest event. In a replay the task may have continued.
  */
-function statusUpdateWriter(form: Form, status: TaskWriters['status']): (update: TaskStatusUpdate, closes: boolean) => Out {
+function statusUpdateWriter(form: Form, status: TaskWriters['status']): (update: TaskStatusUpdate, closes: boolean) => JsonDraft {
   return (update, closes) => {
     const { taskId, contextId } = update;
     const { state } = update.status;
     const final = isTerminal(state) || (closes && state === 'TASK_STATE_INPUT_REQUIRED');
     const body = status(update.status);
-    const out: Out = form.kinds
+    const out: JsonDraft = form.kinds
       ? { kind: 'status-update', taskId, contextId, status: body, final }
       : { taskId, contextId, status: body, final };
     if (update.metadata !== undefined) out.metadata = update.metadata;
@@ -128,11 +128,13 @@ function statusUpdateWriter(form: Form, status: TaskWriters['status']): (update:
   };
 }
 
-function artifactUpdateWriter(form: Form, artifact: TaskWriters['artifact']): (update: TaskArtifactUpdate) => Out {
+function artifactUpdateWriter(form: Form, artifact: TaskWriters['artifact']): (update: TaskArtifactUpdate) => JsonDraft {
   return (update) => {
     const { taskId, contextId } = update;
     const body = artifact(update.artifact);
-    const out: Out = form.kinds ? { kind: 'artifact-update', taskId, contextId, artifact: body } : { taskId, contextId, artifact: body };
+    const out: JsonDraft = form.kinds
+      ? { kind: 'artifact-update', taskId, contextId, artifact: body }
+      : { taskId, contextId, artifact: body };
     if (update.append === true) out.append = true;
     if (update.lastChunk === true) out.lastChunk = true;
     if (update.metadata !== undefined) out.metadata = update.metadata;

@@ -1,6 +1,7 @@
 import type { AgentCard } from '../../card.ts';
 import { cardView } from '../../card-fields.ts';
-import type { Json, JsonObject } from '../../json.ts';
+import type { Json } from '../../json.ts';
+import { jsonOf } from '../../json.ts';
 import type { CardCodec, Confidence, ReadEnv } from '../dialect.ts';
 import { readCardMembers, readInterface } from '../shared/card-members.ts';
 import { attempt, isRaw, list, object } from '../shared/read.ts';
@@ -19,7 +20,7 @@ export const card: CardCodec = {
 
 /** Pure 1.0. Conformance kits refuse any key outside of its schema, so a program's own members are left out. */
 export function writeCard(value: AgentCard): Json {
-  return cardView(value as unknown as JsonObject);
+  return cardView(jsonOf(value));
 }
 
 export function readCard(raw: unknown, env: ReadEnv): AgentCard {

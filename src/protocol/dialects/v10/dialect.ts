@@ -2,6 +2,7 @@ import { ERRORS } from '../../errors.ts';
 import type { Logged, TaskArtifactUpdate, TaskEvent } from '../../events.ts';
 import { dialectId } from '../../ids.ts';
 import type { Json } from '../../json.ts';
+import { jsonOf } from '../../json.ts';
 import type { Operation } from '../../operations.ts';
 import type { Codec, Codecs } from '../define.ts';
 import { defineDialect } from '../define.ts';
@@ -73,7 +74,7 @@ const ALIAS: Loss = {
   clause: 'A2A 1.0.1 §3.4.2: ids that the client chooses for new tasks are not supported',
 };
 
-const same = <T>(read: Reader<T>): Codec<T> => ({ read, write: (value) => value as unknown as Json });
+const same = <T extends object>(read: Reader<T>): Codec<T> => ({ read, write: (value) => jsonOf(value) });
 
 function codecs(options: { readonly generation: boolean }): Codecs {
   const numbered = options.generation ? withGeneration : withoutGeneration;
@@ -112,15 +113,15 @@ function codecs(options: { readonly generation: boolean }): Codecs {
 
 function writeDraftSend({ alias: _, ...request }: Parameters<typeof writeSendRequest>[0]): Json {
   const match = request.configuration?.ifGenerationMatch;
-  if (match === undefined) return request as unknown as Json;
-  return { ...request, configuration: { ...request.configuration, ifGenerationMatch: String(match) } } as unknown as Json;
+  if (match === undefined) return jsonOf(request);
+  return jsonOf({ ...request, configuration: { ...request.configuration, ifGenerationMatch: String(match) } });
 }
 
 function eventJson(event: TaskEvent, write: typeof withGeneration, logged?: Logged): Json {
   if (event.artifactUpdate !== undefined) return { artifactUpdate: write(withoutFalse(event.artifactUpdate), logged?.seq) };
   if (event.statusUpdate !== undefined) return { statusUpdate: write(event.statusUpdate, logged?.seq) };
   if (event.task !== undefined) return { task: write(event.task, logged?.seq) };
-  return { message: event.message as unknown as Json };
+  return { message: jsonOf(event.message) };
 }
 
 /** ProtoJSON leaves out a false (§5.5). */

@@ -1,13 +1,14 @@
 import type { TaskArtifactUpdate, TaskEvent, TaskStatusUpdate } from '../../events.ts';
-import type { ContextId, MessageId, Seq, TaskId } from '../../ids.ts';
+import type { ContextId, Seq, TaskId } from '../../ids.ts';
 import type { Json, Mutable } from '../../json.ts';
+import { jsonOf } from '../../json.ts';
 import type { Message, Role } from '../../message.ts';
 import type { Part } from '../../parts.ts';
 import type { TaskState } from '../../states.ts';
 import { TASK_STATES_BY_NUMBER } from '../../states.ts';
 import type { Artifact, Task, TaskStatus } from '../../task.ts';
 import type { ReadEnv } from '../dialect.ts';
-import { readArtifactMembers, readMessageMembers } from '../shared/members.ts';
+import { eventContextOf, messageIdOf, readArtifactMembers, readMessageMembers } from '../shared/members.ts';
 import type { Raw } from '../shared/read.ts';
 import {
   checkParts,
@@ -48,7 +49,7 @@ const ROLES: ReadonlyMap<unknown, Role> = new Map<unknown, Role>([
 export function readMessage(raw: unknown, env: ReadEnv): Message {
   const m = object(raw);
   const out: Mutable<Message> = {
-    messageId: idIf<MessageId>(m.messageId ?? m.message_id, 'messageId', env) ?? (env.ids.next() as MessageId),
+    messageId: messageIdOf(m, env),
     role: oneOf(m.role, 'role', ROLES),
     parts: listIf(m.parts, 'parts', readPart, env) ?? [],
   };
@@ -147,7 +148,7 @@ export function readStatusUpdate(raw: unknown, env: ReadEnv): TaskStatusUpdate {
   const u = object(raw);
   const out: Mutable<TaskStatusUpdate> = {
     taskId: id(u.taskId ?? u.task_id, 'taskId', env),
-    contextId: idIf<ContextId>(u.contextId ?? u.context_id, 'contextId', env) ?? ('' as ContextId),
+    contextId: eventContextOf(u, env),
     status: member(u.status, 'status', readStatus, env),
   };
   const metadata = metadataIf(u.metadata, 'metadata', env);
@@ -161,7 +162,7 @@ export function readArtifactUpdate(raw: unknown, env: ReadEnv): TaskArtifactUpda
   const u = object(raw);
   const out: Mutable<TaskArtifactUpdate> = {
     taskId: id(u.taskId ?? u.task_id, 'taskId', env),
-    contextId: idIf<ContextId>(u.contextId ?? u.context_id, 'contextId', env) ?? ('' as ContextId),
+    contextId: eventContextOf(u, env),
     artifact: member(u.artifact, 'artifact', readArtifact, env),
   };
   const append = flagIf(u.append, 'append');
@@ -198,9 +199,9 @@ export function generationIf(value: unknown, name: string): Seq | undefined {
 
 /** The value as 1.0.1 has it: without `generation`, which only the 1.1 draft's variant writes. */
 export function withoutGeneration<T extends { readonly generation?: Seq }>(value: T): Json {
-  if (value.generation === undefined) return value as unknown as Json;
+  if (value.generation === undefined) return jsonOf(value);
   const { generation: _, ...rest } = value;
-  return rest as unknown as Json;
+  return jsonOf(rest);
 }
 
 export function withGeneration<T extends { readonly generation?: Seq }>(value: T, seq?: Seq): Json {

@@ -1,5 +1,6 @@
 import type { ContextId, PushConfigId, TaskId, TenantId } from '../../ids.ts';
 import type { Json, Mutable } from '../../json.ts';
+import { jsonOf } from '../../json.ts';
 import type { AuthenticationInfo, PushConfig } from '../../push.ts';
 import type {
   CancelRequest,
@@ -201,7 +202,7 @@ function withTenant<T extends { tenant?: TenantId }>(out: T, raw: Raw, env: Read
 /** 1.0.1 has no member for the caller's name of a task, nor for the 1.1 draft's generation check. */
 export function writeSendRequest(request: SendRequest): Json {
   const { alias: _, ...rest } = request;
-  if (rest.configuration?.ifGenerationMatch === undefined) return rest as unknown as Json;
+  if (rest.configuration?.ifGenerationMatch === undefined) return jsonOf(rest);
   const { ifGenerationMatch: __, ...configuration } = rest.configuration;
-  return { ...rest, configuration } as unknown as Json;
+  return jsonOf({ ...rest, configuration });
 }
