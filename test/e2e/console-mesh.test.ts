@@ -50,7 +50,7 @@ suiteNeeding('chromium and mosquitto', isThere, 'the mesh page of the console', 
       instance: 'here',
       announceMs: 300,
     });
-    server = await startServer({ agents: [builtIn('echo')], console: createConsole(), carrier: mesh.carrier, mesh: view });
+    server = await startServer({ agents: [builtIn('echo')], console: createConsole(), replyPublisher: mesh.replyPublisher, mesh: view });
     for (const { name, card, service } of server.handler.agents) await mesh.serve({ name, card, service });
     open.push(async () => {
       await server.close();
