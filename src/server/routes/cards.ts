@@ -1,4 +1,5 @@
 import type { HttpRequest, HttpResponse } from '#bindings';
+import { BINDINGS } from '#bindings';
 import type { AgentCard, CardSigner } from '#protocol';
 import { interfacesFor, negotiateCard, signCard, writeCard } from '#protocol';
 import type { CardSecurity } from '../access/authentication/card-security.ts';
@@ -46,7 +47,7 @@ export function createCards({ form, ageMsMax, changed, security, signer }: Cards
   const cardAt = (card: AgentCard, base: string): AgentCard => {
     const known = completed.get(card) ?? new Map<string, AgentCard>();
     completed.set(card, known);
-    const complete = known.get(base) ?? { ...security.card(card), supportedInterfaces: interfacesFor(base) };
+    const complete = known.get(base) ?? { ...security.card(card), supportedInterfaces: interfacesFor(base, BINDINGS) };
     if (known.size < KEPT_MAX) known.set(base, complete);
     return complete;
   };
