@@ -14,13 +14,18 @@ import type { Core } from './tasks/core.ts';
 import { agentOf, ownerOf } from './tasks/core.ts';
 import type { Live } from './tasks/live-task.ts';
 import { isAtRest, nextCommit, wakeAll } from './tasks/live-task.ts';
-import { inputModes, outputModes } from './turns/modes.ts';
+import { inputModes, modesOf, outputModes } from './turns/modes.ts';
 import { stopTask } from './turns/stop.ts';
 
 /** The engine as an A2AService, for one of its agents. */
 export function createService(core: Core, agent: string, extendedCard?: ExtendedCard): A2AService {
-  const { card, repeats } = agentOf(core, agent);
-  const served: Served = { agent, takes: inputModes(card), makes: outputModes(card), repeatsAnew: repeats === 'anew' };
+  const { card, repeats, checksInputModes } = agentOf(core, agent);
+  const served: Served = {
+    agent,
+    takes: checksInputModes === true ? modesOf([]) : inputModes(card),
+    makes: outputModes(card),
+    repeatsAnew: repeats === 'anew',
+  };
   return {
     send: (request, ctx) => send(core, served, { request, ctx }),
     stream: (request, ctx) => stream(core, served, { request, ctx }),
