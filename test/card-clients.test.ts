@@ -25,14 +25,17 @@ const CARD: AgentCard = {
 const FLAT = { key: { type: 'apiKey', in: 'header', name: 'X-Key' }, bearer: { type: 'http', scheme: 'Bearer' } };
 const CARD_PATH = '/.well-known/agent-card.json';
 
-/** What each client asks with, and what it needs to find (docs/dialects/; the SDKs' own code for the schemes). */
+/**
+ * How each client fetches the card, and the members that it needs (docs/dialects/; the SDKs' own code for the schemes). Each dialect needs
+ * a row.
+ */
 const CLIENTS: readonly {
   readonly client: string;
   readonly dialect: string;
   readonly path: string;
   readonly version?: string;
   readonly needs: object;
-  /** Members whose presence would break it. */
+  /** Members that would break it. */
   readonly without?: readonly string[];
 }[] = [
   {
@@ -132,7 +135,7 @@ describe('one card', () => {
     });
   }
 
-  it('is thought of for every registered family', () => {
+  it('has a row in CLIENTS for every family of dialects', () => {
     const families = new Set(DIALECTS.map((dialect) => dialect.id.split('.')[0]));
     expect([...families].filter((family) => !CLIENTS.some((row) => row.dialect === family))).toEqual([]);
   });

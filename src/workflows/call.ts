@@ -8,6 +8,7 @@ import {
   getTextFromMessage,
   isDataPart,
   isInterrupted,
+  isObject,
   isTextPart,
   linkSignals,
   messageId,
@@ -155,8 +156,4 @@ function outputOf(parts: readonly Part[]): JsonObject {
     // words, then
   }
   return { text };
-}
-
-function isObject(value: Json): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
