@@ -65,7 +65,7 @@ describe('a mock', () => {
   it('streams with a latency and a delay between chunks', async () => {
     const { send } = await mocked([{ latency: 60, delay: 30, stream: ['a', 'b', 'c'] }]);
     const task = await send('go');
-    expect(task.artifacts?.[0]?.parts).toEqual([{ text: 'a' }, { text: 'b' }, { text: 'c' }]);
+    expect(task.artifacts?.[0]?.parts).toEqual([{ text: 'abc' }]);
   });
 
   it('can be used up', async () => {
