@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { BINDINGS } from '#bindings';
 import type { AgentCard, JsonObject, SchemeShape } from '#protocol';
 import { createRegistry, DIALECTS, interfacesFor, negotiateCard, signingPayload, writeCard } from '#protocol';
 import { card as anyCard } from './support/arbitrary-cards.ts';
@@ -10,7 +11,7 @@ const CARD: AgentCard = {
   name: 'Agent',
   description: 'An agent.',
   version: '1.2.3',
-  supportedInterfaces: interfacesFor(BASE),
+  supportedInterfaces: interfacesFor(BASE, BINDINGS),
   capabilities: { streaming: true, pushNotifications: false, extendedAgentCard: true, extensions: [{ uri: 'urn:x' }] },
   defaultInputModes: ['text/plain'],
   defaultOutputModes: ['text/plain'],
