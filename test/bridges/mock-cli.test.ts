@@ -60,7 +60,7 @@ describe('parley mock', () => {
     expect(textOf(await sendTask(mock.url, 'anything'))).toBe('abc');
     expect((await sendTask(mock.url, 'boom now')).status.state).toBe('TASK_STATE_FAILED');
     await stopped(mock);
-  }, 30_000);
+  });
 
   it('plays what parley proxy has recorded, without the real agent', async () => {
     const record = join(folder, 'talk.jsonl');
@@ -75,7 +75,7 @@ describe('parley mock', () => {
     expect((await sendTask(mock.url, 'fail')).status.state).toBe('TASK_STATE_FAILED');
     expect((await sendTask(mock.url, 'unheard of')).status.state).toBe('TASK_STATE_REJECTED');
     await stopped(mock);
-  }, 40_000);
+  });
 
   it.each([
     ['responses: 7', 'responses must be a list of rules'],

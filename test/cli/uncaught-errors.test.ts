@@ -48,7 +48,7 @@ function errorsIn(text: string): readonly Line[] {
 }
 
 describe('errors that an agent leaves uncaught', () => {
-  it('a rejected promise is logged with its agent, and the node continues', { timeout: 30_000 }, async () => {
+  it('a rejected promise is logged with its agent, and the node continues', async () => {
     const server = await parleyServe({ args: ['script', file, '--memory'] });
     const work = sendTask(server.url, 'chunks=4 delay=300');
     const careless = await sendTask(`${server.url}/agents/careless`, 'promise');
@@ -61,7 +61,7 @@ describe('errors that an agent leaves uncaught', () => {
     expect(await server.stop()).toBe(0);
   });
 
-  it('an exception fails its task and stops the node; other tasks survive', { timeout: 40_000 }, async () => {
+  it('an exception fails its task and stops the node; other tasks survive', async () => {
     const data = join(folder, 'data');
     const server = await parleyServe({ args: ['script', file, '--data', data, '--limit', 'drainMsMax=4000'] });
     const [work, long] = await Promise.all([

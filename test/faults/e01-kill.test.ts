@@ -97,7 +97,7 @@ async function killOnce(lane: Lane, server: Parley): Promise<Parley> {
 /** Nothing is left at work that nobody works on, and no message was taken in twice. */
 async function settle(lane: Lane, server: Parley): Promise<void> {
   for (const status of ['TASK_STATE_SUBMITTED', 'TASK_STATE_WORKING']) {
-    await eventually(async () => (await tasksWhere(server.url, `status=${status}`)).length === 0, 20_000);
+    await eventually(async () => (await tasksWhere(server.url, `status=${status}`)).length === 0);
   }
   for (const job of lane.jobs) {
     if ((await tasksWhere(server.url, `contextId=${job.name}`)).length > 1) lane.unexpected.push(`${job.name} is there twice`);
@@ -130,7 +130,7 @@ function say(counts: Counts, { lost, gaps, doubled, wrong }: Verdict): void {
 
 describe('E1: SIGKILL of the server under load', () => {
   const kills = times(50, 1000);
-  it(`loses nothing that anybody was told, in ${kills} kills`, { timeout: kills * 10_000 }, async () => {
+  it(`loses nothing that a caller has received, in ${kills} kills`, { timeout: kills * 10_000 }, async () => {
     const counts: Counts = { kills: 0, inside: 0, unkept: 0, uncommitted: 0, acknowledged: 0 };
     let verdict = NOTHING;
     for (let folder = 0; counts.kills < kills; folder += 1) {
@@ -145,7 +145,7 @@ describe('E1: SIGKILL of the server under load', () => {
     expect(counts.uncommitted / counts.kills).toBeGreaterThan(0.3);
   });
 
-  it('the control, which acknowledges before it commits, loses some', { timeout: 120_000 }, async () => {
+  it('the control, which acknowledges before it commits, loses some', async () => {
     const { counts, verdict } = await killMany('liar', 8, false);
     say(counts, verdict);
     expect(verdict.lost).toBeGreaterThan(0);

@@ -12,7 +12,7 @@ import type { Block } from '../support/sse.ts';
 import { blocksOf, rawStream } from '../support/sse.ts';
 import { times } from './size.ts';
 
-/** reference/faults H2: whoever comes back with `Last-Event-ID` gets the task as it was then, and what came after, exactly once. */
+/** docs/faults.md H2: a client that reconnects with `Last-Event-ID` gets every later event exactly once. */
 describe('H2: resuming by Last-Event-ID', () => {
   let server: NodeServer;
   beforeAll(async () => {
@@ -116,7 +116,7 @@ async function readWithCuts(server: NodeServer): Promise<Reading> {
         ? await rawStream(server.port, { path: '/message:stream', body: sendBody('chunks=60 delay=1') })
         : await rawStream(server.port, { path: `/tasks/${id}:subscribe`, headers: { 'Last-Event-ID': String(last) } });
     const cut = last === undefined ? 400 + Math.random() * 2000 : Math.random() * 6000;
-    await eventually(() => stream.text().length >= cut || stream.socket.readableEnded || stream.socket.destroyed, 10_000);
+    await eventually(() => stream.text().length >= cut || stream.socket.readableEnded || stream.socket.destroyed);
     // Frames that are whole have been seen; of one that is not, nothing has.
     const frames = framesOf(stream.text());
     stream.break();

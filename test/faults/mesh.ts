@@ -1,5 +1,5 @@
 import { defineAgent } from '#agents';
-import type { Carrier } from '#engine';
+import type { ReplyPublisher } from '#engine';
 import { createEngine } from '#engine';
 import type { Broker, Grammar, Mesh, MeshCaller } from '#mesh';
 import { joinMesh, mqttGrammar, samGrammar } from '#mesh';
@@ -28,14 +28,19 @@ export interface ReplicaOptions {
   readonly grammar?: Grammar;
   readonly namespace?: string;
   /** Tampers with how answers are carried: for controls. */
-  readonly carrier?: (carrier: Carrier) => Carrier;
+  readonly replyPublisher?: (replyPublisher: ReplyPublisher) => ReplyPublisher;
 }
 
 /** Agents of one process on the mesh, but for being a process: an engine of its own, a connection of its own. */
 export async function replica(broker: Broker, options: ReplicaOptions): Promise<Replica> {
-  const { agent, grammar = samGrammar, namespace = PLACE, carrier = (one) => one } = options;
+  const { agent, grammar = samGrammar, namespace = PLACE, replyPublisher = (one) => one } = options;
   const mesh = joinMesh({ broker, namespace, grammar });
-  const engine = createEngine({ store: memoryStore(), agents: { worker: agent }, carrier: carrier(mesh.carrier), report: () => undefined });
+  const engine = createEngine({
+    store: memoryStore(),
+    agents: { worker: agent },
+    replyPublisher: replyPublisher(mesh.replyPublisher),
+    report: () => undefined,
+  });
   await engine.start();
   await mesh.serve({ name: 'worker', card: agent.card, service: engine.serviceOf('worker') });
   return {

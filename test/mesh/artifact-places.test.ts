@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { s3OptionsIn } from '../../src/cli/mesh/artifacts.ts';
 import { programOf, startMosquitto } from '../support/brokers.ts';
+import { eventually } from '../support/eventually.ts';
 import { launchServe } from '../support/parley.ts';
 import { scratchFolder } from '../support/scratch.ts';
-import { eventually, onStop, start, stopAll } from './nodes.ts';
+import { onStop, start, stopAll } from './nodes.ts';
 
 afterEach(stopAll);
 
@@ -29,7 +30,7 @@ async function roundTrip(place: string, env: Readonly<Record<string, string>> = 
   await start(broker.url, ['echo'], more);
   const gateway = await start(broker.url, [], { ...more, command: ['mesh', 'gateway'] });
   const echo = `${gateway.url}/agents/echo`;
-  await eventually(async () => expect((await fetch(`${echo}/.well-known/agent-card.json`)).status).toBe(200), 15_000);
+  await eventually(async () => expect((await fetch(`${echo}/.well-known/agent-card.json`)).status).toBe(200));
   const raw = Buffer.alloc(150_000, 7).toString('base64');
   const message = { messageId: 'f1', role: 'ROLE_USER', parts: [{ raw, filename: 'large.bin', mediaType: 'application/octet-stream' }] };
   const body = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ message }) };
@@ -39,12 +40,12 @@ async function roundTrip(place: string, env: Readonly<Record<string, string>> = 
 }
 
 describe.skipIf(!isThere)(`large files on the mesh${isThere ? '' : ' [needs mosquitto]'}`, () => {
-  it('go by way of a folder', { timeout: 60_000 }, async () => {
+  it('go by way of a folder', async () => {
     await roundTrip(join(folder, 'shared'));
     expect(readdirSync(join(folder, 'shared'), { recursive: true }).filter((name) => String(name).includes('large.bin'))).not.toEqual([]);
   });
 
-  it('go by way of a bucket, under its prefix', { timeout: 60_000 }, async () => {
+  it('go by way of a bucket, under its prefix', async () => {
     await roundTrip(`s3://artifacts/mesh/one?endpoint=${server.endpoint}`, KEYS);
     const kept = readdirSync(join(folder, 'artifacts', 'mesh', 'one'), { recursive: true });
     expect(kept.filter((name) => String(name).includes('large.bin'))).not.toEqual([]);
@@ -71,11 +72,11 @@ describe('a place for large files that is none', () => {
     ['gs://artifacts', KEYS, 2, 'files are kept in a folder, or in s3://BUCKET'],
     ['s3://artifacts?endpoint=http://127.0.0.1:1', KEYS, 1, "can't be reached at http://127.0.0.1:1"],
     ['/dev/null/nowhere', {}, 1, "files can't be kept in /dev/null/nowhere"],
-  ])('%s %j', { timeout: 20_000 }, async (place, env, code, words) => {
+  ])('%s %j', async (place, env, code, words) => {
     expect(await failing(place, env)).toEqual([code, expect.stringContaining(words)]);
   });
 
-  it('is known at the start: no bucket, or not ours; memory that others can’t read', { timeout: 30_000 }, async () => {
+  it('is known at the start: no bucket, or not ours; memory that others can’t read', async () => {
     const at = (bucket: string): string => `s3://${bucket}?endpoint=${server.endpoint}`;
     expect(await failing(at('nowhere'), KEYS)).toEqual([1, expect.stringContaining('there is no bucket nowhere')]);
     expect(await failing(at('artifacts'), { ...KEYS, AWS_ACCESS_KEY_ID: 'WRONG' })).toEqual([1, expect.stringContaining('answered 403')]);

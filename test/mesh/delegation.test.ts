@@ -1,6 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, it } from 'vitest';
-import { connectMesh, eventually, onRealBrokers, send, start, stateOf, stopAll, taskAt } from './nodes.ts';
+import { eventually } from '../support/eventually.ts';
+import { expectFigure } from '../support/figures.ts';
+import { connectMesh, onRealBrokers, send, start, stateOf, stopAll, taskAt } from './nodes.ts';
 
 const ORCHESTRATOR = fileURLToPath(new URL('./children/orchestrator.ts', import.meta.url));
 
@@ -26,11 +28,11 @@ onRealBrokers('delegation, each peer a process of its own', (startBroker) => {
     await eventually(async () => {
       const probe = await send(orchestrator, JSON.stringify([call('echo', 'there?'), call('script', 'chunks=1')]));
       expect(resultsOf(probe).map(({ status }) => status)).toEqual(['completed', 'completed']);
-    }, 25_000);
+    });
     return { broker, script, echo, orchestrator };
   };
 
-  it('asks peers in parallel and gathers the results in order', { timeout: 60_000 }, async () => {
+  it('asks peers in parallel and gathers the results in order', async () => {
     const { orchestrator } = await trio();
     const began = performance.now();
     const task = await send(
@@ -43,7 +45,7 @@ onRealBrokers('delegation, each peer a process of its own', (startBroker) => {
         call('nobody', 'x'),
       ]),
     );
-    expect(performance.now() - began).toBeLessThan(2300);
+    expectFigure(performance.now() - began, { below: 2300 });
     expect(resultsOf(task).map(({ agent, status }) => [agent, status])).toEqual([
       ['script', 'completed'],
       ['echo', 'completed'],
@@ -55,7 +57,7 @@ onRealBrokers('delegation, each peer a process of its own', (startBroker) => {
     expect(resultsOf(task)[4]?.error).toBe('there is no agent nobody on the mesh');
   });
 
-  it('refuses loops, and requests that were delegated too often', { timeout: 60_000 }, async () => {
+  it('refuses loops, and requests that were delegated too often', async () => {
     const { orchestrator, broker } = await trio();
     const own = await send(orchestrator, JSON.stringify([call('orchestrator', 'x')]));
     expect(resultsOf(own)[0]?.error).toContain('delegation loop');
@@ -67,7 +69,7 @@ onRealBrokers('delegation, each peer a process of its own', (startBroker) => {
     expect(JSON.stringify(looped.task)).toContain('delegation loop');
   });
 
-  it('passes a question up, and the answer down', { timeout: 60_000 }, async () => {
+  it('passes a question up, and the answer down', async () => {
     const { orchestrator } = await trio();
     const asked = await send(orchestrator, JSON.stringify([call('script', 'ask'), call('echo', 'meanwhile')]));
     expect(asked.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
@@ -78,7 +80,7 @@ onRealBrokers('delegation, each peer a process of its own', (startBroker) => {
     expect(resultsOf(done)[0]?.text).toContain('answer: blue');
   });
 
-  it('cancels all peers with the task', { timeout: 60_000 }, async () => {
+  it('cancels all peers with the task', async () => {
     const { orchestrator, script } = await trio();
     const begun = await send(
       orchestrator,
@@ -96,7 +98,7 @@ onRealBrokers('delegation, each peer a process of its own', (startBroker) => {
     await eventually(async () => expect(await metricOf(script.url, 'parley_tasks_running')).toBe(0));
   });
 
-  it('gives up on a peer that is silent, and not on one that goes on', { timeout: 60_000 }, async () => {
+  it('gives up on a peer that is silent, and not on one that goes on', async () => {
     const { orchestrator } = await trio({ PEER_TIMEOUT_MS: '1500' });
     const task = await send(orchestrator, JSON.stringify([call('script', 'sleep=30000'), call('script', 'chunks=6 delay=500')]));
     expect(resultsOf(task).map(({ status }) => status)).toEqual(['failed', 'completed']);

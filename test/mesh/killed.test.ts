@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import type { Logged, Task } from '#protocol';
 import { foldEvent } from '#protocol';
-import { connectMesh, eventually, onRealBrokers, onStop, start, stopAll } from './nodes.ts';
+import { eventually } from '../support/eventually.ts';
+import { connectMesh, onRealBrokers, onStop, start, stopAll } from './nodes.ts';
 
 afterEach(stopAll);
 
@@ -24,7 +25,7 @@ async function heardOut(stream: AsyncIterable<readonly Logged[]>, onFirst: () =>
 }
 
 onRealBrokers('a node that is killed', (startBroker) => {
-  it('goes on with its tasks after the restart, and answers whoever still waits', { timeout: 60_000 }, async () => {
+  it('goes on with its tasks after the restart, and answers whoever still waits', async () => {
     const broker = await startBroker();
     const args = ['--data', folder()];
     const first = await start(broker.url, ['script'], { args });
@@ -43,10 +44,10 @@ onRealBrokers('a node that is killed', (startBroker) => {
     const tasks = await answers;
     expect(tasks.map((task) => task?.status.state)).toEqual(Array(3).fill('TASK_STATE_COMPLETED'));
     const chunks = tasks[0]?.artifacts?.[0]?.parts.map(({ text }) => text);
-    expect(chunks).toEqual(['chunk 1', 'chunk 2', 'chunk 3', 'chunk 4', 'chunk 5']);
+    expect(chunks).toEqual(['chunk 1chunk 2chunk 3chunk 4chunk 5']);
   });
 
-  it('leaves what it had not taken to the other replica, once', { timeout: 60_000 }, async () => {
+  it('leaves what it had not taken to the other replica, once', async () => {
     const broker = await startBroker();
     const [one, two] = await Promise.all([start(broker.url, ['script']), start(broker.url, ['script'])]);
     const caller = await connectMesh(broker.url, { kind: 'gateway', id: 'gw' });
@@ -62,7 +63,7 @@ onRealBrokers('a node that is killed', (startBroker) => {
     expect(totalSize).toBe(12);
   });
 
-  it('shares the load with its replicas, whose tasks are found by whoever has them', { timeout: 60_000 }, async () => {
+  it('shares the load with its replicas, whose tasks are found by whoever has them', async () => {
     const broker = await startBroker();
     const nodes = await Promise.all([start(broker.url, ['script']), start(broker.url, ['script'])]);
     const caller = await connectMesh(broker.url, { kind: 'gateway', id: 'gw' });
@@ -88,7 +89,7 @@ onRealBrokers('a node that is killed', (startBroker) => {
     });
   });
 
-  it('or stopped when its broker is gone, ends as it should, and so does a gateway', { timeout: 60_000 }, async () => {
+  it('or stopped when its broker is gone, ends as it should, and so does a gateway', async () => {
     const broker = await startBroker();
     const nodes = await Promise.all([start(broker.url, ['script']), start(broker.url, [], { command: ['mesh', 'gateway'] })]);
     await broker.kill();
@@ -96,7 +97,7 @@ onRealBrokers('a node that is killed', (startBroker) => {
     expect(await Promise.all(nodes.map((node) => node.stop()))).toEqual([0, 0]);
   });
 
-  it('B1: and a broker that is killed under load, take nothing with them', { timeout: 60_000 }, async () => {
+  it('B1: and a broker that is killed under load, take nothing with them', async () => {
     const broker = await startBroker();
     await start(broker.url, ['script'], { args: ['--data', folder()] });
     const caller = await connectMesh(broker.url, { kind: 'gateway', id: 'gw' });

@@ -3,7 +3,7 @@ import type { Broker } from '#mesh';
 import { joinMesh, meshView, monitorMesh, mqttGrammar } from '#mesh';
 import { createUserMessage } from '#protocol';
 import { memoryHub } from '../../src/mesh/adapters/memory.ts';
-import { eventually } from './nodes.ts';
+import { eventually } from '../support/eventually.ts';
 import { callContext, NAMESPACE, onEveryBroker, type Served, serveOn } from './support.ts';
 
 const open: (() => Promise<unknown>)[] = [];

@@ -36,7 +36,7 @@ export async function serveAgent(
   const presence = mqttPresence({ ...options, namespace: PLACE, name, card: agent.card });
   const broker = wrap(await connectMqtt({ url, sessionSeconds: 0, ...presence }));
   const mesh = joinMesh({ broker, namespace: PLACE, grammar: mqttGrammar(options), report: (what) => reports.push(what) });
-  const engine = createEngine({ store: memoryStore(), agents: { [name]: agent }, carrier: mesh.carrier });
+  const engine = createEngine({ store: memoryStore(), agents: { [name]: agent }, replyPublisher: mesh.replyPublisher });
   await engine.start();
   await mesh.serve({ name, card: agent.card, service: engine.serviceOf(name) });
   return {

@@ -97,16 +97,3 @@ export async function taskAt({ url }: { readonly url: string }, id: string): Pro
 export async function stateOf(node: { readonly url: string }, id: string): Promise<string> {
   return (await taskAt(node, id)).status.state;
 }
-
-export async function eventually(check: () => Promise<void> | void, ms = 8000): Promise<void> {
-  const deadline = performance.now() + ms;
-  for (;;) {
-    try {
-      await check();
-      return;
-    } catch (thrown) {
-      if (performance.now() > deadline) throw thrown;
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
-  }
-}

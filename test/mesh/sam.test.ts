@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from 'vitest';
 import type { Broker, ReceivedMessage } from '#mesh';
-import { eventually } from './nodes.ts';
+import { eventually } from '../support/eventually.ts';
 import type { Served } from './support.ts';
 import { NAMESPACE, onEveryBroker, serveOn } from './support.ts';
 

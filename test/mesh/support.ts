@@ -73,7 +73,7 @@ export async function serveOn(
 ): Promise<Served> {
   const mesh = joinMesh({ broker, namespace: NAMESPACE, ...more });
   const agents = engineMore.agents ?? Object.fromEntries(names.map((name) => [name, builtInAgents.get(name)?.create() ?? missing(name)]));
-  const engine = createEngine({ store: memoryStore(), ...engineMore, agents, carrier: mesh.carrier });
+  const engine = createEngine({ store: memoryStore(), ...engineMore, agents, replyPublisher: mesh.replyPublisher });
   await engine.start();
   for (const [name, { card }] of Object.entries(agents)) await mesh.serve({ name, card, service: engine.serviceOf(name) });
   return {

@@ -4,7 +4,7 @@ import { isArtifactName, joinMesh, openGateway } from '#mesh';
 import type { Task } from '#protocol';
 import { createHandler } from '#server';
 import { defaultMeshUser } from '../../src/mesh/gateway.ts';
-import { eventually } from './nodes.ts';
+import { eventually } from '../support/eventually.ts';
 import { NAMESPACE, onEveryBroker, serveOn } from './support.ts';
 
 const open: (() => Promise<unknown>)[] = [];
@@ -48,7 +48,7 @@ onEveryBroker('a caller over HTTP', (start) => {
     return { node, call, send };
   };
 
-  it('is that caller on the mesh, and no user of it', { timeout: 30_000 }, async () => {
+  it('is that caller on the mesh, and no user of it', async () => {
     const { send } = await opened();
     const said = await Promise.all(['ann', 'key:k1', 'https://idp.example/bob'].map((user) => send(user, 'who?')));
     expect(said.map((task) => task.artifacts?.[0]?.parts[0]?.text)).toEqual(
@@ -56,7 +56,7 @@ onEveryBroker('a caller over HTTP', (start) => {
     );
   });
 
-  it('cancels there what it has begun there, also if it waits', { timeout: 30_000 }, async () => {
+  it('cancels there what it has begun there, also if it waits', async () => {
     const { node, send, call } = await opened();
     const waiting = await send('ann', 'wait');
     expect(waiting.status.state).toBe('TASK_STATE_INPUT_REQUIRED');

@@ -18,6 +18,8 @@ describe('what an agent takes', () => {
     ['text with parameters and capitals', ['text/plain'], { text: 'a', mediaType: 'Text/Plain; charset=utf-8' }, true],
     ['a wildcard', ['image/*'], { raw: 'AA==', mediaType: 'image/png' }, true],
     ['a wildcard of another kind', ['image/*'], { raw: 'AA==', mediaType: 'audio/wav' }, false],
+    ['a file of any image type, where one is taken', ['image/png'], { raw: 'AA==', mediaType: 'image/*' }, true],
+    ['a file of any image type, where none is taken', ['audio/wav'], { raw: 'AA==', mediaType: 'image/*' }, false],
     ['everything', ['*/*'], { url: 'https://e.org/x', mediaType: 'x/y' }, true],
     ['data as JSON', ['application/json'], { data: {} }, true],
     ['data as a kind of JSON', ['application/vnd.x+json'], { data: {} }, true],
@@ -41,14 +43,28 @@ describe('what an agent takes', () => {
     await send({ raw: 'AA==', mediaType: 'image/png' });
     await expect(send({ raw: 'AA==', mediaType: 'image/gif' })).rejects.toMatchObject({
       kind: 'CONTENT_TYPE_NOT_SUPPORTED',
-      message: 'this agent does not take image/gif; it takes text/plain, image/png',
+      message: 'this agent does not accept image/gif; it accepts text/plain, image/png',
       details: { field: 'message.parts[1]' },
     });
     expect((await engine.admin.tasks({})).totalSize).toBe(1);
   });
 });
 
+describe('an agent that checks input modes itself', () => {
+  it('is sent every part', async () => {
+    const { service } = await world(agent(echo.run, { card: { ...CARD, defaultInputModes: ['text/plain'] }, checksInputModes: true }));
+    const sent = { message: user('', { parts: [{ data: { a: 1 } }] }) };
+    expect(taskOf(await service.send(sent, ctx())).status.state).toBe('TASK_STATE_COMPLETED');
+  });
+});
+
 describe('what a caller accepts', () => {
+  it('is refused if it names no media type', async () => {
+    const { service } = await world(agent(echo.run));
+    const nonsense = { ...request('go'), configuration: { acceptedOutputModes: ['nonsense'] } };
+    await expect(service.send(nonsense, ctx())).rejects.toMatchObject({ kind: 'CONTENT_TYPE_NOT_SUPPORTED' });
+  });
+
   const fits = (part: Part, accepted: readonly string[]) => fitParts([part], modesOf(accepted));
   const cases: readonly (readonly [string, Part, readonly string[], Part | undefined])[] = [
     ['as it is', { text: 'a', mediaType: 'text/markdown' }, ['text/markdown'], { text: 'a', mediaType: 'text/markdown' }],
@@ -139,7 +155,7 @@ describe('what a caller accepts', () => {
     );
     await expect(service.send(accepting('text/plain'), ctx())).rejects.toMatchObject({
       kind: 'CONTENT_TYPE_NOT_SUPPORTED',
-      message: 'this agent makes image/png, audio/wav, and none of it can be given as text/plain',
+      message: "this agent produces image/png, audio/wav, which can't be converted to text/plain",
     });
     expect(taskOf(await service.send(accepting('audio/*'), ctx())).status.state).toBe('TASK_STATE_COMPLETED');
     expect((await service.list({}, ctx())).totalSize).toBe(1);

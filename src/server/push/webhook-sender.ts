@@ -1,30 +1,30 @@
-import type { Courier, Delivery, Outcome } from '#engine';
+import type { DeliveryOutcome, WebhookDelivery, WebhookSender } from '#engine';
 import type { Fetch } from '#protocol';
 import { kept, WEBHOOK_HEADERS } from '#protocol';
 import { OutboundError } from '../outbound/errors.ts';
 import type { Outbound } from '../outbound/port.ts';
 import type { WebhookSigner } from './signing-keys.ts';
 
-export interface CourierOptions {
+export interface WebhookSenderOptions {
   readonly outbound: Outbound;
   readonly signer: WebhookSigner;
   readonly msMax: number;
   readonly now?: () => Date;
-  /** How each attempt went, and how long it took in seconds. */
-  readonly onTried?: (outcome: Outcome, seconds: number) => void;
+  /** Called after each attempt with its outcome and duration in seconds. */
+  readonly onTried?: (outcome: DeliveryOutcome, seconds: number) => void;
 }
 
-/** What is read of an answer that nobody wants, for the sake of the connection. */
-const ANSWER_BYTES_MAX = 16_384;
-/** Refusals that are about the moment, not about the message. */
-const PASSING: ReadonlySet<number> = new Set([408, 425, 429]);
+/** How much of a response is read to keep the connection reusable. Its content is ignored. */
+const RESPONSE_BYTES_MAX = 16_384;
+/** Client errors that are temporary, so the delivery is retried. */
+const TEMPORARY: ReadonlySet<number> = new Set([408, 425, 429]);
 
-/** Posts signed messages to webhooks, through the guard. */
-export function createCourier({ outbound, signer, msMax, now = () => new Date(), onTried }: CourierOptions): Courier {
-  const fetch = outbound.fetchWithin({ bytesMax: ANSWER_BYTES_MAX, msMax });
+/** Posts signed messages to webhooks, through the node's outbound policy. */
+export function createWebhookSender({ outbound, signer, msMax, now = () => new Date(), onTried }: WebhookSenderOptions): WebhookSender {
+  const fetch = outbound.fetchWithin({ bytesMax: RESPONSE_BYTES_MAX, msMax });
   return {
     check: (url) => outbound.check(url),
-    deliver: async (delivery, signal) => {
+    send: async (delivery, signal) => {
       const began = performance.now();
       const outcome = await post(fetch, await requestFor(delivery, { signer, signal, now: now() }), signal);
       onTried?.(outcome, (performance.now() - began) / 1000);
@@ -39,7 +39,7 @@ interface Posting {
   readonly now: Date;
 }
 
-async function requestFor(delivery: Delivery, { signer, signal, now }: Posting): Promise<Request> {
+async function requestFor(delivery: WebhookDelivery, { signer, signal, now }: Posting): Promise<Request> {
   const { id, url, mediaType, body, token, authentication } = delivery;
   const timestamp = Math.floor(now.getTime() / 1000);
   const headers = new Headers({
@@ -54,7 +54,7 @@ async function requestFor(delivery: Delivery, { signer, signal, now }: Posting):
   return kept(new Request(url, { method: 'POST', headers, body, signal, redirect: 'manual' }));
 }
 
-async function post(fetch: Fetch, request: Request, signal: AbortSignal): Promise<Outcome> {
+async function post(fetch: Fetch, request: Request, signal: AbortSignal): Promise<DeliveryOutcome> {
   try {
     const response = await fetch(request);
     const outcome = outcomeOf(response);
@@ -67,16 +67,16 @@ async function post(fetch: Fetch, request: Request, signal: AbortSignal): Promis
   }
 }
 
-function outcomeOf({ status, headers }: Response): Outcome {
+function outcomeOf({ status, headers }: Response): DeliveryOutcome {
   if (status >= 200 && status < 300) return { kind: 'delivered' };
   const problem = `HTTP ${status}`;
   if (status === 410) return { kind: 'gone', problem };
-  if (status >= 400 && status < 500 && !PASSING.has(status)) return { kind: 'refused', problem };
+  if (status >= 400 && status < 500 && !TEMPORARY.has(status)) return { kind: 'refused', problem };
   const retryAfterMs = retryAfterIn(headers.get('Retry-After'));
   return { kind: 'failed', problem, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
 }
 
-/** RFC 9110 §10.2.3: seconds, or a date. */
+/** Parses `Retry-After` (RFC 9110 §10.2.3): seconds or a date. */
 function retryAfterIn(value: string | null): number | undefined {
   if (value === null) return undefined;
   if (/^\d{1,9}$/.test(value)) return Number(value) * 1000;
@@ -84,13 +84,13 @@ function retryAfterIn(value: string | null): number | undefined {
   return Number.isNaN(at) ? undefined : Math.max(0, at - Date.now());
 }
 
-/** A short answer is read so that its connection can serve again; any other is dropped where it stands. */
+/** Reads a short response, so that its connection can be reused. Cancels any other. */
 async function letGo(response: Response): Promise<void> {
   const length = response.headers.get('Content-Length');
   try {
-    if (length !== null && Number(length) <= ANSWER_BYTES_MAX) await response.arrayBuffer();
+    if (length !== null && Number(length) <= RESPONSE_BYTES_MAX) await response.arrayBuffer();
     else await response.body?.cancel();
   } catch {
-    // What it says does not matter, only that it was taken.
+    // The content of the response does not matter.
   }
 }

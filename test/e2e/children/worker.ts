@@ -9,7 +9,7 @@ const [url = '', namespace = ''] = process.argv.slice(2);
 
 const worker = defineAgent({
   name: 'worker',
-  description: 'Works for as long as it is told.',
+  description: 'Works for the requested number of milliseconds.',
   run: async (turn) => {
     const ms = Number(/\d+/.exec(turn.text)?.[0] ?? 0);
     await new Promise((resolve) => setTimeout(resolve, ms));
@@ -18,7 +18,7 @@ const worker = defineAgent({
 });
 
 const mesh = joinMesh({ broker: await connectMqtt({ url, sessionSeconds: 0 }), namespace, announceMs: 300 });
-const engine = createEngine({ store: memoryStore(), agents: { worker }, carrier: mesh.carrier });
+const engine = createEngine({ store: memoryStore(), agents: { worker }, replyPublisher: mesh.replyPublisher });
 await engine.start();
 await mesh.serve({ name: 'worker', card: worker.card, service: engine.serviceOf('worker') });
 process.stdout.write('ready\n');

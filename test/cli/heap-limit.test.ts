@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 
-const SOURCE = fileURLToPath(new URL('heap-limit.ts', import.meta.url));
+const SOURCE = fileURLToPath(new URL('../../src/cli/serve/heap-limit.ts', import.meta.url));
 
 /** Keeps a third of a million objects alive, in turns of the event loop, and tells what the space of young ones has grown to. */
 function youngBytes(flags: readonly string[], isBound: boolean): number {

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, vi } from 'vitest';
-import { kept, linkSignals } from './signals.ts';
+import { kept, linkSignals } from '../../src/protocol/signals.ts';
 
 describe('linked signals', () => {
   it('stop with the first of them, for its reason', () => {
@@ -61,7 +61,7 @@ describe('a request that is kept', () => {
 function collected(promise: string): string {
   const program = `
     import { createServer } from 'node:http';
-    import { kept, linkSignals } from ${JSON.stringify(fileURLToPath(new URL('./signals.ts', import.meta.url)))};
+    import { kept, linkSignals } from ${JSON.stringify(fileURLToPath(new URL('../../src/protocol/signals.ts', import.meta.url)))};
     const server = createServer(() => {});
     await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
     const url = 'http://127.0.0.1:' + server.address().port;

