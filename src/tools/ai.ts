@@ -3,7 +3,7 @@ import type { AgentTool } from './agent-tools.ts';
 import { outcomeJson } from './outcome.ts';
 import { isObject } from './schemas.ts';
 
-/** Standard Schema with its companion for JSON Schema, which the AI SDK reads. */
+/** Standard Schema with a JSON Schema, which the AI SDK reads. */
 interface PublishedSchema {
   readonly '~standard': {
     readonly version: 1;
@@ -13,14 +13,20 @@ interface PublishedSchema {
   };
 }
 
-/** A tool as the Vercel AI SDK takes one: its shape alone, so that no version of it is needed here. */
+/** A tool in the shape of the Vercel AI SDK, without a dependency on it. */
 export interface AiTool {
   readonly description: string;
   readonly inputSchema: PublishedSchema;
   execute(input: JsonObject, options: { readonly abortSignal?: AbortSignal | undefined }): Promise<JsonObject>;
 }
 
-/** Tools for the Vercel AI SDK: `generateText({ tools: toAiTools(await toolsOf([{ url }])) })`. */
+/**
+ * Tools for the Vercel AI SDK.
+ *
+ * ```ts
+ * await generateText({ model, prompt, tools: toAiTools(await toolsOf([{ url }])) });
+ * ```
+ */
 export function toAiTools(tools: readonly AgentTool[]): Record<string, AiTool> {
   return Object.fromEntries(tools.map((tool) => [tool.name, aiTool(tool)]));
 }
@@ -33,7 +39,7 @@ function aiTool({ description, inputSchema, execute }: AgentTool): AiTool {
   };
 }
 
-/** The schema for the model to read. The agent itself checks what it is sent. */
+/** The schema for the model. The agent itself validates the arguments. */
 function published(schema: JsonObject): PublishedSchema {
   const show = (): Record<string, unknown> => ({ ...schema });
   return {

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '#protocol';
 import { WorkflowError } from './definition.ts';
 
-/** The first of these names that is there: every member has its spellings. */
+/** The value of the first of these names that is set: members have several spellings. */
 export function member(given: JsonObject, ...names: readonly string[]): Json | undefined {
   const name = names.find((candidate) => given[candidate] !== undefined && given[candidate] !== null);
   return name === undefined ? undefined : given[name];
@@ -18,7 +18,7 @@ export function list(raw: Json | undefined, path: string): readonly Json[] {
 }
 
 export function text(raw: Json | undefined, path: string): string {
-  if (typeof raw !== 'string' || raw === '') throw new WorkflowError(path, 'must be a text');
+  if (typeof raw !== 'string' || raw === '') throw new WorkflowError(path, 'must be a non-empty string');
   return raw;
 }
 

@@ -1,11 +1,10 @@
 import { defineAgent } from '#agents';
 import type { Carrier } from '#engine';
-import { createEngine } from '#engine';
 import type { Broker, Grammar, Mesh, MeshCaller } from '#mesh';
 import { joinMesh, mqttGrammar, samGrammar } from '#mesh';
 import type { Agent, Logged, Task } from '#protocol';
 import { foldEvent } from '#protocol';
-import { memoryStore } from '../../src/engine/adapters/memory.ts';
+import { serveOn } from '../mesh/support.ts';
 import { programOf } from '../support/brokers.ts';
 
 export const PLACE = 'test/faults';
@@ -33,19 +32,13 @@ export interface ReplicaOptions {
 
 /** Agents of one process on the mesh, but for being a process: an engine of its own, a connection of its own. */
 export async function replica(broker: Broker, options: ReplicaOptions): Promise<Replica> {
-  const { agent, grammar = samGrammar, namespace = PLACE, carrier = (one) => one } = options;
-  const mesh = joinMesh({ broker, namespace, grammar });
-  const engine = createEngine({ store: memoryStore(), agents: { worker: agent }, carrier: carrier(mesh.carrier), report: () => undefined });
-  await engine.start();
-  await mesh.serve({ name: 'worker', card: agent.card, service: engine.serviceOf('worker') });
-  return {
-    mesh,
-    close: async () => {
-      await mesh.stopServing();
-      await engine.stop({ ms: 200 });
-      await mesh.close();
-    },
-  };
+  const { agent, grammar = samGrammar, namespace = PLACE, carrier } = options;
+  return await serveOn(broker, [], {
+    agents: { worker: agent },
+    mesh: { namespace, grammar },
+    report: () => undefined,
+    ...(carrier === undefined ? {} : { wrapCarrier: carrier }),
+  });
 }
 
 export async function callerOn(

@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { s3OptionsIn } from '../../src/cli/mesh/artifacts.ts';
 import { programOf, startMosquitto } from '../support/brokers.ts';
+import { eventually } from '../support/eventually.ts';
 import { launchServe } from '../support/parley.ts';
 import { scratchFolder } from '../support/scratch.ts';
-import { eventually, onStop, start, stopAll } from './nodes.ts';
+import { onStop, start, stopAll } from './nodes.ts';
 
 afterEach(stopAll);
 
@@ -21,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await server.close());
 
-/** What a large file comes back as, through a gateway, and whether it went by way of the place. */
+/** Sends a large file through a gateway, and checks that it is stored in the given place. */
 async function roundTrip(place: string, env: Readonly<Record<string, string>> = {}): Promise<string | undefined> {
   const broker = await startMosquitto();
   onStop(() => broker.stop());
@@ -29,7 +30,7 @@ async function roundTrip(place: string, env: Readonly<Record<string, string>> = 
   await start(broker.url, ['echo'], more);
   const gateway = await start(broker.url, [], { ...more, command: ['mesh', 'gateway'] });
   const echo = `${gateway.url}/agents/echo`;
-  await eventually(async () => expect((await fetch(`${echo}/.well-known/agent-card.json`)).status).toBe(200), 15_000);
+  await eventually(async () => expect((await fetch(`${echo}/.well-known/agent-card.json`)).status).toBe(200));
   const raw = Buffer.alloc(150_000, 7).toString('base64');
   const message = { messageId: 'f1', role: 'ROLE_USER', parts: [{ raw, filename: 'large.bin', mediaType: 'application/octet-stream' }] };
   const body = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ message }) };
@@ -39,19 +40,19 @@ async function roundTrip(place: string, env: Readonly<Record<string, string>> = 
 }
 
 describe.skipIf(!isThere)(`large files on the mesh${isThere ? '' : ' [needs mosquitto]'}`, () => {
-  it('go by way of a folder', { timeout: 60_000 }, async () => {
+  it('are stored in a folder', { timeout: 60_000 }, async () => {
     await roundTrip(join(folder, 'shared'));
     expect(readdirSync(join(folder, 'shared'), { recursive: true }).filter((name) => String(name).includes('large.bin'))).not.toEqual([]);
   });
 
-  it('go by way of a bucket, under its prefix', { timeout: 60_000 }, async () => {
+  it('are stored in a bucket, under its prefix', { timeout: 60_000 }, async () => {
     await roundTrip(`s3://artifacts/mesh/one?endpoint=${server.endpoint}`, KEYS);
     const kept = readdirSync(join(folder, 'artifacts', 'mesh', 'one'), { recursive: true });
     expect(kept.filter((name) => String(name).includes('large.bin'))).not.toEqual([]);
   });
 });
 
-describe('a place for large files that is none', () => {
+describe('an unusable place for large files', () => {
   const failing = async (
     place: string,
     env: Readonly<Record<string, string>> = {},
@@ -75,7 +76,7 @@ describe('a place for large files that is none', () => {
     expect(await failing(place, env)).toEqual([code, expect.stringContaining(words)]);
   });
 
-  it('is known at the start: no bucket, or not ours; memory that others can’t read', { timeout: 30_000 }, async () => {
+  it('is reported at the start: a missing or forbidden bucket, or memory of this process', { timeout: 30_000 }, async () => {
     const at = (bucket: string): string => `s3://${bucket}?endpoint=${server.endpoint}`;
     expect(await failing(at('nowhere'), KEYS)).toEqual([1, expect.stringContaining('there is no bucket nowhere')]);
     expect(await failing(at('artifacts'), { ...KEYS, AWS_ACCESS_KEY_ID: 'WRONG' })).toEqual([1, expect.stringContaining('answered 403')]);
@@ -83,7 +84,7 @@ describe('a place for large files that is none', () => {
   });
 });
 
-it('a bucket is described by its address and the environment, as other S3 tools do', () => {
+it('a bucket is configured by its address and the environment, as with other S3 tools', () => {
   expect(s3OptionsIn('s3://b', { ...KEYS, AWS_REGION: 'eu-central-1', AWS_SESSION_TOKEN: 't' })).toEqual({
     endpoint: 'https://s3.eu-central-1.amazonaws.com',
     bucket: 'b',

@@ -9,7 +9,7 @@ import { programOf, type RunningBroker, startMosquitto, startNats } from '../sup
 import { type Parley, parleyServe } from '../support/parley.ts';
 import { callContext } from './support.ts';
 
-/** Brokers and nodes as processes of their own, ended after each test. */
+/** Brokers and nodes that run as processes, stopped after each test. */
 const open: (() => Promise<unknown>)[] = [];
 
 export async function stopAll(): Promise<void> {
@@ -44,7 +44,7 @@ export interface StartOptions {
   readonly command?: readonly string[];
 }
 
-/** A node on the mesh. */
+/** Starts `parley serve` on the mesh. */
 export async function start(broker: string, agents: readonly string[], options: StartOptions = {}): Promise<Parley> {
   const { env = {}, args = ['--memory'], command } = options;
   const running = await parleyServe({
@@ -96,17 +96,4 @@ export async function taskAt({ url }: { readonly url: string }, id: string): Pro
 
 export async function stateOf(node: { readonly url: string }, id: string): Promise<string> {
   return (await taskAt(node, id)).status.state;
-}
-
-export async function eventually(check: () => Promise<void> | void, ms = 8000): Promise<void> {
-  const deadline = performance.now() + ms;
-  for (;;) {
-    try {
-      await check();
-      return;
-    } catch (thrown) {
-      if (performance.now() > deadline) throw thrown;
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
-  }
 }

@@ -1,9 +1,21 @@
-/** Asks until it is so, and says how long that took. The deadline is for machines that do other things as well. */
-export async function eventually(isSo: () => boolean | Promise<boolean>, withinMs = 10_000): Promise<number> {
-  const began = performance.now();
-  while (!(await isSo())) {
-    if (performance.now() - began > withinMs) throw new Error(`not so within ${withinMs} ms: ${isSo}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
+/**
+ * Repeats a check until it passes: until it returns without throwing, and not `false`. Fails with the check's last error. The limit is long,
+ * because the machine may be busy; a passing check returns at once.
+ */
+export async function eventually(check: () => unknown, withinMs = 30_000): Promise<void> {
+  const deadline = performance.now() + withinMs;
+  for (;;) {
+    const failure = await failureOf(check);
+    if (failure === undefined) return;
+    if (performance.now() > deadline) throw failure.error;
+    await new Promise((resolve) => setTimeout(resolve, 20));
   }
-  return performance.now() - began;
+}
+
+async function failureOf(check: () => unknown): Promise<{ readonly error: unknown } | undefined> {
+  try {
+    return (await check()) === false ? { error: new Error(`the condition is still false: ${check}`) } : undefined;
+  } catch (error) {
+    return { error };
+  }
 }
