@@ -33,7 +33,10 @@ module.exports = {
         'Another room is entered by its index.ts (public) or internal.ts (for our own rooms), by a driver it offers, or by the doctor, which a page that only calls agents should not load.',
       severity: 'error',
       from: { path: '^src/([^/]+)/' },
-      to: { path: '^src/[^/]+/', pathNot: ['^src/$1/', '^src/[^/]+/(index|internal)[.]ts$', '^src/client/doctor/examine[.]ts$', DRIVER] },
+      to: {
+        path: '^src/[^/]+/',
+        pathNot: ['^src/$1/', '^src/[^/]+/(index|internal)[.]ts$', '^src/client/(doctor/examine|strict/strict)[.]ts$', DRIVER],
+      },
     },
     {
       name: 'drivers-are-chosen-late',

@@ -1,22 +1,30 @@
 import type { ViteUserConfig } from 'vitest/config';
 import { defineConfig } from 'vitest/config';
 import { ClosingReporter } from './scripts/reporter.ts';
+import type { Tier } from './test/tiers.ts';
+import { FILES_OF, isTier } from './test/tiers.ts';
 
 const conditions = ['our-src', 'node', 'import', 'default'];
+/** Set by scripts/test.mjs. Without it, as in `vitest run FILE`, every test file can be named. */
+const tier: Tier | undefined = isTier(process.env['PARLEY_TIER']) ? process.env['PARLEY_TIER'] : undefined;
+const { include, exclude } = tier === undefined ? { include: ['src/**/*.test.ts', 'test/**/*.test.ts'], exclude: [] } : FILES_OF[tier];
 
 const config: ViteUserConfig = defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions, externalConditions: conditions } },
   test: {
-    include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+    include: [...include],
+    exclude: ['**/node_modules/**', ...exclude],
     environment: 'node',
-    testTimeout: 30_000,
-    // Faults are timed on machines that do other things as well: in CI what fails is tried again before it is believed.
-    retry: process.env['CI'] === 'true' ? 2 : 0,
+    setupFiles: tier === 'unit' ? ['test/support/unit-only.ts'] : [],
+    // Long enough for a machine that is busy with other work. Tests wait for conditions, so a passing test does not take longer for it.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 60_000 } },
     pool: 'threads',
-    // Most of what takes long waits for programs and clocks: a core left free would only wait as well.
+    // Most tests wait for processes and timers more than they compute, so all cores get a worker.
     maxWorkers: '100%',
-    reporters: ['default', new ClosingReporter()],
+    reporters: ['default', new ClosingReporter(tier)],
   },
 });
 

@@ -55,7 +55,7 @@ async function compare(name: string, connect: () => Promise<Broker>): Promise<vo
   const script = builtInAgents.get('script')?.create();
   if (script === undefined) throw new Error('script is missing');
   const mesh = joinMesh({ broker: server, namespace: NAMESPACE });
-  const engine = createEngine({ store: memoryStore(), agents: { echo, script }, carrier: mesh.carrier });
+  const engine = createEngine({ store: memoryStore(), agents: { echo, script }, replyPublisher: mesh.replyPublisher });
   await engine.start();
   for (const [agent, { card }] of Object.entries({ echo, script }))
     await mesh.serve({ name: agent, card, service: engine.serviceOf(agent) });

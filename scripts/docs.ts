@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { CLIENT_ERRORS } from '#client';
 import { ENGINE_LIMITS } from '#engine';
 import type { Dialect, ErrorKind, Loss, Operation } from '#protocol';
-import { A2AError, DIALECTS, ERRORS, GRPC_STATUS, OPERATIONS } from '#protocol';
+import { A2AError, DIALECTS, ERRORS, GRPC_STATUS, OPERATION_NAMES } from '#protocol';
 import type { Setting } from '#server';
 import { ROUTES, SETTINGS } from '#server';
 import type { Command } from '../src/cli/command.ts';
@@ -102,7 +102,7 @@ function methods(only?: string): string {
   const shown = DIALECTS.filter((dialect) => !dialect.id.includes('.') || dialect.id === 'sam.documented');
   return table(
     ['operation', ...shown.map((dialect) => `\`${dialect.id}\``)],
-    OPERATIONS.map((operation: Operation) => [operation, ...shown.map((dialect) => code(dialect.methods[operation]))]),
+    OPERATION_NAMES.map((operation: Operation) => [operation, ...shown.map((dialect) => code(dialect.methods[operation]))]),
   );
 }
 
@@ -118,7 +118,7 @@ function methodsOf(only: string): string {
     const found = rest?.routes.find((each) => each.operation === operation);
     return found === undefined ? '' : `\`${found.verb} ${found.path}\``;
   };
-  const operations = OPERATIONS.filter((operation) =>
+  const operations = OPERATION_NAMES.filter((operation) =>
     members.some((dialect) => dialect.methods[operation] !== undefined || route(operation)),
   );
   return table(

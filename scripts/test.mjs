@@ -1,6 +1,33 @@
-// `npm test` after nothing but a clone: installs what is missing, runs every test, and says what was left out.
-import { ensureInstalled, runTool } from './install.mjs';
+// `npm test`, `npm run test:unit` and `npm run test:all` (CONTRIBUTING.md, "Tests"). After a fresh clone they install the packages first.
+// Further arguments go to vitest: `npm test -- src/engine`.
+import { join } from 'node:path';
+import { ensureInstalled, ROOT, runTool } from './install.mjs';
+
+const args = process.argv.slice(2);
+const tier = args[0] === '--tier' ? args.splice(0, 2)[1] : 'default';
+/** `--rest`: `npm test` has run already, as in .ci/run. */
+const isRest = args.includes('--rest');
+const given = args.filter((arg) => arg !== '--rest');
 
 await ensureInstalled();
-const { status } = runTool('vitest', ['run', ...process.argv.slice(2)]);
-process.exit(status ?? 1);
+const steps = tier === 'all' ? [...(isRest ? [] : [vitest('default')]), vitest('rest'), codingAgents] : [vitest(tier)];
+let failed = 0;
+for (const step of steps) if (step() !== 0) failed += 1;
+process.exit(failed === 0 ? 0 : 1);
+
+function vitest(name) {
+  return () => runTool('vitest', ['run', ...given], { env: environment({ PARLEY_TIER: name }) }).status ?? 1;
+}
+
+/** Real coding CLIs, which npm installs into .cache, with a fake model. */
+function codingAgents() {
+  return runTool('node', [join(ROOT, 'scripts/e2e-agents.mjs'), '--no-write', 'claude', 'gemini', 'qwen']).status ?? 1;
+}
+
+function environment(more) {
+  return {
+    ...process.env,
+    ...more,
+    PATH: `${join(ROOT, 'node_modules/.bin')}${process.platform === 'win32' ? ';' : ':'}${process.env.PATH}`,
+  };
+}

@@ -23,7 +23,7 @@ describe('the stories of examples/', () => {
       const run = play(`examples/${story}/main.ts`);
       expect(run.status, `${run.stdout}\n${run.stderr}`).toBe(0);
       expect(run.stdout).toMatch(new RegExp(`^${story}: .+\\n$`));
-    }, 100_000);
+    });
   }
 
   it('fail when their agent does', () => {
@@ -34,5 +34,5 @@ registerHooks({ load: (url, context, next) => url.endsWith('/examples/hello/agen
     const run = play('examples/hello/main.ts', ['--import', `data:text/javascript,${encodeURIComponent(hook)}`]);
     expect(run.status).toBe(1);
     expect(run.stderr).toContain('Go away.');
-  }, 100_000);
+  });
 });

@@ -20,7 +20,7 @@ const agent = defineAgent({
 
 for (const grammar of [undefined, mqttGrammar({ root: 'a2a/v1' })]) {
   const mesh = joinMesh({ broker: await connectMqtt({ url, sessionSeconds: 0 }), namespace: 'bench/mesh', ...(grammar && { grammar }) });
-  const engine = createEngine({ store: memoryStore(), agents: { bench: agent }, carrier: mesh.carrier });
+  const engine = createEngine({ store: memoryStore(), agents: { bench: agent }, replyPublisher: mesh.replyPublisher });
   await engine.start();
   await mesh.serve({ name: 'bench', card: agent.card, service: engine.serviceOf('bench') });
 }

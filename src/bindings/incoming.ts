@@ -1,9 +1,10 @@
 import type { CallContext, Logged, StreamReader, TaskEvent } from '#protocol';
 import { A2AError, isA2AError } from '#protocol';
 import { Alike } from './alike.ts';
+import { unreadable } from './codec.ts';
 import { CutOff } from './failures.ts';
 import { isMediaType } from './media.ts';
-import { aborted, unreadable } from './outward.ts';
+import { aborted } from './outward.ts';
 import { EVENT_STREAM, readEvents, seqFrom } from './sse.ts';
 import type { SseEvent } from './sse-parser.ts';
 

@@ -9,7 +9,7 @@
  * ```
  */
 export * from './body.ts';
-export { requestOf } from './dispatch.ts';
+export { decodeRequest, decodeResult, encodeRequest, encodeResult, unsupported } from './codec.ts';
 export { writeSafely } from './door.ts';
 export {
   type HttpRequest,
@@ -25,8 +25,6 @@ export { jsonRpcLink } from './jsonrpc/link.ts';
 export { answerJsonRpc, refuseJsonRpc, serveJsonRpc } from './jsonrpc/serve.ts';
 export {
   errorText,
-  isObject,
-  type RawObject,
   type RpcRequest,
   readAnswer,
   readableId,
@@ -39,7 +37,7 @@ export { type ChatMemory, createChatMemory } from './openai/memory.ts';
 export { answerChat, answerModels, type ChatAgent, type ChatOptions } from './openai/serve.ts';
 export { refusalBody } from './openai/write.ts';
 export type { Caller, ServeOptions } from './options.ts';
-export { type LinkHeaders, type LinkOptions, serviceOver, unsupported, type Wire } from './outward.ts';
+export { type LinkHeaders, type LinkOptions, serviceOver, type Wire } from './outward.ts';
 export { restLink } from './rest/link.ts';
 export { answerRest, hasRestRoute, refuseRest, serveRest } from './rest/serve.ts';
 export * from './sse.ts';

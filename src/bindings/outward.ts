@@ -1,7 +1,6 @@
 import type {
   A2AService,
   CallContext,
-  Decoded,
   Dialect,
   ErrorKind,
   EventStream,
@@ -12,11 +11,10 @@ import type {
   Requests,
   Results,
   SendRequest,
-  Shape,
   StreamOperation,
   UnaryOperation,
 } from '#protocol';
-import { A2AError, DEFAULT_READ_LIMITS, externalId, isA2AError, kept, OPERATIONS, randomIds } from '#protocol';
+import { A2AError, DEFAULT_READ_LIMITS, externalId, isA2AError, kept, randomIds } from '#protocol';
 import type { Parsed } from './body.ts';
 import { parseJson, readWatched } from './body.ts';
 import { CutOff, Excess, LargeSend, Left, NotA2A, Silence } from './failures.ts';
@@ -197,32 +195,7 @@ function retryAfter(response: Response): number | undefined {
   return /^\d{1,9}$/.test(header) ? Number(header) * 1000 : undefined;
 }
 
-/** What a link reads its peer with. */
-export interface Reading {
-  readonly dialect: Dialect;
-  readonly env: ReadEnv;
-}
-
-/** Names are put together once: one made anew has to be looked up among all that there are. */
-const RESULTS = Object.fromEntries(OPERATIONS.map((operation) => [operation, `${operation}.result`])) as Record<UnaryOperation, Shape>;
-export const REQUESTS = Object.fromEntries(OPERATIONS.map((operation) => [operation, `${operation}.request`])) as Record<Operation, Shape>;
-
-/** Reads a result in the peer's dialect. */
-export function decodeResult<Op extends UnaryOperation>(operation: Op, raw: unknown, { dialect, env }: Reading): Results[Op] {
-  if ((raw === null || raw === undefined) && (operation === 'get' || operation === 'cancel') && dialect.wire.nullForUnknownTask === true) {
-    throw new A2AError('TASK_NOT_FOUND');
-  }
-  const decoded = dialect.decode(RESULTS[operation], raw, env) as Decoded<unknown>;
-  if (decoded.ok) return decoded.value as Results[Op];
-  throw unreadable(decoded);
-}
-
-export function unreadable(decoded: Exclude<Decoded<unknown>, { ok: true }>): A2AError {
-  if (decoded.reason === 'not-in-dialect') return new A2AError('INVALID_AGENT_RESPONSE', 'the answer is none that the dialect has');
-  const where = decoded.path === '' ? 'it' : decoded.path;
-  return new A2AError('INVALID_AGENT_RESPONSE', `the answer can't be read: ${where} ${decoded.problem}`);
-}
-
-export function unsupported(operation: Operation, dialect: Dialect): A2AError {
-  return new A2AError('UNSUPPORTED_OPERATION', `${dialect.title} has no ${operation}`);
+/** `Last-Event-ID` of a subscription that goes on from a place in the log. */
+export function lastEventId(operation: Operation, request: object): string | undefined {
+  return operation === 'subscribe' && 'after' in request && request.after !== undefined ? String(request.after) : undefined;
 }

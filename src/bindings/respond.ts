@@ -1,8 +1,8 @@
 import type {
-  A2AError,
   A2AService,
   CallContext,
   Dialect,
+  EventStream,
   Frame,
   Json,
   Operation,
@@ -13,9 +13,10 @@ import type {
   TaskId,
   UnaryOperation,
 } from '#protocol';
-import { behave, isStreamOperation } from '#protocol';
-import type { Call, OpenStream } from './dispatch.ts';
-import { answerUnary, openStream, requestOf } from './dispatch.ts';
+import { A2AError, behave, isStreamOperation } from '#protocol';
+import { decodeRequest, encodeResult } from './codec.ts';
+import type { OpenStream } from './dispatch.ts';
+import { answerUnary, openStream } from './dispatch.ts';
 import { answerHeaders, contextOf, resumeAfter, toPeer } from './door.ts';
 import type { EventWire } from './event-flow.ts';
 import { eventAnswer } from './event-flow.ts';
@@ -44,38 +45,57 @@ export interface Wrapping {
   errorFrame(error: A2AError): Frame;
 }
 
-/** Decodes, calls, encodes: what all bindings do alike. Throws what has to be answered as an error. */
+/** Decodes, calls, encodes: the part that all bindings share. Throws what the binding writes as an error. */
 export function respond(arrival: Arrival, wrapping: Wrapping): Promise<HttpResponse> {
-  const { operation, raw, dialect } = arrival;
-  const request = requestOf(operation, raw, arrival);
-  const uncalled = { operation, request, dialect, service: behave(arrival.service, dialect.traits) };
-  if (isStreamOperation(operation)) return stream(arrival, uncalled as Uncalled<StreamOperation>, wrapping);
-  return unary(arrival, uncalled as Uncalled<UnaryOperation>, wrapping);
+  const { operation } = arrival;
+  if (isStreamOperation(operation)) return stream(arrival, operation, wrapping);
+  return operation === 'card' ? card(arrival, wrapping) : unary(arrival, operation, wrapping);
 }
 
-type Uncalled<Op extends Operation> = Omit<Call<Op>, 'ctx'> & { readonly service: A2AService };
-
-async function unary(arrival: Arrival, uncalled: Uncalled<UnaryOperation>, wrapping: Wrapping): Promise<HttpResponse> {
-  const { httpRequest, options } = arrival;
+async function card(arrival: Arrival, wrapping: Wrapping): Promise<HttpResponse> {
+  const { httpRequest, options, dialect, raw } = arrival;
+  decodeRequest('card', raw, arrival);
+  if (options.card === undefined) throw new A2AError('UNSUPPORTED_OPERATION', 'the card is not served by this method');
   const ctx = contextOf(httpRequest, arrival, httpRequest.signal);
-  const result = await answerUnary({ ...uncalled, ctx }, uncalled.service, options);
+  return wrapping.result(encodeResult('card', await options.card(), dialect), headersFor(arrival, ctx));
+}
+
+async function unary<Op extends UnaryOperation>(arrival: Arrival, operation: Op, wrapping: Wrapping): Promise<HttpResponse> {
+  const { httpRequest, dialect, raw } = arrival;
+  const request = decodeRequest(operation, raw, arrival);
+  const ctx = contextOf(httpRequest, arrival, httpRequest.signal);
+  const result = await answerUnary({ operation, request, ctx, dialect }, behave(arrival.service, dialect.traits));
   return wrapping.result(result, headersFor(arrival, ctx));
 }
 
-async function stream(arrival: Arrival, uncalled: Uncalled<StreamOperation>, wrapping: Wrapping): Promise<HttpResponse> {
-  const { httpRequest } = arrival;
-  const { service } = uncalled;
+async function stream(arrival: Arrival, operation: StreamOperation, wrapping: Wrapping): Promise<HttpResponse> {
+  const { httpRequest, dialect } = arrival;
+  const service = behave(arrival.service, dialect.traits);
+  const open = operation === 'stream' ? sending(arrival) : subscribing(arrival);
   const leaving = leavingOf(httpRequest);
   const ctx = contextOf(httpRequest, arrival, leaving.signal);
   try {
     const writer = wrapping.openStream();
-    const events = await openStream(resumed({ ...uncalled, ctx }, httpRequest), service);
-    const isReset = uncalled.operation === 'subscribe' && wasReset(httpRequest, events);
+    const events = await openStream(open(service, ctx));
+    const isReset = operation === 'subscribe' && wasReset(httpRequest, events);
     return eventAnswer(events, new Wire(arrival.options, { service, writer, wrapping, leaving, ctx, isReset }), headersFor(arrival, ctx));
   } catch (thrown) {
     leaving.forget();
     throw thrown;
   }
+}
+
+type Open = (service: A2AService, ctx: CallContext) => EventStream;
+
+function sending(arrival: Arrival): Open {
+  const request = decodeRequest('stream', arrival.raw, arrival);
+  return (service, ctx) => service.stream(request, ctx);
+}
+
+function subscribing(arrival: Arrival): Open {
+  const request = decodeRequest('subscribe', arrival.raw, arrival);
+  const after = resumeAfter(arrival.httpRequest);
+  return (service, ctx) => service.subscribe(after === undefined ? request : { ...request, after }, ctx);
 }
 
 interface WireParts {
@@ -130,11 +150,6 @@ class Wire implements EventWire {
   ended(): void {
     this.#leaving.forget();
   }
-}
-
-function resumed(call: Call<StreamOperation>, httpRequest: HttpRequest): Call<StreamOperation> {
-  const after = call.operation === 'subscribe' ? resumeAfter(httpRequest) : undefined;
-  return after === undefined ? call : { ...call, request: { ...call.request, after } as Call<'subscribe'>['request'] };
 }
 
 /** It asked to go on from a place, and gets something else: a place that is none of ours, or not any more (reference/faults H3). */

@@ -84,23 +84,19 @@ describe('SseParser', () => {
 
   it('costs what the bytes cost, in whatever pieces a long line comes', () => {
     const line = utf8.encode(`data: ${'x'.repeat(8_000_000)}\n\n`);
-    const took = (piece: number): number => {
+    const parseInPieces = (piece: number): void => {
       const parser = new SseParser(MAX);
-      const begun = performance.now();
       let events: readonly SseEvent[] = [];
       for (let at = 0; at < line.length; at += piece) events = parser.push(line.subarray(at, at + piece));
       expect(events[0]?.data.length).toBe(8_000_000);
-      return performance.now() - begun;
     };
-    took(65_536);
-    expect(took(16)).toBeLessThan(2000); // half a million pieces; joined anew for each it would take minutes
+    parseInPieces(65_536);
+    parseInPieces(16); // half a million pieces: joining the line again for each piece would exceed the test's timeout
   });
 
   it('costs what the lines cost when many come in one piece', () => {
     const many = utf8.encode('data: x\n\n'.repeat(200_000));
-    const begun = performance.now();
     expect(new SseParser(MAX).push(many)).toHaveLength(200_000);
-    expect(performance.now() - begun).toBeLessThan(2000);
   });
 
   describe('refuses an event that is too large', () => {

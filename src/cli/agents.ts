@@ -3,26 +3,25 @@ import { builtInAgents, chooseLaunch, knownAgents } from '#agents';
 import { resolveConfig } from '#server';
 import { loadConfigFile } from '../server/adapters/config-file.ts';
 import type { Command } from './command.ts';
-import { usage } from './command.ts';
-import { readArgs } from './flags/own.ts';
+import { helpFor } from './flags/help.ts';
+import { argumentsOf, parse, switchOf } from './flags/parse.ts';
+import type { CommandSpec } from './flags/spec.ts';
 
-export const agentsCommand: Command = {
+const SPEC: CommandSpec = {
   name: 'agents',
-  help: `parley agents: what can be served on this machine, and how each would be started.
-
-Usage: parley agents [OPTIONS]
-
-Options:
-  --all    Also coding agents that are not installed here.
-  --json   Print one JSON document.
-
-A coding agent is served by its name: parley serve claude. Over the Agent Client Protocol (acp) where it speaks that, otherwise by its
-own print mode (native); parley serve claude:native chooses. run.agents in the configuration adds more.
-
-Exit codes: 0 listed, 2 wrong call.
-`,
-  run,
+  summary: 'list what can be served on this machine, and how each is started.',
+  args: [],
+  flags: [
+    { name: 'all', kind: 'switch', doc: 'Include coding agents that are not installed here.' },
+    { name: 'json', kind: 'switch', doc: 'Print one JSON document.' },
+  ],
+  notes: `Serve a coding agent by its name: parley serve claude. It is started over the Agent Client Protocol (acp) if it speaks that, otherwise in its
+own print mode (native). parley serve claude:native chooses. run.agents in the configuration adds more.`,
+  examples: ['parley agents --all'],
+  exits: '0 listed; 2 wrong call.',
 };
+
+export const agentsCommand: Command = { name: 'agents', help: helpFor(SPEC), spec: SPEC, run };
 
 interface Row {
   readonly name: string;
@@ -36,19 +35,15 @@ interface Row {
 }
 
 async function run(args: readonly string[]): Promise<number> {
-  const { all, json } = flagsIn(args);
+  const parsed = parse(SPEC, args);
+  argumentsOf(parsed);
+  const [all, json] = [switchOf(parsed, 'all'), switchOf(parsed, 'json')];
   const file = await loadConfigFile(process.cwd(), process.env['PARLEY_CONFIG']);
   const { run: settings } = resolveConfig({ env: process.env, ...(file === undefined ? {} : { file }) });
   const coding = knownAgents(settings.agents).map((agent) => rowOf(agent, settings.agents));
   const rows = [...builtIn(), ...coding.filter(({ found }) => all || found || json)];
   process.stdout.write(json ? `${JSON.stringify({ agents: rows }, null, 2)}\n` : textOf(rows, coding, all));
   return 0;
-}
-
-function flagsIn(args: readonly string[]): { readonly all: boolean; readonly json: boolean } {
-  const { values, positionals } = readArgs('agents', args, { all: { type: 'boolean' }, json: { type: 'boolean' } });
-  if (positionals.length > 0) throw usage(`there is no place for ${positionals[0]}`, 'as: parley agents [OPTIONS]');
-  return { all: values.all === true, json: values.json === true };
 }
 
 function builtIn(): readonly Row[] {

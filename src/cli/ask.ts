@@ -1,11 +1,12 @@
 import type { SendHandle } from '#client';
 import { questionOf } from '#client';
 import type { Part, SendResult, TaskState } from '#protocol';
+import { asCliError } from './agent/errors.ts';
 import type { Command } from './command.ts';
 import { readStdin, usage } from './command.ts';
 import { createPerson, openPrompt } from './conversation/answers.ts';
-import type { Reached, Run } from './conversation/connect.ts';
-import { reach, runOf } from './conversation/connect.ts';
+import type { ReachedAgent } from './conversation/connect.ts';
+import { reachAgent } from './conversation/connect.ts';
 import { AGENT_FLAGS, TALK_FLAGS, targetIn, WIRE_FLAGS, wantsOutput } from './conversation/flags.ts';
 import { onInterrupt } from './conversation/interrupt.ts';
 import { ANSWER_MEMBERS, summary } from './conversation/json-result.ts';
@@ -19,7 +20,8 @@ import type { CommandSpec } from './flags/spec.ts';
 import { printError, wantsJson } from './output/errors.ts';
 import { partsFrom } from './parts/read-parts.ts';
 import { saveArtifacts } from './parts/save-artifacts.ts';
-import { asCliError } from './wire/failures.ts';
+import type { RunContext } from './run-context.ts';
+import { createRunContext } from './run-context.ts';
 
 const spec: CommandSpec = {
   name: 'ask',
@@ -47,11 +49,11 @@ export const askCommand: Command = { name: 'ask', help: helpFor(spec), spec, run
 async function run(args: readonly string[]): Promise<number> {
   const parsed = parse(spec, args);
   const { target, more: words } = targetIn(parsed);
-  const asked = runOf(parsed);
+  const asked = createRunContext(parsed);
   const json = wantsOutput(asked);
   try {
     const input = await inputFrom(parsed, words);
-    const reached = await reach(asked, target);
+    const reached = await reachAgent(asked, target);
     return await ask(asked, reached, { input, screen: json ? silentScreen : openScreen(), json });
   } catch (thrown) {
     return await printError(thrown, { json: wantsJson(args, process.env), contract: false, secrets: asked.secrets });
@@ -76,7 +78,7 @@ interface Asking {
   readonly json: boolean;
 }
 
-async function ask(asked: Run, { client, about }: Reached, { input, screen, json }: Asking): Promise<number> {
+async function ask(asked: RunContext, { client, call }: ReachedAgent, { input, screen, json }: Asking): Promise<number> {
   const { parsed, settings, signal } = asked;
   let current: SendHandle | undefined;
   const interrupt = onInterrupt(screen, () => current);
@@ -102,11 +104,11 @@ async function ask(asked: Run, { client, about }: Reached, { input, screen, json
           });
     for (const { path, bytes } of files) screen.note(`wrote ${path} (${bytes} bytes)`, 'good');
     if (json) process.stdout.write(`${JSON.stringify(summary(result, files))}\n`);
-    return interrupt.fired ? interrupt.code : outcome(result, { screen, target: about.agent });
+    return interrupt.fired ? interrupt.code : outcome(result, { screen, target: call.agent });
   } catch (thrown) {
     screen.clear();
     if (interrupt.fired) return interrupt.code;
-    throw asCliError(signal.aborted ? signal.reason : thrown, { ...about, task: current?.taskId ?? taskId });
+    throw asCliError(signal.aborted ? signal.reason : thrown, { ...call, task: current?.taskId ?? taskId });
   } finally {
     prompt?.close();
     interrupt.end();

@@ -6,56 +6,46 @@ import { auditLines, verifyAudit } from '../server/adapters/audit-file.ts';
 import { dataFolder } from '../server/adapters/serve-configured.ts';
 import type { Command } from './command.ts';
 import { CliError } from './command.ts';
-import { noSuchWord, readArgs } from './flags/own.ts';
+import { helpFor } from './flags/help.ts';
+import { listOf, parse, switchOf, textOf } from './flags/parse.ts';
+import type { CommandSpec } from './flags/spec.ts';
+import { unknownSubcommand } from './flags/subcommands.ts';
 
-export const auditCommand: Command = {
+const SPEC: CommandSpec = {
   name: 'audit',
-  help: `parley audit: who was refused, and who changed what.
-
-Usage: parley audit tail [AGENT…] [OPTIONS]
-       parley audit verify [AGENT…] [OPTIONS]
-
-A node writes audit.jsonl beside its tasks: the same AGENT arguments, or the same --data, find it. Records are chained by hashes over
-themselves and all before them; verify finds the first that were changed, removed or put in, a log without any record, and a last line without an end. What is cut off at the end shows only to those who have kept the
-head that an earlier verify printed: --head tells whether it is still there.
-
-Options:
-  --data DIR     The folder that parley serve was given. (PARLEY_DATA)
-  --file FILE    The log itself; many times for one that was moved away in parts, the oldest first.
-  -n N           tail: so many records. (20)
-  --follow       tail: go on as records are written.
-  --head HASH    verify: this hash must be one of the chain's.
-  --json         Print JSON lines.
-
-Example:
-  parley audit tail echo -n 5
-
-Exit codes: 0 done and whole, 1 damaged or not there, 2 wrong call.
-`,
-  run,
+  summary: 'show and verify the log of rejected callers and administrative changes.',
+  args: [{ name: 'COMMAND' }, { name: 'AGENT', optional: true, many: true }],
+  usage: ['parley audit tail [AGENT…] [OPTIONS]', 'parley audit verify [AGENT…] [OPTIONS]'],
+  details: `A node writes audit.jsonl beside its tasks. Give the same AGENT arguments, or the same --data, as to parley serve. Each record holds a hash over
+itself and all records before it. verify finds the first record that was changed, removed or inserted, an empty log, and an unfinished last
+line. Records that were cut off at the end show only if you kept the head that an earlier verify printed: check it with --head.`,
+  flags: [
+    { name: 'data', kind: 'text', value: 'DIR', default: 'PARLEY_DATA', doc: 'The data folder of parley serve.' },
+    { name: 'file', kind: 'list', value: 'FILE', doc: 'The log file. Give a log that was moved away in parts with the oldest file first.' },
+    { name: 'count', short: 'n', aliases: ['n'], kind: 'text', value: 'N', default: '20', doc: 'tail: the number of records.' },
+    { name: 'follow', kind: 'switch', doc: 'tail: continue to print new records.' },
+    { name: 'head', kind: 'text', value: 'HASH', doc: 'verify: this hash must be part of the chain.' },
+    { name: 'json', kind: 'switch', doc: 'Print JSON lines.' },
+  ],
+  examples: ['parley audit tail echo -n 5'],
+  exits: '0 done and intact; 1 damaged or missing; 2 wrong call.',
 };
 
-const OPTIONS = {
-  data: { type: 'string' },
-  file: { type: 'string', multiple: true },
-  n: { type: 'string', short: 'n' },
-  follow: { type: 'boolean' },
-  head: { type: 'string' },
-  json: { type: 'boolean' },
-} as const;
+export const auditCommand: Command = { name: 'audit', help: helpFor(SPEC), spec: SPEC, run };
 
 async function run(args: readonly string[]): Promise<number> {
-  const { values, positionals } = readArgs('audit', args, OPTIONS);
-  const [action, ...agents] = positionals;
-  if (action !== 'tail' && action !== 'verify') throw noSuchWord('audit', action, ['tail', 'verify']);
-  const files = values.file ?? [fileOf(agents, values.data ?? (process.env['PARLEY_DATA'] || undefined))];
+  const flags = parse(SPEC, args);
+  const [action, ...agents] = flags.positionals;
+  if (action !== 'tail' && action !== 'verify') throw unknownSubcommand('audit', action, ['tail', 'verify']);
+  const given = listOf(flags, 'file');
+  const files = given.length > 0 ? given : [fileOf(agents, textOf(flags, 'data') ?? (process.env['PARLEY_DATA'] || undefined))];
   const missing = files.find((file) => !existsSync(file));
   if (missing !== undefined)
     throw new CliError(`there is no audit log ${missing}`, { hint: 'name it with --file, or its folder with --data' });
-  if (action === 'verify') return await verify(files, values.head, values.json === true);
-  const count = values.n ?? '20';
+  if (action === 'verify') return await verify(files, textOf(flags, 'head'), switchOf(flags, 'json'));
+  const count = textOf(flags, 'count') ?? '20';
   if (!/^\d{1,9}$/.test(count)) throw wrongCall(`-n ${count}: must be a number`);
-  return await tail(files, { count: Number(count), json: values.json === true, follow: values.follow === true });
+  return await tail(files, { count: Number(count), json: switchOf(flags, 'json'), follow: switchOf(flags, 'follow') });
 }
 
 /** As parley serve finds it: files by their path, and everything else by its name. */

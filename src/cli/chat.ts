@@ -1,11 +1,12 @@
 import type { SendHandle } from '#client';
 import { questionOf } from '#client';
 import type { Part, SendResult } from '#protocol';
+import { asCliError } from './agent/errors.ts';
 import type { CliError, Command } from './command.ts';
 import { usage } from './command.ts';
 import { createPerson, openPrompt } from './conversation/answers.ts';
-import type { Reached, Run } from './conversation/connect.ts';
-import { reach, runOf } from './conversation/connect.ts';
+import type { ReachedAgent } from './conversation/connect.ts';
+import { reachAgent } from './conversation/connect.ts';
 import { TALK_FLAGS, WIRE_FLAGS, wantsOutput } from './conversation/flags.ts';
 import { onInterrupt } from './conversation/interrupt.ts';
 import { ANSWER_MEMBERS, summary } from './conversation/json-result.ts';
@@ -20,7 +21,8 @@ import { printError } from './output/errors.ts';
 import { stateText } from './output/labels.ts';
 import { partsFrom } from './parts/read-parts.ts';
 import { saveArtifacts } from './parts/save-artifacts.ts';
-import { asCliError } from './wire/failures.ts';
+import type { RunContext } from './run-context.ts';
+import { createRunContext } from './run-context.ts';
 
 const COMMANDS = '/new starts over, /file PATH adds a file to the next message, /ids shows the ids, /quit leaves';
 
@@ -44,11 +46,11 @@ export const chatCommand: Command = { name: 'chat', help: helpFor(spec), spec, r
 
 async function run(args: readonly string[]): Promise<number> {
   const parsed = parse(spec, args);
-  const asked = runOf(parsed);
+  const asked = createRunContext(parsed);
   const target = argumentsOf(parsed)[0] ?? asked.settings.text('agent-card');
   if (target === undefined) throw usage('with whom? URL is missing', 'as: parley chat localhost:41242');
   try {
-    const reached = await reach(asked, target);
+    const reached = await reachAgent(asked, target);
     const screen = wantsOutput(asked) ? silentScreen : openScreen();
     const name = reached.client.card?.name ?? target;
     screen.note(`${name}, by ${reached.client.connection.title}. ${COMMANDS}.`, 'dim');
@@ -66,7 +68,7 @@ interface Thread {
   files: Part[];
 }
 
-async function chat(asked: Run, { client, about }: Reached, screen: Screen): Promise<void> {
+async function chat(asked: RunContext, { client, call }: ReachedAgent, screen: Screen): Promise<void> {
   const { parsed, settings, signal } = asked;
   let current: SendHandle | undefined;
   let interrupt = onInterrupt(screen, () => current);
@@ -97,7 +99,7 @@ async function chat(asked: Run, { client, about }: Reached, screen: Screen): Pro
         await told(asked, result, screen);
       } catch (thrown) {
         screen.clear();
-        await failed(asked, asCliError(thrown, { ...about, task: current?.taskId }), screen);
+        await failed(asked, asCliError(thrown, { ...call, task: current?.taskId }), screen);
       }
       if (interrupt.fired) {
         interrupt.end();
@@ -111,7 +113,7 @@ async function chat(asked: Run, { client, about }: Reached, screen: Screen): Pro
 }
 
 /** What fails one message leaves the chat open, unless nobody is there any more. */
-async function failed(asked: Run, error: CliError, screen: Screen): Promise<void> {
+async function failed(asked: RunContext, error: CliError, screen: Screen): Promise<void> {
   if (error.exit === 3 || error.exit === 5) throw error;
   if (wantsOutput(asked)) await printError(error, { json: true, contract: false, secrets: asked.secrets });
   screen.note(`${error.message}${error.hint === undefined ? '' : `\n  ${error.hint}`}`, 'bad');
@@ -125,7 +127,7 @@ function carry(thread: Thread, { task, message }: SendResult): void {
   if (task !== undefined && questionOf(task) !== undefined) thread.taskId = task.id;
 }
 
-async function told(asked: Run, result: SendResult, screen: Screen): Promise<void> {
+async function told(asked: RunContext, result: SendResult, screen: Screen): Promise<void> {
   const { parsed, signal } = asked;
   const { task } = result;
   if (task !== undefined && /FAILED|REJECTED|CANCELED/.test(task.status.state))

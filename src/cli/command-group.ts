@@ -1,5 +1,5 @@
 import type { Command } from './command.ts';
-import { isSameWord, noSuchWord } from './flags/own.ts';
+import { isSameSubcommand, unknownSubcommand } from './flags/subcommands.ts';
 import { printError, wantsJson } from './output/errors.ts';
 
 export interface Family {
@@ -35,9 +35,9 @@ export function commandFamily({ name, summary, commands, contract }: Family): Co
         process.stdout.write(help);
         return 0;
       }
-      const command = commands.find((candidate) => isSameWord(args[at], candidate.name));
+      const command = commands.find((candidate) => isSameSubcommand(args[at], candidate.name));
       if (command !== undefined) return await command.run(args.toSpliced(at, 1));
-      const error = noSuchWord(
+      const error = unknownSubcommand(
         name,
         args[at],
         commands.map((one) => one.name),

@@ -1,7 +1,7 @@
 import type { Command } from './command.ts';
 import { commandFamily } from './command-group.ts';
 import { printJson } from './contract/results.ts';
-import type { Session } from './contract/session.ts';
+import type { ContractSession } from './contract/session.ts';
 import { contractCommand } from './contract/session.ts';
 import { CONFIGURABLE, GLOBALS } from './flags/globals.ts';
 import type { Flag } from './flags/spec.ts';
@@ -38,7 +38,7 @@ interface Row {
   readonly source: string;
 }
 
-function rowFor(session: Session, flag: Flag): Row {
+function rowFor(session: ContractSession, flag: Flag): Row {
   const setting = session.settings.find(flag.name) ?? resolveSettings(session.parsed, undefined, [flag]).find(flag.name);
   if (setting === undefined) return { name: flag.name, env: envName(flag), value: flag.default ?? null, source: 'default' };
   const value = flag.secret === true ? '***' : setting.values.join(', ');

@@ -1,4 +1,6 @@
 import { kept } from '#protocol';
+import { connect, strictOptions } from './agent/connect.ts';
+import { asCliError } from './agent/errors.ts';
 import { withAgent } from './card/agent-arg.ts';
 import type { Command } from './command.ts';
 import { usage } from './command.ts';
@@ -6,13 +8,11 @@ import type { Bench, Check, Verdict } from './conformance/checks.ts';
 import { CHECKS } from './conformance/checks.ts';
 import { runKit } from './conformance/kit.ts';
 import { printJson } from './contract/results.ts';
-import type { Session } from './contract/session.ts';
+import type { ContractSession } from './contract/session.ts';
 import { contractCommand } from './contract/session.ts';
 import { GLOBALS } from './flags/globals.ts';
 import { textOf } from './flags/parse.ts';
 import { field } from './output/labels.ts';
-import { connect, wiresFor } from './wire/connect.ts';
-import { asCliError } from './wire/failures.ts';
 
 export const conformanceCommand: Command = contractCommand(
   {
@@ -39,24 +39,24 @@ that --transport prefers. Two harmless messages are sent. It is a smoke test: pa
     const failed = rows.filter(({ check, verdict }) => verdict.outcome === 'fail' && check.level === 'MUST').length;
     const count = (outcome: Verdict['outcome']): number => rows.filter(({ verdict }) => verdict.outcome === outcome).length;
     const totals = { pass: count('pass'), fail: count('fail'), skip: count('skip') };
-    const { iface, binding, found } = bench.connection;
+    const { url, binding, version, found } = bench.connection;
     if (session.json) {
       const results = rows.map(({ check: { id, section, level, title }, verdict }) => ({ id, section, level, title, ...verdict }));
       printJson(session, {
         agent: found?.card.name ?? '',
-        url: iface.url,
+        url,
         transport: binding,
-        version: iface.protocolVersion,
+        version,
         totals,
         results,
       });
     } else
       session.out(
-        field('Transport', `${binding} ${iface.protocolVersion} at ${iface.url}`) +
+        field('Transport', `${binding} ${version} at ${url}`) +
           field('Result', `${totals.pass} passed, ${totals.fail} failed, ${totals.skip} did not apply`),
       );
     const folder = textOf(session.parsed, 'tck');
-    const kit = folder === undefined ? 0 : await runKit(folder, new URL(found?.url ?? iface.url).origin);
+    const kit = folder === undefined ? 0 : await runKit(folder, new URL(found?.url ?? url).origin);
     if (failed > 0) session.note(`warning: ${failed} requirements are not met\n`);
     return failed > 0 || kit !== 0 ? 1 : 0;
   },
@@ -66,13 +66,13 @@ function lineOf({ title }: Check, verdict: Verdict): string {
   return verdict.outcome === 'pass' ? `pass, ${title}` : `${verdict.outcome}, ${title}: ${verdict.why}`;
 }
 
-async function benchFor(session: Session): Promise<Bench> {
+async function benchFor(session: ContractSession): Promise<Bench> {
   const connection = await connect(session);
   const { found } = connection;
   if (found === undefined) throw usage('conformance needs the card: --endpoint has none', 'as: -a agents.example.org');
   const { settings } = session;
   const flag = settings.find('a2a-version')?.flag ?? GLOBALS.find(({ name }) => name === 'a2a-version');
-  const inFuture: Session = {
+  const inFuture: ContractSession = {
     ...session,
     note: () => undefined,
     settings: {
@@ -85,10 +85,10 @@ async function benchFor(session: Session): Promise<Bench> {
   return { found, connection, future: await connect(inFuture), cardHeaders: await headersOf(session, found.url), task: undefined };
 }
 
-async function headersOf(session: Session, url: string | undefined): Promise<Headers> {
+async function headersOf(session: ContractSession, url: string | undefined): Promise<Headers> {
   if (url === undefined) return new Headers();
-  const { fetch } = await wiresFor(session);
-  const response = await fetch(kept(new Request(url, { signal: session.signal })));
+  const { fetch = globalThis.fetch, headers = {} } = await strictOptions(session);
+  const response = await fetch(kept(new Request(url, { headers, signal: session.signal })));
   await response.body?.cancel();
   return response.headers;
 }
@@ -98,7 +98,7 @@ async function verdictOf(check: Check, bench: Bench): Promise<Verdict> {
   try {
     return await check.run(bench);
   } catch (thrown) {
-    const error = asCliError(thrown, bench.connection.about);
+    const error = asCliError(thrown, bench.connection.call);
     if (error.exit >= 3) throw error;
     return { outcome: 'fail', why: `${error.code}: ${error.message}` };
   }

@@ -1,11 +1,13 @@
 import { isClientError } from '#client';
 import type { Finding } from '#client/doctor';
 import { examine } from '#client/doctor';
+import type { Credentials } from '#client/strict';
+import { chooseCredentials, fetchWithCredentials } from '#client/strict';
 import type { AgentCard, Fetch } from '#protocol';
+import { withHost } from './agent/address.ts';
+import { fetchFor, headersFor, withHeaders } from './agent/client-options.ts';
 import type { Command } from './command.ts';
 import { CliError, usage } from './command.ts';
-import type { Run } from './conversation/connect.ts';
-import { runOf, wireFor } from './conversation/connect.ts';
 import { AGENT_FLAGS, targetIn, WIRE_FLAGS, wantsOutput } from './conversation/flags.ts';
 import { exitFor } from './doctor/exit-code.ts';
 import { helpFor } from './flags/help.ts';
@@ -14,10 +16,8 @@ import type { CommandSpec } from './flags/spec.ts';
 import { localToken } from './local-token.ts';
 import { printError, wantsJson } from './output/errors.ts';
 import { plain } from './output/plain-text.ts';
-import { withHost } from './wire/address.ts';
-import type { Credentials } from './wire/credentials.ts';
-import { attach, chooseCredentials } from './wire/credentials.ts';
-import { parameterFetch, readSvcParams } from './wire/svc-params.ts';
+import type { RunContext } from './run-context.ts';
+import { createRunContext } from './run-context.ts';
 
 const spec: CommandSpec = {
   name: 'doctor',
@@ -48,12 +48,12 @@ async function run(args: readonly string[]): Promise<number> {
   const parsed = parse(spec, args);
   const { target, more } = targetIn(parsed);
   if (more.length > 0) throw usage(`there is no place for ${more[0]}`, 'as: parley doctor URL [OPTIONS]');
-  const asked = runOf(parsed);
+  const asked = createRunContext(parsed);
   const url = withHost(target);
   const json = wantsOutput(asked);
   const findings: Finding[] = [];
   try {
-    const fetch = await wire(asked);
+    const fetch = await examinationFetch(asked);
     const signal = new AbortController().signal;
     const timeoutMs = asked.settings.durationMs('timeout') ?? STEP_MS;
     const known = (card: AgentCard): Fetch | undefined => credentialed(fetch, card, credentialsOf(asked, url));
@@ -71,15 +71,12 @@ async function run(args: readonly string[]): Promise<number> {
   return code;
 }
 
-/** Everything that a request carries but credentials: those go only where a card asks for them. */
-async function wire(asked: Run): Promise<Fetch> {
-  const bare = await wireFor(asked);
-  const params = readSvcParams(asked.settings.list('svc-param'));
-  for (const [, value] of params) asked.secrets.add(value);
-  return parameterFetch(bare, { params });
+/** The fetch of the examination: with `--svc-param`, without credentials, which go only where a card asks for them. */
+async function examinationFetch(run: RunContext): Promise<Fetch> {
+  return withHeaders(await fetchFor(run), headersFor(run));
 }
 
-function credentialsOf({ settings, secrets }: Run, url: string): Credentials {
+function credentialsOf({ settings, secrets }: RunContext, url: string): Credentials {
   const bearer = settings.text('bearer') ?? localToken(url);
   secrets.add(bearer);
   return {
@@ -90,14 +87,10 @@ function credentialsOf({ settings, secrets }: Run, url: string): Credentials {
   };
 }
 
-/** What was given and the card takes; nothing if it does not suffice: what the server says then is the finding. */
+/** A fetch with the credentials that the card takes. Undefined if they are not sufficient: the server's refusal is the finding then. */
 function credentialed(fetch: Fetch, card: AgentCard, credentials: Credentials): Fetch | undefined {
-  try {
-    const { attachments } = chooseCredentials(card, credentials);
-    return attachments.length === 0 ? undefined : attach(fetch, attachments);
-  } catch {
-    return undefined;
-  }
+  const choice = chooseCredentials(card, credentials);
+  return choice.ok && choice.placed.length > 0 ? fetchWithCredentials(fetch, choice.placed) : undefined;
 }
 
 const MARKS: Readonly<Record<Finding['level'], string>> = { ok: 'ok', note: 'note', warning: 'warning', error: 'ERROR' };

@@ -1,45 +1,40 @@
 import { basename, relative, resolve } from 'node:path';
 import type { Command } from './command.ts';
 import { CliError } from './command.ts';
-import { readArgs } from './flags/own.ts';
+import { helpFor } from './flags/help.ts';
+import { argumentsOf, parse, switchOf, textOf } from './flags/parse.ts';
+import type { CommandSpec } from './flags/spec.ts';
 import { linkTools } from './init/link.ts';
 import { projectFiles } from './init/template.ts';
 import { writeProject } from './init/write.ts';
 
-export const initCommand: Command = {
+const SPEC: CommandSpec = {
   name: 'init',
-  help: `parley init: a new agent project, with a test and a script that serves it.
-
-Usage: parley init [FOLDER] [OPTIONS]
-
-FOLDER is made if it is not there, and must be empty; without it, this folder. The project is typed, its test puts a mock in the place of
-another agent, and it runs at once: this very Parley is linked into its node_modules, and nothing is downloaded.
-
-Options:
-  --name NAME   What the agent is called. (the folder's name)
-  --json        Print one JSON object: folder, name, files.
-
-Example:
-  parley init my-agent
-
-Exit codes: 0 made, 1 it could not be written, 2 wrong call, or there are files already.
-`,
-  run,
+  summary: 'create an agent project with a test and a script that serves it.',
+  args: [{ name: 'FOLDER', optional: true }],
+  details: `FOLDER is created if it does not exist, and must be empty. Default: this folder. The project is typed, and its test uses a mock in place of
+another agent. It runs at once: this Parley is linked into its node_modules, and nothing is downloaded.`,
+  flags: [
+    { name: 'name', kind: 'text', value: 'NAME', default: "the folder's name", doc: 'The name of the agent.' },
+    { name: 'json', kind: 'switch', doc: 'Print one JSON object: folder, name, files.' },
+  ],
+  examples: ['parley init my-agent'],
+  exits: '0 created; 1 it could not be written; 2 wrong call, or the folder is not empty.',
 };
 
-const OPTIONS = { name: { type: 'string' }, json: { type: 'boolean' } } as const;
+export const initCommand: Command = { name: 'init', help: helpFor(SPEC), spec: SPEC, run };
 
 async function run(args: readonly string[]): Promise<number> {
-  const { values, positionals } = readArgs('init', args, OPTIONS);
-  const [given = '.', ...more] = positionals;
-  if (more.length > 0) throw new CliError(`there is no place for ${more[0]}`, { hint: 'as: parley init FOLDER', exit: 2 });
+  const parsed = parse(SPEC, args);
+  const [given = '.'] = argumentsOf(parsed);
+  const named = textOf(parsed, 'name');
   const folder = resolve(given);
-  const name = agentName(values.name ?? basename(folder), values.name === undefined ? '--name NAME' : '--name my-agent');
+  const name = agentName(named ?? basename(folder), named === undefined ? '--name NAME' : '--name my-agent');
   const tools = linkTools(folder);
   const files = projectFiles(name, tools);
   writeProject(folder, files);
   tools.link();
-  if (values.json === true) process.stdout.write(`${JSON.stringify({ folder, name, files: Object.keys(files) })}\n`);
+  if (switchOf(parsed, 'json')) process.stdout.write(`${JSON.stringify({ folder, name, files: Object.keys(files) })}\n`);
   else process.stdout.write(nextWords(folder, name, Object.keys(files)));
   return 0;
 }

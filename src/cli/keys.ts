@@ -3,63 +3,61 @@ import { createKey, isActive, listKeys, revokeKey } from '../server/adapters/api
 import { authFolder } from '../server/adapters/secret-files.ts';
 import type { Command } from './command.ts';
 import { CliError, readStdin } from './command.ts';
-import { noSuchWord, readArgs } from './flags/own.ts';
+import { helpFor } from './flags/help.ts';
+import type { Parsed } from './flags/parse.ts';
+import { listOf, parse, switchOf, textOf } from './flags/parse.ts';
+import type { CommandSpec } from './flags/spec.ts';
+import { unknownSubcommand } from './flags/subcommands.ts';
 
-export const keysCommand: Command = {
+const SPEC: CommandSpec = {
   name: 'keys',
-  help: `parley keys: API keys for the callers of this machine's nodes.
-
-Usage: parley keys create NAME [OPTIONS]
-       parley keys list [--json]
-       parley keys revoke ID [--json]
-
-A key is shown once, when it is made; only its hash is kept. Callers send it as "Authorization: Bearer KEY" or "X-API-Key: KEY", and
-what they make belongs to key:NAME: two keys of one name are one caller. Nodes that run see a new or a revoked key within a second.
-
-Options:
-  --scope SCOPE        What it may do, many times or separated by commas: tasks:read, tasks:write, tasks:cancel, push:write, card:extended,
-                       executor:AGENT for one that runs commands, admin. (${CALLER_SCOPES.join(',')})
-  --tenant NAME        The tenant that it belongs to.
-  --expires-in DAYS    From when on it is good no more. (never)
-  --stdin              Take in a token that callers have already, from standard input, in place of making one.
-  --auth-folder DIR    Where keys are kept. (PARLEY_AUTH_FOLDER, or where the platform keeps configuration)
-  --json               Print JSON.
-
-Example:
-  parley keys create ci --scope tasks:read,tasks:write --expires-in 90
-
-Exit codes: 0 done, 1 failed, 2 wrong call.
-`,
-  run,
+  summary: "API keys for the callers of this machine's nodes.",
+  args: [{ name: 'COMMAND' }, { name: 'NAME', optional: true }],
+  usage: ['parley keys create NAME [OPTIONS]', 'parley keys list [--json]', 'parley keys revoke ID [--json]'],
+  details: `A key is shown once, when it is created; only its hash is stored. Callers send it as "Authorization: Bearer KEY" or "X-API-Key: KEY". Their
+tasks belong to key:NAME, so two keys with one name are one caller. Running nodes accept a new key, and reject a revoked one, within a second.`,
+  flags: [
+    {
+      name: 'scope',
+      kind: 'list',
+      value: 'SCOPE',
+      default: CALLER_SCOPES.join(','),
+      doc: 'What it may do, also separated by commas: tasks:read, tasks:write, tasks:cancel, push:write, card:extended, executor:AGENT for one that runs commands, admin.',
+    },
+    { name: 'tenant', kind: 'text', value: 'NAME', doc: 'The tenant of the key.' },
+    { name: 'expires-in', kind: 'text', value: 'DAYS', default: 'never', doc: 'The number of days after which the key expires.' },
+    { name: 'stdin', kind: 'switch', doc: 'Read a token that callers already have from standard input, instead of creating one.' },
+    {
+      name: 'auth-folder',
+      kind: 'text',
+      value: 'DIR',
+      default: 'PARLEY_AUTH_FOLDER, or where the platform keeps configuration',
+      doc: 'Where keys are stored.',
+    },
+    { name: 'json', kind: 'switch', doc: 'Print JSON.' },
+  ],
+  examples: ['parley keys create ci --scope tasks:read,tasks:write --expires-in 90'],
+  exits: '0 done; 1 failed; 2 wrong call.',
 };
 
-const OPTIONS = {
-  scope: { type: 'string', multiple: true },
-  tenant: { type: 'string' },
-  'expires-in': { type: 'string' },
-  stdin: { type: 'boolean' },
-  'auth-folder': { type: 'string' },
-  json: { type: 'boolean' },
-} as const;
-
-type Values = ReturnType<typeof readArgs<typeof OPTIONS>>['values'];
+export const keysCommand: Command = { name: 'keys', help: helpFor(SPEC), spec: SPEC, run };
 
 async function run(args: readonly string[]): Promise<number> {
-  const { values, positionals } = readArgs('keys', args, OPTIONS);
-  const [action, name, ...more] = positionals;
-  const folder = authFolder(values['auth-folder'] ?? (process.env['PARLEY_AUTH_FOLDER'] || undefined));
+  const flags = parse(SPEC, args);
+  const [action, name, ...more] = flags.positionals;
+  const folder = authFolder(textOf(flags, 'auth-folder') ?? (process.env['PARLEY_AUTH_FOLDER'] || undefined));
   if (more.length > 0) throw wrongCall(`${more.join(' ')}: one name is enough`);
   try {
     switch (action) {
       case 'create':
-        return await create(folder, named(name, 'create NAME'), values);
+        return await create(folder, named(name, 'create NAME'), flags);
       case 'ls':
       case 'list':
-        return list(folder, values.json === true);
+        return list(folder, switchOf(flags, 'json'));
       case 'revoke':
-        return revoke(folder, named(name, 'revoke ID'), values.json === true);
+        return revoke(folder, named(name, 'revoke ID'), switchOf(flags, 'json'));
       default:
-        throw noSuchWord('keys', action, ['create', 'list', 'revoke']);
+        throw unknownSubcommand('keys', action, ['create', 'list', 'revoke']);
     }
   } catch (thrown) {
     if (thrown instanceof ConfigError) throw new CliError(thrown.message);
@@ -67,21 +65,23 @@ async function run(args: readonly string[]): Promise<number> {
   }
 }
 
-async function create(folder: string, name: string, values: Values): Promise<number> {
-  const scopes = values.scope?.flatMap((text) => text.split(',')).filter((scope) => scope !== '') ?? CALLER_SCOPES;
+async function create(folder: string, name: string, flags: Parsed): Promise<number> {
+  const given = listOf(flags, 'scope');
+  const scopes = given.length === 0 ? CALLER_SCOPES : given.flatMap((text) => text.split(',')).filter((scope) => scope !== '');
   for (const scope of scopes) checkScope(scope);
-  const expiresAt = values['expires-in'] === undefined ? undefined : expiry(values['expires-in']);
-  const given = values.stdin === true ? (await readStdin()).trim() : undefined;
+  const [days, tenant] = [textOf(flags, 'expires-in'), textOf(flags, 'tenant')];
+  const expiresAt = days === undefined ? undefined : expiry(days);
+  const token = switchOf(flags, 'stdin') ? (await readStdin()).trim() : undefined;
   const { key, secret } = createKey(folder, {
     name,
     scopes,
-    ...(values.tenant === undefined ? {} : { tenant: values.tenant }),
+    ...(tenant === undefined ? {} : { tenant }),
     ...(expiresAt === undefined ? {} : { expiresAt }),
-    ...(given === undefined ? {} : { secret: given }),
+    ...(token === undefined ? {} : { secret: token }),
   });
-  if (values.json === true) return say(JSON.stringify(given === undefined ? { ...key, key: secret } : key));
+  if (switchOf(flags, 'json')) return say(JSON.stringify(token === undefined ? { ...key, key: secret } : key));
   const about = `Key ${key.id} for ${key.name}: ${key.scopes.join(', ')}`;
-  return say(given === undefined ? `${about}. It is shown only now:\n\n  ${secret}\n` : `${about}.`);
+  return say(token === undefined ? `${about}. It is shown only now:\n\n  ${secret}\n` : `${about}.`);
 }
 
 function list(folder: string, json: boolean): number {

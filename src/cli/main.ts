@@ -3,7 +3,7 @@ import type { Command } from './command.ts';
 import { CliError } from './command.ts';
 import { COMMANDS } from './commands.ts';
 import { hoist } from './flags/hoist.ts';
-import { isSameWord } from './flags/own.ts';
+import { isSameSubcommand } from './flags/subcommands.ts';
 import { watchReader } from './output/closed-pipe.ts';
 import { printError, wantsJson } from './output/errors.ts';
 
@@ -60,7 +60,7 @@ function wantsHelp(rest: readonly string[]): boolean {
 /** As far as the words lead: `task push-config create`. */
 function nested(command: Command, words: readonly string[]): Command {
   const [first, ...rest] = words.filter((word) => !word.startsWith('-'));
-  const found = command.below?.find((candidate) => isSameWord(first, candidate.name));
+  const found = command.below?.find((candidate) => isSameSubcommand(first, candidate.name));
   return found === undefined ? command : nested(found, rest);
 }
 

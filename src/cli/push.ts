@@ -4,43 +4,50 @@ import { DEFAULT_PORT } from '../server/adapters/node.ts';
 import { rotateKeys } from '../server/adapters/node-keys-file.ts';
 import type { OperatorApi } from './admin-api.ts';
 import { operatorApi } from './admin-api.ts';
+import { addressOf, isAddress } from './agent/address.ts';
 import type { Command } from './command.ts';
 import { CliError } from './command.ts';
-import { noSuchWord, readArgs } from './flags/own.ts';
+import { helpFor } from './flags/help.ts';
+import type { Parsed } from './flags/parse.ts';
+import { parse, switchOf, textOf } from './flags/parse.ts';
+import type { CommandSpec } from './flags/spec.ts';
+import { unknownSubcommand } from './flags/subcommands.ts';
 import { localToken } from './local-token.ts';
-import { addressOf, isAddress } from './wire/address.ts';
 
-export const pushCommand: Command = {
+const SPEC: CommandSpec = {
   name: 'push',
-  help: `parley push: what the webhooks of a running node have not heard yet.
-
-Usage: parley push ls [OPTIONS]              Queues of webhooks: what is waiting, since when, and why
-       parley push dead [OPTIONS]            Dead letters: what was given up on
-       parley push replay ID… [OPTIONS]      Try dead letters again
-       parley push replay --all [OPTIONS]
-       parley push drop ID… [OPTIONS]        Throw dead letters away
-       parley push rotate --data DIR         Put new keys in front of the old ones; the node takes them at its next start
-
-Options:
-  --url URL      The node. (http://127.0.0.1:${DEFAULT_PORT}, or the port in PORT)
-  --token TOKEN  What the node knows you by; also PARLEY_TOKEN. On loopback: this machine's own.
-  --data DIR     For rotate: the folder of the node.
-  --json         Print JSON, one delivery a line.
-
-Example:
-  parley push dead --json
-
-Exit codes: 0 done, 1 the node could not be asked or refused, 2 wrong call.
-`,
-  run,
+  summary: 'pending and failed webhook deliveries of a running node.',
+  args: [{ name: 'COMMAND' }, { name: 'ID', optional: true, many: true }],
+  usage: [
+    'parley push ls [OPTIONS]              Pending deliveries, their age, and the last error',
+    'parley push dead [OPTIONS]            Dead letters: deliveries that failed for good',
+    'parley push replay ID… [OPTIONS]      Retry dead letters',
+    'parley push replay --all [OPTIONS]',
+    'parley push drop ID… [OPTIONS]        Delete dead letters',
+    'parley push rotate --data DIR         Add new signing keys; the node uses them from its next start',
+  ],
+  flags: [
+    { name: 'url', kind: 'text', value: 'URL', default: `http://127.0.0.1:${DEFAULT_PORT}, or the port in PORT`, doc: 'The node.' },
+    {
+      name: 'token',
+      kind: 'text',
+      value: 'TOKEN',
+      default: "PARLEY_TOKEN; on loopback this machine's own",
+      doc: 'The token to authenticate with.',
+    },
+    { name: 'all', kind: 'switch', doc: 'replay: all dead letters.' },
+    { name: 'data', kind: 'text', value: 'DIR', doc: 'rotate: the data folder of the node.' },
+    { name: 'json', kind: 'switch', doc: 'Print JSON, one delivery per line.' },
+  ],
+  examples: ['parley push dead --json'],
+  exits: '0 done; 1 the node did not answer, or rejected the request; 2 wrong call.',
 };
 
+export const pushCommand: Command = { name: 'push', help: helpFor(SPEC), spec: SPEC, run };
+
 interface Flags {
-  readonly url?: string;
-  readonly token?: string;
-  readonly data?: string;
-  readonly json?: boolean;
-  readonly all?: boolean;
+  readonly json: boolean;
+  readonly all: boolean;
 }
 
 type Action = (api: OperatorApi, ids: readonly string[], flags: Flags) => Promise<number>;
@@ -55,8 +62,8 @@ const ACTIONS: Readonly<Record<string, Action>> = {
     return show(await deliveries(api, 'dead'), json, 'There are no dead letters.');
   },
   replay: async (api, ids, { all, json }) => {
-    if (all === true) takeNone(ids);
-    const chosen = all === true ? (await deliveries(api, 'dead')).map(({ id }) => id) : some(ids);
+    if (all) takeNone(ids);
+    const chosen = all ? (await deliveries(api, 'dead')).map(({ id }) => id) : some(ids);
     const replayed: AdminDelivery[] = [];
     for (const id of chosen) replayed.push((await api.ask('POST', `/push/deliveries/${id}:replay`)) as AdminDelivery);
     return show(replayed, json, 'There are no dead letters.');
@@ -68,26 +75,18 @@ const ACTIONS: Readonly<Record<string, Action>> = {
 };
 
 async function run(args: readonly string[]): Promise<number> {
-  const { flags, positionals } = parsed(args);
-  const [given, ...ids] = positionals;
+  const flags = parse(SPEC, args);
+  const [given, ...ids] = flags.positionals;
   const verb = given === 'list' ? 'ls' : given;
-  if (verb === 'rotate') return rotate(flags);
+  if (verb === 'rotate') return await rotate(flags);
   const action = verb === undefined ? undefined : ACTIONS[verb];
   if (action === undefined) {
-    throw noSuchWord('push', verb, [...Object.keys(ACTIONS), 'rotate']);
+    throw unknownSubcommand('push', verb, [...Object.keys(ACTIONS), 'rotate']);
   }
-  const url =
-    flags.url !== undefined && isAddress(flags.url)
-      ? addressOf(flags.url)
-      : (flags.url ?? `http://127.0.0.1:${process.env['PORT'] ?? DEFAULT_PORT}`);
-  return action(operatorApi(url, flags.token ?? process.env['PARLEY_TOKEN'] ?? localToken(url)), ids, flags);
-}
-
-function parsed(args: readonly string[]): { readonly flags: Flags; readonly positionals: readonly string[] } {
-  const text = { type: 'string' } as const;
-  const flag = { type: 'boolean' } as const;
-  const { values, positionals } = readArgs('push', args, { url: text, token: text, data: text, json: flag, all: flag });
-  return { flags: values, positionals };
+  const named = textOf(flags, 'url') ?? `http://127.0.0.1:${process.env['PORT'] ?? DEFAULT_PORT}`;
+  const url = isAddress(named) ? addressOf(named) : named;
+  const api = operatorApi(url, textOf(flags, 'token') ?? process.env['PARLEY_TOKEN'] ?? localToken(url));
+  return await action(api, ids, { json: switchOf(flags, 'json'), all: switchOf(flags, 'all') });
 }
 
 function takeNone(ids: readonly string[]): void {
@@ -117,8 +116,8 @@ async function deliveries(api: OperatorApi, state?: 'dead'): Promise<readonly Ad
   }
 }
 
-function show(found: readonly AdminDelivery[], json: boolean | undefined, none: string): number {
-  if (json === true) for (const delivery of found) process.stdout.write(`${JSON.stringify(delivery)}\n`);
+function show(found: readonly AdminDelivery[], json: boolean, none: string): number {
+  if (json) for (const delivery of found) process.stdout.write(`${JSON.stringify(delivery)}\n`);
   else process.stdout.write(found.length === 0 ? `${none}\n` : table(found));
   return 0;
 }
@@ -143,7 +142,8 @@ function table(found: readonly AdminDelivery[]): string {
     .join('');
 }
 
-async function rotate({ data }: Flags): Promise<number> {
+async function rotate(flags: Parsed): Promise<number> {
+  const data = textOf(flags, 'data');
   if (data === undefined)
     throw new CliError('--data is missing: whose keys?', { hint: 'the folder that you give to parley serve --data', exit: 2 });
   try {

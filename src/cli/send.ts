@@ -1,14 +1,14 @@
 import type { ContextId, JsonObject, SendRequest, TaskId } from '#protocol';
 import { createUserMessage } from '#protocol';
+import { connect } from './agent/connect.ts';
 import type { Command } from './command.ts';
 import { usage } from './command.ts';
 import { printResult, warnOf } from './contract/results.ts';
 import { sendAndPrint, sendAndWait, sendOnly } from './contract/send-message.ts';
-import type { Session } from './contract/session.ts';
+import type { ContractSession } from './contract/session.ts';
 import { contractCommand } from './contract/session.ts';
 import { ASYNC, CONTEXT_ID, GLOBALS, METADATA, POLL, STREAM, TASK_ID, WAIT } from './flags/globals.ts';
 import { partsFrom } from './parts/read-parts.ts';
-import { connect } from './wire/connect.ts';
 
 export const sendCommand: Command = contractCommand(
   {
@@ -43,7 +43,7 @@ state what became of the task.`,
   send,
 );
 
-async function send(session: Session): Promise<number> {
+async function send(session: ContractSession): Promise<number> {
   const { settings } = session;
   const isAsync = wantsAsync(session);
   if (isAsync && session.stream) throw usage('--async and --stream exclude each other', 'leave one of them out');
@@ -57,7 +57,7 @@ async function send(session: Session): Promise<number> {
   const request: SendRequest = metadata === undefined ? { message } : { message, metadata };
   const connection = await connect(session);
   const continued = taskId !== undefined || contextId !== undefined;
-  return await connection.call(
+  return await connection.run(
     async () => {
       if (session.stream) {
         const seen = await sendAndPrint(session, connection, request);
@@ -74,7 +74,7 @@ async function send(session: Session): Promise<number> {
 }
 
 /** The nearer of the two settings decides; a flag is nearer than the environment, that nearer than a file. */
-function wantsAsync({ settings }: Session): boolean {
+function wantsAsync({ settings }: ContractSession): boolean {
   const [noWait, wait] = [settings.find('async'), settings.find('wait')];
   const isOn = (setting: typeof wait): boolean => setting?.values[0] === 'true';
   if (!isOn(noWait)) return wait !== undefined && !isOn(wait) && noWait === undefined;

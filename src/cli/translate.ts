@@ -1,64 +1,81 @@
 import { readFile } from 'node:fs/promises';
 import { SseParser } from '#bindings';
 import type { Dialect, DocumentKind, Json, Operation, ReadEnv, Translation } from '#protocol';
-import { createRegistry, DEFAULT_READ_LIMITS, DIALECTS, isA2AError, OPERATIONS, randomIds, translate, translateEvents } from '#protocol';
+import {
+  createRegistry,
+  DEFAULT_READ_LIMITS,
+  DIALECTS,
+  isA2AError,
+  OPERATION_NAMES,
+  randomIds,
+  translate,
+  translateEvents,
+} from '#protocol';
 import type { Command } from './command.ts';
 import { CliError, readStdin } from './command.ts';
-import { readArgs } from './flags/own.ts';
+import { helpFor } from './flags/help.ts';
+import { argumentsOf, parse, switchOf, textOf } from './flags/parse.ts';
+import type { CommandSpec } from './flags/spec.ts';
 
 const registry = createRegistry(DIALECTS);
 const env: ReadEnv = { ids: randomIds, limits: DEFAULT_READ_LIMITS };
 const KINDS: readonly DocumentKind[] = ['request', 'response', 'event', 'card'];
 
-export const translateCommand: Command = {
+const SPEC: CommandSpec = {
   name: 'translate',
-  help: `parley translate: one A2A document from any dialect to any other.
-
-Usage: parley translate --to DIALECT [OPTIONS] [FILE]
-
-Reads a JSON document (or, for events, JSON lines or a recorded event stream) from FILE or standard input, prints the translation
-on standard output, and says on standard error which dialect it found and each thing that the target can't express.
-
-Options:
-  --to DIALECT       The dialect to write, or "all" for one after the other. Required.
-  --from DIALECT     The dialect to read; "auto" (the default) finds out.
-  --kind KIND        ${KINDS.join(', ')}; found out if left out.
-  --path PATH        The path that a request was posted to: it tells some dialects apart.
-  --operation NAME   What a response answers (send, get, list, …); found out if left out.
-  --json             Print one JSON object: from, to, kind, operation, output, lost.
-  --list             List the dialects.
-
-Example:
-  echo '{"jsonrpc":"2.0","id":1,"method":"tasks/send","params":{"id":"t1","message":{"role":"user","parts":[{"type":"text","text":"hi"}]}}}' \\
-    | parley translate --to v10
-
-Exit codes: 0 translated (also if something was lost), 1 not translatable, 2 wrong call.
-`,
-  run,
+  summary: 'translate one A2A document from any dialect to any other.',
+  args: [{ name: 'FILE', optional: true }],
+  usage: ['parley translate --to DIALECT [OPTIONS] [FILE]'],
+  details: `Reads a JSON document (or, for events, JSON lines or a recorded event stream) from FILE or standard input. Prints the translation on standard
+output. Prints the dialect that it found, and everything that the target can't express, on standard error.`,
+  flags: [
+    { name: 'to', kind: 'text', value: 'DIALECT', doc: 'The dialect to write, or "all" for one after the other. Required.' },
+    { name: 'from', kind: 'text', value: 'DIALECT', default: 'auto, which detects it', doc: 'The dialect to read.' },
+    { name: 'kind', kind: 'text', value: 'KIND', default: 'detected', doc: `${KINDS.join(', ')}.` },
+    { name: 'path', kind: 'text', value: 'PATH', doc: 'The path that a request was posted to. It distinguishes some dialects.' },
+    {
+      name: 'operation',
+      kind: 'text',
+      value: 'NAME',
+      default: 'detected',
+      doc: 'The operation that a response belongs to: send, get, list, ….',
+    },
+    { name: 'json', kind: 'switch', doc: 'Print one JSON object: from, to, kind, operation, output, lost.' },
+    { name: 'list', kind: 'switch', doc: 'List the dialects.' },
+  ],
+  examples: [
+    `echo '{"jsonrpc":"2.0","id":1,"method":"tasks/send","params":{"id":"t1","message":{"role":"user","parts":[{"type":"text","text":"hi"}]}}}' \\
+    | parley translate --to v10`,
+  ],
+  exits: '0 translated (also if something was lost); 1 not translatable; 2 wrong call.',
 };
 
+export const translateCommand: Command = { name: 'translate', help: helpFor(SPEC), spec: SPEC, run };
+
 async function run(args: readonly string[]): Promise<number> {
-  const flags = parse(args);
-  if (flags.list === true) {
+  const flags = parse(SPEC, args);
+  const [file] = argumentsOf(flags).filter((word) => word !== '-');
+  if (switchOf(flags, 'list')) {
     for (const dialect of DIALECTS) process.stdout.write(`${dialect.id.padEnd(16)}${dialect.title}\n`);
     return 0;
   }
-  const targets = targetsOf(flags.to);
-  const from = flags.from === undefined || flags.from === 'auto' ? undefined : dialectOf(flags.from, '--from');
-  const kind = flags.kind === undefined ? undefined : oneOf(KINDS, flags.kind, '--kind');
-  const operation = flags.operation === undefined ? undefined : oneOf(OPERATIONS, flags.operation, '--operation');
-  const source = flags.file ?? 'standard input';
-  const documents = documentsOf(await textOf(flags.file), source);
+  const targets = targetsOf(textOf(flags, 'to'));
+  const [fromName, kindName, operationName] = [textOf(flags, 'from'), textOf(flags, 'kind'), textOf(flags, 'operation')];
+  const from = fromName === undefined || fromName === 'auto' ? undefined : dialectOf(fromName, '--from');
+  const kind = kindName === undefined ? undefined : oneOf(KINDS, kindName, '--kind');
+  const operation = operationName === undefined ? undefined : oneOf(OPERATION_NAMES, operationName, '--operation');
+  const source = file ?? 'standard input';
+  const documents = documentsOf(await contentOf(file), source);
   if (documents.length === 0)
     throw new CliError(`there is nothing on ${source}`, { hint: 'try: parley translate --to v10 in.json', exit: 2 });
   for (const to of targets) {
-    const options = { registry, env, to, ...given({ from, kind, operation, path: flags.path }) };
-    report(attempt(documents, options, targets.length > 1), to, flags.json === true);
+    const options = { registry, env, to, ...given({ from, kind, operation, path: textOf(flags, 'path') }) };
+    report(attempt(documents, options, targets.length > 1), to, switchOf(flags, 'json'));
   }
   return 0;
 }
 
-async function textOf(file: string | undefined): Promise<string> {
+async function contentOf(file: string | undefined): Promise<string> {
   if (file === undefined) return process.stdin.isTTY ? '' : await readStdin();
   try {
     return await readFile(file, 'utf8');
@@ -135,30 +152,8 @@ function parsed(text: string): Json | undefined {
   }
 }
 
-interface Flags {
-  readonly to?: string;
-  readonly from?: string;
-  readonly kind?: string;
-  readonly path?: string;
-  readonly operation?: string;
-  readonly json?: boolean;
-  readonly list?: boolean;
-  readonly file?: string;
-}
-
-function parse(args: readonly string[]): Flags {
-  const text = { type: 'string' } as const;
-  const flag = { type: 'boolean' } as const;
-  const options = { to: text, from: text, kind: text, path: text, operation: text, json: flag, list: flag };
-  const { values, positionals } = readArgs('translate', args, options);
-  const [file, more] = positionals;
-  if (more !== undefined) throw new CliError(`there is no place for ${more}`, { hint: 'one document at a time', exit: 2 });
-  return file === undefined || file === '-' ? values : { ...values, file };
-}
-
 function targetsOf(to: string | undefined): readonly Dialect[] {
-  if (to === undefined)
-    throw new CliError('--to is missing: which dialect should it become?', { hint: 'try: parley translate --to v10 in.json', exit: 2 });
+  if (to === undefined) throw new CliError('--to is missing', { hint: 'try: parley translate --to v10 in.json', exit: 2 });
   return to === 'all' ? DIALECTS.filter((dialect) => !dialect.id.includes('.')) : [dialectOf(to, '--to')];
 }
 

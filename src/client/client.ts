@@ -13,20 +13,20 @@ import type {
 } from '#protocol';
 import { pushConfigId, taskId } from '#protocol';
 import { pagesOf } from './calls/pages.ts';
-import type { CallOptions, Input, Thread } from './calls/request.ts';
+import type { CallOptions, Input, MessageThread } from './calls/request.ts';
 import { contextOf, messageOf } from './calls/request.ts';
 import type { HandleEnv, SendHandle, SendOptions } from './calls/send-handle.ts';
 import { Handle } from './calls/send-handle.ts';
 import type { SkillFunction, SkillSchemas } from './calls/skills.ts';
 import { skillFunction } from './calls/skills.ts';
-import type { Established } from './connection/connect.ts';
+import type { Established, FoundAgentCard } from './connection/connect.ts';
 import { establish } from './connection/connect.ts';
 import { explain } from './errors/explain.ts';
 import type { ClientOptions, Connection } from './options.ts';
 
 export interface ListOptions extends CallOptions, Omit<ListRequest, 'tenant' | 'pageToken'> {}
 
-/** A page, or every task of all pages, whichever is asked for. */
+/** The tasks of an agent: one page at a time, or all of them with `for await`. */
 export interface TaskList extends AsyncIterable<Task> {
   page(token?: string): Promise<TaskPage>;
 }
@@ -38,7 +38,15 @@ export interface PushCalls {
   delete(task: string, config: string, options?: CallOptions): Promise<void>;
 }
 
-/** One agent, whatever it speaks. Failures of the way are `ClientError`s; what the agent refuses is an `A2AError`. */
+/**
+ * A client for one agent, in whatever A2A version or product dialect the agent uses. Failures on the way to the agent are `ClientError`s;
+ * errors that the agent returns are `A2AError`s.
+ *
+ * ```ts
+ * const agent = await A2AClient.connect('https://agent.example', { auth: { bearer: { env: 'AGENT_TOKEN' } } });
+ * for await (const event of agent.stream('Plan a trip')) console.log(event);
+ * ```
+ */
 export class A2AClient {
   readonly #established: Established;
 
@@ -46,36 +54,37 @@ export class A2AClient {
     this.#established = established;
   }
 
-  /** Finds the agent at an address, in a card file, or behind a card that you have already. */
-  static async connect(target: string | AgentCard, options: ClientOptions = {}): Promise<A2AClient> {
+  /** Connects to the agent at an address, in a card file, or of a card that you have already. Makes no A2A call unless there is no card. */
+  static async connect(target: string | AgentCard | FoundAgentCard, options: ClientOptions = {}): Promise<A2AClient> {
     return new A2AClient(await establish(target, options));
   }
 
-  /** Undefined only where there is none: an address that takes calls and has no card. */
+  /** Undefined if the address takes calls and serves no card. */
   get card(): AgentCard | undefined {
     return this.#established.card;
   }
 
+  /** The endpoint in use, and how it was found. */
   get connection(): Connection {
     return this.#established.connection();
   }
 
-  /** The agent as a service: canonical, healed, retried. What proxies and tools build on; its errors are `A2AError`s. */
+  /** The agent as an `A2AService`, with retries and resumed streams. Proxies and tools build on it. It throws only `A2AError`s. */
   get service(): A2AService {
     return this.#established.service;
   }
 
-  /** Waits for the answer, unless its events are read. */
+  /** Sends a message. The handle waits for the result, or yields events if they are read. */
   send(input: Input, options: SendOptions = {}): SendHandle {
     return new Handle(this.#request(input, options), this.#env(options), false);
   }
 
-  /** Takes the answer as a stream, where the agent has one. */
+  /** Sends a message and asks for a stream, if the agent has streams. */
   stream(input: Input, options: SendOptions = {}): SendHandle {
     return new Handle(this.#request(input, options), this.#env(options), true);
   }
 
-  /** A skill as a function, with schemas of any library that speaks Standard Schema. */
+  /** A skill of the agent as a function. The schemas can come from any library that supports Standard Schema. */
   skill<Input extends StandardSchema, Output extends StandardSchema>(
     id: string,
     schemas: SkillSchemas<Input, Output> = {},
@@ -85,22 +94,24 @@ export class A2AClient {
 
   get(id: string, options: CallOptions & { readonly historyLength?: number } = {}): Promise<Task> {
     const { historyLength } = options;
-    return this.#told(this.service.get({ id: taskId(id), ...(historyLength === undefined ? {} : { historyLength }) }, this.#ctx(options)));
+    return this.#explained(
+      this.service.get({ id: taskId(id), ...(historyLength === undefined ? {} : { historyLength }) }, this.#ctx(options)),
+    );
   }
 
   list(options: ListOptions = {}): TaskList {
     const { signal: _, totalMs: __, extensions: ___, trace: ____, ...request } = options;
     const page = (pageToken?: string): Promise<TaskPage> =>
-      this.#told(this.service.list(pageToken === undefined ? request : { ...request, pageToken }, this.#ctx(options)));
+      this.#explained(this.service.list(pageToken === undefined ? request : { ...request, pageToken }, this.#ctx(options)));
     return { page, [Symbol.asyncIterator]: () => pagesOf(page) };
   }
 
   cancel(id: string, options: CallOptions & { readonly metadata?: Task['metadata'] } = {}): Promise<Task> {
     const { metadata } = options;
-    return this.#told(this.service.cancel({ id: taskId(id), ...(metadata === undefined ? {} : { metadata }) }, this.#ctx(options)));
+    return this.#explained(this.service.cancel({ id: taskId(id), ...(metadata === undefined ? {} : { metadata }) }, this.#ctx(options)));
   }
 
-  /** What happens to a task from now on; its first event is the task as it stands. */
+  /** Follows a task from now on. The first event is the task as it is. */
   async *subscribe(id: string, options: CallOptions = {}): AsyncGenerator<TaskEvent, void> {
     try {
       for await (const batch of this.service.subscribe({ id: taskId(id) }, this.#ctx(options))) {
@@ -112,26 +123,28 @@ export class A2AClient {
   }
 
   readonly push: PushCalls = {
-    create: (task, config, options = {}) => this.#told(this.service.push.create({ ...config, taskId: taskId(task) }, this.#ctx(options))),
+    create: (task, config, options = {}) =>
+      this.#explained(this.service.push.create({ ...config, taskId: taskId(task) }, this.#ctx(options))),
     get: (task, config, options = {}) =>
-      this.#told(this.service.push.get({ taskId: taskId(task), id: pushConfigId(config) }, this.#ctx(options))),
-    list: async (task, options = {}) => (await this.#told(this.service.push.list({ taskId: taskId(task) }, this.#ctx(options)))).configs,
+      this.#explained(this.service.push.get({ taskId: taskId(task), id: pushConfigId(config) }, this.#ctx(options))),
+    list: async (task, options = {}) =>
+      (await this.#explained(this.service.push.list({ taskId: taskId(task) }, this.#ctx(options)))).configs,
     delete: (task, config, options = {}) =>
-      this.#told(this.service.push.delete({ taskId: taskId(task), id: pushConfigId(config) }, this.#ctx(options))),
+      this.#explained(this.service.push.delete({ taskId: taskId(task), id: pushConfigId(config) }, this.#ctx(options))),
   };
 
-  /** The card for those who have said who they are. */
+  /** The card for authenticated callers. */
   extendedCard(options: CallOptions = {}): Promise<AgentCard> {
-    return this.#told(this.service.extendedCard({}, this.#ctx(options)));
+    return this.#explained(this.service.extendedCard({}, this.#ctx(options)));
   }
 
   #request(input: Input, options: SendOptions): SendRequest {
     const { metadata, acceptedOutputModes, historyLength, push, returnImmediately = false } = options;
-    const thread: Mutable<Thread> = {};
+    const thread: Mutable<MessageThread> = {};
     if (options.taskId !== undefined) thread.taskId = options.taskId;
     if (options.contextId !== undefined) thread.contextId = options.contextId;
     if (options.messageMetadata !== undefined) thread.metadata = options.messageMetadata;
-    // Said outright: what silence means differs from agent to agent (reference/dialects §0.1, default blocking).
+    // Always stated, because dialects differ in what a missing value means (docs/dialects.md).
     const configuration: Mutable<SendConfiguration> = { returnImmediately };
     if (acceptedOutputModes !== undefined) configuration.acceptedOutputModes = acceptedOutputModes;
     if (historyLength !== undefined) configuration.historyLength = historyLength;
@@ -141,13 +154,13 @@ export class A2AClient {
   }
 
   #env(options: CallOptions): HandleEnv {
-    const calling = this.#established.calling();
-    const isFree = options.signal === undefined && (options.totalMs ?? calling.totalMs) === undefined;
+    const defaults = this.#established.defaults();
+    const isFree = options.signal === undefined && (options.totalMs ?? defaults.totalMs) === undefined;
     return {
       service: this.service,
       isFree,
-      contextFor: (signal) => contextOf(options, calling, signal),
-      // To a card that says nothing many agents stream all the same; one that does not is sent the message without (connection.ts).
+      contextFor: (signal) => contextOf(options, defaults, signal),
+      // Many agents stream although their card does not say so. An agent that refuses gets the message without a stream (fallback.ts).
       streams: this.#established.has('stream') && this.card?.capabilities.streaming !== false,
       canPoll: this.#established.has('get'),
       explain: (thrown) => this.#explain(thrown),
@@ -159,10 +172,10 @@ export class A2AClient {
   }
 
   #ctx(options: CallOptions): ReturnType<typeof contextOf> {
-    return contextOf(options, this.#established.calling());
+    return contextOf(options, this.#established.defaults());
   }
 
-  async #told<T>(call: Promise<T>): Promise<T> {
+  async #explained<T>(call: Promise<T>): Promise<T> {
     try {
       return await call;
     } catch (thrown) {

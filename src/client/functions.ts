@@ -7,16 +7,23 @@ import { findAgentCard } from './connection/connect.ts';
 import type { ClientOptions } from './options.ts';
 
 /**
- * The client as single functions, in the names and the order of arguments that CortexPrism's documents have (reference/seeds/004).
- * Each connects anew; whoever calls often keeps an `A2AClient`.
+ * Options of the single functions, which have the names and the argument order of CortexPrism's documentation. Each function connects
+ * again; for several calls, keep an `A2AClient`.
  */
 export type FunctionOptions = ClientOptions & CallOptions;
 
-/** The card behind an address, wherever it is served and whatever it looks like. */
+/**
+ * Gets the card of an agent of any dialect.
+ *
+ * ```ts
+ * const card = await fetchAgentCard('https://agent.example');
+ * ```
+ */
 export async function fetchAgentCard(endpoint: string, options: FunctionOptions = {}): Promise<AgentCard> {
   return (await findAgentCard(endpoint, options)).card;
 }
 
+/** Sends a message and waits for the result. */
 export async function sendMessage(card: AgentCard | string, request: SendRequest, options: FunctionOptions = {}): Promise<SendResult> {
   const client = await A2AClient.connect(card, options);
   return await client.send(request.message, { ...callOptions(options), ...sendOptionsOf(request) }).result();
@@ -25,7 +32,7 @@ export async function sendMessage(card: AgentCard | string, request: SendRequest
 export type OnChunk = (text: string) => void;
 export type OnStatus = (state: TaskState, text: string | undefined) => void;
 
-/** `onChunk` gets the text of artifacts as it comes, `onStatus` each state with what the agent says to it; as published, one after the other. */
+/** Sends a message and reads the stream. `onChunk` gets the text of artifacts, `onStatus` each state and its text, in order. */
 export async function sendStreamingMessage(
   card: AgentCard | string,
   request: SendRequest,
@@ -43,16 +50,18 @@ export async function sendStreamingMessage(
   return await handle.result();
 }
 
+/** Gets a task. */
 export async function getTask(card: AgentCard | string, taskId: string, options: FunctionOptions = {}): Promise<Task> {
   return await (await A2AClient.connect(card, options)).get(taskId, callOptions(options));
 }
 
-/** One page; its `nextPageToken` asks for the next. */
+/** Gets one page of tasks. Pass its `nextPageToken` for the next page. */
 export async function listTasks(card: AgentCard | string, request: ListRequest = {}, options: FunctionOptions = {}): Promise<TaskPage> {
   const { pageToken, tenant: _, ...rest } = request;
   return await (await A2AClient.connect(card, options)).list({ ...rest, ...callOptions(options) }).page(pageToken);
 }
 
+/** Cancels a task. */
 export async function cancelTask(card: AgentCard | string, taskId: string, options: FunctionOptions = {}): Promise<Task> {
   return await (await A2AClient.connect(card, options)).cancel(taskId, callOptions(options));
 }

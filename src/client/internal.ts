@@ -1,2 +1,4 @@
 // What the other rooms of this package may use of `client`: its public door, and names that are no part of the published API.
+
+export { CLIENT_ERRORS } from './errors/kinds.ts';
 export * from './index.ts';

@@ -3,77 +3,87 @@ import type { A2AService, CardVerdict, CardVerifier, Fetch, Ids, Registry, Verif
 import { createRegistry, DIALECTS } from '#protocol';
 import type { Auth } from './auth/credentials.ts';
 import type { Binding, ConnectionMemory } from './connection/memory.ts';
+import type { CardFollower } from './discovery/card-follower.ts';
+import type { StrictMode } from './discovery/endpoint.ts';
 import type { RetryPolicy } from './retry/retry.ts';
 
-/** One step around every HTTP request: change it, answer it yourself, or look at what came back. */
+/** Wraps every HTTP request: it can change the request, answer it, or inspect the response. */
 export type Interceptor = (request: Request, next: Fetch) => Promise<Response>;
 
-/** One step around every operation, whatever the wire. */
+/** Wraps every operation, whatever the binding. */
 export type ServiceDecorator = (next: A2AService) => A2AService;
 
+/** How the signature of a card is checked. */
 export interface CardVerification {
   readonly verifier: CardVerifier;
   readonly policy?: VerifyPolicy;
-  /** `required` (the default): a card that does not verify is refused. `reported`: it is used, and `connection.signature` tells. */
+  /** `required` (the default) rejects a card that does not verify. `reported` uses it; `connection.signature` has the result. */
   readonly mode?: 'required' | 'reported';
 }
 
-/** How a client reaches its agent. Everything has a default. */
+/** Options of `A2AClient.connect`. All have a default. */
 export interface ClientOptions {
   readonly fetch?: Fetch;
-  /** Sent to the origin that was named, and to `trustOrigins`; never anywhere else, whatever a card or a redirect says. */
+  /** Sent to the origin that the caller named and to `trustOrigins`, never elsewhere, whatever a card or a redirect says. */
   readonly auth?: Auth;
   readonly trustOrigins?: readonly string[];
   /** Sent with every request, to the same origins as `auth`. */
   readonly headers?: LinkHeaders;
-  /** Extension URIs that are asked for with every call. */
+  /** Extension URIs that every call activates. */
   readonly extensions?: readonly string[];
-  /** Only this binding. */
+  /** Use only this binding. */
   readonly binding?: Binding;
-  /** A dialect's id, `v10`, `v03`, `society`: nothing is found out. */
+  /** The id of a dialect, such as `v10`, `v03` or `society`. The client then detects nothing. */
   readonly dialect?: string;
+  /** Calls exactly one endpoint, with no fallback, no retry and no resumed stream. See `parley-a2a/client/strict`. */
+  readonly strict?: StrictMode;
+  /** Follows redirects of the card's address, and documents that lead to a card, such as catalogs. By default neither is followed. */
+  readonly followCards?: CardFollower;
   readonly interceptors?: readonly Interceptor[];
   readonly decorators?: readonly ServiceDecorator[];
   readonly verify?: CardVerification;
   readonly retry?: Partial<RetryPolicy>;
-  /** Keeps what worked from one client to the next. */
+  /** Remembers which endpoint answered, for the next connection. */
   readonly memory?: ConnectionMemory;
-  /** How a card file is read; Node's is in `parley-a2a/client/files`. */
+  /** Reads a card file. For Node: `readFile` of `parley-a2a/client/files`. */
   readonly readFile?: (path: string) => Promise<string>;
-  /** Secrets by name, for credentials that say `{ env: 'NAME' }`. Default: those of the process, where there is one. */
+  /** Environment variables for credentials of the form `{ env: 'NAME' }`. Default: those of the process. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Until an answer begins. Default: what the dialect's own clients wait, 30 s for most. */
+  /** Time limit until a response begins. Default: the limit of the dialect's own clients, 30 s for most. */
   readonly timeoutMs?: number;
-  /** Without a byte from a stream or an answer that has begun. */
+  /** Time limit without a byte, once a response or a stream has begun. Default: 5 minutes. */
   readonly idleMs?: number;
-  /** For a whole call, healing and retries included. Default: no limit. */
+  /** Time limit of a whole call, with retries and resumed streams. Default: none. */
   readonly totalMs?: number;
-  /** What one answer may have, as JSON. Default: 16 MiB. A Parley node’s artifacts may have 64 MiB, which JSON may double. */
+  /** Maximum size of one response. Default: 16 MiB. An artifact of a Parley node can have 64 MiB, which JSON can double. */
   readonly answerBytesMax?: number;
-  /** The same for one event of a stream. */
+  /** Maximum size of one event of a stream. Default: 16 MiB. */
   readonly eventBytesMax?: number;
-  /** `Idempotency-Key` with every send. A browser may have to leave it out, where a foreign server does not allow the header. */
+  /** Send `Idempotency-Key` with every message. Default: true. In a browser, switch it off if the server's CORS rules reject the header. */
   readonly idempotencyKeys?: boolean;
   readonly registry?: Registry;
   readonly ids?: Ids;
-  /** Ends connecting; calls have their own. */
+  /** Aborts connecting. Each call has its own signal. */
   readonly signal?: AbortSignal;
 }
 
+/** The endpoint that a client uses. */
 export interface Connection {
   /** Where calls go. */
   readonly url: string;
   readonly binding: Binding;
-  /** The dialect's id, and its title for people. */
+  /** The id of the dialect, and its title for people. */
   readonly dialect: string;
   readonly title: string;
-  /** Why this one. */
+  /** The A2A version that the card states for this address; empty if no card does. */
+  readonly version: string;
+  /** Why this endpoint was chosen. */
   readonly why: string;
-  /** Where the card was found; undefined if it was given, or there is none. */
+  /** The address of the card. Undefined if the caller gave the card, or there is none. */
   readonly cardUrl: string | undefined;
-  /** What is known of the card's signature; undefined if nobody asked. */
+  /** The result of checking the card's signature. Undefined without the `verify` option. */
   readonly signature: CardVerdict | undefined;
-  /** A call has come back from there. */
+  /** The agent has answered a call at this endpoint. */
   readonly settled: boolean;
 }
 

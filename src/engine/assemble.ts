@@ -1,117 +1,136 @@
 import type { Agent, Dialect, DialectId } from '#protocol';
-import { createRegistry, DIALECTS, LET_GO, randomIds, systemClock } from '#protocol';
-import { createWriter } from './commit/group-commit.ts';
+import { createRegistry, DIALECTS, LET_GO, optionsOfDialect, randomIds, systemClock } from '#protocol';
+import type { AdminParts } from './admin/admin.ts';
+import { createCommits } from './commit/group-commit.ts';
+import { createEngineClock } from './engine-clock.ts';
+import type { Lifecycle } from './lifecycle.ts';
 import { DEFAULT_ENGINE_LIMITS } from './limits.ts';
 import type { EngineOptions } from './options.ts';
-import { progressOf } from './outbox/lane.ts';
+import type { Outbox, OutboxParts } from './outbox/outbox.ts';
 import { createOutbox } from './outbox/outbox.ts';
-import type { Outbox } from './outbox/webhooks.ts';
+import { progressOf } from './outbox/queue.ts';
 import type { TaskKey } from './ports.ts';
-import { endReservations } from './send/idempotency.ts';
-import type { Core } from './tasks/core.ts';
-import { dropIfIdle } from './tasks/core.ts';
-import type { Live, Unsaved } from './tasks/live-task.ts';
-import { wakeAll } from './tasks/live-task.ts';
+import { endReservations, newRecentSends } from './send/idempotency.ts';
+import type { ServiceParts } from './service.ts';
+import type { LiveTask } from './tasks/live-task.ts';
+import type { RetentionParts } from './tasks/retention.ts';
+import { createTaskTable } from './tasks/table.ts';
+import type { Unsaved } from './tasks/unsaved.ts';
 import { systemTimers } from './timers.ts';
-import { createStamps } from './timestamps.ts';
-import { createContexts } from './turns/conversations.ts';
+import { createConversations } from './turns/conversations.ts';
+import type { DrainParts } from './turns/drain.ts';
 import { createQuotas } from './turns/quotas.ts';
 import { createSlots } from './turns/slots.ts';
-import { letGo } from './turns/stop.ts';
+import { detachRun, stopTask } from './turns/stop.ts';
+import { createTurns } from './turns/turns.ts';
 
+/** The engine's parts, each with what it needs of the others. */
 interface Assembled {
-  readonly core: Core;
-  readonly counts: { events: number; forgotten: number };
-  /** Keys are minted above the highest that the store has seen. */
+  readonly service: ServiceParts;
+  readonly admin: AdminParts;
+  readonly turns: DrainParts;
+  readonly retention: RetentionParts;
+  readonly outbox: Outbox;
+  readonly lifecycle: Lifecycle;
+  readonly counts: { events: number; deleted: number };
+  /** New keys follow the highest key in the store. */
   readonly startKeys: (last: number) => void;
   readonly addAgent: (name: string, agent: Agent) => void;
 }
 
-/** The parts of an engine, put together. */
+/** The only place that knows all parts. */
 export function assemble(options: EngineOptions): Assembled {
-  const { store, clock = systemClock, timers = systemTimers, report = () => {}, onCommitted } = options;
+  const { store, blobs, timers = systemTimers, report = () => {} } = options;
   const limits = { ...DEFAULT_ENGINE_LIMITS, ...options.limits };
-  const counts = { events: 0, forgotten: 0 };
-  const known = knownDialects();
+  const clock = createEngineClock(options.clock ?? systemClock);
+  const ids = options.ids ?? randomIds;
   const agents = new Map(Object.entries(options.agents));
+  const lifecycle: Lifecycle = { phase: 'new' };
+  const counts = { events: 0, deleted: 0 };
+  const recentSends = newRecentSends();
   let lastKey = 0;
-  const tell = (live: Live, saved: Unsaved): void => {
-    try {
-      onCommitted?.(live.row, saved.entries);
-    } catch (thrown) {
-      report('whoever follows the logs has failed', thrown);
-    }
-  };
-  const onPublished = (live: Live, saved: Unsaved): void => {
-    counts.events += saved.entries.length;
-    endReservations(core, saved.reserved);
-    if (saved.hasDirect) core.leaving.delete(live.row.id);
-    if (!live.isGone) {
-      noteWebhooks(core.outbox, live, saved);
-      if (saved.entries.length > 0) tell(live, saved);
-    }
-    dropIfIdle(core, live);
-  };
-  const onBroken = (cause: unknown): void => {
-    report('the store has failed', cause);
-    for (const [run, live] of core.runs) if (live.run === run) letGo(core, live, LET_GO);
-    for (const live of core.lives.values()) wakeAll(live);
-    options.onBroken?.(cause);
-  };
-  const core: Core = {
+
+  const commits = createCommits({
     store,
-    blobs: options.blobs,
-    writer: createWriter({ store, limits, timers, onPublished, onBroken }),
-    clock,
     timers,
-    ids: options.ids ?? randomIds,
-    limits,
-    agents,
+    onBroken: (cause) => {
+      report('the store has failed', cause);
+      for (const [run, task] of turnParts.runs) if (task.run === run) detachRun(turnParts, task, LET_GO);
+      for (const task of tasks.all()) task.wake();
+      options.onBroken?.(cause);
+    },
+  });
+  const onSaved = (task: LiveTask, saved: Unsaved): void => {
+    counts.events += saved.entries.length;
+    endReservations(recentSends, saved.reserved);
+    if (saved.hasDirect) tasks.endDeleting(task.row.id);
+    if (task.isGone) return;
+    tellOutbox(outbox, task, saved);
+    if (saved.entries.length > 0) tellFollower(options, task, saved);
+  };
+  const tasks = createTaskTable({ store, limits, clock, commits, onSaved });
+  const { webhookSender, replyPublisher, vault } = options;
+  const outbox = createOutbox(() => outboxParts, { webhookSender, replyPublisher, vault });
+  const known = knownDialects();
+  const optionsOf = options.optionsOf ?? optionsOfDialect;
+  const base = { store, blobs, timers, report, limits, clock, ids, agents, lifecycle, commits, tasks, outbox, optionsOf };
+  const outboxParts: OutboxParts = { ...base, webhookSender, replyPublisher, vault, webhookOf: (dialect) => known(dialect).webhook };
+  const turnParts: DrainParts = {
+    ...base,
     aroundRun: options.aroundRun,
-    traitsOf: options.traitsOf ?? ((dialect) => known(dialect).traits),
-    webhookOf: (dialect) => known(dialect).webhook,
-    outbox: createOutbox({ courier: options.courier, carrier: options.carrier, vault: options.vault, coreOf: () => core }),
     slots: createSlots(limits.runningTasksMax, limits.queuedTasksMax),
     quotas: createQuotas(options.runningTasksMaxOf),
-    contexts: createContexts({ clock, openMax: limits.openContextsMax, msMax: limits.openContextMsMax, report }),
-    lives: new Map(),
-    aliases: new Map(),
-    loading: new Map(),
-    leaving: new Set(),
+    conversations: createConversations({ clock, openMax: limits.openContextsMax, msMax: limits.openContextMsMax, report }),
     runs: new Map(),
-    reservations: new Map(),
-    delivered: new Set(),
-    secret: options.secret ?? crypto.getRandomValues(new Uint8Array(32)),
+  };
+  const retention: RetentionParts = { ...base, stopTask: (task, reason) => stopTask(turnParts, task, reason) };
+  const service: ServiceParts = {
+    ...base,
+    turns: createTurns(turnParts),
+    recentSends,
     idempotency: options.idempotency ?? 'key',
-    now: createStamps(clock),
-    ticks: () => clock.ticks?.() ?? clock.now().getTime(),
-    report,
+    secret: options.secret ?? crypto.getRandomValues(new Uint8Array(32)),
     nextKey: () => {
       lastKey += 1;
       return lastKey as TaskKey;
     },
-    phase: 'new',
   };
-  const startKeys = (last: number): void => {
-    lastKey = last;
+  return {
+    service,
+    admin: { ...service, ...base, retention },
+    turns: turnParts,
+    retention,
+    outbox,
+    lifecycle,
+    counts,
+    startKeys: (last) => {
+      lastKey = last;
+    },
+    addAgent: (name, agent) => void agents.set(name, agent),
   };
-  return { core, counts, startKeys, addAgent: (name, agent) => void agents.set(name, agent) };
 }
 
-/** What is durable now may be for webhooks: a new one, or events for those that are there. */
-function noteWebhooks(outbox: Outbox, live: Live, saved: Unsaved): void {
-  const { row, committed } = live;
+/** A commit may have opened queues, and may hold events for those that are open. */
+function tellOutbox(outbox: Outbox, { row, committed }: LiveTask, saved: Unsaved): void {
   for (const write of saved.beside) if (write.kind === 'outbox') outbox.opened(write.row, row, progressOf(row, committed));
   if (saved.entries.length > 0 && outbox.watches(row.key)) outbox.committed(row.key, progressOf(row, committed));
 }
 
-/** A dialect that nobody knows behaves as the first one, A2A 1.0. */
+function tellFollower({ onCommitted, report }: EngineOptions, task: LiveTask, saved: Unsaved): void {
+  try {
+    onCommitted?.(task.row, saved.entries);
+  } catch (thrown) {
+    report?.('onCommitted failed', thrown);
+  }
+}
+
+/** An unknown dialect counts as the first one, A2A 1.0. */
 function knownDialects(): (dialect: DialectId) => Dialect {
   const registry = createRegistry(DIALECTS);
   const [first] = DIALECTS;
   return (dialect) => {
     const known = registry.byId(dialect) ?? first;
-    if (known === undefined) throw new Error('there is no dialect at all');
+    if (known === undefined) throw new Error('there are no dialects');
     return known;
   };
 }

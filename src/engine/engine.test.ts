@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Entry, TaskRow } from '#engine';
 import { createEngine, DEFAULT_ENGINE_LIMITS, systemTimers } from '#engine';
-import type { Traits } from '#protocol';
 import { dialectId, taskId } from '#protocol';
 import { AT_ONCE, agent, BOB, CARD, collect, ctx, echo, hanging, request, said, taskOf, textOf, world } from '../../test/support/engine.ts';
 import { memoryStore } from './adapters/memory.ts';
@@ -69,16 +68,7 @@ describe('an engine', () => {
     }
   });
 
-  it('behaves as the dialect of the call has it, and as 1.0 in one that it does not know', async () => {
-    const asked: string[] = [];
-    const { service } = await world(echo, {
-      traitsOf: (dialect): Traits => {
-        asked.push(dialect);
-        return { blockingDefault: false } as Traits;
-      },
-    });
-    await service.send(request('a'), ctx({ dialect: dialectId('mine') }));
-    expect(new Set(asked)).toEqual(new Set(['mine']));
+  it('has A2A 1.0 semantics for calls of an unknown dialect', async () => {
     const engine = createEngine({ store: memoryStore(), agents: { echo } });
     await engine.start();
     expect(taskOf(await engine.serviceOf('echo').send(request('a'), ctx({ dialect: dialectId('unheard of') }))).status.state).toBe(

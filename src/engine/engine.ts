@@ -3,24 +3,26 @@ import { A2AError } from '#protocol';
 import { createAdmin } from './admin/admin.ts';
 import { assemble } from './assemble.ts';
 import type { EngineOptions } from './options.ts';
-import type { OutboxStats } from './outbox/webhooks.ts';
+import type { WebhookStats } from './outbox/outbox.ts';
 import { createService } from './service.ts';
 import { drain } from './turns/drain.ts';
 import type { Recovered } from './turns/recovery.ts';
 import { recover } from './turns/recovery.ts';
 import { keepSweeping } from './turns/sweeper.ts';
 
+/** Runs agents and keeps their tasks. Made by `createEngine`. */
 export interface Engine {
-  /** Throws for a name that the engine was not given. */
+  /** The operations of one agent. Throws for an unknown name. */
   serviceOf(agent: string): A2AService;
-  /** Another agent from now on, or another one under the name: tasks of that name are its own. */
+  /** Adds an agent, or replaces the one with this name; the tasks under the name belong to the new one. */
   add(name: string, agent: Agent): A2AService;
+  /** Tasks of all owners, for operators. */
   readonly admin: AdminService;
-  /** Recovers what the last process left, and opens the door. */
+  /** Recovers the tasks of the last process and accepts requests from then on. To be called once. */
   start(): Promise<Recovered>;
   /**
-   * Starts nothing more, gives what runs this long to end, and then stops it: what can be repeated, and what waits for its caller, is
-   * left for the next start; the rest fails. When it returns all that is known is on disk. The store is its owner's to close.
+   * Starts no new turn, gives current runs `ms` to finish, and then stops them. Runs that can be repeated, or wait for their caller, are
+   * left for the next start; the others fail. Everything is on disk when this resolves. The store stays open.
    */
   stop(options?: { readonly ms?: number }): Promise<void>;
   stats(): EngineStats;
@@ -29,66 +31,77 @@ export interface Engine {
 export interface EngineStats {
   readonly running: number;
   readonly queued: number;
-  /** Runs in which somebody is asked something. */
+  /** Runs that wait for an answer in `turn.ask`. */
   readonly asking: number;
   readonly liveTasks: number;
   readonly openContexts: number;
   readonly commits: number;
   readonly events: number;
+  /** Tasks deleted by retention. */
   readonly forgottenTasks: number;
   readonly isBroken: boolean;
-  readonly webhooks: OutboxStats;
-  /** Answers on their way to where bindings want them. */
-  readonly carrying: number;
+  readonly webhooks: WebhookStats;
+  /** Replies that are being published. */
+  readonly publishing: number;
 }
 
+/**
+ * Creates an engine over a store. Call `start` before the first request.
+ *
+ * ```ts
+ * const engine = createEngine({ store: memoryStore(), agents: { echo } });
+ * await engine.start();
+ * ```
+ */
 export function createEngine(options: EngineOptions): Engine {
-  const { core, counts, startKeys, addAgent } = assemble(options);
-  const services = new Map(Object.keys(options.agents).map((name) => [name, createService(core, name, options.extendedCard)]));
-  let halt: () => void = () => {};
+  const { service, admin, turns, retention, outbox, lifecycle, counts, startKeys, addAgent } = assemble(options);
+  const serviceFor = (name: string): A2AService => createService(service, name, options.extendedCard);
+  const services = new Map(Object.keys(options.agents).map((name) => [name, serviceFor(name)]));
+  let stopSweeping: () => void = () => {};
   return {
     serviceOf: (agent) => {
-      const service = services.get(agent);
-      if (service === undefined) throw new A2AError('INVALID_PARAMS', `there is no agent ${agent}`);
-      return service;
+      const found = services.get(agent);
+      if (found === undefined) throw new A2AError('INVALID_PARAMS', `there is no agent ${agent}`);
+      return found;
     },
     add: (name, agent) => {
       addAgent(name, agent);
-      const service = createService(core, name, options.extendedCard);
-      services.set(name, service);
-      return service;
+      const added = serviceFor(name);
+      services.set(name, added);
+      return added;
     },
-    admin: createAdmin(core),
+    admin: createAdmin(admin),
     start: async () => {
-      if (core.phase !== 'new') throw new Error('an engine is started once');
-      startKeys(await core.store.lastKey());
-      core.phase = 'starting';
-      await core.outbox.start();
-      const recovered = await recover(core);
-      core.phase = 'open';
-      halt = keepSweeping(core, (forgotten) => {
-        counts.forgotten += forgotten;
-      });
+      if (lifecycle.phase !== 'new') throw new Error('the engine was already started');
+      startKeys(await options.store.lastKey());
+      lifecycle.phase = 'starting';
+      await outbox.start();
+      const recovered = await recover(turns);
+      lifecycle.phase = 'open';
+      const onDeleted = (deleted: number): void => {
+        counts.deleted += deleted;
+      };
+      stopSweeping = keepSweeping({ turns, retention, commits: service.commits, onDeleted });
       return recovered;
     },
     stop: async ({ ms = 10_000 } = {}) => {
-      halt();
-      await drain(core, ms);
+      stopSweeping();
+      await drain(turns, ms);
     },
     stats: () => ({
-      running: core.slots.running,
-      queued: core.slots.queued,
-      asking: [...core.runs.keys()].filter((run) => run.answer !== undefined).length,
-      liveTasks: core.lives.size,
-      openContexts: core.contexts.size,
-      commits: core.writer.commits,
+      running: turns.slots.running,
+      queued: turns.slots.queued,
+      asking: [...turns.runs.keys()].filter((run) => run.answer !== undefined).length,
+      liveTasks: service.tasks.size,
+      openContexts: turns.conversations.size,
+      commits: service.commits.count,
       events: counts.events,
-      forgottenTasks: counts.forgotten,
-      isBroken: core.writer.broken !== undefined,
-      carrying: core.outbox.carrying,
-      // Counted when somebody asks for it: there may be many queues.
+      forgottenTasks: counts.deleted,
+      isBroken: service.commits.broken !== undefined,
+      publishing: outbox.publishing,
+      // A getter: there may be many queues to count.
       get webhooks() {
-        return core.outbox.stats();
+        return outbox.stats();
       },
     }),
   };

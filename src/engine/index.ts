@@ -13,7 +13,7 @@ export { createEngine } from './engine.ts';
 export type { EngineLimits } from './limits.ts';
 export { DEFAULT_ENGINE_LIMITS } from './limits.ts';
 export type { AroundRun, EngineOptions, ExtendedCard } from './options.ts';
-export type { Carrier, Courier, Delivery, Outcome, Reply, Vault } from './outbox/courier.ts';
+export type { DeliveryOutcome, ReplyPublisher, TaskReply, Vault, WebhookDelivery, WebhookSender } from './outbox/delivery.ts';
 export type {
   Blobs,
   ContextFilter,

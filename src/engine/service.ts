@@ -1,95 +1,107 @@
 import type { A2AService, GetRequest, Task } from '#protocol';
 import { A2AError, isTerminal } from '#protocol';
+import { agentOf } from './agents.ts';
+import { optionsOfCall } from './call-options.ts';
 import type { ExtendedCard } from './options.ts';
+import type { PushServiceParts } from './outbox/push-configs.ts';
 import { createPushService } from './outbox/push-configs.ts';
-import type { Asked } from './read/find.ts';
+import type { TaskRequest } from './read/find.ts';
 import { dialectOf, withTask } from './read/find.ts';
 import { foldTo, withHistory } from './read/fold.ts';
+import type { ListParts } from './read/list.ts';
 import { listTasks } from './read/list.ts';
+import type { SubscribeParts } from './read/subscribe.ts';
 import { subscribe } from './read/subscribe.ts';
 import { nameFor, renameTask } from './read/task-names.ts';
-import type { Served } from './send/call.ts';
+import { factsOf } from './send/call.ts';
+import type { SendParts } from './send/send.ts';
 import { send, stream } from './send/send.ts';
-import type { Core } from './tasks/core.ts';
-import { agentOf, ownerOf } from './tasks/core.ts';
-import type { Live } from './tasks/live-task.ts';
-import { isAtRest, nextCommit, wakeAll } from './tasks/live-task.ts';
-import { inputModes, outputModes } from './turns/modes.ts';
-import { stopTask } from './turns/stop.ts';
+import { ownerOf } from './tasks/keys.ts';
+import type { LiveTask } from './tasks/live-task.ts';
 
-/** The engine as an A2AService, for one of its agents. */
-export function createService(core: Core, agent: string, extendedCard?: ExtendedCard): A2AService {
-  const { card, repeats } = agentOf(core, agent);
-  const served: Served = { agent, takes: inputModes(card), makes: outputModes(card), repeatsAnew: repeats === 'anew' };
+export interface ServiceParts extends SendParts, ListParts, SubscribeParts, PushServiceParts {
+  readonly store: SendParts['store'] & ListParts['store'] & SubscribeParts['store'] & PushServiceParts['store'];
+  readonly commits: SendParts['commits'];
+  readonly limits: SendParts['limits'];
+  readonly report: (what: string, cause: unknown) => void;
+}
+
+/** The engine as an A2AService, for one of its agents. It has A2A 1.0 semantics; `CallContext.options` say where a call departs from them. */
+export function createService(parts: ServiceParts, agent: string, extendedCard?: ExtendedCard): A2AService {
+  const served = agentOf(parts.agents, agent);
+  const { card } = served;
+  const facts = factsOf(agent, served);
   return {
-    send: (request, ctx) => send(core, served, { request, ctx }),
-    stream: (request, ctx) => stream(core, served, { request, ctx }),
-    get: (request, ctx) => get(core, { served, request, ctx }),
-    list: (request, ctx) => listTasks(core, served, { request, ctx }),
-    cancel: (request, ctx) => cancel(core, { served, request, ctx }),
-    subscribe: (request, ctx) => subscribe(core, { served, request, ctx }),
-    push: createPushService(core, served),
-    ...(core.outbox.carrier === undefined ? {} : { keepsReplies: true as const }),
+    send: (request, ctx) => send(parts, facts, { request, ctx }),
+    stream: (request, ctx) => stream(parts, facts, { request, ctx }),
+    get: (request, ctx) => get(parts, { agent, request, ctx }),
+    list: (request, ctx) => listTasks(parts, { agent, request, ctx }),
+    cancel: (request, ctx) => cancel(parts, { agent, request, ctx }),
+    subscribe: (request, ctx) => subscribe(parts, { agent, request, ctx }),
+    push: createPushService(parts, agent),
+    ...(parts.outbox.replyPublisher === undefined ? {} : { keepsReplies: true as const }),
     extendedCard: async (_, ctx) => {
       if (card.capabilities.extendedAgentCard !== true) throw new A2AError('UNSUPPORTED_OPERATION', 'this agent has no extended card');
       if (extendedCard === undefined) throw new A2AError('EXTENDED_AGENT_CARD_NOT_CONFIGURED');
       return extendedCard(agent, ctx);
     },
-    originOf: (task, ctx) => dialectOf(core, { owner: ownerOf(ctx, {}), agent, id: task }),
+    originOf: (task, ctx) => dialectOf(parts, { owner: ownerOf(ctx, {}), agent, id: task }),
   };
 }
 
-async function get(core: Core, asked: Asked & { readonly request: GetRequest }): Promise<Task> {
+type GetCall = TaskRequest & { readonly request: GetRequest };
+
+async function get(parts: ServiceParts, asked: GetCall): Promise<Task> {
   const { request, ctx } = asked;
-  return withTask(core, asked, async (live) => {
-    if (request.currentGeneration !== undefined) await news(core, live, asked);
-    const traits = core.traitsOf(ctx.dialect);
-    const task = await foldTo(core, live, live.committed);
-    return renameTask(withHistory(task, request.historyLength, traits.historyDefault), nameFor(live.row, traits));
+  return withTask(parts, asked, async (task) => {
+    if (request.currentGeneration !== undefined) await waitForNews(parts, task, asked);
+    const folded = await foldTo(parts, task, task.committed);
+    return renameTask(withHistory(folded, request.historyLength), nameFor(task.row, optionsOfCall(ctx)));
   });
 }
 
-/** 1.1 draft: the answer is held until the task is past the generation that the caller knows, or for as long as is decent. */
-async function news(core: Core, live: Live, { request, ctx }: Asked & { readonly request: GetRequest }): Promise<void> {
+/** 1.1 draft: holds the answer until the task is past the generation that the caller knows, or for `pollMsMax`. */
+async function waitForNews({ timers, limits, lifecycle, commits }: ServiceParts, task: LiveTask, { request, ctx }: GetCall): Promise<void> {
   const known = request.currentGeneration ?? 0;
   let isOverdue = false;
-  const callOff = core.timers.later(core.limits.pollMsMax, () => {
+  const cancel = timers.later(limits.pollMsMax, () => {
     isOverdue = true;
-    wakeAll(live);
+    task.wake();
   });
   try {
-    while (live.committed <= known && !isAtRest(live) && !isOverdue && !ctx.signal.aborted && core.phase !== 'off') {
-      core.writer.check();
-      await nextCommit(live, ctx.signal);
+    while (task.committed <= known && !isFinished(task) && !isOverdue && !ctx.signal.aborted && lifecycle.phase !== 'off') {
+      commits.check();
+      await task.nextCommit(ctx.signal);
     }
   } finally {
-    callOff();
+    cancel();
   }
 }
 
-async function cancel(core: Core, asked: Asked): Promise<Task> {
-  return withTask(core, asked, async (live) => {
-    const traits = core.traitsOf(asked.ctx.dialect);
-    const { row } = live;
+function isFinished({ row, committed }: LiveTask): boolean {
+  return isTerminal(row.state) && committed >= row.last;
+}
+
+async function cancel(parts: ServiceParts, asked: TaskRequest): Promise<Task> {
+  return withTask(parts, asked, async (task) => {
+    const { row } = task;
     const before = row.state;
-    const isUnheard = !isTerminal(before) && live.run === undefined;
-    if (!isTerminal(before)) stopTask(core, live, 'canceled');
+    const hasNoRun = !isTerminal(before) && task.run === undefined;
+    if (!isTerminal(before)) parts.turns.stop(task, 'canceled');
     const at = row.last;
-    while (live.committed < at) {
-      core.writer.check();
-      await nextCommit(live);
-    }
-    // A2A 1.0.1 §3.3.1 makes a repeat harmless; §3.1.5 refuses the other ends.
-    if (isTerminal(before) && before !== 'TASK_STATE_CANCELED' && traits.cancelFinished === 'error') {
+    await task.durable(at);
+    // A2A 1.0.1 §3.3.1: canceling again is harmless. §3.1.5: other finished tasks are an error.
+    if (isTerminal(before) && before !== 'TASK_STATE_CANCELED') {
       throw new A2AError('TASK_NOT_CANCELABLE', `task ${asked.request.id} is finished`);
     }
-    const task = await foldTo(core, live, at);
-    if (isUnheard) tellCanceled(core, live, task);
-    return renameTask(withHistory(task, undefined, traits.historyDefault), nameFor(row, traits));
+    const folded = await foldTo(parts, task, at);
+    if (hasNoRun) tellAgent(parts, task, folded);
+    return renameTask(folded, nameFor(row, optionsOfCall(asked.ctx)));
   });
 }
 
-function tellCanceled(core: Core, { row }: Live, task: Task): void {
-  const told = core.agents.get(row.agent)?.canceled?.(task, { principal: row.owner.principal });
-  told?.catch((thrown: unknown) => core.report(`agent ${row.agent} could not be told of a canceled task`, thrown));
+/** Without a run there is no abort signal, so the agent is told of the cancel by `canceled`. */
+function tellAgent({ agents, report }: ServiceParts, { row }: LiveTask, task: Task): void {
+  const told = agents.get(row.agent)?.canceled?.(task, { principal: row.owner.principal });
+  told?.catch((thrown: unknown) => report(`agent ${row.agent} failed when told of a canceled task`, thrown));
 }

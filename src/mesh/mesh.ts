@@ -1,4 +1,4 @@
-import type { Carrier } from '#engine';
+import type { ReplyPublisher } from '#engine';
 import type { Ids } from '#protocol';
 import { randomIds } from '#protocol';
 import { CALLER_SCOPES } from '#server';
@@ -36,7 +36,7 @@ export interface MeshOptions {
 export interface Mesh {
   readonly counts: Readonly<MeshCounts>;
   /** Give it to the engine of the served agents. Without it their replies are lost when the process dies. */
-  readonly carrier: Carrier;
+  readonly replyPublisher: ReplyPublisher;
   /** Serves the agent and announces it. Returns a function that stops both. */
   serve(agent: MeshAgent): Promise<Stop>;
   /** Announces a participant. Returns a function that says that it leaves. */
@@ -80,8 +80,8 @@ export function joinMesh(options: MeshOptions): Mesh {
   };
   return {
     counts: mesh.counts,
-    carrier: {
-      carry: async (reply, signal) => {
+    replyPublisher: {
+      publish: async (reply, signal) => {
         if (!broker.isConnected) throw new BrokerError('the broker is not connected');
         // The engine knows its agents by the names that people chose.
         await grammar.publishReply({ ...reply, agent: grammar.topicName(reply.agent) }, mesh, signal);

@@ -1,6 +1,7 @@
 import type { CardField, CardType } from './card-fields.ts';
-import { CARD_FIELDS, isObject } from './card-fields.ts';
+import { CARD_FIELDS } from './card-fields.ts';
 import type { Json, JsonObject } from './json.ts';
+import { isObject } from './json.ts';
 
 /** One thing in a card that A2A 1.0.1's schema does not allow. */
 export interface CardProblem {

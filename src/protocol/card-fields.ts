@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from './json.ts';
+import { isObject } from './json.ts';
 
 /**
  * The members of a 1.0 card and when each is there, from a2a.proto 1.0.1. `!` is field_behavior REQUIRED, `?` is proto3
@@ -138,8 +139,4 @@ function memberView(value: Json, { message, shape }: CardField, keep: (field: Ca
   if (shape === 'list' && Array.isArray(value)) return value.map(one);
   if (shape === 'map' && isObject(value)) return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, one(item)]));
   return one(value);
-}
-
-export function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

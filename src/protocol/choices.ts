@@ -1,5 +1,5 @@
-import { isObject } from './card-fields.ts';
 import type { Json, JsonObject } from './json.ts';
+import { isObject } from './json.ts';
 import type { Message } from './message.ts';
 import { getTextFromMessage } from './message.ts';
 import type { DataPart } from './parts.ts';

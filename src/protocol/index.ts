@@ -17,6 +17,7 @@ export * from './canonical-json.ts';
 export * from './card.ts';
 export { type CardProblem, cardProblems } from './card-check.ts';
 export * from './choices.ts';
+export * from './dialect-options.ts';
 export * from './dialects/dialect.ts';
 export * from './dialects/fallback.ts';
 export * from './dialects/fault.ts';

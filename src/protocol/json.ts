@@ -4,6 +4,16 @@ export interface JsonObject {
   readonly [key: string]: Json;
 }
 
+/** An object that came off a wire: nothing is known about its members. */
+export type RawObject = Readonly<Record<string, unknown>>;
+
+/** Whether a value is an object and no array: the first check of everything that reads JSON. */
+export function isObject(value: Json | undefined): value is JsonObject;
+export function isObject(value: unknown): value is RawObject;
+export function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 /** Free-form members that A2A carries for others: `metadata`, extension `params`. */
 export type Metadata = JsonObject;
 

@@ -1,9 +1,10 @@
 import { canonicalJson } from './canonical-json.ts';
 import type { AgentCard } from './card.ts';
 import type { CardField, CardType } from './card-fields.ts';
-import { CARD_FIELDS, cardView, isObject } from './card-fields.ts';
+import { CARD_FIELDS, cardView } from './card-fields.ts';
 import { wrapFlatSchemes } from './dialects/flat-schemes.ts';
 import type { Json, JsonObject } from './json.ts';
+import { isObject } from './json.ts';
 
 /**
  * What a card signature is over: the card's 1.0 view without `signatures`, as canonical JSON. What 1.0 does not know (a superset's

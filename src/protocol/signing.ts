@@ -1,7 +1,7 @@
 import type { AgentCard, AgentCardSignature } from './card.ts';
-import { isObject } from './card-fields.ts';
 import { A2AError, isA2AError } from './errors.ts';
 import type { Json, JsonObject } from './json.ts';
+import { isObject } from './json.ts';
 import type { SigningCandidate, SigningForm } from './signing-forms.ts';
 import { signingCandidates } from './signing-forms.ts';
 

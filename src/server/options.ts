@@ -1,5 +1,5 @@
 import type { Caller, HttpResponse } from '#bindings';
-import type { AroundRun, Blobs, Carrier, EngineLimits, Store } from '#engine';
+import type { AroundRun, Blobs, EngineLimits, ReplyPublisher, Store } from '#engine';
 import type { AdminMesh, Agent, CardSigner, Fetch } from '#protocol';
 import type { AuthMethod } from './access/authentication/auth-method.ts';
 import type { Authenticate } from './access/authentication/caller.ts';
@@ -59,7 +59,7 @@ export interface ServingOptions extends HostOriginOptions {
    */
   readonly keys?: NodeKeys;
   /** Carries answers to a broker: `joinMesh()` of `parley-a2a/mesh` has one. */
-  readonly carrier?: Carrier;
+  readonly replyPublisher?: ReplyPublisher;
   readonly mesh?: MeshPort;
   readonly log?: Log;
   readonly metrics?: Metrics;

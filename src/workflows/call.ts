@@ -8,6 +8,7 @@ import {
   getTextFromMessage,
   isDataPart,
   isInterrupted,
+  isObject,
   isTextPart,
   linkSignals,
   messageId,
@@ -156,8 +157,4 @@ function outputOf(parts: readonly Part[]): JsonObject {
     // not JSON: plain text
   }
   return { text };
-}
-
-function isObject(value: Json): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

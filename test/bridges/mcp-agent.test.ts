@@ -18,7 +18,7 @@ const HEADERS = { 'Content-Type': 'application/json', Authorization: `Bearer ${T
 let node: Parley;
 beforeAll(async () => {
   node = await startParley({ agent: COMMAND, env: { PARLEY_TOKEN: TOKEN } });
-}, 30_000);
+});
 afterAll(() => node.stop());
 
 async function call(skillId: string | undefined, parts: readonly object[]) {
@@ -96,18 +96,18 @@ describe('serve mcp:COMMAND', () => {
     expect(task).toMatchObject({ status: { state: 'TASK_STATE_CANCELED' } });
     await eventually(() => node.errors().includes('slow was stopped'));
     await reader?.cancel();
-  }, 20_000);
+  });
 
   it('restarts a dead server for the next call', async () => {
     expect((await call('die', [{ text: '' }])).state).toBe('TASK_STATE_FAILED');
     expect((await call(undefined, [{ text: 'shout back again' }])).parts).toEqual([{ text: 'BACK AGAIN' }]);
-  }, 20_000);
+  });
 
   it('reports a missing program', async () => {
     const child = launchServe({ args: ['mcp:/no/such/program', '--memory'] });
     expect((await child.ended).code).toBe(2);
     expect(child.errors()).toContain('there is no program /no/such/program');
-  }, 20_000);
+  });
 });
 
 describe('mcpSource', () => {

@@ -28,7 +28,7 @@ beforeAll(async () => {
   overHttp = startNode([MAIN, 'mcp', server.url, `${server.url}/agents/painter`, '--http', '--port', '0', '--json']);
   await overHttp.said('{"event":"ready"');
   httpUrl = (JSON.parse(overHttp.lines()[0] ?? '') as { url: string }).url;
-}, 30_000);
+});
 afterAll(async () => {
   overHttp.process.kill('SIGTERM');
   expect((await overHttp.ended).code).toBe(0);
@@ -54,7 +54,7 @@ describe.each(WAYS)('%s, by the official client', (_, transport) => {
     beforeAll(async () => {
       client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } });
       await client.connect(transport());
-    }, 30_000);
+    });
     afterAll(() => client.close());
 
     it('lists the agents’ skills as tools', async () => {

@@ -68,7 +68,7 @@ describe.each<SdkVersion>(['0.2.5', '0.3.13', '1.3.0'])('an agent of the officia
     expect(((await canceled.json()) as { status: { state: string } }).status.state).toBe('TASK_STATE_CANCELED');
     expect(await proxy.stop()).toBe(0);
     await origin.close();
-  }, 60_000);
+  });
 });
 
 describe('a proxied stream', () => {
@@ -86,7 +86,7 @@ describe('a proxied stream', () => {
     expect(await tasksWhere(back.url, '')).toHaveLength(1);
     await proxy.stop();
     await back.stop();
-  }, 60_000);
+  });
 
   it('continues after the proxy is killed and restarted: by Last-Event-ID, each event once', async () => {
     const origin = await startParley({ data: join(folder, 'origin-2') });
@@ -109,7 +109,7 @@ describe('a proxied stream', () => {
     expect(log.map(({ seq }) => seq)).toEqual(log.map((_, at) => at + 1));
     await back.stop();
     await origin.stop();
-  }, 60_000);
+  });
 
   it('fails with a reason when the origin does not come back', async () => {
     const origin = await startParley({});
@@ -124,7 +124,7 @@ describe('a proxied stream', () => {
     expect(JSON.stringify((await getTask(proxy.url, ours?.id ?? '')).status.message)).toContain('script does not know the task any more');
     await proxy.stop();
     await another.stop();
-  }, 60_000);
+  });
 
   it('carries large files both ways', async () => {
     const origin = await startParley({ agent: 'echo' });
@@ -144,7 +144,7 @@ describe('a proxied stream', () => {
     expect(task.artifacts[0]?.parts).toEqual(message.parts);
     await proxy.stop();
     await origin.stop();
-  }, 60_000);
+  });
 });
 
 describe('parley proxy', () => {
@@ -157,7 +157,7 @@ describe('parley proxy', () => {
     expect(textOf(await sendTask(proxy.url, 'hello'))).toBe('hello');
     await proxy.stop();
     await origin.stop();
-  }, 60_000);
+  });
 
   it('accepts only cards that a trusted key signed, and signs its own', async () => {
     const plain = await startParley({ agent: 'echo' });
@@ -179,12 +179,12 @@ describe('parley proxy', () => {
     for (const url of [signed.url, plain.url]) {
       const refused = startNode([entry, 'proxy', url, '--trust-keys', `${second}.pub`, '--memory', '--port', '0']);
       expect((await refused.ended).code).toBe(1);
-      expect(refused.errors()).toContain('can’t be trusted');
+      expect(refused.errors()).toContain('is not trusted');
     }
     for (const child of [again, signed]) {
       child.process.kill('SIGTERM');
       await child.ended;
     }
     await plain.stop();
-  }, 60_000);
+  });
 });

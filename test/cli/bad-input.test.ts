@@ -32,7 +32,7 @@ const CASES: readonly {
     open: at('https://no-such-host.invalid'),
     exit: 3,
     code: 'A2ACLI_ERR_UNREACHABLE',
-    message: /nobody knows the host/,
+    message: /can’t resolve the host/,
     hint: /spelling/,
   },
   {
@@ -89,7 +89,7 @@ const CASES: readonly {
     exit: 3,
     code: 'A2ACLI_ERR_CARD_NOT_FOUND',
     message: /in circles/,
-    hint: /really is/,
+    hint: /final address/,
   },
   {
     name: 'a card that lies about its length',
@@ -104,7 +104,7 @@ const CASES: readonly {
     open: calls((_, out) => json(out, 401, {})),
     exit: 4,
     code: 'A2ACLI_ERR_CREDENTIALS_MISSING',
-    message: /who is calling/,
+    message: /needs credentials/,
     hint: /A2ACLI_BEARER/,
   },
   {
@@ -241,7 +241,7 @@ describe('a wrong call', () => {
     [['send', '-a', 'localhost:1', '--metadata', '[1]', 'x'], /not a JSON object/],
     [['send', '-a', 'localhost:1', '--svc-param', 'nonsense', 'x'], /NAME:VALUE/],
     [['send', '-e', 'http://localhost:1', 'x'], /exactly one --transport/],
-    [['send', '-a', 'localhost:1', '--a2a-version', 'one', 'x'], /is no version/],
+    [['send', '-a', 'localhost:1', '--a2a-version', 'one', 'x'], /is not a version/],
     [['task', 'get', '-a', 'localhost:1'], /TASK is missing/],
     [['task', 'get', '-a', 'localhost:1', 't', 'u'], /there is no place for u/],
     [['task', 'lst'], /did you mean list\?/],

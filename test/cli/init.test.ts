@@ -36,7 +36,7 @@ describe('parley init', () => {
     const run = npm('test');
     expect(run.status, run.stdout + run.stderr).toBe(0);
     expect(run.stdout).toMatch(/pass 2/);
-  }, 120_000);
+  });
 
   it('whose types are right, and checked', () => {
     const run = npm('run', 'check');
@@ -55,7 +55,7 @@ describe('parley init', () => {
     const { code, out } = parley(['ask', node.url, 'one two three']);
     await node.stop();
     expect([code, out]).toEqual([0, '3 words.\n']);
-  }, 60_000);
+  });
 
   it('and leaves alone what is there', () => {
     const before = readFileSync(join(folder, 'agent.ts'), 'utf8');

@@ -26,7 +26,7 @@ beforeAll(async () => {
 afterAll(() => node.close());
 
 describe('an answer as large as a node may keep', () => {
-  it('is read by every command', { timeout: 60_000 }, async () => {
+  it('is read by every command', async () => {
     const asked = await run(['ask', node.url, 'go']);
     expect([asked.code, asked.out.length, asked.err]).toEqual([0, CHARS + 1, '']);
     const listed = await run(['task', 'list', '-a', node.url]);

@@ -33,33 +33,33 @@ function childOf(pid: number | undefined): number {
 }
 
 describe.skipIf(process.platform !== 'linux')('bin/parley, killed where it can’t pass that on', () => {
-  it('takes a server with it, in good order', { timeout: 60_000 }, async () => {
+  it('takes a server with it, in good order', async () => {
     const { child, until, out } = start(['serve', 'echo', '--memory', '--port', '0', '--json']);
     const { url } = JSON.parse((await until(/"ready".*\n/)).split('\n')[0] ?? '') as { readonly url: string };
     const server = childOf(child.pid);
     child.kill('SIGKILL');
-    await eventually(() => !isAlive(server), 15_000);
+    await eventually(() => !isAlive(server));
     expect(out()).toContain('{"event":"stopped"}');
     await expect(fetch(`${url}/healthz`)).rejects.toThrow('fetch failed');
   });
 
-  it('takes a command with it that waits', { timeout: 60_000 }, async () => {
+  it('takes a command with it that waits', async () => {
     const server = await parleyServe({ args: ['script', '--memory'] });
     const { child, until } = start(['ask', server.url, 'chunks=500 delay=200']);
     await until(/chunk 1/);
     const asking = childOf(child.pid);
     child.kill('SIGKILL');
-    await eventually(() => !isAlive(asking), 15_000);
+    await eventually(() => !isAlive(asking));
     await server.kill();
   });
 
-  it('takes a server on pipes with it, though somebody still holds their other end', { timeout: 60_000 }, async () => {
+  it('takes a server on pipes with it, though somebody still holds their other end', async () => {
     const child = spawn(process.execPath, [BIN, 'serve', 'echo', '--stdio', '--memory'], { cwd: HOME, stdio: ['pipe', 'pipe', 'ignore'] });
     const line = new Promise<string>((resolve) => child.stdout.once('data', (chunk: Buffer) => resolve(chunk.toString())));
     child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ListTasks', params: {} })}\n`);
     expect(await line).toContain('"id":1');
     const server = childOf(child.pid);
     child.kill('SIGKILL');
-    await eventually(() => !isAlive(server), 15_000);
+    await eventually(() => !isAlive(server));
   });
 });

@@ -52,7 +52,7 @@ describe('who runs out of time', () => {
     const late = await run([...args(script.url), '--timeout', '2s', LONG]);
     expect([late.code, late.err]).toEqual([5, expect.stringContaining('the time was up: --timeout 2s')]);
     expect(late.err).not.toContain('broke off');
-    const [, again = ''] = /goes on: parley (task get .* --wait);/.exec(late.err) ?? [];
+    const [, again = ''] = /still runs: parley (task get .* --wait);/.exec(late.err) ?? [];
     expect(fieldOf(await run(again.replace(' --wait', '').split(' ')), 'State')).toBe('WORKING');
     const [, stop = ''] = /to stop it: parley (task cancel .*)/.exec(late.err) ?? [];
     expect(fieldOf(await run(stop.split(' ')), 'State')).toBe('CANCELED');

@@ -15,7 +15,7 @@ const env = { PARLEY_AUTH_FOLDER: folder };
 let node: Parley;
 beforeAll(async () => {
   node = await parleyServe({ args: [COMMANDER, '--memory'], env });
-}, 60_000);
+});
 afterAll(() => node.stop());
 
 describe('the user of a node that asks for a token', () => {

@@ -48,7 +48,7 @@ function errorsIn(text: string): readonly Line[] {
 }
 
 describe('what an agent throws where nobody hears it', () => {
-  it('as a promise is in the log with its agent, and everything goes on', { timeout: 30_000 }, async () => {
+  it('as a promise is in the log with its agent, and everything goes on', async () => {
     const server = await parleyServe({ args: ['script', file, '--memory'] });
     const work = sendTask(server.url, 'chunks=4 delay=300');
     const careless = await sendTask(`${server.url}/agents/careless`, 'promise');
@@ -61,7 +61,7 @@ describe('what an agent throws where nobody hears it', () => {
     expect(await server.stop()).toBe(0);
   });
 
-  it('as an exception fails its task, stops the node in good order, and spares the others', { timeout: 40_000 }, async () => {
+  it('as an exception fails its task, stops the node in good order, and spares the others', async () => {
     const data = join(folder, 'data');
     const server = await parleyServe({ args: ['script', file, '--data', data, '--limit', 'drainMsMax=4000'] });
     const [work, long] = await Promise.all([

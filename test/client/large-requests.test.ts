@@ -12,7 +12,7 @@ it('a connection that ends under a large request is told from one that ends unde
       .catch((error: unknown) => error);
     return isClientError(thrown) && thrown.kind === 'unreachable' ? thrown.hint : undefined;
   };
-  expect(await hintOf(2_000_000)).toMatch(/the request has 2000\d\d\d characters, which may be more than it takes/);
+  expect(await hintOf(2_000_000)).toMatch(/the request has 2000\d\d\d characters, which may be more than the server accepts/);
   expect(await hintOf(2)).toContain('check the address');
   await server.close();
 });

@@ -247,7 +247,7 @@ describe('a typed skill', () => {
     const wrong = client.skill('echo', { output: z.object({ z: z.string() }) });
     await expect(wrong({ x: 1 })).rejects.toMatchObject({
       kind: 'schema-mismatch',
-      what: 'the output of echo is not as its schema has it',
+      what: 'the output of echo does not match its schema',
     });
     expect(() => client.skill('sing')).toThrow(/no skill sing/);
   });

@@ -69,7 +69,7 @@ describe.each(chosen)('$name', ({ name, packages, launches, settings }) => {
       execFileSync('git', ['init', '-q', work]);
       model = await startFakeModel();
       await start();
-    }, 120_000);
+    });
     afterAll(async () => {
       await parley?.stop();
       await model?.close();
@@ -90,7 +90,7 @@ describe.each(chosen)('$name', ({ name, packages, launches, settings }) => {
       expect(textOf(task)).toBe('one two three four five');
       expect(stateOf(task)).toBe('COMPLETED');
       expect(chunks > 1, `${chunks} pieces`).toBe(streams);
-    }, 120_000);
+    });
 
     test('file edit', async () => {
       const file = join(work, 'made.txt');
@@ -98,7 +98,7 @@ describe.each(chosen)('$name', ({ name, packages, launches, settings }) => {
       expect(stateOf(task), JSON.stringify(task['status'])).toBe('COMPLETED');
       expect(readFileSync(file, 'utf8')).toBe(`made by ${agent}\n`);
       expect(JSON.stringify(task['artifacts'])).toContain('made.txt');
-    }, 120_000);
+    });
 
     test.skipIf(!asks)(
       'approval allowed',
@@ -134,13 +134,13 @@ describe.each(chosen)('$name', ({ name, packages, launches, settings }) => {
         id ||= idIn([event]);
         return undefined;
       });
-      await expect.poll(() => model.speaking, { timeout: 45_000 }).toBeGreaterThan(0);
-      if (streams) await expect.poll(async () => textOf(await talk.get(id)), { timeout: 10_000 }).toContain('word 1');
+      await expect.poll(() => model.speaking).toBeGreaterThan(0);
+      if (streams) await expect.poll(async () => textOf(await talk.get(id))).toContain('word 1');
       const began = performance.now();
       expect(stateOf(await talk.cancel(id))).toBe('CANCELED');
       await expect.poll(() => programs(folder, home), { timeout: 5000 - (performance.now() - began) }).toEqual([]);
       expect(JSON.stringify((await over).at(-1))).toContain('CANCELED');
-    }, 90_000);
+    });
 
     test('session after restart', async () => {
       const first = await talk.send('Remember: the word is pineapple. [[say I will.]]');

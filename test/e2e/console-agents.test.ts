@@ -43,7 +43,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the agents page of the console
     server = await startServer({ agents: [builtIn('echo')], console: createConsole(), allowLoopbackTargets: true });
     browser = await openBrowser();
     watched = await openPage(browser, server.url);
-  }, 120_000);
+  });
   afterAll(async () => {
     await browser?.close();
     await server?.close();
@@ -69,7 +69,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the agents page of the console
     expect(told.length).toBe(findings.length);
     for (const [at, { what }] of findings.entries()) expect(told[at]).toContain(what);
     await signature().getByText('unsigned').waitFor();
-  }, 60_000);
+  });
 
   it('names what is wrong with one that is not there, as the node sees it', async () => {
     await examine('http://127.0.0.1:1');
@@ -78,7 +78,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the agents page of the console
     await watched.page.getByLabel('Address').fill('ftp://agent.example');
     await watched.page.getByRole('button', { name: 'Examine it' }).click();
     await watched.page.getByText('An address begins with http').waitFor();
-  }, 60_000);
+  });
 
   it('tries each interface and says what came of it', async () => {
     const lone = await cardServer([], async (base) => cardAt(base));
@@ -87,7 +87,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the agents page of the console
     await watched.page.getByText('interface-not-found').waitFor();
     await watched.picture('agents-examined');
     lone.close();
-  }, 60_000);
+  });
 
   it('talks to one elsewhere that was examined, also by its examples', async () => {
     const other = await startServer({ agents: [builtIn('demo')] });
@@ -102,7 +102,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the agents page of the console
     await page.waitForURL(/\/console\/chat\//);
     await page.locator('.by-agent').getByText('task').first().waitFor();
     await other.close();
-  }, 60_000);
+  });
 
   it('verifies signatures: valid, changed, by a key that nobody knows, by one that was given', async () => {
     const key = await generateSigningKey('ES256');
@@ -135,5 +135,5 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the agents page of the console
     await signature().getByText('key unknown').waitFor();
     for (const each of [good, bad, unknown, elsewhere]) each.close();
     expect(watched.wrongs).toEqual([]);
-  }, 60_000);
+  });
 });

@@ -21,7 +21,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the console and its token', ()
     server = await startServer({ agents: [builtIn('echo')], console: createConsole(), auth });
     browser = await openBrowser();
     watched = await openPage(browser, server.url);
-  }, 120_000);
+  });
   afterAll(async () => {
     await browser?.close();
     await server?.close();
@@ -47,7 +47,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the console and its token', ()
     expect(kept).not.toContain(TOKEN);
     await page.reload();
     await page.getByText('This node asks who you are').waitFor();
-  }, 60_000);
+  });
 
   it('is kept for the tab alone, if its owner says so', async () => {
     const { page } = watched;
@@ -68,7 +68,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the console and its token', ()
     await page.getByRole('button', { name: 'Forget token' }).click();
     await page.getByText('This node asks who you are').waitFor();
     expect(await page.evaluate(() => JSON.stringify({ ...sessionStorage }))).not.toContain(TOKEN);
-  }, 60_000);
+  });
 
   it('never goes to an agent elsewhere, and no address is taken from a link', async () => {
     const { page } = watched;
@@ -96,7 +96,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the console and its token', ()
     await page.goto('/console/tasks');
     await page.getByRole('list', { name: 'Tasks' }).waitFor();
     thief.close();
-  }, 60_000);
+  });
 
   it('is served under a policy that lets nothing else run', async () => {
     const response = await fetch(`${server.url}/console/tasks/some-id`);

@@ -20,7 +20,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the chats of the console', () 
     elsewhere = await startServer({ agents: [builtIn('echo')] });
     browser = await openBrowser();
     watched = await openPage(browser, server.url);
-  }, 120_000);
+  });
   afterAll(async () => {
     await browser?.close();
     await server?.close();
@@ -42,7 +42,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the chats of the console', () 
     await page.getByRole('button', { name: /echo/ }).waitFor();
     await picture('chat-choose');
     expect(await seriousFaults(page)).toEqual([]);
-  }, 60_000);
+  });
 
   it('streams an answer as markdown', async () => {
     const { page, picture } = watched;
@@ -54,7 +54,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the chats of the console', () 
     await picture('chat-stream');
     await say('hello');
     await lastAnswer().getByText('Try one of these words').waitFor();
-  }, 60_000);
+  });
 
   it('asks, and takes an answer by a button', async () => {
     const { page, picture } = watched;
@@ -66,7 +66,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the chats of the console', () 
     await lastAnswer().getByText('Thank you.').waitFor();
     await lastAnswer().getByRole('link', { name: 'approved.md' }).waitFor();
     expect(await page.getByRole('button', { name: 'Yes, make it' }).count()).toBe(0);
-  }, 60_000);
+  });
 
   it('shows data as a tree and files that can be kept', async () => {
     const { page, picture } = watched;
@@ -76,7 +76,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the chats of the console', () 
     const [download] = await Promise.all([page.waitForEvent('download'), lastAnswer().getByRole('link', { name: 'hello.md' }).click()]);
     expect(download.suggestedFilename()).toBe('hello.md');
     await picture('chat-file');
-  }, 60_000);
+  });
 
   it('folds the steps and cancels', async () => {
     await say('slow');
@@ -87,7 +87,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the chats of the console', () 
     await watched.picture('chat-steps');
     await watched.page.getByRole('button', { name: 'Cancel' }).click();
     await lastAnswer().getByText('canceled', { exact: true }).waitFor();
-  }, 60_000);
+  });
 
   it('sends files and shows pictures, in a second chat beside the first', async () => {
     const { page, picture } = watched;
@@ -103,7 +103,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the chats of the console', () 
     await say('ask');
     await picture('chat-several');
     expect(await page.getByRole('navigation', { name: 'Open chats' }).getByRole('link').count()).toBe(3);
-  }, 60_000);
+  });
 
   it('shows chats side by side, as the address says', async () => {
     const { page, picture } = watched;
@@ -120,7 +120,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the chats of the console', () 
     await page.setViewportSize({ width: 1280, height: 800 });
     await page.getByRole('button', { name: /^Close echo/ }).click();
     await expect.poll(() => page.locator('.chat-body').count()).toBe(1);
-  }, 60_000);
+  });
 
   it('takes a task up again where it stands: one that runs, and one that waits', async () => {
     const { page } = watched;
@@ -142,7 +142,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the chats of the console', () 
     await lastAnswer().getByText('needs input').waitFor();
     await say('seven');
     await lastAnswer().getByText('answer: seven').waitFor();
-  }, 60_000);
+  });
 
   it('tells of a question while the page is not looked at', async () => {
     const hidden = await openPage(browser, server.url);
@@ -162,10 +162,10 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the chats of the console', () 
     await hidden.page.getByText('What agents wait for').waitFor();
     const asked = sendBody('approve', { configuration: { returnImmediately: false } });
     await fetch(jsonRequest(`${server.url}/agents/demo/message:send`, asked));
-    await expect.poll(() => hidden.page.evaluate('told'), { timeout: 15_000 }).toContain('demo asks for an answer');
+    await expect.poll(() => hidden.page.evaluate('told')).toContain('demo asks for an answer');
     expect(hidden.wrongs).toEqual([]);
     await hidden.page.context().close();
-  }, 60_000);
+  });
 
   it('talks to an agent at another address, through the node', async () => {
     const { page, picture } = watched;
@@ -182,7 +182,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the chats of the console', () 
     await page.getByRole('button', { name: 'Connect' }).click();
     await say('anybody');
     await lastAnswer().getByRole('alert').waitFor();
-  }, 60_000);
+  });
 
   it('broke no rule on the way', () => {
     expect(watched.wrongs).toEqual([]);

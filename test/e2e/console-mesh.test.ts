@@ -50,7 +50,7 @@ suiteNeeding('chromium and mosquitto', isThere, 'the mesh page of the console', 
       instance: 'here',
       announceMs: 300,
     });
-    server = await startServer({ agents: [builtIn('echo')], console: createConsole(), carrier: mesh.carrier, mesh: view });
+    server = await startServer({ agents: [builtIn('echo')], console: createConsole(), replyPublisher: mesh.replyPublisher, mesh: view });
     for (const { name, card, service } of server.handler.agents) await mesh.serve({ name, card, service });
     open.push(async () => {
       await server.close();
@@ -62,7 +62,7 @@ suiteNeeding('chromium and mosquitto', isThere, 'the mesh page of the console', 
     await child.said('ready');
     browser = await openBrowser();
     watched = await openPage(browser, server.url);
-  }, 120_000);
+  });
   afterAll(async () => {
     await browser?.close();
     for (const close of open.reverse()) await close();
@@ -93,7 +93,7 @@ suiteNeeding('chromium and mosquitto', isThere, 'the mesh page of the console', 
     expect(await (await fetch(`${server.url}/api/parley/v1/mesh`)).text()).not.toMatch(/very-secret|ann:/);
     await picture('mesh');
     expect(await seriousFaults(page)).toEqual([]);
-  }, 60_000);
+  });
 
   it('shows delegations of others while they are under way, and how they ended', async () => {
     const { page, picture } = watched;
@@ -108,7 +108,7 @@ suiteNeeding('chromium and mosquitto', isThere, 'the mesh page of the console', 
     await asked;
     await page.getByRole('list', { name: 'Ended last' }).getByText('completed').waitFor();
     await call.waitFor({ state: 'detached' });
-  }, 60_000);
+  });
 
   it('talks to an agent of the mesh, whose tasks are kept here', async () => {
     const { page } = watched;
@@ -125,7 +125,7 @@ suiteNeeding('chromium and mosquitto', isThere, 'the mesh page of the console', 
     await page.getByText('nobody is not on the mesh now').waitFor();
     expect((await fetch(`${server.url}/api/parley/v1/mesh/agents/nobody/.well-known/agent-card.json`)).status).toBe(404);
     expect((await fetch(`${server.url}/agents/worker/.well-known/agent-card.json`)).status).toBe(404);
-  }, 60_000);
+  });
 
   it('is readable in the dark and on a phone', async () => {
     for (const [name, options] of [
@@ -141,7 +141,7 @@ suiteNeeding('chromium and mosquitto', isThere, 'the mesh page of the console', 
       expect([name, isWide, await seriousFaults(other.page), other.wrongs]).toEqual([name, false, [], []]);
       await other.page.context().close();
     }
-  }, 60_000);
+  });
 
   it('shows one that was killed as silent, and then as gone', async () => {
     const { page, picture } = watched;
@@ -155,7 +155,7 @@ suiteNeeding('chromium and mosquitto', isThere, 'the mesh page of the console', 
     await row('worker').waitFor({ state: 'detached' });
     await page.getByText('worker is gone').waitFor();
     await row('echo').getByText('live').waitFor();
-  }, 60_000);
+  });
 
   it('says so when the broker is away', async () => {
     const { page } = watched;
@@ -164,5 +164,5 @@ suiteNeeding('chromium and mosquitto', isThere, 'the mesh page of the console', 
     await broker.start();
     await page.getByText('connected', { exact: true }).waitFor();
     expect(watched.wrongs).toEqual([]);
-  }, 60_000);
+  });
 });

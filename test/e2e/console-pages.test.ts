@@ -39,7 +39,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the pages of the console', () 
     server = await startServer({ agents, console: createConsole(), log: createLog({ write: () => {} }), allowLoopbackTargets: true });
     browser = await openBrowser();
     watched = await openPage(browser, server.url);
-  }, 120_000);
+  });
   afterAll(async () => {
     await browser?.close();
     await server?.close();
@@ -76,7 +76,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the pages of the console', () 
     await page.goto('/console/tasks');
     await list.getByText(id).waitFor();
     await checked('tasks-list');
-  }, 60_000);
+  });
 
   it('shows a task event by event, and replays it', async () => {
     const { page } = watched;
@@ -102,7 +102,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the pages of the console', () 
     await page.waitForURL(/\/tasks$/);
     await page.goto('/console/tasks/no-such-task');
     await page.getByText('There is no such task').waitFor();
-  }, 60_000);
+  });
 
   it('follows a task that runs, and cancels it', async () => {
     const { page } = watched;
@@ -114,7 +114,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the pages of the console', () 
       .waitFor();
     await page.getByRole('button', { name: 'Cancel', exact: true }).click();
     await page.locator('h1').getByText('canceled').waitFor();
-  }, 60_000);
+  });
 
   it('collects what waits for a person, and takes answers', async () => {
     const { page } = watched;
@@ -133,7 +133,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the pages of the console', () 
     await page.getByText('Nothing waits for you').waitFor();
     await page.goto(`/console/tasks/${one}`);
     await page.getByText('Thank you.').first().waitFor();
-  }, 60_000);
+  });
 
   it('shows exchanges as sent, in every dialect, and sends raw ones', async () => {
     const { page } = watched;
@@ -165,7 +165,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the pages of the console', () 
     await expect.poll(() => page.getByRole('list', { name: 'Dialects' }).locator('> li').count()).toBe(8);
     expect(await page.getByText(/\d+ lost/).count()).toBeGreaterThan(0);
     await checked('wire-rosetta');
-  }, 60_000);
+  });
 
   it('renders and checks cards, tries interfaces, and makes forms of schemas', async () => {
     const { page } = watched;
@@ -192,7 +192,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the pages of the console', () 
     await page.getByText('http://10.1.1.1/ is not encrypted').waitFor();
     await page.getByText('interface-plain').waitFor();
     odd.close();
-  }, 60_000);
+  });
 
   it('shows webhooks that fail, and sends dead letters again', async () => {
     const { page } = watched;
@@ -210,7 +210,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the pages of the console', () 
     hook.close();
     await page.getByRole('button', { name: 'Send again' }).first().click();
     await page.getByText('It is tried again.').waitFor();
-  }, 60_000);
+  });
 
   it('plots how the node does and tails its log', async () => {
     const { page } = watched;
@@ -224,7 +224,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the pages of the console', () 
     await page.getByText('This node is on no mesh').waitFor();
     await page.getByText('parley serve demo --mesh mqtt://').waitFor();
     await checked('mesh-none');
-  }, 60_000);
+  });
 
   it('is used by keyboard, in the dark, and on a phone', async () => {
     const { page } = watched;
@@ -259,7 +259,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the pages of the console', () 
       expect(other.wrongs).toEqual([]);
       await other.page.context().close();
     }
-  }, 120_000);
+  });
 
   it('broke no rule on the way', () => {
     expect(watched.wrongs).toEqual([]);

@@ -17,7 +17,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the tour of the console', () =
     server = await startServer({ agents: [createDemo({ wordMs: 15, stepMs: 200 }), builtIn('echo')], console: createConsole() });
     browser = await openBrowser();
     watched = await openPage(browser, server.url);
-  }, 120_000);
+  });
   afterAll(async () => {
     await browser?.close();
     await server?.close();
@@ -34,18 +34,18 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the tour of the console', () =
     await step('A streamed answer').getByText('They called it a parley').waitFor();
     await watched.picture('tour-stream');
     await step('A streamed answer').getByText('completed').waitFor();
-  }, 60_000);
+  });
 
   it('asks for an approval and takes it', async () => {
     await show('An approval');
     await step('An approval').getByRole('button', { name: 'Yes, make it' }).click();
     await step('An approval').getByText('Thank you.').waitFor();
-  }, 60_000);
+  });
 
   it('makes a file', async () => {
     await show('A file');
     await step('A file').getByRole('link', { name: 'hello.md' }).waitFor();
-  }, 60_000);
+  });
 
   it('loses nothing when the stream is cut', async () => {
     await show('A cut stream that resumes');
@@ -53,7 +53,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the tour of the console', () =
     await cut.getByText(/Broken off after \d+ frames/).waitFor();
     await cut.getByText(/Taken up again after event [1-9]/).waitFor();
     await cut.getByText(/none lost, none twice/).waitFor();
-  }, 60_000);
+  });
 
   it('shows the same task in eight dialects', async () => {
     await show('The same task in eight dialects');
@@ -66,7 +66,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the tour of the console', () =
     await watched.page.getByRole('link', { name: /Side by side/ }).click();
     await watched.page.getByRole('list', { name: 'Dialects' }).waitFor();
     await watched.picture('wire-rosetta-task');
-  }, 60_000);
+  });
 
   it('says what to do where the demo agent is not served', async () => {
     const other = await startServer({ agents: [builtIn('echo')], console: createConsole() });
@@ -76,5 +76,5 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the tour of the console', () =
     await page.page.close();
     await other.close();
     expect([...watched.wrongs, ...page.wrongs]).toEqual([]);
-  }, 60_000);
+  });
 });

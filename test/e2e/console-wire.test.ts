@@ -16,7 +16,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the wire page of the console',
     server = await startServer({ agents: [builtIn('script'), builtIn('echo')], console: createConsole() });
     browser = await openBrowser();
     watched = await openPage(browser, server.url);
-  }, 120_000);
+  });
   afterAll(async () => {
     await browser?.close();
     await server?.close();
@@ -68,5 +68,5 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the wire page of the console',
     const kept = (await (await fetch(`${server.url}/api/parley/v1/wire`)).json()) as { exchanges: readonly unknown[] };
     expect(kept.exchanges).toEqual([]);
     expect(watched.wrongs).toEqual([]);
-  }, 60_000);
+  });
 });

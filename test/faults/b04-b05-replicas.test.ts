@@ -15,7 +15,7 @@ const folder = (): string => {
 };
 
 onRealBrokers('replicas', (startBroker) => {
-  it('B4: one of three is killed again and again under load, and nothing that was accepted is lost', { timeout: 120_000 }, async () => {
+  it('B4: one of three is killed again and again under load, and nothing that was accepted is lost', async () => {
     const broker = await startBroker();
     const folders = [folder(), folder(), folder()];
     const startOne = (at: number) => start(broker.url, ['script'], { args: ['--data', folders[at] ?? ''] });
@@ -43,7 +43,7 @@ onRealBrokers('replicas', (startBroker) => {
     expect([...new Set(await Promise.all(answers))]).toEqual(['TASK_STATE_COMPLETED']);
   });
 
-  it('B5: one that is paused is done without, and is of use again afterwards', { timeout: 60_000 }, async () => {
+  it('B5: one that is paused is done without, and is of use again afterwards', async () => {
     const broker = await startBroker();
     const nodes = await Promise.all([start(broker.url, ['script']), start(broker.url, ['script'])]);
     const [paused] = nodes;

@@ -97,7 +97,7 @@ async function killOnce(lane: Lane, server: Parley): Promise<Parley> {
 /** Nothing is left at work that nobody works on, and no message was taken in twice. */
 async function settle(lane: Lane, server: Parley): Promise<void> {
   for (const status of ['TASK_STATE_SUBMITTED', 'TASK_STATE_WORKING']) {
-    await eventually(async () => (await tasksWhere(server.url, `status=${status}`)).length === 0, 20_000);
+    await eventually(async () => (await tasksWhere(server.url, `status=${status}`)).length === 0);
   }
   for (const job of lane.jobs) {
     if ((await tasksWhere(server.url, `contextId=${job.name}`)).length > 1) lane.unexpected.push(`${job.name} is there twice`);
@@ -145,7 +145,7 @@ describe('E1: SIGKILL of the server under load', () => {
     expect(counts.uncommitted / counts.kills).toBeGreaterThan(0.3);
   });
 
-  it('the control, which acknowledges before it commits, loses some', { timeout: 120_000 }, async () => {
+  it('the control, which acknowledges before it commits, loses some', async () => {
     const { counts, verdict } = await killMany('liar', 8, false);
     say(counts, verdict);
     expect(verdict.lost).toBeGreaterThan(0);

@@ -11,7 +11,7 @@ const folder = mkdtempSync(join(tmpdir(), 'parley-e4-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 suiteNeeding('strace', isInstalled('strace'), 'E4: power loss, seen from a socket', () => {
-  it('between what a send writes to the WAL and its answer there is a sync', { timeout: 60_000 }, async () => {
+  it('between what a send writes to the WAL and its answer there is a sync', async () => {
     const trace = join(folder, 'trace');
     const calls = 'trace=pwrite64,write,writev,fsync,fdatasync';
     const server = await startParley({
@@ -38,7 +38,7 @@ suiteNeeding('strace', isInstalled('strace'), 'E4: power loss, seen from a socke
 });
 
 suiteNeeding('strace', isInstalled('strace'), 'E5: an fsync that fails under the server', () => {
-  it('ends it with an error, acknowledges nothing more, and the next one has all that was', { timeout: 60_000 }, async () => {
+  it('ends it with an error, acknowledges nothing more, and the next one has all that was', async () => {
     const data = join(folder, 'e5');
     const inject = ['fsync', 'fdatasync'].flatMap((call) => ['-e', `inject=${call}:error=EIO:when=30+`]);
     const server = await startParley({

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { NodeServer } from '../../src/server/adapters/node.ts';
 import { eventually } from '../support/eventually.ts';
+import { expectFigure } from '../support/figures.ts';
 import { metric, sendBody, startServer } from '../support/server.ts';
 import { blocksOf, rawStream } from '../support/sse.ts';
 import { times } from './size.ts';
@@ -18,7 +19,7 @@ describe('H1: a client that disconnects in the midst of a stream', () => {
     await eventually(() => blocksOf(stream.text()).some(({ id }) => id === 1));
     expect(await metric(server.url, 'parley_streams_open')).toBe(1);
     stream.break();
-    expect(await eventually(async () => (await metric(server.url, 'parley_streams_open')) === 0)).toBeLessThan(1000);
+    expectFigure(await eventually(async () => (await metric(server.url, 'parley_streams_open')) === 0), { below: 1000 });
     const id = blocksOf(stream.text()).find((block) => block.data?.['task'] !== undefined)?.data?.['task']?.['id'];
     await eventually(async () => (await stateOf(server, String(id))) === 'TASK_STATE_COMPLETED');
   });
@@ -38,7 +39,7 @@ describe('H1: a client that disconnects in the midst of a stream', () => {
         }),
       );
     }
-    expect(await eventually(async () => (await metric(server.url, 'parley_streams_open')) === 0)).toBeLessThan(1000);
+    expectFigure(await eventually(async () => (await metric(server.url, 'parley_streams_open')) === 0), { below: 1000 });
     await eventually(async () => (await metric(server.url, 'parley_tasks_running')) === 0);
     const { tasks, totalSize } = (await (await fetch(`${server.url}/tasks?contextId=${context}&includeArtifacts=true`)).json()) as {
       tasks: { status: { state: string }; artifacts: { parts: unknown[] }[] }[];

@@ -15,7 +15,7 @@ suiteNeeding('prlimit (util-linux)', existsSync('/usr/bin/prlimit'), 'H15: with 
     for (let at = 0; at < 260; at += 1) open.push(await rawStream(server.port, { path: '/message:stream', body: sendBody('sleep=60000') }));
     const heads = (): readonly string[] =>
       open.map(({ text, socket }) => (text() !== '' ? 'stream' : socket.destroyed ? 'closed' : 'none'));
-    await eventually(() => heads().filter((head) => head === 'stream').length >= 172, 20_000);
+    await eventually(() => heads().filter((head) => head === 'stream').length >= 172);
     const streams = heads().filter((head) => head === 'stream').length;
     // 256 files, less 64 for all else, of which nine in ten are for streams.
     expect(streams).toBeGreaterThanOrEqual(165);

@@ -116,7 +116,7 @@ async function readWithCuts(server: NodeServer): Promise<Reading> {
         ? await rawStream(server.port, { path: '/message:stream', body: sendBody('chunks=60 delay=1') })
         : await rawStream(server.port, { path: `/tasks/${id}:subscribe`, headers: { 'Last-Event-ID': String(last) } });
     const cut = last === undefined ? 400 + Math.random() * 2000 : Math.random() * 6000;
-    await eventually(() => stream.text().length >= cut || stream.socket.readableEnded || stream.socket.destroyed, 10_000);
+    await eventually(() => stream.text().length >= cut || stream.socket.readableEnded || stream.socket.destroyed);
     // Frames that are whole have been seen; of one that is not, nothing has.
     const frames = framesOf(stream.text());
     stream.break();

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseSync } from '@swc/core';
 import { describe, expect, it } from 'vitest';
+import { expectFigure } from '../support/figures.ts';
 
 /**
  * faults.md I6: every regular expression of ours, against long runs of whatever it likes. One that backtracks more than linearly
@@ -104,10 +105,11 @@ describe('I6: regular expressions', () => {
       const { ms, text } = slowest(found);
       return ms > MS_MAX ? [`${found.where} /${found.pattern}/: ${ms.toFixed(0)} ms for ${text}`] : [];
     });
-    expect(slow).toEqual([]);
+    if (slow.length > 0) process.stdout.write(`slow regular expressions:\n${slow.join('\n')}\n`);
+    expectFigure(slow.length, { below: 1 });
   });
 
   it('the control does', () => {
-    expect(slowest({ where: '', pattern: '^a*a*!$', flags: '' }).ms).toBeGreaterThan(MS_MAX);
+    expectFigure(slowest({ where: '', pattern: '^a*a*!$', flags: '' }).ms, { above: MS_MAX });
   });
 });

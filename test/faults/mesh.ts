@@ -1,5 +1,5 @@
 import { defineAgent } from '#agents';
-import type { Carrier } from '#engine';
+import type { ReplyPublisher } from '#engine';
 import type { Broker, Grammar, Mesh, MeshCaller } from '#mesh';
 import { joinMesh, mqttGrammar, samGrammar } from '#mesh';
 import type { Agent, Logged, Task } from '#protocol';
@@ -27,17 +27,17 @@ export interface ReplicaOptions {
   readonly grammar?: Grammar;
   readonly namespace?: string;
   /** Tampers with how answers are carried: for controls. */
-  readonly carrier?: (carrier: Carrier) => Carrier;
+  readonly replyPublisher?: (replyPublisher: ReplyPublisher) => ReplyPublisher;
 }
 
 /** Agents of one process on the mesh, but for being a process: an engine of its own, a connection of its own. */
 export async function replica(broker: Broker, options: ReplicaOptions): Promise<Replica> {
-  const { agent, grammar = samGrammar, namespace = PLACE, carrier } = options;
+  const { agent, grammar = samGrammar, namespace = PLACE, replyPublisher } = options;
   return await serveOn(broker, [], {
     agents: { worker: agent },
     mesh: { namespace, grammar },
     report: () => undefined,
-    ...(carrier === undefined ? {} : { wrapCarrier: carrier }),
+    ...(replyPublisher === undefined ? {} : { wrapPublisher: replyPublisher }),
   });
 }
 

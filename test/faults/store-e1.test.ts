@@ -96,7 +96,7 @@ describe('E1: SIGKILL while the store commits', () => {
     expect(sum('inside') / kills).toBeGreaterThan(0.3);
   });
 
-  it('the control, which acknowledges before it commits, loses some', { timeout: 120_000 }, async () => {
+  it('the control, which acknowledges before it commits, loses some', async () => {
     const { lost, gaps } = await killMany('liar.db', 'lie', 12);
     expect(lost).toBeGreaterThan(0);
     expect(gaps).toBe(0);

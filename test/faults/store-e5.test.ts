@@ -40,16 +40,16 @@ suiteNeeding('strace', isInstalled('strace'), 'E5: an fsync that fails', () => {
     ['fsync', 'fdatasync'].flatMap((call) => ['-e', `inject=${call}:error=EIO:when=${when}`]);
   // Only once, too: SQLite itself would carry on.
   for (const when of ['8', '14', '40', '200+']) {
-    it(`at call ${when} of a thread`, { timeout: 60_000 }, () => expectStopped(join(folder, `${when}.db`), failing(when)));
+    it(`at call ${when} of a thread`, () => expectStopped(join(folder, `${when}.db`), failing(when)));
   }
-  it('in a checkpoint', { timeout: 60_000 }, () => {
+  it('in a checkpoint', () => {
     const path = join(folder, 'checkpoint.db');
     return expectStopped(path, ['-P', path, ...failing('1')]);
   });
 });
 
 suiteNeeding('strace', isInstalled('strace'), 'E4: power loss', () => {
-  it('between what a commit writes to the WAL and its acknowledgement there is a sync', { timeout: 60_000 }, async () => {
+  it('between what a commit writes to the WAL and its acknowledgement there is a sync', async () => {
     const [path, trace] = [join(folder, 'sync.db'), join(folder, 'trace')];
     const calls = `trace=pwrite64,write,${SYNCS}`;
     const child = startChild('committer', [path, 'honest', '40'], ['strace', '-y', '-s', '16', '-o', trace, '-e', calls]);

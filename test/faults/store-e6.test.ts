@@ -81,7 +81,7 @@ async function inSmallSpace(test: (store: SqliteStore, path: string, filler: str
 }
 
 suiteNeeding('the right to mount a file system', mayMount(), 'E6: a full disk', () => {
-  it('puts writes off with a time to come back, serves all that was kept, and lets tasks end', { timeout: 60_000 }, () =>
+  it('puts writes off with a time to come back, serves all that was kept, and lets tasks end', () =>
     inSmallSpace(async (store, path) => {
       const { kept, refusal } = await fillUp(store);
       expect(kept).toBeGreaterThan(10);
@@ -94,10 +94,9 @@ suiteNeeding('the right to mount a file system', mayMount(), 'E6: a full disk', 
         expect(await within(5000, async () => (await refusalOf(store, [ending(key)])) === undefined)).toBe(true);
       expect(await store.finished()).toBe(5);
       expect(await within(5000, async () => (await refusalOf(store, [{ kind: 'forget', task: 1 as TaskKey }])) === undefined)).toBe(true);
-    }),
-  );
+    }));
 
-  it('when not even the reserve is left it still serves, and when there is room again it goes on by itself', { timeout: 60_000 }, () =>
+  it('when not even the reserve is left it still serves, and when there is room again it goes on by itself', () =>
     inSmallSpace(async (store, path, filler) => {
       let kept = (await fillUp(store)).kept;
       // A caller that does not listen uses up the reserve.
@@ -116,6 +115,5 @@ suiteNeeding('the right to mount a file system', mayMount(), 'E6: a full disk', 
       await expectAll(again, kept + 19);
       expect(again.damaged()).toEqual([]);
       await again.close();
-    }),
-  );
+    }));
 });

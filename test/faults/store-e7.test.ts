@@ -150,7 +150,7 @@ describe('E7: a damaged file', () => {
   let bases: readonly Base[] = [];
   beforeAll(async () => {
     bases = [await makeBase('wal', [80], false), await makeBase('mixed', [80, 40], false), await makeBase('main', [120], true)];
-  }, 60_000);
+  });
 
   it(`is noticed or harmless, ${cases} times of ${cases}`, { timeout: cases * 2000 }, async () => {
     const outcomes: Record<Outcome, number> = { intact: 0, refused: 0, quarantined: 0 };

@@ -148,7 +148,7 @@ describe('W8: SIGKILL of a server that delivers', () => {
     expect(events).toBeGreaterThan(kills * 10);
   });
 
-  it('the control, which takes a delivery for arrived before it is, loses some', { timeout: 120_000 }, async () => {
+  it('the control, which takes a delivery for arrived before it is, loses some', async () => {
     const { lost } = await killMany('liar', 3, false);
     expect(lost.length).toBeGreaterThan(0);
   });

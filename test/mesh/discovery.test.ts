@@ -3,7 +3,7 @@ import type { Broker, Mesh, PeerChange, RegistryOptions } from '#mesh';
 import { joinMesh, samTopics } from '#mesh';
 import { CARD } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
-import { type TestBroker, NAMESPACE, onEveryBroker } from './support.ts';
+import { NAMESPACE, onEveryBroker, type TestBroker } from './support.ts';
 
 const open: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -106,7 +106,7 @@ onEveryBroker('discovery', (start) => {
     await broker.publish({ topic, payload: new Uint8Array(0), retain: true });
   });
 
-  it('finds 1,000 agents', { timeout: 20_000 }, async () => {
+  it('finds 1,000 agents', async () => {
     const { registry, member } = await openedRegistry();
     const { broker } = await member();
     await Promise.all(

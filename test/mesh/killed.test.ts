@@ -28,7 +28,7 @@ const tasksOf = async ({ url }: { readonly url: string }): Promise<number> =>
   ((await (await fetch(`${url}/api/parley/v1/tasks`)).json()) as { totalSize: number }).totalSize;
 
 onRealBrokers('a node that is killed', (startBroker) => {
-  it('continues its tasks after the restart, and responds to callers that still wait', { timeout: 60_000 }, async () => {
+  it('continues its tasks after the restart, and responds to callers that still wait', async () => {
     const broker = await startBroker();
     const args = ['--data', folder()];
     const first = await start(broker.url, ['script'], { args });
@@ -50,7 +50,7 @@ onRealBrokers('a node that is killed', (startBroker) => {
     expect(chunks).toEqual(['chunk 1chunk 2chunk 3chunk 4chunk 5']);
   });
 
-  it('leaves requests that it had not accepted to the other replica, once', { timeout: 60_000 }, async () => {
+  it('leaves requests that it had not accepted to the other replica, once', async () => {
     const broker = await startBroker();
     const [one, two] = await Promise.all([start(broker.url, ['script']), start(broker.url, ['script'])]);
     const caller = await connectMesh(broker.url, { kind: 'gateway', id: 'gw' });
@@ -66,7 +66,7 @@ onRealBrokers('a node that is killed', (startBroker) => {
     expect(await tasksOf(two)).toBe(12);
   });
 
-  it('shares the load with its replicas, and each finds the tasks of the others', { timeout: 60_000 }, async () => {
+  it('shares the load with its replicas, and each finds the tasks of the others', async () => {
     const broker = await startBroker();
     const nodes = await Promise.all([start(broker.url, ['script']), start(broker.url, ['script'])]);
     const caller = await connectMesh(broker.url, { kind: 'gateway', id: 'gw' });
@@ -90,14 +90,14 @@ onRealBrokers('a node that is killed', (startBroker) => {
     });
   });
 
-  it('or stopped without its broker exits with 0, and so does a gateway', { timeout: 60_000 }, async () => {
+  it('or stopped without its broker exits with 0, and so does a gateway', async () => {
     const broker = await startBroker();
     const nodes = await Promise.all([start(broker.url, ['script']), start(broker.url, [], { command: ['mesh', 'gateway'] })]);
     await broker.kill();
     expect(await Promise.all(nodes.map((node) => node.stop()))).toEqual([0, 0]);
   });
 
-  it('B1: loses no task, nor does a broker that is killed under load', { timeout: 60_000 }, async () => {
+  it('B1: loses no task, nor does a broker that is killed under load', async () => {
     const broker = await startBroker();
     await start(broker.url, ['script'], { args: ['--data', folder()] });
     const caller = await connectMesh(broker.url, { kind: 'gateway', id: 'gw' });

@@ -47,9 +47,7 @@ async function keptCards(url: string, root = '$a2a/v1'): Promise<Map<string, Rec
 }
 
 describe.skipIf(!isThere)(`nodes with A2A over MQTT 0.1${isThere ? '' : ' [needs mosquitto]'}`, () => {
-  it('are found and called through a gateway; a killed one is offline by its last will, and online after its restart', {
-    timeout: 90_000,
-  }, async () => {
+  it('are found and called through a gateway; a killed one is offline by its last will, and online after its restart', async () => {
     const { url } = await broker();
     const node = await start(url, ['script', 'echo'], { args: GRAMMAR });
     const gateway = await start(url, [], { command: ['mesh', 'gateway'], args: GRAMMAR });
@@ -79,7 +77,7 @@ describe.skipIf(!isThere)(`nodes with A2A over MQTT 0.1${isThere ? '' : ' [needs
     await eventually(() => expect(kept.get('script')?.properties).toMatchObject({ 'a2a-status': 'offline', 'a2a-status-source': 'agent' }));
   });
 
-  it('share a pool under another root, and each member continues its own tasks', { timeout: 90_000 }, async () => {
+  it('share a pool under another root, and each member continues its own tasks', async () => {
     const { url } = await broker();
     const args = [...GRAMMAR, '--mesh-root', 'a2a/v1', '--mesh-pool', 'workers'];
     const members = await Promise.all(['1', '2'].map((at) => start(url, ['script'], { args: [...args, '--mesh-instance', at] })));
@@ -102,7 +100,7 @@ describe.skipIf(!isThere)(`nodes with A2A over MQTT 0.1${isThere ? '' : ' [needs
     await expectListed(url, ['script-1'], ['--mesh-root', 'a2a/v1', '--deny', '*-2']);
   });
 
-  it('continue their tasks after they are killed, and so does the gateway', { timeout: 90_000 }, async () => {
+  it('continue their tasks after they are killed, and so does the gateway', async () => {
     const { url } = await broker();
     const openNode = () => start(url, ['script'], { args: ['--data', join(folder, 'node'), ...GRAMMAR.slice(1)] });
     const openGateway = () =>
@@ -121,9 +119,7 @@ describe.skipIf(!isThere)(`nodes with A2A over MQTT 0.1${isThere ? '' : ' [needs
     });
   });
 
-  it('with the same name do not disconnect each other for ever: the first leaves the broker and logs why', {
-    timeout: 60_000,
-  }, async () => {
+  it('with the same name do not disconnect each other for ever: the first leaves the broker and logs why', async () => {
     const { url } = await broker();
     const first = await start(url, ['echo'], { args: [...GRAMMAR, '--mesh-instance', '7'] });
     const second = await start(url, ['echo'], { args: [...GRAMMAR, '--mesh-instance', '7'] });
@@ -147,7 +143,7 @@ describe('settings that A2A over MQTT can’t use are reported before anything c
     [['--mesh', 'mqtt://127.0.0.1:1', '--mesh-grammar', 'mqtt01', '--namespace', 'a/b', '--mesh-root', 'a//b'], '--mesh-root: "a//b"'],
     [['--mesh', 'mqtt://127.0.0.1:1', '--mesh-grammar', 'mqtt01', '--namespace', 'a/b', '--mesh-pool', 'a/b'], '--mesh-pool: "a/b"'],
     [['--mesh', 'mqtt://127.0.0.1:1', '--mesh-instance', 'a b'], '--mesh-instance a b: use letters'],
-  ])('%j', { timeout: 20_000 }, async (args, words) => {
+  ])('%j', async (args, words) => {
     const run = launchServe({ args: ['echo', '--memory', ...args] });
     expect([(await run.ended).code, run.errors()]).toEqual([2, expect.stringContaining(words)]);
   });

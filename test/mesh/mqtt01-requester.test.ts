@@ -56,7 +56,7 @@ describe.skipIf(!isThere)(`a requester of A2A over MQTT 0.1${isThere ? '' : ' [n
       },
     });
     const say: Played['say'] = async (at, result, properties = {}, correlation) => {
-      await expect.poll(() => asked.length, { timeout: 5000, interval: 5 }).toBeGreaterThan(at);
+      await expect.poll(() => asked.length, { interval: 5 }).toBeGreaterThan(at);
       const { message } = asked[at] ?? { message: undefined };
       await broker.publish({
         topic: message?.responseTopic ?? '',
@@ -81,7 +81,7 @@ describe.skipIf(!isThere)(`a requester of A2A over MQTT 0.1${isThere ? '' : ' [n
     },
   });
   const asked = async (played: Played, count: number): Promise<void> => {
-    await expect.poll(() => played.asked.length, { timeout: 5000, interval: 5 }).toBeGreaterThanOrEqual(count);
+    await expect.poll(() => played.asked.length, { interval: 5 }).toBeGreaterThanOrEqual(count);
   };
   it('sends, streams, answers a question, gets and cancels at an agent of ours', async () => {
     const served = await serveAgent(running.url, 'scheduler');

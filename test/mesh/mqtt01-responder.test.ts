@@ -82,9 +82,7 @@ describe.skipIf(!isThere)(`a responder of A2A over MQTT 0.1${isThere ? '' : ' [n
     held.resolve();
     await raw.until(2);
     await raw.ask(REQUEST, sendBody('plan', {}, 'SendMessage'), { correlation: Buffer.from('C') });
-    await expect
-      .poll(() => raw.heard.some(({ correlation }) => String(Buffer.from(correlation ?? [])) === 'C'), { timeout: 5000 })
-      .toBe(true);
+    await expect.poll(() => raw.heard.some(({ correlation }) => String(Buffer.from(correlation ?? [])) === 'C')).toBe(true);
     expect(runs).toBe(1);
     const correlations = raw.heard.map(({ correlation }) => Buffer.from(correlation ?? []).toString());
     expect([correlations.includes('A'), correlations.includes('B'), correlations.includes('C')]).toEqual([true, true, true]);

@@ -68,7 +68,7 @@ export function onEveryBroker(name: string, body: (start: Start) => void): void 
 export interface ServeOptions extends Partial<EngineOptions> {
   readonly mesh?: Partial<MeshOptions>;
   /** Changes how replies are published, for tests of failures. */
-  readonly wrapCarrier?: (carrier: Mesh['carrier']) => Mesh['carrier'];
+  readonly wrapPublisher?: (publisher: Mesh['replyPublisher']) => Mesh['replyPublisher'];
 }
 
 export interface Served {
@@ -81,12 +81,12 @@ export interface Served {
 export async function serveOn(
   broker: Broker,
   names: readonly string[],
-  { mesh: meshOptions = {}, wrapCarrier = (carrier) => carrier, ...engineOptions }: ServeOptions = {},
+  { mesh: meshOptions = {}, wrapPublisher = (publisher) => publisher, ...engineOptions }: ServeOptions = {},
 ): Promise<Served> {
   const mesh = joinMesh({ broker, namespace: NAMESPACE, ...meshOptions });
   const agents =
     engineOptions.agents ?? Object.fromEntries(names.map((name) => [name, builtInAgents.get(name)?.create() ?? missing(name)]));
-  const engine = createEngine({ store: memoryStore(), ...engineOptions, agents, carrier: wrapCarrier(mesh.carrier) });
+  const engine = createEngine({ store: memoryStore(), ...engineOptions, agents, replyPublisher: wrapPublisher(mesh.replyPublisher) });
   await engine.start();
   for (const [name, { card }] of Object.entries(agents)) await mesh.serve({ name, card, service: engine.serviceOf(name) });
   return {

@@ -48,7 +48,7 @@ onEveryBroker('a caller over HTTP', (start) => {
     return { node, call, send };
   };
 
-  it('has a user of its own on the mesh, different from all mesh users', { timeout: 30_000 }, async () => {
+  it('has a user of its own on the mesh, different from all mesh users', async () => {
     const { send } = await opened();
     const said = await Promise.all(['ann', 'key:k1', 'https://idp.example/bob'].map((user) => send(user, 'who?')));
     expect(said.map((task) => task.artifacts?.[0]?.parts[0]?.text)).toEqual(
@@ -56,7 +56,7 @@ onEveryBroker('a caller over HTTP', (start) => {
     );
   });
 
-  it('cancels its task on the mesh, also one that waits for input', { timeout: 30_000 }, async () => {
+  it('cancels its task on the mesh, also one that waits for input', async () => {
     const { node, send, call } = await opened();
     const waiting = await send('ann', 'wait');
     expect(waiting.status.state).toBe('TASK_STATE_INPUT_REQUIRED');

@@ -50,7 +50,7 @@ beforeAll(async () => {
     join(scratch, 'main.mjs'),
     "import { runSuite } from './suite.mjs';\nconst [node, pages] = (globalThis.Deno?.args ?? process.argv.slice(2));\nconsole.log(JSON.stringify(await runSuite({ node, pages })));\n",
   );
-}, 60_000);
+});
 afterAll(async () => {
   await server.close();
   await pages.close();
@@ -124,7 +124,7 @@ suiteNeeding('miniflare (npm)', installed !== undefined, 'the client in a Worker
     } finally {
       await worker.dispose();
     }
-  }, 60_000);
+  });
 });
 
 interface Worker {
@@ -149,7 +149,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the client in Chromium', () =>
     } finally {
       await browser.close();
     }
-  }, 60_000);
+  });
 });
 
 describe('the client in a browser’s bundle', () => {

@@ -86,7 +86,7 @@ afterAll(async () => {
 });
 
 describe('S4: forged requests over sockets', () => {
-  it(`${FORGED.length * WANTED.length} heads, to two nodes: none reaches a handler`, { timeout: 120_000 }, async () => {
+  it(`${FORGED.length * WANTED.length} heads, to two nodes: none reaches a handler`, async () => {
     for (const at of targets) {
       await nothingPasses(at, async () => {
         for (const [name, lines] of FORGED) {
@@ -102,7 +102,7 @@ describe('S4: forged requests over sockets', () => {
     }
   });
 
-  it('of browsers that name no origin: a form’s body is no JSON', { timeout: 60_000 }, async () => {
+  it('of browsers that name no origin: a form’s body is no JSON', async () => {
     const posts = [
       ...WANTED.filter(([method]) => method === 'POST'),
       ['POST', '/api/parley/v1/tasks/x:retry'],
@@ -171,7 +171,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'S4: pages in Chromium', () => 
         '--host-resolver-rules=MAP * 127.0.0.1, EXCLUDE 127.0.0.1',
       ],
     });
-  }, 60_000);
+  });
   afterAll(async () => {
     await browser.close();
     own.close();
@@ -223,7 +223,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'S4: pages in Chromium', () => 
     },
   );
 
-  it.each([0, 1])('links to what is not for everybody lead to a refusal: node %i', { timeout: 60_000 }, async (which) => {
+  it.each([0, 1])('links to what is not for everybody lead to a refusal: node %i', async (which) => {
     const at = targets[which];
     if (at === undefined) throw new Error('no such node');
     await nothingPasses(at, async () => {
@@ -238,12 +238,12 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'S4: pages in Chromium', () => 
     });
   });
 
-  it('control: a server without a gate hears them all, whole', { timeout: 60_000 }, async () => {
+  it('control: a server without a gate hears them all, whole', async () => {
     await attackFrom(`http://evil.example:${own.port}`, `http://127.0.0.1:${naive.port}`);
     expect(naive.sends()).toBeGreaterThan(20);
   });
 
-  it('control: a page of the node’s own does reach it', { timeout: 60_000 }, async () => {
+  it('control: a page of the node’s own does reach it', async () => {
     for (const at of targets) {
       const page = await browser.newPage();
       await page.goto(`${at.node.url}/healthz`);

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parley } from '../cli/run.ts';
+import { expectFigure } from '../support/figures.ts';
 import { keysOf } from '../support/key-ring.ts';
 import type { Parley } from '../support/parley.ts';
 import { parleyServe } from '../support/parley.ts';
@@ -21,7 +22,7 @@ describe('S13: one abuser beside ten others', () => {
       (_, at) => (JSON.parse(parley(['keys', 'create', `caller-${at}`, '--auth-folder', folder, '--json']).out) as { key: string }).key,
     );
     server = await parleyServe({ args: ['script', '--require-auth', '--auth-folder', folder, '--data', `${folder}/data`] });
-  }, 60_000);
+  });
   afterAll(async () => void (await server.stop()));
 
   /** Ten callers, each with a small send every 100 ms. */
@@ -61,7 +62,7 @@ describe('S13: one abuser beside ten others', () => {
   };
   const p99 = (times: readonly number[]): number => times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.99)] ?? 0;
 
-  it('is refused beyond its share, and they wait less than twice as long for the slowest of a hundred', { timeout: 90_000 }, async () => {
+  it('is refused beyond its share, and they wait less than twice as long for the slowest of a hundred', async () => {
     await waits(500);
     const ratios: number[] = [];
     // What else the machine does can only make it look worse, so one of three good rounds shows what the gate does.
@@ -76,7 +77,7 @@ describe('S13: one abuser beside ten others', () => {
       expect(times.length).toBeGreaterThan(100);
       ratios.push(p99(times) / p99([...before, ...after]));
     }
-    expect(Math.min(...ratios)).toBeLessThan(2);
+    expectFigure(Math.min(...ratios), { below: 2 });
   });
 });
 

@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { AdminDelivery } from '#protocol';
 import { parley } from '../cli/run.ts';
 import { eventually } from '../support/eventually.ts';
+import { expectFigure } from '../support/figures.ts';
 import type { Parley, RunOptions } from '../support/parley.ts';
 import { parleyServe } from '../support/parley.ts';
 import type { Hit, Receiver } from '../support/receiver.ts';
@@ -55,7 +56,7 @@ describe('a receiver', () => {
     await gone.close();
     const server = await node();
     await start(server, gone.url);
-    await eventually(async () => (await deliveries(server))[0]?.attempts === 1, 10_000);
+    await eventually(async () => (await deliveries(server))[0]?.attempts === 1);
     expect((await deliveries(server))[0]).toMatchObject({
       state: 'open',
       pending: 3,
@@ -64,7 +65,7 @@ describe('a receiver', () => {
       problem: expect.stringContaining('ECONNREFUSED'),
     });
     const back = await receiver(undefined, gone.port);
-    await eventually(() => back.hits.length === 3, 10_000);
+    await eventually(() => back.hits.length === 3);
     expect(seqs(back.hits)).toEqual([2, 3, 4]);
   });
 
@@ -75,7 +76,7 @@ describe('a receiver', () => {
       else response.socket?.resetAndDestroy();
     });
     await start(server, hook.url);
-    await eventually(() => hook.hits.length === 4, 10_000);
+    await eventually(() => hook.hits.length === 4);
     expect(seqs(hook.hits)).toEqual([2, 2, 3, 4]);
     expect(hook.hits[0]?.body).toBe(hook.hits[1]?.body);
     expect(await metric(server.url, 'parley_webhook_attempts_total{outcome="failed"}')).toBe(1);
@@ -85,7 +86,7 @@ describe('a receiver', () => {
     const server = await node();
     const hook = await receiver();
     await start(server, hook.url.replace('http:', 'https:'));
-    await eventually(async () => (await deliveries(server))[0]?.attempts === 1, 10_000);
+    await eventually(async () => (await deliveries(server))[0]?.attempts === 1);
     expect((await deliveries(server))[0]).toMatchObject({ state: 'open', pending: 3 });
     expect(hook.hits).toEqual([]);
   });
@@ -94,14 +95,14 @@ describe('a receiver', () => {
     const server = await node({ args: ['--memory', '--limit', 'webhookMsMax=20000'] });
     const hook = await receiver();
     await start(server, hook.url);
-    await eventually(() => hook.hits.length === 3, 10_000);
+    await eventually(() => hook.hits.length === 3);
     const tarpits = await Promise.all(Array.from({ length: 20 }, () => receiver(() => undefined)));
     for (const tarpit of tarpits) for (let at = 0; at < 5; at += 1) await start(server, tarpit.url);
     hook.hits.length = 0;
     await start(server, hook.url);
     // Behind the others it would have to wait for their 20 seconds.
-    await eventually(() => hook.hits.length === 3, 15_000);
-    await eventually(async () => (await metric(server.url, 'parley_webhooks_sending')) === 48, 10_000);
+    await eventually(() => hook.hits.length === 3);
+    await eventually(async () => (await metric(server.url, 'parley_webhooks_sending')) === 48);
     expect(Math.max(...tarpits.map((tarpit) => tarpit.most()))).toBeLessThanOrEqual(4);
   });
 
@@ -109,7 +110,7 @@ describe('a receiver', () => {
     const server = await node({ args: ['--memory', '--limit', 'webhookMsMax=300'] });
     const tarpit = await receiver(() => undefined);
     await start(server, tarpit.url);
-    await eventually(async () => (await deliveries(server))[0]?.attempts === 1, 10_000);
+    await eventually(async () => (await deliveries(server))[0]?.attempts === 1);
     expect((await deliveries(server))[0]?.problem).toBe('the response did not arrive in time');
   });
 
@@ -125,7 +126,7 @@ describe('a receiver', () => {
     const server = await node();
     const hook = await receiver((_, response) => void response.writeHead(status, headers).end());
     await start(server, hook.url);
-    await eventually(async () => (await deliveries(server))[0]?.attempts === 1, 10_000);
+    await eventually(async () => (await deliveries(server))[0]?.attempts === 1);
     const [found] = await deliveries(server);
     expect(found).toMatchObject({ ...expected, first: 2 });
     expect(hook.hits).toHaveLength(1);
@@ -152,9 +153,9 @@ describe('a receiver', () => {
     });
     const before = await metric(server.url, 'process_resident_memory_bytes');
     for (const path of ['/endless', '/bomb']) await start(server, `${hook.url}${path}`);
-    await eventually(() => hook.hits.length === 6, 10_000);
+    await eventually(() => hook.hits.length === 6);
     await eventually(async () => (await metric(server.url, 'parley_webhooks_pending')) === 0);
-    expect((await metric(server.url, 'process_resident_memory_bytes')) - before).toBeLessThan(100 * 1_048_576);
+    expectFigure((await metric(server.url, 'process_resident_memory_bytes')) - before, { below: 100 * 1_048_576 });
   });
 });
 
@@ -178,7 +179,7 @@ describe('W11: the secrets of a webhook', () => {
     hook.reply = (_, response) => void response.writeHead(204).end();
     hook.hits.length = 0;
     await node({ args: ['--data', data] });
-    await eventually(() => hook.hits.length === 3, 10_000);
+    await eventually(() => hook.hits.length === 3);
     expect(hook.hits[0]?.headers).toMatchObject({
       authorization: 'Bearer canary-credentials-2',
       'x-a2a-notification-token': 'canary-token-1',

@@ -52,7 +52,7 @@ const next = (): number => {
 /** A path of its own for each test. */
 const path = (): string => `/hook-${next()}`;
 async function heard(at: string, count = 1): Promise<readonly Hit[]> {
-  await eventually(() => hook.hits.filter((hit) => hit.path === at).length >= count, 10_000);
+  await eventually(() => hook.hits.filter((hit) => hit.path === at).length >= count);
   return hook.hits.filter((hit) => hit.path === at);
 }
 const last = (hits: readonly Hit[]): Json => JSON.parse(hits.at(-1)?.body ?? '') as Json;
@@ -177,7 +177,7 @@ describe.each(VERSIONS)('webhooks of $name', (version) => {
   it('are told in its own form, signed, with token and credentials', async () => {
     const at = path();
     const id = await version.start('chunks=2 delay=20', `${hook.url}${at}`);
-    await eventually(() => hook.hits.some((hit) => hit.path === at && version.isDone(JSON.parse(hit.body) as Json)), 10_000);
+    await eventually(() => hook.hits.some((hit) => hit.path === at && version.isDone(JSON.parse(hit.body) as Json)));
     const hits = await heard(at);
     const body = last(hits);
     expect(JSON.stringify(body)).toContain(id);
@@ -209,7 +209,7 @@ describe.each(VERSIONS)('webhooks of $name', (version) => {
       await expect(version.get(task, 'b')).rejects.toThrow();
     }
     const hits = await heard(first);
-    await eventually(() => version.isDone(last(hook.hits.filter((hit) => hit.path === first))), 10_000);
+    await eventually(() => version.isDone(last(hook.hits.filter((hit) => hit.path === first))));
     expect(hook.hits.filter((hit) => hit.path === second)).toEqual([]);
     await checkSigned(node.url, hits);
   });

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bindCredentials, createOutbound } from '../../src/server/adapters/outbound.ts';
+import { expectFigure } from '../support/figures.ts';
 
 /** Listens on every address of this machine, so that whatever gets through is seen. */
 let hits: { readonly path: string; readonly headers: IncomingMessage['headers'] }[] = [];
@@ -233,7 +234,7 @@ describe('an answer', () => {
     const outbound = open();
     const before = process.memoryUsage().rss;
     await expect(get(outbound, `http://127.0.0.1:${port}/endless`)).rejects.toMatchObject({ reason: 'size' });
-    expect(process.memoryUsage().rss - before).toBeLessThan(64 * 1_048_576);
+    expectFigure(process.memoryUsage().rss - before, { below: 64 * 1_048_576 });
     await expect(get(outbound, `http://127.0.0.1:${port}/packed`)).rejects.toMatchObject({ reason: 'encoding' });
     expect(hits.at(-1)?.headers['accept-encoding']).toBe('identity');
     await outbound.close();
@@ -244,7 +245,7 @@ describe('an answer', () => {
     const began = performance.now();
     await expect(get(outbound, `http://127.0.0.1:${port}/never`)).rejects.toMatchObject({ reason: 'timeout' });
     await expect(get(outbound, `http://127.0.0.1:${port}/drip`)).rejects.toMatchObject({ reason: 'timeout' });
-    expect(performance.now() - began).toBeLessThan(4000);
+    expectFigure(performance.now() - began, { below: 4000 });
     await outbound.close();
   });
 });

@@ -77,7 +77,7 @@ function contract(start: () => Promise<Running>): void {
     } finally {
       await stop();
     }
-  }, 60_000);
+  });
 }
 
 describe('a handler on a server of node:http that is not ours', () => {

@@ -20,7 +20,7 @@ beforeAll(async () => {
   child.stdout?.setEncoding('utf8').on('data', (text: string) => {
     out += text;
   });
-  await eventually(() => out.includes('\n'), 15_000);
+  await eventually(() => out.includes('\n'));
 });
 afterAll(async () => {
   child.kill();
@@ -33,7 +33,7 @@ describe('examples/webhook-receiver', () => {
     const configuration = { taskPushNotificationConfig: { url } };
     const answer = await fetch(jsonRequest(`${node.url}/message:send`, sendBody('chunks=2', { configuration })));
     expect(answer.status).toBe(200);
-    await eventually(() => out.includes('TASK_STATE_COMPLETED'), 10_000);
+    await eventually(() => out.includes('TASK_STATE_COMPLETED'));
     expect(out.match(/^msg_/gm)).toHaveLength(3);
     const forged = { 'webhook-id': 'msg_1', 'webhook-timestamp': String(Math.floor(Date.now() / 1000)), 'webhook-signature': 'v1a,AAAA' };
     for (const headers of [{}, forged]) expect((await fetch(jsonRequest(url, { statusUpdate: {} }, headers))).status).toBe(401);

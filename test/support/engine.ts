@@ -1,4 +1,4 @@
-import type { Courier, Delivery, EngineOptions, Outcome, Store, Vault } from '#engine';
+import type { DeliveryOutcome, EngineOptions, Store, Vault, WebhookDelivery, WebhookSender } from '#engine';
 import { createEngine } from '#engine';
 import type {
   A2AService,
@@ -7,6 +7,7 @@ import type {
   AgentOutput,
   CallContext,
   Clock,
+  DialectOptions,
   EventStream,
   Logged,
   Message,
@@ -15,10 +16,9 @@ import type {
   SendResult,
   Task,
   TaskEvent,
-  Traits,
   Turn,
 } from '#protocol';
-import { createAgentTextMessage, createUserMessage, DIALECTS, dialectId, eventKind, foldEvent, messageId } from '#protocol';
+import { createAgentTextMessage, createUserMessage, dialectId, eventKind, foldEvent, messageId } from '#protocol';
 import { memoryBlobs, memoryStore } from '../../src/engine/adapters/memory.ts';
 
 /** A clock that stands still until it is moved, with the timers that go by it. */
@@ -126,33 +126,52 @@ export function ctx(more: Partial<CallContext> = {}): CallContext {
   return { principal: ALICE, dialect: dialectId('v10'), extensions: [], signal: new AbortController().signal, ...more };
 }
 
-/** Every dialect behaves as A2A 1.0 but for this. */
-export function withTraits(more: Partial<Traits>): Pick<EngineOptions, 'traitsOf'> {
-  const [base] = DIALECTS;
-  if (base === undefined) throw new Error('no dialects');
-  return { traitsOf: () => ({ ...base.traits, ...more }) };
+/** Every call of the world's service has these options, and every dialect too. */
+export function withOptions(options: DialectOptions): { readonly options: DialectOptions; readonly optionsOf: () => DialectOptions } {
+  return { options, optionsOf: () => options };
+}
+
+function callingWith(service: A2AService, options: DialectOptions | undefined): A2AService {
+  if (options === undefined) return service;
+  const into = (context: CallContext): CallContext => ({ ...context, options });
+  const { push } = service;
+  return {
+    ...service,
+    send: (asked, context) => service.send(asked, into(context)),
+    stream: (asked, context) => service.stream(asked, into(context)),
+    get: (asked, context) => service.get(asked, into(context)),
+    list: (asked, context) => service.list(asked, into(context)),
+    cancel: (asked, context) => service.cancel(asked, into(context)),
+    subscribe: (asked, context) => service.subscribe(asked, into(context)),
+    push: {
+      create: (asked, context) => push.create(asked, into(context)),
+      get: (asked, context) => push.get(asked, into(context)),
+      list: (asked, context) => push.list(asked, into(context)),
+      delete: (asked, context) => push.delete(asked, into(context)),
+    },
+  };
 }
 
 /** Answered as soon as the message is kept. */
 export const AT_ONCE: Pick<SendRequest, 'configuration'> = { configuration: { returnImmediately: true } };
 
 /** Takes everything, and remembers it; `next` says how the deliveries from now on go. */
-export interface FakeCourier extends Courier {
-  readonly sent: Delivery[];
-  next: (delivery: Delivery, signal: AbortSignal) => Outcome | Promise<Outcome>;
+export interface FakeSender extends WebhookSender {
+  readonly sent: WebhookDelivery[];
+  next: (delivery: WebhookDelivery, signal: AbortSignal) => DeliveryOutcome | Promise<DeliveryOutcome>;
 }
 
-export function fakeCourier(next: FakeCourier['next'] = () => ({ kind: 'delivered' })): FakeCourier {
-  const courier: FakeCourier = {
+export function fakeSender(next: FakeSender['next'] = () => ({ kind: 'delivered' })): FakeSender {
+  const sender: FakeSender = {
     sent: [],
     next,
     check: async () => {},
-    deliver: async (delivery, signal) => {
-      courier.sent.push(delivery);
-      return courier.next(delivery, signal);
+    send: async (delivery, signal) => {
+      sender.sent.push(delivery);
+      return sender.next(delivery, signal);
     },
   };
-  return courier;
+  return sender;
 }
 
 /** Seals so that a test can see that it did. */
@@ -166,7 +185,7 @@ export const openVault: Vault = {
 };
 
 export interface World {
-  readonly courier: FakeCourier;
+  readonly sender: FakeSender;
   readonly engine: ReturnType<typeof createEngine>;
   readonly time: FakeTime;
   readonly store: Store;
@@ -176,10 +195,12 @@ export interface World {
   crash(more?: Partial<EngineOptions>): Promise<World>;
 }
 
+type WorldOptions = Partial<Omit<EngineOptions, 'webhookSender'>> & { readonly sender?: FakeSender; readonly options?: DialectOptions };
+
 /** A started engine with one agent, `agent`, over a store in memory. */
 export async function world(
   run: Agent | RunOf,
-  { courier = fakeCourier(), ...more }: Partial<Omit<EngineOptions, 'courier'>> & { readonly courier?: FakeCourier } = {},
+  { sender = fakeSender(), options: callOptions, ...more }: WorldOptions = {},
   time: FakeTime = fakeTime(),
 ): Promise<World> {
   const reports: World['reports'] = [];
@@ -192,7 +213,7 @@ export async function world(
     timers: time.timers,
     ids: countingIds(`id${++contexts}`),
     report: (what, cause) => reports.push({ what, cause }),
-    courier: { check: courier.check, deliver: (...args) => (alive.is ? courier.deliver(...args) : new Promise(() => {})) },
+    webhookSender: { check: sender.check, send: (...args) => (alive.is ? sender.send(...args) : new Promise(() => {})) },
     vault: openVault,
     ...more,
     store: fenced(store, alive),
@@ -201,10 +222,18 @@ export async function world(
   await engine.start();
   const crash: World['crash'] = (again = {}) => {
     alive.is = false;
-    const { courier: _, ...rest } = again;
-    return world(run, { courier, ...more, ...rest, store: again.store ?? store }, time);
+    const { webhookSender: _, ...rest } = again;
+    return world(run, { sender, ...(callOptions && { options: callOptions }), ...more, ...rest, store: again.store ?? store }, time);
   };
-  return { engine, time, store, courier, service: engine.serviceOf(Object.keys(options.agents)[0] ?? ''), reports, crash };
+  return {
+    engine,
+    time,
+    store,
+    sender,
+    service: callingWith(engine.serviceOf(Object.keys(options.agents)[0] ?? ''), callOptions),
+    reports,
+    crash,
+  };
 }
 
 /** After the fence is down commits never come back, as in a process that is no more. */

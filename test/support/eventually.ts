@@ -1,21 +1,24 @@
+const PAUSE_MS = 10;
+
 /**
- * Repeats a check until it passes: until it returns without throwing, and not `false`. Fails with the check's last error. The limit is long,
- * because the machine may be busy; a passing check returns at once.
+ * Repeats the check until it neither returns false nor throws, and returns how many milliseconds that took. The one way for tests to wait.
+ * The deadline is generous, for busy machines: a test that passes never waits for it.
  */
-export async function eventually(check: () => unknown, withinMs = 30_000): Promise<void> {
-  const deadline = performance.now() + withinMs;
+export async function eventually(check: () => unknown, withinMs = 60_000): Promise<number> {
+  const start = performance.now();
   for (;;) {
     const failure = await failureOf(check);
-    if (failure === undefined) return;
-    if (performance.now() > deadline) throw failure.error;
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    if (failure === undefined) return performance.now() - start;
+    if (performance.now() - start > withinMs) throw new Error(`not true within ${withinMs} ms: ${check}`, { cause: failure });
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
   }
 }
 
-async function failureOf(check: () => unknown): Promise<{ readonly error: unknown } | undefined> {
+/** Undefined if the check passes. */
+async function failureOf(check: () => unknown): Promise<Error | undefined> {
   try {
-    return (await check()) === false ? { error: new Error(`the condition is still false: ${check}`) } : undefined;
-  } catch (error) {
-    return { error };
+    return (await check()) === false ? new Error('the check returned false') : undefined;
+  } catch (thrown) {
+    return thrown instanceof Error ? thrown : new Error(String(thrown));
   }
 }

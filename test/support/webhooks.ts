@@ -1,10 +1,10 @@
-import type { Outcome } from '#engine';
+import type { DeliveryOutcome } from '#engine';
 import type { Agent, PushConfig, SendRequest, TaskEvent } from '#protocol';
-import type { FakeCourier } from './engine.ts';
+import type { FakeSender } from './engine.ts';
 import { agent } from './engine.ts';
 
 export const HOOK = 'https://hooks.example/a';
-export const FAILED: Outcome = { kind: 'failed', problem: 'HTTP 503' };
+export const FAILED: DeliveryOutcome = { kind: 'failed', problem: 'HTTP 503' };
 export const HOUR = 3_600_000;
 
 /** A send that registers its webhook with it. */
@@ -13,7 +13,7 @@ export const inline = (more: Partial<PushConfig> = {}): Pick<SendRequest, 'confi
 });
 
 /** What a webhook heard, in short: the text of an artifact, or a state. */
-export const shortOf = ({ sent }: FakeCourier): readonly string[] =>
+export const shortOf = ({ sent }: FakeSender): readonly string[] =>
   sent.map(({ body }) => {
     const { artifactUpdate, statusUpdate } = JSON.parse(body) as TaskEvent;
     return artifactUpdate?.artifact.parts[0]?.text ?? statusUpdate?.status.state.slice('TASK_STATE_'.length) ?? 'task';

@@ -41,7 +41,7 @@ describe('a workflow killed with SIGKILL', () => {
       expect(next, `killed at ${moment}`).toMatchObject({ isKilled: false, answer: DONE });
       expect(repeated(linesOf(folder)), `killed at ${moment}`).toEqual([]);
     }
-  }, 120_000);
+  });
 
   test('twice, at different steps, completes', async () => {
     const folder = mkdtempSync(join(scratch, 'twice-'));
@@ -49,12 +49,12 @@ describe('a workflow killed with SIGKILL', () => {
     expect((await live(folder, 4)).isKilled).toBe(true);
     expect(await live(folder, 0)).toMatchObject({ isKilled: false, answer: DONE });
     expect(repeated(linesOf(folder))).toEqual([]);
-  }, 60_000);
+  });
 
   test('control: without stored results, finished nodes do run twice', async () => {
     const folder = mkdtempSync(join(scratch, 'control-'));
     expect((await live(folder, 5, 'forgetful')).isKilled).toBe(true);
     await live(folder, 0, 'forgetful');
     expect(repeated(linesOf(folder))).not.toEqual([]);
-  }, 60_000);
+  });
 });

@@ -2,39 +2,34 @@ import type {
   A2AService,
   CallContext,
   Dialect,
-  Json,
   Logged,
   Operation,
   ReadEnv,
   Requests,
   Results,
   RpcId,
-  Shape,
-  Shapes,
   StreamOperation,
   StreamReader,
   UnaryOperation,
 } from '#protocol';
-import { A2AError } from '#protocol';
+import { A2AError, isObject } from '#protocol';
+import { decodeResult, encodeRequest, unreadable, unsupported } from '../codec.ts';
 import { incomingEvents, isEventStream } from '../incoming.ts';
 import { JSON_TYPE } from '../media.ts';
 import type { LinkHeaders, LinkOptions, LinkResponse, Outward } from '../outward.ts';
 import {
   DEFAULT_EVENT_BYTES_MAX,
-  decodeResult,
+  lastEventId,
   linkEnv,
   named,
-  REQUESTS,
   readAnswerBody,
   requestHeaders,
   send,
   serviceOver,
   statusError,
-  unreadable,
-  unsupported,
 } from '../outward.ts';
 import { EVENT_STREAM } from '../sse.ts';
-import { isObject, readAnswer, requestText } from './wire.ts';
+import { readAnswer, requestText } from './wire.ts';
 
 /** A remote agent that speaks JSON-RPC in any dialect, as an `A2AService`. */
 export function jsonRpcLink(options: LinkOptions): A2AService {
@@ -123,13 +118,11 @@ function prepare<Op extends Operation>(
   const { options, dialect, nextId } = link;
   const method = dialect.methods[operation];
   if (method === undefined) throw unsupported(operation, dialect);
-  const shape: Shape = REQUESTS[operation];
-  const request = named(operation, given, options) as unknown as Shapes[Shape];
-  const params: Json = dialect.encode(shape, request);
-  const id = dialect.rpcId?.(shape, request) ?? nextId();
-  const after = operation === 'subscribe' ? (given as Requests['subscribe']).after : undefined;
+  const { params, rpcId } = encodeRequest(operation, named(operation, given, options), dialect);
+  const id = rpcId ?? nextId();
+  const resume = lastEventId(operation, given);
   const own: Record<string, string> = { 'Content-Type': JSON_TYPE, Accept: accept };
-  if (after !== undefined) own['Last-Event-ID'] = String(after);
+  if (resume !== undefined) own['Last-Event-ID'] = resume;
   const body = requestText(id, method, params);
   const posted = (headers: LinkHeaders): Outward => ({ url: options.url, method: 'POST', headers, body });
   const headers = requestHeaders(own, options, ctx);

@@ -1,5 +1,5 @@
-import type { EnvelopeRules, Json, RpcId, WireError } from '#protocol';
-import { A2AError } from '#protocol';
+import type { EnvelopeRules, Json, RawObject, RpcId, WireError } from '#protocol';
+import { A2AError, isObject } from '#protocol';
 
 /**
  * The JSON-RPC 2.0 envelope, as A2A uses it.
@@ -15,12 +15,6 @@ export interface RpcRequest {
   readonly id: RpcId;
   readonly method: string;
   readonly params: unknown;
-}
-
-export type RawObject = Readonly<Record<string, unknown>>;
-
-export function isObject(value: unknown): value is RawObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** The id to answer under, even if the rest of the envelope is wrong. */

@@ -1,5 +1,5 @@
-import type { Json, JsonObject, Part } from '#protocol';
-import { A2AError } from '#protocol';
+import type { Part, RawObject } from '#protocol';
+import { A2AError, isObject } from '#protocol';
 
 /** One message of a chat. */
 export interface Said {
@@ -61,7 +61,7 @@ function readContent(content: unknown, where: string): readonly Part[] {
   return content.map((part, at) => readPart(objectAt(part, `${where}[${at}]`), `${where}[${at}]`));
 }
 
-function readPart(part: JsonObject, where: string): Part {
+function readPart(part: RawObject, where: string): Part {
   switch (part['type']) {
     case 'text':
     case 'refusal':
@@ -105,24 +105,20 @@ function filePart(url: string, { mediaType, where }: Guess): Part {
   throw wrong(where, 'must be an address or base64');
 }
 
-function requiredText(value: JsonObject, name: string, where: string): string {
+function requiredText(value: RawObject, name: string, where: string): string {
   const text = value[name];
   if (typeof text !== 'string') throw wrong(`${where}.${name}`, 'must be text');
   return text;
 }
 
-function textIn(value: Json | undefined, name: string): string | undefined {
+function textIn(value: unknown, name: string): string | undefined {
   const text = isObject(value) ? value[name] : undefined;
   return typeof text === 'string' && text !== '' ? text : undefined;
 }
 
-function objectAt(value: unknown, where: string): JsonObject {
+function objectAt(value: unknown, where: string): RawObject {
   if (!isObject(value)) throw wrong(where, 'must be an object');
   return value;
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function wrong(field: string, problem: string): A2AError {

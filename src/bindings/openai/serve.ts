@@ -97,8 +97,7 @@ async function answer(exchange: Exchange): Promise<HttpResponse> {
     if (httpRequest.signal.aborted) void stop(agent.service, speech, ctx);
   };
   try {
-    const call = { operation: 'stream' as const, request: await sendRequest(exchange), ctx, dialect };
-    const events = await opened(call, agent.service);
+    const events = await opened({ request: await sendRequest(exchange), ctx }, agent.service);
     if (!request.stream) return await whole(exchange, { events, speech, heading, hungUp, forget: () => leaving.forget() });
     const wire: EventWire = {
       writer: chunkWriter(heading, speech, { includeUsage: request.includeUsage, onEnd: () => void remember(exchange, speech) }),
@@ -118,12 +117,9 @@ async function answer(exchange: Exchange): Promise<HttpResponse> {
 }
 
 /** An agent that has no streams is waited for. */
-async function opened(
-  call: Parameters<typeof openStream>[0] & { readonly request: SendRequest },
-  service: A2AService,
-): Promise<OpenStream> {
+async function opened(call: { readonly request: SendRequest; readonly ctx: CallContext }, service: A2AService): Promise<OpenStream> {
   try {
-    return await openStream(call, service);
+    return await openStream(service.stream(call.request, call.ctx));
   } catch (thrown) {
     if (!isA2AError(thrown) || thrown.kind !== 'STREAMING_NOT_SUPPORTED') throw thrown;
     const event = await service.send(call.request, call.ctx);

@@ -2,7 +2,6 @@ import type {
   A2AService,
   CallContext,
   Dialect,
-  JsonObject,
   Logged,
   Operation,
   ReadEnv,
@@ -10,28 +9,24 @@ import type {
   RestGrammar,
   RestRoute,
   Results,
-  Shape,
-  Shapes,
   StreamOperation,
   UnaryOperation,
 } from '#protocol';
-import { A2AError, withoutEndSlashes } from '#protocol';
+import { A2AError, isObject, withoutEndSlashes } from '#protocol';
+import { decodeResult, encodeRequest, unreadable, unsupported } from '../codec.ts';
 import { incomingEvents, isEventStream } from '../incoming.ts';
 import { JSON_TYPE } from '../media.ts';
 import type { LinkOptions, LinkResponse } from '../outward.ts';
 import {
   DEFAULT_EVENT_BYTES_MAX,
-  decodeResult,
+  lastEventId,
   linkEnv,
   named,
-  REQUESTS,
   readAnswerBody,
   requestHeaders,
   send,
   serviceOver,
   statusError,
-  unreadable,
-  unsupported,
 } from '../outward.ts';
 import { EVENT_STREAM } from '../sse.ts';
 import { fillPath, queryOf, routeFor } from './wire.ts';
@@ -134,15 +129,14 @@ interface Going extends Calling {
 
 async function go<Op extends Operation>(operation: Op, given: Requests[Op], { link, ctx, route, accept }: Going): Promise<LinkResponse> {
   const { options, grammar } = link;
-  const shape: Shape = REQUESTS[operation];
-  const written = link.dialect.encode(shape, named(operation, given, options) as unknown as Shapes[Shape]);
-  const { path, left } = fillPath(route, (written ?? {}) as JsonObject, grammar.tenants);
+  const { params } = encodeRequest(operation, named(operation, given, options), link.dialect);
+  const { path, left } = fillPath(route, isObject(params) ? params : {}, grammar.tenants);
   const hasBody = route.verb === 'POST';
-  const after = operation === 'subscribe' ? (given as Requests['subscribe']).after : undefined;
+  const resume = lastEventId(operation, given);
   const own: Record<string, string> = { Accept: accept };
   // What every server takes: a2a-js answers both, others know only this one (reference/protocol §2.4.5).
   if (hasBody) own['Content-Type'] = JSON_TYPE;
-  if (after !== undefined) own['Last-Event-ID'] = String(after);
+  if (resume !== undefined) own['Last-Event-ID'] = resume;
   const headers = await requestHeaders(own, options, ctx);
   const url = `${withoutEndSlashes(options.url)}${path}${hasBody ? '' : queryOf(left)}`;
   return await send({ url, method: route.verb, headers, ...(hasBody ? { body: JSON.stringify(left) } : {}) }, options, ctx);

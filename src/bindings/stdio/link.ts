@@ -1,8 +1,7 @@
-import type { A2AService, Dialect, Fetch } from '#protocol';
-import { A2AError } from '#protocol';
+import type { A2AService, Dialect, Fetch, RawObject } from '#protocol';
+import { A2AError, isObject } from '#protocol';
 import { jsonRpcLink } from '../jsonrpc/link.ts';
-import type { RawObject } from '../jsonrpc/wire.ts';
-import { isObject } from '../jsonrpc/wire.ts';
+
 import { JSON_TYPE } from '../media.ts';
 import { EVENT_STREAM } from '../sse.ts';
 import type { Channel } from './wire.ts';

@@ -1,7 +1,7 @@
-import { kept } from '#protocol';
+import type { RawObject } from '#protocol';
+import { isObject, kept } from '#protocol';
 import { isEventStream } from '../incoming.ts';
-import type { RawObject } from '../jsonrpc/wire.ts';
-import { errorText, isObject, readableId } from '../jsonrpc/wire.ts';
+import { errorText, readableId } from '../jsonrpc/wire.ts';
 import { JSON_TYPE } from '../media.ts';
 import { readEvents } from '../sse.ts';
 import type { Channel } from './wire.ts';

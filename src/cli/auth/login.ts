@@ -1,9 +1,13 @@
+import { A2AClient, type FoundAgentCard } from '#client';
 import type { DevicePrompt } from '../../client/adapters/oauth.ts';
+import { fetchFor } from '../agent/client-options.ts';
+import { agentWords, findCard, strictOptions } from '../agent/connect.ts';
+import { asCliError } from '../agent/errors.ts';
 import { withAgent } from '../card/agent-arg.ts';
 import type { Command } from '../command.ts';
 import { CliError, usage } from '../command.ts';
 import { printJson } from '../contract/results.ts';
-import type { Session } from '../contract/session.ts';
+import type { ContractSession } from '../contract/session.ts';
 import { contractCommand } from '../contract/session.ts';
 import { GLOBALS } from '../flags/globals.ts';
 import { textOf } from '../flags/parse.ts';
@@ -12,10 +16,6 @@ import { field } from '../output/labels.ts';
 import type { Login, TokenStore } from '../settings/tokens.ts';
 import { tokenStore } from '../settings/tokens.ts';
 import { EXITS } from '../task/exits.ts';
-import type { FoundCard } from '../wire/card-file.ts';
-import { agentWords, cardFor, wiresFor } from '../wire/connect.ts';
-import { asCliError } from '../wire/failures.ts';
-import { checkVersion, chooseInterface, readTransports } from '../wire/interfaces.ts';
 import type { Flow } from './schemes.ts';
 import { findOffer } from './schemes.ts';
 import { accessToken } from './tokens.ts';
@@ -47,9 +47,8 @@ Connect are known. The token is kept in ~/.config/a2a-cli/credentials.json, whic
   },
   async (given) => {
     const session = withAgent(given);
-    const wires = await wiresFor(session);
-    const found = await cardFor(session, wires);
-    const origin = originOf(session, found);
+    const found = await findCard(session);
+    const origin = await originOf(session, found);
     const clientSecret = session.settings.text('client-secret');
     session.secrets.add(clientSecret);
     const wanted = { scheme: textOf(session.parsed, 'scheme'), flow: textOf(session.parsed, 'flow') as Flow | undefined };
@@ -63,7 +62,12 @@ Connect are known. The token is kept in ~/.config/a2a-cli/credentials.json, whic
     const login: Login = { ...offer, origin, clientId, scopes, ...(clientSecret === undefined ? {} : { clientSecret }) };
     const store = tokenStore();
     try {
-      const getting = { fetch: wires.bareFetch, signal: session.signal, store, prompt: (notice: DevicePrompt) => approve(session, notice) };
+      const getting = {
+        fetch: await fetchFor(session),
+        signal: session.signal,
+        store,
+        prompt: (notice: DevicePrompt) => approve(session, notice),
+      };
       session.secrets.add(await accessToken(login, getting));
     } catch (thrown) {
       throw asCliError(thrown, { url: origin, agent: agentWords(session), authenticated: true, timeout: session.settings.text('timeout') });
@@ -73,7 +77,7 @@ Connect are known. The token is kept in ~/.config/a2a-cli/credentials.json, whic
   },
 );
 
-function print(session: Session, store: TokenStore, { origin, scheme, flow }: Login): void {
+function print(session: ContractSession, store: TokenStore, { origin, scheme, flow }: Login): void {
   const expiresAtMs = store.find(origin)?.tokens?.expiresAtMs;
   const until = expiresAtMs === undefined ? null : new Date(expiresAtMs).toISOString();
   if (session.json) printJson(session, { origin, scheme, flow, expiresAt: until, store: store.path });
@@ -91,19 +95,18 @@ function secretMissing(): CliError {
   });
 }
 
-function approve(session: Session, { verificationUri, userCode, verificationUriComplete }: DevicePrompt): void {
+function approve(session: ContractSession, { verificationUri, userCode, verificationUriComplete }: DevicePrompt): void {
   const short = verificationUriComplete === undefined ? '' : `\nor open ${verificationUriComplete}`;
   session.note(`To approve, open ${verificationUri} and enter the code ${userCode}${short}\n`);
 }
 
-/** Where calls will go: the token is for that origin, whatever else the card says. */
-function originOf({ settings }: Session, { card }: FoundCard): string {
-  const version = settings.text('a2a-version');
-  const options = {
-    transports: readTransports(settings.list('transport')),
-    version: version === undefined ? undefined : checkVersion(version),
-  };
-  return new URL(chooseInterface(card, options).iface.url).origin;
+/** The origin that calls will go to. The token is for that origin only. */
+async function originOf(session: ContractSession, found: FoundAgentCard): Promise<string> {
+  try {
+    return new URL((await A2AClient.connect(found, await strictOptions(session))).connection.url).origin;
+  } catch (thrown) {
+    throw asCliError(thrown, { url: found.url ?? '', agent: agentWords(session), authenticated: false });
+  }
 }
 
 export const logoutCommand: Command = contractCommand(
@@ -118,8 +121,7 @@ export const logoutCommand: Command = contractCommand(
   },
   async (given) => {
     const session = withAgent(given);
-    const found = await cardFor(session, await wiresFor(session));
-    const origin = originOf(session, found);
+    const origin = await originOf(session, await findCard(session));
     const had = tokenStore().forget(origin);
     if (session.json) printJson(session, { origin, forgotten: had });
     else session.out(field('Origin', origin) + field('Forgotten', had ? 'yes' : 'there was no token'));

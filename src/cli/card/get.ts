@@ -1,14 +1,14 @@
-import type { AgentCard } from '#protocol';
+import type { FoundAgentCard } from '#client';
+import type { AgentCard, Json } from '#protocol';
+import { connect, findCard } from '../agent/connect.ts';
 import type { Command } from '../command.ts';
 import { CliError } from '../command.ts';
 import { printJson } from '../contract/results.ts';
-import type { Session } from '../contract/session.ts';
+import type { ContractSession } from '../contract/session.ts';
 import { contractCommand } from '../contract/session.ts';
 import { GLOBALS, STREAM } from '../flags/globals.ts';
 import { switchOf } from '../flags/parse.ts';
 import { EXITS } from '../task/exits.ts';
-import type { FoundCard } from '../wire/card-file.ts';
-import { cardFor, connect, wiresFor } from '../wire/connect.ts';
 import { withAgent } from './agent-arg.ts';
 import { signatureOf } from './signature.ts';
 import { cardText } from './text.ts';
@@ -32,21 +32,20 @@ export const getCommand: Command = contractCommand(
     exits: EXITS,
   },
   async (session) => {
-    const wires = await wiresFor(session);
-    const found = await cardFor(withAgent(session), wires);
+    const found = await findCard(withAgent(session));
     if (switchOf(session.parsed, 'validate')) checkCard(found);
     if (switchOf(session.parsed, 'extended')) return await extended(withAgent(session), found);
-    const signature = await signatureOf(session, found, wires.bareFetch);
+    const signature = await signatureOf(session, found);
     if (session.json) {
       session.note(`signature: ${signature}\n`);
-      printJson(session, found.raw);
+      printJson(session, found.raw as Json);
     } else session.out(cardText(found.card, { signature, source: found.url, verbose: session.verbose }));
     return 0;
   },
 );
 
 /** Only if the card says there is one, and only by a scheme that it declares (A2ACLI_CARD_GET_003, A2ACLI_VER_003). */
-async function extended(session: Session, { card }: FoundCard): Promise<number> {
+async function extended(session: ContractSession, { card }: FoundAgentCard): Promise<number> {
   if (card.capabilities.extendedAgentCard !== true) {
     throw new CliError(`${card.name} has no extended card`, {
       code: 'UnsupportedOperationError',
@@ -57,8 +56,8 @@ async function extended(session: Session, { card }: FoundCard): Promise<number> 
     session.note('warning: the card declares no scheme; no credential is sent\n');
   }
   const connection = await connect(session);
-  const found: AgentCard = await connection.call(() => connection.service.extendedCard({}, connection.ctx()));
-  if (session.json) printJson(session, connection.raws.json('extendedCard.result', found));
-  else session.out(cardText(found, { signature: undefined, source: connection.iface.url, verbose: session.verbose }));
+  const found: AgentCard = await connection.run(() => connection.service.extendedCard({}, connection.ctx()));
+  if (session.json) printJson(session, connection.answers.json('extendedCard.result', found));
+  else session.out(cardText(found, { signature: undefined, source: connection.url, verbose: session.verbose }));
   return 0;
 }

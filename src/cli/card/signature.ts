@@ -1,19 +1,21 @@
 import { readFile } from 'node:fs/promises';
+import type { FoundAgentCard } from '#client';
 import type { CardVerdict, Fetch } from '#protocol';
 import { verifyCard } from '#protocol';
 import type { JSONWebKeySet, KeyFinder } from '../../protocol/adapters/jose.ts';
 import { joseVerifier } from '../../protocol/adapters/jose.ts';
+import { fetchFor } from '../agent/client-options.ts';
+import { reasonOf } from '../agent/debug.ts';
 import { usage } from '../command.ts';
-import type { Session } from '../contract/session.ts';
+import type { ContractSession } from '../contract/session.ts';
 import { textOf } from '../flags/parse.ts';
-import type { FoundCard } from '../wire/card-file.ts';
-import { reasonOf } from '../wire/debug.ts';
 
 /**
  * verified, unverifiable or absent, and why (A2ACLI_CARD_GET_004). Trusted are the keys of `--jwks`; without it those that the signature
  * points to, if they lie at the card's own origin: then they say no more than TLS does, and that is said too.
  */
-export async function signatureOf(session: Session, { raw, url }: FoundCard, fetch: Fetch): Promise<string> {
+export async function signatureOf(session: ContractSession, { raw, url }: FoundAgentCard): Promise<string> {
+  const fetch = await fetchFor(session);
   const given = textOf(session.parsed, 'jwks');
   const trusted = given === undefined ? undefined : await keySet(given, fetch);
   const origin = url === undefined ? undefined : new URL(url).origin;

@@ -1,11 +1,11 @@
 import type { AgentSkill, Json } from '#protocol';
+import { findCard } from '../agent/connect.ts';
 import type { Command } from '../command.ts';
 import { printJson } from '../contract/results.ts';
 import { contractCommand } from '../contract/session.ts';
 import { GLOBALS } from '../flags/globals.ts';
 import { field } from '../output/labels.ts';
 import { EXITS } from '../task/exits.ts';
-import { cardFor, wiresFor } from '../wire/connect.ts';
 import { withAgent } from './agent-arg.ts';
 
 export const skillsCommand: Command = contractCommand(
@@ -20,15 +20,15 @@ export const skillsCommand: Command = contractCommand(
     exits: EXITS,
   },
   async (session) => {
-    const { card, raw } = await cardFor(withAgent(session), await wiresFor(session));
+    const { card, raw } = await findCard(withAgent(session));
     if (session.json) printJson(session, rawSkills(raw) ?? (card.skills as unknown as Json));
     else session.out(card.skills.map(skillText).join('\n'));
     return 0;
   },
 );
 
-function rawSkills(raw: Json): Json | undefined {
-  return typeof raw === 'object' && raw !== null && 'skills' in raw ? raw['skills'] : undefined;
+function rawSkills(raw: unknown): Json | undefined {
+  return typeof raw === 'object' && raw !== null && 'skills' in raw ? (raw.skills as Json) : undefined;
 }
 
 function skillText({ id, name, description, tags, examples }: AgentSkill): string {

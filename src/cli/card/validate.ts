@@ -1,10 +1,10 @@
-import type { Dialect } from '#protocol';
-import { cardProblems } from '#protocol';
+import type { FoundAgentCard } from '#client';
+import { cardProblems, createRegistry, DIALECTS } from '#protocol';
 import { CliError } from '../command.ts';
 
 const SHOWN_MAX = 8;
 
-/** Everything that the schema of 1.0.1 does not allow, in one line; empty if nothing is. */
+/** Everything in a card that the schema of A2A 1.0.1 does not allow, in one line. Empty for a valid card. */
 export function problemsText(raw: unknown): string {
   const problems = cardProblems(raw);
   const shown = problems.slice(0, SHOWN_MAX).map(({ path, problem }) => `${path === '' ? 'the card' : path} ${problem}`);
@@ -12,14 +12,14 @@ export function problemsText(raw: unknown): string {
   return `${shown.join('; ')}${more}`;
 }
 
-/** Against the schema of 1.0.1, member by member. */
-export function checkCard({ raw, dialect }: { readonly raw: unknown; readonly dialect: Dialect }): void {
+/** Checks a card against the schema of A2A 1.0.1, member by member. */
+export function checkCard({ raw, dialect, title }: Pick<FoundAgentCard, 'raw' | 'dialect' | 'title'>): void {
   const problems = problemsText(raw);
   if (problems === '') return;
-  const isCanonical = dialect.id === 'v10';
-  const old = isCanonical ? '' : ` (it is written for ${dialect.title})`;
+  const isCurrent = createRegistry(DIALECTS).speaks({ protocolVersion: '1.0' })?.id === dialect;
+  const old = isCurrent ? '' : ` (it is written for ${title})`;
   throw new CliError(`the card is not valid A2A 1.0${old}: ${problems}`, {
     code: 'A2ACLI_ERR_CARD_INVALID',
-    hint: isCanonical ? 'tell those who publish it' : 'parley translate --to v10 --kind card rewrites it',
+    hint: isCurrent ? 'tell the operator of the agent' : 'parley translate --to v10 --kind card rewrites it',
   });
 }

@@ -1,17 +1,17 @@
+import type { FoundAgentCard } from '#client';
 import type { ErrorKind, MessageId, Task } from '#protocol';
 import { cardProblems, createUserMessage, isA2AError, isTerminal, taskId } from '#protocol';
+import type { AgentConnection } from '../agent/connect.ts';
 import { isSettled } from '../contract/wait.ts';
-import type { FoundCard } from '../wire/card-file.ts';
-import type { Connection } from '../wire/connect.ts';
 
 /** What a check works with, and what earlier checks have left for later ones. */
 export interface Bench {
-  readonly found: FoundCard;
+  readonly found: FoundAgentCard;
   /** The answer that the card came in. */
   readonly cardHeaders: Headers;
-  readonly connection: Connection;
+  readonly connection: AgentConnection;
   /** The same agent, asked in a version that nobody has. */
-  readonly future: Connection;
+  readonly future: AgentConnection;
   /** A task that the first check has made, if the agent makes tasks. */
   task: Task | undefined;
 }

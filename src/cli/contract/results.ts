@@ -1,44 +1,50 @@
 import type { Json, SendResult, Task, TaskEvent } from '#protocol';
+import type { AgentConnection } from '../agent/connect.ts';
 import { eventText, field, messageText, stateText, taskText } from '../output/labels.ts';
-import type { Connection } from '../wire/connect.ts';
-import type { Session } from './session.ts';
+import type { ContractSession } from './session.ts';
 import type { Seen } from './wait.ts';
 
-export function printJson(session: Session, value: Json): void {
+export function printJson(session: ContractSession, value: Json): void {
   session.out(`${JSON.stringify(value)}\n`);
 }
 
 /** The command that goes on with a waiting task, ready to be copied. */
-export function resumeCommand(connection: Connection, id: string): string {
+export function resumeCommand(connection: AgentConnection, id: string): string {
   return `parley send ${connection.agent} --task-id ${id} "<reply>"`;
 }
 
-export function printTask(session: Session, connection: Connection, task: Task, options: { readonly history?: boolean } = {}): void {
-  if (session.json) printJson(session, connection.raws.json('get.result', task));
+export function printTask(
+  session: ContractSession,
+  connection: AgentConnection,
+  task: Task,
+  options: { readonly history?: boolean } = {},
+): void {
+  if (session.json) printJson(session, connection.answers.json('get.result', task));
   else session.out(taskText(task, { ...options, verbose: session.verbose, resume: resumeCommand(connection, task.id) }));
 }
 
 /** `SendMessageResponse`. */
-export function printResult(session: Session, connection: Connection, result: SendResult): void {
+export function printResult(session: ContractSession, connection: AgentConnection, result: SendResult): void {
   if (!session.json) {
     if (result.message !== undefined) session.out(messageText(result.message));
     else printTask(session, connection, result.task);
     return;
   }
-  const { raws } = connection;
+  const { answers } = connection;
   // A task that was polled for came by itself and goes back into its envelope.
-  const polled = raws.rawOf(result) === undefined && result.task !== undefined ? { task: raws.json('get.result', result.task) } : undefined;
-  printJson(session, polled ?? raws.json('send.result', result));
+  const polled =
+    answers.rawOf(result) === undefined && result.task !== undefined ? { task: answers.json('get.result', result.task) } : undefined;
+  printJson(session, polled ?? answers.json('send.result', result));
 }
 
-export function printEvent(session: Session, connection: Connection, event: TaskEvent): void {
+export function printEvent(session: ContractSession, connection: AgentConnection, event: TaskEvent): void {
   if (!session.json) session.out(eventText(event));
   else if (event.task !== undefined || event.message !== undefined) printResult(session, connection, event);
-  else printJson(session, connection.raws.json('event', event));
+  else printJson(session, connection.answers.json('event', event));
 }
 
 /** After the last event of a stream: whose it was, and how it stands. */
-export function printEnd(session: Session, connection: Connection, seen: Seen): void {
+export function printEnd(session: ContractSession, connection: AgentConnection, seen: Seen): void {
   if (session.json || seen.id === undefined) return;
   session.out(field('Task', seen.id) + field('Context', seen.contextId ?? '') + field('State', stateText(seen.state ?? 'UNSPECIFIED')));
   if (seen.settled && seen.state !== undefined && /_REQUIRED$/.test(seen.state))
@@ -54,7 +60,7 @@ const WORDS: Readonly<Record<string, string>> = {
 };
 
 /** Any outcome but plain success is named on standard error; the exit code is about the tool, not the agent (reference/cli §6). */
-export function warnOf(session: Session, state: string | undefined): void {
+export function warnOf(session: ContractSession, state: string | undefined): void {
   const words = state === undefined ? undefined : WORDS[state];
   if (words !== undefined && state !== undefined) session.note(`warning: ${words} (${stateText(state)})\n`);
 }
@@ -62,7 +68,7 @@ export function warnOf(session: Session, state: string | undefined): void {
 const NOTE_AFTER_MS = 300;
 
 /** Whoever waits is told for what, so that the wait can be broken off and taken up again. Quick tasks are not worth a word. */
-export function noteWaiting(session: Session, { id, contextId }: Pick<Task, 'id' | 'contextId'>): () => void {
+export function noteWaiting(session: ContractSession, { id, contextId }: Pick<Task, 'id' | 'contextId'>): () => void {
   const timer = setTimeout(() => {
     session.note(`waiting for task ${id} (context ${contextId ?? 'unknown'}); Ctrl-C leaves it running\n`);
   }, NOTE_AFTER_MS);

@@ -1,11 +1,11 @@
-import { Patience } from '#client';
+import { Backoff } from '#client';
 import type { A2AError, SendRequest, SendResult, Task, TaskEvent } from '#protocol';
 import { isA2AError, startFold } from '#protocol';
+import type { AgentConnection } from '../agent/connect.ts';
+import { asCliError } from '../agent/errors.ts';
 import { CliError } from '../command.ts';
-import type { Connection } from '../wire/connect.ts';
-import { asCliError } from '../wire/failures.ts';
 import { noteWaiting, printEnd, printEvent } from './results.ts';
-import type { Session } from './session.ts';
+import type { ContractSession } from './session.ts';
 import type { Seen } from './wait.ts';
 import { follow, isSettled, nothingSeen, pause, poll } from './wait.ts';
 
@@ -16,32 +16,32 @@ function refusesStreams(thrown: unknown): boolean {
   return isA2AError(thrown) && NOT_STREAMED.has(thrown.kind);
 }
 
-export function canStream({ found }: Connection): boolean {
+export function canStream({ found }: AgentConnection): boolean {
   return found?.card.capabilities.streaming === true;
 }
 
-function ctxFor(connection: Connection, request: SendRequest): ReturnType<Connection['ctx']> {
+function ctxFor(connection: AgentConnection, request: SendRequest): ReturnType<AgentConnection['ctx']> {
   return connection.ctx({ idempotencyKey: request.message.messageId });
 }
 
 /** Sends and comes back at once. */
-export async function sendOnly(connection: Connection, request: SendRequest): Promise<SendResult> {
+export async function sendOnly(connection: AgentConnection, request: SendRequest): Promise<SendResult> {
   const configuration = { ...request.configuration, returnImmediately: true };
   return await connection.service.send({ ...request, configuration }, ctxFor(connection, request));
 }
 
 /** Sends and waits for the end: by the agent's stream if it has one, and by asking again whenever that does not do. */
-export async function sendAndWait(session: Session, connection: Connection, request: SendRequest): Promise<SendResult> {
+export async function sendAndWait(session: ContractSession, connection: AgentConnection, request: SendRequest): Promise<SendResult> {
   return await inTime(session, connection, (seen) => waitFor(session, connection, { request, seen }));
 }
 
 /** Whoever waits until the time is up is told which task goes on without them. */
-async function inTime<T>(session: Session, connection: Connection, call: (seen: Seen) => Promise<T>): Promise<T> {
+async function inTime<T>(session: ContractSession, connection: AgentConnection, call: (seen: Seen) => Promise<T>): Promise<T> {
   const seen = nothingSeen();
   try {
     return await call(seen);
   } catch (thrown) {
-    throw session.signal.aborted ? asCliError(session.signal.reason, { ...connection.about, task: seen.id }) : thrown;
+    throw session.signal.aborted ? asCliError(session.signal.reason, { ...connection.call, task: seen.id }) : thrown;
   }
 }
 
@@ -50,7 +50,7 @@ interface Sending {
   readonly seen: Seen;
 }
 
-async function waitFor(session: Session, connection: Connection, sending: Sending): Promise<SendResult> {
+async function waitFor(session: ContractSession, connection: AgentConnection, sending: Sending): Promise<SendResult> {
   const streamed = canStream(connection) ? await waitByStream(session, connection, sending) : undefined;
   if (streamed !== undefined) return streamed;
   const first = await sendOnly(connection, sending.request);
@@ -65,7 +65,11 @@ async function waitFor(session: Session, connection: Connection, sending: Sendin
 }
 
 /** Undefined: the agent has no streams after all. */
-async function waitByStream(session: Session, connection: Connection, { request, seen }: Sending): Promise<SendResult | undefined> {
+async function waitByStream(
+  session: ContractSession,
+  connection: AgentConnection,
+  { request, seen }: Sending,
+): Promise<SendResult | undefined> {
   const fold = startFold();
   let said: TaskEvent | undefined;
   let hush: (() => void) | undefined;
@@ -95,7 +99,7 @@ interface Streamed {
 }
 
 /** The task as the agent has it; as its events told it, if it can't be asked any more. */
-async function finalTask(session: Session, connection: Connection, { seen, folded }: Streamed): Promise<Task> {
+async function finalTask(session: ContractSession, connection: AgentConnection, { seen, folded }: Streamed): Promise<Task> {
   if (seen.id === undefined) throw cut(connection, seen);
   try {
     return await poll(session, connection, { id: seen.id });
@@ -106,11 +110,11 @@ async function finalTask(session: Session, connection: Connection, { seen, folde
 }
 
 /** Sends and prints each event as it comes. A stream that breaks is taken up by subscribing again: its first event is the task. */
-export async function sendAndPrint(session: Session, connection: Connection, request: SendRequest): Promise<Seen> {
+export async function sendAndPrint(session: ContractSession, connection: AgentConnection, request: SendRequest): Promise<Seen> {
   return await inTime(session, connection, (seen) => printed(session, connection, { request, seen }));
 }
 
-async function printed(session: Session, connection: Connection, { request, seen }: Sending): Promise<Seen> {
+async function printed(session: ContractSession, connection: AgentConnection, { request, seen }: Sending): Promise<Seen> {
   const onEvent = (event: TaskEvent): void => printEvent(session, connection, event);
   if (canStream(connection)) {
     try {
@@ -126,7 +130,7 @@ async function printed(session: Session, connection: Connection, { request, seen
   return await sendAndPrintPolled(session, connection, { request, seen });
 }
 
-async function sendAndPrintPolled(session: Session, connection: Connection, { request, seen }: Sending): Promise<Seen> {
+async function sendAndPrintPolled(session: ContractSession, connection: AgentConnection, { request, seen }: Sending): Promise<Seen> {
   const print = (result: SendResult): void => {
     seen.message = result.message !== undefined;
     seen.id = result.task?.id;
@@ -147,19 +151,19 @@ export interface Following {
 }
 
 /** As long as a client's streams are healed; a server that restarts is waited for. */
-export async function resubscribe(session: Session, connection: Connection, { seen, onEvent }: Following): Promise<void> {
+export async function resubscribe(session: ContractSession, connection: AgentConnection, { seen, onEvent }: Following): Promise<void> {
   const { id } = seen;
   if (id === undefined) throw cut(connection, seen);
-  const patience = new Patience();
+  const backoff = new Backoff();
   // The task as it stands comes first, again and again: it is no news.
   const onNews = (event: TaskEvent): void => {
-    if (event.task === undefined) patience.renew();
+    if (event.task === undefined) backoff.renew();
     onEvent(event);
   };
   let failed: A2AError | undefined;
   for (let attempt = 1; ; attempt += 1) {
     session.signal.throwIfAborted(); // it was we who broke it off
-    const delayMs = patience.next(failed);
+    const delayMs = backoff.next(failed);
     if (delayMs === undefined) throw cut(connection, seen);
     session.note(`warning: the stream broke off; subscribing again (${attempt})\n`);
     await pause(session, delayMs);
@@ -175,7 +179,7 @@ export async function resubscribe(session: Session, connection: Connection, { se
 }
 
 /** It ended while nobody listened, and a finished task takes no subscribers (A2A 1.0.1 §3.1.6): it is asked for instead. */
-async function finished(connection: Connection, { seen, onEvent }: Following): Promise<void> {
+async function finished(connection: AgentConnection, { seen, onEvent }: Following): Promise<void> {
   if (seen.id === undefined) throw cut(connection, seen);
   const task = await connection.service.get({ id: seen.id }, connection.ctx());
   seen.state = task.status.state;
@@ -184,7 +188,7 @@ async function finished(connection: Connection, { seen, onEvent }: Following): P
   if (!seen.settled) throw cut(connection, seen);
 }
 
-function cut({ agent }: Connection, { id }: Seen): CliError {
+function cut({ agent }: AgentConnection, { id }: Seen): CliError {
   return new CliError('the stream broke off before the task came to an end', {
     code: 'PARLEY_ERR_STREAM_CUT',
     hint: id === undefined ? `see what was sent with --debug` : `the task goes on: parley task get ${agent} ${id} --wait`,

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Patience } from '#client';
+import { Backoff } from '#client';
 import type { A2AError, EventStream, Logged, Task, TaskEvent, TaskId } from '#protocol';
 import { isA2AError, isInterrupted, isTerminal } from '#protocol';
-import type { Connection } from '../wire/connect.ts';
-import type { Session } from './session.ts';
+import type { AgentConnection } from '../agent/connect.ts';
+import type { ContractSession } from './session.ts';
 
 /** Nothing more comes by itself: the task is over, or waits for somebody. UNSPECIFIED is neither (reference/cli §7). */
 export function isSettled(task: Task): boolean {
@@ -15,22 +15,22 @@ const DEFAULT_POLL_MS = 2000;
 
 /** Asks again and again, at growing distances up to `--poll-interval`, until the task is settled or the time is up. */
 export async function poll(
-  session: Session,
-  connection: Connection,
+  session: ContractSession,
+  connection: AgentConnection,
   task: { readonly id: TaskId; readonly historyLength?: number },
 ): Promise<Task> {
   const longest = session.settings.durationMs('poll-interval') ?? DEFAULT_POLL_MS;
   let distance = Math.min(FIRST_PAUSE_MS, longest);
-  const patience = new Patience();
+  const backoff = new Backoff();
   for (;;) {
     let delayMs: number | undefined = 0;
     try {
       const now = await connection.service.get(task, connection.ctx());
       if (isSettled(now)) return now;
-      patience.renew();
+      backoff.renew();
     } catch (thrown) {
       // A poll that fails on the way is worth repeating: the task goes on without us.
-      delayMs = isPassing(thrown) && !session.signal.aborted ? patience.next(thrown) : undefined;
+      delayMs = isPassing(thrown) && !session.signal.aborted ? backoff.next(thrown) : undefined;
       if (delayMs === undefined) throw thrown;
     }
     await pause(session, Math.max(distance, delayMs));
@@ -39,7 +39,7 @@ export async function poll(
 }
 
 /** Ends with the session, and says what that has ended by. */
-export async function pause({ signal }: Session, ms: number): Promise<void> {
+export async function pause({ signal }: ContractSession, ms: number): Promise<void> {
   await sleep(ms, undefined, { signal }).catch((thrown: unknown) => {
     throw signal.aborted ? signal.reason : thrown;
   });

@@ -3,7 +3,7 @@ import { CONTEXT_ID, GLOBALS, TASK_ID } from '../flags/globals.ts';
 import type { Parsed } from '../flags/parse.ts';
 import { argumentsOf, switchOf, textOf } from '../flags/parse.ts';
 import type { Flag } from '../flags/spec.ts';
-import type { Run } from './connect.ts';
+import type { RunContext } from '../run-context.ts';
 
 const SHARED = [
   'bearer',
@@ -36,7 +36,7 @@ export function targetIn(parsed: Parsed): { readonly target: string; readonly mo
   return { target: first, more };
 }
 
-export function wantsOutput({ parsed, settings }: Run): boolean {
+export function wantsOutput({ parsed, settings }: RunContext): boolean {
   return switchOf(parsed, 'json') || settings.text('output') === 'json';
 }
 

@@ -30,12 +30,12 @@ export async function serveOnMesh(
     const served = await serveConfigured(found, settings, {
       ...configured,
       mesh: view,
-      carrier: {
-        carry: async (reply, signal) => {
+      replyPublisher: {
+        publish: async (reply, signal) => {
           const { mesh } = members.get(reply.agent) ?? {};
           // An agent that is served no more may have answers that are still to go out; they wait until it is.
           if (mesh === undefined) throw new BrokerError(`${reply.agent} is not on the broker`);
-          await mesh.carrier.carry(reply, signal);
+          await mesh.replyPublisher.publish(reply, signal);
         },
       },
     });

@@ -2,8 +2,8 @@ import { mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Artifact, Fetch, Part } from '#protocol';
 import { base64ToBytes, kept } from '#protocol';
+import { reasonOf } from '../agent/debug.ts';
 import { CliError } from '../command.ts';
-import { reasonOf } from '../wire/debug.ts';
 import { endingOf } from './media-types.ts';
 
 export interface Written {

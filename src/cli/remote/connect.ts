@@ -6,9 +6,9 @@ import type { Settings } from '#server';
 import type { AgentTarget } from '#tools';
 import { reachAgent } from '#tools';
 import { joseVerifier } from '../../protocol/adapters/jose.ts';
+import { addressOf, isAddress } from '../agent/address.ts';
 import { CliError } from '../command.ts';
 import { localToken } from '../local-token.ts';
-import { addressOf, isAddress } from '../wire/address.ts';
 
 /** What a command says of agents elsewhere, for all that it names. */
 export interface ReachFlags {

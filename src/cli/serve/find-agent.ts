@@ -5,8 +5,8 @@ import type { AgentLike, Settings } from '#server';
 import { suggest } from '#server';
 import { defaultExportOf } from '../../server/adapters/module-file.ts';
 import type { FoundAgent } from '../../server/adapters/serve-configured.ts';
+import { isAddress } from '../agent/address.ts';
 import { CliError } from '../command.ts';
-import { isAddress } from '../wire/address.ts';
 import { codingAgent, codingNames } from './command-agents.ts';
 
 /** An AGENT of the command line or of the configuration. */

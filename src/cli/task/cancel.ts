@@ -1,12 +1,12 @@
 import type { Task, TaskId } from '#protocol';
 import { isA2AError } from '#protocol';
+import type { AgentConnection } from '../agent/connect.ts';
+import { connect } from '../agent/connect.ts';
 import type { Command } from '../command.ts';
 import { printTask } from '../contract/results.ts';
-import type { Session } from '../contract/session.ts';
+import type { ContractSession } from '../contract/session.ts';
 import { contractCommand } from '../contract/session.ts';
 import { GLOBALS, STREAM } from '../flags/globals.ts';
-import type { Connection } from '../wire/connect.ts';
-import { connect } from '../wire/connect.ts';
 import { EXITS } from './exits.ts';
 
 export const cancelCommand: Command = contractCommand(
@@ -21,14 +21,14 @@ export const cancelCommand: Command = contractCommand(
   },
   async (session) => {
     const connection = await connect(session);
-    const task = await connection.call(() => canceled(session, connection), { continued: true });
+    const task = await connection.run(() => canceled(session, connection), { continued: true });
     printTask(session, connection, task);
     return 0;
   },
 );
 
 /** Repeating it is no mistake: an agent that refuses because the task is canceled already has done what was asked. */
-async function canceled(session: Session, connection: Connection): Promise<Task> {
+async function canceled(session: ContractSession, connection: AgentConnection): Promise<Task> {
   const id = (session.words[0] ?? '') as TaskId;
   try {
     return await connection.service.cancel({ id }, connection.ctx());

@@ -1,4 +1,6 @@
 import type { TaskId } from '#protocol';
+import { fetchFor } from '../agent/client-options.ts';
+import { connect } from '../agent/connect.ts';
 import type { Command } from '../command.ts';
 import { printJson } from '../contract/results.ts';
 import { contractCommand } from '../contract/session.ts';
@@ -6,7 +8,6 @@ import { GLOBALS } from '../flags/globals.ts';
 import { listOf, switchOf, textOf } from '../flags/parse.ts';
 import { field, idsText } from '../output/labels.ts';
 import { saveArtifacts } from '../parts/save-artifacts.ts';
-import { connect, wiresFor } from '../wire/connect.ts';
 import { EXITS } from './exits.ts';
 
 export const downloadCommand: Command = contractCommand(
@@ -30,7 +31,7 @@ export const downloadCommand: Command = contractCommand(
     const { parsed, signal } = session;
     const connection = await connect(session);
     const id = (session.words[0] ?? '') as TaskId;
-    const task = await connection.call(() => connection.service.get({ id }, connection.ctx()), { continued: true });
+    const task = await connection.run(() => connection.service.get({ id }, connection.ctx()), { continued: true });
     const wanted = listOf(parsed, 'artifact');
     const artifacts = (task.artifacts ?? []).filter(
       ({ name = '', artifactId }) => wanted.length === 0 || wanted.includes(artifactId) || wanted.includes(name),
@@ -38,7 +39,7 @@ export const downloadCommand: Command = contractCommand(
     const files = await saveArtifacts(artifacts, {
       folder: textOf(parsed, 'dir') ?? '.',
       overwrite: switchOf(parsed, 'force'),
-      fetch: switchOf(parsed, 'fetch') ? (await wiresFor(session)).bareFetch : undefined,
+      fetch: switchOf(parsed, 'fetch') ? await fetchFor(session) : undefined,
       signal,
       warn: (text) => session.note(`warning: ${text}\n`),
     });

@@ -1,13 +1,13 @@
 import type { TaskId } from '#protocol';
+import { connect } from '../agent/connect.ts';
 import type { Command } from '../command.ts';
 import { usage } from '../command.ts';
 import { printTask, warnOf } from '../contract/results.ts';
-import type { Session } from '../contract/session.ts';
+import type { ContractSession } from '../contract/session.ts';
 import { contractCommand } from '../contract/session.ts';
 import { poll } from '../contract/wait.ts';
 import { GLOBALS, POLL, STREAM, WAIT } from '../flags/globals.ts';
 import { switchOf, textOf } from '../flags/parse.ts';
-import { connect } from '../wire/connect.ts';
 import { EXITS } from './exits.ts';
 
 export const getCommand: Command = contractCommand(
@@ -32,7 +32,7 @@ export const getCommand: Command = contractCommand(
     const connection = await connect(session);
     // `A2ACLI_WAIT` is about `send`, whose default it states; here only the flag starts the loop.
     const waits = switchOf(session.parsed, 'wait');
-    const task = await connection.call(
+    const task = await connection.run(
       () => (waits ? poll(session, connection, request) : connection.service.get(request, connection.ctx())),
       {
         continued: true,
@@ -44,7 +44,7 @@ export const getCommand: Command = contractCommand(
   },
 );
 
-function historyOf({ parsed }: Session): number | undefined {
+function historyOf({ parsed }: ContractSession): number | undefined {
   const text = textOf(parsed, 'history');
   if (text === undefined) return undefined;
   if (!/^\d{1,9}$/.test(text)) throw usage(`--history: ${text} is no number of messages`, 'as: --history 10');

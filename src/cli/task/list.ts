@@ -1,15 +1,15 @@
 import type { ContextId, Json, ListRequest, TaskPage, TaskState } from '#protocol';
 import { TASK_STATES } from '#protocol';
+import type { AgentConnection } from '../agent/connect.ts';
+import { connect } from '../agent/connect.ts';
 import type { Command } from '../command.ts';
 import { CliError, usage } from '../command.ts';
 import { printJson } from '../contract/results.ts';
-import type { Session } from '../contract/session.ts';
+import type { ContractSession } from '../contract/session.ts';
 import { contractCommand } from '../contract/session.ts';
 import { CONTEXT_ID, GLOBALS, STREAM } from '../flags/globals.ts';
 import { switchOf, textOf } from '../flags/parse.ts';
 import { field, idsText, taskText } from '../output/labels.ts';
-import type { Connection } from '../wire/connect.ts';
-import { connect } from '../wire/connect.ts';
 import { EXITS } from './exits.ts';
 
 export const listCommand: Command = contractCommand(
@@ -35,12 +35,12 @@ export const listCommand: Command = contractCommand(
   async (session) => {
     const request = requestFrom(session);
     const connection = await connect(session);
-    await connection.call(() => print(session, connection, request));
+    await connection.run(() => print(session, connection, request));
     return 0;
   },
 );
 
-async function print(session: Session, connection: Connection, request: ListRequest): Promise<void> {
+async function print(session: ContractSession, connection: AgentConnection, request: ListRequest): Promise<void> {
   const everyPage = switchOf(session.parsed, 'all');
   const pages: TaskPage[] = [];
   let pageToken = request.pageToken;
@@ -58,7 +58,7 @@ async function print(session: Session, connection: Connection, request: ListRequ
   if (first !== undefined)
     printJson(
       session,
-      pages.length === 1 ? connection.raws.json('list.result', first) : connection.raws.json('list.result', joined(pages)),
+      pages.length === 1 ? connection.answers.json('list.result', first) : connection.answers.json('list.result', joined(pages)),
     );
 }
 
@@ -67,15 +67,15 @@ function joined(pages: readonly TaskPage[]): TaskPage {
   return { tasks, nextPageToken: '', pageSize: tasks.length, totalSize: Math.max(tasks.length, ...pages.map((page) => page.totalSize)) };
 }
 
-function printPage(session: Session, connection: Connection, page: TaskPage): void {
-  const raw = connection.raws.rawOf(page) as { readonly tasks?: readonly Json[] } | undefined;
+function printPage(session: ContractSession, connection: AgentConnection, page: TaskPage): void {
+  const raw = connection.answers.rawOf(page) as { readonly tasks?: readonly Json[] } | undefined;
   for (const [at, task] of page.tasks.entries()) {
-    if (session.json) printJson(session, raw?.tasks?.[at] ?? connection.raws.json('get.result', task));
+    if (session.json) printJson(session, raw?.tasks?.[at] ?? connection.answers.json('get.result', task));
     else session.out(`${session.verbose ? taskText(task, { verbose: true }) : idsText(task)}\n`);
   }
 }
 
-function requestFrom({ parsed, settings }: Session): ListRequest {
+function requestFrom({ parsed, settings }: ContractSession): ListRequest {
   const text = (name: string): string | undefined => textOf(parsed, name);
   const [status, size, pageToken, since] = [text('status'), text('page-size'), text('page-token'), text('since')];
   const contextId = settings.text('context-id');

@@ -4,16 +4,16 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { PushConfigId, TaskEvent, TaskId } from '#protocol';
 import { DEFAULT_READ_LIMITS, DIALECTS, isTerminal, randomIds } from '#protocol';
+import type { AgentConnection } from '../agent/connect.ts';
 import type { Command } from '../command.ts';
 import { CliError, usage } from '../command.ts';
 import { printEnd, printEvent, warnOf } from '../contract/results.ts';
-import type { Session } from '../contract/session.ts';
+import type { ContractSession } from '../contract/session.ts';
 import { contractCommand } from '../contract/session.ts';
 import type { Seen } from '../contract/wait.ts';
 import { nothingSeen, see } from '../contract/wait.ts';
 import { GLOBALS, STREAM } from '../flags/globals.ts';
 import { textOf } from '../flags/parse.ts';
-import type { Connection } from '../wire/connect.ts';
 import { EXITS } from './exits.ts';
 import { pushConnection } from './push.ts';
 
@@ -37,7 +37,7 @@ export const listenCommand: Command = contractCommand(
   },
   async (session) => {
     const connection = await pushConnection(session);
-    const seen = await connection.call(() => listen(session, connection), { continued: true });
+    const seen = await connection.run(() => listen(session, connection), { continued: true });
     warnOf(session, seen.state);
     return 0;
   },
@@ -45,7 +45,7 @@ export const listenCommand: Command = contractCommand(
 
 const BODY_BYTES_MAX = 16_777_216;
 
-async function listen(session: Session, connection: Connection): Promise<Seen> {
+async function listen(session: ContractSession, connection: AgentConnection): Promise<Seen> {
   const taskId = (session.words[0] ?? '') as TaskId;
   const secret = randomBytes(24).toString('base64url');
   session.secrets.add(secret);
@@ -81,7 +81,7 @@ async function listen(session: Session, connection: Connection): Promise<Seen> {
 }
 
 /** A task that is over may have taken its configurations along. */
-async function remove(connection: Connection, taskId: TaskId, id: PushConfigId | undefined): Promise<void> {
+async function remove(connection: AgentConnection, taskId: TaskId, id: PushConfigId | undefined): Promise<void> {
   if (id === undefined) return;
   await connection.service.push.delete({ taskId, id }, connection.ctx()).catch(() => undefined);
 }
@@ -93,7 +93,7 @@ interface Receiver {
 }
 
 /** Takes what carries our secret, and nothing else: anybody can post to an open port. */
-async function openReceiver(session: Session, secret: string): Promise<Receiver> {
+async function openReceiver(session: ContractSession, secret: string): Promise<Receiver> {
   const queue: TaskEvent[] = [];
   let wake = Promise.withResolvers<void>();
   const server = createServer((request, response) => {

@@ -1,15 +1,15 @@
 import type { PushConfig, PushConfigId, TaskId } from '#protocol';
+import type { AgentConnection } from '../agent/connect.ts';
 import type { Command } from '../command.ts';
 import { usage } from '../command.ts';
 import { commandFamily } from '../command-group.ts';
 import { printJson } from '../contract/results.ts';
-import type { Session } from '../contract/session.ts';
+import type { ContractSession } from '../contract/session.ts';
 import { contractCommand } from '../contract/session.ts';
 import { GLOBALS } from '../flags/globals.ts';
 import { textOf } from '../flags/parse.ts';
 import type { Argument, Flag } from '../flags/spec.ts';
 import { field } from '../output/labels.ts';
-import type { Connection } from '../wire/connect.ts';
 import { EXITS } from './exits.ts';
 import { listenCommand } from './listen.ts';
 import { pushConnection } from './push.ts';
@@ -27,14 +27,14 @@ interface About {
 
 function pushCommand(
   { verb, summary, args, flags = [], example }: About,
-  body: (session: Session, connection: Connection) => Promise<void>,
+  body: (session: ContractSession, connection: AgentConnection) => Promise<void>,
 ): Command {
   const name = `task push-config ${verb}`;
   return contractCommand(
     { name, summary, args, flags, globals: GLOBALS, examples: [`parley ${name} -a agents.example.org ${example}`], exits: EXITS },
     async (session) => {
       const connection = await pushConnection(session);
-      await connection.call(() => body(session, connection), { continued: true });
+      await connection.run(() => body(session, connection), { continued: true });
       return 0;
     },
   );
@@ -61,7 +61,7 @@ const create = pushCommand(
   },
 );
 
-function configFrom({ parsed, words }: Session): PushConfig {
+function configFrom({ parsed, words }: ContractSession): PushConfig {
   const text = (name: string): string | undefined => textOf(parsed, name);
   const [url, id, token, scheme, credentials] = [text('url'), text('id'), text('token'), text('auth-scheme'), text('auth-credentials')];
   if (url === undefined || !URL.canParse(url))
@@ -88,7 +88,7 @@ const list = pushCommand(
   { verb: 'list', summary: 'list the configurations of a task.', args: [TASK], example: '5d1c0c9e' },
   async (session, connection) => {
     const page = await connection.service.push.list({ taskId: (session.words[0] ?? '') as TaskId }, connection.ctx());
-    if (session.json) printJson(session, connection.raws.json('push.list.result', page));
+    if (session.json) printJson(session, connection.answers.json('push.list.result', page));
     else for (const config of page.configs) session.out(`${configText(config)}\n`);
   },
 );
@@ -103,8 +103,8 @@ const remove = pushCommand(
   },
 );
 
-function print(session: Session, connection: Connection, config: PushConfig): void {
-  if (session.json) printJson(session, connection.raws.json('push.get.result', config));
+function print(session: ContractSession, connection: AgentConnection, config: PushConfig): void {
+  if (session.json) printJson(session, connection.answers.json('push.get.result', config));
   else session.out(configText(config));
 }
 

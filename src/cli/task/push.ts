@@ -1,10 +1,10 @@
+import type { AgentConnection } from '../agent/connect.ts';
+import { connect } from '../agent/connect.ts';
 import { CliError } from '../command.ts';
-import type { Session } from '../contract/session.ts';
-import type { Connection } from '../wire/connect.ts';
-import { connect } from '../wire/connect.ts';
+import type { ContractSession } from '../contract/session.ts';
 
 /** Push on the card, or no call at all (A2ACLI_VER_003). */
-export async function pushConnection(session: Session): Promise<Connection> {
+export async function pushConnection(session: ContractSession): Promise<AgentConnection> {
   const connection = await connect(session);
   if (connection.found === undefined || connection.found.card.capabilities.pushNotifications === true) return connection;
   throw new CliError(`${connection.found.card.name} sends no push notifications`, {

@@ -1,16 +1,16 @@
 import type { TaskEvent, TaskId } from '#protocol';
 import { isA2AError } from '#protocol';
+import type { AgentConnection } from '../agent/connect.ts';
+import { connect } from '../agent/connect.ts';
 import type { Command } from '../command.ts';
 import { CliError } from '../command.ts';
 import { printEnd, printEvent, printTask, warnOf } from '../contract/results.ts';
 import { canStream, resubscribe } from '../contract/send-message.ts';
-import type { Session } from '../contract/session.ts';
+import type { ContractSession } from '../contract/session.ts';
 import { contractCommand } from '../contract/session.ts';
 import type { Seen } from '../contract/wait.ts';
 import { follow, nothingSeen, poll } from '../contract/wait.ts';
 import { GLOBALS, POLL, STREAM } from '../flags/globals.ts';
-import type { Connection } from '../wire/connect.ts';
-import { connect } from '../wire/connect.ts';
 import { EXITS } from './exits.ts';
 
 export const subscribeCommand: Command = contractCommand(
@@ -33,13 +33,13 @@ export const subscribeCommand: Command = contractCommand(
         hint: `ask for the task instead: parley task get ${connection.agent} ${session.words[0]} --wait`,
       });
     }
-    const seen = await connection.call(() => subscribe(session, connection), { continued: true });
+    const seen = await connection.run(() => subscribe(session, connection), { continued: true });
     warnOf(session, seen.state);
     return 0;
   },
 );
 
-async function subscribe(session: Session, connection: Connection): Promise<Seen> {
+async function subscribe(session: ContractSession, connection: AgentConnection): Promise<Seen> {
   const id = (session.words[0] ?? '') as TaskId;
   const seen = { ...nothingSeen(), id };
   const onEvent = (event: TaskEvent): void => {

@@ -2,26 +2,27 @@ import type { AgentCard, ApiKeySecurityScheme } from '#protocol';
 import { bytesToBase64 } from '#protocol';
 import { ClientError } from '../errors/client-error.ts';
 
-/** A secret: itself, the name of the environment variable that holds it, or somebody who knows it. */
+/** A secret: its value, the environment variable that holds it, or a function that returns it. */
 export type Secret = string | { readonly env: string } | (() => string | Promise<string>);
 
+/** Credentials for an agent. */
 export type Auth =
   | { readonly bearer: Secret }
-  /** `in` and `name`: as the card says, or a header `X-API-Key`. */
+  /** `in` and `name`: by default as the card says, or else the header `X-API-Key`. */
   | { readonly apiKey: Secret; readonly name?: string; readonly in?: 'header' | 'query' | 'cookie' }
   | { readonly basic: { readonly user: string; readonly password: Secret } }
   | Authenticator;
 
-/** What a request carries for one agent. */
+/** The credentials of one request. */
 export interface Presented {
   readonly headers?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>>;
 }
 
-/** Anything that gets credentials, such as the OAuth drivers of `parley-a2a/client/oauth`. */
+/** Obtains credentials, such as the OAuth flows of `parley-a2a/client/oauth`. */
 export interface Authenticator {
   present(card: AgentCard | undefined): Presented | Promise<Presented>;
-  /** They were refused. True if there are new ones, and the call is worth repeating. */
+  /** Called after a 401. Returns true if there are new credentials and the call should be repeated. */
   refresh?(): Promise<boolean>;
 }
 
@@ -59,11 +60,11 @@ function apiKeyScheme(card: AgentCard | undefined): ApiKeySecurityScheme | undef
   return Object.values(card?.securitySchemes ?? {}).find((scheme) => scheme.apiKeySecurityScheme !== undefined)?.apiKeySecurityScheme;
 }
 
-/** The secret itself. What it is never appears in an error. */
+/** The value of a secret. Error messages never include it. */
 export async function reveal(secret: Secret, env: Env | undefined): Promise<string> {
   const value = typeof secret === 'string' ? secret : typeof secret === 'function' ? await secret() : envOf(env)[secret.env];
   if (value !== undefined && value !== '' && !/[\r\n]/.test(value)) return value;
-  if (typeof secret !== 'object') throw new ClientError('credentials-missing', 'the secret is empty, or has line ends in it');
+  if (typeof secret !== 'object') throw new ClientError('credentials-missing', 'the secret is empty or contains a line break');
   throw new ClientError('credentials-missing', `the environment has no ${secret.env}`, {
     hint: `set it: export ${secret.env}=…`,
   });
@@ -77,7 +78,7 @@ function utf8Base64(text: string): string {
   return bytesToBase64(new TextEncoder().encode(text));
 }
 
-/** Which credentials a card asks for, in words. */
+/** The credentials that a card asks for, as text for people. */
 export function wantedBy(card: AgentCard): readonly string[] {
   return Object.entries(card.securitySchemes ?? {}).map(([name, scheme]) => {
     if (scheme.apiKeySecurityScheme !== undefined)

@@ -1,18 +1,18 @@
 import type { CallContext, Message, MessageOptions, Mutable, Part, SendRequest, TaskState } from '#protocol';
 import { contextId, createUserMessage, isInterrupted, isTerminal, LOCAL_PRINCIPAL, linkSignals, messageId, taskId } from '#protocol';
-import type { Way } from '../discovery/endpoints.ts';
+import type { Endpoint } from '../discovery/endpoint.ts';
 
-/** What every call may say. */
+/** Options of every call. */
 export interface CallOptions {
   readonly signal?: AbortSignal;
-  /** For the whole call. */
+  /** Time limit of the whole call. */
   readonly totalMs?: number;
   readonly extensions?: readonly string[];
-  /** W3C trace context, passed on. */
+  /** W3C trace context, sent to the agent. */
   readonly trace?: CallContext['trace'];
 }
 
-/** What is sent: a text, parts, or a message whose missing members are filled in. */
+/** What to send: a text, parts, or a message. Missing members of a message are filled in. */
 export type Input = string | readonly Part[] | MessageLike;
 
 export interface MessageLike {
@@ -26,15 +26,15 @@ export interface MessageLike {
   readonly referenceTaskIds?: readonly string[];
 }
 
-export interface Thread {
+export interface MessageThread {
   readonly taskId?: string;
   readonly contextId?: string;
   readonly metadata?: Message['metadata'];
 }
 
-const NO_THREAD: Thread = {};
+const NO_THREAD: MessageThread = {};
 
-export function messageOf(input: Input, thread: Thread = NO_THREAD): Message {
+export function messageOf(input: Input, thread: MessageThread = NO_THREAD): Message {
   if (typeof input === 'string' || !('parts' in input)) return createUserMessage(input, messageOptions(thread));
   const { parts, role, extensions, referenceTaskIds, ...own } = input;
   const made = createUserMessage(parts, messageOptions({ ...thread, ...own }));
@@ -46,7 +46,7 @@ export function messageOf(input: Input, thread: Thread = NO_THREAD): Message {
   };
 }
 
-function messageOptions(given: Thread & { readonly messageId?: string }): MessageOptions {
+function messageOptions(given: MessageThread & { readonly messageId?: string }): MessageOptions {
   const options: Mutable<MessageOptions> = {};
   if (given.taskId !== undefined) options.taskId = taskId(given.taskId);
   if (given.contextId !== undefined) options.contextId = contextId(given.contextId);
@@ -55,20 +55,20 @@ function messageOptions(given: Thread & { readonly messageId?: string }): Messag
   return options;
 }
 
-export interface Calling {
-  readonly way: Way;
+export interface CallDefaults {
+  readonly endpoint: Endpoint;
   readonly extensions: readonly string[];
   readonly totalMs: number | undefined;
 }
 
 export function contextOf(
   options: CallOptions,
-  { way, extensions, totalMs }: Calling,
+  { endpoint, extensions, totalMs }: CallDefaults,
   signal: AbortSignal = signalOf(options.signal, options.totalMs ?? totalMs),
 ): CallContext {
   const ctx = {
     principal: LOCAL_PRINCIPAL,
-    dialect: way.dialect.id,
+    dialect: endpoint.dialect.id,
     extensions: options.extensions === undefined ? extensions : [...new Set([...extensions, ...options.extensions])],
     signal,
   };
@@ -76,17 +76,17 @@ export function contextOf(
 }
 
 function signalOf(signal: AbortSignal | undefined, totalMs: number | undefined): AbortSignal {
-  // Made anew for callers who never leave: a Worker can make none while it loads.
+  // Created on each call: a Worker can't create one while its module loads.
   if (totalMs === undefined) return signal ?? new AbortController().signal;
   return signal === undefined ? AbortSignal.timeout(totalMs) : linkSignals([signal], totalMs).signal;
 }
 
-/** The same, answered at once: the task has a name then, and whoever can be asked need not be waited for. */
-export function unawaited(request: SendRequest): SendRequest {
+/** The same request, answered at once with the task. For agents that can be polled. */
+export function returningImmediately(request: SendRequest): SendRequest {
   return { ...request, configuration: { ...request.configuration, returnImmediately: true } };
 }
 
-/** Nothing more comes by itself: it is over, or it waits for us. */
-export function isAtRest(state: TaskState): boolean {
+/** The task is over, or waits for the caller: no further event comes by itself. */
+export function isSettled(state: TaskState): boolean {
   return isTerminal(state) || isInterrupted(state);
 }

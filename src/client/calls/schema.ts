@@ -4,12 +4,12 @@ import { ClientError } from '../errors/client-error.ts';
 export type InputOf<Schema extends StandardSchema> = NonNullable<Schema['~standard']['types']>['input'];
 export type OutputOf<Schema extends StandardSchema> = NonNullable<Schema['~standard']['types']>['output'];
 
-/** The value as the schema has it, or an error that says where it differs. */
+/** Validates a value. The error says where it does not match. */
 export async function checked<Schema extends StandardSchema>(schema: Schema, value: unknown, what: string): Promise<OutputOf<Schema>> {
   const result = await schema['~standard'].validate(value);
   if (result.issues === undefined) return result.value;
   const why = result.issues.map(({ message, path = [] }) => `${pathText(path)}${message}`).join('; ');
-  throw new ClientError('schema-mismatch', `${what} is not as its schema has it`, { why });
+  throw new ClientError('schema-mismatch', `${what} does not match its schema`, { why });
 }
 
 function pathText(path: NonNullable<SchemaIssue['path']>): string {

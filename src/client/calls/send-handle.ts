@@ -13,18 +13,18 @@ import type {
 } from '#protocol';
 import { getChoicesFromMessage, getTextFromMessage, isInterrupted, isTextPart, linkSignals } from '#protocol';
 import { ClientError } from '../errors/client-error.ts';
-import { untilRest } from '../streams/poll.ts';
+import { pollUntilSettled } from '../streams/poll.ts';
 import type { CallOptions, Input } from './request.ts';
-import { isAtRest, unawaited } from './request.ts';
+import { isSettled, returningImmediately } from './request.ts';
 import { TurnEvents } from './turn-events.ts';
 
-/** What an agent wants to know before it goes on. */
+/** What an agent asks before it continues. */
 export interface Question {
   readonly taskId: TaskId;
   readonly kind: 'input' | 'auth';
   readonly text: string;
   readonly message: Message | undefined;
-  /** The options that it offers; none if it asks freely. */
+  /** The options that it offers. Empty for a free answer. */
   readonly choices: readonly Choice[];
 }
 
@@ -35,36 +35,44 @@ export interface SendOptions extends CallOptions {
   readonly messageMetadata?: Message['metadata'];
   readonly acceptedOutputModes?: readonly string[];
   readonly historyLength?: number;
-  /** `result` is what the agent answers first, finished or not. */
+  /** `result` returns the agent's first answer, even if the task is not finished. */
   readonly returnImmediately?: boolean;
   readonly push?: NonNullable<SendRequest['configuration']>['taskPushNotificationConfig'];
 }
 
-/** One message on its way, and what comes of it. Nothing is sent until it is used. */
+/**
+ * A message and its result. Nothing is sent until the handle is used: await `result()` or `text()`, or read its events.
+ *
+ * ```ts
+ * const handle = agent.send('Book a table');
+ * const question = await handle.question();
+ * if (question !== undefined) console.log(await handle.answer('For two').text());
+ * ```
+ */
 export interface SendHandle extends AsyncIterable<TaskEvent> {
-  /** The message that is sent; its id makes a repeat safe. */
+  /** The message that is sent. Its id makes a retry safe. */
   readonly message: Message;
-  /** The task at rest, or the direct message: what the agent answered with. */
+  /** The settled task, or the direct message that the agent answered with. */
   result(): Promise<SendResult>;
-  /** The text of the answer: of its artifacts, else of its last status, else of its message. */
+  /** The text of the answer: of its message, else of its artifacts, else of its last status. */
   text(): Promise<string>;
   artifacts(): Promise<readonly Artifact[]>;
-  /** What the agent wants to know, if that is how it ended. */
+  /** The agent's question, if it asks one. */
   question(): Promise<Question | undefined>;
-  /** Continues the task, once it rests. */
+  /** Continues the task once it is settled. */
   answer(input: Input, options?: CallOptions): SendHandle;
-  /** Cancels the task as soon as its id is known. Undefined: it never got one, and the call was given up. */
+  /** Cancels the task. Undefined: no task id is known yet, and the call was aborted. */
   cancel(): Promise<Task | undefined>;
   /** The task's id, once it is known. */
   readonly taskId: TaskId | undefined;
 }
 
-/** What a handle needs of its client. */
+/** What a handle needs from its client. */
 export interface HandleEnv {
   readonly service: A2AService;
-  /** The call's context, with this signal or one of the caller's own. */
+  /** The call's context, with this signal or the caller's own. */
   readonly contextFor: (signal?: AbortSignal) => CallContext;
-  /** The caller has no signal and no time limit of its own. */
+  /** The caller has set no signal and no time limit. */
   readonly isFree: boolean;
   readonly streams: boolean;
   readonly canPoll: boolean;
@@ -76,8 +84,8 @@ export class Handle implements SendHandle {
   readonly #request: Promise<SendRequest> | SendRequest;
   readonly #env: HandleEnv;
   readonly #prefersStream: boolean;
-  readonly #leave = new AbortController();
-  /** To the caller's signal, if there is one, until there is a result. */
+  readonly #abort = new AbortController();
+  /** Linked to the caller's signal, if there is one, until there is a result. */
   readonly #linked: Linked | undefined;
   readonly #ctx: CallContext;
   #events: TurnEvents | undefined;
@@ -89,16 +97,16 @@ export class Handle implements SendHandle {
     this.#request = request;
     this.#env = env;
     this.#prefersStream = prefersStream && env.streams;
-    // Signals are dear, and linking them: where the caller has none, ours is enough.
+    // Linking signals is expensive. Without a signal of the caller, our own is enough.
     const own = env.isFree ? undefined : env.contextFor();
-    if (own !== undefined) this.#linked = linkSignals([own.signal, this.#leave.signal]);
+    if (own !== undefined) this.#linked = linkSignals([own.signal, this.#abort.signal]);
     this.#ctx =
-      own === undefined || this.#linked === undefined ? env.contextFor(this.#leave.signal) : { ...own, signal: this.#linked.signal };
+      own === undefined || this.#linked === undefined ? env.contextFor(this.#abort.signal) : { ...own, signal: this.#linked.signal };
     if ('message' in request) this.#message = request.message;
   }
 
   get message(): Message {
-    if (this.#message === undefined) throw new ClientError('not-supported', 'the message of an answer is known once the question is');
+    if (this.#message === undefined) throw new ClientError('not-supported', 'the message of an answer is known only after the question');
     return this.#message;
   }
 
@@ -107,7 +115,7 @@ export class Handle implements SendHandle {
   }
 
   result(): Promise<SendResult> {
-    this.#result ??= this.#linked === undefined ? this.#told(() => this.#finish()) : this.#finishLinked(this.#linked);
+    this.#result ??= this.#linked === undefined ? this.#explained(() => this.#finish()) : this.#finishLinked(this.#linked);
     return this.#result;
   }
 
@@ -126,31 +134,31 @@ export class Handle implements SendHandle {
 
   answer(input: Input, options: CallOptions = {}): SendHandle {
     const next = this.result().then(({ task }) => {
-      if (task === undefined) throw new ClientError('not-supported', 'the agent answered with a message: there is no task to go on with');
+      if (task === undefined) throw new ClientError('not-supported', 'the agent answered with a message: there is no task to continue');
       return this.#env.continue(task, input, options);
     });
-    return new Following(next);
+    return new AnswerHandle(next);
   }
 
   async cancel(): Promise<Task | undefined> {
     const id = this.taskId;
     if (id === undefined) {
-      this.#leave.abort();
+      this.#abort.abort();
       return undefined;
     }
-    return await this.#told(() => this.#env.service.cancel({ id }, this.#env.contextFor()));
+    return await this.#explained(() => this.#env.service.cancel({ id }, this.#env.contextFor()));
   }
 
   [Symbol.asyncIterator](): AsyncIterator<TaskEvent> {
     if (this.#events !== undefined || this.#result !== undefined) {
-      throw new ClientError('not-supported', 'the events of a call can be read once, and before its result');
+      throw new ClientError('not-supported', 'the events of a call can be read only once, and only before its result');
     }
     const events = this.#open();
     return {
-      // An event that is there already is handed over as it is: nothing can go wrong with it.
-      next: () => events.buffered() ?? this.#told(() => events.next()),
+      // A buffered event can't fail, so it needs no error translation.
+      next: () => events.buffered() ?? this.#explained(() => events.next()),
       return: async () => {
-        await events.leave();
+        await events.stop();
         this.#linked?.release();
         return { done: true, value: undefined };
       },
@@ -165,17 +173,17 @@ export class Handle implements SendHandle {
     return this.#events;
   }
 
-  /** An agent without streams is asked, and asked again. */
+  /** Polls an agent without streams. */
   async *#asEvents(request: SendRequest): AsyncGenerator<readonly { readonly event: TaskEvent }[], void> {
-    const first = await this.#env.service.send(this.#env.canPoll ? unawaited(request) : request, this.#ctx);
+    const first = await this.#env.service.send(this.#env.canPoll ? returningImmediately(request) : request, this.#ctx);
     yield [{ event: first }];
     if (first.task === undefined || !this.#env.canPoll) return;
-    for await (const task of untilRest(this.#env.service, first.task, this.#ctx)) yield [{ event: { task } }];
+    for await (const task of pollUntilSettled(this.#env.service, first.task, this.#ctx)) yield [{ event: { task } }];
   }
 
   async #finishLinked(linked: Linked): Promise<SendResult> {
     try {
-      return await this.#told(() => this.#finish());
+      return await this.#explained(() => this.#finish());
     } finally {
       linked.release();
     }
@@ -190,23 +198,23 @@ export class Handle implements SendHandle {
     const seen = await events.rest();
     if (seen !== undefined) return seen;
     const id = events.taskId;
-    if (id === undefined) throw new ClientError('not-supported', 'its events were left before there was a result');
+    if (id === undefined) throw new ClientError('not-supported', 'reading its events was stopped before there was a result');
     const { service } = this.#env;
-    return await this.#atRest(await service.get({ id }, this.#ctx));
+    return await this.#settled(await service.get({ id }, this.#ctx));
   }
 
   async #send(): Promise<SendResult> {
     const request = this.#request instanceof Promise ? await this.#ready() : this.#request;
     this.#sent = await this.#env.service.send(request, this.#ctx);
     const { task } = this.#sent;
-    const isAll = task === undefined || isAtRest(task.status.state) || request.configuration?.returnImmediately === true;
-    return isAll ? this.#sent : await this.#atRest(task);
+    const isAll = task === undefined || isSettled(task.status.state) || request.configuration?.returnImmediately === true;
+    return isAll ? this.#sent : await this.#settled(task);
   }
 
-  /** Not every agent waits when it is asked to. */
-  async #atRest(from: Task): Promise<SendResult> {
+  /** Some agents answer a blocking send too early. */
+  async #settled(from: Task): Promise<SendResult> {
     let task = from;
-    if (this.#env.canPoll) for await (const later of untilRest(this.#env.service, from, this.#ctx)) task = later;
+    if (this.#env.canPoll) for await (const later of pollUntilSettled(this.#env.service, from, this.#ctx)) task = later;
     return { task };
   }
 
@@ -216,7 +224,7 @@ export class Handle implements SendHandle {
     return request;
   }
 
-  async #told<T>(call: () => Promise<T>): Promise<T> {
+  async #explained<T>(call: () => Promise<T>): Promise<T> {
     try {
       return await call();
     } catch (thrown) {
@@ -225,8 +233,8 @@ export class Handle implements SendHandle {
   }
 }
 
-/** A handle that is there once the question is. */
-class Following implements SendHandle {
+/** The handle of an answer, before the question is known. */
+class AnswerHandle implements SendHandle {
   readonly #next: Promise<SendHandle>;
   #known: SendHandle | undefined;
 
@@ -235,11 +243,11 @@ class Following implements SendHandle {
       this.#known = handle;
       return handle;
     });
-    this.#next.catch(() => undefined); // whoever uses it is told
+    this.#next.catch(() => undefined); // the methods below report it
   }
 
   get message(): Message {
-    if (this.#known === undefined) throw new ClientError('not-supported', 'the message of an answer is known once the question is');
+    if (this.#known === undefined) throw new ClientError('not-supported', 'the message of an answer is known only after the question');
     return this.#known.message;
   }
 
@@ -252,13 +260,15 @@ class Following implements SendHandle {
   artifacts = async (): Promise<readonly Artifact[]> => (await this.#next).artifacts();
   question = async (): Promise<Question | undefined> => (await this.#next).question();
   cancel = async (): Promise<Task | undefined> => (await this.#next).cancel();
-  answer = (input: Input, options: CallOptions = {}): SendHandle => new Following(this.#next.then((next) => next.answer(input, options)));
+  answer = (input: Input, options: CallOptions = {}): SendHandle =>
+    new AnswerHandle(this.#next.then((next) => next.answer(input, options)));
 
   async *[Symbol.asyncIterator](): AsyncGenerator<TaskEvent, void> {
     yield* await this.#next;
   }
 }
 
+/** The text of a result: of its message, else of its artifacts, else of its last status. */
 export function answerText({ task, message }: SendResult): string {
   if (message !== undefined) return getTextFromMessage(message);
   const texts = (task?.artifacts ?? []).map((artifact) => textIn(artifact)).filter((text) => text !== '');
@@ -266,7 +276,7 @@ export function answerText({ task, message }: SendResult): string {
   return task?.status.message === undefined ? '' : getTextFromMessage(task.status.message);
 }
 
-/** Chunks of one artifact are one text. */
+/** The chunks of an artifact form one text. */
 function textIn({ parts }: Artifact): string {
   return parts
     .filter(isTextPart)
@@ -274,6 +284,7 @@ function textIn({ parts }: Artifact): string {
     .join('');
 }
 
+/** The question of a task that waits for input or authorization. */
 export function questionOf({ id, status }: Task): Question | undefined {
   if (!isInterrupted(status.state)) return undefined;
   return {

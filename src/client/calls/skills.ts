@@ -11,7 +11,7 @@ export interface SkillSchemas<Input extends StandardSchema, Output extends Stand
   readonly output?: Output;
 }
 
-/** A skill as a function: what goes in and comes out is checked, and typed. */
+/** A skill as a function with checked and typed input and output. */
 export type SkillFunction<Input extends StandardSchema, Output extends StandardSchema> = (
   input: InputOf<Input>,
   options?: SendOptions,
@@ -22,7 +22,7 @@ interface SkillEnv {
   readonly send: (parts: readonly Part[], options: SendOptions) => SendHandle;
 }
 
-/** No version of A2A lets a caller choose a skill; `metadata.skillId` is how it is told all the same (reference/dialects §3e). */
+/** No A2A version lets a caller choose a skill. By convention `metadata.skillId` names it (docs/dialects.md). */
 export function skillFunction<Input extends StandardSchema, Output extends StandardSchema>(
   id: string,
   schemas: SkillSchemas<Input, Output>,
@@ -44,7 +44,7 @@ function checkOffered(id: string, card: AgentCard | undefined): void {
   throw new ClientError('not-supported', `the agent has no skill ${id}`, { hint: `it has ${offered.map((skill) => skill.id).join(', ')}` });
 }
 
-/** The data of an answer; where it has none, its text read as JSON, or as it is. */
+/** The data of an answer. Without data: its text, parsed as JSON where possible. */
 function valueIn(result: SendResult, id: string): unknown {
   const { task, message } = result;
   if (task !== undefined && task.status.state !== 'TASK_STATE_COMPLETED') throw unfinished(result, id);
@@ -67,6 +67,6 @@ function unfinished({ task }: SendResult, id: string): ClientError {
   const said = task?.status.message === undefined ? '' : answerText({ message: task.status.message });
   return new ClientError('task-failed', `${id} did not complete: ${state}`, {
     ...(said === '' ? {} : { why: said }),
-    hint: 'send a message in place of calling the skill to answer questions',
+    hint: 'to answer questions, send a message instead of calling the skill',
   });
 }

@@ -1,7 +1,7 @@
 import type { EventStream, Logged, Message, SendResult, TaskEvent, TaskFold, TaskId } from '#protocol';
-import { startedWith } from '../streams/start-fold.ts';
+import { foldFrom } from '../streams/start-fold.ts';
 
-/** The events of one turn: handed out one by one, and folded as they pass. */
+/** The events of one turn, one at a time. Folds them into a task on the way. */
 export class TurnEvents {
   readonly #open: () => Promise<EventStream>;
   #source: AsyncIterator<readonly Logged[]> | undefined;
@@ -10,7 +10,7 @@ export class TurnEvents {
   #fold: TaskFold | undefined;
   #message: Message | undefined;
   #isOver = false;
-  #hasLeft = false;
+  #hasStopped = false;
   taskId: TaskId | undefined;
 
   constructor(open: () => Promise<EventStream>) {
@@ -21,7 +21,7 @@ export class TurnEvents {
     return this.buffered() ?? this.#pull();
   }
 
-  /** The next event, if it has come already. */
+  /** The next event, if it has arrived already. */
   buffered(): Promise<IteratorResult<TaskEvent, undefined>> | undefined {
     const waiting = this.#batch[this.#at];
     if (waiting === undefined) return undefined;
@@ -30,18 +30,18 @@ export class TurnEvents {
     return Promise.resolve({ done: false, value: waiting.event });
   }
 
-  /** Everything that is still to come, and what it comes to. Undefined if the events were left before. */
+  /** Reads all further events and returns the result. Undefined if the reader stopped before the end. */
   async rest(): Promise<SendResult | undefined> {
     while (!this.#isOver) await this.next();
-    if (this.#hasLeft) return undefined;
+    if (this.#hasStopped) return undefined;
     if (this.#message !== undefined) return { message: this.#message };
     return this.#fold === undefined ? undefined : { task: this.#fold.task() };
   }
 
-  async leave(): Promise<void> {
+  async stop(): Promise<void> {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#hasLeft = true;
+    this.#hasStopped = true;
     await this.#source?.return?.();
   }
 
@@ -68,7 +68,7 @@ export class TurnEvents {
       this.#message = event.message;
       return;
     }
-    this.#fold ??= startedWith(event);
+    this.#fold ??= foldFrom(event);
     this.#fold.add(event);
   }
 }

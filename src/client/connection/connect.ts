@@ -1,76 +1,81 @@
 import type { A2AService, AgentCard, CardVerdict, Operation } from '#protocol';
 import { verifyCard } from '#protocol';
-import type { Calling } from '../calls/request.ts';
+import type { CallDefaults } from '../calls/request.ts';
 import type { CardDocument, FetchCardOptions } from '../discovery/card-document.ts';
-import { readCardDocument } from '../discovery/card-document.ts';
-import { discover, mostTelling } from '../discovery/discover.ts';
-import type { Way } from '../discovery/endpoints.ts';
-import { everyWay, hasOperation, waysOf } from '../discovery/endpoints.ts';
+import { followed, readCardDocument } from '../discovery/card-document.ts';
+import { discover, mostHelpful } from '../discovery/discover.ts';
+import type { Endpoint } from '../discovery/endpoint.ts';
+import { endpointsOf, everyEndpoint, hasOperation } from '../discovery/endpoints.ts';
 import { probe } from '../discovery/probe.ts';
-import { readTarget, sameAddress } from '../discovery/target.ts';
+import { baseOf, readTarget, sameAddress } from '../discovery/target.ts';
 import { ClientError } from '../errors/client-error.ts';
 import type { ClientOptions, Connection } from '../options.ts';
 import { registryOf } from '../options.ts';
-import { keyed } from '../retry/idempotency-key.ts';
-import { DEFAULT_RETRY, retrying } from '../retry/retry.ts';
-import { healing } from '../streams/resume.ts';
+import { withIdempotencyKeys } from '../retry/idempotency-key.ts';
+import { DEFAULT_RETRY, withRetries } from '../retry/retry.ts';
+import { withStreamResumption } from '../streams/resume.ts';
 import type { Connected } from './fallback.ts';
-import { connectOver, openWay } from './fallback.ts';
+import { connectOver, openEndpoint } from './fallback.ts';
 import type { Http } from './http.ts';
 import { createHttp } from './http.ts';
 
-/** A connection as a client uses it. */
+/** A connection as `A2AClient` uses it. */
 export interface Established {
   readonly card: AgentCard | undefined;
   readonly service: A2AService;
   connection(): Connection;
-  calling(): Calling;
-  /** The dialect that is spoken has this operation. */
+  defaults(): CallDefaults;
+  /** Whether the dialect in use has this operation. */
   has(operation: Operation): boolean;
 }
 
 interface Reached {
   readonly http: Http;
-  readonly ways: readonly Way[];
+  readonly endpoints: readonly Endpoint[];
   readonly document: CardDocument | undefined;
-  /** Under which what works is remembered. */
+  /** The key under which the endpoint that works is remembered. */
   readonly name: string;
 }
 
 const CARD_TIMEOUT_MS = 30_000;
 
-export async function establish(target: string | AgentCard, options: ClientOptions): Promise<Established> {
-  const reached =
-    typeof target === 'string' ? await reach(target, options) : reachByCard(givenDocument(target, options), undefined, options);
-  const { document, http } = reached;
+export async function establish(target: string | AgentCard | FoundAgentCard, options: ClientOptions): Promise<Established> {
+  const reached = typeof target === 'string' ? await reach(target, options) : reachByCard(documentOf(target, options), undefined, options);
+  const { document, http, endpoints } = reached;
   const signature = document === undefined ? undefined : await checkedSignature(document, options);
-  if (document !== undefined) http.useCard(document.found.card.value);
-  const [first, ...rest] = await remembered(reached, options);
-  if (first === undefined) throw new ClientError('no-interface', 'there is no way to call this agent');
+  const card = document?.found.card.value;
+  if (card !== undefined) http.useCard(card);
+  if (options.strict !== undefined) {
+    const endpoint = options.strict.choose(endpoints, registryOf(options), card);
+    const service = openEndpoint(endpoint, http, options);
+    return established({ connected: { endpoint, service, settled: true }, service, document, signature, options });
+  }
+  const [first, ...rest] = await rememberedFirst(reached, options);
+  if (first === undefined) throw new ClientError('no-interface', 'this agent can’t be called');
   const connected = connectOver({
-    ways: [first, ...rest],
+    endpoints: [first, ...rest],
     http,
     options,
     more: () => otherDialects([first, ...rest], reached, options),
-    onSettled: (way) => void remember(reached.name, way, options),
+    onSettled: (endpoint) => void remember(reached.name, endpoint, options),
   });
   const policy = { ...DEFAULT_RETRY, ...options.retry };
-  const has = (operation: Operation): boolean => hasOperation(connected.way, operation);
-  const retried = retrying(keyed(connected.service, options), { policy, refresh: () => http.refresh() });
-  const healed = healing(retried, { policy, has });
-  const service = (options.decorators ?? []).reduceRight((next, decorate) => decorate(next), healed);
+  const has = (operation: Operation): boolean => hasOperation(connected.endpoint, operation);
+  const retried = withRetries(withIdempotencyKeys(connected.service, options), { policy, refresh: () => http.refresh() });
+  const resumed = withStreamResumption(retried, { policy, has });
+  const service = (options.decorators ?? []).reduceRight((next, decorate) => decorate(next), resumed);
   return established({ connected, service, document, signature, options });
 }
 
-/** The address is right and the card's dialect is not, as with cards that several have alike: those that are understood there first. */
-async function otherDialects(tried: readonly Way[], { http }: Reached, options: ClientOptions): Promise<readonly Way[]> {
+/** For an address that is right with a card whose dialect is wrong, because several dialects have the same card. Probed dialects first. */
+async function otherDialects(tried: readonly Endpoint[], { http }: Reached, options: ClientOptions): Promise<readonly Endpoint[]> {
   const url = tried.find(({ binding }) => binding === 'JSONRPC')?.url;
   if (url === undefined || options.dialect !== undefined) return [];
-  const isNew = (way: Way): boolean =>
-    way.binding === 'JSONRPC' && !tried.some(({ url, dialect }) => url === way.url && dialect === way.dialect);
-  const others = everyWay(url, { ...options, registry: registryOf(options), base: undefined }).filter(isNew);
-  const known = await probe(others, (way) => openWay(way, http, options), new AbortController().signal);
-  return [...known, ...others.filter((way) => !known.includes(way))];
+  const isNew = (endpoint: Endpoint): boolean =>
+    endpoint.binding === 'JSONRPC' && !tried.some(({ url, dialect }) => url === endpoint.url && dialect === endpoint.dialect);
+  const others = everyEndpoint(url, { ...options, registry: registryOf(options), base: undefined }).filter(isNew);
+  const known = await probe(others, (endpoint) => openEndpoint(endpoint, http, options), new AbortController().signal);
+  return [...known, ...others.filter((endpoint) => !known.includes(endpoint))];
 }
 
 interface Parts {
@@ -85,29 +90,38 @@ function established({ connected, service, document, signature, options }: Parts
   return {
     card: document?.found.card.value,
     service,
-    calling: () => ({ way: connected.way, extensions: options.extensions ?? [], totalMs: options.totalMs }),
-    has: (operation) => hasOperation(connected.way, operation),
+    defaults: () => ({ endpoint: connected.endpoint, extensions: options.extensions ?? [], totalMs: options.totalMs }),
+    has: (operation) => hasOperation(connected.endpoint, operation),
     connection: () => {
-      const { url, binding, dialect, why } = connected.way;
+      const { url, binding, dialect, version, why } = connected.endpoint;
       const { id, title } = dialect;
-      return { url, binding, dialect: id, title, why, cardUrl: document?.url, signature, settled: connected.settled };
+      return { url, binding, dialect: id, title, version, why, cardUrl: document?.url, signature, settled: connected.settled };
     },
   };
 }
 
-/** A card, the document that it was read from, and where that was. */
+/** A card, the document that it was read from, and its address. */
 export interface FoundAgentCard {
   readonly card: AgentCard;
-  /** As it was served: what signatures are over. */
+  /** The document as it was served. Signatures cover this one. */
   readonly raw: unknown;
+  /** Undefined for a file. */
   readonly url: string | undefined;
-  /** Whose shape it has, and its title for people. */
+  /** The id of the dialect that the card is written in, and its title for people. */
   readonly dialect: string;
   readonly title: string;
+  /** Undefined without the `verify` option. */
   readonly signature: CardVerdict | undefined;
 }
 
-/** The card alone: nothing is called. */
+/**
+ * Finds the card of an agent without calling the agent.
+ *
+ * ```ts
+ * const { card, url } = await findAgentCard('localhost:41242');
+ * console.log(card.name, url);
+ * ```
+ */
 export async function findAgentCard(target: string, options: ClientOptions = {}): Promise<FoundAgentCard> {
   const document = await findDocument(target, options);
   const { card, dialect } = document.found;
@@ -118,14 +132,14 @@ export async function findAgentCard(target: string, options: ClientOptions = {})
 async function findDocument(text: string, options: ClientOptions): Promise<CardDocument> {
   const target = readTarget(text);
   if (target.kind === 'file') return await readDocument(target.path, options);
-  const http = createHttp(options, target.url.href);
-  const found = await discover(target.url, { http, ...cardOptions(options) });
+  const found = await discover(target.url, cardOptions(options, createHttp(options, target.url.href)));
   if (found.ok) return found.found.document;
-  throw mostTelling(found.failures, target.url);
+  throw mostHelpful(found.failures, target.url);
 }
 
-function cardOptions(options: ClientOptions): Omit<FetchCardOptions, 'http'> {
-  return { registry: registryOf(options), timeoutMs: options.timeoutMs ?? CARD_TIMEOUT_MS, signal: options.signal };
+function cardOptions(options: ClientOptions, http: Http): FetchCardOptions {
+  const { timeoutMs = CARD_TIMEOUT_MS, signal, followCards: follow } = options;
+  return { http, registry: registryOf(options), timeoutMs, signal, follow };
 }
 
 async function reach(text: string, options: ClientOptions): Promise<Reached> {
@@ -134,35 +148,26 @@ async function reach(text: string, options: ClientOptions): Promise<Reached> {
   const { url } = target;
   const registry = registryOf(options);
   const http = createHttp(options, url.href);
-  const signal = options.signal;
-  const found = await discover(url, { http, ...cardOptions(options) });
-  const wayOptions = { ...options, registry };
+  const found = await discover(url, cardOptions(options, http));
+  const endpointOptions = { ...options, registry };
   if (found.ok) {
     const { document, base } = found.found;
-    return {
-      http,
-      document,
-      name: url.href,
-      ways: waysOf(document, { ...wayOptions, base, ...(sameAddress(base, url.href) ? {} : { named: url.href }) }),
-    };
+    const named = sameAddress(base, url.href) ? {} : { named: url.href };
+    return { http, document, name: url.href, endpoints: endpointsOf(document, { ...endpointOptions, base, ...named }) };
   }
-  const every = everyWay(url.href, { ...wayOptions, base: undefined });
-  if (options.dialect !== undefined || options.binding === 'HTTP+JSON') return { http, document: undefined, name: url.href, ways: every };
+  const every = everyEndpoint(url.href, { ...endpointOptions, base: undefined });
+  const cardless = { http, document: undefined, name: url.href };
+  if (options.dialect !== undefined || options.binding === 'HTTP+JSON') return { ...cardless, endpoints: every };
   const rpc = every.filter(({ binding }) => binding === 'JSONRPC');
-  const ways = await probe(rpc, (way) => openWay(way, http, options), signal ?? new AbortController().signal);
-  if (ways.length === 0) throw mostTelling(found.failures, url);
-  return {
-    http,
-    document: undefined,
-    name: url.href,
-    ways: [...ways, ...rpc.filter((way) => !ways.includes(way))],
-  };
+  const probed = await probe(rpc, (endpoint) => openEndpoint(endpoint, http, options), options.signal ?? new AbortController().signal);
+  if (probed.length === 0) throw mostHelpful(found.failures, url);
+  return { ...cardless, endpoints: [...probed, ...rpc.filter((endpoint) => !probed.includes(endpoint))] };
 }
 
 async function readDocument(path: string, options: ClientOptions): Promise<CardDocument> {
   if (options.readFile === undefined) {
     throw new ClientError('bad-target', `can’t connect to ${path}`, {
-      why: 'it is a file, and nobody told how files are read here',
+      why: 'it is a file, and the option readFile is missing',
       hint: "pass readFile from 'parley-a2a/client/files', or the card itself",
     });
   }
@@ -176,41 +181,52 @@ async function readDocument(path: string, options: ClientOptions): Promise<CardD
       cause,
     });
   }
-  return { ...readCardDocument(raw, path, registryOf(options)), url: undefined };
+  return await followed(raw, { url: undefined, where: path }, cardOptions(options, createHttp(options, undefined)));
 }
 
-/** A card that was given is trusted as the caller trusts it: credentials are for the origin that it names first. */
+/** Credentials for a card that the caller has already go to the origin of the card, or of its first endpoint. */
 function reachByCard(document: CardDocument, name: string | undefined, options: ClientOptions): Reached {
-  const ways = waysOf(document, { ...options, registry: registryOf(options), base: undefined });
-  return { document, ways, http: createHttp(options, ways[0]?.url), name: name ?? ways[0]?.url ?? '' };
+  const { url } = document;
+  const base = url === undefined ? undefined : baseOf(new URL(url));
+  const endpoints = endpointsOf(document, { ...options, registry: registryOf(options), base });
+  const first = endpoints[0]?.url;
+  return { document, endpoints, http: createHttp(options, url ?? first), name: name ?? first ?? '' };
 }
 
-function givenDocument(card: AgentCard, options: ClientOptions): CardDocument {
-  return { ...readCardDocument(card, 'what was given', registryOf(options)), url: undefined };
+function documentOf(target: AgentCard | FoundAgentCard, options: ClientOptions): CardDocument {
+  const isFound = 'raw' in target;
+  return {
+    ...readCardDocument(isFound ? target.raw : target, 'the given card', registryOf(options)),
+    url: isFound ? target.url : undefined,
+  };
 }
 
 async function checkedSignature({ raw, url }: CardDocument, { verify }: ClientOptions): Promise<CardVerdict | undefined> {
   if (verify === undefined) return undefined;
   const verdict = await verifyCard(raw, verify.verifier, verify.policy);
   if (verdict.ok || verify.mode === 'reported') return verdict;
-  throw new ClientError('card-untrusted', 'the agent’s card can’t be trusted', {
+  throw new ClientError('card-untrusted', 'the agent’s card is not trusted', {
     why: verdict.reason,
     ...(url === undefined ? {} : { url }),
     hint:
       verdict.reason === 'unsigned'
         ? 'it has no signature; leave out verify if you do not need one'
-        : 'its signature is by none of the keys that you trust',
+        : 'no key that you trust has signed it',
   });
 }
 
-/** What worked before comes first. */
-async function remembered({ ways, name }: Reached, { memory }: ClientOptions): Promise<readonly Way[]> {
+/** The endpoint that answered before comes first. */
+async function rememberedFirst({ endpoints, name }: Reached, { memory }: ClientOptions): Promise<readonly Endpoint[]> {
   const known = await memory?.recall(name);
-  if (known === undefined) return ways;
-  const isKnown = (way: Way): boolean => way.url === known.url && way.binding === known.binding && way.dialect.id === known.dialect;
-  return [...ways.filter(isKnown).map((way) => ({ ...way, why: `${way.why}; it worked before` })), ...ways.filter((way) => !isKnown(way))];
+  if (known === undefined) return endpoints;
+  const isKnown = ({ url, binding, dialect }: Endpoint): boolean =>
+    url === known.url && binding === known.binding && dialect.id === known.dialect;
+  return [
+    ...endpoints.filter(isKnown).map((endpoint) => ({ ...endpoint, why: `${endpoint.why}; it worked before` })),
+    ...endpoints.filter((endpoint) => !isKnown(endpoint)),
+  ];
 }
 
-async function remember(name: string, { url, binding, dialect }: Way, { memory }: ClientOptions): Promise<void> {
+async function remember(name: string, { url, binding, dialect }: Endpoint, { memory }: ClientOptions): Promise<void> {
   await memory?.remember(name, { url, binding, dialect: dialect.id });
 }

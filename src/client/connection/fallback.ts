@@ -2,47 +2,47 @@ import type { LinkOptions } from '#bindings';
 import { jsonRpcLink, NotA2A, restLink } from '#bindings';
 import type { A2AService, CallContext, EventStream, SendRequest, TenantId } from '#protocol';
 import { A2AError, isA2AError } from '#protocol';
-import { unawaited } from '../calls/request.ts';
-import type { Way } from '../discovery/endpoints.ts';
+import { returningImmediately } from '../calls/request.ts';
+import type { Endpoint } from '../discovery/endpoint.ts';
 import { hasOperation } from '../discovery/endpoints.ts';
 import { networkKind, wasNeverSent } from '../errors/network.ts';
 import type { ClientOptions } from '../options.ts';
 import { DEFAULT_IDLE_MS } from '../options.ts';
-import type { Begun } from '../streams/first-batch.ts';
-import { beginning, begun, only } from '../streams/first-batch.ts';
+import type { StartedStream } from '../streams/first-batch.ts';
+import { deferredStream, singleBatch, startStream } from '../streams/first-batch.ts';
 import type { Http } from './http.ts';
 
-/** The way that is taken now, and the service over it. */
+/** The endpoint in use, and the service over it. */
 export interface Connected {
   readonly service: A2AService;
-  readonly way: Way;
+  readonly endpoint: Endpoint;
   readonly settled: boolean;
 }
 
 export interface ConnectOver {
-  readonly ways: readonly [Way, ...Way[]];
+  readonly endpoints: readonly [Endpoint, ...Endpoint[]];
   readonly http: Http;
   readonly options: ClientOptions;
-  /** What else to try, when none of these is understood. Asked for once. */
-  readonly more: () => Promise<readonly Way[]>;
-  /** A call came back by this way. */
-  readonly onSettled: (way: Way) => void;
+  /** Further endpoints, if the agent understands none of these. Called at most once. */
+  readonly more: () => Promise<readonly Endpoint[]>;
+  /** Called when the agent has answered at an endpoint. */
+  readonly onSettled: (endpoint: Endpoint) => void;
 }
 
 /**
- * A service over the first way that works. Until one has, a call that was not carried out, because its method, version or path
- * is not known there, or nobody was there at all, goes by the next. Once a call has come back the way is kept.
+ * A service over the first endpoint that works. A call that was certainly not carried out (unknown method, version or path, or no
+ * connection) is tried at the next endpoint. After the first answer the client stays with that endpoint.
  */
 export function connectOver(over: ConnectOver): Connected {
-  const finder = new WayFinder(over);
+  const finder = new EndpointFinder(over);
   const streams = new Streams();
   return {
     service: overCurrent(
       (call) => finder.tried(call),
-      (begin) => beginning(() => finder.tried((link, way) => begin(link, streams, way))),
+      (begin) => deferredStream(() => finder.tried((link, endpoint) => begin(link, streams, endpoint))),
     ),
-    get way() {
-      return finder.way;
+    get endpoint() {
+      return finder.endpoint;
     },
     get settled() {
       return finder.settled;
@@ -53,102 +53,102 @@ export function connectOver(over: ConnectOver): Connected {
 interface Sending {
   readonly request: SendRequest;
   readonly ctx: CallContext;
-  readonly way: Way;
+  readonly endpoint: Endpoint;
 }
 
 /**
- * What is known of the streams of each link. A card may leave out whether its agent has any, or be wrong: one that refuses a stream has not
- * begun to work, and is sent the same message plainly. Its answer is then the stream's only batch, and what follows is healing's to find out.
+ * Remembers which agents refuse streams. A card can be silent or wrong about streaming. An agent that refuses a stream has not started to
+ * work, so the same message is sent without one. Its answer is the only batch; `withStreamResumption` polls for the rest.
  */
 class Streams {
   readonly #refusing = new WeakSet<A2AService>();
 
-  async sent(link: A2AService, { request, ctx, way }: Sending): Promise<Begun> {
+  async sent(link: A2AService, { request, ctx, endpoint }: Sending): Promise<StartedStream> {
     const isKnown = this.#refusing.has(link);
     if (!isKnown) {
       try {
-        return await begun(link.stream(request, ctx));
+        return await startStream(link.stream(request, ctx));
       } catch (thrown) {
         if (!refusesStreams(thrown)) throw thrown;
       }
     }
-    const event = await link.send(hasOperation(way, 'get') ? unawaited(request) : request, ctx);
-    if (!isKnown) this.#refusing.add(link); // only now: what was refused may have been the message, and not the stream
-    return only([{ event }]);
+    const event = await link.send(hasOperation(endpoint, 'get') ? returningImmediately(request) : request, ctx);
+    if (!isKnown) this.#refusing.add(link); // only now: the agent may have refused the message, not the stream
+    return singleBatch([{ event }]);
   }
 
-  async followed(link: A2AService, stream: () => EventStream): Promise<Begun> {
-    if (this.#refusing.has(link)) throw new A2AError('UNSUPPORTED_OPERATION', 'the agent has no streams');
-    return await begun(stream());
+  async followed(link: A2AService, stream: () => EventStream): Promise<StartedStream> {
+    if (this.#refusing.has(link)) throw new A2AError('UNSUPPORTED_OPERATION', 'the agent does not stream');
+    return await startStream(stream());
   }
 }
 
-class WayFinder {
+class EndpointFinder {
   readonly #over: ConnectOver;
-  readonly #ways: Way[];
-  readonly #links = new Map<Way, A2AService>();
+  readonly #endpoints: Endpoint[];
+  readonly #links = new Map<Endpoint, A2AService>();
   #more: Promise<void> | undefined;
-  way: Way;
+  endpoint: Endpoint;
   settled = false;
 
   constructor(over: ConnectOver) {
     this.#over = over;
-    this.#ways = [...over.ways];
-    this.way = over.ways[0];
+    this.#endpoints = [...over.endpoints];
+    this.endpoint = over.endpoints[0];
   }
 
-  /** Each call goes its own way through the list, so that calls at the same time do not push each other along. */
-  async tried<T>(call: (link: A2AService, way: Way) => Promise<T>): Promise<T> {
+  /** Each call walks the list on its own, so that concurrent calls do not skip endpoints for each other. */
+  async tried<T>(call: (link: A2AService, endpoint: Endpoint) => Promise<T>): Promise<T> {
     let first: unknown;
-    let way: Way | undefined = this.way;
-    while (way !== undefined) {
+    let endpoint: Endpoint | undefined = this.endpoint;
+    while (endpoint !== undefined) {
       try {
-        const result = await call(this.#linkOf(way), way);
-        this.#settle(way);
+        const result = await call(this.#linkOf(endpoint), endpoint);
+        this.#settle(endpoint);
         return result;
       } catch (thrown) {
         first ??= thrown;
         if (this.settled || !wasNotUnderstood(thrown)) {
-          if (isA2AError(thrown) && isAnswer(thrown)) this.#settle(way);
+          if (isA2AError(thrown) && isAnswer(thrown)) this.#settle(endpoint);
           throw thrown;
         }
-        way = await this.#after(way, thrown);
+        endpoint = await this.#after(endpoint, thrown);
       }
     }
     throw first;
   }
 
-  async #after(way: Way, thrown: unknown): Promise<Way | undefined> {
-    if (way === this.#ways.at(-1) && isForeign(thrown)) {
-      this.#more ??= this.#over.more().then((more) => void this.#ways.push(...more));
+  async #after(endpoint: Endpoint, thrown: unknown): Promise<Endpoint | undefined> {
+    if (endpoint === this.#endpoints.at(-1) && isForeign(thrown)) {
+      this.#more ??= this.#over.more().then((more) => void this.#endpoints.push(...more));
       await this.#more;
     }
-    return this.#ways[this.#ways.indexOf(way) + 1];
+    return this.#endpoints[this.#endpoints.indexOf(endpoint) + 1];
   }
 
-  #settle(way: Way): void {
+  #settle(endpoint: Endpoint): void {
     if (this.settled) return;
     this.settled = true;
-    this.way = way;
-    this.#over.onSettled(way);
+    this.endpoint = endpoint;
+    this.#over.onSettled(endpoint);
   }
 
-  #linkOf(way: Way): A2AService {
-    const known = this.#links.get(way);
+  #linkOf(endpoint: Endpoint): A2AService {
+    const known = this.#links.get(endpoint);
     if (known !== undefined) return known;
-    const made = openWay(way, this.#over.http, this.#over.options);
-    this.#links.set(way, made);
+    const made = openEndpoint(endpoint, this.#over.http, this.#over.options);
+    this.#links.set(endpoint, made);
     return made;
   }
 }
 
 type Tried = <T>(call: (link: A2AService) => Promise<T>) => Promise<T>;
-type Streamed = (begin: (link: A2AService, streams: Streams, way: Way) => Promise<Begun>) => EventStream;
+type Streamed = (begin: (link: A2AService, streams: Streams, endpoint: Endpoint) => Promise<StartedStream>) => EventStream;
 
 function overCurrent(tried: Tried, streamed: Streamed): A2AService {
   return {
     send: (request, ctx) => tried((link) => link.send(request, ctx)),
-    stream: (request, ctx) => streamed((link, streams, way) => streams.sent(link, { request, ctx, way })),
+    stream: (request, ctx) => streamed((link, streams, endpoint) => streams.sent(link, { request, ctx, endpoint })),
     get: (request, ctx) => tried((link) => link.get(request, ctx)),
     list: (request, ctx) => tried((link) => link.list(request, ctx)),
     cancel: (request, ctx) => tried((link) => link.cancel(request, ctx)),
@@ -163,8 +163,8 @@ function overCurrent(tried: Tried, streamed: Streamed): A2AService {
   };
 }
 
-/** Every request names the tenant that its interface has (A2A 1.0.1 §4.4.6). */
-function housed(link: A2AService, tenant: TenantId): A2AService {
+/** Adds the interface's tenant to every request (A2A 1.0.1 §4.4.6). */
+function withTenant(link: A2AService, tenant: TenantId): A2AService {
   const within = <R extends { readonly tenant?: TenantId }>(request: R): R =>
     request.tenant === undefined ? { ...request, tenant } : request;
   return {
@@ -184,51 +184,51 @@ function housed(link: A2AService, tenant: TenantId): A2AService {
   };
 }
 
-export function openWay(way: Way, http: Http, options: ClientOptions): A2AService {
+export function openEndpoint(endpoint: Endpoint, http: Http, options: ClientOptions): A2AService {
   const { ids, answerBytesMax, eventBytesMax } = options;
   const link: LinkOptions = {
-    url: way.url,
-    dialect: way.dialect,
+    url: endpoint.url,
+    dialect: endpoint.dialect,
     fetch: http.fetch,
     ...(http.direct === undefined ? {} : { direct: http.direct }),
-    headers: (_: CallContext) => http.headers(way.url),
-    timeoutMs: options.timeoutMs ?? way.dialect.wire.timeoutMs,
+    headers: (_: CallContext) => http.headers(endpoint.url),
+    timeoutMs: options.timeoutMs ?? endpoint.dialect.wire.timeoutMs,
     idleMs: options.idleMs ?? DEFAULT_IDLE_MS,
     ...(ids === undefined ? {} : { ids }),
     ...(answerBytesMax === undefined ? {} : { answerBytesMax }),
     ...(eventBytesMax === undefined ? {} : { eventBytesMax }),
   };
-  const made = way.binding === 'JSONRPC' ? jsonRpcLink(link) : restLink(link);
-  return way.tenant === undefined ? made : housed(made, way.tenant);
+  const made = endpoint.binding === 'JSONRPC' ? jsonRpcLink(link) : restLink(link);
+  return endpoint.tenant === undefined ? made : withTenant(made, endpoint.tenant);
 }
 
-/** Somebody answered, in another language: the card did not tell which. */
+/** The agent answered, but in a dialect that the card does not tell. */
 function isForeign(thrown: unknown): boolean {
   return isA2AError(thrown) && (thrown.kind === 'METHOD_NOT_FOUND' || thrown.kind === 'VERSION_NOT_SUPPORTED');
 }
 
-/** The stream itself, so that nothing was carried out. */
+/** The agent refuses the stream itself, so nothing was carried out. */
 function refusesStreams(thrown: unknown): boolean {
   if (!isA2AError(thrown)) return false;
   const { kind, cause } = thrown;
   if (kind === 'METHOD_NOT_FOUND' || kind === 'UNSUPPORTED_OPERATION' || kind === 'STREAMING_NOT_SUPPORTED') return true;
-  return cause instanceof NotA2A && (cause.status === 406 || isNoPlace(cause));
+  return cause instanceof NotA2A && (cause.status === 406 || isMissingPath(cause));
 }
 
-function isNoPlace({ status }: NotA2A): boolean {
+function isMissingPath({ status }: NotA2A): boolean {
   return status === 404 || status === 405 || status === 410 || status === 501;
 }
 
-/** Surely nothing was carried out: another way may be tried. */
+/** Certainly nothing was carried out: another endpoint may be tried. */
 function wasNotUnderstood(thrown: unknown): boolean {
   if (!isA2AError(thrown)) return false;
   const { kind, cause } = thrown;
   if (kind === 'METHOD_NOT_FOUND' || kind === 'VERSION_NOT_SUPPORTED') return true;
-  if (cause instanceof NotA2A) return isNoPlace(cause);
+  if (cause instanceof NotA2A) return isMissingPath(cause);
   return kind === 'UNAVAILABLE' && cause !== undefined && wasNeverSent(networkKind(cause));
 }
 
-/** The agent itself said so: it was reached, and understood. */
+/** The agent itself returned this error, so the endpoint works. */
 function isAnswer({ kind, cause }: { readonly kind: string; readonly cause?: unknown }): boolean {
   return cause === undefined && kind !== 'UNAVAILABLE' && kind !== 'INVALID_AGENT_RESPONSE';
 }

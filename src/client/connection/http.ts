@@ -8,26 +8,26 @@ import { ClientError, isClientError } from '../errors/client-error.ts';
 import { asA2AError, forbidden, unauthenticated } from '../errors/explain.ts';
 import type { ClientOptions } from '../options.ts';
 
-/** How requests leave: with credentials where they may go, through the interceptors, and never by a redirect. */
+/** Sends requests: with credentials where they may go, through the interceptors, and never along a redirect. */
 export interface Http {
   readonly fetch: Fetch;
-  /** The short way, where nobody has to see the request. */
+  /** Skips the `Request` object. Undefined if interceptors or credentials need to see the request. */
   readonly direct: LinkOptions['direct'];
-  /** Headers for one address: none where credentials do not belong. */
+  /** The headers for an address. Empty for origins that are not trusted. */
   headers(url: string): LinkHeaders | Promise<LinkHeaders>;
-  /** Told once the card is known: it says where an API key goes. */
+  /** Sets the card, which says where an API key goes. */
   useCard(card: AgentCard): void;
-  /** New credentials after a refusal. */
+  /** Gets new credentials after a 401. Returns whether there are any. */
   refresh(): Promise<boolean>;
-  /** Our credentials may go there. */
+  /** Whether credentials may be sent to this address. */
   trusts(url: string): boolean;
 }
 
-const TOLD_BYTES_MAX = 8192;
-/** A client calls at few addresses; what it is asked about besides is found out each time. */
+const ERROR_BYTES_MAX = 8192;
+/** A client calls few addresses. Further ones are checked each time. */
 const KNOWN_MAX = 16;
 
-/** `home` is what the caller named: credentials are for its origin (reference/faults S9). */
+/** `home` is the address that the caller named. Credentials are for its origin (docs/faults.md, S9). */
 export function createHttp(options: ClientOptions, home: string | undefined): Http {
   const origins = new Set([...(home === undefined ? [] : [home]), ...(options.trustOrigins ?? [])].map(originOf));
   const auth: Authenticator | undefined = options.auth === undefined ? undefined : authenticatorOf(options.auth, options.env);
@@ -43,7 +43,7 @@ export function createHttp(options: ClientOptions, home: string | undefined): Ht
   const own: LinkHeaders = options.headers ?? {};
   const authorized = async (): Promise<LinkHeaders> => ({ ...own, ...(await presented(auth, card))?.headers });
   const bare: Fetch = options.fetch ?? ((request) => fetch(kept(request)));
-  // A key in the address is put there last: neither interceptors nor errors see it.
+  // An API key in the query is added last, so that interceptors and errors do not see it.
   const withQuery: Fetch = async (request) => {
     const query = trusts(request.url) ? (await presented(auth, card))?.query : undefined;
     return await bare(query === undefined ? request : kept(new Request(queried(request.url, query), request)));
@@ -51,7 +51,7 @@ export function createHttp(options: ClientOptions, home: string | undefined): Ht
   const sent = auth === undefined ? bare : withQuery;
   const checked: Fetch = async (request) => {
     const response = await sent(request);
-    return isPlainAnswer(response) ? response : await told(request.url, response);
+    return isPlainAnswer(response) ? response : await throwForStatus(request.url, response);
   };
   const intercepted = (options.interceptors ?? []).reduceRight<Fetch>((next, step) => (request) => step(request, next), checked);
   return {
@@ -69,12 +69,12 @@ export function createHttp(options: ClientOptions, home: string | undefined): Ht
   };
 }
 
-/** Nobody wants to see or change requests, nor adds a key to their address. */
+/** Nothing needs to see or change requests. */
 function isPlain({ fetch: own, interceptors = [], auth }: ClientOptions): boolean {
   return own === undefined && interceptors.length === 0 && auth === undefined;
 }
 
-/** Services throw A2AErrors, whatever kept us from having credentials. */
+/** Services throw only A2AErrors, so a failure to get credentials becomes one. */
 async function presented(auth: Authenticator | undefined, card: AgentCard | undefined): Promise<Presented | undefined> {
   try {
     return await auth?.present(card);
@@ -85,15 +85,15 @@ async function presented(auth: Authenticator | undefined, card: AgentCard | unde
 
 async function direct(url: string, init: RequestInit): Promise<Response> {
   const response = await fetch(url, init);
-  return isPlainAnswer(response) ? response : await told(url, response);
+  return isPlainAnswer(response) ? response : await throwForStatus(url, response);
 }
 
 function isPlainAnswer({ status, type }: Response): boolean {
   return status !== 401 && status !== 403 && type !== 'opaqueredirect' && (status < 300 || status >= 400 || status === 304);
 }
 
-/** Statuses that mean the same whatever the body says. */
-async function told(url: string, response: Response): Promise<never> {
+/** Throws for 401, 403 and redirects, which mean the same whatever the body says. */
+async function throwForStatus(url: string, response: Response): Promise<never> {
   const { status } = response;
   if (status !== 401 && status !== 403) throw redirected(url, response);
   const challenge = response.headers.get('www-authenticate');
@@ -104,23 +104,24 @@ async function told(url: string, response: Response): Promise<never> {
 }
 
 function redirected(url: string, response: Response): A2AError {
-  void response.body?.cancel().catch(() => undefined); // what it says besides is for browsers
+  void response.body?.cancel().catch(() => undefined); // the body is for browsers
   const location = response.headers.get('location');
   const to = location === null || !URL.canParse(location, url) ? undefined : new URL(location, url).href;
   return asA2AError(
-    new ClientError('redirect', `${url} sends callers elsewhere`, {
+    new ClientError('redirect', `${url} redirects`, {
       url,
       status: response.status,
-      ...(to === undefined ? {} : { why: `HTTP ${response.status} to ${to}` }),
-      hint: to === undefined ? 'find out the agent’s own address' : `if you trust it, connect to ${to}; credentials follow nobody`,
+      ...(to === undefined ? {} : { why: `HTTP ${response.status} to ${to}`, location: to }),
+      hint:
+        to === undefined ? 'find the final address of the agent' : `if you trust it, connect to ${to}; credentials never follow a redirect`,
     }),
   );
 }
 
-/** What a refusal says, in whatever form. */
+/** The message of an error body, in any of the common forms. */
 async function messageOf(response: Response): Promise<string | undefined> {
   try {
-    const text = new TextDecoder().decode(await readBytes(response, TOLD_BYTES_MAX));
+    const text = new TextDecoder().decode(await readBytes(response, ERROR_BYTES_MAX));
     const body = JSON.parse(text) as { error?: { message?: unknown } | string; message?: unknown; detail?: unknown };
     const said = typeof body.error === 'object' ? body.error.message : (body.error ?? body.message ?? body.detail);
     return typeof said === 'string' ? said.slice(0, 500) : undefined;

@@ -1,23 +1,27 @@
-/** The wires that we call by. */
+/** A binding that this client can call. */
 export type Binding = 'JSONRPC' | 'HTTP+JSON';
 
-/** What worked once. */
-export interface RememberedWay {
+/** An endpoint that answered before. */
+export interface RememberedEndpoint {
   readonly url: string;
   readonly binding: Binding;
   readonly dialect: string;
 }
 
-/** Keeps what worked, by the target that was connected to. A command line writes it to a file; a browser may use its storage. */
+/**
+ * Remembers, for each target, the endpoint that answered, so that the next connection tries it first. A command line can keep it in a
+ * file, a browser in its storage.
+ */
 export interface ConnectionMemory {
-  recall(target: string): RememberedWay | undefined | Promise<RememberedWay | undefined>;
-  remember(target: string, way: RememberedWay): void | Promise<void>;
+  recall(target: string): RememberedEndpoint | undefined | Promise<RememberedEndpoint | undefined>;
+  remember(target: string, endpoint: RememberedEndpoint): void | Promise<void>;
 }
 
+/** A memory that lasts as long as the process. */
 export function createMemory(): ConnectionMemory {
-  const ways = new Map<string, RememberedWay>();
+  const endpoints = new Map<string, RememberedEndpoint>();
   return {
-    recall: (target) => ways.get(target),
-    remember: (target, way) => void ways.set(target, way),
+    recall: (target) => endpoints.get(target),
+    remember: (target, endpoint) => void endpoints.set(target, endpoint),
   };
 }

@@ -4,8 +4,9 @@ import { DEFAULT_READ_LIMITS, isA2AError, kept, linkSignals, randomIds } from '#
 import type { Http } from '../connection/http.ts';
 import { ClientError, isClientError } from '../errors/client-error.ts';
 import { explain, ofStatus } from '../errors/explain.ts';
+import type { CardFollower } from './card-follower.ts';
 
-/** A card as it was served, and as it reads. */
+/** A card as it was served, and as it was read. */
 export interface CardDocument {
   readonly raw: unknown;
   readonly found: FoundCard & { readonly card: { readonly ok: true } };
@@ -17,12 +18,41 @@ export interface FetchCardOptions {
   readonly registry: Registry;
   readonly timeoutMs: number;
   readonly signal: AbortSignal | undefined;
+  readonly follow: CardFollower | undefined;
 }
 
 const CARD_BYTES_MAX = 1_048_576;
+/** Redirects and catalog entries between an address and its card. */
+const HOPS_MAX = 5;
 
-/** Gets one card. Throws a ClientError for everything that is none. */
-export async function fetchCard(url: string, options: FetchCardOptions): Promise<CardDocument> {
+/** Gets the card at an address. Throws a ClientError if there is none. */
+export async function fetchCard(url: string, options: FetchCardOptions, hops = 0): Promise<CardDocument> {
+  if (hops > HOPS_MAX) throw new ClientError('redirect', `${url} redirects in circles`, { url, hint: 'use the final address of the card' });
+  try {
+    return await followed(await fetchJson(url, options), { url, where: url }, options, hops);
+  } catch (thrown) {
+    const next = options.follow === undefined || !isClientError(thrown) ? undefined : thrown.location;
+    if (next === undefined) throw thrown;
+    return await fetchCard(next, options, hops + 1);
+  }
+}
+
+interface DocumentSource {
+  /** Undefined for a file. */
+  readonly url: string | undefined;
+  /** For error messages. */
+  readonly where: string;
+}
+
+/** The card that a document is, or leads to. */
+export async function followed(raw: unknown, source: DocumentSource, options: FetchCardOptions, hops = 0): Promise<CardDocument> {
+  const { url, where } = source;
+  const next = options.follow?.(raw);
+  if (next !== undefined && 'url' in next) return await fetchCard(new URL(next.url, url).href, options, hops + 1);
+  return { ...readCardDocument(next === undefined ? raw : next.card, where, options.registry), url };
+}
+
+async function fetchJson(url: string, options: FetchCardOptions): Promise<unknown> {
   const response = await getCard(url, options);
   const mediaType = response.headers.get('content-type')?.split(';')[0] ?? 'no content type';
   if (!response.ok) {
@@ -31,27 +61,27 @@ export async function fetchCard(url: string, options: FetchCardOptions): Promise
   }
   const bytes = await bodyOf(response, url, options);
   const parsed = parseJson(bytes, DEFAULT_READ_LIMITS.jsonDepthMax);
-  if (parsed.ok) return { ...readCardDocument(parsed.value, url, options.registry), url };
+  if (parsed.ok) return parsed.value;
   if (/html/.test(mediaType) || /^\s*<(?:!doctype|html)/i.test(new TextDecoder().decode(bytes.slice(0, 200)))) throw webPage(url);
-  throw new ClientError('not-an-agent', `${url} is no agent card`, { url, why: 'it is not JSON', hint: NO_CARD });
+  throw new ClientError('not-an-agent', `${url} is not an agent card`, { url, why: 'it is not JSON', hint: NO_CARD });
 }
 
-const NO_CARD = 'give the agent’s base address, or that of its card';
+const NO_CARD = 'use the agent’s base address, or the address of its card: JSON with a name, skills and supportedInterfaces';
 
 export function webPage(url: string): ClientError {
   return new ClientError('html', `${url} is a web page, not an agent card`, {
     url,
-    hint: 'this address is for people; ask those who run it for the agent’s own',
+    hint: 'this address is for people; ask its operator for the agent’s own address',
   });
 }
 
-/** Reads a card in whatever dialect it is written. */
+/** Reads a card of any dialect. */
 export function readCardDocument(raw: unknown, where: string, registry: Registry): Omit<CardDocument, 'url'> {
   const found = registry.readCard(raw, { ids: randomIds, limits: DEFAULT_READ_LIMITS });
   if (found === undefined) {
-    throw new ClientError('not-an-agent', `${where} is no agent card`, {
+    throw new ClientError('not-an-agent', `${where} is not an agent card`, {
       url: where,
-      why: 'it is JSON, but no version of A2A has such a card',
+      why: 'it is JSON, but not a card of any A2A version',
       hint: NO_CARD,
     });
   }
@@ -61,31 +91,32 @@ export function readCardDocument(raw: unknown, where: string, registry: Registry
   throw new ClientError('card-invalid', `the agent card at ${where} is malformed`, {
     url: where,
     why,
-    hint: 'tell those who run the agent',
+    cause: raw, // for `parley card get`, which lists every problem of the card
+    hint: 'tell the operator of the agent',
   });
 }
 
-/** A page of another origin may not be allowed to send headers of its own: then a plain request may still be. */
+/** In a browser the server may not allow our headers for another origin (CORS). A request without headers may still be allowed. */
 async function getCard(url: string, options: FetchCardOptions): Promise<Response> {
   try {
-    return await ask(url, { Accept: 'application/json', 'A2A-Version': '1.0', ...(await options.http.headers(url)) }, options);
+    return await get(url, { Accept: 'application/json', 'A2A-Version': '1.0', ...(await options.http.headers(url)) }, options);
   } catch (thrown) {
     const error = explain(thrown, url);
     if (!('document' in globalThis) || !isClientError(error) || error.kind !== 'unreachable') throw error;
-    return await ask(url, {}, options);
+    return await get(url, {}, options);
   }
 }
 
-async function ask(url: string, headers: Readonly<Record<string, string>>, options: FetchCardOptions): Promise<Response> {
-  const patience = linkSignals([options.signal], options.timeoutMs);
-  const { signal } = patience;
+async function get(url: string, headers: Readonly<Record<string, string>>, options: FetchCardOptions): Promise<Response> {
+  const linked = linkSignals([options.signal], options.timeoutMs);
+  const { signal } = linked;
   try {
     return await options.http.fetch(kept(new Request(url, { headers, signal, redirect: 'manual' })));
   } catch (thrown) {
     if (isA2AError(thrown)) throw explain(thrown, url);
-    throw left(url, options) ?? (patience.isLate ? tooLate(url, options) : explain(thrown, url));
+    throw aborted(url, options) ?? (linked.isLate ? tooLate(url, options) : explain(thrown, url));
   } finally {
-    patience.release();
+    linked.release();
   }
 }
 
@@ -94,13 +125,13 @@ async function bodyOf(response: Response, url: string, options: FetchCardOptions
     return await readBytes(response, CARD_BYTES_MAX, { signal: options.signal, idleMs: options.timeoutMs });
   } catch (thrown) {
     if (isA2AError(thrown) && thrown.kind === 'PAYLOAD_TOO_LARGE') {
-      throw new ClientError('too-large', `${url} is no agent card`, {
+      throw new ClientError('too-large', `${url} is not an agent card`, {
         url,
         why: `it is larger than ${CARD_BYTES_MAX} bytes`,
         cause: thrown,
       });
     }
-    throw left(url, options) ?? cutShort(thrown, url);
+    throw aborted(url, options) ?? cutShort(thrown, url);
   }
 }
 
@@ -109,13 +140,13 @@ function cutShort(thrown: unknown, url: string): ClientError {
   if (isClientError(error) && error.kind === 'timeout') return error;
   return new ClientError('cut-off', `the card at ${url} ended too early`, {
     url,
-    why: `${error.message}; fewer bytes came than were announced`,
+    why: `${error.message}; fewer bytes arrived than were announced`,
     cause: thrown,
-    hint: 'something between here and the agent cuts answers: try again, and look at proxies',
+    hint: 'try again, and check the proxies on the way to the agent',
   });
 }
 
-function left(url: string, { signal }: FetchCardOptions): ClientError | undefined {
+function aborted(url: string, { signal }: FetchCardOptions): ClientError | undefined {
   if (signal?.aborted !== true) return undefined;
   return isClientError(signal.reason) ? signal.reason : new ClientError('aborted', 'connecting was aborted', { url, cause: signal.reason });
 }
@@ -123,7 +154,7 @@ function left(url: string, { signal }: FetchCardOptions): ClientError | undefine
 function tooLate(url: string, { timeoutMs }: FetchCardOptions): ClientError {
   return new ClientError('timeout', `no answer in time from ${new URL(url).host}`, {
     url,
-    why: `nothing came within ${timeoutMs} ms`,
+    why: `nothing arrived within ${timeoutMs} ms`,
     hint: 'try again, or allow more time (timeoutMs)',
   });
 }

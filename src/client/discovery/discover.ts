@@ -3,52 +3,53 @@ import { ClientError, isClientError } from '../errors/client-error.ts';
 import { wasNeverSent } from '../errors/network.ts';
 import type { CardDocument, FetchCardOptions } from './card-document.ts';
 import { fetchCard } from './card-document.ts';
-import type { Place } from './target.ts';
-import { placesOf, sameAddress } from './target.ts';
+import type { CardLocation } from './target.ts';
+import { cardLocations, sameAddress } from './target.ts';
 
-export interface Discovered {
+export interface DiscoveredCard {
   readonly document: CardDocument;
   readonly base: string;
 }
 
-/** Either a card, or what every place said in its stead. */
+/** A card, or why each place has none. */
 export type Discovery =
-  | { readonly ok: true; readonly found: Discovered }
+  | { readonly ok: true; readonly found: DiscoveredCard }
   | { readonly ok: false; readonly failures: readonly ClientError[] };
 
-/** Looks for the card of an address at every place that is known. What stops any request stops the search. */
+/** Looks for the card of an address at every place where agents serve one. Stops at failures that every place would share. */
 export async function discover(url: URL, options: FetchCardOptions): Promise<Discovery> {
   const failures: ClientError[] = [];
-  for (const place of placesOf(url)) {
+  for (const location of cardLocations(url)) {
     try {
-      const document = await fetchCard(place.cardUrl, options);
-      if (place.mustName && !names(document, url)) continue;
-      return { ok: true, found: { document, base: place.base } };
+      const document = await fetchCard(location.cardUrl, options);
+      if (location.mustName && !names(document, url)) continue;
+      return { ok: true, found: { document, base: location.base } };
     } catch (thrown) {
-      if (!isClientError(thrown) || stops(thrown, place)) throw thrown;
+      if (!isClientError(thrown) || stops(thrown, location)) throw thrown;
       failures.push(thrown);
     }
   }
   return { ok: false, failures };
 }
 
-function stops({ kind }: ClientError, { mustName }: Place): boolean {
+function stops({ kind }: ClientError, { mustName }: CardLocation): boolean {
   return (
     !mustName &&
     (wasNeverSent(kind) || kind === 'unreachable' || kind === 'timeout' || kind === 'aborted' || kind === 'credentials-missing')
   );
 }
 
-/** The card is of the agent at this address, or of one under it. */
+/** The card belongs to the agent at this address, or to one below it. */
 function names({ found }: CardDocument, url: URL): boolean {
   return found.card.value.supportedInterfaces.some((iface) => sameAddress(iface.url, url.href) || iface.url.startsWith(`${url.href}/`));
 }
 
-/** What tells most, first. */
-const TELLING: readonly ClientErrorKind[] = [
+/** The most helpful kinds of failure first. */
+const BY_HELPFULNESS: readonly ClientErrorKind[] = [
   'unauthenticated',
   'forbidden',
   'auth-failed',
+  'no-entry',
   'card-invalid',
   'cut-off',
   'too-large',
@@ -62,22 +63,22 @@ const TELLING: readonly ClientErrorKind[] = [
   'not-found',
 ];
 
-/** Of all that was said, what helps most. */
-export function mostTelling(failures: readonly ClientError[], url: URL): ClientError {
-  for (const kind of TELLING) {
+/** Of all failures, the one that helps the caller most. */
+export function mostHelpful(failures: readonly ClientError[], url: URL): ClientError {
+  for (const kind of BY_HELPFULNESS) {
     const found = failures.find((failure) => failure.kind === kind);
     if (found === undefined) continue;
-    return kind === 'not-found' ? nobody(url, found) : found;
+    return kind === 'not-found' ? noAgent(url, found) : found;
   }
-  return nobody(url, undefined);
+  return noAgent(url, undefined);
 }
 
-function nobody(url: URL, cause: ClientError | undefined): ClientError {
+function noAgent(url: URL, cause: ClientError | undefined): ClientError {
   return new ClientError('not-found', `there is no agent at ${url.href}`, {
     url: url.href,
-    why: 'it has no agent card, and answers no call of A2A',
+    why: 'it serves no agent card and answers no A2A call',
     ...(cause === undefined ? {} : { cause }),
     ...(cause?.status === undefined ? {} : { status: cause.status }),
-    hint: 'check the address; if the agent is reached at another path, give that one',
+    hint: 'check the address; if the agent is at another path, use that one',
   });
 }

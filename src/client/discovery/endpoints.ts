@@ -1,18 +1,10 @@
-import type { AgentInterface, Dialect, Operation, Registry, TenantId } from '#protocol';
+import type { AgentInterface, Dialect, Operation, Registry } from '#protocol';
 import type { Binding } from '../connection/memory.ts';
 import { ClientError } from '../errors/client-error.ts';
 import type { ClientOptions } from '../options.ts';
 import type { CardDocument } from './card-document.ts';
+import type { Endpoint } from './endpoint.ts';
 import { sameAddress } from './target.ts';
-
-/** One way to call an agent. */
-export interface Way {
-  readonly url: string;
-  readonly binding: Binding;
-  readonly dialect: Dialect;
-  readonly tenant?: TenantId;
-  readonly why: string;
-}
 
 const BINDINGS: ReadonlyMap<string, Binding> = new Map([
   ['JSONRPC', 'JSONRPC'],
@@ -21,85 +13,87 @@ const BINDINGS: ReadonlyMap<string, Binding> = new Map([
   ['REST', 'HTTP+JSON'],
 ]);
 
-export interface WayOptions extends Pick<ClientOptions, 'binding' | 'dialect'> {
+export interface EndpointOptions extends Pick<ClientOptions, 'binding' | 'dialect'> {
   readonly registry: Registry;
-  /** What the card's address stands on. */
+  /** The address below which the card was found. */
   readonly base: string | undefined;
-  /** The address that was given, if it was one that takes calls: a way that goes there comes first. */
+  /** The address that the caller gave, if it takes calls. Endpoints at this address come first. */
   readonly named?: string;
 }
 
-/** The ways that a card offers and we know, in its order. */
-export function waysOf(document: CardDocument, options: WayOptions): readonly Way[] {
+/** The endpoints of a card that this client can call, in the card's order. */
+export function endpointsOf(document: CardDocument, options: EndpointOptions): readonly Endpoint[] {
   const { found } = document;
   const offered = found.card.value.supportedInterfaces;
-  const ways = offered.map((iface) => wayTo(iface, document, options)).filter((way) => way !== undefined);
-  if (offered.length === 0 && options.base !== undefined) ways.push(besideCard(document, options, options.base));
-  const wanted = ways.filter(({ binding }) => options.binding === undefined || binding === options.binding);
-  if (wanted.length === 0) throw noWay(offered, options);
+  const endpoints = offered.map((iface) => endpointFor(iface, document, options)).filter((endpoint) => endpoint !== undefined);
+  if (offered.length === 0 && options.base !== undefined) endpoints.push(besideCard(document, options, options.base));
+  const wanted = endpoints.filter(({ binding }) => options.binding === undefined || binding === options.binding);
+  if (wanted.length === 0) throw noEndpoint(offered, options);
   const named = wanted.filter(({ url }) => options.named !== undefined && sameAddress(url, options.named));
-  return [...named, ...wanted.filter((way) => !named.includes(way))];
+  return [...named, ...wanted.filter((endpoint) => !named.includes(endpoint))];
 }
 
-function wayTo(iface: AgentInterface, { found, url }: CardDocument, options: WayOptions): Way | undefined {
+function endpointFor(iface: AgentInterface, { found, url }: CardDocument, options: EndpointOptions): Endpoint | undefined {
   const { registry } = options;
   const binding = BINDINGS.get(iface.protocolBinding.toUpperCase());
   if (binding === undefined || !URL.canParse(iface.url, url)) return undefined;
-  // Only a card of the canonical shape can list interfaces of other versions than its own.
+  // Only a card in the 1.0 shape can list interfaces of other versions than its own.
   const isCanonical = registry.speaks({ protocolVersion: '1.0' }) === found.dialect;
   const spoken = fixed(options) ?? (isCanonical ? registry.speaks(iface) : found.calls);
   const dialect = spoken === undefined || binding === 'JSONRPC' ? spoken : registry.restForm(spoken);
   if (dialect === undefined) return undefined;
-  const way = { url: new URL(iface.url, url).href, binding, dialect };
-  const why = `the card offers ${iface.protocolBinding} ${iface.protocolVersion}`;
-  return iface.tenant === undefined ? { ...way, why } : { ...way, why, tenant: iface.tenant };
+  const version = iface.protocolVersion;
+  const endpoint = { url: new URL(iface.url, url).href, binding, dialect, version };
+  const why = `the card offers ${iface.protocolBinding} ${version}`;
+  return iface.tenant === undefined ? { ...endpoint, why } : { ...endpoint, why, tenant: iface.tenant };
 }
 
-/** A card that names no address is PromptKit's: its clients post to `/a2a` beside it (reference/dialects §3b). */
-function besideCard({ found }: CardDocument, options: WayOptions, base: string): Way {
+/** PromptKit cards name no address. Their clients post to `/a2a` beside the card (docs/dialects/promptkit.md). */
+function besideCard({ found }: CardDocument, options: EndpointOptions, base: string): Endpoint {
   return {
     url: `${base}/a2a`,
     binding: 'JSONRPC',
     dialect: fixed(options) ?? found.calls,
+    version: '',
     why: 'the card names no address, so /a2a beside it',
   };
 }
 
-/** Every way that an address can be called, when there is no card to say. Variants, and what goes over a broker, have cards. */
-export function everyWay(url: string, options: WayOptions): readonly Way[] {
+/** Every endpoint that an address without a card can be. Variants of dialects, and dialects for brokers, always have a card. */
+export function everyEndpoint(url: string, options: EndpointOptions): readonly Endpoint[] {
   const only = fixed(options);
   const dialects =
     only === undefined ? options.registry.all.filter(({ id, card }) => !id.includes('.') && card.isPublished !== true) : [only];
-  const why = only === undefined ? 'no card tells: found out by asking' : 'as you said';
+  const common = { url, version: '', why: only === undefined ? 'there is no card: found by probing' : 'chosen by the dialect option' };
   const rest = dialects.map((dialect) => options.registry.restForm(dialect)).filter((dialect) => dialect !== undefined);
-  const ways: readonly Way[] = [
-    ...dialects.map((dialect) => ({ url, binding: 'JSONRPC' as const, dialect, why })),
-    ...rest.map((dialect) => ({ url, binding: 'HTTP+JSON' as const, dialect, why })),
+  const endpoints: readonly Endpoint[] = [
+    ...dialects.map((dialect) => ({ ...common, binding: 'JSONRPC' as const, dialect })),
+    ...rest.map((dialect) => ({ ...common, binding: 'HTTP+JSON' as const, dialect })),
   ];
-  return ways.filter(({ binding }) => options.binding === undefined || binding === options.binding);
+  return endpoints.filter(({ binding }) => options.binding === undefined || binding === options.binding);
 }
 
-/** It can be asked for in this dialect, by this binding. */
-export function hasOperation({ binding, dialect }: Way, operation: Operation): boolean {
+/** Whether this dialect has the operation over this binding. */
+export function hasOperation({ binding, dialect }: Endpoint, operation: Operation): boolean {
   if (binding === 'JSONRPC') return dialect.methods[operation] !== undefined;
   return dialect.rest?.routes.some((route) => route.operation === operation) ?? false;
 }
 
 /** The dialect that the caller fixed. */
-export function fixed({ dialect, registry }: Pick<WayOptions, 'dialect' | 'registry'>): Dialect | undefined {
+export function fixed({ dialect, registry }: Pick<EndpointOptions, 'dialect' | 'registry'>): Dialect | undefined {
   if (dialect === undefined) return undefined;
   const found = registry.byId(dialect);
   if (found !== undefined) return found;
   throw new ClientError('bad-target', `there is no dialect ${dialect}`, { hint: `one of ${registry.all.map(({ id }) => id).join(', ')}` });
 }
 
-function noWay(offered: readonly AgentInterface[], { binding }: WayOptions): ClientError {
+function noEndpoint(offered: readonly AgentInterface[], { binding }: EndpointOptions): ClientError {
   const list = offered.map((iface) => `${iface.protocolBinding} ${iface.protocolVersion}`).join(', ');
-  return new ClientError('no-interface', 'the card offers no way that we can take', {
-    why: offered.length === 0 ? 'it lists no interface' : `it lists ${list}`,
+  return new ClientError('no-interface', 'the card offers no interface that this client supports', {
+    why: offered.length === 0 ? 'it lists none' : `it lists ${list}`,
     hint:
       binding === undefined
-        ? 'we speak JSON-RPC and HTTP+JSON, in every published version'
-        : `leave out binding: '${binding}' to take another`,
+        ? 'JSONRPC and HTTP+JSON are supported, in every published version'
+        : `leave out binding: '${binding}' to use another`,
   });
 }

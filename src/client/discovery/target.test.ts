@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { placesOf, readTarget } from './target.ts';
+import { cardLocations, readTarget } from './target.ts';
 
 describe('a target', () => {
   const cases: readonly (readonly [string, string])[] = [
@@ -26,7 +26,7 @@ describe('a target', () => {
 
 describe('the places of a card', () => {
   it('are four at a base, and the address itself', () => {
-    expect(placesOf(new URL('https://x.example')).map(({ cardUrl }) => cardUrl)).toEqual([
+    expect(cardLocations(new URL('https://x.example')).map(({ cardUrl }) => cardUrl)).toEqual([
       'https://x.example/.well-known/agent-card.json',
       'https://x.example/.well-known/agent.json',
       'https://x.example/.well-known/a2a-agent-card.json',
@@ -36,13 +36,13 @@ describe('the places of a card', () => {
   });
 
   it('beside a call’s address are of the same agent; at the root of the host perhaps of another', () => {
-    const places = placesOf(new URL('https://x.example/team/a2a/jsonrpc'));
+    const places = cardLocations(new URL('https://x.example/team/a2a/jsonrpc'));
     expect(places.filter(({ base }) => base === 'https://x.example/team').every(({ mustName }) => !mustName)).toBe(true);
     expect(places.filter(({ base }) => base === 'https://x.example').every(({ mustName }) => mustName)).toBe(true);
   });
 
   it('of a card’s own address are that one', () => {
-    expect(placesOf(new URL('https://x.example/team/.well-known/agent.json'))).toEqual([
+    expect(cardLocations(new URL('https://x.example/team/.well-known/agent.json'))).toEqual([
       { cardUrl: 'https://x.example/team/.well-known/agent.json', base: 'https://x.example/team', mustName: false },
     ]);
   });

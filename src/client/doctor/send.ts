@@ -1,6 +1,6 @@
 import type { Task, TaskEvent } from '#protocol';
 import { createUserMessage, isA2AError, isTerminal, linkSignals } from '#protocol';
-import { isAtRest } from '../calls/request.ts';
+import { isSettled } from '../calls/request.ts';
 import { isClientError } from '../errors/client-error.ts';
 import { explain } from '../errors/explain.ts';
 import type { Finding } from './finding.ts';
@@ -67,7 +67,7 @@ async function sendFindings({ service, dialect, url }: Works, saying: Saying): P
 
 function taskFindings(task: Task, url: string): readonly Finding[] {
   const { state } = task.status;
-  if (!isAtRest(state))
+  if (!isSettled(state))
     return [
       warning('send-not-blocking', `it was asked to wait and answers while the task is ${state}`, {
         url,

@@ -6,14 +6,14 @@ import { ClientError, isClientError } from './client-error.ts';
 import { networkKind, networkReason } from './network.ts';
 
 /**
- * What a link threw, as people are told it. Errors that the agent itself answered with stay what they are; what happened on the
- * way becomes a `ClientError`.
+ * Turns what a call threw into an error for people. Errors that the agent returned stay as they are. Everything else becomes a
+ * `ClientError`.
  */
 export function explain(thrown: unknown, url: string): A2AError | ClientError {
   if (isClientError(thrown)) return thrown;
   if (!isA2AError(thrown)) return ofNetwork(thrown, url);
-  const told = isClientError(thrown.cause) ? thrown.cause : undefined;
-  if (told !== undefined) return told;
+  const known = isClientError(thrown.cause) ? thrown.cause : undefined;
+  if (known !== undefined) return known;
   return ofCause(thrown, url) ?? ofKind(thrown, url);
 }
 
@@ -24,17 +24,17 @@ function ofCause(error: A2AError, url: string): ClientError | undefined {
   if (cause instanceof Left) return left(cause, { url, cause: error });
   if (cause instanceof CutOff) return cause.what === 'stream' ? cut(url, error) : cutOff(url, error);
   if (cause instanceof Excess) {
-    return new ClientError('too-large', `${url} sends more than we take`, {
+    return new ClientError('too-large', `${url} sends more than the client accepts`, {
       url,
       why,
       cause: error,
-      hint: `if you trust it, take more: the client’s ${cause.option}`,
+      hint: `if you trust it, raise the client’s ${cause.option}`,
     });
   }
   return undefined;
 }
 
-/** A failure of ours as services throw it: a node that passes it on says what its own caller may know. */
+/** A `ClientError` as an `A2AError`, which is what services throw. A node that proxies the agent passes it on to its own caller. */
 export function asA2AError(error: ClientError): A2AError {
   const retryAfterMs = isA2AError(error.cause) ? error.cause.details.retryAfterMs : undefined;
   return new ProtocolError(SERVICE_KINDS[error.kind] ?? 'UNAVAILABLE', error.message, {
@@ -70,14 +70,14 @@ export function ofNetwork(thrown: unknown, url: string): ClientError {
   return new ClientError(kind, `${NETWORK_WORDS[kind] ?? 'can’t reach'} ${host}`, details);
 }
 
-/** Whoever finds a request too large may close the connection before the sender could hear that. */
+/** A server that finds a request too large may close the connection before its answer is read. */
 function sizeHint(thrown: unknown, kind: ClientErrorKind): string | undefined {
   if (!(thrown instanceof LargeSend) || kind !== 'unreachable') return undefined;
-  return `the request has ${thrown.chars} characters, which may be more than it takes: send less, or a file by its URL`;
+  return `the request has ${thrown.chars} characters, which may be more than the server accepts: send less, or send a file by its URL`;
 }
 
 const NETWORK_WORDS: Readonly<Partial<Record<ClientErrorKind, string>>> = {
-  dns: 'nobody knows the host',
+  dns: 'can’t resolve the host',
   refused: 'nothing listens at',
   tls: 'no secure connection to',
   timeout: 'no answer in time from',
@@ -92,34 +92,34 @@ const NETWORK_HINTS: Readonly<Partial<Record<ClientErrorKind, string>>> = {
   unreachable: 'check the address and the network; in a browser, the server must allow this page’s origin (CORS)',
 };
 
-/** An answer that is none of the protocol: its status and its type are all there is. */
+/** A response that is not A2A: only its status and media type are known. */
 export function ofStatus({ status, mediaType }: NotA2A, details: ClientErrorDetails & { readonly url: string }): ClientError {
   const at = details.url;
   const all = { ...details, status };
   if (status === 401) return unauthenticated(at, all);
   if (status === 403) return forbidden(at, all);
   if (status === 429)
-    return new ClientError('rate-limited', `${at} takes no more requests for now`, { ...all, hint: 'wait, then try again' });
+    return new ClientError('rate-limited', `${at} accepts no more requests for now`, { ...all, hint: 'wait, then try again' });
   if (status >= 500)
     return new ClientError('server-error', `${at} failed with HTTP ${status}`, {
       ...all,
-      hint: 'the fault is the server’s: try again later, or tell those who run it',
+      hint: 'this is the server’s fault: try again later, or tell its operator',
     });
   if (/html/.test(mediaType))
     return new ClientError('html', `${at} answers with a web page`, {
       ...all,
-      hint: 'this is a site for people: look for the agent’s own address',
+      hint: 'this is a site for people: find the agent’s own address',
     });
   if (status === 404 || status === 405 || status === 410) return notFound(at, all);
   if (status >= 400) return new ClientError('http-error', `${at} refuses the request with HTTP ${status}`, all);
   return new ClientError('garbage', `${at} answers with something that is not A2A`, {
     ...all,
-    hint: 'run `parley doctor` on this address to see what it speaks',
+    hint: 'run `parley doctor` on this address to see what it supports',
   });
 }
 
 export function unauthenticated(url: string, details: ClientErrorDetails = {}): ClientError {
-  return new ClientError('unauthenticated', `${url} wants to know who is calling`, {
+  return new ClientError('unauthenticated', `${url} needs credentials`, {
     hint: 'pass credentials that the agent’s card asks for (auth: { bearer: … })',
     ...details,
     url,
@@ -128,8 +128,8 @@ export function unauthenticated(url: string, details: ClientErrorDetails = {}): 
 }
 
 export function forbidden(url: string, details: ClientErrorDetails): ClientError {
-  return new ClientError('forbidden', `${url} refuses these credentials`, {
-    hint: 'ask for the scope or role that the agent wants',
+  return new ClientError('forbidden', `${url} rejects these credentials`, {
+    hint: 'ask for the scope or role that the agent needs',
     ...details,
     url,
     status: 403,
@@ -161,11 +161,11 @@ function ofKind(error: A2AError, url: string): A2AError | ClientError {
     case 'UNAVAILABLE':
       return cause === undefined ? error : ofNetwork(cause, url);
     case 'INVALID_AGENT_RESPONSE':
-      return new ClientError('garbage', `${url} sends what is not A2A`, {
+      return new ClientError('garbage', `${url} sends something that is not A2A`, {
         url,
         why,
         cause: error,
-        hint: 'it may speak another dialect: run `parley doctor` on it, or fix one with `dialect`',
+        hint: 'it may use another dialect: run `parley doctor` on it, or set the option `dialect`',
       });
     default:
       return error;
@@ -184,16 +184,16 @@ export function cut(url: string, cause: unknown): ClientError {
     url,
     why: isA2AError(cause) && cause.cause !== undefined ? networkReason(cause.cause) : 'it ended without a last state',
     cause,
-    hint: 'the task may go on: ask for it by its id',
+    hint: 'the task may still run: get it by its id',
   });
 }
 
 function cutOff(url: string, cause: A2AError): ClientError {
   return new ClientError('cut-off', `the answer of ${hostOf(url)} ended too early`, {
     url,
-    why: `${networkReason(cause.cause)}; fewer bytes came than were announced`,
+    why: `${networkReason(cause.cause)}; fewer bytes arrived than were announced`,
     cause,
-    hint: 'something between here and the agent cuts answers: try again, and look at proxies',
+    hint: 'try again, and check the proxies on the way to the agent',
   });
 }
 

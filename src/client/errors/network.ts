@@ -1,8 +1,8 @@
 import type { ClientErrorKind } from './client-error.ts';
 
 /**
- * What a runtime means when a fetch fails. Node says it in a `code` somewhere down the causes, Bun in a `code` of its own, Deno
- * and workerd only in words, and a browser tells nobody.
+ * Why a fetch failed. Node has a `code` in one of the causes, Bun a `code` of its own, Deno and workerd only a message. Browsers report
+ * no reason.
  */
 export function networkKind(thrown: unknown): ClientErrorKind {
   for (const error of causesOf(thrown)) {
@@ -15,7 +15,7 @@ export function networkKind(thrown: unknown): ClientErrorKind {
   return 'unreachable';
 }
 
-/** The innermost words: the outer ones say `fetch failed`. Deno's name the address, in which a key may stand. */
+/** The innermost message: the outer one is `fetch failed`. Removes queries, because Deno's messages contain the address, and a key may be in it. */
 export function networkReason(thrown: unknown): string {
   const all = causesOf(thrown);
   const last = all.at(-1);
@@ -24,7 +24,7 @@ export function networkReason(thrown: unknown): string {
   return `${last.message || last.name}${code}`.replace(/\?[^\s)"']+/g, '?…');
 }
 
-/** Nothing of the request can have been carried out: nobody was there to take it. */
+/** No server received the request, so nothing was carried out. */
 export function wasNeverSent(kind: ClientErrorKind): boolean {
   return kind === 'dns' || kind === 'refused' || kind === 'tls' || kind === 'bad-target';
 }
@@ -51,7 +51,7 @@ interface Caused {
   readonly code?: unknown;
 }
 
-/** From the outside in. An AggregateError (two addresses tried) counts as its first. */
+/** The chain of causes, outermost first. Of an AggregateError (two addresses tried) the first error counts. */
 function causesOf(thrown: unknown): readonly Caused[] {
   const all: Caused[] = [];
   let at: unknown = thrown;

@@ -4,12 +4,17 @@ import type { RetryPolicy } from './retry.ts';
 import { DEFAULT_RETRY, delayOf, isTransient, wasRefused } from './retry.ts';
 
 /**
- * Whether it is worth while to come back to a task, and when. A peer that is away, as one that restarts is, is waited for: looking
- * for it costs nobody anything. One that is there and has nothing new is asked only so often.
+ * Decides whether to ask for a task again, and after which delay. A server that can't be reached, for example while it restarts, is tried
+ * until `awayMsMax` has passed. A server that answers without news is asked at most `tries` times.
+ *
+ * ```ts
+ * const backoff = new Backoff();
+ * const delayMs = backoff.next(undefined); // undefined: give up
+ * ```
  */
-export class Patience {
+export class Backoff {
   readonly #policy: RetryPolicy;
-  #barren = 0;
+  #withoutNews = 0;
   #away = 0;
   #awaySince: number | undefined;
 
@@ -17,14 +22,14 @@ export class Patience {
     this.#policy = policy;
   }
 
-  /** Something new has come. */
+  /** Call it after every new event: the counters start again. */
   renew(): void {
-    this.#barren = 0;
+    this.#withoutNews = 0;
     this.#away = 0;
     this.#awaySince = undefined;
   }
 
-  /** How long to wait before the next try. `failed` is undefined where a stream ended too early, and in order. Undefined: it is over. */
+  /** The delay before the next try, or undefined to give up. `failed` is undefined if a stream ended early without an error. */
   next(failed: A2AError | undefined): number | undefined {
     const { tries, awayMsMax } = this.#policy;
     if (failed !== undefined && isAway(failed)) {
@@ -32,15 +37,15 @@ export class Patience {
       if (performance.now() - this.#awaySince >= awayMsMax) return undefined;
       this.#away += 1;
     } else {
-      if (this.#barren >= tries) return undefined;
+      if (this.#withoutNews >= tries) return undefined;
       this.#awaySince = undefined;
-      this.#barren += 1;
+      this.#withoutNews += 1;
     }
-    return delayOf(failed, this.#barren + this.#away, this.#policy);
+    return delayOf(failed, this.#withoutNews + this.#away, this.#policy);
   }
 }
 
-/** Nobody answers, or only something that stands in front of it. What was begun and cut off is no sign of that. */
+/** Nothing answers, or only a proxy in front of the server. A response that was cut off does not count. */
 function isAway(error: A2AError): boolean {
   const { cause } = error;
   if (cause instanceof NotA2A) return cause.status === 502 || cause.status === 503 || cause.status === 504;

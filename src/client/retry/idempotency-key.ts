@@ -1,8 +1,8 @@
 import type { A2AService, CallContext, SendRequest } from '#protocol';
 import type { ClientOptions } from '../options.ts';
 
-/** Every send carries its message's id as `Idempotency-Key`: a repeat of it is then known for one. */
-export function keyed(next: A2AService, { idempotencyKeys = true }: ClientOptions): A2AService {
+/** Sends the message id as `Idempotency-Key`, so that the server recognises a repeated message. */
+export function withIdempotencyKeys(next: A2AService, { idempotencyKeys = true }: ClientOptions): A2AService {
   if (!idempotencyKeys) return next;
   const withKey = (ctx: CallContext, { message }: SendRequest): CallContext =>
     ctx.idempotencyKey !== undefined || message.messageId === '' ? ctx : { ...ctx, idempotencyKey: message.messageId };

@@ -3,22 +3,23 @@ import type { A2AError, A2AService, EventStream } from '#protocol';
 import { isA2AError } from '#protocol';
 import { isClientError } from '../errors/client-error.ts';
 import { networkKind } from '../errors/network.ts';
-import { beginning, begun } from '../streams/first-batch.ts';
+import { deferredStream, startStream } from '../streams/first-batch.ts';
 import { sleep } from './sleep.ts';
 
+/** How calls are repeated. */
 export interface RetryPolicy {
-  /** How often a call is made, all in all. */
+  /** Maximum number of attempts, the first included. */
   readonly tries: number;
   readonly firstDelayMs: number;
   readonly maxDelayMs: number;
   /**
-   * What is sent again. `refused`: only what was surely not carried out. `lost`: also a send whose answer got lost; right for peers that
-   * keep `Idempotency-Key` or message ids, as every Parley node does.
+   * Which messages are sent again. `refused`: only those that were certainly not carried out. `lost`: also those whose response was lost. That
+   * is safe for servers that deduplicate by `Idempotency-Key` or message id, as every Parley node does.
    */
   readonly resend: 'refused' | 'lost';
-  /** How long a peer that is away is looked for, if there is a task to come back to: longer than a node takes to stop and start again. */
+  /** How long an unreachable server is tried while a task runs there. The default is longer than a node takes to restart. */
   readonly awayMsMax: number;
-  /** A peer that wants more patience than this is taken at its word: the call fails. */
+  /** If the server asks for a longer delay than this (`Retry-After`), the call fails. */
   readonly retryAfterMaxMs: number;
   readonly random: () => number;
 }
@@ -33,17 +34,17 @@ export const DEFAULT_RETRY: RetryPolicy = {
   random: Math.random,
 };
 
-/** What a repeat can do: nothing at all, or the work a second time. */
+/** What a repeated call can cause: nothing, or the work a second time. */
 type Effect = 'none' | 'work';
 
 export interface RetryOptions {
   readonly policy: RetryPolicy;
-  /** New credentials after a refusal; true if there are any. */
+  /** Gets new credentials after a 401. Returns whether there are any. */
   readonly refresh: () => Promise<boolean>;
 }
 
-/** Makes calls again where that is safe, after a delay that doubles and is spread by chance. */
-export function retrying(next: A2AService, options: RetryOptions): A2AService {
+/** Repeats calls where that is safe, after a delay that doubles, with jitter. */
+export function withRetries(next: A2AService, options: RetryOptions): A2AService {
   const again = <T>(effect: Effect, signal: AbortSignal, call: () => Promise<T>): Promise<T> =>
     attempt(call, { ...options, effect, signal });
   const stream = (effect: Effect, signal: AbortSignal, open: () => EventStream): EventStream =>
@@ -90,9 +91,9 @@ async function attempt<T>(call: () => Promise<T>, attempting: Attempting): Promi
   }
 }
 
-/** A stream is made again only until its first event: from there on it is healed, not repeated. */
+/** A stream is opened again only until its first event. After that it is resumed, not repeated. */
 function opened(open: () => EventStream, attempting: Attempting): EventStream {
-  return beginning(() => attempt(() => begun(open()), attempting));
+  return deferredStream(() => attempt(() => startStream(open()), attempting));
 }
 
 function mayRepeat(error: A2AError, effect: Effect, policy: RetryPolicy): boolean {
@@ -101,7 +102,7 @@ function mayRepeat(error: A2AError, effect: Effect, policy: RetryPolicy): boolea
   return isTransient(error) && (effect === 'none' || policy.resend === 'lost');
 }
 
-/** Surely not carried out: nobody listened, or somebody said not now. */
+/** Certainly not carried out: nothing listened, or the server refused for now. */
 export function wasRefused({ kind, cause, details }: A2AError): boolean {
   if (kind === 'RATE_LIMITED') return true;
   if (kind !== 'UNAVAILABLE' || cause instanceof Left || isClientError(cause)) return false;
@@ -109,7 +110,7 @@ export function wasRefused({ kind, cause, details }: A2AError): boolean {
   return cause === undefined ? details.retryAfterMs !== undefined : networkKind(cause) === 'refused';
 }
 
-/** It may be otherwise the next time. A name that nobody knows and a bad certificate stay what they are. */
+/** The next attempt may succeed. An unknown host and a bad certificate do not change. */
 export function isTransient({ kind, cause }: A2AError): boolean {
   if (kind !== 'UNAVAILABLE' || cause instanceof Left || isClientError(cause)) return false;
   if (cause === undefined || cause instanceof CutOff || cause instanceof Silence || cause instanceof NotA2A) return true;
@@ -120,6 +121,6 @@ export function isTransient({ kind, cause }: A2AError): boolean {
 export function delayOf(error: A2AError | undefined, tried: number, policy: RetryPolicy): number {
   const asked = error?.details.retryAfterMs ?? 0;
   const ceiling = Math.min(policy.maxDelayMs, policy.firstDelayMs * 2 ** (tried - 1));
-  // Between half of it and all of it: never at once, and never everybody together.
+  // Jitter between half and all of it, so that clients do not retry at the same moment.
   return Math.max(asked, ceiling * (0.5 + policy.random() / 2));
 }

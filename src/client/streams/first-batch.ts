@@ -2,33 +2,33 @@ import type { EventStream, Logged } from '#protocol';
 
 type Batches = AsyncIterator<readonly Logged[], unknown>;
 
-/** A stream whose first batch has come: nobody refuses it any more. */
-export interface Begun {
+/** A stream whose first batch has arrived, so the agent has accepted it. */
+export interface StartedStream {
   readonly events: Batches;
   readonly head: IteratorResult<readonly Logged[], unknown>;
 }
 
-export async function begun(stream: EventStream): Promise<Begun> {
+export async function startStream(stream: EventStream): Promise<StartedStream> {
   const events = stream[Symbol.asyncIterator]();
   return { events, head: await events.next() };
 }
 
-/** One batch, and nothing after it. */
-export function only(batch: readonly Logged[]): Begun {
+/** A stream of one batch. */
+export function singleBatch(batch: readonly Logged[]): StartedStream {
   return { events: { next: () => Promise.resolve({ done: true, value: undefined }) }, head: { done: false, value: batch } };
 }
 
-/** A stream that is begun when it is first read. From its second batch on it is what was begun, with nothing in between. */
-export function beginning(begin: () => Promise<Begun>): EventStream {
+/** A stream that starts when it is first read. From the second batch on, reads go straight to the started stream. */
+export function deferredStream(begin: () => Promise<StartedStream>): EventStream {
   return { [Symbol.asyncIterator]: () => new Beginning(begin) };
 }
 
 class Beginning implements AsyncIterator<readonly Logged[], unknown> {
-  readonly #begin: () => Promise<Begun>;
-  #begun: Promise<Begun> | undefined;
+  readonly #begin: () => Promise<StartedStream>;
+  #startStream: Promise<StartedStream> | undefined;
   #events: Batches | undefined;
 
-  constructor(begin: () => Promise<Begun>) {
+  constructor(begin: () => Promise<StartedStream>) {
     this.#begin = begin;
   }
 
@@ -36,16 +36,16 @@ class Beginning implements AsyncIterator<readonly Logged[], unknown> {
     return this.#events === undefined ? this.#first() : this.#events.next();
   }
 
-  /** Whoever leaves while it begins has to leave what comes of that. */
+  /** A reader that stops while the stream starts must close the stream once it has started. */
   async return(): Promise<IteratorResult<readonly Logged[], unknown>> {
-    const { events } = (await this.#begun?.catch(() => undefined)) ?? {};
+    const { events } = (await this.#startStream?.catch(() => undefined)) ?? {};
     await events?.return?.();
     return { done: true, value: undefined };
   }
 
   async #first(): Promise<IteratorResult<readonly Logged[], unknown>> {
-    this.#begun = this.#begin();
-    const { events, head } = await this.#begun;
+    this.#startStream = this.#begin();
+    const { events, head } = await this.#startStream;
     this.#events = events;
     return head;
   }

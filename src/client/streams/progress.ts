@@ -1,45 +1,45 @@
 import type { Logged, Seq, Task, TaskEvent, TaskFold, TaskId } from '#protocol';
 import { isLast, isTerminal } from '#protocol';
-import { isAtRest } from '../calls/request.ts';
+import { isSettled } from '../calls/request.ts';
 import { reconcile, sameStatus } from './snapshot.ts';
-import { startedWith } from './start-fold.ts';
+import { foldFrom } from './start-fold.ts';
 
-/** What a reader of a stream has seen of its task, over all the connections that it took. */
-export class Seen {
+/** What a reader has seen of a task, over all connections of its stream. */
+export class StreamProgress {
   #fold: TaskFold | undefined;
   #state: Task['status'] | undefined;
   #isOver = false;
-  /** The next task is a snapshot that we may have seen part of. */
-  #isBack = false;
+  /** The next task is a snapshot, parts of which the reader may have seen. */
+  #isReconnected = false;
   taskId: TaskId | undefined;
   after: Seq | undefined;
-  /** The stream was taken up again by a peer that does not go on from where we were. */
-  isBlind = false;
+  /** The server did not resume after the last event, so events may be missing or repeated. */
+  isUncertain = false;
 
-  /** Nothing more comes: its last state, or a direct message. */
+  /** The last state, or a direct message, has arrived. */
   get isOver(): boolean {
     return this.#isOver;
   }
 
-  get isAtRest(): boolean {
-    return this.#isOver || (this.#state !== undefined && isAtRest(this.#state.state));
+  get isSettled(): boolean {
+    return this.#isOver || (this.#state !== undefined && isSettled(this.#state.state));
   }
 
-  /** This state would be the last thing to come. */
-  wouldRest(status: Task['status']): boolean {
-    return isAtRest(status.state) && !this.#isOver;
+  /** This status settles the task. */
+  settles(status: Task['status']): boolean {
+    return isSettled(status.state) && !this.#isOver;
   }
 
-  /** Another connection: what comes first is a snapshot. */
-  comeBack(isPolling: boolean): void {
-    this.#isBack = true;
-    if (isPolling || this.after === undefined) this.isBlind = true;
-    if (this.isBlind) this.after = undefined;
+  /** Call it after a reconnect: the first event is a snapshot. */
+  reconnected(isPolling: boolean): void {
+    this.#isReconnected = true;
+    if (isPolling || this.after === undefined) this.isUncertain = true;
+    if (this.isUncertain) this.after = undefined;
   }
 
-  /** What of a batch is new. */
+  /** The new events of a batch. */
   take(batch: readonly Logged[]): readonly Logged[] {
-    if (!this.#isBack && !this.isBlind) {
+    if (!this.#isReconnected && !this.isUncertain) {
       for (const logged of batch) this.#pass(logged);
       return batch;
     }
@@ -48,7 +48,7 @@ export class Seen {
     return fresh;
   }
 
-  /** A whole task that was asked for, as what is new in it. */
+  /** The news in a snapshot, as events. */
   reconciled(task: Task): readonly Logged[] {
     const events = this.#fold === undefined ? [{ task }] : reconcile(this.#fold.task(), task);
     for (const event of events) this.#pass({ event });
@@ -58,25 +58,25 @@ export class Seen {
 
   #takeOne(logged: Logged, fresh: Logged[]): void {
     const { seq, event } = logged;
-    const isFirst = this.#isBack;
-    this.#isBack = false;
-    // Whoever goes on from our place starts with the task as it stood there, which is what we know. Numbers alone prove nothing:
-    // some servers send the time of day.
+    const isFirst = this.#isReconnected;
+    this.#isReconnected = false;
+    // A server that resumes after our cursor first sends the task as it was there, which is known. Numbers alone prove nothing: some
+    // servers send the time of day.
     if (isFirst && event.task !== undefined && seq !== undefined && seq === this.after) return;
-    if (isFirst && (event.task !== undefined || seq === undefined || seq !== Number(this.after) + 1)) this.isBlind = true;
+    if (isFirst && (event.task !== undefined || seq === undefined || seq !== Number(this.after) + 1)) this.isUncertain = true;
     if (isFirst && event.task !== undefined) {
       fresh.push(...this.reconciled(event.task));
       return;
     }
-    // A peer without cursors can say the same again; a change of state that changes nothing is no news.
+    // A server without cursors can repeat itself. A status that changes nothing is not news.
     const repeats = event.statusUpdate !== undefined && this.#state !== undefined && sameStatus(this.#state, event.statusUpdate.status);
-    if (this.isBlind && repeats) return;
+    if (this.isUncertain && repeats) return;
     this.#pass(logged);
     fresh.push(logged);
   }
 
   #pass({ seq, event }: Logged): void {
-    if (seq !== undefined && !this.isBlind) this.after = seq;
+    if (seq !== undefined && !this.isUncertain) this.after = seq;
     this.taskId ??= event.task?.id ?? event.statusUpdate?.taskId ?? event.artifactUpdate?.taskId;
     this.#state = event.task?.status ?? event.statusUpdate?.status ?? this.#state;
     if (isLast(event)) this.#isOver = true;
@@ -84,7 +84,7 @@ export class Seen {
   }
 
   #folded(event: TaskEvent): void {
-    this.#fold ??= startedWith(event);
+    this.#fold ??= foldFrom(event);
     this.#fold.add(event);
   }
 }

@@ -1,125 +1,133 @@
 import { CutOff, Left } from '#bindings';
 import type { A2AService, CallContext, EventStream, Logged, Operation, Task, TaskId } from '#protocol';
 import { A2AError, isA2AError } from '#protocol';
-import { isAtRest } from '../calls/request.ts';
-import { Patience } from '../retry/backoff.ts';
+import { isSettled } from '../calls/request.ts';
+import { Backoff } from '../retry/backoff.ts';
 import type { RetryPolicy } from '../retry/retry.ts';
 import { isTransient } from '../retry/retry.ts';
 import { sleep } from '../retry/sleep.ts';
-import { untilRest } from './poll.ts';
-import { Seen } from './progress.ts';
+import { pollUntilSettled } from './poll.ts';
+import { StreamProgress } from './progress.ts';
 
-export interface HealOptions {
+export interface ResumeOptions {
   readonly policy: RetryPolicy;
   readonly has: (operation: Operation) => boolean;
 }
 
 /**
- * Streams that go on after a cut. A peer that numbers its events is asked for those after the last; another is subscribed to again, and
- * what its snapshot has that we have not is told as events; one that can't be subscribed to is asked until the task rests.
+ * Resumes streams after a lost connection. A server that numbers its events is asked for those after the last one. To another the client
+ * subscribes again and turns what is new in the snapshot into events. An agent without subscriptions is polled until the task is settled.
  */
-export function healing(next: A2AService, options: HealOptions): A2AService {
+export function withStreamResumption(next: A2AService, options: ResumeOptions): A2AService {
   return {
     ...next,
-    stream: (request, ctx) => healed(next.stream(request, ctx), new Seen(), { ...options, next, ctx }),
+    stream: (request, ctx) => resumed(next.stream(request, ctx), new StreamProgress(), { ...options, next, ctx }),
     subscribe: (request, ctx) => {
-      const seen = new Seen();
+      const seen = new StreamProgress();
       seen.taskId = request.id;
       seen.after = request.after;
-      return healed(next.subscribe(request, ctx), seen, { ...options, next, ctx });
+      return resumed(next.subscribe(request, ctx), seen, { ...options, next, ctx });
     },
   };
 }
 
-interface Healing extends HealOptions {
+interface Resuming extends ResumeOptions {
   readonly next: A2AService;
   readonly ctx: CallContext;
 }
 
-type Manner = 'first' | 'subscribe' | 'poll';
+type Mode = 'first' | 'subscribe' | 'poll';
 
-/** Where a stream comes from now. */
-interface Course {
+/** The connection that a stream currently reads from. */
+interface StreamSource {
   source: EventStream;
-  manner: Manner;
-  readonly patience: Patience;
-  /** What has to be healed; told if it can't be. */
+  mode: Mode;
+  readonly backoff: Backoff;
+  /** The failure that is being repaired. Thrown if that does not succeed. */
   cut: A2AError | undefined;
 }
 
-async function* healed(first: EventStream, seen: Seen, healing: Healing): AsyncGenerator<readonly Logged[], void> {
-  const course: Course = { source: first, manner: 'first', patience: new Patience(healing.policy), cut: undefined };
+async function* resumed(first: EventStream, seen: StreamProgress, resuming: Resuming): AsyncGenerator<readonly Logged[], void> {
+  const current: StreamSource = { source: first, mode: 'first', backoff: new Backoff(resuming.policy), cut: undefined };
   for (;;) {
-    const failed = yield* fresh(course, seen, healing);
-    if (seen.isOver || (failed === undefined && seen.isAtRest)) return;
-    await takeUp(course, failed, { ...healing, seen });
+    const failed = yield* fresh(current, seen, resuming);
+    if (seen.isOver || (failed === undefined && seen.isSettled)) return;
+    await reconnect(current, failed, { ...resuming, seen });
   }
 }
 
-/** What one connection brings, and how it failed, if it did and that can be healed. */
-async function* fresh(course: Course, seen: Seen, healing: Healing): AsyncGenerator<readonly Logged[], A2AError | undefined> {
+/** Yields the news of one connection. Returns its failure, if the stream can be resumed after it. */
+async function* fresh(
+  current: StreamSource,
+  seen: StreamProgress,
+  resuming: Resuming,
+): AsyncGenerator<readonly Logged[], A2AError | undefined> {
   try {
-    for await (const batch of course.source) {
-      const news = seen.isBlind ? await checked(batch, seen, healing) : seen.take(batch);
+    for await (const batch of current.source) {
+      const news = seen.isUncertain ? await checked(batch, seen, resuming) : seen.take(batch);
       if (news.length === 0) continue;
-      course.patience.renew();
+      current.backoff.renew();
       yield news;
     }
     return undefined;
   } catch (thrown) {
     if (!isA2AError(thrown)) throw thrown;
-    if (seen.isOver || mayHeal(thrown, course.manner)) return thrown;
-    throw course.cut === undefined || isOurs(thrown) ? thrown : course.cut;
+    if (seen.isOver || mayResume(thrown, current.mode)) return thrown;
+    throw current.cut === undefined || isFinal(thrown) ? thrown : current.cut;
   }
 }
 
-async function takeUp(course: Course, failed: A2AError | undefined, healing: Healing & { readonly seen: Seen }): Promise<void> {
-  const { ctx, seen } = healing;
+async function reconnect(
+  current: StreamSource,
+  failed: A2AError | undefined,
+  resuming: Resuming & { readonly seen: StreamProgress },
+): Promise<void> {
+  const { ctx, seen } = resuming;
   const stopped = failed ?? new A2AError('UNAVAILABLE', 'the stream stopped before its end', { cause: new CutOff('stream', undefined) });
-  const cut = isTransient(stopped) ? stopped : (course.cut ?? stopped);
-  const following = nextManner(course.manner, failed, healing);
+  const cut = isTransient(stopped) ? stopped : (current.cut ?? stopped);
+  const following = nextMode(current.mode, failed, resuming);
   if (seen.taskId === undefined || following === undefined) throw cut;
-  const delayMs = course.patience.next(failed);
+  const delayMs = current.backoff.next(failed);
   if (delayMs === undefined) throw cut;
-  course.cut = cut;
-  if (following === course.manner || course.manner === 'first') await sleep(delayMs, ctx.signal);
-  course.manner = following;
-  seen.comeBack(following === 'poll');
-  course.source = following === 'poll' ? polled(seen.taskId, healing) : subscribed(seen.taskId, seen, healing);
+  current.cut = cut;
+  if (following === current.mode || current.mode === 'first') await sleep(delayMs, ctx.signal);
+  current.mode = following;
+  seen.reconnected(following === 'poll');
+  current.source = following === 'poll' ? polled(seen.taskId, resuming) : subscribed(seen.taskId, seen, resuming);
 }
 
-/** After a cut anything may be tried; a refusal of one manner leaves the next. */
-function mayHeal(error: A2AError, manner: Manner): boolean {
-  return isTransient(error) || (manner === 'subscribe' && !isOurs(error));
+/** A lost connection can be resumed. A refused subscription still leaves polling. */
+function mayResume(error: A2AError, mode: Mode): boolean {
+  return isTransient(error) || (mode === 'subscribe' && !isFinal(error));
 }
 
-/** The same whatever is tried: who we are, and that we left. */
-function isOurs({ kind, cause }: A2AError): boolean {
+/** No other attempt helps: the credentials were rejected, or the caller aborted. */
+function isFinal({ kind, cause }: A2AError): boolean {
   return kind === 'UNAUTHENTICATED' || kind === 'PERMISSION_DENIED' || cause instanceof Left;
 }
 
-function nextManner(manner: Manner, failed: A2AError | undefined, { has }: Healing): Manner | undefined {
-  const wasRefused = manner === 'subscribe' && failed !== undefined && !isTransient(failed);
-  if (manner !== 'poll' && !wasRefused && has('subscribe')) return 'subscribe';
+function nextMode(mode: Mode, failed: A2AError | undefined, { has }: Resuming): Mode | undefined {
+  const wasRefused = mode === 'subscribe' && failed !== undefined && !isTransient(failed);
+  if (mode !== 'poll' && !wasRefused && has('subscribe')) return 'subscribe';
   return has('get') ? 'poll' : undefined;
 }
 
-function subscribed(id: TaskId, { after }: Seen, { next, ctx }: Healing): EventStream {
+function subscribed(id: TaskId, { after }: StreamProgress, { next, ctx }: Resuming): EventStream {
   return next.subscribe(after === undefined ? { id } : { id, after }, ctx);
 }
 
-/** The task as it stands, each time anew: every answer is a snapshot. */
-async function* polled(id: TaskId, { next, ctx }: Healing): AsyncGenerator<readonly Logged[], void> {
+/** Polls the task. Every answer is a snapshot. */
+async function* polled(id: TaskId, { next, ctx }: Resuming): AsyncGenerator<readonly Logged[], void> {
   const task = await next.get({ id }, ctx);
   yield [{ event: { task } }];
-  for await (const later of untilRest(next, task, ctx)) yield [{ event: { task: later } }];
+  for await (const later of pollUntilSettled(next, task, ctx)) yield [{ event: { task: later } }];
 }
 
 /**
- * From a peer without cursors. What fell between its snapshot and its next event is in nobody's stream, so before the last state is
- * told the task is looked at once more.
+ * For a server without cursors. Events between its snapshot and its next event are in no stream, so the task is read once more before the
+ * last state is reported.
  */
-async function checked(batch: readonly Logged[], seen: Seen, healing: Healing): Promise<readonly Logged[]> {
+async function checked(batch: readonly Logged[], seen: StreamProgress, resuming: Resuming): Promise<readonly Logged[]> {
   const news: Logged[] = [];
   for (const logged of batch) {
     const { task, statusUpdate } = logged.event;
@@ -128,19 +136,19 @@ async function checked(batch: readonly Logged[], seen: Seen, healing: Healing): 
       continue;
     }
     const whole =
-      statusUpdate !== undefined && seen.wouldRest(statusUpdate.status) ? await settled(statusUpdate.taskId, healing) : undefined;
+      statusUpdate !== undefined && seen.settles(statusUpdate.status) ? await settled(statusUpdate.taskId, resuming) : undefined;
     news.push(...(whole === undefined ? seen.take([logged]) : seen.reconciled(whole)));
   }
   return news;
 }
 
-/** The task once its store says as well that it rests: some tell their readers first. */
-async function settled(id: TaskId, { next, ctx, has }: Healing): Promise<Task | undefined> {
+/** The task once its stored state is settled too. Some servers inform their readers before they store the state. */
+async function settled(id: TaskId, { next, ctx, has }: Resuming): Promise<Task | undefined> {
   if (!has('get')) return undefined;
   for (const pauseMs of [0, 20, 80, 320]) {
     await sleep(pauseMs, ctx.signal);
     const task = await next.get({ id }, ctx).catch(() => undefined);
-    if (task === undefined || isAtRest(task.status.state)) return task;
+    if (task === undefined || isSettled(task.status.state)) return task;
   }
   return undefined;
 }

@@ -1,8 +1,8 @@
 import type { TaskEvent, TaskFold } from '#protocol';
 import { startFold } from '#protocol';
 
-/** A fold that can take this event first: some dialects start with a change, and never send the task itself. */
-export function startedWith(event: TaskEvent): TaskFold {
+/** A fold that accepts this event first. Some dialects start with an update and never send the task itself. */
+export function foldFrom(event: TaskEvent): TaskFold {
   const fold = startFold();
   const change = event.statusUpdate ?? event.artifactUpdate;
   if (change === undefined) return fold;

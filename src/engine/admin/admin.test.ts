@@ -15,7 +15,7 @@ import {
   seqsOf,
   taskOf,
   textOf,
-  withTraits,
+  withOptions,
   wordsOf,
   world,
 } from '../../../test/support/engine.ts';
@@ -112,7 +112,7 @@ describe('the operators’ service', () => {
   });
 
   it('does so under the caller’s name for it', async () => {
-    const { service, engine } = await world(echo, withTraits({ callerNamesTask: true }));
+    const { service, engine } = await world(echo, withOptions({ taskNames: 'reusable' }));
     await service.send(request('go', { alias: 'thread' as never }), ctx());
     const { tasks } = await engine.admin.tasks({});
     const first = tasks[0];

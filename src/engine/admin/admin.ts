@@ -1,27 +1,35 @@
 import type { AdminService, AdminTask, Logged, Message, Mutable, Seq } from '#protocol';
 import { A2AError, isTerminal, messageId } from '#protocol';
+import { agentOf } from '../agents.ts';
+import type { DeliveryAdminParts } from '../outbox/admin.ts';
 import { createDeliveryAdmin } from '../outbox/admin.ts';
-import type { ListFilter } from '../ports.ts';
+import type { ListFilter, Store } from '../ports.ts';
+import { noTask } from '../read/find.ts';
 import { entriesIn, foldTo } from '../read/fold.ts';
+import type { PageParts } from '../read/list.ts';
 import { ADMIN_PAGE_MAX, pageOf } from '../read/list.ts';
 import { admit } from '../send/admit.ts';
-import type { Served } from '../send/call.ts';
-import type { Core } from '../tasks/core.ts';
-import { agentOf, release } from '../tasks/core.ts';
-import type { Live } from '../tasks/live-task.ts';
-import { nextCommit, wakeAll } from '../tasks/live-task.ts';
-import { forgetNow } from '../tasks/retention.ts';
-import { modesOf } from '../turns/modes.ts';
-import { stopTask } from '../turns/stop.ts';
-import { noTask, shown, withAny } from './admin-task.ts';
-import { createWaiting } from './approvals.ts';
+import { uncheckedFacts } from '../send/call.ts';
+import type { LiveTask } from '../tasks/live-task.ts';
+import type { RetentionParts } from '../tasks/retention.ts';
+import { deleteNow } from '../tasks/retention.ts';
+import type { ApprovalParts } from './approvals.ts';
+import { createApprovals } from './approvals.ts';
+import { adminTask, withAnyTask } from './rows.ts';
+
+export interface AdminParts extends ApprovalParts, PageParts {
+  readonly store: ApprovalParts['store'] & PageParts['store'] & DeliveryAdminParts['store'] & Pick<Store, 'task'>;
+  readonly retention: RetentionParts;
+}
 
 const EVENTS_MAX = 1000;
 const WAIT_MS_MAX = 30_000;
 
-export function createAdmin(core: Core): AdminService {
+/** The engine as operators and the console use it. */
+export function createAdmin(parts: AdminParts): AdminService {
+  const { tasks, store, commits, turns } = parts;
   return {
-    ...createDeliveryAdmin(core),
+    ...createDeliveryAdmin(parts),
     tasks: async (request) => {
       const { principal, tenant, agent, contextId, status, statusTimestampAfter } = request;
       const filter: Mutable<ListFilter> = { owner: principal === undefined ? 'any' : { principal, tenant: tenant ?? '' } };
@@ -29,49 +37,50 @@ export function createAdmin(core: Core): AdminService {
       if (contextId !== undefined) filter.contextId = contextId;
       if (status !== undefined) filter.state = status;
       if (statusTimestampAfter !== undefined) filter.statusFrom = Date.parse(statusTimestampAfter);
-      const { rows, nextPageToken } = await pageOf(core, filter, { ...request, pageMax: ADMIN_PAGE_MAX });
-      return { tasks: rows.map((row) => shown(core, row)), nextPageToken, totalSize: await core.store.count(filter) };
+      const { rows, nextPageToken } = await pageOf(parts, filter, { ...request, pageMax: ADMIN_PAGE_MAX });
+      return { tasks: rows.map((row) => adminTask(tasks, row)), nextPageToken, totalSize: await store.count(filter) };
     },
     task: (id) =>
-      withAny(core, id, async (live) => {
-        // Not the live row: that one is ahead of the disk, and nobody is shown what a crash can take back.
-        const row = await core.store.task('any', id);
+      withAnyTask(tasks, id, async (task) => {
+        // From the store: the row in memory is ahead of the disk, and a crash could take that back.
+        const row = await store.task('any', id);
         if (row === undefined) throw noTask(id);
-        return { ...shown(core, row), task: await foldTo(core, live, row.last) };
+        return { ...adminTask(tasks, row), task: await foldTo(parts, task, row.last) };
       }),
     events: ({ id, after = 0 as Seq, limit = EVENTS_MAX, waitMs = 0 }) =>
-      withAny(core, id, async (live) => {
-        if (waitMs > 0) await moreThan(core, live, { after, waitMs: Math.min(waitMs, WAIT_MS_MAX) });
-        return await eventsOf(core, live, { after, limit });
+      withAnyTask(tasks, id, async (task) => {
+        if (waitMs > 0) await waitForMore(parts, task, { after, waitMs: Math.min(waitMs, WAIT_MS_MAX) });
+        return await eventsOf(parts, task, { after, limit });
       }),
-    ...createWaiting(core),
+    ...createApprovals(parts),
     cancel: (id) =>
-      withAny(core, id, async (live) => {
-        if (!isTerminal(live.row.state)) stopTask(core, live, 'canceled');
-        await core.writer.settled();
-        return shown(core, live.row);
+      withAnyTask(tasks, id, async (task) => {
+        if (!isTerminal(task.row.state)) turns.stop(task, 'canceled');
+        await commits.settled();
+        return adminTask(tasks, task.row);
       }),
-    retry: (id) => withAny(core, id, (live) => retry(core, live)),
+    retry: (id) => withAnyTask(tasks, id, (task) => retry(parts, task)),
     delete: async (id) => {
-      const row = await withAny(core, id, async (live) => {
-        if (!isTerminal(live.row.state)) stopTask(core, live, 'canceled');
-        await core.writer.settled();
-        return { ...live.row };
+      const row = await withAnyTask(tasks, id, async (task) => {
+        if (!isTerminal(task.row.state)) turns.stop(task, 'canceled');
+        await commits.settled();
+        return { ...task.row };
       });
-      await forgetNow(core, row);
+      await deleteNow(parts.retention, row);
     },
   };
 }
 
-async function eventsOf(
-  core: Core,
-  live: Live,
-  { after, limit }: { readonly after: Seq; readonly limit: number },
-): Promise<readonly Logged[]> {
-  const upTo = Math.min(live.committed, after + Math.min(limit, EVENTS_MAX)) as Seq;
+interface EventRange {
+  readonly after: Seq;
+  readonly limit: number;
+}
+
+async function eventsOf(parts: AdminParts, task: LiveTask, { after, limit }: EventRange): Promise<readonly Logged[]> {
+  const upTo = Math.min(task.committed, after + Math.min(limit, EVENTS_MAX)) as Seq;
   const found: Logged[] = [];
   for (let last = after; last < upTo; ) {
-    const entries = await entriesIn(core, live, { after: last, upTo });
+    const entries = await entriesIn(parts, task, { after: last, upTo });
     if (entries.length === 0) break;
     for (const { seq, event } of entries) found.push({ seq, event });
     last = entries.at(-1)?.seq ?? upTo;
@@ -79,50 +88,54 @@ async function eventsOf(
   return found;
 }
 
-/** Until the log has more than the caller knows. */
-async function moreThan(core: Core, live: Live, { after, waitMs }: { readonly after: Seq; readonly waitMs: number }): Promise<void> {
+interface EventWait {
+  readonly after: Seq;
+  readonly waitMs: number;
+}
+
+/** Waits until the log has events after `after`. */
+async function waitForMore({ timers, lifecycle, commits }: AdminParts, task: LiveTask, { after, waitMs }: EventWait): Promise<void> {
   let isOverdue = false;
-  const callOff = core.timers.later(waitMs, () => {
+  const cancel = timers.later(waitMs, () => {
     isOverdue = true;
-    wakeAll(live);
+    task.wake();
   });
   try {
-    while (live.committed <= after && !isTerminal(live.row.state) && !isOverdue && core.phase !== 'off') {
-      core.writer.check();
-      await nextCommit(live);
+    while (task.committed <= after && !isTerminal(task.row.state) && !isOverdue && lifecycle.phase !== 'off') {
+      commits.check();
+      await task.nextCommit();
     }
   } finally {
-    callOff();
+    cancel();
   }
 }
 
-async function retry(core: Core, live: Live): Promise<AdminTask> {
-  const { row } = live;
+/** Sends the last message of a finished task again, as a new task. */
+async function retry(parts: AdminParts, task: LiveTask): Promise<AdminTask> {
+  const { row } = task;
   if (!isTerminal(row.state)) throw new A2AError('UNSUPPORTED_OPERATION', `task ${row.id} is not finished`);
   const { owner, agent, dialect, contextId, alias, id } = row;
-  agentOf(core, agent);
-  const task = await foldTo(core, live, live.committed);
-  const said = task.history?.findLast((message) => message.role === 'ROLE_USER');
+  agentOf(parts.agents, agent);
+  const folded = await foldTo(parts, task, task.committed);
+  const said = folded.history?.findLast((message) => message.role === 'ROLE_USER');
   if (said === undefined) throw new A2AError('UNSUPPORTED_OPERATION', `task ${id} has no message to repeat`);
   const { taskId: _, ...again } = said;
   const message: Message = {
     ...again,
-    messageId: messageId(core.ids.next()),
+    messageId: messageId(parts.ids.next()),
     contextId,
     referenceTaskIds: [...(said.referenceTaskIds ?? []), id],
   };
   const ctx = { principal: { id: owner.principal, scopes: [] }, dialect, extensions: [], signal: new AbortController().signal };
-  // What the agent took once it takes again: its modes are not asked.
-  const served: Served = { agent, takes: modesOf([]), makes: modesOf([]), repeatsAnew: true };
   const request = alias === undefined ? { message } : { message, alias };
-  // A new task whatever waits in its context: it must not be taken for somebody's answer.
-  const traits = { ...core.traitsOf(dialect), resumesByContext: false };
-  const admitted = await admit(core, { request, ctx, served, owner, traits });
+  // Always a new task: the message must not answer another task that waits in the context.
+  const { continuesByContext: __, ...options } = parts.optionsOf(dialect);
+  const accepted = await admit(parts, { request, ctx, facts: uncheckedFacts(agent), owner, options });
   try {
-    admitted.live.announced = true;
-    await core.writer.settled();
-    return shown(core, admitted.live.row);
+    accepted.task.announce();
+    await parts.commits.settled();
+    return adminTask(parts.tasks, accepted.task.row);
   } finally {
-    release(core, admitted.live);
+    accepted.task.release();
   }
 }

@@ -1,50 +1,54 @@
 import type { Write } from '../ports.ts';
-import type { Live } from '../tasks/live-task.ts';
-import { NOTHING } from '../tasks/live-task.ts';
 
-/** Somebody who hears when what has gathered is durable. */
-export interface Waiter {
+/** Something with unsaved changes: a task in memory. */
+export interface Saveable {
+  /** The size of its unsaved changes. */
+  readonly pending: { readonly entries: { readonly length: number }; readonly bytes: number };
+  /** Adds its changes to a commit. Later changes go into the commit after this one. */
+  writeTo(batch: Write[]): void;
+  /** The commit is durable. */
+  saved(): void;
+  /** The commit wrote nothing: its changes belong into a later one. Returns whether it has to be queued for that. */
+  notSaved(): boolean;
+  /** Wakes those who wait for a commit. */
+  wake(): void;
+}
+
+/** Somebody who waits until the changes made so far are durable. */
+export interface CommitWaiter {
   readonly who: 'request' | 'run';
-  /** How many tasks had been handed over when it came: when as many have been taken, all that it waits for is in a commit. */
+  /** How many tasks were queued before it. Once that many were taken into commits, everything it waits for is in one. */
   readonly after: number;
   readonly resolve: () => void;
   readonly reject: (cause: unknown) => void;
 }
 
-interface Lazy {
+interface LazyWrite {
   readonly write: Write;
   readonly onDurable: () => void;
 }
 
-/** Everything that waits for a commit, and then everything that is in one. */
-export interface Gathered {
-  readonly lives: Live[];
+/** Everything that waits for a commit, and then everything in one. */
+export interface CommitBatch {
+  readonly tasks: Saveable[];
   readonly others: Write[];
-  readonly lazies: Lazy[];
-  readonly waiters: Waiter[];
+  readonly lazies: LazyWrite[];
+  readonly waiters: CommitWaiter[];
 }
 
-export function gather(): Gathered {
-  return { lives: [], others: [], lazies: [], waiters: [] };
+export function emptyBatch(): CommitBatch {
+  return { tasks: [], others: [], lazies: [], waiters: [] };
 }
 
-export function isEmpty(gathered: Gathered): boolean {
-  return gathered.lives.length === 0 && gathered.others.length === 0 && gathered.waiters.length === 0;
+export function isEmpty(batch: CommitBatch): boolean {
+  return batch.tasks.length === 0 && batch.others.length === 0 && batch.waiters.length === 0;
 }
 
-/** From here on a task gathers for the commit after this one. */
-export function batchOf({ lives, others, lazies }: Gathered): readonly Write[] {
-  const batch: Write[] = [];
-  // First, because they are about what was written before: the same name may be in use again.
-  for (const lazy of lazies) batch.push(lazy.write);
-  for (const live of lives) {
-    live.isDirty = false;
-    live.saving = live.pending;
-    live.pending = NOTHING;
-    const { entries, beside } = live.saving;
-    if (!live.isGone) batch.push({ kind: 'task', row: { ...live.row }, isNew: live.isNew, entries });
-    for (const write of beside) batch.push(write);
-  }
-  for (const write of others) batch.push(write);
-  return batch;
+export function writesOf({ tasks, others, lazies }: CommitBatch): readonly Write[] {
+  const writes: Write[] = [];
+  // Lazy writes come first: they are about earlier sends, and the same name may be used again in this commit.
+  for (const lazy of lazies) writes.push(lazy.write);
+  for (const task of tasks) task.writeTo(writes);
+  for (const write of others) writes.push(write);
+  return writes;
 }

@@ -1,69 +1,64 @@
 import { A2AError, isA2AError } from '#protocol';
 import type { Store, Write } from '../ports.ts';
-import type { Live, Unsaved } from '../tasks/live-task.ts';
-import { wakeAll } from '../tasks/live-task.ts';
-import type { TailLimits } from '../tasks/saving.ts';
-import { publish, putBack } from '../tasks/saving.ts';
 import type { Timers } from '../timers.ts';
-import type { Gathered, Waiter } from './batch.ts';
-import { batchOf, gather, isEmpty } from './batch.ts';
+import type { CommitBatch, CommitWaiter, Saveable } from './batch.ts';
+import { emptyBatch, isEmpty, writesOf } from './batch.ts';
 
 /**
- * Group commit. What all tasks have appended since the last commit goes into the next one; then, and only then, their readers
- * wake. One commit is under way at a time, and while it is the next one gathers.
+ * Group commit. One commit writes what all tasks have appended since the last one; readers wake after it is durable. One commit runs
+ * at a time, and the next one gathers meanwhile.
  */
-export interface Writer {
-  /** The task has something that is not durable: take it into the next commit. */
-  touch(live: Live): void;
+export interface Commits {
+  /** Takes the task's unsaved changes into the next commit. A task queues itself once per commit (`LiveTask.touch`). */
+  enqueue(task: Saveable): void;
   add(write: Write): void;
-  /** Goes along with the next commit and asks for none: what is lost by a crash is no loss. */
+  /** Adds a write to the next commit without asking for one. A crash may lose it, and that must be harmless. */
   addLazily(write: Write, onDurable: () => void): void;
-  /** Commits what has gathered lazily, if there is any. */
-  nudge(): void;
+  /** Starts a commit if there are lazy writes. */
+  flushLazy(): void;
   /**
-   * Resolves when everything handed over so far is durable. Rejects if the store fails for good; a request is also refused when
-   * it can't write for now, while a run waits until it can.
+   * Resolves when all changes so far are durable. Rejects if the store fails for good. While the store can't write temporarily,
+   * requests are rejected and runs wait.
    */
   settled(who?: 'request' | 'run'): Promise<void>;
-  /** Throws if nothing can be kept: for good, or for now. */
+  /** Throws if the store can't write, temporarily or for good. */
   check(): void;
-  /** Set once the store has failed for good: nothing is durable any more, so nothing may be promised. */
+  /** Set once the store has failed for good: nothing is durable any more. */
   readonly broken: unknown;
-  /** Set while it can't be written to for now. */
+  /** The store can't write temporarily. */
   readonly isStalled: boolean;
-  readonly commits: number;
+  /** Commits so far. */
+  readonly count: number;
 }
 
-interface WriterOptions {
-  readonly store: Store;
-  readonly limits: TailLimits;
+interface CommitOptions {
+  readonly store: Pick<Store, 'commit'>;
   readonly timers: Timers;
-  readonly onPublished: (live: Live, saved: Unsaved) => void;
   readonly onBroken: (cause: unknown) => void;
 }
 
 const RETRY_MS = 1000;
-/** A commit holds the event loop until it is on disk, and so does telling its readers: what is above this waits for the next one. */
+/** A commit blocks the event loop until it is on disk, and so does waking its readers. Changes above these sizes wait for the next commit. */
 const COMMIT_EVENTS = 512;
 const COMMIT_BYTES = 131_072;
 
-export function createWriter(options: WriterOptions): Writer {
-  return new GroupWriter(options);
+export function createCommits(options: CommitOptions): Commits {
+  return new GroupCommit(options);
 }
 
-class GroupWriter implements Writer {
-  readonly #options: WriterOptions;
-  #next: Gathered = gather();
-  /** A commit is under way, or about to be. */
+class GroupCommit implements Commits {
+  readonly #options: CommitOptions;
+  #next: CommitBatch = emptyBatch();
+  /** A commit runs or is scheduled. */
   #isBusy = false;
   #stalled: A2AError | undefined;
   #broken: A2AError | undefined;
-  #commits = 0;
-  /** Tasks ever handed over, and taken into a commit. */
+  #count = 0;
+  /** Tasks ever queued, and taken into a commit. */
   #queued = 0;
   #taken = 0;
 
-  constructor(options: WriterOptions) {
+  constructor(options: CommitOptions) {
     this.#options = options;
   }
 
@@ -75,14 +70,12 @@ class GroupWriter implements Writer {
     return this.#stalled !== undefined;
   }
 
-  get commits(): number {
-    return this.#commits;
+  get count(): number {
+    return this.#count;
   }
 
-  touch(live: Live): void {
-    if (live.isDirty) return;
-    live.isDirty = true;
-    this.#next.lives.push(live);
+  enqueue(task: Saveable): void {
+    this.#next.tasks.push(task);
     this.#queued += 1;
     this.#schedule();
   }
@@ -96,11 +89,11 @@ class GroupWriter implements Writer {
     this.#next.lazies.push({ write, onDurable });
   }
 
-  nudge(): void {
+  flushLazy(): void {
     if (this.#next.lazies.length > 0) this.#schedule();
   }
 
-  settled(who: Waiter['who'] = 'request'): Promise<void> {
+  settled(who: CommitWaiter['who'] = 'request'): Promise<void> {
     return new Promise((resolve, reject) => {
       const refusal = this.#broken ?? (who === 'request' ? this.#stalled : undefined);
       if (refusal !== undefined) {
@@ -125,19 +118,19 @@ class GroupWriter implements Writer {
 
   #flush(): void {
     const taken = this.#take();
-    const batch = batchOf(taken);
-    if (batch.length === 0) {
+    const writes = writesOf(taken);
+    if (writes.length === 0) {
       this.#done(taken);
       return;
     }
     let committed: void | Promise<void>;
     try {
-      committed = this.#options.store.commit(batch);
+      committed = this.#options.store.commit(writes);
     } catch (cause) {
       this.#failed(taken, cause);
       return;
     }
-    this.#commits += 1;
+    this.#count += 1;
     if (committed instanceof Promise) {
       committed.then(
         () => this.#done(taken),
@@ -146,65 +139,64 @@ class GroupWriter implements Writer {
     } else this.#done(taken);
   }
 
-  /** As much of what has gathered as one commit may hold, oldest first; of one task, all of it. */
-  #take(): Gathered {
-    const { lives, others, lazies, waiters } = this.#next;
+  /** Takes as much as one commit may hold, oldest first. The changes of one task are never split. */
+  #take(): CommitBatch {
+    const { tasks, others, lazies, waiters } = this.#next;
     let [count, events, bytes] = [0, 0, 0];
-    for (const { pending } of lives) {
+    for (const { pending } of tasks) {
       events += pending.entries.length;
       bytes += pending.bytes;
       if (count > 0 && (events > COMMIT_EVENTS || bytes > COMMIT_BYTES)) break;
       count += 1;
     }
     this.#taken += count;
-    if (count === lives.length) {
-      this.#next = gather();
-      return { lives, others, lazies, waiters };
+    if (count === tasks.length) {
+      this.#next = emptyBatch();
+      return { tasks, others, lazies, waiters };
     }
-    const isIn = ({ after }: Waiter): boolean => after <= this.#taken;
-    this.#next = { ...gather(), lives: lives.slice(count), waiters: waiters.filter((waiter) => !isIn(waiter)) };
-    return { lives: lives.slice(0, count), others, lazies, waiters: waiters.filter(isIn) };
+    const isIn = ({ after }: CommitWaiter): boolean => after <= this.#taken;
+    this.#next = { ...emptyBatch(), tasks: tasks.slice(count), waiters: waiters.filter((waiter) => !isIn(waiter)) };
+    return { tasks: tasks.slice(0, count), others, lazies, waiters: waiters.filter(isIn) };
   }
 
-  #done(taken: Gathered): void {
-    const { limits, onPublished } = this.#options;
+  #done(taken: CommitBatch): void {
     this.#stalled = undefined;
     this.#isBusy = false;
-    for (const live of taken.lives) onPublished(live, publish(live, limits));
+    for (const task of taken.tasks) task.saved();
     for (const lazy of taken.lazies) lazy.onDurable();
     for (const waiter of taken.waiters) waiter.resolve();
     if (!isEmpty(this.#next)) this.#schedule();
   }
 
-  #failed(taken: Gathered, cause: unknown): void {
+  #failed(taken: CommitBatch, cause: unknown): void {
     if (isA2AError(cause) && cause.kind === 'UNAVAILABLE') this.#stall(taken, cause);
     else this.#breakDown(taken, cause);
   }
 
-  /** Nothing was written and it may work later: all of it goes back, in order, and is tried again. */
-  #stall(taken: Gathered, cause: A2AError): void {
+  /** The store wrote nothing and may work later: all changes go back into the queue, in order, and are tried again. */
+  #stall(taken: CommitBatch, cause: A2AError): void {
     const next = this.#next;
-    for (const live of taken.lives) putBack(live, next.lives);
+    for (const task of taken.tasks) if (task.notSaved()) next.tasks.push(task);
     const waiters = [...taken.waiters, ...next.waiters];
     this.#stalled = cause;
-    this.#queued = this.#taken + next.lives.length;
+    this.#queued = this.#taken + next.tasks.length;
     this.#next = {
-      lives: next.lives,
+      tasks: next.tasks,
       others: [...taken.others, ...next.others],
       lazies: [...taken.lazies, ...next.lazies],
-      // What was put back stands at the end: whoever still waits, waits for all of it.
+      // The returned tasks are at the end of the queue, so whoever still waits has to wait for all of it.
       waiters: waiters.filter((waiter) => waiter.who === 'run').map((waiter) => ({ ...waiter, after: this.#queued })),
     };
     for (const waiter of waiters) if (waiter.who === 'request') waiter.reject(cause);
-    for (const live of next.lives) wakeAll(live);
+    for (const task of next.tasks) task.wake();
     this.#options.timers.later(RETRY_MS, () => this.#flush());
   }
 
-  #breakDown(taken: Gathered, cause: unknown): void {
-    const broken = new A2AError('UNAVAILABLE', 'the store has failed; nothing more can be kept', { cause });
+  #breakDown(taken: CommitBatch, cause: unknown): void {
+    const broken = new A2AError('UNAVAILABLE', 'the store has failed; nothing more can be saved', { cause });
     this.#broken = broken;
     for (const waiter of [...taken.waiters, ...this.#next.waiters]) waiter.reject(broken);
-    for (const live of [...taken.lives, ...this.#next.lives]) wakeAll(live);
+    for (const task of [...taken.tasks, ...this.#next.tasks]) task.wake();
     this.#options.onBroken(cause);
   }
 }

@@ -1,51 +1,62 @@
 import type { AdminDeliveriesRequest, AdminDelivery, AdminService, Mutable, Seq, TenantId } from '#protocol';
 import { A2AError } from '#protocol';
-import type { OutboxEntry, OutboxRow } from '../ports.ts';
-import type { Core } from '../tasks/core.ts';
-import { progressOf } from './lane.ts';
+import type { Commits } from '../commit/group-commit.ts';
+import type { EngineClock } from '../engine-clock.ts';
+import type { OutboxEntry, OutboxRow, Store } from '../ports.ts';
+import type { Outbox } from './outbox.ts';
+import { progressOf } from './queue.ts';
 
 const LIMIT_MAX = 1000;
 
-/** What operators see of webhooks, and do about what did not arrive. Never a secret: they are not even read here. */
-export function createDeliveryAdmin(core: Core): Pick<AdminService, 'deliveries' | 'replay' | 'discard'> {
+export interface DeliveryAdminParts {
+  readonly store: Pick<Store, 'outbox' | 'pushConfigs'>;
+  readonly outbox: Outbox;
+  readonly commits: Pick<Commits, 'add' | 'settled'>;
+  readonly clock: EngineClock;
+}
+
+/** Deliveries as operators see them, and what they can do with dead letters. Secrets are never read here. */
+export function createDeliveryAdmin(parts: DeliveryAdminParts): Pick<AdminService, 'deliveries' | 'replay' | 'discard'> {
+  const { store, outbox, commits, clock } = parts;
   return {
     deliveries: async ({ state, after, limit = LIMIT_MAX }: AdminDeliveriesRequest) => {
-      const found = await core.store.outbox({
+      const found = await store.outbox({
         limit: Math.min(limit, LIMIT_MAX),
         ...(state === undefined ? {} : { state }),
         ...(after === undefined ? {} : { after }),
       });
-      return Promise.all(found.map((entry) => shown(core, entry)));
+      return Promise.all(found.map((entry) => shown(parts, entry)));
     },
     replay: async (id) => {
-      const { row, task } = await deadLetter(core, id);
+      const { row, task } = await deadLetter(parts, id);
       const { failingSince: _, problem: __, ...rest } = row;
-      const again: OutboxRow = { ...rest, state: 'open', attempts: 0, dueAt: core.now().ms };
-      core.writer.add({ kind: 'outbox', row: again });
-      await core.writer.settled();
-      await core.outbox.recall(again);
-      core.outbox.opened(again, task, progressOf(task));
-      return shown(core, { row: again, task });
+      const again: OutboxRow = { ...rest, state: 'open', attempts: 0, dueAt: clock.now().ms };
+      commits.add({ kind: 'outbox', row: again });
+      await commits.settled();
+      await outbox.readKind(again);
+      outbox.opened(again, task, progressOf(task));
+      return shown(parts, { row: again, task });
     },
     discard: async (id) => {
-      await deadLetter(core, id);
-      core.writer.add({ kind: 'unoutbox', n: id });
-      await core.writer.settled();
+      await deadLetter(parts, id);
+      commits.add({ kind: 'unoutbox', n: id });
+      await commits.settled();
     },
   };
 }
 
-async function deadLetter(core: Core, n: number): Promise<OutboxEntry> {
-  const [entry] = await core.store.outbox({ n, limit: 1 });
+async function deadLetter({ store }: DeliveryAdminParts, n: number): Promise<OutboxEntry> {
+  const [entry] = await store.outbox({ n, limit: 1 });
   if (entry === undefined) throw new A2AError('TASK_NOT_FOUND', `there is no delivery ${n}`);
-  if (entry.row.state !== 'dead') throw new A2AError('UNSUPPORTED_OPERATION', `delivery ${n} is under way: it is not a dead letter`);
+  if (entry.row.state !== 'dead')
+    throw new A2AError('UNSUPPORTED_OPERATION', `delivery ${n} is not a dead letter: it is still being delivered`);
   return entry;
 }
 
-async function shown(core: Core, { row: stored, task }: OutboxEntry): Promise<AdminDelivery> {
-  // The queue in memory is ahead of what is on disk.
-  const row = core.outbox.current(stored.n)?.row ?? stored;
-  const push = (await core.store.pushConfigs(task.key)).find(({ config }) => config.id === row.config);
+async function shown({ store, outbox }: DeliveryAdminParts, { row: stored, task }: OutboxEntry): Promise<AdminDelivery> {
+  // The queue in memory is ahead of the store.
+  const row = outbox.current(stored.n)?.row ?? stored;
+  const push = (await store.pushConfigs(task.key)).find(({ config }) => config.id === row.config);
   const last = row.upTo ?? task.last;
   const out: Mutable<AdminDelivery> = {
     id: row.n,

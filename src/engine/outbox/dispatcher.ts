@@ -1,235 +1,241 @@
-import type { PushRow } from '../ports.ts';
-import type { Core } from '../tasks/core.ts';
-import { compose } from './compose.ts';
-import type { Courier, Outcome, Vault } from './courier.ts';
-import type { Hosts } from './hosts.ts';
-import { createHosts } from './hosts.ts';
-import type { Lane } from './lane.ts';
-import { endOf, hasWork, isOver, restLane } from './lane.ts';
-import type { Rows } from './rows.ts';
-import { DELAY_MS_MAX, judge, LOOK_AGAIN_MS } from './schedule.ts';
-import type { OutboxStats } from './webhooks.ts';
+import type { EngineClock } from '../engine-clock.ts';
+import type { Timers } from '../timers.ts';
+import type { Attempted, Channel } from './channel.ts';
+import type { DeliveryKind } from './delivery.ts';
+import type { Destinations } from './destinations.ts';
+import { createDestinations } from './destinations.ts';
+import type { DeliveryQueue } from './queue.ts';
+import { dropReadAhead, hasWork, isComplete } from './queue.ts';
+import type { SavedRows } from './saved-rows.ts';
+import { LOOK_AGAIN_MS } from './schedule.ts';
 
 export interface DispatcherParts {
-  readonly core: Core;
-  readonly courier: Courier;
-  readonly vault: Vault | undefined;
-  readonly rows: Rows;
+  readonly clock: EngineClock;
+  readonly timers: Timers;
+  readonly report: (what: string, cause: unknown) => void;
+  readonly rows: SavedRows;
   readonly nextNumber: () => number;
-  /** The lane has done its work, or is disabled. */
-  readonly onClosed: (lane: Lane) => void;
+  /** The queue has delivered everything, or was given up. */
+  readonly onClosed: (queue: DeliveryQueue) => void;
 }
 
-interface Tried {
-  readonly outcome: Outcome;
-  readonly seq: Lane['row']['done'];
+/** The deliveries of one kind. */
+interface Lane {
+  readonly channel: Channel;
+  readonly destinations: Destinations;
+  readonly sending: Set<Promise<void>>;
+  readonly stop: AbortController;
+  /** Queues whose receiver is not known yet. */
+  readonly unplaced: Set<DeliveryQueue>;
+  lookups: number;
+  isStopping: boolean;
 }
 
-/** Configs that are looked up at once. */
-const LOADING_MAX = 64;
+/** Simultaneous look-ups of push configs. */
+const LOOKUPS_MAX = 64;
 
-/** Sends what the lanes have, each in its order, as many at once as the limits allow. */
+/** Delivers what the queues hold: each queue in order, as many queues at the same time as the limits allow. */
 export class Dispatcher {
   readonly #parts: DispatcherParts;
-  readonly #hosts: Hosts;
-  readonly #sending = new Set<Promise<void>>();
-  readonly #cut = new AbortController();
-  readonly #unplaced = new Set<Lane>();
-  #lookups = 0;
-  #isStopping = false;
-  #letters = 0;
+  readonly #lanes = new Map<DeliveryKind, Lane>();
+  #deadLetters = 0;
 
-  constructor(parts: DispatcherParts) {
-    const { limits, ticks, timers } = parts.core;
+  constructor(parts: DispatcherParts, channels: readonly Channel[]) {
     this.#parts = parts;
-    this.#hosts = createHosts({
-      activeMax: limits.deliveriesMax,
-      perHostMax: limits.hostDeliveriesMax,
-      now: ticks,
-      later: timers.later,
-      onReopened: () => this.#pump(),
-    });
+    for (const channel of channels) this.#lanes.set(channel.kind, this.#newLane(channel));
   }
 
-  get stats(): Omit<OutboxStats, 'pending'> {
-    return { sending: this.#sending.size, tripped: this.#hosts.open, letters: this.#letters };
+  delivers(kind: DeliveryKind): boolean {
+    return this.#lanes.has(kind);
   }
 
-  /** There may be something to send. */
-  wake(lane: Lane): void {
-    if (this.#isStopping || lane.phase !== 'rest') return;
-    if (!hasWork(lane)) {
-      if (isOver(lane)) this.#finish(lane);
-      else restLane(lane);
+  sending(kind: DeliveryKind): number {
+    return this.#lanes.get(kind)?.sending.size ?? 0;
+  }
+
+  /** Receivers whose circuit breaker is open. */
+  get openBreakers(): number {
+    return this.#lanes.get('webhook')?.destinations.open ?? 0;
+  }
+
+  get deadLetters(): number {
+    return this.#deadLetters;
+  }
+
+  /** Looks whether the queue has something to send. */
+  wake(queue: DeliveryQueue): void {
+    const lane = this.#lanes.get(queue.kind);
+    if (lane === undefined || lane.isStopping || queue.phase !== 'idle') return;
+    if (!hasWork(queue)) {
+      if (isComplete(queue)) this.#finish(queue);
+      else dropReadAhead(queue);
       return;
     }
-    const { core } = this.#parts;
-    // Its card says so, which can be another after a restart: then it goes on.
-    if (core.agents.get(lane.task.agent)?.card.capabilities.pushNotifications === false) {
-      lane.phase = 'parked';
+    if (!lane.channel.mayDeliver(queue)) {
+      queue.phase = 'parked';
       return;
     }
-    const ms = lane.row.dueAt - core.now().ms;
-    if (ms > 0 && lane.row.attempts > 0) this.#wait(lane, ms);
-    else this.#makeReady(lane);
+    const ms = queue.row.dueAt - this.#parts.clock.now().ms;
+    if (ms > 0 && queue.row.attempts > 0) this.#wait(lane, queue, ms);
+    else this.#makeReady(lane, queue);
   }
 
-  /** Its config was replaced, or an operator wants it tried again: now, and as if nothing had been tried. */
-  renew(lane: Lane): void {
-    const { failingSince: _, problem: __, ...row } = lane.row;
-    lane.row = { ...row, attempts: 0, dueAt: this.#parts.core.now().ms };
-    this.#parts.rows.put(lane.row);
-    if (lane.phase === 'waiting') {
-      lane.callOff?.();
-      lane.phase = 'rest';
+  /** The config was replaced, or an operator asked for another attempt: tries at once, and counts the attempts anew. */
+  renew(queue: DeliveryQueue): void {
+    const { failingSince: _, problem: __, ...row } = queue.row;
+    queue.row = { ...row, attempts: 0, dueAt: this.#parts.clock.now().ms };
+    this.#parts.rows.put(queue.row);
+    if (queue.phase === 'waiting') {
+      queue.cancelTimer?.();
+      queue.phase = 'idle';
     }
-    this.wake(lane);
+    this.wake(queue);
   }
 
-  close(lane: Lane): void {
-    lane.callOff?.();
-    if (lane.phase === 'ready') this.#hosts.drop(lane);
-    lane.phase = 'closed';
-    restLane(lane);
+  close(queue: DeliveryQueue): void {
+    queue.cancelTimer?.();
+    if (queue.phase === 'ready') this.#lanes.get(queue.kind)?.destinations.drop(queue);
+    queue.phase = 'closed';
+    dropReadAhead(queue);
   }
 
-  /** Begins nothing more. What is under way has so long, and is then called off without counting as an attempt. */
-  async stop(ms: number): Promise<void> {
-    this.#isStopping = true;
-    const { core } = this.#parts;
-    if (this.#sending.size > 0) {
+  /** Waits up to `ms` for current deliveries, then aborts them. An aborted delivery does not count as an attempt. */
+  async stop(kind: DeliveryKind, ms: number): Promise<void> {
+    const lane = this.#lanes.get(kind);
+    if (lane === undefined) return;
+    if (!lane.channel.drainsOnStop) lane.isStopping = true;
+    if (lane.sending.size > 0 && ms > 0) {
       const late = Promise.withResolvers<void>();
-      const callOff = core.timers.later(ms, late.resolve);
-      await Promise.race([Promise.allSettled(this.#sending), late.promise]);
-      callOff();
+      const cancel = this.#parts.timers.later(ms, late.resolve);
+      await Promise.race([allSent(lane), late.promise]);
+      cancel();
     }
-    this.#cut.abort(new DOMException('The server is shutting down.', 'AbortError'));
-    await Promise.allSettled(this.#sending);
+    lane.isStopping = true;
+    lane.stop.abort(new DOMException('The server is shutting down.', 'AbortError'));
+    await Promise.allSettled(lane.sending);
     this.#parts.rows.flush();
   }
 
-  #wait(lane: Lane, ms: number): void {
-    lane.phase = 'waiting';
-    restLane(lane);
-    // A clock that was set back must not make anybody wait longer than was ever meant.
-    lane.callOff = this.#parts.core.timers.later(Math.min(ms, DELAY_MS_MAX), () => {
-      lane.callOff = undefined;
-      this.#makeReady(lane);
+  #newLane(channel: Channel): Lane {
+    const { clock, timers } = this.#parts;
+    const { activeMax, perDestinationMax, hasBreaker } = channel;
+    const lane: Lane = {
+      channel,
+      destinations: createDestinations({
+        ...{ activeMax, perDestinationMax, hasBreaker },
+        now: () => clock.ticks(),
+        later: timers.later,
+        onReopened: () => this.#pump(lane),
+      }),
+      sending: new Set(),
+      stop: new AbortController(),
+      unplaced: new Set(),
+      lookups: 0,
+      isStopping: false,
+    };
+    return lane;
+  }
+
+  #wait(lane: Lane, queue: DeliveryQueue, ms: number): void {
+    queue.phase = 'waiting';
+    dropReadAhead(queue);
+    queue.cancelTimer = this.#parts.timers.later(Math.min(ms, lane.channel.delayMsMax), () => {
+      queue.cancelTimer = undefined;
+      if (!lane.isStopping) this.#makeReady(lane, queue);
     });
   }
 
-  #makeReady(lane: Lane): void {
-    lane.phase = 'ready';
-    this.#unplaced.add(lane);
-    this.#place();
+  #makeReady(lane: Lane, queue: DeliveryQueue): void {
+    queue.phase = 'ready';
+    lane.unplaced.add(queue);
+    this.#place(lane);
   }
 
-  /** Where it goes decides whose turn it is. */
-  #place(): void {
-    while (this.#lookups < LOADING_MAX && !this.#isStopping) {
-      const [lane] = this.#unplaced;
-      if (lane === undefined) return;
-      this.#unplaced.delete(lane);
-      this.#lookups += 1;
-      void this.#placeOne(lane).finally(() => {
-        this.#lookups -= 1;
-        this.#pump();
-        this.#place();
+  #place(lane: Lane): void {
+    while (lane.lookups < LOOKUPS_MAX && !lane.isStopping) {
+      const [queue] = lane.unplaced;
+      if (queue === undefined) return;
+      lane.unplaced.delete(queue);
+      const destination = lane.channel.destinationOf(queue);
+      if (typeof destination === 'string') {
+        lane.destinations.queue(queue, destination);
+        this.#pump(lane);
+        continue;
+      }
+      lane.lookups += 1;
+      void this.#placeLater(lane, queue, Promise.resolve(destination)).finally(() => {
+        lane.lookups -= 1;
+        this.#pump(lane);
+        this.#place(lane);
       });
     }
   }
 
-  async #placeOne(lane: Lane): Promise<void> {
-    const { core } = this.#parts;
+  async #placeLater(lane: Lane, queue: DeliveryQueue, lookup: Promise<string | undefined>): Promise<void> {
     try {
-      const push = await configOf(core, lane);
-      if (lane.phase !== 'ready') return;
-      if (push === undefined) this.#finish(lane);
-      else this.#hosts.queue(lane, originOf(push));
+      const destination = await lookup;
+      if (queue.phase !== 'ready') return;
+      if (destination === undefined) this.#finish(queue);
+      else lane.destinations.queue(queue, destination);
     } catch (thrown) {
-      core.report('a webhook could not be looked up', thrown);
-      if (lane.phase === 'ready') this.#wait(lane, LOOK_AGAIN_MS);
+      this.#parts.report('the push config of a webhook could not be read', thrown);
+      if (queue.phase === 'ready') this.#wait(lane, queue, LOOK_AGAIN_MS);
     }
   }
 
-  #pump(): void {
-    while (!this.#isStopping) {
-      const lane = this.#hosts.next();
-      if (lane === undefined) return;
-      const sent: Promise<void> = this.#send(lane).finally(() => {
-        this.#sending.delete(sent);
-        this.#pump();
+  #pump(lane: Lane): void {
+    while (!lane.isStopping) {
+      const queue = lane.destinations.next();
+      if (queue === undefined) return;
+      const sent: Promise<void> = this.#send(lane, queue).finally(() => {
+        lane.sending.delete(sent);
+        this.#pump(lane);
       });
-      this.#sending.add(sent);
+      lane.sending.add(sent);
     }
   }
 
-  async #send(lane: Lane): Promise<void> {
-    lane.phase = 'sending';
-    const tried = await this.#attempt(lane);
-    // Whoever answers is there, even with a refusal.
-    this.#hosts.free(lane, tried === undefined ? undefined : tried.outcome.kind !== 'failed');
-    if (lane.phase !== 'sending') return;
-    lane.phase = 'rest';
-    if (tried !== undefined) this.#settle(lane, tried);
+  async #send(lane: Lane, queue: DeliveryQueue): Promise<void> {
+    queue.phase = 'sending';
+    const attempted = await lane.channel.attempt(queue, lane.stop.signal);
+    // A receiver that answers is up, even if it refuses.
+    lane.destinations.free(queue, typeof attempted === 'string' ? undefined : attempted.outcome.kind !== 'failed');
+    if (queue.phase !== 'sending') return;
+    queue.phase = 'idle';
+    if (attempted === 'gone') this.#finish(queue);
+    else if (attempted !== 'aborted') this.#settle(lane, queue, attempted);
   }
 
-  /** Undefined: it was called off, or nobody wants it any more; it counts for nothing. */
-  async #attempt(lane: Lane): Promise<Tried | undefined> {
-    const { core, courier, vault } = this.#parts;
-    try {
-      const push = await configOf(core, lane);
-      if (push === undefined) return undefined;
-      const { delivery, seq } = await compose(core, lane, { push, vault });
-      lane.head = seq;
-      return { outcome: await courier.deliver(delivery, this.#cut.signal), seq };
-    } catch (thrown) {
-      if (this.#cut.signal.aborted) return undefined;
-      core.report(`an event of task ${lane.task.id} could not be delivered`, thrown);
-      const seq = lane.head ?? ((lane.row.done + 1) as Tried['seq']);
-      return { outcome: { kind: 'failed', problem: 'it could not be made here; the log says why' }, seq };
-    }
-  }
-
-  #settle(lane: Lane, { outcome, seq }: Tried): void {
-    const { core, nextNumber } = this.#parts;
-    const { row, letter } = judge(lane.row, {
-      outcome,
-      seq,
-      last: endOf(lane),
-      now: core.now().ms,
-      random: Math.random(),
-      disableMs: core.limits.webhookDisableMs,
-    });
-    if (letter !== undefined) {
-      this.#letters += 1;
-      this.#parts.rows.put({ ...letter, n: row === undefined ? lane.row.n : nextNumber() });
-      core.report(`a webhook of task ${lane.task.id} could not be told of its events`, new Error(letter.problem));
+  #settle(lane: Lane, queue: DeliveryQueue, attempted: Exclude<Attempted, string>): void {
+    const { rows, nextNumber, report, onClosed } = this.#parts;
+    const { row, deadLetter, isTransient } = lane.channel.judge(queue, attempted);
+    if (deadLetter !== undefined) {
+      this.#deadLetters += 1;
+      rows.put({ ...deadLetter, n: row === undefined ? queue.row.n : nextNumber() });
+      report(`a webhook of task ${queue.task.id} did not accept its events`, new Error(deadLetter.problem));
     }
     if (row === undefined) {
-      this.close(lane);
-      this.#parts.onClosed(lane);
+      this.close(queue);
+      onClosed(queue);
     } else {
-      if (row.done !== lane.row.done) lane.head = undefined;
-      lane.row = row;
-      this.#parts.rows.put(row);
-      this.wake(lane);
+      if (attempted.outcome.kind === 'delivered') queue.rewind = undefined;
+      if (row.done !== queue.row.done) queue.head = undefined;
+      queue.row = row;
+      if (isTransient !== true) rows.put(row);
+      this.wake(queue);
     }
-    if (letter !== undefined) this.#parts.rows.flush();
+    if (deadLetter !== undefined) rows.flush();
   }
 
-  #finish(lane: Lane): void {
-    this.#parts.rows.drop(lane.row.n);
-    this.close(lane);
-    this.#parts.onClosed(lane);
+  #finish(queue: DeliveryQueue): void {
+    const { rows, onClosed } = this.#parts;
+    if (this.#lanes.get(queue.kind)?.channel.ownsConfig === true) rows.removeWithConfig(queue.row);
+    else rows.remove(queue.row);
+    this.close(queue);
+    onClosed(queue);
   }
 }
 
-async function configOf(core: Core, { row, task }: Lane): Promise<PushRow | undefined> {
-  const rows = await core.store.pushConfigs(task.key);
-  return rows.find(({ config }) => config.id === row.config);
-}
-
-function originOf({ config }: PushRow): string {
-  return URL.parse(config.url)?.origin ?? '';
+async function allSent({ sending }: Lane): Promise<void> {
+  while (sending.size > 0) await Promise.allSettled(sending);
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Outcome } from '#engine';
+import type { DeliveryOutcome } from '#engine';
 import { pushConfigId } from '#protocol';
-import { ctx, echo, fakeCourier, gate, quiet, request, taskOf, world } from '../../../test/support/engine.ts';
+import { ctx, echo, fakeSender, gate, quiet, request, taskOf, world } from '../../../test/support/engine.ts';
 import { counting, FAILED, HOOK, HOUR, inline, shortOf } from '../../../test/support/webhooks.ts';
 
 /** Days go by in these: what is looked at every second would take most of the time. */
@@ -9,62 +9,62 @@ const FEW_TICKS = { limits: { tickMs: 600_000 } };
 
 describe('W1: a receiver that fails', () => {
   it('gets everything in order once it is back, each under the id it was first tried with', async () => {
-    const courier = fakeCourier(() => FAILED);
-    const { service, time, store } = await world(counting(3), { courier });
+    const sender = fakeSender(() => FAILED);
+    const { service, time, store } = await world(counting(3), { sender });
     await service.send(request('go', inline()), ctx());
     await quiet(50);
-    expect(shortOf(courier)).toEqual(['1']);
+    expect(shortOf(sender)).toEqual(['1']);
     await time.advance(6100);
     await quiet(50);
-    expect(shortOf(courier)).toEqual(['1', '1']);
-    expect(courier.sent[0]).toEqual(courier.sent[1]);
-    courier.next = () => ({ kind: 'delivered' });
+    expect(shortOf(sender)).toEqual(['1', '1']);
+    expect(sender.sent[0]).toEqual(sender.sent[1]);
+    sender.next = () => ({ kind: 'delivered' });
     await time.advance(7 * 60_000);
     await quiet(200);
-    expect(shortOf(courier)).toEqual(['1', '1', '1', '2', '3', 'COMPLETED']);
+    expect(shortOf(sender)).toEqual(['1', '1', '1', '2', '3', 'COMPLETED']);
     await time.advance(1000);
     expect(await store.outbox({ limit: 10 })).toEqual([]);
   });
 
   it('is asked by the same schedule after a restart, which forgets no attempt', async () => {
-    const courier = fakeCourier(() => FAILED);
-    const first = await world(counting(1), { courier });
+    const sender = fakeSender(() => FAILED);
+    const first = await world(counting(1), { sender });
     await first.service.send(request('go', inline()), ctx());
     await quiet(50);
     await first.time.advance(6100);
     await first.time.advance(500);
-    expect(courier.sent).toHaveLength(2);
+    expect(sender.sent).toHaveLength(2);
     const second = await first.crash();
     await second.time.advance(60_000);
-    expect(courier.sent).toHaveLength(2);
+    expect(sender.sent).toHaveLength(2);
     await second.time.advance(6 * 60_000);
-    expect(courier.sent).toHaveLength(3);
+    expect(sender.sent).toHaveLength(3);
     expect((await second.store.outbox({ limit: 1 }))[0]?.row.attempts).toBeGreaterThanOrEqual(2);
   });
 
   it('W12: for three days leaves a letter, which arrives when an operator wants it to', async () => {
-    const courier = fakeCourier(() => FAILED);
-    const { service, time, engine, reports } = await world(counting(1), { courier, ...FEW_TICKS });
+    const sender = fakeSender(() => FAILED);
+    const { service, time, engine, reports } = await world(counting(1), { sender, ...FEW_TICKS });
     await service.send(request('go', inline({ token: 't' })), ctx());
     await quiet(50);
     for (let hour = 0; hour < 92; hour += 4) await time.advance(4 * HOUR);
     const dead = await engine.admin.deliveries({ state: 'dead' });
     expect(dead).toMatchObject([{ state: 'dead', url: HOOK, first: 2, last: 2, attempts: 10, problem: 'HTTP 503', principal: 'alice' }]);
     expect(JSON.stringify(dead)).not.toMatch(/"t"/);
-    expect(reports.some(({ what }) => what.includes('could not be told'))).toBe(true);
-    courier.next = () => ({ kind: 'delivered' });
-    courier.sent.length = 0;
+    expect(reports.some(({ what }) => what.includes('did not accept its events'))).toBe(true);
+    sender.next = () => ({ kind: 'delivered' });
+    sender.sent.length = 0;
     await engine.admin.replay(dead[0]?.id ?? 0);
     await quiet(50);
-    expect(shortOf(courier)).toEqual(['1']);
+    expect(shortOf(sender)).toEqual(['1']);
     await time.advance(1000);
     expect(await engine.admin.deliveries({ state: 'dead' })).toEqual([]);
     await expect(engine.admin.replay(77)).rejects.toMatchObject({ kind: 'TASK_NOT_FOUND' });
   });
 
   it('W12: for five days hears nothing more; W3: nor does one that says 410', async () => {
-    const courier = fakeCourier(() => FAILED);
-    const { service, time, engine } = await world(counting(3), { courier, ...FEW_TICKS });
+    const sender = fakeSender(() => FAILED);
+    const { service, time, engine } = await world(counting(3), { sender, ...FEW_TICKS });
     await service.send(request('go', inline()), ctx());
     await quiet(50);
     for (let hour = 0; hour < 24 * 8; hour += 4) await time.advance(4 * HOUR);
@@ -74,24 +74,24 @@ describe('W1: a receiver that fails', () => {
       [2, 2],
       [3, 5],
     ]);
-    courier.next = () => ({ kind: 'gone', problem: 'HTTP 410' });
-    courier.sent.length = 0;
+    sender.next = () => ({ kind: 'gone', problem: 'HTTP 410' });
+    sender.sent.length = 0;
     await service.send(request('go', inline()), ctx());
     await quiet(100);
-    expect(courier.sent).toHaveLength(1);
+    expect(sender.sent).toHaveLength(1);
     expect((await engine.admin.deliveries({ state: 'dead' })).at(-1)).toMatchObject({ first: 2, last: 5, problem: 'HTTP 410' });
   });
 
   it('W2: holds up no other', async () => {
-    const { promise: never } = Promise.withResolvers<Outcome>();
-    const courier = fakeCourier(({ url }) => (url.startsWith('https://slow') ? never : { kind: 'delivered' }));
-    const { service } = await world(echo, { courier, limits: { ownerPushConfigsMax: 10_000 } });
-    const healthy = (): number => courier.sent.filter(({ url }) => url === HOOK).length;
+    const { promise: never } = Promise.withResolvers<DeliveryOutcome>();
+    const sender = fakeSender(({ url }) => (url.startsWith('https://slow') ? never : { kind: 'delivered' }));
+    const { service } = await world(echo, { sender, limits: { ownerPushConfigsMax: 10_000 } });
+    const healthy = (): number => sender.sent.filter(({ url }) => url === HOOK).length;
     await service.send(request('go', inline()), ctx());
     await quiet(50);
     for (let at = 0; at < 500; at += 1) await service.send(request('go', inline({ url: `https://slow${at % 100}.example/` })), ctx());
     await quiet(50);
-    expect(courier.sent.length - healthy()).toBe(48);
+    expect(sender.sent.length - healthy()).toBe(48);
     const before = healthy();
     await service.send(request('go', inline()), ctx());
     await quiet(100);
@@ -99,18 +99,18 @@ describe('W1: a receiver that fails', () => {
   });
 
   it('is left alone after five failures in a row, whosever tasks they are of, and one attempt decides', async () => {
-    const courier = fakeCourier(() => FAILED);
-    const { service, engine, time } = await world(echo, { courier });
+    const sender = fakeSender(() => FAILED);
+    const { service, engine, time } = await world(echo, { sender });
     for (let at = 0; at < 20; at += 1) await service.send(request('go', inline()), ctx());
     await quiet(200);
-    expect(courier.sent.length).toBeLessThan(10);
+    expect(sender.sent.length).toBeLessThan(10);
     expect(engine.stats().webhooks.tripped).toBe(1);
-    const before = courier.sent.length;
+    const before = sender.sent.length;
     await time.advance(29_000);
-    expect(courier.sent.length).toBe(before);
+    expect(sender.sent.length).toBe(before);
     await time.advance(1500);
-    expect(courier.sent.length).toBe(before + 1);
-    courier.next = () => ({ kind: 'delivered' });
+    expect(sender.sent.length).toBe(before + 1);
+    sender.next = () => ({ kind: 'delivered' });
     await time.advance(61_000);
     await time.advance(10 * 60_000);
     await quiet(300);
@@ -119,13 +119,13 @@ describe('W1: a receiver that fails', () => {
 
   it('is asked at its new address when it has moved, with all that it missed', async () => {
     const door = gate();
-    const courier = fakeCourier(({ url }) => (url === HOOK ? FAILED : { kind: 'delivered' }));
+    const sender = fakeSender(({ url }) => (url === HOOK ? FAILED : { kind: 'delivered' }));
     const { service } = await world(
       async function* () {
         yield { kind: 'artifact', parts: [{ text: '1' }] };
         await door.wait;
       },
-      { courier },
+      { sender },
     );
     const id = pushConfigId('a');
     const configuration = { ...inline({ id }).configuration, returnImmediately: true };
@@ -134,7 +134,7 @@ describe('W1: a receiver that fails', () => {
     await service.push.create({ taskId: task.id, id, url: 'https://new.example/' }, ctx());
     door.open();
     await quiet(100);
-    expect(shortOf(courier)).toEqual(['1', '1', 'COMPLETED']);
-    expect(courier.sent.map(({ url }) => new URL(url).host)).toEqual(['hooks.example', 'new.example', 'new.example']);
+    expect(shortOf(sender)).toEqual(['1', '1', 'COMPLETED']);
+    expect(sender.sent.map(({ url }) => new URL(url).host)).toEqual(['hooks.example', 'new.example', 'new.example']);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Outcome } from '#engine';
+import type { DeliveryOutcome } from '#engine';
 import type { Task } from '#protocol';
 import { dialectId, pushConfigId } from '#protocol';
 import {
@@ -10,26 +10,26 @@ import {
   ctx,
   doing,
   echo,
-  fakeCourier,
+  fakeSender,
   gate,
   quiet,
   request,
   said,
   taskOf,
   toTask,
-  withTraits,
+  withOptions,
   world,
 } from '../../../test/support/engine.ts';
 import { counting, FAILED, HOOK, HOUR, inline, shortOf } from '../../../test/support/webhooks.ts';
 
 describe('a webhook', () => {
   it('hears every event once, in order, of a run that nobody watches', async () => {
-    const { service, courier, engine } = await world(counting(5));
+    const { service, sender, engine } = await world(counting(5));
     await service.send(request('go', inline()), ctx());
     await quiet(200);
-    expect(shortOf(courier)).toEqual(['1', '2', '3', '4', '5', 'COMPLETED']);
-    expect(new Set(courier.sent.map(({ id }) => id)).size).toBe(6);
-    expect(courier.sent[0]).toMatchObject({
+    expect(shortOf(sender)).toEqual(['1', '2', '3', '4', '5', 'COMPLETED']);
+    expect(new Set(sender.sent.map(({ id }) => id)).size).toBe(6);
+    expect(sender.sent[0]).toMatchObject({
       url: HOOK,
       mediaType: 'application/a2a+json',
       id: expect.stringMatching(/^msg_id.*_[0-9a-f]{8}_2$/),
@@ -48,7 +48,7 @@ describe('a webhook', () => {
 
   it('hears of what comes after it was registered', async () => {
     const door = gate();
-    const { service, courier } = await world(async function* () {
+    const { service, sender } = await world(async function* () {
       yield { kind: 'artifact', parts: [{ text: 'before' }] };
       await door.wait;
       yield { kind: 'artifact', parts: [{ text: 'after' }] };
@@ -58,50 +58,50 @@ describe('a webhook', () => {
     await service.push.create({ taskId: id, url: HOOK }, ctx());
     door.open();
     await quiet(100);
-    expect(shortOf(courier)).toEqual(['after', 'COMPLETED']);
+    expect(shortOf(sender)).toEqual(['after', 'COMPLETED']);
   });
 
   it('gets its secrets, and two of them have ids of their own', async () => {
-    const { service, courier } = await world(echo);
+    const { service, sender } = await world(echo);
     const authentication = { scheme: 'Bearer', credentials: 's3cret' };
     await service.send(request('go', inline({ token: 't', authentication })), ctx());
     await quiet(50);
-    expect(courier.sent[0]).toMatchObject({ token: 't', authentication });
+    expect(sender.sent[0]).toMatchObject({ token: 't', authentication });
     const run = await world(async function* () {
       yield ask('?');
     });
     const task = taskOf(await run.service.send(request('go', inline({ id: pushConfigId('a') })), ctx()));
     await run.service.push.create({ taskId: task.id, id: pushConfigId('b'), url: HOOK }, ctx());
     await quiet(50);
-    run.courier.sent.length = 0;
+    run.sender.sent.length = 0;
     await run.service.send(toTask(task, 'more'), ctx());
     await quiet(100);
-    expect(shortOf(run.courier).toSorted()).toEqual(['INPUT_REQUIRED', 'INPUT_REQUIRED', 'WORKING', 'WORKING']);
-    expect(new Set(run.courier.sent.map(({ id }) => id)).size).toBe(4);
+    expect(shortOf(run.sender).toSorted()).toEqual(['INPUT_REQUIRED', 'INPUT_REQUIRED', 'WORKING', 'WORKING']);
+    expect(new Set(run.sender.sent.map(({ id }) => id)).size).toBe(4);
   });
 
   it('is told in the version that it was registered in, and by the name that its caller gave the task', async () => {
     const old = await world(counting(3));
     await old.service.send(request('go', inline()), ctx({ dialect: dialectId('v03') }));
     await quiet(100);
-    const tasks = old.courier.sent.map(({ body }) => JSON.parse(body) as Task & { kind: string });
+    const tasks = old.sender.sent.map(({ body }) => JSON.parse(body) as Task & { kind: string });
     expect(tasks.at(-1)).toMatchObject({ kind: 'task', status: { state: 'completed' }, artifacts: [{}, {}, {}] });
     expect(tasks.every(({ kind }) => kind === 'task')).toBe(true);
-    expect(old.courier.sent[0]?.mediaType).toBe('application/json');
-    const named = await world(echo, withTraits({ callerNamesTask: true }));
+    expect(old.sender.sent[0]?.mediaType).toBe('application/json');
+    const named = await world(echo, withOptions({ taskNames: 'reusable' }));
     await named.service.send(request('go', { alias: 'thread' as never, ...inline() }), ctx({ dialect: dialectId('v01') }));
     await quiet(100);
-    expect(JSON.parse(named.courier.sent.at(-1)?.body ?? '')).toMatchObject({ id: 'thread', status: { state: 'completed' } });
+    expect(JSON.parse(named.sender.sent.at(-1)?.body ?? '')).toMatchObject({ id: 'thread', status: { state: 'completed' } });
   });
 
   it('that is sent whole tasks hears of each status, and of what was made meanwhile at once', async () => {
-    const { service, courier } = await world(async function* () {
+    const { service, sender } = await world(async function* () {
       for (let at = 0; at < 500; at += 1) yield { kind: 'artifact', parts: [{ text: `${at}` }], id: 'a', append: at > 0 };
       yield ask('?');
     });
     await service.send(request('go', inline()), ctx({ dialect: dialectId('v03') }));
     await quiet(200);
-    const tasks = courier.sent.map(({ body }) => JSON.parse(body) as { status: { state: string }; artifacts?: [{ parts: [] }] });
+    const tasks = sender.sent.map(({ body }) => JSON.parse(body) as { status: { state: string }; artifacts?: [{ parts: [] }] });
     expect(tasks.length).toBeLessThan(20);
     expect(tasks.at(-1)).toMatchObject({ status: { state: 'input-required' } });
     expect(tasks.at(-1)?.artifacts?.[0].parts).toMatchObject([{ text: Array.from({ length: 500 }, (_, at) => at).join('') }]);
@@ -113,7 +113,7 @@ describe('a webhook', () => {
       await door.wait;
       yield { kind: 'artifact' as const, parts: [{ text: 'late' }] };
     };
-    const { service, courier, engine, store } = await world(slow);
+    const { service, sender, engine, store } = await world(slow);
     const { id } = taskOf(
       await service.send(request('a', { configuration: { ...inline().configuration, returnImmediately: true } }), ctx()),
     );
@@ -125,55 +125,55 @@ describe('a webhook', () => {
     await engine.admin.delete(other.id);
     door.open();
     await quiet(100);
-    expect(shortOf(courier)).toEqual(['CANCELED']);
+    expect(shortOf(sender)).toEqual(['CANCELED']);
     expect(await store.outbox({ limit: 10 })).toEqual([]);
   });
 
   it('of an agent that has no webhooks any more hears nothing until it has them again', async () => {
-    const courier = fakeCourier(() => FAILED);
-    const first = await world(counting(1), { courier });
+    const sender = fakeSender(() => FAILED);
+    const first = await world(counting(1), { sender });
     await first.service.send(request('go', inline()), ctx());
     await quiet(50);
     const without = agent(counting(1).run, { card: { ...CARD, capabilities: { pushNotifications: false } } });
-    courier.sent.length = 0;
+    sender.sent.length = 0;
     const second = await first.crash({ agents: { agent: without } });
     await second.time.advance(HOUR);
-    expect(courier.sent).toEqual([]);
-    courier.next = () => ({ kind: 'delivered' });
+    expect(sender.sent).toEqual([]);
+    sender.next = () => ({ kind: 'delivered' });
     const third = await second.crash({ agents: { agent: counting(1) } });
     await third.time.advance(HOUR);
     await quiet(100);
-    expect(shortOf(courier)).toEqual(['1', 'COMPLETED']);
+    expect(shortOf(sender)).toEqual(['1', 'COMPLETED']);
   });
 
   it('is not told of a task that never was', async () => {
-    const { service, courier, store } = await world(async function* () {
+    const { service, sender, store } = await world(async function* () {
       yield { kind: 'message', message: said('hello') };
     });
     expect(await service.send(request('go', inline()), ctx())).toHaveProperty('message');
     await quiet(50);
-    expect(courier.sent).toEqual([]);
+    expect(sender.sent).toEqual([]);
     expect(await store.outbox({ limit: 10 })).toEqual([]);
   });
 });
 
 describe('the way out', () => {
   it('lets a delivery under way arrive', async () => {
-    const door = gate<Outcome>();
-    const { service, engine, store, courier } = await world(echo, { courier: fakeCourier(() => door.wait) });
+    const door = gate<DeliveryOutcome>();
+    const { service, engine, store, sender } = await world(echo, { sender: fakeSender(() => door.wait) });
     await service.send(request('go', inline()), ctx());
     await quiet(50);
     const stopped = engine.stop({ ms: 1000 });
     await quiet();
     door.open({ kind: 'delivered' });
     await stopped;
-    expect(courier.sent).toHaveLength(1);
+    expect(sender.sent).toHaveLength(1);
     expect((await store.outbox({ limit: 1 }))[0]?.row).toMatchObject({ done: 2, attempts: 0 });
   });
 
   it('calls it off when its time is over, without holding that against anybody', async () => {
-    const courier = fakeCourier((_, signal) => new Promise((__, reject) => signal.addEventListener('abort', () => reject(signal.reason))));
-    const { service, engine, store, time, crash } = await world(echo, { courier });
+    const sender = fakeSender((_, signal) => new Promise((__, reject) => signal.addEventListener('abort', () => reject(signal.reason))));
+    const { service, engine, store, time, crash } = await world(echo, { sender });
     await service.send(request('go', inline()), ctx());
     await quiet(50);
     const stopped = engine.stop({ ms: 1000 });
@@ -181,21 +181,21 @@ describe('the way out', () => {
     await time.advance(1000);
     await stopped;
     expect((await store.outbox({ limit: 1 }))[0]?.row).toMatchObject({ done: 1, attempts: 0 });
-    courier.next = () => ({ kind: 'delivered' });
+    sender.next = () => ({ kind: 'delivered' });
     await crash();
     await quiet(100);
-    expect(courier.sent).toHaveLength(3);
-    expect(courier.sent[0]?.id).toBe(courier.sent[1]?.id);
+    expect(sender.sent).toHaveLength(3);
+    expect(sender.sent[0]?.id).toBe(sender.sent[1]?.id);
   });
 
   it('W8: a crash between its arrival and the word of it repeats a delivery, under the same id', async () => {
     const first = await world(echo);
     await first.service.send(request('go', inline()), ctx());
     await quiet(50);
-    expect(first.courier.sent).toHaveLength(2);
+    expect(first.sender.sent).toHaveLength(2);
     await first.crash();
     await quiet(100);
-    expect(first.courier.sent.map(({ id }) => id).slice(2)).toEqual(first.courier.sent.map(({ id }) => id).slice(0, 2));
+    expect(first.sender.sent.map(({ id }) => id).slice(2)).toEqual(first.sender.sent.map(({ id }) => id).slice(0, 2));
   });
 
   it('a run that is stopped tells its webhooks of its end at the next start', async () => {
@@ -203,6 +203,6 @@ describe('the way out', () => {
     await first.service.send(request('go', { configuration: { ...inline().configuration, returnImmediately: true } }), ctx());
     await first.crash();
     await quiet(100);
-    expect(shortOf(first.courier)).toEqual(['FAILED']);
+    expect(shortOf(first.sender)).toEqual(['FAILED']);
   });
 });

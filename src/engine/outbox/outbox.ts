@@ -1,152 +1,221 @@
-import type { Seq } from '#protocol';
+import type { Ids, PushConfigId, Seq } from '#protocol';
 import { isTerminal, pushConfigId } from '#protocol';
-import type { OutboxEntry, OutboxRow, TaskRow, Write } from '../ports.ts';
-import type { Core } from '../tasks/core.ts';
-import type { Lane, ReplyTo } from './lane.ts';
-import { newLane, progressOf } from './lane.ts';
-import type { Lanes, OpeningReplies } from './lanes.ts';
-import { createLanes, createOpening } from './lanes.ts';
-import { REPLY_ID, replyIn, replyUrl } from './replies.ts';
-import type { Exits, Ways } from './ways.ts';
-import { NO_WAYS, openWays, wayOf } from './ways.ts';
-import type { Outbox } from './webhooks.ts';
+import type { Commits } from '../commit/group-commit.ts';
+import type { OutboxEntry, OutboxRow, Owner, Store, TaskKey, TaskRow, Write } from '../ports.ts';
+import type { Channel } from './channel.ts';
+import type { DeliveryKind, ReplyPublisher, Vault, WebhookSender } from './delivery.ts';
+import { Dispatcher } from './dispatcher.ts';
+import type { DeliveryQueue, Progress, ReplyAddress } from './queue.ts';
+import { newQueue, progressOf, REPLY_ID, replyAddressIn, replyUrl } from './queue.ts';
+import type { DeliveryQueues, NewReplies } from './queues.ts';
+import { createNewReplies, createQueues } from './queues.ts';
+import type { ReplyParts } from './reply-channel.ts';
+import { replyChannel } from './reply-channel.ts';
+import { createSavedRows } from './saved-rows.ts';
+import type { WebhookParts } from './webhook-channel.ts';
+import { webhookChannel } from './webhook-channel.ts';
 
-export interface OutboxOptions extends Exits {
-  /** The engine's parts, which are there once it is put together. */
-  readonly coreOf: () => Core;
+/**
+ * Everything that has to be delivered to a receiver: a task's events to webhooks, and replies to a broker. Each receiver of a task has a
+ * queue, which is a position in the task's log. An event has to be delivered from the commit on that saves it.
+ */
+export interface Outbox {
+  /** Undefined: nobody can register a webhook. */
+  readonly webhookSender: WebhookSender | undefined;
+  readonly vault: Vault | undefined;
+  /** Undefined: no binding can ask for replies. */
+  readonly replyPublisher: ReplyPublisher | undefined;
+  /** The write that opens the queue of a push config, or renews the queue of a replaced one. Undefined if no event can follow. */
+  openWebhook(task: TaskRow, config: PushConfigId, after: Seq): OutboxWrite | undefined;
+  /** The writes that open a queue for the replies to a message. None if the task has a queue for this address. */
+  openReply(task: TaskRow, reply: ReplyAddress, asked: Seq): readonly Write[];
+  /** Replies of the task are published. */
+  hasReply(task: TaskKey): boolean;
+  /** Reads from the store whether the row is a queue of replies. To be called before an operator's redelivery is `opened`. */
+  readKind(row: OutboxRow): Promise<void>;
+  /** Open webhook queues of this caller. */
+  openOf(owner: Owner): number;
+  /** The row is durable: start its queue. */
+  opened(row: OutboxRow, task: DeliveryQueue['task'], progress: Progress): void;
+  /** The task has a queue. Asked after every commit, so that tasks without one cost nothing more. */
+  watches(task: TaskKey): boolean;
+  /** The task has new durable events. */
+  committed(task: TaskKey, progress: Progress): void;
+  /** The config was deleted; without one, the task. */
+  dropped(task: TaskKey, config?: PushConfigId): void;
+  /** The queue in memory, which is ahead of the store. */
+  current(n: number): DeliveryQueue | undefined;
+  start(): Promise<void>;
+  /** Ends the deliveries of one kind. Current ones have `ms` to finish. */
+  stop(kind: DeliveryKind, ms: number): Promise<void>;
+  stats(): WebhookStats;
+  /** Replies that are being published. */
+  readonly publishing: number;
+}
+
+export type OutboxWrite = Extract<Write, { readonly kind: 'outbox' }>;
+
+export interface WebhookStats {
+  /** Queues with undelivered events. */
+  readonly pending: number;
+  /** Current deliveries. */
+  readonly sending: number;
+  /** Receivers whose circuit breaker is open. */
+  readonly tripped: number;
+  /** Deliveries given up since the start. */
+  readonly letters: number;
+}
+
+export interface OutboxParts extends WebhookParts, ReplyParts {
+  readonly webhookSender: WebhookSender | undefined;
+  readonly replyPublisher: ReplyPublisher | undefined;
+  readonly store: WebhookParts['store'] & ReplyParts['store'] & Pick<Store, 'outbox' | 'outboxStats'>;
+  readonly commits: Pick<Commits, 'add'>;
+  readonly ids: Ids;
 }
 
 const PAGE = 1000;
 
-export function createOutbox(options: OutboxOptions): Outbox {
-  const { courier, carrier, vault, coreOf } = options;
-  const lanes = createLanes();
-  const opening = createOpening();
+/** `partsOf` is first called by `start`: the table of tasks, which the outbox reads, itself needs the outbox. */
+export function createOutbox(partsOf: () => OutboxParts, { webhookSender, replyPublisher, vault }: OutboxPorts): Outbox {
+  const queues = createQueues();
+  const newReplies = createNewReplies();
   let lastNumber = 0;
   const nextNumber = (): number => {
     lastNumber += 1;
     return lastNumber;
   };
-  const newReply = ({ task, reply, asked }: Asked): readonly Write[] => {
-    const core = coreOf();
-    const n = nextNumber();
-    opening.add(n, { task: task.key, reply });
-    const id = pushConfigId(`${REPLY_ID}${core.ids.next()}`);
-    const done = (asked - 1) as Seq; // that the message was taken in is the first that its sender hears
-    const push = { config: { id, url: replyUrl(reply) }, dialect: reply.dialect, after: done };
-    const row = { n, done, task: task.key, config: id, state: 'open', attempts: 0, dueAt: core.now().ms } as const;
-    return [
-      { kind: 'push', task: task.key, push },
-      { kind: 'outbox', row },
-    ];
-  };
-  let ways: Ways = NO_WAYS;
-  const wake = (lane: Lane): void => wayOf(ways, lane)?.wake(lane);
+  let dispatcher: Dispatcher | undefined;
   return {
-    courier,
-    carrier,
+    webhookSender,
+    replyPublisher,
     vault,
-    opening: (task, config, after) => {
-      const known = lanes.mainOf(task.key, config)?.row;
+    openWebhook: (task, config, after) => {
+      const known = queues.mainOf(task.key, config)?.row;
       if (known === undefined && isTerminal(task.state)) return undefined;
-      const dueAt = coreOf().now().ms;
-      // What has not arrived at the old address goes to the new one.
-      const place = known === undefined ? { n: nextNumber(), done: after } : { n: known.n, done: known.done };
-      return { kind: 'outbox', row: { ...place, task: task.key, config, state: 'open', attempts: 0, dueAt } };
+      const dueAt = partsOf().clock.now().ms;
+      // Events that were not delivered to the old address go to the new one.
+      const position = known === undefined ? { n: nextNumber(), done: after } : { n: known.n, done: known.done };
+      return { kind: 'outbox', row: { ...position, task: task.key, config, state: 'open', attempts: 0, dueAt } };
     },
-    replying: (task, reply, asked) => (isReplying(lanes, opening, { task, reply, asked }) ? [] : newReply({ task, reply, asked })),
-    hasReply: (task) => opening.hasAny(task) || lanes.of(task).some(({ reply }) => reply !== undefined),
-    recall: async (row) => {
-      const reply = await replyOf(coreOf(), row);
-      if (reply !== undefined) opening.add(row.n, { task: row.task, reply });
+    openReply: (task, reply, asked) => {
+      if (joinsQueue(queues, newReplies, { task, reply, asked })) return [];
+      const n = nextNumber();
+      newReplies.add(n, { task: task.key, reply });
+      return replyWrites(partsOf(), { task, reply, asked }, n);
     },
-    openOf: lanes.openOf,
-    ...following(lanes, opening, () => ways),
-    current: lanes.byNumber,
+    hasReply: (task) => newReplies.hasAny(task) || queues.of(task).some(({ reply }) => reply !== undefined),
+    readKind: async (row) => {
+      const reply = await storedReply(partsOf(), row);
+      if (reply !== undefined) newReplies.add(row.n, { task: row.task, reply });
+    },
+    openOf: queues.openOf,
+    ...following(queues, newReplies, () => dispatcher),
+    current: queues.byNumber,
     start: async () => {
-      const core = coreOf();
-      ({ last: lastNumber } = await core.store.outboxStats());
-      if (courier === undefined && carrier === undefined) return;
-      ways = openWays(options, { core, nextNumber, onClosed: lanes.remove });
-      for await (const { row, task } of openEntries(core)) {
-        const reply = row.config.startsWith(REPLY_ID) ? await replyOf(core, row) : undefined;
-        const lane = newLane({ row, task, progress: progressOf(task), reply });
-        if (wayOf(ways, lane) !== undefined) wake(lanes.add(lane));
+      const parts = partsOf();
+      ({ last: lastNumber } = await parts.store.outboxStats());
+      if (webhookSender === undefined && replyPublisher === undefined) return;
+      const rows = createSavedRows(parts.commits, parts.timers);
+      const started = new Dispatcher({ ...parts, rows, nextNumber, onClosed: queues.remove }, channelsOf(parts));
+      dispatcher = started;
+      for await (const { row, task } of openEntries(parts)) {
+        const reply = row.config.startsWith(REPLY_ID) ? await storedReply(parts, row) : undefined;
+        const queue = newQueue({ row, task, progress: progressOf(task), reply });
+        if (started.delivers(queue.kind)) started.wake(queues.add(queue));
       }
     },
-    stop: async (ms) => ways.webhooks?.stop(ms),
-    stopReplies: async (ms) => {
-      await ways.replies?.stop(ms);
-      ways.rows?.flush();
-    },
-    get carrying() {
-      return ways.replies?.carrying ?? 0;
+    stop: async (kind, ms) => dispatcher?.stop(kind, ms),
+    get publishing() {
+      return dispatcher?.sending('reply') ?? 0;
     },
     stats: () => ({
-      pending: lanes.pending(),
-      ...(ways.webhooks?.stats ?? { sending: 0, tripped: 0, letters: 0 }),
+      pending: queues.pending(),
+      sending: dispatcher?.sending('webhook') ?? 0,
+      tripped: dispatcher?.openBreakers ?? 0,
+      letters: dispatcher?.deadLetters ?? 0,
     }),
   };
 }
 
+export type OutboxPorts = Pick<Outbox, 'webhookSender' | 'replyPublisher' | 'vault'>;
+
+function channelsOf(parts: OutboxParts): readonly Channel[] {
+  return [
+    ...(parts.webhookSender === undefined ? [] : [webhookChannel(parts, parts.webhookSender)]),
+    ...(parts.replyPublisher === undefined ? [] : [replyChannel(parts, parts.replyPublisher)]),
+  ];
+}
+
 /** What happens to tasks, and so to their queues. */
 function following(
-  lanes: Lanes,
-  opening: OpeningReplies,
-  waysOf: () => Ways,
+  queues: DeliveryQueues,
+  newReplies: NewReplies,
+  dispatcherOf: () => Dispatcher | undefined,
 ): Pick<Outbox, 'opened' | 'watches' | 'committed' | 'dropped'> {
-  const wake = (lane: Lane): void => wayOf(waysOf(), lane)?.wake(lane);
   return {
     opened: (row, task, progress) => {
-      const known = lanes.of(task.key).find((lane) => lane.row.n === row.n);
-      if (known === undefined) wake(lanes.add(newLane({ row, task, progress, reply: opening.take(row.n) })));
-      else waysOf().webhooks?.renew(known);
+      const dispatcher = dispatcherOf();
+      const known = queues.of(task.key).find((queue) => queue.row.n === row.n);
+      if (known === undefined) dispatcher?.wake(queues.add(newQueue({ row, task, progress, reply: newReplies.take(row.n) })));
+      else dispatcher?.renew(known);
     },
-    watches: (task) => lanes.of(task).length > 0,
+    watches: (task) => queues.of(task).length > 0,
     committed: (task, progress) => {
-      for (const lane of lanes.of(task)) {
-        lane.progress = progress;
-        wake(lane);
+      for (const queue of queues.of(task)) {
+        queue.progress = progress;
+        dispatcherOf()?.wake(queue);
       }
     },
     dropped: (task, config) => {
-      for (const lane of lanes.of(task)) {
-        if (config !== undefined && lane.row.config !== config) continue;
-        wayOf(waysOf(), lane)?.close(lane);
-        lanes.remove(lane);
+      for (const queue of queues.of(task)) {
+        if (config !== undefined && queue.row.config !== config) continue;
+        dispatcherOf()?.close(queue);
+        queues.remove(queue);
       }
     },
   };
 }
 
-interface Asked {
+interface ReplyRequest {
   readonly task: TaskRow;
-  readonly reply: ReplyTo;
+  readonly reply: ReplyAddress;
   readonly asked: Seq;
 }
 
-/** The queue that is there answers this message too, and stays until it has. */
-function isReplying(lanes: Lanes, opening: OpeningReplies, { task, reply, asked }: Asked): boolean {
-  const known = lanes.of(task.key).find((lane) => lane.reply?.to === reply.to && lane.phase !== 'closed');
+function replyWrites({ ids, clock }: OutboxParts, { task, reply, asked }: ReplyRequest, n: number): readonly Write[] {
+  const id = pushConfigId(`${REPLY_ID}${ids.next()}`);
+  const done = (asked - 1) as Seq; // the first event that the sender gets is the one with its own message
+  const push = { config: { id, url: replyUrl(reply) }, dialect: reply.dialect, after: done };
+  const row = { n, done, task: task.key, config: id, state: 'open', attempts: 0, dueAt: clock.now().ms } as const;
+  return [
+    { kind: 'push', task: task.key, push },
+    { kind: 'outbox', row },
+  ];
+}
+
+/** Whether the task already has a queue for this address. That queue answers this message too, and stays open until it has. */
+function joinsQueue(queues: DeliveryQueues, newReplies: NewReplies, { task, reply, asked }: ReplyRequest): boolean {
+  const known = queues.of(task.key).find((queue) => queue.reply?.to === reply.to && queue.phase !== 'closed');
   if (known !== undefined) {
     known.asked = asked;
-    // Whoever repeats may have heard none of what is under way.
+    // A repeated send may have missed everything that is being published now.
     if (known.phase === 'sending' && known.joined === asked) known.rewind = Math.min(known.rewind ?? asked, asked - 1) as Seq;
     known.joined = asked;
   }
-  return known !== undefined || opening.has(task.key, reply);
+  return known !== undefined || newReplies.has(task.key, reply);
 }
 
-async function* openEntries(core: Core): AsyncGenerator<OutboxEntry> {
+async function* openEntries({ store }: OutboxParts): AsyncGenerator<OutboxEntry> {
   for (let after = 0; ; ) {
-    const page = await core.store.outbox({ state: 'open', after, limit: PAGE });
+    const page = await store.outbox({ state: 'open', after, limit: PAGE });
     yield* page;
     after = page.at(-1)?.row.n ?? after;
     if (page.length < PAGE) return;
   }
 }
 
-async function replyOf(core: Core, { task, config }: OutboxRow): Promise<ReplyTo | undefined> {
-  const push = (await core.store.pushConfigs(task)).find((each) => each.config.id === config);
-  return push === undefined ? undefined : replyIn(push);
+async function storedReply({ store }: OutboxParts, { task, config }: OutboxRow): Promise<ReplyAddress | undefined> {
+  const push = (await store.pushConfigs(task)).find((each) => each.config.id === config);
+  return push === undefined ? undefined : replyAddressIn(push);
 }

@@ -9,13 +9,13 @@ import {
   CARD,
   ctx,
   echo,
-  fakeCourier,
+  fakeSender,
   hanging,
   quiet,
   request,
   taskOf,
   toTask,
-  withTraits,
+  withOptions,
   world,
 } from '../../../test/support/engine.ts';
 
@@ -134,12 +134,12 @@ describe('push notification configs', () => {
     await service.push.create(config(id), ctx());
   });
 
-  it('go to no address that the courier refuses', async () => {
-    const courier = fakeCourier();
-    courier.check = async () => {
+  it('go to no address that the sender refuses', async () => {
+    const sender = fakeSender();
+    sender.check = async () => {
       throw new Error('10.0.0.1 is not a public address');
     };
-    const { service, engine } = await world(echo, { courier });
+    const { service, engine } = await world(echo, { sender });
     const inline = { configuration: { taskPushNotificationConfig: { url: 'https://10.0.0.1/' } } };
     await expect(service.send(request('go', inline), ctx())).rejects.toMatchObject({
       kind: 'INVALID_PARAMS',
@@ -173,7 +173,7 @@ describe('push notification configs', () => {
   });
 
   it('go by the caller’s name for the task', async () => {
-    const { service } = await world(echo, withTraits({ callerNamesTask: true }));
+    const { service } = await world(echo, withOptions({ taskNames: 'reusable' }));
     await service.send(request('go', { alias: 'thread' as never }), ctx());
     const made = await service.push.create(config(taskId('thread'), { id: pushConfigId('a') }), ctx());
     expect(made.taskId).toBe('thread');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Carrier, Reply } from '#engine';
+import type { ReplyPublisher, TaskReply } from '#engine';
 import { isA2AError, pushConfigId } from '#protocol';
 import {
   AT_ONCE,
@@ -17,45 +17,45 @@ import {
   world,
 } from '../../../test/support/engine.ts';
 
-interface FakeCarrier extends Carrier {
-  readonly carried: Reply[];
+interface FakePublisher extends ReplyPublisher {
+  readonly published: TaskReply[];
   next: () => Promise<void>;
 }
 
-function fakeCarrier(): FakeCarrier {
-  const carrier: FakeCarrier = {
-    carried: [],
+function fakePublisher(): FakePublisher {
+  const publisher: FakePublisher = {
+    published: [],
     next: async () => {},
-    carry: async (reply) => {
-      await carrier.next();
-      carrier.carried.push(reply);
+    publish: async (reply) => {
+      await publisher.next();
+      publisher.published.push(reply);
     },
   };
-  return carrier;
+  return publisher;
 }
 
 const TO = 'mesh:somewhere';
-const events = ({ carried }: FakeCarrier): readonly string[] => carried.flatMap((reply) => shortly(reply.events));
-const answers = ({ carried }: FakeCarrier): readonly (string | undefined)[] =>
-  carried.filter(({ task }) => task !== undefined).map(({ task }) => task?.status.state.slice(11));
+const events = ({ published }: FakePublisher): readonly string[] => published.flatMap((reply) => shortly(reply.events));
+const answers = ({ published }: FakePublisher): readonly (string | undefined)[] =>
+  published.filter(({ task }) => task !== undefined).map(({ task }) => task?.status.state.slice(11));
 
 describe('a reply', () => {
   it('carries that the message was taken in, what happened, and the task at the end, many events at once', async () => {
-    const carrier = fakeCarrier();
-    const { service, store } = await world(echo, { carrier });
+    const publisher = fakePublisher();
+    const { service, store } = await world(echo, { replyPublisher: publisher });
     await service.send(request('go', AT_ONCE), ctx({ reply: TO }));
     await quiet(200);
-    expect(events(carrier)).toEqual(
+    expect(events(publisher)).toEqual(
       ['task WORKING', 'artifact output', 'COMPLETED'].map((each, at) => (at === 1 ? expect.stringMatching(/^artifact/) : each)),
     );
-    expect(carrier.carried[0]).toMatchObject({ to: TO, agent: 'agent', dialect: 'v10' });
-    expect(answers(carrier)).toEqual(['COMPLETED']);
+    expect(publisher.published[0]).toMatchObject({ to: TO, agent: 'agent', dialect: 'v10' });
+    expect(answers(publisher)).toEqual(['COMPLETED']);
     expect(await store.outbox({ limit: 10, state: 'dead' })).toEqual([]);
   });
 
   it('is forgotten with its address when the answer has arrived', async () => {
-    const carrier = fakeCarrier();
-    const { service, store, time } = await world(echo, { carrier });
+    const publisher = fakePublisher();
+    const { service, store, time } = await world(echo, { replyPublisher: publisher });
     await service.send(request('go', AT_ONCE), ctx({ reply: TO }));
     await quiet(200);
     await time.advance(1000);
@@ -65,111 +65,111 @@ describe('a reply', () => {
   });
 
   it('is tried again until it arrives', async () => {
-    const carrier = fakeCarrier();
-    carrier.next = async () => Promise.reject(new Error('the broker is away'));
-    const { service, time, reports } = await world(echo, { carrier });
+    const publisher = fakePublisher();
+    publisher.next = async () => Promise.reject(new Error('the broker is away'));
+    const { service, time, reports } = await world(echo, { replyPublisher: publisher });
     await service.send(request('go', AT_ONCE), ctx({ reply: TO }));
     await time.advance(60_000);
-    expect(carrier.carried).toEqual([]);
+    expect(publisher.published).toEqual([]);
     expect(reports.length).toBe(1);
-    carrier.next = async () => {};
+    publisher.next = async () => {};
     await time.advance(3000);
-    expect(answers(carrier)).toEqual(['COMPLETED']);
+    expect(answers(publisher)).toEqual(['COMPLETED']);
   });
 
-  it('goes out after a crash, with what the last process had not carried', async () => {
-    const carrier = fakeCarrier();
-    carrier.next = () => new Promise(() => {});
+  it('goes out after a crash, with what the last process had not published', async () => {
+    const publisher = fakePublisher();
+    publisher.next = () => new Promise(() => {});
     const door = gate();
     const first = await world(
       agent(async function* ({ attempt }) {
         yield { kind: 'text', text: `attempt ${attempt}` };
         if (attempt === 1) await door.wait;
       }),
-      { carrier },
+      { replyPublisher: publisher },
     );
     await first.service.send(request('go', AT_ONCE), ctx({ reply: TO }));
     await quiet(50);
-    carrier.next = async () => {};
+    publisher.next = async () => {};
     const second = await first.crash();
     await quiet(200);
     await second.time.advance(5000);
     await quiet(200);
-    expect(answers(carrier)).toEqual(['COMPLETED']);
-    expect(events(carrier)[0]).toBe('task WORKING');
+    expect(answers(publisher)).toEqual(['COMPLETED']);
+    expect(events(publisher)[0]).toBe('task WORKING');
   });
 
   it('ends when the agent asks; the next message brings its own', async () => {
-    const carrier = fakeCarrier();
+    const publisher = fakePublisher();
     const { service } = await world(
       agent(async function* ({ history }) {
         if (history.length === 0) yield ask('which one?');
         else yield { kind: 'complete', message: said('done') };
       }),
-      { carrier },
+      { replyPublisher: publisher },
     );
     const { id } = taskOf(await service.send(request('go', AT_ONCE), ctx({ reply: TO })));
     await quiet(200);
-    expect(answers(carrier)).toEqual(['INPUT_REQUIRED']);
+    expect(answers(publisher)).toEqual(['INPUT_REQUIRED']);
     await service.send({ ...toTask({ id } as never, 'this'), ...AT_ONCE }, ctx({ reply: TO }));
     await quiet(200);
-    expect(answers(carrier)).toEqual(['INPUT_REQUIRED', 'COMPLETED']);
-    expect(events(carrier).filter((each) => each === 'INPUT_REQUIRED').length).toBe(1);
+    expect(answers(publisher)).toEqual(['INPUT_REQUIRED', 'COMPLETED']);
+    expect(events(publisher).filter((each) => each === 'INPUT_REQUIRED').length).toBe(1);
   });
 
-  it('is carried once more to whoever repeats the message, and the agent does not run again', async () => {
-    const carrier = fakeCarrier();
+  it('is published once more to whoever repeats the message, and the agent does not run again', async () => {
+    const publisher = fakePublisher();
     let runs = 0;
     const { service } = await world(
       agent(async function* () {
         runs += 1;
         yield { kind: 'text', text: 'once' };
       }),
-      { carrier },
+      { replyPublisher: publisher },
     );
     const sent = request('go', AT_ONCE);
     for (const _ of [1, 2, 3]) {
       await service.send(sent, ctx({ reply: TO, idempotencyKey: 'k' }));
       await quiet(200);
     }
-    expect([runs, answers(carrier)]).toEqual([1, ['COMPLETED', 'COMPLETED', 'COMPLETED']]);
+    expect([runs, answers(publisher)]).toEqual([1, ['COMPLETED', 'COMPLETED', 'COMPLETED']]);
   });
 
   it('goes to each address of many that repeat at once, and again only to those who came while it was under way', async () => {
-    const carrier = fakeCarrier();
-    const { service } = await world(echo, { carrier });
+    const publisher = fakePublisher();
+    const { service } = await world(echo, { replyPublisher: publisher });
     const sent = request('go', AT_ONCE);
     await Promise.all([TO, TO, 'mesh:other', TO].map((reply) => service.send(sent, ctx({ reply, idempotencyKey: 'k' }))));
     await quiet(300);
-    const answered = carrier.carried.filter(({ task }) => task !== undefined).map(({ to }) => to);
+    const answered = publisher.published.filter(({ task }) => task !== undefined).map(({ to }) => to);
     expect([...new Set(answered)].sort()).toEqual(['mesh:other', TO]);
     expect(answered.length).toBeLessThan(4);
   });
 
   it('is said once more to whoever repeats while it is on its way', async () => {
-    const carrier = fakeCarrier();
+    const publisher = fakePublisher();
     const way = Promise.withResolvers<void>();
-    const { service } = await world(echo, { carrier });
+    const { service } = await world(echo, { replyPublisher: publisher });
     const sent = request('go', AT_ONCE);
-    carrier.next = () => way.promise;
+    publisher.next = () => way.promise;
     await service.send(sent, ctx({ reply: TO, idempotencyKey: 'k' }));
     await quiet(100);
     await service.send(sent, ctx({ reply: TO, idempotencyKey: 'k' }));
     way.resolve();
     await quiet(200);
-    expect(events(carrier).filter((each) => each === 'task WORKING')).toHaveLength(2);
-    expect(answers(carrier).at(-1)).toBe('COMPLETED');
+    expect(events(publisher).filter((each) => each === 'task WORKING')).toHaveLength(2);
+    expect(answers(publisher).at(-1)).toBe('COMPLETED');
   });
 
   it('is nobody’s to see, to replace or to delete', async () => {
-    const carrier = fakeCarrier();
+    const publisher = fakePublisher();
     const door = gate();
     const { service, store } = await world(
       agent(async function* () {
         await door.wait;
         yield { kind: 'text', text: 'x' };
       }),
-      { carrier },
+      { replyPublisher: publisher },
     );
     const { id } = taskOf(await service.send(request('go', AT_ONCE), ctx({ reply: TO })));
     const [row] = await store.list({ owner: 'any', limit: 1 });
@@ -181,7 +181,7 @@ describe('a reply', () => {
     await service.push.delete({ taskId: id, id: own }, ctx());
     door.open();
     await quiet(200);
-    expect(answers(carrier)).toEqual(['COMPLETED']);
+    expect(answers(publisher)).toEqual(['COMPLETED']);
   });
 
   it('is refused where nothing carries it, and no agent’s direct message takes its place', async () => {
@@ -189,13 +189,13 @@ describe('a reply', () => {
       yield { kind: 'message', message: said('hello') };
     });
     const without = await world(direct);
-    await expect(without.service.send(request('go'), ctx({ reply: TO }))).rejects.toThrow('only go to the call itself');
+    await expect(without.service.send(request('go'), ctx({ reply: TO }))).rejects.toThrow('publishes no replies');
     expect(without.service.keepsReplies).toBeUndefined();
-    const carrier = fakeCarrier();
-    const { service } = await world(direct, { carrier });
+    const publisher = fakePublisher();
+    const { service } = await world(direct, { replyPublisher: publisher });
     expect(service.keepsReplies).toBe(true);
     await service.send(request('go', AT_ONCE), ctx({ reply: TO }));
     await quiet(200);
-    expect(answers(carrier)).toEqual(['COMPLETED']);
+    expect(answers(publisher)).toEqual(['COMPLETED']);
   });
 });

@@ -2,15 +2,15 @@ import { describe, expect, it } from 'vitest';
 import type { TaskKey } from '#engine';
 import { pushConfigId, seq } from '#protocol';
 import type { OutboxRow } from '../ports.ts';
-import type { Outcome } from './courier.ts';
-import type { Attempt } from './schedule.ts';
+import type { DeliveryOutcome } from './delivery.ts';
+import type { DeliveryAttempt } from './schedule.ts';
 import { delayMs, judge, SCHEDULE_MS } from './schedule.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const row: OutboxRow = { n: 1, task: 1 as TaskKey, config: pushConfigId('a'), done: seq(4), state: 'open', attempts: 0, dueAt: 0 };
-const FAILED: Outcome = { kind: 'failed', problem: 'HTTP 503' };
-const tried = (outcome: Outcome, more: Partial<Attempt> = {}): Attempt => ({
+const FAILED: DeliveryOutcome = { kind: 'failed', problem: 'HTTP 503' };
+const tried = (outcome: DeliveryOutcome, more: Partial<DeliveryAttempt> = {}): DeliveryAttempt => ({
   ...{ outcome, seq: seq(5), last: seq(9), now: 1000, random: 0.5, disableMs: 5 * DAY },
   ...more,
 });
@@ -39,7 +39,7 @@ describe('after an attempt', () => {
     let current: OutboxRow | undefined = row;
     const waits: number[] = [];
     for (let attempt = 1; attempt <= 10 && current !== undefined; attempt += 1) {
-      const { row: next, letter } = judge(current, tried(FAILED, { now }));
+      const { row: next, deadLetter: letter } = judge(current, tried(FAILED, { now }));
       if (letter !== undefined) {
         expect(attempt).toBe(10);
         expect(letter).toMatchObject({ state: 'dead', done: 4, upTo: 5, attempts: 10, failingSince: 0, problem: 'HTTP 503' });
@@ -59,27 +59,30 @@ describe('after an attempt', () => {
   });
 
   it('W3: what is refused is tried four times', () => {
-    const refused: Outcome = { kind: 'refused', problem: 'HTTP 404' };
-    expect(judge({ ...row, attempts: 2 }, tried(refused)).letter).toBeUndefined();
-    expect(judge({ ...row, attempts: 3 }, tried(refused))).toMatchObject({ row: { done: 5 }, letter: { done: 4, upTo: 5, attempts: 4 } });
+    const refused: DeliveryOutcome = { kind: 'refused', problem: 'HTTP 404' };
+    expect(judge({ ...row, attempts: 2 }, tried(refused)).deadLetter).toBeUndefined();
+    expect(judge({ ...row, attempts: 3 }, tried(refused))).toMatchObject({
+      row: { done: 5 },
+      deadLetter: { done: 4, upTo: 5, attempts: 4 },
+    });
   });
 
   it('W3: a receiver that is gone hears nothing more, and all that it missed is set aside', () => {
     expect(judge(row, tried({ kind: 'gone', problem: 'HTTP 410' }))).toMatchObject({
       row: undefined,
-      letter: { state: 'dead', done: 4, upTo: 9, problem: 'HTTP 410' },
+      deadLetter: { state: 'dead', done: 4, upTo: 9, problem: 'HTTP 410' },
     });
   });
 
   it('W12: nor does one that has taken nothing for five days', () => {
     const failing = { ...row, attempts: 1, failingSince: 0 };
     expect(judge(failing, tried(FAILED, { now: 5 * DAY - 1 })).row).toBeDefined();
-    expect(judge(failing, tried(FAILED, { now: 5 * DAY }))).toMatchObject({ row: undefined, letter: { done: 4, upTo: 9 } });
+    expect(judge(failing, tried(FAILED, { now: 5 * DAY }))).toMatchObject({ row: undefined, deadLetter: { done: 4, upTo: 9 } });
   });
 
   it('a letter that was sent once more in vain is the same letter', () => {
     const replayed = { ...row, upTo: seq(7), attempts: 9, failingSince: 0 };
-    expect(judge(replayed, tried(FAILED))).toMatchObject({ row: undefined, letter: { done: 4, upTo: 7, attempts: 10 } });
+    expect(judge(replayed, tried(FAILED))).toMatchObject({ row: undefined, deadLetter: { done: 4, upTo: 7, attempts: 10 } });
   });
 
   it('keeps only so much of what went wrong', () => {

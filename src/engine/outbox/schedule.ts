@@ -1,40 +1,42 @@
 import type { Seq } from '#protocol';
 import { unreachable } from '#protocol';
 import type { OutboxRow } from '../ports.ts';
-import type { Outcome } from './courier.ts';
+import type { DeliveryOutcome } from './delivery.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-/** Before each attempt; the first goes out at once. Together about 75 hours. docs/push.md has the same numbers. */
+/** The wait before each attempt; the first is sent at once. Together about 75 hours. docs/push.md has the same numbers. */
 export const SCHEDULE_MS: readonly number[] = [
   ...[0, 5 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR],
   ...[5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR, 24 * HOUR],
 ];
-/** So much sooner or later, at random: receivers that were down together are not asked together. */
+/** Random share by which a wait is shortened or extended, so that retries do not come all at once. */
 export const JITTER = 0.2;
-/** What was understood and refused is tried no more often than this. */
+/** Attempts for an event that the receiver refuses. */
 export const REFUSED_ATTEMPTS_MAX = 4;
 export const RETRY_AFTER_MS_MAX: number = HOUR;
-/** The longest wait that there is. */
+/** The longest possible wait. */
 export const DELAY_MS_MAX: number = 24 * HOUR * (1 + JITTER);
-/** When the store could not say where a queue goes. */
+/** The wait after the store could not return a push config. */
 export const LOOK_AGAIN_MS: number = 5 * MINUTE;
 const PROBLEM_CHARS_MAX = 200;
 
-/** What becomes of a queue after an attempt. A `letter` is what was given up on; it waits for an operator. */
-export interface Verdict {
-  /** Undefined: the queue is closed, and its webhook hears nothing more. */
+/** How an attempt changes its queue. A dead letter is a delivery that was given up; an operator may send it again. */
+export interface QueueChange {
+  /** Undefined: the queue is closed, and its webhook gets no further events. */
   readonly row: OutboxRow | undefined;
-  readonly letter?: Omit<OutboxRow, 'n'>;
+  readonly deadLetter?: Omit<OutboxRow, 'n'>;
+  /** The change need not be saved. */
+  readonly isTransient?: true;
 }
 
-export interface Attempt {
-  readonly outcome: Outcome;
-  /** The attempt was to deliver everything up to here. */
+export interface DeliveryAttempt {
+  readonly outcome: DeliveryOutcome;
+  /** The last event of the attempted delivery. */
   readonly seq: Seq;
-  /** Where the log ends. */
+  /** The last event of the log. */
   readonly last: Seq;
   readonly now: number;
   /** From 0 to 1. */
@@ -42,13 +44,14 @@ export interface Attempt {
   readonly disableMs: number;
 }
 
-export function judge(row: OutboxRow, attempt: Attempt): Verdict {
+/** Applies the retry schedule of webhooks. */
+export function judge(row: OutboxRow, attempt: DeliveryAttempt): QueueChange {
   const { outcome, seq, now } = attempt;
   switch (outcome.kind) {
     case 'delivered':
       return { row: moved(row, seq, now) };
     case 'gone':
-      return { row: undefined, letter: letterOf(failed(row, outcome.problem, now), attempt.last) };
+      return { row: undefined, deadLetter: deadLetterOf(failed(row, outcome.problem, now), attempt.last) };
     case 'refused':
       return afterFailure(failed(row, outcome.problem, now), attempt, REFUSED_ATTEMPTS_MAX);
     case 'failed':
@@ -58,16 +61,16 @@ export function judge(row: OutboxRow, attempt: Attempt): Verdict {
   }
 }
 
-function afterFailure(row: OutboxRow, { outcome, seq, last, now, random, disableMs }: Attempt, attemptsMax: number): Verdict {
-  if (now - (row.failingSince ?? now) >= disableMs) return { row: undefined, letter: letterOf(row, last) };
+function afterFailure(row: OutboxRow, { outcome, seq, last, now, random, disableMs }: DeliveryAttempt, attemptsMax: number): QueueChange {
+  if (now - (row.failingSince ?? now) >= disableMs) return { row: undefined, deadLetter: deadLetterOf(row, last) };
   if (row.attempts < attemptsMax) {
     const asked = outcome.kind === 'failed' ? Math.min(outcome.retryAfterMs ?? 0, RETRY_AFTER_MS_MAX) : 0;
     return { row: { ...row, dueAt: Math.round(now + Math.max(asked, delayMs(row.attempts, random))) } };
   }
-  // A letter that was sent once more stays the letter that it was.
-  if (row.upTo !== undefined) return { row: undefined, letter: letterOf(row, row.upTo) };
+  // A dead letter that was sent again and failed stays the same dead letter.
+  if (row.upTo !== undefined) return { row: undefined, deadLetter: deadLetterOf(row, row.upTo) };
   const next = { ...moved(row, seq, now), ...(row.failingSince === undefined ? {} : { failingSince: row.failingSince }) };
-  return { row: next, letter: letterOf(row, seq) };
+  return { row: next, deadLetter: deadLetterOf(row, seq) };
 }
 
 export function delayMs(attempts: number, random: number): number {
@@ -85,6 +88,6 @@ function moved(row: OutboxRow, done: Seq, now: number): OutboxRow {
   return { ...rest, done, attempts: 0, dueAt: now };
 }
 
-function letterOf({ n: _, ...row }: OutboxRow, last: Seq): Omit<OutboxRow, 'n'> {
+function deadLetterOf({ n: _, ...row }: OutboxRow, last: Seq): Omit<OutboxRow, 'n'> {
   return { ...row, state: 'dead', upTo: row.upTo ?? last };
 }

@@ -1,36 +1,43 @@
 import type { Artifact, Part, TaskEvent } from '#protocol';
 import { A2AError } from '#protocol';
-import type { Entry, TaskKey } from '../ports.ts';
-import type { Core } from '../tasks/core.ts';
-import { contentLength } from '../tasks/core.ts';
+import type { Blobs, Entry, TaskKey } from '../ports.ts';
+import { contentLength } from '../tasks/events.ts';
 
 /**
- * Large content lives beside the log: in the entry stands `blob:` and the SHA-256 of the content in its place, and `spilled`
- * says which parts these are, so that nothing an agent or a caller writes is ever mistaken for one.
+ * Large content is stored outside the log. The entry holds `blob:` and the SHA-256 of the content instead, and `spilled` lists the parts
+ * to which that applies: text from an agent or a caller is never mistaken for a reference.
  */
 const PREFIX = 'blob:';
 
-export interface Spilled {
+export interface BlobParts {
+  readonly blobs: Blobs | undefined;
+}
+
+export interface SpilledParts {
   readonly parts: readonly Part[];
   readonly spilled: readonly number[];
-  /** What went to the blob port. */
+  /** Bytes in the blob store. */
   readonly bytes: number;
 }
 
-/** Content above the limit goes to the blob port, and is durable there when this returns. Undefined: there was none. */
-export function spill(core: Core, key: TaskKey, parts: readonly Part[]): Promise<Spilled> | undefined {
-  const { blobs, limits } = core;
+interface Spilling extends BlobParts {
+  readonly limits: { readonly spillBytes: number };
+}
+
+/** Moves content above the limit to the blob store, where it is durable when this resolves. Undefined: nothing is that large. */
+export function spillContent(from: Spilling, key: TaskKey, parts: readonly Part[]): Promise<SpilledParts> | undefined {
+  const { blobs, limits } = from;
   if (blobs === undefined) return undefined;
-  for (const part of parts) if (isLarge(part, limits.spillBytes)) return spillAll(core, key, parts);
+  for (const part of parts) if (isLarge(part, limits.spillBytes)) return spillAll(from, key, parts);
   return undefined;
 }
 
-/** Half a surrogate pair has no bytes in UTF-8: text with one stays in the log, where JSON spells it out. */
+/** Half a surrogate pair has no UTF-8 form. Text with one stays in the log, where JSON escapes it. */
 function isLarge(part: Part, spillBytes: number): boolean {
   return part.url === undefined && contentLength(part) > spillBytes && (part.text ?? part.raw ?? '').isWellFormed();
 }
 
-async function spillAll({ blobs, limits }: Core, key: TaskKey, parts: readonly Part[]): Promise<Spilled> {
+async function spillAll({ blobs, limits }: Spilling, key: TaskKey, parts: readonly Part[]): Promise<SpilledParts> {
   const kept: Part[] = [];
   const spilled: number[] = [];
   let bytes = 0;
@@ -49,32 +56,32 @@ async function spillAll({ blobs, limits }: Core, key: TaskKey, parts: readonly P
   return { parts: kept, spilled, bytes };
 }
 
-/** Entries with their content back in place. */
-export function unspill(core: Core, key: TaskKey, entries: readonly Entry[]): readonly Entry[] | Promise<readonly Entry[]> {
+/** The entries with their content in place again. */
+export function restoreContent(from: BlobParts, key: TaskKey, entries: readonly Entry[]): readonly Entry[] | Promise<readonly Entry[]> {
   for (const entry of entries) {
-    if (entry.spilled !== undefined) return Promise.all(entries.map((each) => restored(core, key, each)));
+    if (entry.spilled !== undefined) return Promise.all(entries.map((each) => restored(from, key, each)));
   }
   return entries;
 }
 
-async function restored(core: Core, key: TaskKey, entry: Entry): Promise<Entry> {
+async function restored(from: BlobParts, key: TaskKey, entry: Entry): Promise<Entry> {
   const update = entry.event.artifactUpdate;
   if (entry.spilled === undefined || update === undefined) return entry;
   const parts = [...update.artifact.parts];
   for (const at of entry.spilled) {
     const part = parts[at];
-    if (part !== undefined) parts[at] = await contentOf(core, key, part);
+    if (part !== undefined) parts[at] = await contentOf(from, key, part);
   }
   const artifact: Artifact = { ...update.artifact, parts };
   const event: TaskEvent = { artifactUpdate: { ...update, artifact } };
   return { ...entry, event };
 }
 
-async function contentOf({ blobs }: Core, key: TaskKey, part: Part): Promise<Part> {
+async function contentOf({ blobs }: BlobParts, key: TaskKey, part: Part): Promise<Part> {
   const reference = part.text ?? part.raw ?? part.data;
   const name = typeof reference === 'string' ? reference.slice(PREFIX.length) : '';
   const content = await blobs?.get(key, name);
-  // A shortened or changed artifact must not pass for the real one.
+  // Checked against its hash: a shortened or changed artifact must not look like the real one.
   if (content === undefined || (await hashOf(content)) !== name) {
     throw new A2AError('INTERNAL_ERROR', undefined, { cause: new Error(`blob ${name} of task ${key} is missing or damaged`) });
   }

@@ -1,80 +1,89 @@
 import type { CallContext, DialectId, ExternalId, TaskId, TenantId } from '#protocol';
 import { A2AError } from '#protocol';
-import type { Owner } from '../ports.ts';
-import type { Served } from '../send/call.ts';
-import type { Core } from '../tasks/core.ts';
-import { hold, isIn, ownerOf, release, scopedKey } from '../tasks/core.ts';
-import type { Live } from '../tasks/live-task.ts';
-import { nextCommit } from '../tasks/live-task.ts';
+import { optionsOfCall } from '../call-options.ts';
+import type { Commits } from '../commit/group-commit.ts';
+import type { Lifecycle } from '../lifecycle.ts';
+import type { Owner, Store } from '../ports.ts';
+import { isIn, ownerOf } from '../tasks/keys.ts';
+import type { LiveTask } from '../tasks/live-task.ts';
+import type { TaskTable } from '../tasks/table.ts';
 
-/** Somebody asks for a task. */
-export interface Asked {
-  readonly served: Served;
+export interface FindParts {
+  readonly store: Pick<Store, 'task' | 'byAlias'>;
+  readonly tasks: TaskTable;
+  readonly commits: Pick<Commits, 'check'>;
+  readonly lifecycle: Lifecycle;
+}
+
+/** A request about one task. */
+export interface TaskRequest {
+  readonly agent: string;
   readonly ctx: CallContext;
   readonly request: { readonly id: TaskId; readonly tenant?: TenantId };
 }
 
-/** Held until `use` is done with it. */
-export async function withTask<T>(core: Core, asked: Asked, use: (live: Live) => Promise<T>): Promise<T> {
-  const live = await find(core, asked);
+/** Finds the task and holds it until `use` is done. */
+export async function withTask<T>(parts: FindParts, asked: TaskRequest, use: (task: LiveTask) => Promise<T>): Promise<T> {
+  const task = await findTask(parts, asked);
   try {
-    return await use(live);
+    return await use(task);
   } finally {
-    release(core, live);
+    task.release();
   }
 }
 
-/** By id; in dialects where callers name tasks, by their name first. What is found is durable, and its caller knows of it. */
-export async function find(core: Core, { served, ctx, request }: Asked): Promise<Live> {
+/** Finds the task by its id, or first by the caller's name for it where callers name tasks. It is durable when this resolves. */
+export async function findTask(parts: FindParts, { agent, ctx, request }: TaskRequest): Promise<LiveTask> {
   const owner = ownerOf(ctx, request);
   const { id } = request;
-  if (core.phase === 'new') throw new A2AError('UNAVAILABLE', 'the server is starting', { retryAfterMs: 1000 });
-  const live = await hold(
-    core,
-    owner,
-    core.traitsOf(ctx.dialect).callerNamesTask ? await idBehind(core, { owner, agent: served.agent, id }) : id,
-  );
-  if (live !== undefined && live.row.agent === served.agent) {
-    if (live.committed > 0 || (await isBorn(core, live, ctx.signal))) {
-      live.announced = true;
-      return live;
+  if (parts.lifecycle.phase === 'new') throw new A2AError('UNAVAILABLE', 'the server is starting', { retryAfterMs: 1000 });
+  const namesTasks = optionsOfCall(ctx).taskNames !== undefined;
+  const task = await parts.tasks.hold(owner, namesTasks ? await idOfName(parts, { owner, agent, id }) : id);
+  if (task !== undefined && task.row.agent === agent) {
+    if (task.committed > 0 || (await isStored(parts, task, ctx.signal))) {
+      task.announce();
+      return task;
     }
   }
-  if (live !== undefined) release(core, live);
-  throw new A2AError('TASK_NOT_FOUND', `there is no task ${id}`, { info: { taskId: id } });
+  task?.release();
+  throw noTask(id);
 }
 
-interface Named {
+export function noTask(id: TaskId): A2AError {
+  return new A2AError('TASK_NOT_FOUND', `there is no task ${id}`, { info: { taskId: id } });
+}
+
+interface TaskName {
   readonly owner: Owner;
   readonly agent: string;
   readonly id: TaskId;
 }
 
-/** The id of the latest task that this caller calls so; the id itself if it calls none so. */
-export async function idBehind(core: Core, { owner, agent, id }: Named): Promise<TaskId> {
+/** The id of the newest task that this caller gave the name; the given id if there is none. */
+export async function idOfName({ tasks, store }: Pick<FindParts, 'tasks' | 'store'>, { owner, agent, id }: TaskName): Promise<TaskId> {
   const alias = id as string as ExternalId;
-  const row = core.aliases.get(scopedKey(owner, agent, alias))?.row ?? (await core.store.byAlias(owner, agent, alias));
+  const row = tasks.named(owner, agent, alias)?.row ?? (await store.byAlias(owner, agent, alias));
   return row?.id ?? id;
 }
 
-/** The dialect of a task that the caller names by its id or, where callers give names, by theirs. */
-export function dialectOf(core: Core, { owner, agent, id }: Named): DialectId | undefined {
+/** The dialect of a task, found by its id or by the caller's name for it. */
+export function dialectOf({ tasks, store }: FindParts, { owner, agent, id }: TaskName): DialectId | undefined {
   const alias = id as string as ExternalId;
-  const live = core.lives.get(id)?.row;
+  const inMemory = tasks.get(id)?.row;
   const found =
-    (live !== undefined && isIn(owner, live.owner) ? live : undefined) ??
-    core.aliases.get(scopedKey(owner, agent, alias))?.row ??
-    core.store.task(owner, id) ??
-    core.store.byAlias(owner, agent, alias);
-  // A store over a network would make every request wait for a question that few of them have.
+    (inMemory !== undefined && isIn(owner, inMemory.owner) ? inMemory : undefined) ??
+    tasks.named(owner, agent, alias)?.row ??
+    store.task(owner, id) ??
+    store.byAlias(owner, agent, alias);
+  // Over a store on a network every request would wait for this, and few requests need it.
   return found instanceof Promise ? undefined : found?.dialect;
 }
 
-/** Its first commit is under way: a moment, unless a direct message takes its place or the store fails. */
-async function isBorn(core: Core, live: Live, signal: AbortSignal): Promise<boolean> {
-  while (live.committed === 0 && !live.isGone && !signal.aborted) {
-    core.writer.check();
-    await nextCommit(live, signal);
+/** Waits for the task's first commit. False: a direct message replaced the task, or the caller left. */
+async function isStored({ commits }: FindParts, task: LiveTask, signal: AbortSignal): Promise<boolean> {
+  while (task.committed === 0 && !task.isGone && !signal.aborted) {
+    commits.check();
+    await task.nextCommit(signal);
   }
-  return live.committed > 0 && !live.isGone;
+  return task.committed > 0 && !task.isGone;
 }

@@ -1,100 +1,103 @@
 import type { Message, Seq, Task, TaskFold } from '#protocol';
 import { startFold } from '#protocol';
-import type { Entry, EntryRange, MaybePromise, TaskKey } from '../ports.ts';
-import type { Core } from '../tasks/core.ts';
-import type { Live } from '../tasks/live-task.ts';
-import { unspill } from './blobs.ts';
+import type { Blobs, Entry, EntryRange, MaybePromise, Store, TaskKey } from '../ports.ts';
+import type { LiveTask } from '../tasks/live-task.ts';
+import type { Timers } from '../timers.ts';
+import { restoreContent } from './blobs.ts';
+
+/** What reading a log needs. */
+export interface LogParts {
+  readonly store: Pick<Store, 'entries'>;
+  readonly blobs: Blobs | undefined;
+  readonly timers: Timers;
+}
 
 const PAGE = 512;
-/** Entries that are folded before others get their turn of the event loop. */
-const BREATH = 8192;
+/** After this many entries a long fold lets other work run. */
+const YIELD_EVERY = 8192;
 
-/** A piece of the log: after one sequence number, up to and with another. */
-export interface Span {
+/** A section of the log: after one sequence number, up to and including another. */
+export interface LogSection {
   readonly after: Seq;
   readonly upTo: Seq;
 }
 
-/** Durable entries, at most a page of them: from memory if they are still at hand, otherwise from the store. */
-export function entriesIn(core: Core, live: Live, { after, upTo }: Span): MaybePromise<readonly Entry[]> {
-  const count = Math.min(PAGE, Math.min(upTo, live.committed) - after);
+/** Durable entries, at most one page: from memory if possible, otherwise from the store. */
+export function entriesIn(parts: LogParts, task: LiveTask, { after, upTo }: LogSection): MaybePromise<readonly Entry[]> {
+  const count = Math.min(PAGE, Math.min(upTo, task.committed) - after);
   if (count <= 0) return [];
-  const first = live.tail[0];
-  if (first === undefined || first.seq > after + 1) return storedIn(core, live.row.key, { after, limit: count });
-  if (live.page.length !== count || live.page[0]?.seq !== after + 1) {
-    const from = after + 1 - first.seq;
-    live.page = live.tail.slice(from, from + count);
-  }
-  return unspill(core, live.row.key, live.page);
+  const recent = task.recent(after, count);
+  if (recent === undefined) return storedEntries(parts, task.row.key, { after, limit: count });
+  return restoreContent(parts, task.row.key, recent);
 }
 
-async function storedIn(core: Core, key: TaskKey, range: EntryRange): Promise<readonly Entry[]> {
-  return unspill(core, key, await core.store.entries(key, range));
+async function storedEntries(parts: LogParts, key: TaskKey, range: EntryRange): Promise<readonly Entry[]> {
+  return restoreContent(parts, key, await parts.store.entries(key, range));
 }
 
-/** The task as it stood after `at`: one pass over its log. At once, if the log is short and at hand. */
-export function foldTo(core: Core, live: Live, at: Seq): MaybePromise<Task> {
-  const { tail } = live;
-  if (at > PAGE || at > tail.length || tail[0]?.seq !== 1) return foldLong(core, live, at);
+/** The task as it was after entry `at`: one pass over its log. Synchronous if the log is short and in memory. */
+export function foldTo(parts: LogParts, task: LiveTask, at: Seq): MaybePromise<Task> {
+  const { tail } = task;
+  if (at > PAGE || at > tail.length || tail[0]?.seq !== 1) return foldLong(parts, task, at);
   const fold = startFold();
   for (let next = 0; next < at; next += 1) {
     const entry = tail[next];
-    if (entry === undefined || entry.spilled !== undefined) return foldLong(core, live, at);
+    if (entry === undefined || entry.spilled !== undefined) return foldLong(parts, task, at);
     fold.add(entry.event, entry.input);
   }
   return fold.task(at);
 }
 
-async function foldLong(core: Core, live: Live, at: Seq): Promise<Task> {
+async function foldLong(parts: LogParts, task: LiveTask, at: Seq): Promise<Task> {
   const fold = startFold();
-  let breath = 0;
+  let sinceYield = 0;
   for (let after = 0 as Seq; after < at; ) {
-    const entries = await entriesIn(core, live, { after, upTo: at });
+    const entries = await entriesIn(parts, task, { after, upTo: at });
     if (entries.length === 0) break;
     after = addAll(fold, entries);
-    breath += entries.length;
-    if (breath >= BREATH) {
-      breath = 0;
-      await breathe(core);
+    sinceYield += entries.length;
+    if (sinceYield >= YIELD_EVERY) {
+      sinceYield = 0;
+      await yieldToOthers(parts);
     }
   }
   return fold.task(at);
 }
 
 /** What an agent sees at the start of a turn. */
-export interface Sight {
+export interface TurnView {
   readonly task: Task;
   /** The messages before the one that the turn answers. */
   readonly history: readonly Message[];
 }
 
-/** Everything that happened, durable or not. The first turn of a task, which most tasks leave it at, needs no folding. */
-export function sightOf(core: Core, live: Live): MaybePromise<Sight> {
-  const task = live.row.last === 1 ? live.pending.entries[0]?.event.task : undefined;
-  return task === undefined ? foldAll(core, live) : { task, history: [] };
+/** The whole task, durable or not. The first turn of a task needs no fold, and most tasks have only one. */
+export function viewOf(parts: LogParts, task: LiveTask): MaybePromise<TurnView> {
+  const first = task.row.last === 1 ? task.pending.entries[0]?.event.task : undefined;
+  return first === undefined ? foldAll(parts, task) : { task: first, history: [] };
 }
 
-async function foldAll(core: Core, live: Live): Promise<Sight> {
+async function foldAll(parts: LogParts, task: LiveTask): Promise<TurnView> {
   const fold = startFold();
   let after = 0 as Seq;
   let before = 0;
   const addPage = (entries: readonly Entry[]): void => {
     for (const entry of entries) {
       fold.add(entry.event, entry.input);
-      if (entry.seq === live.row.turn) before = fold.said - 1;
+      if (entry.seq === task.row.turn) before = fold.said - 1;
       after = entry.seq;
     }
   };
-  while (after < live.committed) {
-    const entries = await entriesIn(core, live, { after, upTo: live.committed });
+  while (after < task.committed) {
+    const entries = await entriesIn(parts, task, { after, upTo: task.committed });
     if (entries.length === 0) break;
     addPage(entries);
   }
-  // Nothing may be awaited between the last look at what is durable and this one at what is not: each entry is folded once.
-  const rest = [...live.saving.entries, ...live.pending.entries];
-  addPage(await unspill(core, live.row.key, rest));
-  const task = fold.task(after);
-  return { task, history: task.history?.slice(0, before) ?? [] };
+  // No await between the last read of durable entries and this line: otherwise an entry could be missed or folded twice.
+  const rest = [...task.saving.entries, ...task.pending.entries];
+  addPage(await restoreContent(parts, task.row.key, rest));
+  const folded = fold.task(after);
+  return { task: folded, history: folded.history?.slice(0, before) ?? [] };
 }
 
 export interface StoredTask {
@@ -104,21 +107,21 @@ export interface StoredTask {
   readonly only?: 'words';
 }
 
-/** A task that nothing needs to be happening to. Undefined: it was forgotten meanwhile. */
-export async function foldStored(core: Core, { key, last, only }: StoredTask): Promise<Task | undefined> {
+/** A task that need not be in memory. Undefined: it was deleted meanwhile. */
+export async function foldStored(parts: LogParts, { key, last, only }: StoredTask): Promise<Task | undefined> {
   const fold = startFold();
   let isStarted = false;
   for (let after = 0 as Seq; after < last; ) {
     const limit = Math.min(PAGE, last - after);
-    const found = core.store.entries(key, only === undefined ? { after, limit } : { after, limit, only });
+    const found = parts.store.entries(key, only === undefined ? { after, limit } : { after, limit, only });
     const page = found instanceof Promise ? await found : found;
-    // Words have numbers with gaps between them: a page of them may reach past the place.
+    // The numbers of `words` entries have gaps, so a page of them may reach past `last`.
     const entries = only === undefined ? page : page.filter((entry) => entry.seq <= last);
     if (entries.length === 0) break;
     isStarted = true;
-    after = addAll(fold, await unspill(core, key, entries));
+    after = addAll(fold, await restoreContent(parts, key, entries));
     if (page.length < limit) break;
-    await breathe(core);
+    await yieldToOthers(parts);
   }
   return isStarted ? fold.task(last) : undefined;
 }
@@ -132,15 +135,14 @@ function addAll(fold: TaskFold, entries: readonly Entry[]): Seq {
   return last;
 }
 
-function breathe(core: Core): Promise<void> {
-  return new Promise((resolve) => core.timers.soon(resolve));
+function yieldToOthers({ timers }: LogParts): Promise<void> {
+  return new Promise((resolve) => timers.soon(resolve));
 }
 
-/** A2A 1.0.1 §3.2.4: unset is everything (or nothing, where a dialect has it so), 0 leaves `history` out, N the last N. */
-export function withHistory(task: Task, length: number | undefined, byDefault: 'all' | 'none'): Task {
-  const wanted = length ?? (byDefault === 'all' ? undefined : 0);
-  if (wanted === undefined || task.history === undefined) return task;
+/** A2A 1.0.1 §3.2.4: without a length the whole history, with 0 no `history`, with N the last N messages. */
+export function withHistory(task: Task, length: number | undefined): Task {
+  if (length === undefined || task.history === undefined) return task;
   const { history, ...rest } = task;
-  const kept: readonly Message[] = wanted === 0 ? [] : history.slice(-wanted);
+  const kept: readonly Message[] = length === 0 ? [] : history.slice(-length);
   return kept.length === 0 ? rest : { ...rest, history: kept };
 }

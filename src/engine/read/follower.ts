@@ -1,64 +1,70 @@
-import type { Logged, Seq, Task, Traits } from '#protocol';
+import type { CallOptions, Logged, Seq, Task } from '#protocol';
 import { isTerminal } from '#protocol';
+import type { Commits } from '../commit/group-commit.ts';
+import type { Lifecycle } from '../lifecycle.ts';
 import type { Entry } from '../ports.ts';
-import type { Core } from '../tasks/core.ts';
-import { release } from '../tasks/core.ts';
-import type { Live } from '../tasks/live-task.ts';
+import type { LiveTask } from '../tasks/live-task.ts';
+import type { LogParts } from './fold.ts';
 import { entriesIn, foldTo } from './fold.ts';
 import { nameFor, renameEvent, renameTask } from './task-names.ts';
 
-/** How one reader reads. */
-export interface Reading {
-  /** The snapshot is folded to here; what follows is after it. */
+export interface FollowParts extends LogParts {
+  readonly commits: Pick<Commits, 'broken'>;
+  readonly lifecycle: Lifecycle;
+}
+
+/** How one reader follows a task. */
+export interface FollowOptions {
+  /** The first batch is the task as it was here. The events after it follow. */
   readonly from: Seq;
-  readonly traits: Traits;
+  /** Whether the caller gets its own name for the task. */
+  readonly names: CallOptions;
   readonly signal: AbortSignal;
-  /** A stream that answers a message ends when that has been dealt with, where its dialect says so; a subscription lasts. */
-  readonly closesOnInputRequired: boolean;
+  /** The stream of a send ends at a question to the caller; a subscription goes on. */
+  readonly endsOnQuestion: boolean;
   readonly trim?: (task: Task) => Task;
 }
 
-/** A task that is followed, and how. */
-export interface Following {
-  readonly live: Live;
-  readonly reading: Reading;
+export interface FollowedTask {
+  readonly task: LiveTask;
+  readonly options: FollowOptions;
 }
 
-export type Batch = readonly Logged[];
-type Next = IteratorResult<Batch, undefined>;
+export type EventBatch = readonly Logged[];
+type Next = IteratorResult<EventBatch, undefined>;
 
 /**
- * A reader is a place in the log and a wake-up, not a queue: a snapshot folded to `from`, then every later event, as fast as it
- * takes them, until the task or the reader ends.
+ * A reader is a position in the log and a wake-up, not a queue. It yields the task as it was at `from`, then every later event as fast
+ * as the caller takes them, until the task ends or the caller leaves.
  */
-export function follow(core: Core, live: Live, reading: Reading): AsyncGenerator<Batch> {
-  return new Follower(core, { open: () => Promise.resolve({ live, reading }), isHeld: false });
+export function follow(parts: FollowParts, task: LiveTask, options: FollowOptions): AsyncGenerator<EventBatch> {
+  return new Follower(parts, { open: () => Promise.resolve({ task, options }), isHeld: false });
 }
 
 interface Opening {
-  readonly open: () => Promise<Following>;
-  /** What was opened is held, and has to be let go of. */
+  readonly open: () => Promise<FollowedTask>;
+  /** The opened task is held, and the follower has to release it. */
   readonly isHeld: boolean;
 }
 
 /**
- * Written out, and no generator: of ten thousand readers who wait, each costs this object, one promise and one function. It
- * also leaves at once when it is told to, where a generator would first have to wake up.
+ * A class, not a generator function: each of ten thousand waiting readers costs this object, one promise and one function. It also ends
+ * at once when `return` is called; a generator would have to wake up first.
  */
-export class Follower implements AsyncGenerator<Batch> {
-  readonly #core: Core;
+export class Follower implements AsyncGenerator<EventBatch> {
+  readonly #parts: FollowParts;
   #opening: Opening | undefined;
   #isHeld = false;
-  #live: Live | undefined;
-  #reading: Reading | undefined;
+  #task: LiveTask | undefined;
+  #options: FollowOptions | undefined;
   #after = 0 as Seq;
   #isOver = false;
   #resolve: ((next: Next) => void) | undefined;
   #reject: ((thrown: unknown) => void) | undefined;
   readonly #wake = (): void => this.#look();
 
-  constructor(core: Core, opening: Opening) {
-    this.#core = core;
+  constructor(parts: FollowParts, opening: Opening) {
+    this.#parts = parts;
     this.#opening = opening;
   }
 
@@ -94,17 +100,17 @@ export class Follower implements AsyncGenerator<Batch> {
 
   async #begin({ open, isHeld }: Opening): Promise<Next> {
     if (this.#isOver) return DONE;
-    const { live, reading } = await open();
+    const { task, options } = await open();
     this.#isHeld = isHeld;
-    [this.#live, this.#reading, this.#after] = [live, reading, reading.from];
-    if (this.#isOver) this.#letGo(); // it was told to leave while the task was looked for
+    [this.#task, this.#options, this.#after] = [task, options, options.from];
+    if (this.#isOver) this.#release(); // the caller left while the task was being looked up
     try {
-      const { from, signal, traits, trim } = reading;
-      const snapshot = await foldTo(this.#core, live, from);
+      const { from, signal, names, trim } = options;
+      const snapshot = await foldTo(this.#parts, task, from);
       if (this.#isOver) return DONE;
       signal.addEventListener('abort', this.#wake, { once: true });
       return {
-        value: [{ seq: from, event: { task: renameTask(trim === undefined ? snapshot : trim(snapshot), nameFor(live.row, traits)) } }],
+        value: [{ seq: from, event: { task: renameTask(trim === undefined ? snapshot : trim(snapshot), nameFor(task.row, names)) } }],
       };
     } catch (thrown) {
       this.#finish();
@@ -112,22 +118,19 @@ export class Follower implements AsyncGenerator<Batch> {
     }
   }
 
-  /** Answers whoever waits, if there is something to say; otherwise waits for the next commit. */
+  /** Answers the pending `next` if there is something to yield; otherwise waits for the next commit. */
   #look(): void {
     if (this.#resolve === undefined) return;
-    const [core, live, reading] = [this.#core, this.#live, this.#reading];
-    if (this.#isOver || live === undefined || reading === undefined) this.#say(DONE);
-    else if (reading.signal.aborted) this.#finish();
+    const [{ lifecycle, commits }, task, options] = [this.#parts, this.#task, this.#options];
+    if (this.#isOver || task === undefined || options === undefined) this.#answer(DONE);
+    else if (options.signal.aborted) this.#finish();
     else {
-      const page = entriesIn(core, live, { after: this.#after, upTo: live.committed });
+      const page = entriesIn(this.#parts, task, { after: this.#after, upTo: task.committed });
       if (page instanceof Promise) this.#await(page);
       else if (page.length > 0) this.#show(page);
-      else if (isAtEnd(live, this.#after, reading) || core.phase === 'off' || live.isGone) this.#finish();
-      else if (core.writer.broken !== undefined) this.#fail(core.writer.broken);
-      else {
-        live.wakes ??= new Set();
-        live.wakes.add(this.#wake);
-      }
+      else if (isAtEnd(task, this.#after, options) || lifecycle.phase === 'off' || task.isGone) this.#finish();
+      else if (commits.broken !== undefined) this.#fail(commits.broken);
+      else task.onCommit(this.#wake);
     }
   }
 
@@ -139,19 +142,19 @@ export class Follower implements AsyncGenerator<Batch> {
   }
 
   #show(entries: readonly Entry[]): void {
-    const [last, live, reading] = [entries.at(-1), this.#live, this.#reading];
-    if (last === undefined || live === undefined || reading === undefined) {
-      this.#finish(); // left, or forgotten, while it was read
+    const [last, task, options] = [entries.at(-1), this.#task, this.#options];
+    if (last === undefined || task === undefined || options === undefined) {
+      this.#finish(); // the caller left, or the task was deleted, during the read
       return;
     }
     this.#after = last.seq;
-    const name = nameFor(live.row, reading.traits);
-    this.#say({
+    const name = nameFor(task.row, options.names);
+    this.#answer({
       value: name === undefined ? entries : entries.map((entry): Entry => ({ ...entry, event: renameEvent(entry.event, name) })),
     });
   }
 
-  #say(next: Next): void {
+  #answer(next: Next): void {
     const resolve = this.#resolve;
     [this.#resolve, this.#reject] = [undefined, undefined];
     resolve?.(next);
@@ -167,24 +170,24 @@ export class Follower implements AsyncGenerator<Batch> {
   #finish(): void {
     this.#isOver = true;
     this.#opening = undefined;
-    this.#letGo();
-    this.#say(DONE);
+    this.#release();
+    this.#answer(DONE);
   }
 
-  #letGo(): void {
-    const live = this.#live;
-    this.#live = undefined;
-    this.#reading?.signal.removeEventListener('abort', this.#wake);
-    if (live === undefined) return;
-    live.wakes?.delete(this.#wake);
-    if (this.#isHeld) release(this.#core, live);
+  #release(): void {
+    const task = this.#task;
+    this.#task = undefined;
+    this.#options?.signal.removeEventListener('abort', this.#wake);
+    if (task === undefined) return;
+    task.offCommit(this.#wake);
+    if (this.#isHeld) task.release();
   }
 }
 
 const DONE: Next = { done: true, value: undefined };
 
-/** A2A 1.0.1 §3.1.2 closes at the end, and the SDKs at input-required too; auth-required stays open (§7.6.1). */
-function isAtEnd({ row }: Live, after: Seq, { closesOnInputRequired }: Reading): boolean {
+/** A2A 1.0.1 §3.1.2 ends a stream at a terminal state; the SDKs also at input-required. It stays open at auth-required (§7.6.1). */
+function isAtEnd({ row }: LiveTask, after: Seq, { endsOnQuestion }: FollowOptions): boolean {
   if (after < row.last) return false;
-  return isTerminal(row.state) || (closesOnInputRequired && row.state === 'TASK_STATE_INPUT_REQUIRED');
+  return isTerminal(row.state) || (endsOnQuestion && row.state === 'TASK_STATE_INPUT_REQUIRED');
 }

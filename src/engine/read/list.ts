@@ -1,40 +1,53 @@
 import type { CallContext, ListRequest, Mutable, Task, TaskPage } from '#protocol';
 import { A2AError } from '#protocol';
-import type { ListFilter, Place, TaskKey, TaskRow } from '../ports.ts';
-import type { Served } from '../send/call.ts';
-import type { Core } from '../tasks/core.ts';
-import { ownerOf } from '../tasks/core.ts';
+import { optionsOfCall } from '../call-options.ts';
+import type { ListFilter, Place, Store, TaskKey, TaskRow } from '../ports.ts';
+import { ownerOf } from '../tasks/keys.ts';
+import type { TaskTable } from '../tasks/table.ts';
+import type { LogParts } from './fold.ts';
 import { foldStored, withHistory } from './fold.ts';
+import type { TokenKey } from './page-tokens.ts';
 import { openToken, sealToken } from './page-tokens.ts';
 import { nameFor, renameTask } from './task-names.ts';
 
 const PAGE_DEFAULT = 50;
 const PAGE_MAX = 100;
-/** Operators look at rows without content, and at many of them. */
+/** Operators list rows without content, so their pages may be larger. */
 export const ADMIN_PAGE_MAX = 1000;
 
-/** A2A 1.0.1 §3.1.4: newest status first. A token is a place in that order, so rows that change or go do not break the paging. */
-export async function listTasks(
-  core: Core,
-  served: Served,
-  call: { readonly request: ListRequest; readonly ctx: CallContext },
-): Promise<TaskPage> {
-  const { request, ctx } = call;
-  const filter: Mutable<ListFilter> = { owner: ownerOf(ctx, request), agent: served.agent };
+export interface PageParts extends TokenKey {
+  readonly store: Pick<Store, 'list' | 'count'>;
+}
+
+export interface ListParts extends PageParts, LogParts {
+  readonly store: PageParts['store'] & LogParts['store'];
+  readonly tasks: TaskTable;
+}
+
+interface ListCall {
+  readonly agent: string;
+  readonly request: ListRequest;
+  readonly ctx: CallContext;
+}
+
+/** A2A 1.0.1 §3.1.4: newest status first. A page token is a position in that order, so changed or deleted rows do not break the paging. */
+export async function listTasks(parts: ListParts, call: ListCall): Promise<TaskPage> {
+  const { request, ctx, agent } = call;
+  const filter: Mutable<ListFilter> = { owner: ownerOf(ctx, request), agent };
   if (request.contextId !== undefined) filter.contextId = request.contextId;
   if (request.status !== undefined && request.status !== 'TASK_STATE_UNSPECIFIED') filter.state = request.status;
   if (request.statusTimestampAfter !== undefined) filter.statusFrom = timeOf(request.statusTimestampAfter);
-  const { rows, nextPageToken } = await pageOf(core, filter, request);
-  const tasks = await Promise.all(rows.map((row) => shown(core, row, call)));
+  const { rows, nextPageToken } = await pageOf(parts, filter, request);
+  const tasks = await Promise.all(rows.map((row) => shown(parts, row, call)));
   return {
     tasks: tasks.filter((task) => task !== undefined),
     pageSize: request.pageSize ?? PAGE_DEFAULT,
-    totalSize: await core.store.count(filter),
+    totalSize: await parts.store.count(filter),
     nextPageToken,
   };
 }
 
-interface Page {
+interface RowPage {
   readonly rows: readonly TaskRow[];
   readonly nextPageToken: string;
 }
@@ -45,37 +58,31 @@ interface Paging {
   readonly pageToken?: string;
 }
 
-export async function pageOf(core: Core, filter: ListFilter, paging: Paging): Promise<Page> {
+export async function pageOf(parts: PageParts, filter: ListFilter, paging: Paging): Promise<RowPage> {
   const { pageSize = PAGE_DEFAULT, pageToken = '', pageMax = PAGE_MAX } = paging;
   if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > pageMax) {
     throw new A2AError('INVALID_PARAMS', `pageSize must be from 1 to ${pageMax}`, { field: 'pageSize' });
   }
-  const after = pageToken === '' ? {} : { after: placeOf(await openToken(core, pageToken, filter)) };
-  const found = await core.store.list({ ...filter, ...after, limit: pageSize + 1 });
+  const after = pageToken === '' ? {} : { after: positionOf(await openToken(parts, pageToken, filter)) };
+  const found = await parts.store.list({ ...filter, ...after, limit: pageSize + 1 });
   const rows = found.slice(0, pageSize);
   const last = rows.at(-1);
   const hasMore = found.length > pageSize && last !== undefined;
-  return { rows, nextPageToken: hasMore ? await sealToken(core, [last.statusAt, last.key], filter) : '' };
+  return { rows, nextPageToken: hasMore ? await sealToken(parts, [last.statusAt, last.key], filter) : '' };
 }
 
-function placeOf([statusAt = 0, key = 0]: readonly number[]): Place {
+function positionOf([statusAt = 0, key = 0]: readonly number[]): Place {
   return { statusAt, key: key as TaskKey };
 }
 
-/** Without artifacts a task costs what was said in it, however much was made. Undefined: it was forgotten meanwhile. */
-async function shown(
-  core: Core,
-  row: TaskRow,
-  { request, ctx }: { readonly request: ListRequest; readonly ctx: CallContext },
-): Promise<Task | undefined> {
-  const live = core.lives.get(row.id);
-  if (live !== undefined) live.announced = true;
-  const traits = core.traitsOf(ctx.dialect);
+/** Without artifacts a task costs only its messages, however large its artifacts are. Undefined: it was deleted meanwhile. */
+async function shown(parts: ListParts, row: TaskRow, { request, ctx }: ListCall): Promise<Task | undefined> {
+  parts.tasks.get(row.id)?.announce();
   const wantsArtifacts = request.includeArtifacts === true;
-  const folded = await foldStored(core, wantsArtifacts ? row : { key: row.key, last: row.last, only: 'words' });
+  const folded = await foldStored(parts, wantsArtifacts ? row : { key: row.key, last: row.last, only: 'words' });
   if (folded === undefined) return undefined;
   const task = wantsArtifacts ? { ...folded, artifacts: folded.artifacts ?? [] } : folded;
-  return renameTask(withHistory(task, request.historyLength, traits.historyDefault), nameFor(row, traits));
+  return renameTask(withHistory(task, request.historyLength), nameFor(row, optionsOfCall(ctx)));
 }
 
 function timeOf(timestamp: string): number {

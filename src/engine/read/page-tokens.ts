@@ -1,27 +1,31 @@
 import { A2AError } from '#protocol';
-import type { Core } from '../tasks/core.ts';
 
-/**
- * Page tokens: a place in an order, bound by a MAC to the owner and the filter of the list that gave it. It is of no use to another,
- * nor in another list, and nobody can make one up.
- */
-export async function sealToken(core: Core, place: readonly number[], scope: unknown): Promise<string> {
-  const text = place.join('.');
-  return `${text}.${await mac(core, text, scope)}`;
+/** The key that signs page tokens. Engines over the same store need the same key. */
+export interface TokenKey {
+  readonly secret: Uint8Array<ArrayBuffer>;
 }
 
-export async function openToken(core: Core, token: string, scope: unknown): Promise<readonly number[]> {
+/**
+ * A page token is a position in a list, with a MAC over that, the owner and the filter. Another caller or another list rejects it, and
+ * nobody can make one up.
+ */
+export async function sealToken(key: TokenKey, position: readonly number[], scope: unknown): Promise<string> {
+  const text = position.join('.');
+  return `${text}.${await mac(key, text, scope)}`;
+}
+
+export async function openToken(key: TokenKey, token: string, scope: unknown): Promise<readonly number[]> {
   const at = token.lastIndexOf('.');
   const text = token.slice(0, Math.max(at, 0));
-  if (!isSame(token.slice(at + 1), await mac(core, text, scope))) {
-    throw new A2AError('INVALID_PARAMS', 'pageToken is not one that this list has given', { field: 'pageToken' });
+  if (!isSame(token.slice(at + 1), await mac(key, text, scope))) {
+    throw new A2AError('INVALID_PARAMS', 'pageToken was not returned by this list', { field: 'pageToken' });
   }
   return text.split('.').map(Number);
 }
 
 const keys = new WeakMap<Uint8Array, Promise<CryptoKey>>();
 
-async function mac({ secret }: Core, text: string, scope: unknown): Promise<string> {
+async function mac({ secret }: TokenKey, text: string, scope: unknown): Promise<string> {
   let key = keys.get(secret);
   if (key === undefined) {
     key = crypto.subtle.importKey('raw', secret, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign']);
@@ -32,7 +36,7 @@ async function mac({ secret }: Core, text: string, scope: unknown): Promise<stri
   return btoa(half).replaceAll('+', '-').replaceAll('/', '_');
 }
 
-/** Takes as long whatever the difference is. */
+/** Compares in constant time. */
 function isSame(left: string, right: string): boolean {
   let difference = left.length ^ right.length;
   for (let at = 0; at < right.length; at += 1) difference |= left.charCodeAt(at) ^ right.charCodeAt(at);

@@ -1,32 +1,36 @@
 import type { Message, Seq } from '#protocol';
 import { A2AError } from '#protocol';
-import type { Entry } from '../ports.ts';
-import type { Core } from '../tasks/core.ts';
-import type { Input, Live } from '../tasks/live-task.ts';
+import type { Entry, Store } from '../ports.ts';
+import type { LiveTask } from '../tasks/live-task.ts';
+import type { TurnInput } from '../turns/agent-run.ts';
 
-/** What the log knows of a turn that was cut off. */
-export interface Past {
-  readonly input: Input;
-  /** Messages that came while it ran and wait for turns of their own. */
-  readonly queued: readonly Input[];
-  /** Questions it asked without ending, and what was answered. */
-  readonly answers: readonly Answered[];
+/** What the log says about a turn that was interrupted. */
+export interface InterruptedTurn {
+  readonly input: TurnInput;
+  /** Messages that arrived during the turn and wait for turns of their own. */
+  readonly queued: readonly TurnInput[];
+  /** Questions that the agent asked during the turn, and their answers. */
+  readonly answers: readonly AnsweredQuestion[];
 }
 
-export interface Answered {
+export interface AnsweredQuestion {
   readonly question: Message;
   readonly answer: Message;
 }
 
+interface ReplayParts {
+  readonly store: Pick<Store, 'entries'>;
+}
+
 const PAGE = 512;
 
-export async function readPast(core: Core, live: Live): Promise<Past> {
-  const { key, turn, owner } = live.row;
-  const queued: Input[] = [];
-  const answers: Answered[] = [];
-  let input: Input | undefined;
+export async function readTurn(parts: ReplayParts, task: LiveTask): Promise<InterruptedTurn> {
+  const { key, turn, owner } = task.row;
+  const queued: TurnInput[] = [];
+  const answers: AnsweredQuestion[] = [];
+  let input: TurnInput | undefined;
   let question: Message | undefined;
-  for await (const entry of wordsFrom(core, live, turn)) {
+  for await (const entry of wordsFrom(parts, task, turn)) {
     const taken = inputOf(entry, owner.principal);
     if (entry.seq === turn) input = taken;
     else if (taken !== undefined && entry.queued === true) queued.push(taken);
@@ -39,15 +43,15 @@ export async function readPast(core: Core, live: Live): Promise<Past> {
   return { input, queued, answers };
 }
 
-/** What the task asks its caller at the moment, if it does. */
-export async function questionOf(core: Core, live: Live): Promise<Message | undefined> {
+/** The question that the task currently asks its caller. */
+export async function questionOf(parts: ReplayParts, task: LiveTask): Promise<Message | undefined> {
   let question: Message | undefined;
-  for await (const entry of wordsFrom(core, live, live.row.turn)) question = questionAfter(entry, question);
+  for await (const entry of wordsFrom(parts, task, task.row.turn)) question = questionAfter(entry, question);
   return question;
 }
 
-/** Who sent it is known, what it was allowed is not: a turn that is repeated has no scopes. */
-function inputOf({ seq, event, input, modes = [] }: Entry, principal: string): Input | undefined {
+/** The log has the sender's id but not its scopes: a repeated turn has none. */
+function inputOf({ seq, event, input, modes = [] }: Entry, principal: string): TurnInput | undefined {
   const message = input ?? event.task?.history?.at(-1);
   return message === undefined ? undefined : { seq, message, modes, principal: { id: principal, scopes: [] } };
 }
@@ -58,17 +62,17 @@ function questionAfter({ event }: Entry, before: Message | undefined): Message |
   return status.state === 'TASK_STATE_INPUT_REQUIRED' ? status.message : undefined;
 }
 
-/** Durable or not. */
-async function* wordsFrom(core: Core, live: Live, from: Seq): AsyncGenerator<Entry> {
+/** All entries but artifact updates, durable or not. */
+async function* wordsFrom({ store }: ReplayParts, task: LiveTask, from: Seq): AsyncGenerator<Entry> {
   let after = (from - 1) as Seq;
-  while (after < live.committed) {
-    const upTo = live.committed;
-    const entries = await core.store.entries(live.row.key, { after, limit: PAGE, only: 'words' });
+  while (after < task.committed) {
+    const upTo = task.committed;
+    const entries = await store.entries(task.row.key, { after, limit: PAGE, only: 'words' });
     for (const entry of entries) if (entry.seq <= upTo) yield entry;
-    // A short page was the last up to there; what became durable meanwhile is for the next look.
+    // A short page was the last one up to there. Entries that became durable meanwhile come in the next round.
     after = entries.length < PAGE ? upTo : (Math.min(upTo, entries.at(-1)?.seq ?? upTo) as Seq);
   }
-  for (const entry of [...live.saving.entries, ...live.pending.entries]) if (entry.seq > after) yield entry;
+  for (const entry of [...task.saving.entries, ...task.pending.entries]) if (entry.seq > after) yield entry;
 }
 
 export function isSameQuestion(left: Message, right: Message): boolean {

@@ -1,36 +1,41 @@
 import type { EventStream, SubscribeRequest } from '#protocol';
-import { A2AError } from '#protocol';
-import type { Core } from '../tasks/core.ts';
-import { agentOf, release } from '../tasks/core.ts';
-import { isAtRest } from '../tasks/live-task.ts';
-import type { Asked } from './find.ts';
-import { find } from './find.ts';
-import type { Batch, Following } from './follower.ts';
+import { A2AError, isTerminal } from '#protocol';
+import type { Agents } from '../agents.ts';
+import { checkStreaming } from '../agents.ts';
+import { optionsOfCall } from '../call-options.ts';
+import type { FindParts, TaskRequest } from './find.ts';
+import { findTask } from './find.ts';
+import type { EventBatch, FollowedTask, FollowParts } from './follower.ts';
 import { Follower } from './follower.ts';
 
+export interface SubscribeParts extends FollowParts, FindParts {
+  readonly commits: FollowParts['commits'] & FindParts['commits'];
+  readonly store: FollowParts['store'] & FindParts['store'];
+  readonly agents: Agents;
+}
+
+type Subscription = TaskRequest & { readonly request: SubscribeRequest };
+
 /**
- * From the task as it is, or from any earlier place in its log: what was seen up to there is the snapshot, and nothing after it is
- * missing or said twice. That goes for finished tasks too; without a place to go on from they are refused, where a dialect has it so.
+ * Streams a task from its current state, or from any earlier sequence number: first the task as it was there, then every later event,
+ * none missing and none twice. A finished task is an error (A2A 1.0.1 §3.1.6), unless the caller names a sequence number or its options
+ * say otherwise.
  */
-export function subscribe(core: Core, asked: Asked & { readonly request: SubscribeRequest }): EventStream & AsyncGenerator<Batch> {
-  return new Follower(core, { open: () => subscribed(core, asked), isHeld: true });
+export function subscribe(parts: SubscribeParts, asked: Subscription): EventStream & AsyncGenerator<EventBatch> {
+  return new Follower(parts, { open: () => openSubscription(parts, asked), isHeld: true });
 }
 
-async function subscribed(core: Core, asked: Asked & { readonly request: SubscribeRequest }): Promise<Following> {
-  const { request, ctx, served } = asked;
-  checkStreaming(core, served.agent);
-  const traits = core.traitsOf(ctx.dialect);
-  const live = await find(core, asked);
+async function openSubscription(parts: SubscribeParts, asked: Subscription): Promise<FollowedTask> {
+  const { request, ctx, agent } = asked;
+  checkStreaming(parts.agents, agent);
+  const task = await findTask(parts, asked);
   const { after } = request;
-  const from = after !== undefined && Number.isInteger(after) && after >= 1 && after <= live.committed ? after : undefined;
-  if (from === undefined && isAtRest(live) && traits.subscribeFinished === 'error') {
-    release(core, live);
-    throw new A2AError('UNSUPPORTED_OPERATION', `task ${request.id} is finished: there is nothing to wait for`);
+  const from = after !== undefined && Number.isInteger(after) && after >= 1 && after <= task.committed ? after : undefined;
+  const names = optionsOfCall(ctx);
+  const isFinished = isTerminal(task.row.state) && task.committed >= task.row.last;
+  if (from === undefined && isFinished && names.showsFinished !== true) {
+    task.release();
+    throw new A2AError('UNSUPPORTED_OPERATION', `task ${request.id} is finished: it has no further events`);
   }
-  return { live, reading: { from: from ?? live.committed, traits, signal: ctx.signal, closesOnInputRequired: false } };
-}
-
-/** A2A 1.0.1 §3.3.4: an agent whose card does not promise streaming has none. */
-export function checkStreaming(core: Core, agent: string): void {
-  if (agentOf(core, agent).card.capabilities.streaming !== true) throw new A2AError('STREAMING_NOT_SUPPORTED');
+  return { task, options: { from: from ?? task.committed, names, signal: ctx.signal, endsOnQuestion: false } };
 }

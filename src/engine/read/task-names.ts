@@ -1,13 +1,10 @@
-import type { Message, Task, TaskEvent, TaskId, Traits } from '#protocol';
+import type { CallOptions, Message, Task, TaskEvent, TaskId } from '#protocol';
 import { eventKind } from '#protocol';
 import type { TaskRow } from '../ports.ts';
 
-/**
- * Whoever names tasks hears its own name for this one, wherever the id is said; everybody else hears the id. Undefined: nothing
- * has to be changed.
- */
-export function nameFor(row: Pick<TaskRow, 'alias'>, traits: Traits): TaskId | undefined {
-  return traits.callerNamesTask && row.alias !== undefined ? (row.alias as string as TaskId) : undefined;
+/** Callers who name tasks get their own name as the task's id; all others get the id. Undefined: nothing has to be renamed. */
+export function nameFor(row: Pick<TaskRow, 'alias'>, options: CallOptions): TaskId | undefined {
+  return options.taskNames !== undefined && row.alias !== undefined ? (row.alias as string as TaskId) : undefined;
 }
 
 export function renameTask(task: Task, id: TaskId | undefined): Task {

@@ -1,28 +1,38 @@
-import type { CallContext, SendRequest, Traits } from '#protocol';
+import type { AgentCard, CallContext, CallOptions, SendRequest } from '#protocol';
+import { optionsOfCall } from '../call-options.ts';
 import type { Owner } from '../ports.ts';
-import type { Core } from '../tasks/core.ts';
-import { ownerOf } from '../tasks/core.ts';
+import { ownerOf } from '../tasks/keys.ts';
 import type { Modes } from '../turns/modes.ts';
+import { inputModes, modesOf, outputModes } from '../turns/modes.ts';
 
-/** What the engine knows of one of its agents besides the agent itself. */
-export interface Served {
+/** What a send needs to know about its agent. */
+export interface AgentFacts {
   readonly agent: string;
-  /** What it takes and what it makes, by its card. */
-  readonly takes: Modes;
-  readonly makes: Modes;
-  /** A message id that comes again is another message (`Agent.repeats`). */
+  /** The media types on its card. */
+  readonly accepts: Modes;
+  readonly produces: Modes;
+  /** A repeated message id is a new message (`Agent.repeats`). */
   readonly repeatsAnew: boolean;
 }
 
-/** A send or a stream, with everything that is looked up once. */
-export interface Call {
-  readonly request: SendRequest;
-  readonly ctx: CallContext;
-  readonly served: Served;
-  readonly owner: Owner;
-  readonly traits: Traits;
+export function factsOf(agent: string, { card, repeats }: { readonly card: AgentCard; readonly repeats?: 'attach' | 'anew' }): AgentFacts {
+  return { agent, accepts: inputModes(card), produces: outputModes(card), repeatsAnew: repeats === 'anew' };
 }
 
-export function callOf(core: Core, served: Served, request: SendRequest, ctx: CallContext): Call {
-  return { request, ctx, served, owner: ownerOf(ctx, request), traits: core.traitsOf(ctx.dialect) };
+/** For messages in the operator's name: media types are not checked, and each message is new. */
+export function uncheckedFacts(agent: string): AgentFacts {
+  return { agent, accepts: modesOf([]), produces: modesOf([]), repeatsAnew: true };
+}
+
+/** A send or a stream, with everything that is looked up once. */
+export interface SendCall {
+  readonly request: SendRequest;
+  readonly ctx: CallContext;
+  readonly facts: AgentFacts;
+  readonly owner: Owner;
+  readonly options: CallOptions;
+}
+
+export function sendCall(facts: AgentFacts, request: SendRequest, ctx: CallContext): SendCall {
+  return { request, ctx, facts, owner: ownerOf(ctx, request), options: optionsOfCall(ctx) };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Choice, Message, SendRequest, Task } from '#protocol';
-import { contextId, createAgentPartsMessage, createChoicesPart, createTextPart, dialectId, getTextFromMessage } from '#protocol';
-import { agent, BOB, ctx, historyOf, said, taskOf, textOf, toTask, user, withTraits, world } from '../../../test/support/engine.ts';
+import { contextId, createAgentPartsMessage, createChoicesPart, createTextPart, getTextFromMessage } from '#protocol';
+import { agent, BOB, ctx, historyOf, said, taskOf, textOf, toTask, user, withOptions, world } from '../../../test/support/engine.ts';
 
 const APPROVAL: readonly Choice[] = [
   { optionId: 'allow', name: 'Do it', kind: 'allow_once' },
@@ -23,7 +23,7 @@ const staying = agent(async function* (turn) {
 const inContext = (content: string | Message['parts'], context = 'c'): SendRequest => ({
   message: { ...user(''), contextId: contextId(context), parts: typeof content === 'string' ? [createTextPart(content)] : content },
 });
-const byContext = withTraits({ resumesByContext: true });
+const byContext = withOptions({ continuesByContext: true });
 const stateOf = ({ status }: Task): string => status.state.slice('TASK_STATE_'.length);
 
 describe.each([
@@ -69,7 +69,7 @@ describe.each([
     const { service: known } = await world(run);
     const first = taskOf(await known.send(inContext('a'), ctx()));
     expect(taskOf(await known.send(inContext('yes'), ctx())).id).not.toBe(first.id);
-    const old = ctx({ dialect: dialectId('v03') });
+    const old = ctx({ options: { continuesByContext: true } });
     const older = taskOf(await known.send(inContext('a', 'old'), old));
     expect(taskOf(await known.send(inContext('yes', 'old'), old)).id).toBe(older.id);
   });

@@ -1,81 +1,92 @@
 import type { ContextId, Message, Seq, TaskId } from '#protocol';
 import { A2AError, choiceIn, getChoicesFromMessage, isInterrupted } from '#protocol';
-import type { TaskRow } from '../ports.ts';
-import { idBehind } from '../read/find.ts';
+import type { Store, TaskRow } from '../ports.ts';
+import { idOfName, noTask } from '../read/find.ts';
 import { questionOf } from '../read/replay.ts';
-import type { Core } from '../tasks/core.ts';
-import { hold, release, scopedKey } from '../tasks/core.ts';
-import type { Live } from '../tasks/live-task.ts';
-import type { Call } from './call.ts';
+import type { LiveTask } from '../tasks/live-task.ts';
+import type { TaskTable } from '../tasks/table.ts';
+import type { SendCall } from './call.ts';
 
-/** The task that a message goes on with, or after if it is finished; held. */
-export interface Continued {
-  readonly live: Live;
-  /** Set if only the context told: the task waited, and this was the last that had happened to it. */
+export interface ContinueParts {
+  readonly store: Pick<Store, 'task' | 'byAlias' | 'waiting' | 'entries'>;
+  readonly tasks: TaskTable;
+}
+
+/** The task that a message continues, held. If it is finished, a new task in its context may follow it. */
+export interface ContinuedTask {
+  readonly task: LiveTask;
+  /** Set if only the context identified the task: the last entry when the task was found waiting. */
   readonly waitedAt?: Seq;
 }
 
-/** Undefined: nothing has to be looked for. */
-export function continued(core: Core, call: Call): Promise<Continued | undefined> | undefined {
-  const { request, traits } = call;
+/** Undefined: the message makes a new task, and nothing has to be looked up. */
+export function findContinued(parts: ContinueParts, call: SendCall): Promise<ContinuedTask | undefined> | undefined {
+  const { request, options } = call;
   const { taskId, contextId } = request.message;
-  if (taskId !== undefined) return named(core, call, taskId);
-  if (traits.callerNamesTask && request.alias !== undefined) return aliased(core, call, request.alias);
-  if (traits.resumesByContext && contextId !== undefined) return waited(core, call, contextId);
+  if (taskId !== undefined) return byId(parts, call, taskId);
+  if (options.taskNames !== undefined && request.alias !== undefined) return byName(parts, call, request.alias);
+  if (options.continuesByContext === true && contextId !== undefined) return byContext(parts, call, contextId);
   return undefined;
 }
 
-/** Two messages under a new name at once make one task: the second finds what the first has just made. */
-export function madeMeanwhile(core: Core, { request, owner, served, traits }: Call): Live | undefined {
-  if (!traits.callerNamesTask || request.alias === undefined || request.message.taskId !== undefined) return undefined;
-  const live = core.aliases.get(scopedKey(owner, served.agent, request.alias));
-  return live?.isGone === true ? undefined : live;
+/** Two simultaneous messages with the same new name make one task: the second finds what the first has just made. */
+export function madeMeanwhile({ tasks }: ContinueParts, { request, owner, facts, options }: SendCall): LiveTask | undefined {
+  if (options.taskNames === undefined || request.alias === undefined || request.message.taskId !== undefined) return undefined;
+  const task = tasks.named(owner, facts.agent, request.alias);
+  return task?.isGone === true ? undefined : task;
 }
 
-/** A message that names no task is meant for the question that it was held against, and for no later one. */
-export function isStillMeant(continuing: Continued | undefined): boolean {
-  return continuing?.waitedAt === undefined || continuing.live.row.last === continuing.waitedAt;
+/** A message that names no task answers the question that it was matched with, and no later one. */
+export function isStillWaiting(continued: ContinuedTask | undefined): boolean {
+  return continued?.waitedAt === undefined || continued.task.row.last === continued.waitedAt;
 }
 
-async function named(core: Core, { request, owner, served, traits }: Call, taskId: TaskId): Promise<Continued> {
+async function byId(parts: ContinueParts, { request, owner, facts, options }: SendCall, taskId: TaskId): Promise<ContinuedTask> {
   const { contextId } = request.message;
-  const id = traits.callerNamesTask ? await idBehind(core, { owner, agent: served.agent, id: taskId }) : taskId;
-  const live = await hold(core, owner, id);
-  if (live !== undefined && live.row.agent === served.agent && (contextId ?? live.row.contextId) === live.row.contextId) return { live };
-  if (live !== undefined) release(core, live);
-  if (live?.row.agent !== served.agent) throw new A2AError('TASK_NOT_FOUND', `there is no task ${taskId}`, { info: { taskId } });
+  const id = options.taskNames === undefined ? taskId : await idOfName(parts, { owner, agent: facts.agent, id: taskId });
+  const task = await parts.tasks.hold(owner, id);
+  if (task !== undefined && task.row.agent === facts.agent && (contextId ?? task.row.contextId) === task.row.contextId) return { task };
+  task?.release();
+  if (task?.row.agent !== facts.agent) throw noTask(taskId);
   throw new A2AError('INVALID_PARAMS', 'message.contextId is not the context of the task', { field: 'message.contextId' });
 }
 
-/** Decision 9: the latest task of that name goes on; if it is finished, a new one in its context does. */
-async function aliased(core: Core, { owner, served }: Call, alias: NonNullable<TaskRow['alias']>): Promise<Continued | undefined> {
-  const key = scopedKey(owner, served.agent, alias);
-  const id = core.aliases.get(key)?.row.id ?? (await core.store.byAlias(owner, served.agent, alias))?.id;
-  const live = id === undefined ? undefined : await hold(core, owner, id);
-  return live === undefined ? undefined : { live };
+/** The newest task of that name continues. If it is finished, a new task in its context does (docs/decisions: client-chosen ids are aliases). */
+async function byName(
+  { tasks, store }: ContinueParts,
+  { owner, facts }: SendCall,
+  alias: NonNullable<TaskRow['alias']>,
+): Promise<ContinuedTask | undefined> {
+  const id = tasks.named(owner, facts.agent, alias)?.row.id ?? (await store.byAlias(owner, facts.agent, alias))?.id;
+  const task = id === undefined ? undefined : await tasks.hold(owner, id);
+  return task === undefined ? undefined : { task };
 }
 
 /**
- * Only if exactly one waits: a guess is worse than a new task. And if that one offers choices, only a message that makes one: an
- * approval is never taken from words that happen to come by.
+ * Continues a task only if exactly one in the context waits: a new task is better than a wrong guess. If that task offers choices, the
+ * message must make one, so that an unrelated message never approves something.
  */
-async function waited(core: Core, { request, owner, served }: Call, contextId: ContextId): Promise<Continued | undefined> {
-  const rows = await core.store.waiting({ owner, agent: served.agent, contextId }, 2);
+async function byContext(
+  parts: ContinueParts,
+  { request, owner, facts }: SendCall,
+  contextId: ContextId,
+): Promise<ContinuedTask | undefined> {
+  const rows = await parts.store.waiting({ owner, agent: facts.agent, contextId }, 2);
   const [only] = rows;
-  const live = only === undefined || rows.length > 1 ? undefined : await hold(core, owner, only.id);
-  if (live === undefined) return undefined;
-  const waitedAt = live.row.last;
+  const task = only === undefined || rows.length > 1 ? undefined : await parts.tasks.hold(owner, only.id);
+  if (task === undefined) return undefined;
+  const waitedAt = task.row.last;
   let isMeant = false;
   try {
-    isMeant = isInterrupted(live.row.state) && (await mayAnswer(core, live, request.message));
+    isMeant = isInterrupted(task.row.state) && (await mayAnswer(parts, task, request.message));
   } finally {
-    if (!isMeant) release(core, live);
+    if (!isMeant) task.release();
   }
-  return isMeant ? { live, waitedAt } : undefined;
+  return isMeant ? { task, waitedAt } : undefined;
 }
 
-async function mayAnswer(core: Core, live: Live, message: Message): Promise<boolean> {
-  const question = await questionOf(core, live);
+async function mayAnswer(parts: ContinueParts, task: LiveTask, message: Message): Promise<boolean> {
+  const question = await questionOf(parts, task);
   const choices = question === undefined ? [] : getChoicesFromMessage(question);
   return choices.length === 0 || choiceIn(message, choices) !== undefined;
 }

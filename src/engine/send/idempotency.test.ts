@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { CallContext, Task } from '#protocol';
-import { createUserMessage, dialectId, messageId, taskId } from '#protocol';
+import { createUserMessage, messageId, taskId } from '#protocol';
 import {
   AT_ONCE,
   ask,
@@ -187,7 +187,7 @@ describe('a send that is repeated', () => {
 
   it('is never recognised by an id that was made up when the message was read, but by a key', async () => {
     const { service } = await world(echo);
-    const old = (more: Partial<CallContext> = {}): CallContext => lost({ dialect: dialectId('v01'), ...more });
+    const old = (more: Partial<CallContext> = {}): CallContext => lost({ options: { mintedMessageId: true }, ...more });
     const sendOld = async (given: CallContext): Promise<string> => taskOf(await service.send(send('m'), given)).id;
     expect(await sendOld(old())).not.toBe(await sendOld(old()));
     expect(await sendOld(old({ idempotencyKey: 'k' }))).toBe(await sendOld(old({ idempotencyKey: 'k' })));

@@ -1,161 +1,190 @@
 import type { Message, SendRequest } from '#protocol';
 import { A2AError } from '#protocol';
-import type { MaybePromise, SendName, SendRecord } from '../ports.ts';
-import type { Core } from '../tasks/core.ts';
-import { hold, scopedKey } from '../tasks/core.ts';
-import type { Admitted, Reservation } from '../tasks/live-task.ts';
-import type { Naming } from './admit.ts';
+import type { MaybePromise, SendName, SendRecord, Store } from '../ports.ts';
+import { scopedKey } from '../tasks/keys.ts';
+import type { AcceptedMessage } from '../tasks/live-task.ts';
+import type { AdmitParts, SendIdentity } from './admit.ts';
 import { admit } from './admit.ts';
-import type { Call } from './call.ts';
+import type { SendCall } from './call.ts';
 
-/** Where a send ended up: with a task, held, or with the direct message that was its answer. */
-export type Sent = (Admitted & { readonly answer?: never }) | { readonly answer: Message };
+/** Where a send went: into a task, held, or it has the direct message that answered it. */
+export type Sent = (AcceptedMessage & { readonly answer?: never }) | { readonly answer: Message };
 
-/**
- * A send that is repeated. It attaches to the first one's task when it carries an Idempotency-Key, when the first answer never
- * reached its caller, or always if the node is so configured; otherwise a repeat is a new send. The same name with another body
- * is a mistake of the caller. An empty messageId names nothing.
- *
- * A name is reserved in memory before anything is awaited, so of any number that come at once one is admitted; its record is in
- * the commit that takes the message in. With that commit the reservation ends: from then on the store knows, also after a restart.
- */
-export function sendOnce(core: Core, call: Call, naming: Naming | undefined): MaybePromise<Sent> {
-  if (naming === undefined) return admit(core, call);
-  const reservation = core.reservations.get(naming.key);
-  return reservation === undefined ? first(core, call, naming) : join(core, call, { naming, reservation });
+/** A send whose record is not durable yet. */
+interface Reservation {
+  readonly fingerprint: string;
+  /** Undefined: it was a repetition itself. */
+  readonly accepted: MaybePromise<AcceptedMessage | undefined>;
 }
 
-/** The first of its name, as far as this process knows; the store may know better. Over a quick store nothing is awaited. */
-function first(core: Core, call: Call, naming: Naming): MaybePromise<Sent> {
-  const known = attach(core, call, naming);
-  if (known instanceof Promise) return firstLater(core, call, { naming, known });
+/** What the engine remembers of sends between commits. */
+export interface RecentSends {
+  /** Sends that are being accepted, by key. */
+  readonly reservations: Map<string, Reservation>;
+  /** Sends whose answers went out since the last commit. */
+  readonly delivered: Set<string>;
+}
+
+export function newRecentSends(): RecentSends {
+  return { reservations: new Map(), delivered: new Set() };
+}
+
+export interface IdempotencyParts extends AdmitParts {
+  readonly store: AdmitParts['store'] & Pick<Store, 'send'>;
+  readonly recentSends: RecentSends;
+  /** `messageId`: a repeated message id always attaches to the first task. */
+  readonly idempotency: 'key' | 'messageId';
+}
+
+/**
+ * Recognises a repeated send. It attaches to the task of the first one if it carries an Idempotency-Key, if the first answer never reached
+ * its caller, or if the node is configured so; otherwise it is a new send. The same key with another body is an error. An empty messageId
+ * identifies nothing.
+ *
+ * The key is reserved in memory before the first await, so of several simultaneous sends one is accepted. The record is part of the
+ * commit that saves the message; from then on the store recognises repetitions, also after a restart.
+ */
+export function sendOnce(parts: IdempotencyParts, call: SendCall, identity: SendIdentity | undefined): MaybePromise<Sent> {
+  if (identity === undefined) return admit(parts, call);
+  const reservation = parts.recentSends.reservations.get(identity.key);
+  return reservation === undefined ? first(parts, call, identity) : join(parts, call, { identity, reservation });
+}
+
+/** The first send with this key in this process; the store may know an earlier one. Synchronous over a synchronous store. */
+function first(parts: IdempotencyParts, call: SendCall, identity: SendIdentity): MaybePromise<Sent> {
+  const known = attach(parts, call, identity);
+  if (known instanceof Promise) return firstLater(parts, call, { identity, known });
   if (known !== undefined) return known;
-  const admitted = admit(core, call, naming);
-  if (admitted instanceof Promise) return firstLater(core, call, { naming, admitted });
-  core.reservations.set(naming.key, { fingerprint: naming.fingerprint, admitted });
-  return admitted;
+  const accepted = admit(parts, call, identity);
+  if (accepted instanceof Promise) return firstLater(parts, call, { identity, accepted });
+  parts.recentSends.reservations.set(identity.key, { fingerprint: identity.fingerprint, accepted });
+  return accepted;
 }
 
 interface Later {
-  readonly naming: Naming;
+  readonly identity: SendIdentity;
   readonly known?: Promise<Sent | undefined>;
-  readonly admitted?: Promise<Admitted>;
+  readonly accepted?: Promise<AcceptedMessage>;
 }
 
-async function firstLater(core: Core, call: Call, later: Later): Promise<Sent> {
-  const { naming } = later;
-  const { promise, resolve, reject } = Promise.withResolvers<Admitted | undefined>();
-  promise.catch(() => {}); // it is for repeats, and there may be none
-  core.reservations.set(naming.key, { fingerprint: naming.fingerprint, admitted: promise });
+async function firstLater(parts: IdempotencyParts, call: SendCall, later: Later): Promise<Sent> {
+  const { identity } = later;
+  const { reservations } = parts.recentSends;
+  const { promise, resolve, reject } = Promise.withResolvers<AcceptedMessage | undefined>();
+  promise.catch(() => {}); // only repetitions wait for it, and there may be none
+  reservations.set(identity.key, { fingerprint: identity.fingerprint, accepted: promise });
   try {
     const known = await later.known;
     if (known !== undefined) {
-      core.reservations.delete(naming.key);
+      reservations.delete(identity.key);
       resolve(undefined);
       return known;
     }
-    const admitted = await (later.admitted ?? admit(core, call, naming));
-    resolve(admitted);
-    return admitted;
+    const accepted = await (later.accepted ?? admit(parts, call, identity));
+    resolve(accepted);
+    return accepted;
   } catch (thrown) {
-    core.reservations.delete(naming.key);
+    reservations.delete(identity.key);
     reject(thrown);
     throw thrown;
   }
 }
 
 interface Joining {
-  readonly naming: Naming;
+  readonly identity: SendIdentity;
   readonly reservation: Reservation;
 }
 
-async function join(core: Core, call: Call, { naming, reservation }: Joining): Promise<Sent> {
-  checkBody(reservation, naming);
-  const admitted = await reservation.admitted;
-  // While it is reserved the live task is at hand; afterwards the store knows where the message went.
-  if (admitted === undefined || core.reservations.get(naming.key) !== reservation) return sendOnce(core, call, naming);
-  admitted.live.holds += 1;
-  return admitted;
+async function join(parts: IdempotencyParts, call: SendCall, { identity, reservation }: Joining): Promise<Sent> {
+  checkBody(reservation, identity);
+  const accepted = await reservation.accepted;
+  // While the key is reserved, the task is in memory. Afterwards the store knows where the message went.
+  if (accepted === undefined || parts.recentSends.reservations.get(identity.key) !== reservation) return sendOnce(parts, call, identity);
+  accepted.task.hold();
+  return accepted;
 }
 
 /** The records of these sends are durable. */
-export function endReservations(core: Core, keys: readonly string[]): void {
-  for (const key of keys) core.reservations.delete(key);
+export function endReservations({ reservations }: RecentSends, keys: readonly string[]): void {
+  for (const key of keys) reservations.delete(key);
 }
 
-function attach(core: Core, call: Call, naming: Naming): MaybePromise<Sent | undefined> {
-  const found = core.store.send(naming);
-  if (found instanceof Promise) return found.then((record) => attachTo(core, call, { naming, record }));
-  return found === undefined ? undefined : attachTo(core, call, { naming, record: found });
+function attach(parts: IdempotencyParts, call: SendCall, identity: SendIdentity): MaybePromise<Sent | undefined> {
+  const found = parts.store.send(identity);
+  if (found instanceof Promise) return found.then((record) => attachTo(parts, call, { identity, record }));
+  return found === undefined ? undefined : attachTo(parts, call, { identity, record: found });
 }
 
 interface Attaching {
-  readonly naming: Naming;
+  readonly identity: SendIdentity;
   readonly record: SendRecord | undefined;
 }
 
-async function attachTo(core: Core, call: Call, { naming, record }: Attaching): Promise<Sent | undefined> {
-  if (record === undefined || !isRepeat(core, call, { record, key: naming.key })) return undefined;
-  checkBody(record, naming);
+async function attachTo(parts: IdempotencyParts, call: SendCall, { identity, record }: Attaching): Promise<Sent | undefined> {
+  if (record === undefined || !isRepetition(parts, call, { record, key: identity.key })) return undefined;
+  checkBody(record, identity);
   if (record.answer !== undefined) return { answer: record.answer };
   if (record.task === undefined) return undefined;
-  // Its task is about to be replaced by a direct message, or to be forgotten: the next look tells which.
-  if (core.leaving.has(record.task.id)) {
-    await core.writer.settled();
-    return attach(core, call, naming);
+  // The task is being replaced by a direct message, or deleted. After that commit the record tells which.
+  if (parts.tasks.isDeleting(record.task.id)) {
+    await parts.commits.settled();
+    return attach(parts, call, identity);
   }
-  const live = await hold(core, call.owner, record.task.id);
-  return live === undefined ? undefined : { live, seq: record.task.seq };
+  const task = await parts.tasks.hold(call.owner, record.task.id);
+  return task === undefined ? undefined : { task, seq: record.task.seq };
 }
 
-interface Known {
+interface KnownSend {
   readonly record: SendRecord;
   readonly key: string;
 }
 
-function isRepeat(core: Core, call: Call, { record, key }: Known): boolean {
-  return alwaysAttaches(core, call) || !(record.delivered || core.delivered.has(key));
+function isRepetition(parts: IdempotencyParts, call: SendCall, { record, key }: KnownSend): boolean {
+  return alwaysAttaches(parts, call) || !(record.delivered || parts.recentSends.delivered.has(key));
 }
 
-function alwaysAttaches(core: Core, { ctx }: Call): boolean {
-  return core.idempotency === 'messageId' || (ctx.idempotencyKey ?? '') !== '';
+function alwaysAttaches({ idempotency }: IdempotencyParts, { ctx }: SendCall): boolean {
+  return idempotency === 'messageId' || (ctx.idempotencyKey ?? '') !== '';
 }
 
-function checkBody(known: { readonly fingerprint: string }, naming: Naming): void {
-  if (known.fingerprint === naming.fingerprint) return;
-  throw new A2AError('INVALID_PARAMS', 'this message id, or idempotency key, was used for another message', { field: 'message.messageId' });
+function checkBody(known: { readonly fingerprint: string }, identity: SendIdentity): void {
+  if (known.fingerprint === identity.fingerprint) return;
+  throw new A2AError('INVALID_PARAMS', 'this message id or idempotency key was already used for another message', {
+    field: 'message.messageId',
+  });
 }
 
 /**
- * What to do once the answer has gone out: from then on a repeat is a new send. The mark is written with the next commit that comes
- * along. If a crash is faster, a repeat attaches once more, which is harmless. Undefined: a repeat attaches in any case.
+ * Returns what to call once the answer has gone out: from then on a repetition is a new send. The mark is written with the next commit.
+ * If the process crashes before that, a repetition attaches once more, which is harmless. Undefined: repetitions always attach.
  */
-export function markOf(core: Core, call: Call, naming: Naming | undefined): (() => void) | undefined {
-  if (naming === undefined || alwaysAttaches(core, call)) return undefined;
-  const { key, fingerprint: _, ...name } = naming;
+export function deliveryMark(parts: IdempotencyParts, call: SendCall, identity: SendIdentity | undefined): (() => void) | undefined {
+  if (identity === undefined || alwaysAttaches(parts, call)) return undefined;
+  const { key, fingerprint: _, ...name } = identity;
+  const { delivered } = parts.recentSends;
   return () => {
-    if (core.delivered.has(key)) return;
-    core.delivered.add(key);
-    core.writer.addLazily({ kind: 'delivered', name }, () => core.delivered.delete(key));
+    if (delivered.has(key)) return;
+    delivered.add(key);
+    parts.commits.addLazily({ kind: 'delivered', name }, () => delivered.delete(key));
   };
 }
 
-export function nameOf(core: Core, call: Call): Naming | undefined {
-  const { owner, served, request } = call;
+export function identityOf(parts: IdempotencyParts, call: SendCall): SendIdentity | undefined {
+  const { owner, facts, request } = call;
   const token = tokenOf(call);
-  if (token === undefined || (served.repeatsAnew && !alwaysAttaches(core, call))) return undefined;
-  const name: SendName = { owner, agent: served.agent, token };
-  return { ...name, key: scopedKey(owner, served.agent, token), fingerprint: fingerprintOf(request) };
+  if (token === undefined || (facts.repeatsAnew && !alwaysAttaches(parts, call))) return undefined;
+  const name: SendName = { owner, agent: facts.agent, token };
+  return { ...name, key: scopedKey(owner, facts.agent, token), fingerprint: fingerprintOf(request) };
 }
 
-/** Two kinds of names that must not meet. A message id that was made up when the message was read never comes again, and is none. */
-function tokenOf({ request, ctx, traits }: Call): string | undefined {
+/** The prefixes keep keys and message ids apart. A message id that the dialect made up never comes again and identifies nothing. */
+function tokenOf({ request, ctx, options }: SendCall): string | undefined {
   if (ctx.idempotencyKey !== undefined && ctx.idempotencyKey !== '') return `key ${ctx.idempotencyKey}`;
   const { messageId } = request.message;
-  return messageId === '' || traits.mintsMessageIds === true ? undefined : `id ${messageId}`;
+  return messageId === '' || options.mintedMessageId === true ? undefined : `id ${messageId}`;
 }
 
-/** 53 bits over the message's JSON (cyrb53): enough to tell a caller its own mistake, cheap enough for every send. */
+/** 53 bits over the message's JSON (cyrb53). It finds a caller's mistake, not an attack, and is cheap enough for every send. */
 function fingerprintOf({ message, metadata, alias }: SendRequest): string {
   const text = JSON.stringify([message, metadata, alias]);
   let high = 0xdeadbeef;

@@ -1,37 +1,39 @@
 import type { Message } from '#protocol';
 import { A2AError } from '#protocol';
-import type { ReplyTo } from '../outbox/lane.ts';
-import { progressOf } from '../outbox/lane.ts';
-import type { Core } from '../tasks/core.ts';
-import type { Admitted } from '../tasks/live-task.ts';
-import { nextCommit } from '../tasks/live-task.ts';
-import type { Call } from './call.ts';
+import type { Commits } from '../commit/group-commit.ts';
+import type { Outbox } from '../outbox/outbox.ts';
+import type { ReplyAddress } from '../outbox/queue.ts';
+import { progressOf } from '../outbox/queue.ts';
+import type { AcceptedMessage } from '../tasks/live-task.ts';
+import type { SendCall } from './call.ts';
 
-/** Where the answers to a call go besides to the call itself. */
-export function replyOf({ ctx }: Call): ReplyTo | undefined {
+interface ReplyParts {
+  readonly outbox: Outbox;
+  readonly commits: Pick<Commits, 'add' | 'settled'>;
+}
+
+/** Where the replies to a call are published. */
+export function replyOf({ ctx }: SendCall): ReplyAddress | undefined {
   return ctx.reply === undefined ? undefined : { to: ctx.reply, dialect: ctx.dialect };
 }
 
 /**
- * A repeat attaches to the task of the first send, whose answers may have gone out already: whoever repeats has not got them. So all that
- * came of the message goes there once more. Of a first send this is kept already, and then there is nothing to do.
+ * A repeated send attaches to the task of the first one, whose replies may already be published. Its caller may not have received them,
+ * so all replies to the message are published again. A first send has this saved already, and then nothing happens here.
  */
 export async function replyAgain(
-  core: Core,
-  call: Call,
-  sent: (Admitted & { readonly answer?: never }) | { readonly answer: Message },
+  { outbox, commits }: ReplyParts,
+  call: SendCall,
+  sent: (AcceptedMessage & { readonly answer?: never }) | { readonly answer: Message },
 ): Promise<void> {
   const reply = replyOf(call);
-  if (core.outbox.carrier === undefined) throw new A2AError('UNSUPPORTED_OPERATION', 'answers can only go to the call itself here');
+  if (outbox.replyPublisher === undefined) throw new A2AError('UNSUPPORTED_OPERATION', 'this server publishes no replies');
   if (reply === undefined || sent.answer !== undefined) return;
-  const { live, seq } = sent;
-  while (live.committed < seq) {
-    core.writer.check();
-    await nextCommit(live);
-  }
-  const writes = core.outbox.replying(live.row, reply, seq);
+  const { task, seq } = sent;
+  await task.durable(seq);
+  const writes = outbox.openReply(task.row, reply, seq);
   if (writes.length === 0) return;
-  for (const write of writes) core.writer.add(write);
-  await core.writer.settled();
-  for (const write of writes) if (write.kind === 'outbox') core.outbox.opened(write.row, live.row, progressOf(live.row, live.committed));
+  for (const write of writes) commits.add(write);
+  await commits.settled();
+  for (const write of writes) if (write.kind === 'outbox') outbox.opened(write.row, task.row, progressOf(task.row, task.committed));
 }

@@ -16,7 +16,6 @@ import {
   textOf,
   toTask,
   user,
-  withTraits,
   world,
 } from '../../../test/support/engine.ts';
 
@@ -46,10 +45,10 @@ describe('a send', () => {
     expect(textOf(taskOf(await waiting))).toBe('half whole');
   });
 
-  it('waits or not by what its dialect is used to', async () => {
-    const { service } = await world(hanging, withTraits({ blockingDefault: false }));
-    expect(taskOf(await service.send(request('a'), ctx())).status.state).toBe('TASK_STATE_WORKING');
-    const { service: quick } = await world(echo, withTraits({ blockingDefault: false }));
+  it('waits unless the caller asks for an immediate answer', async () => {
+    const { service } = await world(hanging);
+    expect(taskOf(await service.send(request('a', AT_ONCE), ctx())).status.state).toBe('TASK_STATE_WORKING');
+    const { service: quick } = await world(echo);
     const wants: SendRequest = request('a', { configuration: { returnImmediately: false } });
     expect(taskOf(await quick.send(wants, ctx())).status.state).toBe('TASK_STATE_COMPLETED');
   });
@@ -94,10 +93,6 @@ describe('a send', () => {
     expect(historyOf(await got())).toHaveLength(11);
     expect(await got(0)).not.toHaveProperty('history');
     expect(historyOf(await got(99))).toHaveLength(11);
-    const { service: brief } = await world(echo, withTraits({ historyDefault: 'none' }));
-    const task = taskOf(await brief.send(request('a'), ctx()));
-    expect(task).not.toHaveProperty('history');
-    expect(historyOf(await brief.get({ id: task.id, historyLength: 1 }, ctx()))).toEqual(['a']);
   });
 });
 

@@ -1,32 +1,40 @@
 import type { CallContext, EventStream, Logged, SendRequest, SendResult, Seq, Task } from '#protocol';
 import { A2AError } from '#protocol';
+import type { Agents } from '../agents.ts';
+import { checkStreaming } from '../agents.ts';
+import type { EngineLimits } from '../limits.ts';
 import { foldTo, withHistory } from '../read/fold.ts';
+import type { FollowParts } from '../read/follower.ts';
 import { follow } from '../read/follower.ts';
-import { checkStreaming } from '../read/subscribe.ts';
 import { nameFor, renameTask } from '../read/task-names.ts';
-import type { Core } from '../tasks/core.ts';
-import { release } from '../tasks/core.ts';
-import type { Admitted, Live, Sender } from '../tasks/live-task.ts';
-import { addSender, nextCommit, removeSender, wakeAll } from '../tasks/live-task.ts';
-import type { Call, Served } from './call.ts';
-import { callOf } from './call.ts';
-import { markOf, nameOf, sendOnce } from './idempotency.ts';
+import type { AcceptedMessage, LiveTask, Sender } from '../tasks/live-task.ts';
+import type { AgentFacts, SendCall } from './call.ts';
+import { sendCall } from './call.ts';
+import type { IdempotencyParts } from './idempotency.ts';
+import { deliveryMark, identityOf, sendOnce } from './idempotency.ts';
 import { replyAgain } from './reply.ts';
 
-interface Sending {
+export interface SendParts extends IdempotencyParts, FollowParts {
+  readonly store: IdempotencyParts['store'] & FollowParts['store'];
+  readonly commits: IdempotencyParts['commits'] & FollowParts['commits'];
+  readonly agents: Agents;
+  readonly limits: EngineLimits;
+}
+
+interface SendArguments {
   readonly request: SendRequest;
   readonly ctx: CallContext;
 }
 
-/** A send: answered when the message has been dealt with, or as soon as it is kept. Nothing is answered that is not durable. */
-export async function send(core: Core, served: Served, { request, ctx }: Sending): Promise<SendResult> {
-  const call = callOf(core, served, request, ctx);
-  const naming = nameOf(core, call);
-  const sending = sendOnce(core, call, naming);
+/** Answers when the agent has dealt with the message, or with `returnImmediately` as soon as the message is durable. */
+export async function send(parts: SendParts, facts: AgentFacts, { request, ctx }: SendArguments): Promise<SendResult> {
+  const call = sendCall(facts, request, ctx);
+  const identity = identityOf(parts, call);
+  const sending = sendOnce(parts, call, identity);
   const sent = sending instanceof Promise ? await sending : sending;
-  if (ctx.reply !== undefined) await replyAgain(core, call, sent);
-  const result = sent.answer === undefined ? await answer(core, call, sent) : { message: sent.answer };
-  const mark = markOf(core, call, naming);
+  if (ctx.reply !== undefined) await replyAgain(parts, call, sent);
+  const result = sent.answer === undefined ? await answer(parts, call, sent) : { message: sent.answer };
+  const mark = deliveryMark(parts, call, identity);
   if (mark !== undefined) {
     if (ctx.onDelivered === undefined) mark();
     else ctx.onDelivered(mark);
@@ -34,87 +42,94 @@ export async function send(core: Core, served: Served, { request, ctx }: Sending
   return result;
 }
 
-async function answer(core: Core, call: Call, { live, seq }: Admitted): Promise<SendResult> {
-  const returnsAtOnce = call.request.configuration?.returnImmediately ?? !call.traits.blockingDefault;
-  const sender = returnsAtOnce ? undefined : addSender(live, seq);
+async function answer(parts: SendParts, call: SendCall, { task, seq }: AcceptedMessage): Promise<SendResult> {
+  const sender = call.request.configuration?.returnImmediately === true ? undefined : task.addSender(seq);
   try {
-    // A quick agent is done with the first commit: only who waits longer than that listens for the caller to leave.
-    for (let isFirst = true; !isAnswered(live, seq, sender); isFirst = false) await wait(core, live, isFirst ? undefined : call.ctx.signal);
-    if (live.direct !== undefined) return { message: live.direct };
-    live.announced = true;
-    const folded = foldTo(core, live, sender?.settledAt ?? live.committed);
-    const task = trimmed(call, folded instanceof Promise ? await folded : folded);
-    return { task: renameTask(task, nameFor(live.row, call.traits)) };
+    // A quick agent is done with the first commit. Only calls that wait longer listen for their caller's disconnect.
+    for (let isFirst = true; !isAnswered(task, seq, sender); isFirst = false)
+      await wait(parts, task, isFirst ? undefined : call.ctx.signal);
+    if (task.direct !== undefined) return { message: task.direct };
+    task.announce();
+    const folded = foldTo(parts, task, sender?.settledAt ?? task.committed);
+    const shown = trimmed(call, folded instanceof Promise ? await folded : folded);
+    return { task: renameTask(shown, nameFor(task.row, call.options)) };
   } finally {
-    if (sender !== undefined) removeSender(live, sender);
-    release(core, live);
+    if (sender !== undefined) task.removeSender(sender);
+    task.release();
   }
 }
 
-/** The message is dealt with, or only kept if nobody waits for more, or the agent was so quick that its direct message is the answer; durably. */
-function isAnswered(live: Live, seq: Seq, sender: Sender | undefined): boolean {
-  if (live.direct !== undefined) return live.isDirectSaved;
+/** The answer is durable: a direct message, the state that answers the message, or only the message if the caller waits for no more. */
+function isAnswered(task: LiveTask, seq: Seq, sender: Sender | undefined): boolean {
+  if (task.direct !== undefined) return task.isDirectSaved;
   const at = sender === undefined ? seq : sender.settledAt;
-  return at !== undefined && live.committed >= at;
+  return at !== undefined && task.committed >= at;
 }
 
-function wait(core: Core, live: Live, signal: AbortSignal | undefined): Promise<void> {
-  core.writer.check();
-  if (signal?.aborted === true) throw new A2AError('UNAVAILABLE', 'the caller has left');
-  if (core.phase === 'off') throw new A2AError('UNAVAILABLE', 'the server is shutting down', { retryAfterMs: 1000 });
-  return nextCommit(live, signal);
+function wait({ commits, lifecycle }: SendParts, task: LiveTask, signal: AbortSignal | undefined): Promise<void> {
+  commits.check();
+  if (signal?.aborted === true) throw new A2AError('UNAVAILABLE', 'the caller has disconnected');
+  if (lifecycle.phase === 'off') throw new A2AError('UNAVAILABLE', 'the server is shutting down', { retryAfterMs: 1000 });
+  return task.nextCommit(signal);
 }
 
-function trimmed({ request, traits }: Call, task: Task): Task {
-  return withHistory(task, request.configuration?.historyLength, traits.historyDefault);
+function trimmed({ request }: SendCall, task: Task): Task {
+  return withHistory(task, request.configuration?.historyLength);
 }
 
-/** The same, read along while it happens. */
-export async function* stream(core: Core, served: Served, { request, ctx }: Sending): EventStream & AsyncGenerator<readonly Logged[]> {
-  checkStreaming(core, served.agent);
-  const call = callOf(core, served, request, ctx);
-  const naming = nameOf(core, call);
-  const sent = await sendOnce(core, call, naming);
-  const mark = markOf(core, call, naming);
+/** Like `send`, with every event as it happens. */
+export async function* stream(
+  parts: SendParts,
+  facts: AgentFacts,
+  { request, ctx }: SendArguments,
+): EventStream & AsyncGenerator<readonly Logged[]> {
+  checkStreaming(parts.agents, facts.agent);
+  const call = sendCall(facts, request, ctx);
+  const identity = identityOf(parts, call);
+  const sent = await sendOnce(parts, call, identity);
+  const mark = deliveryMark(parts, call, identity);
   if (mark !== undefined) ctx.onDelivered?.(mark);
   if (sent.answer !== undefined) {
     yield [{ event: { message: sent.answer } }];
   } else {
-    yield* events(core, call, sent);
+    yield* events(parts, call, sent);
   }
   if (ctx.onDelivered === undefined && !ctx.signal.aborted) mark?.();
 }
 
-async function* events(core: Core, call: Call, { live, seq }: Admitted): AsyncGenerator<readonly Logged[]> {
-  const { traits, ctx } = call;
+async function* events(parts: SendParts, call: SendCall, { task, seq }: AcceptedMessage): AsyncGenerator<readonly Logged[]> {
+  const { options: names, ctx } = call;
   try {
-    await firstWord(core, live, { seq, signal: ctx.signal });
-    if (live.direct !== undefined) {
-      yield [{ event: { message: live.direct } }];
+    await firstOutput(parts, task, { seq, signal: ctx.signal });
+    if (task.direct !== undefined) {
+      yield [{ event: { message: task.direct } }];
       return;
     }
-    live.announced = true;
-    const { closesOnInputRequired } = traits;
-    yield* follow(core, live, { from: seq, traits, signal: ctx.signal, closesOnInputRequired, trim: (task) => trimmed(call, task) });
+    task.announce();
+    yield* follow(parts, task, { from: seq, names, signal: ctx.signal, endsOnQuestion: true, trim: (whole) => trimmed(call, whole) });
   } finally {
-    release(core, live);
+    task.release();
   }
 }
 
-/** The first frame says whether this is a task or a message: the agent gets a moment to say its first word. */
-async function firstWord(core: Core, live: Live, { seq, signal }: { readonly seq: Seq; readonly signal: AbortSignal }): Promise<void> {
-  let isOverdue = live.announced || core.traitsOf(live.row.dialect).directMessage === 'as-task';
-  const callOff = isOverdue
+/** The first frame is either a task or a direct message, so the stream waits a moment for the agent's first output. */
+async function firstOutput(
+  parts: SendParts,
+  task: LiveTask,
+  { seq, signal }: { readonly seq: Seq; readonly signal: AbortSignal },
+): Promise<void> {
+  let isOverdue = task.announced;
+  const cancel = isOverdue
     ? undefined
-    : core.timers.later(core.limits.firstOutputMs, () => {
+    : parts.timers.later(parts.limits.firstOutputMs, () => {
         isOverdue = true;
-        wakeAll(live);
+        task.wake();
       });
   try {
-    while (live.direct === undefined ? live.committed < seq || !(isOverdue || live.committed > seq) : !live.isDirectSaved) {
-      await wait(core, live, signal);
+    while (task.direct === undefined ? task.committed < seq || !(isOverdue || task.committed > seq) : !task.isDirectSaved) {
+      await wait(parts, task, signal);
     }
   } finally {
-    callOff?.();
+    cancel?.();
   }
 }

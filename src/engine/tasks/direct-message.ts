@@ -1,36 +1,28 @@
 import type { Message } from '#protocol';
-import type { Core } from './core.ts';
-import { dropIfIdle } from './core.ts';
-import type { Live } from './live-task.ts';
-import { NOTHING, unsaved, wakeAll } from './live-task.ts';
+import type { Outbox } from '../outbox/outbox.ts';
+import type { LiveTask } from './live-task.ts';
+import type { TaskTable } from './table.ts';
 
-/** A direct message is the whole answer only while nothing else was said and nobody can have heard of the task. */
-export function mayTakeBack(core: Core, live: Live): boolean {
-  const { row, run } = live;
-  if (core.outbox.hasReply(row.key)) return false;
-  return !live.announced && row.last === 1 && run?.queue.length === 0 && core.traitsOf(row.dialect).directMessage === 'allowed';
+export interface DirectMessageParts {
+  readonly tasks: TaskTable;
+  readonly outbox: Pick<Outbox, 'hasReply' | 'dropped'>;
 }
 
-/** The task goes, and the message is the answer: to the call that waits for it, and to every repeat of it. */
-export function takeBack(core: Core, live: Live, message: Message): void {
-  const { record, row } = live;
+/** A direct message replaces the task only while the agent has said nothing else and no caller can know of the task. */
+export function mayAnswerDirectly({ outbox }: DirectMessageParts, task: LiveTask): boolean {
+  const { row, run } = task;
+  return !outbox.hasReply(row.key) && !task.announced && row.last === 1 && run?.queue.length === 0;
+}
+
+/** Deletes the task. The message is the answer to the call that waits, and to every repetition of it. */
+export function answerDirectly({ tasks, outbox }: DirectMessageParts, task: LiveTask, message: Message): void {
+  const { row } = task;
   const { taskId: _, ...said } = message;
-  const direct: Message = { ...said, contextId: row.contextId };
-  const isWritten = !live.isNew || live.saving !== NOTHING;
-  live.pending = { ...unsaved(), reserved: [...live.pending.reserved], hasDirect: true };
-  if (isWritten) {
-    live.pending.beside.push({ kind: 'forget', task: row.key });
-    core.leaving.add(row.id);
-    core.outbox.dropped(row.key);
+  if (task.replaceBy({ ...said, contextId: row.contextId })) {
+    tasks.startDeleting(row.id);
+    outbox.dropped(row.key);
   }
-  if (record !== undefined) {
-    const { task: __, ...rest } = record;
-    live.pending.beside.push({ kind: 'send', record: { ...rest, answer: direct } });
-  }
-  live.direct = direct;
-  live.isGone = true;
-  core.lives.delete(row.id);
-  core.writer.touch(live);
-  dropIfIdle(core, live);
-  wakeAll(live);
+  tasks.remove(task);
+  task.touch();
+  task.wake();
 }

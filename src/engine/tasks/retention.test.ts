@@ -15,7 +15,7 @@ import {
   taskOf,
   toTask,
   user,
-  withTraits,
+  withOptions,
   wordsOf,
   world,
 } from '../../../test/support/engine.ts';
@@ -76,7 +76,7 @@ describe('retention', () => {
     });
     const { service, store } = await world(
       run,
-      { limits: { ...limits, runMsMax: 99 * HOUR, runIdleMsMax: 99 * HOUR }, ...withTraits({ subscribeFinished: 'returns-task' }) },
+      { limits: { ...limits, runMsMax: 99 * HOUR, runIdleMsMax: 99 * HOUR }, ...withOptions({ showsFinished: true }) },
       time,
     );
     const now = { configuration: { returnImmediately: true } };
@@ -110,7 +110,7 @@ describe('retention', () => {
     expect((await service.get({ id }, ctx())).status.state).toBe('TASK_STATE_INPUT_REQUIRED');
     await time.advance(HOUR + 120_000);
     const ended = await service.get({ id }, ctx());
-    expect([ended.status.state, wordsOf(ended)]).toEqual(['TASK_STATE_FAILED', 'Nobody answered for too long.']);
+    expect([ended.status.state, wordsOf(ended)]).toEqual(['TASK_STATE_FAILED', 'The question was not answered in time.']);
     await time.advance(2 * HOUR);
     await expect(service.get({ id }, ctx())).rejects.toMatchObject({ kind: 'TASK_NOT_FOUND' });
   });

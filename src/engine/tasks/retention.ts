@@ -1,88 +1,102 @@
 import { isInterrupted } from '#protocol';
-import type { TaskRow } from '../ports.ts';
-import { stopTask } from '../turns/stop.ts';
-import type { Core } from './core.ts';
-import { hold, release } from './core.ts';
-import { wakeAll } from './live-task.ts';
+import type { Commits } from '../commit/group-commit.ts';
+import type { EngineClock } from '../engine-clock.ts';
+import type { EngineLimits } from '../limits.ts';
+import type { Outbox } from '../outbox/outbox.ts';
+import type { Blobs, Store, TaskRow } from '../ports.ts';
+import type { StopReason } from '../turns/stop.ts';
+import type { LiveTask } from './live-task.ts';
+import type { TaskTable } from './table.ts';
 
-/** Tasks that go in one commit. Between two of them everybody else has a turn. */
-const PORTION = 500;
+/** Tasks deleted by one commit. Other requests run between two commits. */
+const BATCH = 500;
 
-/**
- * What is old goes: finished tasks by age, then by number, oldest first; the memory of sends that left no task. Tasks that have
- * waited too long for their caller fail, and are forgotten in their turn. A task that somebody reads, or that has a run, stays; one that a
- * webhook has not heard all of does not.
- */
-export async function sweepTasks(core: Core): Promise<number> {
-  const { limits, store } = core;
-  const now = core.now().ms;
-  await failUnanswered(core, now - limits.waitingMsMax);
-  let forgotten = await forgetWhile(core, now - limits.finishedMsMax, () => Number.POSITIVE_INFINITY);
-  const surplus = (await store.finished()) - limits.finishedTasksMax;
-  if (surplus > 0) forgotten += await forgetWhile(core, Number.POSITIVE_INFINITY, (done) => surplus - done);
-  core.writer.add({ kind: 'forgetSends', before: now - limits.finishedMsMax });
-  await core.writer.settled();
-  return forgotten;
+export interface RetentionParts {
+  readonly store: Pick<Store, 'quiet' | 'finished'>;
+  readonly blobs: Blobs | undefined;
+  readonly tasks: TaskTable;
+  readonly commits: Pick<Commits, 'add' | 'settled'>;
+  readonly outbox: Pick<Outbox, 'dropped'>;
+  readonly clock: EngineClock;
+  readonly limits: Pick<EngineLimits, 'waitingMsMax' | 'finishedMsMax' | 'finishedTasksMax'>;
+  readonly stopTask: (task: LiveTask, reason: StopReason) => void;
+  readonly report: (what: string, cause: unknown) => void;
 }
 
-/** Oldest first, in portions, until there are no more or enough are gone. */
-async function forgetWhile(core: Core, before: number, left: (done: number) => number): Promise<number> {
+/**
+ * Deletes finished tasks that are too old, then those above the maximum number, oldest first, and old records of sends without a task.
+ * Tasks that have waited too long for their caller fail; a later sweep deletes them. A task with a reader or a run stays. Undelivered
+ * webhook events do not keep a task.
+ */
+export async function sweepTasks(parts: RetentionParts): Promise<number> {
+  const { limits, store, clock, commits } = parts;
+  const now = clock.now().ms;
+  await failUnanswered(parts, now - limits.waitingMsMax);
+  let deleted = await deleteWhile(parts, now - limits.finishedMsMax, () => Number.POSITIVE_INFINITY);
+  const surplus = (await store.finished()) - limits.finishedTasksMax;
+  if (surplus > 0) deleted += await deleteWhile(parts, Number.POSITIVE_INFINITY, (done) => surplus - done);
+  commits.add({ kind: 'forgetSends', before: now - limits.finishedMsMax });
+  await commits.settled();
+  return deleted;
+}
+
+async function deleteWhile(parts: RetentionParts, before: number, left: (done: number) => number): Promise<number> {
   let done = 0;
   for (;;) {
-    const limit = Math.min(PORTION, left(done));
+    const limit = Math.min(BATCH, left(done));
     if (limit <= 0) return done;
-    const rows = await core.store.quiet('finished', { before, limit });
-    const gone = await forget(core, rows);
-    done += gone;
-    if (rows.length < limit || gone === 0) return done;
+    const rows = await parts.store.quiet('finished', { before, limit });
+    const deleted = await deleteFree(parts, rows);
+    done += deleted;
+    if (rows.length < limit || deleted === 0) return done;
   }
 }
 
-/** Forgets those that nobody holds, and returns how many. From the first word on nobody can take hold of them. */
-export async function forget(core: Core, rows: readonly TaskRow[]): Promise<number> {
-  const free = rows.filter(({ id }) => !core.lives.has(id) && !core.loading.has(id) && !core.leaving.has(id));
+/** Deletes the tasks that nobody uses and returns their number. From the start of this call `hold` does not find them any more. */
+async function deleteFree({ tasks, commits, outbox, blobs, report }: RetentionParts, rows: readonly TaskRow[]): Promise<number> {
+  const free = rows.filter(({ id }) => tasks.isFree(id));
   for (const { id, key } of free) {
-    core.leaving.add(id);
-    core.writer.add({ kind: 'forget', task: key });
-    core.outbox.dropped(key);
+    tasks.startDeleting(id);
+    commits.add({ kind: 'forget', task: key });
+    outbox.dropped(key);
   }
   if (free.length === 0) return 0;
   try {
-    await core.writer.settled();
+    await commits.settled();
   } finally {
-    for (const { id } of free) core.leaving.delete(id);
+    for (const { id } of free) tasks.endDeleting(id);
   }
-  // After the rows: a blob that nothing refers to is waste, a reference to nothing would be a loss.
-  for (const { key } of free) await core.blobs?.forget(key).catch((thrown) => core.report('blobs could not be dropped', thrown));
+  // After the rows: an unused blob only wastes space, but an entry without its blob would be lost data.
+  for (const { key } of free) await blobs?.forget(key).catch((thrown) => report('blobs could not be deleted', thrown));
   return free.length;
 }
 
-async function failUnanswered(core: Core, before: number): Promise<void> {
+async function failUnanswered({ store, tasks, commits, stopTask }: RetentionParts, before: number): Promise<void> {
   for (;;) {
-    const rows = await core.store.quiet('waiting', { before, limit: PORTION });
+    const rows = await store.quiet('waiting', { before, limit: BATCH });
     let ended = 0;
     for (const { id } of rows) {
-      const live = await hold(core, 'any', id);
-      if (live === undefined) continue;
-      if (isInterrupted(live.row.state) && live.run === undefined) {
-        stopTask(core, live, 'unanswered');
+      const task = await tasks.hold('any', id);
+      if (task === undefined) continue;
+      if (isInterrupted(task.row.state) && task.run === undefined) {
+        stopTask(task, 'unanswered');
         ended += 1;
       }
-      release(core, live);
+      task.release();
     }
-    if (ended > 0) await core.writer.settled();
-    if (rows.length < PORTION || ended === 0) return;
+    if (ended > 0) await commits.settled();
+    if (rows.length < BATCH || ended === 0) return;
   }
 }
 
-/** For an operator: also if somebody reads it. Whoever does is sent away. */
-export async function forgetNow(core: Core, row: TaskRow): Promise<void> {
-  await core.loading.get(row.id)?.catch(() => {});
-  const live = core.lives.get(row.id);
-  if (live !== undefined) {
-    live.isGone = true;
-    core.lives.delete(row.id);
-    wakeAll(live);
+/** For an operator: deletes the task even if it has readers, and disconnects them. */
+export async function deleteNow(parts: RetentionParts, row: TaskRow): Promise<void> {
+  const { tasks } = parts;
+  await tasks.loaded(row.id);
+  const task = tasks.get(row.id);
+  if (task !== undefined) {
+    tasks.remove(task);
+    task.discard();
   }
-  await forget(core, [row]);
+  await deleteFree(parts, [row]);
 }

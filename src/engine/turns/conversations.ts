@@ -1,97 +1,96 @@
-import type { Agent, Clock, ContextId } from '#protocol';
+import type { Agent, ContextId } from '#protocol';
+import type { EngineClock } from '../engine-clock.ts';
 import type { Owner } from '../ports.ts';
 
 /**
- * The conversation state that an agent's `open` made for a context: made once, kept while it is used and for a while after, made anew
- * when it is wanted again. It is the agent's own; nothing of it is stored. Callers choose context ids, so it belongs to one owner:
+ * The state that an agent's `open` returns for a context. It is opened once, kept while it is used and for some time after, and opened
+ * again when needed. It belongs to the agent and is not stored. Callers choose context ids, so each conversation belongs to one owner:
  * the same id from another caller is another conversation.
  */
-export interface Contexts {
-  /** Until `release` it is not let go of, however long that takes. */
-  use(of: ContextOf, agent: Agent): Promise<Lease>;
+export interface Conversations {
+  /** The conversation stays open until `release`, however long that takes. */
+  use(of: ConversationKey, agent: Agent): Promise<ConversationLease>;
   sweep(): void;
-  /** Lets go of all that nobody uses. */
+  /** Closes all conversations that are not in use. */
   clear(): void;
   readonly size: number;
 }
 
-export interface ContextOf {
+export interface ConversationKey {
   readonly owner: Owner;
   readonly agent: string;
   readonly contextId: ContextId;
 }
 
-export interface Lease {
+export interface ConversationLease {
   readonly conversation: unknown;
   release(): void;
 }
 
-interface Held {
+interface OpenConversation {
   readonly conversation: Promise<unknown>;
   users: number;
   usedAt: number;
 }
 
-interface ContextsOptions {
-  readonly clock: Clock;
+interface ConversationOptions {
+  readonly clock: EngineClock;
   readonly openMax: number;
   readonly msMax: number;
   readonly report: (what: string, cause: unknown) => void;
 }
 
-export function createContexts(options: ContextsOptions): Contexts {
-  const { clock, openMax, msMax, report } = options;
-  const ticks = (): number => clock.ticks?.() ?? clock.now().getTime();
-  // A Map keeps insertion order, and every use puts its context at the end: the first is the one unused for longest.
-  const held = new Map<string, Held>();
+export function createConversations({ clock, openMax, msMax, report }: ConversationOptions): Conversations {
+  // A Map keeps insertion order, and every use moves its entry to the end: the first one is unused for longest.
+  const open = new Map<string, OpenConversation>();
 
-  const letGo = (key: string, context: Held): void => {
-    held.delete(key);
+  const close = (key: string, context: OpenConversation): void => {
+    open.delete(key);
     context.conversation.then(dispose).catch((thrown: unknown) => report('a conversation could not be disposed of', thrown));
   };
   const makeRoom = (): void => {
-    for (const [key, context] of held) {
-      if (held.size <= openMax) return;
-      if (context.users === 0) letGo(key, context);
+    for (const [key, context] of open) {
+      if (open.size <= openMax) return;
+      if (context.users === 0) close(key, context);
     }
   };
 
   return {
     use: async ({ owner, agent: name, contextId }, agent) => {
       const key = JSON.stringify([owner.tenant, owner.principal, name, contextId]);
-      const context = held.get(key) ?? { conversation: open(agent, contextId), users: 0, usedAt: 0 };
+      const context = open.get(key) ?? { conversation: openOne(agent, contextId), users: 0, usedAt: 0 };
       context.users += 1;
-      held.delete(key);
-      held.set(key, context);
+      open.delete(key);
+      open.set(key, context);
       makeRoom();
       const release = (): void => {
         context.users -= 1;
-        context.usedAt = ticks();
+        context.usedAt = clock.ticks();
       };
       try {
         return { conversation: await context.conversation, release };
       } catch (thrown) {
         release();
-        if (held.get(key) === context) held.delete(key);
+        if (open.get(key) === context) open.delete(key);
         throw thrown;
       }
     },
     sweep: () => {
-      const oldest = ticks() - msMax;
-      for (const [key, context] of held) if (context.users === 0 && context.usedAt < oldest) letGo(key, context);
+      const oldest = clock.ticks() - msMax;
+      for (const [key, context] of open) if (context.users === 0 && context.usedAt < oldest) close(key, context);
       makeRoom();
     },
     clear: () => {
-      for (const [key, context] of held) if (context.users === 0) letGo(key, context);
+      for (const [key, context] of open) if (context.users === 0) close(key, context);
     },
     get size() {
-      return held.size;
+      return open.size;
     },
   };
 }
 
-/** An `open` that throws is like one that rejects. */
-async function open(agent: Agent, contextId: ContextId): Promise<unknown> {
+/** Async, so that an `open` that throws behaves like one that rejects. */
+async function openOne(agent: Agent, contextId: ContextId): Promise<unknown> {
   return agent.open?.(contextId);
 }
 

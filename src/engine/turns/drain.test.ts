@@ -169,6 +169,6 @@ describe('an engine that stops', () => {
 describe('an engine that has not started', () => {
   it('takes nothing and shows nothing, and is started once', async () => {
     const { engine } = await world(echo);
-    await expect(engine.start()).rejects.toThrow('once');
+    await expect(engine.start()).rejects.toThrow('already started');
   });
 });

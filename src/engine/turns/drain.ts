@@ -1,69 +1,75 @@
 import { isInterrupted, LET_GO } from '#protocol';
-import type { Core } from '../tasks/core.ts';
-import { agentOf } from '../tasks/core.ts';
-import type { Live, Run } from '../tasks/live-task.ts';
-import { wakeAll } from '../tasks/live-task.ts';
-import { letGo, stopTask } from './stop.ts';
+import { agentOf } from '../agents.ts';
+import type { Outbox } from '../outbox/outbox.ts';
+import type { LiveTask } from '../tasks/live-task.ts';
+import type { AgentRun } from './agent-run.ts';
+import type { TurnParts } from './parts.ts';
+import { detachRun, stopTask } from './stop.ts';
 
-/** Time for the last answers to go where bindings want them; what is left goes there after the next start. */
+/** How long the last replies may take to be published. The rest is published after the next start. */
 const REPLIES_MS_MAX = 2000;
 
-/** The way out: no new turns, some time for those under way, and then each is stopped as its agent's recovery allows. */
-export async function drain(core: Core, ms: number): Promise<void> {
-  if (core.phase === 'off') return;
-  core.phase = 'closed';
-  core.slots.close();
-  for (const [run, live] of core.runs) if (live.run === run && isLeft(live, run)) letGo(core, live, LET_GO);
-  await Promise.all([ended(core, ms), core.outbox.stop(ms)]);
-  for (const [run, live] of core.runs) {
-    if (live.run !== run) continue;
-    // It has said its last word and only cleans up: there is nothing to say in its place.
-    if (run.isOver) letGo(core, live, 'The server is shutting down.');
-    else if (agentOf(core, live.row.agent).recovery === 'fail') stopTask(core, live, 'shutdown');
-    else leave(core, live);
-  }
-  await settled(core);
-  await core.outbox.stopReplies(Math.min(ms, REPLIES_MS_MAX));
-  await settled(core);
-  core.phase = 'off';
-  core.contexts.clear();
-  for (const live of core.lives.values()) wakeAll(live);
+export interface DrainParts extends TurnParts {
+  readonly outbox: TurnParts['outbox'] & Pick<Outbox, 'stop'>;
 }
 
-async function settled(core: Core): Promise<void> {
+/** Shutdown: starts no new turn, lets running ones finish for `ms`, then stops each as its agent's `recovery` allows. */
+export async function drain(parts: DrainParts, ms: number): Promise<void> {
+  const { lifecycle, runs, outbox, tasks } = parts;
+  if (lifecycle.phase === 'off') return;
+  lifecycle.phase = 'closed';
+  parts.slots.close();
+  for (const [run, task] of runs) if (task.run === run && mayLeaveNow(task, run)) detachRun(parts, task, LET_GO);
+  await Promise.all([runsEnded(parts, ms), outbox.stop('webhook', ms)]);
+  for (const [run, task] of runs) {
+    if (task.run !== run) continue;
+    // The run has ended and only cleans up: its task needs no last status.
+    if (run.isOver) detachRun(parts, task, 'The server is shutting down.');
+    else if (agentOf(parts.agents, task.row.agent).recovery === 'fail') stopTask(parts, task, 'shutdown');
+    else leaveForRecovery(parts, task);
+  }
+  await allSaved(parts);
+  await outbox.stop('reply', Math.min(ms, REPLIES_MS_MAX));
+  await allSaved(parts);
+  lifecycle.phase = 'off';
+  parts.conversations.clear();
+  for (const task of tasks.all()) task.wake();
+}
+
+async function allSaved({ commits, report }: DrainParts): Promise<void> {
   try {
-    await core.writer.settled();
+    await commits.settled();
   } catch (thrown) {
-    core.report('not everything could be kept', thrown);
+    report('not all changes could be saved', thrown);
   }
 }
 
-/** The next start goes on with it. That this process ends is no fault of the run: earlier attempts are not held against it. */
-function leave(core: Core, live: Live): void {
-  live.row.attempt = Math.min(live.row.attempt, 1);
-  core.writer.touch(live);
-  letGo(core, live, LET_GO);
+/** The next start repeats the run. A shutdown is not the run's fault, so earlier attempts do not count against it. */
+function leaveForRecovery(parts: DrainParts, task: LiveTask): void {
+  task.setAttempt(Math.min(task.row.attempt, 1));
+  task.touch();
+  detachRun(parts, task, LET_GO);
 }
 
-/** Nothing is lost by leaving these to the next start at once: they have not begun, or wait for somebody. */
-function isLeft({ row }: Live, run: Run): boolean {
-  return run.callOff !== undefined || (isInterrupted(row.state) && !run.isOver);
+/** Runs that have not started, or wait for their caller, lose nothing if the next start continues them. */
+function mayLeaveNow({ row }: LiveTask, run: AgentRun): boolean {
+  return run.cancelStart !== undefined || (isInterrupted(row.state) && !run.isOver);
 }
 
-async function ended(core: Core, ms: number): Promise<void> {
+async function runsEnded({ runs, timers }: DrainParts, ms: number): Promise<void> {
   if (ms <= 0) return;
   let isOverdue = false;
-  let callOff: () => void = () => {};
+  let cancel: () => void = () => {};
   const deadline = new Promise<void>((resolve) => {
-    callOff = core.timers.later(ms, () => {
+    cancel = timers.later(ms, () => {
       isOverdue = true;
       resolve();
     });
   });
   while (!isOverdue) {
-    const working = [...core.runs].filter(([run, live]) => live.run === run).map(([run]) => run.done);
+    const working = [...runs].filter(([run, task]) => task.run === run).map(([run]) => run.done);
     if (working.length === 0) break;
     await Promise.race([deadline, Promise.all(working)]);
   }
-  callOff();
+  cancel();
 }

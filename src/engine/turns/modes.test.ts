@@ -41,7 +41,7 @@ describe('what an agent takes', () => {
     await send({ raw: 'AA==', mediaType: 'image/png' });
     await expect(send({ raw: 'AA==', mediaType: 'image/gif' })).rejects.toMatchObject({
       kind: 'CONTENT_TYPE_NOT_SUPPORTED',
-      message: 'this agent does not take image/gif; it takes text/plain, image/png',
+      message: 'this agent does not accept image/gif; it accepts text/plain, image/png',
       details: { field: 'message.parts[1]' },
     });
     expect((await engine.admin.tasks({})).totalSize).toBe(1);
@@ -139,7 +139,7 @@ describe('what a caller accepts', () => {
     );
     await expect(service.send(accepting('text/plain'), ctx())).rejects.toMatchObject({
       kind: 'CONTENT_TYPE_NOT_SUPPORTED',
-      message: 'this agent makes image/png, audio/wav, and none of it can be given as text/plain',
+      message: "this agent produces image/png, audio/wav, which can't be converted to text/plain",
     });
     expect(taskOf(await service.send(accepting('audio/*'), ctx())).status.state).toBe('TASK_STATE_COMPLETED');
     expect((await service.list({}, ctx())).totalSize).toBe(1);

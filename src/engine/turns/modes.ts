@@ -2,12 +2,11 @@ import type { AgentCard, Json, Message, Part } from '#protocol';
 import { A2AError, base64ToBytes } from '#protocol';
 
 /**
- * Media types that somebody takes. Compared without parameters and case; `text/*` and `*\/*` are patterns; `text`, `data`, `json` and
- * `file`, which old cards and callers write, mean text/plain, application/json and anything. An empty list says nothing, so it
- * refuses nothing.
+ * A list of accepted media types. Types are compared without parameters and case. `text/*` and `*\/*` are patterns. Old cards and callers
+ * write `text`, `data`, `json` and `file` for text/plain, application/json (twice) and any type. An empty list accepts everything.
  *
- * A part without a media type: text is text/plain, and anybody who takes some kind of text takes it; data is application/json;
- * a file could be anything, and is taken by anybody who takes more than plain text and JSON.
+ * A part without a media type counts as follows. Text is text/plain, and any accepted text type will do. Data is application/json. A
+ * file can be anything, and is accepted by lists with more than plain text and JSON.
  */
 export interface Modes {
   readonly listed: readonly string[];
@@ -54,22 +53,22 @@ export function outputModes(card: AgentCard): Modes {
   return modesOf([...card.defaultOutputModes, ...card.skills.flatMap((skill) => skill.outputModes ?? [])]);
 }
 
-/** A2A 1.0.1 §3.3.2: a part of a type that neither the agent nor a skill of it takes is refused, before anything is made of it. */
+/** A2A 1.0.1 §3.3.2: throws for a part of a type that neither the agent nor one of its skills accepts. */
 export function checkInput(modes: Modes, message: Message): void {
   message.parts.forEach((part, at) => {
     if (modes.takes(part)) return;
     const type = typeOf(part) ?? 'a file of unknown type';
-    throw new A2AError('CONTENT_TYPE_NOT_SUPPORTED', `this agent does not take ${type}; it takes ${modes.listed.join(', ')}`, {
+    throw new A2AError('CONTENT_TYPE_NOT_SUPPORTED', `this agent does not accept ${type}; it accepts ${modes.listed.join(', ')}`, {
       field: `message.parts[${at}]`,
     });
   });
 }
 
-/** A caller who can use nothing of what the agent makes hears so before the agent works for nothing. */
+/** Throws if the caller accepts none of the types that the agent produces, before the agent starts. */
 export function checkOutput(made: Modes, accepted: Modes): void {
   if (made.listed.length === 0 || accepted.listed.length === 0) return;
   if (made.listed.some((type) => type.includes('*') || accepted.has(type) || isConvertible(type, accepted))) return;
-  const reason = `this agent makes ${made.listed.join(', ')}, and none of it can be given as ${accepted.listed.join(', ')}`;
+  const reason = `this agent produces ${made.listed.join(', ')}, which can't be converted to ${accepted.listed.join(', ')}`;
   throw new A2AError('CONTENT_TYPE_NOT_SUPPORTED', reason, { field: 'configuration.acceptedOutputModes' });
 }
 
@@ -78,14 +77,14 @@ function isConvertible(type: string, accepted: Modes): boolean {
   return isWords && (textType(accepted) !== undefined || accepted.has(JSON_TYPE));
 }
 
-export interface Fitted {
+export interface FittedParts {
   readonly parts: readonly Part[];
-  /** Types of those that could not be given in any way that the caller accepts. */
+  /** Types of the parts that have no form the caller accepts. */
   readonly leftOut: readonly string[];
 }
 
-/** Each part as the caller accepts it. Text and JSON go over into each other; text of any kind can be read as plain text. */
-export function fitParts(parts: readonly Part[], accepted: Modes): Fitted {
+/** Converts each part to a type that the caller accepts. Text and JSON convert to each other; any text type converts to plain text. */
+export function fitParts(parts: readonly Part[], accepted: Modes): FittedParts {
   if (parts.every(accepted.takes)) return { parts, leftOut: [] };
   const kept: Part[] = [];
   const leftOut: string[] = [];
@@ -119,7 +118,7 @@ function asData(rest: Rest, data: Json, accepted: Modes): Part | undefined {
   return accepted.has(JSON_TYPE) ? { ...rest, data } : undefined;
 }
 
-/** The type under which text can be given: plain if it may be, otherwise the first kind of text that is accepted. */
+/** The media type for text: plain if accepted, otherwise the first accepted text type. */
 function textType(accepted: Modes): string | undefined {
   if (accepted.has(TEXT)) return TEXT;
   return accepted.listed.find((type) => type.startsWith('text/'));

@@ -1,80 +1,81 @@
-import type {
-  AgentOutput,
-  Artifact,
-  Message,
-  Metadata,
-  Mutable,
-  Part,
-  TaskArtifactUpdate,
-  TaskEvent,
-  TaskState,
-  TaskStatus,
-} from '#protocol';
-import { A2AError, artifactId, createAgentTextMessage, isTerminal, messageId, unreachable } from '#protocol';
-import type { Core } from '../tasks/core.ts';
-import { contentLength } from '../tasks/core.ts';
-import type { Live } from '../tasks/live-task.ts';
+import type { AgentOutput, Artifact, Ids, Message, Metadata, Mutable, Part, TaskArtifactUpdate, TaskEvent, TaskState } from '#protocol';
+import { A2AError, artifactId, isTerminal, unreachable } from '#protocol';
+import type { EngineClock } from '../engine-clock.ts';
+import type { TaskRow } from '../ports.ts';
+import type { StatusDetails } from '../tasks/events.ts';
+import { contentLength, statusEvent } from '../tasks/events.ts';
+import { inDigits } from '../tasks/task-in-memory.ts';
 import type { Modes } from './modes.ts';
 import { fitParts } from './modes.ts';
+import { engineMessage } from './stop.ts';
 
 /** What an output does to its turn. */
-export interface Effect {
+export interface OutputEffect {
   readonly events: readonly TaskEvent[];
-  /** This was the run's last word. */
+  /** This was the last output of the run. */
   readonly ends: boolean;
-  /** A direct message: it replaces the task if nobody can have heard of it. */
+  /** A direct message: it replaces the task if no caller can know of the task. */
   readonly message?: Message;
 }
 
-/** What a run has made so far. */
-export interface Making {
-  readonly artifacts: Map<string, Made>;
-  /** What the caller accepts; undefined: anything. */
+/** What a run has produced so far. */
+export interface RunOutputs {
+  readonly artifacts: Map<string, ArtifactSize>;
+  /** What the caller accepts. Undefined: anything. */
   readonly accepted: Modes | undefined;
   unnamed: number;
 }
 
-interface Made {
+interface ArtifactSize {
   bytes: number;
   /** Its first chunk came from this run, or from the one that this run resumes: further text is appended to it. */
   readonly isOurs: boolean;
 }
 
-export function startMaking(accepted: Modes | undefined, before: readonly Artifact[], isResumed: boolean): Making {
-  const artifacts = new Map<string, Made>();
+export interface OutputParts {
+  readonly clock: EngineClock;
+  readonly ids: Ids;
+  readonly limits: { readonly artifactBytesMax: number };
+}
+
+/** The task that the output belongs to. */
+type OutputTask = Pick<TaskRow, 'id' | 'contextId' | 'turn'>;
+
+export function startOutputs(accepted: Modes | undefined, before: readonly Artifact[], isResumed: boolean): RunOutputs {
+  const artifacts = new Map<string, ArtifactSize>();
   for (const { artifactId: id, parts } of before) {
     artifacts.set(id, { bytes: parts.reduce((sum, part) => sum + contentLength(part), 0), isOurs: isResumed });
   }
   return { artifacts, accepted, unnamed: 0 };
 }
 
-export function effectOf(core: Core, live: Live, making: Making, output: AgentOutput): Effect {
+export function effectOf(parts: OutputParts, task: OutputTask, outputs: RunOutputs, output: AgentOutput): OutputEffect {
   switch (output.kind) {
     case 'status':
-      return going([statusEvent(core, live, 'TASK_STATE_WORKING', output)]);
+      return going([status(parts, task, 'TASK_STATE_WORKING', output)]);
     case 'text': {
-      const id = output.artifact ?? answerId(live);
-      const append = making.artifacts.get(id)?.isOurs ?? false;
-      return going(chunkEvents(core, live, making, { id, parts: [{ text: output.text }], append, last: output.last }));
+      const id = output.artifact ?? answerId(task);
+      const append = outputs.artifacts.get(id)?.isOurs ?? false;
+      return going(chunkEvents(parts, task, outputs, { id, parts: [{ text: output.text }], append, last: output.last }));
     }
     case 'artifact':
-      return going(chunkEvents(core, live, making, { ...output, id: output.id ?? nextId(live, making) }));
+      return going(chunkEvents(parts, task, outputs, { ...output, id: output.id ?? nextId(task, outputs) }));
     case 'data':
-      return going(chunkEvents(core, live, making, { id: nextId(live, making), parts: [{ data: output.data }], name: output.name }));
+      return going(chunkEvents(parts, task, outputs, { id: nextId(task, outputs), parts: [{ data: output.data }], name: output.name }));
     case 'complete':
-      return ending(statusEvent(core, live, 'TASK_STATE_COMPLETED', output));
+      return ending(status(parts, task, 'TASK_STATE_COMPLETED', output));
     case 'fail':
-      return ending(statusEvent(core, live, 'TASK_STATE_FAILED', { message: output.reason }));
+      return ending(status(parts, task, 'TASK_STATE_FAILED', { message: output.reason }));
     case 'ask':
-      return ending(statusEvent(core, live, 'TASK_STATE_INPUT_REQUIRED', { message: output.question }));
+      return ending(status(parts, task, 'TASK_STATE_INPUT_REQUIRED', { message: output.question }));
     case 'auth':
-      return going([statusEvent(core, live, 'TASK_STATE_AUTH_REQUIRED', { message: output.request })]);
+      return going([status(parts, task, 'TASK_STATE_AUTH_REQUIRED', { message: output.request })]);
     case 'reject':
-      return ending(statusEvent(core, live, 'TASK_STATE_REJECTED', { message: output.reason }));
+      return ending(status(parts, task, 'TASK_STATE_REJECTED', { message: output.reason }));
     case 'message':
-      return { events: [], ends: true, message: fitted(output.message, making.accepted) };
+      return { events: [], ends: true, message: fitted(output.message, outputs.accepted) };
     case 'event':
-      return givenEvent(core, live, making, output.event);
+      return givenEvent(parts, task, outputs, output.event);
     default:
       return unreachable(output);
   }
@@ -82,40 +83,23 @@ export function effectOf(core: Core, live: Live, making: Making, output: AgentOu
 
 /** An agent's own event, with the task's ids and the engine's time. */
 function givenEvent(
-  core: Core,
-  live: Live,
-  making: Making,
+  parts: OutputParts,
+  task: OutputTask,
+  outputs: RunOutputs,
   { statusUpdate, artifactUpdate }: Extract<AgentOutput, { readonly kind: 'event' }>['event'],
-): Effect {
+): OutputEffect {
   if (artifactUpdate !== undefined) {
     const { artifact, append, lastChunk, metadata } = artifactUpdate;
-    return going(
-      chunkEvents(core, live, making, { ...artifact, id: artifact.artifactId, append, last: lastChunk, taskMetadata: metadata }),
-    );
+    const chunk = { ...artifact, id: artifact.artifactId, append, last: lastChunk, taskMetadata: metadata };
+    return going(chunkEvents(parts, task, outputs, chunk));
   }
-  const { status, metadata } = statusUpdate;
-  const event = statusEvent(core, live, status.state, { message: status.message, metadata });
-  return { events: [event], ends: isTerminal(status.state) || status.state === 'TASK_STATE_INPUT_REQUIRED' };
+  const { status: given, metadata } = statusUpdate;
+  const event = status(parts, task, given.state, { message: given.message, metadata });
+  return { events: [event], ends: isTerminal(given.state) || given.state === 'TASK_STATE_INPUT_REQUIRED' };
 }
 
-interface Said {
-  readonly message?: Message | undefined;
-  readonly metadata?: Metadata | undefined;
-}
-
-export function statusEvent(core: Core, live: Live, state: TaskState, said: Said = {}): TaskEvent {
-  const { id: taskId, contextId } = live.row;
-  const timestamp = core.now().iso;
-  const status: TaskStatus =
-    said.message === undefined ? { state, timestamp } : { state, message: { ...said.message, taskId, contextId }, timestamp };
-  return {
-    statusUpdate: said.metadata === undefined ? { taskId, contextId, status } : { taskId, contextId, status, metadata: said.metadata },
-  };
-}
-
-/** The engine's own words. */
-export function words(core: Core, text: string): Message {
-  return createAgentTextMessage(text, { messageId: messageId(core.ids.next()) });
+function status({ clock }: OutputParts, task: OutputTask, state: TaskState, { message, metadata }: StatusDetails): TaskEvent {
+  return statusEvent(task, { state, timestamp: clock.now().iso, message, metadata });
 }
 
 interface Chunk {
@@ -130,54 +114,55 @@ interface Chunk {
   readonly taskMetadata?: Metadata | undefined;
 }
 
-/** A chunk in the form that the caller accepts, and a word on what could not be given. */
-function chunkEvents(core: Core, live: Live, making: Making, chunk: Chunk): readonly TaskEvent[] {
-  if (making.accepted === undefined) return [chunkEvent(core, live, making, chunk)];
-  const { parts, leftOut } = fitParts(chunk.parts, making.accepted);
-  if (leftOut.length === 0) return [chunkEvent(core, live, making, { ...chunk, parts })];
+/** The chunk in a form that the caller accepts, and a status message about parts that had to be left out. */
+function chunkEvents(parts: OutputParts, task: OutputTask, outputs: RunOutputs, chunk: Chunk): readonly TaskEvent[] {
+  if (outputs.accepted === undefined) return [chunkEvent(parts, task, outputs, chunk)];
+  const { parts: accepted, leftOut } = fitParts(chunk.parts, outputs.accepted);
+  if (leftOut.length === 0) return [chunkEvent(parts, task, outputs, { ...chunk, parts: accepted })];
   const types = [...new Set(leftOut)].join(', ');
-  const text = `Left out of ${chunk.name ?? chunk.id}: ${types}. The caller accepts ${making.accepted.listed.join(', ')}.`;
-  const note = statusEvent(core, live, 'TASK_STATE_WORKING', { message: words(core, text) });
-  return parts.length === 0 ? [note] : [chunkEvent(core, live, making, { ...chunk, parts }), note];
+  const text = `Left out of ${chunk.name ?? chunk.id}: ${types}. The caller accepts ${outputs.accepted.listed.join(', ')}.`;
+  const note = status(parts, task, 'TASK_STATE_WORKING', { message: engineMessage(parts.ids, text) });
+  return accepted.length === 0 ? [note] : [chunkEvent(parts, task, outputs, { ...chunk, parts: accepted }), note];
 }
 
-function chunkEvent(core: Core, live: Live, making: Making, chunk: Chunk): TaskEvent {
-  count(core, making, chunk);
+function chunkEvent(parts: OutputParts, task: OutputTask, outputs: RunOutputs, chunk: Chunk): TaskEvent {
+  countBytes(parts, outputs, chunk);
   const artifact: Mutable<Artifact> = { artifactId: artifactId(chunk.id), parts: chunk.parts };
   if (chunk.name !== undefined) artifact.name = chunk.name;
   if (chunk.description !== undefined) artifact.description = chunk.description;
   if (chunk.extensions !== undefined) artifact.extensions = chunk.extensions;
   if (chunk.metadata !== undefined) artifact.metadata = chunk.metadata;
-  const update: Mutable<TaskArtifactUpdate> = { taskId: live.row.id, contextId: live.row.contextId, artifact };
+  const update: Mutable<TaskArtifactUpdate> = { taskId: task.id, contextId: task.contextId, artifact };
   if (chunk.append === true) update.append = true;
   if (chunk.last === true) update.lastChunk = true;
   if (chunk.taskMetadata !== undefined) update.metadata = chunk.taskMetadata;
   return { artifactUpdate: update };
 }
 
-function count(core: Core, making: Making, chunk: Chunk): void {
+function countBytes({ limits }: OutputParts, outputs: RunOutputs, chunk: Chunk): void {
   let bytes = 0;
   for (const part of chunk.parts) bytes += contentLength(part);
-  const made = making.artifacts.get(chunk.id);
-  const total = chunk.append === true && made !== undefined ? made.bytes + bytes : bytes;
-  if (total > core.limits.artifactBytesMax) {
-    throw new A2AError('INVALID_AGENT_RESPONSE', `artifact ${chunk.id} would hold more than ${core.limits.artifactBytesMax} bytes`);
+  const known = outputs.artifacts.get(chunk.id);
+  const total = chunk.append === true && known !== undefined ? known.bytes + bytes : bytes;
+  if (total > limits.artifactBytesMax) {
+    const most = inDigits(limits.artifactBytesMax);
+    throw new A2AError('INVALID_AGENT_RESPONSE', `artifact ${chunk.id} would exceed the maximum of ${most} bytes`);
   }
-  if (made?.isOurs === true) made.bytes = total;
-  else making.artifacts.set(chunk.id, { bytes: total, isOurs: true });
+  if (known?.isOurs === true) known.bytes = total;
+  else outputs.artifacts.set(chunk.id, { bytes: total, isOurs: true });
 }
 
-/** Ids go by the turn, not by chance: a run that is repeated makes the same ones, and so replaces what the first one made. */
-function answerId({ row }: Live): string {
-  return row.turn === 1 ? 'response' : `response-${row.turn}`;
+/** Ids depend on the turn, not on chance: a repeated run uses the same ids and so replaces what the first one produced. */
+function answerId({ turn }: OutputTask): string {
+  return turn === 1 ? 'response' : `response-${turn}`;
 }
 
-function nextId({ row }: Live, making: Making): string {
-  making.unnamed += 1;
-  return `artifact-${row.turn}-${making.unnamed}`;
+function nextId({ turn }: OutputTask, outputs: RunOutputs): string {
+  outputs.unnamed += 1;
+  return `artifact-${turn}-${outputs.unnamed}`;
 }
 
-/** A direct message has no task to make a note in: it says in itself what it had to leave out. */
+/** A direct message has no task for a status message: it names the parts that were left out itself. */
 function fitted(message: Message, accepted: Modes | undefined): Message {
   if (accepted === undefined) return message;
   const { parts, leftOut } = fitParts(message.parts, accepted);
@@ -185,10 +170,10 @@ function fitted(message: Message, accepted: Modes | undefined): Message {
   return { ...message, parts: [...parts, { text: `Left out: ${leftOut.join(', ')}.` }] };
 }
 
-function going(events: readonly TaskEvent[]): Effect {
+function going(events: readonly TaskEvent[]): OutputEffect {
   return { events, ends: false };
 }
 
-function ending(event: TaskEvent): Effect {
+function ending(event: TaskEvent): OutputEffect {
   return { events: [event], ends: true };
 }

@@ -1,19 +1,20 @@
 import { A2AError } from '#protocol';
-import type { Live, Run } from '../tasks/live-task.ts';
+import type { LiveTask } from '../tasks/live-task.ts';
+import type { AgentRun } from './agent-run.ts';
 
-/** How many tasks a principal may have at work; undefined: as many as there is room for. */
+/** How many running tasks a principal may have. Undefined: no limit. */
 export type RunningTasksMaxOf = (principal: string) => number | undefined;
 
 /**
- * How many tasks each principal has at work: those that run and those that wait for their place, for otherwise one caller could fill the
- * queue. A run that waits for its caller is not at work. What has been taken in is never refused later: only new work is.
+ * Counts the running tasks of each principal. Queued runs count too: otherwise one caller could fill the queue. A run that waits for its
+ * caller does not count. Only new work is refused, never work that was accepted.
  */
 export interface Quotas {
-  /** Throws when this principal may not start another. */
+  /** Throws if the principal may not start another task. */
   check(principal: string): void;
-  add(live: Live, run: Run): void;
-  /** Twice does no harm. */
-  remove(live: Live, run: Run): void;
+  add(task: LiveTask, run: AgentRun): void;
+  /** Calling it twice is harmless. */
+  remove(task: LiveTask, run: AgentRun): void;
 }
 
 const RETRY_MS = 1000;
@@ -21,13 +22,13 @@ const RETRY_MS = 1000;
 export function createQuotas(maxOf: RunningTasksMaxOf | undefined): Quotas {
   if (maxOf === undefined) return { check: () => {}, add: () => {}, remove: () => {} };
   const counts = new Map<string, number>();
-  const counted = new Set<Run>();
+  const counted = new Set<AgentRun>();
   return {
     check: (principal) => {
       const max = maxOf(principal);
       if (max === undefined || (counts.get(principal) ?? 0) < max) return;
-      const words = max === 1 ? '1 task' : `${max} tasks`;
-      throw new A2AError('RATE_LIMITED', `you have ${words} at work, which is the most; try again when one is finished`, {
+      const tasks = max === 1 ? '1 running task' : `${max} running tasks`;
+      throw new A2AError('RATE_LIMITED', `you have reached the maximum of ${tasks}; try again when one is finished`, {
         retryAfterMs: RETRY_MS,
       });
     },

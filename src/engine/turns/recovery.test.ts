@@ -41,7 +41,7 @@ const cutOff = async (run: Agent) => {
 };
 
 describe('a task that was running when the process died', () => {
-  it('fails if its agent does not repeat what it began', async () => {
+  it('fails if its agent does not repeat interrupted work', async () => {
     const { run, turns } = dies('fail');
     const { first, id } = await cutOff(run);
     const second = await first.crash();
@@ -95,7 +95,7 @@ describe('a task that was running when the process died', () => {
     const task = await process.service.get({ id }, ctx());
     expect([task.status.state, wordsOf(task)]).toEqual([
       'TASK_STATE_FAILED',
-      'The server stopped each time the agent worked on this; it will not be tried again.',
+      'The server stopped each time the agent worked on this task; it will not be tried again.',
     ]);
     expect(process.engine.stats()).toMatchObject({ running: 0, liveTasks: 0 });
     expect(turns.at(-1)?.attempt).toBe(3);

@@ -1,12 +1,12 @@
 import { isInterrupted } from '#protocol';
 import type { TaskRow } from '../ports.ts';
-import type { Core } from '../tasks/core.ts';
-import { hold, release } from '../tasks/core.ts';
-import type { Live } from '../tasks/live-task.ts';
+import type { LiveTask } from '../tasks/live-task.ts';
+import type { TurnParts } from './parts.ts';
 import { startTurn } from './run.ts';
 import type { StopReason } from './stop.ts';
 import { stopTask } from './stop.ts';
 
+/** What recovery did, in numbers of tasks. */
 export interface Recovered {
   readonly waiting: number;
   readonly started: number;
@@ -14,54 +14,54 @@ export interface Recovered {
 }
 
 /**
- * After a start: whoever waits for its caller goes on waiting; every other task that is not finished is begun, repeated or failed,
- * by what its agent declares. Afterwards none is at work that nobody works on. When it returns, all ends are durable.
+ * After a start: tasks that wait for their caller go on waiting. Every other unfinished task is started, repeated or failed, as its agent's
+ * `recovery` says, so that no task stays `working` without a run. All failures are durable when this resolves.
  */
-export async function recover(core: Core): Promise<Recovered> {
+export async function recover(parts: TurnParts): Promise<Recovered> {
   const counts = { waiting: 0, started: 0, ended: 0 };
-  for (const row of await core.store.unfinished()) {
+  for (const row of await parts.store.unfinished()) {
     const waits = isInterrupted(row.state);
-    if (waits && (await mayWait(core, row))) {
+    if (waits && (await mayWait(parts, row))) {
       counts.waiting += 1;
       continue;
     }
-    const live = await hold(core, 'any', row.id);
-    if (live === undefined) continue;
-    const reason = waits ? 'lost' : whyEnded(core, row);
+    const task = await parts.tasks.hold('any', row.id);
+    if (task === undefined) continue;
+    const reason = waits ? 'lost' : whyEnded(parts, row);
     if (reason === undefined) {
       counts.started += 1;
-      again(core, live);
+      repeat(parts, task);
     } else {
       counts.ended += 1;
-      stopTask(core, live, reason);
+      stopTask(parts, task, reason);
     }
-    release(core, live);
+    task.release();
   }
-  if (counts.ended > 0) await core.writer.settled();
+  if (counts.ended > 0) await parts.commits.settled();
   return counts;
 }
 
-/** An agent whose conversations die with the process has no use for an answer. One that can't tell is believed to have. */
-async function mayWait(core: Core, { agent: name, contextId, owner }: TaskRow): Promise<boolean> {
+/** An agent whose conversations end with the process can't use an answer. An agent that can't tell is assumed to be able to. */
+async function mayWait({ agents, report }: TurnParts, { agent: name, contextId, owner }: TaskRow): Promise<boolean> {
   try {
-    return (await core.agents.get(name)?.keepsWaiting?.({ contextId, principal: owner.principal })) ?? true;
+    return (await agents.get(name)?.keepsWaiting?.({ contextId, principal: owner.principal })) ?? true;
   } catch (thrown) {
-    core.report(`agent ${name} could not say whether it goes on`, thrown);
+    report(`agent ${name} could not say whether it can continue`, thrown);
     return true;
   }
 }
 
-/** Undefined: it is begun. A turn whose agent was never started can be, whatever the agent declares. */
-function whyEnded(core: Core, { agent: name, attempt }: TaskRow): StopReason | undefined {
-  const agent = core.agents.get(name);
+/** Undefined: the turn is started. A turn that was never started can be, whatever the agent's `recovery` is. */
+function whyEnded({ agents, limits }: TurnParts, { agent: name, attempt }: TaskRow): StopReason | undefined {
+  const agent = agents.get(name);
   if (agent === undefined) return 'orphaned';
   if (attempt === 0) return undefined;
   if (agent.recovery === 'fail') return 'interrupted';
-  return attempt >= core.limits.attemptsMax ? 'given up' : undefined;
+  return attempt >= limits.attemptsMax ? 'given up' : undefined;
 }
 
-/** The more often it was tried, the longer the others have before it is tried again. `startTurn` counts on disk before it runs. */
-function again(core: Core, live: Live): void {
-  const { attempt } = live.row;
-  startTurn(core, live, attempt === 0 ? { again: true } : { again: true, delayMs: core.limits.retryMs * attempt ** 2 });
+/** Each further attempt waits longer, so that other tasks run first. `startTurn` saves the attempt before the agent runs. */
+function repeat(parts: TurnParts, task: LiveTask): void {
+  const { attempt } = task.row;
+  startTurn(parts, task, attempt === 0 ? { again: true } : { again: true, delayMs: parts.limits.retryMs * attempt ** 2 });
 }

@@ -1,17 +1,17 @@
-/** How many turns run at once, and how many wait for their place. */
+/** Limits how many turns run at the same time, and how many wait for a slot. */
 export interface Slots {
-  /** A turn that is started now begins now. */
+  /** A turn that starts now gets a slot at once. */
   readonly hasRoom: boolean;
-  /** Not even the queue has room. Whoever makes new work asks first: once a task is made, its turn is never refused. */
+  /** The queue is full too. Check this before making a task: once a task is made, its turn is never refused. */
   readonly isFull: boolean;
-  /** Runs `start` in a place, now or later; returns whether it was now. */
+  /** Calls `start` when there is a slot, now or later. Returns whether it was now. */
   take(start: () => void): boolean;
-  /** It need not be started any more. */
+  /** Removes a queued start. */
   leave(start: () => void): void;
-  /** A run that had given its place up goes on: over the limit rather than late. */
+  /** A run that had freed its slot continues. It may exceed the limit, because it must not wait again. */
   retake(): void;
   free(): void;
-  /** What waits stays waiting. */
+  /** Starts nothing more. Queued starts stay in the queue. */
   close(): void;
   readonly running: number;
   readonly queued: number;

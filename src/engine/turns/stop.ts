@@ -1,59 +1,71 @@
-import { isA2AError, isTerminal } from '#protocol';
-import type { Core } from '../tasks/core.ts';
-import { append, dropIfIdle } from '../tasks/core.ts';
-import type { Live, Run } from '../tasks/live-task.ts';
-import { statusEvent, words } from './outputs.ts';
+import type { Ids, Message } from '#protocol';
+import { createAgentTextMessage, isA2AError, isTerminal, messageId } from '#protocol';
+import type { LiveTask } from '../tasks/live-task.ts';
+import type { AgentRun } from './agent-run.ts';
+import { abortRun } from './agent-run.ts';
+import type { StopParts } from './parts.ts';
 
-/** Why a task was ended from outside: becomes its last words. */
+/** Why the engine ended a task. It decides the last status message. */
 export type StopReason = 'canceled' | 'timed out' | 'silent' | 'unanswered' | 'shutdown' | 'interrupted' | 'lost' | 'given up' | 'orphaned';
 
-const LAST_WORDS: Readonly<Record<StopReason, string>> = {
+const LAST_MESSAGE: Readonly<Record<StopReason, string>> = {
   canceled: 'The task was canceled.',
   'timed out': 'The agent took too long.',
   silent: 'The agent was silent for too long.',
-  unanswered: 'Nobody answered for too long.',
+  unanswered: 'The question was not answered in time.',
   shutdown: 'The server was shut down while the agent was working.',
-  interrupted: 'The server stopped while the agent was working, and this agent does not repeat what it began.',
-  lost: 'The server stopped while this waited for an answer, and the agent can not go on with what it had begun.',
-  'given up': 'The server stopped each time the agent worked on this; it will not be tried again.',
-  orphaned: 'The agent is no longer here.',
+  interrupted: 'The server stopped while the agent was working, and this agent does not repeat interrupted work.',
+  lost: 'The server stopped while the agent waited for an answer, and the agent can not continue.',
+  'given up': 'The server stopped each time the agent worked on this task; it will not be tried again.',
+  orphaned: 'The agent no longer exists on this server.',
 };
 
+/** A message in the engine's own name. */
+export function engineMessage(ids: Ids, text: string): Message {
+  return createAgentTextMessage(text, { messageId: messageId(ids.next()) });
+}
+
 /**
- * Stops a run and ends its task at once: the agent is told by its signal, but nobody waits for it to listen. The terminal state
- * is appended first, so exactly one of a cancel and a completion wins, and what the agent still says is dropped.
+ * Stops the run and ends the task at once. The agent gets the abort signal, but nobody waits for it. The terminal state is appended first:
+ * of a cancel and a completion exactly one wins, and later output of the agent is dropped.
  */
-export function stopTask(core: Core, live: Live, reason: StopReason): void {
+export function stopTask(parts: StopParts, task: LiveTask, reason: StopReason): void {
   const state = reason === 'canceled' ? 'TASK_STATE_CANCELED' : 'TASK_STATE_FAILED';
-  live.row.attempt = 0;
-  append(core, live, statusEvent(core, live, state, { message: words(core, LAST_WORDS[reason]) }));
-  letGo(core, live, LAST_WORDS[reason]);
+  task.setAttempt(0);
+  task.appendStatus(state, { message: engineMessage(parts.ids, LAST_MESSAGE[reason]) });
+  detachRun(parts, task, LAST_MESSAGE[reason]);
 }
 
-/** The run is told to end and is heard no more. Its task stays as it is: for recovery, or for the message that starts it again. */
-export function letGo(core: Core, live: Live, why: string): void {
-  const { run } = live;
+/** Aborts the run and ignores its further output. The task stays as it is, for recovery or for the message that starts it again. */
+export function detachRun({ clock, runs, quotas }: StopParts, task: LiveTask, why: string): void {
+  const { run } = task;
   if (run === undefined) return;
-  live.run = undefined;
-  run.stoppedAt = core.ticks();
-  if (run.callOff !== undefined) {
-    run.callOff();
-    core.runs.delete(run);
-    core.quotas.remove(live, run);
+  task.setRun(undefined);
+  run.stoppedAt = clock.ticks();
+  if (run.cancelStart !== undefined) {
+    run.cancelStart();
+    runs.delete(run);
+    quotas.remove(task, run);
   }
-  run.why = new DOMException(why, 'AbortError');
-  run.abort?.abort(run.why);
-  dropIfIdle(core, live);
+  abortRun(run, why);
+  task.dropIfIdle();
 }
 
-/** Throws become `failed`. What an agent says with an A2AError is meant for the peer; anything else stays in the log. */
-export function failRun(core: Core, live: Live, run: Run, thrown: unknown): void {
-  // A run that was stopped throws because of that; nobody is interested.
-  if (live.run !== run || core.writer.broken !== undefined) return;
-  core.report(`agent ${live.row.agent} failed`, thrown);
-  if (run.isOver || isTerminal(live.row.state)) return;
+/** An agent that throws fails its task. The message of an A2AError is for the caller; any other error is only reported. */
+export function failRun({ commits, report, ids }: StopParts, task: LiveTask, { run, thrown }: { run: AgentRun; thrown: unknown }): void {
+  // A stopped run usually throws because it was stopped.
+  if (task.run !== run || commits.broken !== undefined) return;
+  report(`agent ${task.row.agent} failed`, thrown);
+  if (run.isOver || isTerminal(task.row.state)) return;
   const reason = isA2AError(thrown) && thrown.kind !== 'INTERNAL_ERROR' ? thrown.message : 'The agent failed unexpectedly.';
   run.isOver = true;
-  live.row.attempt = 0;
-  append(core, live, statusEvent(core, live, 'TASK_STATE_FAILED', { message: words(core, reason) }));
+  task.setAttempt(0);
+  task.appendStatus('TASK_STATE_FAILED', { message: engineMessage(ids, reason) });
+}
+
+/** Frees the run's slot, if it has one. */
+export function freeSlot({ slots }: Pick<StopParts, 'slots'>, run: AgentRun): void {
+  if (!run.hasSlot) return;
+  run.hasSlot = false;
+  slots.free();
 }

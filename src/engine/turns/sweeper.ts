@@ -1,79 +1,88 @@
 import { isInterrupted, LET_GO } from '#protocol';
-import type { Core } from '../tasks/core.ts';
-import type { Live, Run } from '../tasks/live-task.ts';
+import type { Commits } from '../commit/group-commit.ts';
+import type { LiveTask } from '../tasks/live-task.ts';
+import type { RetentionParts } from '../tasks/retention.ts';
 import { sweepTasks } from '../tasks/retention.ts';
-import { finish } from './run.ts';
-import { letGo, stopTask } from './stop.ts';
+import type { AgentRun } from './agent-run.ts';
+import { abortRun } from './agent-run.ts';
+import type { TurnParts } from './parts.ts';
+import { endRun } from './run.ts';
+import { detachRun, freeSlot, stopTask } from './stop.ts';
 
-/** Returns what ends it. */
-export function keepSweeping(core: Core, onForgotten: (count: number) => void): () => void {
-  const { limits, timers } = core;
-  let sweptAt = core.ticks();
-  let callOff: () => void = () => {};
-  const tick = (): void => {
-    sweepRuns(core);
-    core.writer.nudge();
-    if (core.ticks() - sweptAt < limits.sweepMs) {
-      callOff = timers.later(limits.tickMs, tick);
-      return;
-    }
-    core.contexts.sweep();
-    void sweepTasks(core)
-      .then(onForgotten, (thrown: unknown) => core.report('a sweep failed', thrown))
-      .finally(() => {
-        sweptAt = core.ticks();
-        if (core.phase === 'open') callOff = timers.later(limits.tickMs, tick);
-      });
-  };
-  callOff = timers.later(limits.tickMs, tick);
-  return () => callOff();
+export interface SweeperParts {
+  readonly turns: TurnParts;
+  readonly retention: RetentionParts;
+  readonly commits: Pick<Commits, 'flushLazy'>;
+  readonly onDeleted: (count: number) => void;
 }
 
-/** One look at every run, a second apart, serves all their deadlines: a timer a run would cost more than most runs do. */
-export function sweepRuns(core: Core): void {
-  // Nobody is late while nothing can be written.
-  if (core.writer.isStalled) return;
-  const now = core.ticks();
-  for (const [run, live] of core.runs) {
-    if (run.stoppedAt !== undefined) takePlace(core, run, { live, now });
-    else if (run.callOff === undefined && live.run === run) checkDeadlines(core, run, { live, now });
+/** Checks timeouts once a tick, and retention less often. Returns a function that ends it. */
+export function keepSweeping({ turns, retention, commits, onDeleted }: SweeperParts): () => void {
+  const { limits, timers, clock, conversations, lifecycle, report } = turns;
+  let sweptAt = clock.ticks();
+  let cancel: () => void = () => {};
+  const tick = (): void => {
+    checkTimeouts(turns);
+    commits.flushLazy();
+    if (clock.ticks() - sweptAt < limits.sweepMs) {
+      cancel = timers.later(limits.tickMs, tick);
+      return;
+    }
+    conversations.sweep();
+    void sweepTasks(retention)
+      .then(onDeleted, (thrown: unknown) => report('a sweep failed', thrown))
+      .finally(() => {
+        sweptAt = clock.ticks();
+        if (lifecycle.phase === 'open') cancel = timers.later(limits.tickMs, tick);
+      });
+  };
+  cancel = timers.later(limits.tickMs, tick);
+  return () => cancel();
+}
+
+/** One pass over all runs per tick: a timer for each run would cost more than most runs do. */
+export function checkTimeouts(parts: TurnParts): void {
+  // Runs can't make progress while the store can't write.
+  if (parts.commits.isStalled) return;
+  const now = parts.clock.ticks();
+  for (const [run, task] of parts.runs) {
+    if (run.stoppedAt !== undefined) reclaimSlot(parts, run, { task, now });
+    else if (run.cancelStart === undefined && task.run === run) checkRun(parts, run, { task, now });
   }
 }
 
-interface Look {
-  readonly live: Live;
+interface TimeoutCheck {
+  readonly task: LiveTask;
   readonly now: number;
 }
 
-/** An agent that does not listen to its signal goes on somewhere, but no longer in the place of others. */
-function takePlace(core: Core, run: Run, { live, now }: Look): void {
-  if (!run.hasPlace || now - (run.stoppedAt ?? now) < core.limits.runGraceMs) return;
-  run.hasPlace = false;
-  core.quotas.remove(live, run);
-  core.slots.free();
-  core.report(`agent ${live.row.agent} was stopped and does not end`, new Error(`task ${live.row.id}`));
+/** An agent that ignores its abort signal keeps running, but no longer occupies a slot. */
+function reclaimSlot(parts: TurnParts, run: AgentRun, { task, now }: TimeoutCheck): void {
+  if (!run.hasSlot || now - (run.stoppedAt ?? now) < parts.limits.runGraceMs) return;
+  parts.quotas.remove(task, run);
+  freeSlot(parts, run);
+  parts.report(`agent ${task.row.agent} was stopped and has not returned`, new Error(`task ${task.row.id}`));
 }
 
-/** Every event is a sign of life; so the log's length tells, and the run itself need not look at the clock. */
-function checkDeadlines(core: Core, run: Run, { live, now }: Look): void {
-  const { limits } = core;
-  if (run.seenLast !== live.row.last) {
-    run.seenLast = live.row.last;
+/** Every event shows that the run is alive. Comparing the length of the log saves the run from reading the clock for each event. */
+function checkRun(parts: TurnParts, run: AgentRun, { task, now }: TimeoutCheck): void {
+  const { limits } = parts;
+  if (run.seenLast !== task.row.last) {
+    run.seenLast = task.row.last;
     run.seenAt = now;
   }
   const idleMs = now - run.seenAt;
   if (run.isOver) {
-    if (idleMs >= limits.runGraceMs) passOn(core, run, live);
-  } else if (isInterrupted(live.row.state)) {
-    if (idleMs >= limits.runAskMsMax) letGo(core, live, LET_GO);
-  } else if (now - run.startedAt >= limits.runMsMax) stopTask(core, live, 'timed out');
-  else if (idleMs >= limits.runIdleMsMax) stopTask(core, live, 'silent');
+    if (idleMs >= limits.runGraceMs) endUnreturned(parts, run, task);
+  } else if (isInterrupted(task.row.state)) {
+    if (idleMs >= limits.runAskMsMax) detachRun(parts, task, LET_GO);
+  } else if (now - run.startedAt >= limits.runMsMax) stopTask(parts, task, 'timed out');
+  else if (idleMs >= limits.runIdleMsMax) stopTask(parts, task, 'silent');
 }
 
-/** It has said its last word and does not come to an end: the next message need not wait for that. */
-function passOn(core: Core, run: Run, live: Live): void {
-  core.report(`agent ${live.row.agent} is done and does not end`, new Error(`task ${live.row.id}`));
-  run.why = new DOMException('The turn is over.', 'AbortError');
-  run.abort?.abort(run.why);
-  finish(core, live, run);
+/** The run has produced its last output but the agent has not returned: the next message must not wait for that. */
+function endUnreturned(parts: TurnParts, run: AgentRun, task: LiveTask): void {
+  parts.report(`agent ${task.row.agent} has finished and has not returned`, new Error(`task ${task.row.id}`));
+  abortRun(run, 'The turn is over.');
+  endRun(parts, task, run);
 }

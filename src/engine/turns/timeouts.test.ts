@@ -94,10 +94,10 @@ describe('the limits of a run', () => {
     await time.advance(7000);
     expect(engine.stats()).toMatchObject({ running: 1, queued: 0 });
     expect((await service.get({ id: next.id }, ctx())).status.state).toBe('TASK_STATE_WORKING');
-    expect(reports.map(({ what }) => what)).toEqual(['agent agent was stopped and does not end']);
+    expect(reports.map(({ what }) => what)).toEqual(['agent agent was stopped and has not returned']);
   });
 
-  it('does not let a run that is done and does not end hold up the next message', async () => {
+  it('does not let a run that has finished and has not returned hold up the next message', async () => {
     let turns = 0;
     const { service, time, engine, reports } = await world(
       async function* () {
@@ -118,7 +118,7 @@ describe('the limits of a run', () => {
     expect(wordsOf(taskOf(await next))).toBe('question 2');
     await quiet();
     expect(engine.stats()).toMatchObject({ running: 0, liveTasks: 0 });
-    expect(reports.map(({ what }) => what)).toEqual(['agent agent is done and does not end']);
+    expect(reports.map(({ what }) => what)).toEqual(['agent agent has finished and has not returned']);
   });
 
   it('ends a task that has too many events or bytes, and never the end itself', async () => {
@@ -131,7 +131,7 @@ describe('the limits of a run', () => {
     const task = taskOf(await many.service.send(request('go'), ctx()));
     expect([task.status.state, wordsOf(task), task.generation]).toEqual([
       'TASK_STATE_FAILED',
-      'the task has 10 events, which is the most',
+      'the task has reached the maximum of 10 events',
       11,
     ]);
     const large = await world(
@@ -143,7 +143,7 @@ describe('the limits of a run', () => {
     const big = taskOf(await large.service.send(request('go'), ctx()));
     expect([big.status.state, wordsOf(big), textOf(big).length]).toEqual([
       'TASK_STATE_FAILED',
-      'the task would hold more than 2000 bytes',
+      'the task would exceed the maximum of 2,000 bytes',
       1600,
     ]);
     const artifact = await world(
@@ -155,7 +155,7 @@ describe('the limits of a run', () => {
     const heavy = taskOf(await artifact.service.send(request('go'), ctx()));
     expect([heavy.status.state, wordsOf(heavy), textOf(heavy).length]).toEqual([
       'TASK_STATE_FAILED',
-      'artifact response would hold more than 1000 bytes',
+      'artifact response would exceed the maximum of 1,000 bytes',
       800,
     ]);
   });
@@ -171,7 +171,7 @@ describe('the limits of a run', () => {
     expect(taskOf(await service.send(request('go'), ctx())).status.state).toBe('TASK_STATE_FAILED');
   });
 
-  it('takes no further message into a task that is full', async () => {
+  it('accepts no further message into a task that is full', async () => {
     const { service } = await world(
       async function* () {
         yield ask('more?');

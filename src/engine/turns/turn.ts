@@ -1,94 +1,96 @@
 import type { Message, Mutable, Task, Turn } from '#protocol';
 import { A2AError, LET_GO } from '#protocol';
-import type { Sight } from '../read/fold.ts';
+import type { TurnView } from '../read/fold.ts';
 import { foldStored } from '../read/fold.ts';
-import type { Answered, Past } from '../read/replay.ts';
+import type { AnsweredQuestion, InterruptedTurn } from '../read/replay.ts';
 import { isSameQuestion } from '../read/replay.ts';
-import type { Core } from '../tasks/core.ts';
-import { append } from '../tasks/core.ts';
-import type { Live, Run } from '../tasks/live-task.ts';
-import { signalOf } from '../tasks/live-task.ts';
-import { statusEvent } from './outputs.ts';
-import { letGo } from './stop.ts';
+import type { LiveTask } from '../tasks/live-task.ts';
+import type { AgentRun } from './agent-run.ts';
+import { signalOf } from './agent-run.ts';
+import type { TurnParts } from './parts.ts';
+import { detachRun, freeSlot } from './stop.ts';
 
-interface TurnOf {
-  readonly past: Past;
-  readonly sight: Sight;
+interface TurnContent {
+  readonly past: InterruptedTurn;
+  readonly view: TurnView;
   readonly conversation: unknown;
 }
 
-export function makeTurn(core: Core, live: Live, run: Run, { past, sight, conversation }: TurnOf): Turn {
+/** The turn as the agent gets it. */
+export function makeTurn(parts: TurnParts, task: LiveTask, run: AgentRun, { past, view, conversation }: TurnContent): Turn {
   const { input } = past;
   const answers = [...past.answers];
   const turn: Mutable<Turn> = {
     message: input.message,
-    task: sight.task,
-    contextId: live.row.contextId,
-    history: sight.history,
+    task: view.task,
+    contextId: task.row.contextId,
+    history: view.history,
     principal: input.principal,
     conversation,
     acceptedOutputModes: input.modes,
-    attempt: live.row.attempt,
-    // Not made when it is looked at: a member that has to be computed costs ten times what a signal does.
+    attempt: task.row.attempt,
+    // Not a getter: a computed member costs ten times as much as the signal itself.
     signal: signalOf(run),
-    ask: (question, options) => ask(core, live, run, { question, answers, withdrawal: options?.signal }),
-    durable: () => core.writer.settled('run'),
+    ask: (question, options) => ask(parts, task, run, { question, answers, withdrawal: options?.signal }),
+    durable: () => parts.commits.settled('run'),
     hasNext: () => run.queue.length > 0,
-    before: () => taskBefore(core, live),
+    before: () => taskBefore(parts, task),
   };
   if (input.trace !== undefined) turn.trace = input.trace;
   return turn;
 }
 
-async function taskBefore(core: Core, { row }: Live): Promise<Task | undefined> {
+async function taskBefore(parts: TurnParts, { row }: LiveTask): Promise<Task | undefined> {
   const { owner, agent, contextId, key } = row;
-  const newest = await core.store.list({ owner, agent, contextId, limit: 2 });
+  const newest = await parts.store.list({ owner, agent, contextId, limit: 2 });
   const earlier = newest.find((other) => other.key !== key);
-  return earlier === undefined ? undefined : await foldStored(core, { key: earlier.key, last: earlier.last, only: 'words' });
+  return earlier === undefined ? undefined : await foldStored(parts, { key: earlier.key, last: earlier.last, only: 'words' });
 }
 
-interface Asking {
+interface Question {
   readonly question: Message;
-  readonly answers: Answered[];
+  readonly answers: AnsweredQuestion[];
   readonly withdrawal: AbortSignal | undefined;
 }
 
-/** The task waits as input-required while the run stays alive; the next message to the task is the answer. */
-async function ask(core: Core, live: Live, run: Run, { question, answers, withdrawal }: Asking): Promise<Message> {
+/** The task becomes input-required while the run stays alive. The next message to the task is the answer. */
+async function ask(parts: TurnParts, task: LiveTask, run: AgentRun, { question, answers, withdrawal }: Question): Promise<Message> {
   withdrawal?.throwIfAborted();
-  if (live.run !== run || run.isOver) throw run.why ?? new A2AError('INVALID_AGENT_RESPONSE', 'the turn is over');
+  if (task.run !== run || run.isOver) throw run.stopReason ?? new A2AError('INVALID_AGENT_RESPONSE', 'the turn is over');
   if (run.answer !== undefined) throw new A2AError('INVALID_AGENT_RESPONSE', 'a run can ask one question at a time');
-  // A repeated run that asks the same question again has its answer. Another question is another matter: a yes is never reused.
+  // A repeated run that asks the same question gets the recorded answer. A different question needs a new answer: an approval is never reused.
   const known = answers.shift();
   if (known !== undefined && isSameQuestion(known.question, question)) return known.answer;
   answers.length = 0;
-  // It got this far: whatever ends the process from here on, this turn is not what kills it each time.
-  live.row.attempt = 1;
-  append(core, live, statusEvent(core, live, 'TASK_STATE_INPUT_REQUIRED', { message: question }));
-  const answer = waitForAnswer(core, live, run, withdrawal);
-  // The server is going down: the question stands, and whoever answers it after the next start starts the run again.
-  if (core.phase === 'closed') letGo(core, live, LET_GO);
+  // The run reached a question, so this turn does not crash the process each time: count its attempts anew.
+  task.setAttempt(1);
+  task.appendStatus('TASK_STATE_INPUT_REQUIRED', { message: question });
+  const answer = waitForAnswer(parts, task, { run, withdrawal });
+  // During shutdown the question stays open. The answer after the next start starts the run again.
+  if (parts.lifecycle.phase === 'closed') detachRun(parts, task, LET_GO);
   return answer;
 }
 
-/** Somebody who waits for a person holds no place among those that work. */
-function waitForAnswer(core: Core, live: Live, run: Run, withdrawal: AbortSignal | undefined): Promise<Message> {
+interface Asking {
+  readonly run: AgentRun;
+  readonly withdrawal: AbortSignal | undefined;
+}
+
+/** A run that waits for its caller occupies no slot and does not count against the caller's quota. */
+function waitForAnswer({ clock, quotas, slots }: TurnParts, task: LiveTask, { run, withdrawal }: Asking): Promise<Message> {
   const signal = signalOf(run);
-  run.askedAt = core.ticks();
-  core.quotas.remove(live, run);
-  if (run.hasPlace) {
-    run.hasPlace = false;
-    core.slots.free();
-  }
+  run.askedAt = clock.ticks();
+  quotas.remove(task, run);
+  freeSlot({ slots }, run);
   return new Promise((resolve, reject) => {
     const goOn = (): void => {
       run.answer = undefined;
       signal.removeEventListener('abort', stop);
       withdrawal?.removeEventListener('abort', withdraw);
-      run.startedAt += core.ticks() - run.askedAt;
-      run.hasPlace = true;
-      core.slots.retake();
-      core.quotas.add(live, run);
+      run.startedAt += clock.ticks() - run.askedAt;
+      run.hasSlot = true;
+      slots.retake();
+      quotas.add(task, run);
     };
     const stop = (): void => {
       withdrawal?.removeEventListener('abort', withdraw);
@@ -96,8 +98,7 @@ function waitForAnswer(core: Core, live: Live, run: Run, withdrawal: AbortSignal
     };
     const withdraw = (): void => {
       goOn();
-      append(core, live, statusEvent(core, live, 'TASK_STATE_WORKING'));
-      core.writer.touch(live);
+      task.appendStatus('TASK_STATE_WORKING');
       reject(withdrawal?.reason);
     };
     signal.addEventListener('abort', stop, { once: true });

@@ -49,7 +49,7 @@ describe('a task that waits when the process dies', () => {
 
   it.each([
     [true, 'TASK_STATE_INPUT_REQUIRED', 'well?'],
-    [false, 'TASK_STATE_FAILED', 'The server stopped while this waited for an answer, and the agent can not go on with what it had begun.'],
+    [false, 'TASK_STATE_FAILED', 'The server stopped while the agent waited for an answer, and the agent can not continue.'],
   ])('whose agent says %s is %s', async (keeps, state, words) => {
     const asked: unknown[] = [];
     const first = await world(

@@ -1,6 +1,5 @@
-import { isObject } from '#bindings';
 import type { JsonObject } from '#protocol';
-import { A2AError } from '#protocol';
+import { A2AError, isObject } from '#protocol';
 import type { Delegation, PeerCall, PeerResult } from './delegation.ts';
 
 /** Another agent as a tool of a language model, named `peer_{agent}` (docs/dialects/sam.md). */

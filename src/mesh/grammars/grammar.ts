@@ -1,4 +1,4 @@
-import type { Reply } from '#engine';
+import type { TaskReply } from '#engine';
 import type { A2AService, AgentCard, CallContext, Ids, TaskState } from '#protocol';
 import type { ArtifactService } from '../artifacts/service.ts';
 import type { Broker, OutgoingMessage, ReceivedMessage } from '../broker.ts';
@@ -126,7 +126,7 @@ export interface Grammar {
   /** Serves an agent. Each request goes to one replica, which acknowledges it when the task is durable. */
   serve(agent: MeshAgent, mesh: MeshContext): Promise<Stop>;
   /** Publishes a reply of the engine to an address that `serve` wrote. */
-  publishReply(reply: Reply, mesh: MeshContext, signal: AbortSignal): Promise<void>;
+  publishReply(reply: TaskReply, mesh: MeshContext, signal: AbortSignal): Promise<void>;
   /** Opens an inbox for calls to other agents. */
   call(self: MeshParticipant, mesh: MeshContext): Promise<MeshCaller>;
   /** The message that says a participant is online. Published at the start and, unless cards are retained, repeatedly. */

@@ -1,6 +1,5 @@
-import { isObject } from '#bindings';
 import type { Json, JsonObject, Message, Metadata, SendRequest } from '#protocol';
-import { A2AError, contextId, createUserMessage, getTextFromMessage } from '#protocol';
+import { A2AError, contextId, createUserMessage, getTextFromMessage, isObject } from '#protocol';
 
 /** The kinds of directives of CortexPrism (docs/dialects/cortex.md). */
 export const SWARM_KINDS = ['spawn_agent', 'execute_task', 'query_resources', 'forward_message', 'sync_state'] as const;

@@ -1,6 +1,5 @@
-import { isObject } from '#bindings';
 import type { Clock, Json, JsonObject } from '#protocol';
-import { systemClock } from '#protocol';
+import { isObject, systemClock } from '#protocol';
 
 /** The defaults of CortexPrism (docs/dialects/cortex.md). */
 export const SWARM_DEFAULTS = { heartbeatMs: 30_000, staleMs: 120_000, snapshotsMax: 1440 } as const;

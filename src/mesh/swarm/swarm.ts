@@ -1,6 +1,5 @@
-import { isObject } from '#bindings';
 import type { A2AService, CallContext, Clock, Json, JsonObject, Task } from '#protocol';
-import { A2AError, dialectId, getTextFromMessage, LOCAL_PRINCIPAL, linkSignals, systemClock } from '#protocol';
+import { A2AError, dialectId, getTextFromMessage, isObject, LOCAL_PRINCIPAL, linkSignals, systemClock } from '#protocol';
 import type { NewDirective } from './directive.ts';
 import { writeDirective } from './directive.ts';
 import type { SwarmNodes } from './nodes.ts';

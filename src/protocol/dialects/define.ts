@@ -2,7 +2,7 @@ import { A2AError } from '../errors.ts';
 import type { TaskEvent } from '../events.ts';
 import type { Json } from '../json.ts';
 import type { Operation, Shape, Shapes } from '../operations.ts';
-import { OPERATIONS } from '../operations.ts';
+import { OPERATION_NAMES } from '../operations.ts';
 import type { Decoded, Dialect, ReadEnv, StreamReader, WebhookForm } from './dialect.ts';
 import type { Reader } from './shared/read.ts';
 import { attempt } from './shared/read.ts';
@@ -29,7 +29,7 @@ export type DialectSource = Omit<Dialect, 'decode' | 'encode' | 'operationOf' | 
 export function defineDialect(source: DialectSource): Dialect {
   const { codecs, aliases, ...rest } = source;
   const byMethod = new Map<string, Operation>(Object.entries(aliases ?? {}));
-  for (const operation of OPERATIONS) {
+  for (const operation of OPERATION_NAMES) {
     const method = source.methods[operation];
     if (method !== undefined) byMethod.set(method, operation);
   }

@@ -1,8 +1,9 @@
 import type { AgentCard } from '../card.ts';
 import type { CardType } from '../card-fields.ts';
-import { CARD_FIELDS, isObject } from '../card-fields.ts';
+import { CARD_FIELDS } from '../card-fields.ts';
 import { A2AError, isA2AError } from '../errors.ts';
 import type { Json, JsonObject } from '../json.ts';
+import { isObject } from '../json.ts';
 import type { Dialect } from './dialect.ts';
 import { DIALECTS } from './registry.ts';
 
@@ -80,7 +81,7 @@ function withForeign(base: JsonObject, other: JsonObject, type: CardType): JsonO
 function nested(ours: Json, theirs: Json, type: CardType): Json {
   if (Array.isArray(ours)) {
     if (!Array.isArray(theirs)) return ours;
-    return ours.map((item, at) => {
+    return ours.map((item: Json, at) => {
       const twin: Json | undefined = theirs[at];
       return isObject(item) && isObject(twin) && item['id'] !== undefined && item['id'] === twin['id']
         ? withForeign(item, twin, type)

@@ -38,7 +38,7 @@ export interface ServeConfiguredOptions {
   readonly mcp?: McpMount;
   /** Answers `/console/`, unless the settings say that there is none. */
   readonly console?: ServingOptions['console'];
-  readonly carrier?: NonNullable<ServingOptions['carrier']>;
+  readonly replyPublisher?: NonNullable<ServingOptions['replyPublisher']>;
   readonly mesh?: NonNullable<ServingOptions['mesh']>;
   readonly known?: NonNullable<ServingOptions['known']>;
   readonly signer?: CardSigner;
@@ -56,7 +56,7 @@ export interface ConfiguredServer extends NodeServer {
 export async function serveConfigured(
   found: readonly FoundAgent[],
   settings: Settings,
-  { log, onBroken, aroundRun, fetch: get, mcp, carrier, mesh, known, signer, console: files }: ServeConfiguredOptions,
+  { log, onBroken, aroundRun, fetch: get, mcp, replyPublisher, mesh, known, signer, console: files }: ServeConfiguredOptions,
 ): Promise<ConfiguredServer> {
   const { port, host, url, allowedHosts, allowedOrigins, card, publisher, idempotency, versionRequired, limits } = settings;
   const { insecureBehindProxy, trustedProxies, socket, allowedTargets, allowLoopbackTargets } = settings;
@@ -95,7 +95,7 @@ export async function serveConfigured(
         ...(aroundRun === undefined ? {} : { aroundRun }),
         ...(mcp === undefined ? {} : { mcp }),
         ...(files === undefined || !settings.console ? {} : { console: files }),
-        ...(carrier === undefined ? {} : { carrier }),
+        ...(replyPublisher === undefined ? {} : { replyPublisher }),
         ...(mesh === undefined ? {} : { mesh }),
         ...(known === undefined ? {} : { known }),
         ...(signer === undefined ? {} : { signer }),

@@ -38,7 +38,7 @@ export function engineFor(
   const own = [...given].filter((entry): entry is [string, Agent] => !isServed(entry[1]));
   if (own.length === 0) return undefined;
   const agents = Object.fromEntries(own);
-  const { store, blobs, carrier, idempotency, secret, onBroken, quotaOf } = options;
+  const { store, blobs, replyPublisher, idempotency, secret, onBroken, quotaOf } = options;
   const engine = createEngine({
     store: meteredStore(store ?? memoryStore(), metrics),
     agents,
@@ -47,7 +47,7 @@ export function engineFor(
     limits: { ...(store === undefined ? { finishedMsMax: MEMORY_FINISHED_MS } : {}), ...options.limits },
     ...(quotaOf === undefined ? {} : { runningTasksMaxOf: (principal) => quotaOf(principal)?.runningTasksMax }),
     ...(blobs === undefined ? {} : { blobs }),
-    ...(carrier === undefined ? {} : { carrier }),
+    ...(replyPublisher === undefined ? {} : { replyPublisher }),
     ...(idempotency === undefined ? {} : { idempotency }),
     ...(secret === undefined ? {} : { secret }),
     ...(onBroken === undefined ? {} : { onBroken }),

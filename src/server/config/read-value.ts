@@ -1,4 +1,5 @@
 import type { Json } from '#protocol';
+import { isObject } from '#protocol';
 import type { SettingDeclaration } from './setting.ts';
 
 /** A setting is wrong. The message starts with the place of the mistake. */
@@ -131,10 +132,6 @@ function checkLaunchMember(member: string, content: unknown, at: string): void {
   }
   if (!LAUNCH_LISTS.includes(member)) throw new ConfigError(`${at}: there is no such key; known are ${LAUNCH_LISTS.join(', ')}, title`);
   if (!isTexts(content)) throw new ConfigError(`${at}: must be a list of texts`);
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isTexts(value: unknown): boolean {

@@ -1,4 +1,5 @@
-import { ConfigError, isObject, readFileValue, readTextValue } from './read-value.ts';
+import { isObject } from '#protocol';
+import { ConfigError, readFileValue, readTextValue } from './read-value.ts';
 import type { ParleyConfig, Setting, Settings } from './settings.ts';
 import { SETTINGS } from './settings.ts';
 import { suggest } from './suggest.ts';

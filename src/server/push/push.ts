@@ -1,9 +1,9 @@
-import type { Courier, Engine, Outcome, Vault } from '#engine';
+import type { DeliveryOutcome, Engine, Vault, WebhookSender } from '#engine';
 import type { Metrics } from '../observability/metrics.ts';
 import type { HandlerOptions } from '../options.ts';
 import { createVault } from './credential-vault.ts';
 import type { WebhookSigner } from './signing-keys.ts';
-import { createCourier } from './webhook-sender.ts';
+import { createWebhookSender } from './webhook-sender.ts';
 
 const SECONDS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
 
@@ -15,16 +15,16 @@ export interface PushParts {
 }
 
 /** What an engine needs for webhooks; without a way out there are none. */
-export function pushFor({ options, signer, metrics, webhookMsMax: msMax }: PushParts): { courier?: Courier; vault?: Vault } {
+export function pushFor({ options, signer, metrics, webhookMsMax: msMax }: PushParts): { webhookSender?: WebhookSender; vault?: Vault } {
   const { outbound, keys, store } = options;
   if (outbound === undefined) return {};
-  const courier = createCourier({ outbound, signer, msMax, onTried: counted(metrics) });
+  const webhookSender = createWebhookSender({ outbound, signer, msMax, onTried: counted(metrics) });
   // A store outlives the process, and what it keeps must be opened by the next one; memory does not.
   const sealing = keys?.sealing ?? (store === undefined ? [crypto.getRandomValues(new Uint8Array(32))] : undefined);
-  return sealing === undefined ? { courier } : { courier, vault: createVault(sealing) };
+  return sealing === undefined ? { webhookSender } : { webhookSender, vault: createVault(sealing) };
 }
 
-function counted(metrics: Metrics): (outcome: Outcome, seconds: number) => void {
+function counted(metrics: Metrics): (outcome: DeliveryOutcome, seconds: number) => void {
   const attempts = metrics.counter({
     name: 'parley_webhook_attempts_total',
     help: 'Attempts to deliver to webhooks: delivered, failed, refused or gone.',

@@ -1,17 +1,17 @@
-import type { Courier, Delivery, Outcome } from '#engine';
+import type { DeliveryOutcome, WebhookDelivery, WebhookSender } from '#engine';
 import type { Fetch } from '#protocol';
 import { kept, WEBHOOK_HEADERS } from '#protocol';
 import { OutboundError } from '../outbound/errors.ts';
 import type { Outbound } from '../outbound/port.ts';
 import type { WebhookSigner } from './signing-keys.ts';
 
-export interface CourierOptions {
+export interface WebhookSenderOptions {
   readonly outbound: Outbound;
   readonly signer: WebhookSigner;
   readonly msMax: number;
   readonly now?: () => Date;
   /** How each attempt went, and how long it took in seconds. */
-  readonly onTried?: (outcome: Outcome, seconds: number) => void;
+  readonly onTried?: (outcome: DeliveryOutcome, seconds: number) => void;
 }
 
 /** What is read of an answer that nobody wants, for the sake of the connection. */
@@ -20,11 +20,11 @@ const ANSWER_BYTES_MAX = 16_384;
 const PASSING: ReadonlySet<number> = new Set([408, 425, 429]);
 
 /** Posts signed messages to webhooks, through the guard. */
-export function createCourier({ outbound, signer, msMax, now = () => new Date(), onTried }: CourierOptions): Courier {
+export function createWebhookSender({ outbound, signer, msMax, now = () => new Date(), onTried }: WebhookSenderOptions): WebhookSender {
   const fetch = outbound.fetchWithin({ bytesMax: ANSWER_BYTES_MAX, msMax });
   return {
     check: (url) => outbound.check(url),
-    deliver: async (delivery, signal) => {
+    send: async (delivery, signal) => {
       const began = performance.now();
       const outcome = await post(fetch, await requestFor(delivery, { signer, signal, now: now() }), signal);
       onTried?.(outcome, (performance.now() - began) / 1000);
@@ -39,7 +39,7 @@ interface Posting {
   readonly now: Date;
 }
 
-async function requestFor(delivery: Delivery, { signer, signal, now }: Posting): Promise<Request> {
+async function requestFor(delivery: WebhookDelivery, { signer, signal, now }: Posting): Promise<Request> {
   const { id, url, mediaType, body, token, authentication } = delivery;
   const timestamp = Math.floor(now.getTime() / 1000);
   const headers = new Headers({
@@ -54,7 +54,7 @@ async function requestFor(delivery: Delivery, { signer, signal, now }: Posting):
   return kept(new Request(url, { method: 'POST', headers, body, signal, redirect: 'manual' }));
 }
 
-async function post(fetch: Fetch, request: Request, signal: AbortSignal): Promise<Outcome> {
+async function post(fetch: Fetch, request: Request, signal: AbortSignal): Promise<DeliveryOutcome> {
   try {
     const response = await fetch(request);
     const outcome = outcomeOf(response);
@@ -67,7 +67,7 @@ async function post(fetch: Fetch, request: Request, signal: AbortSignal): Promis
   }
 }
 
-function outcomeOf({ status, headers }: Response): Outcome {
+function outcomeOf({ status, headers }: Response): DeliveryOutcome {
   if (status >= 200 && status < 300) return { kind: 'delivered' };
   const problem = `HTTP ${status}`;
   if (status === 410) return { kind: 'gone', problem };

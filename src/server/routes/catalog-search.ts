@@ -1,6 +1,7 @@
 import type { HttpRequest, HttpResponse } from '#bindings';
-import { isObject, parseJson, type RawObject } from '#bindings';
+import { parseJson } from '#bindings';
 import type { Json, JsonObject } from '#protocol';
+import { isObject, type RawObject } from '#protocol';
 import type { CatalogOptions } from './catalog.ts';
 import { catalogOf } from './catalog.ts';
 import { json } from './responses.ts';

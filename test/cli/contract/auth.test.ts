@@ -72,7 +72,7 @@ describe('credentials', () => {
     expect([plain.code, plain.err]).toEqual([3, expect.stringContaining('A2ACLI_ERR_UNREACHABLE')]);
     const open = await run(['send', '-a', server.url, '--insecure', '--bearer', SECRET, 'hi']);
     expect(open.code, open.err).toBe(0);
-    expect(open.err).toMatch(/warning: TLS certificates are not verified[\s\S]*WARNING: a credential is being sent/);
+    expect(open.err).toMatch(/warning: TLS certificates are not verified[\s\S]*WARNING: a credential is sent/);
     expect(open.err).not.toContain(SECRET);
     server.close();
   });

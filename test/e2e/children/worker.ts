@@ -18,7 +18,7 @@ const worker = defineAgent({
 });
 
 const mesh = joinMesh({ broker: await connectMqtt({ url, sessionSeconds: 0 }), namespace, announceMs: 300 });
-const engine = createEngine({ store: memoryStore(), agents: { worker }, carrier: mesh.carrier });
+const engine = createEngine({ store: memoryStore(), agents: { worker }, replyPublisher: mesh.replyPublisher });
 await engine.start();
 await mesh.serve({ name: 'worker', card: worker.card, service: engine.serviceOf('worker') });
 process.stdout.write('ready\n');

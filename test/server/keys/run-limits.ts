@@ -3,6 +3,7 @@ import { expect } from 'vitest';
 import { defineAgent } from '#agents';
 import type { NodeServer } from '../../../src/server/adapters/node.ts';
 import { eventually } from '../../support/eventually.ts';
+import { expectFigure } from '../../support/figures.ts';
 import { metric, sendBody } from '../../support/server.ts';
 import { blocksOf, rawStream } from '../../support/sse.ts';
 import type { Checks } from './serving.ts';
@@ -40,7 +41,7 @@ export const RUN_LIMIT_CHECKS: Checks = {
         await post(`${server.url}/tasks/${id}:cancel`, {});
         const began = performance.now();
         await send(server, 'x');
-        expect(performance.now() - began).toBeLessThan(2500);
+        expectFigure(performance.now() - began, { below: 2500 });
       },
       { agent: deaf },
     ),
@@ -49,7 +50,7 @@ export const RUN_LIMIT_CHECKS: Checks = {
       const began = performance.now();
       const stream = await rawStream(port, { path: '/message:stream', body: sendBody('sleep=3000') });
       await eventually(() => blocksOf(stream.text()).length > 0);
-      expect(performance.now() - began).toBeGreaterThan(1000);
+      expectFigure(performance.now() - began, { above: 1000 });
       stream.break();
     }),
   'limits.pollMsMax': () =>
@@ -64,8 +65,8 @@ export const RUN_LIMIT_CHECKS: Checks = {
           params: { id, currentGeneration: '1' },
         })
       ).text();
-      expect(performance.now() - began).toBeGreaterThan(250);
-      expect(performance.now() - began).toBeLessThan(4000);
+      expectFigure(performance.now() - began, { above: 250 });
+      expectFigure(performance.now() - began, { below: 4000 });
     }),
   'limits.tickMs': async () => {
     const took: number[] = [];
@@ -76,6 +77,6 @@ export const RUN_LIMIT_CHECKS: Checks = {
     };
     // By default runs are looked at once a second, counted from the start. The quickest of a few: a busy machine is late now and then.
     for (let tries = 0; tries < 3 && !took.some((ms) => ms < 900); tries += 1) await served({ limits: { runMsMax: 100, tickMs: 20 } }, run);
-    expect(Math.min(...took)).toBeLessThan(900);
+    expectFigure(Math.min(...took), { below: 900 });
   },
 };

@@ -1,5 +1,5 @@
 import { errorText, resultText, writeSafely } from '#bindings';
-import type { Reply } from '#engine';
+import type { TaskReply } from '#engine';
 import type { A2AError, Json, Logged, RpcId, Task, TaskEvent } from '#protocol';
 import { isInterrupted, isTerminal } from '#protocol';
 import type { OutgoingMessage } from '../../broker.ts';
@@ -13,7 +13,7 @@ import type { MqttSettings } from './settings.ts';
 import { DIALECT } from './settings.ts';
 
 /** Publishes a reply of the engine. */
-export async function publishMqttReply(reply: Reply, mesh: MeshContext, { topics }: MqttSettings): Promise<void> {
+export async function publishMqttReply(reply: TaskReply, mesh: MeshContext, { topics }: MqttSettings): Promise<void> {
   const address = readAddress(reply.to, topics);
   if (address === undefined) mesh.report(`a reply is dropped: its address is not a reply topic under ${topics.root}`);
   else await publishReplyTo(address, reply, mesh);

@@ -1,7 +1,7 @@
 import type { RpcRequest } from '#bindings';
-import { isObject, readableId, readEnvelope, requestObject } from '#bindings';
+import { readableId, readEnvelope, requestObject } from '#bindings';
 import type { RpcId, SendRequest } from '#protocol';
-import { A2AError, mqttError } from '#protocol';
+import { A2AError, isObject, mqttError } from '#protocol';
 import type { ReceivedMessage } from '../../broker.ts';
 import { parseRequest } from '../shared/messages.ts';
 import { ARTIFACT_MODE, CONTEXT_ID, encryptionOf } from './properties.ts';

@@ -1,5 +1,5 @@
 import type { RpcRequest } from '#bindings';
-import { requestOf } from '#bindings';
+import { decodeRequest } from '#bindings';
 import type { A2AService, CallContext, EventStream, Json, Operation, Principal, ReadEnv, Requests, SendRequest } from '#protocol';
 import { A2AError, behave, countedIds, DEFAULT_READ_LIMITS } from '#protocol';
 import type { ReceivedMessage } from '../../broker.ts';
@@ -67,7 +67,7 @@ async function respond(request: MqttRequest, serving: MqttServing): Promise<void
   const address = addressOf(operation, request);
   if (operation === 'send' || operation === 'stream') return send({ operation, rpc, request, serving, ctx, address });
   if (operation === 'subscribe') {
-    const subscription = requestOf(operation, rpc.params, { dialect: DIALECT, env: ENV });
+    const subscription = decodeRequest(operation, rpc.params, { dialect: DIALECT, env: ENV });
     return follow(agent.service.subscribe(subscription, ctx), address, serving);
   }
   await mesh.broker.publish(resultMessage(await runUnary(operation, rpc, { serving, ctx }), agent.name, address));
@@ -82,7 +82,7 @@ function runUnary<Op extends Unary>(
   { serving, ctx }: { readonly serving: MqttServing; readonly ctx: CallContext },
 ): Promise<Json> {
   const run: Run<Op> = RUN[operation];
-  return run(serving.agent.service, requestOf(operation, params, { dialect: DIALECT, env: ENV }), ctx);
+  return run(serving.agent.service, decodeRequest(operation, params, { dialect: DIALECT, env: ENV }), ctx);
 }
 
 const RUN: { readonly [Op in Unary]: Run<Op> } = {
@@ -123,7 +123,7 @@ interface Sending {
 
 async function send({ operation, rpc, request, serving, ctx, address }: Sending): Promise<void> {
   const { agent, mesh } = serving;
-  const decoded: SendRequest = requestOf(operation, rpc.params, { dialect: DIALECT, env: ENV });
+  const decoded: SendRequest = decodeRequest(operation, rpc.params, { dialect: DIALECT, env: ENV });
   checkTaskName(decoded);
   const callPath = callPathIn(request.message.properties);
   checkCallPath(callPath, agent.name);

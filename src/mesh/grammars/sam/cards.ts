@@ -1,6 +1,6 @@
-import { isObject, parseJson } from '#bindings';
+import { parseJson } from '#bindings';
 import type { AgentCard, AgentExtension, JsonObject } from '#protocol';
-import { countedIds, DEFAULT_READ_LIMITS } from '#protocol';
+import { countedIds, DEFAULT_READ_LIMITS, isObject } from '#protocol';
 import type { OutgoingMessage, ReceivedMessage } from '../../broker.ts';
 import type { Announcement, DiscoveryEvent, MeshContext } from '../grammar.ts';
 import { WIRE } from './dialects.ts';

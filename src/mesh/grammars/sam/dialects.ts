@@ -1,5 +1,4 @@
-import type { RawObject } from '#bindings';
-import type { Dialect } from '#protocol';
+import type { Dialect, RawObject } from '#protocol';
 import { requireDialect } from '../shared/dialect.ts';
 
 /** What SAM's own programs send. */

@@ -1,5 +1,5 @@
 import { errorText, writeSafely } from '#bindings';
-import type { Reply } from '#engine';
+import type { TaskReply } from '#engine';
 import type { A2AError, Dialect, Frame, Logged, RpcId, Task } from '#protocol';
 import { eventInReferences, taskInReferences } from '../../artifacts/events.ts';
 import type { ArtifactOwner } from '../../artifacts/service.ts';
@@ -13,7 +13,7 @@ import type { SamReplyAddress } from './reply-address.ts';
 import { readAddress } from './reply-address.ts';
 
 /** Publishes a reply of the engine: events to the status topic, and the final Task to the response topic. */
-export async function publishSamReply(reply: Reply, mesh: MeshContext): Promise<void> {
+export async function publishSamReply(reply: TaskReply, mesh: MeshContext): Promise<void> {
   const address = readAddress(reply.to, mesh.namespace);
   if (address === undefined) mesh.report(`a reply is dropped: its address is not a response topic of ${mesh.namespace}`);
   else await publishReplyTo(address, reply, mesh);

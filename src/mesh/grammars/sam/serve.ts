@@ -1,7 +1,7 @@
 import type { RpcRequest } from '#bindings';
-import { isObject, readableId, readEnvelope, requestObject, requestOf, resultText } from '#bindings';
+import { decodeRequest, readableId, readEnvelope, requestObject, resultText } from '#bindings';
 import type { CallContext, Dialect, ReadEnv, RpcId, SendRequest, Task } from '#protocol';
-import { A2AError, behave, countedIds, DEFAULT_READ_LIMITS, taskId } from '#protocol';
+import { A2AError, behave, countedIds, DEFAULT_READ_LIMITS, isObject, taskId } from '#protocol';
 import type { ReceivedMessage } from '../../broker.ts';
 import type { MeshAgent, MeshContext, Stop } from '../grammar.ts';
 import { checkCallPath, originMetadata } from '../shared/call-path.ts';
@@ -116,7 +116,7 @@ async function send(operation: 'send' | 'stream', { rpc, request, serving }: Sen
   const { properties, dialect, topic } = request;
   const { agent, mesh } = serving;
   const env = { ...ENV, rpcId: taskNameIn(properties) ?? rpc.id };
-  const decoded: SendRequest = requestOf(operation, rpc.params, { dialect, env });
+  const decoded: SendRequest = decodeRequest(operation, rpc.params, { dialect, env });
   const { statusTopic, userId } = properties;
   const address = { rpcId: rpc.id, replyTo: topic, userId, ...(statusTopic === undefined ? {} : { statusTopic }) };
   const ctx: CallContext = {
@@ -153,7 +153,7 @@ function contextOf({ properties, dialect }: SamRequest, { mesh, signal }: SamSer
 }
 
 async function cancel(rpc: RpcRequest, request: SamRequest, serving: SamServing): Promise<void> {
-  const decoded = requestOf('cancel', rpc.params, { dialect: request.dialect, env: ENV });
+  const decoded = decodeRequest('cancel', rpc.params, { dialect: request.dialect, env: ENV });
   await orRelay(request, serving, async () => {
     const task = await serving.agent.service.cancel(decoded, contextOf(request, serving));
     if (request.properties.replyTo !== undefined) await publishTask(task, request, serving);

@@ -1,6 +1,5 @@
-import { isObject } from '#bindings';
 import type { Json, JsonObject, Metadata } from '#protocol';
-import { A2AError, MESH_NOTE } from '#protocol';
+import { A2AError, isObject, MESH_NOTE } from '#protocol';
 import type { CallPath } from '../grammar.ts';
 import { CALL_DEPTH_MAX } from '../grammar.ts';
 

@@ -1,7 +1,7 @@
 import { A2AError } from '../../errors.ts';
 import { dialectId } from '../../ids.ts';
 import type { Operation } from '../../operations.ts';
-import { OPERATIONS } from '../../operations.ts';
+import { OPERATION_NAMES } from '../../operations.ts';
 import type { Codec, Codecs } from '../define.ts';
 import { defineDialect } from '../define.ts';
 import type { Confidence, Dialect, DialectWire, Hints, Loss, RpcId, StreamWriter, Traits } from '../dialect.ts';
@@ -106,7 +106,7 @@ export function kindDialect(edition: Edition): Dialect {
   return defineDialect({
     id: dialectId(edition.id),
     title: edition.title,
-    methods: Object.fromEntries(OPERATIONS.filter(has).map((operation) => [operation, METHODS[operation]])),
+    methods: Object.fromEntries(OPERATION_NAMES.filter(has).map((operation) => [operation, METHODS[operation]])),
     aliases: Object.fromEntries(aliases),
     detect: edition.detect,
     codecs: withoutOperations(kindCodecs(edition, { write, lacks }), edition.without),

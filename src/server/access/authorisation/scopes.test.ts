@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { OPERATIONS } from '#protocol';
+import { OPERATION_NAMES } from '#protocol';
 import { CALLER_SCOPES, hasScope, isScope, missingScope } from './scopes.ts';
 
 const plain = { agent: 'echo', runsCommands: false };
@@ -8,7 +8,7 @@ const who = (...scopes: readonly string[]) => ({ id: 'ann', scopes });
 
 describe('scopes', () => {
   it('of a caller are enough for all of A2A, and not for commands', () => {
-    for (const operation of OPERATIONS) expect(missingScope(who(...CALLER_SCOPES), operation, plain)).toBeUndefined();
+    for (const operation of OPERATION_NAMES) expect(missingScope(who(...CALLER_SCOPES), operation, plain)).toBeUndefined();
     expect(missingScope(who(...CALLER_SCOPES), 'send', coder)).toBe('executor:claude');
     expect(missingScope(who(...CALLER_SCOPES), 'stream', coder)).toBe('executor:claude');
     expect(missingScope(who(...CALLER_SCOPES), 'get', coder)).toBeUndefined();
@@ -17,7 +17,7 @@ describe('scopes', () => {
   });
 
   it('that are not there leave nothing but the public card', () => {
-    const allowed = OPERATIONS.filter((operation) => missingScope(who(), operation, plain) === undefined);
+    const allowed = OPERATION_NAMES.filter((operation) => missingScope(who(), operation, plain) === undefined);
     expect(allowed).toEqual(['card']);
   });
 

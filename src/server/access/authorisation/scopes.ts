@@ -1,24 +1,8 @@
 import type { Operation, Principal } from '#protocol';
-import { A2AError } from '#protocol';
+import { A2AError, OPERATIONS } from '#protocol';
 
 /** The scopes of a caller by default: every A2A operation, but neither the admin API nor agents that run commands. */
 export const CALLER_SCOPES: readonly string[] = ['tasks:read', 'tasks:write', 'tasks:cancel', 'push:write', 'card:extended'];
-
-/** The scope that each operation needs. The public card needs none. */
-const NEEDED: Readonly<Record<Operation, string | undefined>> = {
-  send: 'tasks:write',
-  stream: 'tasks:write',
-  get: 'tasks:read',
-  list: 'tasks:read',
-  subscribe: 'tasks:read',
-  cancel: 'tasks:cancel',
-  'push.create': 'push:write',
-  'push.delete': 'push:write',
-  'push.get': 'tasks:read',
-  'push.list': 'tasks:read',
-  extendedCard: 'card:extended',
-  card: undefined,
-};
 
 /** The agent that an operation is for. */
 export interface AuthorisationTarget {
@@ -28,7 +12,7 @@ export interface AuthorisationTarget {
 
 /** The first scope that the principal lacks. Sends to an agent that runs commands also need `executor:NAME`, which no caller has by default. */
 export function missingScope(principal: Principal, operation: Operation, { agent, runsCommands }: AuthorisationTarget): string | undefined {
-  const needed = NEEDED[operation];
+  const needed = OPERATIONS[operation].scope;
   if (needed !== undefined && !hasScope(principal, needed)) return needed;
   const executor = `executor:${agent}`;
   const starts = operation === 'send' || operation === 'stream';

@@ -1,0 +1,38 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { CardFollower } from '#client';
+import { catalogEntry } from '#client/strict';
+import type { RemoteAgent } from '../remote/configured.ts';
+import { withHost } from './address.ts';
+
+/** The agent that a command names, ready for the client. */
+export interface AgentReference {
+  /** An address, or the path of a card file. */
+  readonly target: string;
+  /** Follows redirects and catalogs to the card. */
+  readonly followCards: CardFollower;
+  /** The agent of parley.config that has this name. */
+  readonly configured: RemoteAgent | undefined;
+}
+
+/**
+ * Reads `--agent-card` or an AGENT argument: a host, a port of this machine, a URL, a file, or a name from `remoteAgents` of parley.config. A
+ * fragment names an entry of a catalog (A2A CLI specification §3, A2ACLI_CARD_GET_005).
+ */
+export async function readAgentReference(given: string): Promise<AgentReference> {
+  const mark = given.indexOf('#');
+  const text = mark === -1 ? given : given.slice(0, mark);
+  const followCards = catalogEntry(mark === -1 ? undefined : decodeURIComponent(given.slice(mark + 1)));
+  // `cards/agent.json` can be a host and a path. An existing file of that name wins.
+  if (!/^(?:https?|file):/i.test(text) && existsSync(text)) return { target: resolve(text), followCards, configured: undefined };
+  const named = withHost(text);
+  const configured = await configuredAgent(named);
+  return { target: configured?.agentCardUrl ?? configured?.endpoint ?? named, followCards, configured };
+}
+
+/** Only a word without dots, slashes or colons can be a name from parley.config. */
+async function configuredAgent(name: string): Promise<RemoteAgent | undefined> {
+  if (!/^[\w-]+$/.test(name) || name === 'localhost') return undefined;
+  const { remoteAgents } = await import('../remote/configured.ts');
+  return (await remoteAgents()).find((remote) => remote.name === name);
+}

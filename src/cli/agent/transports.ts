@@ -1,0 +1,30 @@
+import type { Binding } from '#client';
+import { CliError, usage } from '../command.ts';
+
+const NAMES: ReadonlyMap<string, Binding | 'GRPC'> = new Map([
+  ['jsonrpc', 'JSONRPC'],
+  ['json-rpc', 'JSONRPC'],
+  ['http+json', 'HTTP+JSON'],
+  ['rest', 'HTTP+JSON'],
+  ['http', 'HTTP+JSON'],
+  ['grpc', 'GRPC'],
+]);
+
+/** Reads `--transport`. A binding that parley does not support may be preferred: the next preference is used then. */
+export function readTransports(given: readonly string[]): readonly (Binding | 'GRPC')[] {
+  return given.map((name) => {
+    const binding = NAMES.get(name.toLowerCase());
+    if (binding !== undefined) return binding;
+    throw new CliError(`--transport: there is no binding ${name}`, {
+      meant: { word: name.toLowerCase(), known: [...NAMES.keys()] },
+      hint: 'use JSONRPC or HTTP+JSON (or rest)',
+      exit: 2,
+    });
+  });
+}
+
+/** Reads `--a2a-version`. */
+export function readVersion(version: string | undefined): string | undefined {
+  if (version === undefined || /^\d+\.\d+(\.\d+)?$/.test(version)) return version;
+  throw usage(`--a2a-version: ${version} is not a version`, 'example: --a2a-version 1.0');
+}

@@ -1,0 +1,22 @@
+import type { Parsed } from './flags/parse.ts';
+import type { Secrets } from './output/secrets.ts';
+import { createSecrets } from './output/secrets.ts';
+import type { Settings } from './settings/settings.ts';
+import { resolveSettings } from './settings/settings.ts';
+
+/** What every command that calls an agent works with. */
+export interface RunContext {
+  readonly parsed: Parsed;
+  readonly settings: Settings;
+  /** Values that no output may show. */
+  readonly secrets: Secrets;
+  /** Aborts when `--timeout` has passed. */
+  readonly signal: AbortSignal;
+}
+
+export function createRunContext(parsed: Parsed, secrets: Secrets = createSecrets()): RunContext {
+  const settings = resolveSettings(parsed);
+  for (const name of ['bearer', 'api-key', 'basic']) secrets.add(settings.text(name));
+  const timeoutMs = settings.durationMs('timeout');
+  return { parsed, settings, secrets, signal: timeoutMs === undefined ? new AbortController().signal : AbortSignal.timeout(timeoutMs) };
+}

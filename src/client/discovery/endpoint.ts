@@ -1,0 +1,22 @@
+import type { AgentCard, Dialect, Registry, TenantId } from '#protocol';
+import type { Binding } from '../connection/memory.ts';
+
+/** One address at which an agent can be called, with the binding and the dialect to use there. */
+export interface Endpoint {
+  readonly url: string;
+  readonly binding: Binding;
+  readonly dialect: Dialect;
+  /** The A2A version that the card states for it; empty if no card does. */
+  readonly version: string;
+  readonly tenant?: TenantId;
+  /** Why this endpoint was chosen, for people. */
+  readonly why: string;
+}
+
+/**
+ * Strict mode: chooses the one endpoint that is called. The client then tries no other endpoint, repeats no call and resumes no stream.
+ * `strictMode` of `parley-a2a/client/strict` makes one that follows the A2A CLI specification.
+ */
+export interface StrictMode {
+  choose(endpoints: readonly Endpoint[], registry: Registry, card: AgentCard | undefined): Endpoint;
+}

@@ -1,0 +1,36 @@
+/**
+ * Every kind of `ClientError`, and when it occurs. Only the documentation needs these texts at run time, so the client's bundle does not
+ * include them.
+ */
+export const CLIENT_ERRORS = {
+  'bad-target': 'the target is not an address or a readable card file, or it names an unknown dialect',
+  dns: 'the host name does not resolve',
+  refused: 'nothing listens on the port',
+  tls: 'TLS failed: the certificate is expired, self-signed, or for another host',
+  unreachable: 'the connection failed for another reason; browsers report nothing more exact',
+  timeout: 'a time limit passed',
+  aborted: 'the caller aborted',
+  redirect: 'the address redirects; calls never follow redirects',
+  unauthenticated: 'HTTP 401: the agent needs credentials',
+  forbidden: 'HTTP 403: these credentials are not sufficient',
+  'not-found': 'HTTP 404: there is no agent at this address',
+  'no-entry': 'a catalog has no single entry of the name that was asked for',
+  'rate-limited': 'HTTP 429: too many requests',
+  'server-error': 'HTTP 5xx: the server failed',
+  'http-error': 'another HTTP status',
+  html: 'a web page instead of a card or a response',
+  'not-an-agent': 'something other than an agent card',
+  'card-invalid': 'a malformed card',
+  'card-untrusted': 'a card whose signature does not verify',
+  'no-interface': 'a card without an interface that this client supports',
+  'version-not-accepted': 'a card whose interfaces are all older than strict mode accepts',
+  'credentials-missing': 'a secret is empty, or its environment variable is not set',
+  'auth-failed': 'the authorization server gives no token',
+  'stream-cut': 'a stream stopped before its end and can’t be resumed',
+  'cut-off': 'a response ended before the length that it announced',
+  garbage: 'a response or an event that is not A2A',
+  'too-large': 'more bytes than the client’s limits allow',
+  'schema-mismatch': 'input or output of a skill that does not match its schema',
+  'task-failed': 'a skill’s task did not complete',
+  'not-supported': 'this agent, or this handle, can’t do what was asked',
+} as const;

@@ -1,0 +1,36 @@
+import type { AdminTask, TaskId, TenantId } from '#protocol';
+import type { TaskRow } from '../ports.ts';
+import { noTask } from '../read/find.ts';
+import type { LiveTask } from '../tasks/live-task.ts';
+import type { TaskTable } from '../tasks/table.ts';
+
+/** Holds the task, whoever owns it, until `use` is done. */
+export async function withAnyTask<T>(tasks: TaskTable, id: TaskId, use: (task: LiveTask) => Promise<T>): Promise<T> {
+  const task = await tasks.hold('any', id);
+  if (task === undefined) throw noTask(id);
+  try {
+    task.announce();
+    return await use(task);
+  } finally {
+    task.release();
+  }
+}
+
+export function adminTask(tasks: TaskTable, row: TaskRow): AdminTask {
+  const { id, agent, owner, contextId, dialect, alias, state, statusAt, last, bytes, attempt } = row;
+  return {
+    id,
+    agent,
+    principal: owner.principal,
+    ...(owner.tenant === '' ? {} : { tenant: owner.tenant as TenantId }),
+    contextId,
+    dialect,
+    ...(alias === undefined ? {} : { alias }),
+    state,
+    statusAt: new Date(statusAt).toISOString(),
+    last,
+    bytes,
+    attempt,
+    isRunning: tasks.get(id)?.run !== undefined,
+  };
+}

@@ -1,0 +1,28 @@
+import type { Seq } from '#protocol';
+import type { MaybePromise } from '../ports.ts';
+import type { DeliveryKind, DeliveryOutcome } from './delivery.ts';
+import type { DeliveryQueue } from './queue.ts';
+import type { QueueChange } from './schedule.ts';
+
+/** `gone`: the receiver or the task no longer exists. `aborted`: the attempt was stopped and does not count. */
+export type Attempted = { readonly outcome: DeliveryOutcome; readonly seq: Seq } | 'gone' | 'aborted';
+
+/** What differs between the kinds of deliveries. The dispatcher does the rest. */
+export interface Channel {
+  readonly kind: DeliveryKind;
+  readonly activeMax: number;
+  readonly perDestinationMax: number;
+  readonly hasBreaker: boolean;
+  /** On shutdown, queues that are ready are still sent. */
+  readonly drainsOnStop: boolean;
+  /** No retry waits longer, even if the clock is set back. */
+  readonly delayMsMax: number;
+  /** The queue's config is deleted with the queue. */
+  readonly ownsConfig: boolean;
+  mayDeliver(queue: DeliveryQueue): boolean;
+  /** The receiver, which decides what is limited together. Undefined: it no longer exists. A string is used at once, without a look-up. */
+  destinationOf(queue: DeliveryQueue): MaybePromise<string | undefined>;
+  /** Never rejects. */
+  attempt(queue: DeliveryQueue, signal: AbortSignal): Promise<Attempted>;
+  judge(queue: DeliveryQueue, attempted: Exclude<Attempted, string>): QueueChange;
+}

@@ -1,0 +1,57 @@
+import type { AuthenticationInfo, DialectId, Logged, Task } from '#protocol';
+
+/** What the outbox delivers: events to a caller's webhook, or replies over a broker. */
+export type DeliveryKind = 'webhook' | 'reply';
+
+/** One request to one webhook. */
+export interface WebhookDelivery {
+  /** The same for every attempt, so that the receiver can recognise a repetition. */
+  readonly id: string;
+  readonly url: string;
+  readonly mediaType: string;
+  readonly body: string;
+  readonly token?: string;
+  readonly authentication?: AuthenticationInfo;
+}
+
+/**
+ * The result of an attempt. `gone`: the receiver wants no further events (410). `refused`: the receiver rejected the event, or the address
+ * is not allowed; a retry will hardly help. `failed`: a retry may help.
+ */
+export type DeliveryOutcome =
+  | { readonly kind: 'delivered' }
+  | { readonly kind: 'gone'; readonly problem: string }
+  | { readonly kind: 'refused'; readonly problem: string }
+  | { readonly kind: 'failed'; readonly problem: string; readonly retryAfterMs?: number };
+
+/** Port: sends events to webhooks. */
+export interface WebhookSender {
+  /** Rejects with a reason for the caller if nothing would be sent to this address. */
+  check(url: string): Promise<void>;
+  /** Rejects only when the signal fires. */
+  send(delivery: WebhookDelivery, signal: AbortSignal): Promise<DeliveryOutcome>;
+}
+
+/** The events of a task since its last reply, for the address that a binding gave. */
+export interface TaskReply {
+  /** The address from `CallContext.reply`. */
+  readonly to: string;
+  readonly agent: string;
+  readonly dialect: DialectId;
+  /** In order, without gaps. The first ones may have been published before. Ids are those that the caller knows. */
+  readonly events: readonly Logged[];
+  /** The task as it is when the message has been dealt with: the answer. */
+  readonly task?: Task;
+}
+
+/** Port: publishes replies to a broker. */
+export interface ReplyPublisher {
+  /** Resolves when the broker has accepted all events. A rejected reply is published again later. */
+  publish(reply: TaskReply, signal: AbortSignal): Promise<void>;
+}
+
+/** Port: encrypts the credentials of webhooks. What was sealed with one `about` opens only with the same. */
+export interface Vault {
+  seal(text: string, about: string): Promise<string>;
+  open(sealed: string, about: string): Promise<string>;
+}

@@ -1,0 +1,83 @@
+import type { Logged, Seq } from '#protocol';
+import type { OptionsOf } from '../call-options.ts';
+import type { EngineClock } from '../engine-clock.ts';
+import type { LogParts } from '../read/fold.ts';
+import { entriesIn, foldTo, withHistory } from '../read/fold.ts';
+import { nameFor, renameEvent, renameTask } from '../read/task-names.ts';
+import type { TaskTable } from '../tasks/table.ts';
+import type { Channel } from './channel.ts';
+import type { ReplyPublisher, TaskReply } from './delivery.ts';
+import type { DeliveryQueue } from './queue.ts';
+import { endOf } from './queue.ts';
+
+export interface ReplyParts extends LogParts {
+  readonly tasks: TaskTable;
+  readonly optionsOf: OptionsOf;
+  readonly clock: EngineClock;
+  readonly report: (what: string, cause: unknown) => void;
+}
+
+/** A broker that was away comes back for all queues at once: they retry soon, but not all the time. */
+const RETRY_MS = 100;
+const RETRY_MS_MAX = 2000;
+const PUBLISHING_MAX = 256;
+
+/**
+ * Replies: all go to one broker, so there is no receiver to protect and no dead letter. Each delivery holds all events since the last one,
+ * taken from memory where possible, and is published until the broker has accepted it.
+ */
+export function replyChannel(parts: ReplyParts, publisher: ReplyPublisher): Channel {
+  const { clock, report } = parts;
+  return {
+    kind: 'reply',
+    activeMax: PUBLISHING_MAX,
+    perDestinationMax: PUBLISHING_MAX,
+    hasBreaker: false,
+    drainsOnStop: true,
+    delayMsMax: RETRY_MS_MAX,
+    ownsConfig: true,
+    mayDeliver: () => true,
+    destinationOf: () => 'broker',
+    attempt: async (queue, signal) => {
+      try {
+        const reply = await replyFor(parts, queue);
+        const seq = reply?.events.at(-1)?.seq;
+        if (reply === undefined || seq === undefined) return 'gone';
+        await publisher.publish(reply, signal);
+        return { outcome: { kind: 'delivered' }, seq };
+      } catch (thrown) {
+        if (signal.aborted) return 'aborted';
+        if (queue.row.attempts === 0) report(`a reply of task ${queue.task.id} could not be published; it is tried again`, thrown);
+        return { outcome: { kind: 'failed', problem: 'the reply could not be published' }, seq: (queue.row.done + 1) as Seq };
+      }
+    },
+    judge: ({ row, rewind }, { outcome, seq }) => {
+      if (outcome.kind === 'delivered') return { row: { ...row, done: Math.min(seq, rewind ?? seq) as Seq, attempts: 0 } };
+      const attempts = row.attempts + 1;
+      const dueAt = clock.now().ms + Math.min(RETRY_MS * 2 ** (attempts - 1), RETRY_MS_MAX);
+      return { row: { ...row, attempts, dueAt }, isTransient: true };
+    },
+  };
+}
+
+/** Everything after the last delivery, at most one page; with the task, if the message has been dealt with. */
+async function replyFor(parts: ReplyParts, queue: DeliveryQueue): Promise<TaskReply | undefined> {
+  const { reply, row } = queue;
+  if (reply === undefined) return undefined;
+  const task = await parts.tasks.hold('any', queue.task.id);
+  if (task === undefined) return undefined;
+  try {
+    const { isFinished, isWaiting } = queue.progress;
+    const end = endOf(queue);
+    const options = parts.optionsOf(reply.dialect);
+    const name = nameFor(queue.task, options);
+    const entries = await entriesIn(parts, task, { after: row.done, upTo: end });
+    const events: readonly Logged[] =
+      name === undefined ? entries : entries.map(({ seq, event }) => ({ seq, event: renameEvent(event, name) }));
+    const published = { to: reply.to, agent: queue.task.agent, dialect: reply.dialect, events };
+    if (entries.at(-1)?.seq !== end || !(isFinished || isWaiting)) return published;
+    return { ...published, task: renameTask(withHistory(await foldTo(parts, task, end), options.historyLength), name) };
+  } finally {
+    task.release();
+  }
+}

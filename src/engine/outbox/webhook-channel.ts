@@ -1,0 +1,67 @@
+import type { Seq } from '#protocol';
+import type { Agents } from '../agents.ts';
+import type { EngineClock } from '../engine-clock.ts';
+import type { EngineLimits } from '../limits.ts';
+import type { PushRow, Store } from '../ports.ts';
+import type { Channel } from './channel.ts';
+import type { ComposeParts } from './compose-webhook.ts';
+import { composeWebhook } from './compose-webhook.ts';
+import type { WebhookSender } from './delivery.ts';
+import type { DeliveryQueue } from './queue.ts';
+import { endOf } from './queue.ts';
+import { DELAY_MS_MAX, judge } from './schedule.ts';
+
+export interface WebhookParts extends ComposeParts {
+  readonly store: ComposeParts['store'] & Pick<Store, 'pushConfigs'>;
+  readonly agents: Agents;
+  readonly clock: EngineClock;
+  readonly limits: Pick<EngineLimits, 'deliveriesMax' | 'hostDeliveriesMax' | 'webhookDisableMs'>;
+  readonly report: (what: string, cause: unknown) => void;
+}
+
+/** Webhooks: one event at a time, retried for days, and then set aside as a dead letter for an operator. */
+export function webhookChannel(parts: WebhookParts, sender: WebhookSender): Channel {
+  const { agents, clock, limits, report } = parts;
+  return {
+    kind: 'webhook',
+    activeMax: limits.deliveriesMax,
+    perDestinationMax: limits.hostDeliveriesMax,
+    hasBreaker: true,
+    drainsOnStop: false,
+    delayMsMax: DELAY_MS_MAX,
+    ownsConfig: false,
+    // The card may have the capability again after a restart; then the queue continues.
+    mayDeliver: ({ task }) => agents.get(task.agent)?.card.capabilities.pushNotifications !== false,
+    destinationOf: async (queue) => {
+      const push = await configOf(parts, queue);
+      return push === undefined ? undefined : originOf(push);
+    },
+    attempt: async (queue, signal) => {
+      try {
+        const push = await configOf(parts, queue);
+        if (push === undefined) return 'gone';
+        const { delivery, seq } = await composeWebhook(parts, queue, push);
+        queue.head = seq;
+        return { outcome: await sender.send(delivery, signal), seq };
+      } catch (thrown) {
+        if (signal.aborted) return 'aborted';
+        report(`an event of task ${queue.task.id} could not be delivered`, thrown);
+        const seq = queue.head ?? ((queue.row.done + 1) as Seq);
+        return { outcome: { kind: 'failed', problem: 'the delivery could not be composed; see the log of the server' }, seq };
+      }
+    },
+    judge: (queue, { outcome, seq }) => {
+      const disableMs = limits.webhookDisableMs;
+      return judge(queue.row, { outcome, seq, last: endOf(queue), now: clock.now().ms, random: Math.random(), disableMs });
+    },
+  };
+}
+
+async function configOf({ store }: WebhookParts, { row, task }: DeliveryQueue): Promise<PushRow | undefined> {
+  const rows = await store.pushConfigs(task.key);
+  return rows.find(({ config }) => config.id === row.config);
+}
+
+function originOf({ config }: PushRow): string {
+  return URL.parse(config.url)?.origin ?? '';
+}

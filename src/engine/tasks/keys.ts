@@ -1,0 +1,15 @@
+import type { CallContext } from '#protocol';
+import type { Owner, Scope } from '../ports.ts';
+
+export function ownerOf(ctx: CallContext, request: { readonly tenant?: string }): Owner {
+  return { tenant: ctx.tenant ?? request.tenant ?? '', principal: ctx.principal.id };
+}
+
+export function isIn(scope: Scope, owner: Owner): boolean {
+  return scope === 'any' || (scope.principal === owner.principal && scope.tenant === owner.tenant);
+}
+
+/** A map key for a name that a caller chose. The lengths come first, so that two different lists of strings never give the same key. */
+export function scopedKey(owner: Owner, agent: string, name: string): string {
+  return `${owner.tenant.length}.${owner.principal.length}.${agent.length}.${owner.tenant}${owner.principal}${agent}${name}`;
+}

@@ -1,0 +1,141 @@
+import type { ExternalId, TaskId } from '#protocol';
+import type { Owner, Scope, Store, TaskRow } from '../ports.ts';
+import { isIn, scopedKey } from './keys.ts';
+import type { LiveTask } from './live-task.ts';
+import type { TaskParts } from './task-in-memory.ts';
+import { TaskInMemory } from './task-in-memory.ts';
+
+/** The tasks in memory. Everything else is in the store. */
+export interface TaskTable {
+  readonly size: number;
+  all(): Iterable<LiveTask>;
+  get(id: TaskId): LiveTask | undefined;
+  /** The newest task of that name, if it is in memory. It may not be in the store yet. */
+  named(owner: Owner, agent: string, alias: ExternalId): LiveTask | undefined;
+  /** The task, loaded if necessary and held until `release`. Undefined if there is none in this scope. */
+  hold(scope: Scope, id: TaskId): Promise<LiveTask | undefined>;
+  /** A new task, held, and not in the table until `add`. */
+  create(row: TaskRow): LiveTask;
+  add(task: LiveTask): void;
+  remove(task: LiveTask): void;
+  /** Marks tasks that are being deleted: `hold` does not find them any more. */
+  startDeleting(id: TaskId): void;
+  endDeleting(id: TaskId): void;
+  isDeleting(id: TaskId): boolean;
+  /** Nobody uses, loads or deletes the task. */
+  isFree(id: TaskId): boolean;
+  /** Resolves when the task is not being loaded any more. */
+  loaded(id: TaskId): Promise<unknown>;
+}
+
+export interface TaskTableOptions extends Omit<TaskParts, 'onIdle'> {
+  readonly store: Pick<Store, 'task'>;
+}
+
+export function createTaskTable(options: TaskTableOptions): TaskTable {
+  return new Table(options);
+}
+
+class Table implements TaskTable {
+  readonly #parts: TaskParts;
+  readonly #store: Pick<Store, 'task'>;
+  readonly #tasks = new Map<TaskId, LiveTask>();
+  /** By owner, agent and the caller's name. */
+  readonly #named = new Map<string, LiveTask>();
+  readonly #loading = new Map<TaskId, Promise<unknown>>();
+  readonly #deleting = new Set<TaskId>();
+
+  constructor({ store, ...parts }: TaskTableOptions) {
+    this.#store = store;
+    this.#parts = { ...parts, onIdle: (task) => this.#drop(task) };
+  }
+
+  get size(): number {
+    return this.#tasks.size;
+  }
+
+  all(): Iterable<LiveTask> {
+    return this.#tasks.values();
+  }
+
+  get(id: TaskId): LiveTask | undefined {
+    return this.#tasks.get(id);
+  }
+
+  named(owner: Owner, agent: string, alias: ExternalId): LiveTask | undefined {
+    return this.#named.get(scopedKey(owner, agent, alias));
+  }
+
+  async hold(scope: Scope, id: TaskId): Promise<LiveTask | undefined> {
+    for (;;) {
+      if (this.#deleting.has(id)) return undefined;
+      const task = this.#tasks.get(id);
+      if (task !== undefined) {
+        if (!isIn(scope, task.row.owner)) return undefined;
+        task.hold();
+        return task;
+      }
+      if (!this.#loading.has(id)) return this.#load(scope, id);
+      // Another call is loading the task. A second read of the row could return an older one, so look again afterwards.
+      await this.loaded(id);
+    }
+  }
+
+  create(row: TaskRow): LiveTask {
+    return new TaskInMemory(this.#parts, row, true);
+  }
+
+  add(task: LiveTask): void {
+    const { id, alias, owner, agent } = task.row;
+    this.#tasks.set(id, task);
+    if (alias !== undefined) this.#named.set(scopedKey(owner, agent, alias), task);
+  }
+
+  remove(task: LiveTask): void {
+    this.#tasks.delete(task.row.id);
+  }
+
+  startDeleting(id: TaskId): void {
+    this.#deleting.add(id);
+  }
+
+  endDeleting(id: TaskId): void {
+    this.#deleting.delete(id);
+  }
+
+  isDeleting(id: TaskId): boolean {
+    return this.#deleting.has(id);
+  }
+
+  isFree(id: TaskId): boolean {
+    return !this.#tasks.has(id) && !this.#loading.has(id) && !this.#deleting.has(id);
+  }
+
+  async loaded(id: TaskId): Promise<unknown> {
+    return this.#loading.get(id)?.catch(() => {});
+  }
+
+  #load(scope: Scope, id: TaskId): Promise<LiveTask | undefined> {
+    const loading = (async () => {
+      try {
+        const row = await this.#store.task(scope, id);
+        if (row === undefined) return undefined;
+        const task = new TaskInMemory(this.#parts, row, false);
+        this.#tasks.set(id, task);
+        return task;
+      } finally {
+        this.#loading.delete(id);
+      }
+    })();
+    this.#loading.set(id, loading);
+    return loading;
+  }
+
+  #drop(task: LiveTask): void {
+    const { id, alias, owner, agent } = task.row;
+    if (this.#tasks.get(id) === task) this.#tasks.delete(id);
+    if (alias === undefined) return;
+    const key = scopedKey(owner, agent, alias);
+    if (this.#named.get(key) === task) this.#named.delete(key);
+  }
+}

@@ -1,0 +1,309 @@
+import type { Message, Mutable, Seq, TaskEvent, TaskState } from '#protocol';
+import { A2AError, isInterrupted, isTerminal } from '#protocol';
+import type { Saveable } from '../commit/batch.ts';
+import type { Commits } from '../commit/group-commit.ts';
+import type { EngineClock, Moment } from '../engine-clock.ts';
+import type { EngineLimits } from '../limits.ts';
+import type { Entry, SendRecord, TaskRow, Write } from '../ports.ts';
+import type { AgentRun } from '../turns/agent-run.ts';
+import type { EntryNotes, StatusDetails } from './events.ts';
+import { checkTransition, sizeOf, stateAfter, statusEvent } from './events.ts';
+import type { LiveTask, Sender } from './live-task.ts';
+import type { Unsaved } from './unsaved.ts';
+import { NOTHING, newUnsaved, rejoin } from './unsaved.ts';
+
+export interface TaskParts {
+  readonly limits: Pick<EngineLimits, 'taskEventsMax' | 'taskBytesMax' | 'tailEvents' | 'tailBytes'>;
+  readonly clock: EngineClock;
+  readonly commits: Pick<Commits, 'enqueue' | 'check' | 'broken'>;
+  /** A commit of the task is durable. */
+  readonly onSaved: (task: LiveTask, saved: Unsaved) => void;
+  /** Nobody uses the task, and everything of it is saved. */
+  readonly onIdle: (task: LiveTask) => void;
+}
+
+const NO_SENDERS: readonly Mutable<Sender>[] = [];
+const NO_PAGE: readonly Entry[] = [];
+
+/** The one implementation of `LiveTask`. Its fields are public for speed; other files see the read-only interface. */
+export class TaskInMemory implements LiveTask, Saveable {
+  readonly row: Mutable<TaskRow>;
+  committed: Seq;
+  announced: boolean;
+  isGone = false;
+  direct: Message | undefined = undefined;
+  isDirectSaved = false;
+  saving: Unsaved = NOTHING;
+  pending: Unsaved = NOTHING;
+  tail: Entry[] = [];
+  run: AgentRun | undefined = undefined;
+  readonly #parts: TaskParts;
+  /** Not in the store yet. */
+  #isNew: boolean;
+  /** Part of the next commit. */
+  #isDirty = false;
+  #tailBytes = 0;
+  /** The last page cut from the tail. Waiting readers are at the same position and share it. */
+  #page: readonly Entry[] = NO_PAGE;
+  /** The record of the send that made the task. */
+  #record: SendRecord | undefined = undefined;
+  #wakes: Set<() => void> | undefined = undefined;
+  #senders: readonly Mutable<Sender>[] = NO_SENDERS;
+  /** Requests and readers that use the task. */
+  #holds = 1;
+
+  constructor(parts: TaskParts, row: TaskRow, isNew: boolean) {
+    this.#parts = parts;
+    this.row = { ...row };
+    this.#isNew = isNew;
+    this.committed = (isNew ? 0 : row.last) as Seq;
+    this.announced = !isNew;
+  }
+
+  append(event: TaskEvent, notes?: EntryNotes): Entry {
+    const { row } = this;
+    const state = stateAfter(event, row.state);
+    if (row.last > 0) checkTransition(row.state, state, event);
+    const bytes = sizeOf(event, notes);
+    // A terminal state is always accepted: the limits must not keep a task from ending.
+    if (!isTerminal(state)) this.#checkRoom(bytes);
+    const seq = (row.last + 1) as Seq;
+    const entry: Entry = notes === undefined ? { seq, event } : { seq, event, ...notes };
+    row.last = seq;
+    row.bytes += bytes;
+    const pending = this.#gathering();
+    pending.entries.push(entry);
+    pending.bytes += bytes;
+    if (event.artifactUpdate === undefined) {
+      row.state = state;
+      row.statusAt = statusTime(event, this.#parts.clock.now());
+      this.#settleSenders(seq);
+    }
+    this.touch();
+    return entry;
+  }
+
+  appendStatus(state: TaskState, details?: StatusDetails, notes?: EntryNotes): Entry {
+    return this.append(statusEvent(this.row, { ...details, state, timestamp: this.#parts.clock.now().iso }), notes);
+  }
+
+  writeBeside(...writes: readonly Write[]): void {
+    this.#gathering().beside.push(...writes);
+  }
+
+  recordSend(record: SendRecord, key: string): void {
+    const pending = this.#gathering();
+    pending.beside.push({ kind: 'send', record });
+    pending.reserved.push(key);
+    if (record.task?.seq === 1) this.#record = record;
+  }
+
+  addBytes(bytes: number): void {
+    this.row.bytes += bytes;
+  }
+
+  beginTurn(seq: Seq): void {
+    this.row.turn = seq;
+    this.row.attempt = 0;
+  }
+
+  setAttempt(attempt: number): void {
+    this.row.attempt = attempt;
+  }
+
+  setRun(run: AgentRun | undefined): void {
+    this.run = run;
+  }
+
+  touch(): void {
+    if (this.#isDirty) return;
+    this.#isDirty = true;
+    this.#parts.commits.enqueue(this);
+  }
+
+  announce(): void {
+    this.announced = true;
+  }
+
+  replaceBy(direct: Message): boolean {
+    const { row } = this;
+    const mayBeStored = !this.#isNew || this.saving !== NOTHING;
+    this.pending = { ...newUnsaved(), reserved: [...this.pending.reserved], hasDirect: true };
+    if (mayBeStored) this.pending.beside.push({ kind: 'forget', task: row.key });
+    if (this.#record !== undefined) {
+      const { task: _, ...rest } = this.#record;
+      this.pending.beside.push({ kind: 'send', record: { ...rest, answer: direct } });
+    }
+    this.direct = direct;
+    this.isGone = true;
+    return mayBeStored;
+  }
+
+  discard(): void {
+    this.isGone = true;
+    this.wake();
+  }
+
+  hold(): void {
+    this.#holds += 1;
+  }
+
+  release(): void {
+    this.#holds -= 1;
+    this.dropIfIdle();
+  }
+
+  dropIfIdle(): void {
+    if (this.#holds > 0 || this.run !== undefined || this.#isDirty || this.saving !== NOTHING) return;
+    this.#parts.onIdle(this);
+  }
+
+  nextCommit(signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      if (signal === undefined) {
+        this.onCommit(resolve);
+        return;
+      }
+      const wake = (): void => {
+        this.offCommit(wake);
+        signal.removeEventListener('abort', wake);
+        resolve();
+      };
+      this.onCommit(wake);
+      if (signal.aborted) wake();
+      else signal.addEventListener('abort', wake, { once: true });
+    });
+  }
+
+  async durable(seq: Seq): Promise<void> {
+    while (this.committed < seq) {
+      this.#parts.commits.check();
+      await this.nextCommit();
+    }
+  }
+
+  onCommit(wake: () => void): void {
+    this.#wakes ??= new Set();
+    this.#wakes.add(wake);
+  }
+
+  offCommit(wake: () => void): void {
+    this.#wakes?.delete(wake);
+  }
+
+  wake(): void {
+    const wakes = this.#wakes;
+    this.#wakes = undefined;
+    if (wakes !== undefined) for (const wake of wakes) wake();
+  }
+
+  addSender(seq: Seq): Sender {
+    const sender = { seq, settledAt: this.#isSettled(seq) ? this.row.last : undefined };
+    this.#senders = this.#senders.length === 0 ? [sender] : [...this.#senders, sender];
+    return sender;
+  }
+
+  removeSender(sender: Sender): void {
+    this.#senders = this.#senders.length === 1 ? NO_SENDERS : this.#senders.filter((each) => each !== sender);
+  }
+
+  recent(after: Seq, count: number): readonly Entry[] | undefined {
+    const first = this.tail[0];
+    if (first === undefined || first.seq > after + 1) return undefined;
+    if (this.#page.length !== count || this.#page[0]?.seq !== after + 1) {
+      const from = after + 1 - first.seq;
+      this.#page = this.tail.slice(from, from + count);
+    }
+    return this.#page;
+  }
+
+  writeTo(batch: Write[]): void {
+    this.#isDirty = false;
+    this.saving = this.pending;
+    this.pending = NOTHING;
+    const { entries, beside } = this.saving;
+    if (!this.isGone) batch.push({ kind: 'task', row: { ...this.row }, isNew: this.#isNew, entries });
+    for (const write of beside) batch.push(write);
+  }
+
+  saved(): void {
+    const { saving } = this;
+    this.saving = NOTHING;
+    this.#isNew = false;
+    if (saving.hasDirect) this.isDirectSaved = true;
+    const last = saving.entries.at(-1);
+    if (last !== undefined) {
+      this.committed = last.seq;
+      this.#keepTail(saving);
+    }
+    this.wake();
+    this.#parts.onSaved(this, saving);
+    this.dropIfIdle();
+  }
+
+  notSaved(): boolean {
+    this.pending = rejoin(this.saving, this.pending, this.isGone);
+    this.saving = NOTHING;
+    const wasDirty = this.#isDirty;
+    this.#isDirty = true;
+    return !wasDirty;
+  }
+
+  #gathering(): Unsaved {
+    if (this.pending === NOTHING) this.pending = newUnsaved();
+    return this.pending;
+  }
+
+  #checkRoom(bytes: number): void {
+    const { row } = this;
+    const { limits, commits } = this.#parts;
+    if (row.last >= limits.taskEventsMax) {
+      throw new A2AError('INVALID_AGENT_RESPONSE', `the task has reached the maximum of ${inDigits(limits.taskEventsMax)} events`);
+    }
+    if (row.bytes + bytes > limits.taskBytesMax) {
+      throw new A2AError('INVALID_AGENT_RESPONSE', `the task would exceed the maximum of ${inDigits(limits.taskBytesMax)} bytes`);
+    }
+    if (commits.broken !== undefined) throw commits.broken;
+  }
+
+  /** Calls get the task as it is at the state that answers their message, even if it changes before they read it. */
+  #settleSenders(seq: Seq): void {
+    const isEnd = isTerminal(this.row.state);
+    if (!isEnd && !isInterrupted(this.row.state)) return;
+    for (const sender of this.#senders) {
+      if (sender.settledAt === undefined && (isEnd || !this.#isQueued(sender.seq))) sender.settledAt = seq;
+    }
+  }
+
+  #isSettled(seq: Seq): boolean {
+    return isTerminal(this.row.state) || (isInterrupted(this.row.state) && !this.#isQueued(seq));
+  }
+
+  #isQueued(seq: Seq): boolean {
+    return this.run?.queue.some((input) => input.seq === seq) ?? false;
+  }
+
+  /** Trimmed in large steps: dropping one entry for each one added would copy the array each time. */
+  #keepTail({ entries, bytes }: Unsaved): void {
+    const { tailBytes, tailEvents } = this.#parts.limits;
+    this.#tailBytes += bytes;
+    this.#page = NO_PAGE;
+    if (this.tail.length === 0 || this.#tailBytes > tailBytes) {
+      this.tail = entries;
+      this.#tailBytes = bytes;
+      return;
+    }
+    for (const entry of entries) this.tail.push(entry);
+    if (this.tail.length > tailEvents * 2) this.tail = this.tail.slice(-tailEvents);
+  }
+}
+
+function statusTime(event: TaskEvent, now: Moment): number {
+  const timestamp = event.statusUpdate?.status.timestamp ?? event.task?.status.timestamp;
+  return timestamp === undefined || timestamp === now.iso ? now.ms : Date.parse(timestamp);
+}
+
+/** 200,000 */
+export function inDigits(value: number): string {
+  return value.toLocaleString('en-US');
+}

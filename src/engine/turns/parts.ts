@@ -1,0 +1,41 @@
+import type { Ids } from '#protocol';
+import type { Agents } from '../agents.ts';
+import type { Commits } from '../commit/group-commit.ts';
+import type { EngineClock } from '../engine-clock.ts';
+import type { Lifecycle } from '../lifecycle.ts';
+import type { EngineLimits } from '../limits.ts';
+import type { AroundRun } from '../options.ts';
+import type { Store } from '../ports.ts';
+import type { LogParts } from '../read/fold.ts';
+import type { DirectMessageParts } from '../tasks/direct-message.ts';
+import type { LiveTask } from '../tasks/live-task.ts';
+import type { AgentRun } from './agent-run.ts';
+import type { Conversations } from './conversations.ts';
+import type { Quotas } from './quotas.ts';
+import type { Slots } from './slots.ts';
+
+/** What counts the runs and times them. */
+export interface RunCounts {
+  readonly slots: Slots;
+  readonly quotas: Quotas;
+  /** Runs that have not ended, including stopped ones whose agent has not returned. */
+  readonly runs: Map<AgentRun, LiveTask>;
+  readonly clock: EngineClock;
+}
+
+/** What ends a run, or the task with it. */
+export interface StopParts extends RunCounts {
+  readonly ids: Ids;
+  readonly commits: Pick<Commits, 'broken' | 'settled' | 'isStalled'>;
+  readonly report: (what: string, cause: unknown) => void;
+}
+
+/** What runs an agent for a turn. */
+export interface TurnParts extends StopParts, DirectMessageParts, LogParts {
+  readonly agents: Agents;
+  readonly aroundRun: AroundRun | undefined;
+  readonly conversations: Conversations;
+  readonly lifecycle: Lifecycle;
+  readonly limits: EngineLimits;
+  readonly store: Store;
+}

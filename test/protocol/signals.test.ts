@@ -1,0 +1,74 @@
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it, vi } from 'vitest';
+import { kept, linkSignals } from '../../src/protocol/signals.ts';
+
+describe('linked signals', () => {
+  it('stop with the first of them, for its reason', () => {
+    const [one, other] = [new AbortController(), new AbortController()];
+    const { signal } = linkSignals([one.signal, undefined, other.signal]);
+    expect(signal.aborted).toBe(false);
+    other.abort('enough');
+    one.abort('later');
+    expect([signal.aborted, signal.reason]).toEqual([true, 'enough']);
+  });
+
+  it('are stopped from the start if one is', () => {
+    const linked = linkSignals([new AbortController().signal, AbortSignal.abort('gone')], 10_000);
+    expect([linked.signal.reason, linked.isLate]).toEqual(['gone', false]);
+  });
+
+  it('stop after their time, and say so', async () => {
+    const linked = linkSignals([new AbortController().signal], 5);
+    await vi.waitFor(() => expect(linked.signal.aborted).toBe(true));
+    expect([linked.isLate, (linked.signal.reason as Error).name]).toEqual([true, 'TimeoutError']);
+  });
+
+  it('let go: what others do then is no concern of theirs', async () => {
+    const source = new AbortController();
+    const linked = linkSignals([source.signal], 5);
+    linked.release();
+    source.abort();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(linked.signal.aborted).toBe(false);
+  });
+
+  it('survive the garbage collector', () => {
+    const stopped = `new Promise((resolve) => {
+      linkSignals([linkSignals([new AbortController().signal], 100).signal]).signal.addEventListener('abort', () => resolve('stopped'));
+    })`;
+    expect(collected(stopped)).toBe('stopped');
+  });
+});
+
+describe('a request that is kept', () => {
+  const fetched = (made: string): string => `fetch(${made}).catch(() => 'stopped')`;
+
+  it('is stopped by its signal, collected or not; the control is not', () => {
+    const made = 'new Request(url, { signal: linkSignals([], 100).signal })';
+    expect(collected(fetched(`kept(${made})`))).toBe('stopped');
+    expect(collected(fetched(`kept(new Request(kept(${made})))`))).toBe('stopped');
+    expect(collected(fetched(made))).toBe('lost');
+  });
+
+  it('is the same request', () => {
+    const request = new Request('http://agent.example/');
+    expect(kept(request)).toBe(request);
+  });
+});
+
+/** What becomes of a promise in a process that collects all the time. */
+function collected(promise: string): string {
+  const program = `
+    import { createServer } from 'node:http';
+    import { kept, linkSignals } from ${JSON.stringify(fileURLToPath(new URL('../../src/protocol/signals.ts', import.meta.url)))};
+    const server = createServer(() => {});
+    await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const url = 'http://127.0.0.1:' + server.address().port;
+    const waiting = ${promise};
+    for (let i = 0; i < 20; i += 1) { await new Promise((next) => setTimeout(next, 2)); globalThis.gc(); }
+    console.log(await Promise.race([waiting, new Promise((resolve) => setTimeout(resolve, 1000, 'lost'))]));
+    process.exit();`;
+  const { stdout, stderr } = spawnSync(process.execPath, ['--expose-gc', '--input-type=module', '--eval', program], { encoding: 'utf8' });
+  return stdout.trim() || stderr;
+}
