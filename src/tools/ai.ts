@@ -1,7 +1,7 @@
 import type { JsonObject, SchemaResult } from '#protocol';
+import { isObject } from '#protocol';
 import type { AgentTool } from './agent-tools.ts';
 import { outcomeJson } from './outcome.ts';
-import { isObject } from './schemas.ts';
 
 /** Standard Schema with a JSON Schema, which the AI SDK reads. */
 interface PublishedSchema {
@@ -46,7 +46,8 @@ function published(schema: JsonObject): PublishedSchema {
     '~standard': {
       version: 1,
       vendor: 'parley',
-      validate: (value): SchemaResult<JsonObject> => (isObject(value) ? { value } : { issues: [{ message: 'must be an object' }] }),
+      validate: (value): SchemaResult<JsonObject> =>
+        isObject(value) ? { value: value as JsonObject } : { issues: [{ message: 'must be an object' }] },
       jsonSchema: { input: show, output: show },
     },
   };

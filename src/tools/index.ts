@@ -16,7 +16,7 @@ export type { AgentConnectOptions, AgentTarget } from './connect.ts';
 export { reachAgent, remoteAgent, toolsOf } from './connect.ts';
 export { type LangChainFields, toLangChainTools } from './langchain.ts';
 export { type MockAgent, type MockCall, type MockOptions, mockAgent } from './mock/mock.ts';
-export { type RecordedExchange, recording } from './mock/record.ts';
+export { type MockExchange, recording } from './mock/record.ts';
 export type { MockFailure, MockMatch, MockReply, MockRule } from './mock/rules.ts';
 export { NAMING_SCHEMES, type NamingScheme, type SkillFilter } from './names.ts';
 export { callOpenAiTool, type OpenAiTool, type OpenAiToolCall, toOpenAiTools } from './openai.ts';

@@ -1,8 +1,7 @@
 import type { Json, JsonObject } from '#protocol';
-import { A2AError } from '#protocol';
+import { A2AError, isObject } from '#protocol';
 import type { AgentTool, ToolCallOptions } from './agent-tools.ts';
 import { outcomeJson } from './outcome.ts';
-import { isObject } from './schemas.ts';
 
 /** A tool in the form of OpenAI's chat API. */
 export interface OpenAiTool {
@@ -42,7 +41,7 @@ export async function callOpenAiTool(
 }
 
 function argumentsIn(text: string): JsonObject {
-  let value: unknown;
+  let value: Json;
   try {
     value = JSON.parse(text === '' ? '{}' : text);
   } catch {

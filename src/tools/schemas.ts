@@ -1,6 +1,6 @@
 import { SKILL_SCHEMAS } from '#agents';
 import type { AgentCard, AgentSkill, Json, JsonObject } from '#protocol';
-import { unreachable } from '#protocol';
+import { isObject, unreachable } from '#protocol';
 import type { NamingScheme } from './names.ts';
 
 const text = (description: string): JsonObject => ({ type: 'string', description });
@@ -91,8 +91,4 @@ function object(properties: JsonObject, required: readonly string[]): JsonObject
 
 function member(value: Json | undefined, name: string): Json | undefined {
   return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
-}
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,6 +1,6 @@
 import { createCard } from '#agents';
 import type { Agent, AgentOutput, Json, JsonObject, Turn } from '#protocol';
-import { createAgentTextMessage, createDataPart, getTextFromMessage, isDataPart, linkSignals } from '#protocol';
+import { createAgentTextMessage, createDataPart, getTextFromMessage, isDataPart, isObject, linkSignals } from '#protocol';
 import { createOutputChannel } from './channel.ts';
 import type { Workflow } from './definition.ts';
 import { WorkflowError } from './definition.ts';
@@ -108,11 +108,11 @@ async function exit(run: Running, names: readonly (keyof Workflow['onExit'])[], 
 /** The message's data, its text as a JSON object, or the text as `text`. */
 function inputOf({ message }: Turn): JsonObject {
   const data = message.parts.find(isDataPart)?.data;
-  if (typeof data === 'object' && data !== null && !Array.isArray(data)) return data as JsonObject;
+  if (isObject(data)) return data;
   const text = getTextFromMessage(message);
   try {
     const parsed: Json = JSON.parse(text);
-    if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return parsed as JsonObject;
+    if (isObject(parsed)) return parsed;
   } catch {
     // not JSON: plain text
   }

@@ -1,3 +1,4 @@
+import { isObject } from '#protocol';
 import type { Workflow, WorkflowNode } from './definition.ts';
 import { runNode } from './nodes.ts';
 import { targetsOf } from './read.ts';
@@ -55,5 +56,5 @@ function isBlocked(
   if (result?.status !== 'success') return true;
   const before = id === undefined ? undefined : run.workflow.nodes.get(id);
   if (before?.type !== 'switch' || !targetsOf(before).includes(node.id)) return false;
-  return (result.output as { selected_branch?: string }).selected_branch !== node.id;
+  return isObject(result.output) && result.output['selected_branch'] !== node.id;
 }

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '#protocol';
-import { unreachable } from '#protocol';
+import { isObject, unreachable } from '#protocol';
 import type { CallOutcome } from './call.ts';
 import { callAgent } from './call.ts';
 import { holds } from './conditions.ts';
@@ -87,7 +87,7 @@ function inferred(run: Running, { dependsOn }: CallingNode): JsonObject {
   const outputs = dependsOn.flatMap((id): [string, JsonObject][] => {
     const result = run.results.get(id);
     const isOutput = result?.status === 'success' && run.workflow.nodes.get(id)?.type !== 'switch';
-    return isOutput ? [[id, result.output as JsonObject]] : [];
+    return isOutput && isObject(result.output) ? [[id, result.output]] : [];
   });
   const [only, ...others] = outputs;
   if (only === undefined) return run.input;
@@ -143,7 +143,8 @@ async function runLoop(run: Running, node: LoopNode, { path, more }: NodePositio
     if (result.status === 'error') return result;
     const output = result.status === 'success' ? result.output : null;
     const seen = scopeOf(run, { ...position.more, [inner.id]: { output } });
-    if (!holds(node.condition, seen)) return { status: 'success', output: { ...(output as JsonObject | null), iterations: iteration + 1 } };
+    if (!holds(node.condition, seen))
+      return { status: 'success', output: { ...(isObject(output) ? output : {}), iterations: iteration + 1 } };
     if (iteration + 1 >= node.iterationsMax)
       return { status: 'error', error: `the loop has reached the maximum of ${node.iterationsMax} iterations` };
     if (node.delayMs > 0) await pause(node.delayMs, run.signal);

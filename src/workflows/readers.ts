@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '#protocol';
+import { isObject } from '#protocol';
 import { WorkflowError } from './definition.ts';
 
 /** The value of the first of these names that is set: members have several spellings. */
@@ -8,8 +9,8 @@ export function member(given: JsonObject, ...names: readonly string[]): Json | u
 }
 
 export function object(raw: Json | undefined, path: string): JsonObject {
-  if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) throw new WorkflowError(path, 'must be an object');
-  return raw as JsonObject;
+  if (!isObject(raw)) throw new WorkflowError(path, 'must be an object');
+  return raw;
 }
 
 export function list(raw: Json | undefined, path: string): readonly Json[] {

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '#protocol';
+import { isObject } from '#protocol';
 import { WorkflowError } from './definition.ts';
 
 /** The values that templates can name: `workflow.input.x`, `node.output.y`, `_map_item`, `_map_index`, `_loop_iteration`. */
@@ -14,16 +15,15 @@ const WITHIN = /\{\{([^{}]+)\}\}/g;
 export function fill(value: Json, scope: TemplateScope): Json {
   if (typeof value === 'string') return fillText(value, scope);
   if (Array.isArray(value)) return value.map((item) => fill(item, scope));
-  if (typeof value !== 'object' || value === null) return value;
-  const given = value as JsonObject;
-  const [only, ...others] = Object.keys(given);
-  const operands = only === undefined ? undefined : given[only];
+  if (!isObject(value)) return value;
+  const [only, ...others] = Object.keys(value);
+  const operands = only === undefined ? undefined : value[only];
   if (others.length === 0 && Array.isArray(operands)) {
     const filled = (): Json[] => operands.map((operand) => fill(operand, scope));
     if (only === 'coalesce') return filled().find((item) => item !== null) ?? null;
     if (only === 'concat') return filled().map(asText).join('');
   }
-  return Object.fromEntries(Object.entries(given).map(([name, item]) => [name, fill(item, scope)]));
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, fill(item, scope)]));
 }
 
 export function fillObject(value: JsonObject, scope: TemplateScope): JsonObject {
@@ -48,7 +48,7 @@ export function lookup(path: string, scope: TemplateScope): Json {
   if (start === undefined) throw new WorkflowError('', `{{${path}}}: there is no ${root}`);
   return steps.reduce<Json>((found, step) => {
     if (Array.isArray(found)) return /^\d+$/.test(step) ? (found[Number(step)] ?? null) : null;
-    return typeof found === 'object' && found !== null && Object.hasOwn(found, step) ? ((found as JsonObject)[step] ?? null) : null;
+    return isObject(found) && Object.hasOwn(found, step) ? (found[step] ?? null) : null;
   }, start);
 }
 

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
+import { isObject } from '#protocol';
 import type { MockOptions } from '../mock/mock.ts';
-import type { RecordedExchange } from '../mock/record.ts';
+import type { MockExchange } from '../mock/record.ts';
 import type { MockRule } from '../mock/rules.ts';
 import { ANSWERS } from '../mock/rules.ts';
-import { isObject } from '../schemas.ts';
 
 const TOP = ['name', 'card', 'responses', 'pace'];
 const RULE = ['skill', 'match', 'times', 'latency', 'delay', ...ANSWERS];
@@ -58,11 +58,11 @@ function readRecording(text: string, path: string): readonly MockRule[] {
   });
 }
 
-function exchangeIn(line: string): RecordedExchange | undefined {
+function exchangeIn(line: string): MockExchange | undefined {
   try {
     const value: unknown = JSON.parse(line);
     return isObject(value) && Array.isArray(value['parts']) && Array.isArray(value['events'])
-      ? (value as unknown as RecordedExchange)
+      ? (value as unknown as MockExchange)
       : undefined;
   } catch {
     return undefined;

@@ -4,7 +4,7 @@ import { ctx, request, taskOf, textOf, toTask, user, wordsOf, world } from '../.
 import { builtIn } from '../../../test/support/server.ts';
 import type { MockOptions } from './mock.ts';
 import { mockAgent } from './mock.ts';
-import type { RecordedExchange } from './record.ts';
+import type { MockExchange } from './record.ts';
 import { recording } from './record.ts';
 
 async function mocked(responses: MockOptions['responses'], more: Partial<MockOptions> = {}) {
@@ -96,12 +96,12 @@ describe('a mock', () => {
 describe('a recording', () => {
   it('plays the responses of a real agent in their order', async () => {
     const real = await world(builtIn('script'));
-    const taken: RecordedExchange[] = [];
+    const taken: MockExchange[] = [];
     const service = recording(real.service, (exchange) => taken.push(exchange));
     for await (const _ of service.stream(request('chunks=3'), ctx()));
     await service.send(request('message'), ctx());
     await service.send(request('fail'), ctx());
-    const lines = taken.map((exchange) => JSON.stringify(exchange)).map((line) => JSON.parse(line) as RecordedExchange);
+    const lines = taken.map((exchange) => JSON.stringify(exchange)).map((line) => JSON.parse(line) as MockExchange);
     const { send, service: mock } = await mocked(lines.map((replay) => ({ replay })));
     const streamed = await send('chunks=3');
     expect(streamed.artifacts?.[0]?.parts).toEqual([{ text: 'chunk 1chunk 2chunk 3' }]);
@@ -113,7 +113,7 @@ describe('a recording', () => {
 
   it('plays refused calls', async () => {
     const real = await world(builtIn('echo'));
-    const taken: RecordedExchange[] = [];
+    const taken: MockExchange[] = [];
     const service = recording(real.service, (exchange) => taken.push(exchange));
     const wrong = { message: user('x', { taskId: 'nope' as never }) };
     await expect(service.send(wrong, ctx())).rejects.toThrow();

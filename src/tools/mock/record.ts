@@ -2,7 +2,7 @@ import type { A2AService, EventStream, Logged, Message, Part, SendResult, TaskEv
 import { isA2AError } from '#protocol';
 
 /** One message to a real agent and its response, with the time of each event. One line of a recording. */
-export interface RecordedExchange {
+export interface MockExchange {
   readonly parts: readonly Part[];
   readonly skill?: string;
   readonly events: readonly { readonly afterMs: number; readonly event: TaskEvent }[];
@@ -11,7 +11,7 @@ export interface RecordedExchange {
 }
 
 /** Wraps a service and calls `onExchange` after every message with its response. */
-export function recording(service: A2AService, onExchange: (exchange: RecordedExchange) => void): A2AService {
+export function recording(service: A2AService, onExchange: (exchange: MockExchange) => void): A2AService {
   return {
     ...service,
     send: (request, ctx) => recordSend(service.send(request, ctx), request.message, onExchange),
@@ -22,7 +22,7 @@ export function recording(service: A2AService, onExchange: (exchange: RecordedEx
 async function recordSend(
   sending: Promise<SendResult>,
   message: Message,
-  onExchange: (exchange: RecordedExchange) => void,
+  onExchange: (exchange: MockExchange) => void,
 ): Promise<SendResult> {
   const began = performance.now();
   try {
@@ -38,7 +38,7 @@ async function recordSend(
 async function* recordStream(
   stream: EventStream,
   message: Message,
-  onExchange: (exchange: RecordedExchange) => void,
+  onExchange: (exchange: MockExchange) => void,
 ): AsyncGenerator<readonly Logged[], void> {
   const began = performance.now();
   const events: { afterMs: number; event: TaskEvent }[] = [];
@@ -56,7 +56,7 @@ async function* recordStream(
   }
 }
 
-function exchangeOf({ parts, metadata }: Message, events: RecordedExchange['events'], thrown?: unknown): RecordedExchange {
+function exchangeOf({ parts, metadata }: Message, events: MockExchange['events'], thrown?: unknown): MockExchange {
   const skill = metadata?.['skillId'];
   return {
     parts,
@@ -66,7 +66,7 @@ function exchangeOf({ parts, metadata }: Message, events: RecordedExchange['even
   };
 }
 
-function errorOf(thrown: unknown): NonNullable<RecordedExchange['error']> {
+function errorOf(thrown: unknown): NonNullable<MockExchange['error']> {
   if (isA2AError(thrown)) return { kind: thrown.kind, message: thrown.message };
   return { kind: 'INTERNAL_ERROR', message: thrown instanceof Error ? thrown.message : String(thrown) };
 }

@@ -2,12 +2,12 @@ import { fail } from '#agents';
 import type { AgentOutput, Task, TaskEvent, Turn } from '#protocol';
 import { contextId as asContextId, isInterrupted, isTerminal } from '#protocol';
 import { pause } from './pause.ts';
-import type { RecordedExchange } from './record.ts';
+import type { MockExchange } from './record.ts';
 
 const noContext = asContextId('');
 
 /** Plays a recorded response, with the ids of the current task. */
-export async function* replayed({ events, error }: RecordedExchange, turn: Turn, pace: number): AsyncGenerator<AgentOutput> {
+export async function* replayed({ events, error }: MockExchange, turn: Turn, pace: number): AsyncGenerator<AgentOutput> {
   let at = 0;
   for (const { afterMs, event } of events) {
     await pause((afterMs - at) * pace, turn.signal);

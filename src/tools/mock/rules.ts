@@ -1,6 +1,6 @@
 import type { Message, Part } from '#protocol';
 import { getTextFromMessage } from '#protocol';
-import type { RecordedExchange } from './record.ts';
+import type { MockExchange } from './record.ts';
 
 /** Conditions on a message. All given conditions must hold. Without conditions every message matches. */
 export interface MockMatch {
@@ -43,7 +43,7 @@ export interface MockRule {
   readonly message?: string;
   readonly error?: string | MockFailure;
   /** Plays a recording of a real agent. */
-  readonly replay?: RecordedExchange;
+  readonly replay?: MockExchange;
 }
 
 /** The keys of a rule that are responses. A rule has exactly one of them. */

@@ -1,7 +1,6 @@
 import type { Tool } from '@modelcontextprotocol/client';
-import type { JsonObject, Message, Turn } from '#protocol';
-import { getTextFromMessage } from '#protocol';
-import { isObject } from '../../schemas.ts';
+import type { Json, JsonObject, Message, Turn } from '#protocol';
+import { getTextFromMessage, isObject } from '#protocol';
 
 export interface ChosenTool {
   readonly tool: Tool;
@@ -43,7 +42,7 @@ function argumentsFor(tool: Tool, message: Message, text: string): JsonObject | 
 function jsonIn(text: string): JsonObject | undefined {
   if (!text.startsWith('{')) return undefined;
   try {
-    const value: unknown = JSON.parse(text);
+    const value: Json = JSON.parse(text);
     return isObject(value) ? value : undefined;
   } catch {
     return undefined;
