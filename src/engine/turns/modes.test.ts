@@ -18,6 +18,8 @@ describe('what an agent takes', () => {
     ['text with parameters and capitals', ['text/plain'], { text: 'a', mediaType: 'Text/Plain; charset=utf-8' }, true],
     ['a wildcard', ['image/*'], { raw: 'AA==', mediaType: 'image/png' }, true],
     ['a wildcard of another kind', ['image/*'], { raw: 'AA==', mediaType: 'audio/wav' }, false],
+    ['a file of any image type, where one is taken', ['image/png'], { raw: 'AA==', mediaType: 'image/*' }, true],
+    ['a file of any image type, where none is taken', ['audio/wav'], { raw: 'AA==', mediaType: 'image/*' }, false],
     ['everything', ['*/*'], { url: 'https://e.org/x', mediaType: 'x/y' }, true],
     ['data as JSON', ['application/json'], { data: {} }, true],
     ['data as a kind of JSON', ['application/vnd.x+json'], { data: {} }, true],
@@ -48,7 +50,21 @@ describe('what an agent takes', () => {
   });
 });
 
+describe('an agent that checks input modes itself', () => {
+  it('is sent every part', async () => {
+    const { service } = await world(agent(echo.run, { card: { ...CARD, defaultInputModes: ['text/plain'] }, checksInputModes: true }));
+    const sent = { message: user('', { parts: [{ data: { a: 1 } }] }) };
+    expect(taskOf(await service.send(sent, ctx())).status.state).toBe('TASK_STATE_COMPLETED');
+  });
+});
+
 describe('what a caller accepts', () => {
+  it('is refused if it names no media type', async () => {
+    const { service } = await world(agent(echo.run));
+    const nonsense = { ...request('go'), configuration: { acceptedOutputModes: ['nonsense'] } };
+    await expect(service.send(nonsense, ctx())).rejects.toMatchObject({ kind: 'CONTENT_TYPE_NOT_SUPPORTED' });
+  });
+
   const fits = (part: Part, accepted: readonly string[]) => fitParts([part], modesOf(accepted));
   const cases: readonly (readonly [string, Part, readonly string[], Part | undefined])[] = [
     ['as it is', { text: 'a', mediaType: 'text/markdown' }, ['text/markdown'], { text: 'a', mediaType: 'text/markdown' }],
