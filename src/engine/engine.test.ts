@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Entry, TaskRow } from '#engine';
+import type { LogEntry, TaskRow } from '#engine';
 import { createEngine, DEFAULT_ENGINE_LIMITS, systemTimers } from '#engine';
 import { dialectId, taskId } from '#protocol';
 import { AT_ONCE, agent, BOB, CARD, collect, ctx, echo, hanging, request, said, taskOf, textOf, world } from '../../test/support/engine.ts';
@@ -36,7 +36,7 @@ describe('an engine', () => {
   });
 
   it('wakes whoever follows the logs, after each commit', async () => {
-    const seen: [TaskRow['state'], readonly Entry[]][] = [];
+    const seen: [TaskRow['state'], readonly LogEntry[]][] = [];
     const { service } = await world(echo, { onCommitted: (row, entries) => seen.push([row.state, entries]) });
     await service.send(request('a'), ctx());
     expect(seen.map(([state, entries]) => [state, entries.map(({ seq }) => seq)])).toEqual([['TASK_STATE_COMPLETED', [1, 2, 3]]]);

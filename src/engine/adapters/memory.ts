@@ -1,5 +1,5 @@
 import { unreachable } from '#protocol';
-import type { Blobs, Entry, EntryRange, PushRow, SendName, SendRecord, Store, TaskKey, TaskRow, Write } from '../ports.ts';
+import type { Blobs, EntryRange, LogEntry, PushRow, SendName, SendRecord, Store, TaskKey, TaskRow, Write } from '../ports.ts';
 import type { MemoryOutbox } from './memory/outbox.ts';
 import { memoryOutbox } from './memory/outbox.ts';
 import { MemoryIndex } from './memory/task-index.ts';
@@ -9,10 +9,10 @@ type TaskWrite = Extract<Write, { readonly kind: 'task' }>;
 /** A task with its log. Most have neither many entries nor anything beside them, so what is rare is made when it is needed. */
 interface Kept {
   row: TaskRow;
-  /** Entry n stands at n - 1. */
-  readonly entries: Entry[];
+  /** LogEntry n stands at n - 1. */
+  readonly entries: LogEntry[];
   /** All but the artifact updates, once the log is long enough for that to matter. */
-  words: Entry[] | undefined;
+  words: LogEntry[] | undefined;
   pushes: Map<string, PushRow> | undefined;
   /** Tokens of the sends that went here. */
   sends: string[] | undefined;
@@ -161,7 +161,7 @@ function checkContinues({ row, isNew, entries }: TaskWrite, stored: number | und
   if (row.last !== last) throw new Error(`task ${row.key} stands at ${last}, not at ${row.last}`);
 }
 
-function entriesOf(kept: Kept | undefined, { after, limit, only }: EntryRange): readonly Entry[] {
+function entriesOf(kept: Kept | undefined, { after, limit, only }: EntryRange): readonly LogEntry[] {
   if (kept === undefined) return [];
   if (only === undefined) return kept.entries.slice(after, after + limit);
   if (kept.entries.length <= SHORT_LOG) return kept.entries.filter((entry) => entry.seq > after && isWord(entry)).slice(0, limit);
@@ -176,7 +176,7 @@ function entriesOf(kept: Kept | undefined, { after, limit, only }: EntryRange): 
   return kept.words.slice(low, low + limit);
 }
 
-function isWord({ event }: Entry): boolean {
+function isWord({ event }: LogEntry): boolean {
   return event.artifactUpdate === undefined;
 }
 

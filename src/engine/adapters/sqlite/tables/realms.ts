@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
-import type { Owner, Scope } from '../../../ports.ts';
+import type { Owner, TaskScope } from '../../../ports.ts';
 import { StoreError } from '../damage/store-error.ts';
 import { command, query } from '../database/statement.ts';
 import { fromText, toText } from '../database/text.ts';
@@ -17,7 +17,7 @@ export interface Realms {
   /** In a transaction: makes it if it is not there. */
   obtain(owner: Owner, agent: string): Realm;
   byKey(key: number): Realm;
-  within(scope: Scope, agent: string | undefined): readonly Realm[];
+  within(scope: TaskScope, agent: string | undefined): readonly Realm[];
   /** The transaction has ended: what it made is there, or is not. */
   settle(isCommitted: boolean): void;
 }
