@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { BINDINGS } from '#bindings';
 import type { AgentCard, JsonObject, SchemeShape } from '#protocol';
 import { createRegistry, DIALECTS, interfacesFor, negotiateCard, signingPayload, writeCard } from '#protocol';
 import { card as anyCard } from './support/arbitrary-cards.ts';
@@ -10,7 +11,7 @@ const CARD: AgentCard = {
   name: 'Agent',
   description: 'An agent.',
   version: '1.2.3',
-  supportedInterfaces: interfacesFor(BASE),
+  supportedInterfaces: interfacesFor(BASE, BINDINGS),
   capabilities: { streaming: true, pushNotifications: false, extendedAgentCard: true, extensions: [{ uri: 'urn:x' }] },
   defaultInputModes: ['text/plain'],
   defaultOutputModes: ['text/plain'],
@@ -25,14 +26,17 @@ const CARD: AgentCard = {
 const FLAT = { key: { type: 'apiKey', in: 'header', name: 'X-Key' }, bearer: { type: 'http', scheme: 'Bearer' } };
 const CARD_PATH = '/.well-known/agent-card.json';
 
-/** What each client asks with, and what it needs to find (docs/dialects/; the SDKs' own code for the schemes). */
+/**
+ * How each client fetches the card, and the members that it needs (docs/dialects/; the SDKs' own code for the schemes). Each dialect needs
+ * a row.
+ */
 const CLIENTS: readonly {
   readonly client: string;
   readonly dialect: string;
   readonly path: string;
   readonly version?: string;
   readonly needs: object;
-  /** Members whose presence would break it. */
+  /** Members that would break it. */
   readonly without?: readonly string[];
 }[] = [
   {
@@ -132,7 +136,7 @@ describe('one card', () => {
     });
   }
 
-  it('is thought of for every registered family', () => {
+  it('has a row in CLIENTS for every family of dialects', () => {
     const families = new Set(DIALECTS.map((dialect) => dialect.id.split('.')[0]));
     expect([...families].filter((family) => !CLIENTS.some((row) => row.dialect === family))).toEqual([]);
   });

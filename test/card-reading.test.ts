@@ -4,7 +4,7 @@ import { CARD_ROWS, paperSkill, rpc, V10 } from './support/card-rows.ts';
 import { countingEnv } from './support/env.ts';
 import { expectFigure } from './support/figures.ts';
 
-/** Each is read without being told whose it is. */
+/** Each card is read without a hint about its dialect. */
 const registry = createRegistry(DIALECTS);
 
 describe('a card of', () => {
@@ -15,7 +15,7 @@ describe('a card of', () => {
     expect(found?.calls.id).toBe(calls ?? dialect);
   });
 
-  it('every registered family is among them', () => {
+  it('every family of dialects has a row in test/support/card-rows.ts', () => {
     const families = new Set(DIALECTS.map((dialect) => dialect.id.split('.')[0]));
     expect([...families].filter((family) => !CARD_ROWS.some((row) => row.dialect === family))).toEqual([]);
   });
@@ -39,7 +39,7 @@ describe('the dialect of an interface', () => {
   });
 });
 
-describe('a scheme that nobody knows', () => {
+describe('a scheme of an unknown kind', () => {
   const unknown = { securitySchemes: { k: { type: 'magicLink' } } };
   const old = { ...V10, supportedInterfaces: undefined, url: 'https://a.example', ...unknown, security: [{ k: [] }] };
   it.each([
@@ -71,7 +71,7 @@ describe('several OAuth flows in one scheme', () => {
 });
 
 describe('hostile cards', () => {
-  it.each([undefined, null, 7, 'card', true, [], [V10], {}, { hello: 'world' }])('%j is nobody’s', (raw) => {
+  it.each([undefined, null, 7, 'card', true, [], [V10], {}, { hello: 'world' }])('%j is no card', (raw) => {
     expect(registry.readCard(raw, countingEnv())).toBeUndefined();
   });
 
@@ -114,7 +114,7 @@ describe('hostile cards', () => {
     expect(found?.card).toMatchObject({ ok: false, reason: 'invalid', path });
   });
 
-  it('a huge one is read in no time', () => {
+  it('a huge card is read', () => {
     const skills = Array.from({ length: 20_000 }, (_, at) => ({ ...paperSkill, id: `s${at}`, security: [{ k: [] }] }));
     const raw = plain({ ...V10, skills, description: 'x'.repeat(5_000_000) });
     const start = performance.now();

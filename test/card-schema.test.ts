@@ -2,6 +2,7 @@ import type { ValidateFunction } from 'ajv/dist/2020.js';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { BINDINGS } from '#bindings';
 import { interfacesFor, writeCard } from '#protocol';
 import { CARD_FIELDS } from '../src/protocol/card-fields.ts';
 import { card } from './support/arbitrary-cards.ts';
@@ -25,7 +26,7 @@ describe('the schema of A2A 1.0.1', () => {
 
   it('refuses a superset card, so this test can fail', () => {
     const isCard = validator(schema);
-    const value = { ...fc.sample(card, 1)[0], supportedInterfaces: interfacesFor('https://a.example') };
+    const value = { ...fc.sample(card, 1)[0], supportedInterfaces: interfacesFor('https://a.example', BINDINGS) };
     expect(isCard(JSON.parse(JSON.stringify({ ...value, url: 'https://a.example' })))).toBe(false);
   });
 

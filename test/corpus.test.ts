@@ -40,12 +40,12 @@ function checkExchange(exchange: Exchange): void {
 function checkRequest(exchange: Exchange, dialect: Dialect, request: NonNullable<Exchange['request']>): void {
   const shape = `${exchange.operation as Operation}.request` as Shape;
   const only = exchange.only?.request;
-  it(exchange.topic === undefined ? 'is detected' : 'is left to its mount', () => {
+  it(exchange.topic === undefined ? 'is detected' : 'is not detected, because its mount fixes the dialect', () => {
     const hints = { method: request.method, params: request.params };
     if (exchange.topic !== undefined) return expect(dialect.detect(hints)).toBe('no');
-    // What asks after a task has no marks of its own half of the time; the node remembers who made it.
+    // Requests about a task often have no marks of their own; the node remembers in which dialect the task was made.
     const found = registry.detect({ path: exchange.path ?? '/', ...hints }, () => dialect.id);
-    // v02 and other variants are chosen by a mount or a card, not by sight: their family's detectable member wins.
+    // 0.2 and other variants are chosen by a mount or a card. Detection finds the member of their family that it can recognise.
     expect([dialect.id, ...sharers(dialect)]).toContain(found?.id);
   });
   if (exchange.canonical.request === undefined) return;
@@ -83,13 +83,13 @@ function checkRest(exchange: Exchange, dialect: Dialect, rest: NonNullable<Excha
   }
 }
 
-/** The order of a query says nothing, and neither does an empty body. */
+/** The order of a query has no meaning, and neither has an empty body. */
 function comparable({ verb, path, body }: NonNullable<Exchange['rest']>): unknown {
   const { pathname, searchParams } = new URL(path, 'http://host');
   return { verb, pathname, query: Object.fromEntries(searchParams), body: body ?? {} };
 }
 
-/** Dialects whose requests look the same and that stand before it: chosen by detection in its place. */
+/** Dialects that come earlier in the registry and whose requests look the same, so detection finds them instead. */
 function sharers(dialect: Dialect): readonly string[] {
   return dialect.id.startsWith('v02') || dialect.id.startsWith('v03.') ? ['v03'] : dialect.id === 'v10.generation' ? ['v10'] : [];
 }
@@ -175,7 +175,7 @@ function decodedValue<T>(decoded: Decoded<T>): T {
   return plain(decoded.value) as T;
 }
 
-/** As a reader on the other side would see it: no undefined members, no prototypes. */
+/** The value as a reader on the other side gets it: no undefined members, no prototypes. */
 function plain(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }

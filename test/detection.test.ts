@@ -21,7 +21,7 @@ interface Row {
   readonly why: string;
 }
 
-/** Every pair of dialects that can read one request, and who gets it. */
+/** Every pair of dialects that can read the same request, and which of them is detected. */
 const TABLE: readonly Row[] = [
   { pair: ['v10', 'cortex'], request: ['SendMessage', proto], path: '/a2a', wins: 'v10', why: 'ROLE_USER is 1.0’s' },
   { pair: ['v10', 'cortex'], request: ['SendMessage', flat], path: '/a2a', wins: 'cortex', why: 'so is user Cortex’s, in Pascal grammar' },
@@ -56,18 +56,18 @@ const TABLE: readonly Row[] = [
   { pair: ['v01', 'society'], request: ['tasks/send', { ...typed, sessionId: 's' }], path: '/', wins: 'v01', why: 'sessionId is 0.1’s' },
 ];
 
-describe('who gets a request that two dialects can read', () => {
-  it.each(TABLE)('$pair: $request on $path is for $wins ($why)', ({ request: [method, params], path, wins }) => {
+describe('a request that two dialects can read', () => {
+  it.each(TABLE)('$pair: $request on $path is $wins ($why)', ({ request: [method, params], path, wins }) => {
     expect(registry.detect({ method, params, path })?.id).toBe(wins);
   });
 
-  it('is said of every pair that shares a request of the corpus', () => {
+  it('has a row here for every pair that shares a request of the corpus', () => {
     const said = new Set(TABLE.map(({ pair }) => pair.join(' ~ ')));
     expect([...sharedPairs()].filter((pair) => !said.has(pair))).toEqual([]);
   });
 });
 
-describe('a method that one dialect has alone', () => {
+describe('a method that only one dialect has', () => {
   it.each([
     ['tasks/sendSubscribe', typed, 'v01'],
     ['tasks/pushNotification/set', { id: 't', pushNotificationConfig: { url: 'https://x.example' } }, 'v01'],
@@ -80,28 +80,28 @@ describe('a method that one dialect has alone', () => {
     for (const path of ['/', '/a2a']) expect(registry.detect({ method, params, path })?.id).toBe(wins);
   });
 
-  it('SAM’s documented tasks/send is nobody else’s, even on `/`', () => {
+  it('SAM’s documented tasks/send is detected as SAM, even on `/`', () => {
     const params = { message: { role: 'user', parts: [{ text: 'hi' }], message_id: 'm', context_id: 's', kind: 'message' } };
     expect(registry.detect({ method: 'tasks/send', params, path: '/' })?.id).toBe('sam.documented');
   });
 });
 
-describe('the dialect that a task was made in', () => {
+describe('the dialect in which a task was made', () => {
   const hints: Hints = { method: 'tasks/get', params: byId, path: '/a2a' };
-  it('settles what the request leaves open', () => {
+  it('decides when the request does not', () => {
     for (const id of ['v01', 'v02', 'promptkit']) expect(registry.detect(hints, () => dialectId(id))?.id).toBe(id);
     expect(registry.detect({ method: 'GetTask', params: byId, path: '/a2a' }, () => dialectId('cortex'))?.id).toBe('cortex');
     const cancel: Hints = { method: 'tasks/cancel', params: byId, path: '/a2a' };
     expect(registry.detect(cancel, () => dialectId('sam.documented'))?.id).toBe('sam.documented');
   });
 
-  it('does not outweigh the shape, nor a grammar that it does not have', () => {
+  it('does not outweigh the shape, nor a method that it lacks', () => {
     expect(registry.detect({ ...hints, params: { taskId: 't1' } }, () => dialectId('v01'))?.id).toBe('v03.taskid');
     expect(registry.detect(hints, () => dialectId('v10'))?.id).toBe('v03');
     expect(registry.detect({ method: 'GetTask', params: byId, path: '/api/a2a' }, () => dialectId('v10'))?.id).toBe('cortex');
   });
 
-  it('is not asked for a send', () => {
+  it('is ignored for a send', () => {
     const asked = {
       method: 'message/send',
       params: { message: { messageId: 'm', role: 'user', parts: [{ text: 'hi' }] } },

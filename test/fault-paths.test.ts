@@ -15,11 +15,11 @@ interface Document {
 }
 
 /**
- * Every member of every recorded document, one by one, with a value of another type. A reader may forgive that; if it does not,
- * the path that it names must be the member's own, in the sender's words. Spellings that are only accepted (`only: read`) are
- * answered in the usual ones, and so is snake_case in ProtoJSON.
+ * Replaces every member of every recorded document, one at a time, with a value of another type. A reader may accept that. If it does not,
+ * it must report the member's own path in the sender's spelling. Spellings that are only accepted (`only: read`) are reported in the usual
+ * one, and so is snake_case in ProtoJSON.
  */
-describe('a fault is named by the path of what is wrong', () => {
+describe('a bad member is reported with its path', () => {
   for (const folder of corpusDialects()) {
     const documents = corpus(folder).flatMap(documentsOf);
     it(folder, () => {
@@ -43,7 +43,7 @@ describe('a fault is named by the path of what is wrong', () => {
 function documentsOf(exchange: Exchange): readonly Document[] {
   const dialect = registry.byId(exchange.dialect);
   const { operation, request, response, file } = exchange;
-  // A card is read in every shape that is about, and faulted in 1.0's words.
+  // A card is read in many forms, and problems are reported in 1.0's names.
   if (dialect === undefined || operation === 'card' || operation === 'extendedCard' || operation === 'error') return [];
   const result = exchange.rest === undefined ? (response as { readonly result?: Json } | undefined)?.result : response;
   const params = exchange.rest === undefined ? request?.params : exchange.rest.body;
@@ -77,7 +77,7 @@ function withMember(owner: Json, name: string, value: Json): Json {
   return { ...(owner as object), [name]: value } as Json;
 }
 
-/** The member itself, something above it (a list that must not hold this) or something in it. */
+/** The member itself, a value above it (a list that must not hold this), or a value in it. */
 function leadsTo(named: string, path: string): boolean {
   const [one, other] = [camel(named), camel(path)];
   return one === '' || one === other || one.startsWith(`${other}.`) || other.startsWith(`${one}.`) || other.startsWith(`${one}[`);

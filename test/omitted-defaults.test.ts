@@ -2,8 +2,10 @@ import { describe, expect, it } from 'vitest';
 import type { TaskEvent } from '#protocol';
 import { artifactId, contextId, DIALECTS, seq, taskId } from '#protocol';
 
-/** An agent may say what is so anyway. On the wire it is left out: ProtoJSON has no false, and the products' Go drops it. */
-describe('a chunk that is neither appended nor the last says nothing of it', () => {
+/**
+ * An agent may set members to their defaults. On the wire they are left out: ProtoJSON omits false, and so do the products' Go encoders.
+ */
+describe('append and lastChunk are left out when false', () => {
   const where = { taskId: taskId('t'), contextId: contextId('c') };
   const artifact = { artifactId: artifactId('0'), parts: [{ text: 'a' }] };
   const event: TaskEvent = { artifactUpdate: { ...where, artifact, append: false, lastChunk: false } };

@@ -6,15 +6,15 @@ import { SHAPES } from './support/arbitraries.ts';
 import { card } from './support/arbitrary-cards.ts';
 import { countingEnv } from './support/env.ts';
 
-/** Entries that at least one generated value has lost. */
+/** Losses that at least one generated value has shown. */
 const WITNESSED = new Set<string>();
 
-// The same values on every run; another seed is a wider search, not a flaky test.
+// The same values on every run. Another seed is a wider search, not a flaky test.
 fc.configureGlobal({ seed: Number(process.env['PARLEY_PROPERTY_SEED'] ?? 20_261_115) });
 
 const RUNS = Number(process.env['PARLEY_PROPERTY_RUNS'] ?? 150);
 
-describe('decode after encode is the identity but for the losses that a dialect lists', () => {
+describe('decoding what a dialect encoded loses only what the dialect lists in losses', () => {
   for (const dialect of DIALECTS) {
     describe(dialect.id, () => {
       for (const [shape, values] of Object.entries(SHAPES) as [Shape, fc.Arbitrary<never>][]) {
@@ -32,7 +32,7 @@ describe('decode after encode is the identity but for the losses that a dialect 
           { numRuns: RUNS },
         );
       });
-      it('lists nothing that it does not lose', () => {
+      it('has no entry in losses that is never lost', () => {
         const idle = dialect.losses.filter((loss) => !WITNESSED.has(nameOf(dialect, loss)));
         expect(idle.map((loss) => loss.field)).toEqual([]);
       });
@@ -40,11 +40,11 @@ describe('decode after encode is the identity but for the losses that a dialect 
   }
 });
 
-describe('from any dialect to any other loses only what the other lists', () => {
+describe('translation from any dialect to any other loses only what the other lists', () => {
   for (const from of DIALECTS) {
     it(`${from.id} to each`, () => {
       for (const [shape, values] of Object.entries(SHAPES) as [Shape, fc.Arbitrary<never>][]) {
-        // A config that is not named can't be asked for in 1.0: refused, not lost.
+        // 1.0 can't ask for a config without its id: such a request is refused, not lost.
         if (!has(from, shape) || shape === 'push.delete.result' || shape === 'push.get.request') continue;
         fc.assert(
           fc.property(values, (value) => {
@@ -82,7 +82,8 @@ function nameOf(dialect: Dialect, loss: Loss): string {
 function expectListed(dialect: Dialect, what: string, lost: readonly Lost[]): void {
   for (const item of lost) if (item.loss !== undefined) WITNESSED.add(nameOf(dialect, item.loss));
   const unlisted = lost.filter((item) => item.loss === undefined);
-  expect(unlisted, `${dialect.id} ${what}: lost without an entry in losses`).toEqual([]);
+  const fields = unlisted.map(({ field }) => field).join(', ');
+  expect(unlisted, `${dialect.id} ${what} loses ${fields}: add an entry to its losses, or write the member`).toEqual([]);
 }
 
 function has(dialect: Dialect, shape: Shape): boolean {

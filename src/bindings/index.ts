@@ -8,6 +8,8 @@
  * const { task } = await link.send({ message: createUserMessage('hello') }, ctx);
  * ```
  */
+
+export type { Binding, BindingRoute, RefusalOptions } from './binding.ts';
 export * from './body.ts';
 export { decodeRequest, decodeResult, encodeRequest, encodeResult, unsupported } from './codec.ts';
 export { writeSafely } from './door.ts';
@@ -38,6 +40,7 @@ export { answerChat, answerModels, type ChatAgent, type ChatOptions } from './op
 export { refusalBody } from './openai/write.ts';
 export type { Caller, ServeOptions } from './options.ts';
 export { type LinkHeaders, type LinkOptions, serviceOver, type Wire } from './outward.ts';
+export { BINDINGS, bindingOf, findBinding, type ProtocolBinding } from './registry.ts';
 export { restLink } from './rest/link.ts';
 export { answerRest, hasRestRoute, refuseRest, serveRest } from './rest/serve.ts';
 export * from './sse.ts';

@@ -7,7 +7,7 @@ import type { ServedAgent } from './agents/served-agent.ts';
 import { assembleNode } from './assemble.ts';
 import type { HandlerOptions } from './options.ts';
 import { headOf, refusal } from './routes/responses.ts';
-import { ROUTE_HANDLERS } from './routes/route-handlers.ts';
+import { handlerOf } from './routes/route-handlers.ts';
 import type { RequestPath, Route } from './routes/routes.ts';
 import { methodsOf, parsePath, routesAt } from './routes/routes.ts';
 
@@ -75,7 +75,7 @@ export function createHandler(options: HandlerOptions): Handler {
     if (found.agent === undefined || route === undefined || caller === undefined) return { route: undefined, response: noRoute(found) };
     if (node.starting !== undefined) await node.starting;
     const httpRequest = access.countBody(caller, request);
-    const response = await ROUTE_HANDLERS[route.name](routing, { httpRequest, place: found.path, route, agent: found.agent, caller });
+    const response = await handlerOf(route)(routing, { httpRequest, place: found.path, route, agent: found.agent, caller });
     if (route.access === 'admin') access.recordAdminRequest(request, response, caller);
     return { route, response: request.method === 'HEAD' ? headOf(response) : response, caller };
   };

@@ -13,7 +13,7 @@ import type { OtelApi } from './observability/tracing.ts';
 import type { Outbound } from './outbound/port.ts';
 import type { NodeKeys } from './push/signing-keys.ts';
 
-/** Beyond it, calls are refused with RATE_LIMITED. */
+/** The most that one principal may have at once. Calls beyond it fail with RATE_LIMITED. */
 export interface Quota {
   readonly runningTasksMax?: number;
   readonly streamsMax?: number;
@@ -22,40 +22,41 @@ export interface Quota {
 /** Offers agents as MCP tools: `mcpMount` of `parley-a2a/tools/mcp`. */
 export type McpMount = (agents: readonly ServedAgent[]) => (request: Request, caller: Caller) => Promise<Response>;
 
-/** The mesh that a node is on, for its operators: `meshView` of `parley-a2a/mesh`. */
+/** Shows the mesh that a node belongs to in its admin API: `meshView` of `parley-a2a/mesh`. */
 export interface MeshPort {
   shown(): AdminMesh;
-  /** An agent of the mesh, to be called from here. */
+  /** An agent of the mesh that operators can call through this node. */
   agent(name: string): Agent | undefined;
 }
 
+/** What `createHandler` and `serve` have in common. */
 export interface ServingOptions extends HostOriginOptions {
-  /** Where tasks are kept. Default: in memory, as long as the process lives. It is closed with the server. */
+  /** Stores tasks. Default: in memory. The server closes it. */
   readonly store?: Store;
   readonly blobs?: Blobs;
   readonly limits?: Partial<ServerLimits & EngineLimits>;
-  /** What one principal may have at once, by its id. Default: as much as there is room for. */
+  /** The quota of a principal, by its id. Default: the limits `callerTasksMax` and `callerStreamsMax`, and no quota for `local`. */
   readonly quotaOf?: (principal: string) => Quota | undefined;
-  /** How callers show who they are; any one will do, and the cards say so. Default: whoever reaches the socket is the principal `local`. */
+  /** Ways to authenticate callers; any one suffices. Cards declare them. Default: none, and every caller is the principal `local`. */
   readonly auth?: readonly AuthMethod[];
-  /** In place of `auth`, your own: who is calling, or a refusal. The cards then say of it what the agents' own cards say. */
+  /** Your own authentication function, instead of `auth`. Cards then declare what the agents' own cards declare. */
   readonly authenticate?: Authenticate;
-  /** Where it is written down who was refused, and who changed what. It is closed with the server. */
+  /** Records refusals and changes. The server closes it. */
   readonly audit?: AuditLog;
-  /** `strict` serves cards of pure 1.0. */
+  /** `superset` (default) serves cards that clients of every version read, `strict` pure 1.0. */
   readonly card?: 'superset' | 'strict';
-  /** The domain in whose name the agents stand in the catalog. */
+  /** The domain that publishes the agents, for the catalog. */
   readonly publisher?: string;
   readonly idempotency?: 'key' | 'messageId';
-  /** Refuse 1.0 calls that do not say so in `A2A-Version`, as the letter of A2A 1.0.1 §3.6.2 wants it. */
+  /** Refuses 1.0 calls without an `A2A-Version` header, as A2A 1.0.1 §3.6.2 requires. */
   readonly versionRequired?: boolean;
-  /** Signs page tokens: at least 32 bytes, the same in every process that serves the same store. */
+  /** Signs page tokens: at least 32 bytes, the same for every process that serves the same store. */
   readonly secret?: Uint8Array<ArrayBuffer>;
-  /** The way out to webhooks: `createOutbound()` of `parley-a2a/server/outbound`. Absent: there are none, and cards say so. */
+  /** Sends webhook deliveries: `createOutbound()` of `parley-a2a/server/outbound`. Without it, webhooks are off and the cards say so. */
   readonly outbound?: Outbound;
   /**
-   * They sign what goes to webhooks, and keep their credentials. Default: made for the process; then with a `store` of your own webhooks
-   * can't have credentials, which the next process could not read.
+   * Sign webhook deliveries and encrypt webhook credentials. Default: created for this process. With a `store` of your own, webhooks then
+   * can't have credentials, because the next process could not decrypt them.
    */
   readonly keys?: NodeKeys;
   /** Carries answers to a broker: `joinMesh()` of `parley-a2a/mesh` has one. */
@@ -63,29 +64,30 @@ export interface ServingOptions extends HostOriginOptions {
   readonly mesh?: MeshPort;
   readonly log?: Log;
   readonly metrics?: Metrics;
-  /** Default: `@opentelemetry/api`, if it is installed. `false` for none. */
+  /** Default: `@opentelemetry/api`, if it is installed. `false` turns tracing off. */
   readonly otel?: OtelApi | false;
-  /** Work around every run of an agent, to know whose code is at work (`AsyncLocalStorage`). */
+  /** Wraps every run of an agent, for example to set an `AsyncLocalStorage`. */
   readonly aroundRun?: AroundRun;
-  /** How requests of the console reach agents elsewhere. Default: `outbound`. */
+  /** Sends the console's requests to agents on other nodes. Default: `outbound`. */
   readonly relay?: Fetch;
-  /** What `/api/parley/v1/health` says of the version. */
+  /** The version that `/api/parley/v1/health` reports. */
   readonly version?: string;
   /** Serves the files of the web console. */
   readonly console?: (path: string) => HttpResponse | Promise<HttpResponse>;
-  /** Agents under names of their own that are there from the start, and may go and come (`Handler.add`): their tasks are taken up too. */
+  /** More agents by name. Their tasks are recovered at the start, and `Handler.add` and `remove` can replace them later. */
   readonly known?: ReadonlyMap<string, Agent>;
-  /** Signs the cards. Give `url` too: a signature over an address that the caller chose is worth little. */
+  /** Signs the cards. Set `url` too: without it the cards contain the host name that the caller chose. */
   readonly signer?: CardSigner;
-  /** Answers `/mcp`. */
+  /** Serves `/mcp`. */
   readonly mcp?: McpMount;
-  /** The process is short of something (memory, files): new streams are refused while it is. */
+  /** While it returns true, new sends and streams are refused with UNAVAILABLE. */
   readonly isOverloaded?: () => boolean;
-  /** The store has failed for good: nothing more can be kept, and the process had better end. */
+  /** Called when the store has failed permanently. The process should exit. */
   readonly onBroken?: (cause: unknown) => void;
 }
 
+/** Options of `createHandler`. */
 export interface HandlerOptions extends ServingOptions {
-  /** The first is the root agent; every one is also at `/agents/{name}/`. */
+  /** The first agent is at the root; every agent is also at `/agents/{name}/`. */
   readonly agents: AgentLike | readonly AgentLike[];
 }

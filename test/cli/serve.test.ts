@@ -186,8 +186,8 @@ export default { memory: true, port: 0, agents: ['echo', defineAgent({ name: 'in
     ['two places for tasks', ['--memory', '--data', 'x'], /exclude each other/, 2],
     ['a limit that is not there', ['--limit', 'bodyByteMax=1'], /no limit bodyByteMax; did you mean bodyBytesMax\?/, 2],
     ['a limit without a value', ['--limit', 'bodyBytesMax'], /must be NAME=VALUE/, 2],
-    ['everybody', ['--host', '0.0.0.0'], /0\.0\.0\.0 can be reached by others/, 2],
-    ['everybody, without asking', ['--host', '0.0.0.0', '--no-auth'], /--no-auth is for loopback and sockets only/, 2],
+    ['everybody', ['--host', '0.0.0.0'], /other machines can reach 0\.0\.0\.0/, 2],
+    ['everybody, without asking', ['--host', '0.0.0.0', '--no-auth'], /--no-auth works on loopback and sockets only/, 2],
     ['a configuration that is not there', ['--config', 'nothing.json'], /there is no file .*nothing\.json/, 2],
   ];
   for (const [name, args, words, code] of wrong) {

@@ -1,5 +1,6 @@
 import { ClientFactory, DefaultAgentCardResolver } from '@a2a-js/sdk/client';
 import { describe, expect, it } from 'vitest';
+import { BINDINGS } from '#bindings';
 import type { AgentCard, JsonObject, SchemeShape } from '#protocol';
 import { interfacesFor, negotiateCard, writeCard } from '#protocol';
 
@@ -8,7 +9,7 @@ const CARD: AgentCard = {
   name: 'Agent',
   description: 'An agent.',
   version: '1.0.0',
-  supportedInterfaces: interfacesFor('https://a.example'),
+  supportedInterfaces: interfacesFor('https://a.example', BINDINGS),
   capabilities: { streaming: true },
   defaultInputModes: ['text/plain'],
   defaultOutputModes: ['text/plain'],

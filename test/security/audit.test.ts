@@ -15,7 +15,7 @@ const freshFile = (): string => {
   return join(folder, `audit-${count}.jsonl`);
 };
 
-/** Every fifth is followed by a write, so that some share a hash and some have one of their own. */
+/** A write follows every fifth record, so that some records share a hash and some have their own. */
 async function written(file: string, records: number): Promise<readonly string[]> {
   const log = await openAudit(file);
   for (let at = 0; at < records; at += 1) {
@@ -27,7 +27,7 @@ async function written(file: string, records: number): Promise<readonly string[]
 }
 
 describe('the audit log', () => {
-  it('is a chain that goes on over restarts, readable by its owner alone', async () => {
+  it('continues its hash chain over restarts and is readable by its owner only', async () => {
     const file = freshFile();
     await written(file, 3);
     const lines = await written(file, 2);
@@ -36,7 +36,7 @@ describe('the audit log', () => {
     expect(await verifyAudit([file])).toEqual({ records: 5, open: 0, head: (JSON.parse(lines[4] ?? '') as AuditRecord).hash });
   });
 
-  it('shows every change of it', async () => {
+  it('verification detects every change', async () => {
     const file = freshFile();
     const lines = await written(file, 20);
     const broken: readonly (readonly [string, readonly string[]])[] = [
@@ -59,7 +59,7 @@ describe('the audit log', () => {
     }
   });
 
-  it('is whole after a crash in the midst of a record, and says so', async () => {
+  it('removes an incomplete record after a crash, and records that', async () => {
     const file = freshFile();
     await written(file, 4);
     appendFileSync(file, '{"seq":5,"time":"2026-');
@@ -69,7 +69,7 @@ describe('the audit log', () => {
     expect((await verifyAudit([file])).problem).toBeUndefined();
     const loose = freshFile();
     const whole = await written(loose, 10);
-    // The first lines of a write that a crash has cut off between two records.
+    // The first lines of a write that a crash cut off between two records.
     writeFileSync(loose, `${whole.slice(0, 8).join('\n')}\n`);
     expect(await verifyAudit([loose])).toMatchObject({ records: 8, open: 3 });
     await written(loose, 1);
@@ -80,7 +80,7 @@ describe('the audit log', () => {
     expect(await verifyAudit([torn])).toMatchObject({ records: 2 });
   });
 
-  it('is read over its end blocks, whatever their size', async () => {
+  it('finds the end of the chain across read blocks of any size', async () => {
     const file = freshFile();
     const log = await openAudit(file);
     for (let at = 0; at < 2000; at += 1) log.append({ principal: 'ä'.repeat(300), action: 'send', decision: 'allowed' });
@@ -90,7 +90,7 @@ describe('the audit log', () => {
   });
 });
 
-describe('what is written down', () => {
+describe('audit records', () => {
   const keys = keysOf([
     { name: 'ann', tenant: 'acme' },
     { name: 'root', scopes: ['*'] },
@@ -98,7 +98,7 @@ describe('what is written down', () => {
   ]);
   const PASSWORD = 'hunter2-hunter2-hunter2-hunter2-hunter2';
 
-  it('is who did what to what, who was refused and why, and nothing that was said', async () => {
+  it('contain actor, action, object and refusals with their reason, but no message content', async () => {
     const file = freshFile();
     const handler = handlerOf({ auth: [keys.auth], audit: await openAudit(file) });
     const call = (who: number | string | undefined, path: string, body?: unknown): Promise<Response> => {
@@ -191,7 +191,7 @@ describe('parley audit', () => {
     ]);
   });
 
-  it('tells a log that was emptied, and a last line that was cut, from one that is whole', async () => {
+  it('reports an emptied log and an incomplete last line', async () => {
     const file = freshFile();
     const lines = await written(file, 3);
     writeFileSync(file, '');
@@ -207,13 +207,13 @@ describe('parley audit', () => {
       expect([cut.code, cut.err]).toEqual([1, expect.stringContaining(`${file}, line 3: it has no end\n  2 records before it are as`)]);
       expect(cut.err).toContain('audit.cut');
     }
-    // What the node itself makes of it is written down, and no damage.
+    // The node records that it removed the line, which is not damage.
     await written(file, 1);
     expect(parley(['audit', 'verify', '--file', file])).toMatchObject({ code: 0, out: expect.stringMatching(/^4 records, each/) });
     expect(parley(['audit', 'tail', '--file', file]).out).toContain('audit.cut');
   });
 
-  it('prints nothing that moves a cursor', async () => {
+  it('prints no control characters', async () => {
     const file = freshFile();
     const log = await openAudit(file);
     log.append({ principal: '', action: 'http.GET', object: '/\u001b[2J\u202e', decision: 'denied' });
@@ -221,7 +221,7 @@ describe('parley audit', () => {
     expect(parley(['audit', 'tail', '--file', file]).out).toContain('/?[2J?');
   });
 
-  it('says what is wrong', () => {
+  it('reports invalid arguments', () => {
     const wrong: readonly (readonly [readonly string[], RegExp, number])[] = [
       [['audit'], /parley audit needs a command/, 2],
       [['audit', 'show'], /there is no command audit show/, 2],

@@ -7,11 +7,11 @@ import { AUDIENCE, seconds, startIssuer, unsigned } from '../support/issuer.ts';
 import { keysOf } from '../support/key-ring.ts';
 import { raw, startServer } from '../support/server.ts';
 
-/** reference/faults S1: every route × every bad credential. */
+/** docs/faults.md, S1: every route with every bad credential. */
 const keys = keysOf([{}, { revokedAt: '2026-01-02T00:00:00Z' }, { expiresAt: '2026-01-02T00:00:00Z' }]);
 const GOOD_KEY = keys.key(0);
 
-/** HTTP+JSON, whose paths are in the dialects, and spellings that another router could take for one of ours. */
+/** Paths of HTTP+JSON, which the dialects define, and spellings that another router could mistake for a route. */
 const CALLS: readonly (readonly [method: string, path: string])[] = [
   ...['/message:send', '/message:stream', '/v1/message:send', '/tasks/x:cancel', '/tasks/x:subscribe', '/acme/message:send'].map(
     (path) => ['POST', path] as const,
@@ -50,7 +50,7 @@ let bad: readonly (readonly [name: string, headers: readonly string[], status?: 
 beforeAll(async () => {
   issuer = await startIssuer();
   const jwt = jwtAuth({ issuer: issuer.url, audience: AUDIENCE, fetch });
-  // Failures of one address are counted too, and this is a test of something else.
+  // Without a limit, because failures per client address are limited too and this test makes many.
   server = await startServer({ auth: [keys.auth, jwt], limits: { requestsPerSecondMax: 0 } });
   const { privateKey: stranger } = await generateKeyPair('RS256');
   const { privateKey: other } = await generateKeyPair('RS512');
@@ -127,8 +127,8 @@ async function ask(method: string, path: string, headers: readonly string[]): Pr
   return await raw(server.port, `${[...lines, ...headers].join('\r\n')}\r\n\r\n{}`);
 }
 
-describe('S1: a credential that is none', () => {
-  it('gets nobody through any route that is not for everybody', async () => {
+describe('S1: an invalid credential', () => {
+  it('is refused on every route that is not public', async () => {
     const passed: string[] = [];
     let asked = 0;
     for (const [method, path] of closed) {
@@ -145,7 +145,7 @@ describe('S1: a credential that is none', () => {
     expect(asked).toBeGreaterThan(2000);
   });
 
-  it('is not asked for where everybody is served', async () => {
+  it('does not matter on public routes', async () => {
     expect(open.length).toBeGreaterThan(8);
     for (const path of open) {
       for (const [name, headers, wanted = 200] of bad) {
@@ -155,9 +155,9 @@ describe('S1: a credential that is none', () => {
     }
   });
 
-  it('leaves the keys of the issuer alone: they were fetched at most twice', () => expect(issuer.fetched()).toBeLessThanOrEqual(2));
+  it('does not make the node fetch the issuer’s keys more than twice', () => expect(issuer.fetched()).toBeLessThanOrEqual(2));
 
-  it('is written nowhere in the answer', async () => {
+  it('does not appear in the response', async () => {
     for (const [, headers] of bad) {
       const secrets = headers.flatMap((line) => /Bearer ([\w.-]{20,})/.exec(line)?.[1] ?? []);
       const { text } = await ask('POST', '/a2a', headers);
@@ -166,11 +166,11 @@ describe('S1: a credential that is none', () => {
   });
 });
 
-describe('a good one', () => {
+describe('a valid credential', () => {
   const status = async (headers: Readonly<Record<string, string>>, path = '/tasks'): Promise<number> =>
     (await fetch(`${server.url}${path}`, { headers })).status;
 
-  it('gets through, by any of its spellings', async () => {
+  it('is accepted in every spelling', async () => {
     const token = await issuer.token();
     for (const headers of [
       { Authorization: `Bearer ${GOOD_KEY}` },
@@ -182,7 +182,7 @@ describe('a good one', () => {
       expect(await status(headers)).toBe(200);
   });
 
-  it('is not enough for what operators do', async () => {
+  it('without the scope admin is refused on admin routes', async () => {
     const answer = await fetch(`${server.url}/metrics`, { headers: { 'X-API-Key': GOOD_KEY } });
     expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([
       403,
@@ -190,13 +190,13 @@ describe('a good one', () => {
     ]);
   });
 
-  it('is told of what is not there only then', async () => {
+  it('is needed to get a 404', async () => {
     expect([await status({ 'X-API-Key': GOOD_KEY }, '/nothing'), await status({}, '/nothing')]).toEqual([404, 401]);
   });
 });
 
-describe('the refusal', () => {
-  it('speaks as whoever would have answered', async () => {
+describe('a refusal', () => {
+  it('has the error format of the route', async () => {
     const post = async (path: string, headers: Readonly<Record<string, string>> = {}): Promise<Record<string, unknown>> =>
       (await (await fetch(`${server.url}${path}`, { method: 'POST', headers })).json()) as Record<string, unknown>;
     const message = 'authentication is required';
@@ -207,7 +207,7 @@ describe('the refusal', () => {
     expect(await post('/a2a?dialect=nothing')).toMatchObject({ id: null, error: { message } });
   });
 
-  it('says what is wrong where that helps, and under which number it is written down', async () => {
+  it('says what is wrong if that helps, and has the request id of its audit record', async () => {
     const headers = { Authorization: `Bearer ${await issuer.token({ exp: seconds(-60) })}` };
     const answer = await fetch(`${server.url}/tasks`, { headers });
     expect(answer.headers.get('www-authenticate')).toBe(
@@ -218,7 +218,7 @@ describe('the refusal', () => {
 });
 
 describe('public routes', () => {
-  it('are these and no others', () => {
+  it('are exactly these', () => {
     expect(ROUTES.filter(({ access }) => access === 'public').map(({ name }) => name)).toEqual([
       'card',
       'catalog',

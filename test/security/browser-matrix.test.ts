@@ -15,7 +15,7 @@ import { FORGED, WANTED } from './browser/forged.ts';
 import type { AttackerServer, NaiveServer } from './browser/servers.ts';
 import { attackerServer, naiveServer } from './browser/servers.ts';
 
-/** reference/faults S4: pages of other origins, in a real browser and over sockets, against a node that is open on loopback and one that runs commands. */
+/** docs/faults.md, S4: pages of other origins, in a real browser and over sockets, against an open node on loopback and one that runs commands. */
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) => existsSync(path));
 const TOKEN = 'a-token-that-no-page-of-the-world-has';
 
@@ -53,7 +53,7 @@ async function target(name: string, isCommander: boolean): Promise<Target> {
   return { name, node, runs: () => runs, auth: isCommander ? { Authorization: `Bearer ${TOKEN}` } : {} };
 }
 
-/** How often each status was answered, by route: what has been let through is seen here, whatever its caller saw. */
+/** How often the node responded with each status, by route. This shows what got through, whatever the page saw. */
 async function answers({ node, auth }: Target): Promise<ReadonlyMap<string, number>> {
   const text = await (await fetch(`${node.url}/metrics`, { headers: auth })).text();
   const lines = text.matchAll(/^parley_http_requests_total\{route="(\w+)",status="(\d+)"\} (\d+)$/gm);
@@ -65,7 +65,7 @@ async function tasksOf({ node, auth }: Target): Promise<number> {
   return totalSize;
 }
 
-/** Runs what forges, and finds that nobody was let in: nothing ran, nothing was made, nothing was answered but refusals. */
+/** Runs the attack and checks that no request got through: no agent ran, no task was created, every response was a refusal. */
 async function nothingPasses(at: Target, forge: () => Promise<void>): Promise<number> {
   const before = await answers(at);
   await forge();
@@ -86,7 +86,7 @@ afterAll(async () => {
 });
 
 describe('S4: forged requests over sockets', () => {
-  it(`${FORGED.length * WANTED.length} heads, to two nodes: none reaches a handler`, async () => {
+  it(`refuses ${FORGED.length * WANTED.length} forged requests on two nodes`, async () => {
     for (const at of targets) {
       await nothingPasses(at, async () => {
         for (const [name, lines] of FORGED) {
@@ -102,7 +102,7 @@ describe('S4: forged requests over sockets', () => {
     }
   });
 
-  it('of browsers that name no origin: a form’s body is no JSON', async () => {
+  it('refuses form bodies of browsers that send no Origin, because they are not JSON', async () => {
     const posts = [
       ...WANTED.filter(([method]) => method === 'POST'),
       ['POST', '/api/parley/v1/tasks/x:retry'],
@@ -119,14 +119,14 @@ describe('S4: forged requests over sockets', () => {
       if (at === undefined) continue;
       for (const { type, ...asked } of all) {
         const { status, text } = await raw(at.node.port, head(at, { ...asked, lines: ['Host: 127.0.0.1:N', `Content-Type: ${type}`] }));
-        // JSON-RPC says it within: -32005, ContentTypeNotSupportedError.
+        // JSON-RPC has the error in its body: -32005, ContentTypeNotSupportedError.
         expect([asked.path, type, text.includes('"code":-32005') ? 415 : status]).toEqual([asked.path, type, wanted]);
       }
       expect([at.runs(), await tasksOf(at)]).toEqual([0, 0]);
     }
   });
 
-  it('control: the same without the forgery is served', async () => {
+  it('control: serves the same requests without the forgery', async () => {
     const at = await target('another', false);
     for (const [method, path, body] of WANTED.slice(0, 4)) {
       const text = BODIES[body ?? 'rest'].replaceAll('"forged"', `"${path}"`);
@@ -165,9 +165,9 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'S4: pages in Chromium', () => 
         '--no-sandbox',
         '--disable-background-networking',
         '--disable-component-update',
-        // Newer browsers ask their user before a page may call this machine; others do not, so that must not be what saves us.
+        // Newer browsers ask the user before a page may call this machine. Older ones do not, so the test turns that protection off.
         '--disable-features=LocalNetworkAccessChecks,LocalNetworkAccessChecksWebSockets',
-        // Whatever a page names is this machine: nothing of the test leaves it, and names of attackers are rebound to us.
+        // Every host name resolves to this machine: no traffic leaves it, and the attackers' names are rebound to the node.
         '--host-resolver-rules=MAP * 127.0.0.1, EXCLUDE 127.0.0.1',
       ],
     });
@@ -178,7 +178,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'S4: pages in Chromium', () => 
     naive.close();
   });
 
-  /** A page of that origin; where the node itself would answer there, as it does once a name is rebound, the page is put in its place. */
+  /** A page of that origin. Where the node itself would answer, as after DNS rebinding, the test puts the page in its place. */
   async function pageOf(origin: string): Promise<Page> {
     const page = await browser.newPage();
     await page.route(`${origin}/page`, (route) => route.fulfill({ contentType: 'text/html', body: '<!doctype html><body></body>' }));
@@ -223,7 +223,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'S4: pages in Chromium', () => 
     },
   );
 
-  it.each([0, 1])('links to what is not for everybody lead to a refusal: node %i', async (which) => {
+  it.each([0, 1])('refuses links to routes that are not public: node %i', async (which) => {
     const at = targets[which];
     if (at === undefined) throw new Error('no such node');
     await nothingPasses(at, async () => {
@@ -238,12 +238,12 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'S4: pages in Chromium', () => 
     });
   });
 
-  it('control: a server without a gate hears them all, whole', async () => {
+  it('control: a server without access checks receives all of them', async () => {
     await attackFrom(`http://evil.example:${own.port}`, `http://127.0.0.1:${naive.port}`);
     expect(naive.sends()).toBeGreaterThan(20);
   });
 
-  it('control: a page of the node’s own does reach it', async () => {
+  it('control: a page of the node itself gets through', async () => {
     for (const at of targets) {
       const page = await browser.newPage();
       await page.goto(`${at.node.url}/healthz`);

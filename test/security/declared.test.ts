@@ -5,7 +5,7 @@ import { authenticateAsLocal, jwtAuth, mutualTls, tokenAuth } from '#server';
 import { keysOf } from '../support/key-ring.ts';
 import { handlerOf, jsonRequest, sendBody } from '../support/server.ts';
 
-/** The card declares exactly what is enforced, in the shape of each version. */
+/** The card declares exactly what the node enforces, in the shape of each version. */
 const keys = keysOf([{ name: 'ann' }, { name: 'bob', scopes: ['tasks:*'] }, { name: 'vip', scopes: ['tasks:*', 'card:extended'] }]);
 const jwt = jwtAuth({ issuer: 'https://issuer.example', audience: 'us', fetch });
 const lying = defineAgent({
@@ -29,7 +29,7 @@ const API_KEY = { name: 'X-API-Key', description: 'An API key of this node.' };
 const DISCOVERY = { openIdConnectUrl: 'https://issuer.example/.well-known/openid-configuration' };
 
 describe('the card', () => {
-  it('says what is asked for, in 1.0', async () => {
+  it('declares the security schemes in 1.0', async () => {
     const card = await cardOf(handlerOf({ agents: lying, auth: [keys.auth, jwt, mutualTls()] }), undefined, '1.0');
     expect(card['securitySchemes']).toEqual({
       bearer: { httpAuthSecurityScheme: BEARER },
@@ -40,7 +40,7 @@ describe('the card', () => {
     expect(card['securityRequirements']).toEqual(['bearer', 'apiKey', 'oidc', 'mtls'].map((name) => ({ schemes: { [name]: {} } })));
   });
 
-  it('says it in 0.3', async () => {
+  it('declares them in 0.3', async () => {
     const card = await cardOf(handlerOf({ agents: lying, auth: [keys.auth, jwt] }), '/.well-known/agent.json');
     expect(card['securitySchemes']).toEqual({
       bearer: { type: 'http', ...BEARER },
@@ -50,12 +50,12 @@ describe('the card', () => {
     expect(card['security']).toEqual([{ bearer: [] }, { apiKey: [] }, { oidc: [] }]);
   });
 
-  it('says it as 0.1 and Society do', async () => {
+  it('declares them as 0.1 and Society do', async () => {
     const card = await cardOf(handlerOf({ agents: lying, auth: [keys.auth] }));
     expect(card['authentication']).toEqual({ schemes: ['Bearer', 'ApiKey'], credentials: '{"in":"header","name":"X-API-Key"}' });
   });
 
-  it('can be read for it by every dialect that has a word for it', async () => {
+  it('is readable by every dialect that has security schemes', async () => {
     const card = await cardOf(handlerOf({ agents: lying, auth: [keys.auth] }), undefined, '1.0');
     const v10 = createRegistry(DIALECTS).byId('v10');
     const read = v10?.card.read(card, { ids: randomIds, limits: DEFAULT_READ_LIMITS });
@@ -65,7 +65,7 @@ describe('the card', () => {
     }
   });
 
-  it('says nothing of what nobody asks for', async () => {
+  it('declares nothing if the node has no authentication', async () => {
     const card = await cardOf(handlerOf({ agents: lying }));
     expect([card['securitySchemes'], card['security'], card['securityRequirements'], card['authentication']]).toEqual([
       undefined,
@@ -77,7 +77,7 @@ describe('the card', () => {
     expect(Object.keys(tokenOnly['securitySchemes'] as object)).toEqual(['bearer']);
   });
 
-  it('says what its agent says where the gate is somebody’s own', async () => {
+  it('keeps the agent’s own declaration with a custom authenticate function', async () => {
     const card = await cardOf(handlerOf({ agents: lying, authenticate: authenticateAsLocal }), undefined, '1.0');
     expect(Object.keys(card['securitySchemes'] as object)).toEqual(['wish']);
   });
@@ -99,7 +99,7 @@ describe('the extended card', () => {
     );
   };
 
-  it('is each one’s own, in every version, and nobody’s without the scope', async () => {
+  it('depends on the caller, in every version, and needs its scope', async () => {
     const rpc = (method: string): object => ({ jsonrpc: '2.0', id: 1, method });
     for (const [who, name] of [
       [0, 'key:ann'],
@@ -120,12 +120,12 @@ describe('the extended card', () => {
     });
   });
 
-  it('leaves the public one as it is', async () => {
+  it('does not change the public card', async () => {
     expect(await (await ask(0, '/.well-known/agent-card.json')).json()).toMatchObject({ description: 'for everybody' });
   });
 });
 
-describe('a task that needs an authorisation', () => {
+describe('a task in auth-required', () => {
   const granted = Promise.withResolvers<void>();
   const agent = defineAgent({
     name: 'mailer',
@@ -158,7 +158,7 @@ describe('a task that needs an authorisation', () => {
       unknown
     >;
 
-  it('says what it needs, and goes on with its owner’s next message', async () => {
+  it('names what it needs and continues with its owner’s next message', async () => {
     const { task } = await post(0, sendBody('send it'));
     expect(task.status.state).toBe('TASK_STATE_AUTH_REQUIRED');
     expect(getTextFromMessage(task.status.message as never)).toContain('consent');
@@ -173,7 +173,7 @@ describe('a task that needs an authorisation', () => {
     });
   });
 
-  it('goes on by itself where the authorisation came another way', async () => {
+  it('continues by itself if the credential arrived another way', async () => {
     const { task } = await post(0, sendBody('wait'));
     expect(task.status.state).toBe('TASK_STATE_AUTH_REQUIRED');
     granted.resolve();

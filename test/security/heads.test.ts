@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { NodeServer } from '../../src/server/adapters/node.ts';
 import { raw, startServer } from '../support/server.ts';
 
-/** reference/faults S4 over raw sockets: what a browser can be made to send to an open node on loopback. */
+/** docs/faults.md, S4, over raw sockets: what a web page can make a browser send to an open node on loopback. */
 let server: NodeServer;
 beforeAll(async () => {
   server = await startServer({ allowedOrigins: ['https://app.example.org'] });
@@ -20,7 +20,7 @@ const ask = async (method: string, path: string, lines: readonly string[], body 
 };
 const JSON_BODY = 'Content-Type: application/json';
 
-describe('a page that is not ours', () => {
+describe('a page of another origin', () => {
   const forged: readonly (readonly [name: string, lines: readonly string[], body?: string])[] = [
     ['fetch with JSON', ['Origin: https://evil.example', 'Sec-Fetch-Site: cross-site', JSON_BODY], SEND],
     ['fetch without a type', ['Origin: https://evil.example'], SEND],
@@ -37,7 +37,7 @@ describe('a page that is not ours', () => {
     ['no origin, from another port', ['Sec-Fetch-Site: same-site', 'Sec-Fetch-Mode: no-cors', JSON_BODY], SEND],
   ];
   for (const [name, lines, body] of forged) {
-    it(`gets nothing: ${name}`, async () => {
+    it(`is refused: ${name}`, async () => {
       for (const path of ['/message:send', '/a2a', '/agents/echo/a2a', '/tasks/x:cancel']) {
         const { status, text } = await ask('POST', path, lines, body);
         expect([path, status, /access-control-allow-origin/i.test(text)]).toEqual([path, 403, false]);
@@ -45,7 +45,7 @@ describe('a page that is not ours', () => {
     });
   }
 
-  it('gets nothing by GET: images, frames, scripts, event sources', async () => {
+  it('is refused with GET: images, frames, scripts, event sources', async () => {
     for (const dest of ['image', 'iframe', 'script', 'empty']) {
       const lines = [
         'Sec-Fetch-Site: cross-site',
@@ -57,12 +57,12 @@ describe('a page that is not ours', () => {
     }
   });
 
-  it('may link to what is for everybody, and to nothing else', async () => {
+  it('may link to public routes only', async () => {
     const link = ['Sec-Fetch-Site: cross-site', 'Sec-Fetch-Mode: navigate', 'Sec-Fetch-Dest: document'];
     expect([(await ask('GET', '/', link)).status, (await ask('GET', '/tasks', link)).status]).toEqual([200, 403]);
   });
 
-  it('is told so in its preflight', async () => {
+  it('is refused in its CORS preflight', async () => {
     const lines = (origin: string): readonly string[] => [
       `Origin: ${origin}`,
       'Access-Control-Request-Method: POST',
@@ -78,8 +78,8 @@ describe('a page that is not ours', () => {
   });
 });
 
-describe('who is ours', () => {
-  it('is served: no page at all, our own, and those that are named', async () => {
+describe('allowed callers', () => {
+  it('are programs, pages of the node, and pages of allowed origins', async () => {
     for (const lines of [
       [],
       ['Sec-Fetch-Site: none'],
@@ -90,8 +90,8 @@ describe('who is ours', () => {
   });
 });
 
-describe('an upgrade', () => {
-  it('is refused, whatever to', async () => {
+describe('a protocol upgrade', () => {
+  it('is refused', async () => {
     for (const upgrade of ['websocket', 'WebSocket', 'h2', 'h2c, websocket', 'tls/1.2']) {
       for (const path of ['/', '/a2a', '/console/', '/nothing']) {
         const { status } = await raw(
@@ -104,7 +104,7 @@ describe('an upgrade', () => {
     }
   });
 
-  it('to h2c, which Java offers on its own, is answered in HTTP/1.1', async () => {
+  it('to h2c, which Java clients offer by default, is ignored and served over HTTP/1.1', async () => {
     const { status } = await ask('GET', '/healthz', ['Upgrade: h2c', 'HTTP2-Settings: AAMAAABkAAQAAP__']);
     expect(status).toBe(200);
   });

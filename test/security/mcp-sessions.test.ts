@@ -5,7 +5,7 @@ import type { NodeServer } from '../../src/server/adapters/node.ts';
 import { mcpMount } from '../../src/tools/adapters/mcp.ts';
 import { builtIn, startServer } from '../support/server.ts';
 
-/** Sessions of MCP hosts of 2025: each is its caller's alone, with what that caller may do, and nobody pushes out another's. */
+/** MCP sessions (specification of 2025): each belongs to one caller with its scopes, and no caller can evict another's. */
 const key = (id: string, name: string, ...scopes: readonly string[]): KeyRecord => ({
   id,
   name,
@@ -45,14 +45,14 @@ async function opened(secret: string): Promise<string> {
 const call = { method: 'tools/call', params: { name: 'a2a__echo__echo', arguments: { message: 'hello' } } };
 
 describe('a session over /mcp', () => {
-  it('goes on for its caller', async () => {
+  it('continues for its caller', async () => {
     const session = await opened('ann-all');
     expect(session).toMatch(/^[0-9a-f-]{36}$/);
     const response = await post('ann-all', call, session);
     expect([response.status, await response.text()]).toEqual([200, expect.stringContaining('hello')]);
   });
 
-  it('is unknown to another caller, and to a lesser key of the same', async () => {
+  it('is unknown to other callers, and to a key of the same caller with fewer scopes', async () => {
     const session = await opened('ann-all');
     for (const secret of ['bob', 'ann-reads']) {
       const response = await post(secret, call, session);
@@ -61,7 +61,7 @@ describe('a session over /mcp', () => {
     }
   });
 
-  it('outlives those that somebody else opens without end', async () => {
+  it('survives another caller who opens sessions without end', async () => {
     const session = await opened('ann-all');
     const first = await opened('bob');
     for (let count = 0; count < 1100; count += 1) await opened('bob');

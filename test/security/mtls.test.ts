@@ -65,7 +65,7 @@ suiteNeeding('openssl', hasOpenssl, 'callers with certificates, over TLS', () =>
     });
   };
 
-  it('are who their certificate says, and have what is theirs', async () => {
+  it('are identified by their certificate and own their tasks', async () => {
     expect(server.url).toMatch(/^https:\/\//);
     const sent = await call('/message:send', planner, { body: sendBody('hello') });
     expect(sent.status).toBe(200);
@@ -76,14 +76,14 @@ suiteNeeding('openssl', hasOpenssl, 'callers with certificates, over TLS', () =>
       .toContain(`"principal":"mtls:URI:spiffe://acme.example/planner","action":"send","object":"${task.id}"`);
   });
 
-  it('of another authority, of no name, and of the past are nobody', async () => {
+  it('are refused with a certificate of another authority, without a name, or expired', async () => {
     for (const who of [stranger, nameless, late, undefined]) {
       const { status, challenge } = await call('/tasks', who);
       expect([status, challenge]).toEqual([401, expect.stringContaining('MutualTLS realm="parley"')]);
     }
   });
 
-  it('read the card all the same, which says what they need', async () => {
+  it('can read the card without a certificate, which says what they need', async () => {
     const { status, body } = await call('/.well-known/agent-card.json', stranger);
     expect(status).toBe(200);
     const card = JSON.parse(body) as { securitySchemes: object; supportedInterfaces: { url: string }[] };
@@ -91,11 +91,11 @@ suiteNeeding('openssl', hasOpenssl, 'callers with certificates, over TLS', () =>
     expect(card.supportedInterfaces[0]?.url).toMatch(/^https:/);
   });
 
-  it('are judged by another credential if they show one', async () => {
+  it('are identified by another credential if they send one', async () => {
     expect((await call('/tasks', planner, { headers: { Authorization: 'Bearer garbage' } })).status).toBe(401);
   });
 
-  it('may be few: those that are named', async () => {
+  it('can be restricted to the named ones', async () => {
     const tls = [
       '--tls-cert',
       node.cert,
@@ -115,7 +115,7 @@ suiteNeeding('openssl', hasOpenssl, 'callers with certificates, over TLS', () =>
     await strict.stop();
   });
 
-  it('can’t come without TLS', async () => {
+  it('can’t connect without TLS', async () => {
     await expect(fetch(server.url.replace('https', 'http'))).rejects.toThrow();
   });
 });

@@ -6,7 +6,7 @@ import { parleyServe } from '../support/parley.ts';
 import { scratchFolder } from '../support/scratch.ts';
 import { sendBody } from '../support/server.ts';
 
-/** The real `parley serve` and a real provider (`oidc-provider`), as somebody would set the two up. */
+/** The real `parley serve` with a real provider (`oidc-provider`), set up as a user would. */
 const AUDIENCE = 'https://agents.example.org';
 const folder = scratchFolder();
 let provider: OidcProvider;
@@ -29,7 +29,7 @@ const call = (path: string, token?: string, body?: unknown): Promise<Response> =
   });
 
 describe('a node with an OpenID Connect provider', () => {
-  it('says in its card whom to ask', async () => {
+  it('names the provider in its card', async () => {
     const card = (await (await call('/.well-known/agent-card.json')).json()) as { securitySchemes: Record<string, unknown> };
     expect(card.securitySchemes['oidc']).toMatchObject({
       openIdConnectSecurityScheme: { openIdConnectUrl: `${provider.url}/.well-known/openid-configuration` },
@@ -37,7 +37,7 @@ describe('a node with an OpenID Connect provider', () => {
     });
   });
 
-  it('lets in who has a token of it, and keeps each one’s things apart', async () => {
+  it('accepts its tokens and keeps the tasks of users apart', async () => {
     const [planner, crawler] = [await provider.token('planner'), await provider.token('crawler')];
     const sent = await call('/message:send', planner, sendBody('hello'));
     expect(sent.status).toBe(200);
@@ -51,7 +51,7 @@ describe('a node with an OpenID Connect provider', () => {
     expect((await call('/acme/tasks', crawler)).status).toBe(403);
   });
 
-  it('gives nobody more than the token does', async () => {
+  it('grants only the scopes of the token', async () => {
     const reader = await provider.token('planner', { scope: 'tasks:read' });
     expect((await call('/tasks', reader)).status).toBe(200);
     const refused = await call('/message:send', reader, sendBody('hello'));
@@ -62,15 +62,15 @@ describe('a node with an OpenID Connect provider', () => {
     expect((await call('/metrics', reader)).status).toBe(403);
   });
 
-  it('refuses a token for somebody else, and none', async () => {
+  it('refuses a token for another audience, and a missing one', async () => {
     const elsewhere = await provider.token('planner', { resource: 'https://other.example' });
     expect([(await call('/tasks', elsewhere)).status, (await call('/tasks')).status]).toEqual([401, 401]);
   });
 
-  it('takes the new key of a provider that has changed it', async () => {
+  it('accepts tokens signed with the provider’s new key', async () => {
     await provider.rotate();
     const token = await provider.token('planner');
-    // Keys are fetched again for an unknown one, at most twice a minute: this node has fetched them just now.
+    // For an unknown key the node fetches the keys again, at most twice a minute, and it has just fetched them.
     const first = await call('/tasks', token);
     expect(first.status).toBe(401);
     const jwt = ['--jwt-issuer', provider.url, '--jwt-audience', AUDIENCE, '--jwt-scope', 'tasks:read'];
@@ -79,7 +79,7 @@ describe('a node with an OpenID Connect provider', () => {
     await fresh.stop();
   });
 
-  it('refuses everybody, and says when to come back, while the provider can’t be asked', async () => {
+  it('refuses tokens with a retry time while the provider is down', async () => {
     const lonely = await startOidc(AUDIENCE);
     const token = await lonely.token('planner');
     await lonely.close();

@@ -14,7 +14,7 @@ import { scratchFolder } from '../support/scratch.ts';
 const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
 const LIMITS = { bytesMax: 1024, msMax: 2000 };
 
-/** A pinned connection goes to the address that was checked, and TLS on it to the name that was asked for. */
+/** A pinned connection goes to the checked address, and TLS on it verifies the name of the URL. */
 suiteNeeding('openssl', hasOpenssl, 'TLS through the guard', () => {
   const folder = scratchFolder();
   const before = getCACertificates('default');
@@ -51,12 +51,12 @@ suiteNeeding('openssl', hasOpenssl, 'TLS through the guard', () => {
     }
   };
 
-  it('trusts nobody whom the system does not trust', async () => {
+  it('refuses certificates that the system does not trust', async () => {
     await expect(get('hooks.example')).rejects.toMatchObject({ reason: 'network', message: /self-signed/ });
     expect(names).toEqual([]);
   });
 
-  it('asks for the name, and takes no certificate for another', async () => {
+  it('sends the host name and refuses a certificate for another name', async () => {
     setDefaultCACertificates([...before, cert]);
     expect(await get('hooks.example')).toBe(200);
     expect(await get('hooks.example.')).toBe(200);

@@ -13,7 +13,7 @@ import { startReceiver } from '../support/receiver.ts';
 import { scratchFolder } from '../support/scratch.ts';
 import { metric } from '../support/server.ts';
 
-/** The program that people start, and receivers that misbehave. */
+/** The real `parley serve`, with webhook receivers that misbehave. */
 const folder = scratchFolder();
 const open: { close(): Promise<unknown> }[] = [];
 afterEach(async () => {
@@ -50,8 +50,8 @@ const deliveries = async ({ url }: Parley, query = ''): Promise<readonly AdminDe
 const seqs = (hits: readonly Hit[]): readonly number[] =>
   hits.map(({ headers }) => Number(String(headers['webhook-id']).split('_').at(-1)));
 
-describe('a receiver', () => {
-  it('W1: that is down, and resets connections, gets everything in order when it is up', async () => {
+describe('a webhook receiver', () => {
+  it('W1: that was down gets everything in order when it is up', async () => {
     const gone = await startReceiver();
     await gone.close();
     const server = await node();
@@ -69,7 +69,7 @@ describe('a receiver', () => {
     expect(seqs(back.hits)).toEqual([2, 3, 4]);
   });
 
-  it('W1: that resets a connection is told again', async () => {
+  it('W1: that resets a connection gets the delivery again', async () => {
     const server = await node();
     const hook = await receiver((_, response) => {
       if (hook.hits.length > 1) response.writeHead(200).end('thanks');
@@ -82,7 +82,7 @@ describe('a receiver', () => {
     expect(await metric(server.url, 'parley_webhook_attempts_total{outcome="failed"}')).toBe(1);
   });
 
-  it('W1: that speaks no TLS where it should has failed', async () => {
+  it('W1: without TLS on an https URL counts as failed', async () => {
     const server = await node();
     const hook = await receiver();
     await start(server, hook.url.replace('http:', 'https:'));
@@ -91,7 +91,7 @@ describe('a receiver', () => {
     expect(hook.hits).toEqual([]);
   });
 
-  it('W2: that does not answer holds up no other', async () => {
+  it('W2: that does not respond delays no other receiver', async () => {
     const server = await node({ args: ['--memory', '--limit', 'webhookMsMax=20000'] });
     const hook = await receiver();
     await start(server, hook.url);
@@ -100,13 +100,13 @@ describe('a receiver', () => {
     for (const tarpit of tarpits) for (let at = 0; at < 5; at += 1) await start(server, tarpit.url);
     hook.hits.length = 0;
     await start(server, hook.url);
-    // Behind the others it would have to wait for their 20 seconds.
+    // In one queue with the others it would have to wait for their timeouts of 20 seconds.
     await eventually(() => hook.hits.length === 3);
     await eventually(async () => (await metric(server.url, 'parley_webhooks_sending')) === 48);
     expect(Math.max(...tarpits.map((tarpit) => tarpit.most()))).toBeLessThanOrEqual(4);
   });
 
-  it('W2: that does not answer is given up in time', async () => {
+  it('W2: that does not respond fails after the timeout', async () => {
     const server = await node({ args: ['--memory', '--limit', 'webhookMsMax=300'] });
     const tarpit = await receiver(() => undefined);
     await start(server, tarpit.url);
@@ -122,7 +122,7 @@ describe('a receiver', () => {
     [410, {}, { state: 'dead', attempts: 1, problem: 'HTTP 410' }],
     [302, { Location: 'http://127.0.0.1:1/' }, { state: 'open', attempts: 1 }],
   ];
-  it.each(table)('W3, W4: that answers %i %j', async (status, headers, expected) => {
+  it.each(table)('W3, W4: that responds with %i %j', async (status, headers, expected) => {
     const server = await node();
     const hook = await receiver((_, response) => void response.writeHead(status, headers).end());
     await start(server, hook.url);
@@ -137,7 +137,7 @@ describe('a receiver', () => {
     if (status === 500) expect(waitMs).toBeLessThan(6000);
   });
 
-  it('W5: whose answer has no end, or is a bomb, has taken it all the same', async () => {
+  it('W5: with an endless or compressed response counts as delivered', async () => {
     const server = await node();
     const bomb = gzipSync(Buffer.alloc(50_000_000));
     const hook = await receiver((hit, response) => {
@@ -159,8 +159,8 @@ describe('a receiver', () => {
   });
 });
 
-describe('W11: the secrets of a webhook', () => {
-  it('are in no answer, no log, no file and no list of processes, and reach their receiver after a restart', async () => {
+describe('W11: webhook secrets', () => {
+  it('are in no response, log, file or process list, and reach the receiver after a restart', async () => {
     const data = join(folder, 'secrets');
     const secrets = { token: 'canary-token-1', authentication: { scheme: 'Bearer', credentials: 'canary-credentials-2' } };
     const first = await node({ args: ['--data', data, '--log', 'debug'] });
@@ -196,7 +196,7 @@ function readdirOr(path: string): Buffer {
 }
 
 describe('W12: parley push', () => {
-  it('lists what is waiting and what is dead, sends it again, and throws it away', async () => {
+  it('lists pending and failed deliveries, sends one again, and deletes one', async () => {
     const server = await node();
     const hook = await receiver((_, response) => void response.writeHead(410).end());
     const task = await start(server, `${hook.url}/gone`);
@@ -234,7 +234,7 @@ describe('W12: parley push', () => {
     await eventually(async () => (await deliveries(server, '?state=dead')).length === 0);
   });
 
-  it('says what is wrong with a call', async () => {
+  it('reports invalid arguments', async () => {
     const server = await node();
     const cli = (...args: string[]) => parley(['push', ...args]);
     const url = ['--url', server.url];

@@ -41,7 +41,7 @@ const rpcAt =
   async (method: string, params: Json): Promise<Json> =>
     (await call(at, { jsonrpc: '2.0', id: 1, method, params }))['result'] as Json;
 const rpc = rpcAt('/a2a/jsonrpc');
-/** A get of 0.1 looks like one of 0.3. */
+/** A 0.1 get request looks like one of 0.3. */
 const rpc01 = rpcAt('/a2a?dialect=v01');
 
 let made = 0;
@@ -49,7 +49,7 @@ const next = (): number => {
   made += 1;
   return made;
 };
-/** A path of its own for each test. */
+/** Each test gets its own path. */
 const path = (): string => `/hook-${next()}`;
 async function heard(at: string, count = 1): Promise<readonly Hit[]> {
   await eventually(() => hook.hits.filter((hit) => hit.path === at).length >= count);
@@ -59,7 +59,7 @@ const last = (hits: readonly Hit[]): Json => JSON.parse(hits.at(-1)?.body ?? '')
 
 interface Version {
   readonly name: string;
-  /** Starts a task that takes a moment, with or without a webhook, and gives its id. */
+  /** Starts a short task, with or without a webhook, and returns its id. */
   readonly start: (text: string, url?: string) => Promise<string>;
   readonly create: (task: string, id: string, url: string) => Promise<Json>;
   readonly get: (task: string, id: string) => Promise<Json>;
@@ -174,7 +174,7 @@ const VERSIONS: readonly Version[] = [
 ];
 
 describe.each(VERSIONS)('webhooks of $name', (version) => {
-  it('are told in its own form, signed, with token and credentials', async () => {
+  it('receive signed deliveries in the dialect’s format, with token and credentials', async () => {
     const at = path();
     const id = await version.start('chunks=2 delay=20', `${hook.url}${at}`);
     await eventually(() => hook.hits.some((hit) => hit.path === at && version.isDone(JSON.parse(hit.body) as Json)));
@@ -193,7 +193,7 @@ describe.each(VERSIONS)('webhooks of $name', (version) => {
     await checkSigned(node.url, hits);
   });
 
-  it('are registered, found, listed and deleted, and show no secret', async () => {
+  it('can be created, read, listed and deleted, without showing secrets', async () => {
     const [first, second] = [path(), path()];
     const task = await version.start('sleep=700');
     const created = await version.create(task, 'a', `${hook.url}${first}`);
@@ -215,8 +215,8 @@ describe.each(VERSIONS)('webhooks of $name', (version) => {
   });
 });
 
-describe('a webhook that may not be', () => {
-  it('W7, W9: is refused at registration, in every version, and nothing is made', async () => {
+describe('a forbidden webhook', () => {
+  it('W7, W9: is refused at registration in every version, and no task is created', async () => {
     for (const { start, create } of VERSIONS.slice(0, 4)) {
       for (const url of [
         'http://169.254.169.254/',
@@ -232,7 +232,7 @@ describe('a webhook that may not be', () => {
     }
   });
 
-  it('W11: is another’s: its task is no task at all', async () => {
+  it('W11: of another caller’s task looks like one of an unknown task', async () => {
     const [version] = VERSIONS;
     await expect(version?.create('nobody', 'a', `${hook.url}/x`)).rejects.toThrow(/-32001/);
   });

@@ -16,7 +16,7 @@ function headersOf(secret: string): Record<string, string> {
   return { 'Content-Type': 'application/json', Authorization: `Bearer ${secret}` };
 }
 
-/** Reads on its own; `ended` resolves with everything when the server has ended it in order. */
+/** Reads a stream in the background. `ended` resolves with the text when the server ends it normally. */
 async function streamOf(
   url: string,
   secret: string,
@@ -37,8 +37,8 @@ async function streamOf(
   return { ended, isOpen: () => isOpen, leave: () => leaving.abort() };
 }
 
-describe('a key that is good no more', () => {
-  it('loses its open streams within seconds; nobody else does, and the task goes on', async () => {
+describe('a revoked or expired key', () => {
+  it('loses its open streams; other keys keep theirs, and the task continues', async () => {
     const auth = join(folder, 'auth');
     const [ann, bob] = ['ann', 'bob'].map((name) => createKey(auth, { name, scopes: SCOPES }));
     const server = await parleyServe({ args: ['script', '--memory', '--require-auth', '--auth-folder', auth] });

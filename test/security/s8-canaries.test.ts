@@ -17,15 +17,15 @@ import { startReceiver } from '../support/receiver.ts';
 import { scratchFolder } from '../support/scratch.ts';
 
 /**
- * reference/faults S8: a secret of its own at every place that takes one, on the program that people start, with everything logged. Then all that
- * the node has written, answered and started is searched for each of them.
+ * docs/faults.md, S8: a different secret at every place that takes one, on the real `parley serve` at log level debug. Then the test searches
+ * for each of them in everything that the node has written, sent and started.
  */
 const folder = scratchFolder();
 const [cwd, data, auth] = [join(folder, 'work'), join(folder, 'data'), join(folder, 'auth')];
 const MCP_SERVER = fileURLToPath(new URL('../bridges/children/mcp-server.ts', import.meta.url));
 const AUDIENCE = 'https://node.example';
 const canaries = createCanaries();
-/** What is said and kept openly, so that the search is known to find what is there. */
+/** Texts that are not secret, to prove that the search finds what is there. */
 const planted = createCanaries();
 
 let node: Parley;
@@ -35,7 +35,7 @@ let far: Listening;
 const farHeard: string[] = [];
 let jwt = '';
 let key = '';
-/** Everything that anybody was answered, heads included. */
+/** All responses, with their headers. */
 const answered: string[] = [];
 
 function farCard(url: string): object {
@@ -93,7 +93,7 @@ suiteNeeding('Linux', process.platform === 'linux', 'S8: secrets', () => {
     issuer = await startOidc(AUDIENCE);
     jwt = await issuer.token('planner');
     canaries.know('jwt', jwt.split('.')[2] ?? '');
-    // A receiver and an agent elsewhere that say to everybody what they were shown.
+    // A receiver and a remote agent that repeat everything they received.
     hook = await startReceiver(
       (hit, response) =>
         void response.writeHead(401, { 'X-Why': String(hit.headers['authorization']) }).end(String(hit.headers['authorization'])),
@@ -136,8 +136,8 @@ suiteNeeding('Linux', process.platform === 'linux', 'S8: secrets', () => {
     await Promise.all([hook.close(), issuer.close(), far.close()]);
   });
 
-  it('are put in everywhere', async () => {
-    // Callers with good credentials, each kind on each wire.
+  it('are used everywhere', async () => {
+    // Callers with valid credentials, each kind over each binding.
     for (const headers of [owner(), { Authorization: `Bearer ${key}` }, { 'X-API-Key': key }, { Authorization: `Bearer ${jwt}` }]) {
       await ask('/message:send', { headers, body: { message: message('chunks=1') } });
       await ask('/a2a', { headers, body: { jsonrpc: '2.0', id: 1, method: 'ListTasks', params: {} } });
@@ -146,7 +146,7 @@ suiteNeeding('Linux', process.platform === 'linux', 'S8: secrets', () => {
       headers: { 'X-API-Key': canaries.at('key-taken-in') },
       body: { model: 'script', messages: [{ role: 'user', content: 'x' }] },
     });
-    // Those with bad ones, where people put them by mistake too.
+    // Callers with invalid credentials, also in places where people put them by mistake.
     const bad = (place: string): string => canaries.at(`bad-${place}`);
     for (const path of ['/message:send', '/a2a', '/mcp', '/v1/chat/completions', '/api/parley/v1/tasks', '/tasks', '/nothing']) {
       await ask(path, { headers: { Authorization: `Bearer ${bad('bearer')}` } });
@@ -158,7 +158,7 @@ suiteNeeding('Linux', process.platform === 'linux', 'S8: secrets', () => {
       await ask(`${path}?access_token=${bad('query')}&key=${bad('query-key')}`, { headers: {} });
       await ask(path, { headers: { Authorization: `Bearer eyJhbGciOiJub25lIn0.${Buffer.from(bad('jwt')).toString('base64url')}.` } });
     }
-    // Webhooks: with the message, by themselves, of other versions; ones that are refused.
+    // Webhooks: in a message, registered separately, of other versions, and refused ones.
     const sentWith = (headers: Record<string, string>, taskPushNotificationConfig: object): Promise<string> =>
       ask('/message:send', {
         headers,
@@ -188,7 +188,7 @@ suiteNeeding('Linux', process.platform === 'linux', 'S8: secrets', () => {
     expect(canaries.in(JSON.stringify(hook.hits))).toEqual(
       expect.arrayContaining(['inline-token', 'inline-credentials', 'v03-credentials']),
     );
-    // Agents: one that shows its environment, one elsewhere that says what it was shown, one behind MCP.
+    // Agents: one that shows its environment, a remote one that repeats what it received, one behind MCP.
     await Promise.all([
       ask('/agents/sh/message:send', { body: { message: message('x') } }),
       eventually(() => treeOf(node.pid).some(({ cmdline }) => cmdline.includes('tool.sh')), 20_000).then(() => processes()),
@@ -196,7 +196,7 @@ suiteNeeding('Linux', process.platform === 'linux', 'S8: secrets', () => {
     await ask('/agents/far/message:send', { body: { message: message('x') } });
     expect(canaries.in(farHeard.join())).toEqual(['remote-agent']);
     await ask('/agents/toolbox/message:send', { body: { message: message('shout x') } });
-    // Openly.
+    // Texts that are not secret.
     await ask('/message:send', { body: { message: message(planted.at('message')) } });
     await ask(`/tasks/${planted.at('path')}`);
   });
@@ -204,11 +204,11 @@ suiteNeeding('Linux', process.platform === 'linux', 'S8: secrets', () => {
   const shownProcesses: string[] = [];
   function processes(): void {
     const [server, ...children] = treeOf(node.pid);
-    // Its own environment is where it was told to look.
+    // The node's own environment is where the configuration put the secret.
     shownProcesses.push(server?.cmdline ?? '', ...children.map(({ cmdline, environ }) => `${cmdline} ${environ}`));
   }
 
-  it('are in no answer: bodies, heads, streams, cards, metrics, what operators see', async () => {
+  it('are in no response: bodies, headers, streams, cards, metrics, admin API', async () => {
     const paths = [
       '/.well-known/agent-card.json',
       '/agents/sh/.well-known/agent-card.json',
@@ -235,7 +235,7 @@ suiteNeeding('Linux', process.platform === 'linux', 'S8: secrets', () => {
     expect(tasks.length).toBeGreaterThan(5);
     for (const { id } of tasks) await ask(`/api/parley/v1/tasks/${id}/events`);
     await ask('/message:stream', { body: { message: message('chunks=2') } });
-    // Whoever registered a webhook reads its address, and nobody else does.
+    // Only the owner of a webhook can read its URL.
     const isAddress = (place: string): boolean => place.endsWith('-url');
     expect([...new Set(answered.flatMap((text) => canaries.in(text)))].filter((place) => !isAddress(place))).toEqual([]);
     expect(planted.in(answered.join('\n'))).toContain('message');
@@ -247,14 +247,14 @@ suiteNeeding('Linux', process.platform === 'linux', 'S8: secrets', () => {
     expect(planted.in(node.errors())).toContain('path');
   });
 
-  it('are in no process’s arguments, and in no child’s environment', () => {
+  it('are in no process arguments and in no environment of a child process', () => {
     expect(shownProcesses.length).toBeGreaterThan(2);
     expect(shownProcesses.join()).toContain('tool.sh');
     expect(canaries.in(shownProcesses.join('\n'))).toEqual([]);
     expect(canaries.in(treeOf(node.pid)[0]?.environ ?? '')).toContain('node-token'); // the search finds it where it is
   });
 
-  it('are in no file: database, write-ahead log, blobs, audit log, sessions; running, and after the end', async () => {
+  it('are in no file while the node runs and after its end: database, write-ahead log, blobs, audit log, sessions', async () => {
     const look = (): void => {
       const files = [...filesBelow(data), ...filesBelow(auth)];
       expect(files.some(([path]) => path.endsWith('audit.jsonl'))).toBe(true);
@@ -267,7 +267,7 @@ suiteNeeding('Linux', process.platform === 'linux', 'S8: secrets', () => {
         ),
       ).toEqual([]);
       expect(files.flatMap(([, bytes]) => planted.in(bytes))).toContain('message');
-      // A lock says which process holds it; ballast is nothing.
+      // The lock file contains only a process id, and the ballast file nothing.
       const shared = files.filter(([path]) => (statSync(path).mode & 0o077) !== 0 && !/\.(?:lock|ballast)/.test(path));
       expect(shared.map(([path]) => path)).toEqual([]);
     };
@@ -277,7 +277,7 @@ suiteNeeding('Linux', process.platform === 'linux', 'S8: secrets', () => {
     look();
   });
 
-  it('are in nothing that the command line prints', async () => {
+  it('are in no output of the command line', async () => {
     const env = { A2ACLI_BEARER: canaries.at('cli-bearer'), A2ACLI_BASIC: `u:${canaries.at('cli-basic')}`, PARLEY_AUTH_FOLDER: auth };
     for (const args of [
       ['ask', far.url, 'x', '--debug'],

@@ -9,8 +9,8 @@ import { restCall } from '../support/rest.ts';
 import { handlerOf, jsonRequest, sendBody } from '../support/server.ts';
 
 /**
- * reference/faults S2: every operation on something of another user, of another tenant, and of nobody, in every dialect and binding. The
- * last says what the first two must be answered, to the byte, but for the ids that the caller itself has sent.
+ * docs/faults.md, S2: every operation on an object of another user, of another tenant, and on one that does not exist, in every dialect and
+ * binding. The response to the last is what the first two must get, to the byte, except for the ids that the caller sent.
  */
 const SECRET = 'the launch code is 0000';
 const keys = keysOf([{ name: 'ann', tenant: 'acme' }, { name: 'bob', tenant: 'acme' }, { name: 'ann', tenant: 'globex' }, { name: 'ann' }]);
@@ -39,7 +39,7 @@ afterAll(async () => {
 interface Things {
   /** Finished. */
   readonly task: string;
-  /** Waits for its owner. */
+  /** In input-required. */
   readonly waiting: string;
   readonly context: string;
   readonly config: string;
@@ -52,7 +52,7 @@ const call = (who: number, request: Request): Promise<Response> => {
 };
 const BASE = 'http://localhost';
 
-/** What ann of acme has. */
+/** The objects of ann, of the tenant acme. */
 async function makeThings(): Promise<Things> {
   const send = async (text: string): Promise<{ id: string; contextId: string }> =>
     ((await (await call(0, jsonRequest(`${BASE}/message:send`, sendBody(text)))).json()) as { task: { id: string; contextId: string } })
@@ -65,7 +65,7 @@ async function makeThings(): Promise<Things> {
   return { task, waiting, context, config, pageToken: page.nextPageToken };
 }
 
-/** Of the form of ours, so that even lengths are the same. */
+/** Unknown ids in the format of real ones, so that lengths are equal too. */
 const unknown = (): string => `0mwhxl6vt-${crypto.randomUUID()}`;
 const NOBODYS: Things = { task: unknown(), waiting: unknown(), context: unknown(), config: unknown(), pageToken: 'forged' };
 
@@ -77,7 +77,7 @@ const message = (text: string, more: object = {}): Requests['send']['message'] =
   ...more,
 });
 
-/** Every way to name something that is somebody's. */
+/** Every way to refer to an object of another caller. */
 const NAMED: Readonly<Record<string, Wanted>> = {
   'a finished task': {
     get: ({ task }) => ({ id: taskId(task) }),
@@ -112,7 +112,7 @@ const NAMED: Readonly<Record<string, Wanted>> = {
   },
 };
 
-/** A request in a dialect, over JSON-RPC or HTTP+JSON. Undefined: the dialect has no way to say it. */
+/** A request in a dialect, over JSON-RPC or HTTP+JSON. Undefined if the dialect can't express it. */
 function requestFor(dialect: Dialect, operation: Operation, request: unknown): Request | undefined {
   let raw: Json;
   try {
@@ -141,7 +141,7 @@ interface Said {
   readonly body: string;
 }
 
-/** What was answered, with the ids that the caller sent, and those that are new each time, taken out. */
+/** The response without the ids that the caller sent and those that are new each time. */
 async function said(response: Response, sent: readonly Things[]): Promise<Said> {
   const own = sent.flatMap((things) => Object.values(things) as string[]).filter((id) => id !== '');
   const fresh = /(?:[0-9a-z]{9}-)?[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?:-\d+)?|\d{4}-\d\d-\d\dT[\d:.]+Z/g;
@@ -158,7 +158,7 @@ const withRest = [
   })),
 ];
 
-describe('S2: something of another', () => {
+describe('S2: an object of another caller', () => {
   let things: Things;
   beforeAll(async () => {
     things = await makeThings();
@@ -168,7 +168,7 @@ describe('S2: something of another', () => {
   for (const dialect of withRest) {
     const isRest = Object.keys(dialect.methods).length === 0;
     for (const [what, wanted] of Object.entries(NAMED)) {
-      it(`is nobody’s: ${what} in ${dialect.id}${isRest ? ' over HTTP+JSON' : ''}`, async () => {
+      it(`looks unknown: ${what} in ${dialect.id}${isRest ? ' over HTTP+JSON' : ''}`, async () => {
         for (const [operation, make] of Object.entries(wanted) as [Operation, (from: Things) => unknown][]) {
           if (requestFor(dialect, operation, make(things)) === undefined) continue;
           for (const [who, at] of Object.entries(STRANGERS)) {
@@ -184,7 +184,7 @@ describe('S2: something of another', () => {
     }
   }
 
-  it('was asked for in every dialect, and is as it was', async () => {
+  it('was requested in every dialect and is unchanged', async () => {
     expect(compared).toBeGreaterThan(400);
     const mine = async (path: string): Promise<Record<string, unknown>> =>
       (await (await call(0, new Request(`${BASE}${path}`))).json()) as Record<string, unknown>;
@@ -195,7 +195,7 @@ describe('S2: something of another', () => {
     expect(await mine(`/tasks?pageSize=1&pageToken=${encodeURIComponent(things.pageToken)}`)).toMatchObject({ tasks: [{}] });
   });
 
-  it('has no place in its stream for others: a cursor is of no use', async () => {
+  it('can’t be followed with a cursor', async () => {
     for (const at of Object.values(STRANGERS)) {
       const ask = async (from: Things): Promise<Said> => {
         const request = new Request(`${BASE}/tasks/${from.waiting}:subscribe`, { method: 'POST', headers: { 'Last-Event-ID': '1' } });
@@ -207,7 +207,7 @@ describe('S2: something of another', () => {
     }
   });
 
-  it('takes as long to be denied as something that never was', async () => {
+  it('takes as long to refuse as an unknown one', async () => {
     const medianOf = async (id: string): Promise<number> => {
       const times: number[] = [];
       for (let at = 0; at < 300; at += 1) {
@@ -220,13 +220,13 @@ describe('S2: something of another', () => {
     const gaps: number[] = [];
     await medianOf(NOBODYS.task);
     for (let round = 0; round < 5; round += 1) gaps.push((await medianOf(things.task)) / (await medianOf(NOBODYS.task)) - 1);
-    // The smallest of five: a machine with other work makes gaps of its own, and a real one is there every time.
+    // The smallest of five gaps: other work on the machine causes gaps too, but a real difference shows every time.
     expectFigure(Math.min(...gaps.map(Math.abs)), { below: 0.05 });
   });
 });
 
-describe('a tenant', () => {
-  it('is the credential’s: a request that names another is refused whatever it asks for', async () => {
+describe('the tenant', () => {
+  it('comes from the credential: a request that names another tenant is refused', async () => {
     const asked = async (path: string): Promise<Response> => call(1, new Request(`${BASE}${path}`));
     for (const path of ['/globex/tasks', '/globex/tasks/x', '/globex/extendedAgentCard']) {
       const response = await asked(path);
@@ -239,7 +239,7 @@ describe('a tenant', () => {
     expect((await asked('/acme/tasks')).status).toBe(200);
   });
 
-  it('does not let operators’ eyes in: their API has a scope of its own', async () => {
+  it('gives no access to the admin API, which has its own scope', async () => {
     expect((await call(0, new Request(`${BASE}/api/parley/v1/tasks`))).status).toBe(403);
   });
 });

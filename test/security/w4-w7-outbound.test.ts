@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bindCredentials, createOutbound } from '../../src/server/adapters/outbound.ts';
 import { expectFigure } from '../support/figures.ts';
 
-/** Listens on every address of this machine, so that whatever gets through is seen. */
+/** Listens on every address of this machine and records each request that gets through. */
 let hits: { readonly path: string; readonly headers: IncomingMessage['headers'] }[] = [];
 const canary = createServer((incoming, outgoing) => {
   hits.push({ path: incoming.url ?? '', headers: incoming.headers });
@@ -59,7 +59,7 @@ const get = async (outbound: ReturnType<typeof createOutbound>, url: string): Pr
   return `${response.status} ${await response.text()}`;
 };
 
-/** Ways to write this machine, or something inside, so that a careless reader takes it for something else. */
+/** Spellings of this machine's addresses and of private addresses that a careless check does not recognise. */
 const DISGUISES = [
   '127.0.0.1',
   '127.1',
@@ -97,11 +97,11 @@ const DISGUISES = [
 const INSIDE = ['10.0.0.1', '172.16.0.1', '192.168.1.1', '169.254.169.254', '100.64.0.1', '198.18.0.1', '224.0.0.1', '240.0.0.1'];
 const INSIDE_V6 = ['[fe80::1]', '[fc00::1]', '[fd12::1]', '[fec0::1]', '[ff02::1]', '[2001:db8::1]', '[::ffff:a00:1]', '[100::1]'];
 
-describe('W7: an address in disguise', () => {
-  it('is one of at least 29', () => expect(new Set(DISGUISES).size).toBeGreaterThanOrEqual(29));
+describe('W7: a disguised address', () => {
+  it('has at least 29 spellings', () => expect(new Set(DISGUISES).size).toBeGreaterThanOrEqual(29));
 
   for (const host of [...DISGUISES, ...INSIDE, ...INSIDE_V6]) {
-    it(`${host} is not asked`, async () => {
+    it(`${host} gets no request`, async () => {
       const outbound = createOutbound();
       hits = [];
       for (const scheme of ['http', 'https']) {
@@ -116,7 +116,7 @@ describe('W7: an address in disguise', () => {
     });
   }
 
-  it('the control: where loopback is allowed, the same spellings reach the canary', async () => {
+  it('control: with loopback allowed, the same spellings reach the server', async () => {
     const outbound = createOutbound({ allowLoopbackTargets: true });
     let reached = 0;
     for (const host of DISGUISES) {
@@ -129,8 +129,8 @@ describe('W7: an address in disguise', () => {
   });
 });
 
-describe('W6: a name', () => {
-  it('that stands for something inside is not asked, whatever else it stands for', async () => {
+describe('W6: a host name', () => {
+  it('that resolves to a private address gets no request, whatever else it resolves to', async () => {
     hits = [];
     for (const answers of [['127.0.0.1'], ['93.184.216.34', '127.0.0.1'], ['2606:2800:220:1::1', '::1'], ['::ffff:7f00:1'], ['10.0.0.1']]) {
       const outbound = createOutbound({ resolve: async () => answers });
@@ -141,7 +141,7 @@ describe('W6: a name', () => {
     expect(hits).toEqual([]);
   });
 
-  it('is resolved once, and the connection goes to what was checked', async () => {
+  it('is resolved once, and the connection goes to the checked address', async () => {
     let asked = 0;
     const answers = [['127.0.0.2'], ['127.0.0.1']];
     const outbound = createOutbound({
@@ -159,7 +159,7 @@ describe('W6: a name', () => {
     await again.close();
   });
 
-  it('that nobody knows is a failure that may pass, at registration no refusal', async () => {
+  it('that does not resolve is a temporary failure and is not refused at registration', async () => {
     const outbound = createOutbound({ resolve: async () => Promise.reject(new Error('ENOTFOUND')) });
     await expect(get(outbound, 'https://nowhere.example/')).rejects.toMatchObject({ reason: 'name' });
     await outbound.check('https://nowhere.example/');
@@ -167,11 +167,11 @@ describe('W6: a name', () => {
   });
 });
 
-describe('a name that nobody can resolve', () => {
+describe('a name that does not resolve', () => {
   const resolve = async (): Promise<readonly string[]> => Promise.reject(new Error('ENOTFOUND'));
   const WRONG = ['http://example.org/', 'http://internal/', 'https://example.org:22/', 'http://example.org:8080/'];
 
-  it.each(WRONG)('is refused for what its address says: %s', async (url) => {
+  it.each(WRONG)('is refused because of its URL: %s', async (url) => {
     const outbound = createOutbound({ resolve, allowedTargets: ['hooks.internal'] });
     await expect(outbound.check(url)).rejects.toMatchObject({ reason: 'target' });
     await expect(get(outbound, url)).rejects.toMatchObject({ reason: 'target' });
@@ -188,26 +188,26 @@ describe('a name that nobody can resolve', () => {
   );
 });
 
-describe('what an operator allows', () => {
+describe('allowed targets', () => {
   it.each([
     [{ allowedTargets: ['127.0.0.0/8'] }, '127.0.0.1'],
     [{ allowedTargets: ['127.0.0.1'] }, '127.0.0.1'],
     [{ allowedTargets: ['localhost'] }, 'localhost.'],
     [{ allowLoopbackTargets: true }, '127.0.0.1'],
     [{ allowLoopbackTargets: true }, 'localhost'],
-  ])('%j lets %s be asked', async (options, host) => {
+  ])('%j allows %s', async (options, host) => {
     const outbound = createOutbound(options);
     expect(await get(outbound, `http://${host}:${port}/`)).toBe('200 ok');
     await outbound.close();
   });
 
-  it('is a name, an address or a range, and nothing else', () => {
+  it('are names, addresses or ranges', () => {
     for (const target of ['10.0.0.0/99', 'http://hooks.example', 'hooks.example:80', 'a b', '', '*', 'x'.repeat(300)]) {
       expect(() => createOutbound({ allowedTargets: [target] })).toThrow(/allowedTargets: /);
     }
   });
 
-  it('is no more than that', async () => {
+  it('allow nothing else', async () => {
     const outbound = createOutbound({ allowedTargets: ['10.0.0.0/8', 'hooks.example'], allowLoopbackTargets: true });
     for (const url of ['http://192.168.0.1/', 'https://169.254.169.254/', 'http://93.184.216.34/', 'https://93.184.216.34:22/']) {
       await expect(get(outbound, url)).rejects.toMatchObject({ reason: 'target' });
@@ -219,10 +219,10 @@ describe('what an operator allows', () => {
   });
 });
 
-describe('an answer', () => {
+describe('a response', () => {
   const open = (): ReturnType<typeof createOutbound> => createOutbound({ allowLoopbackTargets: true });
 
-  it('W4: that sends elsewhere is a failure, and nobody goes there', async () => {
+  it('W4: that redirects is a failure, and the redirect is not followed', async () => {
     const outbound = open();
     hits = [];
     await expect(get(outbound, `http://127.0.0.1:${port}/redirect`)).rejects.toMatchObject({ reason: 'redirect' });
@@ -230,7 +230,7 @@ describe('an answer', () => {
     await outbound.close();
   });
 
-  it('W5: without end is not read to its end, and a packed one is not unpacked', async () => {
+  it('W5: without end is not read to its end, and a compressed one is not decompressed', async () => {
     const outbound = open();
     const before = process.memoryUsage().rss;
     await expect(get(outbound, `http://127.0.0.1:${port}/endless`)).rejects.toMatchObject({ reason: 'size' });
@@ -240,7 +240,7 @@ describe('an answer', () => {
     await outbound.close();
   });
 
-  it('W2: that does not come, or does not end, is given up in time', async () => {
+  it('W2: that does not arrive or does not end fails after the timeout', async () => {
     const outbound = open();
     const began = performance.now();
     await expect(get(outbound, `http://127.0.0.1:${port}/never`)).rejects.toMatchObject({ reason: 'timeout' });
@@ -251,7 +251,7 @@ describe('an answer', () => {
 });
 
 describe('credentials', () => {
-  it('go to the origin they were configured for and to no other', async () => {
+  it('go only to the origin that they were configured for', async () => {
     const outbound = createOutbound({ allowLoopbackTargets: true });
     const fetch = bindCredentials(outbound.fetchWithin(LIMITS), {
       origin: `http://127.0.0.1:${port}/a2a`,

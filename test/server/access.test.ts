@@ -5,21 +5,21 @@ import { handlerOf, jsonRequest, rpcSend, sendBody } from '../support/server.ts'
 
 const BASE = 'http://localhost';
 
-/** `Authorization: NAME SCOPE…` is enough of a credential for a test. */
+/** A credential for tests: `Authorization: NAME SCOPE…`. */
 const authenticate: Authenticate = async (asked) => {
   const [id, ...scopes] = (asked.header('authorization') ?? '').split(' ');
   if (id === undefined || id === '') return { status: 401, headers: { 'WWW-Authenticate': 'Test' }, body: null };
   return { principal: { id, scopes } };
 };
 
-describe('a gate', () => {
+describe('a custom authenticate function', () => {
   const handler = handlerOf({ authenticate });
   const get = (path: string, who?: string): Promise<Response> =>
     handler.fetch(new Request(`${BASE}${path}`, { headers: who === undefined ? {} : { Authorization: who } }));
   const send = (who: string, path = '/message:send'): Promise<Response> =>
     handler.fetch(jsonRequest(`${BASE}${path}`, sendBody('x'), { Authorization: who }));
 
-  it('stands before everything that is not for everybody', async () => {
+  it('is called for every route that is not public', async () => {
     for (const { access, paths = [], under, methods } of ROUTES) {
       for (const path of under === undefined ? paths : [`${under}/x`]) {
         const [method = 'GET'] = methods;
@@ -33,7 +33,7 @@ describe('a gate', () => {
     }
   });
 
-  it('is asked before the body is read', async () => {
+  it('is called before the body is read', async () => {
     let isRead = false;
     const source = {
       pull: (controller: ReadableStreamDefaultController) => {
@@ -52,7 +52,7 @@ describe('a gate', () => {
     expect(isRead).toBe(false);
   });
 
-  it('says whose a task is: nobody else sees it', async () => {
+  it('decides who owns a task: other callers get a 404', async () => {
     const { task } = (await (await send('ann tasks:*')).json()) as { task: { id: string } };
     expect([(await get(`/tasks/${task.id}`, 'ann tasks:*')).status, (await get(`/tasks/${task.id}`, 'bob tasks:*')).status]).toEqual([
       200, 404,
@@ -64,7 +64,7 @@ describe('a gate', () => {
     expect(await rpc.json()).toMatchObject({ error: { code: -32001 } });
   });
 
-  it('keeps operators’ business to operators', async () => {
+  it('admin routes need the scope admin', async () => {
     expect([
       (await get('/metrics', 'ann tasks:*')).status,
       (await get('/metrics', 'ann admin')).status,
@@ -75,7 +75,7 @@ describe('a gate', () => {
     ]);
   });
 
-  it('that fails lets nobody in', async () => {
+  it('refuses the request when it throws', async () => {
     const broken = handlerOf({
       authenticate: () => {
         throw new Error('no directory');

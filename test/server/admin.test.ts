@@ -17,8 +17,8 @@ const send = async (text: string, agent = 'script'): Promise<{ id: string; conte
   return ((await response.json()) as { task: { id: string; contextId: string } }).task;
 };
 
-describe('the API for operators', () => {
-  it('lists tasks of all agents, by what they are', async () => {
+describe('the admin API', () => {
+  it('lists the tasks of all agents, with filters', async () => {
     const one = await send('fail');
     await send('x', 'echo');
     const { status, body, headers } = await call('GET', '/tasks');
@@ -35,7 +35,7 @@ describe('the API for operators', () => {
     expect(await ids(`pageSize=1&pageToken=${encodeURIComponent(String(first.body['nextPageToken']))}`)).toEqual([one.id]);
   });
 
-  it('shows one, and its log', async () => {
+  it('shows a task and its events', async () => {
     const { id } = await send('chunks=4');
     expect((await call('GET', `/tasks/${id}`)).body).toMatchObject({
       id,
@@ -50,7 +50,7 @@ describe('the API for operators', () => {
     expect(await events('?after=3&limit=2')).toEqual([4, 5]);
   });
 
-  it('sends the last message once more', async () => {
+  it('retries a task by sending its last message again', async () => {
     const { id, contextId } = await send('fail');
     const { status, body } = await call('POST', `/tasks/${id}:retry`);
     expect([status, body['contextId'], body['id'] === id]).toEqual([201, contextId, false]);
@@ -59,7 +59,7 @@ describe('the API for operators', () => {
     await call('DELETE', `/tasks/${running.id}`);
   });
 
-  it('holds the log until there is more of it, and cancels', async () => {
+  it('waits for new events, and cancels a task', async () => {
     const { id } = await send('sleep=60000');
     const known = ((await call('GET', `/tasks/${id}/events`)).body['events'] as unknown[]).length;
     expect((await call('GET', `/tasks/${id}/events?after=${known}&waitMs=50`)).body['events']).toEqual([]);
@@ -69,7 +69,7 @@ describe('the API for operators', () => {
     expect((await call('POST', `/tasks/${id}:cancel`)).body['state']).toBe('TASK_STATE_CANCELED');
   });
 
-  it('shows what waits for a person, and answers in its place', async () => {
+  it('lists open questions and answers one', async () => {
     const answer = async (id: string, body: string): Promise<number> =>
       (
         await handler.fetch(
@@ -88,24 +88,24 @@ describe('the API for operators', () => {
     expect(await answer(id, '{"text":"again"}')).toBe(400);
   });
 
-  it('tells how it does, and what it logged', async () => {
+  it('shows health samples and log lines', async () => {
     const { body } = await call('GET', '/health');
     expect((body['samples'] as { calls: number }[]).at(-1)?.calls).toBeGreaterThan(0);
     expect(Array.isArray((await call('GET', '/logs?limit=5')).body['lines'])).toBe(true);
   });
 
-  it('passes nothing on without a way out, nor to what is no address', async () => {
+  it('forwards no request without outbound access or to an invalid URL', async () => {
     expect((await call('POST', '/relay?url=https://agent.example')).status).toBe(400);
   });
 
-  it('deletes, also what runs', async () => {
+  it('deletes tasks, running ones too', async () => {
     const { id } = await send('sleep=60000');
     expect((await call('DELETE', `/tasks/${id}`)).status).toBe(204);
     expect((await call('GET', `/tasks/${id}`)).status).toBe(404);
     expect((await handler.fetch(new Request(`${BASE}/tasks/${id}`))).status).toBe(404);
   });
 
-  it('refuses what is wrong and says what is', async () => {
+  it('refuses invalid requests with the reason', async () => {
     const wrong: readonly (readonly [method: string, path: string, status: number])[] = [
       ['GET', '/tasks/none', 404],
       ['GET', '/tasks/none/events', 404],

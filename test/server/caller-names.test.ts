@@ -6,7 +6,7 @@ import { openSqliteStore } from '../../src/engine/adapters/sqlite.ts';
 import type { ServeOptions } from '../../src/server/adapters/node.ts';
 import { handlerOf, jsonRequest } from '../support/server.ts';
 
-/** Dialects in which callers name their tasks share `tasks/get` and the like with 0.3: whose a request is, the name tells. */
+/** Dialects in which callers choose the task id share methods such as `tasks/get` with 0.3. The task id decides which dialect is meant. */
 const folder = mkdtempSync(join(tmpdir(), 'parley-names-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -34,7 +34,7 @@ describe.each(Object.entries(STORES))('a task that its caller has named, kept in
   const call = async (method: string, params: object, user?: string): Promise<Answered> =>
     (await (await ask(method, params, user)).json()) as Answered;
 
-  it('is found, followed and cancelled by that name in 0.1', async () => {
+  it('can be read, followed and cancelled by that name in 0.1', async () => {
     const sent = await call('tasks/send', { id: 'mine', sessionId: 's', message: typed('ask') });
     expect(sent.result).toMatchObject({ id: 'mine', status: { state: 'input-required' } });
     expect((await call('tasks/get', { id: 'mine' })).result).toMatchObject({ id: 'mine', status: { state: 'input-required' } });
@@ -45,12 +45,12 @@ describe.each(Object.entries(STORES))('a task that its caller has named, kept in
     expect((await call('tasks/get', { id: 'mine' })).result?.status?.state).toBe('canceled');
   });
 
-  it('is found by that name in 0.1 if it was made in what looks like Society', async () => {
+  it('can be read by that name in 0.1 if a Society-like request created it', async () => {
     await call('tasks/send', { id: 'thread', message: typed('chunks=1') });
     expect((await call('tasks/get', { id: 'thread' })).result).toMatchObject({ id: 'thread', status: { state: 'completed' } });
   });
 
-  it('is nobody else’s', async () => {
+  it('is not visible to other callers', async () => {
     await call('tasks/send', { id: 'private', sessionId: 's', message: typed('ask') });
     const [theirs, unknown] = [await call('tasks/get', { id: 'private' }, 'bob'), await call('tasks/get', { id: 'unknown' }, 'bob')];
     expect([theirs.error?.code, unknown.error?.code]).toEqual([-32001, -32001]);

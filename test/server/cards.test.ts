@@ -9,7 +9,7 @@ const secured = defineAgent({
   securitySchemes: { key: { apiKeySecurityScheme: { location: 'header', name: 'X-Key' } } },
   run: () => 'x',
 });
-/** Its own authenticate, so the card says what the agent says of it. */
+/** With a custom `authenticate`, the card keeps the security schemes that the agent declares. */
 const handler = handlerOf({ agents: [secured, builtIn('echo')], authenticate: () => ({ principal: { id: 'ann', scopes: ['*'] } }) });
 const BASE = 'http://127.0.0.1:41242';
 afterAll(() => handler.close());
@@ -28,7 +28,7 @@ const cardAt = async (path: string, headers?: Readonly<Record<string, string>>):
 
 describe('the card', () => {
   for (const path of PATHS) {
-    it(`is at ${path}, with everything that caches want`, async () => {
+    it(`is at ${path}, with ETag, Last-Modified and Cache-Control`, async () => {
       const response = await get(path);
       expect(response.status).toBe(200);
       expect(response.headers.get('content-type')).toBe('application/json');
@@ -39,14 +39,14 @@ describe('the card', () => {
       expect((await response.json()) as Card).toMatchObject({ name: 'Ünsere Agentin' });
     });
 
-    it(`is at /agents/{name}${path} with addresses of its own`, async () => {
+    it(`is at /agents/{name}${path} with the URLs of that agent`, async () => {
       const { supportedInterfaces, url } = await cardAt(`/agents/echo${path}`);
       for (const { url: address } of supportedInterfaces) expect(address).toMatch(/^http:\/\/127\.0\.0\.1:41242\/agents\/echo(?:\/|$)/);
       expect(url).toBe(`${BASE}/agents/echo/`);
     });
   }
 
-  it('is not sent again to whoever has it', async () => {
+  it('is not sent again to a client that has the current version', async () => {
     const first = await get('/.well-known/agent-card.json');
     const etag = first.headers.get('etag') ?? '';
     for (const tag of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
@@ -57,11 +57,11 @@ describe('the card', () => {
     const date = first.headers.get('last-modified') ?? '';
     expect((await get('/.well-known/agent-card.json', { 'If-Modified-Since': date })).status).toBe(304);
     expect((await get('/.well-known/agent-card.json', { 'If-Modified-Since': 'Thu, 01 Jan 2004 00:00:00 GMT' })).status).toBe(200);
-    // A tag that does not fit is asked before a date that does (RFC 9110 §13.2.2).
+    // A tag that does not match takes precedence over a date that does (RFC 9110 §13.2.2).
     expect((await get('/.well-known/agent-card.json', { 'If-None-Match': '"other"', 'If-Modified-Since': date })).status).toBe(200);
   });
 
-  it('shapes its schemes by the version, then by the path, and tags each shape', async () => {
+  it('shapes securitySchemes by the version, then by the path, with an ETag for each shape', async () => {
     const shapes = await Promise.all([
       get('/.well-known/agent-card.json', { 'A2A-Version': '1.0' }),
       get('/.well-known/agent-card.json', { 'A2A-Version': '0.3' }),
@@ -80,7 +80,7 @@ describe('the card', () => {
     expect(new Set(shapes.map((response) => response.headers.get('etag'))).size).toBe(3);
   });
 
-  it('is pure 1.0 where that is wanted', async () => {
+  it('is pure 1.0 with card: strict', async () => {
     const strict = handlerOf({ agents: secured, card: 'strict' });
     const card = (await (await strict.fetch(new Request(`${BASE}/.well-known/agent-card.json`))).json()) as Card;
     expect(card.url).toBeUndefined();
@@ -88,7 +88,7 @@ describe('the card', () => {
     await strict.close();
   });
 
-  it('names the configured address, whatever the caller reached', async () => {
+  it('contains the configured URL, whatever host the caller used', async () => {
     const own = handlerOf({ agents: secured, url: 'https://agents.example.org/base/' });
     const response = await own.fetch(new Request('http://localhost:1/.well-known/agent-card.json'));
     expect(((await response.json()) as Card).supportedInterfaces.map(({ url }) => url)).toEqual([
@@ -100,12 +100,12 @@ describe('the card', () => {
     await own.close();
   });
 
-  it('is given by RPC to the dialect that asks so, with its addresses', async () => {
+  it('is returned by RPC in the dialect that requests it so', async () => {
     const response = await handler.fetch(jsonRequest(`${BASE}/api/a2a`, { jsonrpc: '2.0', id: 1, method: 'GetAgentCard' }));
     expect(await response.json()).toMatchObject({ result: { name: 'Ünsere Agentin' } });
   });
 
-  it('has an extended form for an agent that has one', async () => {
+  it('has an extended form if the agent has one', async () => {
     const agent = defineAgent({
       name: 'more',
       description: 'x',
@@ -123,7 +123,7 @@ describe('the card', () => {
 });
 
 describe('the catalog', () => {
-  it('lists every agent, the same at both paths', async () => {
+  it('lists every agent, with the same content at both paths', async () => {
     const [catalog, ard] = await Promise.all([get('/.well-known/ai-catalog.json'), get('/.well-known/ard.json')]);
     expect(catalog.headers.get('content-type')).toBe('application/ai-catalog+json');
     expect(catalog.headers.get('access-control-allow-origin')).toBe('*');
@@ -144,7 +144,7 @@ describe('the catalog', () => {
     }
   });
 
-  it('speaks in the name of the configured publisher, never of a request', async () => {
+  it('names the configured publisher, never one from a request', async () => {
     const own = handlerOf({ publisher: 'agents.example.org' });
     const text = await (await own.fetch(new Request('http://localhost/.well-known/ai-catalog.json'))).text();
     expect(text).toContain('urn:air:agents.example.org:a2a:script');

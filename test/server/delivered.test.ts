@@ -6,8 +6,8 @@ import { handlerOf, jsonRequest, opened, startServer } from '../support/server.t
 import { rawStream } from '../support/sse.ts';
 
 /**
- * A send whose answer never arrived is repeated by whoever waits for it, with the same message id, and must not be carried out twice; one
- * whose answer did arrive is a new send. So the hosts tell whether it did: by the socket on Node, by who reads the body elsewhere.
+ * A client that got no response repeats its send with the same message id, and the send must not run twice. After a delivered response the
+ * same message id is a new send. So each host reports whether the response was delivered: by the socket on Node, by reading the body elsewhere.
  */
 interface Wire {
   readonly path: string;
@@ -60,7 +60,7 @@ describe.each(WIRES)('on Node, over %s', (_, wire) => {
     await (await fetch(`${server.url}${path}`, init)).text();
   };
 
-  it('a send whose socket is cut before its answer goes on when it is repeated; after the answer it is another', async () => {
+  it('attaches a repeated send to the first task if the connection broke before the response, and creates a new task after it', async () => {
     const id = freshId();
     const body = wire.body(id, 'sleep=400', 'send');
     const socket = await opened(server.port);
@@ -76,7 +76,7 @@ describe.each(WIRES)('on Node, over %s', (_, wire) => {
     expect(await made(id)).toBe(2);
   });
 
-  it('the same for a stream that is cut off', async () => {
+  it('does the same for a stream that broke off', async () => {
     const id = freshId();
     const body = wire.body(id, 'chunks=4 delay=100', 'stream');
     const stream = await rawStream(server.port, { path: wire.streamPath, body });
@@ -102,7 +102,7 @@ describe.each(WIRES)('by fetch, over %s', (_, wire) => {
     return handler.fetch(signal === undefined ? request : new Request(request, { signal }));
   };
 
-  it('an answer that its host could not pass on was not delivered', async () => {
+  it('counts a response that the host could not send as not delivered', async () => {
     const id = freshId();
     const body = wire.body(id, 'chunks=1', 'send');
     const dropped = await post(body);
@@ -114,7 +114,7 @@ describe.each(WIRES)('by fetch, over %s', (_, wire) => {
     expect(await made(id)).toBe(2);
   });
 
-  it('nor was one whose caller had left', async () => {
+  it('counts a response to a disconnected caller as not delivered', async () => {
     const id = freshId();
     const body = wire.body(id, 'sleep=300', 'send');
     const leaving = new AbortController();
@@ -126,7 +126,7 @@ describe.each(WIRES)('by fetch, over %s', (_, wire) => {
     expect(await made(id)).toBe(1);
   });
 
-  it('a stream was delivered if it was read to its end', async () => {
+  it('counts a stream as delivered if it was read to its end', async () => {
     const id = freshId();
     const body = wire.body(id, 'chunks=4 delay=50', 'stream');
     const reader = (await post(body, wire.streamPath)).body?.getReader();

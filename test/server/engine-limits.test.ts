@@ -16,7 +16,7 @@ vi.mock('#engine', async (original) => {
   };
 });
 
-it('every limit of the engine arrives there as it was configured', async () => {
+it('passes every configured limit to the engine', async () => {
   const names = Object.keys(DEFAULT_ENGINE_LIMITS);
   const env = Object.fromEntries(
     names.map((name, at) => [SETTINGS.find((key) => key.name === `limits.${name}`)?.env[0] ?? '', String(1_000_000 + at)]),
@@ -25,7 +25,7 @@ it('every limit of the engine arrives there as it was configured', async () => {
   expect(seen.at(-1)?.limits).toMatchObject(Object.fromEntries(names.map((name, at) => [name, 1_000_000 + at])));
 });
 
-it('finished tasks are kept for an hour in memory, unless somebody says otherwise', async () => {
+it('keeps finished tasks for an hour in the memory store, unless configured otherwise', async () => {
   await handlerOf().close();
   expect(seen.at(-1)?.limits?.finishedMsMax).toBe(3_600_000);
   await handlerOf({ limits: { finishedMsMax: 5 } }).close();

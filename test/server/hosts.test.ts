@@ -11,7 +11,7 @@ import { eventually } from '../support/eventually.ts';
 import { suiteNeeding } from '../support/needs.ts';
 import { handlerOf, sendBody } from '../support/server.ts';
 
-/** The same handler on every host. Each example is run as its first line says and called over a real socket. */
+/** The same handler on every host. Each example is started as its first line says and called over a real socket. */
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const scratch = mkdtempSync(join(tmpdir(), 'parley-hosts-'));
 afterAll(() => rmSync(scratch, { recursive: true }));
@@ -50,9 +50,9 @@ const send = (url: string, path: string, text: string): Promise<Response> => pos
 const taskId = async (url: string, body: unknown): Promise<string> =>
   ((await (await post(`${url}/message:send`, body)).json()) as { task: { id: string } }).task.id;
 
-/** What every host has to do. */
+/** The checks for every host. */
 function contract(start: () => Promise<Running>): void {
-  it('serves the card, a call, a stream and a refusal', async () => {
+  it('serves the card, a call, a stream and an error', async () => {
     const { url, stop } = await start();
     try {
       const card = (await (await fetch(`${url}/.well-known/agent-card.json`)).json()) as {
@@ -65,7 +65,7 @@ function contract(start: () => Promise<Running>): void {
         task: { artifacts: { parts: { text: string }[] }[] };
       };
       expect(task.artifacts[0]?.parts[0]?.text).toBe('HELLO');
-      // The host has told that the answer went out: the same message once more is another task.
+      // The host has reported the response as delivered, so the same message again creates another task.
       const body = sendBody('twice');
       const first = await taskId(url, body);
       await eventually(async () => (await taskId(url, body)) !== first);
@@ -80,7 +80,7 @@ function contract(start: () => Promise<Running>): void {
   });
 }
 
-describe('a handler on a server of node:http that is not ours', () => {
+describe('a handler on a plain node:http server', () => {
   const AGENT = join(ROOT, 'examples/hosts/agent.ts');
   const listening = async (before?: (body: string) => unknown): Promise<Running> => {
     const { default: agent } = (await import(AGENT)) as { default: never };
@@ -105,7 +105,7 @@ describe('a handler on a server of node:http that is not ours', () => {
     };
   };
   contract(() => listening());
-  describe('behind a parser that has read the body', () => {
+  describe('behind a body parser that has already read the body', () => {
     contract(() => listening((text) => JSON.parse(text)));
     contract(() => listening((text) => Buffer.from(text)));
   });
@@ -129,7 +129,7 @@ suiteNeeding('deno (npm)', existsSync(bin('deno')), 'examples/hosts/deno.ts', ()
   );
 });
 
-/** A checkout names its rooms in package.json, by a condition; for a runtime that has another way to say so, the same as an import map. */
+/** In a checkout package.json maps imports such as `#server` with a custom condition. This is the same as an import map, for runtimes without conditions. */
 function importMap(): string {
   const { imports, exports } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Record<
     'imports' | 'exports',

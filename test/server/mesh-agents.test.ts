@@ -30,13 +30,13 @@ const node = (more: Parameters<typeof handlerOf>[0] = {}): Handler => {
 };
 const json = async (response: Response): Promise<never> => (await response.json()) as never;
 
-it('a node that is on no mesh says so', async () => {
+it('reports that a node belongs to no mesh', async () => {
   const { fetch } = node();
   expect(await json(await fetch(new Request(`${AT}/api/parley/v1/mesh`)))).toEqual({ mesh: null });
   expect((await fetch(new Request(`${FAR}/.well-known/agent-card.json`))).status).toBe(404);
 });
 
-it('agents of the mesh have the surface of an agent, and their tasks are kept; in the catalog they are not', async () => {
+it('serves agents of the mesh to operators, stores their tasks, and leaves them out of the catalog', async () => {
   const { fetch } = node({ mesh: port });
   const { mesh } = (await json(await fetch(new Request(`${AT}/api/parley/v1/mesh`)))) as { mesh: AdminMesh };
   expect(mesh.peers.map(({ path }) => path)).toEqual(['/agents/echo', '/api/parley/v1/mesh/agents/far']);
@@ -54,7 +54,7 @@ it('agents of the mesh have the surface of an agent, and their tasks are kept; i
     expect((await fetch(jsonRequest(wrong, rpcSend('x')))).status).toBe(404);
 });
 
-it('and are for operators alone', async () => {
+it('serves agents of the mesh to operators only', async () => {
   const { fetch } = node({ mesh: port, auth: [tokenAuth((given) => given === TOKEN)] });
   expect((await fetch(jsonRequest(`${FAR}/a2a`, rpcSend('x')))).status).toBe(401);
   expect((await fetch(new Request(`${FAR}/.well-known/agent-card.json`))).status).toBe(401);

@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 
-/** `parley-a2a/server` runs in a Worker: nothing that it reaches imports `node:` or a package. */
+/** `parley-a2a/server` runs in a Worker, so no module that it imports may import `node:` modules or packages. */
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const { imports } = JSON.parse(readFileSync(resolve(ROOT, 'package.json'), 'utf8')) as { imports: Record<string, { 'our-src': string }> };
 
@@ -19,7 +19,7 @@ function reached(file: string, seen: Map<string, readonly string[]>): Map<string
   return seen;
 }
 
-it('the server room is made of web standards, its adapters aside', () => {
+it('the server, without its adapters, uses web standards only', () => {
   const seen = reached(resolve(ROOT, 'src/server/index.ts'), new Map());
   expect(seen.size).toBeGreaterThan(100);
   const foreign = [...seen].flatMap(([file, named]) => named.filter((name) => !/^[.#]/.test(name)).map((name) => `${file}: ${name}`));

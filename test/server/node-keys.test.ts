@@ -18,7 +18,7 @@ async function checked(signer: ReturnType<typeof createSigner>, keys: Awaited<Re
 }
 
 describe('the keys of a node', () => {
-  it('are made once, for its owner alone, and rotate so that nobody is left behind', async () => {
+  it('are created once, readable by their owner only, and a rotation keeps the previous ones', async () => {
     const first = await openKeys(folder);
     expect(statSync(path).mode & 0o777).toBe(0o600);
     expect(await openKeys(folder)).toEqual(first);
@@ -42,7 +42,7 @@ describe('the keys of a node', () => {
     expect(await createVault(third.sealing).open(sealed, 'x')).toBe('s3cret');
   });
 
-  it('that others can read, or that are none, stop the node with a word on what to do', async () => {
+  it('stop the start with a remedy if other users can read them or they are invalid', async () => {
     chmodSync(path, 0o644);
     await expect(openKeys(folder)).rejects.toThrow(`chmod 600 ${path}`);
     chmodSync(path, 0o600);
@@ -52,14 +52,14 @@ describe('the keys of a node', () => {
       await expect(openKeys(folder)).rejects.toThrow(path);
       expect(readFileSync(path, 'utf8')).toBe(bad);
     }
-    await expect(rotateKeys(join(folder, 'nowhere'))).rejects.toThrow('is this the folder of a node?');
+    await expect(rotateKeys(join(folder, 'nowhere'))).rejects.toThrow('is this the data folder of a node?');
   });
 });
 
-describe('a vault', () => {
+describe('the credential vault', () => {
   const key = () => crypto.getRandomValues(new Uint8Array(32));
 
-  it('opens what it has sealed, about the same thing, and nothing else', async () => {
+  it('decrypts only what it encrypted, with the same context', async () => {
     const vault = createVault([key()]);
     const sealed = await vault.seal('s3cret', 'a\nhttps://e.org');
     expect(sealed).toMatch(/^v1\.[0-9a-f]{8}\.[A-Za-z0-9+/]+=*$/);
@@ -68,7 +68,7 @@ describe('a vault', () => {
     await expect(vault.open(sealed, 'a\nhttps://evil.org')).rejects.toThrow();
     const flipped = `${sealed.slice(0, -6)}${sealed.at(-6) === 'A' ? 'B' : 'A'}${sealed.slice(-5)}`;
     await expect(vault.open(flipped, 'a\nhttps://e.org')).rejects.toThrow();
-    await expect(createVault([key()]).open(sealed, 'a\nhttps://e.org')).rejects.toThrow(/not here/);
+    await expect(createVault([key()]).open(sealed, 'a\nhttps://e.org')).rejects.toThrow(/is missing/);
     await expect(createVault([]).seal('x', 'y')).rejects.toThrow();
   });
 });

@@ -4,7 +4,7 @@ import { observeStream } from '../../src/server/agents/intercept.ts';
 
 const BATCH: readonly Logged[] = [];
 
-/** A stream of two batches that then waits for ever, or throws. */
+/** A stream of two batches that then waits forever, or throws. */
 function streamOf(onReturn: () => void, thrown?: Error): EventStream {
   let left = 2;
   const next = (): Promise<IteratorResult<readonly Logged[]>> => {
@@ -21,8 +21,8 @@ function streamOf(onReturn: () => void, thrown?: Error): EventStream {
   return { [Symbol.asyncIterator]: () => ({ next, return: leave }) };
 }
 
-describe('a observeStream stream', () => {
-  it('passes on at once that its reader has left, and says once that it ended well', async () => {
+describe('observeStream', () => {
+  it('ends the inner stream at once when its reader leaves, and reports a normal end once', async () => {
     const ends: unknown[] = [];
     let returned = 0;
     const iterator = observeStream(
@@ -38,7 +38,7 @@ describe('a observeStream stream', () => {
     expect(await iterator.next()).toEqual({ done: true, value: undefined });
   });
 
-  it('says what it threw', async () => {
+  it('reports what the stream threw', async () => {
     const ends: unknown[] = [];
     const failure = new Error('gone');
     const read = async (): Promise<void> => {
@@ -51,7 +51,7 @@ describe('a observeStream stream', () => {
     expect(ends).toEqual([[failure, true]]);
   });
 
-  it('was not opened where that was refused, or nobody read it', async () => {
+  it('reports that a stream was not opened if opening failed, and reports nothing if it was never read', async () => {
     const ends: unknown[] = [];
     const refusal = new Error('no room');
     const refused = observeStream(

@@ -31,7 +31,7 @@ describe('metrics', () => {
   });
   afterAll(() => server.close());
 
-  it('say what was called, by whom it was spoken and how it ended', async () => {
+  it('count calls by agent, dialect, operation and outcome', async () => {
     const response = await fetch(`${server.url}/metrics`);
     expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
     const text = await response.text();
@@ -63,12 +63,12 @@ describe('metrics', () => {
     for (const end = performance.now() + 120; performance.now() < end; );
     await sleep(30);
     expect(await late()).toBeGreaterThan(0.08);
-    // What the clock of the measurement adds, 10 ms, is taken off: so a loop that does nothing is not late, as soon as it does nothing.
+    // The sampling interval of 10 ms is subtracted, so an idle event loop reports no delay.
     await sleep(100);
     expectFigure(await metric(server.url, 'parley_event_loop_delay_seconds{quantile="0.5"}'), { below: 0.008 });
   });
 
-  it('are text that Prometheus reads', async () => {
+  it('are in Prometheus’ text format', async () => {
     const text = await (await fetch(`${server.url}/metrics`)).text();
     const named = new Set<string>();
     for (const line of text.trimEnd().split('\n')) {
@@ -85,7 +85,7 @@ describe('metrics', () => {
 });
 
 describe('logs', () => {
-  it('tell each request to whoever wants to know, and never its headers, query or body', async () => {
+  it('contain each request at level debug, without its headers, query and body', async () => {
     const handler = handlerOf({ log: logging('debug') });
     await handler.fetch(
       jsonRequest('http://localhost/a2a?token=t0psecret', rpcSend('my password is hunter2'), { Authorization: 'Bearer abcdefgh1234' }),
@@ -96,7 +96,7 @@ describe('logs', () => {
     for (const secret of ['t0psecret', 'hunter2', 'abcdefgh1234']) expect(text).not.toContain(secret);
   });
 
-  it('tell what went wrong inside, and the caller hears nothing of it', async () => {
+  it('contain the cause of an internal error, which the caller does not see', async () => {
     const handler = handlerOf({ log: logging('info') });
     const response = await handler.fetch(jsonRequest('http://localhost/a2a', rpcSend('crash')));
     const answer = await response.text();

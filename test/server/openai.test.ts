@@ -74,7 +74,7 @@ describe('/v1/models', () => {
     ]);
   });
 
-  it('tells of one, or that there is none', async () => {
+  it('shows one agent, or a 404', async () => {
     expect(await (await fetch(`${server.url}/v1/models/listener`)).json()).toMatchObject({ id: 'listener', owned_by: 'parley' });
     const none = await fetch(`${server.url}/v1/models/gpt`);
     expect([none.status, await none.json()]).toMatchObject([404, { error: { code: 'model_not_found', type: 'invalid_request_error' } }]);
@@ -84,7 +84,7 @@ describe('/v1/models', () => {
 });
 
 describe('/v1/chat/completions', () => {
-  it('answers in one piece', async () => {
+  it('returns a complete answer', async () => {
     const made = await completed({ model: 'talker', messages: [user('hi')] });
     expect(made).toMatchObject({
       object: 'chat.completion',
@@ -98,7 +98,7 @@ describe('/v1/chat/completions', () => {
     expect(id).toBe(made.a2a.taskId);
   });
 
-  it('answers in chunks, notes apart, and ends with [DONE]', async () => {
+  it('streams chunks, keeps status notes apart, and ends with [DONE]', async () => {
     const response = await chat({ model: 'talker', messages: [user('hi')], stream: true, stream_options: { include_usage: true } });
     expect(response.headers.get('content-type')).toBe('text/event-stream');
     const all = await frames(response);
@@ -119,7 +119,7 @@ describe('/v1/chat/completions', () => {
     expect(chunks.at(-1)?.usage).toEqual({ prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 });
   });
 
-  it('takes texts, pictures, recordings and files', async () => {
+  it('accepts text, images, audio and files', async () => {
     const content = [
       { type: 'text', text: 'look' },
       { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0K' } },
@@ -138,7 +138,7 @@ describe('/v1/chat/completions', () => {
     ]);
   });
 
-  it('stays in the conversation that the messages are of', async () => {
+  it('continues the conversation that the messages belong to', async () => {
     const first = [{ role: 'system', content: 'be brief' }, user('one')];
     const { choices, a2a } = await completed({ model: 'where', messages: first });
     const said = choices[0]?.message.content ?? '';
@@ -149,7 +149,7 @@ describe('/v1/chat/completions', () => {
     expect(other.a2a.contextId).not.toBe(a2a.contextId);
   });
 
-  it('tells an agent in full of a conversation that is not known here', async () => {
+  it('sends the agent the whole conversation if the node does not know it', async () => {
     const messages = [user('my name is Ann'), { role: 'assistant', content: 'Hello Ann' }, user('who am I?')];
     const { choices } = await completed({ model: 'where', messages });
     expect(choices[0]?.message.content).toMatch(
@@ -157,7 +157,7 @@ describe('/v1/chat/completions', () => {
     );
   });
 
-  it('passes a question, and the next message is its answer', async () => {
+  it('returns a question of the agent, and takes the next message as the answer', async () => {
     const messages = [user('ask')];
     const asked = await completed({ model: 'talker', messages });
     expect(asked.choices[0]?.message.content).toBe('Which colour?');
@@ -167,17 +167,17 @@ describe('/v1/chat/completions', () => {
     expect(answered.a2a.taskId).toBe(asked.a2a.taskId);
   });
 
-  it('goes where metadata says', async () => {
+  it('uses the context that metadata names', async () => {
     const { a2a } = await completed({ model: 'where', messages: [user('x')], metadata: { contextId: 'my-context' } });
     expect(a2a.contextId).toBe('my-context');
   });
 
-  it('takes any model below an agent', async () => {
+  it('accepts any model name below an agent’s path', async () => {
     const response = await chat({ model: 'gpt-9', messages: [user('hi')] }, '/agents/where/v1/chat/completions');
     expect([response.status, ((await response.json()) as Completion).model]).toEqual([200, 'gpt-9']);
   });
 
-  it('stops the task when the client hangs up', async () => {
+  it('cancels the task when the client disconnects', async () => {
     const stop = new AbortController();
     const response = await fetch(`${server.url}/v1/chat/completions`, {
       method: 'POST',
@@ -217,13 +217,13 @@ describe('errors', () => {
     expect([response.status, await response.json()]).toMatchObject([status, { error }]);
   });
 
-  it('come as a chunk once the answer has begun', async () => {
+  it('are a chunk once the stream has begun', async () => {
     const all = await frames(await chat({ model: 'script', stream: true, messages: [user('chunks=1 fail')] }));
     expect(JSON.parse(all.at(-2) ?? '')).toMatchObject({ error: { message: 'I was told to fail.' } });
     expect(all.at(-1)).toBe('[DONE]');
   });
 
-  it('are in this form for what is no JSON, too large, or of another type', async () => {
+  it('have OpenAI’s format for bodies that are not JSON, too large, or of another type', async () => {
     const post = (body: string, type = 'application/json'): Promise<Response> =>
       fetch(`${server.url}/v1/chat/completions`, { method: 'POST', headers: { 'Content-Type': type }, body });
     expect(await (await post('{')).json()).toMatchObject({ error: { type: 'invalid_request_error' } });
@@ -233,7 +233,7 @@ describe('errors', () => {
     expect([large.status, await large.json()]).toMatchObject([413, { error: { type: 'invalid_request_error' } }]);
   });
 
-  it('are in this form also if the gate refuses', async () => {
+  it('have OpenAI’s format if authentication fails', async () => {
     const authenticate: Authenticate = () => ({ status: 401, headers: { 'WWW-Authenticate': 'Bearer' }, body: null });
     const handler = handlerOf({ authenticate });
     const body = { model: 'script', messages: [user('x')] };
@@ -247,14 +247,14 @@ describe('errors', () => {
     await handler.close();
   });
 
-  it('tell of a scope that is missing', async () => {
+  it('name a missing scope', async () => {
     const handler = handlerOf({ agents: [where], authenticate: () => ({ principal: { id: 'ann', scopes: ['tasks:read'] } }) });
     const response = await handler.fetch(jsonRequest('http://localhost/v1/chat/completions', { model: 'where', messages: [user('x')] }));
     expect([response.status, await response.json()]).toMatchObject([403, { error: { type: 'permission_error' } }]);
     await handler.close();
   });
 
-  it('keep callers apart: a chat of one is not known to another', async () => {
+  it('a chat of one caller is not visible to another', async () => {
     const authenticate: Authenticate = (asked) => ({ principal: { id: asked.header('x-user') ?? '', scopes: ['*'] } });
     const handler = handlerOf({ agents: [where], authenticate });
     const ask1 = async (who: string, messages: object[]): Promise<Completion> => {

@@ -8,7 +8,7 @@ const authenticate: Authenticate = (asked) => ({ principal: { id: asked.header('
 const quotaOf = (id: string) => (id === 'local' ? undefined : { runningTasksMax: 2, streamsMax: 1 });
 const from = (who: string) => ({ Authorization: who });
 
-it('what one principal may have at once is its own: tasks at work, and streams', async () => {
+it('limits running tasks and streams per principal', async () => {
   const handler = handlerOf({ authenticate, quotaOf, limits: { drainMsMax: 0 } });
   const sleeping = (): object => sendBody('sleep=5000', { configuration: { returnImmediately: true } });
   const start = (who: string): Promise<Response> => handler.fetch(jsonRequest(`${BASE}/message:send`, sleeping(), from(who)));

@@ -16,7 +16,7 @@ const post = (path: string, body: unknown, headers: Readonly<Record<string, stri
 describe('JSON-RPC', () => {
   for (const base of ['', '/agents/echo', '/agents/script']) {
     for (const path of ['/', '/a2a', '/a2a/', '/a2a/jsonrpc', '/a2a/jsonrpc/', '/a2a//']) {
-      it(`answers at ${base}${path}`, async () => {
+      it(`is served at ${base}${path}`, async () => {
         const response = await post(`${base}${path}`, rpcSend('hello'), { 'A2A-Version': '1.0' });
         expect(response.status).toBe(200);
         expect(await response.json()).toMatchObject({ id: 1, result: { task: { status: { state: 'TASK_STATE_COMPLETED' } } } });
@@ -38,7 +38,7 @@ describe('JSON-RPC', () => {
 });
 
 describe('HTTP+JSON', () => {
-  it('is 1.0 without a prefix, also for a tenant and below an agent', async () => {
+  it('is 1.0 without a prefix, for a tenant, and below an agent', async () => {
     for (const path of ['/message:send', '/acme/message:send', '/agents/echo/message:send', '/agents/echo/acme/message:send']) {
       const response = await post(path, sendBody('hello'));
       expect([path, response.status]).toEqual([path, 200]);
@@ -53,43 +53,43 @@ describe('HTTP+JSON', () => {
     expect(await response.json()).toMatchObject({ task: { status: { state: 'TASK_STATE_COMPLETED' } } });
   });
 
-  it('lists what was sent, and gets one of it', async () => {
+  it('lists tasks and gets one', async () => {
     const sent = (await (await post('/message:send', sendBody('hello'))).json()) as { task: { id: string } };
     const { tasks } = (await (await get('/tasks?pageSize=1')).json()) as { tasks: { id: string }[] };
     expect(tasks.map(({ id }) => id)).toEqual([sent.task.id]);
     expect(await (await get(`/tasks/${sent.task.id}`)).json()).toMatchObject({ id: sent.task.id });
   });
 
-  it('has no tenant by the name of a room of ours', async () => {
+  it('treats no reserved path as a tenant', async () => {
     for (const path of ['/console/tasks', '/api/tasks', '/mcp/tasks', '/agents/tasks'])
       expect([path, (await get(path)).status]).toEqual([path, 404]);
   });
 });
 
-describe('many agents', () => {
-  it('keep their tasks apart', async () => {
+describe('several agents', () => {
+  it('have separate tasks', async () => {
     const { task } = (await (await post('/agents/echo/message:send', sendBody('mine'))).json()) as { task: { id: string } };
     expect((await get(`/agents/echo/tasks/${task.id}`)).status).toBe(200);
     expect((await get(`/agents/script/tasks/${task.id}`)).status).toBe(404);
   });
 
-  it('answer 404 for one that is not there', async () => {
+  it('respond with 404 for an unknown agent', async () => {
     expect((await post('/agents/nobody/a2a', rpcSend('x'))).status).toBe(404);
   });
 
-  it('serve what only the node has at the root alone', async () => {
+  it('serve the routes of the node at the root only', async () => {
     for (const path of ['/healthz', '/metrics', '/api/parley/v1/tasks', '/.well-known/ai-catalog.json']) {
       expect([path, (await get(path)).status]).toEqual([path, 200]);
       expect([path, (await get(`/agents/echo${path}`)).status]).toEqual([path, 404]);
     }
   });
 
-  it('of one name are refused, and so is none', () => {
+  it('must have different names, and there must be at least one', () => {
     expect(() => handlerOf({ agents: [builtIn('echo'), builtIn('echo')] })).toThrow('two agents are named echo');
     expect(() => handlerOf({ agents: [] })).toThrow('no agent');
   });
 
-  it('can be anything that implements the service', async () => {
+  it('can be any implementation of A2AService', async () => {
     const service = memoryService(CARD);
     const own = handlerOf({ agents: { name: 'mock', card: CARD, service } });
     const response = await own.fetch(jsonRequest(`${BASE}/agents/mock/a2a`, rpcSend('hello')));
@@ -100,7 +100,7 @@ describe('many agents', () => {
 });
 
 describe('routes', () => {
-  it('answer 405 with what is allowed', async () => {
+  it('respond with 405 and the allowed methods', async () => {
     const wrong = (path: string, method: string): Promise<Response> => handler.fetch(new Request(`${BASE}${path}`, { method }));
     expect((await wrong('/a2a', 'GET')).headers.get('allow')).toBe('POST');
     expect((await wrong('/', 'DELETE')).headers.get('allow')).toBe('POST, GET, HEAD');
@@ -110,19 +110,19 @@ describe('routes', () => {
     expect((await wrong('/message:send', 'GET')).headers.get('allow')).toBe('POST');
   });
 
-  it('answer 404 in JSON, and repeat no more of the path than they must', async () => {
+  it('respond with 404 in JSON, with at most 100 characters of the path', async () => {
     const response = await get(`/${'x'.repeat(500)}`);
     expect(response.status).toBe(404);
     const { error } = (await response.json()) as { error: { message: string; status: string } };
     expect([error.status, error.message.length < 150]).toEqual(['NOT_FOUND', true]);
   });
 
-  it('are public by one list', () => {
+  it('are public only if this list contains them', () => {
     const named = ROUTES.filter((route) => route.access === 'public').map((route) => route.name);
     expect(named).toEqual(['card', 'catalog', 'ard', 'ard', 'keys', 'welcome', 'console', 'health', 'ready']);
   });
 
-  it('answer HEAD as GET without a body', async () => {
+  it('respond to HEAD like GET, without a body', async () => {
     for (const path of ['/', '/.well-known/agent-card.json', '/.well-known/ai-catalog.json', '/healthz', '/tasks']) {
       const response = await handler.fetch(new Request(`${BASE}${path}`, { method: 'HEAD' }));
       expect([path, response.status, await response.text()]).toEqual([path, 200, '']);
@@ -131,7 +131,7 @@ describe('routes', () => {
 });
 
 describe('the front page', () => {
-  it('says what to do with such an address', async () => {
+  it('explains how to use the node', async () => {
     const response = await get('/', { Accept: 'text/html' });
     expect(response.headers.get('content-type')).toContain('text/plain');
     const words = await response.text();
@@ -140,7 +140,7 @@ describe('the front page', () => {
     expect(response.headers.get('link')).toContain('rel="ai-catalog"');
   });
 
-  it('is the console for a browser, where there is one', async () => {
+  it('redirects browsers to the console if there is one', async () => {
     const own = handlerOf({ console: (path) => ({ status: 200, headers: {}, body: `file ${path}` }) });
     const visit = (path: string, accept: string): Promise<Response> =>
       own.fetch(new Request(`${BASE}${path}`, { headers: { Accept: accept }, redirect: 'manual' }));
@@ -153,7 +153,7 @@ describe('the front page', () => {
 });
 
 describe('health', () => {
-  it('is ready once it has started and not while it stops', async () => {
+  it('is ready after the start and not during shutdown', async () => {
     const own = handlerOf();
     const status = async (path: string): Promise<number> => (await own.fetch(new Request(`${BASE}${path}`))).status;
     expect([await status('/healthz'), await status('/readyz')]).toEqual([200, 200]);

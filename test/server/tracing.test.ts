@@ -16,7 +16,7 @@ import { userMessage } from '../support/calls.ts';
 import { eventually } from '../support/eventually.ts';
 import { builtIn, QUIET, sendBody } from '../support/server.ts';
 
-/** OpenTelemetry itself, as its users set it up: its SDK, its propagator, and Node's own way of knowing what belongs together. */
+/** The real OpenTelemetry SDK, set up as its users do: with a propagator and an AsyncLocalStorage context manager. */
 const exporter = new InMemorySpanExporter();
 const storage = new AsyncLocalStorage<Context>();
 const manager: ContextManager = {
@@ -42,7 +42,7 @@ afterEach(() => {
   exporter.reset();
 });
 
-/** Calls the node at the address that it is told, by a link of ours, and says which trace it found itself in. */
+/** An agent that calls the node at the URL in its message, through a client link, and answers with the trace that it ran in. */
 const caller = defineAgent({
   name: 'caller',
   description: 'calls',
@@ -63,7 +63,7 @@ async function call(url: string, signal: AbortSignal, own: TraceContext | undefi
   await restLink({ url, dialect, fetch }).send({ message: userMessage('chunks=1') }, ctx);
 }
 
-/** As `parley serve` does it: nobody hands the package over. */
+/** As `parley serve` does it: the server loads the package itself. */
 const started = (options: ServeOptions = {}): ReturnType<typeof serve> =>
   serve([caller, builtIn('script')], { port: 0, log: QUIET, ...options });
 
@@ -90,7 +90,7 @@ const only = (name: string): ReadableSpan => {
 describe('a trace', () => {
   beforeEach(register);
 
-  it('goes on from the caller, through the call and the run, to whoever is called next', async () => {
+  it('continues from the caller through the call and the run to the next agent', async () => {
     const [server, other] = await Promise.all([started(), started()]);
     const seen = await seenIn(await post(`${server.url}/message:send`, `call ${other.url}/agents/script`));
     await Promise.all([server.close(), other.close()]);
@@ -122,7 +122,7 @@ describe('a trace', () => {
     expect(only('a2a run caller').parentSpanContext?.spanId).toBe(only('a2a stream').spanContext().spanId);
   });
 
-  it('is each run’s own, also if another made room for it', async () => {
+  it('belongs to its own run, even if the end of another run started it', async () => {
     const server = await started({ limits: { runningTasksMax: 1 } });
     const first = post(`${server.url}/message:send`, 'wait');
     await eventually(async () => (await (await fetch(`${server.url}/metrics`)).text()).includes('parley_tasks_running 1'));
@@ -138,7 +138,7 @@ describe('a trace', () => {
     expect(seen.active).toBe(seen.own?.slice(36, 52));
   });
 
-  it('tells our faults from the caller’s', async () => {
+  it('marks internal errors as failed, and errors of the caller not', async () => {
     const server = await started();
     await (await fetch(`${server.url}/tasks/none`, { headers })).text();
     await (await post(`${server.url}/message:send`, 'crash')).text();
@@ -152,8 +152,8 @@ describe('a trace', () => {
   });
 });
 
-describe('without anybody who records', () => {
-  it('the caller’s own trace is handed on as it came', async () => {
+describe('without a tracer', () => {
+  it('passes the caller’s trace on unchanged', async () => {
     const server = await started();
     expect(await seenIn(await post(`${server.url}/message:send`, 'x'))).toEqual({
       own: headers.traceparent,
@@ -163,7 +163,7 @@ describe('without anybody who records', () => {
     await server.close();
   });
 
-  it('the same without the package', async () => {
+  it('does the same without the package', async () => {
     expect(await loadOtel('@opentelemetry/not-installed')).toBeUndefined();
     expect(await loadOtel()).toBeDefined();
     const server = await started({ otel: false });

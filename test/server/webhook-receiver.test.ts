@@ -28,7 +28,7 @@ afterAll(async () => {
 });
 
 describe('examples/webhook-receiver', () => {
-  it('takes what the agent sends, and nothing else', async () => {
+  it('accepts deliveries of the agent and nothing else', async () => {
     const [url = ''] = out.split('\n');
     const configuration = { taskPushNotificationConfig: { url } };
     const answer = await fetch(jsonRequest(`${node.url}/message:send`, sendBody('chunks=2', { configuration })));

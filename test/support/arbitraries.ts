@@ -56,7 +56,7 @@ const userMessage = shaped<Message>(
   fc.record({ ...messageMembers, role: fc.constant('ROLE_USER') }, { requiredKeys: ['messageId', 'role', 'parts'] }),
 );
 
-/** What is said with a status, or instead of a task, is the agent's: some dialects have no role there. */
+/** A status message, and a message instead of a task, has the role of the agent: some dialects have no role there. */
 const agentMessage = shaped<Message>(
   fc.record({ ...messageMembers, role: fc.constant('ROLE_AGENT') }, { requiredKeys: ['messageId', 'role', 'parts'] }),
 );

@@ -3,8 +3,8 @@ import type { Json, Metadata, TaskState } from '#protocol';
 import { TASK_STATES } from '#protocol';
 
 /**
- * Canonical values in normal form: what our readers produce. Empty optional strings and false flags are left out, as proto3
- * leaves them out; numbers are such as JSON can say.
+ * Canonical values in the form that our readers produce: empty optional strings and false flags are left out, as in proto3, and numbers
+ * are such as JSON can express.
  */
 export const ID: fc.Arbitrary<string> = fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9_-]{0,20}$/);
 export const WORDS: fc.Arbitrary<string> = fc.oneof(

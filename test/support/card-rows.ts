@@ -1,12 +1,12 @@
 import type { AgentCard, AgentInterface, AgentSkill } from '#protocol';
 import { writeCard } from '#protocol';
 
-/** One card of everybody. */
+/** A card of each dialect, and what it means. Each dialect needs a row. */
 export interface CardRow {
-  /** From where the card was taken. */
+  /** Where the card comes from, by the short names of docs/sources.md. */
   readonly source: string;
   readonly dialect: string;
-  /** Who will understand calls, where that is somebody else. */
+  /** The dialect in which to call the agent, if it differs from the card's. */
   readonly calls?: string;
   readonly raw: unknown;
   readonly card: Partial<AgentCard>;

@@ -12,17 +12,17 @@ export interface Exchange {
   readonly note?: string;
   readonly dialect: string;
   readonly operation: Operation | 'card' | 'error';
-  /** POST path the request came to; `/` if absent. */
+  /** POST path of the request; `/` if absent. */
   readonly path?: string;
-  /** Broker topic that it came to instead: the mount fixes the dialect there, nothing is detected. */
+  /** Broker topic of the request, in place of a path. The mount fixes the dialect there, so nothing is detected. */
   readonly topic?: string;
-  /** JSON-RPC request as sent; for HTTP+JSON, `rest` says the rest. */
+  /** JSON-RPC request as sent. For HTTP+JSON, `rest` has the rest. */
   readonly request?: { readonly jsonrpc?: string; readonly id?: string | number | null; readonly method: string; readonly params?: Json };
-  /** HTTP+JSON instead of JSON-RPC: verb, path with query, body; the answer's `response` is then the bare body. */
+  /** HTTP+JSON instead of JSON-RPC: verb, path with query, body. `response` is then the bare body. */
   readonly rest?: { readonly verb: string; readonly path: string; readonly body?: Json };
   /** JSON-RPC response as received (`{jsonrpc,id,result|error}`), or the bare body for `rest` and cards. */
   readonly response?: Json;
-  /** HTTP status of an HTTP+JSON error: some peers say what went wrong by it alone. */
+  /** HTTP status of an HTTP+JSON error. Some peers report the error only by it. */
   readonly status?: number;
   /** Server-sent events as received: the text after `data: `. */
   readonly frames?: readonly string[];
@@ -34,8 +34,8 @@ export interface Exchange {
     readonly card?: AgentCard;
   };
   /**
-   * What is checked, if not all: `read` for bytes that we accept and never send (the product's documents and code differ, or
-   * a longer spelling), `write` for bytes that carry less than the canonical value. `why` says it.
+   * What is checked, if not everything: `read` for bytes that we accept and never send (the product's documents and code differ, or a
+   * longer spelling), `write` for bytes that carry less than the canonical value. `why` explains it.
    */
   readonly only?: { readonly request?: 'read' | 'write'; readonly response?: 'read' | 'write'; readonly why: string };
 }

@@ -1,22 +1,18 @@
+import { BINDINGS, findBinding } from '#bindings';
 import type { Binding } from '#client';
 import { CliError, usage } from '../command.ts';
 
-const NAMES: ReadonlyMap<string, Binding | 'GRPC'> = new Map([
-  ['jsonrpc', 'JSONRPC'],
-  ['json-rpc', 'JSONRPC'],
-  ['http+json', 'HTTP+JSON'],
-  ['rest', 'HTTP+JSON'],
-  ['http', 'HTTP+JSON'],
-  ['grpc', 'GRPC'],
-]);
+const NAMES: readonly string[] = BINDINGS.flatMap(({ protocolBinding, otherNames }) => [protocolBinding, ...otherNames]).map((name) =>
+  name.toLowerCase(),
+);
 
 /** Reads `--transport`. A binding that parley does not support may be preferred: the next preference is used then. */
 export function readTransports(given: readonly string[]): readonly (Binding | 'GRPC')[] {
   return given.map((name) => {
-    const binding = NAMES.get(name.toLowerCase());
+    const binding = findBinding(name)?.protocolBinding ?? (name.toLowerCase() === 'grpc' ? 'GRPC' : undefined);
     if (binding !== undefined) return binding;
     throw new CliError(`--transport: there is no binding ${name}`, {
-      meant: { word: name.toLowerCase(), known: [...NAMES.keys()] },
+      meant: { word: name.toLowerCase(), known: [...NAMES, 'grpc'] },
       hint: 'use JSONRPC or HTTP+JSON (or rest)',
       exit: 2,
     });

@@ -1,5 +1,5 @@
 import type { LinkOptions } from '#bindings';
-import { jsonRpcLink, NotA2A, restLink } from '#bindings';
+import { bindingOf, NotA2A } from '#bindings';
 import type { A2AService, CallContext, EventStream, SendRequest, TenantId } from '#protocol';
 import { A2AError, isA2AError } from '#protocol';
 import { returningImmediately } from '../calls/request.ts';
@@ -198,7 +198,7 @@ export function openEndpoint(endpoint: Endpoint, http: Http, options: ClientOpti
     ...(answerBytesMax === undefined ? {} : { answerBytesMax }),
     ...(eventBytesMax === undefined ? {} : { eventBytesMax }),
   };
-  const made = endpoint.binding === 'JSONRPC' ? jsonRpcLink(link) : restLink(link);
+  const made = bindingOf(endpoint.binding).link(link);
   return endpoint.tenant === undefined ? made : withTenant(made, endpoint.tenant);
 }
 

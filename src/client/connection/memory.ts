@@ -1,5 +1,7 @@
+import type { ProtocolBinding } from '#bindings';
+
 /** A binding that this client can call. */
-export type Binding = 'JSONRPC' | 'HTTP+JSON';
+export type Binding = ProtocolBinding;
 
 /** An endpoint that answered before. */
 export interface RememberedEndpoint {

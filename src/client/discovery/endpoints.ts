@@ -1,17 +1,10 @@
+import { BINDINGS, bindingOf, findBinding } from '#bindings';
 import type { AgentInterface, Dialect, Operation, Registry } from '#protocol';
-import type { Binding } from '../connection/memory.ts';
 import { ClientError } from '../errors/client-error.ts';
 import type { ClientOptions } from '../options.ts';
 import type { CardDocument } from './card-document.ts';
 import type { Endpoint } from './endpoint.ts';
 import { sameAddress } from './target.ts';
-
-const BINDINGS: ReadonlyMap<string, Binding> = new Map([
-  ['JSONRPC', 'JSONRPC'],
-  ['JSON-RPC', 'JSONRPC'],
-  ['HTTP+JSON', 'HTTP+JSON'],
-  ['REST', 'HTTP+JSON'],
-]);
 
 export interface EndpointOptions extends Pick<ClientOptions, 'binding' | 'dialect'> {
   readonly registry: Registry;
@@ -35,15 +28,15 @@ export function endpointsOf(document: CardDocument, options: EndpointOptions): r
 
 function endpointFor(iface: AgentInterface, { found, url }: CardDocument, options: EndpointOptions): Endpoint | undefined {
   const { registry } = options;
-  const binding = BINDINGS.get(iface.protocolBinding.toUpperCase());
+  const binding = findBinding(iface.protocolBinding);
   if (binding === undefined || !URL.canParse(iface.url, url)) return undefined;
   // Only a card in the 1.0 shape can list interfaces of other versions than its own.
   const isCanonical = registry.speaks({ protocolVersion: '1.0' }) === found.dialect;
   const spoken = fixed(options) ?? (isCanonical ? registry.speaks(iface) : found.calls);
-  const dialect = spoken === undefined || binding === 'JSONRPC' ? spoken : registry.restForm(spoken);
+  const dialect = spoken === undefined ? undefined : binding.formOf(spoken, registry);
   if (dialect === undefined) return undefined;
   const version = iface.protocolVersion;
-  const endpoint = { url: new URL(iface.url, url).href, binding, dialect, version };
+  const endpoint = { url: new URL(iface.url, url).href, binding: binding.protocolBinding, dialect, version };
   const why = `the card offers ${iface.protocolBinding} ${version}`;
   return iface.tenant === undefined ? { ...endpoint, why } : { ...endpoint, why, tenant: iface.tenant };
 }
@@ -65,18 +58,16 @@ export function everyEndpoint(url: string, options: EndpointOptions): readonly E
   const dialects =
     only === undefined ? options.registry.all.filter(({ id, card }) => !id.includes('.') && card.isPublished !== true) : [only];
   const common = { url, version: '', why: only === undefined ? 'there is no card: found by probing' : 'chosen by the dialect option' };
-  const rest = dialects.map((dialect) => options.registry.restForm(dialect)).filter((dialect) => dialect !== undefined);
-  const endpoints: readonly Endpoint[] = [
-    ...dialects.map((dialect) => ({ ...common, binding: 'JSONRPC' as const, dialect })),
-    ...rest.map((dialect) => ({ ...common, binding: 'HTTP+JSON' as const, dialect })),
-  ];
+  const endpoints = BINDINGS.flatMap(({ protocolBinding: binding, formOf }) => {
+    const forms = dialects.map((dialect) => formOf(dialect, options.registry)).filter((dialect) => dialect !== undefined);
+    return forms.map((dialect): Endpoint => ({ ...common, binding, dialect }));
+  });
   return endpoints.filter(({ binding }) => options.binding === undefined || binding === options.binding);
 }
 
 /** Whether this dialect has the operation over this binding. */
 export function hasOperation({ binding, dialect }: Endpoint, operation: Operation): boolean {
-  if (binding === 'JSONRPC') return dialect.methods[operation] !== undefined;
-  return dialect.rest?.routes.some((route) => route.operation === operation) ?? false;
+  return bindingOf(binding).has(dialect, operation);
 }
 
 /** The dialect that the caller fixed. */
@@ -93,7 +84,7 @@ function noEndpoint(offered: readonly AgentInterface[], { binding }: EndpointOpt
     why: offered.length === 0 ? 'it lists none' : `it lists ${list}`,
     hint:
       binding === undefined
-        ? 'JSONRPC and HTTP+JSON are supported, in every published version'
+        ? `${BINDINGS.map(({ protocolBinding }) => protocolBinding).join(' and ')} are supported, in every published version`
         : `leave out binding: '${binding}' to use another`,
   });
 }

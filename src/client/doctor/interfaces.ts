@@ -1,4 +1,5 @@
-import { jsonRpcLink, restLink } from '#bindings';
+import type { Binding } from '#bindings';
+import { bindingOf, findBinding } from '#bindings';
 import type { A2AService, AgentInterface, CallContext, Dialect, Fetch } from '#protocol';
 import { createRegistry, DIALECTS, isA2AError, LOCAL_PRINCIPAL, taskId } from '#protocol';
 import { isClientError } from '../errors/client-error.ts';
@@ -41,10 +42,10 @@ export function interfaceName({ protocolBinding, protocolVersion, url }: AgentIn
 }
 
 export async function tryInterface(iface: AgentInterface, cardDialect: Dialect, trying: Trying): Promise<Tried> {
-  const isRest = /^(http\+json|rest)$/i.test(iface.protocolBinding);
+  const binding = findBinding(iface.protocolBinding) ?? bindingOf('JSONRPC');
   const registry = createRegistry(DIALECTS);
   const spoken = cardDialect.id === 'v10' ? registry.speaks(iface) : cardDialect;
-  const dialect = spoken === undefined || !isRest ? spoken : registry.restForm(spoken);
+  const dialect = spoken === undefined ? undefined : binding.formOf(spoken, registry);
   const name = interfaceName(iface);
   if (dialect === undefined) {
     return {
@@ -56,12 +57,12 @@ export async function tryInterface(iface: AgentInterface, cardDialect: Dialect, 
       ],
     };
   }
-  const { thrown, service } = await probe(iface.url, { dialect, isRest }, trying);
+  const { thrown, service } = await probe(iface.url, { dialect, binding }, trying);
   if (thrown === undefined)
     return { findings: [ok('interface', `${name} answers`, { url: iface.url })], works: { service, dialect, url: iface.url } };
   const certain = certainFinding(thrown, { name, url: iface.url }, trying);
   if (certain !== undefined) return { findings: [certain] };
-  const other = isRest ? undefined : await otherDialect(iface.url, dialect, trying);
+  const other = binding !== bindingOf('JSONRPC') ? undefined : await otherDialect(iface.url, dialect, trying);
   if (other !== undefined) {
     const said = `${name}: it speaks ${other.dialect.title} there, not ${dialect.title}`;
     return {
@@ -84,10 +85,10 @@ interface Probed {
 
 async function probe(
   url: string,
-  { dialect, isRest }: { readonly dialect: Dialect; readonly isRest: boolean },
+  { dialect, binding }: { readonly dialect: Dialect; readonly binding: Binding },
   { fetch, signal, timeoutMs }: Trying,
 ): Promise<Probed> {
-  const service = (isRest ? restLink : jsonRpcLink)({ url, dialect, fetch, timeoutMs, idleMs: timeoutMs });
+  const service = binding.link({ url, dialect, fetch, timeoutMs, idleMs: timeoutMs });
   try {
     await service.get({ id: taskId(NOBODY) }, contextFor(dialect, signal));
     return { thrown: undefined, service };
@@ -101,7 +102,7 @@ async function probe(
 export async function otherDialect(url: string, besides: Dialect | undefined, trying: Trying): Promise<Works | undefined> {
   const candidates = DIALECTS.filter((dialect) => !dialect.id.includes('.') && dialect !== besides && dialect.methods.get !== undefined);
   for (const dialect of candidates) {
-    const { thrown, service } = await probe(url, { dialect, isRest: false }, trying);
+    const { thrown, service } = await probe(url, { dialect, binding: bindingOf('JSONRPC') }, trying);
     if (thrown === undefined) return { service, dialect, url };
   }
   return undefined;

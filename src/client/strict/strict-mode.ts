@@ -1,3 +1,4 @@
+import { bindingOf } from '#bindings';
 import type { Registry } from '#protocol';
 import type { Endpoint, StrictMode } from '../discovery/endpoint.ts';
 import { ClientError } from '../errors/client-error.ts';
@@ -53,7 +54,7 @@ function inVersion(endpoints: readonly Endpoint[], version: string, registry: Re
 }
 
 function speaking(endpoint: Endpoint, spoken: Endpoint['dialect'] | undefined, registry: Registry): readonly Endpoint[] {
-  const dialect = spoken === undefined || endpoint.binding === 'JSONRPC' ? spoken : registry.restForm(spoken);
+  const dialect = spoken === undefined ? undefined : bindingOf(endpoint.binding).formOf(spoken, registry);
   return dialect === undefined ? [] : [{ ...endpoint, dialect }];
 }
 

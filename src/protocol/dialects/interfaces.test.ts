@@ -1,10 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { tenantId } from '../ids.ts';
+import type { InterfacePaths } from './interfaces.ts';
 import { interfacesFor } from './interfaces.ts';
+
+const BINDINGS: readonly InterfacePaths[] = [
+  { protocolBinding: 'JSONRPC', paths: { '1.0': '/a2a', '0.3': '/' } },
+  { protocolBinding: 'HTTP+JSON', paths: { '1.0': '', '0.3': '' } },
+];
 
 describe('the interfaces of a node', () => {
   it('list each binding in each version, the newest and preferred first', () => {
-    expect(interfacesFor('https://a.example')).toEqual([
+    expect(interfacesFor('https://a.example', BINDINGS)).toEqual([
       { url: 'https://a.example/a2a', protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
       { url: 'https://a.example', protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
       { url: 'https://a.example/', protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
@@ -13,12 +19,12 @@ describe('the interfaces of a node', () => {
   });
 
   it('begin with the preferred binding', () => {
-    const bindings = interfacesFor('https://a.example', { prefer: 'HTTP+JSON' }).map((one) => one.protocolBinding);
+    const bindings = interfacesFor('https://a.example', BINDINGS, { prefer: 'HTTP+JSON' }).map((one) => one.protocolBinding);
     expect(bindings).toEqual(['HTTP+JSON', 'JSONRPC', 'JSONRPC', 'HTTP+JSON']);
   });
 
   it('name a tenant only for versions with tenants', () => {
-    const tenants = interfacesFor('https://a.example', { tenant: tenantId('t') }).map((one) => one.tenant);
+    const tenants = interfacesFor('https://a.example', BINDINGS, { tenant: tenantId('t') }).map((one) => one.tenant);
     expect(tenants).toEqual(['t', 't', undefined, undefined]);
   });
 
@@ -27,8 +33,8 @@ describe('the interfaces of a node', () => {
     ['https://A.example:443//', 'https://a.example'],
     ['https://a.example/agents/demo/', 'https://a.example/agents/demo'],
   ])('hang on the base without a slash at its end: %s', (base, url) => {
-    expect(interfacesFor(base, { prefer: 'HTTP+JSON' })[0]?.url).toBe(url);
-    expect(interfacesFor(base)[0]?.url).toBe(`${url}/a2a`);
+    expect(interfacesFor(base, BINDINGS, { prefer: 'HTTP+JSON' })[0]?.url).toBe(url);
+    expect(interfacesFor(base, BINDINGS)[0]?.url).toBe(`${url}/a2a`);
   });
 
   it.each([
@@ -40,5 +46,5 @@ describe('the interfaces of a node', () => {
     'https://u@a.example',
     'https://a.example/?k=secret',
     'https://a.example/#x',
-  ])('refuse %j', (base) => expect(() => interfacesFor(base)).toThrow('http(s) address'));
+  ])('refuse %j', (base) => expect(() => interfacesFor(base, BINDINGS)).toThrow('http(s) address'));
 });

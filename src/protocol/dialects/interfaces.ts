@@ -4,18 +4,18 @@ import type { TenantId } from '../ids.ts';
 import type { Mutable } from '../json.ts';
 import { withoutEndSlashes } from '../slashes.ts';
 
+/** One binding of a node: its name on cards, and its path below the agent's base address in each version that cards list. */
+export interface InterfacePaths {
+  readonly protocolBinding: string;
+  readonly paths: { readonly '1.0': string; readonly '0.3': string };
+}
+
 export interface InterfaceOptions {
-  /** The binding that clients of 1.0 should choose if they speak several. The oldest clients speak only JSON-RPC. */
-  readonly prefer?: 'JSONRPC' | 'HTTP+JSON';
+  /** The binding that clients of 1.0 should choose if they speak several. Absent: the first. The oldest clients speak only JSON-RPC. */
+  readonly prefer?: string;
   readonly tenant?: TenantId;
 }
 
-/**
- * The paths of each binding. HTTP+JSON uses the base address: 1.0's paths are below it, 0.3's below its `/v1`. The JSON-RPC address of 0.x
- * is the root, because it becomes the card's `url`, which Society's clients call, and Society is detected only there.
- */
-const PATHS = { JSONRPC: { '1.0': '/a2a', '0.3': '/' }, 'HTTP+JSON': { '1.0': '', '0.3': '' } } as const;
-const BINDINGS = ['JSONRPC', 'HTTP+JSON'] as const;
 const VERSIONS = ['1.0', '0.3'] as const;
 
 /**
@@ -23,12 +23,17 @@ const VERSIONS = ['1.0', '0.3'] as const;
  * refuse 0.3 traffic to an agent that does not declare it. Older dialects and products find their address in the members that their own
  * card writer adds. Take `baseUrl` from the configuration, never from a Host header, because signed cards vouch for it.
  */
-export function interfacesFor(baseUrl: string, options: InterfaceOptions = {}): readonly AgentInterface[] {
+export function interfacesFor(
+  baseUrl: string,
+  bindings: readonly InterfacePaths[],
+  options: InterfaceOptions = {},
+): readonly AgentInterface[] {
   const base = checkedBase(baseUrl);
-  const preferred = options.prefer === 'HTTP+JSON' ? BINDINGS.toReversed() : BINDINGS;
+  const isPreferred = ({ protocolBinding }: InterfacePaths): boolean => protocolBinding === options.prefer;
+  const preferred = [...bindings.filter(isPreferred), ...bindings.filter((each) => !isPreferred(each))];
   return VERSIONS.flatMap((protocolVersion) =>
-    (protocolVersion === '1.0' ? preferred : BINDINGS).map((protocolBinding) => {
-      const out: Mutable<AgentInterface> = { url: `${base}${PATHS[protocolBinding][protocolVersion]}`, protocolBinding, protocolVersion };
+    (protocolVersion === '1.0' ? preferred : bindings).map(({ protocolBinding, paths }) => {
+      const out: Mutable<AgentInterface> = { url: `${base}${paths[protocolVersion]}`, protocolBinding, protocolVersion };
       if (options.tenant !== undefined && protocolVersion === '1.0') out.tenant = options.tenant; // 0.3 has no tenants
       return out;
     }),

@@ -3,11 +3,11 @@ import { toHttpRequest } from '#bindings';
 import { createHostOriginCheck, isLoopback } from './host-origin.ts';
 
 function request(url: string, headers: Readonly<Record<string, string>> = {}, method = 'GET') {
-  // A `Request` of the web may not set Host or Origin by itself; Node's does.
+  // Browsers forbid setting Host and Origin on a `Request`; Node allows it.
   return toHttpRequest(new Request(url, { method, headers }));
 }
 
-describe('the host that a request names', () => {
+describe('the Host header', () => {
   const guard = createHostOriginCheck({ url: 'https://agents.example.org/a', allowedHosts: ['Lab.Internal', '10.0.0.5'] });
   const accepts = (host: string): boolean => guard.refuse(request(`http://${host}/`)) === undefined;
 
@@ -21,10 +21,10 @@ describe('the host that a request names', () => {
     'LOCALHOST',
     'localhost.',
   ]) {
-    it(`is ours if it is loopback: ${host}`, () => expect(accepts(host)).toBe(true));
+    it(`is accepted if it is loopback: ${host}`, () => expect(accepts(host)).toBe(true));
   }
   for (const host of ['agents.example.org', 'agents.example.org:8443', 'lab.internal', '10.0.0.5:41242']) {
-    it(`is ours if it is configured: ${host}`, () => expect(accepts(host)).toBe(true));
+    it(`is accepted if it is configured: ${host}`, () => expect(accepts(host)).toBe(true));
   }
   for (const host of [
     'evil.example',
@@ -35,24 +35,24 @@ describe('the host that a request names', () => {
     '[::2]',
     '0.0.0.0',
   ]) {
-    it(`is not ours otherwise: ${host}`, () => expect(accepts(host)).toBe(false));
+    it(`is refused otherwise: ${host}`, () => expect(accepts(host)).toBe(false));
   }
 
-  it('may not say one thing in its header and another in its address', () => {
+  it('must not differ from the host of the URL', () => {
     expect(guard.refuse(request('http://localhost/', { Host: 'evil.example' }))?.status).toBe(403);
     expect(guard.refuse(request('http://evil.example/', { Host: 'localhost' }))?.status).toBe(403);
   });
 
-  it('is none of which no address can be made', () => {
+  it('is refused if it is not a valid host', () => {
     for (const host of ['localhost:99999', 'localhost:', '127.0.0.1:x', '[::1'])
       expect([host, guard.refuse(request('http://localhost/', { Host: host }))?.status]).toEqual([host, 403]);
   });
 
-  it('can be any, if somebody wants that', () => {
+  it('may be any with allowedHosts *', () => {
     expect(createHostOriginCheck({ allowedHosts: ['*'] }).refuse(request('http://evil.example/'))).toBeUndefined();
   });
 
-  it('is judged the same however many there were', () => {
+  it('is judged the same when the cache is full', () => {
     const own = createHostOriginCheck({});
     for (let at = 0; at < 500; at += 1) expect(own.refuse(request(`http://h${at}.example/`))?.status).toBe(403);
     expect(own.refuse(request('http://h499.example/'))?.status).toBe(403);
@@ -60,12 +60,12 @@ describe('the host that a request names', () => {
   });
 });
 
-describe('the page that a request comes from', () => {
+describe('the Origin header', () => {
   const guard = createHostOriginCheck({ allowedOrigins: ['https://app.example.org/', 'http://localhost:3000'] });
   const from = (origin: string) => request('http://localhost:41242/a2a', { Origin: origin }, 'POST');
 
   for (const origin of ['http://localhost:41242', 'https://app.example.org', 'http://localhost:3000']) {
-    it(`may be ours or allowed: ${origin}`, () => {
+    it(`is accepted if it is the node’s own or allowed: ${origin}`, () => {
       expect(guard.refuse(from(origin))).toBeUndefined();
       expect(guard.corsHeaders(from(origin))).toMatchObject({ 'Access-Control-Allow-Origin': origin, Vary: 'Origin' });
     });
@@ -78,10 +78,10 @@ describe('the page that a request comes from', () => {
     'http://app.example.org',
     'https://app.example.org.evil.example',
   ]) {
-    it(`may be no other: ${origin}`, () => expect(guard.refuse(from(origin))?.status).toBe(403));
+    it(`is refused otherwise: ${origin}`, () => expect(guard.refuse(from(origin))?.status).toBe(403));
   }
 
-  it('is asked about before it sends', () => {
+  it('decides the response to a CORS preflight', () => {
     const preflight = request(
       'http://localhost:41242/a2a',
       {
@@ -98,7 +98,7 @@ describe('the page that a request comes from', () => {
     expect(guard.preflight(request('http://localhost/', {}, 'OPTIONS'))).toBeUndefined();
   });
 
-  it('is nobody’s business where there is none', () => {
+  it('is not required', () => {
     expect(guard.corsHeaders(request('http://localhost/'))).toBeUndefined();
   });
 });

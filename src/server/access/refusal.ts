@@ -1,5 +1,4 @@
 import type { HttpRequest, HttpResponse } from '#bindings';
-import { refuseJsonRpc, refuseRest } from '#bindings';
 import type { A2AError } from '#protocol';
 import { errorAnswer } from '../routes/responses.ts';
 import type { Route } from '../routes/routes.ts';
@@ -22,11 +21,8 @@ export function refusalFor(
 
 /** An error in the format of the route. `status` replaces the error's own HTTP status on HTTP+JSON routes. */
 export function errorResponseFor(request: HttpRequest, route: Route | undefined, error: A2AError, status?: number): HttpResponse {
-  if (route?.name !== 'jsonrpc' && route?.name !== 'rest') return errorAnswer(error);
+  if (route?.binding === undefined) return errorAnswer(error);
   const { base: basePath } = parsePath(request.path);
-  const response =
-    route.name === 'jsonrpc'
-      ? refuseJsonRpc(request, error, { basePath })
-      : refuseRest(request, error, status === undefined ? { basePath } : { basePath, status });
+  const response = route.binding.refuse(request, error, status === undefined ? { basePath } : { basePath, status });
   return { ...response, headers: { 'X-Content-Type-Options': 'nosniff', ...response.headers } };
 }

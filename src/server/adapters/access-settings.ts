@@ -15,24 +15,24 @@ import { readTls } from './node/tls.ts';
 import type { NodeToken } from './secret-files.ts';
 import { authFolder, loadToken, sameSecret } from './secret-files.ts';
 
-/** How a node is secured, as its settings want it and its agents need it. */
+/** Authentication and TLS of a node, as its settings and its agents require them. */
 export interface AccessFromSettings {
   readonly auth?: readonly AuthMethod[];
   readonly authenticate?: Authenticate;
   readonly tls?: TlsOptions;
-  /** The token of this machine, if that is one of the ways in. */
+  /** The token of this machine, if callers may use it. */
   readonly token?: NodeToken;
 }
 
 export interface AccessSettingsOptions {
   /** The name of an agent that runs commands, if there is one. */
   readonly runsCommands: string | undefined;
-  /** How the issuer's keys are fetched. */
+  /** Fetches the issuer's keys. */
   readonly fetch: Fetch;
   readonly onKeys?: (before: readonly KeyRecord[], after: readonly KeyRecord[]) => void;
 }
 
-/** Throws a ConfigError that says what to type where nobody could be asked who they are, or be believed. */
+/** Decides how callers are authenticated. Throws a ConfigError that names the flags to use if the settings are not safe. */
 export function accessFromSettings(settings: Settings, options: AccessSettingsOptions): AccessFromSettings {
   const tls = tlsOf(settings);
   const secured = tls === undefined ? {} : { tls };
@@ -51,19 +51,19 @@ export function accessFromSettings(settings: Settings, options: AccessSettingsOp
   };
 }
 
-/** `--no-auth`. */
+/** The result for `--no-auth`. */
 function openly({ host, socket, token, jwt, tls, authRequired }: Settings, { runsCommands }: AccessSettingsOptions): AccessFromSettings {
   if (!isPrivate(host, socket)) {
-    throw new ConfigError(`${host} can be reached by others: --no-auth is for loopback and sockets only`);
+    throw new ConfigError(`other machines can reach ${host}: --no-auth works on loopback and sockets only`);
   }
   const besides = authRequired ? 'authRequired' : token !== undefined ? 'token' : jwt.issuer !== undefined ? 'jwt.issuer' : undefined;
   const asked = besides ?? (tls.ca === undefined ? undefined : 'tls.ca');
-  if (asked !== undefined) throw new ConfigError(`--no-auth and ${asked} exclude each other: leave one of them away`);
+  if (asked !== undefined) throw new ConfigError(`--no-auth and ${asked} exclude each other: remove one of them`);
   if (runsCommands === undefined) return {};
-  // The file system has asked already: only its owner opens the socket.
+  // The file system authenticates callers: only the owner can open the socket.
   if (socket !== undefined) return { authenticate: authenticateAsLocal };
   throw new ConfigError(
-    `${runsCommands} runs commands on this machine, so every caller must show a token, on loopback too. Leave --no-auth away (parley’s own commands find the token by themselves), or type: --socket ./parley.sock --no-auth`,
+    `${runsCommands} runs commands on this machine, so every caller needs a token, on loopback too. Remove --no-auth (parley’s own commands find the token by themselves), or type: --socket ./parley.sock --no-auth`,
   );
 }
 
@@ -74,11 +74,11 @@ interface Exposed {
 
 function checkExposed({ host, insecureBehindProxy }: Settings, { isConfigured, hasTls }: Exposed): void {
   const missing: string[] = [];
-  if (!isConfigured) missing.push('a way to show who they are: parley keys create NAME (or --jwt-issuer and --jwt-audience, or --tls-ca)');
+  if (!isConfigured) missing.push('authentication: parley keys create NAME (or --jwt-issuer and --jwt-audience, or --tls-ca)');
   if (!hasTls && !insecureBehindProxy) {
-    missing.push('TLS: --tls-cert FILE --tls-key FILE (or --insecure-behind-proxy, if a proxy in front of it speaks TLS)');
+    missing.push('TLS: --tls-cert FILE --tls-key FILE (or --insecure-behind-proxy, if a proxy in front of it has TLS)');
   }
-  if (missing.length > 0) throw new ConfigError(`${host} can be reached by others, who need ${missing.join('; and ')}`);
+  if (missing.length > 0) throw new ConfigError(`other machines can reach ${host}, which requires ${missing.join('; and ')}`);
 }
 
 interface Methods extends AccessSettingsOptions {
@@ -97,7 +97,9 @@ function methodsOf({ jwt, tls }: Settings, { folder, token, fetch, onKeys }: Met
 
 function jwtFrom(options: Parameters<typeof jwtAuth>[0]): AuthMethod {
   if (options.audience.length === 0) {
-    throw new ConfigError('jwt.issuer needs jwt.audience: without one, a token for anybody else would do. Type: --jwt-audience NAME');
+    throw new ConfigError(
+      'jwt.issuer needs jwt.audience: without one, tokens for any other service would be accepted. Type: --jwt-audience NAME',
+    );
   }
   try {
     return jwtAuth(options);
@@ -111,6 +113,6 @@ function tlsOf({ tls: { cert, key, ca }, socket }: Settings): TlsOptions | undef
   if (cert === undefined || key === undefined) {
     throw new ConfigError(`TLS needs both tls.cert and tls.key: ${cert === undefined ? '--tls-cert' : '--tls-key'} FILE is missing`);
   }
-  if (socket !== undefined) throw new ConfigError('a socket needs no TLS: leave --socket or the --tls flags away');
+  if (socket !== undefined) throw new ConfigError('a socket needs no TLS: remove --socket or the --tls flags');
   return readTls({ cert, key, ca });
 }

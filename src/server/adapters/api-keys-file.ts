@@ -6,9 +6,9 @@ import { isScope } from '../access/authorisation/scopes.ts';
 import { ConfigError } from '../config/read-value.ts';
 import { randomSecret, readSecretFile, SECRET_CHARS_MIN, sha256, writeSecretFile } from './secret-files.ts';
 
-/** A key as it is kept: its hash, never itself. */
-interface KeptKey extends KeyRecord {
-  /** SHA-256. Keys are random and long, so that nothing slower is needed. */
+/** A key as stored in the file: its hash, never the key. */
+interface StoredKey extends KeyRecord {
+  /** SHA-256. A slower hash is not needed, because keys are long and random. */
   readonly hash: string;
 }
 
@@ -17,7 +17,7 @@ export interface NewKey {
   readonly scopes: readonly string[];
   readonly tenant?: string;
   readonly expiresAt?: string;
-  /** A token that callers have already, to be taken in. Default: a new one. */
+  /** An existing token to accept as a key. Default: a new random one. */
   readonly secret?: string;
 }
 
@@ -40,7 +40,7 @@ export function isActive({ revokedAt, expiresAt }: KeyRecord, now: number): bool
   return revokedAt === undefined && (expiresAt === undefined || Date.parse(expiresAt) > now);
 }
 
-/** Returns the key itself, which is not kept and can't be had again. */
+/** Creates a key. The returned secret is not stored and can't be read again. */
 export function createKey(
   folder: string,
   { name, scopes, tenant, expiresAt, secret }: NewKey,
@@ -49,7 +49,7 @@ export function createKey(
   const made = secret ?? randomSecret(KEY_PREFIX);
   checkNew({ name, scopes, secret: made });
   const hash = sha256(made);
-  if (keys.some((key) => key.hash === hash)) throw new ConfigError('this token is a key already; parley keys list shows it');
+  if (keys.some((key) => key.hash === hash)) throw new ConfigError('this token is already a key; parley keys list shows it');
   const key: KeyRecord = {
     id: hash.slice(0, 8),
     name,
@@ -62,7 +62,7 @@ export function createKey(
   return { key, secret: made };
 }
 
-/** By its id; it is good no more, within a second, on every node that reads this folder. */
+/** Revokes the key with this id. Every node that reads this folder refuses it within a second. */
 export function revokeKey(folder: string, id: string): KeyRecord {
   const keys = readKeys(keysFile(folder));
   const found = keys.find((key) => key.id === id);
@@ -75,13 +75,13 @@ export function revokeKey(folder: string, id: string): KeyRecord {
   return revoked;
 }
 
-/** The keys of a folder; the file is looked at again every second, when somebody calls. */
+/** The keys of a folder. A lookup reads the file again if it has changed, at most once a second. */
 export function openKeyRing(folder: string, onChange?: (before: readonly KeyRecord[], after: readonly KeyRecord[]) => void): KeyRing {
   const path = keysFile(folder);
   let stamp = stampOf(path);
   let kept = readKeys(path);
   let byHash = new Map(kept.map((key) => [key.hash, key]));
-  // By its hash: what the time of a lookup says is about hashes, from which nobody gets to keys.
+  // Keys are looked up by hash: the timing of a lookup reveals something about hashes only, not about keys.
   const shown = cacheCredentials((secret) => byHash.get(sha256(secret)));
   let lookedAt = performance.now();
   const look = (): void => {
@@ -108,32 +108,32 @@ function stampOf(path: string): string {
   return found === undefined ? '' : `${found.ino} ${found.mtimeMs} ${found.size}`;
 }
 
-function readKeys(path: string): readonly KeptKey[] {
+function readKeys(path: string): readonly StoredKey[] {
   const text = readSecretFile(path);
   if (text === undefined) return [];
   try {
-    const { keys } = JSON.parse(text) as { readonly keys: readonly KeptKey[] };
+    const { keys } = JSON.parse(text) as { readonly keys: readonly StoredKey[] };
     if (keys.every(({ id, name, hash, scopes }) => [id, name, hash].every((each) => typeof each === 'string') && Array.isArray(scopes)))
       return keys;
   } catch {
-    // said below
+    // The error below covers this case.
   }
-  throw new ConfigError(`${path} holds no keys that could be read; move it away, and make new ones with: parley keys create NAME`);
+  throw new ConfigError(`${path} does not contain readable keys; move it away and create new ones with: parley keys create NAME`);
 }
 
-function save(folder: string, keys: readonly KeptKey[]): void {
+function save(folder: string, keys: readonly StoredKey[]): void {
   writeSecretFile(keysFile(folder), `${JSON.stringify({ keys }, null, 2)}\n`);
 }
 
 function checkNew({ name, scopes, secret }: { readonly name: string; readonly scopes: readonly string[]; readonly secret: string }): void {
   if (!/^[\w.@-]{1,64}$/.test(name))
-    throw new ConfigError(`${JSON.stringify(name)} is no name for a key: letters, digits, and . _ @ - only`);
+    throw new ConfigError(`${JSON.stringify(name)} is not a valid key name: use letters, digits and . _ @ - only`);
   const wrong = scopes.find((scope) => !isScope(scope));
   if (wrong !== undefined)
     throw new ConfigError(
-      `${JSON.stringify(wrong)} is no scope; there are tasks:read, tasks:write, tasks:cancel, push:write, card:extended, executor:NAME, admin`,
+      `${JSON.stringify(wrong)} is not a scope; the scopes are tasks:read, tasks:write, tasks:cancel, push:write, card:extended, executor:NAME, admin`,
     );
   if (secret.length < SECRET_CHARS_MIN || !/^[\w.~+/=-]+$/.test(secret)) {
-    throw new ConfigError(`a token has at least ${SECRET_CHARS_MIN} characters: letters, digits, and . _ ~ + / = - only`);
+    throw new ConfigError(`a token must have at least ${SECRET_CHARS_MIN} characters: letters, digits and . _ ~ + / = - only`);
   }
 }

@@ -10,7 +10,7 @@ import { bodyOf, follow, GENESIS, sealed } from '../audit/chain.ts';
 const READ_BYTES = 65_536;
 const LIMIT = 100;
 const LIMIT_MAX = 1000;
-/** What comes within this goes out in one write, under one hash: a crash can take so much of the log with it. */
+/** Records of this time are written together under one hash. A crash loses at most this much of the log. */
 const GATHER_MS = 100;
 
 const sha256 = (text: string): string => hash('sha256', text, 'hex');
@@ -20,7 +20,7 @@ export interface AuditFileOptions {
   readonly onError?: (cause: unknown) => void;
 }
 
-/** An audit log in a file that only grows, a line a record, readable by its owner alone. */
+/** Opens an append-only audit log file, one record per line, readable by its owner only. */
 export async function openAudit(path: string, { now = () => new Date(), onError }: AuditFileOptions = {}): Promise<AuditLog> {
   const file = await open(path, 'a+', 0o600);
   const { chain: start, cut } = await tailOf(file);
@@ -61,7 +61,7 @@ export async function openAudit(path: string, { now = () => new Date(), onError 
   };
 }
 
-/** The plainest of Node's ways: this is done ten times a second. */
+/** Uses the callback API, which costs least: this runs up to ten times a second. */
 function appended({ fd }: FileHandle, text: string): Promise<void> {
   return new Promise((resolve, reject) => {
     write(fd, text, (thrown) => (thrown === null ? resolve() : reject(thrown)));
@@ -70,7 +70,7 @@ function appended({ fd }: FileHandle, text: string): Promise<void> {
 
 let lastTime = { ms: Number.NaN, text: '' };
 
-/** Many records have the same time, and a time is dear to write. */
+/** Caches the last time text: many records have the same time, and formatting one is slow. */
 function timeText(time: Date): string {
   const ms = time.getTime();
   if (ms !== lastTime.ms) lastTime = { ms, text: time.toISOString() };
@@ -79,11 +79,11 @@ function timeText(time: Date): string {
 
 interface Tail {
   readonly chain: ChainEnd;
-  /** Bytes of a line without an end, which a crash left of a write and which are gone now. */
+  /** The size of an incomplete last line, which a crash left behind and which was removed. */
   readonly cut: number;
 }
 
-/** Where the chain in a file stands: read from its end, as far back as the last hash. */
+/** Finds the end of the chain in a file by reading backwards to the last hash. */
 async function tailOf(file: FileHandle): Promise<Tail> {
   const { size } = await file.stat();
   let bytes = Buffer.alloc(0);
@@ -102,7 +102,7 @@ async function tailOf(file: FileHandle): Promise<Tail> {
   return { chain: GENESIS, cut: 0 };
 }
 
-/** Undefined: no hash is in it, and there is more before it. */
+/** Undefined if these bytes contain no hash and more of the file comes before them. */
 function chainIn(bytes: Buffer, isWhole: boolean): ChainEnd | undefined {
   const lines = bytes
     .toString('utf8')
@@ -137,9 +137,9 @@ async function pageOf(path: string, { after = 0, limit = LIMIT }: AuditRequest, 
 
 export interface AuditLine {
   readonly line: string;
-  /** From 1. */
+  /** The line number, from 1. */
   readonly number: number;
-  /** The last of the log, and without an end: of a write that was not finished. The next start of a node removes it. */
+  /** True for an incomplete last line of an unfinished write. The node removes it at its next start. */
   readonly isTorn: boolean;
 }
 
@@ -165,22 +165,22 @@ async function endsALine(file: FileHandle): Promise<boolean> {
 
 export interface AuditVerdict {
   readonly records: number;
-  /** The last hash that holds: kept elsewhere, it shows later that nothing was cut off. */
+  /** The last valid hash. Store it elsewhere to detect later that the end of the log was removed. */
   readonly head: string;
-  /** Records at the end that no hash covers: of a write under way, or of a crash in its midst. */
+  /** Records at the end that no hash covers: a write is in progress, or a crash interrupted one. */
   readonly open: number;
   readonly problem?: AuditProblem;
 }
 
 export interface AuditProblem {
-  /** `empty`: no record at all, though each start of a node writes one. `torn`: a last line without an end. */
+  /** `empty`: the log has no record, although each start of a node writes one. `torn`: the last line is incomplete. */
   readonly kind: 'changed' | 'torn' | 'empty';
   readonly file: string;
   readonly line: number;
   readonly words: string;
 }
 
-/** Goes through logs in their order; the second goes on where the first ends. */
+/** Verifies log files in order; each must continue the chain of the previous one. */
 export async function verifyAudit(paths: readonly string[]): Promise<AuditVerdict> {
   let chain = GENESIS;
   const verdict = (): AuditVerdict => ({ records: chain.seq, head: chain.hash, open: chain.open.split('\n').length - 1 });

@@ -11,7 +11,7 @@ export interface ConfigFile {
   readonly config: ParleyConfig;
 }
 
-/** The file that was named, or the one that lies in this folder; undefined if none does. */
+/** Loads the named file, or `parley.config.*` in the folder. Undefined if there is none. */
 export async function loadConfigFile(folder: string, named?: string): Promise<ConfigFile | undefined> {
   const path = named === undefined ? NAMES.map((name) => join(folder, name)).find((file) => existsSync(file)) : resolve(folder, named);
   if (path === undefined) return undefined;

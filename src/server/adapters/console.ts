@@ -8,20 +8,20 @@ import type { ServingOptions } from '../options.ts';
 import { refusal, text } from '../routes/responses.ts';
 
 export interface ConsoleOptions {
-  /** Where the built files are. Default: those of this package. */
+  /** The folder of the built console files. Default: this package's own. */
   readonly folder?: string;
-  /** Told what takes long: in a checkout the files are made when they are first asked for. */
+  /** Receives progress messages: in a checkout the first request builds the files, which takes a few seconds. */
   readonly say?: (line: string) => void;
 }
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const BUILD = join(ROOT, 'scripts/build-console.mjs');
-/** What the console is made of; a file of it that is newer than the build makes the build old. */
+/** The console's source folders. A file in them that is newer than the build makes the build out of date. */
 const SOURCES = ['src/console', 'src/client', 'src/protocol', 'src/bindings'];
 
 /**
- * Nothing but our own files runs, nothing leaves for elsewhere, nobody puts the page into a frame (reference/faults S5). Pictures and sounds
- * that agents send are shown from memory.
+ * The page runs only its own scripts, sends requests only to this node, and can't be framed (docs/faults.md, S5). Images and audio that
+ * agents send are shown from memory.
  */
 const POLICY = [
   "default-src 'none'",
@@ -53,7 +53,13 @@ const TYPES: Readonly<Record<string, string>> = {
   '.json': 'application/json',
 };
 
-/** The files of the web console, from memory. In a checkout they are built when they are missing or old. */
+/**
+ * Serves the files of the web console from memory. In a checkout it builds them if they are missing or out of date.
+ *
+ * ```ts
+ * await serve(agent, { console: createConsole() });
+ * ```
+ */
 export function createConsole({
   folder = join(ROOT, 'dist/console'),
   say = () => {},
@@ -66,7 +72,7 @@ export function createConsole({
       const name = path.slice('/console'.length);
       const file = found.get(name);
       if (file !== undefined) return file;
-      // Every place in the console has an address of its own, and the page finds it.
+      // Every other path is a page of the console, which the script of index.html shows.
       return name.startsWith('/assets/') ? refusal(404, 'the console has no such file') : (found.get('/index.html') ?? missing(folder));
     } catch (thrown) {
       files = undefined;
@@ -91,7 +97,7 @@ async function load(folder: string, say: (line: string) => void): Promise<Readon
   return answers;
 }
 
-/** Names below `assets` hold a hash of what is in them. */
+/** File names below `assets` contain a hash of the content, so they can be cached forever. */
 function fileAnswer(content: string, entry: string, type: string): HttpResponse {
   const caching = entry.startsWith('assets') ? 'public, max-age=31536000, immutable' : 'no-cache';
   const answer = text(content, type);
@@ -115,12 +121,12 @@ function newest(folder: string): number {
 }
 
 function missing(folder: string): HttpResponse {
-  return plain(`The files of the console are not here (${folder}).\n\nIn a checkout they are made by: npm run build:console\n`);
+  return plain(`The files of the console are missing (${folder}).\n\nIn a checkout, build them with: npm run build:console\n`);
 }
 
 function failed(thrown: unknown): HttpResponse {
   const reason = thrown instanceof Error ? thrown.message.slice(0, 2000) : String(thrown);
-  return plain(`The console could not be built.\n\n${reason}\n\nTry by hand: npm install && npm run build:console\n`);
+  return plain(`The console could not be built.\n\n${reason}\n\nTry it yourself: npm install && npm run build:console\n`);
 }
 
 function plain(words: string): HttpResponse {

@@ -2,10 +2,10 @@ import * as nodeModule from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { ConfigError } from '../config/read-value.ts';
 
-/** The name that this package is imported by. */
+/** Imports of this package. */
 const OURS = /^parley-a2a(?:\/|$)/;
 
-/** What a module exports by default. TypeScript is read as it is, by Node's own type stripping. */
+/** Loads a module and returns its default export. Node's type stripping loads TypeScript. */
 export async function defaultExportOf(path: string): Promise<unknown> {
   lendOurselves();
   let module: unknown;
@@ -22,8 +22,8 @@ export async function defaultExportOf(path: string): Promise<unknown> {
 let isLent = false;
 
 /**
- * A file that is served may lie anywhere, also where nothing was installed: what it imports of this package is then this very
- * package. Where it finds one of its own, that one is taken. Node has had the hooks since 22.15; before, it has to be installed.
+ * Lets a served file import this package although it is not installed where the file is: the import then resolves to this copy. An
+ * installed copy takes precedence. Node has these hooks since 22.15; with an older Node the package must be installed.
  */
 function lendOurselves(): void {
   if (isLent || !('registerHooks' in nodeModule)) return;
@@ -41,7 +41,7 @@ function lendOurselves(): void {
   });
 }
 
-/** With the line, where the stack has it, and what to do about the usual reasons. */
+/** Describes why a module could not be loaded: the line if the stack has it, and a remedy for the usual reasons. */
 function reasonOf(thrown: unknown, path: string): string {
   if (!(thrown instanceof Error)) return String(thrown);
   const { code } = thrown as NodeJS.ErrnoException;
@@ -54,7 +54,7 @@ function reasonOf(thrown: unknown, path: string): string {
   return `${thrown.message}${at === undefined ? '' : ` (${at})`}`;
 }
 
-/** `file.ts:3`, of the first place outside Node itself. */
+/** The first stack frame outside Node and node_modules, as `file.ts:3`. */
 function lineIn(stack: string): string | undefined {
   const words = stack.split(/[\s()]/).map((word) => word.replace(/^file:\/\//, ''));
   const places = words.map((word) => /^((?:\/|[A-Z]:\\).+\.[cm]?[jt]s):(\d+)/.exec(word)).filter((place) => place !== null);

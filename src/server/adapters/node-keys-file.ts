@@ -5,17 +5,17 @@ import { ConfigError } from '../config/read-value.ts';
 import type { NodeKeys } from '../push/signing-keys.ts';
 import { generateSigningKey } from '../push/signing-keys.ts';
 
-/** As it lies on disk: private keys as JSON Web Keys, sealing keys in base64. */
+/** The file's content: private signing keys as JSON Web Keys, encryption keys in base64. */
 interface KeyFile {
   readonly signing: readonly JsonWebKey[];
   readonly sealing: readonly string[];
 }
 
-/** Signing keys that are kept: the one in use, and the one before it. */
+/** How many signing keys to keep: the current one and the previous one. */
 const SIGNING_KEPT = 2;
 const OTHERS = 0o077;
 
-/** The keys of the node whose data is in this folder, made at its first start. Nobody else may read them. */
+/** Opens the keys of the node whose data is in this folder. The first start creates them, readable by their owner only. */
 export async function openKeys(folder: string): Promise<NodeKeys> {
   const path = join(folder, 'keys.json');
   if (!existsSync(path)) write(path, { signing: [await generateSigningKey()], sealing: [randomBytes(32).toString('base64')] });
@@ -23,16 +23,16 @@ export async function openKeys(folder: string): Promise<NodeKeys> {
 }
 
 /**
- * A new key of each kind goes in front, and the one before stays behind it, so that receivers and stored credentials have until the next
- * time to move on. The node takes them at its next start.
+ * Creates a new key of each kind and keeps the previous one until the next rotation, so that webhook receivers can switch in between. The
+ * node uses the new keys from its next start.
  */
 export async function rotateKeys(folder: string): Promise<NodeKeys> {
   const path = join(folder, 'keys.json');
-  if (!existsSync(path)) throw new ConfigError(`${path} is not there: is this the folder of a node?`);
+  if (!existsSync(path)) throw new ConfigError(`${path} does not exist; is this the data folder of a node?`);
   const { signing, sealing } = read(path);
   const next: KeyFile = {
     signing: [await generateSigningKey(), ...signing].slice(0, SIGNING_KEPT),
-    // Credentials are not sealed anew, so every key that has sealed some is kept.
+    // Stored credentials are not encrypted again, so every key that has encrypted some is kept.
     sealing: [randomBytes(32).toString('base64'), ...sealing],
   };
   write(path, next);
@@ -45,7 +45,7 @@ function keysIn({ signing, sealing }: KeyFile): NodeKeys {
 
 function read(path: string): KeyFile {
   if (process.platform !== 'win32' && (statSync(path).mode & OTHERS) !== 0) {
-    throw new ConfigError(`${path} can be read by others; type: chmod 600 ${path}`);
+    throw new ConfigError(`other users can read ${path}; type: chmod 600 ${path}`);
   }
   let file: unknown;
   try {
@@ -53,7 +53,7 @@ function read(path: string): KeyFile {
   } catch (thrown) {
     throw new ConfigError(`${path} can't be read: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
   }
-  if (!isKeyFile(file)) throw new ConfigError(`${path} does not hold the keys of a node; restore it from a backup`);
+  if (!isKeyFile(file)) throw new ConfigError(`${path} does not contain the keys of a node; restore it from a backup`);
   return file;
 }
 
@@ -66,7 +66,7 @@ function isKeyFile(file: unknown): file is KeyFile {
   );
 }
 
-/** Under another name first, and on disk before it is called so: a key that is there is whole. */
+/** Writes to a temporary name, syncs, then renames, so that a crash never leaves an incomplete key file. */
 function write(path: string, file: KeyFile): void {
   const fresh = `${path}.new`;
   rmSync(fresh, { force: true });
@@ -75,7 +75,7 @@ function write(path: string, file: KeyFile): void {
   fsyncSync(handle);
   closeSync(handle);
   renameSync(fresh, path);
-  if (process.platform === 'win32') return; // a folder can't be opened there
+  if (process.platform === 'win32') return; // Windows can't open a folder to sync it
   const parent = openSync(dirname(path), 'r');
   fsyncSync(parent);
   closeSync(parent);

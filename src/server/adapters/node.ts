@@ -21,34 +21,44 @@ import type { TlsOptions } from './node/tls.ts';
 import { proxiesOf } from './node/tls.ts';
 import { createOutbound } from './outbound.ts';
 
+/** Options of `serve`. */
 export interface ServeOptions extends ServingOptions, PolicyOptions {
-  /** 0 picks a free one. */
+  /** Default 41242. 0 picks a free port. */
   readonly port?: number;
-  /** Default 127.0.0.1. Anything that others can reach needs `auth` or a `authenticate`, and `tls` or a proxy that has it. */
+  /** Default 127.0.0.1. An address that other machines can reach requires `auth` or `authenticate`, and `tls` or `insecureBehindProxy`. */
   readonly host?: string;
-  /** A Unix socket in place of host and port, for its owner alone. */
+  /** A Unix socket instead of host and port. Only its owner can open it. */
   readonly socket?: string;
   readonly tls?: TlsOptions;
-  /** A proxy in front speaks TLS with the callers, and nobody comes around it. */
+  /** A proxy in front has TLS, and callers can't bypass it. */
   readonly insecureBehindProxy?: boolean;
-  /** Addresses of proxies whose `X-Forwarded-For` is believed. */
+  /** Addresses or networks of proxies whose `X-Forwarded-For` header is trusted. */
   readonly trustedProxies?: readonly string[];
 }
 
+/** A running node. */
 export interface NodeServer {
   /** Where it listens, as `http://127.0.0.1:41242` or `unix:/run/parley.sock`; where clients reach it may be elsewhere (`url` of the options). */
   readonly url: string;
-  /** 0 on a socket. */
+  /** 0 for a Unix socket. */
   readonly port: number;
   readonly handler: Handler;
-  /** Drains, within `drainMsMax`, and resolves when everything is kept and closed. */
+  /** Shuts down within `drainMsMax`. Resolves when all connections and the store are closed. */
   close(): Promise<void>;
 }
 
 export const DEFAULT_PORT = 41_242;
 export const DEFAULT_HOST = '127.0.0.1';
 
-/** Serves agents on Node. The first is the root agent; every one is also at `/agents/{name}/`. */
+/**
+ * Serves agents on Node's HTTP server. The first agent is at the root; every agent is also at `/agents/{name}/`.
+ *
+ * ```ts
+ * const server = await serve(defineAgent({ name: 'shout', description: 'Repeats in capitals.', run: (turn) => turn.text.toUpperCase() }));
+ * console.log(server.url);
+ * await server.close();
+ * ```
+ */
 export async function serve(agents: AgentLike | readonly AgentLike[], options: ServeOptions = {}): Promise<NodeServer> {
   const { host = DEFAULT_HOST, port = DEFAULT_PORT } = options;
   const problem = exposureProblem({
@@ -64,7 +74,7 @@ export async function serve(agents: AgentLike | readonly AgentLike[], options: S
   const outbound = options.outbound ?? createOutbound(options);
   const pulse = watchProcess(metrics);
   const relay = options.relay === undefined && isPrivate(options) ? relayOf(options) : undefined;
-  if (options.allowLoopbackTargets === true) log.warn('requests may go to this machine itself: for development only');
+  if (options.allowLoopbackTargets === true) log.warn('outbound requests may go to this machine; use this for development only');
   const handler = createHandler({
     ...options,
     agents,
@@ -110,7 +120,7 @@ function packageVersion(): string {
   return manifest.version ?? '';
 }
 
-/** Whoever operates a node that only this machine reaches may try agents of this machine with its console. */
+/** On a node that only this machine reaches, the console may call agents on this machine. */
 function relayOf(options: ServeOptions): Outbound {
   return createOutbound({ ...options, allowLoopbackTargets: true });
 }
@@ -121,7 +131,13 @@ function isPrivate({ host = DEFAULT_HOST, socket, insecureBehindProxy }: ServeOp
 
 const SAMPLE_MS = 5000;
 
-/** The handler as Node's servers take one, for an Express app or a server of your own; its limits and timeouts are then yours to set. */
+/**
+ * The handler as a request listener of Node's servers, for an Express app or your own server. Set limits and timeouts on that server.
+ *
+ * ```ts
+ * http.createServer(nodeListener(createHandler({ agents: [echo] }))).listen(8080);
+ * ```
+ */
 export function nodeListener(handler: Handler): (incoming: IncomingMessage, outgoing: ServerResponse) => void {
   return (incoming, outgoing) => {
     exchange(incoming, outgoing, { handler, limits: DEFAULT_SERVER_LIMITS }).catch(() => outgoing.destroy());
@@ -135,14 +151,14 @@ function nodeLimits({ limits }: ServeOptions): ServerLimits {
   return { ...all, connectionsMax, streamsMax };
 }
 
-/** Where it is bound is a name of ours; bound to every address, each of them is. */
+/** Accepted Host names: the bind address, or every interface address when bound to 0.0.0.0 or ::. */
 function namesOf(host: string): readonly string[] {
   if (host !== '0.0.0.0' && host !== '::') return [host.includes(':') ? `[${host}]` : host];
   const addresses = Object.values(networkInterfaces()).flatMap((cards) => cards ?? []);
   return addresses.map(({ address, family }) => (family === 'IPv6' ? `[${address}]` : address));
 }
 
-/** E16: takes nothing more, ends the streams with a word on when to come back, lets answers go out, and is gone in time. */
+/** Shuts down (docs/faults.md, E16): refuses new requests, ends streams with a reconnect time, finishes open responses, closes at the deadline. */
 async function drain({ server, busy, stopKeeping }: HttpHost, handler: Handler, { drainMsMax }: ServerLimits): Promise<void> {
   const deadline = performance.now() + drainMsMax;
   stopKeeping();

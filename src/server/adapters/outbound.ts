@@ -12,7 +12,7 @@ export { OutboundError, type OutboundReason } from '../outbound/errors.ts';
 export type { Outbound, OutboundLimits } from '../outbound/port.ts';
 
 export interface OutboundOptions extends PolicyOptions {
-  /** To an open connection. Default 5 s. */
+  /** The connect timeout. Default: 5 s. */
   readonly connectMsMax?: number;
   /** Default: the system's resolver. */
   readonly resolve?: Resolve;
@@ -20,11 +20,20 @@ export interface OutboundOptions extends PolicyOptions {
 
 const CHECK_MS = 2000;
 
+/**
+ * Creates the node's way out for requests to addresses that others choose: webhooks, cards, issuer keys. It refuses private addresses,
+ * follows no redirects, and limits size and time.
+ *
+ * ```ts
+ * const outbound = createOutbound({ allowedTargets: ['10.1.0.0/16'] });
+ * const fetch = outbound.fetchWithin({ bytesMax: 1_048_576, msMax: 10_000 });
+ * ```
+ */
 export function createOutbound(options: OutboundOptions = {}): Outbound {
   const { connectMsMax = 5000, resolve = resolveAll } = options;
   const policy = createPolicy(options);
   let opened: Promise<OutboundTransport> | undefined;
-  // Loaded with the first request: many nodes never send one, and all of them would start later for it.
+  // Loaded with the first request, because it slows down the start and many nodes never send one.
   const transport = (): Promise<OutboundTransport> => {
     opened ??= import('../outbound/transport.ts').then(({ openTransport }) => openTransport({ policy, resolve, connectMsMax }));
     return opened;
@@ -33,7 +42,7 @@ export function createOutbound(options: OutboundOptions = {}): Outbound {
     fetchWithin: (limits) => async (request) => (await transport()).fetchWithin(limits)(request),
     check: async (text) => {
       const url = URL.parse(text);
-      if (url === null) throw new OutboundError('target', 'this is not an address');
+      if (url === null) throw new OutboundError('target', 'this is not a valid URL');
       policy.checkUrl(url);
       const addresses = await inTime(addressesOf(url, resolve));
       if (addresses !== undefined) policy.checkAddresses(url, addresses);
@@ -47,7 +56,7 @@ async function resolveAll(name: string): Promise<readonly string[]> {
   return found.map(({ address }) => address);
 }
 
-/** What could not be found out in time, or at all, is found out when it is needed. */
+/** Undefined if the promise fails or takes too long: the address is then checked when the request is sent. */
 async function inTime<T>(asked: Promise<T>): Promise<T | undefined> {
   const { promise: late, resolve } = Promise.withResolvers<undefined>();
   const timer = setTimeout(() => resolve(undefined), CHECK_MS);

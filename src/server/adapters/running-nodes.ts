@@ -2,18 +2,18 @@ import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeSecretFile } from './secret-files.ts';
 
-/** A node that runs on this machine, as it wrote itself down for other programs of its user. */
+/** A node that runs on this machine, as it registered itself for other programs of the same user. */
 export interface RunningNode {
   readonly pid: number;
-  /** When that process began, where the system tells: a pid alone may be somebody else's by now. */
+  /** The start time of the process, if the system tells: the operating system reuses process ids. */
   readonly started: string;
   readonly url: string;
   readonly agents: readonly string[];
-  /** Where its tasks are; none with `memory`. */
+  /** The data folder. Absent with `memory`. */
   readonly folder?: string;
 }
 
-/** One file a node, beside the token: only its owner can write there, so nobody else can pass for a node of theirs. */
+/** Registers this node in a file beside the token and returns a function that removes it. Only the owner can write there, so no other user can register a node. */
 export function noteNode(authFolder: string, node: Pick<RunningNode, 'url' | 'agents' | 'folder'>): () => void {
   const path = join(authFolder, 'nodes', `${process.pid}-${new URL(node.url).port || '0'}.json`);
   const started = startOf(process.pid) ?? '';
@@ -23,13 +23,13 @@ export function noteNode(authFolder: string, node: Pick<RunningNode, 'url' | 'ag
     rmSync(path, { force: true });
     writeSecretFile(path, `${JSON.stringify({ pid: process.pid, started, ...node })}\n`);
   } catch {
-    // A folder that can't be written to only costs the convenience.
+    // Without the file, other programs do not find the node by themselves. That is no reason to fail.
   }
   return () => {
     try {
       rmSync(path, { force: true });
     } catch {
-      // As above; whoever reads it finds that the process is gone.
+      // As above. A reader of the file notices that the process is gone.
     }
   };
 }
@@ -80,7 +80,7 @@ function isAlive({ pid, started }: RunningNode): boolean {
   return (startOf(pid) ?? started) === started;
 }
 
-/** proc(5): the name is in parentheses and may hold anything; the start is the 20th field after it, in ticks since boot. */
+/** proc(5): the process name is in parentheses and may contain any character. The start time is the 20th field after it, in ticks since boot. */
 function startOf(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { cacheCredentials } from '../access/authentication/credential-cache.ts';
 import { ConfigError } from '../config/read-value.ts';
 
-/** Where programs keep configuration on this platform; `named` is `authFolder` of the settings. */
+/** The folder of the token and the API keys: `named`, which is the setting `authFolder`, or the platform's configuration folder. */
 export function authFolder(
   named: string | undefined,
   {
@@ -16,7 +16,7 @@ export function authFolder(
 ): string {
   const { XDG_CONFIG_HOME: xdg, APPDATA: roaming } = env;
   if (named !== undefined) return named;
-  // A relative path in it is to be ignored (XDG Base Directory Specification).
+  // The XDG Base Directory Specification says to ignore relative paths.
   if (xdg?.startsWith('/') === true) return join(xdg, 'parley');
   if (platform === 'darwin') return join(home, 'Library/Application Support/parley');
   if (platform === 'win32') return join(roaming ?? join(home, 'AppData/Roaming'), 'parley');
@@ -26,19 +26,19 @@ export function authFolder(
 export interface NodeToken {
   readonly token: string;
   readonly path: string;
-  /** Made just now: nobody has seen it yet. */
+  /** Whether this call created the token. */
   readonly isNew: boolean;
 }
 
 const TOKEN_PREFIX = 'parley_token_';
 export const SECRET_CHARS_MIN = 32;
 
-/** 256 random bits that stand in URLs and headers as they are. */
+/** 256 random bits in characters that need no escaping in URLs and headers. */
 export function randomSecret(prefix: string): string {
   return `${prefix}${randomBytes(32).toString('base64url')}`;
 }
 
-/** The token of this machine's user: made when it is first needed, and the same for every node on loopback from then on. */
+/** The token of this machine's user. The first call creates it; every node on loopback uses the same one. */
 export function loadToken(folder: string): NodeToken {
   const path = join(folder, 'token');
   const known = readToken(folder);
@@ -48,7 +48,7 @@ export function loadToken(folder: string): NodeToken {
   try {
     writeNew(path, `${token}\n`);
   } catch (thrown) {
-    // Another node has just made one.
+    // Another node has created one at the same time.
     const other = (thrown as NodeJS.ErrnoException).code === 'EEXIST' ? readToken(folder) : undefined;
     if (other === undefined) throw thrown;
     return { token: other, path, isNew: false };
@@ -56,22 +56,22 @@ export function loadToken(folder: string): NodeToken {
   return { token, path, isNew: true };
 }
 
-/** For clients on the same machine. Undefined: no node has needed one yet. */
+/** Reads the token, for clients on the same machine. Undefined if no node has created one yet. */
 export function readToken(folder: string): string | undefined {
   const path = join(folder, 'token');
   const text = readSecretFile(path)?.trim();
   if (text !== undefined && text.length < SECRET_CHARS_MIN) {
-    throw new ConfigError(`${path} holds no token; remove it, and the next start makes a new one`);
+    throw new ConfigError(`${path} does not contain a token; remove it, and the next start creates a new one`);
   }
   return text;
 }
 
-/** Undefined: it is not there. A file that others can read is no secret any more. */
+/** Undefined if the file does not exist. Throws if other users can read it. */
 export function readSecretFile(path: string): string | undefined {
   try {
     const { mode } = statSync(path);
     if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
-      throw new ConfigError(`${path} can be read by others; if nobody has, type: chmod 600 ${path}`);
+      throw new ConfigError(`other users can read ${path}; if none has, type: chmod 600 ${path}`);
     }
     return readFileSync(path, 'utf8');
   } catch (thrown) {
@@ -80,7 +80,7 @@ export function readSecretFile(path: string): string | undefined {
   }
 }
 
-/** Replaces a file whole: whoever reads it meanwhile reads the old one or the new one. */
+/** Replaces a file atomically: a reader sees the old content or the new one. */
 export function writeSecretFile(path: string, text: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const fresh = `${path}.${process.pid}.new`;
@@ -102,7 +102,7 @@ export function sha256(text: string): string {
   return hash('sha256', text, 'hex');
 }
 
-/** Compares hashes: neither the length nor the place of a difference shows in the time it takes. */
+/** Compares hashes in constant time, so that timing reveals nothing about the secret. */
 export function sameSecret(secret: string): (text: string) => boolean {
   const wanted = hash('sha256', secret, 'buffer');
   return cacheCredentials((text) => timingSafeEqual(hash('sha256', text, 'buffer'), wanted)).find;

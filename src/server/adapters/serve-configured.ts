@@ -22,7 +22,7 @@ import { noteNode } from './running-nodes.ts';
 import type { NodeToken } from './secret-files.ts';
 import { authFolder } from './secret-files.ts';
 
-/** An agent, and what it was found by: a built-in name, or the path of a file. */
+/** An agent and the name or file path that it was found by. */
 export interface FoundAgent {
   readonly agent: AgentLike;
   readonly source: string;
@@ -32,11 +32,11 @@ export interface ServeConfiguredOptions {
   readonly log: Log;
   readonly onBroken?: (cause: unknown) => void;
   readonly aroundRun?: NonNullable<ServingOptions['aroundRun']>;
-  /** How the keys of an issuer are fetched. */
+  /** Fetches the keys of a token issuer. */
   readonly fetch?: Fetch;
-  /** Answers `/mcp`. */
+  /** Serves `/mcp`. */
   readonly mcp?: McpMount;
-  /** Answers `/console/`, unless the settings say that there is none. */
+  /** Serves `/console/`, unless the settings turn the console off. */
   readonly console?: ServingOptions['console'];
   readonly replyPublisher?: NonNullable<ServingOptions['replyPublisher']>;
   readonly mesh?: NonNullable<ServingOptions['mesh']>;
@@ -44,15 +44,15 @@ export interface ServeConfiguredOptions {
   readonly signer?: CardSigner;
 }
 
-/** A node with what its owner has to know of it. */
+/** A running node that was started from settings. */
 export interface ConfiguredServer extends NodeServer {
-  /** The token of this machine, where callers may show it. */
+  /** The token of this machine, if callers may use it. */
   readonly token?: NodeToken;
-  /** Whether callers are asked who they are. */
+  /** True if callers are not authenticated. */
   readonly isOpen: boolean;
 }
 
-/** Serves as configured: where tasks are kept is opened first, and closed again if the rest fails. */
+/** Starts a node from settings. Opens the data folder first, and closes it again if the start fails. */
 export async function serveConfigured(
   found: readonly FoundAgent[],
   settings: Settings,
@@ -118,10 +118,10 @@ export async function serveConfigured(
   }
 }
 
-/** What the files of the store take, its blobs aside. */
+/** Adds a gauge of the size of the store's files, without blobs. */
 function withStoreSize(metrics: Metrics, folder: string): Metrics {
   const sizeOf = (name: string): number => statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0;
-  metrics.gauge({ name: 'parley_store_bytes', help: 'Bytes of the files in which tasks are kept.' }, () =>
+  metrics.gauge({ name: 'parley_store_bytes', help: 'Size of the store files.' }, () =>
     readdirSync(folder).reduce((sum, name) => sum + sizeOf(name), 0),
   );
   return metrics;
@@ -131,7 +131,7 @@ function methodsIn({ auth }: AccessFromSettings): string {
   return auth === undefined ? 'open' : auth.map(({ name }) => name).join(', ');
 }
 
-/** The issuer was named by the operator, so it may be on an inner network; what it points to goes the way of every outward request. */
+/** The operator chose the issuer, so it may have a private address. Addresses that the issuer names are checked like all others. */
 function issuerFetch({ jwt: { issuer, jwksUrl }, allowedTargets, allowLoopbackTargets }: Settings): Fetch {
   const named = [issuer, jwksUrl].flatMap((url) => (url === undefined ? [] : [new URL(url).hostname.replaceAll(/[[\]]/g, '')]));
   const outbound = createOutbound({ allowedTargets: [...allowedTargets, ...named], allowLoopbackTargets });
@@ -143,12 +143,12 @@ function commander(found: readonly FoundAgent[]): string | undefined {
   return agent === undefined ? undefined : pathName(agent.card.name);
 }
 
-/** Where these agents keep what outlives the process; `data` is the folder that somebody chose. */
+/** The data folder of these agents; `data` is the configured folder. */
 export function dataFolder(sources: readonly string[], data: string | undefined): string {
   return data ?? join(dataHome(process.env, process.platform), folderFor(sources));
 }
 
-/** Keys are made and revoked by another process; that it happened is seen here. */
+/** Records key changes in the audit log. Another process, `parley keys`, creates and revokes keys; this node notices the changed file. */
 function noteKeys(audit: AuditLog | undefined, before: readonly KeyRecord[], after: readonly KeyRecord[]): void {
   const old = new Map(before.map((key) => [key.id, key]));
   for (const key of after) {
@@ -159,7 +159,7 @@ function noteKeys(audit: AuditLog | undefined, before: readonly KeyRecord[], aft
   }
 }
 
-/** To standard error; the tokens that the configuration holds are not in it. */
+/** A log on standard error. It never contains the tokens of the configuration. */
 export function logFor({ log, a2a, token }: Settings, write: (line: string) => void = (line) => process.stderr.write(line)): Log {
   const secrets = Object.values(a2a.remoteAgents).flatMap(({ authToken }) => (authToken === undefined ? [] : [authToken]));
   return createLog({ level: log, write, secrets: token === undefined ? secrets : [...secrets, token] });

@@ -11,14 +11,14 @@ import { dataFolder } from './serve-configured.ts';
 
 export interface StdioServing {
   readonly log: Log;
-  /** Fires when it is to end before its input does. */
+  /** Aborts serving before the input ends. */
   readonly signal: AbortSignal;
   readonly aroundRun: NonNullable<ServingOptions['aroundRun']>;
 }
 
 /**
- * Serves the parent process on standard input and output, and nobody else: there is no socket, so whoever holds the pipes is the one who
- * started us. Resolves when the parent has closed its end, everything is answered and all is kept.
+ * Serves the parent process on standard input and output. There is no socket, so the only caller is the process that started this one.
+ * Resolves when the input has ended, every request has its response, and the store is closed.
  */
 export async function serveOnStdio(
   found: readonly FoundAgent[],
@@ -37,7 +37,7 @@ export async function serveOnStdio(
       );
   const handler = createHandler({
     agents: found.map(({ agent }) => agent),
-    authenticate: authenticateAsLocal, // who holds the pipes is who started us, and could run any command without us
+    authenticate: authenticateAsLocal, // the caller started this process, so it could run any command without it
     ...{ card, publisher, idempotency, versionRequired, limits, log, aroundRun },
     ...kept,
   });
@@ -61,11 +61,11 @@ function pipes(): Channel {
   };
 }
 
-/** Input that is cut off has come to its end. */
+/** An input that breaks off counts as ended. */
 async function* input(): AsyncGenerator<Uint8Array> {
   try {
     for await (const chunk of process.stdin) yield chunk as Uint8Array;
   } catch {
-    // See above.
+    // The input broke off, see above.
   }
 }

@@ -7,10 +7,10 @@ import { nodeRoutes } from './node.ts';
 import { deliveryRoutes } from './push-deliveries.ts';
 import { type MethodHandlers, numberIn, shown } from './responses.ts';
 
-/** `/api/parley/v1`: what operators and the console do, in JSON. `path` is what follows. */
+/** The admin API below `/api/parley/v1`, for operators and the console (docs/admin-api.md). `path` is the part after the prefix. */
 export async function adminAnswer(request: HttpRequest, path: string, admin: AdminService | undefined): Promise<HttpResponse> {
   try {
-    if (admin === undefined) throw new A2AError('UNSUPPORTED_OPERATION', 'nothing here keeps tasks that could be administered');
+    if (admin === undefined) throw new A2AError('UNSUPPORTED_OPERATION', 'this node has no tasks to administer');
     const query = new URLSearchParams(request.query);
     const others = deliveryRoutes(admin, path, query) ?? nodeRoutes(admin, path, query) ?? waitingRoutes(admin, path, request);
     if (others !== undefined) return await runOne(others, request);
@@ -35,7 +35,7 @@ async function runOne(routes: MethodHandlers, { method }: HttpRequest): Promise<
 function auditRoutes(admin: AdminService, query: URLSearchParams): MethodHandlers {
   return {
     GET: async () => {
-      if (admin.audit === undefined) throw new A2AError('UNSUPPORTED_OPERATION', 'no audit log is kept here');
+      if (admin.audit === undefined) throw new A2AError('UNSUPPORTED_OPERATION', 'this node has no audit log');
       const [after, limit] = [numberIn(query, 'after'), numberIn(query, 'limit')];
       return shown(await admin.audit({ ...(after === undefined ? {} : { after }), ...(limit === undefined ? {} : { limit }) }));
     },
@@ -81,11 +81,11 @@ function routesFor({ admin, query, id, isEvents, action }: Wanted): MethodHandle
 
 const FILTERS = ['agent', 'principal', 'tenant', 'contextId', 'status', 'statusTimestampAfter', 'pageSize', 'pageToken'];
 
-/** A misspelt filter would show more than was asked for, and nobody would notice. */
+/** Refuses unknown filters: ignoring a misspelt one would show more tasks than the operator meant. */
 function listRequest(query: URLSearchParams): AdminListRequest {
   const unknown = [...query.keys()].find((name) => !FILTERS.includes(name));
   if (unknown !== undefined)
-    throw new A2AError('INVALID_PARAMS', `there is no filter ${unknown.slice(0, 40)}; there are ${FILTERS.join(', ')}`);
+    throw new A2AError('INVALID_PARAMS', `unknown filter ${unknown.slice(0, 40)}; the filters are ${FILTERS.join(', ')}`);
   const out: Mutable<AdminListRequest> = {};
   const text = (name: string): string | undefined => query.get(name) || undefined;
   const [principal, tenant, agent] = [text('principal'), text('tenant'), text('agent')];
@@ -115,5 +115,7 @@ function stateNamed(name: string): NonNullable<AdminListRequest['status']> {
 
 function timeIn(text: string): Timestamp {
   if (!Number.isNaN(Date.parse(text))) return text;
-  throw new A2AError('INVALID_PARAMS', 'statusTimestampAfter must be a time, as 2026-03-12T08:30:00Z', { field: 'statusTimestampAfter' });
+  throw new A2AError('INVALID_PARAMS', 'statusTimestampAfter must be a time such as 2026-03-12T08:30:00Z', {
+    field: 'statusTimestampAfter',
+  });
 }

@@ -6,7 +6,7 @@ import { type MethodHandlers, shown } from './responses.ts';
 const PATH = /^\/approvals(?:\/([^/]+))?$/;
 const ANSWER_BYTES_MAX = 65_536;
 
-/** `/approvals`: what agents ask of people, and the answers. Undefined: it is another path. */
+/** `/approvals`: questions of agents to people, and their answers. Undefined for another path. */
 export function waitingRoutes(admin: AdminService, path: string, request: HttpRequest): MethodHandlers | undefined {
   const match = PATH.exec(path);
   if (match === null) return undefined;
@@ -24,12 +24,12 @@ async function answerIn(request: HttpRequest): Promise<AdminAnswer> {
   } catch (cause) {
     throw new A2AError('PARSE_ERROR', 'the answer is not JSON', { cause });
   }
-  if (typeof body !== 'object' || body === null) throw new A2AError('INVALID_PARAMS', 'an answer is an object');
+  if (typeof body !== 'object' || body === null) throw new A2AError('INVALID_PARAMS', 'an answer must be an object');
   const answer: Mutable<AdminAnswer> = {};
   for (const member of ['optionId', 'text'] as const) {
     const value = (body as Readonly<Record<string, unknown>>)[member];
     if (typeof value === 'string') answer[member] = value;
-    else if (value !== undefined) throw new A2AError('INVALID_PARAMS', `${member} must be a text`, { field: member });
+    else if (value !== undefined) throw new A2AError('INVALID_PARAMS', `${member} must be a string`, { field: member });
   }
   return answer;
 }

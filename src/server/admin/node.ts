@@ -3,12 +3,12 @@ import type { AdminLogsRequest, AdminService, AdminWire, Mutable } from '#protoc
 import { A2AError } from '#protocol';
 import { type MethodHandlers, numberIn, shown } from './responses.ts';
 
-/** `/logs`, `/health`, `/mesh` and `/wire`: the node itself, and what it is part of. Undefined: it is another path. */
+/** `/logs`, `/health`, `/mesh` and `/wire`: the node itself. Undefined for another path. */
 export function nodeRoutes(admin: AdminService, path: string, query: URLSearchParams): MethodHandlers | undefined {
   if (path === '/health') {
     return {
       GET: async () => {
-        if (admin.health === undefined) throw new A2AError('UNSUPPORTED_OPERATION', 'this node does not watch itself');
+        if (admin.health === undefined) throw new A2AError('UNSUPPORTED_OPERATION', 'this node takes no health samples');
         return shown(admin.health());
       },
     };
@@ -30,7 +30,7 @@ export function nodeRoutes(admin: AdminService, path: string, query: URLSearchPa
 
 function wireRoutes({ wire }: AdminService, path: string, query: URLSearchParams): MethodHandlers | undefined {
   const done = (act: (wire: AdminWire) => void) => async (): Promise<HttpResponse> => {
-    if (wire === undefined) throw new A2AError('UNSUPPORTED_OPERATION', 'this node does not show its wire');
+    if (wire === undefined) throw new A2AError('UNSUPPORTED_OPERATION', 'this node can’t record traffic');
     act(wire);
     return { status: 204, headers: {}, body: null };
   };

@@ -3,10 +3,10 @@ import type { Json } from '#protocol';
 import { A2AError } from '#protocol';
 import { json } from '../routes/responses.ts';
 
-/** What a path of the operators' API does, by method. */
+/** The handlers of one path of the admin API, by HTTP method. */
 export type MethodHandlers = Readonly<Record<string, () => Promise<HttpResponse>>>;
 
-/** What an admin service gives is JSON: it was on a wire before, or will be. */
+/** A JSON response that must not be cached. The results of `AdminService` contain only JSON values. */
 export function shown(value: object, status = 200): HttpResponse {
   return json(value as unknown as Json, status, { 'Cache-Control': 'no-store' });
 }

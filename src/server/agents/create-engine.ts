@@ -15,7 +15,7 @@ import type { WebhookSigner } from '../push/signing-keys.ts';
 import type { AgentLike } from './served-agent.ts';
 import { isServed } from './served-agent.ts';
 
-/** Without a store that outlives the process, finished tasks are kept for an hour. */
+/** With the memory store, finished tasks are kept for an hour. */
 const MEMORY_FINISHED_MS = 3_600_000;
 
 export interface EngineParts {
@@ -23,14 +23,14 @@ export interface EngineParts {
   readonly metrics: Metrics;
   readonly log: Log;
   readonly tracing: Tracing;
-  /** For webhooks. */
+  /** Signs webhook deliveries. */
   readonly signer: WebhookSigner;
   readonly limits: ServerLimits;
-  /** The card with the addresses of the agent of that name. */
+  /** Fills in the URLs of the agent's interfaces. */
   readonly completed: (card: AgentCard, name: string) => AgentCard;
 }
 
-/** One engine for all agents that need one; undefined where each brings a service of its own. */
+/** Creates one engine for all agents that need one. Undefined if every agent has its own service. */
 export function engineFor(
   given: ReadonlyMap<string, AgentLike>,
   { options, metrics, log, tracing, signer, limits, completed }: EngineParts,
@@ -42,7 +42,7 @@ export function engineFor(
   const engine = createEngine({
     store: meteredStore(store ?? memoryStore(), metrics),
     agents,
-    ids: timeOrderedIds(), // the store's index of ids then grows at its end
+    ids: timeOrderedIds(), // new ids sort last, so the store's index grows at its end
     ...pushFor({ options, signer, metrics, webhookMsMax: limits.webhookMsMax }),
     limits: { ...(store === undefined ? { finishedMsMax: MEMORY_FINISHED_MS } : {}), ...options.limits },
     ...(quotaOf === undefined ? {} : { runningTasksMaxOf: (principal) => quotaOf(principal)?.runningTasksMax }),
@@ -71,12 +71,12 @@ function nested(outer: AroundRun, inner: AroundRun): AroundRun {
 function showStats(engine: Engine, metrics: Metrics): void {
   const stat = (name: string, help: string, read: (stats: ReturnType<Engine['stats']>) => number): void =>
     metrics.gauge({ name, help, ...(name.endsWith('_total') ? { type: 'counter' } : {}) }, () => read(engine.stats()));
-  stat('parley_tasks_running', 'Turns at work.', ({ running }) => running);
-  stat('parley_tasks_queued', 'Turns that wait for their place.', ({ queued }) => queued);
-  stat('parley_tasks_asking', 'Runs that wait for their caller.', ({ asking }) => asking);
+  stat('parley_tasks_running', 'Running turns.', ({ running }) => running);
+  stat('parley_tasks_queued', 'Turns in the queue.', ({ queued }) => queued);
+  stat('parley_tasks_asking', 'Runs that wait for an answer of their caller.', ({ asking }) => asking);
   stat('parley_tasks_live', 'Tasks held in memory.', ({ liveTasks }) => liveTasks);
-  stat('parley_contexts_open', 'Conversations kept open for agents.', ({ openContexts }) => openContexts);
+  stat('parley_contexts_open', 'Contexts that agents keep open.', ({ openContexts }) => openContexts);
   stat('parley_commits_total', 'Commits to the store.', ({ commits }) => commits);
   stat('parley_events_total', 'Events appended to the logs of tasks.', ({ events }) => events);
-  stat('parley_tasks_forgotten_total', 'Finished tasks whose time was over.', ({ forgottenTasks }) => forgottenTasks);
+  stat('parley_tasks_forgotten_total', 'Finished tasks deleted after their retention time.', ({ forgottenTasks }) => forgottenTasks);
 }

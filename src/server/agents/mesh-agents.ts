@@ -3,16 +3,16 @@ import type { MeshPort } from '../options.ts';
 import type { ServedAgent } from './served-agent.ts';
 
 export const MESH_AGENTS = '/api/parley/v1/mesh/agents';
-/** On the engine they are beside those of the node, whatever those are called. */
+/** The prefix of their names on the engine, which keeps them apart from the node's own agents. */
 const PREFIX = 'mesh:';
 
 export interface MeshAgents {
-  /** The mesh, and where each of its agents is called on this node. */
+  /** The mesh, with the path at which each of its agents can be called on this node. */
   shown(): AdminMesh;
   find(name: string): ServedAgent | undefined;
 }
 
-/** Agents of the mesh for the operators of a node: on its engine, so that their tasks are kept like all others, and in no catalog. */
+/** Lets the operators of a node call agents of the mesh. Their tasks are on the node's engine like all others; the catalog does not list them. */
 export function meshAgents(
   port: MeshPort,
   make: (name: string, agent: Agent) => ServedAgent,

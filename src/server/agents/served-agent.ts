@@ -1,23 +1,24 @@
 import type { A2AService, Agent, AgentCard } from '#protocol';
 
-/** An agent with whatever answers for it: an engine, a proxy, a mock. */
+/** An agent together with the service that handles its calls: an engine, a proxy, or a mock. */
 export interface ServedAgent {
-  /** As it stands in `/agents/{name}/`. */
+  /** Its name in `/agents/{name}/`. */
   readonly name: string;
-  /** Its interfaces are filled in by the server, which knows where it is reached. */
+  /** The server fills in `supportedInterfaces`, because it knows the URLs. */
   readonly card: AgentCard;
   readonly service: A2AService;
-  /** As in `Agent`: it is never served to callers who have not shown who they are. */
+  /** As in `Agent`: such an agent is never served without authentication. */
   readonly runsCommands?: boolean;
 }
 
+/** What can be served: an agent, which runs on the node's engine, or an agent with its own service. */
 export type AgentLike = Agent | ServedAgent;
 
 export function isServed(agent: AgentLike): agent is ServedAgent {
   return 'service' in agent;
 }
 
-/** A name that stands in a URL as it is: what the card says, in small letters, with hyphens for all else. */
+/** The agent's name in URLs: the card's name in lower case, with hyphens in place of other characters. */
 export function pathName(name: string): string {
   const plain = name
     .normalize('NFKD')
@@ -28,7 +29,7 @@ export function pathName(name: string): string {
   return plain === '' ? 'agent' : plain.slice(0, 64);
 }
 
-/** Each agent under its name. Two of one name are a mistake of whoever serves them: clients could not tell them apart. */
+/** The agents by name. Throws if two have the same name, because clients could not tell them apart. */
 export function named(agents: readonly AgentLike[]): ReadonlyMap<string, AgentLike> {
   const byName = new Map<string, AgentLike>();
   for (const agent of agents) {

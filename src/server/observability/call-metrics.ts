@@ -9,7 +9,7 @@ import type { Histogram, Metrics } from './metrics.ts';
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 const COUNTS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
 
-/** Counts every call by agent, dialect, operation and how it ended, and times it. `capacity` is asked first. */
+/** Counts and times each call, by agent, dialect, operation and outcome. Calls beyond the capacity are refused first. */
 export function meter(metrics: Metrics, capacity: Capacity): (service: A2AService, agent: string) => A2AService {
   const calls = metrics.counter({
     name: 'parley_calls_total',
@@ -18,7 +18,7 @@ export function meter(metrics: Metrics, capacity: Capacity): (service: A2AServic
   });
   const seconds = metrics.histogram({
     name: 'parley_call_seconds',
-    help: 'From the call to its answer; of a stream, to its end.',
+    help: 'Duration of a call; of a stream, until its end.',
     labels: ['operation'],
     buckets: SECONDS,
   });
@@ -28,7 +28,7 @@ export function meter(metrics: Metrics, capacity: Capacity): (service: A2AServic
       calls.add([agent, ctx.dialect, operation, outcome]);
       seconds.observe((performance.now() - began) / 1000, [operation]);
     };
-    /** Made apart from what opens the stream, so that it does not hold on to it. */
+    /** A function of its own, so that its closure does not keep the stream's opener alive. */
     const ending =
       (operation: string, ctx: CallContext, began: number): StreamEndListener =>
       (thrown, wasOpened) => {
@@ -61,10 +61,10 @@ export function meter(metrics: Metrics, capacity: Capacity): (service: A2AServic
   };
 }
 
-/** Counts and times what a store commits: the one place where durability is paid for. */
+/** Counts and times the commits of a store. */
 export function meteredStore(store: Store, metrics: Metrics): Store {
-  const writes = metrics.histogram({ name: 'parley_commit_writes', help: 'Writes that one commit took together.', buckets: COUNTS });
-  const seconds = metrics.histogram({ name: 'parley_commit_seconds', help: 'How long a commit took.', buckets: SECONDS });
+  const writes = metrics.histogram({ name: 'parley_commit_writes', help: 'Writes per commit.', buckets: COUNTS });
+  const seconds = metrics.histogram({ name: 'parley_commit_seconds', help: 'Duration of a commit.', buckets: SECONDS });
   return {
     commit: (batch) => timed(store, batch, { writes, seconds }),
     lastKey: () => store.lastKey(),

@@ -1,16 +1,16 @@
 import type { AdminHealth, AdminSample } from '#protocol';
 import type { Metrics } from './metrics.ts';
 
-/** How a node has done for the last hour: one sample each time that its host asks for one. */
+/** Samples of the node's metrics for the last hour. The host takes one every five seconds. */
 export interface Health {
-  /** Takes down how things stand now. */
+  /** Takes a sample. */
   sample(): void;
   shown(): AdminHealth;
 }
 
-/** An hour of one each five seconds. */
+/** One hour with a sample every five seconds. */
 const SAMPLES_MAX = 720;
-/** Whoever asks more often than that is shown the last one. */
+/** Reading the samples takes a new one only if the last is older than this. */
 const APART_MS_MIN = 900;
 
 export function createHealth(metrics: Metrics, version: string): Health {
@@ -37,7 +37,7 @@ const NAMES: ReadonlySet<string> = new Set([
   ...['process_resident_memory_bytes', 'parley_store_bytes'],
 ]);
 
-/** Read from the text that monitoring reads: so the two can't differ. */
+/** Reads the figures from the Prometheus text, so that the console and monitoring show the same. */
 function sampleOf(text: string): AdminSample {
   const lines = text.split('\n');
   const sum = (name: string, isMeant: (line: string) => boolean = () => true): number | undefined => {

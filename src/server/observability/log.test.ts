@@ -9,13 +9,13 @@ function logging(level: LogLevel = 'debug', secrets: readonly string[] = []) {
 }
 
 describe('a log', () => {
-  it('is JSON, a line an event', () => {
+  it('writes one JSON line per event', () => {
     const { log, lines } = logging();
     log.info('ready', { url: 'http://127.0.0.1:1', agents: 2 });
     expect(lines).toEqual(['{"time":"2026-03-12T08:30:00.000Z","level":"info","message":"ready","url":"http://127.0.0.1:1","agents":2}\n']);
   });
 
-  it('makes one line of whatever callers send', () => {
+  it('writes a text with line breaks as one line', () => {
     const { log, lines } = logging();
     log.warn('a\nb\r\n{"level":"error"}', { path: '/x\n/y\u2028z', nul: '\u0000' });
     expect(lines).toHaveLength(1);
@@ -23,7 +23,7 @@ describe('a log', () => {
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({ path: '/x\n/y\u2028z' });
   });
 
-  it('says no more than it is told to', () => {
+  it('leaves out lines below its level', () => {
     for (const [level, heard] of [
       ['debug', 4],
       ['info', 3],
@@ -40,7 +40,7 @@ describe('a log', () => {
     }
   });
 
-  it('shows an error with its causes and where they happened', () => {
+  it('writes an error with its causes and stacks', () => {
     const { log, lines } = logging();
     log.error('failed', new A2AError('INTERNAL_ERROR', undefined, { cause: new Error('disk', { cause: 'worn' }) }));
     const { cause } = JSON.parse(lines[0] ?? '') as { cause: { stack: string; cause: { message: string; cause: string } } };
@@ -50,7 +50,7 @@ describe('a log', () => {
     expect(lines).toHaveLength(2);
   });
 
-  it('has no secrets in it, wherever they stand', () => {
+  it('removes secrets, wherever they occur', () => {
     const { log, text } = logging('debug', ['configured-token-1']);
     log.error('upstream refused configured-token-1', new Error('Authorization: Bearer abcdef0123456789 was wrong'), {
       authorization: 'Basic dXNlcjpwYXNz',

@@ -3,14 +3,14 @@ import type { AdminLogLine, Json, JsonObject } from '#protocol';
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** One line an event. What is in `fields` is data; what went wrong is handed over as it was caught. */
+/** A structured log with one line per event. `cause` is the caught error itself. */
 export interface Log {
   debug(message: string, fields?: Fields): void;
   info(message: string, fields?: Fields): void;
   warn(message: string, fields?: Fields): void;
   error(message: string, cause?: unknown, fields?: Fields): void;
   isOn(level: LogLevel): boolean;
-  /** The newest lines after that number, at most `limit`. Absent: it remembers none. */
+  /** The newest lines after that number, at most `limit`. Absent if the log keeps none. */
   recent?(after: number, limit: number): readonly AdminLogLine[];
 }
 
@@ -18,14 +18,20 @@ export type Fields = Readonly<Record<string, Json | undefined>>;
 
 export interface LogOptions {
   readonly level?: LogLevel;
-  /** Takes whole lines, each with its newline. */
+  /** Receives complete lines, each with its newline. */
   readonly write: (line: string) => void;
-  /** Texts that must never appear: tokens from the configuration. */
+  /** Texts that are removed from every line, for example tokens from the configuration. */
   readonly secrets?: readonly string[];
   readonly now?: () => Date;
 }
 
-/** JSON lines. Keys that sound like credentials and texts that look like them are left out, whatever they stand in. */
+/**
+ * Writes the log as JSON lines. Values whose key is named like a credential, and texts that look like one, are replaced by `[removed]`.
+ *
+ * ```ts
+ * const log = createLog({ level: 'debug', write: (line) => process.stderr.write(line) });
+ * ```
+ */
 export function createLog({ level = 'info', write, secrets = [], now = () => new Date() }: LogOptions): Log {
   const least = LOG_LEVELS.indexOf(level);
   const isOn = (wanted: LogLevel): boolean => LOG_LEVELS.indexOf(wanted) >= least;
@@ -34,7 +40,7 @@ export function createLog({ level = 'info', write, secrets = [], now = () => new
   const known = secrets.filter((secret) => secret.length >= 4);
   const say = (at: LogLevel, message: string, fields: Fields = {}): void => {
     if (!isOn(at)) return;
-    // JSON has no line breaks inside: nothing that a caller sends can make a line of its own.
+    // JSON escapes line breaks, so a caller can't forge log lines.
     const line = JSON.stringify({ time: now().toISOString(), level: at, message, ...fields }, cleaned);
     const clean = known.reduce((text, secret) => text.replaceAll(secret, REMOVED), line);
     kept[written % LINES_KEPT] = clean;
@@ -56,7 +62,7 @@ export function createLog({ level = 'info', write, secrets = [], now = () => new
 
 export const SILENT: Log = createLog({ level: 'silent', write: () => {} });
 
-/** For whoever looks at the console: the last of them. */
+/** How many lines are kept for the console. */
 const LINES_KEPT = 1000;
 
 function lineOf(n: number, text: string): AdminLogLine {
@@ -67,26 +73,26 @@ function lineOf(n: number, text: string): AdminLogLine {
 const REMOVED = '[removed]';
 const SECRET_NAME =
   /^(?:authorization|proxy-authorization|cookie|set-cookie|credentials?|.*(?:token|secret|passw|api-?key|private-?key).*)$/i;
-/** `Bearer …` and `Basic …`, signed tokens, keys with a well-known prefix, a password in an address. */
+/** `Bearer …` and `Basic …`, JSON Web Tokens, keys with a well-known prefix, a password in a URL. */
 const SECRET_TEXT =
   /\b(?:bearer|basic)\s+[\w.~+/=-]{8,}|\beyJ[\w-]{8,}\.[\w-]+\.[\w-]*|\b(?:sk|pk|ghp|gho|xox[abp])[-_][\w-]{8,}|(?<=:\/\/)[^\s/:@]*:[^\s/@]+(?=@)/gi;
 
-/** A member that is a text, or the beginning of one. */
+/** A JSON member whose value is a string, possibly cut off. */
 const NAMED = /"([^"\\]{1,64})"\s*:\s*"(?:[^"\\]|\\.)*"?/g;
 
-/** For `JSON.stringify`: leaves out what sounds or looks like a credential. */
+/** A replacer for `JSON.stringify` that removes everything that is named or looks like a credential. */
 export function cleaned(name: string, value: unknown): unknown {
   if (typeof value === 'string') return SECRET_NAME.test(name) ? REMOVED : value.replaceAll(SECRET_TEXT, REMOVED);
   return value !== null && typeof value === 'object' && SECRET_NAME.test(name) ? REMOVED : value;
 }
 
-/** The same for a text that is JSON only in part, or not at all. */
+/** The same for a text that is not complete JSON. */
 export function cleanedText(text: string): string {
   const named = text.replaceAll(NAMED, (whole, name: string) => (SECRET_NAME.test(name) ? `"${name}":"${REMOVED}"` : whole));
   return named.replaceAll(SECRET_TEXT, REMOVED);
 }
 
-/** An error with what caused it, as deep as anybody wants to read. */
+/** An error as JSON, with at most five levels of causes. */
 function described(cause: unknown, depth = 0): Json {
   if (!(cause instanceof Error)) return typeof cause === 'string' ? cause : String(cause);
   const inner = cause.cause === undefined || depth > 4 ? {} : { cause: described(cause.cause, depth + 1) };

@@ -13,7 +13,7 @@ describe('metrics', () => {
     );
   });
 
-  it('sort what was measured into buckets that add up', () => {
+  it('sort observations into cumulative buckets', () => {
     const metrics = createMetrics();
     const seconds = metrics.histogram({ name: 's', help: 'Seconds.', labels: ['op'], buckets: [0.1, 1] });
     for (const value of [0.05, 0.1, 0.5, 7]) seconds.observe(value, ['send']);
@@ -26,7 +26,7 @@ describe('metrics', () => {
     ]);
   });
 
-  it('ask for what is so now', () => {
+  it('read gauges at each scrape', () => {
     const metrics = createMetrics();
     let open = 1;
     metrics.gauge({ name: 'open', help: 'Open.' }, () => open);

@@ -1,4 +1,4 @@
-/** Labels in a fixed order: the names belong to the metric, the values to each reading. */
+/** Label values, in the order of the metric's label names. */
 type Values = readonly string[];
 
 export interface Counter {
@@ -15,16 +15,16 @@ export interface MetricOptions {
   readonly labels?: readonly string[];
 }
 
-/** What a gauge reads when it is asked: one number, or one for each set of label values. */
+/** The value of a gauge: one number, or one for each set of label values. */
 export type GaugeReading = number | readonly (readonly [Values, number])[];
 
-/** Numbers about a running node, in Prometheus' text format 0.0.4. */
+/** The metrics of a running node, in Prometheus' text format 0.0.4. */
 export interface Metrics {
   counter(options: MetricOptions): Counter;
   histogram(options: MetricOptions & { readonly buckets: readonly number[] }): Histogram;
-  /** `type` is `counter` for a number that only grows and is counted elsewhere. */
+  /** `read` is called at each scrape. Set `type` to `counter` for a number that only grows. */
   gauge(options: MetricOptions & { readonly type?: 'gauge' | 'counter' }, read: () => GaugeReading): void;
-  /** Of all, or of those whose names are wanted: some say what happened since they were last asked. */
+  /** The text of all metrics, or of those that `isWanted` selects. Reading some gauges resets them. */
   text(isWanted?: (name: string) => boolean): string;
 }
 
@@ -73,7 +73,7 @@ export function createMetrics(): Metrics {
 
 const NONE: Values = [];
 
-/** One cell for each set of label values. Every call is counted in a few, so finding one must cost next to nothing. */
+/** One cell for each set of label values. Lookup must be fast, because each call updates several cells. */
 class Cells<T> {
   readonly #cells = new Map<string, { readonly values: Values; readonly cell: T }>();
   readonly #make: () => T;

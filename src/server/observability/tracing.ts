@@ -4,7 +4,7 @@ import { A2AError } from '#protocol';
 import type { CallInterceptor, InterceptedCall } from '../agents/intercept.ts';
 import { interceptCalls, observeStream } from '../agents/intercept.ts';
 
-/** As much of `@opentelemetry/api` as is used: the package is the user's, and most users have none. */
+/** The part of `@opentelemetry/api` that is used here. The package is optional, and most installations do not have it. */
 export interface OtelApi {
   readonly trace: { getTracer(name: string): OtelTracer; setSpan(context: unknown, span: OtelSpan): unknown };
   readonly context: { active(): unknown; with<T>(context: unknown, run: () => T): T };
@@ -13,13 +13,13 @@ export interface OtelApi {
   readonly SpanStatusCode: { readonly ERROR: number };
 }
 
-/** The package and our name in it. */
+/** The OpenTelemetry API and this server's tracer. */
 interface Recorder {
   readonly otel: OtelApi;
   readonly tracer: OtelTracer;
 }
 
-/** Known once the node has looked for it, which is before anything runs. */
+/** `recorder` is set at start-up, before any agent runs, if OpenTelemetry is installed. */
 export interface Tracing {
   recorder: Recorder | undefined;
 }
@@ -40,7 +40,7 @@ export interface OtelSpan {
   end(): void;
 }
 
-/** The package, if the user has installed it. Its name is no literal in the import, so that nothing that bundles us demands it. */
+/** Loads `@opentelemetry/api` if it is installed. The import has no literal name, so that bundlers do not require the package. */
 export async function loadOtel(name = '@opentelemetry/api'): Promise<OtelApi | undefined> {
   try {
     return (await import(name)) as OtelApi;
@@ -49,7 +49,7 @@ export async function loadOtel(name = '@opentelemetry/api'): Promise<OtelApi | u
   }
 }
 
-/** One span a call, continuing the caller's trace. `ctx.trace` becomes the span's own: what is called next carries it on. */
+/** Records one span per call, as a child of the caller's trace. `ctx.trace` becomes the span's own, so that outgoing calls continue it. */
 export function traced(service: A2AService, agent: string, recorder: Recorder): A2AService {
   const { otel } = recorder;
   const open = ({ operation, ctx }: InterceptedCall): OpenedCall | undefined => {
@@ -86,8 +86,8 @@ export function traced(service: A2AService, agent: string, recorder: Recorder): 
 }
 
 /**
- * One span a run, within that of the call that brought its message, which it may outlive. The agent's code runs inside of it, whoever
- * made room for it to begin: so what it calls by other instrumented libraries has its place in the trace.
+ * Records one span per run, as a child of the call that sent its message. The run may outlive the call. The agent's code runs inside the
+ * span even if another call started the queued run, so spans of other instrumented libraries belong to the right trace.
  */
 export function tracedRuns(tracing: Tracing): AroundRun {
   return (run, turn, name) => {
@@ -129,7 +129,7 @@ async function* runInSpan(run: Parameters<AroundRun>[0], turn: Turn, { opened, o
 interface Opened {
   readonly span: OtelSpan;
   readonly context: unknown;
-  /** Undefined: the caller's own goes on. */
+  /** Undefined: the caller's trace context is passed on unchanged. */
   readonly trace: TraceContext | undefined;
 }
 
@@ -142,10 +142,10 @@ interface SpanStart {
   readonly options: object;
 }
 
-/** W3C Trace Context §3.2.2.3: of a span that is in no trace. */
+/** The trace id of a span that belongs to no trace (W3C Trace Context §3.2.2.3). */
 const NO_TRACE = '0'.repeat(32);
 
-/** Undefined: the package is there and nobody has set it up. Then nothing is to be done around every call and every event. */
+/** Undefined if the package is installed but not set up. Then calls and events skip all tracing work. */
 function openSpan({ otel, tracer }: Recorder, from: TraceContext | undefined, { name, options }: SpanStart): Opened | undefined {
   const parent = otel.propagation.extract(otel.context.active(), from === undefined ? {} : { ...from });
   const span = tracer.startSpan(name, options, parent);
@@ -165,7 +165,7 @@ function closeSpan(otel: OtelApi, { span }: Opened, thrown: unknown): void {
   if (thrown !== undefined) {
     const { kind } = A2AError.from(thrown);
     span.setAttribute('error.type', kind);
-    // What the caller did wrong is no fault of ours.
+    // An error of the caller does not mark the span as failed.
     if (kind === 'INTERNAL_ERROR' || kind === 'UNAVAILABLE') span.setStatus({ code: otel.SpanStatusCode.ERROR, message: kind });
   }
   span.end();

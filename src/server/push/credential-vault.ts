@@ -11,7 +11,7 @@ interface Opener {
   readonly key: CryptoKey;
 }
 
-/** AES-256-GCM. The first key seals, each can open what it has sealed; what it was sealed about is authenticated with it. */
+/** Encrypts webhook credentials with AES-256-GCM. The first key encrypts; every key decrypts. `about` is authenticated with the text. */
 export function createVault(keys: readonly Bytes[]): Vault {
   let made: Promise<readonly Opener[]> | undefined;
   const openers = (): Promise<readonly Opener[]> => {
@@ -21,7 +21,7 @@ export function createVault(keys: readonly Bytes[]): Vault {
   return {
     seal: async (text, about) => {
       const [opener] = await openers();
-      if (opener === undefined) throw new Error('there is no key to seal with');
+      if (opener === undefined) throw new Error('there is no key to encrypt with');
       const iv = crypto.getRandomValues(new Uint8Array(IV_BYTES));
       const algorithm = { name: 'AES-GCM', iv, additionalData: bytesOf(about) };
       const sealed = new Uint8Array(await crypto.subtle.encrypt(algorithm, opener.key, bytesOf(text)));
@@ -33,7 +33,7 @@ export function createVault(keys: readonly Bytes[]): Vault {
     open: async (sealed, about) => {
       const [version, name, content = ''] = sealed.split('.');
       const opener = (await openers()).find((each) => each.name === name);
-      if (version !== VERSION || opener === undefined) throw new Error(`the key ${name} that it was sealed with is not here`);
+      if (version !== VERSION || opener === undefined) throw new Error(`the encryption key ${name} is missing`);
       const all = new Uint8Array(base64ToBytes(content));
       const algorithm = { name: 'AES-GCM', iv: all.subarray(0, IV_BYTES), additionalData: bytesOf(about) };
       return new TextDecoder().decode(await crypto.subtle.decrypt(algorithm, opener.key, all.subarray(IV_BYTES)));
@@ -41,7 +41,7 @@ export function createVault(keys: readonly Bytes[]): Vault {
   };
 }
 
-/** Its name says which key it is, and nothing of it. */
+/** The name identifies the key without revealing it. */
 async function openerOf(bytes: Bytes): Promise<Opener> {
   const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
   const name = Array.from(hash.subarray(0, 4), (byte) => byte.toString(16).padStart(2, '0')).join('');

@@ -14,12 +14,12 @@ export interface PushParts {
   readonly webhookMsMax: number;
 }
 
-/** What an engine needs for webhooks; without a way out there are none. */
+/** What an engine needs for webhooks. Without `outbound` there are no webhooks. */
 export function pushFor({ options, signer, metrics, webhookMsMax: msMax }: PushParts): { webhookSender?: WebhookSender; vault?: Vault } {
   const { outbound, keys, store } = options;
   if (outbound === undefined) return {};
   const webhookSender = createWebhookSender({ outbound, signer, msMax, onTried: counted(metrics) });
-  // A store outlives the process, and what it keeps must be opened by the next one; memory does not.
+  // With a persistent store the next process must decrypt the credentials, so a key of this process alone is not enough.
   const sealing = keys?.sealing ?? (store === undefined ? [crypto.getRandomValues(new Uint8Array(32))] : undefined);
   return sealing === undefined ? { webhookSender } : { webhookSender, vault: createVault(sealing) };
 }
@@ -30,7 +30,7 @@ function counted(metrics: Metrics): (outcome: DeliveryOutcome, seconds: number) 
     help: 'Attempts to deliver to webhooks: delivered, failed, refused or gone.',
     labels: ['outcome'],
   });
-  const took = metrics.histogram({ name: 'parley_webhook_seconds', help: 'How long an attempt took.', buckets: SECONDS });
+  const took = metrics.histogram({ name: 'parley_webhook_seconds', help: 'Duration of a delivery attempt.', buckets: SECONDS });
   return ({ kind }, seconds) => {
     attempts.add([kind]);
     took.observe(seconds);
@@ -38,14 +38,14 @@ function counted(metrics: Metrics): (outcome: DeliveryOutcome, seconds: number) 
 }
 
 export function showWebhooks(engine: Engine, metrics: Metrics): void {
+  metrics.gauge({ name: 'parley_webhooks_pending', help: 'Webhook queues that are not empty.' }, () => engine.stats().webhooks.pending);
+  metrics.gauge({ name: 'parley_webhooks_sending', help: 'Deliveries in progress.' }, () => engine.stats().webhooks.sending);
   metrics.gauge(
-    { name: 'parley_webhooks_pending', help: 'Queues of webhooks with something in them.' },
-    () => engine.stats().webhooks.pending,
+    { name: 'parley_webhook_hosts_tripped', help: 'Hosts that get no deliveries for a while, after too many failures.' },
+    () => engine.stats().webhooks.tripped,
   );
-  metrics.gauge({ name: 'parley_webhooks_sending', help: 'Deliveries under way.' }, () => engine.stats().webhooks.sending);
-  metrics.gauge({ name: 'parley_webhook_hosts_tripped', help: 'Receivers left alone for a while.' }, () => engine.stats().webhooks.tripped);
   metrics.gauge(
-    { name: 'parley_webhook_letters_total', help: 'Deliveries that were given up on.', type: 'counter' },
+    { name: 'parley_webhook_letters_total', help: 'Deliveries that failed for good.', type: 'counter' },
     () => engine.stats().webhooks.letters,
   );
 }

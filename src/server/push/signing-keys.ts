@@ -1,23 +1,23 @@
 import type { WebhookMessage } from '#protocol';
 import { signWebhook } from '#protocol';
 
-/** What a node keeps to itself. The first of each is the one in use; those behind it are for what was made before. */
+/** The private keys of a node. The first of each kind is the current one; the others are previous ones. */
 export interface NodeKeys {
-  /** Ed25519, private. All of them sign, so that a receiver that knows any one of them can check. */
+  /** Private Ed25519 keys. All of them sign, so a receiver can verify with any one that it knows. */
   readonly signing: readonly JsonWebKey[];
-  /** 32 bytes each, for the credentials of webhooks. */
+  /** Encryption keys of 32 bytes each, for webhook credentials. */
   readonly sealing: readonly Uint8Array<ArrayBuffer>[];
 }
 
 export interface WebhookSigner {
   sign(message: WebhookMessage): Promise<string>;
-  /** The public halves. */
+  /** The public keys. */
   jwks(): Promise<{ readonly keys: readonly JsonWebKey[] }>;
 }
 
 const ALGORITHM = 'Ed25519';
 
-/** Without keys one is made that ends with the process. */
+/** Without keys, creates one for this process. */
 export function createSigner(given?: readonly JsonWebKey[]): WebhookSigner {
   let made: Promise<readonly CryptoKey[]> | undefined;
   let known: Promise<readonly JsonWebKey[]> | undefined;
@@ -44,7 +44,7 @@ function imported(key: JsonWebKey): Promise<CryptoKey> {
   return crypto.subtle.importKey('jwk', { kty, crv, x, d }, ALGORITHM, false, ['sign']);
 }
 
-/** RFC 8037 and RFC 7638: the key's id is the hash of what it is. */
+/** The public key with its RFC 7638 thumbprint as `kid` (RFC 8037). */
 async function published({ x = '' }: JsonWebKey): Promise<JsonWebKey & { readonly kid: string }> {
   const named = new TextEncoder().encode(`{"crv":"Ed25519","kty":"OKP","x":"${x}"}`);
   const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', named));

@@ -10,18 +10,18 @@ export interface WebhookSenderOptions {
   readonly signer: WebhookSigner;
   readonly msMax: number;
   readonly now?: () => Date;
-  /** How each attempt went, and how long it took in seconds. */
+  /** Called after each attempt with its outcome and duration in seconds. */
   readonly onTried?: (outcome: DeliveryOutcome, seconds: number) => void;
 }
 
-/** What is read of an answer that nobody wants, for the sake of the connection. */
-const ANSWER_BYTES_MAX = 16_384;
-/** Refusals that are about the moment, not about the message. */
-const PASSING: ReadonlySet<number> = new Set([408, 425, 429]);
+/** How much of a response is read to keep the connection reusable. Its content is ignored. */
+const RESPONSE_BYTES_MAX = 16_384;
+/** Client errors that are temporary, so the delivery is retried. */
+const TEMPORARY: ReadonlySet<number> = new Set([408, 425, 429]);
 
-/** Posts signed messages to webhooks, through the guard. */
+/** Posts signed messages to webhooks, through the node's outbound policy. */
 export function createWebhookSender({ outbound, signer, msMax, now = () => new Date(), onTried }: WebhookSenderOptions): WebhookSender {
-  const fetch = outbound.fetchWithin({ bytesMax: ANSWER_BYTES_MAX, msMax });
+  const fetch = outbound.fetchWithin({ bytesMax: RESPONSE_BYTES_MAX, msMax });
   return {
     check: (url) => outbound.check(url),
     send: async (delivery, signal) => {
@@ -71,12 +71,12 @@ function outcomeOf({ status, headers }: Response): DeliveryOutcome {
   if (status >= 200 && status < 300) return { kind: 'delivered' };
   const problem = `HTTP ${status}`;
   if (status === 410) return { kind: 'gone', problem };
-  if (status >= 400 && status < 500 && !PASSING.has(status)) return { kind: 'refused', problem };
+  if (status >= 400 && status < 500 && !TEMPORARY.has(status)) return { kind: 'refused', problem };
   const retryAfterMs = retryAfterIn(headers.get('Retry-After'));
   return { kind: 'failed', problem, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
 }
 
-/** RFC 9110 §10.2.3: seconds, or a date. */
+/** Parses `Retry-After` (RFC 9110 §10.2.3): seconds or a date. */
 function retryAfterIn(value: string | null): number | undefined {
   if (value === null) return undefined;
   if (/^\d{1,9}$/.test(value)) return Number(value) * 1000;
@@ -84,13 +84,13 @@ function retryAfterIn(value: string | null): number | undefined {
   return Number.isNaN(at) ? undefined : Math.max(0, at - Date.now());
 }
 
-/** A short answer is read so that its connection can serve again; any other is dropped where it stands. */
+/** Reads a short response, so that its connection can be reused. Cancels any other. */
 async function letGo(response: Response): Promise<void> {
   const length = response.headers.get('Content-Length');
   try {
-    if (length !== null && Number(length) <= ANSWER_BYTES_MAX) await response.arrayBuffer();
+    if (length !== null && Number(length) <= RESPONSE_BYTES_MAX) await response.arrayBuffer();
     else await response.body?.cancel();
   } catch {
-    // What it says does not matter, only that it was taken.
+    // The content of the response does not matter.
   }
 }

@@ -14,7 +14,7 @@ export interface ServingParts {
   readonly cardAt: (card: AgentCard, place: RequestPath) => AgentCard;
 }
 
-/** What the bindings are told, made once for each agent and place. */
+/** The options of the bindings, created once for each agent and base path. */
 export function servingFor({ options, limits, log, cardAt }: ServingParts): (agent: ServedAgent, place: RequestPath) => ServeOptions {
   const made = new Map<string, { readonly agent: ServedAgent; readonly serving: ServeOptions }>();
   const env = { ids: countedIds(), limits };
@@ -31,17 +31,19 @@ export function servingFor({ options, limits, log, cardAt }: ServingParts): (age
       jsonMembersMax: limits.jsonMembersMax,
       keepAliveMs: limits.keepAliveMs,
       retryMs: limits.reconnectMs,
-      onError: (cause) => log.error('a call failed inside', cause, { agent: agent.name }),
+      onError: (cause) => log.error('a call failed with an internal error', cause, { agent: agent.name }),
     };
     made.set(place.base, { agent, serving });
     return serving;
   };
 }
 
-/** Where the node is reached: as configured; otherwise as each caller reached it. What is asked for by RPC goes by the first of them. */
+/** The URL at which clients reach the node: the configured one, or the one that the request was sent to. */
 export interface PublicUrl {
   of(request: HttpRequest): string;
+  /** Remembers the URL of the first request, for `base`. */
   note(request: HttpRequest): void;
+  /** The configured URL, or that of the first request. For cards that are not requested by URL. */
   base(): string;
 }
 

@@ -1,4 +1,5 @@
 import type { HttpRequest, HttpResponse } from '#bindings';
+import { BINDINGS } from '#bindings';
 import type { AgentCard, CardSigner } from '#protocol';
 import { interfacesFor, negotiateCard, signCard, writeCard } from '#protocol';
 import type { CardSecurity } from '../access/authentication/card-security.ts';
@@ -8,24 +9,24 @@ export interface CardsOptions {
   /** `strict` serves pure 1.0; `superset` is read by clients of every version. */
   readonly form: 'superset' | 'strict';
   readonly ageMsMax: number;
-  /** When this card was last changed. */
+  /** The time of the last change, for `Last-Modified`. */
   readonly changed: Date;
-  /** What the gate asks for, which is what the cards say. */
+  /** Makes the cards declare what the node enforces. */
   readonly security: CardSecurity;
-  /** Signs what is served, as it is served. */
+  /** Signs the served document. */
   readonly signer?: CardSigner | undefined;
 }
 
 export interface ServedCardRequest {
   readonly httpRequest: HttpRequest;
   readonly card: AgentCard;
-  /** Where the agent is reached, without a slash at its end. */
+  /** The agent's URL without a trailing slash. */
   readonly base: string;
 }
 
 export interface Cards {
   answer(request: ServedCardRequest): Promise<HttpResponse>;
-  /** The card as the agent itself says it, for dialects that ask by RPC. */
+  /** The complete card, for dialects that request it by RPC. */
   cardAt(card: AgentCard, base: string): AgentCard;
 }
 
@@ -34,10 +35,10 @@ interface Written {
   readonly etag: string;
 }
 
-/** Callers choose the host names under which cards are written, so not all are kept. */
+/** Bounds the cache: callers choose the host names that the cards contain. */
 const KEPT_MAX = 256;
 
-/** Cards as they are served: written once for each base and shape, with the tag of exactly these bytes (reference/protocol §3.11). */
+/** Serves the cards. Each is written once per base URL and shape; its ETag is the hash of these bytes (docs/cards.md). */
 export function createCards({ form, ageMsMax, changed, security, signer }: CardsOptions): Cards {
   const written = new WeakMap<AgentCard, Map<string, Promise<Written>>>();
   const completed = new WeakMap<AgentCard, Map<string, AgentCard>>();
@@ -46,7 +47,7 @@ export function createCards({ form, ageMsMax, changed, security, signer }: Cards
   const cardAt = (card: AgentCard, base: string): AgentCard => {
     const known = completed.get(card) ?? new Map<string, AgentCard>();
     completed.set(card, known);
-    const complete = known.get(base) ?? { ...security.card(card), supportedInterfaces: interfacesFor(base) };
+    const complete = known.get(base) ?? { ...security.card(card), supportedInterfaces: interfacesFor(base, BINDINGS) };
     if (known.size < KEPT_MAX) known.set(base, complete);
     return complete;
   };
@@ -75,18 +76,18 @@ export function createCards({ form, ageMsMax, changed, security, signer }: Cards
 }
 
 async function write(card: ReturnType<typeof writeCard>, signer: CardSigner | undefined): Promise<Written> {
-  // What is signed is the document that goes out, with all that older clients read in it (A2A 1.0.1 §8.4).
+  // The signature covers the served document, including the fields for older clients (A2A 1.0.1 §8.4).
   const body = JSON.stringify(signer === undefined ? card : await signCard(card as unknown as AgentCard, signer));
   return { body, etag: `"${await digestOf(body)}"` };
 }
 
-/** SHA-256 of the bytes, short enough for a header. */
+/** The first 16 bytes of the SHA-256 hash, in hexadecimal. */
 export async function digestOf(body: string): Promise<string> {
   const sum = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(body)));
   return Array.from(sum.subarray(0, 16), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-/** 304 for whoever has it already (RFC 9110 §13.2.2: a tag is asked before a date). */
+/** 304 if the client has the current version (RFC 9110 §13.2.2: `If-None-Match` takes precedence over `If-Modified-Since`). */
 function fresh(httpRequest: HttpRequest, { body, etag }: Written, headers: Readonly<Record<string, string>>): HttpResponse {
   const kept = { ...headers, ETag: etag };
   const tags = httpRequest.header('if-none-match');

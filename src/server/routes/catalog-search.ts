@@ -15,7 +15,7 @@ const LIST_PAGE = 20;
 const PAGE_MAX = 100;
 const ROOT_MEMBERS: ReadonlySet<string> = new Set(['query', 'federation', 'pageSize', 'pageToken']);
 
-/** Agents found by words (reference/catalog §5): `POST /ard/search`, and `GET /ard/agents` for all of them. */
+/** Finds agents by words: `POST /ard/search`. `GET /ard/agents` lists all of them (Agent Resource Discovery 0.9). */
 export async function ardAnswer(request: HttpRequest, options: ArdOptions): Promise<HttpResponse> {
   const entries = entriesOf(options);
   try {
@@ -43,7 +43,7 @@ function listed(entries: readonly JsonObject[], query: URLSearchParams): HttpRes
 
 function searched(entries: readonly JsonObject[], body: RawObject, source: string): HttpResponse {
   const unknown = Object.keys(body).find((name) => !ROOT_MEMBERS.has(name));
-  if (unknown !== undefined) throw new Invalid(`there is no member ${unknown.slice(0, 50)}`);
+  if (unknown !== undefined) throw new Invalid(`unknown member ${unknown.slice(0, 50)}`);
   const query = isObject(body['query']) ? body['query'] : {};
   const { text, filter } = query;
   if (typeof text !== 'string' || text.trim() === '') throw new Invalid('query.text is required');
@@ -57,7 +57,7 @@ function searched(entries: readonly JsonObject[], body: RawObject, source: strin
   return json({ results: page, ...(pageToken === undefined ? {} : { pageToken }) }, 200);
 }
 
-/** Relevance and nothing else: how many of the words the entry has, and whether in its name. */
+/** The score is the share of the words that the entry contains. Words in its name count more. */
 function scoreOf(entry: JsonObject, words: readonly string[]): number {
   if (words.length === 0) return 0;
   const name = JSON.stringify([entry['displayName'], entry['identifier']]).toLowerCase();
@@ -66,14 +66,14 @@ function scoreOf(entry: JsonObject, words: readonly string[]): number {
   return Math.round((points / words.length) * 100);
 }
 
-/** OR within a key, AND across keys; a list matches by any of its members. */
+/** Values of one key are alternatives; all keys must match. A list matches if one of its members does. */
 function passes(entry: JsonObject, filter: unknown): boolean {
   if (filter === undefined) return true;
   if (!isObject(filter)) throw new Invalid('query.filter must be an object');
   return Object.entries(filter).every(([path, wanted]) => {
     const values = [wanted].flat();
     if (!values.every((value) => typeof value === 'string'))
-      throw new Invalid(`query.filter.${path.slice(0, 50)} must be a text, or a list of texts`);
+      throw new Invalid(`query.filter.${path.slice(0, 50)} must be a string or a list of strings`);
     return [valueAt(entry, path)].flat().some((value) => typeof value === 'string' && values.includes(value));
   });
 }

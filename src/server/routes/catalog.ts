@@ -4,9 +4,9 @@ import type { ServedAgent } from '../agents/served-agent.ts';
 
 export interface CatalogOptions {
   readonly agents: readonly ServedAgent[];
-  /** Where the node is reached, without a slash at its end. */
+  /** The node's URL without a trailing slash. */
   readonly base: string;
-  /** The domain in whose name the agents are published, never taken from a request. */
+  /** The domain that publishes the agents. Never taken from a request. */
   readonly publisher: string;
   readonly changed: Date;
   readonly ageMsMax: number;
@@ -14,7 +14,7 @@ export interface CatalogOptions {
 
 const CARD_TYPE = 'application/a2a-agent-card+json';
 
-/** `/.well-known/ai-catalog.json` and `/.well-known/ard.json`, the same bytes: one document for readers of all versions (reference/catalog §2). */
+/** `/.well-known/ai-catalog.json` and `/.well-known/ard.json`: one document that readers of all versions of the specification understand. */
 export function catalogAnswer(options: CatalogOptions): HttpResponse {
   return {
     status: 200,
@@ -22,7 +22,7 @@ export function catalogAnswer(options: CatalogOptions): HttpResponse {
       'Content-Type': 'application/ai-catalog+json',
       'Cache-Control': `public, max-age=${Math.floor(options.ageMsMax / 1000)}`,
       'Last-Modified': options.changed.toUTCString(),
-      // Scanners in a browser read it from anywhere; it holds what every card says anyway.
+      // Web pages of any origin may read the catalog. It contains only what the public cards contain.
       'Access-Control-Allow-Origin': '*',
       'X-Content-Type-Options': 'nosniff',
     },
@@ -37,7 +37,7 @@ export function catalogOf({ agents, base, publisher, changed }: CatalogOptions):
     entries: agents.map(({ name, card }) => ({
       identifier: `urn:air:${publisher}:a2a:${name}`,
       displayName: card.name,
-      // Readers of April 2026 know `mediaType`, later ones `type`; each ignores the other.
+      // The version of April 2026 has `mediaType`, later ones have `type`. Readers ignore the member that they do not know.
       type: CARD_TYPE,
       mediaType: CARD_TYPE,
       url: `${base}/agents/${name}/.well-known/agent-card.json`,
@@ -49,7 +49,7 @@ export function catalogOf({ agents, base, publisher, changed }: CatalogOptions):
   };
 }
 
-/** What an agent is found by. ARD 0.9 wants two to five questions, or none at all. */
+/** Search terms of an agent. Agent Resource Discovery 0.9 allows two to five example questions, or none. */
 function wordsOf({ skills }: AgentCard): JsonObject {
   const tags = [...new Set(skills.flatMap((skill) => skill.tags))];
   const questions = [...new Set(skills.flatMap((skill) => skill.examples ?? []))].slice(0, 5);

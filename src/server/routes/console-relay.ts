@@ -3,26 +3,26 @@ import { A2AError, type Fetch, kept } from '#protocol';
 import { passedOn } from './fetch-bridge.ts';
 import { errorAnswer, refusal } from './responses.ts';
 
-/** What goes along; credentials for the other side are told apart from those for this node. */
+/** Request headers that are forwarded. Credentials for the other agent come in the two headers below, apart from those for this node. */
 const PASSED = ['accept', 'content-type', 'last-event-id', 'a2a-version', 'a2a-extensions', 'x-a2a-extensions', 'idempotency-key'];
 const CREDENTIAL = 'x-relay-authorization';
 const KEY = 'x-relay-api-key';
-/** Headers of the answer that mean something to a client of A2A; the others are between the two servers. */
+/** Response headers that are passed on: those that A2A clients use. */
 const ANSWERED = ['content-type', 'a2a-version', 'a2a-extensions', 'x-a2a-extensions', 'retry-after', 'www-authenticate', 'etag'];
 
-/** A stream that somebody watches may take long. */
+/** Generous, because a stream in the console may stay open for long. */
 export const RELAY_LIMITS = { bytesMax: 67_108_864, msMax: 1_800_000 } as const;
 
 /**
- * `/relay?url=…`: a request of the console to an agent elsewhere, sent from here. Browsers let hardly any page call an agent, and the page
- * itself may call nobody but this node.
+ * `/relay?url=…`: forwards a request of the console to an agent on another node. The console can't send it itself: its content security
+ * policy allows requests to this node only, and few agents allow requests from web pages.
  */
 export async function relayAnswer(httpRequest: HttpRequest, relay: Fetch | undefined, bodyBytesMax: number): Promise<HttpResponse> {
   try {
-    if (relay === undefined) throw new A2AError('UNSUPPORTED_OPERATION', 'this node passes no requests on');
+    if (relay === undefined) throw new A2AError('UNSUPPORTED_OPERATION', 'this node forwards no requests');
     const url = new URLSearchParams(httpRequest.query).get('url') ?? '';
     if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
-      throw new A2AError('INVALID_PARAMS', 'url must be an address, as https://agent.example/', { field: 'url' });
+      throw new A2AError('INVALID_PARAMS', 'url must be an http or https URL such as https://agent.example/', { field: 'url' });
     }
     const headers = headersFor(httpRequest);
     return await passedOn(httpRequest, bodyBytesMax, async (request) => {
@@ -35,10 +35,10 @@ export async function relayAnswer(httpRequest: HttpRequest, relay: Fetch | undef
   }
 }
 
-/** Nobody was reached: that is an answer too, and whoever asked can say more of it than we. */
+/** A failed request becomes a response with the reason, which the console explains to its user. */
 async function fetched(relay: Fetch, request: Request, url: string): Promise<Response> {
   try {
-    return onlyWhatMatters(await relay(request));
+    return forwardedResponse(await relay(request));
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     const { status, headers, body } = refusal(503, `${new URL(url).origin} could not be reached from this node: ${reason}`);
@@ -46,7 +46,7 @@ async function fetched(relay: Fetch, request: Request, url: string): Promise<Res
   }
 }
 
-/** What the machine calls it (`ECONNREFUSED`, `CERT_HAS_EXPIRED`): the innermost cause knows. */
+/** The system's error code (`ECONNREFUSED`, `CERT_HAS_EXPIRED`), from the innermost cause that has one. */
 function codeOf(thrown: unknown): string {
   let code = 'unknown';
   for (let at: unknown = thrown, deep = 0; at instanceof Error && deep < 8; at = at.cause, deep += 1) {
@@ -68,8 +68,8 @@ function headersFor(httpRequest: HttpRequest): Headers {
   return headers;
 }
 
-/** A 401 of the other side is not one of ours: the console would ask for the wrong token. It is told by a header instead. */
-function onlyWhatMatters(response: Response): Response {
+/** The response always has status 200 and carries the other agent's status in a header: on a 401 the console would ask for this node's token. */
+function forwardedResponse(response: Response): Response {
   const headers = new Headers({ 'Cache-Control': 'no-store', 'X-Relay-Status': String(response.status) });
   for (const name of ANSWERED) {
     const value = response.headers.get(name);

@@ -2,13 +2,13 @@ import type { HttpRequest, HttpResponse, Outflow } from '#bindings';
 import { isA2AError, kept } from '#protocol';
 import { errorAnswer, refusal } from './responses.ts';
 
-/** Headers that a guest on our routes may read: those of MCP's transport, and what every request has. */
+/** Headers that are passed on: those of MCP's transport and general ones. Credentials are not. */
 const PASSED = [
   ...['accept', 'content-type', 'last-event-id', 'user-agent'],
   ...['mcp-protocol-version', 'mcp-session-id', 'mcp-method', 'mcp-name'],
 ];
 
-/** A request that has come through guard and gate, for somebody who takes it as the web has it. The body is read under our limit. */
+/** Passes a request that has passed the access checks to a function that takes a web `Request`. The body is read under the node's limit. */
 export async function passedOn(
   httpRequest: HttpRequest,
   bodyBytesMax: number,
@@ -30,7 +30,7 @@ export async function passedOn(
     return await answerOf(await answer(kept(request)));
   } catch (thrown) {
     if (isA2AError(thrown)) return errorAnswer(thrown);
-    if (httpRequest.signal.aborted) return refusal(503, 'the caller has left');
+    if (httpRequest.signal.aborted) return refusal(503, 'the client has disconnected');
     throw thrown;
   }
 }
@@ -56,7 +56,7 @@ function flowOf(body: ReadableStream<Uint8Array>): Outflow {
   };
   const leave = (): void => {
     end();
-    void reader.cancel().catch(() => undefined); // how the guest takes it is its own affair
+    void reader.cancel().catch(() => undefined); // errors of the cancelled stream do not matter
   };
   const flow: Outflow = {
     get isWhole() {

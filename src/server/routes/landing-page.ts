@@ -6,12 +6,12 @@ const LINKS = '</.well-known/ai-catalog.json>; rel="ai-catalog", </.well-known/a
 
 export interface WelcomeOptions {
   readonly agents: readonly ServedAgent[];
-  /** Where this agent, or the node, is reached. */
+  /** The URL of this agent or of the node. */
   readonly base: string;
   readonly hasConsole: boolean;
 }
 
-/** What a person sees who opens the address: the console if there is one, otherwise what to do with an address like this. */
+/** The response to `GET /`: browsers are redirected to the console if there is one; others get a short text about the node. */
 export function welcome(request: HttpRequest, { agents, base, hasConsole }: WelcomeOptions): HttpResponse {
   const isBrowser = (request.header('accept') ?? '').includes('text/html');
   if (isBrowser && hasConsole) return { status: 302, headers: { Location: '/console/', Vary: 'Accept' }, body: null };

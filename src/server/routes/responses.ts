@@ -2,7 +2,7 @@ import type { HttpResponse } from '#bindings';
 import type { ErrorKind, Json } from '#protocol';
 import { ERRORS, GRPC_STATUS, isA2AError } from '#protocol';
 
-/** Whatever a browser makes of an answer, it is what its Content-Type says. */
+/** Browsers must not guess another type than Content-Type. */
 const SNIFF = { 'X-Content-Type-Options': 'nosniff' } as const;
 
 export function json(value: Json, status = 200, headers: Readonly<Record<string, string>> = {}): HttpResponse {
@@ -13,7 +13,7 @@ export function text(body: string, type: string, status = 200): HttpResponse {
   return { status, headers: { ...SNIFF, 'Content-Type': type }, body };
 }
 
-/** A refusal before anybody knows which dialect is spoken: in the form of HTTP+JSON 1.0, which is also that of our own API. */
+/** An error response before the dialect is known, in the format of HTTP+JSON 1.0, which the admin API also uses. */
 export function refusal(status: number, message: string, headers: Readonly<Record<string, string>> = {}): HttpResponse {
   return json({ error: { code: status, status: STATUS[status] ?? 'INVALID_ARGUMENT', message } }, status, headers);
 }
@@ -35,7 +35,7 @@ export function retryAfter(ms: number): Record<string, string> {
   return { 'Retry-After': String(Math.ceil(ms / 1000)) };
 }
 
-/** An answer to HEAD: what GET would say, and nothing of it. */
+/** The response to HEAD: the headers of the response to GET, without its body. */
 export function headOf(answer: HttpResponse): HttpResponse {
   if (typeof answer.body !== 'string') return { ...answer, body: null };
   const length = String(new TextEncoder().encode(answer.body).length);

@@ -1,5 +1,5 @@
 import type { Caller, ChatMemory, HttpRequest, HttpResponse, ServeOptions } from '#bindings';
-import { answerChat, answerJsonRpc, answerModels, answerRest } from '#bindings';
+import { answerChat, answerModels } from '#bindings';
 import type { AdminService, Fetch, Json } from '#protocol';
 import { LOCAL_CALLER } from '../access/authentication/caller.ts';
 import { adminAnswer } from '../admin/admin.ts';
@@ -15,6 +15,7 @@ import { passedOn } from './fetch-bridge.ts';
 import { welcome } from './landing-page.ts';
 import { json, refusal, retryAfter, text } from './responses.ts';
 import type { RequestPath, Route, RouteName } from './routes.ts';
+import { bindingAt } from './routes.ts';
 
 /** What the routes of a node are answered with. */
 export interface RouteContext {
@@ -59,9 +60,7 @@ export interface RoutedRequest {
 type RouteHandler = (site: RouteContext, visit: RoutedRequest) => HttpResponse | Promise<HttpResponse>;
 
 /** Each row of the route table, answered. */
-export const ROUTE_HANDLERS: Readonly<Record<RouteName, RouteHandler>> = {
-  jsonrpc: (site, visit) => answerJsonRpc(visit.httpRequest, visit.agent.service, optionsFor(site, visit)),
-  rest: (site, visit) => answerRest(visit.httpRequest, visit.agent.service, optionsFor(site, visit)),
+const ROUTE_HANDLERS: Readonly<Record<RouteName, RouteHandler>> = {
   chat: (site, visit) => answerChat(visit.httpRequest, { ...optionsFor(site, visit), ...chatters(site, visit), memory: site.chats }),
   models: (site, { place, agent, ...visit }) =>
     answerModels(place.path.split('/')[3], chatters(site, { ...visit, place, agent }), site.changed),
@@ -97,6 +96,13 @@ export const ROUTE_HANDLERS: Readonly<Record<RouteName, RouteHandler>> = {
     }),
 };
 
+/** The handler of a row: a binding's `serve`, or a route of the server's own. */
+export function handlerOf(route: Route): RouteHandler {
+  const { binding } = route;
+  if (binding === undefined) return ROUTE_HANDLERS[route.name];
+  return (site, visit) => binding.serve(visit.httpRequest, visit.agent.service, optionsFor(site, visit));
+}
+
 /** At the root a request names its agent; below an agent's own path that one is meant. */
 function chatters(
   { agents }: RouteContext,
@@ -123,8 +129,8 @@ async function meshAgentAnswer(site: RouteContext, visit: RoutedRequest, rest: s
   if (path === '/.well-known/agent-card.json')
     return site.cards.answer({ httpRequest, card: agent.card, base: `${site.baseOf(httpRequest)}${place.base}` });
   const options = optionsFor(site, { ...visit, agent, place });
-  const isRpc = httpRequest.method === 'POST' && (path === '/' || path === '/a2a');
-  return isRpc ? answerJsonRpc(httpRequest, agent.service, options) : answerRest(httpRequest, agent.service, options);
+  const binding = bindingAt(httpRequest.method, path);
+  return binding?.serve(httpRequest, agent.service, options) ?? refusal(404, 'no binding serves this path');
 }
 
 function decoded(name: string): string {

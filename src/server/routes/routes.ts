@@ -1,13 +1,12 @@
-import { hasRestRoute } from '#bindings';
+import type { Binding } from '#bindings';
+import { BINDINGS } from '#bindings';
 
-/** Everything that is served, by name. */
+/** Everything that is served besides the bindings, by name. */
 export type RouteName =
   | 'card'
   | 'catalog'
   | 'ard'
   | 'keys'
-  | 'jsonrpc'
-  | 'rest'
   | 'admin'
   | 'health'
   | 'ready'
@@ -18,8 +17,7 @@ export type RouteName =
   | 'models'
   | 'mcp';
 
-export interface Route {
-  readonly name: RouteName;
+interface RouteRow {
   /** `agent`: below the root and below each `/agents/{name}`. `node`: at the root only. */
   readonly at: 'agent' | 'node';
   readonly methods: readonly string[];
@@ -31,9 +29,19 @@ export interface Route {
   readonly access: 'public' | 'caller' | 'admin';
 }
 
+/** One row of the route table: something of the server's own, or a binding, whose route has the binding's id as its name. */
+export type Route =
+  | (RouteRow & { readonly name: RouteName; readonly binding?: undefined })
+  | (RouteRow & { readonly name: string; readonly binding: Binding });
+
+const BINDING_ROUTES: readonly Route[] = BINDINGS.map((binding) => {
+  const { methods, paths } = binding.route;
+  return { name: binding.id, binding, at: 'agent', methods, access: 'caller', ...(paths === undefined ? {} : { paths }) };
+});
+
 /**
- * What a node serves: one row, one thing. A path may have several rows with other methods. HTTP+JSON has no paths here: they are in its
- * grammar, in each dialect, and are asked for last.
+ * What a node serves: one row, one thing. A path may have several rows with other methods. The paths of HTTP+JSON are in the
+ * grammar of each dialect, and are looked up last.
  */
 export const ROUTES: readonly Route[] = [
   {
@@ -53,7 +61,7 @@ export const ROUTES: readonly Route[] = [
   { name: 'ard', at: 'node', methods: ['POST'], paths: ['/ard/search'], access: 'public' },
   { name: 'ard', at: 'node', methods: ['GET', 'HEAD'], paths: ['/ard/agents'], access: 'public' },
   { name: 'keys', at: 'node', methods: ['GET', 'HEAD'], paths: ['/.well-known/jwks.json'], access: 'public' },
-  { name: 'jsonrpc', at: 'agent', methods: ['POST'], paths: ['/', '/a2a', '/a2a/jsonrpc', '/api/a2a'], access: 'caller' },
+  ...BINDING_ROUTES.filter(({ paths }) => paths !== undefined),
   { name: 'chat', at: 'agent', methods: ['POST'], paths: ['/v1/chat/completions'], access: 'caller' },
   { name: 'models', at: 'agent', methods: ['GET', 'HEAD'], paths: ['/v1/models'], under: '/v1/models', access: 'caller' },
   { name: 'mcp', at: 'agent', methods: ['GET', 'POST', 'DELETE'], paths: ['/mcp'], access: 'caller' },
@@ -64,8 +72,6 @@ export const ROUTES: readonly Route[] = [
   { name: 'ready', at: 'node', methods: ['GET', 'HEAD'], paths: ['/readyz'], access: 'public' },
   { name: 'metrics', at: 'node', methods: ['GET', 'HEAD'], paths: ['/metrics'], access: 'admin' },
 ];
-
-const REST: Route = { name: 'rest', at: 'agent', methods: ['GET', 'HEAD', 'POST', 'DELETE'], access: 'caller' };
 
 /** First segments that are never a tenant's name in HTTP+JSON. */
 const OURS: ReadonlySet<string> = new Set(['.well-known', 'agents', 'ard', 'api', 'console', 'mcp']);
@@ -107,16 +113,22 @@ export function routesAt({ agent, path }: RequestPath): readonly Route[] {
     for (const route of prefixes) if (path === route.under || path.startsWith(`${route.under}/`)) return [route];
   }
   const first = path.slice(1, path.indexOf('/', 1) === -1 ? undefined : path.indexOf('/', 1));
-  return !OURS.has(first) && isRest(path) ? [REST] : NONE;
+  return OURS.has(first) ? NONE : BINDING_ROUTES.filter(({ binding }) => binding !== undefined && hasPath(binding, path));
 }
 
-/** A path that is not well-formed is HTTP+JSON's to refuse. */
-function isRest(path: string): boolean {
+/** A binding that finds a path malformed answers it with an error of its own. */
+function hasPath({ route }: Binding, path: string): boolean {
   try {
-    return hasRestRoute(path);
+    return route.matches?.(path) ?? false;
   } catch {
     return true;
   }
+}
+
+/** The binding that serves a path of an agent, if a server has no routes of its own there. */
+export function bindingAt(method: string, path: string): Binding | undefined {
+  const exact = BINDINGS.find(({ route }) => route.methods.includes(method) && route.paths?.includes(path));
+  return exact ?? BINDINGS.find(({ route }) => route.matches !== undefined);
 }
 
 export function methodsOf(routes: readonly Route[]): string {

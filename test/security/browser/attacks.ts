@@ -1,20 +1,20 @@
 /**
- * What a page can do to an address that its visitor reaches. This runs in the browser, so it refers to nothing outside itself. Each attack is
- * tried, and nobody cares whether the page sees an answer: what counts is what the node has heard.
+ * Every way in which a page can send requests to an address that its visitor reaches. This runs in the browser, so it refers to nothing
+ * outside itself. Whether the page sees a response does not matter: the test checks what the node received.
  */
 export interface Aim {
-  /** The node, as the page spells it. */
+  /** The node's URL as the page writes it. */
   readonly node: string;
-  /** A server of the page's own that answers `/to?url=` with a redirect (307) to there. */
+  /** A server of the page that responds to `/to?url=` with a redirect (307). */
   readonly own: string;
-  /** A send in HTTP+JSON 1.0, in JSON-RPC, in the words of a chat client, and a call of an MCP tool. */
+  /** A send in HTTP+JSON 1.0, in JSON-RPC, of an OpenAI client, and a call of an MCP tool. */
   readonly rest: string;
   readonly rpc: string;
   readonly chat: string;
   readonly mcp: string;
 }
 
-/** Returns how many requests it has tried. */
+/** Returns how many requests it attempted. */
 export async function attack({ node, own, rest, rpc, chat, mcp }: Aim): Promise<number> {
   let tried = 0;
   const waiting: Promise<unknown>[] = [];
@@ -23,7 +23,7 @@ export async function attack({ node, own, rest, rpc, chat, mcp }: Aim): Promise<
     try {
       waiting.push(Promise.resolve(run()).catch(() => undefined));
     } catch {
-      // The browser does not even let it try.
+      // The browser blocks the attempt itself.
     }
   };
   const body = document.body;
@@ -65,7 +65,7 @@ export async function attack({ node, own, rest, rpc, chat, mcp }: Aim): Promise<
         const at = tried % 2 === 0 ? url : `${own}/to?url=${encodeURIComponent(url)}`;
         const holder = put(`<iframe name="${name}"></iframe><form method="post" enctype="${type}" target="${name}" action="${at}"></form>`);
         const field = document.createElement('input');
-        // With text/plain a form's body is name=value: a JSON document with one odd member.
+        // With text/plain a form's body is name=value, which can be a JSON document with one odd member.
         [field.name, field.value] = [`${text.slice(0, -1)},"x":"`, '"}'];
         const form = holder.querySelector('form');
         form?.append(field);
@@ -94,7 +94,7 @@ export async function attack({ node, own, rest, rpc, chat, mcp }: Aim): Promise<
     const link = put(`<a href="#" ping="${node}/a2a">x</a>`).querySelector('a');
     link?.click();
   });
-  // What has no Origin of its own.
+  // Requests without an Origin header.
   const script = `for (const [path, text] of ${JSON.stringify(bodies)}) {
     fetch('${node}' + path, { method: 'POST', body: text, mode: 'no-cors' });
     fetch('${node}' + path, { method: 'POST', body: text, headers: { 'Content-Type': 'application/json' } }).catch(() => {});

@@ -1,4 +1,4 @@
-/** Heads that no caller of ours sends: names that are not ours, and pages of other origins. `N` stands for the node's port. */
+/** Request heads with foreign host names or from pages of other origins. `N` stands for the node's port. */
 export const FORGED: readonly (readonly [name: string, lines: readonly string[]])[] = [
   ['no Host', []],
   ['an empty Host', ['Host:']],
@@ -46,7 +46,7 @@ export const FORGED: readonly (readonly [name: string, lines: readonly string[]]
   ['no Origin, from a site that browsers will name one day', ['Host: localhost:N', 'Sec-Fetch-Site: whatever']],
 ];
 
-/** What they ask for: a send in every wire, a look at what is there, the operators' own. */
+/** The requests: a send over every binding, reads, and admin routes. */
 export const WANTED: readonly (readonly [method: string, path: string, body?: 'rest' | 'rpc' | 'chat' | 'mcp'])[] = [
   ['POST', '/message:send', 'rest'],
   ['POST', '/a2a', 'rpc'],

@@ -7,7 +7,7 @@ export interface AttackerServer {
   close(): void;
 }
 
-/** Sends whoever comes to `/to?url=` there, by the same method and with the same body. */
+/** Redirects `/to?url=` to that URL, with the same method and body. */
 export async function attackerServer(): Promise<AttackerServer> {
   const server = createServer((incoming, outgoing) => {
     incoming.resume();
@@ -25,7 +25,7 @@ export interface NaiveServer {
   close(): void;
 }
 
-/** Does as servers do that look at neither host, origin nor type: it would have run every send that it can read. */
+/** A server that checks neither host, origin nor content type: it would run every send that it can parse. */
 export async function naiveServer(): Promise<NaiveServer> {
   let sends = 0;
   const server = createServer((incoming, outgoing) => {
@@ -38,7 +38,7 @@ export async function naiveServer(): Promise<NaiveServer> {
         JSON.parse(text);
         sends += 1;
       } catch {
-        // nothing that it could run
+        // not a send
       }
       outgoing.end();
     });

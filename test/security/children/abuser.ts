@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 
-/** `abuser.ts PORT KEY CONNECTIONS`: sends as fast as it is answered, until its input ends; then says how often it was served and refused. */
+/** `abuser.ts PORT KEY CONNECTIONS`: sends as fast as it gets responses until its input ends, then prints how often it got each status. */
 const [port, key, connections] = process.argv.slice(2);
 const counts: Record<string, number> = {};
 let sent = 0;

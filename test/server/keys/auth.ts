@@ -75,7 +75,7 @@ const PRIVATE = { insecureBehindProxy: true, host: '0.0.0.0' } as const;
 
 export const AUTH_CHECKS: Checks = {
   auth: async () => {
-    await refuses({ host: '0.0.0.0', auth: false }, '--no-auth is for loopback and sockets only');
+    await refuses({ host: '0.0.0.0', auth: false }, '--no-auth works on loopback and sockets only');
     await refuses({ auth: false }, 'commander runs commands on this machine', commander);
     await refuses({ auth: false, token: TOKEN }, '--no-auth and token exclude each other');
     await served({ auth: false }, async (server) => expect(await status(server)).toBe(200));
@@ -108,7 +108,7 @@ export const AUTH_CHECKS: Checks = {
   },
   insecureBehindProxy: async () => {
     await refuses({ host: '0.0.0.0', token: TOKEN }, 'TLS: --tls-cert FILE --tls-key FILE (or --insecure-behind-proxy');
-    await refuses(PRIVATE, 'a way to show who they are: parley keys create NAME');
+    await refuses(PRIVATE, 'authentication: parley keys create NAME');
     const authFolder = fresh();
     const key = keyIn(authFolder);
     await served({ ...PRIVATE, authFolder }, async ({ port }) => {
@@ -117,7 +117,7 @@ export const AUTH_CHECKS: Checks = {
     });
   },
   trustedProxies: async () => {
-    await refuses({ trustedProxies: ['10.0.0.0/64'] }, 'trustedProxies: "10.0.0.0/64" is neither an address nor a network');
+    await refuses({ trustedProxies: ['10.0.0.0/64'] }, 'trustedProxies: "10.0.0.0/64" is not an address or a network');
     const data = join(fresh(), 'data');
     await served({ trustedProxies: ['127.0.0.0/8'], authRequired: true, memory: false, data }, async ({ url }) => {
       await fetch(`${url}/tasks`, { headers: { 'X-Forwarded-For': '6.6.6.6, 203.0.113.7, 127.0.0.9' } });
@@ -157,7 +157,7 @@ export const AUTH_CHECKS: Checks = {
     const empty = join(fresh(), 'empty');
     writeFileSync(empty, 'nothing');
     await refuses({ tls: { cert } }, '--tls-key FILE is missing');
-    await refuses({ tls: { cert, key: empty } }, `tls.key: ${empty} holds no PEM`);
+    await refuses({ tls: { cert, key: empty } }, `tls.key: ${empty} is not a PEM file`);
   },
   'tls.ca': async () => {
     const { cert, key, ca } = certificates();

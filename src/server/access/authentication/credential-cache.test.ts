@@ -10,7 +10,7 @@ const counted = () => {
   return { asked, ...known };
 };
 
-it('finds a credential out once, until it has to forget', () => {
+it('looks a credential up once until it is told to forget', () => {
   const { asked, find, forget } = counted();
   expect([find('good'), find('good'), find('good one')]).toEqual([4, 4, 8]);
   expect(asked).toEqual(['good', 'good one']);
@@ -19,14 +19,14 @@ it('finds a credential out once, until it has to forget', () => {
   expect(asked).toEqual(['good', 'good one', 'good']);
 });
 
-it('remembers neither what is nothing nor what is long', () => {
+it('remembers neither undefined results nor long credentials', () => {
   const { asked, find } = counted();
   const long = `good${'!'.repeat(1024)}`;
   for (const credential of ['bad', 'bad', long, long]) find(credential);
   expect(asked).toHaveLength(4);
 });
 
-it('remembers a thousand, and not one more', () => {
+it('remembers at most a thousand credentials', () => {
   const { asked, find } = counted();
   for (let at = 0; at < 1000; at += 1) find(`good ${at}`);
   find('good 0');

@@ -20,10 +20,11 @@ export function refuseContent(request: HttpRequest, route: Route): AccessRefusal
   const type = request.header('content-type');
   const isJson = type !== undefined && JSON_TYPES.test(type);
   // HTTP+JSON and the admin API have POST calls without a body, which need no Content-Type.
-  const isEmpty = (route.name === 'rest' || route.name === 'admin') && type === undefined && !hasBody(request);
+  const isBodyOptional = route.name === 'admin' || route.binding?.route.bodyOptional === true;
+  const isEmpty = isBodyOptional && type === undefined && !hasBody(request);
   if (isJson || isEmpty) return undefined;
   const message = 'Content-Type must be application/json';
-  if (route.name !== 'jsonrpc' && route.name !== 'rest') return refusal(415, message);
+  if (route.binding === undefined) return refusal(415, message);
   return errorResponseFor(request, route, new A2AError('CONTENT_TYPE_NOT_SUPPORTED', message), 415);
 }
 

@@ -10,8 +10,8 @@ function at(perSecond: number, burst: number) {
   return { ...buckets, size: () => buckets.size, wait };
 }
 
-describe('a bucket', () => {
-  it('gives what is in it, and then what comes back', () => {
+describe('a token bucket', () => {
+  it('gives its tokens, then what is refilled', () => {
     const { take, wait } = at(20, 40);
     for (let count = 0; count < 40; count += 1) expect(take('ann')).toBe(0);
     expect(take('ann')).toBe(50);
@@ -21,18 +21,18 @@ describe('a bucket', () => {
     expect([take('ann'), take('ann')]).toEqual([0, 50]);
   });
 
-  it('is each one’s own', () => {
+  it('is separate for each name', () => {
     const { take } = at(1, 1);
     expect([take('ann'), take('ann'), take('bob')]).toEqual([0, 1000, 0]);
   });
 
-  it('never holds more than it holds', () => {
+  it('never holds more than its burst', () => {
     const { take, wait } = at(10, 5);
     wait(1_000_000);
     expect(Array.from({ length: 6 }, () => take('ann'))).toEqual([0, 0, 0, 0, 0, 100]);
   });
 
-  it('lets what is larger than itself through when it is full, and is in debt then', () => {
+  it('gives an amount larger than itself when it is full, and is below zero then', () => {
     const { take, wait } = at(10, 100);
     expect(take('ann', 250)).toBe(0);
     expect(take('ann', 1)).toBe(15_100);
@@ -40,19 +40,19 @@ describe('a bucket', () => {
     expect(take('ann', 1)).toBe(0);
   });
 
-  it('is charged what was used already', () => {
+  it('can be charged for what was already used', () => {
     const { take, charge } = at(10, 10);
     charge('ann', 30);
     expect(take('ann')).toBe(2100);
   });
 
-  it('is none where nothing is limited', () => {
+  it('limits nothing at a rate of 0', () => {
     const { take, charge, size } = at(0, 0);
     charge('ann', 1e9);
     expect([take('ann', 1e9), size()]).toEqual([0, 0]);
   });
 
-  it('is forgotten when it is full again', () => {
+  it('is forgotten when it is full', () => {
     const { take, wait, size } = at(1, 1);
     for (let count = 0; count < 10_000; count += 1) take(`stranger-${count}`);
     wait(2000);

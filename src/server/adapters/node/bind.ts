@@ -13,7 +13,7 @@ export interface ListenOptions {
   readonly log: Log;
 }
 
-/** Takes connections from here on. Returns where. */
+/** Starts listening and returns the URL. */
 export async function listen({ server, isTls }: HttpHost, { host, port, socket, log }: ListenOptions): Promise<string> {
   if (socket !== undefined) await removeLeftover(socket);
   await new Promise<void>((resolve, reject) => {
@@ -25,16 +25,16 @@ export async function listen({ server, isTls }: HttpHost, { host, port, socket, 
     if (socket === undefined) server.listen(port, host, done);
     else listenAlone(server, socket, done);
   });
-  // From here on an error is a connection that could not be taken (no more files): the others go on.
-  server.on('error', (thrown) => log.error('a connection could not be taken', thrown));
+  // From here on, an error means that one connection could not be accepted (no file descriptors left). Other connections continue.
+  server.on('error', (thrown) => log.error('a connection could not be accepted', thrown));
   if (socket !== undefined) return `unix:${socket}`;
   const { address, family, port: taken } = server.address() as AddressInfo;
   return `${isTls ? 'https' : 'http'}://${family === 'IPv6' ? `[${address}]` : address}:${taken}`;
 }
 
-/** Whoever may open the file may call, so it is its owner's alone from its first moment. */
+/** Everyone who can open the socket file can call, so it is created with access for its owner only. */
 function listenAlone(server: Server, path: string, done: () => void): void {
-  // A worker thread has no mask of its own; there the mode is set a moment later.
+  // A worker thread can't set the umask; there only the chmod below protects the file.
   const before = isMainThread ? process.umask(0o177) : undefined;
   try {
     server.listen(path, () => {
@@ -46,7 +46,7 @@ function listenAlone(server: Server, path: string, done: () => void): void {
   }
 }
 
-/** A process that was killed leaves its socket behind; one that still answers keeps it. */
+/** Removes the socket file of a process that was killed. If a process still answers on it, it stays, and listening fails. */
 async function removeLeftover(path: string): Promise<void> {
   if (statSync(path, { throwIfNoEntry: false })?.isSocket() !== true) return;
   const isAnswered = await new Promise<boolean>((resolve) => {

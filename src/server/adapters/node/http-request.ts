@@ -5,7 +5,7 @@ import type { HttpRequest, Peer } from '#bindings';
 import { A2AError } from '#protocol';
 import { NodePeer } from './tls.ts';
 
-/** A request as Node has it, read without making a `Request` of it. */
+/** Node's request as an `HttpRequest`, without the cost of creating a `Request`. */
 export class NodeHttpRequest implements HttpRequest {
   readonly method: string;
   readonly path: string;
@@ -15,7 +15,7 @@ export class NodeHttpRequest implements HttpRequest {
   readonly #trusted: BlockList | undefined;
   #left: AbortController | undefined;
   #onClose: (() => void) | undefined;
-  /** What is to happen when the answer has gone out whole. */
+  /** Called when the complete response has been sent. */
   delivered: (() => void) | undefined;
 
   constructor(incoming: IncomingMessage, outgoing: ServerResponse, trusted?: BlockList) {
@@ -38,7 +38,7 @@ export class NodeHttpRequest implements HttpRequest {
     return new NodePeer(this.#incoming, this.#trusted);
   }
 
-  /** Made when somebody wants it: most requests are answered before their caller could leave. */
+  /** Created on first use: most requests never need it. */
   get signal(): AbortSignal {
     if (this.#left === undefined) {
       this.#left = new AbortController();
@@ -51,7 +51,7 @@ export class NodeHttpRequest implements HttpRequest {
     return this.#left.signal;
   }
 
-  /** The answer flows and is told itself when its reader has left, and tells us. */
+  /** Stops watching the connection: a streamed response notices a disconnect itself and reports it with `leave`. */
   handOver(): void {
     if (this.#onClose !== undefined) this.#outgoing.off('close', this.#onClose);
     this.#onClose = undefined;
@@ -71,7 +71,7 @@ export class NodeHttpRequest implements HttpRequest {
     if (incoming.readableEnded) return Promise.resolve(parsedBefore(incoming));
     const declared = Number(incoming.headers['content-length'] ?? 0);
     if (declared > bytesMax) return Promise.reject(tooLarge(bytesMax));
-    if (incoming.headers.expect !== undefined) this.#outgoing.writeContinue(); // it waits to hear that the body is wanted
+    if (incoming.headers.expect !== undefined) this.#outgoing.writeContinue(); // the client waits for this before it sends the body
     return new Promise((resolve, reject) => {
       const pieces: Buffer[] = [];
       let length = 0;
@@ -83,9 +83,9 @@ export class NodeHttpRequest implements HttpRequest {
         } else pieces.push(piece);
       });
       incoming.on('end', () => resolve(pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces, length)));
-      // Every request is closed one day; an error is made, with all that it costs, only for one that was not whole.
+      // Every request emits `close`. The error, which is costly to create, is for incomplete requests only.
       incoming.on('close', () => {
-        if (!incoming.readableEnded) reject(new Error('the caller left before its request was whole'));
+        if (!incoming.readableEnded) reject(new Error('the client disconnected before its request was complete'));
       });
     });
   }
@@ -95,7 +95,7 @@ export class NodeHttpRequest implements HttpRequest {
   }
 }
 
-/** A framework around us has read it already and left what it made of it, as Express's body parsers do. */
+/** The body that a framework has already read and parsed, as Express's body parsers do. */
 function parsedBefore(incoming: IncomingMessage & { readonly body?: unknown }): Uint8Array {
   const { body } = incoming;
   if (body instanceof Uint8Array) return body;

@@ -25,32 +25,32 @@ export interface HttpHostOptions {
 export interface HttpHost {
   readonly server: Server;
   readonly isTls: boolean;
-  /** Requests that have not been answered yet, streams aside. */
+  /** The number of requests without a response yet. Open streams do not count. */
   readonly busy: () => number;
-  /** From now on each connection ends with its answer. */
+  /** From now on, closes each connection after its response. */
   stopKeeping(): void;
 }
 
 /**
- * After the answer to a body that is too large, so that its sender reads the answer before it runs into a closed door: without a byte, and
- * in all. How long it may take in all is what a request may take.
+ * After the response to a body that is too large, the server keeps reading for a while, so that the client can read the response before
+ * the connection closes: until no byte arrives for this time, and at most this many bytes. The request timeout also applies.
  */
 const LINGER_MS = 500;
 const LINGER_BYTES = 67_108_864;
-/** Longer than proxies wait, so that it is they who close an idle connection and not we, just as they send the next request. */
+/** Longer than the idle timeout of common proxies, so that the proxy closes idle connections. Otherwise its next request could fail. */
 const KEEP_ALIVE_MS = 65_000;
 
 export interface Exchange {
   readonly handler: Handler;
   readonly limits: Pick<ServerLimits, 'headersMax' | 'streamIdleMsMax'>;
-  /** The connection ends with its answer. */
+  /** Whether to close the connection after the response. */
   readonly isLast?: () => boolean;
-  /** Proxies whose word on where a request came from is taken. */
+  /** Proxies whose `X-Forwarded-For` header is trusted. */
   readonly trusted?: BlockList | undefined;
   readonly onCut?: () => void;
 }
 
-/** One request, from Node's objects to Node's objects. */
+/** Handles one request of Node's HTTP server. */
 export async function exchange(incoming: IncomingMessage, outgoing: ServerResponse, options: Exchange): Promise<void> {
   const { handler, limits, isLast, onCut, trusted } = options;
   const request = new NodeHttpRequest(incoming, outgoing, trusted);
@@ -67,19 +67,22 @@ export async function exchange(incoming: IncomingMessage, outgoing: ServerRespon
   });
 }
 
-/** Node's HTTP server around a handler, with what Node by itself is too patient for (reference/faults H7 to H9). */
+/** Creates Node's HTTP server for a handler, with stricter timeouts and limits than Node's defaults (docs/faults.md, H7 to H9). */
 export function createHttpHost({ handler, limits, log, metrics, tls, trusted }: HttpHostOptions): HttpHost {
   let busy = 0;
   let isStopping = false;
-  const cut = metrics.counter({ name: 'parley_streams_cut_total', help: 'Streams cut off because nobody read them.' });
-  const dropped = metrics.counter({ name: 'parley_connections_dropped_total', help: 'Connections beyond the limit.' });
+  const cut = metrics.counter({ name: 'parley_streams_cut_total', help: 'Streams closed because the client did not read them.' });
+  const dropped = metrics.counter({
+    name: 'parley_connections_dropped_total',
+    help: 'Connections refused because of the connection limit.',
+  });
   const options: Exchange = { handler, limits, isLast: () => isStopping, onCut: () => cut.add([]), trusted };
 
   const take = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
     busy += 1;
     exchange(incoming, outgoing, options)
       .catch((thrown: unknown) => {
-        log.error('a request could not be answered', thrown);
+        log.error('a request could not be handled', thrown);
         outgoing.destroy();
       })
       .finally(() => {
@@ -98,7 +101,7 @@ export function createHttpHost({ handler, limits, log, metrics, tls, trusted }: 
       ? createServer(settings)
       : createTlsServer({ ...settings, ...httpsOptions(tls), handshakeTimeout: Math.min(limits.headerMsMax, limits.requestMsMax) });
   server.on('request', take);
-  server.on('checkContinue', take); // Node would ask for the body at once; whether it is wanted is known later
+  server.on('checkContinue', take); // by default Node asks for the body at once, before access is checked
   server.maxConnections = limits.connectionsMax;
   server.on('drop', () => dropped.add([]));
   return {
@@ -111,14 +114,14 @@ export function createHttpHost({ handler, limits, log, metrics, tls, trusted }: 
   };
 }
 
-/** The answer was made without the whole body: because it is too large, or because nobody wanted it. */
+/** Whether the response was created before the complete body was read, because the body is too large. */
 function isLeftUnread(incoming: IncomingMessage, { status }: HttpResponse): boolean {
   return status === 413 && !incoming.complete;
 }
 
 /**
- * What still comes is read and dropped for a moment: closing on unread bytes would take the answer back on its way. Node closes a
- * connection as soon as its last answer is at its end, so that one is held until then.
+ * Reads and discards the rest of the body for a moment. Closing a socket with unread bytes resets the connection, and the client would lose
+ * the response. Node closes the connection when the response ends, so the response is held open until then.
  */
 function drained(incoming: IncomingMessage): Promise<void> {
   return new Promise((resolve) => {

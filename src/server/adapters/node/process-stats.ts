@@ -3,15 +3,15 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { getHeapSpaceStatistics, getHeapStatistics } from 'node:v8';
 import type { Metrics } from '../../observability/metrics.ts';
 
-/** How the process itself is doing. */
+/** Event loop delay and memory of the process. */
 export interface ProcessStats {
-  /** Little memory is left. */
+  /** Whether little memory is left. */
   isOverloaded(): boolean;
   stop(): void;
 }
 
 const LOOK_MS = 50;
-/** How often the event loop is looked at: Node counts this time in, as if every timer were late by it. */
+/** The sampling interval of the event loop delay. Node's figures include it, so it is subtracted. */
 const BEAT_MS = 10;
 const OVERLOADED = 0.8;
 const QUANTILES = [50, 90, 99] as const;
@@ -23,7 +23,7 @@ export function watchProcess(metrics: Metrics): ProcessStats {
   const memoryMax = process.constrainedMemory();
   let isOverloaded = false;
   let lookedAt = 0;
-  const help = 'How late timers fire, since it was last asked.';
+  const help = 'How late timers fire, since the last scrape.';
   metrics.gauge({ name: 'parley_event_loop_delay_seconds', help, labels: ['quantile'] }, () => {
     const late = QUANTILES.map((quantile) => Math.max(0, delay.percentile(quantile) / 1e9 - BEAT_MS / 1000));
     delay.reset();
@@ -43,25 +43,25 @@ export function watchProcess(metrics: Metrics): ProcessStats {
   };
 }
 
-/** What lives longer than a moment: where this runs out, V8 gives up. */
+/** The heap without the young generation. V8 aborts the process when this reaches its limit. */
 function oldSpaceUsed(): number {
   let used = 0;
   for (const { space_name, space_used_size } of getHeapSpaceStatistics()) if (!space_name.startsWith('new_')) used += space_used_size;
   return used;
 }
 
-/** V8's own limit counts what is young too, which is a lot beside a small limit: so one that was given is taken as given. */
+/** The configured limit of the old generation, if there is one. V8's own limit includes the young generation, which distorts small limits. */
 function oldSpaceMax(): number {
   const flags = [...process.execArgv, process.env['NODE_OPTIONS'] ?? ''].join(' ');
   const given = /--max[-_]old[-_]space[-_]size[= ](\d+)/.exec(flags)?.[1];
   return given === undefined ? getHeapStatistics().heap_size_limit : Number(given) * 2 ** 20;
 }
 
-/** Files that are not connections: the store, the log, standard streams, what an agent opens. */
+/** File descriptors reserved for other things than connections: store, log, standard streams, files that agents open. */
 const RESERVE = 64;
 const FALLBACK = 10_000;
 
-/** How many connections the process may have open, by the limit that the system gives it. */
+/** The maximum number of connections, from the system's limit of open files. */
 export function connectionsRoom(): number {
   try {
     const soft = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];

@@ -13,7 +13,7 @@ export interface TlsOptions {
   /** PEM. */
   readonly cert: string | Buffer;
   readonly key: string | Buffer;
-  /** PEM: the authority whose certificates callers may show. Without it none is asked for. */
+  /** The certificate authority for client certificates, in PEM. Without it the server requests no client certificates. */
   readonly ca?: string | Buffer | undefined;
 }
 
@@ -22,7 +22,7 @@ export function httpsOptions({ cert, key, ca }: TlsOptions): ServerOptions {
     cert,
     key,
     minVersion: 'TLSv1.2',
-    // Cards and health are for everybody: who has no certificate is refused by the gate, in words, not by a broken handshake.
+    // Public routes need no certificate. Authentication refuses other requests without one with a 401, not with a failed handshake.
     ...(ca === undefined ? {} : { ca, requestCert: true, rejectUnauthorized: false }),
   };
 }
@@ -42,15 +42,15 @@ function readPem(name: string, path: string): Buffer {
     throw new ConfigError(`${name}: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
   }
   if (text.includes('-----BEGIN ')) return text;
-  throw new ConfigError(`${name}: ${path} holds no PEM`);
+  throw new ConfigError(`${name}: ${path} is not a PEM file`);
 }
 
-/** Who is at the other end. */
+/** The client's address and certificate. */
 export class NodePeer implements Peer {
   readonly #incoming: IncomingMessage;
   readonly #trusted: BlockList | undefined;
 
-  /** `trusted` are proxies whose word on their callers is taken. */
+  /** `trusted`: proxies whose `X-Forwarded-For` header is trusted. */
   constructor(incoming: IncomingMessage, trusted: BlockList | undefined) {
     this.#incoming = incoming;
     this.#trusted = trusted;
@@ -81,7 +81,7 @@ export function readCertificate(certificate: X509Certificate): PeerCertificate {
   return { names: namesIn(certificate.subjectAltName), thumbprint };
 }
 
-/** From the nearest on: the first address that is none of our proxies' is where the request came from. */
+/** The client's address: the last one in `X-Forwarded-For` that is not a trusted proxy. */
 function addressOf(incoming: IncomingMessage, trusted: BlockList | undefined): string | undefined {
   const direct = plain(incoming.socket.remoteAddress);
   if (trusted === undefined || direct === undefined || !isTrusted(direct, trusted)) return direct;
@@ -96,12 +96,12 @@ function isTrusted(address: string, trusted: BlockList): boolean {
   return trusted.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
 }
 
-/** An IPv4 address that came over an IPv6 socket is one. */
+/** Converts `::ffff:1.2.3.4`, an IPv4 address on an IPv6 socket, to `1.2.3.4`. */
 function plain(address: string | undefined): string | undefined {
   return address?.startsWith('::ffff:') === true && isIP(address.slice(7)) === 4 ? address.slice(7) : address;
 }
 
-/** Addresses and networks, as `10.0.0.0/8`. */
+/** Parses addresses and networks such as `10.0.0.0/8`. */
 export function proxiesOf(list: readonly string[]): BlockList | undefined {
   if (list.length === 0) return undefined;
   const trusted = new BlockList();
@@ -111,7 +111,7 @@ export function proxiesOf(list: readonly string[]): BlockList | undefined {
     const most = family === 6 ? 128 : 32;
     const length = bits === undefined ? most : /^\d{1,3}$/.test(bits) ? Number(bits) : -1;
     if (family === 0 || more.length > 0 || length < 0 || length > most) {
-      throw new ConfigError(`trustedProxies: ${JSON.stringify(item)} is neither an address nor a network, as 10.0.0.0/8`);
+      throw new ConfigError(`trustedProxies: ${JSON.stringify(item)} is not an address or a network such as 10.0.0.0/8`);
     }
     trusted.addSubnet(address, length, family === 6 ? 'ipv6' : 'ipv4');
   }

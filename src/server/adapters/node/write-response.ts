@@ -2,18 +2,18 @@ import type { ServerResponse } from 'node:http';
 import type { HttpResponse, Outflow } from '#bindings';
 
 export interface WriteOptions {
-  /** A reader who takes nothing for this long is cut off. */
+  /** A client that reads nothing for this long is disconnected. */
   readonly idleMsMax: number;
-  /** The connection ends with this answer. */
+  /** Closes the connection after the response. */
   readonly isLast: boolean;
-  /** The answer has gone out whole: the last byte of it was handed to the system. */
+  /** Called when the last byte of the complete response was handed to the operating system. */
   readonly onDelivered: (() => void) | undefined;
   readonly onCut: (() => void) | undefined;
-  /** A whole answer is sent at once, and ends only when this does. */
+  /** A response that is not a stream ends only when this promise resolves; its body is sent at once. */
   readonly hold?: Promise<void> | undefined;
 }
 
-/** Writes an answer to Node's response: at once if it is whole, piece by piece at the reader's speed if it flows. */
+/** Writes a response: at once if its body is a text, piece by piece with backpressure if it is a stream. */
 export function writeAnswer(outgoing: ServerResponse, answer: HttpResponse, options: WriteOptions): void {
   const { status, body } = answer;
   const headers = options.isLast ? { ...answer.headers, Connection: 'close' } : answer.headers;
@@ -22,7 +22,7 @@ export function writeAnswer(outgoing: ServerResponse, answer: HttpResponse, opti
     return;
   }
   if (body === null || typeof body === 'string') {
-    // Head and body go out in one write, which is what a small answer costs most.
+    // Head and body go out in one write, because writes are most of the cost of a small response.
     const length = body === null ? undefined : Buffer.byteLength(body);
     outgoing.writeHead(status, length === undefined ? headers : { ...headers, 'Content-Length': length });
     if (options.onDelivered !== undefined) outgoing.once('finish', options.onDelivered);
@@ -38,12 +38,12 @@ export function writeAnswer(outgoing: ServerResponse, answer: HttpResponse, opti
   new Pump(body, outgoing, options).run();
 }
 
-/** Node keeps the head as the tree of its thirty pieces for as long as the answer takes, unless somebody looks into it. */
+/** Node keeps the head as a rope of some thirty strings as long as the response is open. Reading a character flattens it and saves memory. */
 function flatten(outgoing: ServerResponse & { readonly _header?: string | null }): void {
   outgoing._header?.charCodeAt(0);
 }
 
-/** Hands a flow to a response, a piece whenever there is room for one. */
+/** Writes a stream to a response, the next piece when the socket has room for it. */
 class Pump {
   readonly #flow: Outflow;
   readonly #outgoing: ServerResponse;
@@ -53,7 +53,7 @@ class Pump {
     this.#flow = flow;
     this.#outgoing = outgoing;
     this.#options = options;
-    // Whoever leaves frees what follows its task at once, not when there is something to tell it.
+    // A disconnect releases the task's subscriber at once, not at the next event.
     outgoing.on('close', () => flow.cancel());
   }
 
@@ -75,7 +75,7 @@ class Pump {
     if (await isDrained(this.#outgoing, idleMsMax)) return this.run();
     if (this.#outgoing.destroyed) return;
     onCut?.();
-    this.#outgoing.destroy(); // its reader comes back with the id of the last event it has seen
+    this.#outgoing.destroy(); // the client can resume with the id of the last event it has seen
   }
 
   #end(): void {

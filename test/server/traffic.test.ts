@@ -30,8 +30,8 @@ const post = (body: object): RequestInit => ({
   body: JSON.stringify(body),
 });
 
-describe('the wire of a node', () => {
-  it('is off until somebody with the scope admin wants it, and shows nobody else anything', async () => {
+describe('the traffic recorder', () => {
+  it('is off until an admin starts it, and only admins can read it', async () => {
     const { call, look } = node();
     await call('/a2a', post(rpcSend('one')));
     expect(await look()).toEqual({ isOn: false, last: 0, exchanges: [] });
@@ -49,7 +49,7 @@ describe('the wire of a node', () => {
     expect((await call('/api/parley/v1/wire:nonsense', { method: 'POST' })).status).toBe(404);
   });
 
-  it('never has credentials in it, wherever they stand', async () => {
+  it('records no credentials, wherever they occur', async () => {
     const { call, look } = node();
     await call('/api/parley/v1/wire:start', { method: 'POST' });
     const secrets = {
@@ -80,7 +80,7 @@ describe('the wire of a node', () => {
           headers: { 'Content-Type': 'application/json', ...headers },
         })
       ).text();
-    // Cut in the middle of a member, it is still cleaned.
+    // A body that is cut in the middle of a member is still cleaned.
     await call('/message:send', post({ ...body, metadata: { filler: 'x'.repeat(32_500), token: secrets.token.repeat(40) } }));
     await call('/message:send', { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: `{"token": "${secrets.token}` });
     const page = await look();
@@ -92,7 +92,7 @@ describe('the wire of a node', () => {
     expect(page.exchanges[0]?.headers).toContainEqual(['authorization', '[removed]']);
   });
 
-  it('shows a stream as it comes, and what changed since the last look alone', async () => {
+  it('records a stream while it is sent, and returns only what changed since the last read', async () => {
     const { call, look } = node();
     await call('/api/parley/v1/wire:start', { method: 'POST' });
     await call('/a2a', post(rpcSend('first')));
@@ -111,7 +111,7 @@ describe('the wire of a node', () => {
     expect((await look(over === undefined ? 0 : last)).exchanges.at(-1)?.endedMs).toBeGreaterThan(0);
   });
 
-  it('keeps the last hundred, short', async () => {
+  it('keeps the last hundred exchanges and truncates long bodies', async () => {
     const { call, look } = node();
     await call('/api/parley/v1/wire:start', { method: 'POST' });
     for (let n = 0; n < 105; n += 1) await call('/a2a', post(rpcSend(`n=${n} ${n === 104 ? 'y'.repeat(60_000) : ''}`)));
@@ -123,7 +123,7 @@ describe('the wire of a node', () => {
     expect((await look()).exchanges).toEqual([]);
   });
 
-  it('ends and is forgotten when nobody looks any more', async () => {
+  it('stops and deletes its records when nobody reads it any more', async () => {
     const wire = createTrafficRecorder(60);
     const asked = toHttpRequest(jsonRequest(`${AT}/a2a`, {}));
     wire.start();

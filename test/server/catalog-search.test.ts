@@ -26,7 +26,7 @@ it('finds agents by words, with integer scores and their source', async () => {
   expect((await search({ query: { text: 'xylophone' } })).body.results).toEqual([]);
 });
 
-it('filters: OR within a key, AND across keys, the publisher from the name', async () => {
+it('filters: values of one key are alternatives, all keys must match', async () => {
   const ids = async (filter: object): Promise<readonly string[]> =>
     (await search({ query: { text: 'message', filter } })).body.results?.map(({ identifier }) => identifier) ?? [];
   expect((await ids({ publisher: ['pub.test', 'x'] })).length).toBe(2);
@@ -35,7 +35,7 @@ it('filters: OR within a key, AND across keys, the publisher from the name', asy
   expect(await ids({ tags: ['load', 'echo'] })).toHaveLength(2);
 });
 
-it('pages, and refuses what is no page', async () => {
+it('pages the results and refuses invalid page tokens', async () => {
   const first = await search({ query: { text: 'message' }, pageSize: 1 });
   const second = await search({ query: { text: 'message' }, pageSize: 1, pageToken: first.body['pageToken'] });
   expect(new Set([...(first.body.results ?? []), ...(second.body.results ?? [])].map(({ identifier }) => identifier)).size).toBe(2);
@@ -54,7 +54,7 @@ it('pages, and refuses what is no page', async () => {
   for (const body of bad) expect((await search(body)).status, JSON.stringify(body)).toBe(400);
 });
 
-it('lists them all', async () => {
+it('lists all agents', async () => {
   const response = await handler.fetch(new Request('http://localhost/ard/agents'));
   expect(await response.json()).toMatchObject({ items: [{ displayName: 'echo' }, { displayName: 'script' }], total: 2 });
 });
