@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { LogEntry, ListPosition, TaskKey, TaskRow, Write } from '#engine';
+import type { ListPosition, LogEntry, TaskKey, TaskRow, Write } from '#engine';
 import { timeOrderedIds } from '#engine';
 import type { Seq } from '#protocol';
 import { artifactId } from '#protocol';

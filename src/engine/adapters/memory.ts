@@ -9,7 +9,7 @@ type TaskWrite = Extract<Write, { readonly kind: 'task' }>;
 /** A task with its log. Most have neither many entries nor anything beside them, so what is rare is made when it is needed. */
 interface Kept {
   row: TaskRow;
-  /** LogEntry n stands at n - 1. */
+  /** Entry n stands at n - 1. */
   readonly entries: LogEntry[];
   /** All but the artifact updates, once the log is long enough for that to matter. */
   words: LogEntry[] | undefined;
