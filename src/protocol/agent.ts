@@ -97,6 +97,8 @@ export interface Agent {
    * send. For agents whose callers reuse ids by design, as conformance kits do.
    */
   readonly repeats?: 'attach' | 'anew';
+  /** The agent refuses unsupported media types itself, as a proxied origin does. The engine then does not check them against the card. */
+  readonly checksInputModes?: true;
   run(turn: Turn): AsyncIterable<AgentOutput>;
   /**
    * Asked after a restart for a task that waits for its caller: can the agent go on with it once the answer comes? `false` fails the

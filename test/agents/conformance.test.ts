@@ -42,7 +42,7 @@ const KIT: readonly (readonly [string, Expected])[] = [
   ['tck-stream-ordering-001', completedWith({ text: 'Ordered output' })],
   ['tck-stream-artifact-text', completedWith({ text: 'Streamed text content' })],
   ['tck-stream-artifact-file', completedWith(FILE)],
-  ['tck-stream-artifact-chunked', completedWith({ text: 'chunk-1 ' }, { text: 'chunk-2' })],
+  ['tck-stream-artifact-chunked', completedWith({ text: 'chunk-1 chunk-2' })],
   ['tck-infer-ctx', { state: 'COMPLETED', words: /./ }],
 ];
 const ACTS: readonly (readonly [string, Expected])[] = [
@@ -50,7 +50,7 @@ const ACTS: readonly (readonly [string, Expected])[] = [
   ['tck-task-failure', { state: 'FAILED', words: /./ }],
   ['tck-multi-turn', { state: 'INPUT_REQUIRED' }],
   ['tck-stream-basic', completedWith({ text: 'Stream hello' })],
-  ['tck-stream-chunked', completedWith({ text: 'chunk-1 ' }, { text: 'chunk-2 ' }, { text: 'chunk-3' })],
+  ['tck-stream-chunked', completedWith({ text: 'chunk-1 chunk-2 chunk-3' })],
   ['anything', { state: 'COMPLETED' }],
 ];
 

@@ -37,7 +37,7 @@ describe('what an agent says', () => {
     expect(task).toMatchObject({
       status: { state: 'TASK_STATE_COMPLETED' },
       artifacts: [
-        { artifactId: 'response', parts: [{ text: 'one ' }, { text: 'two' }] },
+        { artifactId: 'response', parts: [{ text: 'one two' }] },
         { name: 'a', parts: [{ text: '!' }] },
         { name: 'd', parts: [{ data: { n: 1 } }] },
       ],

@@ -31,7 +31,7 @@ function contract(open: () => Promise<Objects>): void {
     objects = await open();
     service = createArtifactService({ objects });
   });
-  test('versions count from 0, each stays what it was, the latest is the default', async () => {
+  test('numbers versions from 0, keeps each unchanged, and loads the latest by default', async () => {
     const first = await service.save(OWNER, {
       name: 'a report.pdf',
       content: bytes('one'),
@@ -53,19 +53,19 @@ function contract(open: () => Promise<Objects>): void {
     expect(await service.load(OWNER, 'a report.pdf', 7)).toBeUndefined();
     expect(await service.load(OWNER, 'nothing')).toBeUndefined();
   });
-  test('twenty who save at once get twenty versions', async () => {
+  test('gives concurrent saves different versions', async () => {
     const saved = await Promise.all(
       Array.from({ length: 20 }, (_, at) => service.save(OWNER, { name: 'race', content: bytes(String(at)) })),
     );
-    // A bucket that does not know If-None-Match can't tell two who write at the same moment; ours must at least lose none it numbered.
+    // A bucket without If-None-Match can't detect two writers at the same moment. At least no numbered version may be lost.
     expect(await service.versions(OWNER, 'race')).toEqual([...new Set(saved.map(({ version }) => version))].toSorted((a, b) => a - b));
   });
-  test('what is put once is not written over', async () => {
+  test('does not overwrite an object', async () => {
     expect(await objects.put(keyOf('x', 'once'), bytes('first'))).toBe(true);
     expect(await objects.put(keyOf('x', 'once'), bytes('second'))).toBe(false);
     expect(text(await objects.get(keyOf('x', 'once')))).toBe('first');
   });
-  test('a URI is for its user, in both forms', async () => {
+  test('resolves a URI for its user only, in both forms', async () => {
     const { uri } = await service.save(OWNER, { name: 'mine', content: bytes('mine') });
     expect(text((await service.resolve(OWNER, uri))?.content)).toBe('mine');
     expect(text((await service.resolve({ ...OWNER, session: 'other' }, uri))?.content)).toBe('mine');
@@ -74,7 +74,7 @@ function contract(open: () => Promise<Objects>): void {
     expect(await service.resolve({ ...OWNER, user: 'mallory' }, 'artifact://s%201/mine')).toBeUndefined();
     expect(await service.resolve({ ...OWNER, app: 'other' }, uri)).toBeUndefined();
   });
-  test('user: files are for all sessions of the user; a list shows both, and delete takes every version', async () => {
+  test('shares user: files between the sessions of a user, lists both kinds, and deletes every version', async () => {
     const owner = { app: 'list', user: 'u', session: 'one' };
     await service.save(owner, { name: 'user:profile', content: bytes('p'), mediaType: 'text/plain' });
     await service.save(owner, { name: 'b', content: bytes('1') });
@@ -89,13 +89,13 @@ function contract(open: () => Promise<Objects>): void {
     await service.delete(owner, 'b');
     expect(await service.versions(owner, 'b')).toEqual([]);
   });
-  test('no name leads out of its place', async () => {
+  test('rejects names that would leave their folder', async () => {
     for (const name of ['..', '../x', 'a/b', '', '.', 'a\\b', 'a\0b', '%2e%2e', '．．', 'a\u2025b', '\uD800']) {
       await expect(service.save(OWNER, { name, content: bytes('x') }), name).rejects.toThrow(ArtifactError);
       await expect(service.save({ ...OWNER, user: name }, { name: 'x', content: bytes('x') }), name).rejects.toThrow(ArtifactError);
     }
   });
-  test('large files go by reference and come back as bytes', async () => {
+  test('sends large files by reference and restores them to bytes', async () => {
     const raw = bytesToBase64(new Uint8Array(INLINE_BYTES_MAX + 10).fill(7));
     const parts = [{ text: 'here' }, { raw: bytesToBase64(bytes('small')) }, { raw, filename: 'big.bin', mediaType: 'application/x-big' }];
     const sent = await toReferences(service, OWNER, parts);
@@ -115,7 +115,7 @@ describe('artifacts in memory', () => contract(async () => memoryObjects()));
 describe('artifacts in a folder', () => {
   const folder = scratchFolder();
   contract(async () => fileObjects(join(folder, 'kept')));
-  test('links and folders that somebody put there are not read', async () => {
+  test('does not read links and folders', async () => {
     const root = mkdtempSync(join(folder, 'links-'));
     writeFileSync(join(folder, 'secret'), 'secret');
     mkdirSync(join(root, 'a'));
@@ -152,7 +152,7 @@ describe('artifacts on S3', () => {
     prefix: 'parley/',
   });
   contract(async () => await s3Objects(options()));
-  test('a bucket that is not there is an error that says so', async () => {
+  test('reports a missing bucket', async () => {
     const objects = await s3Objects(options('nowhere'));
     await expect(objects.put(keyOf('a'), bytes('x'))).rejects.toThrow('there is no bucket nowhere');
   });
@@ -210,10 +210,10 @@ describe('artifact URIs', () => {
       `artifact://s/${'x'.repeat(3000)}`,
     ],
   ];
-  test(`${vectors.length} ways out of its place lead nowhere`, () => {
+  test(`${vectors.length} path traversal attempts are rejected`, () => {
     for (const vector of vectors) {
       const read = readArtifactUri(vector);
-      // `%c0%ae` and `%u002e` are no UTF-8 and no escape: some are names of their own, and then they must be harmless ones.
+      // `%c0%ae` is not UTF-8 and `%u002e` not an escape. If one is accepted as a plain name, it must be a harmless one.
       if (read !== undefined)
         for (const name of [read.session, read.file, read.app ?? 'x', read.user ?? 'x']) expect(isArtifactName(name), vector).toBe(true);
       expect(read === undefined || vector.includes('%u'), vector).toBe(true);

@@ -3,14 +3,14 @@ import type { Broker, BrokerOptions, OutgoingMessage, ReceivedMessage } from '#m
 
 export interface BrokerUnderTest {
   connect(options?: BrokerOptions): Promise<Broker>;
-  /** As a process that dies. Absent where it takes a process to try. */
+  /** Drops the connection as a dying process does. Absent if that needs a real process. */
   drop?(broker: Broker): void;
 }
 
 const text = (message: Pick<OutgoingMessage, 'payload'>): string => new TextDecoder().decode(message.payload);
 const bytes = (words: string): Uint8Array => new TextEncoder().encode(words);
 
-/** What every broker adapter must do. Topics carry a random part, so that tests do not meet. */
+/** The contract of every broker adapter. Topics have a random part, so that tests do not interfere. */
 export function brokerContract(under: () => BrokerUnderTest): void {
   const open: Broker[] = [];
   const connect = async (options?: BrokerOptions): Promise<Broker> => {

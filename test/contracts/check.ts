@@ -1,4 +1,4 @@
 import type { Store } from '#engine';
 
-/** One test of a contract, on a store that is empty. */
+/** Declares one test of the contract, on an empty store. */
 export type Check = (test: string, run: (store: Store) => Promise<void>) => void;

@@ -4,7 +4,7 @@ import { pushConfigId } from '#protocol';
 import type { Check } from './check.ts';
 import { aPush, aTask, entriesOf, rowOf, seqOf } from './rows.ts';
 
-/** The part of the contract that is about what is to be delivered. */
+/** A write to the outbox. */
 export function anOutbox(n: number, task: number, config: string, more: Partial<OutboxRow> = {}): Extract<Write, { kind: 'outbox' }> {
   const row: OutboxRow = {
     n,
@@ -22,8 +22,9 @@ export function anOutbox(n: number, task: number, config: string, more: Partial<
 const numbers = async (store: Store, query: Partial<OutboxQuery> = {}): Promise<readonly number[]> =>
   (await store.outbox({ limit: 100, ...query })).map(({ row }) => row.n);
 
+/** The contract of the outbox: the queue of deliveries. */
 export function outboxContract(check: Check): void {
-  check('keeps what is to be delivered, with the task as it stands', async (store) => {
+  check('stores deliveries, and returns them with the current row of their task', async (store) => {
     const full = anOutbox(2, 1, 'a', {
       done: seqOf(4),
       upTo: seqOf(7),
@@ -43,7 +44,7 @@ export function outboxContract(check: Check): void {
     expect(await store.outboxStats()).toEqual({ last: 9, dead: 1 });
   });
 
-  check('lists it by number, state and page, and replaces by number', async (store) => {
+  check('lists deliveries by number, state and page, and replaces them by number', async (store) => {
     const writes = [3, 1, 4, 2].map((n) => anOutbox(n, 1, 'a', n % 2 === 0 ? { state: 'dead' } : {}));
     await store.commit([aTask(1, {}, 1), aPush(1, 'a')]);
     for (const write of writes.toSorted((a, b) => a.row.n - b.row.n)) await store.commit([write]);
@@ -62,7 +63,7 @@ export function outboxContract(check: Check): void {
     expect(await numbers(store)).toEqual([2, 3, 4]);
   });
 
-  check('drops it with its config and with its task, and takes none for what is gone', async (store) => {
+  check('drops deliveries with their config and with their task, and ignores those for deleted ones', async (store) => {
     await store.commit([aTask(1, {}, 1), aPush(1, 'a'), aPush(1, 'b'), aTask(2, {}, 1), aPush(2, 'a')]);
     await store.commit([anOutbox(1, 1, 'a'), anOutbox(2, 1, 'b'), anOutbox(3, 2, 'a'), anOutbox(4, 1, 'a', { state: 'dead' })]);
     await store.commit([{ kind: 'unpush', task: 1 as TaskKey, id: pushConfigId('a') }]);
@@ -73,7 +74,7 @@ export function outboxContract(check: Check): void {
     expect(await numbers(store)).toEqual([3]);
   });
 
-  check('keeps sealed secrets beside a config as they are', async (store) => {
+  check('stores sealed secrets of a config unchanged', async (store) => {
     const push = (aPush(1, 'a') as Extract<Write, { kind: 'push' }>).push;
     await store.commit([aTask(1, {}, 1), { kind: 'push', task: 1 as TaskKey, push: { ...push, sealed: 'v1.k.AAAA' } }, aPush(1, 'b')]);
     expect(await store.pushConfigs(1 as TaskKey)).toEqual([{ ...push, sealed: 'v1.k.AAAA' }, (aPush(1, 'b') as { push: unknown }).push]);

@@ -2,7 +2,7 @@ import type { LogEntry, Owner, PushRow, SendRecord, TaskKey, TaskRow, Write } fr
 import type { Message, Seq, TaskEvent, TaskState } from '#protocol';
 import { artifactId, contextId, dialectId, messageId, pushConfigId, seq, taskId } from '#protocol';
 
-/** Rows, entries and writes for the tests of stores. */
+/** Rows, entries and writes for the tests of stores. The numbers in their names are keys. */
 export const ALICE: Owner = { tenant: '', principal: 'alice' };
 export const BOB: Owner = { tenant: '', principal: 'bob' };
 export const seqOf: (position: number) => Seq = seq;
@@ -70,7 +70,7 @@ function status(state: TaskState, id: string): TaskEvent {
   return { statusUpdate: { taskId: taskId('t'), contextId: contextId('c'), status: { state, message: said(id, id), timestamp } } };
 }
 
-/** A log with everything in it that an entry can have, and with text that is hard to keep. */
+/** A log with every member that an entry can have, and with text that is easily damaged. */
 export function history(): readonly LogEntry[] {
   const of = { taskId: taskId('t'), contextId: contextId('c') };
   const hard = 'quote " back\\slash nul \u0000 line\u2028 emoji 😀 half \ud83d bom \ufeff';

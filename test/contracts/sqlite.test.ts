@@ -19,5 +19,4 @@ storeContract({
     await store.close();
     return openSqliteStore(path, { ballastBytes: 0 });
   },
-  skip: [],
 });

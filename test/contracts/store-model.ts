@@ -5,7 +5,7 @@ import type { TaskState } from '#protocol';
 import { contextId, externalId, isInterrupted, isTerminal } from '#protocol';
 import { ALICE, BOB, entriesOf, rowOf, seqOf } from './rows.ts';
 
-/** Any sequence of changes, and after it every question answered as by a plain list that is searched from end to end. */
+/** Compares a store with a plain list: after any sequence of changes, every query must return the same. */
 const OWNERS: readonly Owner[] = [ALICE, BOB, { tenant: 'x', principal: 'alice' }];
 const AGENTS = ['echo', 'other'];
 const CONTEXTS = ['c', 'd'].map(contextId);
@@ -37,7 +37,7 @@ const CHANGE = fc.oneof(
 );
 
 export function storeModel(open: () => Store): void {
-  it('answers every question as a plain list would', async () => {
+  it('answers every query as a plain list does', { timeout: 180_000 }, async () => {
     let lastKey = 0;
     await fc.assert(
       fc.asyncProperty(
@@ -125,7 +125,7 @@ async function compare(store: Store, rows: readonly TaskRow[], { from, at, key }
   );
 }
 
-/** Every combination of what a filter can ask for. */
+/** Every combination of the members of a filter. */
 function filters(from: number): readonly ListFilter[] {
   const choices: readonly (readonly [keyof ListFilter, readonly unknown[]])[] = [
     ['owner', [...OWNERS, 'any']],

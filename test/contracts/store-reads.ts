@@ -43,7 +43,7 @@ export function owners(check: Check): void {
     expect(await store.list({ owner: ALICE, limit: 5 })).toHaveLength(1);
   });
 
-  check('finds the newest task of a name, and the one before when that is gone', async (store) => {
+  check('finds the newest task with an alias, and the one before it when that is deleted', async (store) => {
     const alias = externalId('thread');
     await store.commit([aTask(1, { alias }, 1), aTask(2, { alias }, 1), aTask(3, {}, 1)]);
     await store.commit([aTask(4, { alias, owner: BOB }, 1)]);
@@ -57,7 +57,7 @@ export function owners(check: Check): void {
     expect(await store.byAlias(ALICE, 'echo', alias)).toBeUndefined();
   });
 
-  check('knows which tasks of a context wait, and forgets it when they no longer do', async (store) => {
+  check('lists the waiting tasks of a context, and only while they wait', async (store) => {
     const waiting = (limit = 5) => store.waiting({ owner: ALICE, agent: 'echo', contextId: contextId('c') }, limit);
     await store.commit([
       aTask(1, { state: 'TASK_STATE_INPUT_REQUIRED' }, 1),
@@ -82,7 +82,7 @@ export function lists(check: Check): void {
     return (await store.list({ owner: ALICE, agent: 'echo', ...rest, ...place, limit })).map((row) => row.key as number);
   };
 
-  check('lists newest status first, and among equals the highest key', async (store) => {
+  check('lists by status time, newest first, then by key, highest first', async (store) => {
     await store.commit([
       aTask(1, { statusAt: 20 }, 1),
       aTask(2, { statusAt: 10 }, 1),
@@ -98,7 +98,7 @@ export function lists(check: Check): void {
     expect(await keys(store, { after: [99, 1] })).toEqual([3, 1, 4, 2]);
   });
 
-  check('lists by context, by state and from a time on, which is inclusive', async (store) => {
+  check('lists by context, by state and from an inclusive time on', async (store) => {
     const [other, completed] = [contextId('d'), 'TASK_STATE_COMPLETED' as const];
     await store.commit([
       aTask(1, { statusAt: 10 }, 1),
@@ -130,7 +130,7 @@ export function lists(check: Check): void {
 }
 
 export function logs(check: Check): void {
-  check('reads a log in pages, from any place', async (store) => {
+  check('reads a log in pages, from any position', async (store) => {
     await store.commit([aTask(1, {}, 10), aTask(2, {}, 3)]);
     const read = async (after: number, limit: number) =>
       (await store.entries(1 as TaskKey, { after: seqOf(after), limit })).map((entry) => entry.seq as number);
@@ -153,7 +153,7 @@ export function logs(check: Check): void {
     expect(await read(entries.length, 10)).toEqual([]);
   });
 
-  check('gives back every entry as it was', async (store) => {
+  check('returns every entry unchanged', async (store) => {
     const entries = history();
     await store.commit([{ kind: 'task', row: rowOf(1, { last: seqOf(entries.length) }), isNew: true, entries }]);
     expect(await store.entries(1 as TaskKey, { after: seqOf(0), limit: 100 })).toStrictEqual(entries);

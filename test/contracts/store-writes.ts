@@ -6,14 +6,14 @@ import type { Check } from './check.ts';
 import { ALICE, aPush, aSend, aTask, BOB, entriesOf, rowOf, seqOf } from './rows.ts';
 
 export function commits(check: Check): void {
-  check('keeps a task with its log', async (store) => {
+  check('stores a task with its log', async (store) => {
     await store.commit([aTask(7, { alias: externalId('thread'), bytes: 12, attempt: 1 }, 3)]);
     expect(await store.task(ALICE, taskId('t7'))).toEqual(rowOf(7, { alias: externalId('thread'), bytes: 12, attempt: 1, last: seqOf(3) }));
     expect(await store.entries(7 as TaskKey, { after: seqOf(0), limit: 10 })).toEqual(entriesOf(1, 3));
     expect(await store.lastKey()).toBe(7);
   });
 
-  check('goes on with a log, and changes a row without one', async (store) => {
+  check('appends to a log, and changes a row without new entries', async (store) => {
     await store.commit([aTask(1, {}, 2)]);
     await store.commit([{ kind: 'task', row: rowOf(1, { last: seqOf(4) }), isNew: false, entries: entriesOf(3, 4) }]);
     await store.commit([{ kind: 'task', row: rowOf(1, { last: seqOf(4), attempt: 2, turn: seqOf(3) }), isNew: false, entries: [] }]);
@@ -36,7 +36,7 @@ export function commits(check: Check): void {
     ['a first entry that is not the first', { kind: 'task', row: rowOf(9, { last: seqOf(2) }), isNew: true, entries: entriesOf(2, 2) }],
   ];
   for (const [what, write] of refused) {
-    check(`refuses ${what}, and all that comes with it`, async (store) => {
+    check(`rejects ${what}, and the whole batch with it`, async (store) => {
       await store.commit([aTask(1, {}, 2)]);
       const beside = [aTask(5, {}, 1), aSend(5), aPush(1, 'p')];
       for (const batch of [
@@ -55,14 +55,14 @@ export function commits(check: Check): void {
     });
   }
 
-  check('takes many tasks at once', async (store) => {
+  check('commits many tasks at once', async (store) => {
     const many = Array.from({ length: 2000 }, (_, at) => aTask(at + 1, {}, 2));
     await store.commit(many);
     expect(await store.count({ owner: ALICE, agent: 'echo' })).toBe(2000);
     expect(await store.lastKey()).toBe(2000);
   });
 
-  check('an empty commit is one too', async (store) => {
+  check('accepts an empty commit', async (store) => {
     await store.commit([]);
     expect(await store.lastKey()).toBe(0);
   });
@@ -70,7 +70,7 @@ export function commits(check: Check): void {
 
 export function besides(check: Check): void {
   const name: SendName = { owner: ALICE, agent: 'echo', token: 'id m1' };
-  check('remembers a send, replaces it by a later one, and marks it as delivered', async (store) => {
+  check('stores a send, replaces it by a later one, and marks it as delivered', async (store) => {
     await store.commit([aTask(1, {}, 1), aSend(1)]);
     expect(await store.send(name)).toEqual((aSend(1) as Extract<Write, { kind: 'send' }>).record);
     await store.commit([{ kind: 'delivered', name }]);
@@ -90,7 +90,7 @@ export function besides(check: Check): void {
     expect(await store.send(name)).not.toHaveProperty('task');
   });
 
-  check('forgets the sends of a task with it, but not one that has gone elsewhere since', async (store) => {
+  check('deletes the sends of a task with it, but not one that was replaced by a send to another task', async (store) => {
     await store.commit([aTask(1, {}, 1), aSend(1), aSend(1, { token: 'id more' }), aTask(2, {}, 1)]);
     await store.commit([aSend(2, { token: 'id m1' })]);
     await store.commit([{ kind: 'forget', task: 1 as TaskKey }]);
@@ -98,7 +98,7 @@ export function besides(check: Check): void {
     expect(await store.send(name)).toMatchObject({ task: { key: 2 } });
   });
 
-  check('forgets old sends that left no task', async (store) => {
+  check('deletes old sends without a task', async (store) => {
     await store.commit([aTask(1, {}, 1), aSend(1, { at: 5 })]);
     await store.commit([aSend(0, { at: 10, answer: 'old', token: 'id old' }), aSend(0, { at: 20, answer: 'new', token: 'id new' })]);
     await store.commit([{ kind: 'forgetSends', before: 20 }]);
@@ -107,7 +107,7 @@ export function besides(check: Check): void {
     expect(await store.send(name)).toBeDefined();
   });
 
-  check('keeps push configs in their order, replaces one in its place, and drops one twice', async (store) => {
+  check('keeps push configs in order, replaces one in its position, and accepts a second drop', async (store) => {
     const ids = async () => (await store.pushConfigs(1 as TaskKey)).map((row) => row.config.id as string);
     await store.commit([aTask(1, {}, 1), aPush(1, 'b'), aPush(1, 'a'), aPush(1, 'c'), aTask(2, {}, 1), aPush(2, 'z')]);
     expect(await ids()).toEqual(['b', 'a', 'c']);
@@ -124,7 +124,7 @@ export function besides(check: Check): void {
     expect(await store.pushConfigs(2 as TaskKey)).toHaveLength(1);
   });
 
-  check('takes no notice of what is said about a task that is not there', async (store) => {
+  check('ignores writes about a task that does not exist', async (store) => {
     const nobody = 9 as TaskKey;
     await store.commit([aPush(9, 'p'), { kind: 'unpush', task: nobody, id: pushConfigId('p') }, { kind: 'forget', task: nobody }]);
     expect(await store.pushConfigs(nobody)).toEqual([]);
@@ -132,7 +132,7 @@ export function besides(check: Check): void {
 }
 
 export function leaving(check: Check): void {
-  check('forgets a task whole, and twice as well as once', async (store) => {
+  check('deletes a task with everything that belongs to it, and accepts a second delete', async (store) => {
     const row: Partial<TaskRow> = { alias: externalId('thread'), state: 'TASK_STATE_INPUT_REQUIRED' };
     await store.commit([aTask(1, row, 5), aSend(1), aPush(1, 'p'), aTask(2, {}, 2)]);
     await store.commit([{ kind: 'forget', task: 1 as TaskKey }]);
@@ -148,14 +148,14 @@ export function leaving(check: Check): void {
     expect(await store.entries(2 as TaskKey, { after: seqOf(0), limit: 9 })).toHaveLength(2);
   });
 
-  check('remembers the highest key, also of a task that is gone', async (store) => {
+  check('remembers the highest key, also of a deleted task', async (store) => {
     expect(await store.lastKey()).toBe(0);
     await store.commit([aTask(3, {}, 1), aTask(8, {}, 1)]);
     await store.commit([{ kind: 'forget', task: 8 as TaskKey }]);
     expect(await store.lastKey()).toBe(8);
   });
 
-  check('tells the unfinished from the finished', async (store) => {
+  check('lists unfinished, finished and waiting tasks', async (store) => {
     const states: readonly TaskState[] = [
       'TASK_STATE_SUBMITTED',
       'TASK_STATE_WORKING',

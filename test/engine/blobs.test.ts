@@ -28,7 +28,7 @@ describe('blobs as files', () => {
     blobs = openBlobs(join(root, 'below', 'blobs'));
   });
 
-  it('gives back what was put, to the task that put it, also after a restart', async () => {
+  it('returns stored content to its task, also after a restart', async () => {
     const [one, two] = [content('one'), new Uint8Array(3_000_000).fill(7)];
     await blobs.put(key(1), nameOf(one), one);
     await blobs.put(key(1), nameOf(two), two);
@@ -42,14 +42,14 @@ describe('blobs as files', () => {
     }
   });
 
-  it('takes the same content twice, also at once, and keeps it once', async () => {
+  it('stores the same content once, also when put twice at the same time', async () => {
     const bytes = content('same');
     await Promise.all(Array.from({ length: 20 }, () => blobs.put(key(1), nameOf(bytes), bytes)));
     await blobs.put(key(1), nameOf(bytes), bytes);
     expect(filesIn(root)).toEqual([nameOf(bytes)]);
   });
 
-  it('forgets a task with all that it has, and nothing else', async () => {
+  it('deletes all content of a task, and nothing else', async () => {
     const bytes = content('x');
     for (const task of [1, 2, 999, 1000]) await blobs.put(key(task), nameOf(bytes), bytes);
     await blobs.forget(key(1));
@@ -58,7 +58,7 @@ describe('blobs as files', () => {
     for (const task of [2, 999, 1000]) expect(await blobs.get(key(task), nameOf(bytes))).toBeDefined();
   });
 
-  it('sweeps up what a crash left behind', async () => {
+  it('removes incomplete files and files of deleted tasks', async () => {
     const bytes = content('x');
     for (const task of [1, 2, 1001]) await blobs.put(key(task), nameOf(bytes), bytes);
     const half = join(root, 'below', 'blobs', '0', '1', `${nameOf(bytes)}.1234.part`);
@@ -70,7 +70,7 @@ describe('blobs as files', () => {
     expect(await openBlobs(join(root, 'nowhere')).sweep(() => true)).toBe(0);
   });
 
-  it('S6: takes no name that is not a hash', async () => {
+  it('S6: rejects a name that is not a hash', async () => {
     for (const name of ['', '..', '../../x', 'a/b', 'ABC', `${'a'.repeat(64)}/..`, `${'a'.repeat(64)}\0`]) {
       await expect(blobs.put(key(1), name, content('x'))).rejects.toThrow();
       await expect(blobs.get(key(1), name)).rejects.toThrow();
@@ -80,7 +80,7 @@ describe('blobs as files', () => {
 });
 
 suiteNeeding('the right to mount a file system', mayMount(), 'blobs on a full disk', () => {
-  it('says so, and leaves nothing half-written that could be read', async () => {
+  it('is reported, and leaves no incomplete file', async () => {
     const tmpfs = mountTmpfs(2 ** 20);
     if (tmpfs === undefined) throw new Error('it could be mounted a moment ago');
     try {

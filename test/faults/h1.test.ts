@@ -42,12 +42,13 @@ describe('H1: a client that disconnects in the midst of a stream', () => {
     expectFigure(await eventually(async () => (await metric(server.url, 'parley_streams_open')) === 0), { below: 1000 });
     await eventually(async () => (await metric(server.url, 'parley_tasks_running')) === 0);
     const { tasks, totalSize } = (await (await fetch(`${server.url}/tasks?contextId=${context}&includeArtifacts=true`)).json()) as {
-      tasks: { status: { state: string }; artifacts: { parts: unknown[] }[] }[];
+      tasks: { status: { state: string }; artifacts: { parts: { text: string }[] }[] }[];
       totalSize: number;
     };
     // A request that was cut off before it was whole made none.
     expect(totalSize).toBeGreaterThan(cuts / 2);
-    for (const task of tasks) expect([task.status.state, task.artifacts[0]?.parts.length]).toEqual(['TASK_STATE_COMPLETED', 20]);
+    const whole = Array.from({ length: 20 }, (_, at) => `chunk ${at + 1}`).join('');
+    for (const task of tasks) expect([task.status.state, task.artifacts[0]?.parts]).toEqual(['TASK_STATE_COMPLETED', [{ text: whole }]]);
   });
 });
 

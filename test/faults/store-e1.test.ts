@@ -10,15 +10,15 @@ import { entriesFor } from './entries.ts';
 import { startChild } from './parley.ts';
 import { times } from './size.ts';
 
-/** faults.md E1 for the store alone: SIGKILL at any moment. Everything that was acknowledged is there, and nothing has a gap. */
+/** docs/faults.md E1 for the store alone: after SIGKILL at any moment, every acknowledged commit is stored, and no log has a gap. */
 const folder = mkdtempSync(join(tmpdir(), 'parley-e1-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 beforeAll(() => startChild('committer', ['', 'warm']).ended);
 
 interface Kill {
-  /** Last sequence number that the child acknowledged, by task. */
+  /** The last sequence number that the child acknowledged, by task. */
   readonly acked: ReadonlyMap<number, number>;
-  /** It was killed in a commit. */
+  /** The child was killed during a commit. */
   readonly isInside: boolean;
 }
 
@@ -77,7 +77,7 @@ async function killMany(
     const store = openSqliteStore(path, { ballastBytes: 0 });
     const now = await compare(store, kill === kills - 1 ? all : acked);
     found = { lost: found.lost + now.lost, gaps: found.gaps + now.gaps };
-    // What the liar lost must not be counted again after the next kill.
+    // Losses of the control are counted once, not again after the next kill.
     if (now.lost > 0) all.clear();
     expect(store.damaged()).toEqual([]);
     await store.close();
@@ -96,7 +96,7 @@ describe('E1: SIGKILL while the store commits', () => {
     expect(sum('inside') / kills).toBeGreaterThan(0.3);
   });
 
-  it('the control, which acknowledges before it commits, loses some', async () => {
+  it('finds losses in a control that acknowledges before it commits', async () => {
     const { lost, gaps } = await killMany('liar.db', 'lie', 12);
     expect(lost).toBeGreaterThan(0);
     expect(gaps).toBe(0);

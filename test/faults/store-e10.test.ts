@@ -9,7 +9,7 @@ import { aTask } from '../contracts/rows.ts';
 import { startChild } from './parley.ts';
 import { times } from './size.ts';
 
-/** faults.md E10: a migration that is killed half way leaves the old version or the new one, never something between. */
+/** docs/faults.md E10: a migration that is killed leaves the old version or the new one, never a mix. */
 const folder = mkdtempSync(join(tmpdir(), 'parley-e10-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 const TASKS = 20_000;
@@ -38,7 +38,7 @@ function stateOf(path: string): 'old' | 'new' {
   }
 }
 
-describe('E10: a migration killed half way', () => {
+describe('E10: a migration that is killed', () => {
   const base = join(folder, 'base.db');
   let took = 0;
   beforeAll(async () => {
@@ -57,7 +57,7 @@ describe('E10: a migration killed half way', () => {
   });
 
   const kills = times(15, 200);
-  it(`is old or new, ${kills} times`, { timeout: kills * 5000 }, async () => {
+  it(`leaves the old version or the new one, ${kills} times`, { timeout: kills * 5000 }, async () => {
     const seen = { old: 0, new: 0 };
     for (let kill = 0; kill < kills; kill += 1) {
       const path = join(folder, 'killed.db');
@@ -73,7 +73,7 @@ describe('E10: a migration killed half way', () => {
     expect(seen.old).toBeGreaterThan(0);
   });
 
-  it('a version that is not known is refused, and is as it was', async () => {
+  it('rejects an unknown version and leaves the file unchanged', async () => {
     const path = join(folder, 'whole.db');
     expect(() => openSqliteStore(path)).toThrow(StoreError);
     expect(stateOf(path)).toBe('new');

@@ -17,10 +17,10 @@ function ackedBy(child: Child): readonly string[] {
   return child.lines().filter((line) => line.startsWith('a '));
 }
 
-/** SQLite syncs with one of these, by how it was built. */
+/** The system calls that SQLite syncs with. Which one depends on its build. */
 const SYNCS = 'fsync,fdatasync';
 
-/** Everything the child was told is there, it was told nothing after the error, and it was served nothing. */
+/** Expects that every acknowledged commit is stored, and that after the error the store acknowledged and served nothing. */
 async function expectStopped(path: string, inject: readonly string[]): Promise<void> {
   await openSqliteStore(path, { ballastBytes: 0 }).close();
   const child = startChild('failing', [path], ['strace', '-f', '-qq', '-o', '/dev/null', '-e', `trace=${SYNCS}`, ...inject]);
@@ -38,7 +38,7 @@ async function expectStopped(path: string, inject: readonly string[]): Promise<v
 suiteNeeding('strace', isInstalled('strace'), 'E5: an fsync that fails', () => {
   const failing = (when: string): readonly string[] =>
     ['fsync', 'fdatasync'].flatMap((call) => ['-e', `inject=${call}:error=EIO:when=${when}`]);
-  // Only once, too: SQLite itself would carry on.
+  // Also a single failure, after which SQLite alone would continue.
   for (const when of ['8', '14', '40', '200+']) {
     it(`at call ${when} of a thread`, () => expectStopped(join(folder, `${when}.db`), failing(when)));
   }
@@ -49,7 +49,7 @@ suiteNeeding('strace', isInstalled('strace'), 'E5: an fsync that fails', () => {
 });
 
 suiteNeeding('strace', isInstalled('strace'), 'E4: power loss', () => {
-  it('between what a commit writes to the WAL and its acknowledgement there is a sync', async () => {
+  it('syncs between the last write to the WAL and the acknowledgement of a commit', async () => {
     const [path, trace] = [join(folder, 'sync.db'), join(folder, 'trace')];
     const calls = `trace=pwrite64,write,${SYNCS}`;
     const child = startChild('committer', [path, 'honest', '40'], ['strace', '-y', '-s', '16', '-o', trace, '-e', calls]);
@@ -58,7 +58,7 @@ suiteNeeding('strace', isInstalled('strace'), 'E4: power loss', () => {
     let isDirty = false;
     let [acks, syncs] = [0, 0];
     for (const line of readFileSync(trace, 'utf8').split('\n')) {
-      // Zeros behind the end of the file, a megabyte at once, are no frames: they only make room.
+      // Writes of a megabyte of zeros at the end of the file only allocate space. They are not frames.
       if (/^pwrite64\(\d+<[^>]*-wal>/.test(line) && !/, 1048576, \d+\)/.test(line)) isDirty = true;
       if (/^f(data)?sync\(\d+<[^>]*-wal>\)\s+= 0/.test(line)) {
         isDirty = false;

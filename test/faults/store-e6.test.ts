@@ -12,7 +12,7 @@ import type { Tmpfs } from '../support/tmpfs.ts';
 import { mayMount, mountTmpfs } from '../support/tmpfs.ts';
 import { entriesFor } from './entries.ts';
 
-/** faults.md E6: a disk that is really full. Writes are put off, reads go on, and it heals by itself. */
+/** docs/faults.md E6: on a full disk writes fail with a time to retry, reads work, and the store recovers by itself. */
 const OPTIONS = { ballastBytes: 2 ** 20, walBytes: 2 ** 18, walBytesMax: 2 ** 20 };
 
 const newTask = (key: number): Write => ({
@@ -38,7 +38,7 @@ async function refusalOf(store: Store, batch: readonly Write[]): Promise<A2AErro
   }
 }
 
-/** Commits tasks until there is no room for another. Returns how many were kept. */
+/** Commits tasks until the disk is full. Returns the number of stored tasks. */
 async function fillUp(store: Store): Promise<{ readonly kept: number; readonly refusal: A2AError }> {
   for (let key = 1; key < 100_000; key += 1) {
     const refusal = await refusalOf(store, [newTask(key)]);
@@ -81,7 +81,7 @@ async function inSmallSpace(test: (store: SqliteStore, path: string, filler: str
 }
 
 suiteNeeding('the right to mount a file system', mayMount(), 'E6: a full disk', () => {
-  it('puts writes off with a time to come back, serves all that was kept, and lets tasks end', () =>
+  it('rejects writes with a time to retry, serves all stored tasks, and lets tasks finish', () =>
     inSmallSpace(async (store, path) => {
       const { kept, refusal } = await fillUp(store);
       expect(kept).toBeGreaterThan(10);
@@ -89,17 +89,17 @@ suiteNeeding('the right to mount a file system', mayMount(), 'E6: a full disk', 
       await expectAll(store, kept);
       expect(await store.count({ owner: ALICE })).toBe(kept);
       expect(existsSync(`${path}.ballast`)).toBe(false);
-      // What was freed serves those who end something: it needs no new room in the end.
+      // The ballast's space is for tasks that finish: retention then frees the space again.
       for (let key = 1; key <= 5; key += 1)
         expect(await within(5000, async () => (await refusalOf(store, [ending(key)])) === undefined)).toBe(true);
       expect(await store.finished()).toBe(5);
       expect(await within(5000, async () => (await refusalOf(store, [{ kind: 'forget', task: 1 as TaskKey }])) === undefined)).toBe(true);
     }));
 
-  it('when not even the reserve is left it still serves, and when there is room again it goes on by itself', () =>
+  it('serves reads when the reserve is used up, and recovers when there is space again', () =>
     inSmallSpace(async (store, path, filler) => {
       let kept = (await fillUp(store)).kept;
-      // A caller that does not listen uses up the reserve.
+      // A caller that ignores the errors uses up the reserve.
       for (let refused = 0; refused < 40; ) {
         if ((await refusalOf(store, [newTask(kept + 1)])) === undefined) kept += 1;
         else refused += 1;

@@ -13,8 +13,8 @@ import { startChild } from './parley.ts';
 import { times } from './size.ts';
 
 /**
- * faults.md E7: bits flipped, sectors zeroed, files cut short, in the WAL and in the main file. Whatever was damaged is noticed; what
- * was not is served as it was. Never a shortened history that passes for a whole one.
+ * docs/faults.md E7: bits flipped, sectors zeroed, files truncated, in the WAL and in the main file. All damage is detected, and
+ * undamaged tasks are served unchanged. A shortened history is never served as a complete one.
  */
 const folder = mkdtempSync(join(tmpdir(), 'parley-e7-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -23,7 +23,7 @@ const OPTIONS = { ballastBytes: 0 };
 const FILES = ['', '-wal', '.marks'] as const;
 const SECTOR = 512;
 
-/** A store as a crash leaves it, and what is in it. */
+/** The files of a store after a crash, and its content. */
 interface Base {
   readonly name: string;
   readonly path: string;
@@ -31,7 +31,7 @@ interface Base {
   readonly walUsed: number;
 }
 
-/** All of it in the WAL; or some in the main file and some in the WAL; or, after a clean end, all of it in the main file. */
+/** All data in the WAL; or part in the main file and part in the WAL; or, after a clean close, all in the main file. */
 async function makeBase(name: string, commits: readonly number[], isClosed: boolean): Promise<Base> {
   const path = join(folder, `${name}.db`);
   for (const [at, count] of commits.entries()) {
@@ -52,7 +52,7 @@ function copyBase(from: string, to: string): void {
   for (const end of FILES) if (statSync(from + end, { throwIfNoEntry: false }) !== undefined) copyFileSync(from + end, to + end);
 }
 
-/** The file is larger than what is in it. */
+/** The used length: the file is allocated ahead of use. */
 function usedOf(wal: string): number {
   const bytes = readFileSync(wal);
   let used = bytes.length;
@@ -81,7 +81,7 @@ function damage(path: string, length: number, how: Damage, random: () => number)
 
 type Outcome = 'intact' | 'refused' | 'quarantined';
 
-/** Throws if anything was served that is not as it was, or is missing without a word. */
+/** Throws if the store served changed data, or lost data without an error. */
 async function look(base: Base, path: string): Promise<Outcome> {
   let store: SqliteStore;
   try {
@@ -103,7 +103,7 @@ async function look(base: Base, path: string): Promise<Outcome> {
   }
 }
 
-/** True: as it was. False: refused as damaged. Anything else fails the test. */
+/** True: unchanged. False: rejected as damaged. Anything else fails the test. */
 async function isServed(store: Store, row: TaskRow): Promise<boolean> {
   try {
     expect(await store.task(ALICE, row.id)).toEqual(row);
@@ -118,7 +118,7 @@ async function isServed(store: Store, row: TaskRow): Promise<boolean> {
   }
 }
 
-/** What a program that trusts SQLite would make of it: true if it sees less than there was, and no error. */
+/** The control: whether a program that trusts SQLite sees less data than there was, without an error. */
 function isSilent(base: Base, path: string): boolean {
   try {
     const db = new DatabaseSync(path);
@@ -134,7 +134,7 @@ function isSilent(base: Base, path: string): boolean {
   }
 }
 
-/** Mulberry32: a case can be run again by its number. */
+/** Mulberry32 random numbers: a case can be repeated by its number. */
 function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -152,7 +152,7 @@ describe('E7: a damaged file', () => {
     bases = [await makeBase('wal', [80], false), await makeBase('mixed', [80, 40], false), await makeBase('main', [120], true)];
   });
 
-  it(`is noticed or harmless, ${cases} times of ${cases}`, { timeout: cases * 2000 }, async () => {
+  it(`is detected or harmless, in ${cases} cases of ${cases}`, { timeout: cases * 2000 }, async () => {
     const outcomes: Record<Outcome, number> = { intact: 0, refused: 0, quarantined: 0 };
     let silent = 0;
     const at = join(folder, 'case.db');
@@ -171,13 +171,13 @@ describe('E7: a damaged file', () => {
         throw new Error(`case ${number}: ${how} in ${base.name}${isWal ? '-wal' : ''}`, { cause: thrown });
       });
       outcomes[outcome] += 1;
-      // Opening it has not swept anything under the carpet.
+      // The second open must report the same: the first must not have hidden the damage.
       if (outcome !== 'intact') expect(await look(base, at)).not.toBe('intact');
     }
     process.stdout.write(`${JSON.stringify(outcomes)}; SQLite alone would have said nothing ${silent} times\n`);
     expect(outcomes.refused + outcomes.quarantined).toBeGreaterThan(cases / 4);
     expect(outcomes.quarantined).toBeGreaterThan(0);
-    // The control: trusting SQLite, a good part of it passes for a shorter history.
+    // The control: without checks, many cases would be served as a shorter history.
     expect(silent).toBeGreaterThan(cases / 10);
   });
 });

@@ -11,7 +11,7 @@ import { suiteNeeding } from '../support/needs.ts';
 import { mayMount, mountTmpfs } from '../support/tmpfs.ts';
 import { startChild } from './parley.ts';
 
-/** faults.md E8 and B10: a store that can't be opened says so, says what to do, and is left as it is. */
+/** docs/faults.md E8 and B10: the error of a store that can't be opened says what to do, and the files stay unchanged. */
 const folder = mkdtempSync(join(tmpdir(), 'parley-e8-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 const OPTIONS: SqliteOptions = { ballastBytes: 0 };
@@ -31,7 +31,7 @@ async function freshStore(): Promise<string> {
   return path;
 }
 
-/** The same as a crash leaves it: with a WAL. */
+/** The same after a crash: with a WAL. */
 async function crashedStore(): Promise<string> {
   const path = freshPath();
   await startChild('committer', [path, 'honest', '3']).ended;
@@ -58,11 +58,11 @@ interface Case {
 }
 
 const CASES: readonly Case[] = [
-  { what: 'no file, and none to be made', fault: 'missing', says: /is not there/, options: { create: false }, prepare: freshPath },
+  { what: 'no file with `create: false`', fault: 'missing', says: /does not exist/, options: { create: false }, prepare: freshPath },
   {
-    what: 'no file, but a WAL and marks that belong to one',
+    what: 'no database, but its WAL and marks',
     fault: 'missing',
-    says: /is gone, but .*-wal and .*marks belong to it/,
+    says: /is missing, but .*-wal and .*marks belong to it/,
     prepare: async () => {
       const path = await crashedStore();
       rmSync(path);
@@ -70,9 +70,9 @@ const CASES: readonly Case[] = [
     },
   },
   {
-    what: 'no file, but marks that belong to one',
+    what: 'no database, but its marks',
     fault: 'missing',
-    says: /is gone/,
+    says: /is missing/,
     prepare: async () => {
       const path = await freshStore();
       rmSync(path);
@@ -80,9 +80,9 @@ const CASES: readonly Case[] = [
     },
   },
   {
-    what: 'an empty file where there was a store',
+    what: 'an empty file in place of a store',
     fault: 'missing',
-    says: /is gone/,
+    says: /is missing/,
     prepare: async () => {
       const path = await freshStore();
       writeFileSync(path, '');
@@ -90,7 +90,7 @@ const CASES: readonly Case[] = [
     },
   },
   {
-    what: 'a file of text',
+    what: 'a text file',
     fault: 'foreign',
     says: /is not a SQLite database/,
     prepare: () => {
@@ -124,7 +124,7 @@ const CASES: readonly Case[] = [
   {
     what: 'a later version',
     fault: 'newer',
-    says: /version 99, this program knows up to \d+: use/,
+    says: /version 99, but this program supports versions up to \d+: use/,
     prepare: async () => {
       const path = await freshStore();
       change(path, 'PRAGMA user_version = 99');
@@ -132,7 +132,7 @@ const CASES: readonly Case[] = [
     },
   },
   {
-    what: 'other tables than this version makes',
+    what: 'tables that differ from this version',
     fault: 'damaged',
     says: /definitions of the tables/,
     prepare: async () => {
@@ -141,11 +141,11 @@ const CASES: readonly Case[] = [
       return path;
     },
   },
-  { what: 'a folder that is not there', fault: 'read-only', says: /is the folder there/, prepare: () => join(folder, 'nowhere', 'x.db') },
+  { what: 'a missing folder', fault: 'read-only', says: /does the folder exist/, prepare: () => join(folder, 'nowhere', 'x.db') },
   {
-    what: 'a lock file that is none',
+    what: 'a lock file of another program',
     fault: 'foreign',
-    says: /not a lock of ours.*delete it/,
+    says: /not a lock file of Parley.*delete it/,
     prepare: async () => {
       const path = await freshStore();
       writeFileSync(`${path}.lock`, 'x'.repeat(8192));
@@ -165,7 +165,7 @@ const CASES: readonly Case[] = [
   {
     what: 'an older copy of the database',
     fault: 'damaged',
-    says: /holds 1 commits, but held 2 once/,
+    says: /holds 1 commits, but held 2 before/,
     prepare: async () => {
       const path = await freshStore();
       copyFileSync(path, `${path}.backup`);
@@ -179,7 +179,7 @@ const CASES: readonly Case[] = [
   {
     what: 'a WAL without marks',
     fault: 'damaged',
-    says: /mark is missing or illegible/,
+    says: /marks is missing or unreadable/,
     prepare: async () => {
       const path = await crashedStore();
       rmSync(`${path}.marks`);
@@ -194,7 +194,7 @@ function change(path: string, sql: string): void {
   db.close();
 }
 
-describe('E8: what can’t be opened', () => {
+describe('E8: a store that can’t be opened', () => {
   for (const { what, fault, says, options, prepare } of CASES) {
     it(what, async () => {
       const path = await prepare();
@@ -203,12 +203,12 @@ describe('E8: what can’t be opened', () => {
       expect(thrown.fault).toBe(fault);
       expect(thrown.message).toMatch(says);
       if (before !== undefined) expect(readFileSync(path).equals(before)).toBe(true);
-      // Nor is it opened the second time, when the first has left its traces.
+      // A second attempt fails in the same way: the first must not have changed anything.
       expect(refusal(path, { ...OPTIONS, ...options }).fault).toBe(fault);
     });
   }
 
-  it('opens an older copy if the operator accepts the loss, and says the same no more', async () => {
+  it('opens an older copy if the operator accepts the loss, and does not report it again', async () => {
     const path = await CASES.find(({ what }) => what === 'an older copy of the database')?.prepare();
     const store = openSqliteStore(path ?? '', { ...OPTIONS, acceptLoss: true });
     expect(await store.task(ALICE, taskId('t1'))).toBeDefined();
@@ -220,7 +220,7 @@ describe('E8: what can’t be opened', () => {
 });
 
 describe('B10: two processes on one store', () => {
-  it('the second is told who has it; when that one is gone, however it went, it is free', async () => {
+  it('the second gets an error that names the first; the lock ends when the first is killed', async () => {
     const path = freshPath();
     const holder = startChild('committer', [path, 'honest']);
     await holder.said('a ');
@@ -232,17 +232,17 @@ describe('B10: two processes on one store', () => {
     await openSqliteStore(path, OPTIONS).close();
   });
 
-  it('the second in the same process too', async () => {
+  it('a second open in the same process fails too', async () => {
     const path = await freshStore();
     const store = openSqliteStore(path, OPTIONS);
     expect(refusal(path).message).toContain(`process ${process.pid}`);
-    // Being refused has not taken the lock away from the first.
+    // The failed attempt must not release the lock of the first.
     expect(refusal(path).fault).toBe('locked');
     await store.close();
     await openSqliteStore(path, OPTIONS).close();
   });
 
-  it('of many that start at once, one gets it', async () => {
+  it('exactly one of several processes that start at once gets the lock', async () => {
     const path = await freshStore();
     const children = Array.from({ length: 4 }, () => startChild('committer', [path, 'honest']));
     const states = await Promise.all(
@@ -259,7 +259,7 @@ describe('B10: two processes on one store', () => {
 });
 
 suiteNeeding('the right to mount a file system', mayMount(), 'E8: a read-only disk', () => {
-  it('is refused, and named', async () => {
+  it('is rejected as read-only', async () => {
     const tmpfs = mountTmpfs(8 * 2 ** 20);
     if (tmpfs === undefined) throw new Error('it could be mounted a moment ago');
     try {

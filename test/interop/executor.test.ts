@@ -137,7 +137,11 @@ function gist(task: Task) {
     artifacts: task.artifacts?.map(({ artifactId, name, parts }) => [
       artifactId,
       name,
-      ...parts.filter(isTextPart).map(({ text }) => text),
+      // The SDK keeps a part for each chunk, we keep one text.
+      parts
+        .filter(isTextPart)
+        .map(({ text }) => text)
+        .join(''),
     ]),
     metadata: task.metadata,
   };

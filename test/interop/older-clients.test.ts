@@ -84,7 +84,7 @@ function suite(open: () => Promise<Caller>): void {
   it('sends', async () => {
     const task = await client.send(message('chunks=2'));
     expect([task.kind, task.status?.state]).toEqual(['task', 'completed']);
-    expect(task.artifacts?.[0]?.parts.map((part) => part.text)).toEqual(['chunk 1', 'chunk 2']);
+    expect(task.artifacts?.[0]?.parts.map((part) => part.text)).toEqual(['chunk 1chunk 2']);
   });
 
   it('streams', async () => {

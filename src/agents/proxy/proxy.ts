@@ -50,6 +50,7 @@ export function proxyAgent(options: ProxyOptions): Agent {
   return {
     card,
     recovery: 'resume',
+    checksInputModes: true,
     open: async (): Promise<Conversation> => ({}),
     run: (turn) => run(proxy, turn),
     canceled: async (task, { principal }) => {

@@ -6,11 +6,11 @@ import { A2AError } from '#protocol';
 import type { Blobs, MaybePromise, TaskKey } from '../ports.ts';
 
 /**
- * Large content as files: `<thousand>/<task>/<name>`. A file is written and synced under another name first, so one that is there is
- * whole; and its folder is synced before anybody may refer to it. What a crash leaves behind is swept up at the next start.
+ * Large content as files: `<thousand>/<task>/<name>`. A file is written and synced under another name and then renamed, so it is complete
+ * whenever it exists. Its folder is synced before `put` returns. `sweep` removes what a crash leaves behind.
  */
 export interface FileBlobs extends Blobs {
-  /** Before the engine starts: removes half-written files, and what belongs to tasks that are not there. Returns how many. */
+  /** Removes incomplete files, and files of tasks that do not exist. Must be called before the engine starts. Returns the number removed. */
   sweep(isThere: (task: TaskKey) => MaybePromise<boolean>): Promise<number>;
 }
 
@@ -49,7 +49,7 @@ export function openBlobs(folder: string): FileBlobs {
         for (const task of await namesIn(join(root, thousand))) {
           removed += await sweepTask(join(root, thousand, task), await isThere(Number(task) as TaskKey));
         }
-        // Empty, or it is not.
+        // Fails if it is not empty.
         await rmdir(join(root, thousand)).catch(() => {});
       }
       return removed;
@@ -63,7 +63,7 @@ async function writeWhole(place: string, content: Uint8Array): Promise<void> {
     await writeFile(unfinished, content, { flush: true });
     await rename(unfinished, place);
   } catch (thrown) {
-    // On a full disk the half that was written is what keeps it full.
+    // On a full disk the incomplete file would keep the disk full.
     await rm(unfinished, { force: true });
     throw thrown;
   }
@@ -79,10 +79,10 @@ async function sweepTask(folder: string, isThere: boolean): Promise<number> {
   return unfinished.length;
 }
 
-/** Names come from the engine, which makes them of hashes: anything else has no business in a path. */
+/** The engine uses hashes as names. Other names are rejected, because they become part of a path. */
 function checked(name: string): string {
   if (!NAME.test(name))
-    throw new A2AError('INTERNAL_ERROR', undefined, { cause: new Error(`${JSON.stringify(name)} is not the name of a blob`) });
+    throw new A2AError('INTERNAL_ERROR', undefined, { cause: new Error(`${JSON.stringify(name)} is not a valid name of a blob`) });
   return name;
 }
 
@@ -93,7 +93,7 @@ async function exists(file: string): Promise<boolean> {
   );
 }
 
-/** A folder is there for good when the one above it has been synced. */
+/** Creates a folder durably: its parent folders are synced too. */
 async function makeFolder(folder: string, root: string): Promise<void> {
   const first = await mkdir(folder, { recursive: true, mode: 0o700 });
   if (first === undefined) return;

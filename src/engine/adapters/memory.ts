@@ -6,21 +6,21 @@ import { MemoryIndex } from './memory/task-index.ts';
 
 type TaskWrite = Extract<Write, { readonly kind: 'task' }>;
 
-/** A task with its log. Most have neither many entries nor anything beside them, so what is rare is made when it is needed. */
-interface Kept {
+/** A task with its log. The rare members are created when they are needed, because most tasks have few entries and no pushes or sends. */
+interface StoredTask {
   row: TaskRow;
-  /** Entry n stands at n - 1. */
+  /** Entry n is at index n - 1. */
   readonly entries: LogEntry[];
-  /** All but the artifact updates, once the log is long enough for that to matter. */
+  /** All entries but artifact updates. Created when a long log is read for the first time. */
   words: LogEntry[] | undefined;
   pushes: Map<string, PushRow> | undefined;
-  /** Tokens of the sends that went here. */
+  /** Tokens of the sends to this task. */
   sends: string[] | undefined;
 }
 
 const SHORT_LOG = 64;
 
-/** Tasks that live as long as the process. Everything the contract asks for but durability. */
+/** A store in memory: tasks live as long as the process. It meets the whole contract of `Store` except durability. */
 export function memoryStore(): Store {
   const kept = new MemoryTasks();
   const { index } = kept;
@@ -48,18 +48,18 @@ export function memoryStore(): Store {
 }
 
 class MemoryTasks {
-  readonly tasks = new Map<TaskKey, Kept>();
+  readonly tasks = new Map<TaskKey, StoredTask>();
   readonly index = new MemoryIndex();
   readonly outbox: MemoryOutbox = memoryOutbox();
   lastKey = 0;
 
-  /** A batch is refused before any of it is taken in. */
+  /** Rejects a wrong batch before any of it is applied. */
   check(batch: readonly Write[]): void {
     const lasts = new Map<TaskKey, number>();
     for (const write of batch) {
       if (write.kind !== 'task') continue;
       const stored = lasts.get(write.row.key) ?? this.tasks.get(write.row.key)?.row.last;
-      if (write.isNew && this.index.byId('any', write.row.id) !== undefined) throw new Error(`the id ${write.row.id} is taken`);
+      if (write.isNew && this.index.byId('any', write.row.id) !== undefined) throw new Error(`the task id ${write.row.id} exists already`);
       checkContinues(write, stored);
       lasts.set(write.row.key, write.row.last);
     }
@@ -152,16 +152,16 @@ class MemoryTasks {
 }
 
 function checkContinues({ row, isNew, entries }: TaskWrite, stored: number | undefined): void {
-  if (isNew !== (stored === undefined)) throw new Error(`task ${row.key} is ${isNew ? 'there already' : 'not there'}`);
+  if (isNew !== (stored === undefined)) throw new Error(`task ${row.key} ${isNew ? 'exists already' : 'does not exist'}`);
   let last = stored ?? 0;
   for (const { seq } of entries) {
-    if (seq !== last + 1) throw new Error(`entry ${seq} does not continue task ${row.key}, which stands at ${last}`);
+    if (seq !== last + 1) throw new Error(`entry ${seq} does not continue task ${row.key}, whose last entry is ${last}`);
     last = seq;
   }
-  if (row.last !== last) throw new Error(`task ${row.key} stands at ${last}, not at ${row.last}`);
+  if (row.last !== last) throw new Error(`the last entry of task ${row.key} is ${last}, not ${row.last}`);
 }
 
-function entriesOf(kept: Kept | undefined, { after, limit, only }: EntryRange): readonly LogEntry[] {
+function entriesOf(kept: StoredTask | undefined, { after, limit, only }: EntryRange): readonly LogEntry[] {
   if (kept === undefined) return [];
   if (only === undefined) return kept.entries.slice(after, after + limit);
   if (kept.entries.length <= SHORT_LOG) return kept.entries.filter((entry) => entry.seq > after && isWord(entry)).slice(0, limit);
@@ -180,6 +180,7 @@ function isWord({ event }: LogEntry): boolean {
   return event.artifactUpdate === undefined;
 }
 
+/** Blobs in memory, for tests and nodes that keep nothing. */
 export function memoryBlobs(): Blobs {
   const blobs = new Map<TaskKey, Map<string, Uint8Array>>();
   return {

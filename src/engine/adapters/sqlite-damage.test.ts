@@ -24,7 +24,7 @@ describe('damage', () => {
     ],
   ];
   for (const [what, sql] of sabotages) {
-    it(`${what} is noticed, and everything else is served`, async () => {
+    it(`detects ${what}, and serves everything else`, async () => {
       const other = { tenant: '', principal: 'alice2' };
       await file.store.commit([aTask(1, {}, 1), aTask(2, { owner: other }, 1), aTask(3, {}, 2)]);
       await file.store.commit([change(rowOf(2, { owner: other, last: seqOf(1) }), {}, 1)]);
@@ -47,13 +47,13 @@ describe('damage', () => {
     });
   }
 
-  it('a task whose commits were lost is known, is not served, and is not counted; its key is not given again', async () => {
+  it('quarantines a task whose commits were lost: it is not served or counted, and its key is not reused', async () => {
     await file.store.commit([aTask(1, {}, 1), aTask(2, { alias: externalId('a'), state: 'TASK_STATE_INPUT_REQUIRED' }, 1)]);
     const size = statSync(`${file.path}-wal`).size;
     expect(size).toBeGreaterThan(0);
     const crashed = `${file.path}-crashed`;
     const wal = `${crashed}-wal`;
-    // As it was after the first commit, with the marks of the third.
+    // The database after the first commit, with the marks of the third.
     copyFileSync(`${file.path}-wal`, wal);
     await file.store.commit([
       change(rowOf(2, { last: seqOf(1), alias: externalId('a') }), { state: 'TASK_STATE_INPUT_REQUIRED' }, 1),
@@ -67,7 +67,7 @@ describe('damage', () => {
     file.path = crashed;
     const reports: string[] = [];
     file.store = file.open({ report: (what) => reports.push(what) });
-    expect(reports).toEqual(['2 commits were lost; 3 tasks are not served']);
+    expect(reports).toEqual(['2 commits were lost; 3 tasks are quarantined']);
     for (let round = 1; round <= 2; round += 1) {
       for (const key of [1, 2, 9]) {
         await expect((async () => file.store.task(ALICE, taskId(`t${key}`)))()).rejects.toThrow(/damaged/);
@@ -80,7 +80,7 @@ describe('damage', () => {
         0, 0,
       ]);
       expect(await file.store.lastKey()).toBe(9);
-      // Their blobs stay, for whoever wants to save what can be saved.
+      // Their blobs are kept, so that an operator can recover them.
       expect([1, 2, 3, 9].map((key) => file.store.has(key as TaskKey))).toEqual([true, true, false, true]);
       expect(file.store.damaged().map(({ key, id }) => [key, id])).toEqual([
         [1, 't1'],
@@ -96,7 +96,7 @@ describe('damage', () => {
 });
 
 describe('writers', () => {
-  it('a second one, whatever it is, is noticed before histories mix', async () => {
+  it('a second writer is detected before two histories mix', async () => {
     await file.store.commit([aTask(1, {}, 1)]);
     const other = new DatabaseSync(file.path);
     other.exec('UPDATE meta SET commits = commits + 1, twin = twin - 1');
@@ -105,7 +105,7 @@ describe('writers', () => {
     other.close();
   });
 
-  it('one that only holds the store up is waited for, and then it goes on', async () => {
+  it('commits fail as busy while another connection locks the store, and succeed afterwards', async () => {
     const other = new DatabaseSync(file.path);
     other.exec('BEGIN IMMEDIATE');
     expect(() => file.store.commit([aTask(1, {}, 1)])).toThrow(/busy/);
@@ -117,7 +117,7 @@ describe('writers', () => {
 });
 
 describe('opening and closing', () => {
-  it('an index that lost an entry is found by the thread that checks a large file; then nothing is served', async () => {
+  it('the thread that checks a large file finds a missing index entry; then all calls are rejected', async () => {
     await file.store.commit([aTask(1, {}, 1)]);
     await file.reopen({ verifyBytesMax: 0 });
     await file.store.verified;

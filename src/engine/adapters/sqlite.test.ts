@@ -7,10 +7,10 @@ import { ALICE, aTask, entriesOf, rowOf, seqOf } from '../../../test/contracts/r
 import { eventually } from '../../../test/support/eventually.ts';
 import { change, sqliteFile } from '../../../test/support/sqlite-file.ts';
 
-/** What is particular to this store; what all stores share is in test/contracts, what breaks it in test/faults. */
+/** Behaviour of this store only. test/contracts tests what all stores share, test/faults what can break this one. */
 const file = sqliteFile();
 
-describe('names that are hard to keep', () => {
+describe('unusual names', () => {
   const NAMES = [
     '',
     ' ',
@@ -25,7 +25,7 @@ describe('names that are hard to keep', () => {
     'é'.normalize('NFD'),
   ];
 
-  it('are kept, and kept apart', async () => {
+  it('are stored unchanged and stay distinct', async () => {
     await file.store.commit(
       NAMES.flatMap((name, at) => {
         const row = rowOf(at + 1, {
@@ -65,7 +65,7 @@ describe('names that are hard to keep', () => {
 describe('counting', () => {
   const MINUTE = 60_000;
 
-  it('is right from any moment on, without counting one by one', async () => {
+  it('is exact from any time on, without counting every row', async () => {
     const times = Array.from({ length: 400 }, (_, at) => at * 3 * MINUTE);
     await file.store.commit(
       times.map((statusAt, at) => aTask(at + 1, { statusAt, state: at % 4 === 0 ? 'TASK_STATE_FAILED' : 'TASK_STATE_WORKING' }, 1)),
@@ -80,7 +80,7 @@ describe('counting', () => {
     }
   });
 
-  it('forgets the counts of what was forgotten', async () => {
+  it('deletes the counts of deleted tasks', async () => {
     await file.store.commit([aTask(1, { statusAt: 5 }, 1), aTask(2, { statusAt: 2 ** 30 }, 1)]);
     await file.store.commit([{ kind: 'forget', task: 1 as TaskKey }]);
     expect(await file.behind((db) => db.prepare('SELECT count(*) AS n FROM tally WHERE bucket = 0').get()?.['n'])).toBe(0);
@@ -88,7 +88,7 @@ describe('counting', () => {
 });
 
 describe('lists', () => {
-  it('are read from an index in their order, on any page and for any filter', async () => {
+  it('are read from an index in order, on any page and for any filter', async () => {
     const sql: string[] = [];
     const prepare = DatabaseSync.prototype.prepare;
     DatabaseSync.prototype.prepare = function (this: DatabaseSync, text: string) {
@@ -132,7 +132,7 @@ describe('lists', () => {
 });
 
 describe('a long log', () => {
-  it('is read from any place, and its words without its chunks', async () => {
+  it('is read from any position, and its words without its chunks', async () => {
     const count = 3000;
     await file.store.commit([aTask(1, {}, 1)]);
     for (let last = 1; last < count; last += 7) await file.store.commit([change(rowOf(1, { last: seqOf(last) }), {}, 7)]);
@@ -150,7 +150,7 @@ describe('a long log', () => {
     }
   });
 
-  it('is gone at once when its task is forgotten, and deleted bit by bit, also over a restart', async () => {
+  it('disappears with its task, and is deleted in portions, also across a restart', async () => {
     await file.store.commit([aTask(1, {}, 1), aTask(2, {}, 1)]);
     for (let last = 1; last < 700; last += 1) await file.store.commit([change(rowOf(1, { last: seqOf(last) }), {}, 1)]);
     await file.store.commit([{ kind: 'forget', task: 1 as TaskKey }]);
@@ -168,7 +168,7 @@ describe('a long log', () => {
 });
 
 describe('opening and closing', () => {
-  it('leaves one file with everything in it, and refuses everything after', async () => {
+  it('leaves one file with all data, and rejects calls after close', async () => {
     await file.store.commit([aTask(1, {}, 1)]);
     await Promise.all([file.store.close(), file.store.close()]);
     expect(statSync(`${file.path}-wal`, { throwIfNoEntry: false })).toBeUndefined();

@@ -13,7 +13,13 @@ export { StoreError } from './sqlite/damage/store-error.ts';
 export { isDamage } from './sqlite/damage/task-errors.ts';
 export type { SqliteOptions, SqliteStore } from './sqlite/options.ts';
 
-/** Opens the store in a file, or makes it. Throws a StoreError that says why it can't, and what to do. */
+/**
+ * Opens the SQLite store in a file, or creates it. Throws a StoreError that states the cause and what to do (docs/store.md).
+ *
+ * ```ts
+ * const store = openSqliteStore('tasks.db');
+ * ```
+ */
 export function openSqliteStore(path: string, options: SqliteOptions = {}): SqliteStore {
   const settings = { ...DEFAULT_OPTIONS, ...options };
   const files = filesOf(resolve(path));

@@ -52,8 +52,8 @@ async function costOf(chunks: number) {
   return { seen, streaming, resuming, listing, getting, answering, largest: counts.largest, events: engine.stats().events };
 }
 
-describe('what a chunk costs', () => {
-  it('is the same among ten thousand as among a thousand', async () => {
+describe('the cost of a chunk', () => {
+  it('is the same at ten thousand as at a thousand', async () => {
     const [small, large] = [await costOf(1000), await costOf(10_000)];
     for (const [cost, chunks] of [
       [small, 1000],

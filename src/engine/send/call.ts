@@ -1,4 +1,4 @@
-import type { AgentCard, CallContext, CallOptions, SendRequest } from '#protocol';
+import type { Agent, CallContext, CallOptions, SendRequest } from '#protocol';
 import { optionsOfCall } from '../call-options.ts';
 import type { Owner } from '../ports.ts';
 import { ownerOf } from '../tasks/keys.ts';
@@ -15,8 +15,12 @@ export interface AgentFacts {
   readonly repeatsAnew: boolean;
 }
 
-export function factsOf(agent: string, { card, repeats }: { readonly card: AgentCard; readonly repeats?: 'attach' | 'anew' }): AgentFacts {
-  return { agent, accepts: inputModes(card), produces: outputModes(card), repeatsAnew: repeats === 'anew' };
+export function factsOf(
+  agent: string,
+  { card, repeats, checksInputModes }: Pick<Agent, 'card' | 'repeats' | 'checksInputModes'>,
+): AgentFacts {
+  const accepts = checksInputModes === true ? modesOf([]) : inputModes(card);
+  return { agent, accepts, produces: outputModes(card), repeatsAnew: repeats === 'anew' };
 }
 
 /** For messages in the operator's name: media types are not checked, and each message is new. */

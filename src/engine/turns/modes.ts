@@ -29,7 +29,9 @@ export function modesOf(listed: readonly string[]): Modes {
   const isOpen = types.size === 0 || types.has('*/*');
   const has = (mediaType: string): boolean => {
     const type = normal(mediaType);
-    return isOpen || types.has(type) || types.has(`${type.slice(0, type.indexOf('/'))}/*`);
+    if (isOpen || types.has(type) || types.has(`${type.slice(0, type.indexOf('/'))}/*`)) return true;
+    // PromptKit's clients declare files as `image/*`: any kind of image that the agent takes fits.
+    return type.endsWith('/*') && listed.some((known) => normal(known).startsWith(type.slice(0, -1)));
   };
   const takesText = has(TEXT) || [...types].some((type) => type.startsWith('text/'));
   const takesJson = has(JSON_TYPE) || [...types].some((type) => type.endsWith('+json'));
@@ -66,7 +68,12 @@ export function checkInput(modes: Modes, message: Message): void {
 
 /** Throws if the caller accepts none of the types that the agent produces, before the agent starts. */
 export function checkOutput(made: Modes, accepted: Modes): void {
-  if (made.listed.length === 0 || accepted.listed.length === 0) return;
+  if (accepted.listed.length === 0) return;
+  if (!accepted.listed.some((type) => type.includes('/'))) {
+    const reason = `${accepted.listed.join(', ')} is no media type; name one as type/subtype, or leave acceptedOutputModes out`;
+    throw new A2AError('CONTENT_TYPE_NOT_SUPPORTED', reason, { field: 'configuration.acceptedOutputModes' });
+  }
+  if (made.listed.length === 0) return;
   if (made.listed.some((type) => type.includes('*') || accepted.has(type) || isConvertible(type, accepted))) return;
   const reason = `this agent produces ${made.listed.join(', ')}, which can't be converted to ${accepted.listed.join(', ')}`;
   throw new A2AError('CONTENT_TYPE_NOT_SUPPORTED', reason, { field: 'configuration.acceptedOutputModes' });

@@ -39,7 +39,9 @@ describe('output', () => {
   verifies('A2ACLI_OUT_002', 'one document, however many events there were', async () => {
     const ran = await run(['send', '-a', script.url, '-o', 'json', 'chunks=20']);
     expect(ran.out.trimEnd().split('\n')).toHaveLength(1);
-    expect(jsonOf<{ task: { artifacts: [{ parts: unknown[] }] } }>(ran).task.artifacts[0].parts).toHaveLength(20);
+    expect(jsonOf<{ task: { artifacts: [{ parts: unknown[] }] } }>(ran).task.artifacts[0].parts).toEqual([
+      { text: Array.from({ length: 20 }, (_, at) => `chunk ${at + 1}`).join('') },
+    ]);
   });
 
   verifies('A2ACLI_OUT_003', 'each line stands alone and comes when it happens; a broken stream ends with an error', async () => {

@@ -1,6 +1,6 @@
 import type { OutboxEntry, OutboxQuery, OutboxRow, TaskKey, TaskRow } from '../../ports.ts';
 
-/** What is to be delivered, in memory, by number. */
+/** The queue of deliveries in memory, by number. */
 export interface MemoryOutbox {
   put(row: OutboxRow): void;
   drop(n: number): void;
@@ -19,7 +19,7 @@ export function memoryOutbox(): MemoryOutbox {
     },
     list: ({ state, n, after = 0, limit }, taskOf) => {
       const found: OutboxEntry[] = [];
-      // A row that is changed keeps its place in the map, and numbers only grow: the map is in order.
+      // The map is ordered by number: numbers only grow, and a changed row keeps its position.
       for (const row of n === undefined ? rows.values() : [rows.get(n)]) {
         const task = row === undefined ? undefined : taskOf(row.task);
         if (row === undefined || task === undefined || row.n <= after || (state ?? row.state) !== row.state) continue;

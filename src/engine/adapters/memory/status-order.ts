@@ -1,13 +1,13 @@
 import type { ListPosition, TaskRow } from '../../ports.ts';
 
-/** A row's place in every order that it is in. When the row moves it gets a new mark, and this one is dead. */
+/** A row's position in all orders that contain it. A row that moves gets a new mark, and `row` of the old one becomes undefined (dead). */
 export interface Mark extends ListPosition {
   row: TaskRow | undefined;
 }
 
 /**
- * Rows by time of their last status. Almost every change is to the newest time, so it is put at the end, and what it replaces stays
- * behind as a dead mark until there are more dead than living: a change costs the same among a million as among ten.
+ * Rows by the time of their last status. Almost every change has the newest time, so it is appended. The old mark stays as a dead one
+ * until half of the marks are dead. So the cost of a change does not depend on the number of rows.
  */
 export class Order {
   #marks: Mark[] = [];
@@ -19,13 +19,13 @@ export class Order {
 
   add(mark: Mark): void {
     const last = this.#marks.at(-1);
-    // A literal, because most orders are of a context with one task, and an array that has grown keeps room for more.
+    // A new array, because most orders have one task, and an array that grows reserves room for more.
     if (last === undefined) this.#marks = [mark];
     else if (isBefore(last, mark)) this.#marks.push(mark);
     else this.#marks.splice(this.#indexOf(mark), 0, mark); // the clock was set back
   }
 
-  /** One of its marks has died. */
+  /** Must be called when one of its marks becomes dead. */
   bury(): void {
     this.#dead += 1;
     if (this.#dead < 32 || this.#dead * 2 < this.#marks.length) return;
@@ -33,7 +33,7 @@ export class Order {
     this.#dead = 0;
   }
 
-  /** Newest first, strictly after a place. */
+  /** Newest first, after a position. */
   *newest(after?: ListPosition): Generator<TaskRow> {
     for (let at = (after === undefined ? this.#marks.length : this.#indexOf(after)) - 1; at >= 0; at -= 1) {
       const row = this.#marks[at]?.row;
@@ -45,7 +45,7 @@ export class Order {
     for (const { row } of this.#marks) if (row !== undefined) yield row;
   }
 
-  /** Of the first mark that is not before the place. */
+  /** The index of the first mark that is not before the position. */
   #indexOf(place: ListPosition): number {
     let low = 0;
     let high = this.#marks.length;

@@ -4,7 +4,7 @@ import type { ContextFilter, ListFilter, ListQuery, Owner, SendName, SendRecord,
 import type { Mark } from './status-order.ts';
 import { Order } from './status-order.ts';
 
-/** What one owner has of one agent. */
+/** The tasks and sends of one owner with one agent. */
 interface Own {
   readonly all: Order;
   readonly states: Map<TaskState, Order>;
@@ -19,7 +19,7 @@ interface Indexed {
   mark: Mark;
 }
 
-/** The ways to find a task in memory. Each costs what it returns, not what there is. */
+/** Indexes of the tasks in memory. The cost of a lookup depends on its results, not on the number of tasks. */
 export class MemoryIndex {
   readonly #rows = new Map<TaskKey, Indexed>();
   readonly #ids = new Map<TaskId, TaskKey>();
@@ -170,7 +170,7 @@ export class MemoryIndex {
     if (waiting?.size === 0) own.waiting.delete(row.contextId);
   }
 
-  /** For questions: they leave no trace, whoever asks. */
+  /** For reads: creates nothing, so that unknown owners use no memory. */
   #known({ tenant, principal }: Owner, agent: string): Own | undefined {
     return this.#owns.get(tenant)?.get(principal)?.get(agent);
   }
@@ -192,7 +192,7 @@ export class MemoryIndex {
     return own;
   }
 
-  /** The narrowest order that has all that fits the filter. */
+  /** The smallest order that contains every match of the filter. */
   #orderOf({ owner, agent, contextId, state }: ListFilter): Order | undefined {
     if (owner === 'any' || agent === undefined) return this.#all;
     const own = this.#known(owner, agent);
@@ -201,7 +201,7 @@ export class MemoryIndex {
   }
 }
 
-/** The order is the answer: nothing in it has to be looked at. */
+/** Whether the order from `#orderOf` holds matches only, so that no row must be checked. */
 function isExact({ owner, agent, contextId, state, statusFrom }: ListFilter): boolean {
   if (statusFrom !== undefined) return false;
   if (owner === 'any' || agent === undefined)

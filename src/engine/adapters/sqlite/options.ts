@@ -1,32 +1,37 @@
 import type { Store, TaskKey } from '../../ports.ts';
 import type { Quarantined } from './damage/quarantine.ts';
 
+/** Options of `openSqliteStore`. */
 export interface SqliteOptions {
-  /** False: a database that is not there is an error. */
+  /** If false, a missing database is an error. */
   readonly create?: boolean;
-  /** Open although commits were lost and it can't be said which: an operator's word, after reading the refusal. */
+  /** Open although an unknown set of commits was lost. For operators, after they have read the error. */
   readonly acceptLoss?: boolean;
-  /** The WAL is emptied when it is larger, and never much larger than the second. */
+  /** A WAL larger than this is checkpointed. */
   readonly walBytes?: number;
+  /** At this size of the WAL, commits wait for the checkpoint. */
   readonly walBytesMax?: number;
-  /** Kept free for the moment when the disk is full. */
+  /** The size of a file that is deleted when the disk is full, to make room for the checkpoint. */
   readonly ballastBytes?: number;
-  /** A larger file is checked after opening, in a thread. */
+  /** A larger file is checked after it is opened, by a thread. */
   readonly verifyBytesMax?: number;
+  /** SQLite's page cache. */
   readonly cacheBytes?: number;
+  /** Gets internal errors, for the log. */
   readonly report?: (what: string, cause: unknown) => void;
 }
 
+/** A `Store` in a SQLite file. */
 export interface SqliteStore extends Store {
-  /** Tasks that are not served, since part of them was lost or damaged. */
+  /** Tasks that are not served because part of them was lost or damaged. */
   damaged(): readonly Quarantined[];
-  /** Resolves when the whole file has been checked; rejects if something is wrong with it, and nothing is served any more. */
+  /** Resolves when the whole file is checked. Rejects if it is damaged; the store then rejects all calls. */
   readonly verified: Promise<void>;
-  /** For page tokens that outlive the process; goes with the file. */
+  /** Signs page tokens, so that they stay valid after a restart. Belongs to the file. */
   readonly secret: Uint8Array<ArrayBuffer>;
-  /** Whether there is such a task: for what is kept beside the store, and must go when its task has gone. */
+  /** Whether the task exists. Used to delete files beside the store whose task is gone. */
   has(task: TaskKey): boolean;
-  /** Empties the WAL and gives its space back. */
+  /** Empties the WAL and truncates its file. */
   checkpoint(): Promise<void>;
 }
 

@@ -40,7 +40,7 @@ export interface OpenedStore {
   readonly settings: Required<SqliteOptions>;
 }
 
-/** Puts the parts together. */
+/** Connects the parts of an opened store. */
 export function assemble({ db, files, lock, meta, losses, settings }: OpenedStore): SqliteStore {
   const { report, ballastBytes, verifyBytesMax, cacheBytes } = settings;
   const guard = createFailureGuard(report);
@@ -60,7 +60,7 @@ export function assemble({ db, files, lock, meta, losses, settings }: OpenedStor
   const marks = openMarks(files.marks);
   const onCheckpointFailed = (thrown: unknown): void => {
     if (troubleOf(thrown) === 'full') space.ranOut(thrown);
-    else if (troubleOf(thrown) === 'busy') report('a checkpoint had to be put off', thrown);
+    else if (troubleOf(thrown) === 'busy') report('a checkpoint was postponed', thrown);
     else guard.fail(thrown);
   };
   const commits = (): number => transactions.commits;
@@ -72,7 +72,7 @@ export function assemble({ db, files, lock, meta, losses, settings }: OpenedStor
     committer.stop();
     await checkpoints.close();
     await space.settled();
-    await thread.close().catch((thrown: unknown) => report('the store’s thread did not end well', thrown));
+    await thread.close().catch((thrown: unknown) => report('the store’s thread ended with an error', thrown));
     marks.close();
     if (guard.broken === undefined) empty();
     guard.close();

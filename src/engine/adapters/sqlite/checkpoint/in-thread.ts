@@ -5,18 +5,18 @@ import type { StoreThread } from './thread.ts';
 import type { CheckpointMode } from './worker.ts';
 
 /**
- * Keeps the WAL small without stopping the event loop. Above `walBytes` the thread's thread copies it to the main file while commits
- * go on; when little is left, commits wait (they return a promise) for the rest, and the WAL starts over. Above `walBytesMax` they
- * wait for the whole.
+ * Keeps the WAL small without blocking the event loop. Above `walBytes` the thread copies it to the main file while commits continue.
+ * When few pages are left, commits wait for the rest (they return a promise), and the WAL restarts. Above `walBytesMax` commits wait for
+ * the whole checkpoint.
  *
- * The WAL's file is not cut off: a commit that overwrites blocks the file already has needs no journal entry of the file system, and
- * its fsync takes a tenth of the time. For the same reason the file grows by a megabyte at once, ahead of use.
+ * The WAL's file is not truncated: a commit that overwrites allocated blocks needs no journal entry of the file system, and its fsync
+ * takes a tenth of the time. For the same reason the file grows by a megabyte at a time, ahead of use.
  */
 export interface Checkpoints {
-  /** What the next commit has to wait for; it never rejects. */
+  /** The promise that the next commit must wait for, if any. It never rejects. */
   gate(): Promise<void> | undefined;
   committed(): void;
-  /** Empties the WAL now. `TRUNCATE` also gives its space back. */
+  /** Empties the WAL now. `TRUNCATE` also truncates its file. */
   empty(mode: CheckpointMode): Promise<void>;
   close(): Promise<void>;
 }
@@ -28,14 +28,14 @@ export interface CheckpointsOptions {
   readonly walBytes: number;
   readonly walBytesMax: number;
   readonly commits: () => number;
-  /** Marks have started afresh. */
+  /** Called when the marks file was restarted. */
   readonly onEmptied: () => void;
   readonly onFailed: (thrown: unknown) => void;
 }
 
 const PAGE = 4096 + 24;
 const STEP = 2 ** 20;
-/** So few pages are copied in the time of a commit or two. */
+/** Copying this many pages takes as long as one or two commits. */
 const PAGES_LEFT = 512;
 const ROUNDS_MAX = 4;
 
@@ -77,12 +77,12 @@ export function createCheckpoints(options: CheckpointsOptions): Checkpoints {
   const growAhead = (): void => {
     if (!mayGrow || used + STEP / 2 < allocated) return;
     try {
-      // Behind the end of the file, wherever that is by now: this thread is the only one that writes frames.
+      // At the current end of the file. Only this thread writes frames, so nothing can follow.
       const end = fstatSync(file).size;
       allocated = end < walBytesMax ? end + writeSync(file, ZEROS, 0, STEP, end) : end;
       mayGrow = allocated < walBytesMax;
     } catch {
-      // No room: SQLite will find out when it needs it, and say so.
+      // The disk is full. SQLite reports it when it needs the space.
       mayGrow = false;
     }
   };
@@ -107,7 +107,7 @@ export function createCheckpoints(options: CheckpointsOptions): Checkpoints {
 
 const ZEROS = new Uint8Array(STEP);
 
-/** No lock is kept on this file, so closing it again takes none away from SQLite. */
+/** POSIX locks end when a process closes any handle of a file. SQLite holds none on the WAL, so closing this handle is safe. */
 function openWal(path: string): number {
   return openSync(`${path}-wal`, 'r+');
 }

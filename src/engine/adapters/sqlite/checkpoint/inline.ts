@@ -6,14 +6,14 @@ interface InlineOptions {
   readonly db: DatabaseSync;
   readonly path: string;
   readonly walBytes: number;
-  /** All of the WAL is in the main file. */
+  /** Called when the whole WAL is copied to the main file. */
   readonly onEmptied: () => void;
 }
 
-/** Rarely enough to be cheap, often enough to be short. */
+/** Large enough to checkpoint rarely, small enough to checkpoint fast. */
 const WAL_BYTES = 4 * 2 ** 20;
 
-/** For a SQLite in which two connections must not write and checkpoint at once: commits do it themselves, in small portions. */
+/** For SQLite versions in which two connections must not write and checkpoint at once: commits checkpoint, in small portions. */
 export function createInlineCheckpoints({ db, path, walBytes, onEmptied }: InlineOptions): Checkpoints {
   const limit = Math.min(walBytes, WAL_BYTES);
   const empty = (): void => {

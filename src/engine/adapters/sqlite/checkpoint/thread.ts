@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import type { Checkpointed, CheckpointMode, ThreadJob, ThreadOutcome, ThreadReply, ThreadRequest, ThreadSetup } from './worker.ts';
 
-/** This side of `worker.ts`. The thread is started when there is work for it, and keeps the process alive only until it is done. */
+/** Sends jobs to the thread of `worker.ts`. The thread starts with the first job and keeps the process alive only while a job runs. */
 export interface StoreThread {
   checkpoint(mode: CheckpointMode, commits?: number): Promise<Checkpointed>;
   verify(): Promise<readonly string[]>;
@@ -13,7 +13,7 @@ interface Waiter {
   readonly reject: (cause: Error) => void;
 }
 
-/** Source in development, emitted JavaScript in the package. */
+/** TypeScript in development, JavaScript in the package. */
 const EXTENSION = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
 
 export function createStoreThread(setup: ThreadSetup): StoreThread {
@@ -48,14 +48,14 @@ export function createStoreThread(setup: ThreadSetup): StoreThread {
     });
   const outcomeOf = async (job: ThreadJob): Promise<ThreadOutcome> => {
     const reply = await ask(job);
-    if (!('outcome' in reply)) throw new Error('the store’s thread answers another question');
+    if (!('outcome' in reply)) throw new Error('the store’s thread sent the reply of another job');
     return reply.outcome;
   };
 
   return {
     checkpoint: async (mode, commits) => {
       const outcome = await outcomeOf({ kind: 'checkpoint', mode, ...(commits === undefined ? {} : { commits }) });
-      if (!('checkpointed' in outcome)) throw new Error('the store’s thread answers another question');
+      if (!('checkpointed' in outcome)) throw new Error('the store’s thread sent the reply of another job');
       return outcome.checkpointed;
     },
     verify: async () => {

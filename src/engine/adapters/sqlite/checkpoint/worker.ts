@@ -4,7 +4,7 @@ import { startMarks } from '../commit/marks.ts';
 import { structureProblems } from '../damage/integrity.ts';
 import { connect } from '../database/connection.ts';
 
-/** The thread that does what takes long: it has a connection of its own, and the event loop of the process goes on meanwhile. */
+/** The thread for slow work. It has a connection of its own, so the event loop of the process is not blocked. */
 export interface ThreadSetup {
   readonly path: string;
   readonly marks: string;
@@ -15,11 +15,11 @@ export interface ThreadSetup {
 export type CheckpointMode = 'PASSIVE' | 'RESTART' | 'TRUNCATE';
 
 export type ThreadJob =
-  /** `commits`: nobody writes meanwhile, and so many commits there are. If all of the WAL gets into the main file, marks start afresh. */
+  /** `commits` is the number of commits so far, given if no commit runs meanwhile. If the whole WAL is copied, the marks restart at it. */
   { readonly kind: 'checkpoint'; readonly mode: CheckpointMode; readonly commits?: number } | { readonly kind: 'verify' };
 
 export interface Checkpointed {
-  /** Pages in the WAL, and how many of them are in the main file. */
+  /** The number of pages in the WAL, and how many of them are copied to the main file. */
   readonly log: number;
   readonly checkpointed: number;
   readonly isEmptied: boolean;
@@ -37,7 +37,7 @@ export type ThreadReply =
   | { readonly id: number; readonly closed: true }
   | { readonly id: number; readonly failure: { readonly message: string; readonly errcode: number | undefined } };
 
-/** A reader on the other thread is soon done. */
+/** Reads on the other thread are short, so waiting for them is worth it. */
 const BUSY_MS = 2000;
 
 const setup = workerData as ThreadSetup;

@@ -8,6 +8,7 @@ import type { Sends } from '../tables/sends.ts';
 import type { TaskCounts } from '../tables/task-counts.ts';
 import type { Tasks } from '../tables/tasks.ts';
 
+/** The tables of the store, each with the code that writes it. */
 export interface Tables {
   readonly realms: Realms;
   readonly counts: TaskCounts;
@@ -18,7 +19,7 @@ export interface Tables {
   readonly deferredDeletes: DeferredDeletes;
 }
 
-/** Puts one write into the transaction under way. */
+/** Applies one write in the current transaction. */
 export function apply(write: Write, { tasks, sends, pushes, outbox }: Tables): void {
   switch (write.kind) {
     case 'task':

@@ -8,10 +8,10 @@ import type { Marks } from './marks.ts';
 import { touchedBy } from './touched-tasks.ts';
 import type { Transactions } from './transactions.ts';
 
-/** The way of a batch to the disk. */
+/** Commits batches, and deletes long logs in portions. */
 export interface Committer {
   commit(batch: readonly Write[]): void | Promise<void>;
-  /** Nothing more is done by itself: what is left of forgotten tasks can wait. */
+  /** Stops deleting long logs. The next start continues. */
   stop(): void;
 }
 
@@ -36,12 +36,12 @@ export function createCommitter(options: CommitterOptions): Committer {
 
   const transact = (work: () => void, touched: string, highestKey: number): void => {
     guard.write(() => transactions.transact(work, highestKey), space.ranOut);
-    // Now it is durable: whatever goes wrong from here on must not look as if it were not.
+    // The commit is durable now, so errors from here on must not fail it.
     try {
-      // Before the caller hears of the commit, so that what anybody was told of has its mark.
+      // Before the caller gets the result, so that every acknowledged commit has its mark.
       marks.note(transactions.commits, touched);
     } catch (thrown) {
-      report('the high-water mark could not be written', thrown);
+      report('the mark of a commit could not be written', thrown);
     }
     try {
       checkpoints.committed();
@@ -56,7 +56,7 @@ export function createCommitter(options: CommitterOptions): Committer {
       if (checkpoints.gate() === undefined && deferredDeletes.isWaiting()) transact(deferredDeletes.emptySome, '', 0);
       if (deferredDeletes.isWaiting()) purgeSoon();
     } catch (thrown) {
-      report('forgotten tasks could not be deleted yet', thrown);
+      report('the logs of deleted tasks could not be deleted yet', thrown);
     }
   };
   const purgeSoon = (): void => {

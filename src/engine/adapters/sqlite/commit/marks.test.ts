@@ -9,10 +9,10 @@ import { touchedBy } from './touched-tasks.ts';
 const folder = scratchFolder();
 const path = join(folder, 'x.marks');
 
-describe('the high-water mark', () => {
+describe('the marks file', () => {
   beforeEach(() => startMarks(path, 'store-1', 41));
 
-  it('tells which tasks each commit concerned', () => {
+  it('records the tasks of each commit', () => {
     const batch = [
       { kind: 'task', row: { key: 3, id: 'a b=c%\ud800' }, isNew: true, entries: [] },
       { kind: 'task', row: { key: 2, id: 'known' }, isNew: false, entries: [] },
@@ -33,7 +33,7 @@ describe('the high-water mark', () => {
     });
   });
 
-  it('goes on behind a torn line, and passes over what is illegible', () => {
+  it('continues after an incomplete line, and skips invalid ones', () => {
     let marks = openMarks(path);
     marks.note(42, '1 ');
     marks.note(43, '2 ');
@@ -46,7 +46,7 @@ describe('the high-water mark', () => {
     expect(readMarks(path)?.commits.map(({ commit }) => commit)).toEqual([42, 44]);
   });
 
-  it('starts afresh, and the open file follows', () => {
+  it('restarts, and the open handle follows', () => {
     const marks = openMarks(path);
     marks.note(42, '1 ');
     startMarks(path, 'store-1', 42);
@@ -56,7 +56,7 @@ describe('the high-water mark', () => {
     expect(readMarks(path)).toEqual({ store: 'store-1', base: 42, commits: [{ commit: 43, tasks: [{ key: 2 }], hasOther: false }] });
   });
 
-  it('without a legible head is none', () => {
+  it('is ignored without a valid first line', () => {
     expect(readMarks(join(folder, 'nowhere'))).toBeUndefined();
     for (const text of ['', 'x', '\nparley-marks-1 store-1 41 00000000']) {
       writeFileSync(path, text);

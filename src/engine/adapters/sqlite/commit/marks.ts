@@ -3,21 +3,21 @@ import { dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
 
 /**
- * The high-water mark. SQLite drops the end of a damaged WAL without a word, so what was committed is also noted outside of it: a
- * line for each commit, written before anybody hears of the commit, with the tasks that it concerned. At the next start a commit
- * that has its line and is not in the database was lost, and its tasks are known. The file is not synced: it has to survive the
- * process, and after a power failure it is at worst behind. It starts afresh whenever the whole WAL has reached the main file.
+ * The marks file: a log of commits beside the WAL. SQLite drops the end of a damaged WAL without an error, so each commit also gets a
+ * line here, with the tasks that it changed, before the commit is acknowledged. At the next start, a commit with a line that is not in
+ * the database was lost, and its tasks are known. The file is not synced: it must survive the process, and after a power failure it is
+ * at worst incomplete. It is restarted whenever the whole WAL is copied to the main file.
  */
 export interface Marks {
   note(commit: number, touched: string): void;
-  /** Another file has been put in its place (`startMarks`). */
+  /** Must be called after `startMarks` has replaced the file. */
   reopen(): void;
   close(): void;
 }
 
 const HEADER = 'parley-marks-1';
 
-/** An empty file for a database that holds all commits up to a number in its main file. Durable when this returns. */
+/** Creates an empty marks file for a database whose main file holds all commits up to a number. Durable when this returns. */
 export function startMarks(path: string, store: string, commits: number): void {
   const temporary = `${path}.new`;
   const file = openSync(temporary, 'w', 0o600);
@@ -60,7 +60,7 @@ export interface MarkedTask {
 export interface MarkedCommit {
   readonly commit: number;
   readonly tasks: readonly MarkedTask[];
-  /** It also held something that belongs to no task. */
+  /** The commit also changed something that belongs to no task. */
   readonly hasOther: boolean;
 }
 
@@ -71,7 +71,7 @@ export interface MarksRead {
   readonly commits: readonly MarkedCommit[];
 }
 
-/** Undefined: there is no such file, or it has no legible head. Illegible lines in it are passed over: the last may be torn. */
+/** Returns undefined if the file is missing or has no valid first line. Skips invalid lines: a crash may leave the last one incomplete. */
 export function readMarks(path: string): MarksRead | undefined {
   if (!existsSync(path)) return undefined;
   const [, head, ...lines] = readFileSync(path, 'utf8').split('\n').map(unsealed);
@@ -91,7 +91,7 @@ function taskOf(word: string): MarkedTask {
   return id === undefined ? { key: Number(key) } : { key: Number(key), id: decodeURIComponent(id) };
 }
 
-/** A line begins with its line break: if one is torn, the next is not. */
+/** A line starts with its line break, so an incomplete line does not damage the next one. */
 function sealed(line: string): string {
   return `\n${line} ${crc32(line).toString(16)}`;
 }

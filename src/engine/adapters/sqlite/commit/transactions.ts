@@ -7,22 +7,22 @@ import type { Realms } from '../tables/realms.ts';
 import type { SendNames } from '../tables/send-names.ts';
 import type { TaskCounts } from '../tables/task-counts.ts';
 
-/** Transactions, one at a time, counted. */
+/** Runs transactions one at a time, and counts them. */
 export interface Transactions {
   readonly commits: number;
   readonly lastKey: number;
-  /** All of it is durable when this returns; if it throws, none of it was written. */
+  /** When this returns, all changes are durable. If it throws, none was written. */
   transact(work: () => void, highestKey: number): void;
 }
 
-/** Parts that keep something in memory: what is written at the end of a transaction, and what is forgotten if it fails. */
-interface Kept {
+/** Parts with state in memory: written at the end of a transaction, and reset if it fails. */
+interface InMemory {
   readonly realms: Realms;
   readonly counts: TaskCounts;
   readonly names: Pick<SendNames, 'flush' | 'settle'>;
 }
 
-export function createTransactions(db: DatabaseSync, meta: StoreMeta, { realms, counts, names }: Kept): Transactions {
+export function createTransactions(db: DatabaseSync, meta: StoreMeta, { realms, counts, names }: InMemory): Transactions {
   const begin = command(db, 'BEGIN IMMEDIATE');
   const commit = command(db, 'COMMIT');
   const count = command(
@@ -45,7 +45,7 @@ export function createTransactions(db: DatabaseSync, meta: StoreMeta, { realms, 
       try {
         work();
         counts.flush();
-        // A second writer, whatever it is, has moved the count: better to stop than to mix two histories.
+        // If another writer changed the count, stop: two histories must not mix.
         if (count(commits, commits + 1, last, names.flush()) !== 1) throw new StoreError('failed', 'another writer has changed the store');
         commit();
         isCommitted = true;

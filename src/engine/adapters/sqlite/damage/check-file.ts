@@ -13,7 +13,7 @@ interface CheckOptions {
   readonly verifyBytesMax: number;
 }
 
-/** Checks a small file at once, a large one meanwhile. What is read before it is through is checked row by row all the same. */
+/** Checks a small file at once and a large one in a thread. Reads before the end of the check verify each row anyway. */
 export function checkFile(db: DatabaseSync, { files, thread, guard, verifyBytesMax }: CheckOptions): Promise<void> {
   const judge = (problems: readonly string[]): void => {
     if (problems.length === 0) return;
@@ -26,7 +26,7 @@ export function checkFile(db: DatabaseSync, { files, thread, guard, verifyBytesM
     return Promise.resolve();
   }
   const checked = thread.verify().then(judge);
-  // Whoever does not ask is told by the guard.
+  // A caller that ignores this promise gets the error from the guard.
   checked.catch(() => {});
   return checked;
 }

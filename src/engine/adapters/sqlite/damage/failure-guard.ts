@@ -2,14 +2,14 @@ import { A2AError } from '#protocol';
 import { StoreError, troubleOf } from './store-error.ts';
 import { conflict, notNow } from './task-errors.ts';
 
-/** Stands around every call. Once the disk has failed nothing is tried again: a second fsync may report success for lost pages. */
+/** Wraps every call of the store. After a disk failure it rejects all calls: a second fsync may report success for lost pages. */
 export interface FailureGuard {
   read<T>(work: () => T): T;
-  /** `onFull` says what the caller hears when the disk is full. */
+  /** `onFull` makes the error for a full disk. */
   write(work: () => void, onFull: (cause: unknown) => A2AError): void;
-  /** From now on everything is refused. */
+  /** Rejects all calls from now on. */
   fail(cause: unknown): void;
-  /** The same, for a store that is closed as it should be: nobody has to hear of it. */
+  /** The same for a regular close, without a report. */
   close(): void;
   readonly broken: StoreError | undefined;
 }
@@ -19,7 +19,7 @@ export function createFailureGuard(report: (what: string, cause: unknown) => voi
 
   const fail = (cause: unknown): StoreError => {
     if (broken !== undefined) return broken;
-    broken = cause instanceof StoreError ? cause : new StoreError('failed', 'the store has failed; it is closed to everything', cause);
+    broken = cause instanceof StoreError ? cause : new StoreError('failed', 'the store has failed and rejects all calls', cause);
     report('the store has failed', broken);
     return broken;
   };
@@ -57,7 +57,7 @@ export function createFailureGuard(report: (what: string, cause: unknown) => voi
           case 'busy':
             throw notNow('the store is busy', thrown);
           case 'constraint':
-            throw conflict('what is written contradicts what is stored', thrown);
+            throw conflict('the write contradicts the stored data', thrown);
           default:
             throw fail(thrown);
         }
@@ -77,7 +77,7 @@ export function createFailureGuard(report: (what: string, cause: unknown) => voi
 
 function damagedRead(cause: unknown): A2AError {
   const damage = cause instanceof StoreError ? cause : new StoreError('damaged', 'a page of the database is damaged', cause);
-  return new A2AError('INTERNAL_ERROR', 'What is stored here is damaged and is not shown.', {
+  return new A2AError('INTERNAL_ERROR', 'The stored data is damaged and is not served.', {
     info: { reason: 'STORE_DAMAGED' },
     cause: damage,
   });

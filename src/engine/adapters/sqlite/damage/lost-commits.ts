@@ -11,12 +11,12 @@ import type { Quarantine, Quarantined } from './quarantine.ts';
 import { StoreError } from './store-error.ts';
 
 export interface LostCommits {
-  /** Tasks with something in the lost commits. */
+  /** Tasks that the lost commits changed. */
   readonly tasks: readonly Quarantined[];
-  /** Lost commits that held something of no task: answers to sends that made none. */
+  /** The number of lost commits with changes that belong to no task: responses to sends that made no task. */
   readonly others: number;
   readonly commits: number;
-  /** The marks are of no use for what comes now. */
+  /** The marks file must be restarted. */
   readonly isStale: boolean;
 }
 
@@ -26,22 +26,22 @@ interface Compared {
 }
 
 interface LossOptions {
-  /** Carry on although it can't be said what was lost. */
+  /** Open although it is unknown what was lost. */
   readonly acceptLoss: boolean;
 }
 
-/** Before SQLite touches the files: without marks nobody could tell whether the WAL is whole. */
+/** Must be called before SQLite opens the files. Without marks, a WAL can't be checked for lost commits. */
 export function readMarksOf(files: StoreFiles, { acceptLoss }: LossOptions): MarksRead | undefined {
   const marks = readMarks(files.marks);
   if (marks === undefined && sizeOf(files.wal) > 0 && !acceptLoss) {
-    throw refusal(files, 'the high-water mark is missing or illegible, and the WAL is not empty: whether commits were lost can’t be told');
+    throw refusal(files, 'the file of marks is missing or unreadable and the WAL is not empty, so lost commits can’t be detected');
   }
   return marks;
 }
 
 /**
- * Compares the database with its high-water mark. What is missing is named, task by task; where it can't be named the store is not
- * opened.
+ * Compares the database with its marks, and returns the tasks that lost commits changed. Throws if they can't be determined: the store
+ * is then not opened.
  */
 export function findLostCommits(
   db: DatabaseSync,
@@ -53,23 +53,23 @@ export function findLostCommits(
   if (meta.commits < marks.base && !acceptLoss) {
     throw refusal(
       files,
-      `the database holds ${meta.commits} commits, but held ${marks.base} once: it was damaged, or an older copy was put in its place`,
+      `the database holds ${meta.commits} commits, but held ${marks.base} before: it was damaged, or replaced by an older copy`,
     );
   }
   const lost = marks.store === meta.store ? marks.commits.filter(({ commit }) => commit > meta.commits) : [];
   if (lost.length === 0) return { ...NOTHING, isStale: marks.store !== meta.store || meta.commits < marks.base };
   keepWal(files);
   const problems = structureProblems(db);
-  if (problems.length > 0) throw refusal(files, `${lost.length} commits were lost, and what is left is not whole (${problems.join('; ')})`);
+  if (problems.length > 0) throw refusal(files, `${lost.length} commits were lost, and the rest is damaged (${problems.join('; ')})`);
   return { tasks: tasksIn(lost), others: lost.filter((commit) => commit.hasOther).length, commits: lost.length, isStale: true };
 }
 
-/** SQLite will empty the WAL and with it what is illegible in it: somebody may want to look at that. */
+/** Copies the WAL for a later investigation: SQLite deletes it, with its unreadable part. */
 function keepWal({ wal }: StoreFiles): void {
   try {
     copyFileSync(wal, `${wal}.lost`, constants.COPYFILE_EXCL);
   } catch {
-    // There is one from before, or no room: neither is worse than what has happened.
+    // A copy exists already, or the disk is full. Opening continues without.
   }
 }
 
@@ -88,7 +88,7 @@ function tasksIn(lost: readonly MarkedCommit[]): readonly Quarantined[] {
 function refusal(files: StoreFiles, what: string): StoreError {
   return new StoreError(
     'damaged',
-    `${files.path}: ${what}. Restore it from a backup; or open it with acceptLoss to carry on without what is lost`,
+    `${files.path}: ${what}. Restore it from a backup; or open it with acceptLoss to continue without the lost commits`,
   );
 }
 
@@ -98,7 +98,7 @@ interface Settling {
   readonly report: (what: string, cause: unknown) => void;
 }
 
-/** Tasks that lost something are not served from now on, and their keys are not given again. */
+/** Quarantines the tasks of lost commits, and reserves their keys so that they are never reused. */
 export function quarantineLostCommits({ tasks, commits }: LostCommits, { transactions, quarantine, report }: Settling): void {
   if (commits === 0) return;
   const now = Date.now();
@@ -106,5 +106,5 @@ export function quarantineLostCommits({ tasks, commits }: LostCommits, { transac
   transactions.transact(() => {
     for (const task of tasks) quarantine.add(task, now);
   }, highest);
-  report(`${commits} commits were lost; ${tasks.length} tasks are not served`, new StoreError('damaged', 'the end of the WAL is missing'));
+  report(`${commits} commits were lost; ${tasks.length} tasks are quarantined`, new StoreError('damaged', 'the end of the WAL is missing'));
 }

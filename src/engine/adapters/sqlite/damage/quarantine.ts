@@ -4,26 +4,26 @@ import type { TaskRecord } from '../tables/task-record.ts';
 import { TASK_COLUMNS } from '../tables/task-record.ts';
 import { isDamage, taskDamaged } from './task-errors.ts';
 
-/** A task that is not served: part of it was lost or damaged, and half a task must not pass for a whole one. */
+/** A task that is not served, because part of it was lost or damaged. Serving the rest would pass off a part as the whole. */
 export interface Quarantined {
   readonly key: number;
-  /** Unknown if not even that was found. */
+  /** Undefined if the id was lost too. */
   readonly id?: string;
   readonly why: string;
 }
 
 export interface Quarantine {
   readonly size: number;
-  /** Throws for a task that is not served. By id also where no row is left. */
+  /** Throws if the task is quarantined. By id, it also works if the task's row is lost. */
   assertServed(key: number): void;
   assertIdServed(id: string): void;
-  /** What reads of many tasks leave out. */
+  /** False for tasks that lists leave out. */
   isServed(key: number): boolean;
-  /** Kept in the database: it holds after the next start. */
+  /** Quarantines a task permanently: the database records it. */
   add(task: Quarantined, at: number): void;
-  /** Found by a reader; it finds it again after the next start. */
+  /** Quarantines a task that a read found damaged, until the next start. Then a read finds it again. */
   notice(record: TaskRecord, thrown: unknown): void;
-  /** Rows of quarantined tasks: they are in the tallies, but in no list. */
+  /** Rows of quarantined tasks. The task counts include them, lists do not. */
   records(): readonly TaskRecord[];
   all(): readonly Quarantined[];
 }
@@ -64,7 +64,7 @@ export function createQuarantine(db: DatabaseSync, report: (what: string, cause:
     notice: (record, thrown) => {
       if (!isDamage(thrown)) throw thrown;
       if (byKey.has(record.key)) return;
-      keep({ key: record.key, id: record.id, why: 'its row is not as it was written' });
+      keep({ key: record.key, id: record.id, why: 'the checksum of its row is wrong' });
       report('a task is damaged and is not served', thrown);
     },
     records: () => [...rows.values()],

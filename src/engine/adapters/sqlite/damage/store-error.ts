@@ -1,21 +1,22 @@
-/** Why a store is not opened, or does not go on. */
+/** Why a store can't be opened, or has stopped. docs/store.md describes each. */
 export type StoreFault =
-  /** Another process has it. */
+  /** Another process has it open. */
   | 'locked'
-  /** The database is gone, but what belongs to it is there. */
+  /** The database is missing, but files that belong to it exist. */
   | 'missing'
-  /** The file is not a store of ours. */
+  /** The file is not a Parley store. */
   | 'foreign'
-  /** Made by a later version. */
+  /** Created by a later version of Parley. */
   | 'newer'
   | 'read-only'
-  /** Something that was kept is not there any more, or not as it was. */
+  /** Stored data is lost or changed. */
   | 'damaged'
-  /** The disk failed under it: nothing is promised any more. */
+  /** The disk has failed. The store rejects all calls. */
   | 'failed'
-  /** The caller's idea of what is stored is wrong; nothing was written. */
+  /** A write contradicts the stored data. Nothing was written. */
   | 'conflict';
 
+/** An error of the store, with its cause as a `fault`. */
 export class StoreError extends Error {
   override readonly name: string = 'StoreError';
   readonly fault: StoreFault;
@@ -26,7 +27,7 @@ export class StoreError extends Error {
   }
 }
 
-/** Codes of sqlite3.h. */
+/** Result codes of sqlite3.h. */
 const BUSY = 5;
 const READONLY = 8;
 const IOERR = 10;
@@ -35,7 +36,7 @@ const FULL = 13;
 const CANTOPEN = 14;
 const CONSTRAINT = 19;
 const NOTADB = 26;
-/** The shared memory of the WAL could not grow: a full disk too, since that file holds nothing that lasts. */
+/** The shared-memory file of the WAL could not grow. It holds no durable data, so this is treated as a full disk. */
 const IOERR_SHMSIZE = IOERR | (19 << 8);
 
 type SqliteTrouble = 'busy' | 'read-only' | 'full' | 'corrupt' | 'constraint' | 'io' | 'other';

@@ -1,12 +1,16 @@
 import { A2AError } from '#protocol';
 import { StoreError } from './store-error.ts';
 
-/** What a reader of a damaged task is told. The rest of the store is served. */
+/** The error that a reader of a damaged task gets. Other tasks are served. */
 export function taskDamaged(task: string | number, why: string): A2AError {
-  return new A2AError('INTERNAL_ERROR', 'The record of this task is damaged and is not shown. The rest is not affected.', {
-    info: { reason: 'TASK_DAMAGED' },
-    cause: new StoreError('damaged', `task ${task}: ${why}`),
-  });
+  return new A2AError(
+    'INTERNAL_ERROR',
+    'The stored data of this task is damaged, so the task is not served. Other tasks are not affected.',
+    {
+      info: { reason: 'TASK_DAMAGED' },
+      cause: new StoreError('damaged', `task ${task}: ${why}`),
+    },
+  );
 }
 
 export function isDamage(thrown: unknown): boolean {
@@ -14,7 +18,7 @@ export function isDamage(thrown: unknown): boolean {
   return cause instanceof StoreError && cause.fault === 'damaged';
 }
 
-/** Nothing was written; the same may work later. */
+/** A temporary failure: nothing was written, and a retry may succeed. */
 export function notNow(message: string, cause?: unknown): A2AError {
   return new A2AError('UNAVAILABLE', message, { retryAfterMs: 1000, cause });
 }

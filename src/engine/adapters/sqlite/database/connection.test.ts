@@ -8,8 +8,8 @@ import { assertSettings, connect, mayShareWal, readPragma, rollBack } from './co
 const folder = scratchFolder();
 
 describe('a connection', () => {
-  // Builds of SQLite differ: one that reads FULL on a fresh file may be at NORMAL after its first write to the WAL.
-  it('syncs every commit, at first, after writing and when it is opened again', () => {
+  // Builds of SQLite differ: one that reports FULL on a new file may use NORMAL after its first write to the WAL.
+  it('syncs every commit: when new, after writing, and when reopened', () => {
     for (const round of [1, 2, 3]) {
       const db = connect(join(folder, 'a.db'), { cacheBytes: 100_000 });
       expect([readPragma(db, 'journal_mode'), readPragma(db, 'synchronous'), readPragma(db, 'wal_autocheckpoint')]).toEqual(['wal', 2, 0]);
@@ -19,11 +19,11 @@ describe('a connection', () => {
     }
   });
 
-  it('that is set otherwise is not trusted', () => {
+  it('is rejected with other pragmas', () => {
     const db = connect(join(folder, 'a.db'), { cacheBytes: 100_000 });
     for (const pragma of ['synchronous = normal', 'wal_autocheckpoint = 1000', 'mmap_size = 65536']) {
       db.exec(`PRAGMA ${pragma}`);
-      expect(() => assertSettings(db)).toThrow(/can't be trusted/);
+      expect(() => assertSettings(db)).toThrow(/does not support the settings/);
       db.exec('PRAGMA synchronous = full; PRAGMA wal_autocheckpoint = 0; PRAGMA mmap_size = 0');
       assertSettings(db);
     }
@@ -35,7 +35,7 @@ describe('a connection', () => {
     for (const version of ['3.51.3', '3.52.0', '3.53.4', '4.0.0']) expect(mayShareWal(version)).toBe(true);
   });
 
-  it('there it empties the WAL itself, in time', async () => {
+  it('then checkpoints by itself', async () => {
     const path = join(folder, 'inline.db');
     const db = connect(path, { cacheBytes: 100_000 });
     let emptied = 0;
@@ -60,7 +60,7 @@ describe('a connection', () => {
     db.close();
   });
 
-  it('rolls back what there is to roll back', () => {
+  it('rolls back an open transaction, and accepts that there is none', () => {
     const db = connect(join(folder, 'a.db'), { cacheBytes: 100_000 });
     rollBack(db);
     db.exec('BEGIN; CREATE TABLE gone (a)');

@@ -2,8 +2,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { StoreError } from '../damage/store-error.ts';
 
 /**
- * Set and read back on every connection. SQLite takes a word it does not know without complaint, and builds differ in their
- * defaults: a `synchronous` that is silently NORMAL loses acknowledged commits when the power goes.
+ * Pragmas that are set and read back on every connection. SQLite ignores unknown pragmas in silence, and builds differ in their
+ * defaults: with `synchronous = NORMAL` a power failure loses acknowledged commits.
  */
 const SETTINGS: readonly (readonly [pragma: string, value: string | number, isNow: string | number])[] = [
   ['page_size', 4096, 4096],
@@ -19,7 +19,7 @@ const SETTINGS: readonly (readonly [pragma: string, value: string | number, isNo
 
 export interface SqliteConnectionOptions {
   readonly cacheBytes: number;
-  /** How long it waits for another connection. The thread of the event loop had better come back later. */
+  /** How long to wait for another connection. Keep it short on the thread of the event loop, which retries later. */
   readonly busyMs?: number;
 }
 
@@ -43,16 +43,19 @@ export function assertSettings(db: DatabaseSync): void {
   for (const [pragma, , isNow] of SETTINGS) {
     const read = readPragma(db, pragma);
     if (read !== isNow)
-      throw new StoreError('failed', `PRAGMA ${pragma} is ${read}, not ${isNow}: this SQLite can't be trusted to keep what it is given`);
+      throw new StoreError(
+        'failed',
+        `PRAGMA ${pragma} is ${read}, not ${isNow}: this SQLite build does not support the settings that durability needs`,
+      );
   }
 }
 
-/** Some errors end the transaction by themselves; then there is nothing to roll back, and SQLite says so. */
+/** Rolls back, if a transaction is open. Some errors end the transaction by themselves, and then ROLLBACK fails. */
 export function rollBack(db: DatabaseSync): void {
   try {
     db.exec('ROLLBACK');
   } catch {
-    // As said. A transaction that is still open after this makes the next BEGIN fail.
+    // No transaction was open. If one still is, the next BEGIN fails.
   }
 }
 
@@ -62,8 +65,8 @@ export function readPragma(db: DatabaseSync, pragma: string): unknown {
 }
 
 /**
- * Until 3.51.2 two connections that write and checkpoint at the same moment can corrupt the database (the "WAL-reset bug"): there
- * the one connection does both.
+ * Up to SQLite 3.51.2, two connections that write and checkpoint at the same moment can corrupt the database (the "WAL-reset bug").
+ * With those versions one connection does both.
  */
 export function mayShareWal(version: string): boolean {
   const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number);

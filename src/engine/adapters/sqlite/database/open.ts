@@ -15,13 +15,13 @@ export interface OpenOptions {
   readonly cacheBytes: number;
 }
 
-/** The database with its schema, shown to be ours. The lock is held. */
+/** Opens the database and checks that it is a Parley store. The caller holds the lock. */
 export function openDatabase(files: StoreFiles, options: OpenOptions): DatabaseSync {
   if (!inspect(files, options.mayCreate)) create(files.path, options);
   const db = connect(files.path, options);
   try {
     if (Number(readPragma(db, 'application_id')) !== APPLICATION_ID) {
-      throw new StoreError('foreign', `${files.path} is a database of another program`);
+      throw new StoreError('foreign', `${files.path} is the database of another program`);
     }
     migrate(db);
     assertSchema(db);
@@ -32,11 +32,11 @@ export function openDatabase(files: StoreFiles, options: OpenOptions): DatabaseS
   }
 }
 
-/** Under another name first: a database that is there is whole, whenever the process dies. */
+/** Creates the database under another name and renames it, so that a crash leaves a complete database or none. */
 function create(path: string, options: OpenOptions): void {
   const fresh = `${path}.new`;
   for (const end of ['', '-wal', '-shm']) rmSync(fresh + end, { force: true });
-  // For its owner alone, also in a folder that others may look into; SQLite gives what lies beside it the same mode.
+  // Readable by its owner only, whatever the folder's mode. SQLite gives the files beside it the same mode.
   closeSync(openSync(fresh, 'wx', 0o600));
   const db = connect(fresh, options);
   migrate(db);
@@ -47,19 +47,19 @@ function create(path: string, options: OpenOptions): void {
   syncFolder(dirname(path));
 }
 
-/** What SQLite says on the way, in words that help. */
+/** Turns an error of SQLite into a StoreError that says what to do. */
 export function explainOpening(path: string, thrown: unknown): unknown {
   switch (troubleOf(thrown)) {
     case 'read-only':
-      return new StoreError('read-only', `${path} can't be written: is it a read-only file, folder or disk?`, thrown);
+      return new StoreError('read-only', `${path} can't be written: is the file, folder or disk read-only?`, thrown);
     case 'corrupt':
-      return new StoreError('damaged', `${path} can't be read: it is damaged. Restore it from a backup`, thrown);
+      return new StoreError('damaged', `${path} is damaged and can't be read. Restore it from a backup`, thrown);
     case 'busy':
-      return new StoreError('locked', `${path} is in use by a program that knows nothing of our lock`, thrown);
+      return new StoreError('locked', `${path} is in use by another program that does not use Parley's lock file`, thrown);
     case 'io':
-      return new StoreError('failed', `the disk under ${path} fails`, thrown);
+      return new StoreError('failed', `the disk of ${path} has failed`, thrown);
     case 'full':
-      return new StoreError('failed', `the disk under ${path} is full: it can't even be opened`, thrown);
+      return new StoreError('failed', `the disk of ${path} is full, so the store can't be opened`, thrown);
     default:
       return thrown;
   }
@@ -69,13 +69,13 @@ export interface StoreMeta {
   readonly store: string;
   readonly commits: number;
   readonly last_key: number;
-  /** See names.ts. */
+  /** All sends up to this number have their names in the index (send-names.ts). */
   readonly named: number;
 }
 
 export function readMeta(db: DatabaseSync): StoreMeta {
   const meta = query<StoreMeta & { twin: number }>(db, 'SELECT store, commits, last_key, named, twin FROM meta WHERE one = 1').one();
   if (meta === undefined || meta.commits + meta.last_key + meta.named + meta.twin !== 0)
-    throw new StoreError('damaged', 'the store has lost count of its commits');
+    throw new StoreError('damaged', 'the record of the number of commits is damaged');
   return meta;
 }

@@ -3,15 +3,16 @@ import { DatabaseSync } from 'node:sqlite';
 import { StoreError } from '../damage/store-error.ts';
 import { readPragma, rollBack } from './connection.ts';
 
-/** `Prly`: tells our files from other people's. */
+/** `Prly`: marks a database file as a Parley store. */
 export const APPLICATION_ID = 0x50726c79;
 
 /**
- * Each step leads from the version before it to its own. A step that has been released is never changed.
+ * Step n migrates from version n to n + 1. A released step is never changed.
  *
- * Rows are clustered by small integers that only grow, so a commit writes to the right edge of each tree: pages that are dirty
- * anyway. A log row is a segment: the entries of one task in one commit, under `task << 24 | first`, status changes and messages
- * (`words`) apart from artifact chunks. `sum`, `twin` and `hash` are how damage is told (rows.ts, tally.ts, segments.ts).
+ * Rows are clustered by small integers that only grow, so a commit writes to the right edge of each tree, in pages that are dirty
+ * anyway. A row of `log` is a segment: the entries of one task in one commit, with the id `task << 24 | first`. Status changes and
+ * messages (`words`) are stored apart from artifact chunks. `sum`, `twin` and `hash` detect damage (task-record.ts, task-counts.ts,
+ * log-segments.ts).
  */
 export const MIGRATIONS: readonly string[] = [
   `
@@ -67,14 +68,14 @@ export const MIGRATIONS: readonly string[] = [
   `,
 ];
 
-/** In one transaction: whatever happens half way, the file is as it was, or new. */
+/** Migrates in one transaction: after a crash the file has the old version or the new one. */
 export function migrate(db: DatabaseSync, steps: readonly string[] = MIGRATIONS): void {
   const from = Number(readPragma(db, 'user_version'));
   if (from === steps.length) return;
   if (from > steps.length) {
     throw new StoreError(
       'newer',
-      `the store has version ${from}, this program knows up to ${steps.length}: use the program that made it, or a later one`,
+      `the store has version ${from}, but this program supports versions up to ${steps.length}: use the Parley version that created it, or a later one`,
     );
   }
   db.exec('BEGIN IMMEDIATE');
@@ -89,13 +90,13 @@ export function migrate(db: DatabaseSync, steps: readonly string[] = MIGRATIONS)
   }
 }
 
-/** A flipped bit in the schema itself would change what everything else means. */
+/** Compares the schema with a fresh one: a flipped bit in it would change the meaning of all data. */
 export function assertSchema(db: DatabaseSync): void {
   const fresh = new DatabaseSync(':memory:');
   migrate(fresh);
   const expected = hashOf(fresh);
   fresh.close();
-  if (hashOf(db) !== expected) throw new StoreError('damaged', 'the definitions of the tables are not what this version writes');
+  if (hashOf(db) !== expected) throw new StoreError('damaged', 'the definitions of the tables differ from those of this version');
 }
 
 function hashOf(db: DatabaseSync): string {

@@ -1,10 +1,10 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 
-/** A prepared statement with the shape of its rows. What SQL promises, TypeScript can't see: this is the one place that says so. */
+/** A prepared statement with the type of its rows. TypeScript can't check the type against the SQL: only this file casts. */
 export interface SqlQuery<Row> {
   one(...values: SQLInputValue[]): Row | undefined;
   all(...values: SQLInputValue[]): Row[];
-  /** Ended early by `break`; never kept over a turn of the event loop, since it would hold the WAL. */
+  /** May be ended early by `break`. Must not stay open across turns of the event loop: it would block checkpoints of the WAL. */
   each(...values: SQLInputValue[]): IterableIterator<Row>;
 }
 
@@ -17,7 +17,7 @@ export function query<Row>(db: DatabaseSync, sql: string): SqlQuery<Row> {
   };
 }
 
-/** Returns how many rows changed. */
+/** Runs a prepared statement. Returns the number of changed rows. */
 export type SqlCommand = (...values: SQLInputValue[]) => number;
 
 export function command(db: DatabaseSync, sql: string): SqlCommand {

@@ -1,6 +1,6 @@
 /**
- * SendNames that callers choose may be anything that JSON can spell, halves of surrogate pairs included. UTF-8 has no bytes for those
- * and would make different names the same, so such a name is kept as JSON behind a mark.
+ * Names that callers choose may hold anything that JSON can express, including unpaired surrogates. UTF-8 can't encode those and would
+ * make different names equal, so such a name is stored as JSON after a marker character.
  */
 const MARK = '\uffff';
 

@@ -7,18 +7,18 @@ import { notNow } from '../damage/task-errors.ts';
 import { sizeOf } from './store-files.ts';
 
 /**
- * What to do when the disk is full. SQLite can then neither delete nor checkpoint, so a ballast file is kept beside the database and
- * given up at that moment: the WAL can be emptied, running tasks can end, retention can delete. Meanwhile work that makes new tasks
- * is put off: such a batch is refused at first, and taken when it comes again, so the reserve lasts. When there is room for the
- * ballast again it is put back, and everything is as before.
+ * Handles a full disk. SQLite can then neither delete nor checkpoint, so a ballast file lies beside the database and is deleted at that
+ * moment. With its space the WAL can be checkpointed, running tasks can finish, and retention can delete. Until then a batch with new
+ * tasks is rejected once and accepted on its retry, so that the reserve lasts. When there is enough space again, the ballast file is
+ * written again.
  */
 export interface DiskSpace {
-  /** Throws if the batch has to come again later. */
+  /** Throws if the batch must be retried later. */
   admit(batch: readonly Write[]): void;
-  /** The disk was full: what the caller is told. */
+  /** Handles a write that failed on a full disk. Returns the error for the caller. */
   ranOut(cause: unknown): A2AError;
   readonly isLow: boolean;
-  /** Resolves when nothing is being written. */
+  /** Resolves when the ballast file is not being written. */
   settled(): Promise<void>;
 }
 
@@ -47,7 +47,7 @@ export function createDiskSpace({ path, ballastBytes, onLow }: SpaceOptions): Di
       rmSync(ballast, { force: true });
     }
   };
-  /** One at a time, and not too often. */
+  /** Tries once at a time, and at most every RETRY_MS. */
   const tryToLay = (bytesFree: number): void => {
     if (laying !== undefined || performance.now() - triedAt < RETRY_MS) return;
     triedAt = performance.now();
@@ -65,11 +65,11 @@ export function createDiskSpace({ path, ballastBytes, onLow }: SpaceOptions): Di
     settled: async () => laying,
     admit: (batch) => {
       if (!isLow) return;
-      // Room for twice as much: or it would be given up again at once.
+      // Requires twice the space, or the ballast would be deleted again at once.
       tryToLay(2 * ballastBytes);
       if (isRefused || !batch.some((write) => write.kind === 'task' && write.isNew)) return;
       isRefused = true;
-      throw notNow('the disk is nearly full; no new task can be kept for now');
+      throw notNow('the disk is nearly full; new tasks can’t be stored now');
     },
     ranOut: (cause) => {
       rmSync(ballast, { force: true });
@@ -77,12 +77,12 @@ export function createDiskSpace({ path, ballastBytes, onLow }: SpaceOptions): Di
       isLow = true;
       isRefused = false;
       if (isNews) onLow();
-      return notNow('the disk is full; nothing can be kept for now', cause);
+      return notNow('the disk is full; nothing can be stored now', cause);
     },
   };
 }
 
-/** Random bytes: a file system that compresses must not make it small. */
+/** Writes random bytes, so that a compressing file system can't shrink the file. */
 async function fill(file: string, bytes: number): Promise<void> {
   const chunk = crypto.getRandomValues(new Uint8Array(65_536));
   const handle = await open(file, 'w');

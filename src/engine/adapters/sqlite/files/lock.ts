@@ -4,9 +4,9 @@ import { StoreError, troubleOf } from '../damage/store-error.ts';
 import { query } from '../database/statement.ts';
 
 /**
- * One process, one store. The lock file is a database of its own: it says who holds the lock (process id and start time), and the
- * holder keeps a write transaction open in it. The operating system ends that with the process, however it dies, so a stale lock is
- * just taken over: no process id has to be believed, and two that start at once can't both take it.
+ * Lets only one process open a store. The lock file is a database of its own. It names the holder (process id and start time), and the
+ * holder keeps a write transaction open in it. The operating system ends the transaction when the process dies, so there are no stale
+ * locks: the process id is only shown, never trusted, and two processes that start at once can't both get the lock.
  */
 export interface StoreLock {
   release(): void;
@@ -28,7 +28,7 @@ export function lockStore(path: string): StoreLock {
       const me: Holder = { pid: process.pid, started: startOf(process.pid) };
       db.exec('CREATE TABLE IF NOT EXISTS holder (pid INTEGER, started TEXT)');
       const { pid, started } = holderOf(db) ?? { pid: 0, started: '' };
-      // The transaction that stays open must write nothing: a change that is never committed would be rolled back by the next holder.
+      // The transaction that stays open must write nothing: the next holder would have to roll it back.
       if (pid === me.pid && started === me.started) return { release: () => db.close() };
       db.exec('DELETE FROM holder');
       db.prepare('INSERT INTO holder (pid, started) VALUES (?, ?)').run(me.pid, me.started);
@@ -47,7 +47,7 @@ function openLock(file: string): DatabaseSync {
   } catch (thrown) {
     throw new StoreError(
       'read-only',
-      `the lock file ${file} can't be opened: is the folder there, and may this process write to it?`,
+      `the lock file ${file} can't be opened: does the folder exist, and may this process write to it?`,
       thrown,
     );
   }
@@ -55,13 +55,14 @@ function openLock(file: string): DatabaseSync {
 
 function begin(db: DatabaseSync, path: string): void {
   try {
-    // Who holds the lock holds it for good: no use in waiting. Who only reads who does is soon done: worth it.
+    // A holder keeps the lock until it ends, so do not wait for it. Processes that only read the holder's name finish soon: wait for those.
     db.exec('PRAGMA busy_timeout = 0; BEGIN IMMEDIATE; PRAGMA busy_timeout = 2000');
   } catch (thrown) {
     const trouble = troubleOf(thrown);
-    if (trouble === 'busy') throw new StoreError('locked', `${path} is in use by ${name(holderOf(db))}: one process at a time`, thrown);
+    if (trouble === 'busy')
+      throw new StoreError('locked', `${path} is in use by ${name(holderOf(db))}. Only one process can use it at a time`, thrown);
     if (trouble === 'corrupt')
-      throw new StoreError('foreign', `${path}.lock is not a lock of ours: if no process uses the store, delete it`, thrown);
+      throw new StoreError('foreign', `${path}.lock is not a lock file of Parley. If no process uses the store, delete it`, thrown);
     throw new StoreError('read-only', `${path}.lock can't be written`, thrown);
   }
 }
@@ -78,7 +79,7 @@ function holderOf(db: DatabaseSync): Holder | undefined {
   }
 }
 
-/** Linux tells when a process started, in clock ticks since boot; elsewhere our own start is as good as we can say. */
+/** Linux has the exact start of a process, in clock ticks since boot. Elsewhere it is computed from the uptime. */
 function startOf(pid: number): string {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');

@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { StoreError } from '../damage/store-error.ts';
 
-/** The files of a store. All lie beside the database and belong to it. */
+/** The files of a store. They lie beside the database and belong to it. */
 export interface StoreFiles {
   readonly path: string;
   readonly wal: string;
@@ -14,7 +14,7 @@ export function filesOf(path: string): StoreFiles {
 
 const MAGIC = 'SQLite format 3\0';
 
-/** Refuses what must not be opened, before SQLite makes a file where there is none. Returns whether the database is there. */
+/** Rejects files that must not be opened, before SQLite would create a missing one. Returns whether the database exists. */
 export function inspect({ path, wal, marks }: StoreFiles, mayCreate: boolean): boolean {
   const stat = statSync(path, { throwIfNoEntry: false });
   const left = [wal, marks].filter((file) => sizeOf(file) > 0);
@@ -22,10 +22,10 @@ export function inspect({ path, wal, marks }: StoreFiles, mayCreate: boolean): b
     if (left.length > 0) {
       throw new StoreError(
         'missing',
-        `${path} is gone, but ${left.join(' and ')} belong to it: put it back, or move them away to start with nothing`,
+        `${path} is missing, but ${left.join(' and ')} belong to it: restore it, or move them away to start with an empty store`,
       );
     }
-    if (!mayCreate) throw new StoreError('missing', `${path} is not there`);
+    if (!mayCreate) throw new StoreError('missing', `${path} does not exist`);
     return false;
   }
   if (!stat.isFile()) throw new StoreError('foreign', `${path} is not a file`);

@@ -11,7 +11,7 @@ import { bucketStart, EVERYONE } from '../tables/task-counts.ts';
 import type { TaskRecord } from '../tables/task-record.ts';
 import { rowOf, TASK_COLUMNS } from '../tables/task-record.ts';
 
-/** Reads of many tasks. */
+/** Reads many tasks at once. */
 export interface Lists {
   list(query: ListQuery): readonly TaskRow[];
   count(filter: ListFilter): number;
@@ -21,13 +21,13 @@ export interface Lists {
   finished(): number;
 }
 
-/** Which index serves, and what it is asked for first. */
-const PLACES = {
+/** The index that a list uses, and the condition on its first columns. */
+const SOURCES = {
   realm: { index: 'task_realm', where: 'realm = ?1' },
   context: { index: 'task_context', where: 'realm = ?1 AND context = ?2' },
   everyone: { index: 'task_state', where: 'TRUE' },
 } as const;
-type Place = keyof typeof PLACES;
+type ListSource = keyof typeof SOURCES;
 
 const LATEST = Number.MAX_SAFE_INTEGER;
 
@@ -50,15 +50,15 @@ export function createLists(db: DatabaseSync, realms: Realms, counts: TaskCounts
     }
     return out;
   };
-  /** Quarantined tasks are left out afterwards: read so many more that the page is full all the same. */
+  /** Quarantined tasks are removed after the query, so it reads enough more to fill the page. */
   const spare = (limit: number): number => limit + quarantine.size;
 
   return {
     list: (asked) => {
-      const { place, within } = sourcesOf(asked, realms);
+      const { source, within } = sourcesOf(asked, realms);
       const states = asked.state === undefined ? ALL_CODES : [codeOf(asked.state)];
-      const statement = prepare(newestFirst(place, states));
-      const context = place === 'context' ? toText(asked.contextId ?? '') : '';
+      const statement = prepare(newestFirst(source, states));
+      const context = source === 'context' ? toText(asked.contextId ?? '') : '';
       const after = asked.after ?? { statusAt: LATEST, key: LATEST };
       const records = within.flatMap((realm) =>
         statement.all(realm, context, asked.statusFrom ?? 0, after.statusAt, after.key, spare(asked.limit)),
@@ -67,21 +67,21 @@ export function createLists(db: DatabaseSync, realms: Realms, counts: TaskCounts
       return served(records).slice(0, asked.limit);
     },
     count: (filter) => {
-      const { place, within } = sourcesOf(filter, realms);
+      const { source, within } = sourcesOf(filter, realms);
       const state = filter.state === undefined ? undefined : codeOf(filter.state);
       const from = filter.statusFrom ?? 0;
       const states = state === undefined ? ALL_CODES : [state];
       const byOne = (realm: number, until: number): number =>
-        Number(prepare(counting(place, states)).one(realm, toText(filter.contextId ?? ''), from, until)?.n ?? 0);
+        Number(prepare(counting(source, states)).one(realm, toText(filter.contextId ?? ''), from, until)?.n ?? 0);
       let sum = 0;
       for (const realm of within) {
-        if (place === 'context') sum += byOne(realm, LATEST);
+        if (source === 'context') sum += byOne(realm, LATEST);
         else if (from <= 0) sum += counts.total(realm, state);
         else sum += counts.from(realm, from, state) + byOne(realm, bucketStart(from));
       }
       const isHidden = (record: TaskRecord): boolean =>
-        (place === 'everyone' || within.includes(record.realm)) &&
-        (place !== 'context' || record.context === toText(filter.contextId ?? '')) &&
+        (source === 'everyone' || within.includes(record.realm)) &&
+        (source !== 'context' || record.context === toText(filter.contextId ?? '')) &&
         states.includes(record.state) &&
         record.status_at >= from;
       return sum - quarantine.records().filter(isHidden).length;
@@ -101,16 +101,16 @@ export function createLists(db: DatabaseSync, realms: Realms, counts: TaskCounts
   };
 }
 
-function sourcesOf(filter: ListFilter, realms: Realms): { place: Place; within: readonly number[] } {
+function sourcesOf(filter: ListFilter, realms: Realms): { source: ListSource; within: readonly number[] } {
   if (filter.owner === 'any' && filter.agent === undefined && filter.contextId === undefined)
-    return { place: 'everyone', within: [EVERYONE] };
+    return { source: 'everyone', within: [EVERYONE] };
   const within = realms.within(filter.owner, filter.agent).map((realm: Realm) => realm.key);
-  return { place: filter.contextId === undefined ? 'realm' : 'context', within };
+  return { source: filter.contextId === undefined ? 'realm' : 'context', within };
 }
 
-/** One scan of an index for each state, merged by SQLite in order: it reads no more rows than it returns, on any page. */
-function newestFirst(place: Place, states: readonly number[]): string {
-  const { index, where } = PLACES[place];
+/** One index scan for each state, merged in order by SQLite: it reads no more rows than it returns, on any page. */
+function newestFirst(source: ListSource, states: readonly number[]): string {
+  const { index, where } = SOURCES[source];
   const scans = states.map(
     (code) =>
       `SELECT ${TASK_COLUMNS} FROM task INDEXED BY ${index} WHERE ${where} AND state = ${code} AND status_at >= ?3 AND (status_at, key) < (?4, ?5)`,
@@ -123,7 +123,7 @@ function oldestFirst(states: readonly number[]): string {
   return `${scans.join(' UNION ALL ')} ORDER BY status_at, key LIMIT ?2`;
 }
 
-function counting(place: Place, states: readonly number[]): string {
-  const { index, where } = PLACES[place];
+function counting(source: ListSource, states: readonly number[]): string {
+  const { index, where } = SOURCES[source];
   return `SELECT count(*) AS n FROM task INDEXED BY ${index} WHERE ${where} AND state IN (${states.join()}) AND status_at >= ?3 AND status_at < ?4`;
 }

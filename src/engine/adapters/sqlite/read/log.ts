@@ -7,7 +7,7 @@ import { NO_HASH, openSegment } from '../tables/log-segments.ts';
 import type { TaskRecord } from '../tables/task-record.ts';
 import { assertIntact, TASK_COLUMNS } from '../tables/task-record.ts';
 
-/** Reads a task's log. Every segment is checked before any entry of it is handed out, and so is that none is missing. */
+/** Reads a task's log. Checks the hash of every segment before it returns an entry of it, and that no segment is missing. */
 export type ReadLog = (key: number, range: EntryRange) => readonly LogEntry[];
 
 const COLUMNS = 'id & 0xffffff AS first, last, words_before, prev, hash, words, chunks';
@@ -47,7 +47,7 @@ function take(entries: readonly LogEntry[], { after, limit }: EntryRange, into: 
   for (const entry of entries) if (entry.seq > after && into.length < limit) into.push(entry);
 }
 
-/** The segment that holds the first entry asked for. */
+/** The segment that holds the first requested entry. */
 interface Start {
   readonly first: number;
   readonly words_before: number;
@@ -55,11 +55,11 @@ interface Start {
 
 interface Chain {
   next(segment: Segment, entries: number): void;
-  /** There are no more segments: the log must end here. */
+  /** Called after the last segment. Throws if the log should be longer. */
   end(): void;
 }
 
-/** Each segment goes on where the one before it ended, up to the one that the task's row names as the last. */
+/** Checks that each segment continues the one before it, and that the last is the one that the task's row names. */
 function fullChain(row: TaskRecord, from: Start): Chain {
   let expected = from.first;
   let prev = expected === 1 ? NO_HASH : undefined;
@@ -76,7 +76,7 @@ function fullChain(row: TaskRecord, from: Start): Chain {
   };
 }
 
-/** Segments between those with words are passed over: the running number of words tells that none was lost. */
+/** Checks a read of words only, which skips segments without words: the running count of words shows whether one is missing. */
 function wordChain(row: TaskRecord, from: Start): Chain {
   let expected = from.words_before;
   return {

@@ -1,15 +1,15 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { command, query } from '../database/statement.ts';
 
-/** Logs of forgotten tasks that were too long to be deleted at once. */
+/** Logs of deleted tasks that are too long to be deleted in one commit. */
 export interface DeferredDeletes {
-  /** Something is left to be deleted. */
+  /** Whether a log waits to be deleted. */
   isWaiting(): boolean;
-  /** Deletes a portion; in a transaction. */
+  /** Deletes a portion. Must be called in a transaction. */
   emptySome(): void;
 }
 
-/** Few enough that nobody waits for them. */
+/** Small enough not to delay other commits. */
 const PORTION = 256;
 
 export function createDeferredDeletes(db: DatabaseSync): DeferredDeletes {

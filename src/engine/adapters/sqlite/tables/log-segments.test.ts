@@ -21,7 +21,7 @@ const readAll = (segments: readonly Segment[], only?: 'words'): readonly LogEntr
   segments.flatMap((segment) => openSegment(7, segment, only));
 
 describe('segments', () => {
-  it('give back what went in, in order, whatever the mixture', () => {
+  it('return their entries in order, for any mix of words and chunks', () => {
     for (const entries of [
       mixed(1),
       mixed(10),
@@ -35,7 +35,7 @@ describe('segments', () => {
     }
   });
 
-  it('are no larger than a reader should have to parse for nothing', () => {
+  it('have a limited size', () => {
     const many = cut(7, mixed(1000), START);
     expect(many.map(({ first, last }) => last - first + 1)).toEqual([256, 256, 256, 232]);
     expect(readAll(many)).toEqual(mixed(1000));
@@ -52,7 +52,7 @@ describe('segments', () => {
     ]);
   });
 
-  it('count the words before them and go on from the hash before them', () => {
+  it('hold the number of words before them and the hash of the segment before them', () => {
     const entries = mixed(600);
     const segments = cut(7, entries, { words: 5, head: 'abc' });
     let words = 5;
@@ -79,10 +79,10 @@ describe('segments', () => {
     ['another hash', 7, { hash: NO_HASH }],
   ];
   for (const [what, key, change] of changes) {
-    it(`notice ${what}`, () => {
+    it(`detect ${what}`, () => {
       expect(() => openSegment(7, segment, undefined)).not.toThrow();
-      expect(() => openSegment(key, { ...segment, ...change }, undefined)).toThrow(/not as they were written/);
-      expect(() => openSegment(key, { ...segment, ...change }, 'words')).toThrow(/not as they were written/);
+      expect(() => openSegment(key, { ...segment, ...change }, undefined)).toThrow(/hash of entries .* is wrong/);
+      expect(() => openSegment(key, { ...segment, ...change }, 'words')).toThrow(/hash of entries .* is wrong/);
     });
   }
 });

@@ -3,27 +3,27 @@ import type { LogEntry } from '../../../ports.ts';
 import { StoreError } from '../damage/store-error.ts';
 
 /**
- * Entries of one task that were committed together, as one row: a stream of small chunks costs one insert a commit, not one an
- * entry. Each has the hash of the one before it in its own, so an entry that is changed, dropped or put elsewhere is noticed; the
- * task's row has the last.
+ * Entries of one task that were committed together, as one row: a stream of small chunks costs one insert per commit, not one per
+ * entry. The hash of a segment covers the hash of the segment before it, and the task's row holds the last hash. So a changed, deleted
+ * or moved entry is detected.
  */
 export interface Segment {
   readonly first: number;
   readonly last: number;
-  /** How many entries before this segment are not artifact chunks. */
+  /** The number of entries before this segment that are not artifact chunks. */
   readonly words_before: number;
   readonly prev: string;
   readonly hash: string;
-  /** JSON arrays of entries; null where there are none. */
+  /** JSON arrays of entries, or null if there are none. */
   readonly words: string | null;
   readonly chunks: string | null;
 }
 
-/** A reader that starts in the middle parses one segment for nothing: they are kept small. */
+/** Segments are small, because a reader that starts in the middle of one parses all of it. */
 const ENTRIES_MAX = 256;
 const LENGTH_MAX = 65_536;
 
-/** 128 bits of SHA-256: more than enough for accidents, which is what it guards against. */
+/** 128 bits of SHA-256. The hash detects accidents, not attacks. */
 const HASH_LENGTH = 32;
 export const NO_HASH: string = '0'.repeat(HASH_LENGTH);
 
@@ -32,6 +32,7 @@ interface LogEnd {
   readonly head: string;
 }
 
+/** Divides entries into segments that continue a log. */
 export function cut(key: number, entries: readonly LogEntry[], end: LogEnd): readonly Segment[] {
   const segments: Segment[] = [];
   let words: string[] = [];
@@ -83,10 +84,10 @@ function hashOf(key: number, { first, last, words_before, prev, words, chunks }:
   );
 }
 
-/** The entries of a segment, once it has been shown to be what was written. */
+/** Checks the hash of a segment and returns its entries. */
 export function openSegment(key: number, segment: Segment, only: 'words' | undefined): readonly LogEntry[] {
   if (hashOf(key, segment) !== segment.hash)
-    throw new StoreError('damaged', `entries ${segment.first} to ${segment.last} are not as they were written`);
+    throw new StoreError('damaged', `the hash of entries ${segment.first} to ${segment.last} is wrong`);
   const words = entriesIn(segment.words);
   if (only === 'words' || segment.chunks === null) return words;
   const chunks = entriesIn(segment.chunks);

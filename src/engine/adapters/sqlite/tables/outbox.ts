@@ -10,7 +10,7 @@ import type { Realms } from './realms.ts';
 import type { TaskRecord } from './task-record.ts';
 import { rowOf, TASK_COLUMNS } from './task-record.ts';
 
-/** What is to be delivered to webhooks: what is written to it. */
+/** Writes the queue of deliveries to webhooks. */
 export interface OutboxTable {
   put(row: OutboxRow): void;
   drop(n: number): void;
@@ -35,7 +35,7 @@ interface Stored {
 const COLUMNS = 'n, task, config, done, up_to, dead, attempts, due_at, failing_since, problem, sum';
 
 export function createOutboxTable(db: DatabaseSync): OutboxTable {
-  // A row for a config that is gone would be found by nobody, and never leave.
+  // A delivery for a deleted config would never be processed or deleted.
   const put = command(
     db,
     `INSERT OR REPLACE INTO outbox (${COLUMNS}) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11
@@ -72,7 +72,7 @@ export function createOutboxReads(db: DatabaseSync, realms: Realms, quarantine: 
     const record = taskOf.one(stored.task);
     if (record === undefined || !quarantine.isServed(stored.task)) return undefined;
     try {
-      if (stored.sum !== sumOf(stored)) throw taskDamaged(stored.task, 'what is to be delivered is not as it was written');
+      if (stored.sum !== sumOf(stored)) throw taskDamaged(stored.task, 'the checksum of a delivery is wrong');
       return { row: read(stored), task: rowOf(record, realms) };
     } catch (thrown) {
       quarantine.notice(record, thrown);

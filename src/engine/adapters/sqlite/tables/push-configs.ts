@@ -6,6 +6,7 @@ import { taskDamaged } from '../damage/task-errors.ts';
 import { command, query } from '../database/statement.ts';
 import { toText } from '../database/text.ts';
 
+/** Push notification configs of tasks. Their secrets are encrypted by the engine before they arrive here. */
 export interface PushConfigs {
   of(task: number): readonly PushRow[];
   put(task: number, push: PushRow): void;
@@ -36,7 +37,7 @@ export function createPushConfigs(db: DatabaseSync): PushConfigs {
   return {
     of: (task) =>
       all.all(task).map((stored) => {
-        if (stored.sum !== sumOf(task, stored)) throw taskDamaged(task, 'a push configuration is not as it was written');
+        if (stored.sum !== sumOf(task, stored)) throw taskDamaged(task, 'the checksum of a push configuration is wrong');
         const { config, dialect, after, sealed } = stored;
         const row = { config: JSON.parse(config) as PushRow['config'], dialect: dialect as DialectId, after: after as Seq };
         return sealed === null ? row : { ...row, sealed };

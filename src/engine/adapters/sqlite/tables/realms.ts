@@ -5,7 +5,7 @@ import { StoreError } from '../damage/store-error.ts';
 import { command, query } from '../database/statement.ts';
 import { fromText, toText } from '../database/text.ts';
 
-/** An owner's tasks with one agent. Tasks name it by a number, which keeps their rows and indexes small. */
+/** One owner with one agent. Tasks refer to it by number, which keeps their rows and indexes small. */
 export interface Realm {
   readonly key: number;
   readonly owner: Owner;
@@ -14,11 +14,11 @@ export interface Realm {
 
 export interface Realms {
   find(owner: Owner, agent: string): Realm | undefined;
-  /** In a transaction: makes it if it is not there. */
+  /** Finds or creates the realm. Must be called in a transaction. */
   obtain(owner: Owner, agent: string): Realm;
   byKey(key: number): Realm;
   within(scope: TaskScope, agent: string | undefined): readonly Realm[];
-  /** The transaction has ended: what it made is there, or is not. */
+  /** Must be called at the end of a transaction: keeps or drops the realms that it created. */
   settle(isCommitted: boolean): void;
 }
 
@@ -76,7 +76,7 @@ export function createRealms(db: DatabaseSync): Realms {
       const known = keys.get(key);
       if (known !== undefined) return known;
       const record = keyed.one(key);
-      if (record === undefined) throw new StoreError('damaged', `realm ${key} is gone`);
+      if (record === undefined) throw new StoreError('damaged', `realm ${key} is missing`);
       return keep(read(record));
     },
     within: (scope, agent) => {
@@ -97,7 +97,7 @@ export function createRealms(db: DatabaseSync): Realms {
 }
 
 function read(record: RealmRecord): Realm {
-  if (record.sum !== sumOf(record)) throw new StoreError('damaged', `realm ${record.key} is not as it was written`);
+  if (record.sum !== sumOf(record)) throw new StoreError('damaged', `the checksum of realm ${record.key} is wrong`);
   const { key, tenant, principal, agent } = record;
   return { key, owner: { tenant: fromText(tenant), principal: fromText(principal) }, agent: fromText(agent) };
 }

@@ -14,7 +14,7 @@ function table(): DatabaseSync {
   return db;
 }
 
-/** 48 bits from all over, as hashes are; few, so that they come again. */
+/** Values across 48 bits, as hashes are. Few values, so that they repeat. */
 const HASH = fc.nat(7).map(spread);
 const CHANGE = fc.record({
   kind: fc.constantFrom('insert', 'remove', 'look'),
@@ -23,10 +23,10 @@ const CHANGE = fc.record({
 const STEP = fc.record({
   changes: fc.array(CHANGE, { maxLength: 6 }),
   isCommitted: fc.boolean(),
-  isLast: fc.boolean(), // the next step is another start
+  isLast: fc.boolean(), // the index is reopened after this step
 });
 
-it('finds what the table has, whatever is put in, taken out, rolled back and reopened, and however much it has learned', () => {
+it('finds what the table has, after any inserts, removals, rollbacks and restarts, however much of it the filter holds', () => {
   fc.assert(
     fc.property(fc.array(STEP, { maxLength: 40 }), (steps) => {
       const db = table();
@@ -48,7 +48,7 @@ it('finds what the table has, whatever is put in, taken out, rolled back and reo
         db.exec(isCommitted ? 'COMMIT' : 'ROLLBACK');
         if (isLast) index = createSendNameIndex(db, PORTION);
       }
-      // The first looks are at a table that it has only begun to learn.
+      // The first lookups run while the filter holds only part of the table.
       for (const hash of seen) expect(index.of(hash)).toEqual(held(hash));
       db.close();
     }),
@@ -56,7 +56,7 @@ it('finds what the table has, whatever is put in, taken out, rolled back and reo
   );
 });
 
-it('asks the table for nothing that it knows not to be there', () => {
+it('does not query the table for names that the filter excludes', () => {
   const db = table();
   const known = createSendNameIndex(db, PORTION);
   for (let at = 1; at <= 1000; at += 1) known.insert({ hash: spread(at), n: at });
@@ -66,7 +66,7 @@ it('asks the table for nothing that it knows not to be there', () => {
   };
   for (const index of [known, again]) {
     learn(index);
-    // Behind its back, so that it is seen who answers.
+    // Inserted without the index, so that a query of the table would show.
     for (let at = 2001; at <= 3000; at += 1) db.prepare('INSERT OR IGNORE INTO name VALUES (?, ?)').run(spread(at), at);
     const asked = Array.from({ length: 1000 }, (_, at) => index.of(spread(at + 2001)).length).filter((found) => found > 0);
     expect(asked.length).toBeLessThan(5);

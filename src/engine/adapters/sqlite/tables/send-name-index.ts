@@ -8,21 +8,21 @@ export interface NamedSend {
 }
 
 /**
- * The table of names. Most names that are looked for are new, and asking SQLite for each takes two locks of the file; so what the
- * table holds is known here as well, near enough: a filter (Bloom's) that never says no to a name that is there, and rarely yes to
- * one that is not. It only gains names, and has each before the table is changed, so that no rollback makes it wrong.
+ * The table of names, behind a Bloom filter. Most looked-up names are new, and a query for each would lock the file twice. The filter
+ * never misses a name that is in the table, and rarely reports one that is not. Names are added to the filter before the table changes
+ * and never removed, so a rollback can't make it wrong.
  */
 export interface SendNameIndex {
-  /** The sends whose name has this hash. */
+  /** The numbers of the sends whose name has this hash. */
   of(hash: number): readonly number[];
   insert(name: NamedSend): void;
   remove(name: NamedSend): void;
 }
 
-/** A mebibyte. With a million names one question in fifty is asked for nothing; with five million most are, as without it. */
+/** One MiB. With a million names one lookup in fifty queries the table in vain; with five million most do, as without the filter. */
 const BITS = 2 ** 23;
 const ROUNDS = 4;
-/** What a start finds in the table is learned a little with every question: the first sends take a moment longer, and no start does. */
+/** After a start, each lookup adds this many names of the table to the filter. So the start is fast and the first sends slightly slower. */
 const PORTION = 128;
 const ALL = Number.POSITIVE_INFINITY;
 const NONE: readonly number[] = [];
@@ -33,7 +33,7 @@ export function createSendNameIndex(db: DatabaseSync, portion: number = PORTION)
   const insert = command(db, 'INSERT OR IGNORE INTO name (hash, n) VALUES (?, ?)');
   const remove = command(db, 'DELETE FROM name WHERE hash = ? AND n = ?');
   const filter = createFilter();
-  /** SendNames up to this one are in the filter. */
+  /** Names with hashes up to this one are in the filter. */
   let learned = -1;
   const learn = (): void => {
     const names = after.all(learned, portion);
@@ -51,7 +51,7 @@ export function createSendNameIndex(db: DatabaseSync, portion: number = PORTION)
       insert(hash, n);
     },
     remove: ({ hash, n }) => {
-      filter.add(hash); // it comes back if this is rolled back
+      filter.add(hash); // a rollback brings the name back
       remove(hash, n);
     },
   };
@@ -62,7 +62,7 @@ interface Filter {
   mayHave(hash: number): boolean;
 }
 
-/** The hash is random already: one half of it says where its bits begin, the other how far apart they are. */
+/** The hash is already random: one half gives the first bit, the other half the distance between the bits. */
 function createFilter(): Filter {
   const words = new Uint32Array(BITS / 32);
   const strideOf = (hash: number): number => (Math.floor(hash / BITS) % BITS) | 1;

@@ -7,7 +7,7 @@ import { createSendNames } from './send-names.ts';
 
 const GENERATION = 8;
 
-/** The table of sends, as far as names need it, and the index beside it. */
+/** The columns of the table of sends that names need, and the index. */
 function world() {
   const db = new DatabaseSync(':memory:');
   db.exec(
@@ -31,7 +31,7 @@ function world() {
 }
 
 describe('names', () => {
-  it('go to the index in time, in sorted portions, and are found wherever they are', () => {
+  it('move to the index in sorted portions, and are found in memory and in the index', () => {
     const { db, open, transact, indexed } = world();
     const names = open();
     for (let n = 1; n <= 100; n += 1) {
@@ -43,7 +43,7 @@ describe('names', () => {
         },
         true,
       );
-      // The last generation and the one that is on its way.
+      // The newest generation, and the one that is being moved.
       expect(indexed()).toBeGreaterThanOrEqual(n - 2 * GENERATION);
     }
     for (let n = 1; n <= 100; n += 1) expect(names.find((n * 7919) % 1009, (found) => (found === n ? found : undefined))).toBe(n);
@@ -57,7 +57,7 @@ describe('names', () => {
     { weight: 1, arbitrary: fc.record({ kind: fc.constant('restart' as const), what: fc.constant([]) }) },
   );
 
-  it('lead to every send and to no other, whatever is added, dropped, rolled back and reopened', () => {
+  it('lead to exactly their sends, after any additions, drops, rollbacks and restarts', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(STEP, fc.nat(9)), { maxLength: 120 }), (steps) => {
         const { db, open, transact } = world();

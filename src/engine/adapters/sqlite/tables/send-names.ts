@@ -3,55 +3,55 @@ import type { NamedSend } from './send-name-index.ts';
 import { createSendNameIndex } from './send-name-index.ts';
 
 /**
- * Where a name's send is. SendNames come in no order, so an index on them would make every send write a page of its own. Instead the
- * newest names are kept in memory (and found again in their sends after a restart), and go to the index in sorted portions: many
- * to a page. `named` says up to which send all of them are there.
+ * Finds the send of a name. Names arrive in random order, so with a plain index every send would write a page of its own. Instead the
+ * newest names are kept in memory, and move to the index later, sorted, so that many share a page. After a restart they are read again
+ * from their sends. All sends up to the number `named` are in the index.
  */
 export interface SendNames {
-  /** Tries every send that the name could mean, until one does. */
+  /** Calls `tryOne` with each send that may have the name, until it returns a value. */
   find<T>(hash: number, tryOne: (n: number) => T | undefined): T | undefined;
   add(name: NamedSend): void;
   drop(name: NamedSend): void;
-  /** Before the end of a transaction that added names. Returns `named` as of then. */
+  /** Must be called before the end of a transaction that added names. Returns the new `named`. */
   flush(): number;
   settle(isCommitted: boolean): void;
 }
 
-/** So many are gathered before they go to the index. */
+/** The number of names that are gathered in memory before they move to the index. */
 export const GENERATION = 16_384;
-/** Each new name takes so many of the generation before it along. */
+/** For each new name, this many older ones move to the index. */
 const PACE = 2;
 const ABSENT_MAX = 4096;
 
 interface Draining {
   readonly names: Map<number, number>;
   readonly sorted: Float64Array;
-  /** All up to this send are in the index when it is done. */
+  /** When all names are moved, all sends up to this one are in the index. */
   readonly upTo: number;
   done: number;
 }
 
 export interface SendNamesStart {
   readonly named: number;
-  /** Of sends after `named`. */
+  /** Names of the sends after `named`. */
   readonly recent: Iterable<NamedSend>;
 }
 
 export function createSendNames(db: DatabaseSync, start: SendNamesStart, generation: number = GENERATION): SendNames {
   const index = createSendNameIndex(db);
-  /** Not in the index, as somebody found who is about to add it. */
+  /** Hashes that were looked up and are not in the index. The next step usually adds them. */
   const absent = new Set<number>();
   let young = new Map<number, number>();
   let draining: Draining | undefined;
   let named = start.named;
   let last = named;
-  // Of the transaction under way.
+  // The changes of the current transaction.
   let [added, dropped, drained]: [NamedSend[], NamedSend[], number] = [[], [], 0];
 
   const add = (name: NamedSend): void => {
     last = Math.max(last, name.n);
     absent.delete(name.hash);
-    // Two names with one hash, both new: rare enough to put the second where it would go anyway.
+    // Two new names with the same hash are rare: the second goes to the index at once.
     if (young.has(name.hash)) index.insert(name);
     else young.set(name.hash, name.n);
   };
@@ -104,12 +104,12 @@ export function createSendNames(db: DatabaseSync, start: SendNamesStart, generat
   };
 }
 
-/** The generation that has gathered, on its way to the index from now on. */
+/** Starts to move a full generation to the index. */
 function drainingOf(names: Map<number, number>, upTo: number): Draining {
   return { names, sorted: Float64Array.from(names.keys()).sort(), upTo, done: 0 };
 }
 
-/** What is still there of it, up to a place. */
+/** The names of the next portion that have not been dropped. */
 function portionOf({ names, sorted, done }: Draining, upTo: number): readonly NamedSend[] {
   return Array.from(sorted.subarray(done, upTo)).flatMap((hash) => {
     const n = names.get(hash);

@@ -11,7 +11,7 @@ import type { NamedSend } from './send-name-index.ts';
 import type { SendNames } from './send-names.ts';
 import { createSendNames } from './send-names.ts';
 
-/** Sends, found by name. */
+/** Sends, found by name (an Idempotency-Key or message id), to recognise repeated messages. */
 export interface Sends {
   get(name: SendName): SendRecord | undefined;
   put(record: SendRecord): void;
@@ -50,7 +50,7 @@ export function createSends(db: DatabaseSync, realms: Realms, named: number): Se
   const idOf = query<{ id: string }>(db, 'SELECT id FROM task WHERE key = ?');
   const recent = query<Stored>(db, `SELECT ${COLUMNS} FROM send WHERE n > ?`).all(named);
   const names = createSendNames(db, { named, recent: recent.map((stored) => ({ hash: whole(stored).name, n: stored.n })) });
-  // Never given twice: a name that is found must not lead to another send.
+  // A number is never reused: an old name must not lead to another send.
   let last = recent.reduce((max, { n }) => Math.max(max, n), named);
 
   const find = (hashed: number, realm: number, token: string): Stored | undefined =>
@@ -130,16 +130,16 @@ function storedOf(record: SendRecord, { n, name, realm, token }: Pick<Stored, 'n
 }
 
 function whole(stored: Stored): Stored {
-  if (stored.sum !== sumOf(stored)) throw new StoreError('damaged', `send ${stored.n} is not as it was written`);
+  if (stored.sum !== sumOf(stored)) throw new StoreError('damaged', `the checksum of send ${stored.n} is wrong`);
   return stored;
 }
 
-/** `delivered` is added, not mixed in, so that marking it needs no look at the rest. */
+/** `delivered` is added to the checksum, so that it can be changed without reading the rest of the row. */
 function sumOf({ n, name, realm, token, fingerprint, at, task, seq, answer, delivered }: Omit<Stored, 'sum'>): number {
   return crc32(`${n} ${name} ${realm} ${at} ${task} ${seq} ${fingerprint} ${token.length} ${token} ${answer}`) + delivered;
 }
 
-/** 48 bits: what is found by them is compared in full. */
+/** 48 bits. Sends found by the hash are compared in full. */
 function hashOf(realm: number, token: string): number {
   return Number.parseInt(hash('sha256', `${realm} ${token}`).slice(0, 12), 16);
 }

@@ -1,6 +1,6 @@
 import type { TaskState } from '#protocol';
 
-/** Numbers on disk: they are never given another meaning. Finished states come last. */
+/** The numbers of states on disk. A number never changes its meaning. Finished states come last. */
 const CODES: Readonly<Record<TaskState, number>> = {
   TASK_STATE_UNSPECIFIED: 0,
   TASK_STATE_SUBMITTED: 1,

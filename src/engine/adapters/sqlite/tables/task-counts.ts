@@ -4,8 +4,8 @@ import type { SqlCommand } from '../database/statement.ts';
 import { command, query } from '../database/statement.ts';
 
 /**
- * How many tasks there are, by realm, state and time of the last status, so that a list can say its total without counting a
- * million rows. Times fall into buckets of about 17 minutes; TOTAL is the bucket for all of them, EVERYONE the realm of all.
+ * The number of tasks by realm, state and time of the last status, so that a list knows its total without counting a million rows.
+ * Times are grouped in buckets of about 17 minutes. TOTAL is the bucket of all times, EVERYONE the realm of all realms.
  */
 export const EVERYONE = 0;
 const TOTAL = -1;
@@ -14,16 +14,16 @@ const BUCKET_MS = 2 ** 20;
 export interface TaskCounts {
   add(realm: number, state: number, statusAt: number): void;
   remove(realm: number, state: number, statusAt: number): void;
-  /** Writes what has gathered; in the transaction that caused it. */
+  /** Writes the gathered changes. Must be called in the transaction that caused them. */
   flush(): void;
-  /** The transaction was rolled back. */
+  /** Drops the gathered changes after a rollback. */
   clear(): void;
   total(realm: number, state?: number): number;
-  /** Tasks in buckets that start at or after a time. */
+  /** The number of tasks in buckets that start at or after a time. */
   from(realm: number, time: number, state?: number): number;
 }
 
-/** The first bucket that starts at or after a time: what is older has to be counted one by one. */
+/** The start of the first bucket at or after a time. Tasks between the time and this start must be counted one by one. */
 export function bucketStart(time: number): number {
   return Math.ceil(time / BUCKET_MS) * BUCKET_MS;
 }
@@ -88,7 +88,7 @@ interface Delta {
 function sum(counts: readonly Count[], state: number | undefined): number {
   let out = 0;
   for (const count of counts) {
-    if (count.n + count.twin !== 0 || count.n < 0) throw new StoreError('damaged', 'the number of tasks is not as it was written');
+    if (count.n + count.twin !== 0 || count.n < 0) throw new StoreError('damaged', 'the checksum of a task count is wrong');
     if (state === undefined || count.state === state) out += count.n;
   }
   return out;

@@ -6,7 +6,7 @@ import { fromText, toText } from '../database/text.ts';
 import type { Realm, Realms } from './realms.ts';
 import { codeOf, stateOf } from './state-codes.ts';
 
-/** A task as its table has it. */
+/** A row of the table `task`. */
 export interface TaskRecord {
   readonly key: number;
   readonly id: string;
@@ -29,7 +29,7 @@ export interface TaskRecord {
 
 export const TASK_COLUMNS = 'key, id, realm, context, dialect, alias, state, status_at, last, turn, attempt, bytes, words, head, sum';
 
-/** Of every column. A page that was damaged, or that is older than the rest, does not pass. */
+/** Checksum over every column. It detects a damaged page, and a page that is older than the rest. */
 function sumOf(record: Omit<TaskRecord, 'sum'>): number {
   const { key, id, realm, context, dialect, alias, state, status_at, last, turn, attempt, bytes, words, head } = record;
   return crc32(
@@ -60,7 +60,7 @@ export function recordOf(row: TaskRow, realm: Realm, log: { readonly words: numb
 export function rowOf(record: TaskRecord, realms: Realms): TaskRow {
   assertIntact(record);
   const state = stateOf(record.state);
-  if (state === undefined) throw taskDamaged(record.id, `no state has the number ${record.state}`);
+  if (state === undefined) throw taskDamaged(record.id, `${record.state} is not the number of a state`);
   const realm = realms.byKey(record.realm);
   return {
     key: record.key as TaskKey,
@@ -80,5 +80,5 @@ export function rowOf(record: TaskRecord, realms: Realms): TaskRow {
 }
 
 export function assertIntact(record: TaskRecord): void {
-  if (record.sum !== sumOf(record)) throw taskDamaged(record.id, 'its row is not as it was written');
+  if (record.sum !== sumOf(record)) throw taskDamaged(record.id, 'the checksum of its row is wrong');
 }

@@ -8,17 +8,17 @@ import type { TaskCounts } from './task-counts.ts';
 import type { TaskRecord } from './task-record.ts';
 import { assertIntact, recordOf, TASK_COLUMNS } from './task-record.ts';
 
-/** Tasks and their logs: what is written to them. */
+/** Writes tasks and their logs. */
 export interface Tasks {
   create(row: TaskRow, entries: readonly LogEntry[]): void;
   change(row: TaskRow, entries: readonly LogEntry[]): void;
-  /** Returns whether there was one. */
+  /** Deletes a task. Returns false if there is none. */
   forget(key: number): boolean;
 }
 
-/** A segment's place in its table is `task << 24 | first`. */
+/** The id of a segment is `task << 24 | first`. */
 const SEQ_MAX = 2 ** 24 - 1;
-/** A longer log is thrown away bit by bit afterwards. */
+/** A longer log is deleted later, in portions. */
 const FORGET_AT_ONCE = 512;
 
 interface LogEnd {
@@ -61,7 +61,7 @@ export function createTasks(db: DatabaseSync, realms: Realms, counts: TaskCounts
     },
     change: (row, entries) => {
       const from = stored.one(row.key);
-      if (from === undefined) throw conflict(`task ${row.key} is not there`);
+      if (from === undefined) throw conflict(`task ${row.key} does not exist`);
       assertIntact(from);
       assertContinues(row, entries, from.last);
       const to = recordOf(row, realms.byKey(from.realm), addEntries(row, entries, from));
@@ -82,13 +82,13 @@ export function createTasks(db: DatabaseSync, realms: Realms, counts: TaskCounts
   };
 }
 
-/** Every write names the version it saw: the entries must go on where the log ends, and end where the row says. */
+/** Checks that the entries continue the stored log and end at the row's `last`. Otherwise the writer saw an older version. */
 function assertContinues(row: TaskRow, entries: readonly LogEntry[], last: number): void {
   let next = last;
   for (const entry of entries) {
     next += 1;
-    if (entry.seq !== next) throw conflict(`entry ${entry.seq} of task ${row.key} is not number ${next}`);
+    if (entry.seq !== next) throw conflict(`entry ${entry.seq} of task ${row.key} should have number ${next}`);
   }
-  if (row.last !== next) throw conflict(`task ${row.key} would end at ${row.last}, its log at ${next}`);
-  if (next > SEQ_MAX) throw conflict(`task ${row.key} would have more than ${SEQ_MAX} entries`);
+  if (row.last !== next) throw conflict(`the row of task ${row.key} ends at ${row.last}, but its log at ${next}`);
+  if (next > SEQ_MAX) throw conflict(`task ${row.key} has reached the maximum of ${SEQ_MAX} entries`);
 }
