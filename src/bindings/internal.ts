@@ -1,2 +1,40 @@
-// What the other rooms of this package may use of `bindings`: its public door, and names that are no part of the published API.
-export * from './index.ts';
+// What the other rooms of this package may use of `bindings`. The published names are in index.ts.
+export type { Binding, BindingRoute, RefusalOptions } from './binding.ts';
+export * from './body.ts';
+export { decodeRequest, decodeResult, encodeRequest, encodeResult, unsupported } from './codec.ts';
+export { writeSafely } from './door.ts';
+export {
+  type HttpRequest,
+  type HttpResponse,
+  type Outflow,
+  type Peer,
+  type PeerCertificate,
+  respondTo,
+  toHttpRequest,
+} from './exchange.ts';
+export * from './failures.ts';
+export { jsonRpcLink } from './jsonrpc/link.ts';
+export { answerJsonRpc, refuseJsonRpc, serveJsonRpc } from './jsonrpc/serve.ts';
+export {
+  errorText,
+  type RpcRequest,
+  readAnswer,
+  readableId,
+  readEnvelope,
+  requestObject,
+  requestText,
+  resultText,
+} from './jsonrpc/wire.ts';
+export { type ChatMemory, createChatMemory } from './openai/memory.ts';
+export { answerChat, answerModels, type ChatAgent, type ChatOptions } from './openai/serve.ts';
+export { refusalBody } from './openai/write.ts';
+export type { Caller, ServeOptions } from './options.ts';
+export { type LinkHeaders, type LinkOptions, serviceOver, type Wire } from './outward.ts';
+export { BINDINGS, bindingOf, findBinding, type ProtocolBinding } from './registry.ts';
+export { restLink } from './rest/link.ts';
+export { answerRest, hasRestRoute, refuseRest, serveRest } from './rest/serve.ts';
+export * from './sse.ts';
+export { type SseEvent, SseParser } from './sse-parser.ts';
+export { type StdioLink, stdioLink } from './stdio/link.ts';
+export { type StdioOptions, serveStdio } from './stdio/serve.ts';
+export type { Channel } from './stdio/wire.ts';

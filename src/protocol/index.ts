@@ -1,55 +1,56 @@
 /**
- * The protocol room: one canonical model (A2A 1.0 JSON), and a codec for every dialect that is spoken out there.
- * It imports nothing, touches nothing, and everything else stands on it.
+ * The A2A data model (A2A 1.0 JSON), helpers to build and read it, the codecs of every dialect, signed cards and signed webhooks. Runs
+ * wherever web standards do: Node, Bun, Deno, Workers and browsers.
  *
  * ```ts
- * const found = registry.detect({ path: '/a2a', method: 'message/send', params });
- * const request = found?.decode('send.request', params, env);
+ * import { createUserMessage, getTextFromMessage } from 'parley-a2a/protocol';
+ *
+ * const message = createUserMessage('hello');
+ * console.log(getTextFromMessage(message)); // hello
  * ```
  */
-export * from './admin.ts';
-export * from './admin-mesh.ts';
-export * from './admin-wire.ts';
-export * from './agent.ts';
-export * from './audit.ts';
-export * from './behave.ts';
-export * from './canonical-json.ts';
-export * from './card.ts';
-export { type CardProblem, cardProblems } from './card-check.ts';
-export * from './choices.ts';
-export * from './dialect-options.ts';
-export * from './dialects/dialect.ts';
-export * from './dialects/fallback.ts';
-export * from './dialects/fault.ts';
-export * from './dialects/interfaces.ts';
-export * from './dialects/registry.ts';
-export * from './dialects/rest.ts';
-export * from './dialects/superset.ts';
-export * from './differences.ts';
-export * from './errors.ts';
-export * from './events.ts';
-export * from './fold.ts';
-export * from './ids.ts';
-export * from './json.ts';
-export * from './lines.ts';
-export * from './llm.ts';
-export * from './losses.ts';
-export * from './message.ts';
-export { type MqttErrorName, mqttError } from './mqtt-errors.ts';
-export * from './notes.ts';
-export * from './operations.ts';
-export * from './parts.ts';
-export * from './ports.ts';
-export * from './push.ts';
-export * from './requests.ts';
-export * from './service.ts';
-export * from './signals.ts';
-export * from './signing.ts';
-export { type SigningForm, signingPayload } from './signing-forms.ts';
-export * from './slashes.ts';
-export * from './standard-schema.ts';
-export * from './states.ts';
-export * from './task.ts';
-export * from './translate.ts';
-export * from './web-verifier.ts';
-export * from './webhooks.ts';
+export type { Agent, AgentOutput, Turn } from './agent.ts';
+export type { AgentCard, AgentInterface, AgentSkill } from './card.ts';
+export { createChoicesPart, getChoicesFromMessage } from './choices.ts';
+export { DEFAULT_READ_LIMITS, type Dialect } from './dialects/dialect.ts';
+export { interfacesFor } from './dialects/interfaces.ts';
+export { createRegistry, DIALECTS, type Registry } from './dialects/registry.ts';
+export { negotiateCard, writeCard } from './dialects/superset.ts';
+export { A2AError, type ErrorKind, isA2AError } from './errors.ts';
+export type { EventStream, Logged, TaskEvent } from './events.ts';
+export { foldEvent } from './fold.ts';
+export { type ContextId, contextId, type DialectId, dialectId, type MessageId, messageId, type TaskId, taskId } from './ids.ts';
+export type { Json, JsonObject, Metadata } from './json.ts';
+export { llmContentToParts, partsToLlmContent } from './llm.ts';
+export {
+  createAgentDataMessage,
+  createAgentPartsMessage,
+  createAgentTextMessage,
+  createUserMessage,
+  getDataPartsFromMessage,
+  getFilePartsFromMessage,
+  getTextFromMessage,
+  type Message,
+} from './message.ts';
+export {
+  createDataPart,
+  createFilePartFromBytes,
+  createFilePartFromUri,
+  createTextPart,
+  getBytesFromFilePart,
+  getDataFromDataPart,
+  getUriFromFilePart,
+  isDataPart,
+  isFilePart,
+  isTextPart,
+  type Part,
+} from './parts.ts';
+export { randomIds } from './ports.ts';
+export type { PushConfig } from './push.ts';
+export type { SendRequest, SendResult } from './requests.ts';
+export { type A2AService, type CallContext, LOCAL_PRINCIPAL, type Principal } from './service.ts';
+export { type CardSigner, type CardVerifier, signCard, verifyCard } from './signing.ts';
+export { isInterrupted, isTerminal, type TaskState } from './states.ts';
+export type { Artifact, Task, TaskStatus } from './task.ts';
+export { translate } from './translate.ts';
+export { type VerifiedWebhook, verifyWebhook, WebhookError } from './webhooks.ts';

@@ -1,7 +1,7 @@
 import type { LogEntry } from '#engine';
 import { artifactId, contextId, seq, taskId } from '#protocol';
 
-/** Entries that can be told from their number: whoever reads them back knows what must be in them. */
+/** Entries whose content follows from their number, so that a reader can verify them. */
 export function entriesFor(key: number, from: number, to: number): readonly LogEntry[] {
   return Array.from({ length: Math.max(0, to - from + 1) }, (_, at) => entryFor(key, from + at));
 }

@@ -40,7 +40,7 @@ describe('the window of a run and the tail of a task', () => {
       },
       { store, limits },
     );
-    // A reader that falls behind by the whole log: what is not at hand any more is read from the store.
+    // A reader that falls behind by the whole log reads the entries that are no longer in memory from the store.
     const stream = service.stream(request('go'), ctx())[Symbol.asyncIterator]();
     const seen = [...((await stream.next()).value as readonly Logged[])];
     await quiet(100);
@@ -101,7 +101,7 @@ describe('group commit', () => {
     );
     const sends = Array.from({ length: 8 }, (_, at) => service.send(request(`go ${at}`), ctx()));
     const first = await Promise.race(sends);
-    // Whoever waits for what is written now does not wait for what others write later.
+    // A waiter for the current changes does not wait for later changes of others.
     await expect(service.cancel({ id: taskOf(first).id }, ctx())).rejects.toMatchObject({ kind: 'TASK_NOT_CANCELABLE' });
     const tasks = (await Promise.all(sends)).map(taskOf);
     expect(tasks.map((task) => textOf(task).length)).toEqual(Array.from({ length: 8 }, () => 900));

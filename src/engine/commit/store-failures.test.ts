@@ -23,7 +23,7 @@ import {
 } from '../../../test/support/engine.ts';
 import { memoryStore } from '../adapters/memory.ts';
 
-/** Fails the nth commit, with nothing of it written, and all after it: the disk is gone. */
+/** Fails the nth commit without writing it, and all later ones, like a lost disk. */
 function failing(store: Store, nth: number, how: 'throws' | 'rejects'): Store {
   let count = 0;
   return {
@@ -81,7 +81,7 @@ interface Told {
   readonly seen: readonly Logged[];
 }
 
-/** Four turns in one task, each answered before the next, and a second task that is read along, until nothing is answered any more. */
+/** Four turns in one task, each answered before the next, and a second task with a stream, until the store fails. */
 async function talkUntilItBreaks(service: Awaited<ReturnType<typeof world>>['service']): Promise<Told> {
   const told: Task[] = [];
   const stream = reader(service.stream(request('stream'), ctx()));

@@ -4,7 +4,7 @@ import { pushConfigId } from '#protocol';
 import { ctx, echo, fakeSender, gate, quiet, request, taskOf, world } from '../../../test/support/engine.ts';
 import { counting, FAILED, HOOK, HOUR, inline, shortOf } from '../../../test/support/webhooks.ts';
 
-/** Days go by in these: what is looked at every second would take most of the time. */
+/** These tests pass days of fake time: a tick every second would take most of the run time. */
 const FEW_TICKS = { limits: { tickMs: 600_000 } };
 
 describe('W1: a receiver that fails', () => {

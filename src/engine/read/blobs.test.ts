@@ -9,7 +9,7 @@ const large = (text: string): string => text.repeat(200);
 const limits = { spillBytes: 100 };
 const made = (parts: readonly Part[]): AgentOutput => ({ kind: 'artifact', id: 'a', parts });
 
-/** Says what is in it. */
+/** Names the content by its parts. */
 function watched(): { readonly blobs: Blobs; readonly puts: string[]; readonly forgotten: TaskKey[] } {
   const kept = memoryBlobs();
   const puts: string[] = [];

@@ -21,7 +21,7 @@ describe('an idempotency key', () => {
     expect(taskOf(await service.send(send('x'), keyed('x'))).id).not.toBe(first.id);
   });
 
-  it('is what every message id is, if the node is so configured', async () => {
+  it('works for every message id if the engine is configured so', async () => {
     const { service } = await world(echo, { idempotency: 'messageId' });
     const first = taskOf(await service.send(send('x'), ctx()));
     expect(taskOf(await service.send(send('x'), ctx())).id).toBe(first.id);

@@ -25,7 +25,7 @@ import {
 } from '../../../test/support/engine.ts';
 import { memoryStore } from '../adapters/memory.ts';
 
-/** Everything that can come earlier or later does: steps of the agent, commits, calls, and when the writer gets round to it. */
+/** Runs the agent's steps, commits, calls and timers in every order that the scheduler finds. */
 async function scheduled(s: fc.Scheduler, run: Parameters<typeof world>[0], more: Parameters<typeof world>[1] = {}) {
   const kept = memoryStore();
   const store = slowly(kept, () => step(s, 'store'));
@@ -143,7 +143,7 @@ describe('messages to one task, in any order', () => {
             expect(ends(log)).toEqual(['TASK_STATE_COMPLETED']);
             expect(fold(log).status.state).toBe('TASK_STATE_COMPLETED');
           }
-          // A message that came after the end was refused where it named the task, and made the next one where it named the thread.
+          // A message after the end is rejected if it names the task, and makes the next task if it names the thread.
           expect(turns).toHaveLength(accepted + (isNamed ? 0 : 1));
           if (isNamed) expect(accepted).toBe(4);
           else expect(logs).toHaveLength(1);

@@ -85,7 +85,7 @@ describe('retention', () => {
       taskOf(await service.send(request('waits'), ctx())),
       taskOf(await service.send(request('done'), ctx())),
     ];
-    // A reader that took the first page and is slow with the next.
+    // A reader that has read the first page and is slow with the next.
     const slow = service.subscribe({ id: done.id, after: 1 as never }, ctx())[Symbol.asyncIterator]();
     await slow.next();
     await time.advance(5 * HOUR);

@@ -9,7 +9,7 @@ interface Conversation {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Remembers what it opened and what was disposed of. */
+/** Records what it opened and what was disposed of. */
 function opener(more: Partial<Agent> = {}) {
   const opened: string[] = [];
   const closed: string[] = [];

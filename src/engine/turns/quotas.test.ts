@@ -30,7 +30,7 @@ describe('the running tasks of one principal', () => {
     expect((await service.list({}, ctx())).totalSize).toBe(2);
     for (let at = 0; at < 5; at += 1) await service.send(request('x', AT_ONCE), bob());
     await service.cancel({ id: first.id }, ctx());
-    // An agent that does not listen to its signal is still at work: it holds its place until it ends, or is given up.
+    // An agent that ignores its signal keeps its slot until it returns or the grace time is over.
     await expect(service.send(request('c', AT_ONCE), ctx())).rejects.toMatchObject(REFUSED);
   });
 

@@ -18,7 +18,7 @@ import {
   world,
 } from '../../../test/support/engine.ts';
 
-/** Talks, and then does not end before the process does; in later attempts it does. */
+/** Produces output and hangs until the process crashes; in later attempts it completes. */
 function dies(recovery: Agent['recovery'], times = 1): { readonly run: Agent; readonly turns: Turn[] } {
   const turns: Turn[] = [];
   const run = agent(

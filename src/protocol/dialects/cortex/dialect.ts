@@ -12,7 +12,7 @@ import { DRAFT_LOSSES } from '../shared/losses.ts';
 import { card, readCard, writeCard } from './card.ts';
 import { detect } from './detect.ts';
 import { error, httpStatusOnError } from './errors.ts';
-import { task, words } from './model.ts';
+import { task, vocabulary } from './model.ts';
 import { cardRequest, send, sendResult } from './requests.ts';
 import { event, openReader, openStream } from './stream.ts';
 
@@ -35,7 +35,7 @@ const codecs: Codecs = {
   'stream.request': send,
   'get.request': { read: readFlatGet, write: ({ currentGeneration: _, ...request }) => request },
   'get.result': task,
-  'list.request': { read: (raw, env) => readFlatList(raw, env, words), write: (request) => jsonOf(request) },
+  'list.request': { read: (raw, env) => readFlatList(raw, env, vocabulary), write: (request) => jsonOf(request) },
   'list.result': {
     read: (raw, env) => readFlatPage(raw, env, task.read),
     write: writePage,

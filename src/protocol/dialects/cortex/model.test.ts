@@ -4,7 +4,7 @@ import { contextId, messageId, taskId } from '../../ids.ts';
 import type { Message } from '../../message.ts';
 import type { Part } from '../../parts.ts';
 import { attempt } from '../shared/read.ts';
-import { model, task, words } from './model.ts';
+import { model, task, vocabulary } from './model.ts';
 
 const readMessage = (raw: unknown) => attempt(model.message.read, raw, countingEnv());
 const wire = { messageId: 'm', role: 'user', parts: [{ text: 'x' }] };
@@ -68,13 +68,13 @@ describe('parts', () => {
   ];
   for (const [part, expected] of cases) {
     it(`writes ${JSON.stringify(part)} and reads it again`, () => {
-      expect(words.part.write(part)).toEqual(expected);
-      expect(attempt(words.part.read, expected, countingEnv())).toEqual({ ok: true, value: part });
+      expect(vocabulary.part.write(part)).toEqual(expected);
+      expect(attempt(vocabulary.part.read, expected, countingEnv())).toEqual({ ok: true, value: part });
     });
   }
   it('refuses a part with no content or with two', () => {
     for (const wrong of [{}, { partId: 'p' }, { file: {} }, { text: 'a', file: { uri: 'u' } }, { file: { bytes: 'AAAA', uri: 'u' } }]) {
-      expect(attempt(words.part.read, wrong, countingEnv())).toMatchObject({ ok: false });
+      expect(attempt(vocabulary.part.read, wrong, countingEnv())).toMatchObject({ ok: false });
     }
   });
 });

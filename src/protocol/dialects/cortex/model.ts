@@ -8,7 +8,7 @@ import type { Codec } from '../define.ts';
 import type { FlatModel } from '../shared/flat-model.ts';
 import { flatMessage, flatModel, taskOfMessage } from '../shared/flat-model.ts';
 import { readFlatPart } from '../shared/flat-part.ts';
-import type { ContextLimit, FlatWords } from '../shared/flat-words.ts';
+import type { ContextLimit, FlatVocabulary } from '../shared/flat-vocabulary.ts';
 import { writeFileMembers } from '../shared/wire-parts.ts';
 
 /**
@@ -20,7 +20,7 @@ const STATES = Object.keys(TASK_STATES) as readonly TaskState[];
 
 const part: Codec<Part> = { read: readFlatPart, write: writePart };
 
-export const words: FlatWords = {
+export const vocabulary: FlatVocabulary = {
   ...LIMIT,
   states: new Map(STATES.map((state) => [state, state])),
   stateNames: {
@@ -33,7 +33,7 @@ export const words: FlatWords = {
   message: flatMessage({ ...LIMIT, part, contextInMetadata: true }),
 };
 
-export const model: FlatModel = flatModel(words);
+export const model: FlatModel = flatModel(vocabulary);
 
 /** Leaves out an empty list of artifacts: Cortex's tools prefer artifacts to the status message even when there are none. */
 export const task: Codec<Task> = {

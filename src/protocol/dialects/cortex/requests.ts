@@ -5,16 +5,16 @@ import type { AuthenticationInfo, PushConfig } from '../../push.ts';
 import type { ExtendedCardRequest, SendConfiguration, SendRequest, SendResult } from '../../requests.ts';
 import type { Codec } from '../define.ts';
 import type { ReadEnv } from '../dialect.ts';
-import type { SendInsides } from '../shared/flat-requests.ts';
+import type { SendReaders } from '../shared/flat-requests.ts';
 import { readFlatConfiguration, readFlatSend, withTenant, writeFlatConfiguration } from '../shared/flat-requests.ts';
 import { filledText, idIf, isRaw, member, memberIf, object, textIf } from '../shared/read.ts';
 import { writeModes } from './card.ts';
 import { answerTask, model, task } from './model.ts';
 
-const INSIDE: SendInsides = { message: model.requestMessage.read, configuration: readConfiguration };
+const SEND_READERS: SendReaders = { message: model.requestMessage.read, configuration: readConfiguration };
 
 export const send: Codec<SendRequest> = {
-  read: (raw, env) => readFlatSend(raw, env, INSIDE),
+  read: (raw, env) => readFlatSend(raw, env, SEND_READERS),
   write: ({ message, configuration, metadata, tenant }) => {
     const out: { [key: string]: Json } = { message: model.message.write(message) };
     if (configuration !== undefined) out.configuration = writeConfiguration(configuration);

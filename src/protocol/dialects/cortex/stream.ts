@@ -27,9 +27,9 @@ export const event: Codec<TaskEvent> = {
  */
 export function openStream(requestId: RpcId | undefined): StreamWriter {
   const wrap = envelope(requestId);
-  let told = false;
+  let lastWasTask = false;
   const linesOf = (value: TaskEvent): readonly string[] => {
-    told = value.task !== undefined || value.message !== undefined;
+    lastWasTask = value.task !== undefined || value.message !== undefined;
     if (value.message !== undefined) return messageLines(value.message, wrap);
     if (value.artifactUpdate !== undefined) return [artifactLine(value.artifactUpdate, requestId !== undefined)];
     return [value.task === undefined ? JSON.stringify(event.write(value)) : wrap(event.write(value))];
@@ -37,7 +37,7 @@ export function openStream(requestId: RpcId | undefined): StreamWriter {
   return {
     endsWithTask: true,
     frames: (batch) => batch.flatMap((logged) => framesOf(linesOf(logged.event), logged)),
-    end: (whole) => [...(whole === undefined || told ? [] : [{ data: wrap({ task: task.write(whole) }) }]), { data: '[DONE]' }],
+    end: (whole) => [...(whole === undefined || lastWasTask ? [] : [{ data: wrap({ task: task.write(whole) }) }]), { data: '[DONE]' }],
   };
 }
 
@@ -86,14 +86,14 @@ function readEvent(raw: unknown, env: ReadEnv): TaskEvent | undefined {
 
 function statusFrame(update: TaskStatusUpdate): JsonObject {
   const { state } = update.status;
-  const out = placed(model.statusUpdate.write(update));
+  const out = withoutEmptyContext(model.statusUpdate.write(update));
   out.type = 'TaskStatusUpdateEvent';
   out.final = isTerminal(state) || isInterrupted(state);
   return out;
 }
 
 function artifactFrame(update: TaskArtifactUpdate): JsonObject {
-  const out = placed(model.artifactUpdate.write(update));
+  const out = withoutEmptyContext(model.artifactUpdate.write(update));
   out.type = 'TaskArtifactUpdateEvent';
   return out;
 }
@@ -123,7 +123,7 @@ function messageLines(message: Message, wrap: (result: Json) => string): readonl
 }
 
 /** The update without an empty `contextId`. */
-function placed(update: Json): { [key: string]: Json } {
+function withoutEmptyContext(update: Json): { [key: string]: Json } {
   const out = update as { [key: string]: Json };
   if (out.contextId !== '') return out;
   const { contextId: _, ...rest } = out;

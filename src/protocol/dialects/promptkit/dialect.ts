@@ -1,4 +1,4 @@
-import { contextId, dialectId } from '../../ids.ts';
+import { dialectId } from '../../ids.ts';
 import type { Json } from '../../json.ts';
 import type { ListRequest, SendRequest, TaskPage } from '../../requests.ts';
 import type { Task } from '../../task.ts';
@@ -6,7 +6,7 @@ import type { Codec, Codecs } from '../define.ts';
 import { defineDialect } from '../define.ts';
 import type { Dialect, DialectWire, Loss, Traits } from '../dialect.ts';
 import { taskOfMessage } from '../shared/flat-model.ts';
-import type { SendInsides } from '../shared/flat-requests.ts';
+import type { SendReaders } from '../shared/flat-requests.ts';
 import {
   readFlatCancel,
   readFlatConfiguration,
@@ -18,16 +18,17 @@ import {
   writeFlatConfiguration,
 } from '../shared/flat-requests.ts';
 import { DRAFT_LOSSES } from '../shared/losses.ts';
+import { NO_CONTEXT } from '../shared/members.ts';
 import { card } from './card.ts';
 import { detect } from './detect.ts';
 import { error, httpStatusOnError } from './errors.ts';
-import { model, words } from './model.ts';
+import { model, vocabulary } from './model.ts';
 import { ANSWER_ARTIFACT, event, openReader, openStream } from './stream.ts';
 
-const INSIDE: SendInsides = { message: model.requestMessage.read, configuration: readFlatConfiguration };
+const SEND_READERS: SendReaders = { message: model.requestMessage.read, configuration: readFlatConfiguration };
 
 const send: Codec<SendRequest> = {
-  read: (raw, env) => readFlatSend(raw, env, INSIDE),
+  read: (raw, env) => readFlatSend(raw, env, SEND_READERS),
   write: ({ message, configuration, metadata }) => {
     const out: { [key: string]: Json } = { message: model.message.write(message) };
     if (configuration !== undefined) out.configuration = writeFlatConfiguration(configuration);
@@ -36,12 +37,10 @@ const send: Codec<SendRequest> = {
   },
 };
 
-const NOWHERE = contextId('');
-
 /** `contextId` is written even when it is empty: it is not optional in PromptKit's Go type. */
 const task: Codec<Task> = {
   read: model.task.read,
-  write: (value) => model.task.write(value.contextId === undefined ? { ...value, contextId: NOWHERE } : value),
+  write: (value) => model.task.write(value.contextId === undefined ? { ...value, contextId: NO_CONTEXT } : value),
 };
 
 const codecs: Codecs = {
@@ -56,7 +55,7 @@ const codecs: Codecs = {
     write: ({ id, historyLength }) => (historyLength === undefined ? { id } : { id, historyLength }),
   },
   'get.result': task,
-  'list.request': { read: (raw, env) => readFlatList(raw, env, words), write: writeListRequest },
+  'list.request': { read: (raw, env) => readFlatList(raw, env, vocabulary), write: writeListRequest },
   'list.result': { read: (raw, env) => readFlatPage(raw, env, task.read), write: writePage },
   'cancel.request': { read: readFlatCancel, write: ({ id }) => ({ id }) },
   'cancel.result': task,
@@ -67,7 +66,7 @@ const codecs: Codecs = {
 function writeListRequest({ contextId, status, pageSize, pageToken, historyLength }: ListRequest): Json {
   return {
     contextId: contextId ?? '',
-    ...(status === undefined ? {} : { status: words.stateNames[status] }),
+    ...(status === undefined ? {} : { status: vocabulary.stateNames[status] }),
     ...(pageSize === undefined ? {} : { pageSize }),
     ...(pageToken === undefined ? {} : { pageToken }),
     ...(historyLength === undefined ? {} : { historyLength }),

@@ -5,19 +5,19 @@ import type { Part } from '../../parts.ts';
 import type { TaskState } from '../../states.ts';
 import { TASK_STATES } from '../../states.ts';
 import { attempt } from '../shared/read.ts';
-import { model, words } from './model.ts';
+import { model, vocabulary } from './model.ts';
 
-const readPart = (raw: unknown) => attempt(words.part.read, raw, countingEnv());
-const roundTrip = (part: Part) => readPart(JSON.parse(JSON.stringify(words.part.write(part))));
+const readPart = (raw: unknown) => attempt(vocabulary.part.read, raw, countingEnv());
+const roundTrip = (part: Part) => readPart(JSON.parse(JSON.stringify(vocabulary.part.write(part))));
 
 describe('parts', () => {
   it('writes data that is an object unchanged', () => {
-    expect(words.part.write({ data: { a: [1] } })).toEqual({ data: { a: [1] } });
+    expect(vocabulary.part.write({ data: { a: [1] } })).toEqual({ data: { a: [1] } });
   });
 
   for (const data of [[1, 'two', null], 'text', 3.5, true, null, []] as readonly Json[]) {
     it(`writes the data ${JSON.stringify(data)} as text, and takes it back`, () => {
-      expect(words.part.write({ data })).toEqual({ text: JSON.stringify(data), metadata: { data_part_compat: true } });
+      expect(vocabulary.part.write({ data })).toEqual({ text: JSON.stringify(data), metadata: { data_part_compat: true } });
       const whole: Part = { data, metadata: { a: 1 }, filename: 'd.json', mediaType: 'application/json' };
       expect(roundTrip(whole)).toEqual({ ok: true, value: whole });
       expect(roundTrip({ data })).toEqual({ ok: true, value: { data } });
@@ -37,12 +37,12 @@ describe('parts', () => {
   it('reads and writes a tool answer, which has only metadata', () => {
     const wire = { metadata: { tool_call_id: 'c1', tool_result: [1] } };
     expect(readPart(wire)).toEqual({ ok: true, value: { text: '', ...wire } });
-    expect(words.part.write({ text: '', ...wire })).toEqual(wire);
+    expect(vocabulary.part.write({ text: '', ...wire })).toEqual(wire);
   });
 
   it('keeps the metadata of a tool call beside its text', () => {
     const part: Part = { text: 'Client tool required: x', metadata: { tool_call_id: 'c1', tool_name: 'x', consent_message: 'ok?' } };
-    expect(words.part.write(part)).toEqual(part);
+    expect(vocabulary.part.write(part)).toEqual(part);
     expect(roundTrip(part)).toEqual({ ok: true, value: part });
   });
 
@@ -51,7 +51,7 @@ describe('parts', () => {
       ok: true,
       value: { text: '', metadata: { tool_call_id: '' } },
     });
-    expect(words.part.write({ text: '' })).toEqual({ text: '' });
+    expect(vocabulary.part.write({ text: '' })).toEqual({ text: '' });
   });
 
   for (const wrong of [{}, { metadata: { a: 1 } }, { text: 'a', url: 'b' }, 'text', null, { raw: '!!' }]) {
@@ -62,9 +62,9 @@ describe('parts', () => {
 describe('states', () => {
   it('writes only the eight that PromptKit knows', () => {
     const known = ['submitted', 'working', 'completed', 'failed', 'canceled', 'input_required', 'rejected', 'auth_required'];
-    for (const state of Object.keys(TASK_STATES) as TaskState[]) expect(known).toContain(words.stateNames[state]);
-    expect(words.stateNames.TASK_STATE_UNSPECIFIED).toBe('working');
-    expect([...words.states.keys()].sort()).toEqual(known.sort());
+    for (const state of Object.keys(TASK_STATES) as TaskState[]) expect(known).toContain(vocabulary.stateNames[state]);
+    expect(vocabulary.stateNames.TASK_STATE_UNSPECIFIED).toBe('working');
+    expect([...vocabulary.states.keys()].sort()).toEqual(known.sort());
   });
 
   it('refuses another spelling', () => {

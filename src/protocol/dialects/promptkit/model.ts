@@ -7,7 +7,7 @@ import type { ReadEnv } from '../dialect.ts';
 import type { FlatModel } from '../shared/flat-model.ts';
 import { flatMessage, flatModel } from '../shared/flat-model.ts';
 import { readFlatPart } from '../shared/flat-part.ts';
-import type { FlatWords } from '../shared/flat-words.ts';
+import type { FlatVocabulary } from '../shared/flat-vocabulary.ts';
 import { attempt, freeform, isRaw, metadataIf } from '../shared/read.ts';
 
 /** PromptKit decodes into Go structs: one member of a wrong type, or one unknown state, makes its client drop the whole response. */
@@ -24,7 +24,7 @@ const STATES: readonly (readonly [name: string, state: TaskState])[] = [
 
 const part: Codec<Part> = { read: readPart, write: writePart };
 
-export const words: FlatWords = {
+export const vocabulary: FlatVocabulary = {
   states: new Map(STATES),
   stateNames: {
     ...(Object.fromEntries(STATES.map(([name, state]) => [state, name])) as Record<TaskState, string>),
@@ -34,7 +34,7 @@ export const words: FlatWords = {
   message: flatMessage({ part }),
 };
 
-export const model: FlatModel = flatModel(words);
+export const model: FlatModel = flatModel(vocabulary);
 
 /** Marks data that is no object and therefore travels as text. The official SDKs use the same name for what they wrap for 0.3. */
 const DATA_MARK = 'data_part_compat';

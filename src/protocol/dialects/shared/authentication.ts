@@ -30,7 +30,7 @@ function readScheme(name: string, known: Raw, described: { readonly description?
   switch (name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')) {
     case 'apikey': {
       const location = known.in === 'query' || known.in === 'cookie' ? known.in : 'header';
-      return { apiKeySecurityScheme: { ...described, location, name: words(known.name) ?? 'X-API-Key' } };
+      return { apiKeySecurityScheme: { ...described, location, name: filledTextIf(known.name) ?? 'X-API-Key' } };
     }
     case 'oauth2': {
       const flows = readFlows(known);
@@ -40,7 +40,7 @@ function readScheme(name: string, known: Raw, described: { readonly description?
         : { oauth2SecurityScheme: { ...described, flows } };
     }
     case 'openidconnect': {
-      const openIdConnectUrl = words(known.openIdConnectUrl);
+      const openIdConnectUrl = filledTextIf(known.openIdConnectUrl);
       return openIdConnectUrl === undefined
         ? { httpAuthSecurityScheme: { ...described, scheme: 'Bearer' } }
         : { openIdConnectSecurityScheme: { ...described, openIdConnectUrl } };
@@ -53,10 +53,10 @@ function readScheme(name: string, known: Raw, described: { readonly description?
 }
 
 function readFlows(known: Raw): OAuthFlows | undefined {
-  const [authorizationUrl, tokenUrl] = [words(known.authorizationUrl), words(known.tokenUrl)];
-  const refreshUrl = words(known.refreshUrl);
+  const [authorizationUrl, tokenUrl] = [filledTextIf(known.authorizationUrl), filledTextIf(known.tokenUrl)];
+  const refreshUrl = filledTextIf(known.refreshUrl);
   const scopes: { [scope: string]: string } = Object.create(null);
-  for (const [scope, about] of Object.entries(isRaw(known.scopes) ? known.scopes : {})) scopes[scope] = words(about) ?? '';
+  for (const [scope, about] of Object.entries(isRaw(known.scopes) ? known.scopes : {})) scopes[scope] = filledTextIf(about) ?? '';
   const scoped = refreshUrl === undefined ? { scopes } : { scopes, refreshUrl };
   if (authorizationUrl !== undefined) {
     return tokenUrl === undefined
@@ -66,7 +66,7 @@ function readFlows(known: Raw): OAuthFlows | undefined {
   return tokenUrl === undefined ? undefined : { clientCredentials: { tokenUrl, ...scoped } };
 }
 
-function words(value: unknown): string | undefined {
+function filledTextIf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
@@ -83,14 +83,14 @@ function jsonObject(text: string): Raw | undefined {
 export function writeAuthentication(schemes: { readonly [name: string]: SecurityScheme }): Json {
   const names = new Set<string>();
   const known: { [member: string]: Json } = {};
-  const said: string[] = [];
+  const descriptions: string[] = [];
   for (const scheme of Object.values(schemes)) {
     const { name, details, description } = writeScheme(scheme);
     names.add(name);
     Object.assign(known, details);
-    if (description !== undefined) said.push(description);
+    if (description !== undefined) descriptions.push(description);
   }
-  const credentials = Object.keys(known).length > 0 ? JSON.stringify(known) : said[0];
+  const credentials = Object.keys(known).length > 0 ? JSON.stringify(known) : descriptions[0];
   return credentials === undefined ? { schemes: [...names] } : { schemes: [...names], credentials };
 }
 

@@ -43,9 +43,9 @@ export function readCardMembers(c: Raw, supportedInterfaces: readonly AgentInter
 
 /** 1.0 moved the flag for the extended card into the capabilities. A hybrid card may have it only where 0.3 looks for it. */
 function capabilitiesOf(c: Raw, env: ReadEnv): AgentCapabilities {
-  const said = memberIf(c.capabilities, 'capabilities', readCapabilities, env) ?? {};
+  const capabilities = memberIf(c.capabilities, 'capabilities', readCapabilities, env) ?? {};
   const flag = flagIf(c.supportsAuthenticatedExtendedCard ?? c.supports_authenticated_extended_card, 'supportsAuthenticatedExtendedCard');
-  return said.extendedAgentCard !== undefined || flag === undefined ? said : { ...said, extendedAgentCard: flag };
+  return capabilities.extendedAgentCard !== undefined || flag === undefined ? capabilities : { ...capabilities, extendedAgentCard: flag };
 }
 
 /** An interface in 1.0's form. */

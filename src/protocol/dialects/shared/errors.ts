@@ -35,9 +35,9 @@ export function httpStatusOf(kind: ErrorKind): number {
 /** An error in a dialect whose `data` is free-form: an object if there are details, otherwise nothing. */
 export function writePlainError(error: A2AError, codes: Codes): WireError {
   const { field, info, data } = error.details;
-  const said: Record<string, Json> = { ...data, ...info, ...(field === undefined ? {} : { field }) };
+  const details: Record<string, Json> = { ...data, ...info, ...(field === undefined ? {} : { field }) };
   const code = error.details.code ?? codeOf(error.kind, codes);
-  return Object.keys(said).length === 0 ? { code, message: error.message } : { code, message: error.message, data: said };
+  return Object.keys(details).length === 0 ? { code, message: error.message } : { code, message: error.message, data: details };
 }
 
 /** Reads an error of any dialect: `data` may be 1.0's list of details, an object, or any other value. */

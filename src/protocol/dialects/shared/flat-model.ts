@@ -7,7 +7,7 @@ import type { Part } from '../../parts.ts';
 import type { Artifact, Task, TaskStatus } from '../../task.ts';
 import type { Codec } from '../define.ts';
 import type { ReadEnv } from '../dialect.ts';
-import type { ContextLimit, FlatWords, Insides, MessageWords } from './flat-words.ts';
+import type { ContextLimit, FlatCodecs, FlatVocabulary, MessageVocabulary } from './flat-vocabulary.ts';
 import { withMetadata, writeArtifact, writeArtifactUpdate, writeMessage, writeStatus, writeTask } from './flat-write.ts';
 import { messageIdOf, NO_CONTEXT, readArtifactMembers } from './members.ts';
 import { checkParts, flagIf, id, idIf, idWithin, listIf, member, memberIf, metadataIf, object, oneOf, textsIf } from './read.ts';
@@ -29,17 +29,17 @@ const ROLES: ReadonlyMap<unknown, Role> = new Map<unknown, Role>([
   ['ROLE_AGENT', 'ROLE_AGENT'],
 ]);
 
-export function flatModel(words: FlatWords): FlatModel {
-  const { message, part } = words;
+export function flatModel(vocabulary: FlatVocabulary): FlatModel {
+  const { message, part } = vocabulary;
   const status: Codec<TaskStatus> = {
-    read: (raw, env) => readStatus(raw, env, words),
-    write: (value) => writeStatus(value, words),
+    read: (raw, env) => readStatus(raw, env, vocabulary),
+    write: (value) => writeStatus(value, vocabulary),
   };
   const artifact: Codec<Artifact> = {
     read: (raw, env) => readArtifact(raw, env, part),
     write: (value) => writeArtifact(value, part),
   };
-  const inside: Insides = { ...words, status, artifact };
+  const inside: FlatCodecs = { ...vocabulary, status, artifact };
   return {
     message,
     requestMessage: {
@@ -61,8 +61,8 @@ export function flatModel(words: FlatWords): FlatModel {
   };
 }
 
-export function flatMessage(words: MessageWords): Codec<Message> {
-  return { read: (raw, env) => readMessage(raw, env, words), write: (message) => writeMessage(message, words) };
+export function flatMessage(vocabulary: MessageVocabulary): Codec<Message> {
+  return { read: (raw, env) => readMessage(raw, env, vocabulary), write: (message) => writeMessage(message, vocabulary) };
 }
 
 /** A direct message as a completed task whose output is the message's parts, for products that have only tasks. */
@@ -79,18 +79,18 @@ export function taskOfMessage(message: Message, output: string): Task {
   };
 }
 
-function readMessage(raw: unknown, env: ReadEnv, words: MessageWords): Message {
+function readMessage(raw: unknown, env: ReadEnv, vocabulary: MessageVocabulary): Message {
   const m = object(raw);
   const out: Mutable<Message> = {
     messageId: messageIdOf(m, env),
     role: oneOf(m.role, 'role', ROLES),
-    parts: listIf(m.parts, 'parts', words.part.read, env) ?? [],
+    parts: listIf(m.parts, 'parts', vocabulary.part.read, env) ?? [],
   };
   const metadata = metadataIf(m.metadata, 'metadata', env);
-  const inside = words.contextInMetadata === true && typeof metadata?.contextId === 'string' ? metadata.contextId : undefined;
+  const inside = vocabulary.contextInMetadata === true && typeof metadata?.contextId === 'string' ? metadata.contextId : undefined;
   const contextId =
-    (inside === undefined ? undefined : contextIf(inside, env, words, 'metadata.contextId')) ??
-    contextIf(m.contextId ?? m.context_id, env, words);
+    (inside === undefined ? undefined : contextIf(inside, env, vocabulary, 'metadata.contextId')) ??
+    contextIf(m.contextId ?? m.context_id, env, vocabulary);
   if (contextId !== undefined) out.contextId = contextId;
   const task = idIf<TaskId>(m.taskId ?? m.task_id, 'taskId', env);
   if (task !== undefined) out.taskId = task;
@@ -109,10 +109,10 @@ function withoutContext(metadata: Metadata): Metadata | undefined {
   return others;
 }
 
-function readStatus(raw: unknown, env: ReadEnv, words: FlatWords): TaskStatus {
+function readStatus(raw: unknown, env: ReadEnv, vocabulary: FlatVocabulary): TaskStatus {
   const s = object(raw);
-  const out: Mutable<TaskStatus> = { state: oneOf(s.state, 'state', words.states) };
-  const message = memberIf(s.message, 'message', words.message.read, env);
+  const out: Mutable<TaskStatus> = { state: oneOf(s.state, 'state', vocabulary.states) };
+  const message = memberIf(s.message, 'message', vocabulary.message.read, env);
   if (message !== undefined) out.message = message;
   const timestamp = timestampIf(s.timestamp, 'timestamp');
   if (timestamp !== undefined) out.timestamp = timestamp;
@@ -129,7 +129,7 @@ function readArtifact(raw: unknown, env: ReadEnv, part: Codec<Part>): Artifact {
   return out;
 }
 
-function readTask(raw: unknown, env: ReadEnv, inside: Insides): Task {
+function readTask(raw: unknown, env: ReadEnv, inside: FlatCodecs): Task {
   const t = object(raw);
   const out: Mutable<Task> = { id: id(t.id, 'id', env), status: member(t.status, 'status', inside.status.read, env) };
   const contextId = contextIf(t.contextId ?? t.context_id, env, inside);
@@ -143,7 +143,7 @@ function readTask(raw: unknown, env: ReadEnv, inside: Insides): Task {
   return out;
 }
 
-function readStatusUpdate(raw: unknown, env: ReadEnv, inside: Insides): TaskStatusUpdate {
+function readStatusUpdate(raw: unknown, env: ReadEnv, inside: FlatCodecs): TaskStatusUpdate {
   const u = object(raw);
   const out: Mutable<TaskStatusUpdate> = {
     taskId: id(u.taskId ?? u.task_id, 'taskId', env),
@@ -155,7 +155,7 @@ function readStatusUpdate(raw: unknown, env: ReadEnv, inside: Insides): TaskStat
   return out;
 }
 
-function readArtifactUpdate(raw: unknown, env: ReadEnv, inside: Insides): TaskArtifactUpdate {
+function readArtifactUpdate(raw: unknown, env: ReadEnv, inside: FlatCodecs): TaskArtifactUpdate {
   const u = object(raw);
   const out: Mutable<TaskArtifactUpdate> = {
     taskId: id(u.taskId ?? u.task_id, 'taskId', env),

@@ -23,14 +23,14 @@ export function readFlatPart(raw: unknown, env: ReadEnv): Part {
 }
 
 function readContent(p: Raw, file: Raw, env: ReadEnv): Part {
-  const words = p.text ?? undefined;
+  const content = p.text ?? undefined;
   const flatBytes = p.raw ?? p.bytes ?? undefined;
   const flatUrl = p.url ?? p.uri ?? undefined;
   const bytes = flatBytes ?? file.bytes ?? undefined;
   const url = flatUrl ?? file.uri ?? undefined;
-  const found = Number(words !== undefined) + Number(bytes !== undefined) + Number(url !== undefined) + Number(p.data !== undefined);
+  const found = Number(content !== undefined) + Number(bytes !== undefined) + Number(url !== undefined) + Number(p.data !== undefined);
   if (found !== 1) return fail('', `must have exactly one of text, data, and a file's bytes or address; has ${found}`);
-  if (words !== undefined) return { text: text(words, 'text') };
+  if (content !== undefined) return { text: text(content, 'text') };
   if (bytes !== undefined) return { raw: base64(bytes, flatBytes === undefined ? 'file.bytes' : 'raw') };
   if (url !== undefined) return { url: text(url, flatUrl === undefined ? 'file.uri' : 'url') };
   return { data: freeform(p.data, 'data', env) };

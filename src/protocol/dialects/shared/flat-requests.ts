@@ -6,7 +6,7 @@ import type { Task } from '../../task.ts';
 import type { ReadEnv } from '../dialect.ts';
 import { modesIf } from './card.ts';
 import { contextIf } from './flat-model.ts';
-import type { FlatWords } from './flat-words.ts';
+import type { FlatVocabulary } from './flat-vocabulary.ts';
 import type { Raw, Reader } from './read.ts';
 import { countIf, flagIf, id, idIf, list, member, memberIf, metadataIf, object, oneOf, textIf } from './read.ts';
 import { timestampIf } from './values.ts';
@@ -15,12 +15,12 @@ import { timestampIf } from './values.ts';
  * Requests of the products that use 1.0's shapes and 0.x's `blocking`. The readers accept every member that 1.0 has. Each product's writer
  * leaves out what the product has no place for.
  */
-export interface SendInsides {
+export interface SendReaders {
   readonly message: Reader<Message>;
   readonly configuration: Reader<SendConfiguration>;
 }
 
-export function readFlatSend(raw: unknown, env: ReadEnv, inside: SendInsides): SendRequest {
+export function readFlatSend(raw: unknown, env: ReadEnv, inside: SendReaders): SendRequest {
   const r = object(raw);
   const out: Mutable<SendRequest> = { message: member(r.message, 'message', inside.message, env) };
   const configuration = memberIf(r.configuration, 'configuration', inside.configuration, env);
@@ -76,12 +76,12 @@ export function readFlatSubscribe(raw: unknown, env: ReadEnv): SubscribeRequest 
 const PAGE_SIZE_MAX = 100;
 
 /** Brings a page size into the range that 1.0 allows, because these products accept any number. */
-export function readFlatList(raw: unknown, env: ReadEnv, words: Pick<FlatWords, 'states' | 'contextCharsMax'>): ListRequest {
+export function readFlatList(raw: unknown, env: ReadEnv, vocabulary: Pick<FlatVocabulary, 'states' | 'contextCharsMax'>): ListRequest {
   const r = raw === undefined || raw === null ? {} : object(raw);
   const out: Mutable<ListRequest> = {};
-  const contextId = contextIf(r.contextId ?? r.context_id, env, words);
+  const contextId = contextIf(r.contextId ?? r.context_id, env, vocabulary);
   if (contextId !== undefined) out.contextId = contextId;
-  const status = memberIf(r.status, 'status', (value) => oneOf(value, '', words.states), env);
+  const status = memberIf(r.status, 'status', (value) => oneOf(value, '', vocabulary.states), env);
   if (status !== undefined && status !== 'TASK_STATE_UNSPECIFIED') out.status = status;
   const pageSize = countIf(r.pageSize, 'pageSize');
   if (pageSize) out.pageSize = Math.min(pageSize, PAGE_SIZE_MAX);

@@ -4,16 +4,16 @@ import type { Message } from '../../message.ts';
 import type { Part } from '../../parts.ts';
 import type { Artifact, Task, TaskStatus } from '../../task.ts';
 import type { Codec } from '../define.ts';
-import type { FlatWords, Insides, MessageWords } from './flat-words.ts';
+import type { FlatCodecs, FlatVocabulary, MessageVocabulary } from './flat-vocabulary.ts';
 
-export function writeMessage(message: Message, words: MessageWords): JsonDraft {
+export function writeMessage(message: Message, vocabulary: MessageVocabulary): JsonDraft {
   const out: JsonDraft = {
     messageId: message.messageId,
     role: message.role === 'ROLE_AGENT' ? 'agent' : 'user',
-    parts: all(message.parts, words.part.write),
+    parts: all(message.parts, vocabulary.part.write),
   };
   const { contextId } = message;
-  const isInside = words.contextInMetadata === true && contextId !== undefined;
+  const isInside = vocabulary.contextInMetadata === true && contextId !== undefined;
   if (contextId !== undefined && !isInside) out.contextId = contextId;
   if (message.taskId !== undefined) out.taskId = message.taskId;
   const metadata = isInside ? { ...message.metadata, contextId } : message.metadata;
@@ -23,9 +23,9 @@ export function writeMessage(message: Message, words: MessageWords): JsonDraft {
   return out;
 }
 
-export function writeStatus(status: TaskStatus, words: FlatWords): JsonDraft {
-  const out: JsonDraft = { state: words.stateNames[status.state] };
-  if (status.message !== undefined) out.message = words.message.write(status.message);
+export function writeStatus(status: TaskStatus, vocabulary: FlatVocabulary): JsonDraft {
+  const out: JsonDraft = { state: vocabulary.stateNames[status.state] };
+  if (status.message !== undefined) out.message = vocabulary.message.write(status.message);
   if (status.timestamp !== undefined) out.timestamp = status.timestamp;
   return out;
 }
@@ -38,12 +38,12 @@ export function writeArtifact(artifact: Artifact, part: Codec<Part>): JsonDraft 
   return withMetadata(out, artifact.metadata);
 }
 
-export function writeTask(task: Task, inside: Insides): JsonDraft {
+export function writeTask(task: Task, codecs: FlatCodecs): JsonDraft {
   const out: JsonDraft = { id: task.id };
   if (task.contextId !== undefined) out.contextId = task.contextId;
-  out.status = inside.status.write(task.status);
-  if (task.artifacts !== undefined) out.artifacts = all(task.artifacts, inside.artifact.write);
-  if (task.history !== undefined) out.history = all(task.history, inside.message.write);
+  out.status = codecs.status.write(task.status);
+  if (task.artifacts !== undefined) out.artifacts = all(task.artifacts, codecs.artifact.write);
+  if (task.history !== undefined) out.history = all(task.history, codecs.message.write);
   return withMetadata(out, task.metadata);
 }
 

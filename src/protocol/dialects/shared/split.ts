@@ -31,11 +31,11 @@ const CHOICES_MAX = 64;
  * each one is built once: a hostile card may name thousands of schemes.
  */
 function everyChoice(schemes: Schemes, alternatives: (name: string) => readonly string[]): readonly Schemes[] {
-  const wheels = Object.entries(schemes).map(([name, scopes]) => ({ names: alternatives(name), scopes }));
-  const count = wheels.reduce((product, { names }) => Math.min(product * names.length, CHOICES_MAX), 1);
+  const choices = Object.entries(schemes).map(([name, scopes]) => ({ names: alternatives(name), scopes }));
+  const count = choices.reduce((product, { names }) => Math.min(product * names.length, CHOICES_MAX), 1);
   return Array.from({ length: count }, (_, at) => {
     let left = at;
-    const chosen = wheels.toReversed().map(({ names, scopes }) => {
+    const chosen = choices.toReversed().map(({ names, scopes }) => {
       const name = names[left % names.length] as string;
       left = Math.floor(left / names.length);
       return [name, scopes] as const;

@@ -27,10 +27,10 @@ const ENVELOPE: ReadonlyMap<string | undefined, string> = new Map<string | undef
  * - a failed agent is a result in the state `failed`, never an error. INTERNAL_ERROR is a failure of the handler.
  */
 export function writeError(error: A2AError): WireError {
-  return { code: error.details.code ?? codeOf(error.kind, CODES), message: wordsOf(error) };
+  return { code: error.details.code ?? codeOf(error.kind, CODES), message: textOf(error) };
 }
 
-function wordsOf(error: A2AError): string {
+function textOf(error: A2AError): string {
   const { field, info } = error.details;
   switch (error.kind) {
     case 'PARSE_ERROR':

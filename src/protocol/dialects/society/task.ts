@@ -19,17 +19,17 @@ const STATES: ReadonlyMap<unknown, TaskState> = new Map<unknown, TaskState>([
   ['canceled', 'TASK_STATE_CANCELED'], // not Society's spelling, but agents mix the two
 ]);
 
-/** A state that Society lacks is written as one that it has, with words that name the difference if the agent gave none. */
-const STATE_NAMES: Readonly<Record<TaskState, { readonly name: string; readonly words: string }>> = {
-  TASK_STATE_UNSPECIFIED: { name: 'working', words: '' },
-  TASK_STATE_SUBMITTED: { name: 'submitted', words: '' },
-  TASK_STATE_WORKING: { name: 'working', words: '' },
-  TASK_STATE_COMPLETED: { name: 'completed', words: '' },
-  TASK_STATE_FAILED: { name: 'failed', words: '' },
-  TASK_STATE_CANCELED: { name: 'cancelled', words: '' },
-  TASK_STATE_INPUT_REQUIRED: { name: 'working', words: 'input required' },
-  TASK_STATE_REJECTED: { name: 'failed', words: 'rejected' },
-  TASK_STATE_AUTH_REQUIRED: { name: 'working', words: 'authentication required' },
+/** A state that Society lacks is written as one that it has, with a note that names the difference if the agent gave none. */
+const STATE_NAMES: Readonly<Record<TaskState, { readonly name: string; readonly note: string }>> = {
+  TASK_STATE_UNSPECIFIED: { name: 'working', note: '' },
+  TASK_STATE_SUBMITTED: { name: 'submitted', note: '' },
+  TASK_STATE_WORKING: { name: 'working', note: '' },
+  TASK_STATE_COMPLETED: { name: 'completed', note: '' },
+  TASK_STATE_FAILED: { name: 'failed', note: '' },
+  TASK_STATE_CANCELED: { name: 'cancelled', note: '' },
+  TASK_STATE_INPUT_REQUIRED: { name: 'working', note: 'input required' },
+  TASK_STATE_REJECTED: { name: 'failed', note: 'rejected' },
+  TASK_STATE_AUTH_REQUIRED: { name: 'working', note: 'authentication required' },
 };
 
 /**
@@ -40,21 +40,21 @@ const STATE_NAMES: Readonly<Record<TaskState, { readonly name: string; readonly 
 const STATUS_ARTIFACT = 'status';
 
 export function writeTask(task: Task): Json {
-  const { name: state, words } = STATE_NAMES[task.status.state];
+  const { name: state, note } = STATE_NAMES[task.status.state];
   const message = task.status.message?.parts ?? [];
   const own =
     textOf(message) ||
     message
       .filter((part) => !isTextPart(part))
-      .map(wordsFor)
+      .map(textFor)
       .join('\n');
-  const said = own || words;
-  const parts: readonly Part[] = own === '' ? [{ text: said }] : message;
-  const out: JsonDraft = { id: task.id, status: said === '' ? { state } : { state, message: said } };
+  const statusText = own || note;
+  const parts: readonly Part[] = own === '' ? [{ text: statusText }] : message;
+  const out: JsonDraft = { id: task.id, status: statusText === '' ? { state } : { state, message: statusText } };
   if (task.history !== undefined) out.messages = task.history.map(writeMessage);
   const artifacts = writeArtifacts(task.artifacts ?? []);
   const unseen = artifacts.length === 0 && state !== 'failed';
-  const repeated = said !== '' && (unseen || parts.length > 1 || parts[0]?.text === undefined);
+  const repeated = statusText !== '' && (unseen || parts.length > 1 || parts[0]?.text === undefined);
   if (repeated) artifacts.push(writeArtifact(STATUS_ARTIFACT, parts));
   if (repeated || task.artifacts !== undefined) out.artifacts = artifacts;
   return out;
@@ -67,7 +67,7 @@ function textOf(parts: readonly Part[]): string {
     .join('\n');
 }
 
-function wordsFor(part: Part): string {
+function textFor(part: Part): string {
   return part.data === undefined ? (part.url ?? part.filename ?? 'file') : JSON.stringify(part.data);
 }
 
@@ -76,7 +76,7 @@ export function readTask(raw: unknown, env: ReadEnv): Task {
   const status = member(t.status, 'status', readStatus, env);
   const out: Mutable<Task> = { id: id<TaskId>(t.id, 'id', env), status };
   const artifacts = memberIf(t.artifacts, 'artifacts', readArtifacts, env);
-  const message = status.message === undefined || artifacts === undefined ? undefined : takeBack(status.message, artifacts);
+  const message = status.message === undefined || artifacts === undefined ? undefined : withoutRepetition(status.message, artifacts);
   if (message !== undefined) out.status = { ...status, message };
   if (artifacts !== undefined && (message === undefined || artifacts.length > 0)) out.artifacts = artifacts;
   const history = listIf(t.messages, 'messages', readMessage, env);
@@ -85,10 +85,10 @@ export function readTask(raw: unknown, env: ReadEnv): Task {
 }
 
 /** Removes the artifact that repeats the status message, and gives the message all of its parts again. */
-function takeBack(message: Message, artifacts: Artifact[]): Message | undefined {
+function withoutRepetition(message: Message, artifacts: Artifact[]): Message | undefined {
   const last = artifacts.at(-1);
-  const said = last?.name === STATUS_ARTIFACT ? textOf(last.parts) : undefined;
-  if (last === undefined || said === undefined || (said !== '' && said !== textOf(message.parts))) return undefined;
+  const repeated = last?.name === STATUS_ARTIFACT ? textOf(last.parts) : undefined;
+  if (last === undefined || repeated === undefined || (repeated !== '' && repeated !== textOf(message.parts))) return undefined;
   artifacts.pop();
   return { ...message, parts: last.parts };
 }

@@ -25,7 +25,7 @@ const CODES: Codes = {
 };
 
 /** The schema fixes the text of these codes. Any other text goes into `data.detail`. */
-const WORDS: ReadonlyMap<number, string> = new Map(
+const TEXTS: ReadonlyMap<number, string> = new Map(
   (
     [
       'PARSE_ERROR',
@@ -43,9 +43,9 @@ const WORDS: ReadonlyMap<number, string> = new Map(
 
 export function writeError(error: A2AError): WireError {
   const plain = writePlainError(error, CODES);
-  const words = WORDS.get(plain.code);
-  if (words === undefined || words === plain.message) return plain;
-  return { code: plain.code, message: words, data: { ...(plain.data as JsonObject), detail: plain.message } };
+  const text = TEXTS.get(plain.code);
+  if (text === undefined || text === plain.message) return plain;
+  return { code: plain.code, message: text, data: { ...(plain.data as JsonObject), detail: plain.message } };
 }
 
 export function readError(raw: unknown): A2AError {

@@ -8,7 +8,7 @@ import type { Patch, Release } from './releases.ts';
 import { release } from './releases.ts';
 
 /** The newest release whose cards have no version. */
-const UNSAID: Patch = 4;
+const NEWEST_WITHOUT_VERSION: Patch = 4;
 const NEWEST: Patch = 6;
 
 /** 0.2's codes end at -32006. It has no method for the extended card, so no code for a missing one. */
@@ -41,14 +41,14 @@ function build(own: Release): Dialect {
   return dialect;
 }
 
-const SAID = /^0\.2(?:\.(\d+)|$)/;
+const VERSION = /^0\.2(?:\.(\d+)|$)/;
 
 function detectCard(raw: Raw, patch: Patch): Confidence {
-  if (typeof raw.protocolVersion !== 'string') return patch === UNSAID && looksLike02(raw) ? 'grammar' : 'no';
-  const said = SAID.exec(raw.protocolVersion);
-  if (said === null) return 'no';
+  if (typeof raw.protocolVersion !== 'string') return patch === NEWEST_WITHOUT_VERSION && looksLike02(raw) ? 'grammar' : 'no';
+  const version = VERSION.exec(raw.protocolVersion);
+  if (version === null) return 'no';
   // A patch number that was never released is read as the newest release.
-  return Math.min(Number(said[1] ?? NEWEST), NEWEST) === patch ? 'shape' : 'no';
+  return Math.min(Number(version[1] ?? NEWEST), NEWEST) === patch ? 'shape' : 'no';
 }
 
 /** For cards without a version: what 0.2 requires and 0.1 does not, which are media types and skills with descriptions and tags. */

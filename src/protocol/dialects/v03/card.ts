@@ -5,7 +5,7 @@ import { readCardMembers } from '../shared/card-members.ts';
 import type { Raw, Reader } from '../shared/read.ts';
 import { attempt, isRaw, listIf, object, text, textIf } from '../shared/read.ts';
 import { writeFlatRequirement, writeFlatScheme } from '../shared/security.ts';
-import type { Lacks } from './write.ts';
+import type { MissingMembers } from './write.ts';
 
 /** What differs between the cards of the releases. */
 export interface CardEdition {
@@ -18,12 +18,12 @@ export interface CardEdition {
   readonly detect: (raw: Raw) => Confidence;
 }
 
-export function cardCodec(edition: CardEdition, lacks: Lacks): CardCodec {
+export function cardCodec(edition: CardEdition, missing: MissingMembers): CardCodec {
   const read = cardReader(edition);
   return {
     detect: (raw) => (isRaw(raw) && isLegacy(raw) ? edition.detect(raw) : 'no'),
     read: (raw, env) => attempt(read, raw, env),
-    write: (card) => writeCard(card, edition, lacks),
+    write: (card) => writeCard(card, edition, missing),
   };
 }
 
@@ -42,8 +42,8 @@ export function cardReader(edition: CardEdition): Reader<AgentCard> {
 
 /** The main URL comes first, since it is the preferred one (A2A 0.3.0 §5.6.3). An entry that repeats it is dropped. */
 function readInterfaces(c: Raw, edition: CardEdition, env: ReadEnv): readonly AgentInterface[] {
-  const said = textIf(c.protocolVersion ?? c.protocol_version, 'protocolVersion');
-  const protocolVersion = majorMinor(said) ?? edition.interfaceVersion;
+  const version = textIf(c.protocolVersion ?? c.protocol_version, 'protocolVersion');
+  const protocolVersion = majorMinor(version) ?? edition.interfaceVersion;
   const transport = textIf(c.preferredTransport ?? c.preferred_transport, 'preferredTransport');
   const main = { url: text(c.url, 'url'), protocolBinding: transport || 'JSONRPC', protocolVersion };
   const read = (raw: unknown): AgentInterface => {
@@ -67,7 +67,7 @@ function unique(interfaces: readonly AgentInterface[]): readonly AgentInterface[
   });
 }
 
-export function writeCard(card: AgentCard, edition: CardEdition, lacks: Lacks): JsonDraft {
+export function writeCard(card: AgentCard, edition: CardEdition, missing: MissingMembers): JsonDraft {
   const { extendedAgentCard, ...capabilities } = card.capabilities;
   const out: JsonDraft = {
     ...(edition.protocolVersion === undefined ? {} : { protocolVersion: edition.protocolVersion }),
@@ -75,49 +75,49 @@ export function writeCard(card: AgentCard, edition: CardEdition, lacks: Lacks): 
     description: card.description,
     ...writeInterfaces(card.supportedInterfaces, edition),
     version: card.version,
-    capabilities: without(capabilities, 'AgentCapabilities', lacks),
+    capabilities: without(capabilities, 'AgentCapabilities', missing),
     defaultInputModes: card.defaultInputModes,
     defaultOutputModes: card.defaultOutputModes,
-    skills: card.skills.map((skill) => writeSkill(skill, lacks)),
+    skills: card.skills.map((skill) => writeSkill(skill, missing)),
   };
-  if (extendedAgentCard !== undefined && !lacks.has('AgentCapabilities.extendedAgentCard')) {
+  if (extendedAgentCard !== undefined && !missing.has('AgentCapabilities.extendedAgentCard')) {
     out.supportsAuthenticatedExtendedCard = extendedAgentCard;
   }
   const { provider, documentationUrl, iconUrl, signatures } = card;
   const rest = { provider, documentationUrl, iconUrl, signatures };
-  Object.assign(out, without(rest, 'AgentCard', lacks));
-  if (card.securitySchemes !== undefined) out.securitySchemes = writeSchemes(card.securitySchemes, lacks);
+  Object.assign(out, without(rest, 'AgentCard', missing));
+  if (card.securitySchemes !== undefined) out.securitySchemes = writeSchemes(card.securitySchemes, missing);
   if (card.securityRequirements !== undefined) out.security = card.securityRequirements.map(writeFlatRequirement);
   return out;
 }
 
-function writeSkill(skill: AgentSkill, lacks: Lacks): JsonDraft {
+function writeSkill(skill: AgentSkill, missing: MissingMembers): JsonDraft {
   const { securityRequirements, ...rest } = skill;
   const out = { ...rest } as unknown as JsonDraft;
-  if (securityRequirements !== undefined && !lacks.has('AgentSkill.securityRequirements')) {
+  if (securityRequirements !== undefined && !missing.has('AgentSkill.securityRequirements')) {
     out.security = securityRequirements.map(writeFlatRequirement);
   }
   return out;
 }
 
 /** A requirement that names a scheme left out here stays: callers should know that a credential is needed. */
-function writeSchemes(schemes: NonNullable<AgentCard['securitySchemes']>, lacks: Lacks): JsonDraft {
+function writeSchemes(schemes: NonNullable<AgentCard['securitySchemes']>, missing: MissingMembers): JsonDraft {
   const out: JsonDraft = {};
   for (const [name, scheme] of Object.entries(schemes)) {
-    if (scheme.mtlsSecurityScheme !== undefined && lacks.has('SecurityScheme.mtlsSecurityScheme')) continue;
-    out[name] = writeFlatScheme(withoutMetadataUrl(scheme, lacks));
+    if (scheme.mtlsSecurityScheme !== undefined && missing.has('SecurityScheme.mtlsSecurityScheme')) continue;
+    out[name] = writeFlatScheme(withoutMetadataUrl(scheme, missing));
   }
   return out;
 }
 
-function withoutMetadataUrl(scheme: SecurityScheme, lacks: Lacks): SecurityScheme {
-  if (scheme.oauth2SecurityScheme === undefined || !lacks.has('OAuth2SecurityScheme.oauth2MetadataUrl')) return scheme;
+function withoutMetadataUrl(scheme: SecurityScheme, missing: MissingMembers): SecurityScheme {
+  if (scheme.oauth2SecurityScheme === undefined || !missing.has('OAuth2SecurityScheme.oauth2MetadataUrl')) return scheme;
   const { oauth2MetadataUrl: _, ...oauth2SecurityScheme } = scheme.oauth2SecurityScheme;
   return { oauth2SecurityScheme };
 }
 
-function without(value: object, type: string, lacks: Lacks): JsonDraft {
-  const kept = Object.entries(value).filter(([name, item]) => item !== undefined && !lacks.has(`${type}.${name}`));
+function without(value: object, type: string, missing: MissingMembers): JsonDraft {
+  const kept = Object.entries(value).filter(([name, item]) => item !== undefined && !missing.has(`${type}.${name}`));
   return Object.fromEntries(kept) as JsonDraft;
 }
 

@@ -32,7 +32,7 @@ import {
   sendWriter,
   taskPageReader,
 } from './requests.ts';
-import type { Lacks, Writers } from './write.ts';
+import type { MissingMembers, Writers } from './write.ts';
 import { writers } from './write.ts';
 
 /** One release that uses `kind` JSON over JSON-RPC: 0.3 or one of 0.2.x. */
@@ -100,8 +100,8 @@ export const WIRE: DialectWire = {
 export function kindDialect(edition: Edition): Dialect {
   const has = (operation: Operation) => METHODS[operation] !== undefined && !edition.without.includes(operation);
   const held = { operation: has, transports: edition.card.transports };
-  const lacks: Lacks = new Set(edition.losses.filter((loss) => loss.values === undefined).map((loss) => loss.field));
-  const write = writers(KIND_FORM, lacks);
+  const missing: MissingMembers = new Set(edition.losses.filter((loss) => loss.values === undefined).map((loss) => loss.field));
+  const write = writers(KIND_FORM, missing);
   const aliases = Object.entries(ALIASES).filter(([, operation]) => !edition.without.includes(operation));
   return defineDialect({
     id: dialectId(edition.id),
@@ -109,10 +109,10 @@ export function kindDialect(edition: Edition): Dialect {
     methods: Object.fromEntries(OPERATION_NAMES.filter(has).map((operation) => [operation, METHODS[operation]])),
     aliases: Object.fromEntries(aliases),
     detect: edition.detect,
-    codecs: withoutOperations(kindCodecs(edition, { write, lacks }), edition.without),
+    codecs: withoutOperations(kindCodecs(edition, { write, missing }), edition.without),
     // -32600 is read as "invalid request": only its writer knows that it meant a finished task.
     error: { read: (raw) => readError(raw, {}), write: (error) => writePlainError(error, edition.codes) },
-    card: cardCodec(edition.card, lacks),
+    card: cardCodec(edition.card, missing),
     openStream: (requestId) => closingStream(requestId, write.event),
     webhook: taskWebhook(write.task),
     traits: { ...TRAITS, ...edition.traits },
@@ -121,10 +121,10 @@ export function kindDialect(edition: Edition): Dialect {
   });
 }
 
-function kindCodecs(edition: Edition, own: { readonly write: Writers; readonly lacks: Lacks }): Codecs {
-  const { write, lacks } = own;
+function kindCodecs(edition: Edition, own: { readonly write: Writers; readonly missing: MissingMembers }): Codecs {
+  const { write, missing } = own;
   const read = readers(KIND_FORM);
-  const config = lacks.has('PushConfig.id') ? writeUnnamedPushConfig : writePushConfig;
+  const config = missing.has('PushConfig.id') ? writeUnnamedPushConfig : writePushConfig;
   const { outputModesRequired, taskId } = edition;
   const send: Codecs['send.request'] = {
     read: sendReader(read, readConfiguration),
@@ -156,7 +156,7 @@ function kindCodecs(edition: Edition, own: { readonly write: Writers; readonly l
     'push.get.request': {
       read: readPushGetRequest,
       write: (r) =>
-        r.id === undefined || lacks.has('PushGetRequest.id') ? { id: r.taskId } : { id: r.taskId, pushNotificationConfigId: r.id },
+        r.id === undefined || missing.has('PushGetRequest.id') ? { id: r.taskId } : { id: r.taskId, pushNotificationConfigId: r.id },
     },
     'push.get.result': taskConfig,
     'push.list.request': { read: readPushListRequest, write: (r) => ({ id: r.taskId }) },
@@ -164,7 +164,7 @@ function kindCodecs(edition: Edition, own: { readonly write: Writers; readonly l
     'push.delete.request': { read: readPushDeleteRequest, write: (r) => ({ id: r.taskId, pushNotificationConfigId: r.id }) },
     'push.delete.result': { read: () => null, write: () => null },
     'extendedCard.request': { read: () => ({}), write: () => ({}) },
-    'extendedCard.result': { read: cardReader(edition.card), write: (card) => writeCard(card, edition.card, lacks) },
+    'extendedCard.result': { read: cardReader(edition.card), write: (card) => writeCard(card, edition.card, missing) },
     event: { read: read.event, write: (event) => write.event(event, true) },
   };
 }

@@ -35,10 +35,10 @@ import {
   writePushPage,
   writeTaskConfig,
 } from './rest-requests.ts';
-import type { Lacks } from './write.ts';
+import type { MissingMembers } from './write.ts';
 import { writers } from './write.ts';
 
-const NOTHING: Lacks = new Set();
+const NOTHING: MissingMembers = new Set();
 const write = writers(PROTO_FORM, new Set(['Message.referenceTaskIds']));
 
 /** 0.3 over HTTP+JSON: the ProtoJSON of its a2a.proto, which is what all official SDKs send under `/v1`. */

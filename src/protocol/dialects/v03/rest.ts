@@ -33,8 +33,8 @@ export const rest: RestGrammar = {
     const inner = isRaw(body) && isRaw(body.error) ? body.error : body;
     // JS 0.3 sends the JSON-RPC error object. Python 0.3 sends `{message}`, so the status tells the kind.
     if (isRaw(inner) && typeof inner.code === 'number' && inner.code < 0) return readError(inner, {});
-    const said = isRaw(inner) ? [inner.message, inner.detail].find((words) => typeof words === 'string') : undefined;
-    return new A2AError(STATUS_KINDS[status] ?? 'INTERNAL_ERROR', said as string | undefined);
+    const message = isRaw(inner) ? [inner.message, inner.detail].find((text) => typeof text === 'string') : undefined;
+    return new A2AError(STATUS_KINDS[status] ?? 'INTERNAL_ERROR', message as string | undefined);
   },
 };
 

@@ -14,13 +14,13 @@ export interface Writers {
 }
 
 /** Members that a form or an older release lacks, as `Type.member`. */
-export type Lacks = ReadonlySet<string>;
+export type MissingMembers = ReadonlySet<string>;
 
-export function writers(form: Form, lacks: Lacks): Writers {
+export function writers(form: Form, missing: MissingMembers): Writers {
   const parts = partsWriter(form);
-  const message = messageWriter(form, { lacks, parts });
+  const message = messageWriter(form, { missing, parts });
   const status = statusWriter(form, message);
-  const artifact = artifactWriter(lacks, parts);
+  const artifact = artifactWriter(missing, parts);
   const task = taskWriter(form, { status, artifact, message });
   const statusUpdate = statusUpdateWriter(form, status);
   const artifactUpdate = artifactUpdateWriter(form, artifact);
@@ -44,9 +44,9 @@ function partsWriter(form: Form): PartsWriter {
   };
 }
 
-function messageWriter(form: Form, own: { readonly lacks: Lacks; readonly parts: PartsWriter }): Writers['message'] {
-  const hasExtensions = !own.lacks.has('Message.extensions');
-  const hasReferences = !own.lacks.has('Message.referenceTaskIds');
+function messageWriter(form: Form, own: { readonly missing: MissingMembers; readonly parts: PartsWriter }): Writers['message'] {
+  const hasExtensions = !own.missing.has('Message.extensions');
+  const hasReferences = !own.missing.has('Message.referenceTaskIds');
   return (message) => {
     const role = form.roleName[message.role];
     const parts = own.parts(message.parts);
@@ -71,8 +71,8 @@ function statusWriter(form: Form, message: Writers['message']): (status: TaskSta
   };
 }
 
-function artifactWriter(lacks: Lacks, parts: PartsWriter): (artifact: Artifact) => JsonDraft {
-  const hasExtensions = !lacks.has('Artifact.extensions');
+function artifactWriter(missing: MissingMembers, parts: PartsWriter): (artifact: Artifact) => JsonDraft {
+  const hasExtensions = !missing.has('Artifact.extensions');
   return (artifact) => {
     const out: JsonDraft = { artifactId: artifact.artifactId, parts: parts(artifact.parts) };
     if (artifact.name !== undefined) out.name = artifact.name;

@@ -87,10 +87,10 @@ export function readPart(raw: unknown, env: ReadEnv): Part {
 }
 
 function readContent(p: Raw, env: ReadEnv): Part {
-  const { text: words, raw, url, data } = p;
+  const { text: content, raw, url, data } = p;
   const found = contents(p);
   if (found > 1) return fail('', `${ONE_CONTENT}; has ${found}`);
-  if (isSet(words)) return { text: text(words, 'text') };
+  if (isSet(content)) return { text: text(content, 'text') };
   if (isSet(raw)) return { raw: base64(raw, 'raw') };
   if (isSet(url)) return { url: text(url, 'url') };
   return { data: data === undefined ? null : freeform(data, 'data', env) };

@@ -26,18 +26,18 @@ export const rest: RestGrammar = {
     { verb: 'GET', path: '/extendedAgentCard', operation: 'extendedCard' },
   ],
   // §11.6: google.rpc.Status in JSON; `code` is the HTTP status, `status` the gRPC name.
-  writeError: (error, atTheDoor) => {
+  writeError: (error, ownStatus) => {
     const row = ERRORS[error.kind];
-    const http = atTheDoor ?? row.http;
+    const http = ownStatus ?? row.http;
     const status = GRPC_STATUS[row.grpc] ?? 'UNKNOWN';
     return { status: http, body: { error: { code: http, status, message: error.message, details: writeDetails(error) } } };
   },
   readError: (status, body) => {
     const inner = isRaw(body) && isRaw(body.error) ? body.error : isRaw(body) ? body : {};
     // The problem+json of §6.4's examples has `detail`.
-    const said = [inner.message, inner.detail, inner.title].find((text) => typeof text === 'string');
+    const message = [inner.message, inner.detail, inner.title].find((text) => typeof text === 'string');
     const details = readDetails(inner.details);
-    return new A2AError(details.kind ?? kindOfStatus(status), said as string | undefined, details.rest);
+    return new A2AError(details.kind ?? kindOfStatus(status), message as string | undefined, details.rest);
   },
 };
 

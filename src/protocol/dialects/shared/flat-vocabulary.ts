@@ -5,10 +5,10 @@ import type { Artifact, TaskStatus } from '../../task.ts';
 import type { Codec } from '../define.ts';
 
 /**
- * For products that use 1.0's shapes without `kind` and 0.x's words: roles in lower case, states of their own. The model is shared; the
- * words are its argument.
+ * For products that use 1.0's shapes without `kind` and 0.x's vocabulary: roles in lower case, states of their own. The model is shared; the
+ * vocabulary is its argument.
  */
-export interface FlatWords extends ContextLimit {
+export interface FlatVocabulary extends ContextLimit {
   readonly states: ReadonlyMap<unknown, TaskState>;
   readonly stateNames: Readonly<Record<TaskState, string>>;
   readonly part: Codec<Part>;
@@ -21,13 +21,13 @@ export interface ContextLimit {
 }
 
 /** The place of a message's context: beside its id or, in Cortex, in its metadata. */
-export interface MessageWords extends ContextLimit {
+export interface MessageVocabulary extends ContextLimit {
   readonly part: Codec<Part>;
   readonly contextInMetadata?: true;
 }
 
-/** The words, and the codecs made from them. */
-export interface Insides extends FlatWords {
+/** The vocabulary, and the codecs made from it. */
+export interface FlatCodecs extends FlatVocabulary {
   readonly status: Codec<TaskStatus>;
   readonly artifact: Codec<Artifact>;
 }
