@@ -3,10 +3,10 @@ import { rootCertificates } from 'node:tls';
 import type { Fetch } from '#protocol';
 import { kept } from '#protocol';
 import { usage } from '../command.ts';
-import type { Settings } from '../settings/settings.ts';
+import type { CliSettings } from '../settings/settings.ts';
 
 /** The platform's fetch; one with its own TLS settings if any are asked for. */
-export async function baseFetch(settings: Settings): Promise<Fetch> {
+export async function baseFetch(settings: CliSettings): Promise<Fetch> {
   const insecure = settings.isOn('insecure');
   const [ca, cert, key] = ['ca', 'cert', 'cert-key'].map((name) => pem(settings, name));
   if ((cert === undefined) !== (key === undefined))
@@ -29,7 +29,7 @@ export async function baseFetch(settings: Settings): Promise<Fetch> {
   };
 }
 
-function pem(settings: Settings, name: string): string | undefined {
+function pem(settings: CliSettings, name: string): string | undefined {
   const path = settings.text(name);
   if (path === undefined) return undefined;
   try {
