@@ -1,10 +1,10 @@
 import type { A2AError, A2AService, Dialect, InterfacePaths, Operation, Registry } from '#protocol';
-import type { HttpRequest, HttpResponse } from './exchange.ts';
-import type { ServeOptions } from './options.ts';
-import type { LinkOptions } from './outward.ts';
+import type { HttpRequest, HttpResponse } from './http.ts';
+import type { LinkOptions } from './link-service.ts';
+import type { BindingServeOptions } from './options.ts';
 
 /** What a refusal is written with. */
-export interface RefusalOptions extends ServeOptions {
+export interface RefusalOptions extends BindingServeOptions {
   /** The HTTP status, where it is not the error's own. A binding that always answers with one status ignores it. */
   readonly status?: number;
 }
@@ -37,7 +37,7 @@ export interface Binding<Name extends string = string> {
   /** Where cards say that it is, by protocol version, below the agent's base address. */
   readonly paths: InterfacePaths['paths'];
   /** Serves one request. Never throws: failures are written as errors of the caller's dialect. */
-  serve(request: HttpRequest, service: A2AService, options?: ServeOptions): Promise<HttpResponse>;
+  serve(request: HttpRequest, service: A2AService, options?: BindingServeOptions): Promise<HttpResponse>;
   /** The response to a request that is refused before its body is read. */
   refuse(request: HttpRequest, error: A2AError, options?: RefusalOptions): HttpResponse;
   /** A remote agent as an `A2AService`. */

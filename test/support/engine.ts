@@ -133,7 +133,7 @@ export function withOptions(options: DialectOptions): { readonly options: Dialec
 
 function callingWith(service: A2AService, options: DialectOptions | undefined): A2AService {
   if (options === undefined) return service;
-  const into = (context: CallContext): CallContext => ({ ...context, options });
+  const into = (context: CallContext): CallContext => ({ ...context, semantics: options });
   const { push } = service;
   return {
     ...service,
