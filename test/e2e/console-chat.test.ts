@@ -159,7 +159,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the chats of the console', () 
       Object.defineProperty(document, 'hidden', { get: () => true });
     });
     await hidden.page.goto('/console/approvals');
-    await hidden.page.getByText('Questions of agents').waitFor();
+    await hidden.page.getByText('Questions of agents. An answer').waitFor();
     const asked = sendBody('approve', { configuration: { returnImmediately: false } });
     await fetch(jsonRequest(`${server.url}/agents/demo/message:send`, asked));
     await expect.poll(() => hidden.page.evaluate('told')).toContain('demo asks for an answer');
