@@ -43,14 +43,14 @@ describe('who stops asking', () => {
   });
 });
 
-describe('who runs out of time', () => {
+describe('a time limit that passes', () => {
   it.each([
     ['ask', (url: string) => ['ask', url]],
     ['send', (url: string) => ['send', '-a', url]],
     ['send --stream', (url: string) => ['send', '-a', url, '--stream']],
-  ])('with %s is told which task goes on, and what to type', async (_, args) => {
+  ])('with %s: the error names the running task and the next commands', async (_, args) => {
     const late = await run([...args(script.url), '--timeout', '2s', LONG]);
-    expect([late.code, late.err]).toEqual([5, expect.stringContaining('the time was up: --timeout 2s')]);
+    expect([late.code, late.err]).toEqual([5, expect.stringContaining('the time limit has passed: --timeout 2s')]);
     expect(late.err).not.toContain('broke off');
     const [, again = ''] = /still runs: parley (task get .* --wait);/.exec(late.err) ?? [];
     expect(fieldOf(await run(again.replace(' --wait', '').split(' ')), 'State')).toBe('WORKING');
