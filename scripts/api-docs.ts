@@ -34,7 +34,7 @@ export function apiDocs(): string {
   const shown = new Set<string>();
   const sections: string[] = [];
   for (const [path, entry] of Object.entries(PACKAGE.exports)) {
-    // The client has two names: it is told once.
+    // The client has two entry points. The page lists it once.
     if (typeof entry === 'string' || shown.has(entry.types)) continue;
     shown.add(entry.types);
     const file = join(ROOT, entry.types);

@@ -1,6 +1,6 @@
 import { DIALECTS } from '#protocol';
 
-/** The figures of the README, each taken from where it is measured or declared, so that none of them is told twice. */
+/** The figures of the README. Each has one source: the place where it is measured or declared. */
 type Figures = Readonly<Record<string, (benchmarks: string) => string>>;
 
 const FIGURES: Figures = {

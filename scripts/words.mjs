@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { ROOT } from './install.mjs';
 
 const PHRASES = [
-  [/\b(?:reference|seeds)\/[\w.-]+|\bseeds? ?\d{3}\b|\bdecision \d+/i, 'cites a note that is not in the repository'],
+  [/(?<!docs\/|scripts\/)\b(?:reference|seeds)\/[\w.-]+|\bseeds? ?\d{3}\b|\bdecision \d+/i, 'cites a note that is not in the repository'],
   [/\b[Ww]hoever\b/, 'say who: the caller, the client, the operator'],
   [/\b(?:is|are|was|were|be|been) (?:said|told)\b/, 'say who does it: returns, logs, reports, prints'],
   [/\bof its own accord\b|\bwhat is wrong with it\b|\bwhich is the most\b/, 'see the pairs in CONTRIBUTING.md'],

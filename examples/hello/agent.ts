@@ -1,5 +1,5 @@
 import { type Agent, defineAgent } from 'parley-a2a/agents';
 
-const hello: Agent = defineAgent({ name: 'hello', description: 'Greets whoever writes.', run: (turn) => `Hello, ${turn.text}!` });
+const hello: Agent = defineAgent({ name: 'hello', description: 'Greets the person who writes.', run: (turn) => `Hello, ${turn.text}!` });
 
 export default hello;

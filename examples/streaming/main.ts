@@ -18,7 +18,7 @@ assert.ok(chunks.length > 5, `it came in ${chunks.length} pieces`);
 assert.equal(chunks.join('').trim(), words);
 assert.ok(notes.includes('Thinking'));
 
-// Somebody reads three events and leaves. The task goes on; whoever subscribes later has what is there, then the rest.
+// The first reader disconnects after three events. The task continues; a later subscriber gets the earlier events, then the rest.
 let taskId = '';
 let seen = 0;
 for await (const event of client.stream(words)) {

@@ -1,13 +1,13 @@
 import type { Parsed } from './flags/parse.ts';
 import type { Secrets } from './output/secrets.ts';
 import { createSecrets } from './output/secrets.ts';
-import type { Settings } from './settings/settings.ts';
+import type { CliSettings } from './settings/settings.ts';
 import { resolveSettings } from './settings/settings.ts';
 
 /** What every command that calls an agent works with. */
 export interface RunContext {
   readonly parsed: Parsed;
-  readonly settings: Settings;
+  readonly settings: CliSettings;
   /** Values that no output may show. */
   readonly secrets: Secrets;
   /** Aborts when `--timeout` has passed. */

@@ -2,14 +2,14 @@ import { expect, it } from 'vitest';
 import type { AuthMethod } from '#server';
 import { authenticateBy } from './authenticate.ts';
 
-const method = (recognise: (token: string | undefined) => ReturnType<AuthMethod['authenticate']>): AuthMethod => ({
+const method = (check: (token: string | undefined) => ReturnType<AuthMethod['authenticate']>): AuthMethod => ({
   name: 'test',
   schemes: {},
-  authenticate: (asked) => recognise(asked.header('authorization') ?? undefined),
+  authenticate: (request) => check(request.header('authorization') ?? undefined),
 });
 const ann = { principal: { id: 'ann', scopes: ['a2a:send'] } };
 
-it('knows callers by the methods of the gate, the first that has an opinion', async () => {
+it('uses the first method that accepts or refuses the credential', async () => {
   const authenticate = authenticateBy([
     method((token) => (token === 'Bearer old' ? { reason: 'expired', message: 'the token has expired' } : undefined)),
     method((token) => (token === 'Bearer good' || token === 'Bearer old' ? ann : undefined)),
@@ -21,7 +21,7 @@ it('knows callers by the methods of the gate, the first that has an opinion', as
   }
 });
 
-it('says when nobody can tell just now', async () => {
+it('is unavailable when the method can’t decide now', async () => {
   const away = authenticateBy([method(() => ({ reason: 'issuer away', retryAfterMs: 1000 }))]);
   await expect(away('Bearer x')).rejects.toMatchObject({ kind: 'UNAVAILABLE', details: { retryAfterMs: 1000 } });
 });

@@ -4,15 +4,19 @@ import { A2AError } from '#protocol';
 import type { AuthMethod } from '#server';
 
 /**
- * The methods by which a node's HTTP gate knows its callers, for requests that come over a broker with an `Authorization` of their own: tokens
- * and keys are the same, whichever way they come. The first method that has an opinion decides, as at the gate.
+ * Authenticates requests over a broker by the authentication methods of the HTTP server, so that the same tokens and keys work on both. The
+ * first method that accepts or refuses the credential decides.
+ *
+ * ```ts
+ * const grammar = mqttGrammar({ authenticate: authenticateBy([apiKeys]) });
+ * ```
  */
-export function authenticateBy(authenticators: readonly AuthMethod[]): (authorization: string | undefined) => Promise<Principal> {
+export function authenticateBy(methods: readonly AuthMethod[]): (authorization: string | undefined) => Promise<Principal> {
   return async (authorization) => {
     const headers = authorization === undefined ? {} : { authorization: checked(authorization) };
-    const asked = toHttpRequest(new Request('http://broker.invalid/', { method: 'POST', headers }));
-    for (const authenticator of authenticators) {
-      const found = await authenticator.authenticate(asked);
+    const request = toHttpRequest(new Request('http://broker.invalid/', { method: 'POST', headers }));
+    for (const method of methods) {
+      const found = await method.authenticate(request);
       if (found === undefined) continue;
       if (!('reason' in found)) return found.principal;
       if (found.retryAfterMs !== undefined) throw new A2AError('UNAVAILABLE', found.message, { retryAfterMs: found.retryAfterMs });
@@ -22,7 +26,7 @@ export function authenticateBy(authenticators: readonly AuthMethod[]): (authoriz
   };
 }
 
-/** What can't stand in a header is no credential. */
+/** A value that can't be in an HTTP header is not a credential. */
 function checked(authorization: string): string {
   if (/^[\x20-\x7e]{1,8192}$/.test(authorization)) return authorization;
   throw new A2AError('UNAUTHENTICATED');

@@ -1,27 +1,28 @@
 /**
- * What the mesh needs of a broker, and no more. MqttTopics and filters are written as MQTT writes them (`/`, `+` for one level, `#` for the
- * rest); adapters translate. A broker carries; what makes a request durable is a row in our store, never the broker's word.
+ * The port to a message broker: `connectMqtt`, `connectNats` or `memoryHub`. Topics and filters have MQTT's syntax (`/`, `+` for one level, `#` for
+ * the rest); adapters translate them. A broker only transports messages: a request is durable when it is in our store, not when the broker
+ * acknowledges it.
  */
 export interface Broker {
   readonly features: BrokerFeatures;
   readonly isConnected: boolean;
-  /** Resolves when the broker has taken the message (QoS 1) or it has been handed to the socket (QoS 0). */
+  /** Resolves when the broker has acknowledged the message (QoS 1), or when it is written to the socket (QoS 0). */
   publish(message: OutgoingMessage): Promise<PublishResult>;
-  /** Resolves when the broker has granted it. It outlives a reconnect. */
+  /** Resolves when the broker has granted the subscription, which survives reconnects. Returns a function that unsubscribes. */
   subscribe(subscription: BrokerSubscription): Promise<() => Promise<void>>;
-  /** Called on each change, with whether the broker can be reached now. Returns how to stop hearing. */
+  /** Calls the listener when the connection is lost or restored. Returns a function that removes the listener. */
   onConnectionChange(listener: (isConnected: boolean) => void): () => void;
-  /** A clean end: the last will is not published. */
+  /** Disconnects. The last will is not published. */
   close(): Promise<void>;
 }
 
 export interface BrokerFeatures {
-  /** What was not acknowledged comes again, here or to another of the group. */
+  /** Delivers a message that was not acknowledged again, to this subscriber or to another one of the group. */
   readonly redelivers: boolean;
-  /** Who keeps retained messages: the broker for good, or the publisher as long as it lives. */
+  /** Who stores retained messages: the broker, or the publisher while it is running. */
   readonly retains: 'broker' | 'publisher';
   readonly lastWill: boolean;
-  /** Tells a publisher that nobody listens. */
+  /** Reports to the publisher when a topic has no subscribers. */
   readonly reportsNoSubscribers: boolean;
 }
 
@@ -32,16 +33,16 @@ export interface OutgoingMessage {
   readonly contentType?: string;
   readonly responseTopic?: string;
   readonly correlation?: Uint8Array;
-  /** Kept for those who subscribe later. An empty payload takes the kept one away. */
+  /** Stores the message for later subscribers. An empty payload removes the stored one. */
   readonly retain?: boolean;
-  /** Worth nothing after so long. */
+  /** The broker drops the message after this time. */
   readonly expiryMs?: number;
-  /** `false`: it may be lost on the way (QoS 0). */
+  /** 0: the message may be lost. Default: 1, at least once. */
   readonly qos?: 0 | 1;
 }
 
 export interface PublishResult {
-  /** `false`: the broker knows that nobody is subscribed. Absent: it does not say. */
+  /** `false`: the topic has no subscribers. Absent: the broker does not report it. */
   readonly hasSubscribers?: boolean;
 }
 
@@ -52,17 +53,17 @@ export interface ReceivedMessage {
   readonly contentType?: string;
   readonly responseTopic?: string;
   readonly correlation?: Uint8Array;
-  /** It was kept, and is older than this subscription. */
+  /** The message was stored before this subscription was made. */
   readonly isRetained: boolean;
 }
 
 export interface BrokerSubscription {
   readonly filter: string;
-  /** Members of one group share what comes: each message goes to one of them. */
+  /** Each message goes to one member of the group. */
   readonly group?: string;
   /**
-   * Takes a message. It is acknowledged to the broker when the promise resolves; where the broker redelivers, one that is rejected comes
-   * again. Any number may be under way at once, up to the adapter's window.
+   * Handles a message. The message is acknowledged when the promise resolves. When it rejects, a broker that redelivers sends the message
+   * again. Several messages are handled concurrently, up to `inFlightMax`.
    */
   handle(message: ReceivedMessage): Promise<void> | void;
 }
@@ -74,21 +75,21 @@ export interface LastWill {
   readonly retain?: boolean;
 }
 
-/** What every adapter is opened with, besides its own address and credentials. */
+/** Options of every adapter, beside its own address and credentials. */
 export interface BrokerOptions {
   /** Unique on the broker. Default: random. */
   readonly clientId?: string;
   readonly lastWill?: LastWill;
-  /** Messages taken and not yet acknowledged, at most. */
+  /** The maximum number of messages that are received and not yet acknowledged. */
   readonly inFlightMax?: number;
   readonly packetBytesMax?: number;
-  /** What goes wrong outside of a call: a lost connection, a message that could not be taken. */
+  /** Called with problems outside of a call: a lost connection, a message whose handler failed. */
   onProblem?(problem: string, cause?: unknown): void;
 }
 
 export const BROKER_DEFAULTS = { inFlightMax: 256, packetBytesMax: 10_000_000 } as const;
 
-/** The broker refused or could not be reached. `hint` says what to look at. */
+/** The broker is unreachable or refused something. `hint` says what to check. */
 export class BrokerError extends Error {
   readonly hint: string | undefined;
 

@@ -1,11 +1,11 @@
 import type { OutgoingMessage } from './broker.ts';
 
-/** MqttTopics as MQTT has them: levels split by `/`; `+` stands for one level of a filter, `#` for all that follow. */
+/** MQTT topics: levels separated by `/`. In a filter `+` matches one level and `#` all that follow. */
 
 export function matches(filter: string, topic: string): boolean {
   const wanted = filter.split('/');
   const levels = topic.split('/');
-  // Filters that begin with a wildcard never see the broker's own topics (MQTT 5 §4.7.2).
+  // Filters that begin with a wildcard do not match topics that begin with $ (MQTT 5 §4.7.2).
   if (topic.startsWith('$') && (wanted[0] === '+' || wanted[0] === '#')) return false;
   for (const [index, want] of wanted.entries()) {
     if (want === '#') return true;
@@ -30,19 +30,19 @@ export function isFilter(text: string): boolean {
   });
 }
 
-/** One level of a topic that a name is put into: it must not become two, nor a wildcard. */
+/** Whether a name can be one level of a topic, without separators or wildcards. */
 export function isLevel(text: string): boolean {
   return text !== '' && text.length <= 256 && !/[/+#*>\p{Cc}]/u.test(text);
 }
 
-/** MQTT 5 §1.5.4: no control characters in its strings. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+/** MQTT strings have no control characters (MQTT 5 §1.5.4). */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the expression searches for control characters
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 
-/** What can't be sent, said before a broker closes the connection over it. */
+/** Why a message can't be published. A broker would close the connection because of it. */
 export function publishProblem({ topic, properties, contentType = '', responseTopic = '' }: OutgoingMessage): string | undefined {
   if (!isTopic(topic)) return `${topic.slice(0, 100)} is not a topic`;
-  if (responseTopic !== '' && !isTopic(responseTopic)) return `${responseTopic.slice(0, 100)} is not a topic to answer on`;
+  if (responseTopic !== '' && !isTopic(responseTopic)) return `${responseTopic.slice(0, 100)} is not a valid response topic`;
   if (CONTROL.test(contentType)) return 'the property "content type" has control characters';
   for (const name in properties) {
     if (CONTROL.test(name) || CONTROL.test(properties[name] ?? '')) return `the property ${JSON.stringify(name)} has control characters`;

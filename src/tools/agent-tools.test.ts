@@ -25,8 +25,8 @@ const add = defineAgent({
   run: (turn) => ({ sum: (turn.input?.a ?? 0) + (turn.input?.b ?? 0) }),
 });
 
-describe('tools of an agent', () => {
-  it('are its skills, with schema and description', async () => {
+describe('agentTools', () => {
+  it('makes a tool of each skill, with schema and description', async () => {
     const { tool } = await toolsFor(builtIn('echo'));
     expect([tool.name, tool.description, tool.capabilities]).toEqual([
       'a2a__echo__echo',
@@ -38,7 +38,7 @@ describe('tools of an agent', () => {
     expect(outcome).toMatchObject({ ok: true, isWaiting: false, state: 'TASK_STATE_COMPLETED', text: 'hello' });
   });
 
-  it('take images and recordings where the agent does', async () => {
+  it('accepts images and audio if the agent does', async () => {
     const seeing = defineAgent({
       name: 'eye',
       description: '',
@@ -58,7 +58,7 @@ describe('tools of an agent', () => {
     ]);
   });
 
-  it('take what a skill publishes as its schema, and send it as data', async () => {
+  it('uses the schema that a skill publishes, and sends data', async () => {
     const { tool } = await toolsFor(add);
     expect(tool.inputSchema).toMatchObject({ type: 'object', properties: { a: { type: 'number' }, b: { type: 'number' } } });
     expect(outcomeJson(await tool.execute({ a: 2, b: 3 }))).toMatchObject({ state: 'completed', data: { sum: 5 } });
@@ -68,20 +68,20 @@ describe('tools of an agent', () => {
   it.each([
     ['a2a_agent', 'a2a_Calculator', 'message'],
     ['peer_agent', 'peer_Calculator', 'task_description'],
-  ] as const)('may be one for the whole agent: %s', async (naming, name, words) => {
+  ] as const)('makes one tool of the whole agent: %s', async (naming, name, words) => {
     const { tools } = await toolsFor(add, { naming });
     expect(tools.map((tool) => [tool.name, tool.inputSchema['required']])).toEqual([[name, [words]]]);
     expect(tools[0]?.description).toBe('Calculates. Skills: add: Adds two numbers.');
   });
 
-  it('send the skill and what is left over as metadata', async () => {
+  it('sends the skill and unknown arguments as metadata', async () => {
     const seen: unknown[] = [];
     const { tool } = await toolsFor(defineAgent({ name: 'a', description: '', run: (turn) => void seen.push(turn.message.metadata) }));
     await tool.execute({ query: 'x', priority: 'high' });
     expect(seen).toEqual([{ priority: 'high', skillId: 'a' }]);
   });
 
-  it('pass questions on, and take the answer with the task', async () => {
+  it('returns a question, and accepts its answer with the task id', async () => {
     const { tool } = await toolsFor(builtIn('script'));
     const asked = await tool.execute({ query: 'ask' });
     expect(asked).toMatchObject({ ok: false, isWaiting: true, text: 'What should I answer?' });
@@ -89,7 +89,7 @@ describe('tools of an agent', () => {
     expect(await tool.execute({ query: 'blue', taskId })).toMatchObject({ ok: true, text: 'answer: blue' });
   });
 
-  it('tell how it goes', async () => {
+  it('reports progress', async () => {
     const agent = defineAgent({
       name: 'slow',
       description: '',
@@ -107,7 +107,7 @@ describe('tools of an agent', () => {
     expect(outcomeJson(outcome)).toMatchObject({ response: 'found it', media_url: 'https://x.example/a.png', media_type: 'image/png' });
   });
 
-  it('cancel the task when the call is', async () => {
+  it('cancels the task when the call is aborted', async () => {
     const { tool, there } = await toolsFor(builtIn('script'));
     const stop = new AbortController();
     const call = tool.execute(
@@ -119,7 +119,7 @@ describe('tools of an agent', () => {
     expect((await there.engine.admin.tasks({})).tasks.map(({ state }) => state)).toEqual(['TASK_STATE_CANCELED']);
   });
 
-  it('cancel a task also if it was not named yet', async () => {
+  it('cancels a task whose id arrives after the abort', async () => {
     const { tool, there } = await toolsFor(builtIn('script'));
     const stop = new AbortController();
     const call = tool.execute({ query: 'sleep=60000' }, { signal: stop.signal });
@@ -135,18 +135,18 @@ describe('tools of an agent', () => {
     ['fail', 'I was told to fail.', 'failed'],
     ['reject', 'I was told to reject this.', 'rejected'],
     ['message', 'I was told to answer without a task.', 'completed'],
-  ])('say how it ended: %s', async (query, response, state) => {
+  ])('returns the final state: %s', async (query, response, state) => {
     const { tool } = await toolsFor(builtIn('script'));
     expect(outcomeJson(await tool.execute({ query }))).toMatchObject({ response, state });
   });
 
-  it('want their words', async () => {
+  it('requires a text', async () => {
     const { tool } = await toolsFor(builtIn('echo'));
-    await expect(tool.execute({})).rejects.toThrow('one of query, message, task_description must be given, as text');
-    await expect(tool.execute({ query: 7 })).rejects.toThrow('must be given');
+    await expect(tool.execute({})).rejects.toThrow('one of query, message, task_description is required, as a string');
+    await expect(tool.execute({ query: 7 })).rejects.toThrow('is required');
   });
 
-  it('forget what they know of the agent after an error', async () => {
+  it('drops the connection after an error', async () => {
     const there = await world(builtIn('echo'));
     let connects = 0;
     let isDown = false;
@@ -171,8 +171,8 @@ describe('tools of an agent', () => {
   });
 });
 
-describe('in the form of OpenAI', () => {
-  it('are listed and called by what a model says', async () => {
+describe('OpenAI tools', () => {
+  it('are listed, and run a model’s tool call', async () => {
     const { tools } = await toolsFor(add);
     expect(toOpenAiTools(tools)).toMatchObject([{ type: 'function', function: { name: 'a2a__calculator__add' } }]);
     const call = (name: string, text: string) => callOpenAiTool(tools, { id: 'c1', function: { name, arguments: text } });
@@ -182,8 +182,8 @@ describe('in the form of OpenAI', () => {
   });
 });
 
-describe('a question that the tool ends with', () => {
-  it('is the last thing said, not what was made before', async () => {
+describe('a call that ends with a question', () => {
+  it('returns the question, not the artifacts before it', async () => {
     const agent = defineAgent({
       name: 'a',
       description: '',

@@ -1,53 +1,53 @@
 import type { ProxyTimeouts } from '#agents';
 import { callingContext, DEFAULT_PROXY_TIMEOUTS, linger, talk } from '#agents';
 import type { A2AService, AgentCard, AgentSkill, CallContext, JsonObject, SendRequest, TaskId } from '#protocol';
-import type { Calling } from './arguments.ts';
+import type { ToolInvocation } from './arguments.ts';
 import { requestOf } from './arguments.ts';
 import type { NamingScheme, SkillFilter } from './names.ts';
 import { distinct, isBySkill, skillsOf, toolName } from './names.ts';
-import type { Gathering, ToolOutcome } from './outcome.ts';
-import { gather } from './outcome.ts';
+import type { OutcomeCollector, ToolOutcome } from './outcome.ts';
+import { collectOutcome } from './outcome.ts';
 import { inputSchema, OUTPUT_SCHEMA, skillInput } from './schemas.ts';
 
-/** An agent that can be called: what a client, an engine or a mock has. */
+/** An agent that can be called: the service of a client, an engine or a mock, with its card. */
 export interface Reachable {
   readonly service: A2AService;
   readonly card: AgentCard;
 }
 
 export interface ToolCallOptions {
-  /** Cancels the task at the agent too. */
+  /** Aborting also cancels the agent's task. */
   readonly signal?: AbortSignal;
-  /** Notes and pieces of the answer, as they come. */
+  /** Called with status texts and pieces of the response as they arrive. */
   readonly onProgress?: (text: string) => void;
 }
 
-/** A tool for a language model: plain JSON Schema, and a function. */
+/** A tool for a language model: a JSON Schema and a function. */
 export interface AgentTool {
   readonly name: string;
   readonly description: string;
   readonly inputSchema: JsonObject;
   readonly outputSchema: JsonObject;
-  /** What calling it needs: the network, for all of them. */
+  /** The permissions that a call needs: always the network. */
   readonly capabilities: readonly string[];
   execute(args: JsonObject, options?: ToolCallOptions): Promise<ToolOutcome>;
 }
 
 export interface AgentToolOptions extends Partial<ProxyTimeouts> {
   readonly naming?: NamingScheme;
-  /** As the agent is called in the names of its tools; its card's name otherwise. */
+  /** The agent's name in tool names. Default: its card's name. */
   readonly name?: string;
   readonly skills?: SkillFilter;
-  /** In whose name the agent is called, where it is one of this process. */
+  /** The principal of the calls, for agents of this process. */
   readonly caller?: Pick<CallContext, 'principal' | 'tenant'>;
-  /** Names that are taken already. */
+  /** Names that other tools already have. */
   readonly taken?: ReadonlySet<string>;
 }
 
-/** Connects anew each time it is asked after an error; in between it gives what it has. */
+/** A connection to an agent that is opened at the first use, and again after an error. */
 export interface Remote {
   get(): Promise<Reachable>;
-  /** What is known of the agent may be old. */
+  /** Drops the connection and the card. */
   forget(): void;
 }
 
@@ -67,7 +67,13 @@ export function remote(connect: () => Promise<Reachable>): Remote {
   };
 }
 
-/** An agent's skills as tools, or the whole agent as one, by how they are to be named. */
+/**
+ * An agent's skills as tools, or the whole agent as one tool, depending on the naming scheme.
+ *
+ * ```ts
+ * const [tool] = await agentTools({ service, card }, { naming: 'a2a_agent' });
+ * ```
+ */
 export async function agentTools(agent: Reachable | Remote, options: AgentToolOptions = {}): Promise<readonly AgentTool[]> {
   const source: Remote = 'service' in agent ? { get: async () => agent, forget: () => {} } : agent;
   const { card } = await source.get();
@@ -97,7 +103,7 @@ function describe(card: AgentCard, skill: AgentSkill | undefined): string {
 
 interface ToolCall {
   readonly args: JsonObject;
-  readonly calling: Calling;
+  readonly calling: ToolInvocation;
   readonly call: ToolCallOptions;
   readonly options: AgentToolOptions;
 }
@@ -106,7 +112,7 @@ async function callAgent(source: Remote, { args, calling, call, options }: ToolC
   const request = requestOf(args, calling);
   const signal = call.signal ?? new AbortController().signal;
   try {
-    return await callOnce(await source.get(), { request, gathering: gather(), signal, call, options });
+    return await callOnce(await source.get(), { request, collector: collectOutcome(), signal, call, options });
   } catch (thrown) {
     source.forget();
     throw thrown;
@@ -115,31 +121,31 @@ async function callAgent(source: Remote, { args, calling, call, options }: ToolC
 
 interface Once {
   readonly request: SendRequest;
-  readonly gathering: Gathering;
+  readonly collector: OutcomeCollector;
   readonly signal: AbortSignal;
   readonly call: ToolCallOptions;
   readonly options: AgentToolOptions;
 }
 
 async function callOnce(agent: Reachable, once: Once): Promise<ToolOutcome> {
-  const { signal, gathering } = once;
+  const { signal, collector } = once;
   signal.throwIfAborted();
   const { promise: left, reject } = Promise.withResolvers<never>();
   const stop = (): void => {
-    void cancel(agent.service, gathering.task, once.options);
+    void cancel(agent.service, collector.task, once.options);
     reject(signal.reason);
   };
   signal.addEventListener('abort', stop, { once: true });
   try {
     const listening = listen(agent, once);
-    listening.catch(() => {}); // whoever has left does not hear how it ends
+    listening.catch(() => {}); // after an abort nobody waits for the result
     return await Promise.race([listening, left]);
   } finally {
     signal.removeEventListener('abort', stop);
   }
 }
 
-async function listen({ service, card }: Reachable, { request, gathering, signal, call, options }: Once): Promise<ToolOutcome> {
+async function listen({ service, card }: Reachable, { request, collector, signal, call, options }: Once): Promise<ToolOutcome> {
   const { unreachableMsMax, pollMs } = { ...DEFAULT_PROXY_TIMEOUTS, ...options };
   const lingering = linger(signal, CANCEL_MS_MAX);
   const ctx = callingContext({
@@ -150,13 +156,13 @@ async function listen({ service, card }: Reachable, { request, gathering, signal
   });
   const streams = card.capabilities.streaming !== false;
   for await (const event of talk({ service, request, ctx, patience: { unreachableMsMax, pollMs }, streams })) {
-    const isNamed = gathering.task === undefined;
-    const note = gathering.add(event);
-    if (isNamed && gathering.task !== undefined) lingering.end();
-    if (signal.aborted) await cancel(service, gathering.task, options);
+    const isNamed = collector.task === undefined;
+    const note = collector.add(event);
+    if (isNamed && collector.task !== undefined) lingering.end();
+    if (signal.aborted) await cancel(service, collector.task, options);
     else if (note !== undefined) call.onProgress?.(note);
   }
-  return gathering.outcome();
+  return collector.outcome();
 }
 
 const CANCEL_MS_MAX = 10_000;
@@ -166,6 +172,6 @@ async function cancel(service: A2AService, id: TaskId | undefined, { caller }: A
   try {
     await service.cancel({ id }, callingContext({ ...caller, signal: AbortSignal.timeout(CANCEL_MS_MAX), extensions: [] }));
   } catch {
-    // It has ended by itself, or can't be reached: whoever called is gone in any case.
+    // The task has ended, or the agent is unreachable. The caller does not wait in either case.
   }
 }

@@ -1,9 +1,9 @@
 import type { JsonObject, SchemaResult } from '#protocol';
+import { isObject } from '#protocol';
 import type { AgentTool } from './agent-tools.ts';
 import { outcomeJson } from './outcome.ts';
-import { isObject } from './schemas.ts';
 
-/** Standard Schema with its companion for JSON Schema, which the AI SDK reads. */
+/** Standard Schema with a JSON Schema, which the AI SDK reads. */
 interface PublishedSchema {
   readonly '~standard': {
     readonly version: 1;
@@ -13,14 +13,20 @@ interface PublishedSchema {
   };
 }
 
-/** A tool as the Vercel AI SDK takes one: its shape alone, so that no version of it is needed here. */
+/** A tool in the shape of the Vercel AI SDK, without a dependency on it. */
 export interface AiTool {
   readonly description: string;
   readonly inputSchema: PublishedSchema;
   execute(input: JsonObject, options: { readonly abortSignal?: AbortSignal | undefined }): Promise<JsonObject>;
 }
 
-/** Tools for the Vercel AI SDK: `generateText({ tools: toAiTools(await toolsOf([{ url }])) })`. */
+/**
+ * Tools for the Vercel AI SDK.
+ *
+ * ```ts
+ * await generateText({ model, prompt, tools: toAiTools(await toolsOf([{ url }])) });
+ * ```
+ */
 export function toAiTools(tools: readonly AgentTool[]): Record<string, AiTool> {
   return Object.fromEntries(tools.map((tool) => [tool.name, aiTool(tool)]));
 }
@@ -33,14 +39,15 @@ function aiTool({ description, inputSchema, execute }: AgentTool): AiTool {
   };
 }
 
-/** The schema for the model to read. The agent itself checks what it is sent. */
+/** The schema for the model. The agent itself validates the arguments. */
 function published(schema: JsonObject): PublishedSchema {
   const show = (): Record<string, unknown> => ({ ...schema });
   return {
     '~standard': {
       version: 1,
       vendor: 'parley',
-      validate: (value): SchemaResult<JsonObject> => (isObject(value) ? { value } : { issues: [{ message: 'must be an object' }] }),
+      validate: (value): SchemaResult<JsonObject> =>
+        isObject(value) ? { value: value as JsonObject } : { issues: [{ message: 'must be an object' }] },
       jsonSchema: { input: show, output: show },
     },
   };

@@ -1,19 +1,19 @@
 import type { AgentSkill, JsonObject, Message, Metadata, Mutable, Part, SendRequest } from '#protocol';
 import { A2AError, contextId, createUserMessage, taskId } from '#protocol';
 
-export interface Calling {
-  /** The one that is called; absent where the whole agent is one tool. */
+export interface ToolInvocation {
+  /** The skill to call. Absent when the whole agent is one tool. */
   readonly skill: AgentSkill | undefined;
-  /** The skill publishes a schema, and what it takes is data. */
+  /** The skill publishes a schema, so the arguments are sent as data. */
   readonly takesData: boolean;
 }
 
-/** The words, under the name that each scheme has for them. */
+/** The argument with the message's text, as each naming scheme calls it. */
 const WORDS = ['query', 'message', 'task_description'] as const;
 const KNOWN: ReadonlySet<string> = new Set([...WORDS, 'contextId', 'taskId', 'image_url', 'image_data', 'audio_data']);
 
-/** A call's arguments as a message. What no member of ours is named after goes along as metadata, as PromptKit sends it. */
-export function requestOf(args: JsonObject, { skill, takesData }: Calling): SendRequest {
+/** Converts the arguments of a call to a message. Unknown arguments become metadata, as in PromptKit. */
+export function requestOf(args: JsonObject, { skill, takesData }: ToolInvocation): SendRequest {
   const message: Mutable<Message> = createUserMessage(takesData ? [{ data: args }] : partsOf(args));
   const skillId = skill === undefined ? {} : { skillId: skill.id };
   const others = takesData ? {} : Object.fromEntries(Object.entries(args).filter(([name]) => !KNOWN.has(name)));
@@ -35,11 +35,11 @@ function partsOf(args: JsonObject): readonly Part[] {
   if (url !== undefined) parts.push({ url, mediaType: 'image/*' });
   if (image !== undefined) parts.push({ raw: image, mediaType: imageType(image) });
   if (audio !== undefined) parts.push({ raw: audio, mediaType: 'audio/wav' });
-  if (parts.length === 0) throw new A2AError('INVALID_PARAMS', `one of ${WORDS.join(', ')} must be given, as text`);
+  if (parts.length === 0) throw new A2AError('INVALID_PARAMS', `one of ${WORDS.join(', ')} is required, as a string`);
   return parts;
 }
 
-/** By how the base64 of each begins. */
+/** Media types by the beginning of their base64 text. */
 function imageType(base64: string): string {
   if (base64.startsWith('/9j/')) return 'image/jpeg';
   if (base64.startsWith('R0lGOD')) return 'image/gif';

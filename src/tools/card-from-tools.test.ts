@@ -4,8 +4,8 @@ import { generateAgentCard, titleOf } from './card-from-tools.ts';
 
 const about = { name: 'Cortex', description: 'Does it all.' };
 
-describe('a card from tools', () => {
-  it('has a skill for each: title, tags from capabilities, examples', () => {
+describe('generateAgentCard', () => {
+  it('makes a skill of each tool: title, tags from capabilities, examples', () => {
     const card = generateAgentCard(
       [
         { name: 'file_read', description: 'Reads a file.', capabilities: ['fs:read'] },
@@ -26,19 +26,19 @@ describe('a card from tools', () => {
     expect(card.capabilities).toEqual({ streaming: true });
   });
 
-  it('has the five default skills without any, two tags and two examples each', () => {
+  it('has five default skills without tools, with two tags and two examples each', () => {
     const { skills } = generateAgentCard([], about);
     expect(skills.map(({ id }) => id)).toEqual(['code-generation', 'debugging', 'code-review', 'architecture', 'search']);
     for (const { tags, examples } of skills) expect([tags.length, examples?.length]).toEqual([2, 2]);
   });
 
-  it('says where it is, if that is known', () => {
+  it('has the agent’s address if it is given', () => {
     const card = generateAgentCard([], { ...about, url: 'https://cortex.example/' });
     expect(card.supportedInterfaces).toEqual([{ url: 'https://cortex.example/a2a', protocolBinding: 'JSONRPC', protocolVersion: '1.0' }]);
     expect(card.documentationUrl).toBe('https://cortex.example/docs');
   });
 
-  it('publishes what each takes', () => {
+  it('publishes the input schemas', () => {
     const inputSchema = { type: 'object', properties: { path: { type: 'string' } } };
     const [extension] = generateAgentCard([{ name: 'file_read', description: '', inputSchema }], about).capabilities.extensions ?? [];
     expect(extension).toEqual({

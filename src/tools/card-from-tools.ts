@@ -2,13 +2,13 @@ import { SKILL_SCHEMAS } from '#agents';
 import type { AgentCard, AgentSkill, JsonObject } from '#protocol';
 import { withoutEndSlashes } from '#protocol';
 
-/** A tool of any registry: what is read of it. */
+/** A tool of a registry, as far as the card needs it. */
 export interface RegisteredTool {
   readonly name: string;
   readonly description: string;
-  /** What it may do, as `network:fetch`: becomes the skill's tags. */
+  /** Permissions such as `network:fetch`. They become the skill's tags. */
   readonly capabilities?: readonly string[];
-  /** JSON Schema of what it takes; published with the skill. */
+  /** The JSON Schema of its input, published with the skill. */
   readonly inputSchema?: JsonObject;
   readonly examples?: readonly string[];
 }
@@ -17,11 +17,11 @@ export interface CardFromTools {
   readonly name: string;
   readonly description: string;
   readonly version?: string;
-  /** Where the agent is reached. Absent: its server says. */
+  /** The agent's address. Absent: its server adds it. */
   readonly url?: string;
 }
 
-/** Examples for tools that agents commonly have, by their names (reference/dialects §5g). */
+/** Examples for common tools, by their names (docs/dialects/cortex.md). */
 const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   file_read: ['Read the file src/main.ts', 'Show me what is in README.md'],
   file_write: ['Write a .gitignore for a Node project', 'Save this as notes.md'],
@@ -42,7 +42,7 @@ const skill = (id: string, description: string, more: Pick<AgentSkill, 'tags' | 
   ...more,
 });
 
-/** What an agent without a registered tool can do. */
+/** The skills of an agent without registered tools. */
 export const DEFAULT_SKILLS: readonly AgentSkill[] = [
   skill('code-generation', 'Writes code from a description.', {
     tags: ['coding', 'generation'],
@@ -66,7 +66,13 @@ export const DEFAULT_SKILLS: readonly AgentSkill[] = [
   }),
 ];
 
-/** An agent card from a registry of tools: each is a skill. Without any, the card has the skills that every coding agent has. */
+/**
+ * Makes an agent card from a registry of tools, each as a skill. Without tools the card has the default skills of a coding agent.
+ *
+ * ```ts
+ * const card = generateAgentCard([{ name: 'file_read', description: 'Reads a file.' }], { name: 'helper' });
+ * ```
+ */
 export function generateAgentCard(tools: Iterable<RegisteredTool>, options: CardFromTools): AgentCard {
   const all = [...tools];
   const schemas = all.flatMap(({ name, inputSchema }) => (inputSchema === undefined ? [] : [[name, inputSchema] as const]));
@@ -102,7 +108,7 @@ function published(schemas: readonly (readonly [string, JsonObject])[]): JsonObj
   return Object.fromEntries(schemas.map(([name, schema]) => [name, { input: { vendor: 'json-schema', schema } }]));
 }
 
-/** `file_read` is `File Read`. */
+/** Turns `file_read` into `File Read`. */
 export function titleOf(name: string): string {
   return name
     .split(/[_\-\s]+/)

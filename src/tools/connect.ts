@@ -4,7 +4,7 @@ import type { AgentCard } from '#protocol';
 import type { AgentTool, AgentToolOptions, Reachable, Remote } from './agent-tools.ts';
 import { agentTools, remote } from './agent-tools.ts';
 
-/** An agent elsewhere, as a configuration names it. PromptKit's keys (reference/dialects §3e), in our spelling. */
+/** A remote agent in a configuration, with PromptKit's settings (docs/dialects/promptkit.md). */
 export interface AgentTarget extends AgentToolOptions {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -17,26 +17,30 @@ export interface AgentTarget extends AgentToolOptions {
     readonly tokenEnv?: string;
   };
   readonly timeoutMs?: number;
-  /** PromptKit's if not said: three more times, half a second apart and twice as long each time, at most half a minute. */
+  /** Default: three retries, 0.5 s after the first failure, each pause twice as long, at most 30 s. */
   readonly retry?: Partial<RetryPolicy>;
 }
 
 const RETRY: Partial<RetryPolicy> = { tries: 4, firstDelayMs: 500, maxDelayMs: 30_000 };
 
-export interface ConnectOptions {
+export interface AgentConnectOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** For everything that a target does not say. */
+  /** Defaults for what a target does not set. */
   readonly client?: ClientOptions;
-  /** Told of the client behind each connection. */
+  /** Called with the client of each connection. */
   readonly onConnected?: (client: A2AClient) => void;
 }
 
-/** An agent at an address, connected to when it is first needed and again after an error. */
-export function remoteAgent(target: AgentTarget, options: ConnectOptions = {}): Remote {
+/** An agent at an address. It connects at the first use, and again after an error. */
+export function remoteAgent(target: AgentTarget, options: AgentConnectOptions = {}): Remote {
   return remote(() => reachAgent(target, options));
 }
 
-export async function reachAgent(target: AgentTarget, { env = {}, client = {}, onConnected }: ConnectOptions = {}): Promise<Reachable> {
+/** Connects to an agent and reads its card. */
+export async function reachAgent(
+  target: AgentTarget,
+  { env = {}, client = {}, onConnected }: AgentConnectOptions = {},
+): Promise<Reachable> {
   const headers = { ...headersOf(client), ...target.headers, ...headersFromEnv(target, env), ...authorization(target, env) };
   const connected = await A2AClient.connect(target.url, {
     ...client,
@@ -48,8 +52,15 @@ export async function reachAgent(target: AgentTarget, { env = {}, client = {}, o
   return { service: connected.service, card: connected.card ?? cardless(target) };
 }
 
-/** The tools of many agents, none with the name of another's. An agent that can't be reached is an error: its tools would be missed. */
-export async function toolsOf(targets: readonly AgentTarget[], options: ConnectOptions = {}): Promise<readonly AgentTool[]> {
+/**
+ * The skills of several agents as tools, with unique names. Throws when an agent can't be reached.
+ *
+ * ```ts
+ * const tools = await toolsOf([{ url: 'https://agent.example' }]);
+ * const outcome = await tools[0].execute({ query: 'hello' });
+ * ```
+ */
+export async function toolsOf(targets: readonly AgentTarget[], options: AgentConnectOptions = {}): Promise<readonly AgentTool[]> {
   const taken = new Set<string>();
   const all: AgentTool[] = [];
   for (const target of targets) {
@@ -65,7 +76,7 @@ function headersOf({ headers }: ClientOptions): Readonly<Record<string, string>>
   return headers === undefined || typeof headers === 'function' ? {} : headers;
 }
 
-function headersFromEnv({ headersFromEnv: named = [] }: AgentTarget, env: NonNullable<ConnectOptions['env']>): Record<string, string> {
+function headersFromEnv({ headersFromEnv: named = [] }: AgentTarget, env: NonNullable<AgentConnectOptions['env']>): Record<string, string> {
   return Object.fromEntries(
     named.map((pair) => {
       const at = pair.indexOf('=');
@@ -75,18 +86,18 @@ function headersFromEnv({ headersFromEnv: named = [] }: AgentTarget, env: NonNul
   );
 }
 
-function authorization({ auth }: AgentTarget, env: NonNullable<ConnectOptions['env']>): Record<string, string> {
+function authorization({ auth }: AgentTarget, env: NonNullable<AgentConnectOptions['env']>): Record<string, string> {
   const token = auth?.tokenEnv === undefined ? auth?.token : required(env, auth.tokenEnv);
   return token === undefined ? {} : { Authorization: `${auth?.scheme ?? 'Bearer'} ${token}` };
 }
 
-function required(env: NonNullable<ConnectOptions['env']>, name: string): string {
+function required(env: NonNullable<AgentConnectOptions['env']>, name: string): string {
   const value = env[name];
-  if (value === undefined || value === '') throw new TypeError(`the environment has no ${name}; set it: export ${name}=…`);
+  if (value === undefined || value === '') throw new TypeError(`the environment variable ${name} is not set`);
   return value;
 }
 
-/** An address that takes calls and has no card: what it is can only be guessed by its name. */
+/** The card of an agent that publishes none. */
 function cardless({ url, name }: AgentTarget): AgentCard {
   const target = readTarget(url);
   const host = target.kind === 'file' ? target.path : target.url.host;
@@ -98,6 +109,6 @@ function cardless({ url, name }: AgentTarget): AgentCard {
     capabilities: {},
     defaultInputModes: ['text/plain'],
     defaultOutputModes: ['text/plain'],
-    skills: [{ id: 'ask', name: 'Ask', description: `Asks the agent at ${host}.`, tags: ['a2a'] }],
+    skills: [{ id: 'ask', name: 'Ask', description: `Sends a message to the agent at ${host}.`, tags: ['a2a'] }],
   };
 }

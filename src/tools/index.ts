@@ -1,7 +1,6 @@
 /**
- * The tools room: agents as tools for language models, and tools as agents. A skill of any agent becomes a name, a JSON Schema and a
- * function, in the forms of the AI SDK, LangChain and OpenAI; a registry of tools becomes a card; rules become an agent for tests. MCP is in
- * `adapters/`, by its SDK.
+ * Agents as tools for language models, and tools as agents. A skill of an agent becomes a name, a JSON Schema and a function, in the
+ * forms of the AI SDK, LangChain and OpenAI. A registry of tools becomes a card. Rules become an agent for tests. MCP is in `parley-a2a/tools/mcp`.
  *
  * ```ts
  * const tools = await toolsOf([{ url: 'https://agent.example' }]);
@@ -13,11 +12,11 @@ export type { AgentTool, AgentToolOptions, Reachable, Remote, ToolCallOptions } 
 export { agentTools, remote } from './agent-tools.ts';
 export { type AiTool, toAiTools } from './ai.ts';
 export { type CardFromTools, DEFAULT_SKILLS, generateAgentCard, type RegisteredTool } from './card-from-tools.ts';
-export type { AgentTarget, ConnectOptions } from './connect.ts';
+export type { AgentConnectOptions, AgentTarget } from './connect.ts';
 export { reachAgent, remoteAgent, toolsOf } from './connect.ts';
 export { type LangChainFields, toLangChainTools } from './langchain.ts';
 export { type MockAgent, type MockCall, type MockOptions, mockAgent } from './mock/mock.ts';
-export { type Exchange, recording } from './mock/record.ts';
+export { type MockExchange, recording } from './mock/record.ts';
 export type { MockFailure, MockMatch, MockReply, MockRule } from './mock/rules.ts';
 export { NAMING_SCHEMES, type NamingScheme, type SkillFilter } from './names.ts';
 export { callOpenAiTool, type OpenAiTool, type OpenAiToolCall, toOpenAiTools } from './openai.ts';

@@ -2,7 +2,7 @@ import type { JsonObject } from '#protocol';
 import type { AgentTool } from './agent-tools.ts';
 import { outcomeJson } from './outcome.ts';
 
-/** What LangChain's `tool` is told of one. */
+/** The fields that LangChain's `tool` function needs. */
 export interface LangChainFields {
   readonly name: string;
   readonly description: string;
@@ -12,8 +12,11 @@ export interface LangChainFields {
 type Run = (input: unknown, config: { readonly signal?: AbortSignal | undefined }) => Promise<string>;
 
 /**
- * Tools for LangChain and LangGraph, made by their own `tool`, so that its version is the caller's choice:
- * `model.bindTools(toLangChainTools(await toolsOf([{ url }]), (run, fields) => tool(run, fields)))`.
+ * Tools for LangChain and LangGraph. They are made by the caller's own `tool` function, so that the caller chooses its version.
+ *
+ * ```ts
+ * model.bindTools(toLangChainTools(await toolsOf([{ url }]), (run, fields) => tool(run, fields)));
+ * ```
  */
 export function toLangChainTools<Made>(tools: readonly AgentTool[], tool: (run: Run, fields: LangChainFields) => Made): readonly Made[] {
   return tools.map(({ name, description, inputSchema, execute }) =>

@@ -15,7 +15,7 @@ describe('names of tools', () => {
     expect(toolName(scheme, { agent, ...(id === undefined ? {} : { skill: skill(id) }) })).toBe(name);
   });
 
-  it('are short enough for every model, and still differ', () => {
+  it('are at most 64 characters long and stay unique', () => {
     const one = toolName('a2a_agent', { agent: `${'x'.repeat(80)}1` });
     const two = toolName('a2a_agent', { agent: `${'x'.repeat(80)}2` });
     expect(one).toHaveLength(64);
@@ -32,13 +32,13 @@ describe('choosing skills', () => {
   });
   const ids = (filter: Parameters<typeof skillsOf>[1]) => skillsOf(card, filter).map(({ id }) => id);
 
-  it('takes all, or those allowed, or those not blocked', () => {
+  it('uses all skills, the allowed ones, or those not blocked', () => {
     expect(ids({})).toEqual(['read_file', 'write_file', 'search']);
     expect(ids({ allow: ['*_file'] })).toEqual(['read_file', 'write_file']);
     expect(ids({ block: ['write*'] })).toEqual(['read_file', 'search']);
   });
 
-  it('lets the allowed win over the blocked', () => expect(ids({ allow: ['search'], block: ['search'] })).toEqual(['search']));
+  it('prefers allow to block', () => expect(ids({ allow: ['search'], block: ['search'] })).toEqual(['search']));
 
   it.each([
     ['abc', 'abc', true],
@@ -48,5 +48,5 @@ describe('choosing skills', () => {
     ['aXbYc', 'a*b*c', true],
     ['ab', 'a*ab', false],
     ['abab', '*ab*ab', true],
-  ])('%s fits %s: %s', (text, pattern, is) => expect(fits(text, pattern)).toBe(is));
+  ])('%s matches %s: %s', (text, pattern, is) => expect(fits(text, pattern)).toBe(is));
 });

@@ -1,18 +1,18 @@
 import type { AgentCard, AgentSkill } from '#protocol';
 import { unreachable } from '#protocol';
 
-/** How tools are named, by what the products that call them expect (reference/dialects §3e, §4f, §5g). */
+/** How tools are named, as PromptKit, CortexPrism and Solace Agent Mesh expect it (docs/dialects.md). */
 export type NamingScheme = 'a2a__agent__skill' | 'a2a_agent' | 'peer_agent';
 
 export const NAMING_SCHEMES: readonly NamingScheme[] = ['a2a__agent__skill', 'a2a_agent', 'peer_agent'];
 
-/** What language models' APIs take for a name. */
+/** The limit of language models' APIs. */
 const NAME_CHARS_MAX = 64;
 
-export interface Named {
-  /** As the caller calls the agent; its card's name otherwise. */
+export interface ToolSubject {
+  /** The caller's name for the agent, or its card's name. */
   readonly agent: string;
-  /** Absent where the whole agent is one tool. */
+  /** Absent when the whole agent is one tool. */
   readonly skill?: AgentSkill;
 }
 
@@ -21,7 +21,7 @@ export function isBySkill(scheme: NamingScheme): boolean {
   return scheme === 'a2a__agent__skill';
 }
 
-export function toolName(scheme: NamingScheme, { agent, skill }: Named): string {
+export function toolName(scheme: NamingScheme, { agent, skill }: ToolSubject): string {
   switch (scheme) {
     case 'a2a__agent__skill':
       return short(['a2a', words(agent), ...(skill === undefined ? [] : [words(skill.id)])].join('__'));
@@ -34,7 +34,7 @@ export function toolName(scheme: NamingScheme, { agent, skill }: Named): string 
   }
 }
 
-/** PromptKit's: small letters, one underscore for every run of anything else, none at the ends. */
+/** PromptKit's rule: lower case, one underscore for each run of other characters, none at the ends. */
 function words(name: string): string {
   return (
     name
@@ -44,7 +44,7 @@ function words(name: string): string {
   );
 }
 
-/** Two long names that begin alike must not become one. */
+/** Keeps long names with the same beginning apart. */
 function short(name: string): string {
   if (name.length <= NAME_CHARS_MAX) return name;
   let sum = 0;
@@ -52,7 +52,7 @@ function short(name: string): string {
   return `${name.slice(0, NAME_CHARS_MAX - 8)}_${sum.toString(36).padStart(7, '0')}`;
 }
 
-/** No two tools have one name: the second is `name_2`. */
+/** Makes a name unique: the second one is `name_2`. */
 export function distinct(name: string, taken: ReadonlySet<string>): string {
   if (!taken.has(name)) return name;
   for (let count = 2; ; count += 1) {
@@ -62,9 +62,9 @@ export function distinct(name: string, taken: ReadonlySet<string>): string {
   }
 }
 
-/** Patterns of skill ids; `*` stands for anything. */
+/** Patterns for skill ids. `*` matches any text. */
 export interface SkillFilter {
-  /** Only these. Wins over `block`. */
+  /** Only these skills. Wins over `block`. */
   readonly allow?: readonly string[];
   readonly block?: readonly string[];
 }

@@ -1,15 +1,15 @@
 import type { Json, JsonObject } from '#protocol';
-import { A2AError } from '#protocol';
+import { A2AError, isObject } from '#protocol';
 import type { AgentTool, ToolCallOptions } from './agent-tools.ts';
 import { outcomeJson } from './outcome.ts';
-import { isObject } from './schemas.ts';
 
-/** A tool as OpenAI's chat API, and everything that copies it, takes one. */
+/** A tool in the form of OpenAI's chat API. */
 export interface OpenAiTool {
   readonly type: 'function';
   readonly function: { readonly name: string; readonly description: string; readonly parameters: JsonObject };
 }
 
+/** Converts tools for OpenAI's chat API. Run a model's call with `callOpenAiTool`. */
 export function toOpenAiTools(tools: readonly AgentTool[]): readonly OpenAiTool[] {
   return tools.map(({ name, description, inputSchema }) => ({
     type: 'function',
@@ -17,31 +17,31 @@ export function toOpenAiTools(tools: readonly AgentTool[]): readonly OpenAiTool[
   }));
 }
 
-/** A call as a model makes it. */
+/** A model's tool call. */
 export interface OpenAiToolCall {
   readonly id: string;
   readonly function: { readonly name: string; readonly arguments: string };
 }
 
-/** Calls the tool that a model has chosen; what comes back is the message to answer it with. An error is told to the model. */
+/** Runs a model's tool call and returns the message for the model. Errors are part of that message. */
 export async function callOpenAiTool(
   tools: readonly AgentTool[],
   call: OpenAiToolCall,
   options: ToolCallOptions = {},
 ): Promise<{ readonly role: 'tool'; readonly tool_call_id: string; readonly content: string }> {
-  const answer = (content: Json) => ({ role: 'tool', tool_call_id: call.id, content: JSON.stringify(content) }) as const;
+  const reply = (content: Json) => ({ role: 'tool', tool_call_id: call.id, content: JSON.stringify(content) }) as const;
   try {
     const tool = tools.find(({ name }) => name === call.function.name);
     if (tool === undefined) throw new A2AError('INVALID_PARAMS', `there is no tool ${call.function.name}`);
-    return answer(outcomeJson(await tool.execute(argumentsIn(call.function.arguments), options)));
+    return reply(outcomeJson(await tool.execute(argumentsIn(call.function.arguments), options)));
   } catch (thrown) {
     if (options.signal?.aborted === true) throw thrown;
-    return answer({ error: thrown instanceof Error ? thrown.message : String(thrown) });
+    return reply({ error: thrown instanceof Error ? thrown.message : String(thrown) });
   }
 }
 
 function argumentsIn(text: string): JsonObject {
-  let value: unknown;
+  let value: Json;
   try {
     value = JSON.parse(text === '' ? '{}' : text);
   } catch {

@@ -1,29 +1,29 @@
 import type { ContextId, Json, JsonObject, Message, Part, Task, TaskEvent, TaskId, TaskState } from '#protocol';
 import { contextId, createTaskStatus, getTextFromMessage, isFilePart, isInterrupted, isTextPart, startFold, taskId } from '#protocol';
 
-/** What came of a call. */
+/** The result of a tool call. */
 export interface ToolOutcome {
-  /** The agent has done it, or has answered without a task. */
+  /** The task is completed, or the agent responded without a task. */
   readonly ok: boolean;
-  /** The agent asks something, or wants a credential: `text` says what, and the answer is a call with this `taskId`. */
+  /** The agent asks a question or needs a credential, as `text` says. Answer with a call that has this `taskId`. */
   readonly isWaiting: boolean;
   readonly state: TaskState | 'message';
-  /** What was made, in words; if nothing was, what was said last. */
+  /** The text of the artifacts, or the last status message. */
   readonly text: string;
   readonly parts: readonly Part[];
   readonly taskId?: TaskId;
   readonly contextId?: ContextId;
 }
 
-/** Gathers what is told of one call. */
-export interface Gathering {
-  /** Returns what is worth telling someone who watches: a progress note, a piece of the answer. */
+/** Collects the events of one call. */
+export interface OutcomeCollector {
+  /** Returns the event's text for progress displays, if it has one. */
   add(event: TaskEvent): string | undefined;
   outcome(): ToolOutcome;
   readonly task: TaskId | undefined;
 }
 
-export function gather(): Gathering {
+export function collectOutcome(): OutcomeCollector {
   const fold = startFold();
   let task: TaskId | undefined;
   let direct: Message | undefined;
@@ -45,7 +45,7 @@ export function gather(): Gathering {
   };
 }
 
-/** Streams of 0.x need not begin with the task. */
+/** Streams of A2A 0.x may begin without the task. */
 function announced({ statusUpdate, artifactUpdate }: TaskEvent): Task {
   const update = statusUpdate ?? artifactUpdate;
   return {
@@ -87,7 +87,7 @@ function ofTask({ id, contextId: context, status, artifacts = [] }: Task): ToolO
   };
 }
 
-/** Chunks of one artifact are one text. */
+/** Joins the chunks of an artifact. */
 function textOf(parts: readonly Part[]): string {
   return parts
     .filter(isTextPart)
@@ -95,7 +95,7 @@ function textOf(parts: readonly Part[]): string {
     .join('');
 }
 
-/** For a model: PromptKit's members, and what is needed to go on. */
+/** The result as JSON for a model: PromptKit's fields, and the ids to continue with. */
 export function outcomeJson(outcome: ToolOutcome): JsonObject {
   const file = outcome.parts.find(isFilePart);
   const data = outcome.parts.flatMap((part): Json[] => (part.data === undefined ? [] : [part.data]));

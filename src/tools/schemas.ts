@@ -1,14 +1,14 @@
 import { SKILL_SCHEMAS } from '#agents';
 import type { AgentCard, AgentSkill, Json, JsonObject } from '#protocol';
-import { unreachable } from '#protocol';
+import { isObject, unreachable } from '#protocol';
 import type { NamingScheme } from './names.ts';
 
 const text = (description: string): JsonObject => ({ type: 'string', description });
 
-/** So that a question can be answered and a conversation go on. */
-const GOING_ON = {
-  contextId: text('The conversation to go on with, from an earlier result.'),
-  taskId: text('The task that asked a question, when this is its answer.'),
+/** For answering a question and continuing a conversation. */
+const CONTINUATION = {
+  contextId: text('The conversation to continue, from an earlier result.'),
+  taskId: text('The task that asked a question, when this call answers it.'),
 } as const;
 
 const MEDIA: readonly { readonly family: string; readonly members: JsonObject }[] = [
@@ -19,24 +19,29 @@ const MEDIA: readonly { readonly family: string; readonly members: JsonObject }[
   { family: 'audio/', members: { audio_data: text('A recording, base64-encoded.') } },
 ];
 
-export interface Described {
+export interface ToolSource {
   readonly card: AgentCard;
   readonly skill: AgentSkill | undefined;
 }
 
-/** What a tool takes, as JSON Schema: what its skill publishes, or what its input modes allow, under the names of the scheme. */
-export function inputSchema(scheme: NamingScheme, described: Described): JsonObject {
+/** The JSON Schema of a tool's input: the skill's own, or one made from its input modes with the scheme's names. */
+export function inputSchema(scheme: NamingScheme, described: ToolSource): JsonObject {
   switch (scheme) {
     case 'a2a__agent__skill':
       return (
-        skillInput(described) ?? object({ query: text('What is asked of the agent.'), ...mediaFor(described), ...GOING_ON }, ['query'])
+        skillInput(described) ?? object({ query: text('The request to the agent.'), ...mediaFor(described), ...CONTINUATION }, ['query'])
       );
     case 'a2a_agent':
-      return object({ message: text('The message to send to the agent.'), ...GOING_ON }, ['message']);
+      return object({ message: text('The message to send to the agent.'), ...CONTINUATION }, ['message']);
     case 'peer_agent':
-      return object({ task_description: text('What the agent is to do, in full.'), artifacts: ARTIFACTS, ...GOING_ON }, [
-        'task_description',
-      ]);
+      return object(
+        {
+          task_description: text('What the agent should do, with everything that it needs to know.'),
+          artifacts: ARTIFACTS,
+          ...CONTINUATION,
+        },
+        ['task_description'],
+      );
     default:
       return unreachable(scheme);
   }
@@ -44,37 +49,37 @@ export function inputSchema(scheme: NamingScheme, described: Described): JsonObj
 
 const ARTIFACTS: JsonObject = {
   type: 'array',
-  description: 'Artifacts that the agent is to look at.',
+  description: 'Artifacts that the agent should use.',
   items: object({ filename: { type: 'string' }, version: { type: 'integer' } }, ['filename']),
 };
 
 export const OUTPUT_SCHEMA: JsonObject = object(
   {
-    response: text('What the agent said.'),
-    state: text('How the task stands.'),
-    taskId: text('The task, for an answer to its question.'),
-    contextId: text('The conversation, to go on with it.'),
-    media_url: text('Address of the first file of the answer.'),
+    response: text('The agent’s response.'),
+    state: text('The state of the task.'),
+    taskId: text('The task, to answer its question.'),
+    contextId: text('The conversation, to continue it.'),
+    media_url: text('URL of the first file of the response.'),
     media_type: text('Its media type.'),
-    data: { description: 'Structured data of the answer.' },
+    data: { description: 'Structured data of the response.' },
   },
   ['response'],
 );
 
-/** The skill's own schema, if it publishes one: its tool takes that, and the agent gets it as data. */
-export function skillInput({ card, skill }: Described): JsonObject | undefined {
+/** The schema that the skill publishes, if any. The agent then gets the arguments as data. */
+export function skillInput({ card, skill }: ToolSource): JsonObject | undefined {
   const published = (card.capabilities.extensions ?? []).find(({ uri }) => uri === SKILL_SCHEMAS)?.params?.['skills'];
   const schema = member(member(member(published, skill?.id ?? ''), 'input'), 'schema') ?? meshInput(card);
   return isObject(schema) && schema['type'] === 'object' ? schema : undefined;
 }
 
-/** SAM's agents have one schema for all that they do. */
+/** Agents of Solace Agent Mesh have one schema for all skills. */
 function meshInput({ capabilities }: AgentCard): Json | undefined {
   const found = (capabilities.extensions ?? []).find(({ uri }) => uri === 'https://solace.com/a2a/extensions/sam/schemas');
   return found?.params?.['input_schema'];
 }
 
-function mediaFor({ card, skill }: Described): JsonObject {
+function mediaFor({ card, skill }: ToolSource): JsonObject {
   const modes = skill?.inputModes ?? card.defaultInputModes;
   const found = MEDIA.filter(({ family }) => modes.some((mode) => mode.startsWith(family)));
   return Object.assign({}, ...found.map(({ members }) => members));
@@ -86,8 +91,4 @@ function object(properties: JsonObject, required: readonly string[]): JsonObject
 
 function member(value: Json | undefined, name: string): Json | undefined {
   return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
-}
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -2,13 +2,13 @@ import type { JsonObject } from '#protocol';
 import { isA2AError } from '#protocol';
 import type { Reachable, Remote, ToolCallOptions } from './agent-tools.ts';
 import { agentTools } from './agent-tools.ts';
-import type { AgentTarget, ConnectOptions } from './connect.ts';
+import type { AgentConnectOptions, AgentTarget } from './connect.ts';
 import { remoteAgent } from './connect.ts';
 import { toolName } from './names.ts';
 import type { ToolOutcome } from './outcome.ts';
 import { inputSchema } from './schemas.ts';
 
-/** A tool as CortexPrism's registry takes it (reference/seeds/004, dialects §5g). */
+/** A tool in the form of CortexPrism's registry (docs/dialects/cortex.md). */
 export interface WrappedTool {
   readonly definition: {
     readonly name: string;
@@ -33,27 +33,32 @@ export interface WrappedError {
 const OUTPUT_CHARS_MAX = 8000;
 
 /**
- * A remote agent as one tool, `a2a_<name>`, with `message` and `contextId`. The card is fetched with the first call and kept; an error
- * drops it, and is answered, not thrown. Only a completed task is a success.
+ * A remote agent as one tool, `a2a_<name>`, with `message` and `contextId`. The first call fetches the card; an error drops it. Errors are
+ * returned, not thrown. Only a completed task is a success.
+ *
+ * ```ts
+ * const tool = createA2AToolWrapper('reviewer', { url: 'https://agent.example' });
+ * const result = await tool.execute({ message: 'hello' });
+ * ```
  */
 export function createA2AToolWrapper(
   name: string,
   agent: Omit<AgentTarget, 'name'> | Reachable,
-  options: ConnectOptions = {},
+  options: AgentConnectOptions = {},
 ): WrappedTool {
   const source: Remote = 'service' in agent ? { get: async () => agent, forget: () => {} } : remoteAgent({ ...agent, name }, options);
   const target = 'service' in agent ? {} : agent;
   return {
     definition: {
       name: toolName('a2a_agent', { agent: name }),
-      description: `Sends a message to the remote A2A agent ${name} and returns its answer.`,
+      description: `Sends a message to the remote A2A agent ${name} and returns its response.`,
       parameters: inputSchema('a2a_agent', { card: NO_CARD, skill: undefined }),
       capabilities: ['network:fetch'],
     },
     execute: async (args, call) => {
       try {
         const [tool] = await agentTools(source, { ...target, name, naming: 'a2a_agent' });
-        if (tool === undefined) throw new TypeError('the agent has nothing to call');
+        if (tool === undefined) throw new TypeError('the agent has no skills');
         return resultOf(await tool.execute(args, call));
       } catch (thrown) {
         source.forget();

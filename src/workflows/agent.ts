@@ -1,29 +1,32 @@
 import { createCard } from '#agents';
 import type { Agent, AgentOutput, Json, JsonObject, Turn } from '#protocol';
-import { createAgentTextMessage, createDataPart, getTextFromMessage, isDataPart, linkSignals } from '#protocol';
-import { channel } from './channel.ts';
+import { createAgentTextMessage, createDataPart, getTextFromMessage, isDataPart, isObject, linkSignals } from '#protocol';
+import { createOutputChannel } from './channel.ts';
 import type { Workflow } from './definition.ts';
 import { WorkflowError } from './definition.ts';
 import { runGraph } from './graph.ts';
 import { runNode } from './nodes.ts';
-import type { FindAgent, Running, Validate } from './running.ts';
-import { resultsIn, scopeOf, tell } from './running.ts';
+import type { FindWorkflowAgent, Running, Validate } from './running.ts';
+import { report, resultsIn, scopeOf } from './running.ts';
 import { fillObject } from './templates.ts';
 
 export interface WorkflowOptions {
-  /** Whom the nodes call. */
-  readonly findAgent: FindAgent;
-  /** Checks values by JSON Schema. Without it a workflow with schemas is refused. */
+  /** Finds the agents that the nodes call. */
+  readonly findAgent: FindWorkflowAgent;
+  /** Validates values by JSON Schema. A workflow with schemas needs it. */
   readonly validate?: Validate;
 }
 
 /**
- * A workflow as an agent: it is called, watched, answered and cancelled as any other, and what it has finished is in its task's log. After a
- * crash it goes on where it was.
+ * Publishes a workflow as an agent. It is called, streamed, answered and canceled like any other agent. The results of its nodes are in its task's
+ * log, so that it continues after a crash.
+ *
+ * ```ts
+ * const agent = workflowAgent(readWorkflow(parse(yaml)), { findAgent: (name) => services.get(name) });
+ * ```
  */
 export function workflowAgent(workflow: Workflow, { findAgent, validate }: WorkflowOptions): Agent {
-  if (validate === undefined && hasSchemas(workflow))
-    throw new WorkflowError('', 'it has schemas, and nothing was given to check them with');
+  if (validate === undefined && hasSchemas(workflow)) throw new WorkflowError('', 'the workflow has schemas; pass validate to check them');
   const { name, description, version, skills } = workflow;
   const card = createCard({ name, description, version, ...(skills.length === 0 ? {} : { skills }) });
   const check: Validate = validate ?? (() => undefined);
@@ -34,29 +37,29 @@ async function* execute(workflow: Workflow, turn: Turn, given: Required<Workflow
   const input = inputOf(turn);
   const wrong = workflow.inputSchema === undefined ? undefined : given.validate(workflow.inputSchema, input);
   if (wrong !== undefined) {
-    yield { kind: 'reject', reason: createAgentTextMessage(`The input is not what ${workflow.name} takes: ${wrong}`) };
+    yield { kind: 'reject', reason: createAgentTextMessage(`The input does not match the schema of ${workflow.name}: ${wrong}`) };
     return;
   }
   const stop = new AbortController();
   const { signal } = linkSignals([turn.signal, stop.signal]);
-  const out = channel<AgentOutput>();
+  const out = createOutputChannel<AgentOutput>();
   const results = resultsIn(turn.task);
   const run: Running = { workflow, input, turn, signal, ...given, out, results, isStopping: false, asking: Promise.resolve() };
-  const last = wholeRun(run).finally(() => out.end());
-  last.catch(() => undefined); // it is awaited below; until then it is nobody's unhandled rejection
+  const last = runWorkflow(run).finally(() => out.end());
+  last.catch(() => undefined); // awaited below; this keeps it from being an unhandled rejection until then
   try {
     yield* out;
     yield await last;
   } finally {
-    stop.abort(); // the task was cancelled or has ended otherwise: nobody listens any more
+    stop.abort(); // the task is canceled or has ended: nobody reads the outputs any more
   }
 }
 
-async function wholeRun(run: Running): Promise<AgentOutput> {
+async function runWorkflow(run: Running): Promise<AgentOutput> {
   const { workflow, turn } = run;
   const signal = { workflow_name: workflow.name, execution_id: turn.task.id };
   if (run.results.size === 0)
-    await tell(run, `${workflow.name}: begun`, { type: 'workflow_execution_start', ...signal, workflow_input: run.input });
+    await report(run, `${workflow.name}: started`, { type: 'workflow_execution_start', ...signal, workflow_input: run.input });
   try {
     await runGraph(run);
   } catch (thrown) {
@@ -69,7 +72,7 @@ async function wholeRun(run: Running): Promise<AgentOutput> {
   const outcome = isGood ? { status: 'success' } : { status: 'error', error: answer.error ?? null };
   run.isStopping = false;
   await exit(run, [isGood ? 'onSuccess' : 'onFailure', 'always'], outcome);
-  await tell(run, `${workflow.name}: ${isGood ? 'done' : 'failed'}`, { type: 'workflow_execution_result', ...signal, ...outcome });
+  await report(run, `${workflow.name}: ${isGood ? 'done' : 'failed'}`, { type: 'workflow_execution_result', ...signal, ...outcome });
   if (answer.error !== undefined) return { kind: 'fail', reason: createAgentTextMessage(answer.error) };
   await run.out.send({ kind: 'artifact', id: 'result', name: 'result', parts: [createDataPart(answer.output)], last: true });
   return { kind: 'complete' };
@@ -79,7 +82,7 @@ function answerOf(run: Running): { readonly output: JsonObject; readonly error?:
   try {
     const output = fillObject(run.workflow.output, scopeOf(run));
     const wrong = run.workflow.outputSchema === undefined ? undefined : run.validate(run.workflow.outputSchema, output);
-    return wrong === undefined ? { output } : { error: `the output is not what was promised: ${wrong}` };
+    return wrong === undefined ? { output } : { error: `the output does not match its schema: ${wrong}` };
   } catch (thrown) {
     if (thrown instanceof WorkflowError) return { error: thrown.message };
     throw thrown;
@@ -88,7 +91,7 @@ function answerOf(run: Running): { readonly output: JsonObject; readonly error?:
 
 const EXIT_MS = 30_000;
 
-/** What is done at the end changes nothing of how it ended. After a cancel nobody waits for it, and it gets its own time. */
+/** Runs the exit nodes. They do not change the outcome. After a cancel nobody waits for them, and they have a time limit of their own. */
 async function exit(run: Running, names: readonly (keyof Workflow['onExit'])[], outcome: JsonObject): Promise<void> {
   const signal = run.signal.aborted ? AbortSignal.timeout(EXIT_MS) : run.signal;
   const silent = { ...run.out, send: async () => undefined };
@@ -102,16 +105,16 @@ async function exit(run: Running, names: readonly (keyof Workflow['onExit'])[], 
   }
 }
 
-/** The data of the message; words that are a JSON object as that; other words as `text`. */
+/** The message's data, its text as a JSON object, or the text as `text`. */
 function inputOf({ message }: Turn): JsonObject {
   const data = message.parts.find(isDataPart)?.data;
-  if (typeof data === 'object' && data !== null && !Array.isArray(data)) return data as JsonObject;
+  if (isObject(data)) return data;
   const text = getTextFromMessage(message);
   try {
     const parsed: Json = JSON.parse(text);
-    if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return parsed as JsonObject;
+    if (isObject(parsed)) return parsed;
   } catch {
-    // words, then
+    // not JSON: plain text
   }
   return { text };
 }

@@ -17,14 +17,14 @@ import {
 import type { CallingNode } from './definition.ts';
 import type { Running } from './running.ts';
 
-export type Called =
+export type CallOutcome =
   | { readonly kind: 'output'; readonly output: JsonObject }
-  /** The agent said no. */
+  /** The agent's task failed. */
   | { readonly kind: 'failed'; readonly reason: string }
-  /** It could not be asked, or did not answer in time. */
+  /** The agent is unreachable, or did not respond in time. */
   | { readonly kind: 'error'; readonly reason: string };
 
-export interface Call {
+export interface NodeCall {
   readonly path: string;
   readonly attempt: number;
   readonly input: JsonObject;
@@ -32,42 +32,42 @@ export interface Call {
 }
 
 /**
- * Asks a node's agent. The message is named after the task, the node and the attempt, so that after a crash the same message is sent
- * again and finds the run that it started the first time: a finished node never runs twice, nor one that was under way.
+ * Calls a node's agent. The message id is made from the task, the node and the attempt. After a crash the same message is sent again and joins
+ * the run that it started, so that neither a finished node nor a running one runs twice.
  */
-export async function callAgent(run: Running, node: CallingNode, call: Call): Promise<Called> {
+export async function callAgent(run: Running, node: CallingNode, call: NodeCall): Promise<CallOutcome> {
   const service = await run.findAgent(node.agent);
   if (service === undefined) return { kind: 'error', reason: `there is no agent ${node.agent}` };
   const timeoutMs = node.timeoutMs ?? run.workflow.nodeTimeoutMs;
-  const patience = linkSignals([run.signal], timeoutMs);
+  const deadline = linkSignals([run.signal], timeoutMs);
   try {
-    return await converse(run, service, { ...call, signal: patience.signal });
+    return await converse(run, service, { ...call, signal: deadline.signal });
   } catch (thrown) {
     if (run.signal.aborted) throw run.signal.reason;
-    if (patience.isLate) return { kind: 'error', reason: `${node.agent} did not answer in ${timeoutMs / 1000} s` };
-    return { kind: 'error', reason: thrown instanceof A2AError ? thrown.message : `${node.agent} could not be asked` };
+    if (deadline.isLate) return { kind: 'error', reason: `${node.agent} did not respond within ${timeoutMs / 1000} s` };
+    return { kind: 'error', reason: thrown instanceof A2AError ? thrown.message : `${node.agent} could not be called` };
   } finally {
-    patience.release();
+    deadline.release();
   }
 }
 
-interface Conversation extends Call {
+interface Conversation extends NodeCall {
   readonly signal: AbortSignal;
 }
 
-async function converse(run: Running, service: A2AService, call: Conversation): Promise<Called> {
+async function converse(run: Running, service: A2AService, call: Conversation): Promise<CallOutcome> {
   const name = await messageName(run.turn.task.id, call);
   const parts: Part[] = [...(call.instruction === undefined ? [] : [createTextPart(call.instruction)]), createDataPart(call.input)];
   let message = createUserMessage(parts, { messageId: messageId(name), metadata: { parentTaskId: run.turn.task.id } });
   for (let round = 1; ; round += 1) {
-    const answer = await sent(run, service, { message, call });
+    const answer = await send(run, service, { message, call });
     if (answer.task === undefined) return { kind: 'output', output: outputOf(answer.parts) };
     const { task } = answer;
-    const words = task.status.message === undefined ? '' : getTextFromMessage(task.status.message);
+    const text = task.status.message === undefined ? '' : getTextFromMessage(task.status.message);
     if (task.status.state === 'TASK_STATE_COMPLETED') return { kind: 'output', output: outputOf(partsOf(task)) };
     if (!isInterrupted(task.status.state))
-      return { kind: 'failed', reason: words || `the agent ended as ${task.status.state.slice(11).toLowerCase()}` };
-    const reply = await asked(run, task.status.message ?? createUserMessage('The agent needs an answer.'));
+      return { kind: 'failed', reason: text || `the agent ended as ${task.status.state.slice(11).toLowerCase()}` };
+    const reply = await askCaller(run, task.status.message ?? createUserMessage('The agent needs an answer.'));
     const id = messageId(`${name}_r${round}`);
     message = {
       ...createUserMessage(reply.parts, { messageId: id, taskId: task.id }),
@@ -76,28 +76,29 @@ async function converse(run: Running, service: A2AService, call: Conversation): 
   }
 }
 
-type Answered = { readonly task: Task; readonly parts?: never } | { readonly parts: readonly Part[]; readonly task?: never };
+type Response = { readonly task: Task; readonly parts?: never } | { readonly parts: readonly Part[]; readonly task?: never };
 
-async function sent(
+async function send(
   run: Running,
   service: A2AService,
   { message, call }: { readonly message: Message; readonly call: Conversation },
-): Promise<Answered> {
+): Promise<Response> {
   call.signal.throwIfAborted();
-  const left = new AbortController();
+  const disconnect = new AbortController();
   const ctx: CallContext = {
     principal: run.turn.principal,
     dialect: dialectId('v10'),
     extensions: [],
     idempotencyKey: message.messageId,
-    signal: left.signal,
+    signal: disconnect.signal,
   };
   const fold = startFold();
   let known: Task['id'] | undefined;
-  // Whoever stops a node wants its agent to stop too, and only the first event says which task that is.
+  // Stopping a node cancels its agent's task, whose id is known with the first event.
   const stop = (): void => {
-    setTimeout(() => left.abort(), CANCEL_MS).unref();
-    if (known !== undefined) service.cancel({ id: known }, { ...ctx, signal: AbortSignal.timeout(CANCEL_MS) }).catch(() => left.abort());
+    setTimeout(() => disconnect.abort(), CANCEL_MS).unref();
+    if (known !== undefined)
+      service.cancel({ id: known }, { ...ctx, signal: AbortSignal.timeout(CANCEL_MS) }).catch(() => disconnect.abort());
   };
   call.signal.addEventListener('abort', stop, { once: true });
   try {
@@ -114,14 +115,14 @@ async function sent(
     return { task: fold.task() };
   } finally {
     call.signal.removeEventListener('abort', stop);
-    left.abort();
+    disconnect.abort();
   }
 }
 
 const CANCEL_MS = 30_000;
 
-/** One at a time: a caller who is asked two things at once could not say which of them it answers. */
-async function asked(run: Running, question: Message): Promise<Message> {
+/** Asks one question at a time: an answer does not say which of two questions it is for. */
+async function askCaller(run: Running, question: Message): Promise<Message> {
   const mine = run.asking.then(() => run.turn.ask({ ...question, role: 'ROLE_AGENT' }));
   run.asking = mine.catch(() => undefined);
   return await mine;
@@ -129,7 +130,7 @@ async function asked(run: Running, question: Message): Promise<Message> {
 
 const NAME_CHARS_MAX = 120;
 
-async function messageName(task: string, { path, attempt }: Call): Promise<string> {
+async function messageName(task: string, { path, attempt }: NodeCall): Promise<string> {
   const name = `wf_${task}_${path}_${attempt}`;
   if (name.length <= NAME_CHARS_MAX) return name;
   const hash = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(name));
@@ -141,7 +142,7 @@ function partsOf(task: Task): readonly Part[] {
   return made.length > 0 ? made : (task.status.message?.parts ?? []);
 }
 
-/** Data as it is; words that are a JSON object as that; other words as `text`. */
+/** The data, the text as a JSON object, or the text as `text`. */
 function outputOf(parts: readonly Part[]): JsonObject {
   const data = parts.findLast(isDataPart)?.data;
   if (data !== undefined) return isObject(data) ? data : { value: data };
@@ -153,7 +154,7 @@ function outputOf(parts: readonly Part[]): JsonObject {
     const parsed: Json = JSON.parse(text);
     if (isObject(parsed)) return parsed;
   } catch {
-    // words, then
+    // not JSON: plain text
   }
   return { text };
 }

@@ -1,15 +1,15 @@
-/** Outputs of nodes that run side by side, in the order in which they come. */
-export interface Channel<T> extends AsyncIterable<T> {
-  /** Resolves when the reader has taken it and come back for more: it is in the log then, if not yet on disk. */
+/** The outputs of concurrent nodes, in the order of their arrival. */
+export interface OutputChannel<T> extends AsyncIterable<T> {
+  /** Resolves when the reader asks for the next value: then this one is in the log, but not yet on disk. */
   send(value: T): Promise<void>;
   end(): void;
 }
 
-export function channel<T>(): Channel<T> {
+export function createOutputChannel<T>(): OutputChannel<T> {
   const waiting: { readonly value: T; readonly taken: () => void }[] = [];
   let wake: (() => void) | undefined;
   let isOver = false;
-  const news = (): void => {
+  const notify = (): void => {
     wake?.();
     wake = undefined;
   };
@@ -17,11 +17,11 @@ export function channel<T>(): Channel<T> {
     send: (value) =>
       new Promise((taken) => {
         waiting.push({ value, taken });
-        news();
+        notify();
       }),
     end: () => {
       isOver = true;
-      news();
+      notify();
     },
     async *[Symbol.asyncIterator]() {
       for (;;) {

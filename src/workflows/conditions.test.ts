@@ -38,11 +38,11 @@ describe('conditions', () => {
     '[1, 2',
     `${'('.repeat(100)}1${')'.repeat(100)}`,
     'x'.repeat(3000),
-  ])('what is no condition is refused: %s', (condition) => expect(() => parseCondition(condition, 'node a')).toThrow(/node a/));
+  ])('refuses an invalid condition: %s', (condition) => expect(() => parseCondition(condition, 'node a')).toThrow(/node a/));
 });
 
 describe('templates', () => {
-  test('a whole template keeps its type, one within text is written out', () => {
+  test('a value that is one template keeps its type; inside text it becomes text', () => {
     expect(fill({ n: '{{a.output.n}}', s: 'n is {{ a.output.n }}, {{a.output.list}}', none: '{{b.output.x}}' }, scope)).toEqual({
       n: 3,
       s: 'n is 3, [1,"two"]',
@@ -53,10 +53,10 @@ describe('templates', () => {
     expect(fill({ coalesce: ['{{b.output.x}}', '{{a.output.n}}'] }, scope)).toBe(3);
     expect(fill({ concat: ['n', '{{a.output.n}}', '{{b.output.x}}'] }, scope)).toBe('n3');
   });
-  test('paths go into lists, and never to what an object inherits', () => {
+  test('paths read list items, and never inherited properties', () => {
     expect(lookup('a.output.deep[0].x', scope)).toBe(5);
     expect(lookup('a.output.constructor', scope)).toBe(null);
     expect(lookup('a.output.__proto__.x', scope)).toBe(null);
   });
-  test('a name that can never be is an error', () => expect(() => lookup('c.output', scope)).toThrow('there is no c'));
+  test('an unknown root name is an error', () => expect(() => lookup('c.output', scope)).toThrow('there is no c'));
 });

@@ -1,17 +1,17 @@
 import type { Json } from '#protocol';
 import { WorkflowError } from './definition.ts';
-import type { Scope } from './templates.ts';
+import type { TemplateScope } from './templates.ts';
 import { lookup } from './templates.ts';
 
 /**
  * Conditions: `{{check.output.score}} >= 0.8 and not ({{x.output.kind}} == "spam")`. Templates, literals, comparisons, `in`, `and`, `or`,
- * `not` (also `&&`, `||`, `!`) and parentheses; nothing else, so a condition can do nothing but compare.
+ * `not` (also `&&`, `||`, `!`) and parentheses. Nothing else is allowed, so that a condition has no side effects.
  */
-export function holds(condition: string, scope: Scope): boolean {
+export function holds(condition: string, scope: TemplateScope): boolean {
   return isTrue(parseCondition(condition, '')(scope));
 }
 
-type Value = (scope: Scope) => Json;
+type Value = (scope: TemplateScope) => Json;
 
 interface Reading {
   readonly tokens: readonly string[];
@@ -26,12 +26,12 @@ const DEPTH_MAX = 50;
 export function parseCondition(condition: string, path: string): Value {
   const reading: Reading = { tokens: tokensOf(condition, path), path, at: 0 };
   const value = either(reading, 0);
-  if (reading.at < reading.tokens.length) fail(reading, `does not end at ${reading.tokens[reading.at]}`);
+  if (reading.at < reading.tokens.length) fail(reading, `has an unexpected ${reading.tokens[reading.at]}`);
   return value;
 }
 
 function tokensOf(condition: string, path: string): string[] {
-  if (condition.length > LENGTH_MAX) throw new WorkflowError(path, `a condition has at most ${LENGTH_MAX} characters`);
+  if (condition.length > LENGTH_MAX) throw new WorkflowError(path, `the maximum length of a condition is ${LENGTH_MAX} characters`);
   const tokens: string[] = [];
   TOKEN.lastIndex = 0;
   const end = condition.trimEnd().length;
@@ -99,7 +99,7 @@ function compared(reading: Reading, depth: number): Value {
 function simple(reading: Reading, depth: number): Value {
   if (takes(reading, '(') !== undefined) {
     const inner = either(reading, depth + 1);
-    if (takes(reading, ')') === undefined) fail(reading, 'has a ( without its )');
+    if (takes(reading, ')') === undefined) fail(reading, 'has a ( without a )');
     return inner;
   }
   if (takes(reading, '[') !== undefined) return listed(reading, depth);
@@ -111,7 +111,7 @@ function simple(reading: Reading, depth: number): Value {
   if (literal !== undefined) return () => literal;
   if (/^["']/.test(token)) return () => token.slice(1, -1).replaceAll(/\\(.)/g, '$1');
   if (/^-?\d/.test(token)) return () => Number(token);
-  // A word is a text: what Argo leaves of a template that was written out before it was read.
+  // A bare word is a text: Argo fills templates in before it reads the condition.
   if (/^[A-Za-z_]/.test(token)) return () => token;
   return fail(reading, `has no value at ${token}`);
 }
@@ -154,7 +154,7 @@ function ordered(operator: string, left: Json, right: Json): boolean {
   return operator === '<=' ? first <= second : first >= second;
 }
 
-/** `"3"` and `3` are the same, as they are when templates are written out; so are `"true"` and `true`. */
+/** `"3"` equals `3`, and `"true"` equals `true`, because templates become text. */
 function isSame(left: Json, right: Json): boolean {
   if (typeof left === typeof right) return JSON.stringify(left) === JSON.stringify(right);
   if (left === null || right === null || typeof left === 'object' || typeof right === 'object') return false;

@@ -1,8 +1,8 @@
 import type { Json, JsonObject } from '#protocol';
 
 /**
- * A workflow: a graph of nodes that call agents, declared once and run the same way every time. It is written as Solace Agent Mesh writes
- * it (YAML or JSON, snake_case, camelCase or Argo's names); `readWorkflow` makes this of it.
+ * A workflow: a graph of nodes that call agents. Its files have the format of Solace Agent Mesh (YAML or JSON, in snake_case, camelCase or with
+ * Argo's names). `readWorkflow` reads them.
  */
 export interface Workflow {
   readonly name: string;
@@ -11,12 +11,12 @@ export interface Workflow {
   readonly inputSchema?: JsonObject;
   readonly outputSchema?: JsonObject;
   readonly nodes: ReadonlyMap<string, WorkflowNode>;
-  /** Templates over the nodes' outputs: the answer. */
+  /** Templates over the nodes' outputs: the workflow's result. */
   readonly output: JsonObject;
   readonly onExit: ExitNodes;
-  /** After the first failure nothing new is begun; what runs comes to its end. */
+  /** After the first failure no new node starts. Running nodes finish. */
   readonly failFast: boolean;
-  readonly retry?: Retry;
+  readonly retry?: NodeRetry;
   readonly skills: readonly WorkflowSkill[];
   readonly nodeTimeoutMs: number;
 }
@@ -38,45 +38,45 @@ export interface ExitNodes {
 interface NodeBase {
   readonly id: string;
   readonly dependsOn: readonly string[];
-  /** A condition; the node is skipped when it does not hold. */
+  /** The node is skipped when this condition is false. */
   readonly when?: string;
 }
 
 export interface AgentNode extends NodeBase {
   readonly type: 'agent';
   readonly agent: string;
-  /** Absent: the workflow's input, or the output of what the node depends on. */
+  /** Default: the outputs of the nodes that it depends on, or the workflow's input. */
   readonly input?: JsonObject;
   readonly instruction?: string;
   readonly inputSchema?: JsonObject;
   readonly outputSchema?: JsonObject;
-  readonly retry?: Retry;
+  readonly retry?: NodeRetry;
   readonly timeoutMs?: number;
 }
 
-/** Another workflow, by its name, as one node. */
+/** Another workflow as one node. */
 export interface SubWorkflowNode extends Omit<AgentNode, 'type'> {
   readonly type: 'workflow';
 }
 
-/** The first case that holds has its node run; the nodes of the others are skipped. */
+/** Runs the node of the first case whose condition is true. The nodes of the other cases are skipped. */
 export interface SwitchNode extends NodeBase {
   readonly type: 'switch';
   readonly cases: readonly { readonly when: string; readonly node: string }[];
   readonly otherwise?: string;
 }
 
-/** One node for each item, side by side. */
+/** Runs one node for each item, concurrently. */
 export interface MapNode extends NodeBase {
   readonly type: 'map';
-  /** A template that gives an array, or the array itself. */
+  /** An array, or a template for one. */
   readonly items: Json;
   readonly node: string;
   readonly itemsMax: number;
   readonly concurrency: number;
 }
 
-/** One node again and again, while the condition holds; at least once. */
+/** Repeats one node while the condition is true, at least once. */
 export interface LoopNode extends NodeBase {
   readonly type: 'loop';
   readonly node: string;
@@ -88,17 +88,17 @@ export interface LoopNode extends NodeBase {
 export type WorkflowNode = AgentNode | SubWorkflowNode | SwitchNode | MapNode | LoopNode;
 export type CallingNode = AgentNode | SubWorkflowNode;
 
-export interface Retry {
-  /** Further attempts after the first. */
+export interface NodeRetry {
+  /** The number of attempts after the first. */
   readonly limit: number;
-  /** `OnFailure`: the agent said that it failed. `OnError`: it could not be asked, or did not answer in time. */
+  /** `OnFailure`: the agent's task failed. `OnError`: the agent is unreachable, or did not respond in time. */
   readonly policy: 'Always' | 'OnFailure' | 'OnError';
   readonly backoffMs: number;
   readonly factor: number;
   readonly backoffMsMax: number;
 }
 
-/** What is wrong with a workflow's text, and where. */
+/** A problem in a workflow's definition, with its path. */
 export class WorkflowError extends Error {
   readonly path: string;
 

@@ -1,9 +1,9 @@
 import type { Json, JsonObject } from '#protocol';
-import type { CallingNode, Retry, WorkflowNode } from './definition.ts';
+import type { CallingNode, NodeRetry, WorkflowNode } from './definition.ts';
 import { WorkflowError } from './definition.ts';
 import { duration, list, member, number, object, text, textIf } from './readers.ts';
 
-type ReadRetry = (raw: Json, path: string) => Retry;
+type ReadRetry = (raw: Json, path: string) => NodeRetry;
 
 const ITEMS_MAX = 100;
 const ITERATIONS_MAX = 100;
@@ -11,7 +11,8 @@ const ITERATIONS_MAX = 100;
 export function readNode(raw: Json, path: string, readRetry: ReadRetry): WorkflowNode {
   const given = object(raw, path);
   const id = text(given['id'], `${path}.id`);
-  if (!/^[A-Za-z_]\w{0,63}$/.test(id)) throw new WorkflowError(`${path}.id`, 'must be a name of letters, digits and _');
+  if (!/^[A-Za-z_]\w{0,63}$/.test(id))
+    throw new WorkflowError(`${path}.id`, 'must consist of letters, digits and _, and not begin with a digit');
   const after = member(given, 'depends_on', 'dependencies', 'dependsOn') ?? [];
   const when = textIf(given['when'], `${path}.when`);
   const base = {
@@ -79,7 +80,7 @@ function switchOf(given: JsonObject, path: string): { cases: { when: string; nod
 
 function mapOf(given: JsonObject, path: string): { items: Json; node: string; itemsMax: number; concurrency: number } {
   const items = member(given, 'items', 'withParam', 'with_param', 'withItems', 'with_items');
-  if (items === undefined) throw new WorkflowError(`${path}.items`, 'must say what to go through');
+  if (items === undefined) throw new WorkflowError(`${path}.items`, 'is required: the list for the map');
   return {
     items,
     node: text(given['node'], `${path}.node`),

@@ -6,7 +6,7 @@ const agent = (id: string, more: JsonObject = {}): JsonObject => ({ id, type: 'a
 const flow = (nodes: readonly Json[], more: JsonObject = {}): JsonObject => ({ description: 'd', nodes, output_mapping: {}, ...more });
 
 describe('reading a workflow', () => {
-  test('an app’s configuration, in snake_case', () => {
+  test('reads an app’s configuration in snake_case', () => {
     const read = readWorkflow({
       name: 'Orders',
       workflow: flow([agent('a', { timeout: '5m', retry_strategy: { limit: 2, backoff: { duration: '2s', max_duration: '1m' } } })], {
@@ -20,7 +20,7 @@ describe('reading a workflow', () => {
       retry: { limit: 2, policy: 'OnFailure', backoffMs: 2000, factor: 2, backoffMsMax: 60_000 },
     });
   });
-  test('Argo’s names, and camelCase', () => {
+  test('reads Argo’s names and camelCase', () => {
     const nodes = [
       agent('a'),
       agent('b'),
@@ -36,17 +36,17 @@ describe('reading a workflow', () => {
   });
   test.each<[string, Json, RegExp]>([
     ['nothing', null, /must be an object/],
-    ['no description', { nodes: [agent('a')], output_mapping: {} }, /description: must be a text/],
+    ['no description', { nodes: [agent('a')], output_mapping: {} }, /description: must be a non-empty string/],
     ['no nodes', flow([]), /nodes: must be 1 to/],
-    ['a bad id', flow([agent('a b')]), /nodes\[0\]\.id: must be a name/],
+    ['a bad id', flow([agent('a b')]), /nodes\[0\]\.id: must consist of letters/],
     ['two of one name', flow([agent('a'), agent('a')]), /two nodes a/],
     ['an unknown type', flow([{ id: 'a', type: 'shell' }]), /nodes\[0\]\.type: must be agent/],
     ['a missing node', flow([agent('a', { depends_on: ['b'] })]), /node a: there is no node b/],
-    ['a ring', flow([agent('a', { depends_on: ['b'] }), agent('b', { depends_on: ['a'] })]), /a → b → a/],
-    ['a loop over itself', flow([{ id: 'l', type: 'loop', node: 'l', condition: 'true' }]), /repeats itself/],
+    ['a cycle', flow([agent('a', { depends_on: ['b'] }), agent('b', { depends_on: ['a'] })]), /a → b → a/],
+    ['a loop over itself', flow([{ id: 'l', type: 'loop', node: 'l', condition: 'true' }]), /can’t repeat itself/],
     ['a bad condition', flow([agent('a', { when: '1 +' })]), /node a: the condition/],
     ['a bad duration', flow([agent('a', { timeout: 'soon' })]), /timeout: must be a duration/],
     ['a bad policy', flow([agent('a')], { retry_strategy: { retry_policy: 'Never' } }), /must be Always, OnFailure or OnError/],
-    ['an exit that is not there', flow([agent('a')], { on_exit: 'z' }), /on_exit: there is no node z/],
-  ])('says what is wrong: %s', (_, raw, problem) => expect(() => readWorkflow(raw)).toThrow(problem));
+    ['an unknown exit node', flow([agent('a')], { on_exit: 'z' }), /on_exit: there is no node z/],
+  ])('reports the problem: %s', (_, raw, problem) => expect(() => readWorkflow(raw)).toThrow(problem));
 });

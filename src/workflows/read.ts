@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '#protocol';
 import { parseCondition } from './conditions.ts';
-import type { ExitNodes, Retry, Workflow, WorkflowNode } from './definition.ts';
+import type { ExitNodes, NodeRetry, Workflow, WorkflowNode } from './definition.ts';
 import { WorkflowError } from './definition.ts';
 import { readNode } from './read-node.ts';
 import { boolean, duration, list, member, number, object, text, textIf } from './readers.ts';
@@ -8,7 +8,13 @@ import { boolean, duration, list, member, number, object, text, textIf } from '.
 const NODE_TIMEOUT_MS = 300_000;
 const NODES_MAX = 1000;
 
-/** Reads a workflow, whole or as the `workflow` member of an app's configuration. Says what is wrong and where. */
+/**
+ * Reads a workflow, or the `workflow` member of a Solace Agent Mesh app. Throws a `WorkflowError` with the path of the first problem.
+ *
+ * ```ts
+ * const workflow = readWorkflow(parse(await readFile('review.yaml', 'utf8')));
+ * ```
+ */
 export function readWorkflow(raw: Json): Workflow {
   const outer = object(raw, '');
   const given = outer['workflow'] === undefined ? outer : { ...without(outer, 'workflow'), ...object(outer['workflow'], 'workflow') };
@@ -34,7 +40,7 @@ export function readWorkflow(raw: Json): Workflow {
   return workflow;
 }
 
-export function readRetry(raw: Json, path: string): Retry {
+export function readRetry(raw: Json, path: string): NodeRetry {
   const given = object(raw, path);
   const backoff = object(given['backoff'] ?? {}, `${path}.backoff`);
   const policy = textIf(member(given, 'retry_policy', 'retryPolicy'), `${path}.retry_policy`) ?? 'OnFailure';
@@ -59,7 +65,7 @@ function nodesOf(given: JsonObject): Map<string, WorkflowNode> {
     if (nodes.has(node.id)) throw new WorkflowError(`nodes[${at}].id`, `there are two nodes ${node.id}`);
     nodes.set(node.id, node);
   }
-  // The node of a case waits for its switch, said or not.
+  // The node of a case always depends on its switch.
   for (const node of [...nodes.values()]) {
     if (node.type !== 'switch') continue;
     for (const target of targetsOf(node)) {
@@ -106,7 +112,7 @@ function checkGraph({ nodes, onExit }: Workflow): void {
     const unknown = [...node.dependsOn, ...targetsOf(node)].find((id) => !nodes.has(id));
     if (unknown !== undefined) throw new WorkflowError(`node ${node.id}`, `there is no node ${unknown}`);
     if ((node.type === 'map' || node.type === 'loop') && node.node === node.id)
-      throw new WorkflowError(`node ${node.id}`, 'it repeats itself');
+      throw new WorkflowError(`node ${node.id}`, 'a map or loop can’t repeat itself');
     for (const condition of conditionsOf(node)) parseCondition(condition, `node ${node.id}`);
   }
   const missing = exits.find((id) => !nodes.has(id));
@@ -115,7 +121,7 @@ function checkGraph({ nodes, onExit }: Workflow): void {
   const visit = (id: string, way: readonly string[]): void => {
     if (state.get(id) === 'done') return;
     if (state.get(id) === 'open')
-      throw new WorkflowError('nodes', `they wait for each other: ${[...way.slice(way.indexOf(id)), id].join(' → ')}`);
+      throw new WorkflowError('nodes', `the dependencies form a cycle: ${[...way.slice(way.indexOf(id)), id].join(' → ')}`);
     state.set(id, 'open');
     const node = nodes.get(id);
     const inner = node?.type === 'map' || node?.type === 'loop' ? [node.node] : [];

@@ -1,15 +1,16 @@
 import type { Json, JsonObject } from '#protocol';
+import { isObject } from '#protocol';
 import { WorkflowError } from './definition.ts';
 
-/** The first of these names that is there: every member has its spellings. */
+/** The value of the first of these names that is set: members have several spellings. */
 export function member(given: JsonObject, ...names: readonly string[]): Json | undefined {
   const name = names.find((candidate) => given[candidate] !== undefined && given[candidate] !== null);
   return name === undefined ? undefined : given[name];
 }
 
 export function object(raw: Json | undefined, path: string): JsonObject {
-  if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) throw new WorkflowError(path, 'must be an object');
-  return raw as JsonObject;
+  if (!isObject(raw)) throw new WorkflowError(path, 'must be an object');
+  return raw;
 }
 
 export function list(raw: Json | undefined, path: string): readonly Json[] {
@@ -18,7 +19,7 @@ export function list(raw: Json | undefined, path: string): readonly Json[] {
 }
 
 export function text(raw: Json | undefined, path: string): string {
-  if (typeof raw !== 'string' || raw === '') throw new WorkflowError(path, 'must be a text');
+  if (typeof raw !== 'string' || raw === '') throw new WorkflowError(path, 'must be a non-empty string');
   return raw;
 }
 

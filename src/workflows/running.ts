@@ -1,13 +1,13 @@
 import type { A2AService, AgentOutput, Json, JsonObject, Task, Turn } from '#protocol';
 import { artifactId, createAgentPartsMessage, createDataPart, createTextPart, isDataPart } from '#protocol';
-import type { Channel } from './channel.ts';
+import type { OutputChannel } from './channel.ts';
 import type { Workflow, WorkflowNode } from './definition.ts';
-import type { Scope } from './templates.ts';
+import type { TemplateScope } from './templates.ts';
 
-/** Finds an agent, or a workflow published as one, by its name. */
-export type FindAgent = (name: string) => A2AService | undefined | Promise<A2AService | undefined>;
+/** Finds an agent, or a workflow that is published as one, by its name. */
+export type FindWorkflowAgent = (name: string) => A2AService | undefined | Promise<A2AService | undefined>;
 
-/** What is wrong with a value by its JSON Schema; undefined when nothing is. */
+/** Returns why a value does not match a JSON Schema, or undefined. */
 export type Validate = (schema: JsonObject, value: Json) => string | undefined;
 
 export type NodeResult =
@@ -21,18 +21,18 @@ export interface Running {
   readonly input: JsonObject;
   readonly turn: Turn;
   readonly signal: AbortSignal;
-  readonly findAgent: FindAgent;
+  readonly findAgent: FindWorkflowAgent;
   readonly validate: Validate;
-  readonly out: Channel<AgentOutput>;
-  /** By path: `check`, `each[3]`, `again#2`. Those of an earlier attempt are here from the start. */
+  readonly out: OutputChannel<AgentOutput>;
+  /** By path: `check`, `each[3]`, `again#2`. Contains the results of a run before a restart. */
   readonly results: Map<string, NodeResult>;
-  /** A node has failed and nothing new is to be begun. */
+  /** A node has failed, and no new node starts. */
   isStopping: boolean;
-  /** One question at a time is asked upward. */
+  /** The question that is being asked: only one at a time. */
   asking: Promise<unknown>;
 }
 
-/** A finished node is an artifact of the workflow's task: it is in the log, and a restart finds it there. */
+/** A finished node is an artifact of the workflow's task, so that a restart finds it in the log. */
 const NODE_ARTIFACT = 'node:';
 
 export function resultsIn(task: Task): Map<string, NodeResult> {
@@ -44,13 +44,13 @@ export function resultsIn(task: Task): Map<string, NodeResult> {
   return found;
 }
 
-/** Keeps a result. When it returns the result is on disk, so what follows from it may begin. */
-export async function keep(run: Running, path: string, node: WorkflowNode, result: NodeResult): Promise<NodeResult> {
+/** Stores a result. It is on disk when this returns, so the next nodes may start. */
+export async function storeResult(run: Running, path: string, node: WorkflowNode, result: NodeResult): Promise<NodeResult> {
   run.results.set(path, result);
   const id = artifactId(`${NODE_ARTIFACT}${path}`);
   const metadata = { workflowNode: node.id, status: result.status };
   await run.out.send({ kind: 'artifact', id, name: path, parts: [createDataPart(result as unknown as Json)], last: true, metadata });
-  await tell(run, `${path}: ${result.status === 'error' ? `failed: ${result.error}` : result.status}`, {
+  await report(run, `${path}: ${result.status === 'error' ? `failed: ${result.error}` : result.status}`, {
     type: 'workflow_node_execution_result',
     node_id: node.id,
     path,
@@ -61,13 +61,13 @@ export async function keep(run: Running, path: string, node: WorkflowNode, resul
   return result;
 }
 
-/** A progress note: words for people, and the signal that Solace Agent Mesh's clients draw from. */
-export async function tell(run: Running, words: string, signal: JsonObject): Promise<void> {
-  await run.out.send({ kind: 'status', message: createAgentPartsMessage([createTextPart(words), createDataPart(signal)]) });
+/** Sends a progress note: a text for people, and the data that clients of Solace Agent Mesh display. */
+export async function report(run: Running, text: string, signal: JsonObject): Promise<void> {
+  await run.out.send({ kind: 'status', message: createAgentPartsMessage([createTextPart(text), createDataPart(signal)]) });
 }
 
-/** What the templates of a node see. What has not run, or was skipped, has no output. */
-export function scopeOf(run: Running, more: Readonly<Record<string, Json>> = {}): Scope {
+/** The values that a node's templates can name. A node that was skipped or has not run has no output. */
+export function scopeOf(run: Running, more: Readonly<Record<string, Json>> = {}): TemplateScope {
   const scope = new Map<string, Json>([['workflow', { input: run.input }]]);
   for (const id of run.workflow.nodes.keys()) {
     const result = run.results.get(id);

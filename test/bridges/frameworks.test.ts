@@ -21,7 +21,7 @@ const usage = {
 };
 
 describe('the Vercel AI SDK', () => {
-  it('lets a model call an agent, and gives it the answer', async () => {
+  it('lets a model call an agent and returns the response', async () => {
     const input = JSON.stringify({ query: 'chunks=2' });
     const model = new MockLanguageModelV4({
       doGenerate: [
@@ -50,13 +50,13 @@ describe('LangChain', () => {
     expect(answer).toMatchObject({ tool_call_id: 'c1', status: 'success' });
   });
 
-  it('refuses what does not fit the schema before anybody is called', async () => {
+  it('refuses arguments that do not match the schema before calling the agent', async () => {
     await expect(toLangChainTools(tools, (run, fields) => tool(run, fields))[1]?.invoke({ query: 7 } as never)).rejects.toThrow();
   });
 });
 
-describe('an agent of a product', () => {
-  it('is a tool as CortexPrism has them', async () => {
+describe('createA2AToolWrapper', () => {
+  it('makes a tool in CortexPrism’s form', async () => {
     const tool = createA2AToolWrapper('partner bot', { url: server.url });
     expect(tool.definition).toMatchObject({
       name: 'a2a_partner_bot',
@@ -71,7 +71,7 @@ describe('an agent of a product', () => {
     });
   });
 
-  it('is tried again after an error: the card is not kept', async () => {
+  it('fetches the card again after an error', async () => {
     const { port } = server;
     const down = await startServer({ agents: [builtIn('echo')] });
     const tool = createA2AToolWrapper('echo', { url: down.url, retry: { tries: 1 } });
@@ -87,7 +87,7 @@ describe('an agent of a product', () => {
 });
 
 describe('credentials', () => {
-  it('come from the environment, for each agent its own', async () => {
+  it('come from the environment, separately for each agent', async () => {
     const seen: (string | undefined)[][] = [];
     const guarded = await startServer({
       agents: [builtIn('echo')],
@@ -100,7 +100,7 @@ describe('credentials', () => {
     const [tool] = await toolsOf([target], { env: { PARTNER_TOKEN: 'sk-1', PARTNER_TENANT: 'acme' } });
     await tool?.execute({ query: 'x' });
     expect(seen.at(-1)).toEqual(['Bearer sk-1', 'acme']);
-    await expect(toolsOf([target], { env: {} })).rejects.toThrow('the environment has no PARTNER_TENANT; set it: export PARTNER_TENANT=…');
+    await expect(toolsOf([target], { env: {} })).rejects.toThrow('the environment variable PARTNER_TENANT is not set');
     await guarded.close();
   });
 });

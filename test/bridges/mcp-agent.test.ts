@@ -11,7 +11,7 @@ import { launchServe } from '../support/parley.ts';
 const SERVER = fileURLToPath(new URL('children/mcp-server.ts', import.meta.url));
 const COMMAND = `mcp:"${process.execPath}" --conditions=our-src ${SERVER}`;
 
-// What the tools of an MCP server do nobody knows: it asks for a token on loopback too.
+// The tools of an MCP server may do anything, so the agent needs a token on loopback too.
 const TOKEN = 'a-token-of-this-test-and-of-no-other';
 const HEADERS = { 'Content-Type': 'application/json', Authorization: `Bearer ${TOKEN}` };
 
@@ -35,7 +35,7 @@ async function call(skillId: string | undefined, parts: readonly object[]) {
 }
 
 describe('serve mcp:COMMAND', () => {
-  it('asks for a token on loopback too', async () => {
+  it('needs a token on loopback too', async () => {
     const response = await fetch(`${node.url}/message:send`, sendInit('shout hello'));
     expect([response.status, response.headers.get('www-authenticate')]).toEqual([401, expect.stringContaining('Bearer')]);
   });
@@ -57,24 +57,24 @@ describe('serve mcp:COMMAND', () => {
     expect(schemas?.['add']?.input.schema).toMatchObject({ type: 'object', required: ['a', 'b'] });
   });
 
-  it('takes data for a skill, and gives structured content as data', async () => {
+  it('accepts data for a skill, and returns structured content as data', async () => {
     expect(await call('add', [{ data: { a: 2, b: 3 } }])).toMatchObject({ state: 'TASK_STATE_COMPLETED', parts: [{ data: { sum: 5 } }] });
   });
 
-  it('takes text: JSON, or the one text that a tool needs, also behind its name', async () => {
+  it('accepts text: JSON, or the only string argument, also after the tool’s name', async () => {
     expect((await call('add', [{ text: '{"a":1,"b":1}' }])).parts).toEqual([{ data: { sum: 2 } }]);
     expect((await call('shout', [{ text: 'hello' }])).parts).toEqual([{ text: 'HELLO' }]);
     expect((await call(undefined, [{ text: 'shout hello there' }])).parts).toEqual([{ text: 'HELLO THERE' }]);
   });
 
-  it('gives pictures and references as they are', async () => {
+  it('returns images and links', async () => {
     expect((await call('picture', [{ text: '' }])).parts).toEqual([
       { raw: 'iVBORw0KGgo=', mediaType: 'image/png' },
       { url: 'https://x.example/a.pdf', filename: 'a.pdf', mediaType: 'application/pdf' },
     ]);
   });
 
-  it('says what went wrong, and what it would take', async () => {
+  it('reports errors, and the schema of missing arguments', async () => {
     expect(await call('break', [{ text: 'x' }])).toMatchObject({ state: 'TASK_STATE_FAILED', words: 'out of order' });
     const unknown = await call('nope', [{ text: 'x' }]);
     expect([unknown.state, unknown.words]).toEqual(['TASK_STATE_REJECTED', expect.stringContaining('There is no skill "nope" here.')]);
@@ -82,7 +82,7 @@ describe('serve mcp:COMMAND', () => {
     expect((await call('add', [{ text: 'two and two' }])).words).toContain('add takes a JSON object');
   });
 
-  it('passes progress on, and a cancel to the server', async () => {
+  it('passes on progress, and cancels to the server', async () => {
     const response = await fetch(`${node.url}/message:stream`, {
       ...sendInit('slow'),
       headers: HEADERS,
@@ -98,19 +98,19 @@ describe('serve mcp:COMMAND', () => {
     await reader?.cancel();
   });
 
-  it('starts a server that died again with the next call', async () => {
+  it('restarts a dead server for the next call', async () => {
     expect((await call('die', [{ text: '' }])).state).toBe('TASK_STATE_FAILED');
     expect((await call(undefined, [{ text: 'shout back again' }])).parts).toEqual([{ text: 'BACK AGAIN' }]);
   });
 
-  it('says so if there is no such program', async () => {
+  it('reports a missing program', async () => {
     const child = launchServe({ args: ['mcp:/no/such/program', '--memory'] });
     expect((await child.ended).code).toBe(2);
     expect(child.errors()).toContain('there is no program /no/such/program');
   });
 });
 
-describe('a command in one word', () => {
+describe('mcpSource', () => {
   it.each([
     ['npx -y server', { command: 'npx', args: ['-y', 'server'] }],
     [`"/my tools/run" 'a b' c`, { command: '/my tools/run', args: ['a b', 'c'] }],
@@ -118,5 +118,5 @@ describe('a command in one word', () => {
     ['https://mcp.example/mcp', { url: 'https://mcp.example/mcp' }],
   ])('%s', (text, source) => expect(mcpSource(text)).toEqual(source));
 
-  it('must be there', () => expect(() => mcpSource('')).toThrow('which command?'));
+  it('requires a command', () => expect(() => mcpSource('')).toThrow('the command is missing'));
 });

@@ -48,7 +48,7 @@ const WAYS: readonly (readonly [string, () => StdioClientTransport | StreamableH
 ];
 
 describe.each(WAYS)('%s, by the official client', (_, transport) => {
-  // The client's own default handshake, and the newest revision of the protocol where it asks for that.
+  // The client's default handshake, and the newest revision of the protocol.
   describe.each(['legacy', 'auto'] as const)('%s', (mode) => {
     let client: Client;
     beforeAll(async () => {
@@ -63,7 +63,7 @@ describe.each(WAYS)('%s, by the official client', (_, transport) => {
       expect(tools[0]?.inputSchema).toMatchObject({ type: 'object', required: ['query'] });
     });
 
-    it('calls one, with progress', async () => {
+    it('calls a tool with progress', async () => {
       const notes: (string | undefined)[] = [];
       const result = await client.callTool(
         { name: 'a2a__script__script', arguments: { query: 'chunks=3 delay=100' } },
@@ -71,12 +71,12 @@ describe.each(WAYS)('%s, by the official client', (_, transport) => {
       );
       expect(result.content).toEqual([{ type: 'text', text: 'chunk 1chunk 2chunk 3' }]);
       expect(result.structuredContent).toMatchObject({ response: 'chunk 1chunk 2chunk 3', state: 'completed' });
-      // The client drops notes that it reads in one piece with the result.
+      // The client drops notifications that it reads together with the result.
       expect(notes.length).toBeGreaterThan(0);
       expect(notes).toEqual(['chunk 1', 'chunk 2', 'chunk 3'].slice(0, notes.length));
     });
 
-    it('gives pictures and references', async () => {
+    it('returns images and links', async () => {
       const { content } = await client.callTool({ name: 'a2a__painter__painter', arguments: { query: 'a tree' } });
       expect(content).toEqual([
         { type: 'text', text: 'here' },
@@ -85,7 +85,7 @@ describe.each(WAYS)('%s, by the official client', (_, transport) => {
       ]);
     });
 
-    it('passes a question on, and its answer', async () => {
+    it('passes on a question and its answer', async () => {
       const asked = await client.callTool({ name: 'a2a__script__script', arguments: { query: 'ask' } });
       const { taskId, response } = asked.structuredContent as { taskId: string; response: string };
       expect([asked.isError, response]).toEqual([undefined, 'What should I answer?']);
@@ -93,14 +93,14 @@ describe.each(WAYS)('%s, by the official client', (_, transport) => {
       expect(answered.structuredContent).toMatchObject({ response: 'answer: blue' });
     });
 
-    it('says what failed, and what is not there', async () => {
+    it('reports failures and unknown tools', async () => {
       const failed = await client.callTool({ name: 'a2a__script__script', arguments: { query: 'fail' } });
       expect([failed.isError, failed.content]).toEqual([true, [{ type: 'text', text: 'I was told to fail.' }]]);
       expect(await client.callTool({ name: 'nope', arguments: {} })).toMatchObject({ isError: true });
       expect(await client.callTool({ name: 'a2a__script__script', arguments: {} })).toMatchObject({ isError: true });
     });
 
-    it('cancels the task with the call', async () => {
+    it('cancels the task when the call is canceled', async () => {
       const stop = new AbortController();
       const before = (await tasksWhere(server.url, 'status=TASK_STATE_CANCELED')).length;
       const call = client.callTool(
@@ -114,14 +114,14 @@ describe.each(WAYS)('%s, by the official client', (_, transport) => {
 });
 
 describe('the node’s /mcp', () => {
-  it('offers one agent below its own path', async () => {
+  it('serves one agent below its own path', async () => {
     const client = new Client({ name: 'test', version: '1' });
     await client.connect(new StreamableHTTPClientTransport(new URL(`${server.url}/agents/painter/mcp`)));
     expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['a2a__painter__painter']);
     await client.close();
   });
 
-  it('is behind the authenticate, and tasks belong to who called', async () => {
+  it('requires authentication, and the caller owns the tasks', async () => {
     const guarded = await startServer({
       agents: [builtIn('echo')],
       mcp: (agents) => mcpMount(agents),
@@ -143,7 +143,7 @@ describe('the node’s /mcp', () => {
     await guarded.close();
   });
 
-  it('is not there unless it is asked for', async () => {
+  it('is not served by default', async () => {
     const plain = await startServer();
     expect((await fetch(`${plain.url}/mcp`)).status).toBe(404);
     await plain.close();
@@ -151,7 +151,7 @@ describe('the node’s /mcp', () => {
 });
 
 describe('parley mcp --http', () => {
-  it('is for this machine: no page under another name gets at it', async () => {
+  it('refuses web pages of other origins', async () => {
     const page = { Origin: 'https://evil.example', 'Content-Type': 'application/json' };
     expect((await fetch(httpUrl, { method: 'POST', headers: page, body: '{}' })).status).toBe(403);
     expect((await fetch(httpUrl.replace('/mcp', '/'), {})).status).toBe(404);

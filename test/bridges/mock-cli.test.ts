@@ -62,7 +62,7 @@ describe('parley mock', () => {
     await stopped(mock);
   });
 
-  it('plays what parley proxy has recorded, without the real agent', async () => {
+  it('plays a recording of parley proxy without the real agent', async () => {
     const record = join(folder, 'talk.jsonl');
     const real = await startParley({});
     const proxy = await started(['proxy', real.url, '--record', record]);
@@ -84,7 +84,7 @@ describe('parley mock', () => {
     ['responses: [{ match: { regex: "(" }, text: hi }]', 'responses[0] match.regex'],
     ['responses: [{ response: hi }]', 'responses[0].response must be { parts: [{ text: … }] }'],
     ['- : :', 'rules'],
-  ])('says what is wrong in %s', (rules, words) => {
+  ])('reports the problem in %s', (rules, words) => {
     const path = join(folder, 'bad-rules.yaml');
     writeFileSync(path, rules);
     const { code, err } = parley('mock', path);

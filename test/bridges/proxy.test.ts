@@ -18,7 +18,7 @@ import { sdkExpress } from '../support/sdk-server.ts';
 const folder = mkdtempSync(join(tmpdir(), 'parley-proxy-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** A stream that is read on by itself, with the ids of its frames. */
+/** Reads a stream in the background, with the ids of its frames. */
 function reading(response: Response) {
   const seen: { readonly id: string | undefined; readonly text: string; readonly state: string | undefined }[] = [];
   const done = (async () => {
@@ -34,7 +34,7 @@ function reading(response: Response) {
 const stream = (url: string, text: string): Promise<Response> => fetch(`${url}/message:stream`, sendInit(text));
 
 describe.each<SdkVersion>(['0.2.5', '0.3.13', '1.3.0'])('an agent of the official SDK %s, in one command', (version) => {
-  it('is a 1.0 agent that streams, asks, is cancelled and resumed', async () => {
+  it('is a 1.0 agent that streams, asks, and can be canceled and resumed', async () => {
     const origin = await sdkExpress(version);
     const proxy = await startParley({ agent: origin.url });
     const card = (await (await fetch(`${proxy.url}/.well-known/agent-card.json`)).json()) as { supportedInterfaces: { url: string }[] };
@@ -45,7 +45,7 @@ describe.each<SdkVersion>(['0.2.5', '0.3.13', '1.3.0'])('an agent of the officia
     expect(events.flatMap((event) => event.artifactUpdate?.artifact.parts.map((part) => part.text) ?? []).join('')).toBe(chunksText(3));
     expect(events.at(-1)?.statusUpdate?.status.state).toBe('TASK_STATE_COMPLETED');
 
-    // The origin has no way to go on from an event; here everything after it comes once more, and nothing else.
+    // The origin can't resume a stream. The proxy sends exactly the events after the given one.
     const id = events[0]?.task?.id ?? '';
     const after = frames.findIndex(({ data }) => data?.includes('artifactUpdate'));
     const headers = { 'Last-Event-ID': frames[after]?.id ?? '', Accept: 'text/event-stream' };
@@ -72,7 +72,7 @@ describe.each<SdkVersion>(['0.2.5', '0.3.13', '1.3.0'])('an agent of the officia
 });
 
 describe('a proxied stream', () => {
-  it('goes on when the origin is killed and comes back', async () => {
+  it('continues after the origin is killed and restarted', async () => {
     const data = join(folder, 'origin-1');
     const origin = await startParley({ data });
     const proxy = await startParley({ agent: origin.url, data: join(folder, 'proxy-1') });
@@ -88,7 +88,7 @@ describe('a proxied stream', () => {
     await back.stop();
   });
 
-  it('goes on when we are killed and come back: by Last-Event-ID, each event once', async () => {
+  it('continues after the proxy is killed and restarted: by Last-Event-ID, each event once', async () => {
     const origin = await startParley({ data: join(folder, 'origin-2') });
     const data = join(folder, 'proxy-2');
     const proxy = await startParley({ agent: origin.url, data });
@@ -117,7 +117,7 @@ describe('a proxied stream', () => {
     const { seen, done, text } = reading(await stream(proxy.url, 'chunks=50 delay=100'));
     await eventually(() => text().includes('chunk 2'));
     await origin.kill();
-    const another = await startParley({ args: ['--port', String(origin.port)] }); // the same address, and no memory of the task
+    const another = await startParley({ args: ['--port', String(origin.port)] }); // the same address, without the task
     await done;
     expect(seen.at(-1)?.state).toBe('TASK_STATE_FAILED');
     const [ours] = await tasksWhere(proxy.url, '');
@@ -148,7 +148,7 @@ describe('a proxied stream', () => {
 });
 
 describe('parley proxy', () => {
-  it('takes names from a2a.remoteAgents, with their token', async () => {
+  it('accepts names of a2a.remoteAgents, with their token', async () => {
     const origin = await startParley({ agent: 'echo' });
     const config = join(folder, 'parley.config.json');
     writeFileSync(config, JSON.stringify({ a2a: { remoteAgents: { 'partner-bot': { endpoint: origin.url, authToken: 'sk-1' } } } }));
@@ -159,7 +159,7 @@ describe('parley proxy', () => {
     await origin.stop();
   });
 
-  it('takes only cards that are signed by a trusted key, and signs its own', async () => {
+  it('accepts only cards that a trusted key signed, and signs its own', async () => {
     const plain = await startParley({ agent: 'echo' });
     const [first, second] = [join(folder, 'first.jwk'), join(folder, 'second.jwk')];
     const entry = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
@@ -175,7 +175,7 @@ describe('parley proxy', () => {
       (await verifyCard(raw, joseVerifier(JSON.parse(readFileSync(keys, 'utf8')) as JSONWebKeySet))).ok;
     expect([await verdict(`${second}.pub`), await verdict(`${first}.pub`)]).toEqual([true, false]);
     expect(JSON.stringify(raw)).toContain('"verified":true');
-    // A key that did not sign it, and a card without any signature.
+    // Another key, and a card without a signature.
     for (const url of [signed.url, plain.url]) {
       const refused = startNode([entry, 'proxy', url, '--trust-keys', `${second}.pub`, '--memory', '--port', '0']);
       expect((await refused.ended).code).toBe(1);

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A coding CLI as it is installed from npm and pointed at the fake model (reference/ecosystem.md §5). */
+/** A coding CLI as it is installed from npm and pointed at the fake model. */
 export interface Cli {
   readonly name: string;
   /** What npm installs; the first one's version is the CLI's. */

@@ -144,7 +144,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the chats of the console', () 
     await lastAnswer().getByText('answer: seven').waitFor();
   });
 
-  it('tells of a question while the page is not looked at', async () => {
+  it('shows a notification for a question while the page is hidden', async () => {
     const hidden = await openPage(browser, server.url);
     await hidden.page.context().grantPermissions(['notifications']);
     await hidden.page.addInitScript(() => {

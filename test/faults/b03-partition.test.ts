@@ -14,7 +14,7 @@ afterEach(async () => {
 });
 
 suiteNeeding('mosquitto', HAS_MOSQUITTO, 'B3: a replica that is cut off from the broker alone', () => {
-  it('goes on with what it has, answers when the way is open again, and others take what is new', async () => {
+  it('finishes its running tasks, replies when the connection is back, and other nodes take new requests', async () => {
     const broker = await startMosquitto();
     open.push(() => broker.stop());
     const way = await partition(Number(new URL(broker.url).port));

@@ -45,7 +45,7 @@ const json = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
 
 suiteNeeding('mosquitto', HAS_MOSQUITTO, 'B8: somebody hostile on the broker', () => {
   it.each(GRAMMARS)(
-    'publishes garbage everywhere, too much, and requests that stay; the agents go on: %s',
+    'publishes garbage, floods, and retained requests; the agents continue to answer: %s',
     { timeout: 60_000 },
     async (name, grammar) => {
       const { connect } = await startBroker(['message_size_limit 1000000']);

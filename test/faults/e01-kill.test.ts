@@ -130,7 +130,7 @@ function say(counts: Counts, { lost, gaps, doubled, wrong }: Verdict): void {
 
 describe('E1: SIGKILL of the server under load', () => {
   const kills = times(50, 1000);
-  it(`loses nothing that anybody was told, in ${kills} kills`, { timeout: kills * 10_000 }, async () => {
+  it(`loses nothing that a caller has received, in ${kills} kills`, { timeout: kills * 10_000 }, async () => {
     const counts: Counts = { kills: 0, inside: 0, unkept: 0, uncommitted: 0, acknowledged: 0 };
     let verdict = NOTHING;
     for (let folder = 0; counts.kills < kills; folder += 1) {

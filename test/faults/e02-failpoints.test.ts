@@ -72,7 +72,7 @@ function check(point: string, nth: number, { heard, kept, answer, tasks }: Outco
   if (nth === 1 && isBefore) expect([heard, kept]).toEqual(['nothing', 0]);
   if (nth === 1 && point === 'committed') expect([heard, kept]).toEqual(['nothing', 1]);
   if (heard !== 'nothing') expect(kept).toBe(1);
-  // Sent again after all of it was heard is a new send, unless the crash came before that was written down: both are right.
+  // A repeat after the whole response was delivered is a new send, unless the crash came before the delivery was recorded. Both are right.
   if (heard !== 'all') expect(tasks).toBe(1);
   expect(answer.status.state).toBe('TASK_STATE_COMPLETED');
   expect(textOf(answer)).toBe(chunksText(3));

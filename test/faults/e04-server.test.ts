@@ -55,7 +55,7 @@ suiteNeeding('strace', isInstalled('strace'), 'E5: an fsync that fails under the
         kept.push(((await response.json()) as { task: { id: string } }).task.id);
       } else refusals.push(response.status);
     }
-    // Whoever is told anything is told to come back; the rest finds nobody.
+    // A caller that gets a response is asked to retry; other callers can't connect.
     expect(refusals.every((each) => each === 503 || each === 'gone')).toBe(true);
     const { code } = await server.ended;
     expect(code).toBe(1);

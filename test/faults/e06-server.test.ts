@@ -22,7 +22,7 @@ async function fillUp(server: Parley): Promise<Response> {
 }
 
 suiteNeeding('the right to mount a file system', mayMount(), 'E6: a full disk under the server', () => {
-  it('refuses what is new with a time to come back, shows and cancels, and goes on by itself', async () => {
+  it('refuses new work with Retry-After, still reads and cancels, and recovers by itself', async () => {
     const disk = mountTmpfs(64 * MIB);
     if (disk === undefined) throw new Error('it could be mounted a moment ago');
     const filler = join(disk.path, 'filler');

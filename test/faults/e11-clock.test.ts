@@ -14,7 +14,7 @@ const folder = mkdtempSync(join(tmpdir(), 'parley-e11-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 suiteNeeding('faketime', LIBRARY !== undefined, 'E11: a clock that jumps', () => {
-  it('by an hour and by a day, both ways: runs, streams, order and retention go on as if it had not', async () => {
+  it('by an hour and by a day, both ways: runs, streams, order and retention are not affected', async () => {
     const clock = join(folder, 'clock');
     writeFileSync(clock, '+0');
     const env = {

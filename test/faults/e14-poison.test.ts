@@ -15,7 +15,7 @@ function start(name: string): Promise<Parley> {
 }
 
 describe('E14: a task that kills the process each time', () => {
-  it('is parked as failed after three attempts, and the others go on', async () => {
+  it('is set to failed after three attempts, and the other tasks continue', async () => {
     let server = await start('parked');
     const poison = await sendTask(server.url, 'poison after=800', { returnImmediately: true });
     let deaths = 0;
@@ -36,7 +36,7 @@ describe('E14: a task that kills the process each time', () => {
     expect(await server.stop()).toBe(0);
   });
 
-  it('before it could be kept leaves nothing behind: nobody was told of it', async () => {
+  it('that crashes before its task is stored leaves nothing behind: no caller has received a task id', async () => {
     const server = await start('gone');
     await expect(fetch(`${server.url}/message:send`, sendInit('poison after=0', { contextId: 'gone' }))).rejects.toThrow(TypeError);
     expect((await server.ended).signal ?? (await server.ended).code).not.toBe(0);
@@ -46,7 +46,7 @@ describe('E14: a task that kills the process each time', () => {
     await next.stop();
   });
 
-  it('is told from a run that a stop interrupts: that one is not held against it', async () => {
+  it('differs from a run that a shutdown interrupts, which does not count as an attempt', async () => {
     let server = await start('stopped');
     const { id } = await sendTask(server.url, 'wait', { returnImmediately: true });
     for (let stop = 0; stop < 4; stop += 1) {

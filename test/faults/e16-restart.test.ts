@@ -22,7 +22,7 @@ function isForNow(thrown: unknown): boolean {
   return thrown instanceof TypeError || (thrown instanceof Error && /^503 |ended before its task/.test(thrown.message));
 }
 
-describe('E16: a server that is told to stop', () => {
+describe('E16: a server that gets SIGTERM', () => {
   it('under load, again and again: no request that is tried again fails, and nothing is lost', { timeout: 180_000 }, async () => {
     const options = { data: join(folder, 'rolling'), limits: { drainMsMax: 5000, retryMs: 20 } };
     let server: Parley = await startParley(options);

@@ -9,7 +9,7 @@ import { parleyServe } from '../support/parley.ts';
 import { metric, sendBody } from '../support/server.ts';
 import { blocksOf, rawStream } from '../support/sse.ts';
 
-/** reference/faults E16: SIGTERM. Nothing new is taken, streams end with a word on when to come back, what runs ends or is kept, exit 0. */
+/** docs/faults.md E16: SIGTERM. New work is refused, streams end with a retry hint, running tasks finish or are stored, and the exit code is 0. */
 const folder = mkdtempSync(join(tmpdir(), 'parley-e16-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 

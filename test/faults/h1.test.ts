@@ -6,7 +6,7 @@ import { metric, sendBody, startServer } from '../support/server.ts';
 import { blocksOf, rawStream } from '../support/sse.ts';
 import { times } from './size.ts';
 
-/** reference/faults H1: a reader that vanishes takes nothing with it: the task goes on, and what read for it is freed at once. */
+/** docs/faults.md H1: when a reader disconnects, its task continues and its stream is freed. */
 describe('H1: a client that disconnects in the midst of a stream', () => {
   let server: NodeServer;
   beforeAll(async () => {

@@ -4,7 +4,7 @@ import type { Parley } from '../support/parley.ts';
 import { parleyServe } from '../support/parley.ts';
 import { metric } from '../support/server.ts';
 
-/** reference/faults H14: whatever one request holds, the others are served: no request takes the event loop for long. */
+/** docs/faults.md H14: no request may block the event loop for long, whatever it contains. */
 const MIB = 1_048_000;
 const fill = (make: (at: number) => string, size = MIB): string => {
   const parts: string[] = [];

@@ -7,7 +7,7 @@ import { handlerOf, jsonRequest, metric, rpcSend, sendBody } from '../support/se
 import type { RawStream } from '../support/sse.ts';
 import { rawStream } from '../support/sse.ts';
 
-/** reference/faults H15: short of files or memory, new streams are refused before everything fails; then it goes on as before. */
+/** docs/faults.md H15: when file descriptors or memory run short, new streams are refused before everything fails; then the server recovers. */
 suiteNeeding('prlimit (util-linux)', existsSync('/usr/bin/prlimit'), 'H15: with few files left', () => {
   it('streams are refused with 503, short calls go through, and it recovers', async () => {
     const server = await parleyServe({ args: ['script', '--memory'], before: ['/usr/bin/prlimit', '--nofile=256'] });

@@ -12,7 +12,7 @@ import type { Block } from '../support/sse.ts';
 import { blocksOf, rawStream } from '../support/sse.ts';
 import { times } from './size.ts';
 
-/** reference/faults H2: whoever comes back with `Last-Event-ID` gets the task as it was then, and what came after, exactly once. */
+/** docs/faults.md H2: a client that reconnects with `Last-Event-ID` gets every later event exactly once. */
 describe('H2: resuming by Last-Event-ID', () => {
   let server: NodeServer;
   beforeAll(async () => {

@@ -4,12 +4,12 @@ import { eventually } from '../support/eventually.ts';
 import { sendBody, startServer } from '../support/server.ts';
 import { blocksOf, rawStream } from '../support/sse.ts';
 
-/** reference/faults H3 and H4: ids that are none, and frames that must have none. */
+/** docs/faults.md H3 and H4: invalid event ids, and frames that must not have an id. */
 describe('H3: a Last-Event-ID that is none of ours', () => {
   let server: NodeServer;
   let id: string;
   beforeAll(async () => {
-    // Whoever calls says who it is: enough to have two.
+    // Each caller names itself, so that the test has two principals.
     server = await startServer({ authenticate: (asked) => ({ principal: { id: asked.header('x-who') ?? 'ann', scopes: ['tasks:*'] } }) });
     const stream = await rawStream(server.port, { path: '/message:stream', body: sendBody('chunks=2 sleep=60000') });
     await eventually(() => blocksOf(stream.text()).some((block) => block.id === 1));

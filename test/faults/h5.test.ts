@@ -9,9 +9,9 @@ import { times } from './size.ts';
 
 const KIB = 1024;
 
-/** reference/faults H5: who stops reading costs a piece of the stream and no more, and is cut off after a while; the others notice nothing. */
+/** docs/faults.md H5: a reader that stops reading holds one chunk of the stream in memory, is disconnected after a timeout, and affects nobody else. */
 describe('H5: readers that stop reading', () => {
-  it('are cut off, cost little, and can go on where they were', async () => {
+  it('are disconnected, hold little memory, and can resume where they stopped', async () => {
     const readers = times(60, 1000);
     const idleMs = times(6000, 20_000);
     const limits = { streamIdleMsMax: idleMs, windowEvents: 256 };

@@ -4,7 +4,7 @@ import { expectFigure } from '../support/figures.ts';
 import { parleyServe } from '../support/parley.ts';
 import { metric, opened, raw, sendBody, startServer } from '../support/server.ts';
 
-/** reference/faults H7 and H8: requests that take for ever, and bodies that are too much or not what they say. */
+/** docs/faults.md H7 and H8: requests that never end, and bodies that are too large or differ from their Content-Length. */
 describe('H7: requests that come drop by drop', () => {
   let server: NodeServer;
   beforeAll(async () => {
@@ -133,7 +133,7 @@ describe('H8: bodies', () => {
     expect(text).not.toContain('"ok"');
   });
 
-  it('are told to go on, if they ask, unless they need not', async () => {
+  it('get 100 Continue if they expect it, unless the request is refused', async () => {
     const body = JSON.stringify(sendBody('x'));
     const asks = `Expect: 100-continue\r\nConnection: close\r\n`;
     const good = await raw(server.port, head(`Content-Length: ${body.length}\r\n${asks}`, '/message:send') + body);

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { NodeServer } from '../../src/server/adapters/node.ts';
 import { raw, sendBody, startServer } from '../support/server.ts';
 
-/** reference/faults H9, H10 and H11: heads that are too much or say two things, bodies that are more than they seem, and those of another kind. */
+/** docs/faults.md H9, H10 and H11: headers that are too large or ambiguous, compressed bodies, and unexpected content types. */
 let server: NodeServer;
 beforeAll(async () => {
   server = await startServer();

@@ -47,12 +47,12 @@ describe('an error whose details can’t be written', () => {
     return { ...memoryService(), ...(kind === 'get' ? { get: () => Promise.reject(error) } : { stream }) };
   };
 
-  it.each(DIALECTS.filter(({ methods }) => methods.get !== undefined))('is told without them in $title', async (dialect) => {
+  it.each(DIALECTS.filter(({ methods }) => methods.get !== undefined))('is written without them in $title', async (dialect) => {
     const response = await serveJsonRpc(post('/', rpc(dialect.methods.get ?? '', { id: 't1' })), failing('get'), { dialect });
     expect(await response.json()).toMatchObject({ id: 1, error: { code: expect.any(Number) } });
   });
 
-  it.each(DIALECTS.filter(({ rest }) => rest !== undefined))('is told without them over HTTP in $title', async (dialect) => {
+  it.each(DIALECTS.filter(({ rest }) => rest !== undefined))('is written without them over HTTP in $title', async (dialect) => {
     const path = dialect.rest?.routes.find(({ operation }) => operation === 'get')?.path.replace('{id}', 't1');
     const response = await serveRest(new Request(`http://agent.example${path}`), failing('get'), { dialect });
     expect(response.status).toBe(503);

@@ -3,7 +3,7 @@ import { isTerminal } from '#protocol';
 import { freshName, getTask, sendInit, sendTask } from './client.ts';
 import { eventOf, eventsOf } from './frames.ts';
 
-/** What a caller was told about a task: all of it must be true for ever. */
+/** What a caller has received about a task: all of it must stay true. */
 export interface Seen {
   /** Data of every frame, by its id. */
   readonly frames: Map<number, string>;

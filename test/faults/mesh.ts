@@ -1,11 +1,10 @@
 import { defineAgent } from '#agents';
 import type { ReplyPublisher } from '#engine';
-import { createEngine } from '#engine';
 import type { Broker, Grammar, Mesh, MeshCaller } from '#mesh';
 import { joinMesh, mqttGrammar, samGrammar } from '#mesh';
 import type { Agent, Logged, Task } from '#protocol';
 import { foldEvent } from '#protocol';
-import { memoryStore } from '../../src/engine/adapters/memory.ts';
+import { serveOn } from '../mesh/support.ts';
 import { programOf } from '../support/brokers.ts';
 
 export const PLACE = 'test/faults';
@@ -33,24 +32,13 @@ export interface ReplicaOptions {
 
 /** Agents of one process on the mesh, but for being a process: an engine of its own, a connection of its own. */
 export async function replica(broker: Broker, options: ReplicaOptions): Promise<Replica> {
-  const { agent, grammar = samGrammar, namespace = PLACE, replyPublisher = (one) => one } = options;
-  const mesh = joinMesh({ broker, namespace, grammar });
-  const engine = createEngine({
-    store: memoryStore(),
+  const { agent, grammar = samGrammar, namespace = PLACE, replyPublisher } = options;
+  return await serveOn(broker, [], {
     agents: { worker: agent },
-    replyPublisher: replyPublisher(mesh.replyPublisher),
+    mesh: { namespace, grammar },
     report: () => undefined,
+    ...(replyPublisher === undefined ? {} : { wrapPublisher: replyPublisher }),
   });
-  await engine.start();
-  await mesh.serve({ name: 'worker', card: agent.card, service: engine.serviceOf('worker') });
-  return {
-    mesh,
-    close: async () => {
-      await mesh.stopServing();
-      await engine.stop({ ms: 200 });
-      await mesh.close();
-    },
-  };
 }
 
 export async function callerOn(

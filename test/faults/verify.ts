@@ -28,7 +28,7 @@ export function plus(left: Verdict, right: Verdict): Verdict {
   };
 }
 
-/** Everything that callers were told, against the log. */
+/** Compares everything that callers have received with the log. */
 export async function verifyAll(url: string, ledger: Ledger): Promise<Verdict> {
   let verdict = NOTHING;
   for (const [id, seen] of ledger) verdict = plus(verdict, await verify(url, id, seen));

@@ -11,8 +11,8 @@ import { childFile, startParley } from './parley.ts';
 import { times } from './size.ts';
 
 /**
- * faults.md W8: SIGKILL of the real server while it delivers to a webhook. Whatever anybody was told of, or is in the log, arrives: every
- * event at least once, in order, and what comes twice comes under the same id with the same bytes.
+ * docs/faults.md W8: SIGKILL of the real server while it delivers to a webhook. Every event that a caller has received, or that is in the
+ * log, arrives at least once and in order. A repeated delivery has the same id and the same bytes.
  */
 const CLIENTS = 4;
 const LOAD_MS = 500;

@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await server.close());
 
-/** What a large file comes back as, through a gateway, and whether it went by way of the place. */
+/** Sends a large file through a gateway, and checks that it is stored in the given place. */
 async function roundTrip(place: string, env: Readonly<Record<string, string>> = {}): Promise<string | undefined> {
   const broker = await startMosquitto();
   onStop(() => broker.stop());
@@ -40,19 +40,19 @@ async function roundTrip(place: string, env: Readonly<Record<string, string>> = 
 }
 
 describe.skipIf(!isThere)(`large files on the mesh${isThere ? '' : ' [needs mosquitto]'}`, () => {
-  it('go by way of a folder', async () => {
+  it('are stored in a folder', async () => {
     await roundTrip(join(folder, 'shared'));
     expect(readdirSync(join(folder, 'shared'), { recursive: true }).filter((name) => String(name).includes('large.bin'))).not.toEqual([]);
   });
 
-  it('go by way of a bucket, under its prefix', async () => {
+  it('are stored in a bucket, under its prefix', async () => {
     await roundTrip(`s3://artifacts/mesh/one?endpoint=${server.endpoint}`, KEYS);
     const kept = readdirSync(join(folder, 'artifacts', 'mesh', 'one'), { recursive: true });
     expect(kept.filter((name) => String(name).includes('large.bin'))).not.toEqual([]);
   });
 });
 
-describe('a place for large files that is none', () => {
+describe('an unusable place for large files', () => {
   const failing = async (
     place: string,
     env: Readonly<Record<string, string>> = {},
@@ -76,7 +76,7 @@ describe('a place for large files that is none', () => {
     expect(await failing(place, env)).toEqual([code, expect.stringContaining(words)]);
   });
 
-  it('is known at the start: no bucket, or not ours; memory that others can’t read', async () => {
+  it('is reported at the start: a missing or forbidden bucket, or memory of this process', async () => {
     const at = (bucket: string): string => `s3://${bucket}?endpoint=${server.endpoint}`;
     expect(await failing(at('nowhere'), KEYS)).toEqual([1, expect.stringContaining('there is no bucket nowhere')]);
     expect(await failing(at('artifacts'), { ...KEYS, AWS_ACCESS_KEY_ID: 'WRONG' })).toEqual([1, expect.stringContaining('answered 403')]);
@@ -84,7 +84,7 @@ describe('a place for large files that is none', () => {
   });
 });
 
-it('a bucket is described by its address and the environment, as other S3 tools do', () => {
+it('a bucket is configured by its address and the environment, as with other S3 tools', () => {
   expect(s3OptionsIn('s3://b', { ...KEYS, AWS_REGION: 'eu-central-1', AWS_SESSION_TOKEN: 't' })).toEqual({
     endpoint: 'https://s3.eu-central-1.amazonaws.com',
     bucket: 'b',

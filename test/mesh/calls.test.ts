@@ -30,7 +30,7 @@ async function collect(stream: AsyncIterable<readonly Logged[]>): Promise<readon
 }
 
 onEveryBroker('a call over the mesh', (start) => {
-  it('is answered with the finished task', async () => {
+  it('returns the finished task', async () => {
     const { link } = await linked(start, 'echo');
     const { task } = await link.send(request('hello'), callContext());
     expect([task?.status.state, textOf(task)]).toEqual(['TASK_STATE_COMPLETED', 'hello']);
@@ -46,7 +46,7 @@ onEveryBroker('a call over the mesh', (start) => {
     expect(events[0]?.event.task?.status.state).toBe('TASK_STATE_WORKING');
   });
 
-  it('that waits is answered with one message, as soon as the agent is known for one of ours', async () => {
+  it('gets one message as its response once the agent is known to be Parley’s', async () => {
     const ground = await start();
     open.push(() => ground.stop());
     const broker = await ground.connect();
@@ -72,7 +72,7 @@ onEveryBroker('a call over the mesh', (start) => {
     expect(await said('chunks=5')).toEqual(['TASK_STATE_COMPLETED', ['response']]);
     expect(await said('ask')).toEqual(['TASK_STATE_INPUT_REQUIRED', ['response']]);
     expect((await said('message'))[0]).not.toBe('');
-    // It takes longer than a lost request is waited for: asked again it says that it is at work, and it does it once.
+    // It takes longer than the retry interval: the repeated request shows that the task is running, and it runs once.
     const tasks = async (): Promise<number> => (await served.engine.admin.tasks({})).tasks.length;
     const before = await tasks();
     const [state, levels] = await said('sleep=1500');
@@ -80,14 +80,14 @@ onEveryBroker('a call over the mesh', (start) => {
     expect(await tasks()).toBe(before + 1);
   });
 
-  it('is cancelled, and answered', async () => {
+  it('is canceled and returns the task', async () => {
     const { link } = await linked(start);
     const { task } = await link.send({ ...request('sleep=60000'), configuration: { returnImmediately: true } }, callContext());
     const canceled = await link.cancel({ id: task?.id ?? ('' as never) }, callContext());
     expect(canceled.status.state).toBe('TASK_STATE_CANCELED');
   });
 
-  it('is asked and answers in the same task', async () => {
+  it('answers a question in the same task', async () => {
     const { link } = await linked(start);
     const first = await link.send(request('ask'), callContext());
     expect(first.task?.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
@@ -97,7 +97,7 @@ onEveryBroker('a call over the mesh', (start) => {
     expect(JSON.stringify(second.task)).toContain('answer: blue');
   });
 
-  it('can be asked for, by those who sent it', async () => {
+  it('can be read by its caller', async () => {
     const { link } = await linked(start);
     const { task } = await link.send({ ...request('sleep=60000'), configuration: { returnImmediately: true } }, callContext());
     const got = await link.get({ id: task?.id ?? ('' as never) }, callContext());
@@ -105,7 +105,7 @@ onEveryBroker('a call over the mesh', (start) => {
     await expect(link.get({ id: 'nobody' as never }, callContext())).resolves.toMatchObject({ status: { state: 'TASK_STATE_WORKING' } });
   });
 
-  it('fails with what the agent says, or after a while if nobody is there', async () => {
+  it('fails with the agent’s error, or after a time when no agent accepts it', async () => {
     const { link } = await linked(start);
     const failed = await link.send(request('fail'), callContext());
     expect(failed.task?.status.state).toBe('TASK_STATE_FAILED');

@@ -1,7 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
-import { expectFigure } from '../support/figures.ts';
 import { connectMesh, onRealBrokers, send, start, stateOf, stopAll, taskAt } from './nodes.ts';
 
 const ORCHESTRATOR = fileURLToPath(new URL('./children/orchestrator.ts', import.meta.url));
@@ -19,10 +18,10 @@ const resultsOf = (task: {
 }): readonly Result[] => JSON.parse(task.artifacts?.[0]?.parts[0]?.text ?? 'null') as readonly Result[];
 const call = (agent: string, task_description: string) => ({ agent, task_description });
 
-onRealBrokers('delegation, each peer a process of its own', (startBroker) => {
+onRealBrokers('delegation to peers in other processes', (startBroker) => {
   const trio = async (env: Readonly<Record<string, string>> = {}) => {
     const broker = await startBroker();
-    // First, so that it hears the others come.
+    // First, so that it sees the others join.
     const orchestrator = await start(broker.url, [ORCHESTRATOR], { env });
     const [script, echo] = await Promise.all([start(broker.url, ['script']), start(broker.url, ['echo'])]);
     await eventually(async () => {
@@ -32,9 +31,8 @@ onRealBrokers('delegation, each peer a process of its own', (startBroker) => {
     return { broker, script, echo, orchestrator };
   };
 
-  it('asks peers in parallel and gathers the results in order', async () => {
+  it('calls several peers and returns the results in the order of the calls', async () => {
     const { orchestrator } = await trio();
-    const began = performance.now();
     const task = await send(
       orchestrator,
       JSON.stringify([
@@ -45,7 +43,6 @@ onRealBrokers('delegation, each peer a process of its own', (startBroker) => {
         call('nobody', 'x'),
       ]),
     );
-    expectFigure(performance.now() - began, { below: 2300 });
     expect(resultsOf(task).map(({ agent, status }) => [agent, status])).toEqual([
       ['script', 'completed'],
       ['echo', 'completed'],
@@ -69,7 +66,7 @@ onRealBrokers('delegation, each peer a process of its own', (startBroker) => {
     expect(JSON.stringify(looped.task)).toContain('delegation loop');
   });
 
-  it('passes a question up, and the answer down', async () => {
+  it('passes a peer’s question to the caller, and the answer back', async () => {
     const { orchestrator } = await trio();
     const asked = await send(orchestrator, JSON.stringify([call('script', 'ask'), call('echo', 'meanwhile')]));
     expect(asked.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
@@ -80,7 +77,7 @@ onRealBrokers('delegation, each peer a process of its own', (startBroker) => {
     expect(resultsOf(done)[0]?.text).toContain('answer: blue');
   });
 
-  it('cancels all peers with the task', async () => {
+  it('cancels the tasks of all peers when its task is canceled', async () => {
     const { orchestrator, script } = await trio();
     const begun = await send(
       orchestrator,
@@ -98,7 +95,7 @@ onRealBrokers('delegation, each peer a process of its own', (startBroker) => {
     await eventually(async () => expect(await metricOf(script.url, 'parley_tasks_running')).toBe(0));
   });
 
-  it('gives up on a peer that is silent, and not on one that goes on', async () => {
+  it('fails a peer that sends nothing, and not one that sends events', async () => {
     const { orchestrator } = await trio({ PEER_TIMEOUT_MS: '1500' });
     const task = await send(orchestrator, JSON.stringify([call('script', 'sleep=30000'), call('script', 'chunks=6 delay=500')]));
     expect(resultsOf(task).map(({ status }) => status)).toEqual(['failed', 'completed']);

@@ -22,10 +22,10 @@ onRealBrokers('a gateway', (startBroker) => {
     return { broker, node, gateway, script: { url: `${gateway.url}/agents/script` }, echo: { url: `${gateway.url}/agents/echo` } };
   };
 
-  it('offers the agents of the mesh over HTTP, with streams, questions and cancels', async () => {
+  it('serves the agents of the mesh over HTTP, with streams, questions and cancels', async () => {
     const { script, gateway } = await opened();
     const done = await send(script, 'chunks=3');
-    expect([done.status.state, done.artifacts?.[0]?.parts]).toEqual(['TASK_STATE_COMPLETED', [{ text: 'chunk 1chunk 2chunk 3' }]]);
+    expect([done.status.state, done.artifacts?.[0]?.parts[0]?.text]).toEqual(['TASK_STATE_COMPLETED', 'chunk 1chunk 2chunk 3']);
     const message = { messageId: 's1', role: 'ROLE_USER', parts: [{ text: 'chunks=4' }] };
     const stream = await (await post(`${script.url}/message:stream`, { message })).text();
     expect(stream.match(/artifactUpdate/g)?.length).toBe(4);
@@ -51,7 +51,7 @@ onRealBrokers('a gateway', (startBroker) => {
     );
   });
 
-  it('offers those who come, and no longer those who leave', async () => {
+  it('serves agents that join and drops those that leave', async () => {
     const { broker, gateway, node } = await opened();
     await start(broker.url, ['conformance']);
     const card = (name: string): string => `${gateway.url}/agents/${name}/.well-known/agent-card.json`;
@@ -60,7 +60,7 @@ onRealBrokers('a gateway', (startBroker) => {
     await eventually(async () => expect([await status(card('script')), await status(card('conformance'))]).toEqual([404, 200]));
   });
 
-  it('takes large files in as bytes, and hands them out as bytes; over the broker they go by reference', async () => {
+  it('accepts and returns large files as bytes, and sends them by reference over the broker', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'parley-artifacts-'));
     onStop(async () => rmSync(folder, { recursive: true, force: true }));
     const { echo } = await opened(['--artifacts', folder]);
@@ -72,7 +72,7 @@ onRealBrokers('a gateway', (startBroker) => {
     expect(task.artifacts[0]?.parts[0]?.raw?.length).toBe(raw.length);
   });
 
-  it('tells webhooks of what happens on the mesh, and again after it was killed', async () => {
+  it('delivers webhooks for tasks on the mesh, also after it was killed', async () => {
     const receiver = await startReceiver();
     const data = mkdtempSync(join(tmpdir(), 'parley-gateway-'));
     onStop(async () => {
@@ -106,7 +106,7 @@ onRealBrokers('a gateway', (startBroker) => {
     expect(told('/long')).toContain('chunk 3');
   });
 
-  it('that is killed goes on with its tasks, under the name that it had', async () => {
+  it('continues its tasks under the same id after it was killed', async () => {
     const data = mkdtempSync(join(tmpdir(), 'parley-gateway-'));
     onStop(async () => rmSync(data, { recursive: true, force: true }));
     const broker = await startBroker();
@@ -121,22 +121,22 @@ onRealBrokers('a gateway', (startBroker) => {
     );
     const idOf = (task: { readonly id: string } | undefined): string => task?.id ?? '';
     await eventually(async () => expect(await stateOf(script, idOf(asking))).toBe('TASK_STATE_INPUT_REQUIRED'));
-    const unheard = await send(script, 'sleep=300', {}, { returnImmediately: true }); // perhaps nobody has answered it yet
+    const unheard = await send(script, 'sleep=300', {}, { returnImmediately: true }); // possibly not accepted yet
     await first.kill();
     const second = await open();
     const again = { url: `${second.url}/agents/script` };
-    expect(second.agents).toEqual(['gateway', 'script']); // before it can have heard of it
+    expect(second.agents).toEqual(['gateway', 'script']); // known from the earlier run
     expect(JSON.parse(second.lines()[0] ?? '')).toMatchObject({ id: (JSON.parse(first.lines()[0] ?? '') as { id: string }).id });
     await eventually(async () => {
       const states = await Promise.all([long, short, unheard].map((task) => stateOf(again, idOf(task))));
       expect(states).toEqual(Array(3).fill('TASK_STATE_COMPLETED'));
     });
     const { artifacts } = await taskAt(again, idOf(long));
-    expect(artifacts?.[0]?.parts.map(({ text }) => text)).toEqual([[1, 2, 3, 4, 5, 6].map((at) => `chunk ${at}`).join('')]);
+    expect(artifacts?.[0]?.parts.map(({ text }) => text).join('')).toBe([1, 2, 3, 4, 5, 6].map((at) => `chunk ${at}`).join(''));
     expect(JSON.stringify(await send(again, 'green', { taskId: idOf(asking) }))).toContain('answer: green');
   });
 
-  it('and a proxy make an HTTP agent elsewhere one of the mesh', async () => {
+  it('serves an HTTP agent that a proxy put on the mesh', async () => {
     const origin = await parleyServe({ args: ['echo', '--memory'] });
     onStop(async () => {
       origin.process.kill('SIGKILL');

@@ -16,7 +16,7 @@ const ask = async (caller: Awaited<ReturnType<Served['mesh']['call']>>, agent: s
   for await (const _ of link.stream({ message: createUserMessage(text) }, callContext()));
 };
 
-onEveryBroker('watching', (start) => {
+onEveryBroker('a monitor', (start) => {
   const ground = async () => {
     const made = await start();
     open.push(() => made.stop());
@@ -28,7 +28,7 @@ onEveryBroker('watching', (start) => {
     return served;
   };
 
-  it('sees the calls that go through it, without listening to anybody', async () => {
+  it('records the calls of its own process without listening to others', async () => {
     const { connect } = await ground();
     await worker(await connect());
     const monitor = monitorMesh({ namespace: NAMESPACE });
@@ -44,12 +44,12 @@ onEveryBroker('watching', (start) => {
     await eventually(() => expect(monitor.calls()).toMatchObject([{ state: 'TASK_STATE_INPUT_REQUIRED' }, {}]));
   });
 
-  it('hears those of others for as long as somebody looks, and takes nothing from anybody', async () => {
+  it('records the calls of others while it listens, and responds to none of them', async () => {
     const { connect } = await ground();
     const { engine } = await worker(await connect());
     const monitor = monitorMesh({ namespace: NAMESPACE, connect, listenMs: 700 });
     open.push(() => monitor.close());
-    // It has an agent of the same name: what is overheard must not be answered by it.
+    // It has an agent of the same name, which must not respond to observed requests.
     const replica = await serveOn(monitor.observe(await connect()), ['script'], {});
     open.push(() => replica.close());
     await replica.mesh.stopServing();
@@ -71,7 +71,7 @@ onEveryBroker('watching', (start) => {
   });
 });
 
-it('is told where a broker does not let it listen, once', async () => {
+it('reports once that the broker refuses the subscription', async () => {
   const hub = memoryHub();
   const reports: string[] = [];
   let tries = 0;
@@ -82,13 +82,13 @@ it('is told where a broker does not let it listen, once', async () => {
   const monitor = monitorMesh({ namespace: NAMESPACE, connect: refusing, report: (what) => reports.push(what) });
   for (let n = 0; n < 3; n += 1) {
     monitor.listen();
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await eventually(() => expect(reports).toHaveLength(1));
   }
-  expect([tries, reports.length, monitor.hears]).toEqual([1, 1, 'own']);
   await monitor.close();
+  expect([tries, reports.length, monitor.hears]).toEqual([1, 1, 'own']);
 });
 
-it('shows no password, and says of a grammar without overheard calls that there are none', async () => {
+it('shows no password, and no calls for a grammar without observation', async () => {
   const broker = memoryHub().connect();
   const grammar = mqttGrammar();
   const monitor = monitorMesh({ namespace: 'acme/plant', grammar });

@@ -8,7 +8,7 @@ import { jsonOf, PLACE, serveAgent } from './mqtt01-support.ts';
 
 const isThere = programOf('mosquitto') !== undefined;
 
-describe.skipIf(!isThere)(`whoever listens on A2A over MQTT 0.1${isThere ? '' : ' [needs mosquitto]'}`, () => {
+describe.skipIf(!isThere)(`discovery with A2A over MQTT 0.1${isThere ? '' : ' [needs mosquitto]'}`, () => {
   let running: RunningBroker;
   const open: (() => Promise<void>)[] = [];
   beforeAll(async () => {
@@ -25,7 +25,7 @@ describe.skipIf(!isThere)(`whoever listens on A2A over MQTT 0.1${isThere ? '' : 
     return mesh;
   }
 
-  it('finds agents by their cards, as they come and go, also those of others', async () => {
+  it('finds agents by their retained cards, also those of other products', async () => {
     const mesh = await joined(running.url);
     const other = await connectMqtt({ url: running.url, sessionSeconds: 0 });
     open.push(() => other.close());
@@ -52,7 +52,7 @@ describe.skipIf(!isThere)(`whoever listens on A2A over MQTT 0.1${isThere ? '' : 
     await expect.poll(names).toEqual([]);
   });
 
-  it('drops whom a broker that was away no longer knows, and whom it only remembers', async () => {
+  it('drops agents that a restarted broker does not know, and remembered ones that do not appear', async () => {
     const broker = await startMosquitto();
     open.push(() => broker.stop());
     const [gone, stays] = [await serveAgent(broker.url, 'gone'), await serveAgent(broker.url, 'stays')];
@@ -64,13 +64,13 @@ describe.skipIf(!isThere)(`whoever listens on A2A over MQTT 0.1${isThere ? '' : 
     const names = (): string[] => registry.peers().map(({ name }) => name);
     await expect.poll(names).toEqual(['gone', 'remembered', 'stays']);
     await expect.poll(names).toEqual(['gone', 'stays']);
-    await broker.kill(); // with all that it kept
+    await broker.kill(); // with its retained cards
     await gone.close();
     await broker.start();
     await expect.poll(names).toEqual(['stays']);
   });
 
-  it('hears what agents tell everybody', async () => {
+  it('receives events that agents publish', async () => {
     const broker = await connectMqtt({ url: running.url, sessionSeconds: 0 });
     open.push(() => broker.close());
     const mesh = { broker, namespace: PLACE };

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { artifact, defineAgent } from '#agents';
 import type { ReceivedMessage } from '#mesh';
@@ -32,7 +31,7 @@ describe.skipIf(!isThere)(`a responder of A2A over MQTT 0.1${isThere ? '' : ' [n
   }
   const errorsOf = (raw: Raw): unknown[] => raw.heard.map((message) => (jsonOf(message) as { error?: unknown }).error);
 
-  it('streams what comes of a request, under its correlation and its own task id', async () => {
+  it('streams the events of a request with its correlation and task id', async () => {
     const raw = await both();
     await raw.ask(REQUEST, sendBody('chunks=2'));
     await raw.until(4);
@@ -51,7 +50,7 @@ describe.skipIf(!isThere)(`a responder of A2A over MQTT 0.1${isThere ? '' : ' [n
     }
   });
 
-  it('answers SendMessage once, with the task, and GetTask, CancelTask and the rest', async () => {
+  it('answers SendMessage with one task, and GetTask, CancelTask and other methods', async () => {
     const raw = await both();
     await raw.ask(REQUEST, sendBody('hello', {}, 'SendMessage'));
     await raw.until(1);
@@ -65,32 +64,32 @@ describe.skipIf(!isThere)(`a responder of A2A over MQTT 0.1${isThere ? '' : ' [n
     expect(errorsOf(raw).slice(2)).toMatchObject([{ code: -32_002 }, { code: -32_601 }]);
   });
 
-  it('runs a request once, however often it comes, and answers each', async () => {
+  it('runs a repeated request once and answers each copy', async () => {
     let runs = 0;
+    const held = Promise.withResolvers<void>();
     const agent = defineAgent({
       name: 'scheduler',
       description: 'counts',
       run: async () => {
         runs += 1;
-        await sleep(100);
+        await held.promise;
         return `run ${runs}`;
       },
     });
     const raw = await both({ agent });
     for (const correlation of ['A', 'B', 'B'])
       await raw.ask(REQUEST, sendBody('plan', {}, 'SendMessage'), { correlation: Buffer.from(correlation) });
+    held.resolve();
     await raw.until(2);
     await raw.ask(REQUEST, sendBody('plan', {}, 'SendMessage'), { correlation: Buffer.from('C') });
-    await expect
-      .poll(() => raw.heard.some(({ correlation }) => String(Buffer.from(correlation ?? [])) === 'C'), { timeout: 5000 })
-      .toBe(true);
+    await expect.poll(() => raw.heard.some(({ correlation }) => String(Buffer.from(correlation ?? [])) === 'C')).toBe(true);
     expect(runs).toBe(1);
     const correlations = raw.heard.map(({ correlation }) => Buffer.from(correlation ?? []).toString());
     expect([correlations.includes('A'), correlations.includes('B'), correlations.includes('C')]).toEqual([true, true, true]);
     for (const message of raw.heard) expect(jsonOf(message)).toMatchObject({ result: { task: { id: TASK } } });
   });
 
-  it('refuses another context, another message to a finished task, and a task id that is missing or none', async () => {
+  it('refuses another context, a message to a finished task, and a missing or invalid task id', async () => {
     const raw = await both();
     await raw.ask(REQUEST, sendBody('ask', {}, 'SendMessage'));
     await raw.until(1);
@@ -112,7 +111,7 @@ describe.skipIf(!isThere)(`a responder of A2A over MQTT 0.1${isThere ? '' : ' [n
     expect(errors.slice(4)).toMatchObject([{ code: -32_602 }, { code: -32_602 }]);
   });
 
-  it('says what is wrong with MQTT metadata where it can, and drops the rest', async () => {
+  it('answers requests with bad MQTT metadata by an error if it can, and drops the others', async () => {
     const raw = await both();
     const { correlation: _, ...without } = {
       topic: REQUEST,
@@ -157,7 +156,7 @@ describe.skipIf(!isThere)(`a responder of A2A over MQTT 0.1${isThere ? '' : ' [n
     expect(jsonOf(raw.heard[3] as ReceivedMessage)).toMatchObject({ result: { task: { status: { state: 'TASK_STATE_COMPLETED' } } } });
   });
 
-  it('lets in whom its authenticator lets in, and says nothing of the token', async () => {
+  it('authenticates requests and never repeats the token', async () => {
     const authenticate = async (authorization: string | undefined) => {
       if (authorization !== 'Bearer good') throw new A2AError('UNAUTHENTICATED');
       return { id: 'ann', scopes: [] };
@@ -173,7 +172,7 @@ describe.skipIf(!isThere)(`a responder of A2A over MQTT 0.1${isThere ? '' : ' [n
     expect(JSON.stringify(raw.heard.map((one) => [one.properties, Buffer.from(one.payload).toString()]))).not.toMatch(/Bearer|good|bad/);
   });
 
-  it('keeps its card at the broker, with a status, by itself and by its last will', async () => {
+  it('retains its card with a status, set by itself or by its last will', async () => {
     const watcher = await connectMqtt({ url: running.url, sessionSeconds: 0 });
     open.push(() => watcher.close());
     const seen: string[] = [];
@@ -188,7 +187,7 @@ describe.skipIf(!isThere)(`a responder of A2A over MQTT 0.1${isThere ? '' : ' [n
     await served.close();
     await expect.poll(() => seen).toEqual(['online agent true', 'offline agent true']);
     const again = await serveAgent(running.url, 'watched');
-    // The same client id throws the first one out, and the broker says for it that it is gone.
+    // A second client with the same id disconnects the first, and the broker publishes its last will.
     const thief = await connectMqtt({ url: running.url, sessionSeconds: 0, clientId: `${PLACE}/watched` });
     await expect.poll(() => seen.includes('offline lwt true')).toBe(true);
     await thief.close();
@@ -196,7 +195,7 @@ describe.skipIf(!isThere)(`a responder of A2A over MQTT 0.1${isThere ? '' : ' [n
     await watcher.publish({ topic, payload: Buffer.alloc(0), retain: true });
   });
 
-  it('warns of pools under $, and shares a pool out under another root', async () => {
+  it('warns of pools under $, and shares requests to a pool under another root', async () => {
     expect((await both({ pools: ['solvers'] })).reports.join()).toContain('a2a/v1');
     const [one, two] = await Promise.all(
       ['one', 'two'].map((name) => serveAgent(running.url, name, { root: 'a2a/v1', pools: ['solvers'] })),
@@ -214,7 +213,7 @@ describe.skipIf(!isThere)(`a responder of A2A over MQTT 0.1${isThere ? '' : ' [n
     expect(raw.heard).toHaveLength(10);
   });
 
-  it('sends files as they are to those who ask for it', async () => {
+  it('sends binary files to requesters that ask for them', async () => {
     const bytes = Buffer.alloc(150_000, 'x');
     const agent = defineAgent({
       name: 'scheduler',

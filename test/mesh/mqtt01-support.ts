@@ -1,15 +1,14 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { builtInAgents } from '#agents';
-import { createEngine } from '#engine';
 import type { Broker, Mesh, MqttGrammarOptions, OutgoingMessage, ReceivedMessage } from '#mesh';
-import { joinMesh, mqttGrammar, mqttPresence } from '#mesh';
+import { mqttGrammar, mqttPresence } from '#mesh';
 import type { Agent } from '#protocol';
-import { memoryStore } from '../../src/engine/adapters/memory.ts';
 import { connectMqtt } from '../../src/mesh/adapters/mqtt.ts';
+import { eventually } from '../support/eventually.ts';
+import { serveOn } from './support.ts';
 
 export const PLACE = 'acme/plant-1';
 export const TASK = '1f0c7b6e-6a53-4c0e-8b0f-0a4f6f8a2d11';
-/** Soon, for tests; the profile's own are minutes. */
+/** Short timeouts for tests. Those of the profile take minutes. */
 export const QUICK = { replyFirstTimeoutMs: 300, streamIdleTimeoutMs: 400, retryBackoffMs: [50, 50] } as const;
 
 export interface ServedAgent {
@@ -24,7 +23,7 @@ export interface Serving extends MqttGrammarOptions {
   readonly broker?: (broker: Broker) => Broker;
 }
 
-/** An agent with a connection, an engine and a last will of its own, as the profile has it. */
+/** Serves one agent with a connection and a last will of its own, as the profile requires. */
 export async function serveAgent(
   url: string,
   name: string,
@@ -35,30 +34,22 @@ export async function serveAgent(
   const reports: string[] = [];
   const presence = mqttPresence({ ...options, namespace: PLACE, name, card: agent.card });
   const broker = wrap(await connectMqtt({ url, sessionSeconds: 0, ...presence }));
-  const mesh = joinMesh({ broker, namespace: PLACE, grammar: mqttGrammar(options), report: (what) => reports.push(what) });
-  const engine = createEngine({ store: memoryStore(), agents: { [name]: agent }, replyPublisher: mesh.replyPublisher });
-  await engine.start();
-  await mesh.serve({ name, card: agent.card, service: engine.serviceOf(name) });
-  return {
-    broker,
-    mesh,
-    reports,
-    close: async () => {
-      await mesh.stopServing();
-      await engine.stop({ ms: 200 });
-      await mesh.close();
-    },
-  };
+  const grammar = mqttGrammar(options);
+  const served = await serveOn(broker, [], {
+    agents: { [name]: agent },
+    mesh: { namespace: PLACE, grammar, report: (what) => reports.push(what) },
+  });
+  return { ...served, broker, reports };
 }
 
-/** A requester that is nothing but an MQTT client. */
+/** A requester that is only an MQTT client. */
 export interface Raw {
   readonly broker: Broker;
   readonly heard: ReceivedMessage[];
   readonly replyTo: string;
   ask(topic: string, body: unknown, more?: Partial<OutgoingMessage>): Promise<void>;
-  /** Waits until so many answers have come. */
-  until(count: number, ms?: number): Promise<readonly ReceivedMessage[]>;
+  /** Waits for this number of responses. */
+  until(count: number): Promise<readonly ReceivedMessage[]>;
 }
 
 export async function rawRequester(url: string, root = '$a2a/v1', agent = 'desk-7'): Promise<Raw> {
@@ -74,9 +65,8 @@ export async function rawRequester(url: string, root = '$a2a/v1', agent = 'desk-
       const payload = typeof body === 'string' ? Buffer.from(body) : Buffer.from(JSON.stringify(body));
       await broker.publish({ topic, payload, responseTopic: replyTo, correlation: Buffer.from('5b1e77a0c94f4e0f', 'hex'), ...more });
     },
-    until: async (count, ms = 10_000) => {
-      const end = Date.now() + ms;
-      while (heard.length < count && Date.now() < end) await sleep(10);
+    until: async (count) => {
+      await eventually(() => heard.length >= count);
       return heard;
     },
   };

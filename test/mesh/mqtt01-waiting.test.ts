@@ -15,8 +15,8 @@ afterEach(async () => {
   for (const close of open.splice(0).reverse()) await close();
 });
 
-suiteNeeding('mosquitto', programOf('mosquitto') !== undefined, 'a requester of A2A over MQTT 0.1 that waits', () => {
-  it('asks one of ours for the answer alone, as soon as it is known for one; and for everything if that takes too long', async () => {
+suiteNeeding('mosquitto', programOf('mosquitto') !== undefined, 'a send over A2A over MQTT 0.1', () => {
+  it('asks a Parley agent for the result only, and for all events when that takes too long', async () => {
     const running = await startMosquitto();
     open.push(() => running.stop());
     const runs: string[] = [];
@@ -56,7 +56,7 @@ suiteNeeding('mosquitto', programOf('mosquitto') !== undefined, 'a requester of 
     const first = await sent('one');
     expect([first[0], first.length > 2]).toEqual(['SendStreamingMessage', true]);
     expect(await sent('two')).toEqual(['SendMessage', 'reply']);
-    // Longer than the wait for a first answer, 300 ms here: the second attempt joins the task and hears of it at once.
+    // The agent takes longer than the timeout of the first attempt, so the second attempt joins the task.
     expect((await sent('slow')).slice(0, 3)).toEqual(['SendMessage', 'SendStreamingMessage', 'reply']);
     expect(runs).toEqual(['one', 'two', 'slow']);
   });

@@ -9,7 +9,7 @@ import { programOf, type RunningBroker, startMosquitto, startNats } from '../sup
 import { type Parley, parleyServe } from '../support/parley.ts';
 import { callContext } from './support.ts';
 
-/** Brokers and nodes as processes of their own, ended after each test. */
+/** Brokers and nodes that run as processes, stopped after each test. */
 const open: (() => Promise<unknown>)[] = [];
 
 export async function stopAll(): Promise<void> {
@@ -44,7 +44,7 @@ export interface StartOptions {
   readonly command?: readonly string[];
 }
 
-/** A node on the mesh. */
+/** Starts `parley serve` on the mesh. */
 export async function start(broker: string, agents: readonly string[], options: StartOptions = {}): Promise<Parley> {
   const { env = {}, args = ['--memory'], command } = options;
   const running = await parleyServe({

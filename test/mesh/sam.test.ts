@@ -4,7 +4,7 @@ import { eventually } from '../support/eventually.ts';
 import type { Served } from './support.ts';
 import { NAMESPACE, onEveryBroker, serveOn } from './support.ts';
 
-/** What SAM's own programs send and hear, byte for byte: no link of ours is in between. */
+/** Messages exactly as SAM's own programs send and receive them, without a link of ours. */
 const open: (() => Promise<void>)[] = [];
 afterEach(async () => {
   for (const close of open.splice(0).reverse()) await close();
@@ -82,7 +82,7 @@ onEveryBroker('a SAM client', (start) => {
     ...more,
   });
 
-  it('in its documented spelling is answered in it, under the last level of replyTo, with the id echoed', async () => {
+  it('with the documented spelling gets it back, with the task named by replyTo and the id echoed', async () => {
     const { ask, on } = await client();
     await ask(documented, { replyTo: `${BASE}/gateway/response/gw_123/task_abc` });
     await eventually(() => expect(on('gateway/response/gw_123/task_abc').length).toBe(1));
@@ -94,7 +94,7 @@ onEveryBroker('a SAM client', (start) => {
     });
   });
 
-  it('in its real spelling hears progress that is never final, and then one Task', async () => {
+  it('with the real spelling gets status updates that are never final, and then one Task', async () => {
     const { ask, on, heard } = await client();
     await ask(real('gdk-task-1', 'chunks=3'), to('gdk-task-1'), 'script');
     await eventually(() => expect(on('gateway/response/gw_123/gdk-task-1').length).toBe(1));
@@ -117,7 +117,7 @@ onEveryBroker('a SAM client', (start) => {
     });
   });
 
-  it('names the task by the message before the topic, and by its id where there is neither', async () => {
+  it('names the task by the message, else by the topic, else by the request id', async () => {
     const { ask, on } = await client();
     await ask(real('rpc-1', 'x', { taskId: 'named' }), to('by-topic'));
     await ask(real('rpc-2', 'x'), { clientId: 'plain' });
@@ -126,7 +126,7 @@ onEveryBroker('a SAM client', (start) => {
     expect(on('client/response/plain')[0]?.body).toMatchObject({ id: 'rpc-2', result: { id: 'rpc-2' } });
   });
 
-  it('B2: that says everything twice has one run, and an answer each time it asks', async () => {
+  it('B2: that sends everything twice causes one run, and gets a response each time', async () => {
     const { ask, on, served } = await client();
     const twice = real('dup', 'chunks=1');
     await Promise.all([ask(twice, to('dup'), 'script'), ask(twice, to('dup'), 'script')]);
@@ -137,7 +137,7 @@ onEveryBroker('a SAM client', (start) => {
     expect(tasks.length).toBe(1);
   });
 
-  it('cancels, and hears the Task as canceled', async () => {
+  it('cancels a task and gets it as canceled', async () => {
     const { ask, on } = await client();
     await ask(real('long', 'sleep=60000'), to('long'), 'script');
     await eventually(() => expect(on('gateway/status/gw_123/long').length).toBe(1));
@@ -149,7 +149,7 @@ onEveryBroker('a SAM client', (start) => {
     await eventually(() => expect(on('gateway/response/gw_123/long')[0]?.body.result?.status?.state).toBe('canceled'));
   });
 
-  it('can’t touch the tasks of another user', async () => {
+  it('can’t cancel the task of another user', async () => {
     const { ask, on } = await client();
     await ask(real('mine', 'sleep=3000'), to('mine'), 'script');
     await eventually(() => expect(on('gateway/status/gw_123/mine').length).toBe(1));
@@ -161,7 +161,7 @@ onEveryBroker('a SAM client', (start) => {
     await eventually(() => expect(on('gateway/response/gw_123/mine')[0]?.body.result?.status?.state).toBe('completed'));
   });
 
-  it('B8: makes us publish nowhere but where answers of the namespace go', async () => {
+  it('B8: can’t make a node publish outside of the response topics of the namespace', async () => {
     const { ask, broker, served, heard } = await client();
     const stray: string[] = [];
     await broker.subscribe({ filter: 'elsewhere/#', handle: ({ topic }) => void stray.push(topic) });
@@ -178,7 +178,7 @@ onEveryBroker('a SAM client', (start) => {
     expect([stray, heard]).toEqual([[], []]);
   });
 
-  it('is answered when what it says is malformed, if it says where', async () => {
+  it('gets an error for a malformed request that names a response topic', async () => {
     const { ask, on, served } = await client();
     const malformed: readonly [unknown, number][] = [
       ['{', -32700],
@@ -196,7 +196,7 @@ onEveryBroker('a SAM client', (start) => {
     await eventually(() => expect(on('gateway/response/gw_123/fine').length).toBe(1));
   });
 
-  it('is met with silence for what SAM has no method for, and refused when it was delegated too often', async () => {
+  it('gets no response to an unknown method, and an error after too many delegations', async () => {
     const { ask, on, served, heard } = await client();
     await ask({ jsonrpc: '2.0', id: 9, method: 'tasks/list', params: {} }, to('none'));
     await eventually(() => expect(served.mesh.counts.ignored).toBe(1));

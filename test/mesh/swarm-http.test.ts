@@ -14,12 +14,12 @@ afterEach(async () => {
 interface HttpNode {
   readonly url: string;
   readonly nodes: SwarmNodes;
-  /** It as the others reach it: over HTTP, found by its card. */
+  /** The node as others reach it, over HTTP. */
   peer(): Promise<SwarmPeer>;
   swarm(peers: readonly SwarmPeer[]): Swarm;
 }
 
-/** A node that is served over HTTP, whose agent's directives go to the handler (seeds/004). */
+/** A node over HTTP whose directives go to the swarm agent (docs/dialects/cortex.md). */
 async function httpNode(self: string, more: Partial<SwarmOptions> = {}): Promise<HttpNode> {
   const nodes = createSwarmNodes({ self });
   const resources = () => ({ cpu: 4, node: self });
@@ -62,7 +62,7 @@ const rpc = (url: string, text: unknown, metadata: Record<string, string> = {}):
     }),
   }).then((answer) => answer.json());
 
-it('a directive as its own product writes it is answered at /a2a, with the topology; anything else is the agent’s', async () => {
+it('a CortexPrism directive is answered at /a2a with the topology, and other messages by the agent', async () => {
   const { url } = await httpNode('b');
   const directive = { kind: 'query_resources', payload: {}, priority: 'normal', sourceNodeId: 'node_a' };
   const about = { contextId: 'swarm.dir_1', swarmKind: 'query_resources', swarmPriority: 'normal', swarmSourceNodeId: 'node_a' };
@@ -77,7 +77,7 @@ it('a directive as its own product writes it is answered at /a2a, with the topol
   expect(JSON.stringify(await rpc(url, 'hello'))).toContain('hello');
 });
 
-it('what runs something is refused at /a2a as everywhere, unless it is allowed', async () => {
+it('directives that run something are refused at /a2a unless the policy allows them', async () => {
   const ran: string[] = [];
   const handlers: SwarmOptions['handlers'] = { execute_task: ({ payload }) => `run ${ran.push(String(payload['command']))}` };
   const about = { swarmKind: 'execute_task', swarmSourceNodeId: 'a' };
@@ -91,13 +91,13 @@ it('what runs something is refused at /a2a as everywhere, unless it is allowed',
   expect(ran).toEqual(['ls']);
 });
 
-it('three nodes beat over HTTP, and each reports the whole swarm', async () => {
+it('three nodes send heartbeats over HTTP, and each reports the whole swarm', async () => {
   const all = [await httpNode('a'), await httpNode('b'), await httpNode('c')] as const;
   const [a, b, c] = all;
   const [toA, toB, toC] = [await a.peer(), await b.peer(), await c.peer()];
-  await a.swarm([toB]).beat(); // b hears of a
-  await b.swarm([toA, toC]).beat(); // c hears of b, and of a by it
-  await c.swarm([toA]).beat(); // a hears of c
+  await a.swarm([toB]).beat(); // b learns of a
+  await b.swarm([toA, toC]).beat(); // c learns of b, and of a through b
+  await c.swarm([toA]).beat(); // a learns of c
   expect(c.nodes.topology().nodes.map(({ id, status, via }) => [id, status, via])).toEqual([
     ['a', 'online', 'b'],
     ['b', 'online', undefined],

@@ -6,6 +6,7 @@ import { createSwarmNodes, openSwarm, registerSwarmHandler, SWARM_KINDS, swarmAg
 import type { A2AService, JsonObject, SendRequest, Task } from '#protocol';
 import { createUserMessage } from '#protocol';
 import { memoryStore } from '../../src/engine/adapters/memory.ts';
+import { eventually } from '../support/eventually.ts';
 import { callContext } from './support.ts';
 
 const open: (() => Promise<unknown>)[] = [];
@@ -26,6 +27,7 @@ async function node(self: string, more: Partial<SwarmOptions> = {}) {
   const service = registerSwarmHandler(engine.serviceOf('swarm'))(engine.serviceOf('main'));
   return {
     service,
+    engine,
     nodes,
     clock,
     pass: (ms: number): void => {
@@ -96,7 +98,7 @@ describe('a directive', () => {
     expect(ran).toEqual([]);
   });
 
-  it('is refused when it is late, malformed, of no kind, or for another node', async () => {
+  it('is refused when it is expired, malformed, of an unknown kind, or for another node', async () => {
     const { service } = await node('b', { handlers, allow: () => true });
     const late = Date.parse('2025-12-31T00:00:00Z');
     const cases: readonly (readonly [SendRequest, string])[] = [
@@ -115,13 +117,13 @@ describe('a directive', () => {
     }
   });
 
-  it('says what went wrong inside', async () => {
+  it('reports an error of its handler', async () => {
     const { service } = await node('b', { handlers: { forward_message: () => Promise.reject(new Error('no such session')) } });
     const { task, said } = await answerOf(service, asSent('forward_message', { message: 'x' }));
     expect([task.status.state, said['error']]).toEqual(['TASK_STATE_FAILED', 'Swarm directive failed: no such session']);
   });
 
-  it('waits for its turn, the most urgent first', async () => {
+  it('waits while others run, the most urgent first', async () => {
     const order: string[] = [];
     const gate = Promise.withResolvers<void>();
     const forward = async ({ payload }: Directive) => {
@@ -129,21 +131,25 @@ describe('a directive', () => {
       await gate.promise;
       return null;
     };
-    const { service } = await node('b', { handlers: { forward_message: forward }, atOnce: 1 });
+    const { service, engine } = await node('b', { handlers: { forward_message: forward }, atOnce: 1 });
     const sent = [service.send(asSent('forward_message', { message: 'first' }), callContext())];
     await expect.poll(() => order.length).toBe(1);
     for (const priority of ['low', 'normal', 'critical', 'high']) {
       sent.push(service.send(asSent('forward_message', { message: priority, priority }), callContext()));
-      await new Promise((resolve) => setTimeout(resolve, 20));
     }
+    // All runs have started, so all directives are in the queue.
+    await eventually(async () => {
+      const { tasks } = await engine.admin.tasks({});
+      expect(tasks.map(({ state }) => state)).toEqual(Array(5).fill('TASK_STATE_WORKING'));
+    });
     gate.resolve();
     await Promise.all(sent);
     expect(order).toEqual(['first', 'critical', 'high', 'normal', 'low']);
   });
 });
 
-describe('beside directives', () => {
-  it('everything else is the agent’s, and each task is found where it is', async () => {
+describe('a node with directives', () => {
+  it('sends other messages to the agent, and finds each task', async () => {
     const { service } = await node('b');
     const plain = await service.send({ message: createUserMessage('hello') }, callContext());
     const directive = await service.send(asSent('query_resources', {}), callContext());
@@ -155,7 +161,7 @@ describe('beside directives', () => {
     await expect(service.get({ id: 'nobody' as never }, callContext())).rejects.toMatchObject({ kind: 'TASK_NOT_FOUND' });
   });
 
-  it('nodes tell each other of themselves, and those that are silent go stale', async () => {
+  it('reports the nodes to each other, and silent ones become stale', async () => {
     const [a, b] = [await node('a'), await node('b')];
     const missed: string[] = [];
     const swarm = openSwarm({
@@ -185,7 +191,7 @@ describe('beside directives', () => {
     expect(answers.map((answer) => (answer.status === 'fulfilled' ? answer.value.status : 'gone'))).toEqual(['completed', 'gone']);
   });
 
-  it('keeps so many snapshots, and writes fields on both levels', () => {
+  it('limits snapshots, and writes fields on both levels', () => {
     let now = 0;
     const nodes = createSwarmNodes({ self: 'a', clock: { now: () => new Date(now) }, snapshotsMax: 3 });
     for (now = 1; now <= 10; now += 1) nodes.merge('b', [{ nodeId: 'b', at: now, resources: { now } }]);

@@ -48,7 +48,7 @@ onEveryBroker('a caller over HTTP', (start) => {
     return { node, call, send };
   };
 
-  it('is that caller on the mesh, and no user of it', async () => {
+  it('has a user of its own on the mesh, different from all mesh users', async () => {
     const { send } = await opened();
     const said = await Promise.all(['ann', 'key:k1', 'https://idp.example/bob'].map((user) => send(user, 'who?')));
     expect(said.map((task) => task.artifacts?.[0]?.parts[0]?.text)).toEqual(
@@ -56,7 +56,7 @@ onEveryBroker('a caller over HTTP', (start) => {
     );
   });
 
-  it('cancels there what it has begun there, also if it waits', async () => {
+  it('cancels its task on the mesh, also one that waits for input', async () => {
     const { node, send, call } = await opened();
     const waiting = await send('ann', 'wait');
     expect(waiting.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
@@ -68,7 +68,7 @@ onEveryBroker('a caller over HTTP', (start) => {
   });
 });
 
-it('names of users outside differ, and can be those of artifacts', () => {
+it('default mesh users are unique and can own artifacts', () => {
   const ids = ['local', '~2F', '/', '..', '.~2E', 'a/../b', '%2F', 'ü@x.example', 'http:local', '\ud800'];
   const users = ids.map(defaultMeshUser);
   expect(new Set(users).size).toBe(ids.length);

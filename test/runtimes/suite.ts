@@ -56,12 +56,12 @@ export async function runSuite({ node, pages }: Addresses): Promise<readonly Out
     },
     'says what the agent refused': async () => same(await kindOf(client.get('nobody')), 'TASK_NOT_FOUND'),
     'knows a web page from an agent': async () => same(await kindOf(A2AClient.connect(pages)), 'html'),
-    'leaves when it is told to': async () => {
+    'stops when its signal aborts': async () => {
       const leave = new AbortController();
       setTimeout(() => leave.abort(), 30);
       same(await kindOf(client.send('sleep=60000', { signal: leave.signal }).result()), 'aborted');
     },
-    'runs out of patience': async () => same(await kindOf(client.send('sleep=60000', { totalMs: 50 }).result()), 'timeout'),
+    'stops after its total timeout': async () => same(await kindOf(client.send('sleep=60000', { totalMs: 50 }).result()), 'timeout'),
   };
   const outcomes: Outcome[] = [];
   for (const [name, run] of Object.entries(cases)) outcomes.push(await outcomeOf(name, run));

@@ -1,7 +1,7 @@
 import { defineAgent } from '#agents';
 import type { Agent } from '#protocol';
 
-/** An agent that could run commands, for what the gate makes of it; it says back what it is told. */
+/** An echo agent that declares that it runs commands, for tests of the access checks. */
 const commander: Agent = {
   ...defineAgent({ name: 'commander', description: 'Would run commands.', run: (turn) => turn.text }),
   runsCommands: true,

@@ -116,7 +116,7 @@ export const request = (text: string, more: Partial<SendRequest> & { readonly me
   ...more,
 });
 export const toTask = (task: Task | undefined, text: string): SendRequest => {
-  if (task === undefined) throw new Error('no task to go on with');
+  if (task === undefined) throw new Error('there is no task to continue');
   return { message: user(text, { taskId: task.id }) };
 };
 

@@ -224,7 +224,7 @@ interface Framed {
   readonly bytes: Buffer;
 }
 
-/** How long the body is said to be: mostly as long as it is. */
+/** The declared length of the body: usually its real length. */
 function framing(bytes: Buffer, random: Random): Framed {
   const sort = random();
   if (sort < 0.85) return { headers: bytes.length === 0 ? [] : [['Content-Length', String(bytes.length)]], bytes };

@@ -38,7 +38,7 @@ export function statusEvent(record: TaskRecord, state: Parameters<typeof createT
   return { statusUpdate: { taskId: id, contextId, status: createTaskStatus(state, message, AT) } };
 }
 
-/** One turn of the agent. Everything it does is an event; it stops between two of them when it is told to. */
+/** One turn of the agent. Each step is an event; an abort takes effect between two events. */
 export async function* script(record: TaskRecord, message: Message): AsyncGenerator<TaskEvent, void> {
   const { id, contextId } = record;
   const { chunks, size, delayMs, words } = directivesOf(message);

@@ -1,7 +1,7 @@
 import type { AddressInfo, Socket } from 'node:net';
 import { connect, createServer } from 'node:net';
 
-/** A way to a server on loopback that can be cut: nothing passes any more in either direction, and nobody is told. */
+/** A proxy to a server on loopback that can drop all data in both directions without closing a connection. */
 export interface Partition {
   readonly port: number;
   cut(): void;

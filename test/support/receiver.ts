@@ -23,7 +23,7 @@ export interface Receiver {
   close(): Promise<void>;
 }
 
-/** A webhook on loopback that remembers all it was told. */
+/** A webhook on loopback that records every request. */
 export async function startReceiver(reply: Reply = (_, response) => void response.writeHead(204).end(), port = 0): Promise<Receiver> {
   let [busy, most] = [0, 0];
   const server = createServer((incoming, response) => {

@@ -7,7 +7,7 @@ export const send = (id: string, text = 'hello'): SendRequest => ({ message: cre
 export const lost = (more: Partial<CallContext> = {}): CallContext => ctx({ onDelivered: () => {}, ...more });
 export const keyed = (key: string): CallContext => ctx({ idempotencyKey: key });
 
-/** An agent that says how often it ran, and what it was told each time. */
+/** An agent that answers with the number of its runs and the text of each. */
 export function counting(): { readonly runs: readonly string[]; readonly run: Agent } {
   const runs: string[] = [];
   const run = agent(async function* ({ message }) {

@@ -23,7 +23,7 @@ for (const program of ['claude', 'codex', 'gemini', 'opencode', 'copilot', 'curs
 export interface Played {
   readonly talk: Talk;
   readonly cwd: string;
-  /** How the CLI was called, and what it was told at the end. */
+  /** How the CLI was called, and its input at the end. */
   record(): readonly JsonObject[];
 }
 
@@ -68,7 +68,7 @@ export const answer = (task: Task): string =>
     .map(({ text }) => text ?? '')
     .join('');
 export const result = (task: Task): Json | undefined => task.artifacts?.find(({ name }) => name === 'result')?.parts.find(isDataPart)?.data;
-/** The kinds of what was told on the way, with the tool's name. */
+/** The kinds of the events, with the tool's name. */
 export const told = (task: Task): readonly string[] =>
   (task.history ?? [])
     .flatMap((message) => message.parts.filter(isDataPart))

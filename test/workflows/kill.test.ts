@@ -23,13 +23,13 @@ async function live(folder: string, moment: number, ...kind: readonly string[]):
 
 const linesOf = (folder: string): readonly string[] => readFileSync(join(folder, 'ran'), 'utf8').trimEnd().split('\n');
 const NODES = ['first', 'left', 'item 0', 'item 1', 'item 2', 'step 0', 'step 1', 'last'];
-/** What was begun after it had been seen to be finished. */
+/** Nodes that started after they had finished. */
 const repeated = (lines: readonly string[]): readonly string[] =>
   lines.filter((line, at) => line.startsWith('begin ') && lines.slice(0, at).includes(line.replace('begin', 'finished')));
 const DONE = { state: 'TASK_STATE_COMPLETED', output: { last: 'last', items: [0, 1, 2].map((at) => ({ at: `item ${at}` })) } };
 
 describe('a workflow killed with SIGKILL', () => {
-  test('at every begin and end of every node goes on, and no finished node runs twice', async () => {
+  test('at the start and end of each node continues, and no finished node runs twice', async () => {
     const quiet = mkdtempSync(join(scratch, 'quiet-'));
     expect((await live(quiet, 0)).answer).toMatchObject(DONE);
     const moments = linesOf(quiet).length;
@@ -43,7 +43,7 @@ describe('a workflow killed with SIGKILL', () => {
     }
   });
 
-  test('twice, at different steps, comes to its end', async () => {
+  test('twice, at different steps, completes', async () => {
     const folder = mkdtempSync(join(scratch, 'twice-'));
     expect((await live(folder, 5)).isKilled).toBe(true);
     expect((await live(folder, 4)).isKilled).toBe(true);
@@ -51,7 +51,7 @@ describe('a workflow killed with SIGKILL', () => {
     expect(repeated(linesOf(folder))).toEqual([]);
   });
 
-  test('control: where nothing is kept, finished nodes do run twice', async () => {
+  test('control: without stored results, finished nodes do run twice', async () => {
     const folder = mkdtempSync(join(scratch, 'control-'));
     expect((await live(folder, 5, 'forgetful')).isKilled).toBe(true);
     await live(folder, 0, 'forgetful');

@@ -9,7 +9,7 @@ import { agent, ctx, said, taskOf } from '../support/engine.ts';
 
 type Work = (input: JsonObject, turn: Turn) => Json | Promise<Json> | AsyncIterable<AgentOutput>;
 
-/** An agent that answers data with data. What it throws is its reason to fail. */
+/** An agent that maps data to data. It fails with the error that it throws. */
 function worker(work: Work): Agent {
   return agent(async function* (turn) {
     const input = (turn.message.parts.find(isDataPart)?.data ?? {}) as JsonObject;
@@ -29,7 +29,7 @@ interface Ran {
   readonly reason: string;
 }
 
-/** A workflow and its agents in one engine. */
+/** Runs a workflow and its agents in one engine. */
 async function host(definition: JsonObject, workers: Readonly<Record<string, Work>>): Promise<A2AService> {
   const services = new Map<string, A2AService>();
   const workflow = readWorkflow({ description: 'For tests.', output_mapping: {}, ...definition });
@@ -58,7 +58,7 @@ const fails: Work = () => {
 };
 
 describe('a workflow', () => {
-  test('passes outputs on, and answers by its mapping', async () => {
+  test('passes outputs between nodes, and returns its output mapping', async () => {
     const definition = {
       nodes: [
         node('one', 'add', { input: { a: '{{workflow.input.x}}', b: 1 } }),
@@ -71,7 +71,7 @@ describe('a workflow', () => {
     expect(output).toEqual({ total: 41, text: 'x was 20' });
   });
 
-  test('runs side by side what does not wait for each other', async () => {
+  test('runs independent nodes concurrently', async () => {
     let together = 0;
     let most = 0;
     const both = Promise.withResolvers<void>();
@@ -87,7 +87,7 @@ describe('a workflow', () => {
     expect(most).toBe(2);
   });
 
-  test('a switch opens one way; what only the others lead to is skipped', async () => {
+  test('a switch runs one branch and skips the nodes that only the others lead to', async () => {
     const seenBy: string[] = [];
     const note: Work = ({ at }) => {
       seenBy.push(String(at));
@@ -109,7 +109,7 @@ describe('a workflow', () => {
     expect(output).toEqual({ end: 'small', skipped: 'skipped' });
   });
 
-  test('a map goes through a list in order of the list, at most so many at once', async () => {
+  test('a map keeps the order of its list and its concurrency limit', async () => {
     let now = 0;
     let most = 0;
     const square: Work = async ({ n, at }) => {
@@ -128,7 +128,7 @@ describe('a workflow', () => {
     expect(most).toBe(2);
   });
 
-  test('a loop repeats while its condition holds, and not for ever', async () => {
+  test('a loop repeats while its condition is true, up to its maximum', async () => {
     const count: Work = ({ i }) => ({ i: i ?? null, more: Number(i) < 2 });
     const nodes = (most: number): Json[] => [
       { id: 'again', type: 'loop', node: 'step', condition: '{{step.output.more}}', max_iterations: most },
@@ -136,15 +136,13 @@ describe('a workflow', () => {
     ];
     const output_mapping = { i: '{{again.output.i}}', times: '{{again.output.iterations}}' };
     expect((await run({ nodes: nodes(10), output_mapping }, { count })).output).toEqual({ i: 2, times: 3 });
-    expect((await run({ nodes: nodes(2), output_mapping }, { count })).reason).toContain('not done after 2 iterations');
+    expect((await run({ nodes: nodes(2), output_mapping }, { count })).reason).toContain('the maximum of 2 iterations');
   });
 
-  test('a failure is tried again as often as it says, with growing pauses', async () => {
+  test('a failed node is retried up to its limit, if the policy covers the failure', async () => {
     let calls = 0;
-    const times: number[] = [];
     const flaky: Work = () => {
       calls += 1;
-      times.push(performance.now());
       if (calls < 3) throw new Error('not yet');
       return { calls };
     };
@@ -157,7 +155,7 @@ describe('a workflow', () => {
     expect(calls).toBe(1);
   });
 
-  test('the first failure stops what has not begun, and the exit nodes hear of it', async () => {
+  test('the first failure keeps other nodes from starting, and exit nodes get the error', async () => {
     const begun: string[] = [];
     const note: Work = ({ at }) => {
       begun.push(String(at));
@@ -177,7 +175,7 @@ describe('a workflow', () => {
     expect(begun).toEqual(['sorry: broken on purpose', 'always error']);
   });
 
-  test('without fail_fast what does not need the failed one goes on', async () => {
+  test('without fail_fast nodes that do not depend on the failed one run', async () => {
     let isOther = false;
     const other: Work = async () => {
       await new Promise((resolve) => setTimeout(resolve, 20));
@@ -191,18 +189,18 @@ describe('a workflow', () => {
     expect(task.artifacts?.map(({ name }) => name)).toContain('second');
   });
 
-  test('schemas are kept on the way in, between the nodes and on the way out', async () => {
+  test('validates the input, the nodes’ outputs and the output', async () => {
     const schema = (name: string): JsonObject => ({ type: 'object', properties: { [name]: { type: 'number' } }, required: [name] });
     const nodes = [node('a', 'add', { input: { a: '{{workflow.input.x}}', b: 1 }, output_schema_override: schema('sum') })];
     const definition = { nodes, input_schema: schema('x'), output_schema: schema('y'), output_mapping: { y: '{{a.output.sum}}' } };
     const rejected = await run(definition, { add }, { x: 'one' });
     expect(rejected.task.status.state).toBe('TASK_STATE_REJECTED');
-    expect(rejected.reason).toContain('it/x must be number');
+    expect(rejected.reason).toContain('value/x must be number');
     expect((await run(definition, { add }, { x: 1 })).output).toEqual({ y: 2 });
-    expect((await run(definition, { add: () => ({ sum: 'many' }) }, { x: 1 })).reason).toContain('did not answer in the agreed form');
+    expect((await run(definition, { add: () => ({ sum: 'many' }) }, { x: 1 })).reason).toContain('does not match its schema');
   });
 
-  test('a question of a node is passed up and its answer down', async () => {
+  test('passes a node’s question to the caller, and the answer back', async () => {
     const asking: Work = async function* (_, turn) {
       const answer = await turn.ask(said('Which colour?'));
       yield { kind: 'data', data: { colour: answer.parts[0]?.text ?? '' } };
@@ -214,7 +212,7 @@ describe('a workflow', () => {
     expect(seen(done).output).toEqual({ colour: 'blue' });
   });
 
-  test('a cancel reaches the agents that run', async () => {
+  test('a cancel stops running agents', async () => {
     const stopped = Promise.withResolvers<string>();
     const hangs: Work = (_, turn) =>
       new Promise((_resolve, reject) => {
@@ -225,12 +223,12 @@ describe('a workflow', () => {
       });
     const service = await host({ nodes: [node('a', 'hangs')] }, { hangs });
     const { id } = taskOf(await service.send({ message: createUserMessage('go'), configuration: { returnImmediately: true } }, ctx()));
-    await expect.poll(async () => (await service.get({ id }, ctx())).status.message?.parts[0]?.text).toBe('a: begun');
+    await expect.poll(async () => (await service.get({ id }, ctx())).status.message?.parts[0]?.text).toBe('a: started');
     expect((await service.cancel({ id }, ctx())).status.state).toBe('TASK_STATE_CANCELED');
     expect(await stopped.promise).toBe('stopped');
   });
 
-  test('an agent that is not there is an error that says so', async () => {
+  test('reports an unknown agent', async () => {
     expect((await run({ nodes: [node('a', 'nobody')] }, {})).reason).toBe('there is no agent nobody');
   });
 });

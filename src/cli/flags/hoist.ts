@@ -1,8 +1,8 @@
 import { GLOBALS } from './globals.ts';
 
 /**
- * Global options may stand before the command: `parley -o json send …`. They are moved behind it, where every command reads them.
- * Whatever is no global option stays where it is.
+ * Moves global options that stand before the command (`parley -o json send …`) behind it, where every command reads them. Other words
+ * keep their position.
  */
 export function hoist(args: readonly string[]): readonly string[] {
   const moved: string[] = [];

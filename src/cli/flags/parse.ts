@@ -2,7 +2,7 @@ import { CliError, usage } from '../command.ts';
 import type { CommandSpec, Flag } from './spec.ts';
 import { allFlags } from './spec.ts';
 
-/** One flag as it was given, or a word that belongs to none. Their order is kept: parts of a message are made in it. */
+/** One flag of the command line, or a word without a flag. The order matters: the parts of a message follow it. */
 export type Given = { readonly flag: Flag; readonly value: string } | { readonly flag: undefined; readonly value: string };
 
 export interface Parsed {
@@ -12,8 +12,10 @@ export interface Parsed {
 }
 
 /**
- * `--name value`, `--name=value`, `-n value`, `-nvalue`, switches in one word (`-vh`), and `--` before what is no flag. A switch takes
- * `=true` or `=false`. A value that begins with `--` has to be joined by `=`, so that a forgotten value does not swallow the next flag.
+ * Parses the command line of a command. The only parser of flags: every command declares its flags in a CommandSpec.
+ *
+ * Accepts `--name value`, `--name=value`, `-n value`, `-nvalue`, joined switches (`-vh`), and `--` before words that are not flags. A switch
+ * takes `=true` or `=false`. A value that starts with `--` must be joined by `=`, so that a missing value does not consume the next flag.
  */
 export function parse(spec: CommandSpec, args: readonly string[]): Parsed {
   const known = allFlags(spec);
@@ -91,7 +93,7 @@ function checkChoice({ flag, value }: Given): void {
   });
 }
 
-/** The words of a command, checked against what it takes. */
+/** The words of the command line. Throws if there are fewer or more than the command takes. */
 export function argumentsOf({ spec, positionals }: Parsed): readonly string[] {
   const least = spec.args.filter(({ optional }) => optional !== true).length;
   const takesMany = spec.args.at(-1)?.many === true;

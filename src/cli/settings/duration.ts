@@ -7,6 +7,7 @@ const ONE = /(\d{1,15}(?:\.\d{1,15})?)(ms|s|m|h)/g;
 /** `500ms`, `2s`, `1m30s`, `1h`; a bare number is seconds. */
 export function durationMs(name: string, text: string): number {
   if (/^\d+(?:\.\d+)?$/.test(text)) return Number(text) * 1000;
-  if (!WHOLE.test(text)) throw usage(`--${name}: ${text} is no time`, `write it as 500ms, 2s, 1m30s or 1h; a bare number is seconds`);
+  if (!WHOLE.test(text))
+    throw usage(`--${name}: ${text} is not a duration`, `write it as 500ms, 2s, 1m30s or 1h; a bare number is seconds`);
   return [...text.matchAll(ONE)].reduce((sum, [, amount, unit]) => sum + Number(amount) * UNITS[unit as keyof typeof UNITS], 0);
 }

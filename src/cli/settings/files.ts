@@ -8,13 +8,13 @@ export interface EnvFile {
   readonly values: ReadonlyMap<string, string>;
 }
 
-/** Where configuration and credentials are kept: `~/.config/a2a-cli`, or below `$XDG_CONFIG_HOME`. */
+/** The folder of configuration and credentials: `~/.config/a2a-cli`, or below `$XDG_CONFIG_HOME`. */
 export function configFolder(env: NodeJS.ProcessEnv): string {
   const base = env['XDG_CONFIG_HOME'];
   return join(base === undefined || base === '' ? join(env['HOME'] ?? homedir(), '.config') : base, 'a2a-cli');
 }
 
-/** The file that was named, or the nearest `.env` from here upwards. */
+/** The given file, or the nearest `.env` in this folder or above it. */
 export function localFile(cwd: string, named: string | undefined): EnvFile | undefined {
   if (named !== undefined) {
     const path = resolve(cwd, named);
@@ -34,7 +34,7 @@ export function globalFile(env: NodeJS.ProcessEnv): EnvFile | undefined {
   return existsSync(path) ? readEnvFile(path) : undefined;
 }
 
-/** Only our own names are taken from it: a .env is usually somebody else's file too. */
+/** Reads only variables that start with `A2ACLI_`: a .env usually holds those of other programs too. */
 function readEnvFile(path: string): EnvFile {
   const values = new Map<string, string>();
   for (const line of readFileSync(path, 'utf8').split(/\r?\n/)) {

@@ -6,29 +6,29 @@ import { allFlags, envName } from '../flags/spec.ts';
 import { durationMs } from './duration.ts';
 import { globalFile, localFile } from './files.ts';
 
-/** Where a value came from, nearest first. */
-export type Source =
+/** Where a value comes from, the strongest first. */
+export type SettingSource =
   | { readonly kind: 'flag'; readonly name: string }
   | { readonly kind: 'env'; readonly name: string }
   | { readonly kind: 'local' | 'global'; readonly path: string }
   | { readonly kind: 'default' };
 
-export interface Setting {
+export interface CliSetting {
   readonly flag: Flag;
   readonly values: readonly string[];
-  readonly source: Source;
+  readonly source: SettingSource;
 }
 
-export interface Settings {
-  /** Undefined: nobody set it, and there is no more to it than the built-in behaviour. */
-  find(name: string): Setting | undefined;
+export interface CliSettings {
+  /** Undefined if no source sets it. */
+  find(name: string): CliSetting | undefined;
   text(name: string): string | undefined;
   isOn(name: string): boolean;
   list(name: string): readonly string[];
   durationMs(name: string): number | undefined;
 }
 
-export interface Surroundings {
+export interface SettingsEnvironment {
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
 }
@@ -36,14 +36,14 @@ export interface Surroundings {
 /** Flag over environment over local file over global file (A2A CLI specification §4). The first source that has a name wins; lists are not merged. */
 export function resolveSettings(
   parsed: Parsed,
-  { env, cwd }: Surroundings = { env: process.env, cwd: process.cwd() },
+  { env, cwd }: SettingsEnvironment = { env: process.env, cwd: process.cwd() },
   extra: readonly Flag[] = [],
-): Settings {
+): CliSettings {
   const flags = [...allFlags(parsed.spec), ...extra];
   const named = textOf(parsed, 'config');
   const local = flags.some((flag) => flag.env === true) ? localFile(cwd, named) : undefined;
   const global = globalFile(env);
-  const found = new Map<string, Setting>();
+  const found = new Map<string, CliSetting>();
   for (const flag of flags) {
     const setting =
       fromFlags(parsed, flag) ??
@@ -55,7 +55,7 @@ export function resolveSettings(
   return settingsOf(found);
 }
 
-function settingsOf(found: ReadonlyMap<string, Setting>): Settings {
+function settingsOf(found: ReadonlyMap<string, CliSetting>): CliSettings {
   const text = (name: string): string | undefined => found.get(name)?.values.at(-1);
   return {
     find: (name) => found.get(name),
@@ -69,7 +69,7 @@ function settingsOf(found: ReadonlyMap<string, Setting>): Settings {
   };
 }
 
-function fromFlags({ given }: Parsed, flag: Flag): Setting | undefined {
+function fromFlags({ given }: Parsed, flag: Flag): CliSetting | undefined {
   const values = given.filter((one) => one.flag?.name === flag.name).map(({ value }) => value);
   if (values.length === 0) return undefined;
   return { flag, values: flag.kind === 'list' ? values : values.slice(-1), source: { kind: 'flag', name: `--${flag.name}` } };
@@ -78,7 +78,7 @@ function fromFlags({ given }: Parsed, flag: Flag): Setting | undefined {
 const ON = /^(1|true|yes|on)$/i;
 const OFF = /^(0|false|no|off|)$/i;
 
-function fromText(flag: Flag, text: string | undefined, source: Source): Setting | undefined {
+function fromText(flag: Flag, text: string | undefined, source: SettingSource): CliSetting | undefined {
   if (flag.env !== true || text === undefined) return undefined;
   if (flag.kind === 'switch') {
     if (!ON.test(text) && !OFF.test(text))
@@ -103,12 +103,12 @@ function fromText(flag: Flag, text: string | undefined, source: Source): Setting
   return { flag, values, source };
 }
 
-function placeOf(flag: Flag, source: Source): string {
+function placeOf(flag: Flag, source: SettingSource): string {
   return source.kind === 'local' || source.kind === 'global' ? `${source.path}: ${envName(flag)}` : envName(flag);
 }
 
-/** How `config show` and errors name a source. */
-export function sourceText(source: Source): string {
+/** The name of a source in `config show` and in errors. */
+export function sourceText(source: SettingSource): string {
   switch (source.kind) {
     case 'flag':
       return source.name;

@@ -4,11 +4,11 @@ import type { TokenSource, Tokens } from '../../client/adapters/oauth.ts';
 import { CliError } from '../command.ts';
 import { configFolder } from './files.ts';
 
-/** What `auth login` got for one agent, and how it is got again. */
+/** The tokens that `auth login` obtained for one agent, and how to renew them. */
 export interface Login {
-  /** The origin that may have it. */
+  /** The only origin that the tokens are sent to. */
   readonly origin: string;
-  /** The card's scheme it answers. */
+  /** The security scheme of the card. */
   readonly scheme: string;
   readonly flow: 'device' | 'client-credentials';
   readonly source: TokenSource;
@@ -18,13 +18,13 @@ export interface Login {
   readonly tokens?: Tokens;
 }
 
-/** Tokens by the origin they are for, in a file that only its owner can read. */
+/** Tokens by origin, in a file that only its owner can read. */
 export interface TokenStore {
   readonly path: string;
   all(): readonly Login[];
   find(origin: string): Login | undefined;
   save(login: Login): void;
-  /** False if there was none. */
+  /** Returns false if there was none. */
   forget(origin: string): boolean;
 }
 
@@ -62,6 +62,6 @@ function parsed(path: string): Record<string, Login> {
     const { logins } = JSON.parse(readFileSync(path, 'utf8')) as { logins?: Record<string, Login> };
     return logins ?? {};
   } catch (cause) {
-    throw new CliError(`${path} is damaged`, { hint: `mend or delete it, then: parley auth login -a AGENT`, cause });
+    throw new CliError(`${path} is damaged`, { hint: `repair or delete it, then: parley auth login -a AGENT`, cause });
   }
 }

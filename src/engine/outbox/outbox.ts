@@ -2,7 +2,7 @@ import type { Ids, PushConfigId, Seq } from '#protocol';
 import { isTerminal, pushConfigId } from '#protocol';
 import type { Commits } from '../commit/group-commit.ts';
 import type { OutboxEntry, OutboxRow, Owner, Store, TaskKey, TaskRow, Write } from '../ports.ts';
-import type { Channel } from './channel.ts';
+import type { DeliveryChannel } from './channel.ts';
 import type { DeliveryKind, ReplyPublisher, Vault, WebhookSender } from './delivery.ts';
 import { Dispatcher } from './dispatcher.ts';
 import type { DeliveryQueue, Progress, ReplyAddress } from './queue.ts';
@@ -140,7 +140,7 @@ export function createOutbox(partsOf: () => OutboxParts, { webhookSender, replyP
 
 export type OutboxPorts = Pick<Outbox, 'webhookSender' | 'replyPublisher' | 'vault'>;
 
-function channelsOf(parts: OutboxParts): readonly Channel[] {
+function channelsOf(parts: OutboxParts): readonly DeliveryChannel[] {
   return [
     ...(parts.webhookSender === undefined ? [] : [webhookChannel(parts, parts.webhookSender)]),
     ...(parts.replyPublisher === undefined ? [] : [replyChannel(parts, parts.replyPublisher)]),

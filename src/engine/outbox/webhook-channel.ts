@@ -3,7 +3,7 @@ import type { Agents } from '../agents.ts';
 import type { EngineClock } from '../engine-clock.ts';
 import type { EngineLimits } from '../limits.ts';
 import type { PushRow, Store } from '../ports.ts';
-import type { Channel } from './channel.ts';
+import type { DeliveryChannel } from './channel.ts';
 import type { ComposeParts } from './compose-webhook.ts';
 import { composeWebhook } from './compose-webhook.ts';
 import type { WebhookSender } from './delivery.ts';
@@ -20,7 +20,7 @@ export interface WebhookParts extends ComposeParts {
 }
 
 /** Webhooks: one event at a time, retried for days, and then set aside as a dead letter for an operator. */
-export function webhookChannel(parts: WebhookParts, sender: WebhookSender): Channel {
+export function webhookChannel(parts: WebhookParts, sender: WebhookSender): DeliveryChannel {
   const { agents, clock, limits, report } = parts;
   return {
     kind: 'webhook',

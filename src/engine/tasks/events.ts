@@ -1,9 +1,9 @@
 import type { Message, Metadata, TaskEvent, TaskState, TaskStatus, Timestamp } from '#protocol';
 import { A2AError, isTerminal, mayFollow } from '#protocol';
-import type { Entry, TaskRow } from '../ports.ts';
+import type { LogEntry, TaskRow } from '../ports.ts';
 
 /** Members of an entry besides its number and its event. */
-export type EntryNotes = Omit<Entry, 'seq' | 'event'>;
+export type EntryNotes = Omit<LogEntry, 'seq' | 'event'>;
 
 /** What a status update carries besides the state. */
 export interface StatusDetails {

@@ -2,13 +2,20 @@ import type { Broker, BrokerOptions, BrokerSubscription, LastWill, OutgoingMessa
 import { BrokerError } from '../broker.ts';
 import { isFilter, matches, publishProblem } from '../topics.ts';
 
-/** A broker inside one process: nothing to install, gone with the process. */
+/**
+ * A broker inside one process, for tests and for trying things out.
+ *
+ * ```ts
+ * const hub = memoryHub();
+ * const mesh = joinMesh({ broker: hub.connect(), namespace: 'test' });
+ * ```
+ */
 export interface MemoryHub {
   connect(options?: BrokerOptions): MemoryBroker;
 }
 
 export interface MemoryBroker extends Broker {
-  /** As a process that dies: the last will is published. */
+  /** Disconnects as if the process died: the last will is published. */
   drop(): void;
 }
 
@@ -22,9 +29,10 @@ interface Kept {
   readonly until: number;
 }
 
-/** How often a message that could not be taken is offered, at once and to the next of its group. */
-const OFFERS_MAX = 5;
+/** How often a message whose handler failed is delivered, without a pause, to the next member of the group. */
+const DELIVERIES_MAX = 5;
 
+/** Creates a broker in this process. Every participant connects to the same hub. */
 export function memoryHub(): MemoryHub {
   const members = new Set<Member>();
   const retained = new Map<string, Kept>();
@@ -36,23 +44,23 @@ export function memoryHub(): MemoryHub {
     onProblem: BrokerOptions['onProblem'],
   ): Promise<void> => {
     if (first === undefined) return;
-    await undefined; // never inside the publisher's own call
-    for (let attempt = 0; attempt < OFFERS_MAX; attempt += 1) {
+    await undefined; // handlers never run inside the publisher's call
+    for (let attempt = 0; attempt < DELIVERIES_MAX; attempt += 1) {
       const member = [first, ...rest][attempt % (rest.length + 1)] ?? first;
       if (!members.has(member)) continue;
       try {
         await member.subscription.handle(message);
         return;
       } catch (thrown) {
-        onProblem?.(`a message on ${message.topic} could not be taken`, thrown);
+        onProblem?.(`a message on ${message.topic} could not be handled`, thrown);
       }
     }
   };
   const deliver = (message: OutgoingMessage, onProblem: BrokerOptions['onProblem']): boolean => {
     const groups = new Map<string, Member[]>();
-    let heard = false;
+    let hasSubscribers = false;
     for (const member of [...members].filter(({ subscription }) => matches(subscription.filter, message.topic))) {
-      heard = true;
+      hasSubscribers = true;
       const { group, filter } = member.subscription;
       if (group === undefined) void offer(incoming(message, false), [member], onProblem);
       else groups.set(`${group} ${filter}`, [...(groups.get(`${group} ${filter}`) ?? []), member]);
@@ -62,7 +70,7 @@ export function memoryHub(): MemoryHub {
       turns.set(key, turn + 1);
       void offer(incoming(message, false), [...sharers.slice(turn), ...sharers.slice(0, turn)], onProblem);
     }
-    return heard;
+    return hasSubscribers;
   };
   const accept = (message: OutgoingMessage, onProblem: BrokerOptions['onProblem']): PublishResult => {
     if (message.retain === true) {

@@ -16,20 +16,26 @@ export interface MqttConnectionOptions extends BrokerOptions {
   readonly key?: string | Uint8Array;
   readonly keepaliveSeconds?: number;
   readonly connectTimeoutMs?: number;
-  /** The session, with what waits in it unacknowledged, outlives a lost connection for so long. 0: it does not. */
+  /** How long the broker keeps the session, with its unacknowledged messages, after a lost connection. 0: not at all. */
   readonly sessionSeconds?: number;
 }
 
 const SESSION_SECONDS = 300;
 
-/** MQTT 5: Mosquitto, EMQX, HiveMQ, Solace. */
+/**
+ * Connects to an MQTT 5 broker: Mosquitto, EMQX, HiveMQ, Solace. Needs the package `mqtt`.
+ *
+ * ```ts
+ * const broker = await connectMqtt({ url: 'mqtt://127.0.0.1:1883' });
+ * ```
+ */
 export async function connectMqtt(options: MqttConnectionOptions): Promise<Broker> {
   const { default: mqtt } = await import('mqtt').catch((cause: unknown) => {
     throw new BrokerError('MQTT needs the package mqtt, which is not installed', { hint: 'npm install mqtt', cause });
   });
   const client = mqtt.connect(options.url, clientOptions(options));
   client.on('connect', () => {
-    // Small packets go at once: with Nagle's algorithm each acknowledgement may wait 40 ms for the other side's.
+    // With Nagle's algorithm each small packet could wait 40 ms for an acknowledgement.
     (client.stream as { setNoDelay?: (on: boolean) => void }).setNoDelay?.(true);
     batchWrites(client.stream);
   });
@@ -52,8 +58,8 @@ function clientOptions(options: MqttConnectionOptions): IClientOptions {
     ...Object.fromEntries(given),
     protocolVersion: 5,
     clientId: options.clientId ?? `parley-${crypto.randomUUID()}`,
-    // With a session the broker goes on where the connection was lost; without, we subscribe anew. Either way we do not rely on it:
-    // a broker that was killed forgets its sessions (reference/faults B1).
+    // With a session the broker delivers what was unacknowledged after a reconnect. Nothing relies on it, because a broker that is
+    // killed loses its sessions (docs/faults.md, B1).
     clean: options.sessionSeconds === 0,
     resubscribe: true,
     reconnectPeriod: 250,
@@ -67,14 +73,16 @@ function clientOptions(options: MqttConnectionOptions): IClientOptions {
   };
 }
 
-/** The first connection must come about: a wrong address or password is the caller's to know. Later ones are retried for ever. */
+/** Fails when the first connection fails, so that the caller learns of a wrong address or password. Reconnects are retried for ever. */
 async function untilConnected(client: MqttClient, { url }: MqttConnectionOptions): Promise<void> {
   const where = new URL(url).host;
   await new Promise<void>((resolve, reject) => {
     const fail = (cause?: unknown): void => {
       client.end(true);
       const reason = cause instanceof Error ? cause.message || (cause as NodeJS.ErrnoException).code : 'the connection was closed';
-      reject(new BrokerError(`no MQTT broker answers at ${where}: ${reason}`, { hint: 'is it running, and does it speak MQTT 5?', cause }));
+      reject(
+        new BrokerError(`no MQTT broker responds at ${where}: ${reason}`, { hint: 'check that it is running and supports MQTT 5', cause }),
+      );
     };
     client.once('connect', () => {
       client.off('error', fail);
@@ -86,27 +94,27 @@ async function untilConnected(client: MqttClient, { url }: MqttConnectionOptions
   });
 }
 
-/** What mqtt.js keeps to itself: it acknowledges a message before it handles the next, and we want many under way at once. */
+/** A private method of mqtt.js. Its public API handles one message at a time; this one allows many at once. */
 interface Acknowledger {
   _sendPacket(packet: { cmd: 'puback'; messageId: number; reasonCode: number }): void;
 }
 
 const TAKEN_OVER = 0x8e;
-/** Made once: an error is made with a stack, which costs more than the message. */
+/** Created once: an error with its stack costs more than a message. */
 const LATER = new Error('acknowledged later');
 
 function brokerOver(client: MqttClient, options: MqttConnectionOptions): Broker {
   const subscriptions: Subscriptions = new Map();
-  // One ear at the client for all: there may be one for each call under way.
+  // One listener on the client for all callers: there may be one for each running call.
   const listeners = new Set<(isConnected: boolean) => void>();
-  const tell = (isConnected: boolean): void => {
+  const notify = (isConnected: boolean): void => {
     for (const listener of [...listeners]) listener(isConnected);
   };
-  client.on('connect', () => tell(true)).on('close', () => tell(false));
-  client.on('error', (cause) => options.onProblem?.('the MQTT connection has a problem', cause));
+  client.on('connect', () => notify(true)).on('close', () => notify(false));
+  client.on('error', (cause) => options.onProblem?.('the MQTT connection has failed', cause));
   client.on('disconnect', ({ reasonCode }) => {
     if (reasonCode !== TAKEN_OVER) return;
-    client.options.reconnectPeriod = 0; // or the two would throw each other out for ever
+    client.options.reconnectPeriod = 0; // otherwise the two clients would disconnect each other for ever
     options.onProblem?.(`another client has connected as ${client.options.clientId}; this one has left the broker`);
   });
   const stalls = watchStalls({ roundTrip: () => pinged(client) });
@@ -114,12 +122,12 @@ function brokerOver(client: MqttClient, options: MqttConnectionOptions): Broker 
   const handle = (packet: IPublishPacket): Promise<void> | void => {
     if (isExpired(packet, stalls.lagMs())) return undefined;
     const message = incomingOf(packet);
-    const [only, ...others] = listening(subscriptions, packet);
+    const [only, ...others] = receivers(subscriptions, packet);
     if (others.length === 0) return only?.handle(message);
     return Promise.all([only, ...others].map(async (each) => await each?.handle(message))).then(() => undefined);
   };
-  // Acknowledged when it was taken, not when it was read: what a crash in between loses comes again. `callback(error)` goes on with the
-  // next packet without acknowledging this one.
+  // A message is acknowledged when it is handled, not when it is read, so that the broker sends it again after a crash in between.
+  // `callback(error)` continues with the next packet without acknowledging this one.
   client.handleMessage = (packet, callback) => {
     const { stream } = client;
     const acknowledge = (): void => {
@@ -127,13 +135,13 @@ function brokerOver(client: MqttClient, options: MqttConnectionOptions): Broker 
       (client as unknown as Acknowledger)._sendPacket({ cmd: 'puback', messageId: packet.messageId, reasonCode: 0 });
     };
     const refuse = (thrown: unknown): void => {
-      options.onProblem?.(`a message on ${packet.topic} could not be taken; it comes again`, thrown);
-      if (packet.qos > 0) client.stream.destroy(); // the one way to make an MQTT broker send it again
+      options.onProblem?.(`a message on ${packet.topic} could not be handled; the broker sends it again`, thrown);
+      if (packet.qos > 0) client.stream.destroy(); // the only way to make an MQTT broker send it again
     };
     try {
-      const taken = handle(packet);
-      if (taken === undefined) acknowledge();
-      else taken.then(acknowledge, refuse);
+      const handled = handle(packet);
+      if (handled === undefined) acknowledge();
+      else handled.then(acknowledge, refuse);
     } catch (thrown) {
       refuse(thrown);
     }
@@ -158,28 +166,28 @@ function brokerOver(client: MqttClient, options: MqttConnectionOptions): Broker 
   };
 }
 
-/** Whoever sent it has sent it again, and another may have it (reference/faults B5). */
+/** The sender has published an expired message again, and another replica may have it (docs/faults.md, B5). */
 function isExpired({ properties }: IPublishPacket, lagMs: number): boolean {
   const seconds = properties?.messageExpiryInterval;
   return lagMs > 0 && seconds !== undefined && lagMs >= seconds * 1000;
 }
 
-/** Until the broker has answered to a ping, or the connection is no more. */
+/** Resolves when the broker has answered a ping, or the connection is closed. */
 async function pinged(client: MqttClient): Promise<void> {
   if (!client.connected) return;
   const answered = Promise.withResolvers<void>();
-  const hear = ({ cmd }: { readonly cmd?: string }): void => {
+  const onPacket = ({ cmd }: { readonly cmd?: string }): void => {
     if (cmd === 'pingresp') answered.resolve();
   };
-  client.on('packetreceive', hear).once('close', answered.resolve);
+  client.on('packetreceive', onPacket).once('close', answered.resolve);
   client.sendPing();
   await answered.promise;
-  client.off('packetreceive', hear).off('close', answered.resolve);
+  client.off('packetreceive', onPacket).off('close', answered.resolve);
 }
 
 const CLOSE_MS = 2000;
 
-/** What is on its way gets a moment. mqtt.js would wait for ever for one that the broker does not take. */
+/** Waits for messages in flight, but not for ever as mqtt.js does. */
 async function closed(client: MqttClient): Promise<void> {
   const late = Promise.withResolvers<void>();
   const timer = setTimeout(late.resolve, CLOSE_MS);
@@ -188,14 +196,14 @@ async function closed(client: MqttClient): Promise<void> {
   client.stream.destroy();
 }
 
-/** By the identifier each was made with. */
+/** By subscription identifier. */
 type Subscriptions = Map<number, BrokerSubscription>;
 
 /**
- * A topic may match several of our filters, and the broker then sends one copy for all or one for each (MQTT 5 §3.3.4): the identifiers
- * in the packet say whose it is. A broker without them leaves us the filters to go by.
+ * A topic may match several filters, and the broker then sends one copy for all or one for each (MQTT 5 §3.3.4). The identifiers in the packet
+ * name the subscriptions. Without identifiers the filters decide.
  */
-function listening(subscriptions: Subscriptions, { topic, properties }: IPublishPacket): readonly BrokerSubscription[] {
+function receivers(subscriptions: Subscriptions, { topic, properties }: IPublishPacket): readonly BrokerSubscription[] {
   const named = properties?.subscriptionIdentifier;
   if (typeof named === 'number') {
     const one = subscriptions.get(named);
@@ -208,20 +216,20 @@ function listening(subscriptions: Subscriptions, { topic, properties }: IPublish
 async function subscribe(client: MqttClient, all: Subscriptions, subscription: BrokerSubscription): Promise<() => Promise<void>> {
   const { filter, group } = subscription;
   if (!isFilter(filter)) throw new BrokerError(`${filter.slice(0, 100)} is not a topic filter`);
-  const asked = group === undefined ? filter : `$share/${group}/${filter}`;
+  const sharedFilter = group === undefined ? filter : `$share/${group}/${filter}`;
   const isTwice = [...all.values()].some((other) => other.filter === filter && other.group === group);
-  if (isTwice) throw new BrokerError(`${asked} is subscribed to already on this connection`); // MQTT would replace the first
+  if (isTwice) throw new BrokerError(`this connection already subscribes to ${sharedFilter}`); // MQTT would replace the first subscription
   const id = Math.max(0, ...all.keys()) + 1;
   all.set(id, subscription);
   try {
-    await client.subscribeAsync(asked, { qos: 1, properties: { subscriptionIdentifier: id } });
+    await client.subscribeAsync(sharedFilter, { qos: 1, properties: { subscriptionIdentifier: id } });
   } catch (cause) {
     all.delete(id);
-    throw new BrokerError(`the broker did not grant ${asked}`, { hint: 'may this user subscribe there?', cause });
+    throw new BrokerError(`the broker did not grant ${sharedFilter}`, { hint: 'check that this user may subscribe to it', cause });
   }
   return async () => {
     all.delete(id);
-    if (client.connected) await client.unsubscribeAsync(asked).catch(() => undefined);
+    if (client.connected) await client.unsubscribeAsync(sharedFilter).catch(() => undefined);
   };
 }
 

@@ -7,7 +7,7 @@ import { headerValue, readHeader, subjectOf, topicOf } from './nats/subjects.ts'
 import { createWindow } from './nats/window.ts';
 
 export interface NatsConnectionOptions extends BrokerOptions {
-  /** `nats://host:4222`, or several. */
+  /** `nats://host:4222`, or several addresses. */
   readonly servers: string | readonly string[];
   readonly user?: string;
   readonly pass?: string;
@@ -18,8 +18,12 @@ export interface NatsConnectionOptions extends BrokerOptions {
 type Nats = typeof import('@nats-io/transport-node');
 
 /**
- * NATS core: headers and queue groups. It keeps nothing and repeats nothing, so retained messages live with their publisher, and what must
- * arrive is sent again by whoever wants it to.
+ * Connects to NATS core, with headers and queue groups. Needs the package `@nats-io/transport-node`. NATS stores nothing and redelivers nothing:
+ * publishers keep their retained messages, and callers repeat their requests.
+ *
+ * ```ts
+ * const broker = await connectNats({ servers: 'nats://127.0.0.1:4222' });
+ * ```
  */
 export async function connectNats(options: NatsConnectionOptions): Promise<Broker> {
   const nats = await import('@nats-io/transport-node').catch((cause: unknown) => {
@@ -32,7 +36,7 @@ export async function connectNats(options: NatsConnectionOptions): Promise<Broke
     return brokerOver(nats, await nats.connect(connectionOptions(options)), options);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new BrokerError(`no NATS server answers at ${String(options.servers)}: ${reason}`, { hint: 'is it running?', cause });
+    throw new BrokerError(`no NATS server responds at ${String(options.servers)}: ${reason}`, { hint: 'check that it is running', cause });
   }
 }
 
@@ -75,7 +79,7 @@ function brokerOver(nats: Nats, connection: NatsConnection, options: NatsConnect
       const incoming = incomingOf(message, isRetained);
       if (incoming !== undefined) await subscription.handle(incoming);
     } catch (thrown) {
-      options.onProblem?.(`a message on ${message.subject} could not be taken; NATS does not send it again`, thrown);
+      options.onProblem?.(`a message on ${message.subject} could not be handled; NATS does not send it again`, thrown);
     }
   };
   return {
@@ -92,7 +96,7 @@ function brokerOver(nats: Nats, connection: NatsConnection, options: NatsConnect
         if (message.qos !== 0) await flushed();
         return {};
       } catch (cause) {
-        throw new BrokerError(`NATS did not take a message on ${message.topic}`, { cause });
+        throw new BrokerError(`NATS did not accept a message on ${message.topic}`, { cause });
       }
     },
     subscribe: async (subscription) => {
@@ -101,12 +105,12 @@ function brokerOver(nats: Nats, connection: NatsConnection, options: NatsConnect
       const enqueue = createWindow({
         inFlightMax: options.inFlightMax ?? BROKER_DEFAULTS.inFlightMax,
         hand: (message) => hand(subscription, message, false),
-        onFull: () => options.onProblem?.(`more comes on ${filter} than is taken; what does not fit is left out`),
+        onFull: () => options.onProblem?.(`messages on ${filter} arrive faster than they are handled; some are dropped`),
       });
       const granted = connection.subscribe(subjectOf(filter), {
         ...(group === undefined ? {} : { queue: group }),
         callback: (problem, message) =>
-          problem === null ? enqueue(message) : options.onProblem?.(`nothing is heard on ${filter}`, problem),
+          problem === null ? enqueue(message) : options.onProblem?.(`the subscription to ${filter} has failed`, problem),
       });
       if (group === undefined) retained.ask(filter, (message) => hand(subscription, message, true));
       await connection.flush();
@@ -123,7 +127,7 @@ function brokerOver(nats: Nats, connection: NatsConnection, options: NatsConnect
 const CLOSE_MS = 2000;
 const FLUSH_MS = 10_000;
 
-/** What is on its way gets a moment; of a server that is away nothing can be waited for. */
+/** Waits for messages in flight, unless the server is unreachable. */
 async function closed(connection: NatsConnection, isConnected: boolean): Promise<void> {
   if (isConnected && !connection.isClosed()) await inTime(connection.drain(), CLOSE_MS).catch(() => undefined);
   await connection.close();
@@ -131,7 +135,7 @@ async function closed(connection: NatsConnection, isConnected: boolean): Promise
 
 async function inTime(done: Promise<void>, ms: number): Promise<void> {
   const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new Error(`no answer in ${ms / 1000} s`)), ms);
+  const timer = setTimeout(() => late.reject(new Error(`no response within ${ms / 1000} s`)), ms);
   try {
     await Promise.race([done, late.promise]);
   } finally {
@@ -139,13 +143,13 @@ async function inTime(done: Promise<void>, ms: number): Promise<void> {
   }
 }
 
-/** One round trip for all that is published meanwhile. */
+/** One round trip for all messages that are published in the meantime. */
 function flusher(connection: NatsConnection): () => Promise<void> {
   let flushing: Promise<void> | undefined;
   return () => {
     flushing ??= Promise.resolve().then(() => {
       flushing = undefined;
-      return inTime(connection.flush(), FLUSH_MS); // NATS waits for a server that is away for ever
+      return inTime(connection.flush(), FLUSH_MS); // without a limit NATS waits for an unreachable server for ever
     });
     return flushing;
   };
@@ -160,7 +164,7 @@ function headersOf(headers: MsgHdrs, message: OutgoingMessage): MsgHdrs {
   return headers;
 }
 
-/** Undefined when it has expired on the way. */
+/** Undefined when the message has expired. */
 function incomingOf({ subject, data, headers }: Msg, isRetained: boolean): ReceivedMessage | undefined {
   const read = (name: string): string | undefined => (headers?.has(name) === true ? readHeader(headers.get(name)) : undefined);
   const [contentType, responseTopic] = [read(HEADERS.contentType), read(HEADERS.responseTopic)];

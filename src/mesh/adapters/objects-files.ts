@@ -5,21 +5,21 @@ import { dirname, join, resolve } from 'node:path';
 import type { ObjectKey, Objects } from '../artifacts/objects.ts';
 
 /**
- * A folder. A file is written and synced under another name and then linked to its own, which fails if that is taken: what is there is
- * whole, and nobody writes over it. Links that somebody put into the folder are not followed.
+ * Stores objects in a folder. A file is written and synced under a temporary name and then linked to its own name, which fails if that exists. So
+ * files are always complete and never overwritten. Symbolic links in the folder are not followed.
  */
 export function fileObjects(folder: string): Objects {
   const root = resolve(folder);
   const pathOf = (key: string): string => join(root, ...key.split('/'));
   return {
     put: async (key, content) => {
-      const place = pathOf(key);
-      await mkdir(dirname(place), { recursive: true, mode: 0o700 });
+      const path = pathOf(key);
+      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
       const unfinished = join(root, `.${randomUUID()}.part`);
       await writeFile(unfinished, content, { flush: true, mode: 0o600, flag: 'wx' });
       try {
-        await link(unfinished, place);
-        await syncFolder(dirname(place));
+        await link(unfinished, path);
+        await syncFolder(dirname(path));
         return true;
       } catch (thrown) {
         if (codeOf(thrown) === 'EEXIST') return false;

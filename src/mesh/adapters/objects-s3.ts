@@ -3,21 +3,21 @@ import type { Objects } from '../artifacts/objects.ts';
 import { BrokerError } from '../broker.ts';
 
 export interface S3Options {
-  /** `https://s3.eu-central-1.amazonaws.com`, a MinIO, a Ceph: whatever speaks S3. */
+  /** `https://s3.eu-central-1.amazonaws.com`, or any S3-compatible server. */
   readonly endpoint: string;
   readonly bucket: string;
   readonly region?: string;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
   readonly sessionToken?: string;
-  /** Put before every key. */
+  /** Prepended to every key. */
   readonly prefix?: string;
 }
 
 const ANSWER_MS = 30_000;
 const PAGES_MAX = 100;
 
-/** An S3-compatible bucket, by `aws4fetch`. */
+/** Stores objects in an S3-compatible bucket. Needs the package `aws4fetch`. */
 export async function s3Objects(options: S3Options): Promise<Objects> {
   const { AwsClient } = await import('aws4fetch').catch((cause: unknown) => {
     throw new BrokerError('S3 needs the package aws4fetch, which is not installed', { hint: 'npm install aws4fetch', cause });
@@ -31,20 +31,20 @@ export async function s3Objects(options: S3Options): Promise<Objects> {
     ...(sessionToken === undefined ? {} : { sessionToken }),
   });
   const bucket = `${withoutEndSlashes(options.endpoint)}/${encodeURIComponent(options.bucket)}`;
-  // A key is escaped already, and stands in the bucket as it is: so it is escaped once more on the way.
+  // Keys are stored in their escaped form, so the URL escapes them a second time.
   const urlOf = (key: string): string => `${bucket}/${`${prefix}${key}`.split('/').map(encodeURIComponent).join('/')}`;
   const ask = async (method: string, url: string, init: RequestInit = {}): Promise<Response> => {
     const request = { ...init, method, signal: AbortSignal.timeout(ANSWER_MS), redirect: 'error' } as const;
     const answer = await client.fetch(url, request).catch((cause: unknown) => {
       throw new BrokerError(`the bucket ${options.bucket} can't be reached at ${options.endpoint}: ${reasonOf(cause)}`, {
-        hint: 'is the endpoint right, and does it run?',
+        hint: 'check the endpoint, and that it is running',
         cause,
       });
     });
     if (answer.ok || answer.status === 404 || answer.status === 412 || answer.status === 409) return answer;
     await answer.body?.cancel();
     throw new BrokerError(`the bucket ${options.bucket} answered ${answer.status}`, {
-      hint: answer.status === 403 ? 'are the keys right, and may they write there?' : 'is the endpoint right?',
+      hint: answer.status === 403 ? 'check the keys, and that they may write to the bucket' : 'check the endpoint',
     });
   };
   return {
@@ -73,7 +73,7 @@ export async function s3Objects(options: S3Options): Promise<Objects> {
         });
         const answer = await ask('GET', `${bucket}?${query}`);
         const text = await answer.text();
-        if (answer.status === 404) throw new BrokerError(`there is no bucket ${options.bucket}`, { hint: 'make it, or name another' });
+        if (answer.status === 404) throw new BrokerError(`there is no bucket ${options.bucket}`, { hint: 'create it, or use another one' });
         keys.push(...[...text.matchAll(/<Key>([^<]*)<\/Key>/g)].map(([, key = '']) => plain(key).slice(prefix.length)));
         more = /<NextContinuationToken>([^<]*)</.exec(text)?.[1];
         if (more === undefined) return keys;
@@ -87,7 +87,7 @@ export async function s3Objects(options: S3Options): Promise<Objects> {
   };
 }
 
-/** `fetch` hides what happened one level down. */
+/** `fetch` puts the actual reason into `cause`. */
 function reasonOf(thrown: unknown): string {
   const inner = thrown instanceof Error && thrown.cause instanceof Error ? thrown.cause : thrown;
   return inner instanceof Error ? inner.message || String((inner as NodeJS.ErrnoException).code) : String(thrown);

@@ -8,7 +8,7 @@ import type { SwarmNodes } from './nodes.ts';
 import type { PriorityQueue } from './queue.ts';
 import { createPriorityQueue } from './queue.ts';
 
-/** Carries out a directive of one kind. What it returns is the answer's `output`. */
+/** Executes directives of one kind. Its return value is the `output` of the response. */
 export type SwarmHandler = (
   directive: Directive,
   about: { readonly principal: Principal; readonly signal: AbortSignal },
@@ -16,18 +16,18 @@ export type SwarmHandler = (
 
 export interface SwarmOptions {
   readonly nodes: SwarmNodes;
-  /** What this node has left: CPU, memory, agents, load. */
+  /** The resources of this node: CPU, memory, agents, load. */
   readonly resources: () => JsonObject;
-  /** `query_resources` and `sync_state` are carried out by themselves; the others need somebody who does. */
+  /** `query_resources` and `sync_state` are built in. Other kinds need a handler. */
   readonly handlers?: Readonly<Partial<Record<SwarmKind, SwarmHandler>>>;
-  /** `spawn_agent` and `execute_task` run what somebody else has written: never, unless this says so. */
+  /** Decides which directives to execute. Default: all but `spawn_agent` and `execute_task`, which run what a sender wrote. */
   readonly allow?: (directive: Directive, principal: Principal) => boolean;
   readonly atOnce?: number;
   readonly clock?: Clock;
 }
 
 const DANGEROUS: ReadonlySet<SwarmKind> = new Set<SwarmKind>(['spawn_agent', 'execute_task']);
-/** What each must say. */
+/** The payload field that each kind requires. */
 const NEEDED: Readonly<Partial<Record<SwarmKind, string>>> = {
   spawn_agent: 'instruction',
   execute_task: 'command',
@@ -35,40 +35,46 @@ const NEEDED: Readonly<Partial<Record<SwarmKind, string>>> = {
 };
 const AT_ONCE = 4;
 
-/** Carries out directives of a swarm, each as a task: kept, streamed, cancelled and asked for like any other. */
+/**
+ * An agent that executes swarm directives. Each directive is a task, which can be streamed, canceled and read like any other.
+ *
+ * ```ts
+ * const swarm = swarmAgent({ nodes: createSwarmNodes({ self: 'node-1' }), resources: () => ({ agents: 1 }) });
+ * ```
+ */
 export function swarmAgent(options: SwarmOptions): Agent {
   const queue = createPriorityQueue(options.atOnce ?? AT_ONCE);
   return defineAgent({
     name: 'swarm',
-    description: 'Carries out directives of a swarm: metadata.swarmKind says which.',
+    description: 'Executes swarm directives. metadata.swarmKind names the kind.',
     run: async function* (turn) {
-      const { word, answer } = await carriedOut(turn, options, queue);
+      const { end, answer } = await execute(turn, options, queue);
       const text = JSON.stringify(answer);
       yield artifact({ parts: [{ text }] });
-      yield word(text);
+      yield end(text);
     },
   });
 }
 
 interface Outcome {
-  readonly word: typeof complete | typeof fail | typeof reject;
+  readonly end: typeof complete | typeof fail | typeof reject;
   readonly answer: JsonObject;
 }
 
-async function carriedOut(turn: AgentTurn, options: SwarmOptions, queue: PriorityQueue): Promise<Outcome> {
+async function execute(turn: AgentTurn, options: SwarmOptions, queue: PriorityQueue): Promise<Outcome> {
   const { clock = systemClock } = options;
   const begun = clock.now().getTime();
   try {
     const directive = readDirective(turn.message, begun);
     const problem = refusal(directive, turn.principal, options);
-    if (problem !== undefined) return { word: reject, answer: { status: 'rejected', error: problem } };
+    if (problem !== undefined) return { end: reject, answer: { status: 'rejected', error: problem } };
     return await inTurn({ directive, turn, begun }, options, queue);
   } catch (thrown) {
     if (turn.signal.aborted) throw thrown;
     const error = isA2AError(thrown)
       ? thrown.message
       : `Swarm directive failed: ${thrown instanceof Error ? thrown.message : String(thrown)}`;
-    return { word: isA2AError(thrown) ? reject : fail, answer: { status: 'failed', error } };
+    return { end: isA2AError(thrown) ? reject : fail, answer: { status: 'failed', error } };
   }
 }
 
@@ -80,7 +86,7 @@ interface Running {
 
 async function inTurn({ directive, turn, begun }: Running, options: SwarmOptions, queue: PriorityQueue): Promise<Outcome> {
   const { clock = systemClock } = options;
-  const expired: Outcome = { word: reject, answer: { status: 'expired', error: `${directive.directiveId} is past its time to live` } };
+  const expired: Outcome = { end: reject, answer: { status: 'expired', error: `${directive.directiveId} has expired` } };
   if (directive.expiresAt <= begun) return expired;
   const waiting = linkSignals([turn.signal], directive.expiresAt - begun);
   let leave: () => void;
@@ -94,7 +100,7 @@ async function inTurn({ directive, turn, begun }: Running, options: SwarmOptions
   }
   try {
     const output = await run(directive, turn, options);
-    return { word: complete, answer: { status: 'completed', output, metrics: { durationMs: clock.now().getTime() - begun } } };
+    return { end: complete, answer: { status: 'completed', output, metrics: { durationMs: clock.now().getTime() - begun } } };
   } finally {
     leave();
   }
@@ -107,9 +113,9 @@ function refusal(directive: Directive, principal: Principal, { allow, handlers, 
   const field = NEEDED[kind];
   if (field !== undefined && typeof payload[field] !== 'string') return `${kind} needs ${field}`;
   const isAllowed = allow === undefined ? !DANGEROUS.has(kind) : allow(directive, principal);
-  if (!isAllowed) return `${kind} is not allowed here: the policy of this node must say so`;
+  if (!isAllowed) return `${kind} is not allowed by the policy of this node`;
   const isBuiltIn = kind === 'query_resources' || kind === 'sync_state';
-  return isBuiltIn || handlers?.[kind] !== undefined ? undefined : `nobody carries out ${kind} here`;
+  return isBuiltIn || handlers?.[kind] !== undefined ? undefined : `this node has no handler for ${kind}`;
 }
 
 async function run(directive: Directive, turn: AgentTurn, { nodes, resources, handlers }: SwarmOptions): Promise<Json> {

@@ -1,7 +1,7 @@
 import type { Json, JsonObject, Message, Metadata, SendRequest } from '#protocol';
 import { A2AError, contextId, createUserMessage, getTextFromMessage, isObject } from '#protocol';
 
-/** seeds/004; reference/dialects §5g. */
+/** The kinds of directives of CortexPrism (docs/dialects/cortex.md). */
 export const SWARM_KINDS = ['spawn_agent', 'execute_task', 'query_resources', 'forward_message', 'sync_state'] as const;
 export type SwarmKind = (typeof SWARM_KINDS)[number];
 
@@ -11,7 +11,7 @@ export type SwarmPriority = (typeof SWARM_PRIORITIES)[number];
 export const SWARM_TTL_MS = 120_000;
 const TTL_MS_MAX = 86_400_000;
 
-/** What one node of a swarm wants of another. */
+/** A request of one swarm node to another. */
 export interface Directive {
   readonly directiveId: string;
   readonly sourceNodeId: string;
@@ -19,7 +19,7 @@ export interface Directive {
   readonly kind: SwarmKind;
   readonly payload: JsonObject;
   readonly priority: SwarmPriority;
-  /** Epoch milliseconds; from then on it is not carried out. */
+  /** Epoch milliseconds. An expired directive is not executed. */
   readonly expiresAt: number;
   readonly parentDirectiveId?: string;
 }
@@ -31,15 +31,14 @@ export function isDirective({ metadata }: Message): boolean {
   return typeof metadata?.['swarmKind'] === 'string';
 }
 
-/** Members of the envelope; everything else that stands beside them belongs to the payload. */
+/** The fields of the envelope. All other fields beside them belong to the payload. */
 const ENVELOPE: ReadonlySet<string> = new Set([
   ...['directiveId', 'sourceNodeId', 'targetNodeId', 'kind', 'payload', 'priority'],
   ...['ttlMs', 'createdAt', 'expiresAt', 'parentDirectiveId'],
 ]);
 
 /**
- * Its senders put the fields of a directive one level deeper than its receivers look for them; so they are read on either, and where they
- * are on both, the deeper ones count.
+ * CortexPrism's senders put the payload's fields one level deeper than its receivers expect them. Both levels are read, and the deeper one wins.
  */
 export function readDirective(message: Message, now: number): Directive {
   const metadata = message.metadata ?? {};
@@ -64,7 +63,7 @@ export function readDirective(message: Message, now: number): Directive {
   };
 }
 
-/** Fields on both levels, for receivers of either kind. */
+/** Writes the payload's fields on both levels, for both kinds of receivers. */
 export function writeDirective(given: NewDirective, now: number): SendRequest {
   const { kind, sourceNodeId, payload = {}, priority = 'normal', ttlMs = SWARM_TTL_MS, targetNodeId, parentDirectiveId } = given;
   const directiveId = given.directiveId ?? `dir_${crypto.randomUUID()}`;
@@ -102,7 +101,7 @@ function expiryIn(raw: Readonly<Record<string, unknown>>, now: number): number {
   if (typeof ttlMs !== 'number' || !(ttlMs >= 0)) throw invalid('ttlMs', 'must be a number of milliseconds');
   const latest = now + Math.min(ttlMs, TTL_MS_MAX);
   const said = timeIn(raw['expiresAt']) ?? offset(timeIn(raw['createdAt']), ttlMs);
-  // Clocks differ: an expiry may lie in the past, but never further ahead than the directive may live.
+  // Clocks differ: an expiry may be in the past, but never later than the time to live allows.
   return said === undefined ? latest : Math.min(said, latest);
 }
 

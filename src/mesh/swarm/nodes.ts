@@ -1,7 +1,7 @@
 import type { Clock, Json, JsonObject } from '#protocol';
 import { isObject, systemClock } from '#protocol';
 
-/** reference/dialects §5g. */
+/** The defaults of CortexPrism (docs/dialects/cortex.md). */
 export const SWARM_DEFAULTS = { heartbeatMs: 30_000, staleMs: 120_000, snapshotsMax: 1440 } as const;
 const NODES_MAX = 1000;
 
@@ -11,11 +11,11 @@ export interface SwarmNode {
   readonly seenAt: string;
   readonly resources: JsonObject;
   readonly snapshots: number;
-  /** Who told us of it, if not itself. */
+  /** The node that reported it, if it did not report itself. */
   readonly via?: string;
 }
 
-/** Who is in the swarm, as this node sees it. */
+/** The swarm as this node sees it. */
 export interface Topology {
   readonly self: string;
   readonly at: string;
@@ -26,9 +26,9 @@ export interface Topology {
 }
 
 export interface SwarmNodes {
-  /** A word of a node about itself, or about others that it knows. Returns how many snapshots were new. */
+  /** Merges a node's report about itself and the nodes that it knows. Returns the number of new snapshots. */
   merge(from: string, resources: Json | undefined): number;
-  /** What this node has last heard of each, itself first: what it tells the others. */
+  /** The latest snapshot of each node, this one first: the report to other nodes. */
   snapshots(own: JsonObject): readonly JsonObject[];
   history(id: string): readonly JsonObject[];
   topology(): Topology;
@@ -47,6 +47,7 @@ export interface SwarmNodesOptions {
   readonly snapshotsMax?: number;
 }
 
+/** Keeps the nodes of a swarm with their latest resources. See `swarmAgent`. */
 export function createSwarmNodes({ self, clock = systemClock, ...given }: SwarmNodesOptions): SwarmNodes {
   const { staleMs, snapshotsMax } = { ...SWARM_DEFAULTS, ...given };
   const known = new Map<string, Known>();
@@ -67,7 +68,7 @@ export function createSwarmNodes({ self, clock = systemClock, ...given }: SwarmN
       const listed = Array.isArray(resources) ? resources.filter(isObject) : [];
       const others = listed.flatMap((each) => snapshotIn(each as JsonObject, now()));
       const own = others.find(({ id }) => id === from);
-      // It has spoken, so it is there, whatever it says.
+      // The sender itself is online, whatever it reports.
       const heard = note(from, { at: now(), resources: own?.resources ?? {} }, undefined) ? 1 : 0;
       return heard + others.filter(({ id, at, resources: said }) => id !== from && note(id, { at, resources: said }, from)).length;
     },
@@ -103,7 +104,7 @@ function shown(id: string, { seenAt, via, history }: Known, oldest: number): Swa
   };
 }
 
-/** Nothing that somebody says of another is newer than now. */
+/** A report about another node is never newer than now. */
 function snapshotIn(raw: JsonObject, now: number): readonly { id: string; at: number; resources: JsonObject }[] {
   const { nodeId, at, resources } = raw;
   if (typeof nodeId !== 'string' || nodeId === '' || nodeId.length > 256) return [];

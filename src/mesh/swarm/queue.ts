@@ -1,9 +1,9 @@
 import type { SwarmPriority } from './directive.ts';
 import { SWARM_PRIORITIES } from './directive.ts';
 
-/** So many at once; of those that wait, the most urgent first, and among equals the one that came first. */
+/** Limits how many directives run at once. The most urgent waits least; equal priorities run in order of arrival. */
 export interface PriorityQueue {
-  /** Resolves with how to give the place back. Rejects if the signal fires before. */
+  /** Resolves with a function that ends the run. Rejects when the signal aborts first. */
   enter(priority: SwarmPriority, signal: AbortSignal): Promise<() => void>;
   readonly waiting: number;
 }

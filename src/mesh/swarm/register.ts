@@ -3,12 +3,16 @@ import { isA2AError } from '#protocol';
 import { isDirective } from './directive.ts';
 
 /**
- * Routes directives of a swarm to `directives` (the service of a `swarmAgent`) and everything else to the agent itself, as seeds/004 has it:
- * a message whose `metadata.swarmKind` is a text is a directive. What is asked about a task afterwards goes to whoever has it.
+ * Sends swarm directives to `directives` (the service of a `swarmAgent`) and all other messages to the agent itself. A message is a directive when its
+ * `metadata.swarmKind` is a string (docs/dialects/cortex.md). Requests about a task go to the service that has it.
+ *
+ * ```ts
+ * const service = registerSwarmHandler(engine.serviceOf('swarm'))(engine.serviceOf('main'));
+ * ```
  */
 export function registerSwarmHandler(directives: A2AService): (next: A2AService) => A2AService {
   return (next) => {
-    const behind = ({ message }: SendRequest): A2AService => (isDirective(message) ? directives : next);
+    const serviceFor = ({ message }: SendRequest): A2AService => (isDirective(message) ? directives : next);
     const either = async <T>(ask: (service: A2AService) => Promise<T>): Promise<T> => {
       try {
         return await ask(next);
@@ -21,8 +25,8 @@ export function registerSwarmHandler(directives: A2AService): (next: A2AService)
     };
     return {
       ...next,
-      send: (request, ctx) => behind(request).send(request, ctx),
-      stream: (request, ctx) => behind(request).stream(request, ctx),
+      send: (request, ctx) => serviceFor(request).send(request, ctx),
+      stream: (request, ctx) => serviceFor(request).stream(request, ctx),
       get: (request, ctx) => either((service) => service.get(request, ctx)),
       cancel: (request, ctx) => either((service) => service.cancel(request, ctx)),
       subscribe: (request, ctx) => subscribe({ next, directives }, request, ctx),
@@ -43,7 +47,7 @@ async function* subscribe({ next, directives }: Both, request: Parameters<A2ASer
 
 type EventStreamOf = AsyncGenerator<EventStream extends AsyncIterable<infer Batch> ? Batch : never>;
 
-/** A stream can't be asked and then left: whoever knows the task is found first. */
+/** A stream can't be tried and abandoned, so the service that has the task is looked up first. */
 async function ownerOf({ next, directives }: Both, id: Task['id'], ctx: CallContext): Promise<A2AService> {
   try {
     await next.get({ id, historyLength: 0 }, ctx);

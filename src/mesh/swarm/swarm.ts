@@ -13,16 +13,16 @@ export interface SwarmPeer {
 export interface OpenSwarmOptions {
   readonly self: string;
   readonly nodes: SwarmNodes;
-  /** Asked anew each time: peers come and go. */
+  /** Called for every heartbeat and broadcast: peers come and go. */
   readonly peers: () => readonly SwarmPeer[];
   readonly resources: () => JsonObject;
   readonly heartbeatMs?: number;
   readonly clock?: Clock;
-  /** A peer that could not be told. */
+  /** Called with a peer that a heartbeat did not reach. */
   onMissed?(peer: string, thrown: unknown): void;
 }
 
-/** What a node answered. */
+/** The response of a node. */
 export interface DirectiveAnswer {
   readonly status: string;
   readonly output?: Json;
@@ -35,12 +35,19 @@ export type Directing = Omit<NewDirective, 'sourceNodeId'> & { readonly signal?:
 export interface Swarm {
   direct(peer: SwarmPeer, directive: Directing): Promise<DirectiveAnswer>;
   broadcast(directive: Directing): Promise<readonly PromiseSettledResult<DirectiveAnswer>[]>;
-  /** Tells every peer, now, what this node knows. */
+  /** Sends this node's report to every peer now. */
   beat(): Promise<void>;
   close(): void;
 }
 
-/** A node's own voice in a swarm: it sends directives, and every so often what it knows of itself and the others. */
+/**
+ * Sends directives to the peers of a swarm, and a heartbeat with this node's report every 30 seconds.
+ *
+ * ```ts
+ * const swarm = openSwarm({ self: 'node-0', nodes, resources, peers: () => [{ id: 'node-1', service }] });
+ * const [answer] = await swarm.broadcast({ kind: 'query_resources' });
+ * ```
+ */
 export function openSwarm(options: OpenSwarmOptions): Swarm {
   const { self, nodes, peers, resources, heartbeatMs = SWARM_DEFAULTS.heartbeatMs, clock = systemClock } = options;
   const end = new AbortController();
@@ -48,7 +55,7 @@ export function openSwarm(options: OpenSwarmOptions): Swarm {
     const request = writeDirective({ ...directive, sourceNodeId: self, targetNodeId: id }, clock.now().getTime());
     const linked = linkSignals([signal, end.signal]);
     const { task } = await service.send(request, contextOf(linked.signal)).finally(linked.release);
-    if (task === undefined) throw new A2AError('INVALID_AGENT_RESPONSE', `${id} did not answer the directive with a task`);
+    if (task === undefined) throw new A2AError('INVALID_AGENT_RESPONSE', `${id} did not respond to the directive with a task`);
     return answerIn(task);
   };
   const beat = async (): Promise<void> => {
@@ -80,11 +87,10 @@ function contextOf(signal: AbortSignal): CallContext {
   return { principal: LOCAL_PRINCIPAL, dialect: dialectId('v10'), extensions: [], signal };
 }
 
-/** The artifact, or the words with which the task ended. */
+/** Reads the artifact, or the task's final message. */
 function answerIn(task: Task): DirectiveAnswer {
   const text = task.artifacts?.[0]?.parts[0]?.text ?? (task.status.message === undefined ? '' : getTextFromMessage(task.status.message));
-  const said = objectIn(text);
-  const { status, output, error } = said;
+  const { status, output, error } = objectIn(text);
   return {
     status: typeof status === 'string' ? status : task.status.state === 'TASK_STATE_COMPLETED' ? 'completed' : 'failed',
     ...(output === undefined ? {} : { output: output as Json }),

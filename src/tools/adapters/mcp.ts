@@ -1,4 +1,4 @@
-/** MCP both ways, by its official SDK: agents as the tools of an MCP server, and an MCP server's tools as the skills of an agent. */
+/** MCP in both directions, with its official SDK: agents as tools of an MCP server, and tools of an MCP server as skills of an agent. */
 
 export { type McpAgentOptions, type McpSource, mcpAgent } from './mcp/agent.ts';
 export { type McpServerOptions, mcpFetch, mcpMount, serveMcpStdio } from './mcp/serve.ts';

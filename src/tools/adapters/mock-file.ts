@@ -1,16 +1,16 @@
 import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
+import { isObject } from '#protocol';
 import type { MockOptions } from '../mock/mock.ts';
-import type { Exchange } from '../mock/record.ts';
+import type { MockExchange } from '../mock/record.ts';
 import type { MockRule } from '../mock/rules.ts';
 import { ANSWERS } from '../mock/rules.ts';
-import { isObject } from '../schemas.ts';
 
 const TOP = ['name', 'card', 'responses', 'pace'];
 const RULE = ['skill', 'match', 'times', 'latency', 'delay', ...ANSWERS];
 const MATCH = ['contains', 'regex', 'equals'];
 
-/** Rules from YAML or JSON, or a recording (`.jsonl`). A word that means nothing is a mistake, and is told. */
+/** Reads rules from YAML or JSON, or a recording (`.jsonl`). Throws for unknown keys. */
 export async function readMockFile(path: string): Promise<MockOptions> {
   const text = await readFile(path, 'utf8');
   if (extname(path) === '.jsonl') return { name: 'replay', responses: readRecording(text, path) };
@@ -53,15 +53,17 @@ function readRecording(text: string, path: string): readonly MockRule[] {
   if (lines.length === 0) throw new TypeError(`${path}: nothing was recorded`);
   return lines.map((line, at) => {
     const exchange = exchangeIn(line);
-    if (exchange === undefined) throw new TypeError(`${path}: line ${at + 1} is no recorded exchange`);
+    if (exchange === undefined) throw new TypeError(`${path}: line ${at + 1} is not a recorded exchange`);
     return { ...(exchange.skill === undefined ? {} : { skill: exchange.skill }), replay: exchange };
   });
 }
 
-function exchangeIn(line: string): Exchange | undefined {
+function exchangeIn(line: string): MockExchange | undefined {
   try {
     const value: unknown = JSON.parse(line);
-    return isObject(value) && Array.isArray(value['parts']) && Array.isArray(value['events']) ? (value as unknown as Exchange) : undefined;
+    return isObject(value) && Array.isArray(value['parts']) && Array.isArray(value['events'])
+      ? (value as unknown as MockExchange)
+      : undefined;
   } catch {
     return undefined;
   }

@@ -4,7 +4,7 @@ import { ctx, request, taskOf, textOf, toTask, user, wordsOf, world } from '../.
 import { builtIn } from '../../../test/support/server.ts';
 import type { MockOptions } from './mock.ts';
 import { mockAgent } from './mock.ts';
-import type { Exchange } from './record.ts';
+import type { MockExchange } from './record.ts';
 import { recording } from './record.ts';
 
 async function mocked(responses: MockOptions['responses'], more: Partial<MockOptions> = {}) {
@@ -16,7 +16,7 @@ async function mocked(responses: MockOptions['responses'], more: Partial<MockOpt
 }
 
 describe('a mock', () => {
-  it('takes the first rule that fits: skill, contains, regex, equals', async () => {
+  it('uses the first matching rule: skill, contains, regex, equals', async () => {
     const { send, agent } = await mocked([
       { skill: 'search', match: { contains: 'QUANTUM' }, text: 'by skill and words' },
       { match: { regex: '^order \\d+$' }, text: 'by regex' },
@@ -36,13 +36,13 @@ describe('a mock', () => {
     ]);
   });
 
-  it('rejects what no rule is for', async () => {
+  it('rejects a message without a matching rule', async () => {
     const { send } = await mocked([{ match: { contains: 'a' }, text: 'x' }]);
     const task = await send('nothing');
     expect([task.status.state, wordsOf(task)]).toEqual(['TASK_STATE_REJECTED', 'no matching rule']);
   });
 
-  it('answers with parts, errors, questions and messages', async () => {
+  it('responds with parts, errors, questions and messages', async () => {
     const parts: readonly Part[] = [{ text: 'see' }, { data: { n: 1 } }, { raw: 'AA==', mediaType: 'image/png' }];
     const { send, service } = await mocked([
       { match: { equals: 'parts' }, response: { parts } },
@@ -62,13 +62,12 @@ describe('a mock', () => {
     expect((await service.send(request('direct'), ctx())).message?.parts).toEqual([{ text: 'hi' }]);
   });
 
-  it('streams with a latency and a delay between chunks', async () => {
+  it('streams chunks with pauses', async () => {
     const { send } = await mocked([{ latency: 60, delay: 30, stream: ['a', 'b', 'c'] }]);
-    const task = await send('go');
-    expect(task.artifacts?.[0]?.parts).toEqual([{ text: 'abc' }]);
+    expect((await send('go')).artifacts?.[0]?.parts).toEqual([{ text: 'abc' }]);
   });
 
-  it('can be used up', async () => {
+  it('uses a rule as often as its times say', async () => {
     const { send } = await mocked([{ times: 1, error: 'first time' }, { text: 'then' }]);
     expect((await send('x')).status.state).toBe('TASK_STATE_FAILED');
     expect(textOf(await send('x'))).toBe('then');
@@ -78,11 +77,11 @@ describe('a mock', () => {
     [[{}], 'responses[0] has no answer; give one of response, text, stream, ask, message, error, replay'],
     [[{ text: 'a', error: 'b' }], 'responses[0] has text and error; give one'],
     [[{ text: 'a', match: { regex: '(' } }], 'responses[0] match.regex: Invalid regular expression: /(/: Unterminated group'],
-  ])('says what is wrong with its rules: %j', (responses, words) => {
+  ])('reports an invalid rule: %j', (responses, words) => {
     expect(() => mockAgent({ responses })).toThrow(words);
   });
 
-  it('has the skills of its rules on its card', () => {
+  it('lists the skills of its rules on its card', () => {
     const { card } = mockAgent({
       name: 'm',
       responses: [
@@ -95,14 +94,14 @@ describe('a mock', () => {
 });
 
 describe('a recording', () => {
-  it('plays the answers of a real agent again, in their order', async () => {
+  it('plays the responses of a real agent in their order', async () => {
     const real = await world(builtIn('script'));
-    const taken: Exchange[] = [];
+    const taken: MockExchange[] = [];
     const service = recording(real.service, (exchange) => taken.push(exchange));
     for await (const _ of service.stream(request('chunks=3'), ctx()));
     await service.send(request('message'), ctx());
     await service.send(request('fail'), ctx());
-    const lines = taken.map((exchange) => JSON.stringify(exchange)).map((line) => JSON.parse(line) as Exchange);
+    const lines = taken.map((exchange) => JSON.stringify(exchange)).map((line) => JSON.parse(line) as MockExchange);
     const { send, service: mock } = await mocked(lines.map((replay) => ({ replay })));
     const streamed = await send('chunks=3');
     expect(streamed.artifacts?.[0]?.parts).toEqual([{ text: 'chunk 1chunk 2chunk 3' }]);
@@ -112,9 +111,9 @@ describe('a recording', () => {
     expect((await send('never heard')).status.state).toBe('TASK_STATE_REJECTED');
   });
 
-  it('keeps refusals', async () => {
+  it('plays refused calls', async () => {
     const real = await world(builtIn('echo'));
-    const taken: Exchange[] = [];
+    const taken: MockExchange[] = [];
     const service = recording(real.service, (exchange) => taken.push(exchange));
     const wrong = { message: user('x', { taskId: 'nope' as never }) };
     await expect(service.send(wrong, ctx())).rejects.toThrow();

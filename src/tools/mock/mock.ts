@@ -8,28 +8,34 @@ import { fitsRule, problemWith } from './rules.ts';
 
 export interface MockOptions {
   readonly name?: string;
-  /** What the card is to say besides. Its skills, if not said, are those of the rules. */
+  /** Fields of the card. Default skills: those that the rules name. */
   readonly card?: Partial<AgentCard>;
   readonly responses: readonly MockRule[];
-  /** How fast recordings are played: 1 as they were, 0 (the default) at once. */
+  /** The speed of recordings: 1 plays them as they were, 0 (the default) without pauses. */
   readonly pace?: number;
 }
 
-/** A message that a mock was sent, and which of its rules was taken. */
+/** A message to the mock, and the rule that matched. */
 export interface MockCall {
   readonly text: string;
   readonly message: Message;
   readonly skill: string | undefined;
-  /** From 0; undefined: none fitted. */
+  /** The rule's index. Undefined: no rule matched. */
   readonly rule: number | undefined;
 }
 
 export interface MockAgent extends Agent {
-  /** What it was sent so far, oldest first. */
+  /** The messages so far, oldest first. */
   readonly calls: readonly MockCall[];
 }
 
-/** An agent that answers by rules, for tests: the first that fits the message says what comes back. Without one the task is rejected. */
+/**
+ * An agent that responds by rules, for tests. The first matching rule decides. Without one the task is rejected.
+ *
+ * ```ts
+ * const agent = mockAgent({ responses: [{ match: { contains: 'hello' }, text: 'Hi!' }] });
+ * ```
+ */
 export function mockAgent(options: MockOptions): MockAgent {
   for (const [at, rule] of options.responses.entries()) {
     const problem = problemWith(rule);
@@ -50,13 +56,13 @@ interface Memory {
   readonly used: Map<number, number>;
 }
 
-interface Asked {
+interface MockRequest {
   readonly message: Message;
   readonly skill: string | undefined;
 }
 
-/** Of rules that fit alike, one that has not been used goes first: recordings of the same question are played in their order. */
-function choose(rules: readonly MockRule[], { message, skill }: Asked, { calls, used }: Memory): MockRule | undefined {
+/** Prefers a recording that has not been used, so that recordings of equal messages play in their order. */
+function choose(rules: readonly MockRule[], { message, skill }: MockRequest, { calls, used }: Memory): MockRule | undefined {
   const fitting = rules.flatMap((rule, at) => (fitsRule(rule, message, skill) && left(rule, used.get(at)) ? [at] : []));
   const [first] = fitting;
   const isReplay = first !== undefined && rules[first]?.replay !== undefined;
@@ -70,7 +76,11 @@ function left({ times }: MockRule, count = 0): boolean {
   return times === undefined || count < times;
 }
 
-async function* answered(options: MockOptions, turn: Turn, find: (asked: Asked) => MockRule | undefined): AsyncGenerator<AgentOutput> {
+async function* answered(
+  options: MockOptions,
+  turn: Turn,
+  find: (request: MockRequest) => MockRule | undefined,
+): AsyncGenerator<AgentOutput> {
   const named = turn.message.metadata?.['skillId'] ?? turn.task.metadata?.['skillId'];
   const rule = find({ message: turn.message, skill: typeof named === 'string' ? named : undefined });
   if (rule === undefined) {
@@ -104,11 +114,11 @@ function failureOf(error: NonNullable<MockRule['error']>): AgentOutput {
 
 function cardOf({ name, card = {}, responses }: MockOptions): AgentCard {
   const ids = [...new Set(responses.flatMap(({ skill, replay }) => skill ?? replay?.skill ?? []))];
-  const skills: readonly SkillDefinition[] = ids.map((id) => ({ id, description: `Answers by rules for ${id}.` }));
+  const skills: readonly SkillDefinition[] = ids.map((id) => ({ id, description: `Responds by rules for ${id}.` }));
   const modes = ['text/plain', 'application/json', '*/*'];
   const made = createCard({
     name: name ?? card.name ?? 'mock',
-    description: card.description ?? 'Answers by rules, for tests.',
+    description: card.description ?? 'Responds by rules, for tests.',
     ...(skills.length === 0 ? {} : { skills }),
     inputModes: modes,
     outputModes: modes,

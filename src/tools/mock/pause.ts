@@ -1,4 +1,4 @@
-/** Waits, unless the turn is over first. */
+/** Waits, or rejects when the turn ends first. */
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
   if (ms <= 0) return Promise.resolve();
   return new Promise((resolve, reject) => {

@@ -1,17 +1,17 @@
 import type { A2AService, EventStream, Logged, Message, Part, SendResult, TaskEvent } from '#protocol';
 import { isA2AError } from '#protocol';
 
-/** One message to a real agent and what it answered, with the time that each event took. A line of a recording. */
-export interface Exchange {
+/** One message to a real agent and its response, with the time of each event. One line of a recording. */
+export interface MockExchange {
   readonly parts: readonly Part[];
   readonly skill?: string;
   readonly events: readonly { readonly afterMs: number; readonly event: TaskEvent }[];
-  /** The call was refused, or broke off. */
+  /** The call was refused, or failed. */
   readonly error?: { readonly kind: string; readonly message: string };
 }
 
-/** A service that does what another does and tells of every exchange when it is over. */
-export function recording(service: A2AService, onExchange: (exchange: Exchange) => void): A2AService {
+/** Wraps a service and calls `onExchange` after every message with its response. */
+export function recording(service: A2AService, onExchange: (exchange: MockExchange) => void): A2AService {
   return {
     ...service,
     send: (request, ctx) => recordSend(service.send(request, ctx), request.message, onExchange),
@@ -19,7 +19,11 @@ export function recording(service: A2AService, onExchange: (exchange: Exchange) 
   };
 }
 
-async function recordSend(sending: Promise<SendResult>, message: Message, onExchange: (exchange: Exchange) => void): Promise<SendResult> {
+async function recordSend(
+  sending: Promise<SendResult>,
+  message: Message,
+  onExchange: (exchange: MockExchange) => void,
+): Promise<SendResult> {
   const began = performance.now();
   try {
     const result = await sending;
@@ -34,7 +38,7 @@ async function recordSend(sending: Promise<SendResult>, message: Message, onExch
 async function* recordStream(
   stream: EventStream,
   message: Message,
-  onExchange: (exchange: Exchange) => void,
+  onExchange: (exchange: MockExchange) => void,
 ): AsyncGenerator<readonly Logged[], void> {
   const began = performance.now();
   const events: { afterMs: number; event: TaskEvent }[] = [];
@@ -52,7 +56,7 @@ async function* recordStream(
   }
 }
 
-function exchangeOf({ parts, metadata }: Message, events: Exchange['events'], thrown?: unknown): Exchange {
+function exchangeOf({ parts, metadata }: Message, events: MockExchange['events'], thrown?: unknown): MockExchange {
   const skill = metadata?.['skillId'];
   return {
     parts,
@@ -62,7 +66,7 @@ function exchangeOf({ parts, metadata }: Message, events: Exchange['events'], th
   };
 }
 
-function errorOf(thrown: unknown): NonNullable<Exchange['error']> {
+function errorOf(thrown: unknown): NonNullable<MockExchange['error']> {
   if (isA2AError(thrown)) return { kind: thrown.kind, message: thrown.message };
   return { kind: 'INTERNAL_ERROR', message: thrown instanceof Error ? thrown.message : String(thrown) };
 }

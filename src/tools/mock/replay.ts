@@ -2,12 +2,12 @@ import { fail } from '#agents';
 import type { AgentOutput, Task, TaskEvent, Turn } from '#protocol';
 import { contextId as asContextId, isInterrupted, isTerminal } from '#protocol';
 import { pause } from './pause.ts';
-import type { Exchange } from './record.ts';
+import type { MockExchange } from './record.ts';
 
 const noContext = asContextId('');
 
-/** A recorded answer once more, under the ids of the task that asks. */
-export async function* replayed({ events, error }: Exchange, turn: Turn, pace: number): AsyncGenerator<AgentOutput> {
+/** Plays a recorded response, with the ids of the current task. */
+export async function* replayed({ events, error }: MockExchange, turn: Turn, pace: number): AsyncGenerator<AgentOutput> {
   let at = 0;
   for (const { afterMs, event } of events) {
     await pause((afterMs - at) * pace, turn.signal);
@@ -27,7 +27,7 @@ function outputsOf(event: TaskEvent): readonly AgentOutput[] {
   return [{ kind: 'event', event: { statusUpdate: event.statusUpdate } }];
 }
 
-/** A snapshot says how far the task had come; one that is finished is the whole answer. */
+/** A snapshot of a finished task is the whole response. */
 function ofTask({ id, contextId, artifacts = [], status }: Task): readonly AgentOutput[] {
   const ids = { taskId: id, contextId: contextId ?? noContext };
   const made = artifacts.map((artifact): AgentOutput => ({ kind: 'event', event: { artifactUpdate: { ...ids, artifact } } }));

@@ -1,10 +1,10 @@
 import type { Message, Part } from '#protocol';
 import { getTextFromMessage } from '#protocol';
-import type { Exchange } from './record.ts';
+import type { MockExchange } from './record.ts';
 
-/** What a message must be like. Everything that is said must be so; nothing said fits all. */
+/** Conditions on a message. All given conditions must hold. Without conditions every message matches. */
 export interface MockMatch {
-  /** In the message's text, whatever the case. */
+  /** Must be in the message's text. Upper and lower case are equal. */
   readonly contains?: string;
   readonly regex?: string | RegExp;
   readonly equals?: string;
@@ -16,40 +16,40 @@ export interface MockReply {
 
 export interface MockFailure {
   readonly message: string;
-  /** `failed` unless said. */
+  /** Default: `failed`. */
   readonly state?: 'failed' | 'rejected' | 'auth-required';
 }
 
-/** One rule: when, and what is answered. The first that fits is taken. */
+/** One rule: which messages it matches, and the response. The first matching rule is used. */
 export interface MockRule {
-  /** As the message names it in `metadata.skillId`. */
+  /** Matches `metadata.skillId` of the message. */
   readonly skill?: string;
   readonly match?: MockMatch;
-  /** Taken so many times, then no more. */
+  /** How often the rule is used. Default: always. */
   readonly times?: number;
-  /** Before the first word, in milliseconds. */
+  /** The pause before the response, in milliseconds. */
   readonly latency?: number;
-  /** Between two chunks of `stream`. */
+  /** The pause between two chunks of `stream`, in milliseconds. */
   readonly delay?: number;
-  /** One artifact with these parts. */
+  /** Responds with one artifact of these parts. */
   readonly response?: MockReply;
-  /** The same, for one text. */
+  /** Responds with one artifact of this text. */
   readonly text?: string;
-  /** Chunks of one artifact. */
+  /** Responds with one artifact in chunks. */
   readonly stream?: readonly string[];
-  /** A question; the next message of the task is matched anew. */
+  /** Asks a question. The next message of the task is matched again. */
   readonly ask?: string;
-  /** An answer without a task. */
+  /** Responds with a message, without a task. */
   readonly message?: string;
   readonly error?: string | MockFailure;
-  /** What was recorded of a real agent. */
-  readonly replay?: Exchange;
+  /** Plays a recording of a real agent. */
+  readonly replay?: MockExchange;
 }
 
-/** The members of a rule that say what is answered: one of them, and no other. */
+/** The keys of a rule that are responses. A rule has exactly one of them. */
 export const ANSWERS = ['response', 'text', 'stream', 'ask', 'message', 'error', 'replay'] as const;
 
-/** Says what is wrong with a rule, in words for whoever wrote it. */
+/** Returns what is wrong with a rule, for its author. */
 export function problemWith(rule: MockRule): string | undefined {
   const given = ANSWERS.filter((name) => rule[name] !== undefined);
   if (given.length !== 1)

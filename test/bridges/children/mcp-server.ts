@@ -2,7 +2,7 @@ import { McpServer } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { z } from 'zod';
 
-/** An MCP server as anybody writes one, by the official SDK. */
+/** An MCP server written with the official SDK. */
 serveStdio(() => {
   const server = new McpServer({ name: 'toolbox', version: '2.0.0' }, { instructions: 'A box of tools.' });
   const add = {

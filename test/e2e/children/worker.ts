@@ -9,7 +9,7 @@ const [url = '', namespace = ''] = process.argv.slice(2);
 
 const worker = defineAgent({
   name: 'worker',
-  description: 'Works for as long as it is told.',
+  description: 'Works for the requested number of milliseconds.',
   run: async (turn) => {
     const ms = Number(/\d+/.exec(turn.text)?.[0] ?? 0);
     await new Promise((resolve) => setTimeout(resolve, ms));

@@ -51,7 +51,7 @@ export function decide({ turns, tools }: Asked): Act {
   }
 }
 
-/** Only a session that was really resumed carries what was said in it before. */
+/** Only a resumed session contains the earlier messages. */
 function recalled(before: readonly Turn[]): string {
   const words = before.flatMap((turn) => (turn.role === 'user' ? [...turn.text.matchAll(/the word is (\w+)/g)] : []));
   return words.length === 0 ? 'I remember nothing.' : `I remember ${words.map(([, word]) => word).join(', ')}.`;
@@ -66,7 +66,7 @@ function writing(tools: readonly Tool[], path: string, text: string): Act {
   return { kind: 'call', tool: tool.name, input: filled(tool, { path, text }) };
 }
 
-/** Codex has no tool to write with: it reads patches out of what its shell is told. */
+/** Codex has no tool for writing files: it extracts patches from its shell commands. */
 function patching(tools: readonly Tool[], path: string, text: string): Act {
   const lines = text.replace(/\n$/, '').split('\n');
   const patch = ['*** Begin Patch', `*** Add File: ${path}`, ...lines.map((line) => `+${line}`), '*** End Patch'];

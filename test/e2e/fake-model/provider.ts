@@ -11,7 +11,7 @@ export interface Provider {
   frames(act: Act, id: string): AsyncIterable<string>;
 }
 
-/** What is said, in the pieces in which it is streamed. */
+/** The text of the answer, in the chunks in which it is streamed. */
 export async function* pieces(act: Act): AsyncIterable<string> {
   if (act.kind === 'say') yield* act.text.match(/\S+\s*|\s+/g) ?? [];
   if (act.kind !== 'mumble') return;

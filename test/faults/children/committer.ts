@@ -34,7 +34,7 @@ for (let commit = 1; ; commit += 1) {
   if (commit === Number(count)) process.kill(process.pid, 'SIGKILL');
 }
 
-/** A few tasks: some go on, some are new, some end. */
+/** A few tasks: some continue, some are new, some end. */
 function nextBatch(): readonly Write[] {
   const batch = new Map<number, readonly Write[]>();
   for (let at = random(6); at >= 0; at -= 1) {

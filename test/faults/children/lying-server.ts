@@ -23,7 +23,7 @@ const keep = (): void => {
   promised = [];
   for (const batch of batches) void honest.commit(batch);
 };
-/** Whoever reads sees what was promised: the lie shows only when the process dies. */
+/** Readers see the promised data. The missing sync shows only when the process dies. */
 const after =
   <Args extends unknown[], T>(read: (...args: Args) => T) =>
   (...args: Args): T => {

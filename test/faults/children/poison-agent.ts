@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { defineAgent } from '#agents';
 import type { Agent } from '#protocol';
 
-/** Takes the process with it when it is told to: `poison after=MS`. `wait` waits. Anything else is said back. */
+/** `poison after=MS` kills the process, `wait` waits, and any other text is echoed. */
 const poison: Agent = defineAgent({
   name: 'poison',
   description: 'Kills its process.',

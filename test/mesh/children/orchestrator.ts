@@ -5,7 +5,7 @@ import { createUserMessage, getTextFromMessage } from '#protocol';
 import { connectMqtt } from '../../../src/mesh/adapters/mqtt.ts';
 import { connectNats } from '../../../src/mesh/adapters/nats.ts';
 
-/** Delegates what its message says, a list of calls in JSON, and answers with what came of them. */
+/** Delegates the JSON list of calls in its message and responds with the results. */
 const self = process.env['ORCHESTRATOR'] ?? 'orchestrator';
 const url = process.env['PARLEY_MESH'] ?? '';
 const broker = url.startsWith('nats') ? await connectNats({ servers: url }) : await connectMqtt({ url, sessionSeconds: 0 });

@@ -11,7 +11,7 @@ function gathered(): { stream: PassThrough; pieces: string[] } {
 }
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 
-it('what is written in one turn is one piece, in its order, strings and bytes alike', async () => {
+it('joins the writes of one turn in order, strings and bytes', async () => {
   const { stream, pieces } = gathered();
   stream.cork();
   stream.write(Uint8Array.of(0x30, 0x02));
@@ -25,7 +25,7 @@ it('what is written in one turn is one piece, in its order, strings and bytes al
   expect(pieces).toEqual(['0\u0002a/Ã¼A', 'later']);
 });
 
-it('what waits goes before the end, and before what somebody waits for', async () => {
+it('flushes before the end of the stream and before a write with a callback', async () => {
   const { stream, pieces } = gathered();
   stream.write('one ');
   const written = new Promise<void>((resolve) => void stream.write('two ', 'utf8', () => resolve()));
@@ -37,7 +37,7 @@ it('what waits goes before the end, and before what somebody waits for', async (
   expect(stream.writableEnded).toBe(true);
 });
 
-it('a stream that is gone is not written to', async () => {
+it('does not write to a destroyed stream', async () => {
   const { stream, pieces } = gathered();
   stream.on('error', () => expect.unreachable());
   stream.write('lost');

@@ -3,8 +3,8 @@ import type { Duplex } from 'node:stream';
 type Chunk = readonly [content: string | Uint8Array, encoding: BufferEncoding];
 
 /**
- * What is written to a socket in one turn of the event loop goes out as one piece. mqtt.js writes a packet as some thirty of them, strings
- * among them, which the system call for many pieces takes longer over than everything else that is done for a message.
+ * Joins all writes to a socket in one turn of the event loop into one. mqtt.js writes a packet in about thirty pieces, some of them strings, and
+ * the system call for many pieces takes longer than everything else that is done for a message.
  */
 export function batchWrites(stream: Duplex): void {
   const write = stream.write.bind(stream);
@@ -26,7 +26,7 @@ export function batchWrites(stream: Duplex): void {
   };
   Object.assign(stream, {
     write: (content: string | Uint8Array, encoding?: unknown, done?: unknown): boolean => {
-      // Whoever wants to know when it is written is told by the stream itself, after what was before it.
+      // A write with a callback goes to the stream itself, after the writes before it.
       if (typeof encoding === 'function' || typeof done === 'function') {
         flush();
         return write(content, encoding as BufferEncoding, done as () => void);

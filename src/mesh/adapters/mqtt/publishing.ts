@@ -6,7 +6,7 @@ import { publishProblem } from '../../topics.ts';
 const NO_SUBSCRIBERS = 0x10;
 const NOT_AUTHORIZED = 0x87;
 const PUBLISH_TIMEOUT_MS = 10_000;
-const LOOK_MS = 500;
+const CHECK_MS = 500;
 
 export interface Publishing {
   publish(message: OutgoingMessage): Promise<PublishResult>;
@@ -18,22 +18,23 @@ interface Pending {
   fail(cause: Error): void;
 }
 
-/** Publishes, and says of each message whether the broker has taken it. */
+/** Publishes messages and waits for the broker's acknowledgement of each. */
 export function createPublishing(client: MqttClient): Publishing {
-  /** In the order in which they run out. One timer looks after all: there may be thousands a second. */
+  /** In the order of their deadlines. One timer checks all of them: there may be thousands per second. */
   const pending = new Set<Pending>();
-  const unheard = new Set<number>();
+  const withoutSubscribers = new Set<number>();
   client.on('packetreceive', (packet) => {
-    if (packet.cmd === 'puback' && packet.reasonCode === NO_SUBSCRIBERS && packet.messageId !== undefined) unheard.add(packet.messageId);
+    if (packet.cmd === 'puback' && packet.reasonCode === NO_SUBSCRIBERS && packet.messageId !== undefined)
+      withoutSubscribers.add(packet.messageId);
   });
-  // While the broker is away mqtt.js keeps what is published and sends it when it is back; the caller is not left waiting for that.
+  // mqtt.js queues messages while the broker is unreachable. The caller gets an error after the timeout instead of waiting for it.
   const timer = setInterval(() => {
     const now = performance.now();
     for (const one of pending) {
       if (one.until > now) return;
-      one.fail(new Error(`no answer in ${PUBLISH_TIMEOUT_MS / 1000} s`));
+      one.fail(new Error(`no acknowledgement within ${PUBLISH_TIMEOUT_MS / 1000} s`));
     }
-  }, LOOK_MS);
+  }, CHECK_MS);
   timer.unref();
   const send = (message: OutgoingMessage): Promise<PublishResult> => {
     const { promise, resolve, reject } = Promise.withResolvers<PublishResult>();
@@ -42,8 +43,8 @@ export function createPublishing(client: MqttClient): Publishing {
       fail: (cause) => {
         pending.delete(one);
         const isForbidden = (cause as { readonly code?: unknown }).code === NOT_AUTHORIZED;
-        const hint = isForbidden ? { hint: 'may this user publish there?' } : {};
-        reject(new BrokerError(`the broker did not take a message on ${message.topic}`, { ...hint, cause }));
+        const hint = isForbidden ? { hint: 'check that this user may publish to it' } : {};
+        reject(new BrokerError(`the broker did not accept a message on ${message.topic}`, { ...hint, cause }));
       },
     };
     pending.add(one);
@@ -52,7 +53,7 @@ export function createPublishing(client: MqttClient): Publishing {
       if (problem !== null && problem !== undefined) return one.fail(problem);
       pending.delete(one);
       const id = packet?.messageId;
-      resolve(id === undefined ? {} : { hasSubscribers: !unheard.delete(id) });
+      resolve(id === undefined ? {} : { hasSubscribers: !withoutSubscribers.delete(id) });
     });
     return promise;
   };
@@ -68,7 +69,7 @@ export function createPublishing(client: MqttClient): Publishing {
 
 function optionsOf(message: OutgoingMessage): IClientPublishOptions {
   const properties: NonNullable<IClientPublishOptions['properties']> = {};
-  // mqtt.js writes an empty list as a packet that no broker can read.
+  // mqtt.js writes an empty list as a packet that brokers can't read.
   for (const _ in message.properties) {
     properties.userProperties = message.properties;
     break;

@@ -3,7 +3,7 @@ import { watchStalls } from './stalls.ts';
 
 afterEach(() => void vi.useRealTimers());
 
-it('what a process has missed is the age of what it reads, until a round trip to the broker is over', async () => {
+it('adds the time that a process was stopped to the age of messages, until a round trip to the broker', async () => {
   vi.useFakeTimers();
   let now = 0;
   const pass = async (ms: number): Promise<void> => {

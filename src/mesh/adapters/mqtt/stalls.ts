@@ -1,28 +1,28 @@
-/** How long a message that is read now may have lain here unread. */
+/** Measures how long a message may have waited unread in this process. */
 export interface Stalls {
   lagMs(): number;
   close(): void;
 }
 
 export interface StallOptions {
-  /** Settles when the broker has answered: what it sends from then on is fresh. */
+  /** Settles when the broker has answered. Messages after that are fresh. */
   roundTrip(): Promise<unknown>;
   now?(): number;
 }
 
 const TICK_MS = 500;
-/** Less is a busy moment. */
+/** Shorter delays are normal load. */
 const STALL_MS_MIN = 1000;
 
 /**
- * A process that was stopped, or did not get to run, finds messages in its socket that count as young: the broker handed them over in time,
- * and has no clock for what came then. So the time that was missed is added to their age, until everything that could lie there is read.
+ * A process that was stopped, or got no CPU time, finds old messages in its socket that do not count as expired, because the broker delivered
+ * them in time. So the missed time is added to their age until everything that could wait in the socket is read.
  */
 export function watchStalls({ roundTrip, now = () => performance.now() }: StallOptions): Stalls {
   let last = now();
   let missedMs = 0;
   let trip = 0;
-  const look = (): void => {
+  const check = (): void => {
     const gap = now() - last - TICK_MS;
     last = now();
     if (gap < STALL_MS_MIN) return;
@@ -34,12 +34,12 @@ export function watchStalls({ roundTrip, now = () => performance.now() }: StallO
     };
     roundTrip().then(forget, forget);
   };
-  const timer = setInterval(look, TICK_MS);
+  const timer = setInterval(check, TICK_MS);
   timer.unref();
   return {
-    // Looked at here, too: after a stop messages are read before any timer runs.
+    // Checked here too: after a stop, messages are read before any timer runs.
     lagMs: () => {
-      look();
+      check();
       return missedMs;
     },
     close: () => clearInterval(timer),

@@ -3,30 +3,30 @@ import type { OutgoingMessage } from '../../broker.ts';
 import { matches } from '../../topics.ts';
 import { headerValue } from './subjects.ts';
 
-/** Where a new subscriber asks those who retain something for it. */
-const ASKING = '_parley.retained';
-/** Answers that come later than this are of no use: the publisher's next one is as new. */
-const ANSWERS_MS = 2000;
+/** The subject on which a new subscriber asks publishers for their retained messages. */
+const RETAINED_REQUEST = '_parley.retained';
+/** How long to wait for retained messages. Later ones are as old as the publisher's next message. */
+const RESPONSES_MS = 2000;
 
-/** What the server itself answers when nobody listens. */
-const NOBODY = 503;
+/** The status that the server sends when a subject has no subscribers. */
+const NO_RESPONDERS = 503;
 
 export interface Retainer {
   keep(message: OutgoingMessage): void;
   ask(filter: string, handle: (message: Msg) => Promise<void>): void;
 }
 
-/** Core NATS keeps nothing. Whoever published a message as retained keeps it, and hands it to those who subscribe later, while it lives. */
+/** NATS core stores nothing. The publisher keeps a retained message and sends it to later subscribers while it is running. */
 export function retainer(connection: NatsConnection, send: (subject: string, message: OutgoingMessage) => void): Retainer {
   const kept = new Map<string, OutgoingMessage>();
   let isAnswering = false;
   const answer = async (): Promise<void> => {
-    for await (const asked of connection.subscribe(ASKING)) {
-      const filter = asked.string();
-      if (asked.reply === undefined) continue;
+    for await (const request of connection.subscribe(RETAINED_REQUEST)) {
+      const filter = request.string();
+      if (request.reply === undefined) continue;
       for (const message of kept.values()) {
         if (!matches(filter, message.topic)) continue;
-        send(asked.reply, { ...message, properties: { ...message.properties, Topic: headerValue(message.topic) } });
+        send(request.reply, { ...message, properties: { ...message.properties, Topic: headerValue(message.topic) } });
       }
     }
   };
@@ -41,10 +41,10 @@ export function retainer(connection: NatsConnection, send: (subject: string, mes
     ask: (filter, take) => {
       const inbox = `_INBOX.${crypto.randomUUID()}`;
       const answers = connection.subscribe(inbox, {
-        callback: (error, message) => void (error ?? (message.headers?.code === NOBODY ? undefined : take(message))),
+        callback: (error, message) => void (error ?? (message.headers?.code === NO_RESPONDERS ? undefined : take(message))),
       });
-      connection.publish(ASKING, filter, { reply: inbox });
-      setTimeout(() => answers.unsubscribe(), ANSWERS_MS).unref();
+      connection.publish(RETAINED_REQUEST, filter, { reply: inbox });
+      setTimeout(() => answers.unsubscribe(), RESPONSES_MS).unref();
     },
   };
 }

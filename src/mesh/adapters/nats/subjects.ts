@@ -1,4 +1,4 @@
-/** NATS splits levels by dots, and has no empty ones; what would be read as syntax is escaped. */
+/** NATS separates levels by dots and has no empty levels. Characters with a meaning in subjects are escaped. */
 
 export function subjectOf(topic: string): string {
   const levels = topic.split('/').map((level) => {
@@ -16,7 +16,7 @@ export function topicOf(subject: string): string {
     .join('/');
 }
 
-/** Header lines are trimmed and end at a line break, so such characters travel escaped. */
+/** Header lines are trimmed and end at a line break, so such characters are escaped. */
 export function headerValue(text: string): string {
   return text.replace(/[%:\s\p{Cc}]|[^\p{ASCII}]/gu, (character) => encodeURIComponent(character).replace(':', '%3A'));
 }

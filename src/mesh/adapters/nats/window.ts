@@ -1,20 +1,20 @@
 import type { Msg } from '@nats-io/transport-node';
 
 export interface WindowOptions {
-  /** Taken and not yet done with, at most. */
+  /** The maximum number of messages that are handled at once. */
   readonly inFlightMax: number;
   readonly hand: (message: Msg) => Promise<void>;
-  /** Told once, when the first is left out. */
+  /** Called once, when the first message is dropped. */
   readonly onFull: () => void;
 }
 
-/** What may wait behind the window. NATS core hands over what it has, whether anybody is ready or not: what is more is left out. */
+/** The queue behind the window. NATS core delivers messages whether or not the subscriber is ready; more than this is dropped. */
 const WAITING_MAX = 10_000;
 const WAITING_BYTES_MAX = 64 * 1024 * 1024;
 
 /**
- * So many at once, the others in their order. A taker that is too slow for what comes loses some, as NATS itself would have it lose all by
- * closing the connection; who wants an answer asks again.
+ * Handles a limited number of messages at once and queues the others in order. A subscriber that is too slow loses some messages; otherwise NATS
+ * would close the connection, and all would be lost. Callers repeat their requests.
  */
 export function createWindow({ inFlightMax, hand, onFull }: WindowOptions): (message: Msg) => void {
   const waiting: Msg[] = [];

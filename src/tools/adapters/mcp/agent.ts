@@ -7,15 +7,15 @@ import { generateAgentCard, titleOf } from '../../card-from-tools.ts';
 import { choose } from './choose.ts';
 import { partsOf } from './content.ts';
 
-/** An MCP server: a program that is started, or one that is reached over HTTP. */
+/** An MCP server: a program to start, or an HTTP address. */
 export type McpSource =
   | { readonly command: string; readonly args?: readonly string[]; readonly env?: Readonly<Record<string, string>>; readonly cwd?: string }
   | { readonly url: string; readonly headers?: Readonly<Record<string, string>> };
 
 export interface McpAgentOptions {
-  /** As the agent is called; the server's own name otherwise. */
+  /** The agent's name. Default: the server's name. */
   readonly name?: string;
-  /** Until the server has started and said what it has. */
+  /** The maximum time until the server has started and listed its tools. */
   readonly startMsMax?: number;
 }
 
@@ -25,16 +25,20 @@ export interface McpAgent extends Agent, AsyncDisposable {
 }
 
 const START_MS_MAX = 30_000;
-/** MCP's clients give up after a minute by themselves; an agent's run has limits of its own. */
+/** MCP clients time out after a minute by default. A run of an agent has its own limits. */
 const CALL_MS_MAX = 24 * 3_600_000;
 
 /**
- * Starts the server, or connects to it, and offers its tools as skills, with their schemas. A server that dies is started again with the next
- * call. A call is never repeated by itself: what a tool has done nobody knows.
+ * Starts an MCP server, or connects to it, and offers its tools as skills of an agent, with their schemas. A server that dies is started again
+ * for the next call. A call is never repeated automatically, because its tool may have done something already.
+ *
+ * ```ts
+ * const agent = await mcpAgent({ command: 'npx', args: ['-y', 'some-mcp-server'] });
+ * ```
  */
 export async function mcpAgent(source: McpSource, options: McpAgentOptions = {}): Promise<McpAgent> {
-  const line = phone(source, options.startMsMax ?? START_MS_MAX);
-  const { client, tools } = await line.get();
+  const connection = reconnecting(source, options.startMsMax ?? START_MS_MAX);
+  const { client, tools } = await connection.get();
   const server = client.getServerVersion();
   const name = options.name ?? server?.name ?? 'mcp';
   const card = generateAgentCard(
@@ -54,11 +58,11 @@ export async function mcpAgent(source: McpSource, options: McpAgentOptions = {})
   return {
     card: { ...card, capabilities: { ...card.capabilities, pushNotifications: true }, defaultOutputModes: modes },
     recovery: 'fail',
-    // What its tools do nobody here knows: files, programs, other people's accounts. It is done with the rights of whoever serves them.
+    // The tools may change files, run programs and use accounts, with the rights of the process that serves them.
     runsCommands: true,
     tools,
-    run: (turn) => run(line, turn),
-    [Symbol.asyncDispose]: () => line.close(),
+    run: (turn) => run(connection, turn),
+    [Symbol.asyncDispose]: () => connection.close(),
   };
 }
 
@@ -66,20 +70,20 @@ function versionOf(version: string | undefined): { readonly version?: string } {
   return version === undefined ? {} : { version };
 }
 
-interface Connected {
+interface McpConnected {
   readonly client: Client;
   readonly tools: readonly Tool[];
 }
 
-interface Phone {
-  get(): Promise<Connected>;
+interface McpConnection {
+  get(): Promise<McpConnected>;
   close(): Promise<void>;
 }
 
-/** One connection at a time, made again when it is gone. */
-function phone(source: McpSource, startMsMax: number): Phone {
-  let known: Promise<Connected> | undefined;
-  const dial = async (): Promise<Connected> => {
+/** One connection at a time, opened again after it is closed. */
+function reconnecting(source: McpSource, startMsMax: number): McpConnection {
+  let known: Promise<McpConnected> | undefined;
+  const connect = async (): Promise<McpConnected> => {
     const client = new Client({ name: 'parley', version: '1.0.0' }, { capabilities: {} });
     client.onclose = () => {
       known = undefined;
@@ -90,7 +94,7 @@ function phone(source: McpSource, startMsMax: number): Phone {
   };
   return {
     get: () => {
-      known ??= dial();
+      known ??= connect();
       known.catch(() => {
         known = undefined;
       });
@@ -109,7 +113,7 @@ function transportFor(source: McpSource): StdioClientTransport | StreamableHTTPC
     return new StreamableHTTPClientTransport(new URL(source.url), { requestInit: { headers: { ...source.headers } } });
   }
   const { command, args = [], env, cwd } = source;
-  // What the program needs of the environment it is given by name; our secrets are none of its business (getDefaultEnvironment).
+  // The program gets the SDK's default environment and the variables named here, so that our secrets stay with us (getDefaultEnvironment).
   return new StdioClientTransport({
     command,
     args: [...args],
@@ -118,8 +122,8 @@ function transportFor(source: McpSource): StdioClientTransport | StreamableHTTPC
   });
 }
 
-async function* run(line: Phone, turn: Turn): AsyncGenerator<AgentOutput> {
-  const { client, tools } = await line.get();
+async function* run(connection: McpConnection, turn: Turn): AsyncGenerator<AgentOutput> {
+  const { client, tools } = await connection.get();
   const chosen = choose(tools, turn);
   if (typeof chosen === 'string') {
     yield reject(chosen);
@@ -136,7 +140,7 @@ async function* run(line: Phone, turn: Turn): AsyncGenerator<AgentOutput> {
       },
     )
     .finally(() => notes.end());
-  calling.catch(() => {}); // awaited below, after its notes
+  calling.catch(() => {}); // awaited below, after the progress notes
   for await (const note of notes.all()) yield status(note);
   const { content, structuredContent, isError } = await calling;
   const parts = partsOf(content, structuredContent as JsonObject | undefined);

@@ -1,26 +1,26 @@
 import type { Tool } from '@modelcontextprotocol/client';
-import type { JsonObject, Message, Turn } from '#protocol';
-import { getTextFromMessage } from '#protocol';
-import { isObject } from '../../schemas.ts';
+import type { Json, JsonObject, Message, Turn } from '#protocol';
+import { getTextFromMessage, isObject } from '#protocol';
 
-export interface Chosen {
+export interface ChosenTool {
   readonly tool: Tool;
   readonly args: JsonObject;
 }
 
 /**
- * The tool that a message is for, and its arguments: the skill that it names, or the only tool, or the one whose name its text begins with;
- * its data, or its text as JSON, or, for a tool that needs one text, the text. Otherwise words on what is there.
+ * Finds the tool that a message is for, and its arguments. The tool is the named skill, or the one whose name the text begins with, or the only one.
+ * The arguments are the message's data, its text as JSON, or, for a tool with one string argument, the text. Otherwise it returns a text that
+ * lists the tools.
  */
-export function choose(tools: readonly Tool[], turn: Turn): Chosen | string {
+export function choose(tools: readonly Tool[], turn: Turn): ChosenTool | string {
   const named = turn.message.metadata?.['skillId'] ?? turn.task.metadata?.['skillId'];
   const text = getTextFromMessage(turn.message).trim();
   const [first = ''] = text.split(/\s/, 1);
   const byName = tools.find(({ name }) => name === named);
-  const bySpeech = byName === undefined ? tools.find(({ name }) => name === first) : undefined;
-  const tool = byName ?? bySpeech ?? (tools.length === 1 && named === undefined ? tools[0] : undefined);
+  const byText = byName === undefined ? tools.find(({ name }) => name === first) : undefined;
+  const tool = byName ?? byText ?? (tools.length === 1 && named === undefined ? tools[0] : undefined);
   if (tool === undefined) return help(tools, named);
-  const args = argumentsFor(tool, turn.message, bySpeech === undefined ? text : text.slice(first.length).trim());
+  const args = argumentsFor(tool, turn.message, byText === undefined ? text : text.slice(first.length).trim());
   return args === undefined ? wanted(tool) : { tool, args };
 }
 
@@ -42,7 +42,7 @@ function argumentsFor(tool: Tool, message: Message, text: string): JsonObject | 
 function jsonIn(text: string): JsonObject | undefined {
   if (!text.startsWith('{')) return undefined;
   try {
-    const value: unknown = JSON.parse(text);
+    const value: Json = JSON.parse(text);
     return isObject(value) ? value : undefined;
   } catch {
     return undefined;

@@ -2,7 +2,7 @@ import type { ContentBlock } from '@modelcontextprotocol/client';
 import type { JsonObject, Part } from '#protocol';
 import type { ToolOutcome } from '../../outcome.ts';
 
-/** What an agent answered, as an MCP host shows it. */
+/** An agent's result as MCP content. */
 export function contentOf({ text, parts, isWaiting, taskId }: ToolOutcome): ContentBlock[] {
   const others = parts.filter((part) => part.text === undefined);
   const hint = isWaiting && taskId !== undefined ? [`To answer, call this tool again with taskId ${JSON.stringify(taskId)}.`] : [];
@@ -19,11 +19,11 @@ function blockOf({ raw, url, data, mediaType, filename }: Part): ContentBlock {
   return { type: 'resource', resource: { uri: `file:///${encodeURIComponent(filename ?? 'file')}`, mimeType, blob: bytes } };
 }
 
-/** What an MCP tool answered, as parts. */
+/** An MCP tool's result as parts. */
 export function partsOf(content: readonly ContentBlock[], structured: JsonObject | undefined): readonly Part[] {
   const parts = content.map(partOf);
   if (structured === undefined) return parts;
-  // MCP 2025-06-18 §tools: a result with structured content has its JSON as text too, for older hosts. Once is enough.
+  // A result with structured content also has it as text, for older hosts (MCP 2025-06-18, tools). That copy is dropped.
   const same = JSON.stringify(structured);
   return [{ data: structured }, ...parts.filter(({ text }) => text === undefined || compact(text) !== same)];
 }

@@ -8,33 +8,39 @@ import type { AgentTool, AgentToolOptions, Reachable } from '../../agent-tools.t
 import { agentTools } from '../../agent-tools.ts';
 import { outcomeJson } from '../../outcome.ts';
 import { contentOf } from './content.ts';
-import type { Caller } from './sessions.ts';
-import { mcpDoor } from './sessions.ts';
+import type { McpCaller } from './sessions.ts';
+import { mcpHandler } from './sessions.ts';
 
 export interface McpServerOptions {
   readonly name?: string;
   readonly version?: string;
-  /** What could not be told to the host. */
+  /** Called with errors that could not be sent to the host. */
   readonly onError?: (error: Error) => void;
 }
 
-/** Agents' tools to an MCP host that has started this process. Resolves when the host is gone. */
+/** Serves agents' tools on standard input and output, to an MCP host that started this process. */
 export function serveMcpStdio(tools: readonly AgentTool[], options: McpServerOptions = {}): StdioServerHandle {
   return serveStdio(() => serverOf(tools, options), options.onError === undefined ? {} : { onerror: options.onError });
 }
 
-/** The same over streamable HTTP: a `fetch` handler, for whoever reaches it. */
+/**
+ * Serves agents' tools over streamable HTTP, to every client that can reach the handler.
+ *
+ * ```ts
+ * const handle = mcpFetch(await toolsOf([{ url: 'https://agent.example' }])); // (request: Request) => Promise<Response>
+ * ```
+ */
 export function mcpFetch(tools: readonly AgentTool[], options: McpServerOptions = {}): (request: Request) => Promise<Response> {
-  const answer = mcpDoor(() => serverOf(tools, options), options.onError);
-  return (request) => answer(request, { principal: LOCAL_PRINCIPAL });
+  const handle = mcpHandler(() => serverOf(tools, options), options.onError);
+  return (request) => handle(request, { principal: LOCAL_PRINCIPAL });
 }
 
-/** The agents of a node, for `/mcp` of its server: whoever calls a tool is the owner of the task that it makes. */
+/** Serves the agents of a node at `/mcp`. The caller of a tool owns the task that it creates. */
 export function mcpMount(
   agents: readonly (Reachable & { readonly name: string })[],
   options: McpServerOptions & Pick<AgentToolOptions, 'naming'> = {},
-): (request: Request, caller: Caller) => Promise<Response> {
-  return mcpDoor(async (caller) => serverOf(await toolsOfAll(agents, { ...options, caller }), options), options.onError);
+): (request: Request, caller: McpCaller) => Promise<Response> {
+  return mcpHandler(async (caller) => serverOf(await toolsOfAll(agents, { ...options, caller }), options), options.onError);
 }
 
 async function toolsOfAll(
@@ -74,17 +80,17 @@ function serverOf(tools: readonly AgentTool[], { name = 'parley', version = '1.0
 async function call(tool: AgentTool, args: JsonObject, { mcpReq }: ServerContext): Promise<CallToolResult> {
   const progressToken = mcpReq._meta?.progressToken;
   let progress = 0;
-  let told: Promise<void> = Promise.resolve();
-  const tell = (message: string): void => {
+  let notified: Promise<void> = Promise.resolve();
+  const notify = (message: string): void => {
     progress += 1;
     if (progressToken === undefined) return;
     const params = { progressToken, progress, message };
-    // One after the other. A host that has left does not hear it, and that is no reason to stop.
-    told = told.then(() => mcpReq.notify({ method: 'notifications/progress', params })).catch(() => {});
+    // One after the other. The call continues when the host has disconnected.
+    notified = notified.then(() => mcpReq.notify({ method: 'notifications/progress', params })).catch(() => {});
   };
   try {
-    const outcome = await tool.execute(args, { signal: mcpReq.signal, onProgress: tell });
-    await told; // what comes after the result is for nobody
+    const outcome = await tool.execute(args, { signal: mcpReq.signal, onProgress: notify });
+    await notified; // hosts ignore notifications after the result
     return {
       content: contentOf(outcome),
       structuredContent: { ...outcomeJson(outcome) },
@@ -92,7 +98,7 @@ async function call(tool: AgentTool, args: JsonObject, { mcpReq }: ServerContext
     };
   } catch (thrown) {
     if (mcpReq.signal.aborted) throw thrown;
-    // What an agent refuses is for the model to read; MCP's own errors are for faults of the protocol.
+    // The model reads what an agent refuses. MCP errors are for faults of the protocol.
     return failed(thrown instanceof Error ? thrown.message : String(thrown));
   }
 }

@@ -2,7 +2,7 @@ import type { Server } from '@modelcontextprotocol/server';
 import { createMcpHandler, isLegacyRequest, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
 import type { CallContext } from '#protocol';
 
-export type Caller = Pick<CallContext, 'principal' | 'tenant'>;
+export type McpCaller = Pick<CallContext, 'principal' | 'tenant'>;
 
 interface Session {
   readonly owner: string;
@@ -15,17 +15,17 @@ const OWNER_SESSIONS_MAX = 100;
 const IDLE_MS_MAX = 3_600_000;
 
 /**
- * MCP over HTTP for hosts of both eras. Those of 2026 speak in requests of their own. Those of 2025 have sessions, and need them: they cancel a
- * call by another request, which only a session can tell from the same number of somebody else's. A session is its caller's alone.
+ * Serves MCP over HTTP to hosts of both protocol generations. Hosts of 2026 send independent requests. Hosts of 2025 have sessions, because they
+ * cancel a call by another request, whose number is unique only within a session. A session belongs to one caller.
  */
-export function mcpDoor(
-  serverFor: (caller: Caller) => Server | Promise<Server>,
+export function mcpHandler(
+  serverFor: (caller: McpCaller) => Server | Promise<Server>,
   onerror: ((error: Error) => void) | undefined,
-): (request: Request, caller: Caller) => Promise<Response> {
+): (request: Request, caller: McpCaller) => Promise<Response> {
   const sessions = new Map<string, Session>();
   const reporting = onerror === undefined ? {} : { onerror };
-  const modern = createMcpHandler(({ authInfo }) => serverFor(authInfo?.extra?.['caller'] as Caller), reporting);
-  const open = async (caller: Caller): Promise<WebStandardStreamableHTTPServerTransport> => {
+  const modern = createMcpHandler(({ authInfo }) => serverFor(authInfo?.extra?.['caller'] as McpCaller), reporting);
+  const open = async (caller: McpCaller): Promise<WebStandardStreamableHTTPServerTransport> => {
     makeRoom(sessions, ownerOf(caller));
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => crypto.randomUUID(),
@@ -37,21 +37,21 @@ export function mcpDoor(
   };
   return async (request, caller) => {
     const id = request.headers.get('mcp-session-id');
-    if (id !== null) return await resumed(sessions, { id, request, caller });
+    if (id !== null) return await resume(sessions, { id, request, caller });
     if ((await isLegacyRequest(request)) && (await isInitialize(request))) return (await open(caller)).handleRequest(request);
     const { id: clientId, scopes } = caller.principal;
     return modern.fetch(request, { authInfo: { token: '', clientId, scopes: [...scopes], extra: { caller } } });
   };
 }
 
-interface Resuming {
+interface SessionRequest {
   readonly id: string;
   readonly request: Request;
-  readonly caller: Caller;
+  readonly caller: McpCaller;
 }
 
-/** MCP 2025-11-25, Streamable HTTP: a session that is not known is 404, and the host begins a new one. */
-async function resumed(sessions: ReadonlyMap<string, Session>, { id, request, caller }: Resuming): Promise<Response> {
+/** An unknown session is 404, and the host starts a new one (MCP 2025-11-25, Streamable HTTP). */
+async function resume(sessions: ReadonlyMap<string, Session>, { id, request, caller }: SessionRequest): Promise<Response> {
   const session = sessions.get(id);
   if (session === undefined || session.owner !== ownerOf(caller)) {
     const error = { code: -32001, message: 'Session not found' };
@@ -71,12 +71,12 @@ async function isInitialize(request: Request): Promise<boolean> {
   }
 }
 
-/** Scopes too: of two keys of one name, the lesser must not go on in a session of the other. */
-function ownerOf({ principal, tenant }: Caller): string {
+/** Includes the scopes: a key with fewer scopes must not use a session of another key with the same name. */
+function ownerOf({ principal, tenant }: McpCaller): string {
   return JSON.stringify([principal.id, tenant ?? '', [...principal.scopes].sort()]);
 }
 
-/** Hosts that went away without a word leave theirs behind. Whoever opens many closes their own by it, and nobody else's before that. */
+/** Closes sessions that hosts left open. A caller with many sessions loses its own oldest ones first. */
 function makeRoom(sessions: Map<string, Session>, owner: string): void {
   const byAge = [...sessions].sort(([, left], [, right]) => left.usedAt - right.usedAt);
   const oldest = performance.now() - IDLE_MS_MAX;

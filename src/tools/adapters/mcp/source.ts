@@ -1,10 +1,10 @@
 import type { McpSource } from './agent.ts';
 
-/** `mcp:COMMAND ARGS…`, or `mcp:URL` for a server that is reached over HTTP. Quotes keep words together. */
+/** Reads `COMMAND ARGS…`, or a URL for a server over HTTP. Quotes keep words together. */
 export function mcpSource(text: string): McpSource {
   if (/^https?:\/\//.test(text)) return { url: text };
   const [command, ...args] = wordsOf(text);
-  if (command === undefined) throw new TypeError('mcp: which command? As: mcp:"npx -y some-mcp-server"');
+  if (command === undefined) throw new TypeError('mcp: the command is missing. Example: mcp:"npx -y some-mcp-server"');
   return { command, args };
 }
 
