@@ -1,4 +1,4 @@
-import type { Entry, TaskKey, TaskRow, Write } from '#engine';
+import type { LogEntry, TaskKey, TaskRow, Write } from '#engine';
 import { timeOrderedIds } from '#engine';
 import type { Message, Seq, TaskEvent } from '#protocol';
 import { artifactId, contextId, createUserMessage, dialectId, taskId } from '#protocol';
@@ -15,7 +15,7 @@ export async function fill(store: SqliteStore, tasks: number, events: number): P
     const batch: Write[] = [];
     for (let at = 0; at < STEP; at += 1) {
       const { row, first } = newTask(key + at);
-      const entries: Entry[] = [first];
+      const entries: LogEntry[] = [first];
       for (let seq = 2; seq <= events; seq += 1) entries.push({ seq: seq as Seq, event: chunk(row) });
       const state = (key + at) % 100 === 0 ? 'TASK_STATE_FAILED' : (key + at) % 1000 === 1 ? 'TASK_STATE_WORKING' : 'TASK_STATE_COMPLETED';
       batch.push({ kind: 'task', row: { ...row, state, last: events as Seq }, isNew: true, entries });
@@ -24,7 +24,7 @@ export async function fill(store: SqliteStore, tasks: number, events: number): P
   }
 }
 
-export function newTask(key: number): { row: TaskRow; first: Entry; message: Message } {
+export function newTask(key: number): { row: TaskRow; first: LogEntry; message: Message } {
   const [id, context] = [taskId(ids.next()), contextId(ids.next())];
   const now = new Date();
   const message: Message = { ...createUserMessage('hello there'), taskId: id, contextId: context };

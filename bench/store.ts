@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { Entry, Place, TaskKey, TaskRow, Write } from '#engine';
+import type { ListPosition, LogEntry, TaskKey, TaskRow, Write } from '#engine';
 import { timeOrderedIds } from '#engine';
 import type { Seq } from '#protocol';
 import { artifactId } from '#protocol';
@@ -90,7 +90,7 @@ async function benchStream(chunks: number): Promise<void> {
     const start = performance.now();
     let read = 0;
     for (let page = store.entries(key as TaskKey, { after: 0 as Seq, limit: 512 }); ; ) {
-      const entries = page as readonly Entry[];
+      const entries = page as readonly LogEntry[];
       if (entries.length === 0) break;
       read += entries.length;
       page = store.entries(key as TaskKey, { after: entries.at(-1)?.seq as Seq, limit: 512 });
@@ -108,7 +108,7 @@ async function benchLists(tasks: number): Promise<void> {
   await fill(store, tasks, 1);
   console.log(`${tasks} tasks written in ${((performance.now() - start) / 1000).toFixed(1)} s, ${megabytes(path)} MB`);
   const filter = { owner: OWNER, agent: AGENT };
-  let place: Place | undefined;
+  let place: ListPosition | undefined;
   for (let page = 1; page < 1000; page += 1) {
     const last = (store.list({ ...filter, ...(place === undefined ? {} : { after: place }), limit: PAGE }) as readonly TaskRow[]).at(-1);
     if (last !== undefined) place = { statusAt: last.statusAt, key: last.key };
@@ -152,7 +152,7 @@ async function benchOpen(): Promise<void> {
 /** What the engine hands over for one blocking send to a quick agent. */
 function sendWrites(key: number): Write[] {
   const { row, first, message } = newTask(key);
-  const entries: Entry[] = [
+  const entries: LogEntry[] = [
     first,
     { seq: 2 as Seq, event: { artifactUpdate: { ...of(row), artifact: { artifactId: artifactId(ids.next()), parts: message.parts } } } },
     {

@@ -181,16 +181,7 @@ function conditionOf(loss: Loss): string {
 }
 
 function traits(): string {
-  const names = [
-    'blockingDefault',
-    'closesOnInputRequired',
-    'callerNamesTask',
-    'resumesByContext',
-    'cancelFinished',
-    'directMessage',
-    'historyDefault',
-    'subscribeFinished',
-  ] as const;
+  const names = ['callerNamesTask', 'resumesByContext', 'cancelFinished', 'directMessage', 'historyDefault', 'subscribeFinished'] as const;
   const wireNames = ['timeoutMs', 'bodyBytesMax', 'nullForUnknownTask'] as const;
   const shown = DIALECTS.filter((dialect) => {
     const first = DIALECTS.find((other) => family(other) === family(dialect));

@@ -33,7 +33,7 @@ export function parseJson(bytes: Uint8Array, jsonDepthMax: number, jsonMembersMa
   }
 }
 
-/** So few brackets of either kind that they can't be nested too deep; most bodies are told so at once, and need not be looked at byte by byte. */
+/** Fewer brackets of each kind than the maximum depth: the JSON can't be nested too deep. This settles most bodies without a scan byte by byte. */
 function opensFew(text: string, max: number): boolean {
   let count = 0;
   for (const bracket of ['{', '[']) {
@@ -114,7 +114,7 @@ export function nestsWithin(bytes: Uint8Array, max: number): boolean {
   return excessIn(bytes, max, Number.POSITIVE_INFINITY) === undefined;
 }
 
-/** A MiB of the smallest members takes JSON.parse 60 ms, in which nobody else is served (reference/faults H14); so they are counted first. */
+/** JSON.parse takes 60 ms for a MiB of the smallest members, and no other request is served meanwhile (docs/faults.md, H14). So members are counted first. */
 function excessIn(bytes: Uint8Array, depthMax: number, membersMax: number): 'depth' | 'members' | undefined {
   let depth = 0;
   let members = 0;

@@ -46,7 +46,7 @@ export function glanceAt(httpRequest: HttpRequest, options: ServeOptions): Visit
 const ZERO_VERSIONS: readonly string[] = ['0.1', '0.2', '0.3'];
 
 /**
- * The method's grammar, or the path, says what is spoken; the header may only agree (reference/protocol §4.7). All of 0.x is one
+ * The method's grammar, or the path, says what is spoken; the header may only agree (docs/dialects.md). All of 0.x is one
  * to it: nobody sent a header then, and what sends `0.2` today is understood.
  */
 export function checkVersion(version: string | undefined, dialect: Dialect, options: ServeOptions): void {
@@ -155,7 +155,7 @@ export function errorHeaders(error: A2AError): Record<string, string> {
   return headers;
 }
 
-/** Writes an error; one with details that can't be written (too deep, a cycle) is told without them. */
+/** Writes an error. If its details can't be written (too deep, or a cycle), writes it without them. */
 export function writeSafely<T>(error: A2AError, write: (error: A2AError) => T): T {
   try {
     return write(error);

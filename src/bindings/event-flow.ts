@@ -11,7 +11,7 @@ export interface EventWire {
   readonly keepAliveMs: number;
   /** How soon a client that lost the stream should come back; absent: as its own default has it. */
   readonly retryMs: number | undefined;
-  /** The reader wanted to go on from elsewhere. */
+  /** The reader asked to resume from another place in the log than the stream begins at. */
   readonly isReset: boolean;
   /** An error after the first event: too late for an error answer. */
   errorFrame(thrown: unknown): Frame;
@@ -240,7 +240,7 @@ class EventFlow implements Outflow, Silent {
     void this.#return();
   }
 
-  /** Whatever the service makes of it: the caller is gone, or has been told already. */
+  /** Ignores errors of the service: the caller has disconnected, or has the error already. */
   async #return(): Promise<void> {
     try {
       await this.#rest.return?.();

@@ -55,11 +55,11 @@ export interface Outflow {
   next(): Promise<string | undefined>;
   /** Nobody reads any more. */
   cancel(): void;
-  /** This is said yet, and then it is over: the server stops. */
+  /** Sends a last piece of text and ends the stream: the server is shutting down. */
   finish(text: string): void;
   /** It came to its own end. */
   readonly isWhole: boolean;
-  /** Called once when it is over, whoever ended it. */
+  /** Called once when the stream has ended, for any reason. */
   onEnd(listener: (flow: Outflow) => void): void;
 }
 
@@ -96,7 +96,7 @@ const utf8 = new TextEncoder();
 
 type Flow = Pick<Outflow, 'next' | 'cancel' | 'isWhole'>;
 
-/** Who comes for more has passed on what it got; who is told that nobody reads any more cancels instead. */
+/** A pull after the last piece means that every piece was passed on: only then `delivered` is called. A reader that disconnects cancels. */
 function streamOf(flow: Flow, delivered?: () => void): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>(
     {

@@ -43,7 +43,7 @@ export class Excess extends Error {
   }
 }
 
-/** The connection ended under a request that may have been too large for whoever reads it; the `cause` is what the platform says. */
+/** The connection ended while a large request was being sent, so the server may have refused its size. The `cause` is the platform's error. */
 export class LargeSend extends Error {
   override readonly name = 'LargeSend';
   readonly chars: number;

@@ -107,7 +107,7 @@ export interface Outward {
   readonly body?: string;
 }
 
-/** An answer that has begun, and who waits for the rest of it: whoever takes it reads it whole, or stops the watch. */
+/** A response whose headers have arrived, and the timer that watches its body. The reader must read the body whole or stop the timer. */
 export interface LinkResponse {
   readonly response: Response;
   readonly watch: Watch;
@@ -195,7 +195,7 @@ function retryAfter(response: Response): number | undefined {
   return /^\d{1,9}$/.test(header) ? Number(header) * 1000 : undefined;
 }
 
-/** `Last-Event-ID` of a subscription that goes on from a place in the log. */
+/** `Last-Event-ID` of a subscription that resumes from a place in the log. */
 export function lastEventId(operation: Operation, request: object): string | undefined {
   return operation === 'subscribe' && 'after' in request && request.after !== undefined ? String(request.after) : undefined;
 }

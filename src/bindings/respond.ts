@@ -152,7 +152,7 @@ class Wire implements EventWire {
   }
 }
 
-/** It asked to go on from a place, and gets something else: a place that is none of ours, or not any more (reference/faults H3). */
+/** The caller asked to resume from a place that the log does not have (docs/faults.md, H3), so the stream begins elsewhere. */
 function wasReset(httpRequest: HttpRequest, { first }: OpenStream): boolean {
   const wanted = httpRequest.header('last-event-id');
   return (

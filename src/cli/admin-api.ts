@@ -1,19 +1,19 @@
 import { withoutEndSlashes } from '#protocol';
 import { CliError } from './command.ts';
 
-/** The operators' API of a running node. */
-export interface OperatorApi {
+/** The admin API of a running node (docs/admin-api.md). */
+export interface AdminApi {
   ask(method: 'GET' | 'POST' | 'DELETE', path: string): Promise<unknown>;
 }
 
-export function operatorApi(url: string, token: string | undefined): OperatorApi {
+export function adminApi(url: string, token: string | undefined): AdminApi {
   if (!/^https?:$/.test(URL.parse(url)?.protocol ?? '')) throw new CliError(`--url: ${url} is not an http(s) address`, { exit: 2 });
   const base = `${withoutEndSlashes(url)}/api/parley/v1`;
   const headers: Record<string, string> = token === undefined ? {} : { Authorization: `Bearer ${token}` };
   return {
     ask: async (method, path) => {
       const response = await fetch(`${base}${path}`, { method, headers, redirect: 'error' }).catch((thrown: unknown) => {
-        throw new CliError(`nobody answers at ${url}`, { hint: `is parley serve running there? (${reasonOf(thrown)})` });
+        throw new CliError(`nothing answers at ${url}`, { hint: `is parley serve running there? (${reasonOf(thrown)})` });
       });
       const text = await response.text();
       if (response.ok) return text === '' ? undefined : JSON.parse(text);
@@ -33,10 +33,10 @@ function refusalOf(status: number, text: string): CliError {
     const { error } = JSON.parse(text) as { readonly error?: { readonly message?: string } };
     message = error?.message ?? message;
   } catch {
-    // Not ours: the status has to do.
+    // Not a JSON error of a node: report the status only.
   }
   return new CliError(
     message,
-    status === 401 || status === 403 ? { hint: 'give --token, or PARLEY_TOKEN, of somebody with the scope admin' } : {},
+    status === 401 || status === 403 ? { hint: 'use --token or PARLEY_TOKEN with the token of a caller that has the scope admin' } : {},
   );
 }

@@ -30,7 +30,7 @@ interface Row {
   readonly program: string | null;
   readonly via: 'acp' | 'native' | 'built-in';
   readonly command: readonly string[];
-  /** Its requests for permission reach the caller. */
+  /** Its permission requests are passed on to the caller. */
   readonly approvals: boolean;
 }
 

@@ -60,12 +60,12 @@ async function run(args: readonly string[]): Promise<number> {
   }
 }
 
-/** The words in one text, standard input where a - stands, and the files. */
+/** One text of all words, standard input for `-`, and the files. */
 async function inputFrom(parsed: Parsed, words: readonly string[]): Promise<readonly Part[]> {
   const piped = words.includes('-') || (words.length === 0 && process.stdin.isTTY !== true) ? await readStdin() : '';
   const text = [words.filter((word) => word !== '-').join(' '), piped].filter((part) => part !== '').join('\n\n');
   const files = parsed.given.filter(({ flag }) => flag?.name === 'file');
-  if (text === '' && files.length === 0) throw usage('there is nothing to ask', 'as: parley ask localhost:41242 "What can you do?"');
+  if (text === '' && files.length === 0) throw usage('there is nothing to ask', 'example: parley ask localhost:41242 "What can you do?"');
   const parts = await Promise.all(
     files.map((file) => partsFrom([{ flag: { name: 'file-part', kind: 'list', doc: '' }, value: file.value }])),
   );
@@ -121,7 +121,7 @@ const BAD: Readonly<Partial<Record<TaskState, string>>> = {
   TASK_STATE_CANCELED: 'the task was canceled',
 };
 
-/** Here the exit code is about the answer: whoever asks wants one. */
+/** For `ask` the exit code tells whether there is an answer. */
 function outcome({ task }: SendResult, { screen, target }: { readonly screen: Screen; readonly target: string }): number {
   if (task === undefined) return 0;
   const bad = BAD[task.status.state];

@@ -48,7 +48,7 @@ async function run(args: readonly string[]): Promise<number> {
   return await tail(files, { count: Number(count), json: switchOf(flags, 'json'), follow: switchOf(flags, 'follow') });
 }
 
-/** As parley serve finds it: files by their path, and everything else by its name. */
+/** The same lookup as in parley serve: files by path, everything else by name. */
 function fileOf(agents: readonly string[], data: string | undefined): string {
   const named = agents.length === 0 ? ['demo'] : agents;
   const sources = named.map((agent) => (/\.[cm]?[jt]s$/.test(agent) ? resolve(agent) : agent));
@@ -60,7 +60,7 @@ async function verify(files: readonly string[], wanted: string | undefined, json
   const isMissing = problem === undefined && wanted !== undefined && wanted !== head && !(await holds(files, wanted));
   const ok = problem === undefined && !isMissing;
   if (json) {
-    // One document, whatever it says: a log that is damaged is what was asked for, and no failure to look.
+    // Print one document even for a damaged log: the check itself has worked.
     process.stdout.write(`${JSON.stringify({ records, head, ok, ...(problem === undefined ? {} : { problem }) })}\n`);
     return ok ? 0 : 1;
   }
@@ -161,7 +161,7 @@ function forPeople({ seq, time, principal, tenant, action, object, agent, decisi
   );
 }
 
-/** Paths and ids are the callers' words: none of them moves a terminal's cursor. */
+/** Paths and ids come from callers. Control characters in them are made visible. */
 function clean(text: string): string {
   return text.replaceAll(/\p{Cc}|\p{Cf}/gu, '?');
 }

@@ -1,8 +1,8 @@
 import { loginCommand, logoutCommand } from './auth/login.ts';
 import type { Command } from './command.ts';
-import { commandFamily } from './command-group.ts';
+import { commandGroup } from './command-group.ts';
 
-export const authCommand: Command = commandFamily({
+export const authCommand: Command = commandGroup({
   name: 'auth',
   summary: 'get tokens for agents, and forget them.',
   commands: [loginCommand, logoutCommand],

@@ -61,7 +61,7 @@ async function run(args: readonly string[]): Promise<number> {
   }
 }
 
-/** What is carried from turn to turn: the context, the task while it waits, the files for the next message. */
+/** State between turns: the context, the waiting task, and the files for the next message. */
 interface Thread {
   contextId?: string;
   taskId?: string;
@@ -76,7 +76,7 @@ async function chat(asked: RunContext, { client, call }: ReachedAgent, screen: S
   const [contextId, taskId] = [settings.text('context-id'), settings.text('task-id')];
   const thread: Thread = { ...(contextId === undefined ? {} : { contextId }), ...(taskId === undefined ? {} : { taskId }), files: [] };
   thread.files = await filesFrom(listOf(parsed, 'file'));
-  // Questions are answered by the next line, as everything else.
+  // The next line answers a question.
   const person = createPerson({
     screen,
     answers: listOf(parsed, 'answer'),
@@ -112,14 +112,14 @@ async function chat(asked: RunContext, { client, call }: ReachedAgent, screen: S
   }
 }
 
-/** What fails one message leaves the chat open, unless nobody is there any more. */
+/** A failed message leaves the chat open, unless the agent is gone. */
 async function failed(asked: RunContext, error: CliError, screen: Screen): Promise<void> {
   if (error.exit === 3 || error.exit === 5) throw error;
   if (wantsOutput(asked)) await printError(error, { json: true, contract: false, secrets: asked.secrets });
   screen.note(`${error.message}${error.hint === undefined ? '' : `\n  ${error.hint}`}`, 'bad');
 }
 
-/** A task goes on only while it waits (A2ACLI_CHAT_001); the context always. */
+/** The next message continues the task only if it waits (A2ACLI_CHAT_001). It always continues the context. */
 function carry(thread: Thread, { task, message }: SendResult): void {
   const contextId = task?.contextId ?? message?.contextId;
   if (contextId !== undefined && contextId !== '') thread.contextId = contextId;

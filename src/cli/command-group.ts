@@ -2,16 +2,16 @@ import type { Command } from './command.ts';
 import { isSameSubcommand, unknownSubcommand } from './flags/subcommands.ts';
 import { printError, wantsJson } from './output/errors.ts';
 
-export interface Family {
+export interface CommandGroup {
   readonly name: string;
   readonly summary: string;
   readonly commands: readonly Command[];
-  /** Commands whose errors have the contract's form. */
+  /** The commands report errors in the form of the A2A CLI specification. */
   readonly contract?: true;
 }
 
-/** Commands with one first word in common: `task get`, `task cancel`, … */
-export function commandFamily({ name, summary, commands, contract }: Family): Command {
+/** Commands that share their first word: `task get`, `task cancel`, … */
+export function commandGroup({ name, summary, commands, contract }: CommandGroup): Command {
   const width = Math.max(...commands.map((command) => command.name.length));
   const help = [
     `parley ${name}: ${summary}`,

@@ -1,40 +1,40 @@
 import type { CommandSpec } from './flags/spec.ts';
 
-/** One command of the CLI. `run` returns the exit code; what goes wrong is thrown as a CliError. */
+/** One command of the CLI. `run` returns the exit code and throws a CliError for failures. */
 export interface Command {
   readonly name: string;
   /** The whole help text, ending in a newline. */
   readonly help: string;
-  /** What `completion` offers; without it, the flags that the help names. */
+  /** The flags that `completion` offers. Without it, completion reads the help text. */
   readonly spec?: CommandSpec;
-  /** Commands below this one, by their last word: `task` has `get`, `cancel`, … */
+  /** Subcommands by their last word: `task` has `get`, `cancel`, … */
   readonly below?: readonly Command[];
-  /** Part of the published A2A CLI contract: errors have its form (docs/cli.md, "Errors"). */
+  /** A command of the A2A CLI specification: errors have its form (docs/cli.md, "Errors"). */
   readonly contract?: true;
   run(args: readonly string[]): Promise<number>;
 }
 
-/** A row of the command table in main.ts. */
+/** A row of the table in commands.ts. */
 export interface Entry {
   readonly name: string;
   readonly aliases?: readonly string[];
   readonly summary: string;
-  /** Loaded when it is wanted: a command costs nothing to those who run another. */
+  /** Loads the command's module only when it runs. */
   load(): Promise<Command>;
 }
 
-/** 1 failed, 2 wrong call, 3 the agent can't be found or reached, 4 credentials, 5 out of time. */
+/** 1 failed, 2 wrong usage, 3 the agent can't be found or reached, 4 credentials, 5 timeout. */
 export type ExitCode = 1 | 2 | 3 | 4 | 5;
 
 export interface CliErrorOptions {
   /** What to type next. */
   readonly hint?: string | undefined;
   readonly exit?: ExitCode;
-  /** One of the contract's eight, a protocol error's name, or ours with PARLEY_ERR_. */
+  /** One of the specification's eight codes, the name of a protocol error, or a code with the prefix PARLEY_ERR. */
   readonly code?: string;
   /** The code that the agent sent. */
   readonly a2aCode?: number | string | null;
-  /** A word that nobody knows, and those that somebody does: the nearest is suggested. */
+  /** An unknown word and the known ones. The nearest is suggested. */
   readonly meant?: { readonly word: string; readonly known: readonly string[] };
   readonly cause?: unknown;
 }

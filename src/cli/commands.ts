@@ -1,6 +1,6 @@
 import type { Entry } from './command.ts';
 
-/** Every command, in the order in which help lists them. */
+/** Every command, in the order of the help text. */
 export const COMMANDS: readonly Entry[] = [
   {
     name: 'serve',

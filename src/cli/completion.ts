@@ -6,7 +6,7 @@ import { wordsOf } from './completion/words.ts';
 
 const SHELLS: Readonly<Record<string, (words: readonly Word[]) => string>> = { bash, zsh, fish };
 
-/** Made from the commands themselves, so that it knows each flag that they do. */
+/** Built from the commands themselves, so that it offers exactly their flags. */
 export function completionFor(entries: readonly Entry[]): Command {
   return {
     name: 'completion',

@@ -1,5 +1,5 @@
 import type { Command } from './command.ts';
-import { commandFamily } from './command-group.ts';
+import { commandGroup } from './command-group.ts';
 import { printJson } from './contract/results.ts';
 import type { ContractSession } from './contract/session.ts';
 import { contractCommand } from './contract/session.ts';
@@ -54,7 +54,7 @@ function storedRows(): readonly Row[] {
   }));
 }
 
-export const configCommand: Command = commandFamily({
+export const configCommand: Command = commandGroup({
   name: 'config',
   summary: 'show what is set, and where.',
   commands: [showCommand],

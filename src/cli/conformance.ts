@@ -4,7 +4,7 @@ import { asCliError } from './agent/errors.ts';
 import { withAgent } from './card/agent-arg.ts';
 import type { Command } from './command.ts';
 import { usage } from './command.ts';
-import type { Bench, Check, Verdict } from './conformance/checks.ts';
+import type { Check, CheckContext, CheckResult } from './conformance/checks.ts';
 import { CHECKS } from './conformance/checks.ts';
 import { runKit } from './conformance/kit.ts';
 import { printJson } from './contract/results.ts';
@@ -30,14 +30,14 @@ that --transport prefers. Two harmless messages are sent. It is a smoke test: pa
   async (given) => {
     const session = withAgent(given);
     const bench = await benchFor(session);
-    const rows: { readonly check: Check; readonly verdict: Verdict }[] = [];
+    const rows: { readonly check: Check; readonly verdict: CheckResult }[] = [];
     for (const check of CHECKS) {
       const verdict = await verdictOf(check, bench);
       rows.push({ check, verdict });
       if (!session.json) session.out(field(check.id, lineOf(check, verdict)));
     }
     const failed = rows.filter(({ check, verdict }) => verdict.outcome === 'fail' && check.level === 'MUST').length;
-    const count = (outcome: Verdict['outcome']): number => rows.filter(({ verdict }) => verdict.outcome === outcome).length;
+    const count = (outcome: CheckResult['outcome']): number => rows.filter(({ verdict }) => verdict.outcome === outcome).length;
     const totals = { pass: count('pass'), fail: count('fail'), skip: count('skip') };
     const { url, binding, version, found } = bench.connection;
     if (session.json) {
@@ -62,11 +62,11 @@ that --transport prefers. Two harmless messages are sent. It is a smoke test: pa
   },
 );
 
-function lineOf({ title }: Check, verdict: Verdict): string {
+function lineOf({ title }: Check, verdict: CheckResult): string {
   return verdict.outcome === 'pass' ? `pass, ${title}` : `${verdict.outcome}, ${title}: ${verdict.why}`;
 }
 
-async function benchFor(session: ContractSession): Promise<Bench> {
+async function benchFor(session: ContractSession): Promise<CheckContext> {
   const connection = await connect(session);
   const { found } = connection;
   if (found === undefined) throw usage('conformance needs the card: --endpoint has none', 'as: -a agents.example.org');
@@ -93,8 +93,8 @@ async function headersOf(session: ContractSession, url: string | undefined): Pro
   return response.headers;
 }
 
-/** An agent that answers with an error where it should not has failed the check; one that is gone ends the run. */
-async function verdictOf(check: Check, bench: Bench): Promise<Verdict> {
+/** An unexpected error response fails the check. An unreachable agent ends the run. */
+async function verdictOf(check: Check, bench: CheckContext): Promise<CheckResult> {
   try {
     return await check.run(bench);
   } catch (thrown) {

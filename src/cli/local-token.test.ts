@@ -67,7 +67,7 @@ describe('S9: the token of this machine', () => {
     securityRequirements: [{ schemes: { bearer: {} } }],
   };
 
-  it('is shown to whoever asks for one, and to nobody else', async () => {
+  it('is sent only to an agent that asks for one', async () => {
     expect([auth.present(CARD), auth.present(undefined), auth.present(asking)]).toEqual([{}, {}, shown]);
     expect([await auth.refresh?.(), auth.present(undefined), await auth.refresh?.()]).toEqual([true, shown, false]);
   });

@@ -21,7 +21,7 @@ function portOf({ port, protocol }: URL): string {
   return port === '' ? (protocol === 'https:' ? '443' : '80') : port;
 }
 
-/** Shown to an agent whose card asks for a credential, or that has refused a call without one. An agent that wants none is told none. */
+/** Sends the token only to an agent whose card asks for one, or that has refused a call without one. */
 export function localAuth(token: string): Authenticator {
   let isWanted = false;
   return {

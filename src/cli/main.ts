@@ -76,7 +76,7 @@ function say(text: string): number {
 
 const SERVING: ReadonlySet<string> = new Set(['serve', 'server', 'demo-server', 'mesh', 'mock', 'proxy', 'mcp']);
 
-// Whoever stops bin/parley in a checkout means us, and a kill -9 of it reaches nobody else.
+// Stopping bin/parley in a checkout must stop this process. A kill -9 of it does not reach this process by itself.
 if (process.env['PARLEY_LAUNCHED'] !== undefined && process.channel !== undefined) {
   delete process.env['PARLEY_LAUNCHED']; // agents that run programs hand their environment on
   process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
@@ -88,7 +88,7 @@ const args = process.argv.slice(2);
 try {
   process.exitCode = await main(args);
 } catch (thrown) {
-  // What a serving command prints with `--json` are the lines of its log, and its errors are on standard error for whoever started it.
+  // With `--json` a serving command prints log lines on standard output. Its errors stay on standard error.
   const words = SERVING.has(args[0] ?? '') ? args.filter((word) => word !== '--json') : args;
   process.exitCode = await printError(thrown, { json: wantsJson(words, process.env), contract: false });
 }

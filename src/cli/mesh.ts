@@ -1,9 +1,9 @@
 import type { Command } from './command.ts';
-import { commandFamily } from './command-group.ts';
+import { commandGroup } from './command-group.ts';
 import { gatewayCommand } from './mesh/gateway.ts';
 import { listCommand } from './mesh/list.ts';
 
-export const meshCommand: Command = commandFamily({
+export const meshCommand: Command = commandGroup({
   name: 'mesh',
   summary: 'agents over a broker.',
   commands: [listCommand, gatewayCommand],

@@ -2,8 +2,8 @@ import type { AdminDelivery } from '#protocol';
 import { ConfigError } from '#server';
 import { DEFAULT_PORT } from '../server/adapters/node.ts';
 import { rotateKeys } from '../server/adapters/node-keys-file.ts';
-import type { OperatorApi } from './admin-api.ts';
-import { operatorApi } from './admin-api.ts';
+import type { AdminApi } from './admin-api.ts';
+import { adminApi } from './admin-api.ts';
 import { addressOf, isAddress } from './agent/address.ts';
 import type { Command } from './command.ts';
 import { CliError } from './command.ts';
@@ -50,7 +50,7 @@ interface Flags {
   readonly all: boolean;
 }
 
-type Action = (api: OperatorApi, ids: readonly string[], flags: Flags) => Promise<number>;
+type Action = (api: AdminApi, ids: readonly string[], flags: Flags) => Promise<number>;
 
 const ACTIONS: Readonly<Record<string, Action>> = {
   ls: async (api, ids, { json }) => {
@@ -85,7 +85,7 @@ async function run(args: readonly string[]): Promise<number> {
   }
   const named = textOf(flags, 'url') ?? `http://127.0.0.1:${process.env['PORT'] ?? DEFAULT_PORT}`;
   const url = isAddress(named) ? addressOf(named) : named;
-  const api = operatorApi(url, textOf(flags, 'token') ?? process.env['PARLEY_TOKEN'] ?? localToken(url));
+  const api = adminApi(url, textOf(flags, 'token') ?? process.env['PARLEY_TOKEN'] ?? localToken(url));
   return await action(api, ids, { json: switchOf(flags, 'json'), all: switchOf(flags, 'all') });
 }
 
@@ -105,7 +105,7 @@ function some(ids: readonly string[]): readonly number[] {
 
 const PAGE = 1000;
 
-async function deliveries(api: OperatorApi, state?: 'dead'): Promise<readonly AdminDelivery[]> {
+async function deliveries(api: AdminApi, state?: 'dead'): Promise<readonly AdminDelivery[]> {
   const all: AdminDelivery[] = [];
   for (let after = 0; ; ) {
     const query = `after=${after}&limit=${PAGE}${state === undefined ? '' : `&state=${state}`}`;

@@ -1,5 +1,5 @@
 import type { Command } from './command.ts';
-import { commandFamily } from './command-group.ts';
+import { commandGroup } from './command-group.ts';
 import { helpFor } from './flags/help.ts';
 import { parse, switchOf } from './flags/parse.ts';
 import type { CommandSpec } from './flags/spec.ts';
@@ -40,7 +40,7 @@ const lsCommand: Command = {
   },
 };
 
-/** That there is a token is said, never what it is. */
+/** Shows whether there is a token, never the token. */
 function shown({ authToken, ...remote }: RemoteAgent): object {
   return { ...remote, authToken: authToken !== undefined };
 }
@@ -55,7 +55,7 @@ function remoteText({ name, endpoint, agentCardUrl, authToken, timeout }: Remote
   );
 }
 
-export const remoteCommand: Command = commandFamily({
+export const remoteCommand: Command = commandGroup({
   name: 'remote',
   summary: 'the agents elsewhere that you have named.',
   commands: [lsCommand],

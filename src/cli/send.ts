@@ -13,7 +13,7 @@ import { partsFrom } from './parts/read-parts.ts';
 export const sendCommand: Command = contractCommand(
   {
     name: 'send',
-    summary: 'send a message to an agent and print what comes of it.',
+    summary: 'send a message to an agent and print the result.',
     args: [{ name: 'TEXT', optional: true, many: true }],
     flags: [
       { name: 'text-part', aliases: ['text'], kind: 'list', value: 'TEXT', doc: 'A text part.' },
@@ -30,7 +30,7 @@ export const sendCommand: Command = contractCommand(
     ],
     globals: GLOBALS,
     details: `Parts are sent in the order in which they are typed; a word without a flag is a text part. By default it waits until the task is done,
-or needs something from you; the ids and the command that goes on are printed. Exit code 0 says that the call worked, and the
+or needs something from you; it prints the ids and the command that continues. Exit code 0 says that the call worked, and the
 state what became of the task.`,
     examples: [
       'parley send -a agents.example.org "Plan a 3-day trip"',
@@ -73,7 +73,7 @@ async function send(session: ContractSession): Promise<number> {
   );
 }
 
-/** The nearer of the two settings decides; a flag is nearer than the environment, that nearer than a file. */
+/** If `--async` and `--wait` conflict, the flag wins over the environment, and that over a file. */
 function wantsAsync({ settings }: ContractSession): boolean {
   const [noWait, wait] = [settings.find('async'), settings.find('wait')];
   const isOn = (setting: typeof wait): boolean => setting?.values[0] === 'true';
@@ -91,7 +91,7 @@ function metadataFrom(text: string | undefined): JsonObject | undefined {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject;
   } catch {
-    // Told below: whatever it is, it is no object.
+    // Reported below.
   }
   throw usage(`--metadata: ${text.slice(0, 40)} is not a JSON object`, `as: --metadata '{"trace":"42"}'`);
 }

@@ -1,5 +1,5 @@
 import type { Command } from './command.ts';
-import { commandFamily } from './command-group.ts';
+import { commandGroup } from './command-group.ts';
 import { cancelCommand } from './task/cancel.ts';
 import { downloadCommand } from './task/download.ts';
 import { getCommand } from './task/get.ts';
@@ -7,7 +7,7 @@ import { listCommand } from './task/list.ts';
 import { pushConfigCommand } from './task/push-config.ts';
 import { subscribeCommand } from './task/subscribe.ts';
 
-export const taskCommand: Command = commandFamily({
+export const taskCommand: Command = commandGroup({
   name: 'task',
   summary: 'look at the tasks of an agent, and change them.',
   commands: [getCommand, listCommand, cancelCommand, subscribeCommand, downloadCommand, pushConfigCommand],

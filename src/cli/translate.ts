@@ -84,7 +84,7 @@ async function contentOf(file: string | undefined): Promise<string> {
   }
 }
 
-/** Several documents are a recorded stream. */
+/** Several documents form a recorded stream. */
 function attempt(documents: readonly Json[], options: Parameters<typeof translate>[1], lenient: boolean): Translation | string {
   try {
     return documents.length === 1 ? translate(documents[0], options) : translateEvents(documents, options);
@@ -125,7 +125,7 @@ function report(translation: Translation | string, to: Dialect, asJson: boolean)
     process.stderr.write(`lost: ${item.path} (${item.field}): ${item.loss?.reason ?? 'not listed'} [${item.loss?.clause ?? ''}]\n`);
 }
 
-/** One JSON document; or, where that fails, a recorded event stream or JSON lines. */
+/** Reads one JSON document, or else a recorded event stream or JSON lines. */
 function documentsOf(text: string, source: string): readonly Json[] {
   const whole = parsed(text);
   if (whole !== undefined) return [whole];

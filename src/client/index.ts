@@ -1,6 +1,6 @@
 /**
- * The client room: reach any A2A agent, whatever it speaks. It finds the card, chooses interface, binding and dialect, retries
- * where that is safe and heals streams. It imports `#protocol` and `#bindings` and uses web standards alone, so it runs in a browser.
+ * The client: calls A2A agents of every version and dialect. It finds the card, chooses interface, binding and dialect, retries where that
+ * is safe, and resumes streams. It may import `#protocol` and `#bindings`, and uses web standards only, so it also runs in a browser.
  *
  * ```ts
  * const agent = await A2AClient.connect('https://agent.example');

@@ -3,7 +3,7 @@ import { createRegistry, DIALECTS, LET_GO, optionsOfDialect, randomIds, systemCl
 import type { AdminParts } from './admin/admin.ts';
 import { createCommits } from './commit/group-commit.ts';
 import { createEngineClock } from './engine-clock.ts';
-import type { Lifecycle } from './lifecycle.ts';
+import type { EngineLifecycle } from './lifecycle.ts';
 import { DEFAULT_ENGINE_LIMITS } from './limits.ts';
 import type { EngineOptions } from './options.ts';
 import type { Outbox, OutboxParts } from './outbox/outbox.ts';
@@ -31,7 +31,7 @@ interface Assembled {
   readonly turns: DrainParts;
   readonly retention: RetentionParts;
   readonly outbox: Outbox;
-  readonly lifecycle: Lifecycle;
+  readonly lifecycle: EngineLifecycle;
   readonly counts: { events: number; deleted: number };
   /** New keys follow the highest key in the store. */
   readonly startKeys: (last: number) => void;
@@ -45,7 +45,7 @@ export function assemble(options: EngineOptions): Assembled {
   const clock = createEngineClock(options.clock ?? systemClock);
   const ids = options.ids ?? randomIds;
   const agents = new Map(Object.entries(options.agents));
-  const lifecycle: Lifecycle = { phase: 'new' };
+  const lifecycle: EngineLifecycle = { phase: 'new' };
   const counts = { events: 0, deleted: 0 };
   const recentSends = newRecentSends();
   let lastKey = 0;

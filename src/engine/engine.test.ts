@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { Entry, TaskRow } from '#engine';
+import type { LogEntry, TaskRow } from '#engine';
 import { createEngine, DEFAULT_ENGINE_LIMITS, systemTimers } from '#engine';
 import { dialectId, taskId } from '#protocol';
 import { AT_ONCE, agent, BOB, CARD, collect, ctx, echo, hanging, request, said, taskOf, textOf, world } from '../../test/support/engine.ts';
 import { memoryStore } from './adapters/memory.ts';
 
 describe('an engine', () => {
-  it('works with nothing but a store and an agent', async () => {
+  it('needs only a store and an agent', async () => {
     const engine = createEngine({ store: memoryStore(), agents: { echo } });
     const service = engine.serviceOf('echo');
     await expect(service.send(request('early'), ctx())).rejects.toMatchObject({ kind: 'UNAVAILABLE' });
@@ -19,7 +19,7 @@ describe('an engine', () => {
     await engine.stop();
   });
 
-  it('says what it recovered', async () => {
+  it('returns what it recovered', async () => {
     const first = await world(hanging);
     await first.service.send(request('a', AT_ONCE), ctx());
     const engine = createEngine({ store: first.store, agents: { agent: { ...hanging, recovery: 'fail' } } });
@@ -27,7 +27,7 @@ describe('an engine', () => {
     await engine.stop();
   });
 
-  it('numbers tasks on from those that were there', async () => {
+  it('continues the numbering of stored tasks', async () => {
     const first = await world(echo);
     await first.service.send(request('a'), ctx());
     const second = await first.crash();
@@ -35,8 +35,8 @@ describe('an engine', () => {
     expect((await second.store.task('any', id))?.key).toBe(2);
   });
 
-  it('wakes whoever follows the logs, after each commit', async () => {
-    const seen: [TaskRow['state'], readonly Entry[]][] = [];
+  it('calls onCommitted after each commit', async () => {
+    const seen: [TaskRow['state'], readonly LogEntry[]][] = [];
     const { service } = await world(echo, { onCommitted: (row, entries) => seen.push([row.state, entries]) });
     await service.send(request('a'), ctx());
     expect(seen.map(([state, entries]) => [state, entries.map(({ seq }) => seq)])).toEqual([['TASK_STATE_COMPLETED', [1, 2, 3]]]);
@@ -57,7 +57,7 @@ describe('an engine', () => {
     expect(reports).toHaveLength(1);
   });
 
-  it('knows in which dialect a task was made, and tells its owner alone', async () => {
+  it('returns the dialect of a task, to its owner only', async () => {
     const { service, crash } = await world(hanging);
     const { id } = taskOf(await service.send(request('a', AT_ONCE), ctx({ dialect: dialectId('v10.generation') })));
     const { service: later } = await crash();
@@ -77,7 +77,7 @@ describe('an engine', () => {
     await engine.stop();
   });
 
-  it('shows an extended card if it has one', async () => {
+  it('returns the extended card if there is one', async () => {
     const { service: none } = await world(echo);
     await expect(none.extendedCard({}, ctx())).rejects.toMatchObject({ kind: 'UNSUPPORTED_OPERATION' });
     const promising = agent(echo.run, { card: { ...CARD, capabilities: { extendedAgentCard: true } } });
@@ -89,7 +89,7 @@ describe('an engine', () => {
     expect((await service.extendedCard({}, ctx())).name).toBe('agent for alice');
   });
 
-  it('keeps callers apart by tenant, whether the gate or the request names it', async () => {
+  it('separates callers by tenant, from the credential or from the request', async () => {
     const { service } = await world(echo);
     const tenant = 'acme' as never;
     const task = taskOf(await service.send(request('a', { tenant }), ctx()));
@@ -101,7 +101,7 @@ describe('an engine', () => {
 });
 
 describe('the limits', () => {
-  it('are all above zero, and end in their unit', () => {
+  it('are all above zero and end in their unit', () => {
     for (const [name, value] of Object.entries(DEFAULT_ENGINE_LIMITS)) {
       expect(value, name).toBeGreaterThan(0);
       expect(name).toMatch(/(Max|Ms|Bytes|Events)$/);
@@ -109,8 +109,8 @@ describe('the limits', () => {
   });
 });
 
-describe('the timers of the system', () => {
-  it('do work soon and later, and call it off', async () => {
+describe('the system timers', () => {
+  it('run work soon and later, and can be canceled', async () => {
     const done: string[] = [];
     await new Promise<void>((resolve) => systemTimers.soon(resolve));
     const callOff = systemTimers.later(1, () => done.push('called off'));

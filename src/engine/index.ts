@@ -1,6 +1,6 @@
 /**
- * The engine room: tasks that outlive their callers, their readers and the process. Every task is a log of events; what is in the
- * log is on disk before anybody hears of it. It imports the protocol room and reaches the outside through ports.
+ * The engine: runs agents and keeps their tasks. A task outlives its caller, its readers and the process. Each task is a log of events, and
+ * an event is on disk before anyone sees it.
  *
  * ```ts
  * const engine = createEngine({ store: memoryStore(), agents: { echo } });
@@ -8,32 +8,34 @@
  * const { task } = await engine.serviceOf('echo').send({ message: createUserMessage('hello') }, ctx);
  * ```
  */
+export type { OptionsOf } from './call-options.ts';
 export type { Engine, EngineStats } from './engine.ts';
 export { createEngine } from './engine.ts';
 export type { EngineLimits } from './limits.ts';
 export { DEFAULT_ENGINE_LIMITS } from './limits.ts';
 export type { AroundRun, EngineOptions, ExtendedCard } from './options.ts';
 export type { DeliveryOutcome, ReplyPublisher, TaskReply, Vault, WebhookDelivery, WebhookSender } from './outbox/delivery.ts';
+export type { WebhookStats } from './outbox/outbox.ts';
 export type {
   Blobs,
   ContextFilter,
-  Entry,
   EntryRange,
   ListFilter,
+  ListPosition,
   ListQuery,
+  LogEntry,
   MaybePromise,
   OutboxEntry,
   OutboxQuery,
   OutboxRow,
   Owner,
-  Place,
   PushRow,
-  Scope,
   SendName,
   SendRecord,
   Store,
   TaskKey,
   TaskRow,
+  TaskScope,
   Write,
 } from './ports.ts';
 export { timeOrderedIds } from './time-ordered-ids.ts';

@@ -2,6 +2,6 @@
 export type EnginePhase = 'new' | 'starting' | 'open' | 'closed' | 'off';
 
 /** Where the engine stands between start and stop. Only `engine.ts` and `turns/drain.ts` change it. */
-export interface Lifecycle {
+export interface EngineLifecycle {
   phase: EnginePhase;
 }

@@ -2,7 +2,7 @@ import type { Agent, AgentCard, AgentOutput, CallContext, Clock, Ids, Turn } fro
 import type { OptionsOf } from './call-options.ts';
 import type { EngineLimits } from './limits.ts';
 import type { ReplyPublisher, Vault, WebhookSender } from './outbox/delivery.ts';
-import type { Blobs, Entry, Store, TaskRow } from './ports.ts';
+import type { Blobs, LogEntry, Store, TaskRow } from './ports.ts';
 import type { Timers } from './timers.ts';
 import type { RunningTasksMaxOf } from './turns/quotas.ts';
 
@@ -43,5 +43,5 @@ export interface EngineOptions {
   /** The store has failed for good. Nothing more can be saved, and the process should end. */
   readonly onBroken?: (cause: unknown) => void;
   /** Called with entries that have become durable. */
-  readonly onCommitted?: (row: TaskRow, entries: readonly Entry[]) => void;
+  readonly onCommitted?: (row: TaskRow, entries: readonly LogEntry[]) => void;
 }

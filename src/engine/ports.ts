@@ -1,7 +1,7 @@
 import type { ContextId, DialectId, ExternalId, Message, PushConfig, PushConfigId, Seq, TaskEvent, TaskId, TaskState } from '#protocol';
 
 declare const brand: unique symbol;
-/** Small integers: rows are clustered by them, public ids are indexed beside. */
+/** A small integer. Rows are clustered by it; public ids have an index of their own. */
 export type TaskKey = number & { readonly [brand]: 'TaskKey' };
 
 export interface Owner {
@@ -9,57 +9,57 @@ export interface Owner {
   readonly principal: string;
 }
 
-/** Reads name an owner: there is no way to ask for a task without saying who asks. Operators say `any`. */
-export type Scope = Owner | 'any';
+/** Whose tasks a read may see. Every read names an owner; operators use `any`. */
+export type TaskScope = Owner | 'any';
 
-/** One line of a task's log, numbered from 1 without gaps. All but `seq` is the engine's own: a store keeps it as it is. */
-export interface Entry {
+/** One entry of a task's log, numbered from 1 without gaps. A store returns everything but `seq` unchanged and does not interpret it. */
+export interface LogEntry {
   readonly seq: Seq;
   readonly event: TaskEvent;
-  /** The caller's message that came with the event; it joins the history. Entry 1 has its message in the task. */
+  /** The caller's message that belongs to the event and to the history. Entry 1 has its message in the task. */
   readonly input?: Message;
-  /** The message had to wait for the turn under way: it gets a turn of its own afterwards. */
+  /** The message arrived during a turn: it gets a turn of its own afterwards. */
   readonly queued?: true;
-  /** What the message's caller accepts as output. */
+  /** The media types that the message's caller accepts. */
   readonly modes?: readonly string[];
-  /** Parts of the artifact whose content is `blob:` and a name: the content is in the blob port. */
+  /** Indexes of the artifact's parts whose content is in the blob store. Such a part holds `blob:` and a name. */
   readonly spilled?: readonly number[];
 }
 
-/** What is known of a task without reading its log. */
+/** What the engine knows of a task without reading its log. */
 export interface TaskRow {
   readonly key: TaskKey;
   readonly id: TaskId;
   readonly owner: Owner;
   readonly agent: string;
   readonly contextId: ContextId;
-  /** The dialect in which it was made. */
+  /** The dialect of the send that made the task. */
   readonly dialect: DialectId;
   readonly alias?: ExternalId;
   readonly state: TaskState;
-  /** Time of the last status, in milliseconds. Lists are ordered by it. */
+  /** Time of the last status in milliseconds. Lists are ordered by it. */
   readonly statusAt: number;
   readonly last: Seq;
-  /** The entry whose message the turn under way, or the last one, answers. */
+  /** The entry whose message the current or last turn answers. */
   readonly turn: Seq;
-  /** How often the agent was started for this turn; 0 when it was not yet, or when the turn is over. A crash leaves it above 0. */
+  /** How often the agent was started for this turn. 0 before the first start and after the turn has ended; a crash leaves it above 0. */
   readonly attempt: number;
   readonly bytes: number;
 }
 
-/** A send that can be recognised when it is repeated. */
+/** A send, so that a repetition of it is recognised. */
 export interface SendRecord extends SendName {
-  /** Tells another body under the same name. */
+  /** Differs if the same name is used with another body. */
   readonly fingerprint: string;
   readonly at: number;
   readonly delivered: boolean;
-  /** Where the message went: the task, and the entry that took it in. */
+  /** Where the message went: the task, and the entry that holds it. */
   readonly task?: { readonly key: TaskKey; readonly id: TaskId; readonly seq: Seq };
-  /** A direct answer is kept whole: there is no task to fold it from. */
+  /** The direct message that answered the send. It is stored whole, because there is no task. */
   readonly answer?: Message;
 }
 
-/** What a send is known by: the caller's Idempotency-Key, or else its messageId. */
+/** What identifies a send: the caller's Idempotency-Key, or else its messageId. */
 export interface SendName {
   readonly owner: Owner;
   readonly agent: string;
@@ -69,17 +69,17 @@ export interface SendName {
 export interface PushRow {
   /** Without its secrets. */
   readonly config: Omit<PushConfig, 'token'> & { readonly id: PushConfigId };
-  /** Token and credentials, as the vault has sealed them. */
+  /** Token and credentials, encrypted by the vault. */
   readonly sealed?: string;
-  /** Deliveries are written in the dialect that the config was registered in. */
+  /** The dialect that the config was registered in. Deliveries are encoded in it. */
   readonly dialect: DialectId;
-  /** Events after this one are to be delivered. */
+  /** Events after this one have to be delivered. */
   readonly after: Seq;
 }
 
 /**
- * What a webhook has not heard yet: the events of its task after `done`. The log holds the events and this the place in it, so that an
- * event is to be delivered from the commit on that keeps it, at no cost of its own.
+ * A queue of deliveries to one receiver: the events of its task after `done`. The row holds only the position in the log, so an event has
+ * to be delivered from the commit on that saves it, at no extra cost.
  */
 export interface OutboxRow {
   /** Minted by the engine. */
@@ -87,16 +87,16 @@ export interface OutboxRow {
   readonly task: TaskKey;
   readonly config: PushConfigId;
   readonly done: Seq;
-  /** Given: no further than this, for it is a letter that was set aside. Absent: whatever comes. */
+  /** The last event to deliver, for a dead letter. Absent: all events, also future ones. */
   readonly upTo?: Seq;
-  /** `dead`: nobody tries any more, until an operator says so. */
+  /** `dead`: a dead letter, which only an operator sends again. */
   readonly state: 'open' | 'dead';
-  /** How often the next delivery has failed, and when it is tried again. */
+  /** Failed attempts of the next delivery, and the time of the next attempt. */
   readonly attempts: number;
   readonly dueAt: number;
-  /** Since when nothing has arrived. */
+  /** Time of the first failure since the last success. */
   readonly failingSince?: number;
-  /** What went wrong last. */
+  /** The last failure. */
   readonly problem?: string;
 }
 
@@ -113,25 +113,25 @@ export interface OutboxQuery {
 }
 
 export type Write =
-  /** Refused unless `isNew` tells the truth and `entries` continue the stored log up to `row.last`. */
-  | { readonly kind: 'task'; readonly row: TaskRow; readonly isNew: boolean; readonly entries: readonly Entry[] }
+  /** The store rejects it if `isNew` is wrong, or if `entries` do not continue the stored log up to `row.last`. */
+  | { readonly kind: 'task'; readonly row: TaskRow; readonly isNew: boolean; readonly entries: readonly LogEntry[] }
   /** Replaces a record of the same name. */
   | { readonly kind: 'send'; readonly record: SendRecord }
   | { readonly kind: 'delivered'; readonly name: SendName }
-  /** Same id replaces, in place: a config keeps its place in the list. */
+  /** Replaces the config with the same id, which keeps its position in the list. */
   | { readonly kind: 'push'; readonly task: TaskKey; readonly push: PushRow }
-  /** With all that was to be delivered to it. */
+  /** Deletes the config with its queue. */
   | { readonly kind: 'unpush'; readonly task: TaskKey; readonly id: PushConfigId }
-  /** Replaces the row of the same number. Without effect for a task, or a config, that is gone. */
+  /** Replaces the row of the same number. Does nothing if the task or the config no longer exists. */
   | { readonly kind: 'outbox'; readonly row: OutboxRow }
   | { readonly kind: 'unoutbox'; readonly n: number }
-  /** The task with its log, its push configs, what is to be delivered and the records of its sends. */
+  /** Deletes the task with its log, its push configs, its queues and the records of its sends. */
   | { readonly kind: 'forget'; readonly task: TaskKey }
-  /** Records that have no task and are older. */
+  /** Deletes older records of sends without a task. */
   | { readonly kind: 'forgetSends'; readonly before: number };
 
 export interface ListFilter {
-  readonly owner: Scope;
+  readonly owner: TaskScope;
   readonly agent?: string;
   readonly contextId?: ContextId;
   readonly state?: TaskState;
@@ -139,49 +139,49 @@ export interface ListFilter {
   readonly statusFrom?: number;
 }
 
-/** A place in the order of lists: newest status first, then highest key first. */
-export interface Place {
+/** A position in a list: newest status first, then highest key first. */
+export interface ListPosition {
   readonly statusAt: number;
   readonly key: TaskKey;
 }
 
 export interface ListQuery extends ListFilter {
-  /** Strictly after this place in the order, whether or not a row still stands there. */
-  readonly after?: Place;
+  /** Only rows after this position. The row at the position may no longer exist. */
+  readonly after?: ListPosition;
   readonly limit: number;
 }
 
-/** SQLite and memory answer at once, a database over a network does not. */
+/** Synchronous for SQLite and memory, asynchronous for a database over a network. */
 export type MaybePromise<T> = T | Promise<T>;
 
 /**
- * Where tasks are kept. `commit` takes a batch whole or not at all and returns when it is durable; only then does anybody hear of
- * it. A commit that fails with an A2AError of kind UNAVAILABLE has written nothing and may succeed later (a full disk): it is tried
- * again. Any other failure is for good. `test/contracts/store.ts` is the contract; every adapter passes it.
+ * Port: stores tasks. `commit` writes a batch completely or not at all, and returns when it is durable; readers see it only then. A commit
+ * that fails with an A2AError of kind UNAVAILABLE has written nothing and may succeed later (a full disk): the engine tries it again. Any
+ * other failure is permanent. `test/contracts/store.ts` is the contract that every adapter passes.
  */
 export interface Store {
   commit(batch: readonly Write[]): MaybePromise<void>;
-  /** Highest key ever given; the engine mints the next ones. */
+  /** The highest key ever used. The engine assigns the next ones. */
   lastKey(): MaybePromise<number>;
-  task(scope: Scope, id: TaskId): MaybePromise<TaskRow | undefined>;
+  task(scope: TaskScope, id: TaskId): MaybePromise<TaskRow | undefined>;
   /** The newest task of that name. */
   byAlias(owner: Owner, agent: string, alias: ExternalId): MaybePromise<TaskRow | undefined>;
-  /** Tasks of a context that wait for their caller, at most `limit`. */
+  /** At most `limit` tasks of a context that wait for their caller. */
   waiting(filter: ContextFilter, limit: number): MaybePromise<readonly TaskRow[]>;
   send(name: SendName): MaybePromise<SendRecord | undefined>;
   list(query: ListQuery): MaybePromise<readonly TaskRow[]>;
   count(filter: ListFilter): MaybePromise<number>;
   /** At most `limit` entries after a sequence number, in order. */
-  entries(task: TaskKey, range: EntryRange): MaybePromise<readonly Entry[]>;
-  /** In the order in which they were first registered. */
+  entries(task: TaskKey, range: EntryRange): MaybePromise<readonly LogEntry[]>;
+  /** In the order of their first registration. */
   pushConfigs(task: TaskKey): MaybePromise<readonly PushRow[]>;
-  /** By number, lowest first. Those of tasks that can't be served are left out. */
+  /** By number, lowest first, without those of damaged tasks. */
   outbox(query: OutboxQuery): MaybePromise<readonly OutboxEntry[]>;
-  /** The highest number in use, and how many are dead. */
+  /** The highest number in use, and the number of dead letters. */
   outboxStats(): MaybePromise<{ readonly last: number; readonly dead: number }>;
-  /** For recovery: every task that is not finished. */
+  /** For recovery: every unfinished task. */
   unfinished(): MaybePromise<readonly TaskRow[]>;
-  /** For retention: tasks whose last status is older, oldest first, at most `limit`. */
+  /** For retention: at most `limit` tasks whose last status is older than `before`, oldest first. */
   quiet(phase: 'finished' | 'waiting', range: { readonly before: number; readonly limit: number }): MaybePromise<readonly TaskRow[]>;
   finished(): MaybePromise<number>;
   close(): MaybePromise<void>;
@@ -196,13 +196,13 @@ export interface ContextFilter {
 export interface EntryRange {
   readonly after: Seq;
   readonly limit: number;
-  /** `words`: all but artifact updates, at a cost that does not depend on how many of those there are. */
+  /** `words`: all entries but artifact updates, at a cost that does not depend on the number of those. */
   readonly only?: 'words';
 }
 
 /**
- * Where large content goes: written before the entry that refers to it, never changed, dropped with its task. Names are content
- * hashes, and so is checked what comes back. `put` returns when the content is durable.
+ * Port: stores large content outside the log. Content is written before the entry that refers to it, never changed, and deleted with its
+ * task. Names are content hashes, which the engine checks on reading. `put` resolves when the content is durable.
  */
 export interface Blobs {
   put(task: TaskKey, name: string, content: Uint8Array): Promise<void>;

@@ -100,7 +100,7 @@ async function cancel(parts: ServiceParts, asked: TaskRequest): Promise<Task> {
   });
 }
 
-/** Without a run there is no abort signal, so the agent is told of the cancel by `canceled`. */
+/** Without a run there is no abort signal, so `canceled` tells the agent of the cancel. */
 function tellAgent({ agents, report }: ServiceParts, { row }: LiveTask, task: Task): void {
   const told = agents.get(row.agent)?.canceled?.(task, { principal: row.owner.principal });
   told?.catch((thrown: unknown) => report(`agent ${row.agent} failed when told of a canceled task`, thrown));

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { timeOrderedIds } from './time-ordered-ids.ts';
 
-describe('ids that begin with their time', () => {
-  it('are ordered by it, and as random as others', () => {
+describe('time-ordered ids', () => {
+  it('are ordered by time and as random as others', () => {
     const at = (time: number) => timeOrderedIds({ now: () => new Date(time) }).next();
     const times = [0, 1, 1_000, 1_700_000_000_000, 1_700_000_000_001, 2_821_109_907_455, 2_821_109_907_456, 90_000_000_000_000];
     const ids = times.map(at);

@@ -1,14 +1,14 @@
 import type { Timestamp } from './task.ts';
 
 /**
- * What goes over the wire of a node, for its operators: written down only while one of them wants it and looks, in memory, the last of it,
+ * What goes over the wire of a node, for its operators: recorded only while an operator has switched it on and reads it, in memory, the last of it,
  * and without credentials.
  */
 export interface AdminWire {
-  /** What has changed after that number, the oldest first. As long as somebody asks it goes on; when nobody does, it ends and is forgotten. */
+  /** What has changed after that number, the oldest first. Recording continues while somebody reads; otherwise it stops and its data is deleted. */
   look(after: number): AdminWirePage;
   start(): void;
-  /** What was written down stays for those who look. */
+  /** Stops recording. What is recorded stays readable. */
   stop(): void;
   clear(): void;
 }

@@ -9,7 +9,7 @@ import type { Message } from './message.ts';
 import type { TaskState } from './states.ts';
 import type { Task, Timestamp } from './task.ts';
 
-/** What operators and the console see and do, across owners. Whoever offers it checks the scope `admin` first. */
+/** What operators and the console see and do, across owners. A server that offers it checks the scope `admin` first. */
 export interface AdminService {
   tasks(request: AdminListRequest): Promise<AdminPage>;
   task(id: TaskId): Promise<AdminTask & { readonly task: Task }>;
@@ -166,7 +166,7 @@ export interface AdminDelivery {
   readonly tenant?: TenantId;
   readonly configId: PushConfigId;
   readonly url: string;
-  /** In which it is told. */
+  /** The dialect of the delivery. */
   readonly dialect: DialectId;
   /** Events that have not arrived: from `first` to `last`. 0: it knows all that there is. */
   readonly pending: number;

@@ -13,7 +13,7 @@ export interface Turn {
   /** As it stands with this message taken in. */
   readonly task: Task;
   readonly contextId: ContextId;
-  /** What was said in the task before this message, oldest first. */
+  /** The messages of the task before this one, oldest first. */
   readonly history: readonly Message[];
   readonly principal: Principal;
   /** What the agent's `open` made for this context, if it has one. */
@@ -41,17 +41,17 @@ export interface Turn {
   before(): Promise<Task | undefined>;
 }
 
-/** Said with a turn's signal when the run must end and its task goes on: after the next start, or with its caller's next message. */
-export const LET_GO = 'The run has to end here; its task goes on.';
+/** The reason of a turn's signal when the run must end but its task continues: after the next start, or with the caller's next message. */
+export const LET_GO = 'The run has to end here; its task continues.';
 
-/** The signal has fired for the run alone. An agent whose work goes on elsewhere leaves it there, and finds it in the next attempt. */
+/** The signal has fired for the run alone. An agent whose work continues elsewhere leaves it there, and finds it in the next attempt. */
 export function isLetGo(signal: AbortSignal): boolean {
   return signal.aborted && signal.reason instanceof DOMException && signal.reason.message === LET_GO;
 }
 
 /**
  * What a run yields. The engine turns each into events, checks the transition and logs it before anyone sees it. `complete`, `fail`,
- * `reject`, `ask` and `message` are a run's last words; a run that ends without one has completed. After `auth` a run may go on by
+ * `reject`, `ask` and `message` are a run's last words; a run that ends without one has completed. After `auth` a run may continue by
  * itself (the credential came another way) or end, and then the next message is a turn of its own.
  */
 export type AgentOutput =
@@ -101,7 +101,7 @@ export interface Agent {
   readonly checksInputModes?: true;
   run(turn: Turn): AsyncIterable<AgentOutput>;
   /**
-   * Asked after a restart for a task that waits for its caller: can the agent go on with it once the answer comes? `false` fails the
+   * Asked after a restart for a task that waits for its caller: can the agent continue it once the answer comes? `false` fails the
    * task at once, with that reason. Without this member it waits on.
    */
   keepsWaiting?(waiting: { readonly contextId: ContextId; readonly principal: string }): boolean | Promise<boolean>;

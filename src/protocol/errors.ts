@@ -28,7 +28,7 @@ interface ErrorRow {
   readonly rpc: number;
   readonly http: number;
   readonly grpc: number;
-  /** ErrorInfo.reason. Where nothing else is said, the kind's own name. */
+  /** ErrorInfo.reason. Default: the kind's own name. */
   readonly reason: string;
   /** What the peer reads when nobody says it better. */
   readonly text: string;

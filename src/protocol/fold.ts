@@ -66,7 +66,7 @@ class Fold implements TaskFold {
       addChunk(this.#artifacts, event.artifactUpdate);
     } else {
       this.#say(this.#base.status.message);
-      // A caller may repeat its message id: what it sent was said all the same.
+      // A caller may use a message id twice: both messages belong to the history.
       if (input !== undefined) this.#push(input);
       this.#base = { ...this.#base, status: event.statusUpdate.status };
     }

@@ -73,7 +73,7 @@ export function lineSplitter({ lineBytesMax = LINE_BYTES_MAX }: SplitterOptions 
   };
 }
 
-/** A copy of the first bytes alone: the rest need not be put together for that. */
+/** A copy of the first bytes, without joining the rest. */
 function beginning(pieces: readonly Uint8Array[], bytes: number): Uint8Array {
   let enough = 0;
   for (let sum = 0; sum < bytes && enough < pieces.length; enough += 1) sum += pieces[enough]?.length ?? 0;

@@ -19,8 +19,8 @@ export const systemClock: Clock = { now: () => new Date(), ticks: () => performa
 export const randomIds: Ids = { next: () => crypto.randomUUID() };
 
 /**
- * For names that must be unique and need not be secret, such as those of messages that came without one: random once, then
- * counted, at a fraction of the cost. Never for tasks: whoever knows one name can guess the next.
+ * For ids that must be unique and do not have to be secret, such as those of messages that came without one: random once, then
+ * counted, at a fraction of the cost. Never for tasks: a caller that knows one id can guess the next.
  */
 export function countedIds(): Ids {
   let prefix: string | undefined;

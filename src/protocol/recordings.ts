@@ -50,7 +50,7 @@ function nearest(raw: unknown, written: readonly Json[]): number {
   return Math.min(...written.slice(0, COMPARED_MAX).map((frame) => distance(raw, withoutEnvelope(frame))), Number.MAX_SAFE_INTEGER);
 }
 
-/** One writer for all, as a stream has; what a dialect says at the end is said where the events come to one. */
+/** One writer for all events, as in a stream. The dialect's closing frames follow the last event, if it ends the stream. */
 export function writeRecording(dialect: Dialect, events: readonly TaskEvent[], requestId: RpcId | undefined): readonly Json[] {
   const writer = dialect.openStream(requestId);
   const frames = writer.frames(events.map((event) => ({ event })));

@@ -13,7 +13,7 @@ export interface SendConfiguration {
   readonly acceptedOutputModes?: readonly string[];
   readonly taskPushNotificationConfig?: PushConfig;
   readonly historyLength?: number;
-  /** Absent: the dialect's `blockingDefault` decides. */
+  /** Absent or false: the send waits until the task is finished or needs input. */
   readonly returnImmediately?: boolean;
   /** 1.1 draft: refuse unless the task stands at this sequence number. */
   readonly ifGenerationMatch?: Seq;

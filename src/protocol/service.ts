@@ -33,7 +33,7 @@ export interface TraceContext {
   readonly tracestate?: string;
 }
 
-/** How a call came in, for whoever writes down who did what. */
+/** How a call came in, for the audit log. */
 export interface RequestFacts {
   /** One of the server's own; the caller hears it in `X-Request-Id` when it is refused. */
   readonly id: string;
@@ -106,7 +106,7 @@ export interface A2AService {
   extendedCard(request: ExtendedCardRequest, ctx: CallContext): Promise<AgentCard>;
   /** The dialect a task was made in, for requests whose shape does not tell. Absent: not remembered here. */
   originOf?(task: TaskId, ctx: CallContext): DialectId | undefined;
-  /** It honours `reply` of a call. Absent: whoever calls has to read the stream. */
+  /** The service honours `reply` of a call. Absent: the caller has to read the stream. */
   readonly keepsReplies?: true;
 }
 

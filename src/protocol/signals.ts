@@ -3,7 +3,7 @@ export interface Linked {
   readonly signal: AbortSignal;
   /** Its own time ran out; nobody stopped it. */
   readonly isLate: boolean;
-  /** Lets go of the others and of the clock. Whoever links to a signal that lives on does this when done. */
+  /** Lets go of the others and of the clock. Call it when done, if one of the signals outlives the call. */
   release(): void;
 }
 

@@ -189,7 +189,7 @@ describe('S10: verifying', () => {
     expect(await verifyCard({ ...CARD, signatures: bad }, accepting('', 'k1'))).toEqual({ ok: false, reason: 'unknown-key', kid: 'k2' });
   });
 
-  it('goes on when the keys of one signature can’t be had', async () => {
+  it('continues when the keys of one signature can’t be fetched', async () => {
     const cause = new Error('offline');
     const verifier: CardVerifier = {
       verify: async ({ header }) => {

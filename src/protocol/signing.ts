@@ -47,7 +47,7 @@ export interface VerifyPolicy {
   readonly signaturesMax?: number;
 }
 
-/** Ordered by how near the signature came: of several, the nearest is told. */
+/** Ordered by how near the signature came to being good: of several failures, the nearest is reported. */
 const REFUSALS = ['malformed', 'no-kid', 'algorithm-not-allowed', 'unavailable', 'unknown-key', 'mismatch'] as const;
 type Refusal = (typeof REFUSALS)[number];
 

@@ -12,7 +12,7 @@ import type { Operation, Shape, Shapes } from './operations.ts';
 import { bestRecording, writeRecording } from './recordings.ts';
 
 /**
- * One document from any dialect to any other. What it is can be told, or found out: a request by the detector, a card by its
+ * One document from any dialect to any other. The kind of document is given, or detected: a request by the detector, a card by its
  * shape, and a response or an event by reading it in every dialect and keeping the one that writes back the same bytes.
  */
 export type DocumentKind = 'request' | 'response' | 'event' | 'card';

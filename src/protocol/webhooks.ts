@@ -52,7 +52,7 @@ export type IncomingWebhook =
   | { readonly headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>; readonly body: string | Uint8Array };
 
 export interface VerifiedWebhook {
-  /** The same when a delivery is repeated: whoever has seen it has nothing more to do. */
+  /** The same for every repetition of a delivery: a receiver that has seen it ignores the repetition. */
   readonly id: string;
   readonly sentAt: Date;
   readonly body: string;

@@ -11,7 +11,7 @@ import type { MeshAgents } from './agents/mesh-agents.ts';
 import { meshAgents } from './agents/mesh-agents.ts';
 import type { Audit } from './audit/audit.ts';
 import { createAudit, NO_AUDIT } from './audit/audit.ts';
-import type { Lifecycle } from './lifecycle.ts';
+import type { NodeLifecycle } from './lifecycle.ts';
 import { startLifecycle } from './lifecycle.ts';
 import type { ServerLimits } from './limits.ts';
 import { DEFAULT_SERVER_LIMITS } from './limits.ts';
@@ -34,7 +34,7 @@ import type { TrafficRecorder } from './traffic/recorder.ts';
 import { createTrafficRecorder } from './traffic/recorder.ts';
 
 /** The parts of a running node: its agents, the engine below them, and its records (log, metrics, audit log, traffic). */
-export interface ServedNode extends Lifecycle, Pick<AgentList, 'add' | 'remove'> {
+export interface ServedNode extends NodeLifecycle, Pick<AgentList, 'add' | 'remove'> {
   /** What the route handlers need. */
   readonly routing: RouteContext;
   readonly openStreams: OpenStreams;

@@ -1,10 +1,12 @@
 /**
- * The server room: agents on the web. `createHandler` is a plain `fetch` handler for every host that has `Request` and `Response`;
- * `serve`, in adapters/node.ts, is a whole node on Node's own HTTP server. It puts the bindings over an engine, under one table of
- * routes, behind checks of host and origin and one gate.
+ * Serves agents over HTTP. `createHandler` returns a `fetch` handler for every host that has `Request` and `Response`. `serve`, from
+ * `parley-a2a/server/node`, runs a complete node on Node's HTTP server. Both run the access checks (`auth`, `authenticate`, limits, scopes),
+ * route requests to the bindings, and run agents on an engine.
  *
  * ```ts
- * export default createHandler({ agents: [echo] });
+ * import { createHandler } from 'parley-a2a/server';
+ *
+ * export default createHandler({ agents: [agent] });
  * ```
  */
 

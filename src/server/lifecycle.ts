@@ -15,7 +15,7 @@ import type { Route } from './routes/routes.ts';
 export type NodePhase = 'starting' | 'open' | 'draining';
 
 /** The start and shutdown of a node. */
-export interface Lifecycle {
+export interface NodeLifecycle {
   readonly ready: Promise<void>;
   /** The same promise as `ready` until it resolves, then undefined. */
   readonly starting: Promise<void> | undefined;
@@ -43,7 +43,7 @@ export interface LifecycleOptions {
 /** The part of the shutdown time that is reserved for the last responses and for closing the store, after runs were stopped. */
 const CLOSING_MS = 2000;
 
-export function startLifecycle({ options, engine, agents, log, limits, tracing, audit }: LifecycleOptions): Lifecycle {
+export function startLifecycle({ options, engine, agents, log, limits, tracing, audit }: LifecycleOptions): NodeLifecycle {
   let phase: NodePhase = 'starting';
   const trace = (agent: Mutable<ServedAgent>): void => {
     if (tracing.recorder !== undefined) agent.service = traced(agent.service, agent.name, tracing.recorder);

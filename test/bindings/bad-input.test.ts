@@ -6,7 +6,7 @@ import { callContext } from '../support/calls.ts';
 import type { MemoryService } from '../support/memory-service.ts';
 import { memoryService } from '../support/memory-service.ts';
 
-/** reference/faults §2.6, case by case: never throws, never 5xx, a typed error, and the service is as it was. Mutations: test/faults. */
+/** docs/faults.md §2.6, case by case: never throws, never 5xx, a typed error, and the service is as it was. Mutations: test/faults. */
 async function withTask(): Promise<MemoryService> {
   const service = memoryService();
   const message = createUserMessage('x', { messageId: messageId('m'), contextId: contextId('c') });

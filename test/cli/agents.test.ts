@@ -23,7 +23,7 @@ interface Row {
 }
 
 describe('parley agents', () => {
-  it('lists what is here and how it would be started', () => {
+  it('lists the agents of this machine and their commands', () => {
     const { PATH = '' } = process.env;
     process.env['PATH'] = `${bin}${delimiter}${PATH}`;
     const { out, code } = parley(['agents', '--json']);
@@ -44,7 +44,7 @@ describe('parley agents', () => {
     expect(row('demo')).toMatchObject({ via: 'built-in' });
   });
 
-  it('names in words what is not here', () => {
+  it('names the agents that are not installed', () => {
     const { out } = parley(['agents']);
     expect(out).toMatch(/^demo /);
     expect(out).toContain('Not installed here: ');
@@ -79,7 +79,7 @@ async function ask(url: string, text: string): Promise<Answer['task']> {
 }
 
 describe('parley serve', () => {
-  it('serves what stands after --, beside others', async () => {
+  it('serves the command after --, beside other agents', async () => {
     // What the helper adds comes after the command, and so is the command's: a shell calls it $0.
     const server = await parleyServe({ args: ['--memory', ...AUTH, '--json', '--port', '0', 'echo', '--', 'sh', '-c', 'tr a-z A-Z'] });
     expect(server.agents).toEqual(['echo', 'sh']);

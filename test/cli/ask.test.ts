@@ -29,27 +29,27 @@ describe('parley ask', () => {
     expect((await run(['ask', script.url, 'message'])).code).toBe(0);
   });
 
-  it('shows the answer as it comes', async () => {
+  it('prints the answer while it arrives', async () => {
     const running = start(['ask', script.url, 'chunks=3 delay=1200']);
     await running.until(/chunk 1/);
     expect(running.out()).not.toContain('chunk 3');
     expect((await running.ended).out).toContain('chunk 3');
   });
 
-  it.each(['1.3.0', '0.3.13', '0.2.5'] satisfies SdkVersion[])('speaks with the official server of %s without a flag', async (version) => {
+  it.each(['1.3.0', '0.3.13', '0.2.5'] satisfies SdkVersion[])('calls the official server of %s without a flag', async (version) => {
     const sdk = await sdkExpress(version);
     const ran = await run(['ask', sdk.url, 'chunks=2']);
     expect([ran.code, ran.out], ran.err).toEqual([0, expect.stringContaining('chunk 2')]);
     await sdk.close();
   });
 
-  it.each(['v03', 'v02', 'v01', 'society', 'promptkit', 'cortex'])('speaks %s when told to', async (dialect) => {
+  it.each(['v03', 'v02', 'v01', 'society', 'promptkit', 'cortex'])('uses the dialect %s with --dialect', async (dialect) => {
     const path = dialect === 'cortex' ? '/api/a2a' : dialect === 'society' ? '/' : '/a2a';
     const ran = await run(['ask', `${script.url}${path}`, '--dialect', dialect, 'hello']);
     expect([ran.code, ran.out], ran.err).toEqual([0, expect.stringContaining('chunk 1')]);
   });
 
-  it('asks an agent that has no streams and does not say so', async () => {
+  it('calls an agent without streams whose card does not say so', async () => {
     const sdk = await sdkExpress('1.3.0', 'unsaid');
     const ran = await run(['ask', sdk.url, 'chunks=2 delay=300']);
     expect(ran).toEqual({ code: 0, out: 'chunk 1chunk 2\n', err: '' });
@@ -63,7 +63,7 @@ describe('parley ask', () => {
     expect(await run(['ask', 'cards/agent.json', 'chunks=1'], { cwd: folder })).toMatchObject({ code: 0, out: 'chunk 1\n' });
   });
 
-  it('leaves a question open where nobody can answer, and says how to go on', async () => {
+  it('prints an open question and the command that answers it', async () => {
     const open = await run(['ask', script.url, 'ask']);
     expect([open.code, open.out]).toEqual([6, 'What should I answer?\n']);
     const [, task = ''] = /--task-id (\S+)/.exec(open.err) ?? [];
@@ -74,7 +74,7 @@ describe('parley ask', () => {
     });
   });
 
-  it('tells failure by its exit code, and all of it by --json', async () => {
+  it('reports failure by exit code, and details with --json', async () => {
     const failed = await run(['ask', script.url, 'fail']);
     expect([failed.code, failed.err]).toEqual([1, expect.stringContaining('the task failed')]);
     const json = await run(['ask', script.url, 'ask', '--json']);
@@ -86,7 +86,7 @@ describe('parley ask', () => {
     expect([gone.code, jsonOf(gone)]).toMatchObject([3, { error: { code: 'A2ACLI_ERR_UNREACHABLE' } }]);
   });
 
-  it('sends files and standard input, and writes what comes back', async () => {
+  it('sends files and standard input, and saves the files of the answer', async () => {
     const image = join(folder, 'in.png');
     writeFileSync(image, 'png');
     const artifacts = [{ artifactId: 'a', parts: [{ text: 'here' }, { raw: 'aGVsbG8=', filename: '../x.txt', mediaType: 'text/plain' }] }];
@@ -153,21 +153,21 @@ suiteNeeding('python3', HAS_PYTHON, 'on a terminal', () => {
     expect([code, out]).toEqual([0, expect.stringContaining('answer: green')]);
   });
 
-  it('an approval is chosen by number, and nothing else is taken for one', async () => {
+  it('an approval is chosen by number, and other input is rejected', async () => {
     const { out } = await onTerminal(['ask', demo.url, 'approve'], 'Which\\? ', 'perhaps\\r', 'Choose 1 to[\\s\\S]*Which\\? ', '1\\r');
     expect(out).toMatch(/Choose 1 to \d/);
     expect(out).toContain('[file approved.md (text/markdown');
     expect(out).toContain('Thank you. approved.md is');
   });
 
-  it('a status line is drawn while the agent works, and wiped', async () => {
+  it('a status line is shown while the agent works, then cleared', async () => {
     const { code, out } = await onTerminal(['ask', script.url, 'sleep=1500']);
     expect(code).toBe(0);
     expect(out).toMatch(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] /);
     expect(out).toContain('\r\u001b[K');
   });
 
-  it('a chat goes on until it is left', async () => {
+  it('a chat lasts until the user leaves it', async () => {
     const { code, out } = await onTerminal(
       ['chat', script.url],
       '> ',
@@ -195,7 +195,7 @@ describe('parley chat --json', () => {
     expect(new Set(answers.map(({ contextId }) => contextId)).size).toBe(1);
   });
 
-  it('says as JSON that nobody is there', async () => {
+  it('reports as JSON that the agent is unreachable', async () => {
     const { code, out } = await run(['chat', '127.0.0.1:1', '--json'], { input: 'hi\n' });
     expect([code, JSON.parse(out)]).toEqual([2, { error: expect.objectContaining({ code: 'A2ACLI_ERR_USAGE' }) }]);
   });

@@ -112,7 +112,7 @@ const CASES: readonly {
     open: calls((_, out) => json(out, 403, {})),
     exit: 4,
     code: 'A2ACLI_ERR_AUTH_FAILED',
-    message: /refuses/,
+    message: /rejects/,
     hint: /scope or role/,
   },
   {
@@ -148,7 +148,7 @@ const CASES: readonly {
     hint: /final address/,
   },
   {
-    name: 'answers that are no A2A',
+    name: 'answers that are not A2A',
     open: calls((_, out) => json(out, 200, { hello: 'world' })),
     exit: 1,
     code: 'InvalidAgentResponseError',
@@ -192,7 +192,7 @@ function short(_: Parameters<Answering>[0], outgoing: Parameters<Answering>[1]):
   setTimeout(() => outgoing.destroy(), 50);
 }
 
-describe('what goes wrong on the way', () => {
+describe('failures between parley and an agent', () => {
   for (const { name, open, exit, code, message, hint, args = [] } of CASES) {
     it(name, async () => {
       const server = await open();
@@ -220,7 +220,7 @@ describe('what goes wrong on the way', () => {
     await agent.close();
   });
 
-  it('a redirect to the card is followed, without what was meant for the first', async () => {
+  it('follows a redirect of the card without sending service parameters there', async () => {
     const there = await fakeAgent({ card: { capabilities: {} }, on: { SendMessage: () => ({ result: { task: taskOf('COMPLETED') } }) } });
     const here = await always((_, out) => void out.writeHead(302, { Location: `${there.url}/.well-known/agent-card.json` }).end());
     const ran = await run(['send', '-a', here.url, '--svc-param', 'X-Tenant: mine', 'hi']);
@@ -231,7 +231,7 @@ describe('what goes wrong on the way', () => {
   });
 });
 
-describe('a wrong call', () => {
+describe('wrong usage', () => {
   it.each([
     [['send', '-a', 'localhost:1', '--strem', 'x'], /did you mean --stream\?/],
     [['send', '-a'], /--agent-card needs a value/],
@@ -254,7 +254,7 @@ describe('a wrong call', () => {
     expect(err).toMatch(said);
   });
 
-  it('takes global options before the command, and text after --', async () => {
+  it('accepts global options before the command, and text after --', async () => {
     const agent = await fakeAgent({ card: { capabilities: {} }, on: { SendMessage: () => ({ result: { task: taskOf('COMPLETED') } }) } });
     const ran = await run(['-o', 'json', '-a', agent.url, 'send', '--', '--help']);
     expect(jsonOf(ran)).toMatchObject({ task: { id: 't-1' } });

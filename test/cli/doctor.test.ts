@@ -12,7 +12,7 @@ interface Diagnosis {
 }
 
 describe('parley doctor', () => {
-  it('knows more than twenty ailments, each by its own name', () => {
+  it('has more than twenty diagnoses with unique names', () => {
     const names = PATIENTS.map(({ diagnosis }) => diagnosis);
     expect(new Set(names).size).toBe(names.length);
     expect(names.length).toBeGreaterThan(20);
@@ -31,14 +31,14 @@ describe('parley doctor', () => {
   }
 });
 
-describe('parley doctor with the healthy', () => {
+describe('parley doctor with healthy agents', () => {
   let node: Parley;
   beforeAll(async () => {
     node = await parleyServe({ args: ['script', '--memory'] });
   });
   afterAll(() => node.stop());
 
-  it('finds nothing wrong with our own server, even when it talks to it', async () => {
+  it('finds no problem with our own server, also with a message', async () => {
     const { code, out } = await run(['doctor', node.url, '--say', 'hello']);
     expect([code, out]).toEqual([0, expect.stringMatching(/^ok: [\s\S]*it streams, \d+ events\nhealthy\n$/)]);
   });
@@ -51,7 +51,7 @@ describe('parley doctor with the healthy', () => {
     await sdk.close();
   });
 
-  it('refuses what is no address', async () => {
+  it('rejects an invalid address', async () => {
     const { code, err } = await run(['doctor', 'ftp://agent.example']);
     expect([code, err]).toEqual([2, expect.stringContaining('http')]);
   });

@@ -17,7 +17,7 @@ function npm(...args: readonly string[]) {
 }
 
 describe('parley init', () => {
-  it('makes a project, in a moment', () => {
+  it('creates a project', () => {
     const { code, out, err } = parley(['init', folder]);
     expect([code, err]).toEqual([0, '']);
     expect(out).toMatch(/^Made word-counter in .*[\s\S]*npm test[\s\S]*npm start/);
@@ -57,7 +57,7 @@ describe('parley init', () => {
     expect([code, out]).toEqual([0, '3 words.\n']);
   });
 
-  it('and leaves alone what is there', () => {
+  it('does not change existing files', () => {
     const before = readFileSync(join(folder, 'agent.ts'), 'utf8');
     const again = parley(['init', folder]);
     expect([again.code, again.out]).toEqual([2, '']);

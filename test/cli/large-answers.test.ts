@@ -8,7 +8,7 @@ import { scratchFolder } from '../support/scratch.ts';
 import { startServer } from '../support/server.ts';
 import { run } from './run.ts';
 
-/** As JSON, more than a client takes unless it is told to, and less than a node keeps of one artifact. */
+/** As JSON, more than the default limit of a client, and less than the maximum artifact of a node. */
 const CHARS = 9_000_000;
 const large = defineAgent({
   name: 'large',
@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => node.close());
 
-describe('an answer as large as a node may keep', () => {
+describe('the largest answer of a node', () => {
   it('is read by every command', async () => {
     const asked = await run(['ask', node.url, 'go']);
     expect([asked.code, asked.out.length, asked.err]).toEqual([0, CHARS + 1, '']);
@@ -40,7 +40,7 @@ describe('an answer as large as a node may keep', () => {
     expect(readFileSync(join(path)).length).toBe(CHARS);
   });
 
-  it('is more than the library takes, which says what would take it', async () => {
+  it('is above the default limit of the client, whose error names the option', async () => {
     const client = await A2AClient.connect(node.url);
     const failed: unknown = await client
       .send('go')

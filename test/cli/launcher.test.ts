@@ -13,7 +13,7 @@ function childrenOf(pid: number): readonly number[] {
 
 function isAlive(pid: number): boolean {
   try {
-    // A zombie has ended: it waits only for whoever inherits it.
+    // A zombie process has ended: it only waits for its parent.
     return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
   } catch {
     return false;

@@ -3,7 +3,7 @@ import type { Parley } from '../support/parley.ts';
 import { parleyServe } from '../support/parley.ts';
 import { fieldOf, jsonOf, run, start } from './run.ts';
 
-/** Long enough to be left, whoever leaves. */
+/** Long enough to be interrupted. */
 const LONG = 'chunks=100 delay=300';
 let script: Parley;
 beforeAll(async () => {
@@ -16,8 +16,8 @@ async function states(): Promise<readonly string[]> {
   return jsonOf<{ tasks: { status: { state: string } }[] }>(listed).tasks.map(({ status }) => status.state);
 }
 
-describe('who stops asking', () => {
-  it('by SIGTERM has the task canceled', async () => {
+describe('interrupting parley ask', () => {
+  it('SIGTERM cancels the task', async () => {
     const running = start(['ask', script.url, LONG]);
     await running.until(/chunk 1/);
     running.child.kill('SIGTERM');
@@ -25,7 +25,7 @@ describe('who stops asking', () => {
     expect((await states())[0]).toBe('TASK_STATE_CANCELED');
   });
 
-  it('by closing the pipe has the task canceled, which is no failure', async () => {
+  it('a closed pipe cancels the task and is not a failure', async () => {
     const running = start(['ask', script.url, LONG]);
     await running.until(/chunk 1/);
     running.child.stdout?.destroy();
@@ -33,7 +33,7 @@ describe('who stops asking', () => {
     expect((await states())[0]).toBe('TASK_STATE_CANCELED');
   });
 
-  it('of a chat leaves the chat', async () => {
+  it('ends a chat', async () => {
     const running = start(['chat', script.url]);
     running.child.stdin?.write(`${LONG}\n`);
     await running.until(/chunk 1/);
@@ -43,15 +43,15 @@ describe('who stops asking', () => {
   });
 });
 
-describe('who runs out of time', () => {
+describe('--timeout', () => {
   it.each([
     ['ask', (url: string) => ['ask', url]],
     ['send', (url: string) => ['send', '-a', url]],
     ['send --stream', (url: string) => ['send', '-a', url, '--stream']],
-  ])('with %s is told which task goes on, and what to type', async (_, args) => {
+  ])('with %s names the running task and the next command', async (_, args) => {
     const late = await run([...args(script.url), '--timeout', '2s', LONG]);
-    expect([late.code, late.err]).toEqual([5, expect.stringContaining('the time was up: --timeout 2s')]);
-    expect(late.err).not.toContain('broke off');
+    expect([late.code, late.err]).toEqual([5, expect.stringContaining('the time limit has passed: --timeout 2s')]);
+    expect(late.err).not.toContain('was cut');
     const [, again = ''] = /still runs: parley (task get .* --wait);/.exec(late.err) ?? [];
     expect(fieldOf(await run(again.replace(' --wait', '').split(' ')), 'State')).toBe('WORKING');
     const [, stop = ''] = /to stop it: parley (task cancel .*)/.exec(late.err) ?? [];

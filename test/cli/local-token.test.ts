@@ -32,7 +32,7 @@ describe('the user of a node that asks for a token', () => {
     expect([ran.code, ran.err], ran.out).toEqual([0, expect.not.stringMatching(/credential|token/)]);
   });
 
-  it('who is another user is told what to type', async () => {
+  it('as another user gets a hint', async () => {
     const other = { PARLEY_AUTH_FOLDER: join(home, 'nobody') };
     const asked = await run(['ask', node.url, 'hello'], { env: other });
     expect([asked.code, asked.err]).toEqual([4, expect.stringMatching(/A2ACLI_BEARER|--bearer/)]);
@@ -41,7 +41,7 @@ describe('the user of a node that asks for a token', () => {
   });
 });
 
-describe('an agent of this machine that asks for nothing', () => {
+describe('an agent of this machine that needs no credentials', () => {
   it('does not get the token', async () => {
     const agent = await fakeAgent({ on: { SendMessage: () => ({ result: { task: taskOf('COMPLETED') } }) } });
     await run(['send', '-a', agent.url, 'hello'], { env });

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { BIN, parley } from './run.ts';
 
 describe('parley', () => {
-  it('says what it can do', () => {
+  it('lists its commands', () => {
     const { code, out } = parley([]);
     expect(code).toBe(0);
     expect(out).toContain('translate');
@@ -25,7 +25,7 @@ describe('parley', () => {
     expect(parley(['help', 'translate']).out).toBe(parley(['translate', '--help']).out);
   });
 
-  it.skipIf(process.platform === 'win32')('takes a reader that leaves early for no failure', () => {
+  it.skipIf(process.platform === 'win32')('treats a closed pipe as success', () => {
     const { stderr } = spawnSync('sh', ['-c', '"$0" "$1" translate --list | true', process.execPath, BIN], { encoding: 'utf8' });
     expect(stderr).toBe('');
   });
@@ -46,7 +46,7 @@ describe('parley', () => {
     ]);
   });
 
-  it('leaves the errors of what serves on standard error', () => {
+  it('prints errors of serving commands on standard error', () => {
     const ran = parley(['serve', '--nope', '--json']);
     expect([ran.code, ran.out, ran.err]).toEqual([2, '', expect.stringContaining('no flag --nope')]);
   });

@@ -20,7 +20,7 @@ function translated(
 }
 
 describe('parley translate', () => {
-  it('refuses to translate nothing', () => {
+  it('rejects empty input', () => {
     const { code, out, err } = parley(['translate', '--to', 'v10'], ' \n');
     expect([code, out]).toEqual([2, '']);
     expect(err).toContain('nothing on standard input');
@@ -47,7 +47,7 @@ describe('parley translate', () => {
     });
   });
 
-  it('names the dialect that lacks a method, and all kinds where none was said', () => {
+  it('names the dialect that lacks a method, and all kinds if none was given', () => {
     expect(parley(['translate', '--to', 'v10', '--from', 'v01'], '{"method":"message/send"}').err).toContain(
       'A2A 0.1 has no method message/send',
     );
@@ -71,7 +71,7 @@ describe('parley translate', () => {
     expect(translated(['--to', 'v03'], card)).toMatchObject({ from: 'cortex', kind: 'card', output: { url: 'http://x/a2a' } });
   });
 
-  it('says what the target can’t express, on standard error', () => {
+  it('reports on standard error what the target can’t express', () => {
     const { out, err } = parley(['translate', '--to', 'v03'], V10_FILE);
     expect(JSON.parse(out)).toMatchObject({ method: 'message/send' });
     expect(err).toMatch(/A2A 1\.0 \(v10\) request send -> A2A 0\.3 \(v03\)/);
@@ -117,7 +117,7 @@ describe('parley translate', () => {
     expect(parley(['translate', '--to', 'cortex'], stream).out).toMatch(/\[DONE\]\n$/);
   });
 
-  it('says what the target can’t do without', () => {
+  it('reports what the target requires', () => {
     const { code, err } = parley(
       ['translate', '--to', 'v10'],
       '{"jsonrpc":"2.0","id":1,"method":"tasks/pushNotificationConfig/get","params":{"id":"t1"}}',

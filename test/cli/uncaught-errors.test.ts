@@ -47,8 +47,8 @@ function errorsIn(text: string): readonly Line[] {
   return lines.map((line) => JSON.parse(line) as Line).filter(({ level }) => level === 'error');
 }
 
-describe('what an agent throws where nobody hears it', () => {
-  it('as a promise is in the log with its agent, and everything goes on', async () => {
+describe('errors that an agent leaves uncaught', () => {
+  it('a rejected promise is logged with its agent, and the node continues', async () => {
     const server = await parleyServe({ args: ['script', file, '--memory'] });
     const work = sendTask(server.url, 'chunks=4 delay=300');
     const careless = await sendTask(`${server.url}/agents/careless`, 'promise');
@@ -61,7 +61,7 @@ describe('what an agent throws where nobody hears it', () => {
     expect(await server.stop()).toBe(0);
   });
 
-  it('as an exception fails its task, stops the node in good order, and spares the others', async () => {
+  it('an exception fails its task and stops the node; other tasks survive', async () => {
     const data = join(folder, 'data');
     const server = await parleyServe({ args: ['script', file, '--data', data, '--limit', 'drainMsMax=4000'] });
     const [work, long] = await Promise.all([
@@ -70,7 +70,7 @@ describe('what an agent throws where nobody hears it', () => {
     ]);
     const careless = await sendTask(`${server.url}/agents/careless`, 'timer', { returnImmediately: true });
     expect(await server.ended).toEqual({ code: 1, signal: null });
-    const [line, ...more] = errorsIn(server.errors()).filter(({ message }) => message.includes('nobody could catch'));
+    const [line, ...more] = errorsIn(server.errors()).filter(({ message }) => message.includes('nothing caught'));
     expect(line).toMatchObject({ agent: 'careless', task: careless.id, cause: { message: 'thrown in a timer' } });
     expect(more).toEqual([]);
     expect(server.lines().at(-1)).toBe('{"event":"stopped"}');

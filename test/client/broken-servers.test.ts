@@ -47,7 +47,7 @@ async function streaming(answer: Answering, options: ClientOptions = {}): Promis
   return await failure(client.stream('hi').result());
 }
 
-describe('an address that is none', () => {
+describe('an invalid address', () => {
   for (const target of ['', '   ', 'ftp://agent.example', 'http://', 'not an address', 'http://user:secret@127.0.0.1:1/']) {
     it(JSON.stringify(target), async () => {
       const error = await connecting(target);
@@ -57,24 +57,24 @@ describe('an address that is none', () => {
     });
   }
 
-  it('a card file without anybody who reads files', async () => {
+  it('a card file without the readFile option', async () => {
     expect(await connecting('./card.json')).toMatchObject({ kind: 'bad-target', hint: expect.stringContaining('readFile') });
   });
 
-  it('a dialect that nobody knows', async () => {
+  it('an unknown dialect', async () => {
     const { url } = await kept(badCalls((_, outgoing) => json(outgoing, 404, {})));
     expect(await connecting(url, { dialect: 'klingon' })).toMatchObject({ kind: 'bad-target', hint: expect.stringContaining('v10') });
   });
 });
 
-describe('nobody there', () => {
-  it('refused', async () => {
+describe('an unreachable server', () => {
+  it('a closed port', async () => {
     const { url, close } = await always(() => undefined);
     await close();
     expect(await connecting(url)).toMatchObject({ kind: 'refused', hint: expect.stringContaining('port') });
   });
 
-  it('no such host', async () => {
+  it('an unknown host', async () => {
     // A label of more than 63 letters: every resolver refuses it without asking anybody.
     expect(await connecting(`http://${'a'.repeat(64)}.example`)).toMatchObject({ kind: 'dns', hint: expect.stringContaining('spelling') });
   });
@@ -84,14 +84,14 @@ describe('nobody there', () => {
     expect(await connecting(url, { timeoutMs: 50 })).toMatchObject({ kind: 'timeout', hint: expect.stringContaining('timeoutMs') });
   });
 
-  it('a caller who leaves', async () => {
+  it('a caller that aborts', async () => {
     const { url } = await kept(always(() => undefined));
     expect(await connecting(url, { signal: AbortSignal.abort() })).toMatchObject({ kind: 'aborted' });
   });
 });
 
 suiteNeeding('openssl', spawnSync('openssl', ['version']).status === 0, 'a certificate', () => {
-  it('that has run out', async () => {
+  it('that has expired', async () => {
     const server = await expiredTls();
     open.push(server);
     const dispatcher = new Agent({ connect: { ca: server.ca } });
@@ -105,7 +105,7 @@ suiteNeeding('openssl', spawnSync('openssl', ['version']).status === 0, 'a certi
   });
 });
 
-describe('something else than an agent', () => {
+describe('something other than an agent', () => {
   it('a web page', async () => {
     const { url } = await kept(always((_, outgoing) => html(outgoing)));
     expect(await connecting(url)).toMatchObject({ kind: 'html', hint: expect.stringContaining('people') });
@@ -123,12 +123,12 @@ describe('something else than an agent', () => {
     expect(await connecting(url)).toMatchObject({ kind: 'not-an-agent' });
   });
 
-  it('a card that is malformed', async () => {
+  it('a malformed card', async () => {
     const { url } = await kept(always((_, outgoing) => json(outgoing, 200, { ...CARD, supportedInterfaces: [{ url: 7 }] })));
     expect(await connecting(url)).toMatchObject({ kind: 'card-invalid', why: expect.stringContaining('url') });
   });
 
-  it('a card of another binding', async () => {
+  it('a card with an unsupported binding only', async () => {
     const supportedInterfaces = [{ url: 'http://127.0.0.1:1', protocolBinding: 'GRPC', protocolVersion: '1.0' }];
     const { url } = await kept(always((_, outgoing) => json(outgoing, 200, { ...CARD, supportedInterfaces })));
     expect(await connecting(url)).toMatchObject({ kind: 'no-interface', why: expect.stringContaining('GRPC') });
@@ -139,7 +139,7 @@ describe('something else than an agent', () => {
     expect(await connecting(url)).toMatchObject({ kind: 'not-found', hint: expect.stringContaining('address') });
   });
 
-  it('a server that is broken', async () => {
+  it('a server that fails', async () => {
     const { url } = await kept(always((_, outgoing) => json(outgoing, 500, {})));
     expect(await connecting(url)).toMatchObject({ kind: 'server-error', status: 500 });
   });
@@ -160,7 +160,7 @@ describe('something else than an agent', () => {
     expect(asked).toEqual([]);
   });
 
-  it('a card that is cut off: a lying Content-Length', async () => {
+  it('a card shorter than its Content-Length', async () => {
     const { url } = await kept(
       always((_, outgoing) => {
         outgoing.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': '5000' }).write('{"name":');
@@ -170,7 +170,7 @@ describe('something else than an agent', () => {
     expect(await connecting(url)).toMatchObject({ kind: 'cut-off', hint: expect.stringContaining('proxies') });
   });
 
-  it('a card without end', async () => {
+  it('a card that never ends', async () => {
     const { url } = await kept(
       always((_, outgoing) => void outgoing.writeHead(200, { 'Content-Type': 'application/json' }).end(' '.repeat(2_000_000))),
     );
@@ -194,19 +194,19 @@ describe('credentials', () => {
     });
   });
 
-  it('that the environment does not have', async () => {
+  it('missing in the environment', async () => {
     const { url } = await kept(always((_, outgoing) => json(outgoing, 404, {})));
     const error = await connecting(url, { auth: { bearer: { env: 'PARLEY_NO_SUCH_TOKEN' } } });
     expect(error).toMatchObject({ kind: 'credentials-missing', hint: expect.stringContaining('PARLEY_NO_SUCH_TOKEN') });
   });
 
-  it('refused when calling, though the card was open', async () => {
+  it('rejected by the calls of an agent with a public card', async () => {
     expect(await calling((_, outgoing) => json(outgoing, 401, {}))).toMatchObject({ kind: 'unauthenticated' });
     expect(await calling((_, outgoing) => json(outgoing, 403, {}))).toMatchObject({ kind: 'forbidden' });
   });
 });
 
-describe('calls that go wrong', () => {
+describe('failed calls', () => {
   const cases: readonly (readonly [string, Answering, string])[] = [
     ['404', (_, outgoing) => json(outgoing, 404, {}), 'not-found'],
     ['500', (_, outgoing) => void outgoing.writeHead(500).end('oops'), 'server-error'],
@@ -244,11 +244,11 @@ describe('calls that go wrong', () => {
     expect(await calling(stalls, { idleMs: 30 })).toMatchObject({ kind: 'timeout' });
   });
 
-  it('all of it taking too long', async () => {
+  it('a call over its total time limit', async () => {
     expect(await calling(() => undefined, { totalMs: 40 })).toMatchObject({ kind: 'timeout' });
   });
 
-  it('an answer without end', async () => {
+  it('an answer that never ends', async () => {
     const endless: Answering = (_, outgoing) =>
       void outgoing.writeHead(200, { 'Content-Type': 'application/json' }).end(`"${'x'.repeat(100_000)}"`);
     expect(await calling(endless, { answerBytesMax: 10_000 })).toMatchObject({
@@ -258,7 +258,7 @@ describe('calls that go wrong', () => {
   });
 });
 
-describe('streams that go wrong', () => {
+describe('failed streams', () => {
   const frame = (result: object, id: unknown = 1): string => `data: ${JSON.stringify({ jsonrpc: '2.0', id, result })}\n\n`;
   const task = { task: { id: 't', contextId: 'c', status: { state: 'TASK_STATE_WORKING' } } };
   const sse =
@@ -271,7 +271,7 @@ describe('streams that go wrong', () => {
       outgoing.end();
     };
 
-  it('that stop, and can’t be taken up', async () => {
+  it('that stop and can’t be resumed', async () => {
     expect(await streaming(sse(frame(task)))).toMatchObject({ kind: 'stream-cut', hint: expect.stringContaining('id') });
   });
 
@@ -279,12 +279,12 @@ describe('streams that go wrong', () => {
     expect(await streaming(sse())).toMatchObject({ kind: 'stream-cut' });
   });
 
-  it('of garbage', async () => {
+  it('with frames that are not A2A', async () => {
     expect(await streaming(sse(frame(task), 'data: {{{\n\n'))).toMatchObject({ kind: 'garbage' });
     expect(await streaming(sse(frame(task), frame({ banana: true })))).toMatchObject({ kind: 'garbage' });
   });
 
-  it('of an event without end', async () => {
+  it('with an event that never ends', async () => {
     expect(await streaming(sse(frame(task), `data: ${'x'.repeat(100_000)}`), { eventBytesMax: 10_000 })).toMatchObject({
       kind: 'too-large',
     });

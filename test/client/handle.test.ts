@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 describe('a handle', () => {
-  it('gives the result again, and after its events', async () => {
+  it('returns the same result again, also after its events', async () => {
     const handle = client.send('chunks=2');
     expect(await handle.result()).toBe(await handle.result());
     expect((await handle.artifacts())[0]?.parts).toEqual([{ text: 'chunk 1chunk 2' }]);
@@ -22,7 +22,7 @@ describe('a handle', () => {
     expect((await streamed.result()).task?.artifacts?.[0]?.parts).toEqual([{ text: 'chunk 1chunk 2' }]);
   });
 
-  it('whose events were left finds the result by asking', async () => {
+  it('polls for the result if its reader stopped early', async () => {
     const handle = client.stream('chunks=3 delay=30');
     for await (const event of handle) if (event.artifactUpdate !== undefined) break;
     expect((await handle.result()).task?.status.state).toBe('TASK_STATE_COMPLETED');
@@ -34,7 +34,7 @@ describe('a handle', () => {
     expect(() => handle[Symbol.asyncIterator]()).toThrow(/once/);
   });
 
-  it('cancels the task that it has begun', async () => {
+  it('cancels its task', async () => {
     const handle = client.stream('sleep=60000');
     const states: string[] = [];
     for await (const { task, statusUpdate } of handle) {
@@ -44,7 +44,7 @@ describe('a handle', () => {
     expect(states.at(-1)).toBe('TASK_STATE_CANCELED');
   });
 
-  it('gives up a call that has no task yet', async () => {
+  it('aborts a call that has no task yet', async () => {
     const handle = client.send('sleep=60000');
     const result = handle.result().catch((error: unknown) => error);
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -52,7 +52,7 @@ describe('a handle', () => {
     expect(await result).toMatchObject({ kind: 'aborted' });
   });
 
-  it('is left by its signal, in every phase', async () => {
+  it('aborts with its signal in every phase', async () => {
     const cause = new AbortController();
     const result = client
       .send('sleep=60000', { signal: cause.signal })
@@ -66,7 +66,7 @@ describe('a handle', () => {
     await expect(client.list({ signal: AbortSignal.abort() }).page()).rejects.toMatchObject({ kind: 'aborted' });
   });
 
-  it('frees its stream when it is left', async () => {
+  it('closes its stream when the reader stops', async () => {
     const { task } = await client.send('sleep=60000', { returnImmediately: true }).result();
     const leave = new AbortController();
     const reading = (async () => {
@@ -78,7 +78,7 @@ describe('a handle', () => {
     await eventually(async () => (await client.cancel(task?.id ?? '')).status.state === 'TASK_STATE_CANCELED');
   });
 
-  it('carries on a conversation', async () => {
+  it('continues a conversation', async () => {
     const asked = client.stream('ask');
     expect((await asked.question())?.kind).toBe('input');
     const answered = asked.answer('green');
@@ -87,7 +87,7 @@ describe('a handle', () => {
     await expect(client.send('message').answer('x').text()).rejects.toMatchObject({ kind: 'not-supported' });
   });
 
-  it('tells what the agent refused as the agent said it', async () => {
+  it('passes on errors of the agent unchanged', async () => {
     await expect(client.get('nobody')).rejects.toMatchObject({ name: 'A2AError', kind: 'TASK_NOT_FOUND' });
     await expect(client.send('x', { taskId: 'nobody' }).result()).rejects.toMatchObject({ name: 'A2AError', kind: 'TASK_NOT_FOUND' });
     expect((await client.send('crash').result()).task?.status.state).toBe('TASK_STATE_FAILED');

@@ -83,7 +83,7 @@ describe('a stream from a node, cut at any byte', () => {
     });
   }
 
-  it('goes on after a silence that nobody explains', async () => {
+  it('resumes after a time without data', async () => {
     const places = [900];
     const silentAfterBytes = (): number => places.shift() ?? Number.POSITIVE_INFINITY;
     const { client, proxy } = await behind(server.url, { silentAfterBytes, sliceBytes: 64 }, { idleMs: 150 });
@@ -91,7 +91,7 @@ describe('a stream from a node, cut at any byte', () => {
     proxy.close();
   });
 
-  it('is given up when nothing new comes any more, with the place where it stopped', async () => {
+  it('fails after several attempts without news', async () => {
     let connections = 0;
     const resetAfterBytes = (): number => {
       connections += 1;
@@ -111,7 +111,7 @@ for (const version of ['1.3.0', '0.3.13', '0.2.5'] satisfies SdkVersion[]) {
     });
     afterAll(() => server.close());
 
-    it('loses nothing and repeats nothing of what its server can still tell', async () => {
+    it('loses and repeats nothing that the server can still send', async () => {
       const whole = Array.from({ length: 12 }, (_, at) => `chunk ${at + 1}`).join('');
       let unharmed = 0;
       for (const at of [1100, 1400, 1700, 2300, 3000]) {

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { A2AClient, isClientError } from '#client';
 import { badCalls } from '../support/broken-servers.ts';
 
-it('a connection that ends under a large request is told from one that ends under a small', async () => {
+it('the hint for a lost connection mentions the size of a large request', async () => {
   const server = await badCalls((_, outgoing) => void outgoing.destroy());
   const client = await A2AClient.connect(server.url, { retry: { tries: 1 } });
   const hintOf = async (chars: number): Promise<string | undefined> => {

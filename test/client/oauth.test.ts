@@ -34,7 +34,7 @@ async function stateWith(auth: Authenticator): Promise<string | undefined> {
 describe('client credentials', () => {
   const source = () => ({ source: { issuer: oidc.issuer }, ...CLIENT, scopes: ['agents'] });
 
-  it('get a token once, and use it', async () => {
+  it('get one token and reuse it', async () => {
     let asked = 0;
     const fetching = (request: Request): Promise<Response> => {
       if (request.url.includes('/token')) asked += 1;
@@ -46,7 +46,7 @@ describe('client credentials', () => {
     expect(asked).toBe(1);
   });
 
-  it('get a new one when it is refused', async () => {
+  it('get a new token when the old one is rejected', async () => {
     const auth = clientCredentials(source());
     expect(await stateWith(auth)).toBe('TASK_STATE_COMPLETED');
     oidc.revokeAll();
@@ -55,13 +55,13 @@ describe('client credentials', () => {
     expect(calls - before).toBe(2);
   });
 
-  it('take the secret from the environment, in the body where the server wants it there', async () => {
+  it('read the secret from the environment and send it in the body if the server needs that', async () => {
     const { clientId } = CLIENT;
     const more = { clientSecret: { env: 'AGENT_SECRET' }, env: { AGENT_SECRET: CLIENT.clientSecret } };
     expect(await stateWith(clientCredentials({ ...source(), clientId, ...more }))).toBe('TASK_STATE_COMPLETED');
   });
 
-  it('say why there is no token', async () => {
+  it('report why there is no token', async () => {
     await expect(stateWith(clientCredentials({ ...source(), clientSecret: 'wrong' }))).rejects.toMatchObject({
       name: 'ClientError',
       kind: 'auth-failed',
@@ -73,7 +73,7 @@ describe('client credentials', () => {
     });
   });
 
-  it('never go over plain http to another machine', async () => {
+  it('are never sent over plain http to another machine', async () => {
     const far = clientCredentials({
       ...source(),
       source: { tokenUrl: 'http://agent.example/token' },
@@ -109,7 +109,7 @@ describe('authorization code', () => {
     expect(asked).toHaveLength(1);
   });
 
-  it('is refused when the answer is to another question', async () => {
+  it('rejects a redirect with a wrong state', async () => {
     const authorize = async (): Promise<string> => `${REDIRECT}?code=stolen&state=other&iss=${encodeURIComponent(oidc.issuer)}`;
     const options = { source: { issuer: oidc.issuer }, ...CLIENT, redirectUri: REDIRECT, authorize };
     await expect(stateWith(authorizationCode(options))).rejects.toMatchObject({
@@ -120,7 +120,7 @@ describe('authorization code', () => {
 });
 
 describe('device code', () => {
-  it('waits until a person agrees elsewhere', async () => {
+  it('waits until a person approves on another device', async () => {
     const prompts: string[] = [];
     const prompt = ({
       userCode,
@@ -140,7 +140,7 @@ describe('device code', () => {
   });
 });
 
-it('the endpoints of a card are told, never taken unasked', () => {
+it('oauthEndpoints lists the endpoints of a card without using them', () => {
   const flows = { deviceCode: { tokenUrl: 'https://x/token', deviceAuthorizationUrl: 'https://x/device', scopes: { agents: '' } } };
   const card = { securitySchemes: { sso: { oauth2SecurityScheme: { flows } } } } as never;
   expect(oauthEndpoints(card)).toEqual([

@@ -55,7 +55,7 @@ async function callWith(options: ClientOptions, card: object = {}): Promise<Call
 }
 
 describe('credentials', () => {
-  it('go where their scheme says', async () => {
+  it('go where the option says', async () => {
     expect((await callWith({ auth: { bearer: 'b' } })).headers.authorization).toBe('Bearer b');
     expect((await callWith({ auth: { bearer: { env: 'T' } }, env: { T: 'from-env' } })).headers.authorization).toBe('Bearer from-env');
     expect((await callWith({ auth: { bearer: async () => 'asked' } })).headers.authorization).toBe('Bearer asked');
@@ -67,12 +67,12 @@ describe('credentials', () => {
     expect((await callWith({ auth: { apiKey: 'k', name: 'key', in: 'cookie' } })).headers.cookie).toBe('key=k');
   });
 
-  it('go where the card says, if nobody says otherwise', async () => {
+  it('go where the card says by default', async () => {
     const securitySchemes = { key: { apiKeySecurityScheme: { location: 'query', name: 'token' } } };
     expect((await callWith({ auth: { apiKey: 'k' } }, { securitySchemes })).url).toBe('/a2a?token=k');
   });
 
-  it('S9: stay with the origin that was named, whatever the card says', async () => {
+  it('S9: go only to the origin that the caller named, whatever the card says', async () => {
     const elsewhere = await agent();
     const supportedInterfaces = [{ url: `${elsewhere.url}/a2a`, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }];
     const { url } = await agent({ supportedInterfaces });
@@ -83,7 +83,7 @@ describe('credentials', () => {
     expect(elsewhere.calls[1]?.headers).toMatchObject({ authorization: 'Bearer secret', 'x-team': 'secret' });
   });
 
-  it('are never in an error', async () => {
+  it('never appear in an error', async () => {
     const server = await always((_, outgoing) => json(outgoing, 401, {}));
     open.push(server);
     const thrown = await A2AClient.connect(server.url, { auth: { apiKey: 'secret', in: 'query' } }).catch((error: unknown) => error);
@@ -91,15 +91,15 @@ describe('credentials', () => {
   });
 });
 
-describe('what goes with a call', () => {
-  it('is the key of its message, the version, extensions and headers', async () => {
+describe('a call', () => {
+  it('carries the idempotency key, the version, extensions and headers', async () => {
     const { headers } = await callWith({ headers: { 'X-Team': 'blue' }, extensions: ['urn:x'] });
     expect(headers).toMatchObject({ 'a2a-version': '1.0', 'x-team': 'blue', 'a2a-extensions': 'urn:x' });
     expect(headers['idempotency-key']).toMatch(/^[0-9a-f-]{36}$/);
     expect((await callWith({ idempotencyKeys: false })).headers['idempotency-key']).toBeUndefined();
   });
 
-  it('passes the interceptors, first to last, and the decorators', async () => {
+  it('passes through the interceptors in order, and the decorators', async () => {
     const order: string[] = [];
     const step = (name: string) => async (request: Request, next: (request: Request) => Promise<Response>) => {
       const changed = new Request(request);
@@ -139,7 +139,7 @@ describe('what goes with a call', () => {
   });
 });
 
-describe('a repeat', () => {
+describe('retries', () => {
   /** Fails so often, then answers. */
   async function flaky(times: number, status: number): Promise<{ readonly url: string; readonly asked: () => number }> {
     let asked = 0;
@@ -154,7 +154,7 @@ describe('a repeat', () => {
   }
   const retry = { firstDelayMs: 1, maxDelayMs: 2 };
 
-  it('of a send is made only if it was surely not carried out', async () => {
+  it('repeat a send only if it was certainly not carried out', async () => {
     const refused = await flaky(2, 503);
     await (await A2AClient.connect(refused.url, { retry })).send('hi').result();
     expect(refused.asked()).toBe(3);
@@ -163,20 +163,20 @@ describe('a repeat', () => {
     expect(lost.asked()).toBe(1);
   });
 
-  it('of a send whose answer was lost is made if the caller says so', async () => {
+  it('repeat a send whose response was lost if the policy says so', async () => {
     const lost = await flaky(2, 502);
     await (await A2AClient.connect(lost.url, { retry: { ...retry, resend: 'lost' } })).send('hi').result();
     expect(lost.asked()).toBe(3);
   });
 
-  it('of a read is made until it has been tried often enough', async () => {
+  it('repeat a read up to the maximum number of attempts', async () => {
     const down = await flaky(9, 502);
     await expect((await A2AClient.connect(down.url, { retry })).get('t')).rejects.toMatchObject({ kind: 'server-error' });
     expect(down.asked()).toBe(4);
   });
 });
 
-describe('what worked', () => {
+describe('the endpoint that answered', () => {
   it('is remembered from one client to the next', async () => {
     const server = await startServer();
     open.push(server);
@@ -199,7 +199,7 @@ describe('what worked', () => {
 });
 
 describe('a signed card', () => {
-  it('is used if it is by a key that is trusted, and refused otherwise', async () => {
+  it('is used if a trusted key signed it, and rejected otherwise', async () => {
     const [ours, other] = [await generateSigningKey(), await generateSigningKey()];
     const signed = await signCard(CARD, joseSigner({ key: ours }));
     const { url } = await agent({ signatures: signed.signatures, supportedInterfaces: CARD.supportedInterfaces });
@@ -217,7 +217,7 @@ describe('a signed card', () => {
 });
 
 describe('a card file', () => {
-  it('is read by whoever reads files', async () => {
+  it('is read with the readFile option', async () => {
     const { url } = await agent();
     const folder = mkdtempSync(join(tmpdir(), 'parley-card-'));
     const file = join(folder, 'card.json');
@@ -235,7 +235,7 @@ describe('a card file', () => {
 });
 
 describe('a typed skill', () => {
-  it('checks what goes in and what comes out', async () => {
+  it('checks its input and output', async () => {
     const server = await startServer();
     open.push(server);
     const client = await A2AClient.connect(`${server.url}/agents/echo`);
@@ -252,7 +252,7 @@ describe('a typed skill', () => {
     expect(() => client.skill('sing')).toThrow(/no skill sing/);
   });
 
-  it('says how it ended, if that was not well', async () => {
+  it('reports how the task ended if it did not complete', async () => {
     const server = await startServer();
     open.push(server);
     const client = await A2AClient.connect(server.url);
@@ -261,8 +261,8 @@ describe('a typed skill', () => {
   });
 });
 
-describe('the functions of seeds/004', () => {
-  it('do what their names say', async () => {
+describe('the single functions', () => {
+  it('get a card, send, stream, get, list and cancel', async () => {
     const server = await startServer();
     open.push(server);
     const card: AgentCard = await fetchAgentCard(server.url);

@@ -26,8 +26,8 @@ async function textOf(client: A2AClient): Promise<string> {
   return text;
 }
 
-describe('a stream over a node that is stopped in good order and started again', () => {
-  it('goes on, however long the node takes to let its work end', async () => {
+describe('a stream while the node restarts', () => {
+  it('continues after the restart', async () => {
     const data = join(folder, 'data');
     const server = await parleyServe({ args: ['script', '--data', data] });
     const [library, ask, send] = [
@@ -50,7 +50,7 @@ describe('a stream over a node that is stopped in good order and started again',
     expect(await next.stop()).toBe(0);
   });
 
-  it('that is given up says which task it was, and how to come back to it', async () => {
+  it('that times out names the task and the command that continues', async () => {
     const server = await parleyServe({ args: ['script', '--memory'] });
     const ask = start(['ask', server.url, 'chunks=500 delay=100', '--timeout', '5s']);
     await ask.until(/chunk 2/);
@@ -61,7 +61,7 @@ describe('a stream over a node that is stopped in good order and started again',
   });
 });
 
-describe('the backoff with a peer', () => {
+describe('Backoff', () => {
   const policy: RetryPolicy = {
     tries: 2,
     firstDelayMs: 100,
@@ -73,7 +73,7 @@ describe('the backoff with a peer', () => {
   };
   const gone = new A2AError('UNAVAILABLE', 'x', { cause: Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }) });
 
-  it('that is away has an end in time, and grows its delays', async () => {
+  it('gives up on an unreachable server after a time, with growing delays', async () => {
     const backoff = new Backoff({ ...policy, tries: 0 });
     expect([backoff.next(gone), backoff.next(gone), backoff.next(gone)]).toEqual([100, 200, 400]);
     const proxy = new A2AError('UNAVAILABLE', 'x', { cause: new NotA2A(502, '') });
@@ -84,7 +84,7 @@ describe('the backoff with a peer', () => {
     expect(backoff.next(gone)).toBe(100);
   });
 
-  it('that is there and says nothing new has an end in number', () => {
+  it('gives up on a server without news after a number of attempts', () => {
     const backoff = new Backoff(policy);
     expect([backoff.next(undefined), backoff.next(gone), backoff.next(undefined), backoff.next(undefined)]).toEqual([
       100,

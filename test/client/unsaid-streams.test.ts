@@ -109,7 +109,7 @@ const DONE = {
   task: { id: 't', contextId: 'c', status: { state: 'TASK_STATE_COMPLETED' }, artifacts: [{ artifactId: 'a', parts: [{ text: 'done' }] }] },
 };
 
-describe('a server that somebody wrote by hand', () => {
+describe('a hand-written server', () => {
   const answered = (error: object, card: object): Promise<{ readonly url: string; close(): Promise<void> }> =>
     badCalls(async (incoming, outgoing) => {
       const { id, method } = await rpcOf(incoming);
@@ -131,14 +131,14 @@ describe('a server that somebody wrote by hand', () => {
     }
   }
 
-  it('that fails at the stream may have begun: nothing is sent again', async () => {
+  it('that fails during the stream gets no second message', async () => {
     const { url } = kept(await answered({ code: -32603, message: 'it broke' }, { capabilities: {} }));
     const { client, asked } = await watched(url);
     await expect(client.stream('hi').result()).rejects.toMatchObject({ kind: 'INTERNAL_ERROR' });
     expect(asked).toEqual(['SendStreamingMessage']);
   });
 
-  it('that says that it has no streams is not asked for one', async () => {
+  it('whose card declares no streaming is not asked for a stream', async () => {
     const { url } = kept(await answered({ code: -32603, message: 'it broke' }, { capabilities: { streaming: false } }));
     const { client, asked } = await watched(url);
     expect((await read(client.stream('hi'))).map(textIn)).toEqual(['done']);
@@ -156,7 +156,7 @@ describe('a server that somebody wrote by hand', () => {
     expect(asked).toEqual(['SendStreamingMessage']);
   });
 
-  it('that has no such page in HTTP+JSON is sent the message plainly', async () => {
+  it('without the stream path of HTTP+JSON gets the message without a stream', async () => {
     const server: { readonly url: string; close(): Promise<void> } = kept(
       await badCalls(
         async (incoming, outgoing) => (incoming.url === '/a2a/message:send' ? json(outgoing, 200, DONE) : html(outgoing, 404)),

@@ -1,4 +1,4 @@
-import type { Entry, Owner, PushRow, SendRecord, TaskKey, TaskRow, Write } from '#engine';
+import type { LogEntry, Owner, PushRow, SendRecord, TaskKey, TaskRow, Write } from '#engine';
 import type { Message, Seq, TaskEvent, TaskState } from '#protocol';
 import { artifactId, contextId, dialectId, messageId, pushConfigId, seq, taskId } from '#protocol';
 
@@ -25,7 +25,7 @@ export function rowOf(key: number, more: Partial<TaskRow> = {}): TaskRow {
   };
 }
 
-export function entriesOf(from: number, to: number): Entry[] {
+export function entriesOf(from: number, to: number): LogEntry[] {
   return Array.from({ length: to - from + 1 }, (_, at) => ({ seq: seq(from + at), event: status('TASK_STATE_WORKING', `${from + at}`) }));
 }
 
@@ -71,7 +71,7 @@ function status(state: TaskState, id: string): TaskEvent {
 }
 
 /** A log with every member that an entry can have, and with text that is easily damaged. */
-export function history(): readonly Entry[] {
+export function history(): readonly LogEntry[] {
   const of = { taskId: taskId('t'), contextId: contextId('c') };
   const hard = 'quote " back\\slash nul \u0000 line\u2028 emoji 😀 half \ud83d bom \ufeff';
   const message: Message = {
@@ -83,7 +83,7 @@ export function history(): readonly Entry[] {
       { raw: 'AAEC', filename: 'f.bin' },
     ],
   };
-  const events: readonly (readonly [TaskEvent, Omit<Entry, 'seq' | 'event'>?])[] = [
+  const events: readonly (readonly [TaskEvent, Omit<LogEntry, 'seq' | 'event'>?])[] = [
     [
       {
         task: {

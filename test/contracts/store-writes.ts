@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Entry, SendName, TaskKey, TaskRow, Write } from '#engine';
+import type { LogEntry, SendName, TaskKey, TaskRow, Write } from '#engine';
 import type { TaskState } from '#protocol';
 import { contextId, externalId, pushConfigId, taskId } from '#protocol';
 import type { Check } from './check.ts';
@@ -181,7 +181,7 @@ export function leaving(check: Check): void {
         kind: 'task',
         row: rowOf(3, { state: 'TASK_STATE_FAILED', last: seqOf(2) }),
         isNew: false,
-        entries: entriesOf(2, 2) as readonly Entry[],
+        entries: entriesOf(2, 2) as readonly LogEntry[],
       },
     ]);
     expect(await store.finished()).toBe(5);

@@ -1,12 +1,12 @@
-import type { Entry } from '#engine';
+import type { LogEntry } from '#engine';
 import { artifactId, contextId, seq, taskId } from '#protocol';
 
 /** Entries whose content follows from their number, so that a reader can verify them. */
-export function entriesFor(key: number, from: number, to: number): readonly Entry[] {
+export function entriesFor(key: number, from: number, to: number): readonly LogEntry[] {
   return Array.from({ length: Math.max(0, to - from + 1) }, (_, at) => entryFor(key, from + at));
 }
 
-function entryFor(key: number, number: number): Entry {
+function entryFor(key: number, number: number): LogEntry {
   const of = { taskId: taskId(`t${key}`), contextId: contextId('c') };
   const text = `entry ${number} of task ${key} `.repeat(1 + ((key * number) % 7));
   if (number % 3 === 0) {

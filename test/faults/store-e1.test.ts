@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Entry, Store, TaskKey } from '#engine';
+import type { LogEntry, Store, TaskKey } from '#engine';
 import { seq, taskId } from '#protocol';
 import { openSqliteStore } from '../../src/engine/adapters/sqlite.ts';
 import { ALICE } from '../contracts/rows.ts';
@@ -53,7 +53,7 @@ async function compare(store: Store, acked: ReadonlyMap<number, number>): Promis
     const row = await store.task(ALICE, taskId(`t${key}`));
     lost += Math.max(0, last - (row?.last ?? 0));
     if (row === undefined) continue;
-    const entries: readonly Entry[] = await store.entries(key as TaskKey, { after: seq(0), limit: 100_000 });
+    const entries: readonly LogEntry[] = await store.entries(key as TaskKey, { after: seq(0), limit: 100_000 });
     if (JSON.stringify(entries) !== JSON.stringify(entriesFor(key, 1, row.last))) gaps += 1;
     const send = await store.send({ owner: ALICE, agent: 'echo', token: `id m${key}` });
     if (send?.task?.key !== key) lost += 1;

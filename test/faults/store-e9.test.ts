@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { afterAll, describe, expect, it } from 'vitest';
-import type { Entry, TaskKey } from '#engine';
+import type { LogEntry, TaskKey } from '#engine';
 import { artifactId, contextId, seq, taskId } from '#protocol';
 import { openSqliteStore } from '../../src/engine/adapters/sqlite.ts';
 import { rowOf, seqOf } from '../contracts/rows.ts';
@@ -14,7 +14,7 @@ const folder = mkdtempSync(join(tmpdir(), 'parley-e9-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 const MIB = 2 ** 20;
 
-function chunks(from: number, to: number): readonly Entry[] {
+function chunks(from: number, to: number): readonly LogEntry[] {
   const of = { taskId: taskId('t1'), contextId: contextId('c') };
   return Array.from({ length: to - from + 1 }, (_, at) => ({
     seq: seq(from + at),

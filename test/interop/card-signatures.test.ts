@@ -113,9 +113,9 @@ const VECTORS = readdirSync(FOLDER)
   .map((name) => [name, JSON.parse(readFileSync(new URL(name, FOLDER), 'utf8')) as Vector] as const);
 
 describe('a2a-python', () => {
-  it('left its vectors', () => expect(VECTORS.length).toBeGreaterThanOrEqual(6));
+  it('has test vectors', () => expect(VECTORS.length).toBeGreaterThanOrEqual(6));
 
-  it.each(VECTORS)('%s: we find its payload and verify its signature', async (_, vector) => {
+  it.each(VECTORS)('%s: we compute its payload and verify its signature', async (_, vector) => {
     expect(vector.source).toMatch(/^a2a-sdk \d/);
     expect(new TextDecoder().decode(signingPayload(vector.card, 'sdk'))).toBe(vector.payload);
     expect(await verifyCard(vector.card, joseVerifier(vector.keys))).toMatchObject({ ok: true });

@@ -174,12 +174,12 @@ describe('an executor in our engine', () => {
     expect((await talk.send('hello')).message).toMatchObject({ role: 'ROLE_AGENT', parts: [{ text: 'hello yourself' }] });
   });
 
-  it('completes a task that it leaves open; in the SDK it stays working', async () => {
+  it('completes a task that the executor leaves open; in the SDK it stays working', async () => {
     expect((await (await talkToClerk()).task('leave')).status.state).toBe('TASK_STATE_COMPLETED');
     expect((await sdkServer()('leave')).status.state).toBe('TASK_STATE_WORKING');
   });
 
-  it('fails without telling its caller why; the SDK tells', async () => {
+  it('fails without revealing the reason; the SDK reveals it', async () => {
     const log = vi.spyOn(console, 'error').mockReturnValue(undefined);
     expect(JSON.stringify(await sdkServer()('crash'))).toContain('secret');
     log.mockRestore();

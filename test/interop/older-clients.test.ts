@@ -108,7 +108,7 @@ function suite(open: () => Promise<Caller>): void {
     expect([done.id, done.status?.state]).toEqual([asked.id, 'completed']);
   });
 
-  it('gets, and hears of a task that is not there', async () => {
+  it('gets a task, and an error for an unknown one', async () => {
     const { id = '' } = await client.send(message('one'));
     expect((await client.get({ id })).status?.state).toBe('completed');
     await expect(client.get({ id: 'nobody' })).rejects.toThrow(/not found|no task/i);
@@ -119,14 +119,14 @@ function suite(open: () => Promise<Caller>): void {
     expect((await client.cancel({ id })).status?.state).toBe('canceled');
   });
 
-  it('comes back to a stream that it left', async () => {
+  it('resumes a stream', async () => {
     const { id = '' } = await running('chunks=20 delay=20');
     let state: string | undefined;
     for await (const said of client.resubscribe({ id })) state = said.status?.state ?? state;
     expect(state).toBe('completed');
   });
 
-  it('is told by webhook', async () => {
+  it('gets webhooks', async () => {
     const told: string[] = [];
     const hook = await listenRaw(async (incoming, outgoing) => {
       for await (const chunk of incoming) told.push(String(chunk));

@@ -54,7 +54,7 @@ function suite({ sdk, version, binding, dialect, proven }: Face): void {
     expect(await asked.answer('blue').text()).toBe('answer: blue');
   });
 
-  it('gets, and says what is not there', async () => {
+  it('gets a task, and an error for an unknown one', async () => {
     const { task } = await client.send('one').result();
     expect((await client.get(task?.id ?? '')).status.state).toBe('TASK_STATE_COMPLETED');
     await expect(client.get('nobody')).rejects.toMatchObject({ name: 'A2AError', kind: 'TASK_NOT_FOUND' });
@@ -86,7 +86,7 @@ function suite({ sdk, version, binding, dialect, proven }: Face): void {
   }
 
   if (sdk === '1.3.0' && dialect === 'v03.rest') {
-    it('can’t set up pushes: this layer takes only a body that the servers of 0.3 themselves refuse', async () => {
+    it('can’t configure webhooks: this layer accepts only a body that 0.3 servers reject', async () => {
       const { task } = await client.send('one').result();
       await expect(client.push.create(task?.id ?? '', { url: server.url })).rejects.toMatchObject({ kind: 'INVALID_PARAMS' });
     });

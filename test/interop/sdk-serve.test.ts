@@ -70,7 +70,7 @@ function suite(server: () => Parley, { transport, version }: Face): void {
     expect((await client.getTask({ id, tenant: '', historyLength: undefined })).status?.state).toBe(TaskState.TASK_STATE_CANCELED);
   });
 
-  it('comes back to a stream it left', async () => {
+  it('resumes a stream', async () => {
     const id = await running('chunks=40 delay=20');
     const kinds: (string | undefined)[] = [];
     let state: TaskState | undefined;
@@ -98,7 +98,7 @@ function suite(server: () => Parley, { transport, version }: Face): void {
     expect([done.id, done.status?.state]).toEqual([asked.id, TaskState.TASK_STATE_COMPLETED]);
   });
 
-  it('hears of a task that is not there', async () => {
+  it('gets an error for an unknown task', async () => {
     await expect(client.getTask({ id: 'none', tenant: '', historyLength: undefined })).rejects.toThrow(/not found|no task/i);
   });
 

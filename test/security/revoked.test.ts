@@ -43,11 +43,11 @@ describe('a revoked or expired key', () => {
     const [ann, bob] = ['ann', 'bob'].map((name) => createKey(auth, { name, scopes: SCOPES }));
     const server = await parleyServe({ args: ['script', '--memory', '--require-auth', '--auth-folder', auth] });
     const brief = createKey(auth, { name: 'brief', scopes: SCOPES, expiresAt: new Date(Date.now() + 8000).toISOString() });
-    await new Promise((resolve) => setTimeout(resolve, 1100)); // nodes look for new keys every second
+    await new Promise((resolve) => setTimeout(resolve, 1100)); // nodes read new keys every second
     const [revoked, kept, expiring] = await Promise.all(
       [ann, bob, brief].map(async (key) => await streamOf(server.url, key?.secret ?? '')),
     );
-    await new Promise((resolve) => setTimeout(resolve, 2500)); // as long as it is good it stays, whoever looks
+    await new Promise((resolve) => setTimeout(resolve, 2500)); // longer than the interval of the check: a valid key keeps its stream
     expect(revoked?.isOpen()).toBe(true);
     const began = performance.now();
     revokeKey(auth, ann?.key.id ?? '');

@@ -22,7 +22,7 @@ const commander = join(folder, 'commander.ts');
 writeFileSync(
   commander,
   `import { defineAgent } from ${JSON.stringify(AGENTS)};
-export default { ...defineAgent({ name: 'commander', description: 'runs what it is told', run: () => 'done' }), runsCommands: true };
+export default { ...defineAgent({ name: 'commander', description: 'runs commands', run: () => 'done' }), runsCommands: true };
 `,
 );
 const statusOf = async (url: string, key?: string, path = '/tasks'): Promise<number> =>

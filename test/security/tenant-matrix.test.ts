@@ -26,7 +26,7 @@ const agent = defineAgent({
 });
 
 async function* asking(turn: Parameters<Parameters<typeof defineAgent>[0]['run']>[0]): AsyncGenerator<string> {
-  yield (await turn.ask('go on?')).text;
+  yield (await turn.ask('continue?')).text;
 }
 
 const outbound = createOutbound({ allowLoopbackTargets: true });

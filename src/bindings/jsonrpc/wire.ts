@@ -9,7 +9,7 @@ import { A2AError, isObject } from '#protocol';
  * - A request without `id` (a notification) is refused with -32600 and not executed: every A2A operation has a result, and
  *   one that nobody can collect is work for nothing. JSON-RPC would have it executed and unanswered, the SDKs execute it and
  *   answer with id null; A2A leaves it open. A dialect that says `idOptional` is answered with id null.
- * - A batch is refused as a whole with -32600; none of it is executed (reference/faults I4).
+ * - A batch is refused as a whole with -32600; none of it is executed (docs/faults.md, I4).
  */
 export interface RpcRequest {
   readonly id: RpcId;

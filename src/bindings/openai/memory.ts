@@ -2,13 +2,13 @@ import type { ContextId, TaskId } from '#protocol';
 import type { Caller } from '../options.ts';
 import type { Said } from './read.ts';
 
-/** Where a chat goes on: its context, and the task that waits for an answer, if one does. */
+/** Where a chat continues: its context, and the task that waits for input, if there is one. */
 export interface Thread {
   readonly contextId: ContextId;
   readonly taskId?: TaskId;
 }
 
-/** Chats have no name on this wire: each request repeats all that was said. So a chat is known by exactly that. */
+/** Chats have no id in this API: each request repeats the whole conversation. So the conversation itself identifies the chat. */
 export interface ChatMemory {
   recall(chat: Chat): Promise<Thread | undefined>;
   remember(chat: Chat, thread: Thread): Promise<void>;
@@ -22,7 +22,7 @@ export interface Chat {
 
 const CHATS_MAX = 10_000;
 
-/** The newest chats of this process. One that is not known any more is told to the agent in full. */
+/** The newest chats of this process. For a chat that has been forgotten, the agent gets the whole conversation again. */
 export function createChatMemory(chatsMax: number = CHATS_MAX): ChatMemory {
   const threads = new Map<string, Thread>();
   return {

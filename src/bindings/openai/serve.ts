@@ -155,7 +155,7 @@ async function stop(service: A2AService, { taskId: id, state }: Speech, ctx: Cal
   await service.cancel({ id }, { ...ctx, signal: new AbortController().signal }).catch(() => undefined); // it has ended by itself
 }
 
-/** What is new goes to where the chat is; a chat that is not known is told to the agent in full, as one message. */
+/** New messages continue the known chat. For an unknown chat, the agent gets the whole conversation as one message. */
 async function sendRequest({ options, request, caller, agent }: Exchange): Promise<SendRequest> {
   const { messages } = request;
   const fresh = messages.slice(messages.findLastIndex(({ role }) => role === 'assistant') + 1).filter(({ role }) => role === 'user');

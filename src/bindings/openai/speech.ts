@@ -28,7 +28,7 @@ class Speaking implements Speech {
   contextId: ContextId | undefined;
   state: TaskState | undefined;
   failure: A2AError | undefined;
-  /** What was said of each artifact. */
+  /** The text already sent, by artifact. */
   readonly #said = new Map<string, string>();
   #last: string | undefined;
 
@@ -52,7 +52,7 @@ class Speaking implements Speech {
     return this.#say(shown(message.parts));
   }
 
-  /** What was said can't be taken back: of an artifact that is told anew the rest is said, or if it is another one, all of it. */
+  /** Text that was sent can't be taken back. If an artifact is replaced, only the new rest is sent; if the new text differs, all of it is. */
   #artifact({ artifactId, parts }: Artifact, isAppended: boolean): readonly Spoken[] {
     const before = this.#said.get(artifactId) ?? '';
     const now = isAppended ? before + shown(parts) : shown(parts);

@@ -96,7 +96,7 @@ async function* events<Op extends StreamOperation>(
   yield read.value.map((event) => ({ event }));
 }
 
-/** A subscription goes by POST, and on 404 or 405 by the other verb: the one that worked is kept (reference/protocol §2.4.2). */
+/** Subscribes by POST, and after 404 or 405 by GET, because the specification names both. The link remembers which one worked. */
 async function openEvents<Op extends StreamOperation>(operation: Op, request: Requests[Op], calling: Calling): Promise<LinkResponse> {
   const { link } = calling;
   const usual = routeOf(operation, link, operation === 'subscribe' ? link.subscribeBy : undefined);
@@ -134,7 +134,7 @@ async function go<Op extends Operation>(operation: Op, given: Requests[Op], { li
   const hasBody = route.verb === 'POST';
   const resume = lastEventId(operation, given);
   const own: Record<string, string> = { Accept: accept };
-  // What every server takes: a2a-js answers both, others know only this one (reference/protocol §2.4.5).
+  // Every server accepts application/json; only some accept application/a2a+json.
   if (hasBody) own['Content-Type'] = JSON_TYPE;
   if (resume !== undefined) own['Last-Event-ID'] = resume;
   const headers = await requestHeaders(own, options, ctx);

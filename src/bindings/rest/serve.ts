@@ -147,7 +147,7 @@ async function readBody(exchange: Exchange, { route }: RouteMatch): Promise<obje
   return value;
 }
 
-/** 415, not the 400 of a part's media type: the header is HTTP's business (reference/conformance §7). */
+/** 415, not the 400 of a part's media type: the header is HTTP's business. */
 function wrongType(exchange: Exchange): A2AError {
   exchange.status = 415;
   return new A2AError('CONTENT_TYPE_NOT_SUPPORTED', `Content-Type must be ${exchange.dialect.rest.mediaType} or ${JSON_TYPE}`);

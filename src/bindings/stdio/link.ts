@@ -37,7 +37,7 @@ export function stdioLink(channel: Channel, dialect: Dialect): StdioLink {
 interface Pending {
   resolve(response: Response): void;
   reject(error: unknown): void;
-  /** Whoever asked does not want to hear more. */
+  /** The caller no longer wants the rest of the response. */
   leave(): void;
   stream: ReadableStreamDefaultController<Uint8Array> | undefined;
 }

@@ -17,7 +17,7 @@ const ORIGIN = 'http://localhost';
 const EVENT_BYTES_MAX = 67_108_864;
 
 /**
- * Serves whoever writes to the channel, by whatever answers HTTP: the same dialects, limits and errors. Resolves when the other side has
+ * Serves the client at the other end of the channel by a function that answers HTTP: the same dialects, limits and errors. Resolves when the other side has
  * closed its end and everything is answered.
  */
 export async function serveStdio(
@@ -97,7 +97,7 @@ function requestFor({ line, raw, signal }: Asking, isCard: boolean): Request {
   return kept(new Request(`${ORIGIN}/`, { method: 'POST', body: line, signal, headers: { ...headers, 'Content-Type': JSON_TYPE } }));
 }
 
-/** That it was left, or broke off, is told by its end. */
+/** A stream that is cancelled or breaks ends like any other: the line after it says so. */
 async function streamed(body: ReadableStream<Uint8Array>, signal: AbortSignal, write: Serving['write']): Promise<void> {
   try {
     for await (const events of readEvents(body, EVENT_BYTES_MAX, { signal })) {

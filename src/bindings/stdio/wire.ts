@@ -30,7 +30,7 @@ export async function* linesIn(channel: Channel, lineBytesMax: number = LINE_BYT
   for (const { text, dropped } of splitter.end()) if (text.trim() !== '') yield dropped > 0 ? undefined : text;
 }
 
-/** Writes whole lines, one after the other whoever writes. */
+/** Writes whole lines, one after the other, also for several writers. */
 export function lineWriter(channel: Channel): (text: string) => Promise<void> {
   let last: Promise<void> = Promise.resolve();
   return (text) => {

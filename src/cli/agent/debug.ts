@@ -1,10 +1,10 @@
 import type { Fetch } from '#protocol';
 import type { Secrets } from '../output/secrets.ts';
 
-/** Headers whose values are nobody's business, whatever they are. */
+/** Headers whose values are never logged. */
 const CONFIDENTIAL = /^(authorization|proxy-authorization|cookie|set-cookie|.*(?:key|token|secret).*)$/i;
 
-/** Logs each request and answer, with the raw messages, to standard error. Lines are logged whole, so that no secret slips through in halves. */
+/** Logs each request and response, with their bodies, to standard error. Logs whole lines, so that a secret is never split and missed. */
 export function debugFetch(next: Fetch, secrets: Secrets): Fetch {
   const log = (text: string): void => void process.stderr.write(secrets.mask(`debug: ${text}\n`));
   let count = 0;
@@ -33,7 +33,7 @@ function headerLines(headers: Headers): readonly string[] {
   return [...headers].map(([name, value]) => `${name}: ${CONFIDENTIAL.test(name) ? '***' : value}`);
 }
 
-/** The same answer; its body is told on the way. */
+/** The same response. Its body is logged while it is read. */
 function logged(response: Response, log: (line: string) => void): Response {
   if (response.body === null) return response;
   const decoder = new TextDecoder();
@@ -54,7 +54,7 @@ function logged(response: Response, log: (line: string) => void): Response {
   return new Response(body, { status, statusText, headers });
 }
 
-/** fetch says "fetch failed" and hides why in its cause. */
+/** The innermost reason: the message of a failed fetch is only "fetch failed". */
 export function reasonOf(thrown: unknown): string {
   const reasons: string[] = [];
   for (let at: unknown = thrown; at instanceof Error && reasons.length < 4; at = at.cause) {

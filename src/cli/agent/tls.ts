@@ -10,7 +10,7 @@ export async function baseFetch(settings: CliSettings): Promise<Fetch> {
   const insecure = settings.isOn('insecure');
   const [ca, cert, key] = ['ca', 'cert', 'cert-key'].map((name) => pem(settings, name));
   if ((cert === undefined) !== (key === undefined))
-    throw usage('--cert and --cert-key belong together', 'give the certificate and its private key');
+    throw usage('--cert and --cert-key belong together', 'set both: the certificate and its private key');
   if (!insecure && ca === undefined && cert === undefined) return (request) => fetch(kept(request));
   const { Agent, fetch: undiciFetch } = await import('undici');
   const dispatcher = new Agent({
@@ -23,7 +23,7 @@ export async function baseFetch(settings: CliSettings): Promise<Fetch> {
   return async (request) => {
     const { method, headers, body, signal, redirect } = request;
     const init = { method, headers: [...headers], signal, redirect, dispatcher };
-    // undici's own types stand beside the platform's, and mean the same.
+    // undici declares its own Response type, which has the same members.
     const answer = await undiciFetch(request.url, body === null ? init : { ...init, body: await request.text() });
     return answer as unknown as Response;
   };
@@ -35,6 +35,6 @@ function pem(settings: CliSettings, name: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');
   } catch {
-    throw usage(`--${name}: ${path} can't be read`, 'a PEM file is wanted');
+    throw usage(`--${name}: ${path} can't be read`, 'it must be a PEM file');
   }
 }

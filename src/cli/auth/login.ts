@@ -16,7 +16,7 @@ import { field } from '../output/labels.ts';
 import type { Login, TokenStore } from '../settings/tokens.ts';
 import { tokenStore } from '../settings/tokens.ts';
 import { EXITS } from '../task/exits.ts';
-import type { Flow } from './schemes.ts';
+import type { LoginFlow } from './schemes.ts';
 import { findOffer } from './schemes.ts';
 import { accessToken } from './tokens.ts';
 
@@ -51,7 +51,7 @@ Connect are known. The token is kept in ~/.config/a2a-cli/credentials.json, whic
     const origin = await originOf(session, found);
     const clientSecret = session.settings.text('client-secret');
     session.secrets.add(clientSecret);
-    const wanted = { scheme: textOf(session.parsed, 'scheme'), flow: textOf(session.parsed, 'flow') as Flow | undefined };
+    const wanted = { scheme: textOf(session.parsed, 'scheme'), flow: textOf(session.parsed, 'flow') as LoginFlow | undefined };
     const offer = findOffer(found.card, wanted);
     const clientId = session.settings.text('client-id');
     if (clientId === undefined) {

@@ -3,16 +3,16 @@ import { oauthEndpoints } from '../../client/adapters/oauth.ts';
 import { CliError } from '../command.ts';
 import type { Login } from '../settings/tokens.ts';
 
-export type Flow = Login['flow'];
-/** A scheme of the card that a token can be got for, and how. */
+export type LoginFlow = Login['flow'];
+/** A scheme of the card for which a token can be obtained, and the flow to use. */
 export type Offer = Pick<Login, 'scheme' | 'flow' | 'source' | 'scopes'>;
 
 interface Wanted {
   readonly scheme: string | undefined;
-  readonly flow: Flow | undefined;
+  readonly flow: LoginFlow | undefined;
 }
 
-/** The one that was named, or the first that can be used in the flow that was asked for. */
+/** The scheme that the caller named, or the first one with the wanted flow. */
 export function findOffer(card: AgentCard, { scheme, flow }: Wanted): Offer {
   const found = offersOf(card).find(
     (offer) => (scheme === undefined || offer.scheme === scheme) && (flow === undefined || offer.flow === flow),
@@ -21,7 +21,7 @@ export function findOffer(card: AgentCard, { scheme, flow }: Wanted): Offer {
   return found;
 }
 
-/** OpenID Connect leaves the flow to the provider: both may be asked for. */
+/** With OpenID Connect the provider decides about flows, so both can be tried. */
 function offersOf(card: AgentCard): readonly Offer[] {
   const oauth = oauthEndpoints(card).flatMap(({ scheme, flow, source, scopes }): readonly Offer[] => {
     if (flow === 'authorizationCode') return [];

@@ -9,11 +9,11 @@ export interface Getting {
   readonly fetch: Fetch;
   readonly signal: AbortSignal;
   readonly store: TokenStore;
-  /** Where a person can take part. */
+  /** Shows the device code to a person. Absent if the command can't prompt. */
   readonly prompt?: (prompt: DevicePrompt) => void;
 }
 
-/** Gets and renews the tokens of a login, and keeps them in the store. */
+/** Gets and renews the tokens of a login, and stores them. */
 function authenticatorFor(login: Login, { fetch, signal, store, prompt }: Getting): Authenticator {
   const { flow, tokens, origin, source, clientId, clientSecret, scopes } = login;
   const options = {
@@ -38,16 +38,16 @@ function authenticatorFor(login: Login, { fetch, signal, store, prompt }: Gettin
   }
 }
 
-/** Nobody is sent to a browser by a command that was about something else. */
+/** Only `auth login` sends a person to a browser. Other commands fail instead. */
 function expired({ origin }: Login): never {
-  throw new CliError(`the token for ${origin} has run out`, {
+  throw new CliError(`the token for ${origin} has expired`, {
     code: 'A2ACLI_ERR_AUTH_FAILED',
     hint: `get a new one: parley auth login -a ${origin}`,
     exit: 4,
   });
 }
 
-/** The access token: as it is kept while it lasts, a new one after that. */
+/** The stored access token, or a new one if it has expired. */
 export async function accessToken(login: Login, getting: Getting): Promise<string | undefined> {
   const { headers } = await authenticatorFor(login, getting).present(undefined);
   return headers?.['Authorization']?.replace(/^Bearer /, '');

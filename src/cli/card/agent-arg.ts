@@ -2,7 +2,7 @@ import { usage } from '../command.ts';
 import type { ContractSession } from '../contract/session.ts';
 import { GLOBALS } from '../flags/globals.ts';
 
-/** `card get AGENT` for `card get -a AGENT`. */
+/** Accepts `card get AGENT` for `card get -a AGENT`. */
 export function withAgent(session: ContractSession): ContractSession {
   const [given] = session.words;
   if (given === undefined) return session;

@@ -21,8 +21,8 @@ export const getCommand: Command = contractCommand(
     args: [{ name: 'AGENT', optional: true }],
     flags: [
       { name: 'validate', kind: 'switch', doc: 'Check it against the schema of A2A, and fail if it is not valid.' },
-      { name: 'extended', kind: 'switch', doc: 'The card for those who show who they are.' },
-      { name: 'jwks', kind: 'text', value: 'FILE|URL', doc: 'Keys that you trust to sign it.' },
+      { name: 'extended', kind: 'switch', doc: 'The card for authenticated callers.' },
+      { name: 'jwks', kind: 'text', value: 'FILE|URL', doc: 'Keys that may sign it.' },
       STREAM,
     ],
     globals: GLOBALS,
@@ -44,7 +44,7 @@ export const getCommand: Command = contractCommand(
   },
 );
 
-/** Only if the card says there is one, and only by a scheme that it declares (A2ACLI_CARD_GET_003, A2ACLI_VER_003). */
+/** Calls only if the card declares an extended card, and only with a scheme of the card (A2ACLI_CARD_GET_003, A2ACLI_VER_003). */
 async function extended(session: ContractSession, { card }: FoundAgentCard): Promise<number> {
   if (card.capabilities.extendedAgentCard !== true) {
     throw new CliError(`${card.name} has no extended card`, {

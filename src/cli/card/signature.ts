@@ -11,8 +11,8 @@ import type { ContractSession } from '../contract/session.ts';
 import { textOf } from '../flags/parse.ts';
 
 /**
- * verified, unverifiable or absent, and why (A2ACLI_CARD_GET_004). Trusted are the keys of `--jwks`; without it those that the signature
- * points to, if they lie at the card's own origin: then they say no more than TLS does, and that is said too.
+ * The state of the signature: verified, unverifiable or absent (A2ACLI_CARD_GET_004). Trusts the keys of `--jwks`. Without it, trusts the keys
+ * that the signature points to, if they are at the card's own origin. Those prove no more than TLS does, and the text says so.
  */
 export async function signatureOf(session: ContractSession, { raw, url }: FoundAgentCard): Promise<string> {
   const fetch = await fetchFor(session);
@@ -42,9 +42,9 @@ async function keySet(from: string, fetch: Fetch): Promise<JSONWebKeySet> {
     const set: unknown = JSON.parse(text);
     if (typeof set === 'object' && set !== null && 'keys' in set && Array.isArray(set.keys)) return set as JSONWebKeySet;
   } catch (thrown) {
-    throw usage(`--jwks: ${from} can't be read: ${reasonOf(thrown)}`, 'a JSON Web Key Set is wanted: {"keys":[…]}');
+    throw usage(`--jwks: ${from} can't be read: ${reasonOf(thrown)}`, 'it must be a JSON Web Key Set: {"keys":[…]}');
   }
-  throw usage(`--jwks: ${from} is no key set`, 'a JSON Web Key Set is wanted: {"keys":[…]}');
+  throw usage(`--jwks: ${from} is not a key set`, 'it must be a JSON Web Key Set: {"keys":[…]}');
 }
 
 async function textAt(url: string, fetch: Fetch): Promise<string> {

@@ -2,14 +2,14 @@ import type { AgentCard, SecurityScheme } from '#protocol';
 import { block, field } from '../output/labels.ts';
 
 export interface CardTextOptions {
-  /** Undefined: nobody looked. */
+  /** Undefined if it was not checked. */
   readonly signature: string | undefined;
-  /** Where it was found; undefined for a file. */
+  /** The address of the card. Undefined for a file. */
   readonly source: string | undefined;
   readonly verbose: boolean;
 }
 
-/** Who the agent is, what it can do, how it is reached and what it asks for. */
+/** A card as text: identity, capabilities, interfaces and security. */
 export function cardText(card: AgentCard, { signature, source, verbose }: CardTextOptions): string {
   const { streaming, pushNotifications, extendedAgentCard, extensions = [] } = card.capabilities;
   const can = [

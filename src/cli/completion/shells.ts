@@ -1,11 +1,11 @@
 import type { Word } from './words.ts';
 
-/** Quoted for any of the three shells. */
+/** Quotes a word for all three shells. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** A key into the tables: neither shell takes an empty one. */
+/** The key of a table. Shells do not accept an empty one. */
 function key(path: string): string {
   return quoted(path === '' ? '/' : `/ ${path}`);
 }

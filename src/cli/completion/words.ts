@@ -2,9 +2,9 @@ import type { Command, Entry } from '../command.ts';
 import type { Flag } from '../flags/spec.ts';
 import { allFlags } from '../flags/spec.ts';
 
-/** What can follow one line of words: `task push-config` → `create`, …; `send` → `--file-part`, … */
+/** The words that can follow others: `task push-config` → `create`, …; `send` → `--file-part`, … */
 export interface Word {
-  /** The words before, joined by blanks; empty for `parley` itself. */
+  /** The words before, separated by spaces. Empty for `parley` itself. */
   readonly path: string;
   readonly next: readonly { readonly name: string; readonly doc: string }[];
   readonly flags: readonly { readonly name: string; readonly short?: string; readonly doc: string; readonly values: readonly string[] }[];
@@ -29,7 +29,7 @@ function below(command: Command, path: string): readonly Word[] {
   return [{ path, next, flags: flagsOf(command) }, ...children.flatMap((child) => below(child, `${path} ${child.name}`))];
 }
 
-/** By its description; a command that has none names its flags in its help. */
+/** The flags of a command's spec, or else those in its help text. */
 function flagsOf({ spec, help }: Command): Word['flags'] {
   if (spec !== undefined) return allFlags(spec).map(ofFlag);
   const named = [...help.matchAll(/^ +(?:-\w, )?--([a-z0-9-]+)(?: [^ ]+)? {2,}(.*)$/gm)];

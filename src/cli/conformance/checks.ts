@@ -4,20 +4,20 @@ import { cardProblems, createUserMessage, isA2AError, isTerminal, taskId } from 
 import type { AgentConnection } from '../agent/connect.ts';
 import { isSettled } from '../contract/wait.ts';
 
-/** What a check works with, and what earlier checks have left for later ones. */
-export interface Bench {
+/** What a check works with, and results of earlier checks. */
+export interface CheckContext {
   readonly found: FoundAgentCard;
-  /** The answer that the card came in. */
+  /** The response headers of the card. */
   readonly cardHeaders: Headers;
   readonly connection: AgentConnection;
-  /** The same agent, asked in a version that nobody has. */
+  /** The same agent, called with a version that does not exist. */
   readonly future: AgentConnection;
-  /** A task that the first check has made, if the agent makes tasks. */
+  /** The task that the first check created, if the agent creates tasks. */
   task: Task | undefined;
 }
 
-/** `pass`, or why not; `skip` with the reason why it does not apply to this agent. */
-export type Verdict = { readonly outcome: 'pass' } | { readonly outcome: 'fail' | 'skip'; readonly why: string };
+/** `pass`, or `fail` with the reason, or `skip` with the reason why the check does not apply. */
+export type CheckResult = { readonly outcome: 'pass' } | { readonly outcome: 'fail' | 'skip'; readonly why: string };
 
 /** One requirement of the A2A Technology Compatibility Kit, under its own id. */
 export interface Check {
@@ -25,24 +25,24 @@ export interface Check {
   readonly section: string;
   readonly level: 'MUST' | 'SHOULD';
   readonly title: string;
-  run(bench: Bench): Promise<Verdict>;
+  run(bench: CheckContext): Promise<CheckResult>;
 }
 
-const PASS: Verdict = { outcome: 'pass' };
-const fail = (why: string): Verdict => ({ outcome: 'fail', why });
-const skip = (why: string): Verdict => ({ outcome: 'skip', why });
-const when = (holds: boolean, why: string): Verdict => (holds ? PASS : fail(why));
+const PASS: CheckResult = { outcome: 'pass' };
+const fail = (why: string): CheckResult => ({ outcome: 'fail', why });
+const skip = (why: string): CheckResult => ({ outcome: 'skip', why });
+const when = (holds: boolean, why: string): CheckResult => (holds ? PASS : fail(why));
 
-/** No agent has such a task. */
-const NOBODY = taskId('00000000-0000-4000-8000-000000000000');
+/** A task id that no agent has. */
+const UNKNOWN_TASK = taskId('00000000-0000-4000-8000-000000000000');
 
-/** The kit's own agents act on the prefix of a message's id; others take it for what it is. */
+/** The kit's own agents act on the prefix of the message id. Other agents ignore it. */
 function hello(act: string, task?: Task): ReturnType<typeof createUserMessage> {
   const messageId = `tck-${act}-${crypto.randomUUID()}` as MessageId;
   return createUserMessage('Hello from parley conformance', task === undefined ? { messageId } : { messageId, taskId: task.id });
 }
 
-async function refused(call: () => Promise<unknown>, kinds: readonly ErrorKind[]): Promise<Verdict> {
+async function refused(call: () => Promise<unknown>, kinds: readonly ErrorKind[]): Promise<CheckResult> {
   try {
     await call();
     return fail('it was accepted');
@@ -134,7 +134,7 @@ const CORE: readonly Check[] = [
     section: '3.1.3',
     level: 'MUST',
     title: 'a task that is not there is TaskNotFoundError',
-    run: ({ connection }) => refused(() => connection.service.get({ id: NOBODY }, connection.ctx()), ['TASK_NOT_FOUND']),
+    run: ({ connection }) => refused(() => connection.service.get({ id: UNKNOWN_TASK }, connection.ctx()), ['TASK_NOT_FOUND']),
   },
   {
     id: 'CORE-SEND-002',
@@ -162,7 +162,7 @@ const CORE: readonly Check[] = [
     section: '3.1.5',
     level: 'MUST',
     title: 'canceling a task that is not there is TaskNotFoundError',
-    run: ({ connection }) => refused(() => connection.service.cancel({ id: NOBODY }, connection.ctx()), ['TASK_NOT_FOUND']),
+    run: ({ connection }) => refused(() => connection.service.cancel({ id: UNKNOWN_TASK }, connection.ctx()), ['TASK_NOT_FOUND']),
   },
 ];
 
@@ -231,7 +231,7 @@ const STREAMS: readonly Check[] = [
     title: 'subscribing to a task that is not there is TaskNotFoundError',
     run: async ({ connection, found }) => {
       if (found.card.capabilities.streaming !== true) return skip('the agent does not stream');
-      return await refused(() => firstOf(connection.service.subscribe({ id: NOBODY }, connection.ctx())), ['TASK_NOT_FOUND']);
+      return await refused(() => firstOf(connection.service.subscribe({ id: UNKNOWN_TASK }, connection.ctx())), ['TASK_NOT_FOUND']);
     },
   },
 ];
@@ -242,7 +242,7 @@ const VERSIONS: readonly Check[] = [
     section: '3.6.2',
     level: 'MUST',
     title: 'a version that nobody has is VersionNotSupportedError',
-    run: ({ future }) => refused(() => future.service.get({ id: NOBODY }, future.ctx()), ['VERSION_NOT_SUPPORTED']),
+    run: ({ future }) => refused(() => future.service.get({ id: UNKNOWN_TASK }, future.ctx()), ['VERSION_NOT_SUPPORTED']),
   },
 ];
 

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { CliError, usage } from '../command.ts';
 
-/** Runs the official kit out of a checkout of its own; its words go to standard error, its exit code is ours. */
+/** Runs the official kit from its checkout. Its output goes to standard error. Returns its exit code. */
 export async function runKit(folder: string, agent: string): Promise<number> {
   const script = join(resolve(folder), 'run_tck.py');
   if (!existsSync(script))

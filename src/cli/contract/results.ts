@@ -2,13 +2,13 @@ import type { Json, SendResult, Task, TaskEvent } from '#protocol';
 import type { AgentConnection } from '../agent/connect.ts';
 import { eventText, field, messageText, stateText, taskText } from '../output/labels.ts';
 import type { ContractSession } from './session.ts';
-import type { Seen } from './wait.ts';
+import type { TaskProgress } from './wait.ts';
 
 export function printJson(session: ContractSession, value: Json): void {
   session.out(`${JSON.stringify(value)}\n`);
 }
 
-/** The command that goes on with a waiting task, ready to be copied. */
+/** The command that continues a waiting task, ready to be copied. */
 export function resumeCommand(connection: AgentConnection, id: string): string {
   return `parley send ${connection.agent} --task-id ${id} "<reply>"`;
 }
@@ -23,7 +23,7 @@ export function printTask(
   else session.out(taskText(task, { ...options, verbose: session.verbose, resume: resumeCommand(connection, task.id) }));
 }
 
-/** `SendMessageResponse`. */
+/** Prints a `SendMessageResponse`. */
 export function printResult(session: ContractSession, connection: AgentConnection, result: SendResult): void {
   if (!session.json) {
     if (result.message !== undefined) session.out(messageText(result.message));
@@ -31,7 +31,7 @@ export function printResult(session: ContractSession, connection: AgentConnectio
     return;
   }
   const { answers } = connection;
-  // A task that was polled for came by itself and goes back into its envelope.
+  // A polled task came without its envelope.
   const polled =
     answers.rawOf(result) === undefined && result.task !== undefined ? { task: answers.json('get.result', result.task) } : undefined;
   printJson(session, polled ?? answers.json('send.result', result));
@@ -43,8 +43,8 @@ export function printEvent(session: ContractSession, connection: AgentConnection
   else printJson(session, connection.answers.json('event', event));
 }
 
-/** After the last event of a stream: whose it was, and how it stands. */
-export function printEnd(session: ContractSession, connection: AgentConnection, seen: Seen): void {
+/** Prints task, context and state after the last event of a stream. */
+export function printEnd(session: ContractSession, connection: AgentConnection, seen: TaskProgress): void {
   if (session.json || seen.id === undefined) return;
   session.out(field('Task', seen.id) + field('Context', seen.contextId ?? '') + field('State', stateText(seen.state ?? 'UNSPECIFIED')));
   if (seen.settled && seen.state !== undefined && /_REQUIRED$/.test(seen.state))
@@ -59,7 +59,7 @@ const WORDS: Readonly<Record<string, string>> = {
   TASK_STATE_CANCELED: 'task was canceled',
 };
 
-/** Any outcome but plain success is named on standard error; the exit code is about the tool, not the agent (reference/cli §6). */
+/** Warns about every outcome but success. The exit code is about the tool, not about the task (A2A CLI specification §6). */
 export function warnOf(session: ContractSession, state: string | undefined): void {
   const words = state === undefined ? undefined : WORDS[state];
   if (words !== undefined && state !== undefined) session.note(`warning: ${words} (${stateText(state)})\n`);
@@ -67,7 +67,7 @@ export function warnOf(session: ContractSession, state: string | undefined): voi
 
 const NOTE_AFTER_MS = 300;
 
-/** Whoever waits is told for what, so that the wait can be broken off and taken up again. Quick tasks are not worth a word. */
+/** Says which task the command waits for, so that the caller can interrupt and continue later. Not for quick tasks. */
 export function noteWaiting(session: ContractSession, { id, contextId }: Pick<Task, 'id' | 'contextId'>): () => void {
   const timer = setTimeout(() => {
     session.note(`waiting for task ${id} (context ${contextId ?? 'unknown'}); Ctrl-C leaves it running\n`);

@@ -6,12 +6,12 @@ import { asCliError } from '../agent/errors.ts';
 import { CliError } from '../command.ts';
 import { noteWaiting, printEnd, printEvent } from './results.ts';
 import type { ContractSession } from './session.ts';
-import type { Seen } from './wait.ts';
+import type { TaskProgress } from './wait.ts';
 import { follow, isSettled, nothingSeen, pause, poll } from './wait.ts';
 
 const NOT_STREAMED: ReadonlySet<string> = new Set(['UNSUPPORTED_OPERATION', 'STREAMING_NOT_SUPPORTED', 'METHOD_NOT_FOUND']);
 
-/** The server has refused the stream itself, so that nothing was started, and a plain send starts nothing twice. */
+/** The server refused the stream itself, so nothing was started, and a send without a stream starts nothing twice. */
 function refusesStreams(thrown: unknown): boolean {
   return isA2AError(thrown) && NOT_STREAMED.has(thrown.kind);
 }
@@ -24,19 +24,19 @@ function ctxFor(connection: AgentConnection, request: SendRequest): ReturnType<A
   return connection.ctx({ idempotencyKey: request.message.messageId });
 }
 
-/** Sends and comes back at once. */
+/** Sends and returns at once. */
 export async function sendOnly(connection: AgentConnection, request: SendRequest): Promise<SendResult> {
   const configuration = { ...request.configuration, returnImmediately: true };
   return await connection.service.send({ ...request, configuration }, ctxFor(connection, request));
 }
 
-/** Sends and waits for the end: by the agent's stream if it has one, and by asking again whenever that does not do. */
+/** Sends and waits until the task is settled: by stream if the agent has streams, otherwise by polling. */
 export async function sendAndWait(session: ContractSession, connection: AgentConnection, request: SendRequest): Promise<SendResult> {
   return await inTime(session, connection, (seen) => waitFor(session, connection, { request, seen }));
 }
 
-/** Whoever waits until the time is up is told which task goes on without them. */
-async function inTime<T>(session: ContractSession, connection: AgentConnection, call: (seen: Seen) => Promise<T>): Promise<T> {
+/** After `--timeout`, the error names the task that still runs. */
+async function inTime<T>(session: ContractSession, connection: AgentConnection, call: (seen: TaskProgress) => Promise<T>): Promise<T> {
   const seen = nothingSeen();
   try {
     return await call(seen);
@@ -47,7 +47,7 @@ async function inTime<T>(session: ContractSession, connection: AgentConnection, 
 
 interface Sending {
   readonly request: SendRequest;
-  readonly seen: Seen;
+  readonly seen: TaskProgress;
 }
 
 async function waitFor(session: ContractSession, connection: AgentConnection, sending: Sending): Promise<SendResult> {
@@ -64,7 +64,7 @@ async function waitFor(session: ContractSession, connection: AgentConnection, se
   }
 }
 
-/** Undefined: the agent has no streams after all. */
+/** Undefined if the agent refuses the stream. */
 async function waitByStream(
   session: ContractSession,
   connection: AgentConnection,
@@ -81,9 +81,9 @@ async function waitByStream(
   try {
     const ended = await follow(connection.service.stream(request, ctxFor(connection, request)), seen, onEvent);
     if (said?.message !== undefined) return { message: said.message };
-    if (ended === 'cut') session.signal.throwIfAborted(); // it was we who broke it off
+    if (ended === 'cut') session.signal.throwIfAborted(); // --timeout has passed
     if (seen.id === undefined) throw cut(connection, seen);
-    if (ended === 'cut') session.note('warning: the stream broke off; asking for the task instead\n');
+    if (ended === 'cut') session.note('warning: the stream was cut; polling the task instead\n');
     return { task: await finalTask(session, connection, { seen, folded: hush === undefined ? undefined : () => fold.task() }) };
   } catch (thrown) {
     if (refusesStreams(thrown)) return undefined;
@@ -94,11 +94,11 @@ async function waitByStream(
 }
 
 interface Streamed {
-  readonly seen: Seen;
+  readonly seen: TaskProgress;
   readonly folded: (() => Task) | undefined;
 }
 
-/** The task as the agent has it; as its events told it, if it can't be asked any more. */
+/** The task from the agent, or from its events if the agent can't be reached any more. */
 async function finalTask(session: ContractSession, connection: AgentConnection, { seen, folded }: Streamed): Promise<Task> {
   if (seen.id === undefined) throw cut(connection, seen);
   try {
@@ -109,12 +109,12 @@ async function finalTask(session: ContractSession, connection: AgentConnection, 
   }
 }
 
-/** Sends and prints each event as it comes. A stream that breaks is taken up by subscribing again: its first event is the task. */
-export async function sendAndPrint(session: ContractSession, connection: AgentConnection, request: SendRequest): Promise<Seen> {
+/** Sends and prints each event. Subscribes again after a lost connection; the first event is the task then. */
+export async function sendAndPrint(session: ContractSession, connection: AgentConnection, request: SendRequest): Promise<TaskProgress> {
   return await inTime(session, connection, (seen) => printed(session, connection, { request, seen }));
 }
 
-async function printed(session: ContractSession, connection: AgentConnection, { request, seen }: Sending): Promise<Seen> {
+async function printed(session: ContractSession, connection: AgentConnection, { request, seen }: Sending): Promise<TaskProgress> {
   const onEvent = (event: TaskEvent): void => printEvent(session, connection, event);
   if (canStream(connection)) {
     try {
@@ -126,11 +126,15 @@ async function printed(session: ContractSession, connection: AgentConnection, { 
       if (!refusesStreams(thrown)) throw thrown;
     }
   }
-  session.note('warning: the agent does not stream; asking for the task instead\n');
+  session.note('warning: the agent does not stream; polling the task instead\n');
   return await sendAndPrintPolled(session, connection, { request, seen });
 }
 
-async function sendAndPrintPolled(session: ContractSession, connection: AgentConnection, { request, seen }: Sending): Promise<Seen> {
+async function sendAndPrintPolled(
+  session: ContractSession,
+  connection: AgentConnection,
+  { request, seen }: Sending,
+): Promise<TaskProgress> {
   const print = (result: SendResult): void => {
     seen.message = result.message !== undefined;
     seen.id = result.task?.id;
@@ -145,27 +149,27 @@ async function sendAndPrintPolled(session: ContractSession, connection: AgentCon
   return seen;
 }
 
-export interface Following {
-  readonly seen: Seen;
+export interface FollowedStream {
+  readonly seen: TaskProgress;
   readonly onEvent: (event: TaskEvent) => void;
 }
 
-/** As long as a client's streams are healed; a server that restarts is waited for. */
-export async function resubscribe(session: ContractSession, connection: AgentConnection, { seen, onEvent }: Following): Promise<void> {
+/** Subscribes again, for as long as the client's own streams would. A server that restarts is waited for. */
+export async function resubscribe(session: ContractSession, connection: AgentConnection, { seen, onEvent }: FollowedStream): Promise<void> {
   const { id } = seen;
   if (id === undefined) throw cut(connection, seen);
   const backoff = new Backoff();
-  // The task as it stands comes first, again and again: it is no news.
+  // The first event of each subscription is the task itself, which is not news.
   const onNews = (event: TaskEvent): void => {
     if (event.task === undefined) backoff.renew();
     onEvent(event);
   };
   let failed: A2AError | undefined;
   for (let attempt = 1; ; attempt += 1) {
-    session.signal.throwIfAborted(); // it was we who broke it off
+    session.signal.throwIfAborted(); // --timeout has passed
     const delayMs = backoff.next(failed);
     if (delayMs === undefined) throw cut(connection, seen);
-    session.note(`warning: the stream broke off; subscribing again (${attempt})\n`);
+    session.note(`warning: the stream was cut; subscribing again (${attempt})\n`);
     await pause(session, delayMs);
     try {
       failed = undefined;
@@ -178,8 +182,8 @@ export async function resubscribe(session: ContractSession, connection: AgentCon
   }
 }
 
-/** It ended while nobody listened, and a finished task takes no subscribers (A2A 1.0.1 §3.1.6): it is asked for instead. */
-async function finished(connection: AgentConnection, { seen, onEvent }: Following): Promise<void> {
+/** The task finished in between. A finished task accepts no subscription (A2A 1.0.1 §3.1.6), so it is read instead. */
+async function finished(connection: AgentConnection, { seen, onEvent }: FollowedStream): Promise<void> {
   if (seen.id === undefined) throw cut(connection, seen);
   const task = await connection.service.get({ id: seen.id }, connection.ctx());
   seen.state = task.status.state;
@@ -188,9 +192,9 @@ async function finished(connection: AgentConnection, { seen, onEvent }: Followin
   if (!seen.settled) throw cut(connection, seen);
 }
 
-function cut({ agent }: AgentConnection, { id }: Seen): CliError {
-  return new CliError('the stream broke off before the task came to an end', {
+function cut({ agent }: AgentConnection, { id }: TaskProgress): CliError {
+  return new CliError('the stream was cut before the task was settled', {
     code: 'PARLEY_ERR_STREAM_CUT',
-    hint: id === undefined ? `see what was sent with --debug` : `the task goes on: parley task get ${agent} ${id} --wait`,
+    hint: id === undefined ? `see what was sent with --debug` : `the task still runs: parley task get ${agent} ${id} --wait`,
   });
 }

@@ -5,7 +5,7 @@ import { isA2AError, isInterrupted, isTerminal } from '#protocol';
 import type { AgentConnection } from '../agent/connect.ts';
 import type { ContractSession } from './session.ts';
 
-/** Nothing more comes by itself: the task is over, or waits for somebody. UNSPECIFIED is neither (reference/cli §7). */
+/** The task is over, or waits for the caller. UNSPECIFIED is neither (A2A CLI specification §7). */
 export function isSettled(task: Task): boolean {
   return isTerminal(task.status.state) || isInterrupted(task.status.state);
 }
@@ -13,7 +13,7 @@ export function isSettled(task: Task): boolean {
 const FIRST_PAUSE_MS = 100;
 const DEFAULT_POLL_MS = 2000;
 
-/** Asks again and again, at growing distances up to `--poll-interval`, until the task is settled or the time is up. */
+/** Polls at growing intervals, up to `--poll-interval`, until the task is settled or `--timeout` has passed. */
 export async function poll(
   session: ContractSession,
   connection: AgentConnection,
@@ -29,8 +29,8 @@ export async function poll(
       if (isSettled(now)) return now;
       backoff.renew();
     } catch (thrown) {
-      // A poll that fails on the way is worth repeating: the task goes on without us.
-      delayMs = isPassing(thrown) && !session.signal.aborted ? backoff.next(thrown) : undefined;
+      // A failed poll is repeated: the task still runs.
+      delayMs = isTransient(thrown) && !session.signal.aborted ? backoff.next(thrown) : undefined;
       if (delayMs === undefined) throw thrown;
     }
     await pause(session, Math.max(distance, delayMs));
@@ -38,19 +38,19 @@ export async function poll(
   }
 }
 
-/** Ends with the session, and says what that has ended by. */
+/** Sleeps. Throws the signal's reason if `--timeout` passes. */
 export async function pause({ signal }: ContractSession, ms: number): Promise<void> {
   await sleep(ms, undefined, { signal }).catch((thrown: unknown) => {
     throw signal.aborted ? signal.reason : thrown;
   });
 }
 
-function isPassing(thrown: unknown): thrown is A2AError {
+function isTransient(thrown: unknown): thrown is A2AError {
   return isA2AError(thrown) && thrown.kind === 'UNAVAILABLE';
 }
 
-/** What is known of a task from its events. */
-export interface Seen {
+/** What a reader knows about a task from its events. */
+export interface TaskProgress {
   id: TaskId | undefined;
   contextId: string | undefined;
   state: string | undefined;
@@ -58,11 +58,11 @@ export interface Seen {
   message: boolean;
 }
 
-export function nothingSeen(): Seen {
+export function nothingSeen(): TaskProgress {
   return { id: undefined, contextId: undefined, state: undefined, settled: false, message: false };
 }
 
-export function see(seen: Seen, event: TaskEvent): void {
+export function see(seen: TaskProgress, event: TaskEvent): void {
   if (event.message !== undefined) {
     seen.message = true;
     seen.settled = true;
@@ -78,8 +78,8 @@ export function see(seen: Seen, event: TaskEvent): void {
 
 export type Ended = 'settled' | 'cut';
 
-/** Reads a stream until the task is settled. A stream that ends or breaks before is `cut`; an answer that refuses it is thrown. */
-export async function follow(stream: EventStream, seen: Seen, onEvent: (event: TaskEvent) => void): Promise<Ended> {
+/** Reads a stream until the task is settled. Returns `cut` if it ends before. Throws if the agent refuses it. */
+export async function follow(stream: EventStream, seen: TaskProgress, onEvent: (event: TaskEvent) => void): Promise<Ended> {
   let started = false;
   try {
     for await (const batch of stream) {

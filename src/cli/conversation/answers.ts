@@ -4,18 +4,18 @@ import type { Choice, Part } from '#protocol';
 import { choiceIn, createUserMessage } from '#protocol';
 import type { Screen } from './terminal.ts';
 
-/** Who answers the agent's questions. */
+/** Answers the agent's questions: a person, or answers given in advance. */
 export interface Person {
-  /** Undefined: nobody is there, or they have left. */
+  /** Undefined if there is no terminal, or the person has left. */
   answer(question: Question): Promise<readonly Part[] | undefined>;
 }
 
 export interface PersonOptions {
   readonly screen: Screen;
-  /** Said beforehand, one for each question. */
+  /** Answers given in advance, one for each question. */
   readonly answers: readonly string[];
   readonly approves: boolean;
-  /** Asks on the terminal; undefined where there is none. */
+  /** Prompts on the terminal. Undefined without a terminal. */
   readonly prompt: ((text: string) => Promise<string | undefined>) | undefined;
 }
 
@@ -37,7 +37,7 @@ export function createPerson({ screen, answers, approves, prompt }: PersonOption
 
 type Asking = Pick<PersonOptions, 'screen'> & { readonly prompt: NonNullable<PersonOptions['prompt']> };
 
-/** Until there is an answer that fits the question. */
+/** Prompts until the answer fits the question. */
 async function asked({ choices, kind }: Question, { screen, prompt }: Asking): Promise<readonly Part[] | undefined> {
   for (const [at, choice] of choices.entries()) screen.note(`  ${at + 1}. ${choice.name}`);
   const words = choices.length > 0 ? 'Which? ' : kind === 'auth' ? 'Press Enter when that is done. ' : '> ';
@@ -53,12 +53,12 @@ async function asked({ choices, kind }: Question, { screen, prompt }: Asking): P
   }
 }
 
-/** A lasting permission is given by a person alone. */
+/** `--yes` approves once. Only a person can give a lasting permission. */
 function approval(choices: readonly Choice[]): string | undefined {
   return choices.find(({ kind }) => kind === 'allow_once')?.optionId;
 }
 
-/** By its number, its name, its id, or yes and no. Where there are choices, nothing else is an answer. */
+/** A choice by number, name, id, or yes and no. With choices, nothing else is accepted. */
 export function partsFor(said: string, choices: readonly Choice[]): readonly Part[] | undefined {
   const text = said.trim();
   if (choices.length === 0) return [{ text }];
@@ -73,7 +73,7 @@ export interface Prompt {
   close(): void;
 }
 
-/** One line at a time. Undefined at the end of the input, and after Ctrl-C. */
+/** Reads one line at a time. Undefined at the end of the input and after Ctrl-C. */
 export function openPrompt(screen: Screen, onInterrupt: () => void): Prompt {
   const isTerminal = process.stdin.isTTY === true;
   const lines = createInterface({ input: process.stdin, output: process.stderr, terminal: isTerminal });

@@ -21,13 +21,13 @@ const SHARED = [
   'config',
 ];
 
-/** What people's commands share with the contract: who you are, and how the connection is made. */
+/** The global flags that `ask` and `chat` share with the commands of the A2A CLI specification. */
 export const WIRE_FLAGS: readonly Flag[] = GLOBALS.filter(({ name }) => SHARED.includes(name));
 
-/** The agent, and the format, spelled as the contract's commands spell them. */
+/** `--agent-card` and `--output`, as in the A2A CLI specification. */
 export const AGENT_FLAGS: readonly Flag[] = GLOBALS.filter(({ name }) => name === 'agent-card' || name === 'output');
 
-/** `URL TEXT…`, or `-a URL TEXT…`. */
+/** Reads `URL TEXT…` or `-a URL TEXT…`. */
 export function targetIn(parsed: Parsed): { readonly target: string; readonly more: readonly string[] } {
   const named = textOf(parsed, 'agent-card');
   const [first, ...more] = argumentsOf(parsed);

@@ -4,18 +4,18 @@ import type { Screen } from './terminal.ts';
 
 export interface Interrupt {
   readonly fired: boolean;
-  /** What to exit with then. */
+  /** The exit code after an interrupt. */
   readonly code: number;
   fire(): void;
   end(): void;
 }
 
-/** As shells count: 128 and the signal's number. A reader who has seen enough is no failure. */
+/** 128 plus the signal number, as in shells. A closed pipe is not a failure. */
 const CODES = { SIGINT: 130, SIGTERM: 143, reader: 0 } as const;
-/** For an agent that is told to cancel and goes on: nobody is there to ask a second time. */
+/** How long to wait for an agent that does not react to the cancellation. */
 const LEAVE_MS = 1000;
 
-/** Ctrl-C cancels what runs; a second one leaves at once. So do SIGTERM and a reader that leaves, and then nobody stays. */
+/** Ctrl-C cancels the task; a second one exits at once. SIGTERM and a closed pipe cancel and then exit. */
 export function onInterrupt(screen: Screen, current: () => SendHandle | undefined): Interrupt {
   let fired: keyof typeof CODES | undefined;
   const by = (cause: keyof typeof CODES): void => {

@@ -3,7 +3,7 @@ import type { SendResult } from '#protocol';
 
 export const ANSWER_MEMBERS = 'state, text, taskId, contextId, artifacts, files, question';
 
-/** What came of one message, for programs. */
+/** The result of one message, as JSON for programs. */
 export function summary(result: SendResult, files: readonly object[]): object {
   const { task, message } = result;
   const question = task === undefined ? undefined : questionOf(task);

@@ -1,16 +1,16 @@
 import { plain } from '../output/plain-text.ts';
 
-/** Where a person reads: the answer on standard output, and how it goes on standard error, on one line that is drawn over and over. */
+/** Output for people: the answer on standard output, the progress on one line of standard error. */
 export interface Screen {
-  /** What the agent says, as it comes. */
+  /** Prints text of the agent. */
   say(text: string): void;
-  /** Ends the line that the agent is at, if it is at one. */
+  /** Ends the current line of the answer. */
   endLine(): void;
-  /** What goes on; undefined clears it. Only on a terminal. */
+  /** Shows the progress; undefined clears it. Only on a terminal. */
   status(text: string | undefined): void;
-  /** A line of ours. */
+  /** Prints a line of the command itself. */
   note(text: string, kind?: Kind): void;
-  /** Puts the cursor where a prompt can be. */
+  /** Clears the progress and ends the line, for a prompt. */
   clear(): void;
 }
 
@@ -28,7 +28,7 @@ export interface Terminal {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** https://no-color.org: any value switches colours off. A terminal that calls itself dumb gets nothing but text. */
+/** NO_COLOR switches colours off (https://no-color.org). A dumb terminal gets text only. */
 export function openScreen({ out, err, env }: Terminal = { out: process.stdout, err: process.stderr, env: process.env }): Screen {
   const live = err.isTTY === true && env['TERM'] !== 'dumb';
   const coloured = live && (env['NO_COLOR'] ?? '') === '';
@@ -37,7 +37,7 @@ export function openScreen({ out, err, env }: Terminal = { out: process.stdout, 
   let timer: NodeJS.Timeout | undefined;
   let frame = 0;
   const draw = (): void => {
-    // On one terminal the status would stand in the middle of the answer.
+    // On one terminal the progress would appear in the middle of the answer.
     if (shown === undefined || (!atStart && out.isTTY === true)) return;
     frame += 1;
     const width = Math.max(20, (err.columns || 80) - 4);
@@ -83,7 +83,7 @@ export function openScreen({ out, err, env }: Terminal = { out: process.stdout, 
   };
 }
 
-/** For programs, who read the result alone. */
+/** No output. For programs, which read only the result. */
 export const silentScreen: Screen = {
   say: () => undefined,
   endLine: () => undefined,

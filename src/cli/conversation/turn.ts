@@ -6,18 +6,18 @@ import { fileText, stateText } from '../output/labels.ts';
 import type { Person } from './answers.ts';
 import type { Screen } from './terminal.ts';
 
-export interface Turn {
+export interface TurnOptions {
   readonly client: A2AClient;
   readonly screen: Screen;
   readonly person: Person;
-  /** What runs now, so that Ctrl-C can stop it. */
+  /** Called with the running call, so that Ctrl-C can cancel it. */
   readonly onHandle: (handle: SendHandle | undefined) => void;
   readonly thread: { readonly taskId?: string; readonly contextId?: string };
   readonly signal: AbortSignal;
 }
 
-/** One message and all that comes of it: shown as it comes, questions answered in between. */
-export async function talk(input: readonly Part[], turn: Turn): Promise<SendResult> {
+/** Sends one message, shows the answer as it arrives, and answers questions. */
+export async function talk(input: readonly Part[], turn: TurnOptions): Promise<SendResult> {
   const { client, screen, person, onHandle, signal } = turn;
   let handle = client.stream(input, { ...turn.thread, signal });
   const shown = new Shown(screen);
@@ -49,9 +49,9 @@ function isEmpty([part, ...more]: readonly Part[]): boolean {
 
 const AUTH_POLL_MS = 1000;
 
-/** The person has authorized somewhere else; the agent finds that out by itself (A2A 1.0.1 §7.6). */
-async function untilAuthorized(client: A2AClient, { taskId }: Question, { screen, signal }: Turn): Promise<Task> {
-  screen.status('waiting for the agent to go on');
+/** The person authorizes elsewhere. The agent finds out by itself (A2A 1.0.1 §7.6). */
+async function untilAuthorized(client: A2AClient, { taskId }: Question, { screen, signal }: TurnOptions): Promise<Task> {
+  screen.status('waiting for the agent to continue');
   for (;;) {
     const task = await client.get(taskId, { signal });
     if (!/WORKING|SUBMITTED|AUTH_REQUIRED/.test(task.status.state)) {
@@ -63,7 +63,7 @@ async function untilAuthorized(client: A2AClient, { taskId }: Question, { screen
   }
 }
 
-/** Remembers what has been shown, so that nothing is shown twice and nothing is left out. */
+/** Remembers what was shown, so that nothing is shown twice or left out. */
 class Shown {
   readonly #screen: Screen;
   #artifact: string | undefined;
@@ -84,13 +84,13 @@ class Shown {
       this.#seen.set(artifact.artifactId, appendParts(before, artifact.parts));
     } else if (event.task !== undefined) {
       const { state } = event.task.status;
-      // As long as it works, an agent that is asked again and again may still write over what it shows.
+      // While the task runs, a polled agent may still replace its artifacts.
       if (isTerminal(state) || isInterrupted(state)) this.#artifacts(event.task);
       this.#status(event.task.status);
     }
   }
 
-  /** What came with the answer and not with an event. */
+  /** Shows what came with the result but in no event. */
   rest(result: SendResult, question: Question | undefined): void {
     if (result.task !== undefined) this.#artifacts(result.task);
     this.#screen.endLine();
@@ -100,7 +100,7 @@ class Shown {
     this.#screen.endLine();
   }
 
-  /** What the agent says of its work when it is done, unless that was the work. */
+  /** Shows the message of the last status, unless its text was the answer. */
   #lastWord(task: Task | undefined): void {
     const said = task?.status.message === undefined ? '' : getTextFromMessage(task.status.message);
     if (said !== '' && !this.#text.includes(said)) this.#parts('last word', [{ text: said }]);
@@ -129,7 +129,7 @@ class Shown {
     }
   }
 
-  /** The closing record of a run (docs/coding-agents.md) is for programs: people have read its summary as the answer. */
+  /** The record at the end of a run (docs/coding-agents.md) is for programs. People have read its summary in the answer. */
   #isRecordOf({ data }: Part): boolean {
     if (typeof data !== 'object' || data === null || !('adapter' in data) || !('summary' in data)) return false;
     const { adapter, summary } = data;

@@ -14,7 +14,7 @@ const NOT_REACHED: ReadonlySet<string> = new Set([
 ]);
 const CREDENTIALS: ReadonlySet<string> = new Set(['card-private', 'credentials-needed', 'credentials-refused', 'auth-undeclared']);
 
-/** The first error decides: 3 not reached, 4 credentials, 5 silent, 1 anything else. */
+/** The first error decides: 3 not reached, 4 credentials, 5 no answer, 1 anything else. */
 export function exitFor(findings: readonly Finding[]): number {
   const first = findings.find(({ level }) => level === 'error');
   if (first === undefined) return 0;

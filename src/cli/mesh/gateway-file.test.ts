@@ -31,7 +31,7 @@ it('what a gateway knows outlives it, those who left included, and a line that w
   expect(keptIn(folder).peers).toEqual(second.peers);
 });
 
-it('what was spoilt is said to be so', () => {
+it('reports a damaged file', () => {
   appendFileSync(join(root, 'gateway.jsonl'), 'no JSON\n');
   expect(() => keptIn(root)).toThrow("gateway.jsonl can't be read");
 });

@@ -125,7 +125,7 @@ interface Offered extends Running {
   readonly broken: Promise<number>;
 }
 
-/** Offers whoever is there until a signal comes. */
+/** Offers the agents of the mesh until a signal arrives. */
 async function offer({ mesh, way, id, settings, log, json, host, served, registry, reaching, root, broken }: Offered): Promise<number> {
   const stopped = untilSignal();
   if (way.spoken.grammar.announcesGateways) await mesh.announce({ kind: 'gateway', name: id, card: root });

@@ -92,7 +92,7 @@ async function membersFor(found: readonly FoundAgent[], way: Way): Promise<Reado
     return new Map(agents.map(({ name }) => [name, one]));
   }
   const members = new Map<string, Member>();
-  // Never what somebody chose: by this one process is told from another that was given the same names.
+  // Always random: it distinguishes this process from another one with the same configured names.
   const process = samName(crypto.randomUUID());
   try {
     for (const agent of agents) members.set(agent.name, await join(way, presenceOf({ ...agent, process }), process));

@@ -1,7 +1,7 @@
 let onGone: (() => void) | undefined;
 let isGone = false;
 
-/** A reader that has seen enough (`| head`) is no failure of ours. */
+/** A closed pipe, as with `| head`, is not a failure. */
 export function watchReader(): void {
   process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
     if (code !== 'EPIPE') process.exit(1);
@@ -12,7 +12,7 @@ export function watchReader(): void {
   });
 }
 
-/** Whoever has something to end first is told that nobody reads any more, once, and leaves by itself. */
+/** Calls back once when the pipe is closed. The caller then exits by itself. */
 export function whenReaderLeaves(leave: () => void): void {
   onGone = leave;
 }

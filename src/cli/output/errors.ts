@@ -3,16 +3,16 @@ import { missingPackage } from './missing-package.ts';
 import { plain } from './plain-text.ts';
 import type { Secrets } from './secrets.ts';
 
-/** The one shape that the contract owns (reference/cli §6). */
+/** The error envelope of the A2A CLI specification §6. */
 export function envelope(error: CliError, hint: string | undefined): string {
   const { code, message, a2aCode } = error;
   return `${JSON.stringify({ error: { code, message, hint: hint ?? null, a2aCode } })}\n`;
 }
 
 export interface ErrorStyle {
-  /** The envelope, on standard output: it replaces the result. */
+  /** Print the envelope on standard output, in place of the result. */
   readonly json: boolean;
-  /** `Error:`, `Code:`, `Hint:` lines; otherwise as a person is told. */
+  /** Print `Error:`, `Code:` and `Hint:` lines. Otherwise: a message for people. */
   readonly contract: boolean;
   readonly secrets?: Secrets | undefined;
 }
@@ -45,7 +45,7 @@ async function hintOf({ meant, hint }: CliError): Promise<string | undefined> {
   return `did you mean ${near}?${hint === undefined ? '' : ` ${hint}`}`;
 }
 
-/** Whether the caller wants errors as JSON, however wrong the rest of the line is. */
+/** Whether the caller wants errors as JSON, even if the rest of the command line is wrong. */
 export function wantsJson(args: readonly string[], env: NodeJS.ProcessEnv): boolean {
   const end = args.indexOf('--');
   const flags = end === -1 ? args : args.slice(0, end);

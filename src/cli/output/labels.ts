@@ -2,7 +2,7 @@ import type { Artifact, Message, Part, Task, TaskEvent } from '#protocol';
 import { base64ToBytes, isInterrupted } from '#protocol';
 import { oneLine, plain } from './plain-text.ts';
 
-/** The `text` format: `Label: value` lines, and blocks that a blank line closes (reference/cli §5.1). */
+/** The `text` format: `Label: value` lines, and blocks that end with a blank line (A2A CLI specification §5.1). */
 
 export function field(label: string, value: string): string {
   return `${label}: ${oneLine(value)}\n`;
@@ -22,10 +22,10 @@ export function idsText({ id, contextId, status }: Task): string {
 }
 
 export interface TaskTextOptions {
-  /** The command that goes on with a waiting task. */
+  /** The command that continues a waiting task. */
   readonly resume?: string | undefined;
   readonly verbose?: boolean;
-  /** Shown as far as the agent sent it. */
+  /** Show the history, as far as the agent sent it. */
   readonly history?: boolean;
 }
 
@@ -53,7 +53,7 @@ export function messageText({ taskId, contextId, parts }: Message): string {
   return ids + partsText(parts, 'Message');
 }
 
-/** No part vanishes: text that stands together is one block, data its JSON, a file its name, type and size. */
+/** Shows every part: adjacent texts as one block, data as JSON, a file as its name, type and size. */
 export function partsText(parts: readonly Part[], label: string): string {
   let out = '';
   let words: string[] = [];

@@ -1,13 +1,13 @@
 /**
- * Text from an agent as a terminal may have it: control characters become their pictures, so that nobody's answer moves a cursor,
- * rewrites a title or hides a line (reference/cli §5.1: no control sequences). Newlines and tabs stay.
+ * Makes text of an agent safe for a terminal: control characters become visible symbols, so that an answer can't move the cursor, change
+ * the title or hide a line (A2A CLI specification §5.1). Newlines and tabs stay.
  */
 export function plain(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
   return text.replaceAll(/\r\n/g, '\n').replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, picture);
 }
 
-/** For a value that has to stay on its line. */
+/** The same on one line. */
 export function oneLine(text: string): string {
   const lines = text.split(/[\r\n]/);
   if (lines.length === 1) return plain(text);

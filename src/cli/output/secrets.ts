@@ -1,6 +1,6 @@
-/** Secrets of this run. Diagnostics pass through here, and there is no flag that lets one through (reference/cli §8). */
+/** The secrets of this run. All diagnostics are masked, and no flag switches that off (A2A CLI specification §8). */
 export interface Secrets {
-  /** Hides it from now on; what is shorter than 4 characters would hide half of the text and is left. */
+  /** Masks this value from now on. Values shorter than 4 characters are not masked: they would mask unrelated text. */
   add(secret: string | undefined): void;
   mask(text: string): string;
 }

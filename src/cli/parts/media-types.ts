@@ -1,4 +1,4 @@
-/** By the ending of a name: what people attach to messages, and what agents make. */
+/** Media types by file extension. */
 const TYPES: Readonly<Record<string, string>> = {
   csv: 'text/csv',
   gif: 'image/gif',
@@ -29,7 +29,7 @@ export function mediaTypeOf(name: string): string | undefined {
   return TYPES[/\.([^./]+)$/.exec(name)?.[1]?.toLowerCase() ?? ''];
 }
 
-/** For a file that came without a name. */
+/** The extension for a file without a name. */
 export function endingOf(mediaType: string | undefined): string {
   const plain = mediaType?.split(';')[0]?.trim().toLowerCase();
   return Object.entries(TYPES).find(([, type]) => type === plain)?.[0] ?? 'bin';

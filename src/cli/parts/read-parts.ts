@@ -7,7 +7,7 @@ import { mediaTypeOf } from './media-types.ts';
 
 const FILE_BYTES_MAX = 64 * 1024 * 1024;
 
-/** The parts of a message, in the order in which they were typed; a word without a flag is a text part. */
+/** The parts of a message, in the order of the command line. A word without a flag is a text part. */
 export async function partsFrom(given: readonly Given[]): Promise<readonly Part[]> {
   const parts: Mutable<Part>[] = [];
   let last: Mutable<Part> | undefined;
@@ -43,7 +43,7 @@ async function partFor(name: string | undefined, value: string): Promise<Mutable
   }
 }
 
-/** A URL goes as a reference: whoever is asked fetches it, not we. */
+/** A URL is sent as a reference. The agent fetches it, not this command. */
 function filePart(value: string): Mutable<Part> {
   if (/^[a-z][a-z0-9+.-]+:\/\//i.test(value) && !value.startsWith('file:')) {
     const filename = URL.canParse(value) ? basename(new URL(value).pathname) : '';
@@ -85,7 +85,7 @@ function parsedJson(text: string, from: string): Json {
   }
 }
 
-/** Only where nobody said it. */
+/** Used only without `--media-type`. */
 function infer(part: Mutable<Part>): void {
   if (part.mediaType !== undefined || (part.raw === undefined && part.url === undefined)) return;
   const type = mediaTypeOf(part.filename ?? '');

@@ -16,15 +16,15 @@ export interface Written {
 export interface Saving {
   readonly folder: string;
   readonly overwrite: boolean;
-  /** Also files that are only referred to; nothing of the caller's goes there. */
+  /** Fetches files that are given by URL. Credentials are not sent there. */
   readonly fetch?: Fetch | undefined;
-  /** Only files, not the text that was shown already. */
+  /** Save only files, not text that was already shown. */
   readonly filesOnly?: boolean;
   readonly signal: AbortSignal;
   readonly warn: (text: string) => void;
 }
 
-/** Every part becomes a file. */
+/** Writes every part to a file. */
 export async function saveArtifacts(artifacts: readonly Artifact[], saving: Saving): Promise<readonly Written[]> {
   const taken = new Set<string>();
   const written: Written[] = [];
@@ -41,7 +41,7 @@ export async function saveArtifacts(artifacts: readonly Artifact[], saving: Savi
   return written;
 }
 
-/** Chunks of one text are one text. */
+/** The chunks of a text form one file. */
 function pieces({ parts }: Artifact): readonly Part[] {
   const out: Part[] = [];
   for (const part of parts) {
@@ -76,7 +76,7 @@ function typeOf(part: Part): string {
   return part.data !== undefined ? 'application/json' : 'application/octet-stream';
 }
 
-/** The agent's own name for it, without any folder: it decides what a file is called, never where it lies. */
+/** The agent's name for the file, without folders: the agent never decides where a file is written. */
 function fileName(artifact: Artifact, part: Part, at: number): string {
   const given = part.filename ?? (part.url !== undefined && URL.canParse(part.url) ? new URL(part.url).pathname : undefined);
   const plain = safe(given ?? '');

@@ -4,7 +4,7 @@ import type { JWK } from '../../protocol/adapters/jose.ts';
 import { generateSigningKey, joseSigner, publicKeys } from '../../protocol/adapters/jose.ts';
 import { CliError } from '../command.ts';
 
-/** The key that signs cards, from its file; a new one, if there is none. The public half lies beside it, as `--trust-keys` reads it. */
+/** The key that signs cards. Creates the file if there is none, and the public key beside it for `--trust-keys`. */
 export async function cardSigner(path: string): Promise<CardSigner> {
   try {
     return joseSigner({ key: (await known(path)) ?? (await made(path)) });
@@ -21,7 +21,7 @@ async function known(path: string): Promise<JWK | undefined> {
     if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw thrown;
   }
-  throw new TypeError('this is no private JWK');
+  throw new TypeError('this is not a private JWK');
 }
 
 async function made(path: string): Promise<JWK> {

@@ -8,11 +8,11 @@ export interface RemoteAgent {
   readonly agentCardUrl: string | undefined;
   readonly authToken: string | undefined;
   readonly timeout: number | undefined;
-  /** The file it stands in. */
+  /** The configuration file. */
   readonly source: string;
 }
 
-/** The agents elsewhere that parley.config names (`a2a.remoteAgents`). */
+/** The remote agents of parley.config (`a2a.remoteAgents`). */
 export async function remoteAgents(cwd: string = process.cwd()): Promise<readonly RemoteAgent[]> {
   try {
     const file = await loadConfigFile(cwd, process.env['PARLEY_CONFIG']);

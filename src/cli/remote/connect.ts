@@ -10,15 +10,15 @@ import { addressOf, isAddress } from '../agent/address.ts';
 import { CliError } from '../command.ts';
 import { localToken } from '../local-token.ts';
 
-/** What a command says of agents elsewhere, for all that it names. */
+/** Flags for all remote agents of a command. */
 export interface ReachFlags {
   /** `Name: value`. */
   readonly headers?: readonly string[];
-  /** The variable that holds a bearer token. */
+  /** The environment variable with the bearer token. */
   readonly tokenEnv?: string;
-  /** Nobody but the user of this machine gets at what is reached: this machine's token may go to nodes of theirs. */
+  /** Only the user of this machine can use the agents, so the machine's token may be sent to the user's own nodes. */
   readonly forMe?: boolean;
-  /** A JWKS file: only cards signed by one of these keys are taken. */
+  /** A JWKS file. Only cards signed by one of its keys are accepted. */
   readonly trustKeys?: string;
 }
 
@@ -28,7 +28,7 @@ export interface Reached {
   readonly verdict?: CardVerdict;
 }
 
-/** An address, or a name from `a2a.remoteAgents`, with what the configuration has for it. */
+/** Reads an address, or a name from `a2a.remoteAgents` with its settings. */
 export function targetOf(given: string, settings: Pick<Settings, 'a2a'>, flags: ReachFlags = {}): AgentTarget {
   const known = settings.a2a.remoteAgents[given];
   if (known === undefined && !isAddress(given)) {
@@ -82,7 +82,7 @@ async function verification(path: string): Promise<CardVerification> {
     throw new CliError(`--trust-keys ${path}: ${thrown instanceof Error ? thrown.message : String(thrown)}`, { exit: 2 });
   }
   if (typeof keys !== 'object' || keys === null || !('keys' in keys) || !Array.isArray(keys.keys)) {
-    throw new CliError(`--trust-keys ${path}: this is no key set`, {
+    throw new CliError(`--trust-keys ${path}: this is not a key set`, {
       hint: 'it must hold {"keys":[…]}, as /.well-known/jwks.json does',
       exit: 2,
     });

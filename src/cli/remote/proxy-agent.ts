@@ -8,11 +8,11 @@ import { reach, targetOf } from './connect.ts';
 
 export interface ProxiedFlags extends ReachFlags {
   readonly name?: string;
-  /** Where what is said to the origin, and what it answers, is written. */
+  /** The file that records requests to the origin and its answers. */
   readonly record?: string;
 }
 
-/** An agent elsewhere, as one of this node's. Its name, if it has one in the configuration, is its name here. */
+/** Serves a remote agent as one of this node's agents, under its name in the configuration if it has one. */
 export async function proxied(given: string, settings: Pick<Settings, 'a2a'>, flags: ProxiedFlags = {}): Promise<FoundAgent> {
   const { service, card, verdict } = await reach(given, settings, flags);
   const { record } = flags;

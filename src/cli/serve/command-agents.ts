@@ -8,7 +8,7 @@ import { dataHome } from '../../server/adapters/data-folder.ts';
 import type { FoundAgent } from '../../server/adapters/serve-configured.ts';
 import { CliError } from '../command.ts';
 
-/** A coding CLI by its name (`claude`, `claude:native`). Undefined: there is none of that name. */
+/** A coding CLI by name (`claude`, `claude:native`). Undefined if the name is unknown. */
 export function codingAgent(given: string, settings: Settings): FoundAgent | undefined {
   if (given === 'generic') return genericAgent(settings);
   const chosen = chooseLaunch(given, { configured: settings.run.agents });
@@ -23,7 +23,7 @@ export function codingAgent(given: string, settings: Settings): FoundAgent | und
   return { agent: createCodingAgent(chosen, runOptions(agent.name, settings)), source: sourceOf(agent.name, settings) };
 }
 
-/** What stands after `--` on the command line. */
+/** The command after `--`. */
 export function commandAgent(argv: readonly string[], settings: Settings): FoundAgent {
   const [program] = argv;
   if (program === undefined) throw new CliError('there is no command after --', { hint: 'as: parley serve -- cat', exit: 2 });
@@ -45,7 +45,7 @@ export function commandAgent(argv: readonly string[], settings: Settings): Found
   return { agent: createCommandAgent(command, runOptions(basename(program), settings)), source: sourceOf(basename(program), settings) };
 }
 
-/** reference/seeds/001's product: `AGENT_ADAPTER=generic` with `AGENT_BINARY` and `AGENT_ARGS`. */
+/** The `generic` adapter: `AGENT_ADAPTER=generic` with `AGENT_BINARY` and `AGENT_ARGS` (docs/coding-agents.md). */
 function genericAgent(settings: Settings): FoundAgent {
   const { AGENT_BINARY: binary, AGENT_ARGS: args = '' } = process.env;
   if (binary === undefined || binary === '')
@@ -83,7 +83,7 @@ function runOptions(name: string, { run, data, memory }: Settings): RunOptions {
   };
 }
 
-/** Also where no agent needs them yet: a rule that says nothing is a mistake. */
+/** Checks rules even if no agent uses them yet. */
 export function checkRules({ run }: Settings): void {
   policyOf(run);
 }
@@ -107,18 +107,18 @@ function patternOf(text: string): RegExp {
   }
 }
 
-/** The same agent over another folder has other tasks. */
+/** The same agent in another folder has its own tasks. */
 function sourceOf(name: string, { run }: Settings): string {
   return join(resolve(run.cwd ?? process.cwd()), name);
 }
 
-/** As the shell finds it: by its path, or on the search path. */
+/** Whether the shell would find the program: by path, or on the search path. */
 function isProgram(name: string): boolean {
   const isFile = (path: string): boolean => {
     try {
       return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
     } catch {
-      return false; // a folder of the search path that is not ours to look into
+      return false; // a folder of the search path without read permission
     }
   };
   if (name.includes('/') || name.includes('\\')) return isFile(resolve(name));

@@ -9,7 +9,7 @@ import { isAddress } from '../agent/address.ts';
 import { CliError } from '../command.ts';
 import { codingAgent, codingNames } from './command-agents.ts';
 
-/** An AGENT of the command line or of the configuration. */
+/** Finds an AGENT of the command line or the configuration. */
 export async function findAgent(given: string | AgentLike, settings: Settings): Promise<FoundAgent> {
   if (typeof given !== 'string') return { agent: given, source: given.card.name };
   const builtIn = builtInAgents.get(given);

@@ -2,14 +2,14 @@ import { PerformanceObserver } from 'node:perf_hooks';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 
 /**
- * V8 lets the space of its youngest objects grow to 2 × 32 MiB under load and never gives it back: as much as five thousand streams that
- * wait. docs/benchmarks.md has what was seen of the price.
+ * V8's young generation grows to 2 × 32 MiB under load and never shrinks. That is the memory of five thousand waiting streams. The cost of the
+ * limit is in docs/benchmarks.md.
  */
 const YOUNG_BYTES = 16 * 2 ** 20;
 
-/** Lets that space grow so far and no further. There is no setting for it once the process runs; by how much it grows is one. */
+/** Stops the growth at YOUNG_BYTES. V8 can't set the size at run time, but it can set the growth factor. */
 export function boundYoungHeap(): void {
-  if (/--(?:max|min)[-_]semi[-_]space/.test([...process.execArgv, process.env['NODE_OPTIONS'] ?? ''].join(' '))) return; // it was chosen
+  if (/--(?:max|min)[-_]semi[-_]space/.test([...process.execArgv, process.env['NODE_OPTIONS'] ?? ''].join(' '))) return; // the user has set it
   const observer = new PerformanceObserver(() => {
     const young = getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space');
     if (young !== undefined && young.space_size < YOUNG_BYTES) return;

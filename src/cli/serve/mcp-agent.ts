@@ -2,12 +2,12 @@ import type { FoundAgent } from '../../server/adapters/serve-configured.ts';
 import { mcpAgent, mcpSource } from '../../tools/adapters/mcp.ts';
 import { CliError } from '../command.ts';
 
-/** `mcp:COMMAND`: that program is started, and its tools are an agent's skills. It ends with this process. */
+/** `mcp:COMMAND`: starts an MCP server and offers its tools as the skills of an agent. The server ends with this process. */
 export async function mcpServed(given: string): Promise<FoundAgent> {
   const text = given.slice('mcp:'.length).trim();
   try {
     const agent = await mcpAgent(mcpSource(text));
-    // The child's input is a pipe of ours: it sees the end of it when we are gone, however we went.
+    // The child's standard input is our pipe. It closes when this process ends, even after a crash.
     return { agent, source: given };
   } catch (thrown) {
     const isMissing = (thrown as NodeJS.ErrnoException).code === 'ENOENT';

@@ -4,13 +4,13 @@ import type { AgentOutput } from '#protocol';
 import type { Log } from '#server';
 
 interface Guard {
-  /** Remembers whose code runs, for as long as anything of it does. */
+  /** Associates the code of a run, and everything that it starts, with its agent and task. */
   readonly aroundRun: AroundRun;
-  /** Resolves when the state of this process can't be trusted any more. */
+  /** Resolves after an uncaught exception, when the state of the process is unknown. */
   readonly broken: Promise<void>;
 }
 
-/** The run whose code it is. */
+/** The run that the current code belongs to. */
 interface Running {
   readonly agent: string;
   readonly task: string;
@@ -18,8 +18,8 @@ interface Running {
 }
 
 /**
- * What an agent throws where no run of it can hear that. By Node's default one such promise ends the process, and with it the work of
- * every other agent. Only for the program itself: in a library these handlers would be set behind the back of whoever uses it.
+ * Handles errors of agents that no run can catch. By default Node ends the process after one unhandled rejection, and with it the work of
+ * every other agent. For the command line only: a library must not set process-wide handlers.
  */
 export function guardProcess(log: Log): Guard {
   const running = new AsyncLocalStorage<Running>();
@@ -27,17 +27,17 @@ export function guardProcess(log: Log): Guard {
   let hasBroken = false;
   process.on('unhandledRejection', (reason) => {
     const run = running.getStore();
-    const who = run === undefined ? 'somebody' : `agent ${run.agent}`;
-    log.error(`${who} left a rejected promise unhandled; the node goes on`, reason, whose(run));
+    const who = run === undefined ? 'unknown code' : `agent ${run.agent}`;
+    log.error(`${who} left a rejected promise unhandled; the node continues`, reason, whose(run));
   });
   process.on('uncaughtException', (thrown) => {
     const run = running.getStore();
-    // The run that did this has failed as if it had thrown it itself. Left for recovery, it would do the same after every start (E14).
+    // Fail the run. If recovery repeated it, it would crash the process after every start (docs/faults.md, E14).
     run?.fail(thrown);
-    if (hasBroken) return; // whatever follows while the node stops comes from the same broken state
+    if (hasBroken) return; // further errors during the shutdown have the same cause
     hasBroken = true;
-    const who = run === undefined ? 'an exception was thrown' : `agent ${run.agent} threw`;
-    log.error(`${who} where nobody could catch it; stopping, so that a restart can recover what is on disk`, thrown, whose(run));
+    const who = run === undefined ? 'the process threw' : `agent ${run.agent} threw`;
+    log.error(`${who} an exception that nothing caught; stopping, so that a restart can recover from disk`, thrown, whose(run));
     broken.resolve();
   });
   const aroundRun: AroundRun = (run, turn, agent) => {
@@ -51,7 +51,7 @@ function whose(run: Running | undefined): { readonly agent?: string; readonly ta
   return run === undefined ? {} : { agent: run.agent, task: run.task };
 }
 
-/** Every step is taken inside, and none that the reader takes in between. */
+/** Runs each step of the generator in the run's context, but not the reader's code between the steps. */
 function within(running: AsyncLocalStorage<Running>, mine: Running, begin: () => AsyncIterable<AgentOutput>): AsyncIterable<AgentOutput> {
   return {
     [Symbol.asyncIterator]: () => {

@@ -27,7 +27,7 @@ export const cancelCommand: Command = contractCommand(
   },
 );
 
-/** Repeating it is no mistake: an agent that refuses because the task is canceled already has done what was asked. */
+/** Canceling twice is not an error: an agent that refuses because the task is canceled has done its work. */
 async function canceled(session: ContractSession, connection: AgentConnection): Promise<Task> {
   const id = (session.words[0] ?? '') as TaskId;
   try {

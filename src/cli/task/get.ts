@@ -13,7 +13,7 @@ import { EXITS } from './exits.ts';
 export const getCommand: Command = contractCommand(
   {
     name: 'task get',
-    summary: 'print a task: its state, what it made, and what was said.',
+    summary: 'print a task: its state, its artifacts and its history.',
     args: [{ name: 'TASK' }],
     flags: [
       { name: 'history', kind: 'text', value: 'N', doc: 'With the last N messages.' },
@@ -30,7 +30,7 @@ export const getCommand: Command = contractCommand(
     const historyLength = historyOf(session);
     const request = historyLength === undefined ? { id } : { id, historyLength };
     const connection = await connect(session);
-    // `A2ACLI_WAIT` is about `send`, whose default it states; here only the flag starts the loop.
+    // `A2ACLI_WAIT` sets the default of `send`. Here only the flag starts polling.
     const waits = switchOf(session.parsed, 'wait');
     const task = await connection.run(
       () => (waits ? poll(session, connection, request) : connection.service.get(request, connection.ctx())),

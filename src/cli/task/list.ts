@@ -92,7 +92,7 @@ function requestFrom({ parsed, settings }: ContractSession): ListRequest {
   };
 }
 
-/** `working`, `input-required`, `TASK_STATE_WORKING`: however it is spelled. */
+/** Accepts every spelling: `working`, `input-required`, `TASK_STATE_WORKING`. */
 function stateNamed(text: string): TaskState {
   const name = text.toUpperCase().replaceAll('-', '_');
   const known = Object.keys(TASK_STATES) as TaskState[];

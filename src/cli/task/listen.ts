@@ -10,7 +10,7 @@ import { CliError, usage } from '../command.ts';
 import { printEnd, printEvent, warnOf } from '../contract/results.ts';
 import type { ContractSession } from '../contract/session.ts';
 import { contractCommand } from '../contract/session.ts';
-import type { Seen } from '../contract/wait.ts';
+import type { TaskProgress } from '../contract/wait.ts';
 import { nothingSeen, see } from '../contract/wait.ts';
 import { GLOBALS, STREAM } from '../flags/globals.ts';
 import { textOf } from '../flags/parse.ts';
@@ -45,12 +45,12 @@ export const listenCommand: Command = contractCommand(
 
 const BODY_BYTES_MAX = 16_777_216;
 
-async function listen(session: ContractSession, connection: AgentConnection): Promise<Seen> {
+async function listen(session: ContractSession, connection: AgentConnection): Promise<TaskProgress> {
   const taskId = (session.words[0] ?? '') as TaskId;
   const secret = randomBytes(24).toString('base64url');
   session.secrets.add(secret);
   const seen = nothingSeen();
-  // What is over already posts nothing more, and would be waited for in vain. An agent that does not say is listened to.
+  // A finished task posts nothing more, so there is nothing to wait for.
   const now = await connection.service.get({ id: taskId }, connection.ctx()).catch(() => undefined);
   if (now !== undefined && isTerminal(now.status.state)) {
     see(seen, { task: now });
@@ -80,7 +80,7 @@ async function listen(session: ContractSession, connection: AgentConnection): Pr
   return seen;
 }
 
-/** A task that is over may have taken its configurations along. */
+/** A finished task may have lost its configurations. */
 async function remove(connection: AgentConnection, taskId: TaskId, id: PushConfigId | undefined): Promise<void> {
   if (id === undefined) return;
   await connection.service.push.delete({ taskId, id }, connection.ctx()).catch(() => undefined);
@@ -92,7 +92,7 @@ interface Receiver {
   close(): void;
 }
 
-/** Takes what carries our secret, and nothing else: anybody can post to an open port. */
+/** Accepts only requests with our token: anybody can post to an open port. */
 async function openReceiver(session: ContractSession, secret: string): Promise<Receiver> {
   const queue: TaskEvent[] = [];
   let wake = Promise.withResolvers<void>();
@@ -146,7 +146,7 @@ function isSame(given: unknown, secret: string): boolean {
   return timingSafeEqual(Buffer.from(given), Buffer.from(secret));
 }
 
-/** A StreamResponse of 1.0; before that, a task. */
+/** A StreamResponse in 1.0, a task in older versions. */
 function eventIn(body: string): TaskEvent | undefined {
   const env = { ids: randomIds, limits: DEFAULT_READ_LIMITS };
   let raw: unknown;

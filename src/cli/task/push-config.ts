@@ -2,7 +2,7 @@ import type { PushConfig, PushConfigId, TaskId } from '#protocol';
 import type { AgentConnection } from '../agent/connect.ts';
 import type { Command } from '../command.ts';
 import { usage } from '../command.ts';
-import { commandFamily } from '../command-group.ts';
+import { commandGroup } from '../command-group.ts';
 import { printJson } from '../contract/results.ts';
 import type { ContractSession } from '../contract/session.ts';
 import { contractCommand } from '../contract/session.ts';
@@ -117,7 +117,7 @@ function configText({ taskId, id, url, authentication }: PushConfig): string {
   );
 }
 
-export const pushConfigCommand: Command = commandFamily({
+export const pushConfigCommand: Command = commandGroup({
   name: 'task push-config',
   summary: 'have an agent call you when a task moves.',
   commands: [create, get, list, remove, listenCommand],

@@ -3,7 +3,7 @@ import { connect } from '../agent/connect.ts';
 import { CliError } from '../command.ts';
 import type { ContractSession } from '../contract/session.ts';
 
-/** Push on the card, or no call at all (A2ACLI_VER_003). */
+/** Calls only if the card declares push notifications (A2ACLI_VER_003). */
 export async function pushConnection(session: ContractSession): Promise<AgentConnection> {
   const connection = await connect(session);
   if (connection.found === undefined || connection.found.card.capabilities.pushNotifications === true) return connection;

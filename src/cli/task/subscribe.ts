@@ -8,7 +8,7 @@ import { printEnd, printEvent, printTask, warnOf } from '../contract/results.ts'
 import { canStream, resubscribe } from '../contract/send-message.ts';
 import type { ContractSession } from '../contract/session.ts';
 import { contractCommand } from '../contract/session.ts';
-import type { Seen } from '../contract/wait.ts';
+import type { TaskProgress } from '../contract/wait.ts';
 import { follow, nothingSeen, poll } from '../contract/wait.ts';
 import { GLOBALS, POLL, STREAM } from '../flags/globals.ts';
 import { EXITS } from './exits.ts';
@@ -26,7 +26,7 @@ export const subscribeCommand: Command = contractCommand(
   },
   async (session) => {
     const connection = await connect(session);
-    // Before a stream the card is asked (A2ACLI_VER_003).
+    // The card must declare streaming (A2ACLI_VER_003).
     if (connection.found !== undefined && !canStream(connection)) {
       throw new CliError(`${connection.found.card.name} does not stream`, {
         code: 'UnsupportedOperationError',
@@ -39,7 +39,7 @@ export const subscribeCommand: Command = contractCommand(
   },
 );
 
-async function subscribe(session: ContractSession, connection: AgentConnection): Promise<Seen> {
+async function subscribe(session: ContractSession, connection: AgentConnection): Promise<TaskProgress> {
   const id = (session.words[0] ?? '') as TaskId;
   const seen = { ...nothingSeen(), id };
   const onEvent = (event: TaskEvent): void => {
@@ -49,7 +49,7 @@ async function subscribe(session: ContractSession, connection: AgentConnection):
     const ended = await follow(connection.service.subscribe({ id }, connection.ctx()), seen, onEvent);
     if (ended === 'cut') await resubscribe(session, connection, { seen, onEvent });
   } catch (thrown) {
-    // A finished task takes no subscribers: what there is to see is the task itself.
+    // A finished task accepts no subscription: print the task itself.
     if (session.stream || !isA2AError(thrown) || (thrown.kind !== 'UNSUPPORTED_OPERATION' && thrown.kind !== 'TASK_FINISHED')) throw thrown;
   }
   if (session.stream) printEnd(session, connection, seen);

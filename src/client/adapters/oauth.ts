@@ -13,7 +13,13 @@ export interface OAuthOptions extends OAuthClient {
   readonly tokens?: TokenStore;
 }
 
-/** For programs: their own id and secret (RFC 6749 §4.4). */
+/**
+ * Client credentials: a program uses its own id and secret (RFC 6749 §4.4).
+ *
+ * ```ts
+ * const auth = clientCredentials({ source: { issuer: 'https://id.example' }, clientId: 'me', clientSecret: { env: 'SECRET' } });
+ * ```
+ */
 export function clientCredentials(options: OAuthOptions): Authenticator {
   return tokenSession({
     ...session(options),
@@ -25,11 +31,11 @@ export function clientCredentials(options: OAuthOptions): Authenticator {
   });
 }
 
-/** What a person has to be told: where to go, and what to type there. */
+/** What to show to a person: the address to open and the code to enter. */
 export interface DevicePrompt {
   readonly userCode: string;
   readonly verificationUri: string;
-  /** With the code in it already, where the server offers that. */
+  /** The address with the code, if the server offers one. */
   readonly verificationUriComplete: string | undefined;
   readonly expiresInMs: number;
 }
@@ -39,7 +45,7 @@ export interface DeviceOptions extends OAuthOptions {
   readonly signal?: AbortSignal;
 }
 
-/** For terminals: a person agrees on another device (RFC 8628). */
+/** Device code: a person approves on another device (RFC 8628). For terminals. */
 export function deviceCode(options: DeviceOptions): Authenticator {
   return tokenSession({ ...session(options), isInteractive: true, grant: (server) => byDevice(server, options) });
 }
@@ -66,16 +72,16 @@ async function byDevice({ as, client, auth, options: http }: Server, options: De
       else if (thrown.error !== 'authorization_pending') throw thrown;
     }
   }
-  throw new ClientError('auth-failed', 'nobody agreed in time', { hint: 'start again, and enter the code while it is valid' });
+  throw new ClientError('auth-failed', 'the login was not approved in time', { hint: 'start again, and enter the code while it is valid' });
 }
 
 export interface AuthorizationCodeOptions extends OAuthOptions {
   readonly redirectUri: string;
-  /** Sends a person to this address, and returns the one that they were sent back to. */
+  /** Opens this address for a person, and returns the address that they were redirected to. */
   readonly authorize: (url: URL) => Promise<URL | string>;
 }
 
-/** For those with a browser: a person agrees there, and PKCE ties the answer to us (RFC 6749 §4.1, RFC 7636). */
+/** Authorization code with PKCE: a person approves in a browser (RFC 6749 §4.1, RFC 7636). */
 export function authorizationCode(options: AuthorizationCodeOptions): Authenticator {
   return tokenSession({ ...session(options), isInteractive: true, grant: (server) => byCode(server, options) });
 }
@@ -85,7 +91,7 @@ async function byCode(
   options: AuthorizationCodeOptions,
 ): Promise<oauth.TokenEndpointResponse> {
   if (as.authorization_endpoint === undefined)
-    throw new ClientError('auth-failed', 'the server has no address to send people to', { hint: 'give authorizationUrl' });
+    throw new ClientError('auth-failed', 'the server has no authorization endpoint', { hint: 'set authorizationUrl' });
   const verifier = oauth.generateRandomCodeVerifier();
   const state = oauth.generateRandomState();
   const url = new URL(as.authorization_endpoint);

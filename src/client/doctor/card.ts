@@ -19,7 +19,7 @@ export interface Looking {
   readonly timeoutMs: number;
 }
 
-/** What one place says: a card, or why there is none. `ends` stops the search: it would be the same anywhere. */
+/** The result at one address: a card, or why there is none. `ends` stops the search, because every address would have the same result. */
 export interface Looked {
   readonly found?: Examined;
   readonly findings: readonly Finding[];
@@ -55,9 +55,9 @@ export async function lookForCard(url: string, looking: Looking): Promise<Looked
 function refusalOf({ status, headers }: Response, url: string): Finding | undefined {
   const said = { why: `HTTP ${status}`, url };
   if (status >= 300 && status < 400) {
-    return error('card-redirect', `${url} sends callers to ${headers.get('location') ?? 'another place'}`, {
+    return error('card-redirect', `${url} redirects to ${headers.get('location') ?? 'another address'}`, {
       ...said,
-      fix: 'serve the card at its own address: clients that carry credentials follow no redirects',
+      fix: 'serve the card at its own address: many clients follow no redirects',
     });
   }
   if (status === 401 || status === 403)
@@ -65,8 +65,8 @@ function refusalOf({ status, headers }: Response, url: string): Finding | undefi
       ...said,
       fix: 'the public card must be readable without credentials (A2A 8.2); keep details for the extended card',
     });
-  if (status === 429) return error('rate-limited', `${url} takes no more requests for now`, { ...said, fix: 'wait, then try again' });
-  if (status >= 500) return error('card-server-error', `${url} fails`, { ...said, fix: 'the fault is the server’s: look at its log' });
+  if (status === 429) return error('rate-limited', `${url} accepts no more requests for now`, { ...said, fix: 'wait, then try again' });
+  if (status >= 500) return error('card-server-error', `${url} fails`, { ...said, fix: 'this is the server’s fault: read its log' });
   if (status >= 400)
     return error('card-not-found', `there is no card at ${url}`, { ...said, fix: 'serve it at /.well-known/agent-card.json' });
   return undefined;
@@ -104,13 +104,13 @@ function bodyFinding(thrown: unknown, url: string): Finding {
   if (/large/.test(kind) || /large/i.test(failure.message))
     return error('card-too-large', `the card at ${url} is larger than ${CARD_BYTES_MAX} bytes`, {
       url,
-      fix: 'no card needs that: look at what the server really sends',
+      fix: 'no card needs that: check what the server really sends',
     });
-  if (kind === 'timeout') return error('silent', `the card at ${url} begins and never ends`, { url, fix: 'look at the server’s log' });
+  if (kind === 'timeout') return error('silent', `the card at ${url} never ends`, { url, fix: 'read the server’s log' });
   return error('card-cut-off', `the card at ${url} ends too early`, {
     why: failure.message,
     url,
-    fix: 'fewer bytes come than Content-Length says: look at the server, and at proxies between',
+    fix: 'fewer bytes arrive than Content-Length says: check the server, and proxies on the way',
   });
 }
 
@@ -119,10 +119,10 @@ function failed(finding: Finding): Looked {
 }
 
 function readCard(raw: unknown, { url, type }: { readonly url: string; readonly type: string }): Looked {
-  const found = createRegistry(DIALECTS).readCard(raw, { ids: randomIds, limits: DEFAULT_READ_LIMITS });
+  const found = registry.readCard(raw, { ids: randomIds, limits: DEFAULT_READ_LIMITS });
   if (found === undefined)
     return failed(
-      error('not-a-card', `${url} is JSON, but no agent card`, {
+      error('not-a-card', `${url} is JSON, but not an agent card`, {
         url,
         fix: 'a card has a name, skills and supportedInterfaces (or, before 1.0, a url)',
       }),
@@ -133,7 +133,7 @@ function readCard(raw: unknown, { url, type }: { readonly url: string; readonly 
       error('card-malformed', `the card at ${url} can't be read`, {
         why,
         url,
-        fix: 'mend it: parley card get --validate lists every mistake',
+        fix: 'correct it: parley card get --validate lists every problem',
       }),
     );
   }
@@ -151,7 +151,7 @@ function readCard(raw: unknown, { url, type }: { readonly url: string; readonly 
     ...(/\bjson\b/i.test(type)
       ? []
       : [
-          warning('card-content-type', `the card comes as ${type === '' ? 'no type at all' : type}`, {
+          warning('card-content-type', `the card has ${type === '' ? 'no content type' : `the content type ${type}`}`, {
             url,
             fix: 'send Content-Type: application/json',
           }),
@@ -162,9 +162,11 @@ function readCard(raw: unknown, { url, type }: { readonly url: string; readonly 
 }
 
 const SHOWN_MAX = 5;
+const registry = createRegistry(DIALECTS);
 
 function validity(raw: unknown, dialect: Dialect): readonly Finding[] {
-  if (dialect.id !== 'v10') return [note('card-older', `it is written for ${dialect.title}; parley speaks that too`)];
+  if (dialect !== registry.speaks({ protocolVersion: '1.0' }))
+    return [note('card-older', `it is written for ${dialect.title}; parley supports that too`)];
   const problems = cardProblems(raw);
   return problems
     .slice(0, SHOWN_MAX)

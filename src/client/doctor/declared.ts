@@ -6,14 +6,14 @@ import { error, note, warning } from './finding.ts';
 const LOOPBACK = /^(localhost|127(?:\.\d+){3}|\[::1\])$/i;
 const NOWHERE = /^(0\.0\.0\.0|\[::\])$/;
 
-/** What the card says that can't be, or that clients stumble over. */
+/** Statements of the card that are impossible, or that confuse clients. */
 export function declaredFindings({ card, url }: Examined): readonly Finding[] {
   const interfaces = card.supportedInterfaces;
   const known = interfaces.filter(({ protocolBinding }) => /^(jsonrpc|json-rpc|http\+json|rest)$/i.test(protocolBinding));
   return [
     ...(interfaces.length === 0
       ? [
-          error('no-interfaces', 'the card lists no interface: nobody can know how to call it', {
+          error('no-interfaces', 'the card lists no interface: clients can’t know how to call the agent', {
             url,
             fix: 'fill supportedInterfaces with url, protocolBinding and protocolVersion',
           }),
@@ -23,7 +23,7 @@ export function declaredFindings({ card, url }: Examined): readonly Finding[] {
       ? [
           error('no-binding', `the card lists only ${interfaces.map(({ protocolBinding }) => protocolBinding).join(', ')}`, {
             url,
-            fix: 'offer JSONRPC or HTTP+JSON too: those are what most clients speak',
+            fix: 'offer JSONRPC or HTTP+JSON too: most clients support these',
           }),
         ]
       : []),
@@ -33,19 +33,19 @@ export function declaredFindings({ card, url }: Examined): readonly Finding[] {
   ];
 }
 
-/** What other agents choose by. */
+/** What other agents use to choose this one. */
 function wordFindings({ card }: Pick<Examined, 'card'>): readonly Finding[] {
   const bare = card.skills.filter(({ examples }) => (examples ?? []).length === 0).map(({ id }) => id);
   return [
     ...(card.description.trim() === ''
-      ? [note('no-description', 'the card says nothing of what it does', { fix: 'describe it: other agents choose by the description' })]
+      ? [note('no-description', 'the card does not say what the agent does', { fix: 'add a description: other agents choose by it' })]
       : []),
-    ...(card.skills.length === 0 ? [note('no-skills', 'the card lists no skill: nobody can know what it is for')] : []),
+    ...(card.skills.length === 0 ? [note('no-skills', 'the card lists no skill: clients can’t know what the agent is for')] : []),
     ...(bare.length === 0
       ? []
       : [
           note('no-examples', `there is no example for ${bare.slice(0, 5).join(', ')}${bare.length > 5 ? ' and others' : ''}`, {
-            fix: 'say in examples what one could ask: people and models learn from them',
+            fix: 'add examples of messages: people and models learn from them',
           }),
         ]),
   ];
@@ -56,7 +56,7 @@ function addressFindings({ url, protocolBinding }: AgentInterface, cardUrl: stri
     return protocolBinding === 'GRPC'
       ? []
       : [
-          error('interface-address', `the interface address ${url} is no address`, {
+          error('interface-address', `the interface address ${url} is not an address`, {
             url: cardUrl,
             fix: 'write the whole URL, with https://',
           }),
@@ -65,7 +65,7 @@ function addressFindings({ url, protocolBinding }: AgentInterface, cardUrl: stri
   const [at, from] = [new URL(url), new URL(cardUrl)];
   if (NOWHERE.test(at.hostname))
     return [
-      error('interface-nowhere', `the card sends clients to ${at.hostname}, which is no address to call`, {
+      error('interface-nowhere', `the card sends clients to ${at.hostname}, which can’t be called`, {
         url,
         fix: 'put the name that clients reach the agent by into the card',
       }),
@@ -79,13 +79,16 @@ function addressFindings({ url, protocolBinding }: AgentInterface, cardUrl: stri
     ];
   if (at.protocol === 'http:' && from.protocol === 'https:')
     return [
-      warning('interface-downgrade', `the card came over https and sends clients to ${url} without`, { url, fix: 'use https there too' }),
+      warning('interface-downgrade', `the card came over https and sends clients to ${url} without TLS`, {
+        url,
+        fix: 'use https there too',
+      }),
     ];
   if (at.protocol === 'http:' && !LOOPBACK.test(at.hostname))
-    return [warning('interface-plain', `${url} is not encrypted: whoever is on the way reads along`, { url, fix: 'use https' })];
+    return [warning('interface-plain', `${url} is not encrypted: others on the network can read the traffic`, { url, fix: 'use https' })];
   if (at.origin !== from.origin)
     return [
-      warning('interface-elsewhere', `the card sends clients to ${at.origin}, elsewhere than where it is`, {
+      warning('interface-elsewhere', `the card sends clients to ${at.origin}, another origin than its own`, {
         url,
         fix: 'serve the card there too: careful clients send no credentials to another origin',
       }),
@@ -103,7 +106,7 @@ function schemeFindings({ card }: Pick<Examined, 'card'>): readonly Finding[] {
       }),
     ),
     ...(known.size > 0 && (card.securityRequirements ?? []).length === 0
-      ? [note('auth-optional', 'the card names ways to show who you are, and does not say that any is required')]
+      ? [note('auth-optional', 'the card describes security schemes, but requires none')]
       : []),
   ];
 }

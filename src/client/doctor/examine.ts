@@ -8,7 +8,7 @@ import type { Finding } from './finding.ts';
 import { error, ok } from './finding.ts';
 import type { Trying, Works } from './interfaces.ts';
 import { interfaceName, otherDialect, tryInterface } from './interfaces.ts';
-import { sayFindings } from './send.ts';
+import { sendAndStreamFindings } from './send.ts';
 
 export { type Finding, interfaceName };
 
@@ -16,18 +16,24 @@ export interface Examination {
   readonly fetch: Fetch;
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
-  /** The same way out with the credentials that the card asks for; undefined: there are none that it takes. Used at the card's own origin alone. */
+  /** A fetch with the credentials that the card asks for. Undefined if there are none. Used only for the card's own origin. */
   readonly known?: (card: AgentCard) => Fetch | undefined;
-  /** A message to send; without one only questions are asked. */
+  /** A message to send. Without it, the examination only reads. */
   readonly say?: string | undefined;
 }
 
-/** Everything about one agent, from the outside in. Each finding is told as soon as it is made. */
+/**
+ * Examines an agent: network, card, interfaces, and a message if there is one. Yields each finding as soon as it is known.
+ *
+ * ```ts
+ * for await (const { level, what } of examine('localhost:41242', { fetch, signal, timeoutMs: 10_000 })) console.log(level, what);
+ * ```
+ */
 export async function* examine(target: string, examination: Examination): AsyncGenerator<Finding, void> {
   const read = readTarget(target);
   if (read.kind === 'file') {
-    yield error('not-an-address', `${target} is a file; an address is examined`, {
-      fix: 'parley card get --validate looks at a card file',
+    yield error('not-an-address', `${target} is a file; doctor examines addresses`, {
+      fix: 'parley card get --validate checks a card file',
     });
     return;
   }
@@ -49,10 +55,10 @@ export async function* examine(target: string, examination: Examination): AsyncG
   const works = found === undefined ? yield* withoutCard(read.url, watched) : yield* interfacesOf(found, watched);
   if (works === undefined || examination.say === undefined) return;
   const streams = found?.card.capabilities.streaming === true;
-  yield* await sayFindings(works, { ...examination, text: examination.say, streams, lastType: () => types.at(-1) ?? '' });
+  yield* await sendAndStreamFindings(works, { ...examination, text: examination.say, streams, lastType: () => types.at(-1) ?? '' });
 }
 
-/** At each known place; what was said where there is none is told only if there is none anywhere. */
+/** Looks for the card at each known path. Reports failures only if no path has a card. */
 async function* cardOf(url: URL, looking: Examination): AsyncGenerator<Finding, Examined | undefined | 'ends'> {
   const base = withoutEndSlashes(`${url.origin}${url.pathname}`);
   const places = /\.json$/.test(url.pathname) ? [url.href] : CARD_PATHS.map((path) => `${base}${path}`);
@@ -79,7 +85,7 @@ async function* withoutCard(url: URL, examination: Examination): AsyncGenerator<
   for (const path of CALL_PATHS) {
     const works = await otherDialect(`${base}${path}`, undefined, trying);
     if (works === undefined) continue;
-    yield error('no-card', `there is no card, but ${base}${path} speaks ${works.dialect.title}`, {
+    yield error('no-card', `there is no card, but ${base}${path} answers in ${works.dialect.title}`, {
       url: base,
       fix: 'serve a card at /.well-known/agent-card.json, or clients have to guess',
     });
@@ -119,7 +125,7 @@ async function* interfacesOf(found: Examined, examination: Examination): AsyncGe
     first ??= works;
   }
   if (first !== undefined && demands && known === undefined) {
-    yield error('auth-not-enforced', 'the card demands credentials, and it answers without', {
+    yield error('auth-not-enforced', 'the card demands credentials, but the agent answers without them', {
       url: found.url,
       fix: 'check them, or do not demand them',
     });
@@ -128,7 +134,7 @@ async function* interfacesOf(found: Examined, examination: Examination): AsyncGe
   return first;
 }
 
-/** What people give to reach the agent: the address of its card without the place where cards are. */
+/** The address to connect to: the address of the card without the card's path. */
 function baseOf(cardUrl: string): string {
   const path = CARD_PATHS.find((each) => cardUrl.endsWith(each));
   return path === undefined ? cardUrl : cardUrl.slice(0, -path.length);

@@ -1,9 +1,9 @@
-/** One thing that was found out. `id` is for programs and never changes. */
+/** One result of an examination. `id` is for programs and never changes. */
 export interface Finding {
   readonly id: string;
   readonly level: 'ok' | 'note' | 'warning' | 'error';
   readonly what: string;
-  /** Why it matters, or what was seen. */
+  /** Why it matters, or what was observed. */
   readonly why?: string | undefined;
   readonly fix?: string | undefined;
   readonly url?: string | undefined;

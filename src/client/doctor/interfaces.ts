@@ -17,7 +17,7 @@ export interface Trying {
   readonly declaresAuth: boolean;
 }
 
-/** A way that works, for what comes next. */
+/** An interface that works, for the next steps. */
 export interface Works {
   readonly service: A2AService;
   readonly dialect: Dialect;
@@ -29,14 +29,14 @@ export interface Tried {
   readonly works?: Works;
 }
 
-/** No agent has such a task; whoever says that it is not there has understood. */
+/** A task id that no agent has. An agent that answers "task not found" has understood the request. */
 const NOBODY = '00000000-0000-4000-8000-000000000000';
 
 export function contextFor(dialect: Dialect, signal: AbortSignal): CallContext {
   return { principal: LOCAL_PRINCIPAL, dialect: dialect.id, extensions: [], signal };
 }
 
-/** What each finding about it begins with. */
+/** The first words of each finding about an interface. */
 export function interfaceName({ protocolBinding, protocolVersion, url }: AgentInterface): string {
   return `${protocolBinding} ${protocolVersion} at ${url}`;
 }
@@ -44,13 +44,14 @@ export function interfaceName({ protocolBinding, protocolVersion, url }: AgentIn
 export async function tryInterface(iface: AgentInterface, cardDialect: Dialect, trying: Trying): Promise<Tried> {
   const binding = findBinding(iface.protocolBinding) ?? bindingOf('JSONRPC');
   const registry = createRegistry(DIALECTS);
-  const spoken = cardDialect.id === 'v10' ? registry.speaks(iface) : cardDialect;
+  const isCurrent = cardDialect === registry.speaks({ protocolVersion: '1.0' });
+  const spoken = isCurrent ? registry.speaks(iface) : cardDialect;
   const dialect = spoken === undefined ? undefined : binding.formOf(spoken, registry);
   const name = interfaceName(iface);
   if (dialect === undefined) {
     return {
       findings: [
-        error('version-unknown', `${name}: nobody has published that version`, {
+        error('version-unknown', `${name}: there is no such version`, {
           url: iface.url,
           fix: 'write protocolVersion as "1.0" or "0.3"',
         }),
@@ -69,7 +70,7 @@ export async function tryInterface(iface: AgentInterface, cardDialect: Dialect, 
       findings: [
         error('other-dialect', said, {
           url: iface.url,
-          fix: `say protocolVersion "${other.dialect.wire.versionHeader ?? other.dialect.title}" in the card, or speak what it says`,
+          fix: `say protocolVersion "${other.dialect.wire.versionHeader ?? other.dialect.title}" in the card, or use the version that the card states`,
         }),
       ],
       works: other,
@@ -98,7 +99,7 @@ async function probe(
   }
 }
 
-/** Every dialect that is called by JSON-RPC, until one is understood. */
+/** Tries every JSON-RPC dialect until the agent understands one. */
 export async function otherDialect(url: string, besides: Dialect | undefined, trying: Trying): Promise<Works | undefined> {
   const candidates = DIALECTS.filter((dialect) => !dialect.id.includes('.') && dialect !== besides && dialect.methods.get !== undefined);
   for (const dialect of candidates) {
@@ -108,7 +109,7 @@ export async function otherDialect(url: string, besides: Dialect | undefined, tr
   return undefined;
 }
 
-/** What would be the same in any dialect. */
+/** Failures that every dialect would share. */
 function certainFinding(
   thrown: unknown,
   { name, url }: { readonly name: string; readonly url: string },
@@ -127,7 +128,7 @@ function certainFinding(
       ? error('version-refused', `${name}: it refuses the version that its card states`, {
           why: failure.message,
           url,
-          fix: 'state the version that is spoken',
+          fix: 'state the version that the server supports',
         })
       : undefined;
   const why = failure.why ?? (failure.status === undefined ? undefined : `HTTP ${failure.status}`);
@@ -146,19 +147,19 @@ function certainFinding(
       return error('interface-html', `${name}: a web page is there`, {
         why,
         url,
-        fix: 'the card names an address for people; put the agent’s own there',
+        fix: 'the card names an address for people; use the agent’s own address',
       });
     case 'redirect':
       return redirect(name, { url, why });
     case 'server-error':
-      return error('interface-server-error', `${name}: it fails`, { why, url, fix: 'the fault is the server’s: look at its log' });
+      return error('interface-server-error', `${name}: it fails`, { why, url, fix: 'this is the server’s fault: read its log' });
     case 'rate-limited':
-      return error('rate-limited', `${name}: it takes no more requests for now`, { why, url, fix: 'wait, then try again' });
+      return error('rate-limited', `${name}: it accepts no more requests for now`, { why, url, fix: 'wait, then try again' });
     case 'cut-off':
       return error('interface-cut-off', `${name}: its answers end too early`, {
         why,
         url,
-        fix: 'fewer bytes come than Content-Length says: look at the server, and at proxies between',
+        fix: 'fewer bytes arrive than Content-Length says: check the server, and proxies on the way',
       });
     default:
       return undefined;
@@ -170,7 +171,7 @@ function isRedirect(status: number | undefined): boolean {
 }
 
 function redirect(name: string, more: { readonly url: string; readonly why: string | undefined }): Finding {
-  return error('interface-redirect', `${name}: it sends callers elsewhere`, {
+  return error('interface-redirect', `${name}: it redirects`, {
     ...more,
     fix: 'put the final address into the card: a POST is not redirected',
   });
@@ -182,16 +183,16 @@ function authFinding(
   { authenticated, declaresAuth }: Trying,
 ): Finding {
   if (authenticated)
-    return error('credentials-refused', `${name}: it refuses your credentials`, {
+    return error('credentials-refused', `${name}: it rejects your credentials`, {
       ...more,
-      fix: 'look at them, or get new ones: parley auth login',
+      fix: 'check them, or get new ones: parley auth login',
     });
   if (declaresAuth)
-    return error('credentials-needed', `${name}: it wants credentials, as its card says`, {
+    return error('credentials-needed', `${name}: it needs credentials, as its card says`, {
       ...more,
-      fix: 'set A2ACLI_BEARER or A2ACLI_API_KEY and look again',
+      fix: 'set A2ACLI_BEARER or A2ACLI_API_KEY and examine it again',
     });
-  return error('auth-undeclared', `${name}: it wants credentials, and its card does not say so`, {
+  return error('auth-undeclared', `${name}: it needs credentials, but its card does not say so`, {
     ...more,
     fix: 'declare securitySchemes and securityRequirements in the card',
   });
@@ -200,14 +201,14 @@ function authFinding(
 function garbage(thrown: unknown, { name, url }: { readonly name: string; readonly url: string }): Finding {
   const failure = explain(thrown, url);
   if (isA2AError(failure))
-    return error('interface-error', `${name}: it answers a plain question with an error`, {
+    return error('interface-error', `${name}: it answers a simple read with an error`, {
       why: `${failure.kind}: ${failure.message}`,
       url,
-      fix: 'asking for an unknown task must be answered with TaskNotFoundError',
+      fix: 'answer a read of an unknown task with TaskNotFoundError',
     });
-  return error('interface-garbage', `${name}: what it answers is no A2A`, {
+  return error('interface-garbage', `${name}: its answers are not A2A`, {
     why: failure.why,
     url,
-    fix: 'look at its answers with --debug',
+    fix: 'see its answers with --debug',
   });
 }

@@ -4,7 +4,7 @@ import { explain } from '../errors/explain.ts';
 import type { Finding } from './finding.ts';
 import { error } from './finding.ts';
 
-/** A certificate says more than "TLS failed", if one listens. */
+/** TLS failures by the exact reason. */
 const TLS: readonly (readonly [RegExp, string, string, string])[] = [
   [/CERT_HAS_EXPIRED|expired/i, 'tls-expired', 'its certificate has expired', 'renew the certificate'],
   [
@@ -27,10 +27,10 @@ const WORDS: Readonly<Record<string, readonly [string, string, string | undefine
   refused: ['refused', 'nothing listens there', 'start the agent, or check the port'],
   timeout: ['silent', 'it takes the connection and says nothing', 'the server hangs: look at its log, or give it more time with --timeout'],
   'bad-target': ['bad-port', 'no client calls on this port', 'it is one of those that the fetch standard blocks: serve on another'],
-  unreachable: ['unreachable', 'the connection breaks', 'check address, network and firewall; an agent behind TLS wants https://'],
+  unreachable: ['unreachable', 'the connection breaks', 'check address, network and firewall; an agent behind TLS needs https://'],
 };
 
-/** Undefined: it is no trouble of the network's. */
+/** Undefined if the failure is not one of the network. */
 export function networkFinding(thrown: unknown, url: string): Finding | undefined {
   const failure = explain(thrown, url);
   const isLate = thrown instanceof Error && thrown.name === 'TimeoutError';
@@ -46,7 +46,7 @@ function tlsFinding(failure: ClientError, url: string): Finding {
   const seen = `${failure.why ?? ''} ${codesOf(failure)}`;
   const row = TLS.find(([pattern]) => pattern.test(seen));
   if (row === undefined)
-    return error('tls', `${hostOf(url)}: no secure connection`, { why: failure.why, fix: 'look at its certificate', url });
+    return error('tls', `${hostOf(url)}: no secure connection`, { why: failure.why, fix: 'check its certificate', url });
   const [, id, what, fix] = row;
   return error(id, `${hostOf(url)}: ${what}`, { why: failure.why, fix, url });
 }

@@ -8,32 +8,32 @@ import { error, note, ok, warning } from './finding.ts';
 import type { Works } from './interfaces.ts';
 import { contextFor } from './interfaces.ts';
 
-export interface Saying {
+export interface MessageTest {
   readonly text: string;
   readonly streams: boolean;
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
-  /** The type of the last answer, as it came over the wire. */
+  /** The content type of the last response. */
   readonly lastType: () => string;
 }
 
-/** Sends a message for real, and once more as a stream if the card promises one. */
-export async function sayFindings(works: Works, saying: Saying): Promise<readonly Finding[]> {
+/** Sends a message, and again as a stream if the card declares streaming. */
+export async function sendAndStreamFindings(works: Works, saying: MessageTest): Promise<readonly Finding[]> {
   const sent = await sendFindings(works, saying);
   if (sent.some(({ level }) => level === 'error')) return sent;
-  if (!saying.streams) return [...sent, note('no-streaming', 'the card promises no streams; clients will poll')];
+  if (!saying.streams) return [...sent, note('no-streaming', 'the card declares no streaming; clients will poll')];
   return [...sent, ...(await streamFindings(works, saying))];
 }
 
-function patience({ signal, timeoutMs }: Saying): AbortSignal {
+function timeLimit({ signal, timeoutMs }: MessageTest): AbortSignal {
   return linkSignals([signal], timeoutMs).signal;
 }
 
-async function sendFindings({ service, dialect, url }: Works, saying: Saying): Promise<readonly Finding[]> {
+async function sendFindings({ service, dialect, url }: Works, saying: MessageTest): Promise<readonly Finding[]> {
   try {
     const result = await service.send(
       { message: createUserMessage(saying.text), configuration: { returnImmediately: false } },
-      contextFor(dialect, patience(saying)),
+      contextFor(dialect, timeLimit(saying)),
     );
     if (result.message !== undefined) return [ok('send', 'it answers with a message', { url })];
     return taskFindings(result.task, url);
@@ -41,10 +41,10 @@ async function sendFindings({ service, dialect, url }: Works, saying: Saying): P
     const failure = explain(thrown, url);
     if (isClientError(failure) && failure.kind === 'timeout')
       return [
-        error('send-silent', 'it takes a message and does not answer', {
+        error('send-silent', 'it accepts a message and does not answer', {
           why: failure.why,
           url,
-          fix: 'long work belongs into a task that can be asked for: look at its log',
+          fix: 'answer long work with a task that clients can poll; read the server’s log',
         }),
       ];
     if (isA2AError(failure))
@@ -52,14 +52,14 @@ async function sendFindings({ service, dialect, url }: Works, saying: Saying): P
         error('send-refused', 'it refuses a plain text message', {
           why: `${failure.kind}: ${failure.message}`,
           url,
-          fix: 'its card should say what it takes (defaultInputModes, skills)',
+          fix: 'its card should say what it accepts (defaultInputModes, skills)',
         }),
       ];
     return [
-      error('send-garbage', 'its answer to a message is no A2A', {
+      error('send-garbage', 'its answer to a message is not A2A', {
         why: failure.why ?? failure.message,
         url,
-        fix: 'look at it with --debug',
+        fix: 'see it with --debug',
       }),
     ];
   }
@@ -71,7 +71,7 @@ function taskFindings(task: Task, url: string): readonly Finding[] {
     return [
       warning('send-not-blocking', `it was asked to wait and answers while the task is ${state}`, {
         url,
-        fix: 'answer a blocking send when the task is done or needs somebody (A2A 3.2.2)',
+        fix: 'answer a blocking send when the task is done or needs input (A2A 1.0.1 §3.2.2)',
       }),
     ];
   if (state === 'TASK_STATE_FAILED' || state === 'TASK_STATE_REJECTED')
@@ -79,10 +79,10 @@ function taskFindings(task: Task, url: string): readonly Finding[] {
   return [ok('send', `it answers with a task, ${state}`, { url })];
 }
 
-async function streamFindings({ service, dialect, url }: Works, saying: Saying): Promise<readonly Finding[]> {
+async function streamFindings({ service, dialect, url }: Works, saying: MessageTest): Promise<readonly Finding[]> {
   const events: TaskEvent[] = [];
   try {
-    for await (const batch of service.stream({ message: createUserMessage(saying.text) }, contextFor(dialect, patience(saying))))
+    for await (const batch of service.stream({ message: createUserMessage(saying.text) }, contextFor(dialect, timeLimit(saying))))
       events.push(...batch.map(({ event }) => event));
   } catch (thrown) {
     const broken = brokenStream(thrown, { events, url });
@@ -90,10 +90,10 @@ async function streamFindings({ service, dialect, url }: Works, saying: Saying):
   }
   if (!/event-stream/.test(saying.lastType()))
     return [
-      error('stream-not-sse', 'the card promises streams, and it answers with one document', {
+      error('stream-not-sse', 'the card declares streaming, but the agent answers with one document', {
         why: `it comes as ${saying.lastType() || 'no type'}`,
         url,
-        fix: 'send text/event-stream, or say streaming: false',
+        fix: 'send text/event-stream, or declare streaming: false',
       }),
     ];
   return endFindings(events, url);
@@ -105,14 +105,14 @@ function brokenStream(
 ): Finding | undefined {
   const failure = explain(thrown, url);
   if (isA2AError(failure))
-    return error('stream-refused', 'the card promises streams, and it refuses one', {
+    return error('stream-refused', 'the card declares streaming, but the agent refuses a stream', {
       why: `${failure.kind}: ${failure.message}`,
       url,
-      fix: 'say streaming: false, or stream',
+      fix: 'declare streaming: false, or stream',
     });
   const { kind, why } = failure;
   if (kind === 'timeout')
-    return error('stream-silent', `the stream falls silent after ${events.length} events`, {
+    return error('stream-silent', `the stream stops after ${events.length} events`, {
       why,
       url,
       fix: 'end it when the task ends, and send comments meanwhile to keep it alive',
@@ -120,15 +120,15 @@ function brokenStream(
   if (kind === 'stream-cut' || kind === 'cut-off' || kind === 'unreachable')
     return isOver(events)
       ? undefined
-      : error('stream-cut', `the stream breaks off after ${events.length} events`, {
+      : error('stream-cut', `the connection is lost after ${events.length} events`, {
           why,
           url,
           fix: 'a proxy or a timeout cuts it: raise its idle limit, and send comments to keep it alive',
         });
-  return error('stream-garbage', `the stream has frames that are no A2A, after ${events.length} good ones`, {
+  return error('stream-garbage', `the stream has frames that are not A2A, after ${events.length} good ones`, {
     why,
     url,
-    fix: 'look at them with --debug',
+    fix: 'see them with --debug',
   });
 }
 
@@ -140,7 +140,7 @@ function endFindings(events: readonly TaskEvent[], url: string): readonly Findin
     return [
       error('stream-unfinished', `the stream ends after ${events.length} events, and the task does not`, {
         url,
-        fix: 'keep it open until the task is done or needs somebody',
+        fix: 'keep it open until the task is done or needs input',
       }),
     ];
   if (first.task === undefined && first.message === undefined)

@@ -1,6 +1,8 @@
-import type { JsonObject } from '#protocol';
+import { isObject } from '#protocol';
 import type { CardFollower } from '../discovery/card-follower.ts';
 import { ClientError } from '../errors/client-error.ts';
+
+type CatalogObject = Readonly<Record<string, unknown>>;
 
 const CARD_TYPES = /^application\/(?:a2a-agent-card\+json|vnd\.a2a\.agent-card\+json)$/;
 
@@ -37,7 +39,7 @@ export function catalogEntry(wanted?: string): CardFollower {
   };
 }
 
-function missing(wanted: string | undefined, cards: readonly JsonObject[]): ClientError {
+function missing(wanted: string | undefined, cards: readonly CatalogObject[]): ClientError {
   const names = cards.map((entry) => namesOf(entry).at(-1) ?? '');
   const what = wanted === undefined ? `this is a catalog of ${cards.length} agents` : `the catalog has no single agent ${wanted}`;
   return new ClientError('no-entry', what, {
@@ -46,21 +48,17 @@ function missing(wanted: string | undefined, cards: readonly JsonObject[]): Clie
   });
 }
 
-function isEntry(value: JsonObject): boolean {
+function isEntry(value: CatalogObject): boolean {
   const type = value['type'] ?? value['mediaType'];
   return typeof type === 'string' && CARD_TYPES.test(type) && ('url' in value || 'data' in value);
 }
 
-function pointed({ url, data }: JsonObject): { readonly card: unknown } | { readonly url: string } {
+function pointed({ url, data }: CatalogObject): { readonly card: unknown } | { readonly url: string } {
   return data === undefined ? { url: String(url) } : { card: data };
 }
 
 /** Its identifier, its display name, and the last word of its identifier. */
-function namesOf({ identifier, displayName }: JsonObject): readonly string[] {
+function namesOf({ identifier, displayName }: CatalogObject): readonly string[] {
   const id = typeof identifier === 'string' ? identifier : '';
   return [id, ...(typeof displayName === 'string' ? [displayName] : []), id.split(':').at(-1) ?? ''];
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,5 +1,5 @@
 import { unreachable } from '#protocol';
-import type { Blobs, Entry, EntryRange, PushRow, SendName, SendRecord, Store, TaskKey, TaskRow, Write } from '../ports.ts';
+import type { Blobs, EntryRange, LogEntry, PushRow, SendName, SendRecord, Store, TaskKey, TaskRow, Write } from '../ports.ts';
 import type { MemoryOutbox } from './memory/outbox.ts';
 import { memoryOutbox } from './memory/outbox.ts';
 import { MemoryIndex } from './memory/task-index.ts';
@@ -10,9 +10,9 @@ type TaskWrite = Extract<Write, { readonly kind: 'task' }>;
 interface StoredTask {
   row: TaskRow;
   /** Entry n is at index n - 1. */
-  readonly entries: Entry[];
+  readonly entries: LogEntry[];
   /** All entries but artifact updates. Created when a long log is read for the first time. */
-  words: Entry[] | undefined;
+  words: LogEntry[] | undefined;
   pushes: Map<string, PushRow> | undefined;
   /** Tokens of the sends to this task. */
   sends: string[] | undefined;
@@ -161,7 +161,7 @@ function checkContinues({ row, isNew, entries }: TaskWrite, stored: number | und
   if (row.last !== last) throw new Error(`the last entry of task ${row.key} is ${last}, not ${row.last}`);
 }
 
-function entriesOf(kept: StoredTask | undefined, { after, limit, only }: EntryRange): readonly Entry[] {
+function entriesOf(kept: StoredTask | undefined, { after, limit, only }: EntryRange): readonly LogEntry[] {
   if (kept === undefined) return [];
   if (only === undefined) return kept.entries.slice(after, after + limit);
   if (kept.entries.length <= SHORT_LOG) return kept.entries.filter((entry) => entry.seq > after && isWord(entry)).slice(0, limit);
@@ -176,7 +176,7 @@ function entriesOf(kept: StoredTask | undefined, { after, limit, only }: EntryRa
   return kept.words.slice(low, low + limit);
 }
 
-function isWord({ event }: Entry): boolean {
+function isWord({ event }: LogEntry): boolean {
   return event.artifactUpdate === undefined;
 }
 

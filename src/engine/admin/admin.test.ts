@@ -22,7 +22,7 @@ import {
 import { memoryStore } from '../adapters/memory.ts';
 
 describe('the operators’ service', () => {
-  it('sees the tasks of all, filtered and in pages', async () => {
+  it('lists the tasks of all owners, filtered and in pages', async () => {
     const { service, engine, time } = await world(echo, { agents: { one: echo, two: hanging } });
     const mine = taskOf(await service.send(request('mine'), ctx()));
     await time.advance(1000);
@@ -72,7 +72,7 @@ describe('the operators’ service', () => {
     }
   });
 
-  it('shows nothing that is not durable', async () => {
+  it('shows only durable events', async () => {
     const kept = memoryStore();
     let door: Promise<void> = Promise.resolve();
     const held: Store = { ...kept, commit: (batch) => door.then(() => kept.commit(batch)) };
@@ -90,7 +90,7 @@ describe('the operators’ service', () => {
     expect(await engine.admin.task(id)).toMatchObject({ last: last + 1, state: 'TASK_STATE_CANCELED' });
   });
 
-  it('sends the last message of a finished task once more, as its owner, in its context', async () => {
+  it('retries a finished task with its last message, as its owner, in its context', async () => {
     let isBroken = true;
     const run = agent(async function* ({ message, principal }) {
       if (isBroken) yield { kind: 'fail', reason: said('not today') };
@@ -111,7 +111,7 @@ describe('the operators’ service', () => {
     await expect(busy.admin.retry(running.id)).rejects.toMatchObject({ kind: 'UNSUPPORTED_OPERATION' });
   });
 
-  it('does so under the caller’s name for it', async () => {
+  it('retries under the caller’s name for the task', async () => {
     const { service, engine } = await world(echo, withOptions({ taskNames: 'reusable' }));
     await service.send(request('go', { alias: 'thread' as never }), ctx());
     const { tasks } = await engine.admin.tasks({});

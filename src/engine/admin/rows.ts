@@ -4,7 +4,7 @@ import { noTask } from '../read/find.ts';
 import type { LiveTask } from '../tasks/live-task.ts';
 import type { TaskTable } from '../tasks/table.ts';
 
-/** Holds the task, whoever owns it, until `use` is done. */
+/** Holds a task of any owner until `use` is done. */
 export async function withAnyTask<T>(tasks: TaskTable, id: TaskId, use: (task: LiveTask) => Promise<T>): Promise<T> {
   const task = await tasks.hold('any', id);
   if (task === undefined) throw noTask(id);

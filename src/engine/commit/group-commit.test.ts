@@ -17,7 +17,7 @@ import {
 } from '../../../test/support/engine.ts';
 import { memoryStore } from '../adapters/memory.ts';
 
-describe('the window of a run, and the tail of a task', () => {
+describe('the window of a run and the tail of a task', () => {
   const largest = async (limits: Partial<EngineLimits>) => {
     const kept = memoryStore();
     const sizes: number[] = [];
@@ -40,7 +40,7 @@ describe('the window of a run, and the tail of a task', () => {
       },
       { store, limits },
     );
-    // A reader that falls behind by the whole log: what is not at hand any more is read from the store.
+    // A reader that falls behind by the whole log reads the entries that are no longer in memory from the store.
     const stream = service.stream(request('go'), ctx())[Symbol.asyncIterator]();
     const seen = [...((await stream.next()).value as readonly Logged[])];
     await quiet(100);
@@ -63,7 +63,7 @@ describe('the window of a run, and the tail of a task', () => {
 });
 
 describe('group commit', () => {
-  it('takes what all tasks have gathered into one, and one at a time', async () => {
+  it('writes the changes of all tasks in one commit, one commit at a time', async () => {
     const kept = memoryStore();
     const batches: number[] = [];
     let under = 0;
@@ -83,7 +83,7 @@ describe('group commit', () => {
     expect(batches).toEqual([100]);
   });
 
-  it('takes no more into one than the event loop can bear, and loses and delays nobody for it', async () => {
+  it('limits the size of a commit without losing or starving a task', async () => {
     const kept = memoryStore();
     const sizes: number[] = [];
     const counting: Store = {
@@ -101,7 +101,7 @@ describe('group commit', () => {
     );
     const sends = Array.from({ length: 8 }, (_, at) => service.send(request(`go ${at}`), ctx()));
     const first = await Promise.race(sends);
-    // Whoever waits for what is written now does not wait for what others write later.
+    // A waiter for the current changes does not wait for later changes of others.
     await expect(service.cancel({ id: taskOf(first).id }, ctx())).rejects.toMatchObject({ kind: 'TASK_NOT_CANCELABLE' });
     const tasks = (await Promise.all(sends)).map(taskOf);
     expect(tasks.map((task) => textOf(task).length)).toEqual(Array.from({ length: 8 }, () => 900));
@@ -109,7 +109,7 @@ describe('group commit', () => {
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(8 * 902);
   });
 
-  it('shows nobody an event that is not durable', async () => {
+  it('shows no event before it is durable', async () => {
     const kept = memoryStore();
     const door = fakeTime();
     let open = gate();

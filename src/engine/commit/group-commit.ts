@@ -184,7 +184,7 @@ class GroupCommit implements Commits {
       tasks: next.tasks,
       others: [...taken.others, ...next.others],
       lazies: [...taken.lazies, ...next.lazies],
-      // The returned tasks are at the end of the queue, so whoever still waits has to wait for all of it.
+      // The returned tasks are at the end of the queue, so the remaining waiters have to wait for all of it.
       waiters: waiters.filter((waiter) => waiter.who === 'run').map((waiter) => ({ ...waiter, after: this.#queued })),
     };
     for (const waiter of waiters) if (waiter.who === 'request') waiter.reject(cause);

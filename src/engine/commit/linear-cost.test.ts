@@ -4,7 +4,7 @@ import { seq } from '#protocol';
 import { agent, ask, ctx, request, taskOf, toTask, world } from '../../../test/support/engine.ts';
 import { memoryStore } from '../adapters/memory.ts';
 
-/** What a run of so many chunks costs, in entries handed to the store and taken from it. Counted, not timed. */
+/** The cost of a run with this many chunks, in entries written to the store and read from it. Counted, not timed. */
 async function costOf(chunks: number) {
   const kept = memoryStore();
   const counts = { rows: 0, written: 0, read: 0, largest: 0 };
@@ -52,8 +52,8 @@ async function costOf(chunks: number) {
   return { seen, streaming, resuming, listing, getting, answering, largest: counts.largest, events: engine.stats().events };
 }
 
-describe('what a chunk costs', () => {
-  it('is the same among ten thousand as among a thousand', async () => {
+describe('the cost of a chunk', () => {
+  it('is the same at ten thousand as at a thousand', async () => {
     const [small, large] = [await costOf(1000), await costOf(10_000)];
     for (const [cost, chunks] of [
       [small, 1000],
@@ -64,12 +64,12 @@ describe('what a chunk costs', () => {
       expect(cost.streaming).toMatchObject({ written: chunks + 2, read: 0 });
       expect(cost.streaming.rows).toBeLessThanOrEqual(chunks / 100 + 3);
       expect(cost.largest).toBeLessThanOrEqual(100);
-      // A whole task is one pass over its log, wherever one starts in it.
+      // A whole task is one pass over its log, at any position.
       expect(cost.getting.read).toBe(chunks + 2);
       expect(cost.resuming.read).toBe(chunks + 2);
-      // A list shows what was said, whatever was made.
+      // A list reads the messages, however large the artifacts are.
       expect(cost.listing.read).toBe(2);
-      // The next turn is two events more, and the agent sees the task, as its caller does.
+      // The next turn adds two events, and the agent gets the task as its caller does.
       expect(cost.answering.written).toBe(2);
       expect(cost.answering.read).toBeLessThanOrEqual(2 * (chunks + 4));
     }

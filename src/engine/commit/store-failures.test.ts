@@ -23,7 +23,7 @@ import {
 } from '../../../test/support/engine.ts';
 import { memoryStore } from '../adapters/memory.ts';
 
-/** Fails the nth commit, with nothing of it written, and all after it: the disk is gone. */
+/** Fails the nth commit without writing it, and all later ones, like a lost disk. */
 function failing(store: Store, nth: number, how: 'throws' | 'rejects'): Store {
   let count = 0;
   return {
@@ -47,7 +47,7 @@ const talk: Agent = agent(async function* ({ message, history }) {
 describe('a store that fails for good at the nth write', () => {
   for (const how of ['throws', 'rejects'] as const) {
     for (let nth = 1; nth <= 12; nth += 1) {
-      it(`${how} at ${nth}: nothing that was told to anybody is lost, and nothing is told twice`, async () => {
+      it(`${how} at ${nth}: nothing that a caller has seen is lost or repeated`, async () => {
         const kept = memoryStore();
         const broken: unknown[] = [];
         const first = await world(talk, { store: failing(kept, nth, how), onBroken: (cause) => broken.push(cause) });
@@ -81,7 +81,7 @@ interface Told {
   readonly seen: readonly Logged[];
 }
 
-/** Four turns in one task, each answered before the next, and a second task that is read along, until nothing is answered any more. */
+/** Four turns in one task, each answered before the next, and a second task with a stream, until the store fails. */
 async function talkUntilItBreaks(service: Awaited<ReturnType<typeof world>>['service']): Promise<Told> {
   const told: Task[] = [];
   const stream = reader(service.stream(request('stream'), ctx()));
@@ -99,7 +99,7 @@ async function talkUntilItBreaks(service: Awaited<ReturnType<typeof world>>['ser
 }
 
 describe('a store that has failed', () => {
-  it('stops every run, and everybody who waits hears of it', async () => {
+  it('stops every run and rejects everyone who waits', async () => {
     const kept = memoryStore();
     const signals: AbortSignal[] = [];
     const run = agent(async function* ({ signal }) {
@@ -122,7 +122,7 @@ describe('a store that has failed', () => {
   });
 });
 
-describe('a store that is full for now', () => {
+describe('a store that is temporarily full', () => {
   const full = () => new A2AError('UNAVAILABLE', 'the disk is full', { retryAfterMs: 5000 });
   const filling = (store: Store) => {
     const disk = { isFull: false, refused: 0 };
@@ -134,7 +134,7 @@ describe('a store that is full for now', () => {
     return { disk, store: { ...store, commit } };
   };
 
-  it('refuses what is new with word when to come back, shows what is there, and goes on by itself', async () => {
+  it('rejects new work with a time to retry, still reads, and recovers by itself', async () => {
     const { disk, store } = filling(memoryStore());
     const open = gate();
     const { service, time } = await world(
@@ -170,7 +170,7 @@ describe('a store that is full for now', () => {
     expect((await service.list({}, ctx())).totalSize).toBe(3);
   });
 
-  it('holds a run up at its window, and loses nothing of it', async () => {
+  it('makes a run wait at its window and loses nothing', async () => {
     const { disk, store } = filling(memoryStore());
     let said = 0;
     const { service, time } = await world(
@@ -192,7 +192,7 @@ describe('a store that is full for now', () => {
     expect([task.status.state, textOf(task)]).toEqual(['TASK_STATE_COMPLETED', Array.from({ length: 5000 }, (_, at) => `${at},`).join('')]);
   });
 
-  it('is nobody’s fault: no run is late meanwhile', async () => {
+  it('does not let runs time out meanwhile', async () => {
     const { disk, store } = filling(memoryStore());
     const open = gate();
     const { service, time } = await world(
@@ -209,7 +209,7 @@ describe('a store that is full for now', () => {
     expect((await service.get({ id }, ctx())).status.state).toBe('TASK_STATE_COMPLETED');
   });
 
-  it('keeps a cancel, and stops the work even so', async () => {
+  it('accepts a cancel and stops the run', async () => {
     const { disk, store } = filling(memoryStore());
     const { service, engine, time } = await world(hanging, { store });
     const { id } = taskOf(await service.send(request('go', AT_ONCE), ctx()));

@@ -8,7 +8,7 @@ import type { QueueChange } from './schedule.ts';
 export type Attempted = { readonly outcome: DeliveryOutcome; readonly seq: Seq } | 'gone' | 'aborted';
 
 /** What differs between the kinds of deliveries. The dispatcher does the rest. */
-export interface Channel {
+export interface DeliveryChannel {
   readonly kind: DeliveryKind;
   readonly activeMax: number;
   readonly perDestinationMax: number;

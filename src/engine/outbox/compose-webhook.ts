@@ -1,7 +1,7 @@
 import type { AuthenticationInfo, DialectId, Seq, TaskEvent, WebhookForm } from '#protocol';
 import { startFold } from '#protocol';
 import type { OptionsOf } from '../call-options.ts';
-import type { Entry, PushRow, Store } from '../ports.ts';
+import type { LogEntry, PushRow, Store } from '../ports.ts';
 import type { BlobParts } from '../read/blobs.ts';
 import { restoreContent } from '../read/blobs.ts';
 import { nameFor, renameEvent } from '../read/task-names.ts';
@@ -53,8 +53,8 @@ async function nextEvent(parts: ComposeParts, queue: DeliveryQueue): Promise<Eve
 }
 
 /**
- * The task as it was after its next status change or, if there is none yet, after all events so far: a webhook that gets whole tasks need
- * not get one for every chunk.
+ * The task as it was after its next status change or, if there is none yet, after all events so far: a webhook that gets whole tasks
+ * does not get one for every chunk.
  */
 async function nextSnapshot(parts: ComposeParts, queue: DeliveryQueue): Promise<EventAt> {
   const end = queue.head ?? endOf(queue);
@@ -82,7 +82,7 @@ function missing({ task }: DeliveryQueue, after: Seq): Error {
 }
 
 /** Reads ahead: a page of the log costs about as much as one entry. */
-async function pageAfter({ store }: ComposeParts, queue: DeliveryQueue, after: Seq): Promise<readonly Entry[]> {
+async function pageAfter({ store }: ComposeParts, queue: DeliveryQueue, after: Seq): Promise<readonly LogEntry[]> {
   const first = queue.ahead[0]?.seq ?? 0;
   const skip = after + 1 - first;
   if (first > 0 && skip >= 0 && skip < queue.ahead.length) return queue.ahead.slice(skip);

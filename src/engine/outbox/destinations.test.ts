@@ -35,8 +35,8 @@ function setUp(options: { activeMax?: number; perDestinationMax?: number } = {})
   return { destinations, time, advance, take };
 }
 
-describe('places', () => {
-  it('are four at one origin, and go in turn', () => {
+describe('delivery slots', () => {
+  it('are four per origin, and origins take turns', () => {
     const { destinations } = setUp({ activeMax: 100 });
     const queues = Array.from({ length: 6 }, newQueue);
     for (const each of queues) destinations.queue(each, 'a');
@@ -49,7 +49,7 @@ describe('places', () => {
     expect(destinations.next()).toBe(queues[4]);
   });
 
-  it('are kept for those that answer', () => {
+  it('are reserved for receivers that answer', () => {
     const { destinations, take } = setUp({ activeMax: 8 });
     destinations.free(take('good') as DeliveryQueue, true);
     const taken = Array.from({ length: 10 }, (_, at) => take(`unknown ${at}`)).filter((each) => each !== undefined);
@@ -58,7 +58,7 @@ describe('places', () => {
     expect(destinations.next()).toBeDefined();
   });
 
-  it('are not taken by what was dropped', () => {
+  it('are not used by a dropped queue', () => {
     const { destinations } = setUp();
     const one = newQueue();
     destinations.queue(one, 'a');
@@ -73,7 +73,7 @@ describe('an origin that fails', () => {
     for (let at = 0; at < times; at += 1) destinations.free(take('a') as DeliveryQueue, false);
   };
 
-  it('is left alone after five times in a row, for longer each time, and one attempt decides', () => {
+  it('opens its breaker after five consecutive failures, for longer each time, and closes it by one success', () => {
     const set = setUp();
     fail(set, BREAKER_FAILURES - 1);
     expect(set.destinations.open).toBe(0);
@@ -95,7 +95,7 @@ describe('an origin that fails', () => {
     expect(set.time.reopened).toBeGreaterThan(3);
   });
 
-  it('is tripped once by all that was under way', () => {
+  it('opens its breaker once for all deliveries that were under way', () => {
     const set = setUp();
     fail(set, BREAKER_FAILURES - 1);
     const under = Array.from({ length: 4 }, () => set.take('a') as DeliveryQueue);
@@ -104,7 +104,7 @@ describe('an origin that fails', () => {
     expect(set.take('a')).toBeDefined();
   });
 
-  it('is forgiven by one success, and not blamed for what was called off', () => {
+  it('is reset by one success, and aborted deliveries do not count', () => {
     const set = setUp();
     fail(set, BREAKER_FAILURES - 1);
     set.destinations.free(set.take('a') as DeliveryQueue, undefined);

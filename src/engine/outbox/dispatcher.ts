@@ -1,6 +1,6 @@
 import type { EngineClock } from '../engine-clock.ts';
 import type { Timers } from '../timers.ts';
-import type { Attempted, Channel } from './channel.ts';
+import type { Attempted, DeliveryChannel } from './channel.ts';
 import type { DeliveryKind } from './delivery.ts';
 import type { Destinations } from './destinations.ts';
 import { createDestinations } from './destinations.ts';
@@ -21,7 +21,7 @@ export interface DispatcherParts {
 
 /** The deliveries of one kind. */
 interface Lane {
-  readonly channel: Channel;
+  readonly channel: DeliveryChannel;
   readonly destinations: Destinations;
   readonly sending: Set<Promise<void>>;
   readonly stop: AbortController;
@@ -40,7 +40,7 @@ export class Dispatcher {
   readonly #lanes = new Map<DeliveryKind, Lane>();
   #deadLetters = 0;
 
-  constructor(parts: DispatcherParts, channels: readonly Channel[]) {
+  constructor(parts: DispatcherParts, channels: readonly DeliveryChannel[]) {
     this.#parts = parts;
     for (const channel of channels) this.#lanes.set(channel.kind, this.#newLane(channel));
   }
@@ -116,7 +116,7 @@ export class Dispatcher {
     this.#parts.rows.flush();
   }
 
-  #newLane(channel: Channel): Lane {
+  #newLane(channel: DeliveryChannel): Lane {
     const { clock, timers } = this.#parts;
     const { activeMax, perDestinationMax, hasBreaker } = channel;
     const lane: Lane = {

@@ -4,11 +4,11 @@ import { pushConfigId } from '#protocol';
 import { ctx, echo, fakeSender, gate, quiet, request, taskOf, world } from '../../../test/support/engine.ts';
 import { counting, FAILED, HOOK, HOUR, inline, shortOf } from '../../../test/support/webhooks.ts';
 
-/** Days go by in these: what is looked at every second would take most of the time. */
+/** These tests pass days of fake time: a tick every second would take most of the run time. */
 const FEW_TICKS = { limits: { tickMs: 600_000 } };
 
 describe('W1: a receiver that fails', () => {
-  it('gets everything in order once it is back, each under the id it was first tried with', async () => {
+  it('gets all events in order when it is back, each with the id of its first attempt', async () => {
     const sender = fakeSender(() => FAILED);
     const { service, time, store } = await world(counting(3), { sender });
     await service.send(request('go', inline()), ctx());
@@ -26,7 +26,7 @@ describe('W1: a receiver that fails', () => {
     expect(await store.outbox({ limit: 10 })).toEqual([]);
   });
 
-  it('is asked by the same schedule after a restart, which forgets no attempt', async () => {
+  it('keeps its schedule and its attempts over a restart', async () => {
     const sender = fakeSender(() => FAILED);
     const first = await world(counting(1), { sender });
     await first.service.send(request('go', inline()), ctx());
@@ -42,7 +42,7 @@ describe('W1: a receiver that fails', () => {
     expect((await second.store.outbox({ limit: 1 }))[0]?.row.attempts).toBeGreaterThanOrEqual(2);
   });
 
-  it('W12: for three days leaves a letter, which arrives when an operator wants it to', async () => {
+  it('W12: for three days leaves a dead letter that an operator can send again', async () => {
     const sender = fakeSender(() => FAILED);
     const { service, time, engine, reports } = await world(counting(1), { sender, ...FEW_TICKS });
     await service.send(request('go', inline({ token: 't' })), ctx());
@@ -62,7 +62,7 @@ describe('W1: a receiver that fails', () => {
     await expect(engine.admin.replay(77)).rejects.toMatchObject({ kind: 'TASK_NOT_FOUND' });
   });
 
-  it('W12: for five days hears nothing more; W3: nor does one that says 410', async () => {
+  it('W12: for five days is disabled; W3: so is one that answers 410', async () => {
     const sender = fakeSender(() => FAILED);
     const { service, time, engine } = await world(counting(3), { sender, ...FEW_TICKS });
     await service.send(request('go', inline()), ctx());
@@ -82,7 +82,7 @@ describe('W1: a receiver that fails', () => {
     expect((await engine.admin.deliveries({ state: 'dead' })).at(-1)).toMatchObject({ first: 2, last: 5, problem: 'HTTP 410' });
   });
 
-  it('W2: holds up no other', async () => {
+  it('W2: delays no other receiver', async () => {
     const { promise: never } = Promise.withResolvers<DeliveryOutcome>();
     const sender = fakeSender(({ url }) => (url.startsWith('https://slow') ? never : { kind: 'delivered' }));
     const { service } = await world(echo, { sender, limits: { ownerPushConfigsMax: 10_000 } });
@@ -98,7 +98,7 @@ describe('W1: a receiver that fails', () => {
     expect(healthy() - before).toBe(2);
   });
 
-  it('is left alone after five failures in a row, whosever tasks they are of, and one attempt decides', async () => {
+  it('is paused after five consecutive failures over all tasks, and one attempt decides', async () => {
     const sender = fakeSender(() => FAILED);
     const { service, engine, time } = await world(echo, { sender });
     for (let at = 0; at < 20; at += 1) await service.send(request('go', inline()), ctx());
@@ -117,7 +117,7 @@ describe('W1: a receiver that fails', () => {
     expect(engine.stats().webhooks).toEqual({ pending: 0, sending: 0, tripped: 0, letters: 0 });
   });
 
-  it('is asked at its new address when it has moved, with all that it missed', async () => {
+  it('gets all missed events at its new address', async () => {
     const door = gate();
     const sender = fakeSender(({ url }) => (url === HOOK ? FAILED : { kind: 'delivered' }));
     const { service } = await world(

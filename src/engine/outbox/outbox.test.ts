@@ -23,7 +23,7 @@ import {
 import { counting, FAILED, HOOK, HOUR, inline, shortOf } from '../../../test/support/webhooks.ts';
 
 describe('a webhook', () => {
-  it('hears every event once, in order, of a run that nobody watches', async () => {
+  it('gets every event once, in order, without a reader', async () => {
     const { service, sender, engine } = await world(counting(5));
     await service.send(request('go', inline()), ctx());
     await quiet(200);
@@ -37,7 +37,7 @@ describe('a webhook', () => {
     expect(engine.stats().webhooks).toEqual({ pending: 0, sending: 0, tripped: 0, letters: 0 });
   });
 
-  it('costs a blocking send no commit, and a task without one nothing at all', async () => {
+  it('costs a blocking send no extra commit, and a task without webhooks nothing', async () => {
     const { service, engine, store } = await world(echo);
     await service.send(request('go', inline()), ctx());
     expect(engine.stats().commits).toBe(1);
@@ -46,7 +46,7 @@ describe('a webhook', () => {
     expect((await store.outbox({ limit: 10 })).length).toBe(1);
   });
 
-  it('hears of what comes after it was registered', async () => {
+  it('gets the events after its registration', async () => {
     const door = gate();
     const { service, sender } = await world(async function* () {
       yield { kind: 'artifact', parts: [{ text: 'before' }] };
@@ -61,7 +61,7 @@ describe('a webhook', () => {
     expect(shortOf(sender)).toEqual(['after', 'COMPLETED']);
   });
 
-  it('gets its secrets, and two of them have ids of their own', async () => {
+  it('gets its secrets, and two webhooks have different delivery ids', async () => {
     const { service, sender } = await world(echo);
     const authentication = { scheme: 'Bearer', credentials: 's3cret' };
     await service.send(request('go', inline({ token: 't', authentication })), ctx());
@@ -80,7 +80,7 @@ describe('a webhook', () => {
     expect(new Set(run.sender.sent.map(({ id }) => id)).size).toBe(4);
   });
 
-  it('is told in the version that it was registered in, and by the name that its caller gave the task', async () => {
+  it('gets the dialect it was registered in, and its caller’s name for the task', async () => {
     const old = await world(counting(3));
     await old.service.send(request('go', inline()), ctx({ dialect: dialectId('v03') }));
     await quiet(100);
@@ -94,7 +94,7 @@ describe('a webhook', () => {
     expect(JSON.parse(named.sender.sent.at(-1)?.body ?? '')).toMatchObject({ id: 'thread', status: { state: 'completed' } });
   });
 
-  it('that is sent whole tasks hears of each status, and of what was made meanwhile at once', async () => {
+  it('with whole tasks gets one for each status, and one for all artifact updates in between', async () => {
     const { service, sender } = await world(async function* () {
       for (let at = 0; at < 500; at += 1) yield { kind: 'artifact', parts: [{ text: `${at}` }], id: 'a', append: at > 0 };
       yield ask('?');
@@ -107,7 +107,7 @@ describe('a webhook', () => {
     expect(tasks.at(-1)?.artifacts?.[0].parts).toMatchObject([{ text: Array.from({ length: 500 }, (_, at) => at).join('') }]);
   });
 
-  it('hears nothing after it is deleted, nor of a task that is', async () => {
+  it('gets nothing after it, or its task, is deleted', async () => {
     const door = gate();
     const slow = async function* () {
       await door.wait;
@@ -129,7 +129,7 @@ describe('a webhook', () => {
     expect(await store.outbox({ limit: 10 })).toEqual([]);
   });
 
-  it('of an agent that has no webhooks any more hears nothing until it has them again', async () => {
+  it('is paused while its agent’s card has no webhooks', async () => {
     const sender = fakeSender(() => FAILED);
     const first = await world(counting(1), { sender });
     await first.service.send(request('go', inline()), ctx());
@@ -146,7 +146,7 @@ describe('a webhook', () => {
     expect(shortOf(sender)).toEqual(['1', 'COMPLETED']);
   });
 
-  it('is not told of a task that never was', async () => {
+  it('gets nothing about a task that a direct message replaced', async () => {
     const { service, sender, store } = await world(async function* () {
       yield { kind: 'message', message: said('hello') };
     });
@@ -157,8 +157,8 @@ describe('a webhook', () => {
   });
 });
 
-describe('the way out', () => {
-  it('lets a delivery under way arrive', async () => {
+describe('deliveries at shutdown', () => {
+  it('finish if they are under way', async () => {
     const door = gate<DeliveryOutcome>();
     const { service, engine, store, sender } = await world(echo, { sender: fakeSender(() => door.wait) });
     await service.send(request('go', inline()), ctx());
@@ -171,7 +171,7 @@ describe('the way out', () => {
     expect((await store.outbox({ limit: 1 }))[0]?.row).toMatchObject({ done: 2, attempts: 0 });
   });
 
-  it('calls it off when its time is over, without holding that against anybody', async () => {
+  it('are aborted after the timeout, which does not count as a failure', async () => {
     const sender = fakeSender((_, signal) => new Promise((__, reject) => signal.addEventListener('abort', () => reject(signal.reason))));
     const { service, engine, store, time, crash } = await world(echo, { sender });
     await service.send(request('go', inline()), ctx());
@@ -188,7 +188,7 @@ describe('the way out', () => {
     expect(sender.sent[0]?.id).toBe(sender.sent[1]?.id);
   });
 
-  it('W8: a crash between its arrival and the word of it repeats a delivery, under the same id', async () => {
+  it('W8: are repeated with the same id after a crash before they were recorded', async () => {
     const first = await world(echo);
     await first.service.send(request('go', inline()), ctx());
     await quiet(50);
@@ -198,7 +198,7 @@ describe('the way out', () => {
     expect(first.sender.sent.map(({ id }) => id).slice(2)).toEqual(first.sender.sent.map(({ id }) => id).slice(0, 2));
   });
 
-  it('a run that is stopped tells its webhooks of its end at the next start', async () => {
+  it('send the end of a stopped run at the next start', async () => {
     const first = await world(agent(doing(() => new Promise(() => {})).run, { recovery: 'fail' }));
     await first.service.send(request('go', { configuration: { ...inline().configuration, returnImmediately: true } }), ctx());
     await first.crash();

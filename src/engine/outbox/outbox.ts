@@ -2,7 +2,7 @@ import type { Ids, PushConfigId, Seq } from '#protocol';
 import { isTerminal, pushConfigId } from '#protocol';
 import type { Commits } from '../commit/group-commit.ts';
 import type { OutboxEntry, OutboxRow, Owner, Store, TaskKey, TaskRow, Write } from '../ports.ts';
-import type { Channel } from './channel.ts';
+import type { DeliveryChannel } from './channel.ts';
 import type { DeliveryKind, ReplyPublisher, Vault, WebhookSender } from './delivery.ts';
 import { Dispatcher } from './dispatcher.ts';
 import type { DeliveryQueue, Progress, ReplyAddress } from './queue.ts';
@@ -12,7 +12,7 @@ import { createNewReplies, createQueues } from './queues.ts';
 import type { ReplyParts } from './reply-channel.ts';
 import { replyChannel } from './reply-channel.ts';
 import { createSavedRows } from './saved-rows.ts';
-import type { WebhookParts } from './webhook-channel.ts';
+import type { WebhookChannelParts } from './webhook-channel.ts';
 import { webhookChannel } from './webhook-channel.ts';
 
 /**
@@ -66,10 +66,10 @@ export interface WebhookStats {
   readonly letters: number;
 }
 
-export interface OutboxParts extends WebhookParts, ReplyParts {
+export interface OutboxParts extends WebhookChannelParts, ReplyParts {
   readonly webhookSender: WebhookSender | undefined;
   readonly replyPublisher: ReplyPublisher | undefined;
-  readonly store: WebhookParts['store'] & ReplyParts['store'] & Pick<Store, 'outbox' | 'outboxStats'>;
+  readonly store: WebhookChannelParts['store'] & ReplyParts['store'] & Pick<Store, 'outbox' | 'outboxStats'>;
   readonly commits: Pick<Commits, 'add'>;
   readonly ids: Ids;
 }
@@ -140,7 +140,7 @@ export function createOutbox(partsOf: () => OutboxParts, { webhookSender, replyP
 
 export type OutboxPorts = Pick<Outbox, 'webhookSender' | 'replyPublisher' | 'vault'>;
 
-function channelsOf(parts: OutboxParts): readonly Channel[] {
+function channelsOf(parts: OutboxParts): readonly DeliveryChannel[] {
   return [
     ...(parts.webhookSender === undefined ? [] : [webhookChannel(parts, parts.webhookSender)]),
     ...(parts.replyPublisher === undefined ? [] : [replyChannel(parts, parts.replyPublisher)]),

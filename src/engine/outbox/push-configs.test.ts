@@ -23,7 +23,7 @@ const config = (id: TaskId, more: Partial<PushConfig> = {}): PushConfig => ({ ta
 const ids = async (service: A2AService, id: TaskId) => (await service.push.list({ taskId: id }, ctx())).configs.map((each) => each.id);
 
 describe('push notification configs', () => {
-  it('are made, found, listed, replaced and dropped', async () => {
+  it('are created, found, listed, replaced and deleted', async () => {
     const { service, crash } = await world(echo);
     const { id } = taskOf(await service.send(request('go'), ctx()));
     const authentication = { scheme: 'Bearer', credentials: 's3cret' };
@@ -44,7 +44,7 @@ describe('push notification configs', () => {
     await expect(later.push.get({ taskId: id, id: pushConfigId('mine') }, ctx())).rejects.toMatchObject({ kind: 'TASK_NOT_FOUND' });
   });
 
-  it('come in pages, whose tokens fit no other list', async () => {
+  it('are listed in pages, whose tokens are valid for one list only', async () => {
     const { service } = await world(echo);
     const { id } = taskOf(await service.send(request('go'), ctx()));
     const { id: other } = taskOf(await service.send(request('go'), ctx()));
@@ -64,7 +64,7 @@ describe('push notification configs', () => {
     }
   });
 
-  it('are refused where the agent has none, where the task is not the caller’s, and to no address', async () => {
+  it('are rejected without the capability, for another caller’s task, and without a valid URL', async () => {
     const { service } = await world(echo);
     const { id } = taskOf(await service.send(request('go'), ctx()));
     const attempts = (of: A2AService, task: TaskId, who = ctx()) => [
@@ -92,7 +92,7 @@ describe('push notification configs', () => {
     expect(await ids(service, id)).toEqual([]);
   });
 
-  it('W9: have no secrets that can’t stand in a header', async () => {
+  it('W9: reject secrets that can’t be sent in a header', async () => {
     const { service } = await world(echo);
     const { id } = taskOf(await service.send(request('go'), ctx()));
     const long = 'x'.repeat(8193);
@@ -115,7 +115,7 @@ describe('push notification configs', () => {
     expect(await ids(service, id)).toEqual([]);
   });
 
-  it('W11: never show their secrets again, and keep none of them in clear', async () => {
+  it('W11: never return their secrets, and store them encrypted', async () => {
     const { service, store } = await world(echo);
     const { id } = taskOf(await service.send(request('go'), ctx()));
     const secret = { token: 'canary-token', authentication: { scheme: 'Basic', credentials: 'canary-credentials' } };
@@ -127,14 +127,14 @@ describe('push notification configs', () => {
     expect(seen[1]).toEqual({ taskId: id, id: 'a', url: 'https://example.com/hook', authentication: { scheme: 'Basic' } });
   });
 
-  it('that need a key are refused where there is none', async () => {
+  it('with secrets are rejected where there is no key', async () => {
     const { service } = await world(echo, { vault: undefined as never });
     const { id } = taskOf(await service.send(request('go'), ctx()));
     await expect(service.push.create(config(id, { token: 't' }), ctx())).rejects.toMatchObject({ kind: 'UNSUPPORTED_OPERATION' });
     await service.push.create(config(id), ctx());
   });
 
-  it('go to no address that the sender refuses', async () => {
+  it('reject an address that the sender refuses', async () => {
     const sender = fakeSender();
     sender.check = async () => {
       throw new Error('10.0.0.1 is not a public address');
@@ -150,7 +150,7 @@ describe('push notification configs', () => {
     await expect(service.push.create(config(id, { url: 'https://10.0.0.1/' }), ctx())).rejects.toThrow(/not a public address/);
   });
 
-  it('W10: of one caller are not without limit, whatever their tasks', async () => {
+  it('W10: are limited per caller, over all tasks', async () => {
     const { service } = await world(hanging, { limits: { ownerPushConfigsMax: 2 } });
     const inline = { configuration: { returnImmediately: true, taskPushNotificationConfig: { url: 'https://e.org' } } };
     const { id } = taskOf(await service.send(request('a', inline), ctx()));
@@ -163,7 +163,7 @@ describe('push notification configs', () => {
     await service.push.create(config(taskOf(await service.send(request('e', AT_ONCE), ctx())).id), ctx());
   });
 
-  it('are not without limit', async () => {
+  it('are limited per task', async () => {
     const { service } = await world(echo, { limits: { pushConfigsMax: 2 } });
     const { id } = taskOf(await service.send(request('go'), ctx()));
     await service.push.create(config(id, { id: pushConfigId('a') }), ctx());
@@ -172,7 +172,7 @@ describe('push notification configs', () => {
     await service.push.create(config(id, { id: pushConfigId('a'), url: 'https://e.org/new' }), ctx());
   });
 
-  it('go by the caller’s name for the task', async () => {
+  it('use the caller’s name for the task', async () => {
     const { service } = await world(echo, withOptions({ taskNames: 'reusable' }));
     await service.send(request('go', { alias: 'thread' as never }), ctx());
     const made = await service.push.create(config(taskId('thread'), { id: pushConfigId('a') }), ctx());
@@ -186,7 +186,7 @@ describe('the push config of a send', () => {
     configuration: { taskPushNotificationConfig: { url: 'https://example.com/hook', ...more } },
   });
 
-  it('is kept in the commit that takes the message in, with the place in the log it was registered at', async () => {
+  it('is saved by the commit of the message, with its position in the log', async () => {
     const { service, store, engine } = await world(async function* () {
       yield ask('more?');
     });
@@ -202,7 +202,7 @@ describe('the push config of a send', () => {
     expect(await ids(service, task.id)).toEqual(['a', 'b']);
   });
 
-  it('that can’t be kept refuses the send, and nothing is made', async () => {
+  it('fails the send if it can’t be stored, and no task is made', async () => {
     const without = await world(agent(echo.run, { card: { ...CARD, capabilities: {} } }));
     await expect(without.service.send(request('go', inline()), ctx())).rejects.toMatchObject({ kind: 'PUSH_NOTIFICATION_NOT_SUPPORTED' });
     const { service, engine } = await world(echo, { limits: { pushConfigsMax: 0 } });

@@ -9,14 +9,14 @@ import type { FindParts, TaskRequest } from '../read/find.ts';
 import { withTask } from '../read/find.ts';
 import type { TokenKey } from '../read/page-tokens.ts';
 import { openToken, sealToken } from '../read/page-tokens.ts';
+import { inDigits } from '../tasks/events.ts';
 import type { LiveTask } from '../tasks/live-task.ts';
-import { inDigits } from '../tasks/task-in-memory.ts';
 import { sealedAbout } from './compose-webhook.ts';
 import type { Outbox } from './outbox.ts';
 import { checkConfig, checkConfigId } from './push-config-checks.ts';
 import { isReplyConfig, progressOf, REPLY_ID } from './queue.ts';
 
-export interface PushParts {
+export interface PushConfigParts {
   readonly agents: Agents;
   readonly ids: Ids;
   readonly limits: Pick<EngineLimits, 'pushConfigsMax' | 'ownerPushConfigsMax'>;
@@ -24,8 +24,8 @@ export interface PushParts {
   readonly store: Pick<Store, 'pushConfigs'>;
 }
 
-export interface PushServiceParts extends PushParts, FindParts, TokenKey {
-  readonly store: PushParts['store'] & FindParts['store'];
+export interface PushServiceParts extends PushConfigParts, FindParts, TokenKey {
+  readonly store: PushConfigParts['store'] & FindParts['store'];
   readonly commits: FindParts['commits'] & Pick<Commits, 'add' | 'settled'>;
 }
 
@@ -76,7 +76,7 @@ export function createPushService(parts: PushServiceParts, agent: string): PushS
 }
 
 /** The configs that callers have registered. Those of replies are never shown. */
-async function configsOf({ store }: PushParts, { row }: LiveTask): Promise<readonly PushRow[]> {
+async function configsOf({ store }: PushConfigParts, { row }: LiveTask): Promise<readonly PushRow[]> {
   return (await store.pushConfigs(row.key)).filter((push) => !isReplyConfig(push));
 }
 
@@ -109,7 +109,7 @@ interface PushCall {
 
 /** Checks the push config of a send before its message is accepted: a caller who relies on it must learn if it can't be stored. */
 export async function prepareInlinePush(
-  parts: PushParts,
+  parts: PushConfigParts,
   { facts, ctx, owner }: PushCall,
   { config, task }: InlinePush,
 ): Promise<PreparedPush> {
@@ -127,7 +127,7 @@ interface NewPush {
 }
 
 /** The writes for a config and its queue. */
-export function writesFor({ outbox }: PushParts, { row }: LiveTask, { push, after }: NewPush): readonly Write[] {
+export function writesFor({ outbox }: PushConfigParts, { row }: LiveTask, { push, after }: NewPush): readonly Write[] {
   const opening = outbox.openWebhook(row, push.config.id, after);
   const config: Write = { kind: 'push', task: row.key, push: { ...push, after } };
   return opening === undefined ? [config] : [config, opening];
@@ -147,7 +147,7 @@ interface Preparing {
 }
 
 /** Drops task and tenant, which the row implies; mints an id if the caller chose none; encrypts the secrets. */
-async function prepare(parts: PushParts, given: PushConfig, { dialect, field }: Preparing): Promise<PreparedPush> {
+async function prepare(parts: PushConfigParts, given: PushConfig, { dialect, field }: Preparing): Promise<PreparedPush> {
   await checkTarget(parts, given.url, field);
   const { taskId: _, tenant: __, id, token, authentication, ...rest } = given;
   const named = id === undefined || id === '' ? pushConfigId(parts.ids.next()) : id;
@@ -165,7 +165,7 @@ function shown({ config }: PushRow, taskId: TaskId): PushConfig {
   return { ...rest, ...(authentication === undefined ? {} : { authentication: { scheme: authentication.scheme } }), taskId };
 }
 
-async function checkCount(parts: PushParts, task: LiveTask, config: PushConfig): Promise<void> {
+async function checkCount(parts: PushConfigParts, task: LiveTask, config: PushConfig): Promise<void> {
   const rows = await configsOf(parts, task);
   if (rows.some((row) => row.config.id === config.id)) return;
   const { pushConfigsMax } = parts.limits;
@@ -175,14 +175,14 @@ async function checkCount(parts: PushParts, task: LiveTask, config: PushConfig):
   checkOwner(parts, task.row.owner);
 }
 
-function checkOwner({ limits, outbox }: PushParts, owner: Owner): void {
+function checkOwner({ limits, outbox }: PushConfigParts, owner: Owner): void {
   const { ownerPushConfigsMax } = limits;
   if (outbox.openOf(owner) < ownerPushConfigsMax) return;
   throw new A2AError('INVALID_PARAMS', `you have reached the maximum of ${inDigits(ownerPushConfigsMax)} push notification configs in use`);
 }
 
 /** The sender decides where it sends to, now and for each delivery. */
-async function checkTarget({ outbox }: PushParts, url: string, field: string): Promise<void> {
+async function checkTarget({ outbox }: PushConfigParts, url: string, field: string): Promise<void> {
   try {
     await outbox.webhookSender?.check(url);
   } catch (thrown) {
@@ -191,7 +191,7 @@ async function checkTarget({ outbox }: PushParts, url: string, field: string): P
   }
 }
 
-function checkCapability({ outbox, agents }: PushParts, agent: string): void {
+function checkCapability({ outbox, agents }: PushConfigParts, agent: string): void {
   const isOn = outbox.webhookSender !== undefined && agentOf(agents, agent).card.capabilities.pushNotifications === true;
   if (!isOn) throw new A2AError('PUSH_NOTIFICATION_NOT_SUPPORTED');
 }

@@ -1,6 +1,6 @@
 import type { DialectId, Seq, TaskFold } from '#protocol';
 import { isTerminal } from '#protocol';
-import type { Entry, OutboxRow, PushRow, TaskRow } from '../ports.ts';
+import type { LogEntry, OutboxRow, PushRow, TaskRow } from '../ports.ts';
 import type { DeliveryKind } from './delivery.ts';
 
 /** How far a task has come, on disk. */
@@ -53,7 +53,7 @@ export interface DeliveryQueue {
   /** Cancels the timer of `waiting`. */
   cancelTimer: (() => void) | undefined;
   /** Webhooks: entries after `row.done`, read ahead while deliveries follow each other. */
-  ahead: readonly Entry[];
+  ahead: readonly LogEntry[];
   /** Webhooks: the last event of the next delivery, once it was tried. It stays the same until the delivery has arrived. */
   head: Seq | undefined;
   /** Webhooks that get whole tasks: the fold so far, and up to which entry. */

@@ -40,7 +40,7 @@ const answers = ({ published }: FakePublisher): readonly (string | undefined)[] 
   published.filter(({ task }) => task !== undefined).map(({ task }) => task?.status.state.slice(11));
 
 describe('a reply', () => {
-  it('carries that the message was taken in, what happened, and the task at the end, many events at once', async () => {
+  it('holds the accepted message, the events and the final task, many events at a time', async () => {
     const publisher = fakePublisher();
     const { service, store } = await world(echo, { replyPublisher: publisher });
     await service.send(request('go', AT_ONCE), ctx({ reply: TO }));
@@ -53,7 +53,7 @@ describe('a reply', () => {
     expect(await store.outbox({ limit: 10, state: 'dead' })).toEqual([]);
   });
 
-  it('is forgotten with its address when the answer has arrived', async () => {
+  it('is deleted with its address when the answer is published', async () => {
     const publisher = fakePublisher();
     const { service, store, time } = await world(echo, { replyPublisher: publisher });
     await service.send(request('go', AT_ONCE), ctx({ reply: TO }));
@@ -64,7 +64,7 @@ describe('a reply', () => {
     expect(await store.pushConfigs(row?.key ?? (0 as never))).toEqual([]);
   });
 
-  it('is tried again until it arrives', async () => {
+  it('is retried until the broker accepts it', async () => {
     const publisher = fakePublisher();
     publisher.next = async () => Promise.reject(new Error('the broker is away'));
     const { service, time, reports } = await world(echo, { replyPublisher: publisher });
@@ -77,7 +77,7 @@ describe('a reply', () => {
     expect(answers(publisher)).toEqual(['COMPLETED']);
   });
 
-  it('goes out after a crash, with what the last process had not published', async () => {
+  it('is published after a crash, with the events that the last process had not published', async () => {
     const publisher = fakePublisher();
     publisher.next = () => new Promise(() => {});
     const door = gate();
@@ -99,7 +99,7 @@ describe('a reply', () => {
     expect(events(publisher)[0]).toBe('task WORKING');
   });
 
-  it('ends when the agent asks; the next message brings its own', async () => {
+  it('ends when the agent asks a question; the next message opens its own', async () => {
     const publisher = fakePublisher();
     const { service } = await world(
       agent(async function* ({ history }) {
@@ -117,7 +117,7 @@ describe('a reply', () => {
     expect(events(publisher).filter((each) => each === 'INPUT_REQUIRED').length).toBe(1);
   });
 
-  it('is published once more to whoever repeats the message, and the agent does not run again', async () => {
+  it('is published again for a repeated message, and the agent does not run again', async () => {
     const publisher = fakePublisher();
     let runs = 0;
     const { service } = await world(
@@ -135,7 +135,7 @@ describe('a reply', () => {
     expect([runs, answers(publisher)]).toEqual([1, ['COMPLETED', 'COMPLETED', 'COMPLETED']]);
   });
 
-  it('goes to each address of many that repeat at once, and again only to those who came while it was under way', async () => {
+  it('goes to each address of simultaneous repetitions, and twice only to those that arrived during a delivery', async () => {
     const publisher = fakePublisher();
     const { service } = await world(echo, { replyPublisher: publisher });
     const sent = request('go', AT_ONCE);
@@ -146,7 +146,7 @@ describe('a reply', () => {
     expect(answered.length).toBeLessThan(4);
   });
 
-  it('is said once more to whoever repeats while it is on its way', async () => {
+  it('is published again for a repetition that arrives during a delivery', async () => {
     const publisher = fakePublisher();
     const way = Promise.withResolvers<void>();
     const { service } = await world(echo, { replyPublisher: publisher });
@@ -161,7 +161,7 @@ describe('a reply', () => {
     expect(answers(publisher).at(-1)).toBe('COMPLETED');
   });
 
-  it('is nobody’s to see, to replace or to delete', async () => {
+  it('can’t be seen, replaced or deleted by callers', async () => {
     const publisher = fakePublisher();
     const door = gate();
     const { service, store } = await world(
@@ -184,7 +184,7 @@ describe('a reply', () => {
     expect(answers(publisher)).toEqual(['COMPLETED']);
   });
 
-  it('is refused where nothing carries it, and no agent’s direct message takes its place', async () => {
+  it('is rejected without a publisher, and prevents direct messages', async () => {
     const direct = agent(async function* () {
       yield { kind: 'message', message: said('hello') };
     });

@@ -5,7 +5,7 @@ import type { LogParts } from '../read/fold.ts';
 import { entriesIn, foldTo, withHistory } from '../read/fold.ts';
 import { nameFor, renameEvent, renameTask } from '../read/task-names.ts';
 import type { TaskTable } from '../tasks/table.ts';
-import type { Channel } from './channel.ts';
+import type { DeliveryChannel } from './channel.ts';
 import type { ReplyPublisher, TaskReply } from './delivery.ts';
 import type { DeliveryQueue } from './queue.ts';
 import { endOf } from './queue.ts';
@@ -26,7 +26,7 @@ const PUBLISHING_MAX = 256;
  * Replies: all go to one broker, so there is no receiver to protect and no dead letter. Each delivery holds all events since the last one,
  * taken from memory where possible, and is published until the broker has accepted it.
  */
-export function replyChannel(parts: ReplyParts, publisher: ReplyPublisher): Channel {
+export function replyChannel(parts: ReplyParts, publisher: ReplyPublisher): DeliveryChannel {
   const { clock, report } = parts;
   return {
     kind: 'reply',

@@ -28,7 +28,7 @@ export interface QueueChange {
   /** Undefined: the queue is closed, and its webhook gets no further events. */
   readonly row: OutboxRow | undefined;
   readonly deadLetter?: Omit<OutboxRow, 'n'>;
-  /** The change need not be saved. */
+  /** The change is not saved. */
   readonly isTransient?: true;
 }
 

@@ -9,7 +9,7 @@ const large = (text: string): string => text.repeat(200);
 const limits = { spillBytes: 100 };
 const made = (parts: readonly Part[]): AgentOutput => ({ kind: 'artifact', id: 'a', parts });
 
-/** Says what is in it. */
+/** Names the content by its parts. */
 function watched(): { readonly blobs: Blobs; readonly puts: string[]; readonly forgotten: TaskKey[] } {
   const kept = memoryBlobs();
   const puts: string[] = [];
@@ -39,7 +39,7 @@ describe('large content', () => {
     { text: 'blob:0000' },
   ];
 
-  it('goes beside the log, and everybody who reads gets it back as it was', async () => {
+  it('is stored outside the log, and every reader gets it back unchanged', async () => {
     const { blobs, puts } = watched();
     const { service, store, crash } = await world(
       agent(async function* () {
@@ -63,7 +63,7 @@ describe('large content', () => {
     expect(fold(events).artifacts?.[0]?.parts).toEqual(parts);
   });
 
-  it('is seen by the agent in its next turn, and counts for the limits', async () => {
+  it('is visible to the agent in its next turn and counts against the limits', async () => {
     const seen: unknown[] = [];
     const run = agent(async function* ({ task, history }) {
       seen.push(task.artifacts?.[0]?.parts);
@@ -83,7 +83,7 @@ describe('large content', () => {
     expect(text.length).toBeLessThan(5 * large('x').length);
   });
 
-  it('that is gone or damaged is never passed off as whole', async () => {
+  it('that is missing or damaged is an error', async () => {
     const kept = memoryBlobs();
     let content: Uint8Array | undefined;
     const blobs: Blobs = { ...kept, get: async () => content };
@@ -102,7 +102,7 @@ describe('large content', () => {
     expect((await service.get({ id: task.id }, ctx())).artifacts).toHaveLength(1);
   });
 
-  it('fails the run if it can’t be kept', async () => {
+  it('fails the run if it can’t be stored', async () => {
     const blobs: Blobs = { ...memoryBlobs(), put: () => Promise.reject(new Error('ENOSPC')) };
     const { service } = await world(
       agent(async function* () {
@@ -113,7 +113,7 @@ describe('large content', () => {
     expect(taskOf(await service.send(request('go'), ctx())).status.state).toBe('TASK_STATE_FAILED');
   });
 
-  it('is forgotten with its task', async () => {
+  it('is deleted with its task', async () => {
     const { blobs, forgotten } = watched();
     const { service, engine } = await world(
       agent(async function* () {
@@ -127,7 +127,7 @@ describe('large content', () => {
     expect(await blobs.get(forgotten[0] as TaskKey, 'x')).toBeUndefined();
   });
 
-  it('stays in the log where there is no place for it', async () => {
+  it('stays in the log without a blob store', async () => {
     const { service } = await world(
       agent(async function* () {
         yield made(parts);

@@ -1,6 +1,6 @@
 import type { Artifact, Part, TaskEvent } from '#protocol';
 import { A2AError } from '#protocol';
-import type { Blobs, Entry, TaskKey } from '../ports.ts';
+import type { Blobs, LogEntry, TaskKey } from '../ports.ts';
 import { contentLength } from '../tasks/events.ts';
 
 /**
@@ -57,14 +57,18 @@ async function spillAll({ blobs, limits }: Spilling, key: TaskKey, parts: readon
 }
 
 /** The entries with their content in place again. */
-export function restoreContent(from: BlobParts, key: TaskKey, entries: readonly Entry[]): readonly Entry[] | Promise<readonly Entry[]> {
+export function restoreContent(
+  from: BlobParts,
+  key: TaskKey,
+  entries: readonly LogEntry[],
+): readonly LogEntry[] | Promise<readonly LogEntry[]> {
   for (const entry of entries) {
     if (entry.spilled !== undefined) return Promise.all(entries.map((each) => restored(from, key, each)));
   }
   return entries;
 }
 
-async function restored(from: BlobParts, key: TaskKey, entry: Entry): Promise<Entry> {
+async function restored(from: BlobParts, key: TaskKey, entry: LogEntry): Promise<LogEntry> {
   const update = entry.event.artifactUpdate;
   if (entry.spilled === undefined || update === undefined) return entry;
   const parts = [...update.artifact.parts];

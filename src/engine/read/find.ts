@@ -2,7 +2,7 @@ import type { CallContext, DialectId, ExternalId, TaskId, TenantId } from '#prot
 import { A2AError } from '#protocol';
 import { optionsOfCall } from '../call-options.ts';
 import type { Commits } from '../commit/group-commit.ts';
-import type { Lifecycle } from '../lifecycle.ts';
+import type { EngineLifecycle } from '../lifecycle.ts';
 import type { Owner, Store } from '../ports.ts';
 import { isIn, ownerOf } from '../tasks/keys.ts';
 import type { LiveTask } from '../tasks/live-task.ts';
@@ -12,7 +12,7 @@ export interface FindParts {
   readonly store: Pick<Store, 'task' | 'byAlias'>;
   readonly tasks: TaskTable;
   readonly commits: Pick<Commits, 'check'>;
-  readonly lifecycle: Lifecycle;
+  readonly lifecycle: EngineLifecycle;
 }
 
 /** A request about one task. */

@@ -1,6 +1,6 @@
 import type { Message, Seq, Task, TaskFold } from '#protocol';
 import { startFold } from '#protocol';
-import type { Blobs, Entry, EntryRange, MaybePromise, Store, TaskKey } from '../ports.ts';
+import type { Blobs, EntryRange, LogEntry, MaybePromise, Store, TaskKey } from '../ports.ts';
 import type { LiveTask } from '../tasks/live-task.ts';
 import type { Timers } from '../timers.ts';
 import { restoreContent } from './blobs.ts';
@@ -23,7 +23,7 @@ export interface LogSection {
 }
 
 /** Durable entries, at most one page: from memory if possible, otherwise from the store. */
-export function entriesIn(parts: LogParts, task: LiveTask, { after, upTo }: LogSection): MaybePromise<readonly Entry[]> {
+export function entriesIn(parts: LogParts, task: LiveTask, { after, upTo }: LogSection): MaybePromise<readonly LogEntry[]> {
   const count = Math.min(PAGE, Math.min(upTo, task.committed) - after);
   if (count <= 0) return [];
   const recent = task.recent(after, count);
@@ -31,7 +31,7 @@ export function entriesIn(parts: LogParts, task: LiveTask, { after, upTo }: LogS
   return restoreContent(parts, task.row.key, recent);
 }
 
-async function storedEntries(parts: LogParts, key: TaskKey, range: EntryRange): Promise<readonly Entry[]> {
+async function storedEntries(parts: LogParts, key: TaskKey, range: EntryRange): Promise<readonly LogEntry[]> {
   return restoreContent(parts, key, await parts.store.entries(key, range));
 }
 
@@ -81,7 +81,7 @@ async function foldAll(parts: LogParts, task: LiveTask): Promise<TurnView> {
   const fold = startFold();
   let after = 0 as Seq;
   let before = 0;
-  const addPage = (entries: readonly Entry[]): void => {
+  const addPage = (entries: readonly LogEntry[]): void => {
     for (const entry of entries) {
       fold.add(entry.event, entry.input);
       if (entry.seq === task.row.turn) before = fold.said - 1;
@@ -107,7 +107,7 @@ export interface StoredTask {
   readonly only?: 'words';
 }
 
-/** A task that need not be in memory. Undefined: it was deleted meanwhile. */
+/** A task from the store, which may not be in memory. Undefined: it was deleted meanwhile. */
 export async function foldStored(parts: LogParts, { key, last, only }: StoredTask): Promise<Task | undefined> {
   const fold = startFold();
   let isStarted = false;
@@ -126,7 +126,7 @@ export async function foldStored(parts: LogParts, { key, last, only }: StoredTas
   return isStarted ? fold.task(last) : undefined;
 }
 
-function addAll(fold: TaskFold, entries: readonly Entry[]): Seq {
+function addAll(fold: TaskFold, entries: readonly LogEntry[]): Seq {
   let last = 0 as Seq;
   for (const entry of entries) {
     fold.add(entry.event, entry.input);

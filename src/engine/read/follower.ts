@@ -1,8 +1,8 @@
 import type { CallOptions, Logged, Seq, Task } from '#protocol';
 import { isTerminal } from '#protocol';
 import type { Commits } from '../commit/group-commit.ts';
-import type { Lifecycle } from '../lifecycle.ts';
-import type { Entry } from '../ports.ts';
+import type { EngineLifecycle } from '../lifecycle.ts';
+import type { LogEntry } from '../ports.ts';
 import type { LiveTask } from '../tasks/live-task.ts';
 import type { LogParts } from './fold.ts';
 import { entriesIn, foldTo } from './fold.ts';
@@ -10,7 +10,7 @@ import { nameFor, renameEvent, renameTask } from './task-names.ts';
 
 export interface FollowParts extends LogParts {
   readonly commits: Pick<Commits, 'broken'>;
-  readonly lifecycle: Lifecycle;
+  readonly lifecycle: EngineLifecycle;
 }
 
 /** How one reader follows a task. */
@@ -20,7 +20,7 @@ export interface FollowOptions {
   /** Whether the caller gets its own name for the task. */
   readonly names: CallOptions;
   readonly signal: AbortSignal;
-  /** The stream of a send ends at a question to the caller; a subscription goes on. */
+  /** The stream of a send ends at a question to the caller; a subscription continues. */
   readonly endsOnQuestion: boolean;
   readonly trim?: (task: Task) => Task;
 }
@@ -134,14 +134,14 @@ export class Follower implements AsyncGenerator<EventBatch> {
     }
   }
 
-  #await(page: Promise<readonly Entry[]>): void {
+  #await(page: Promise<readonly LogEntry[]>): void {
     page.then(
       (entries) => this.#show(entries),
       (thrown: unknown) => this.#fail(thrown),
     );
   }
 
-  #show(entries: readonly Entry[]): void {
+  #show(entries: readonly LogEntry[]): void {
     const [last, task, options] = [entries.at(-1), this.#task, this.#options];
     if (last === undefined || task === undefined || options === undefined) {
       this.#finish(); // the caller left, or the task was deleted, during the read
@@ -150,7 +150,7 @@ export class Follower implements AsyncGenerator<EventBatch> {
     this.#after = last.seq;
     const name = nameFor(task.row, options.names);
     this.#answer({
-      value: name === undefined ? entries : entries.map((entry): Entry => ({ ...entry, event: renameEvent(entry.event, name) })),
+      value: name === undefined ? entries : entries.map((entry): LogEntry => ({ ...entry, event: renameEvent(entry.event, name) })),
     });
   }
 

@@ -46,7 +46,7 @@ async function filled(count: number) {
 }
 
 describe('a list of tasks', () => {
-  it('has every task once, newest status first, in pages of the size asked for', async () => {
+  it('has every task once, newest status first, in pages of the requested size', async () => {
     const { tasks, all } = await filled(25);
     const pages = await all({ pageSize: 10 });
     expect(pages.map((page) => page.tasks.length)).toEqual([10, 10, 5]);
@@ -56,7 +56,7 @@ describe('a list of tasks', () => {
     expect(whole).toMatchObject({ pageSize: 50, totalSize: 25, nextPageToken: '' });
   });
 
-  it('is neither missing nor repeating what stays while others change, come and go', async () => {
+  it('neither misses nor repeats tasks while others change, appear and disappear', async () => {
     const { service, tasks, all, time, engine } = await filled(30);
     const first = await service.list({ pageSize: 10 }, ctx());
     await time.advance(5000);
@@ -93,7 +93,7 @@ describe('a list of tasks', () => {
     }
   });
 
-  it('gives tokens that fit only the same caller and filter', async () => {
+  it('returns tokens that are valid only for the same caller and filter', async () => {
     const { service } = await filled(4);
     const { nextPageToken: pageToken } = await service.list({ pageSize: 1 }, ctx());
     await service.send(request('b'), ctx({ principal: BOB }));
@@ -110,7 +110,7 @@ describe('a list of tasks', () => {
     expect((await service.list({ pageToken, pageSize: 99 }, ctx())).tasks).toHaveLength(3);
   });
 
-  it('shows only what is the caller’s, and no artifacts unless asked', async () => {
+  it('shows only the caller’s tasks, and artifacts only on request', async () => {
     const { service } = await world(echo);
     await service.send(request('mine'), ctx());
     await service.send(request('theirs'), ctx({ principal: BOB }));

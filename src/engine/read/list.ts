@@ -1,7 +1,7 @@
 import type { CallContext, ListRequest, Mutable, Task, TaskPage } from '#protocol';
 import { A2AError } from '#protocol';
 import { optionsOfCall } from '../call-options.ts';
-import type { ListFilter, Place, Store, TaskKey, TaskRow } from '../ports.ts';
+import type { ListFilter, ListPosition, Store, TaskKey, TaskRow } from '../ports.ts';
 import { ownerOf } from '../tasks/keys.ts';
 import type { TaskTable } from '../tasks/table.ts';
 import type { LogParts } from './fold.ts';
@@ -71,7 +71,7 @@ export async function pageOf(parts: PageParts, filter: ListFilter, paging: Pagin
   return { rows, nextPageToken: hasMore ? await sealToken(parts, [last.statusAt, last.key], filter) : '' };
 }
 
-function positionOf([statusAt = 0, key = 0]: readonly number[]): Place {
+function positionOf([statusAt = 0, key = 0]: readonly number[]): ListPosition {
   return { statusAt, key: key as TaskKey };
 }
 

@@ -1,6 +1,6 @@
 import type { Message, Seq } from '#protocol';
 import { A2AError } from '#protocol';
-import type { Entry, Store } from '../ports.ts';
+import type { LogEntry, Store } from '../ports.ts';
 import type { LiveTask } from '../tasks/live-task.ts';
 import type { TurnInput } from '../turns/agent-run.ts';
 
@@ -51,19 +51,19 @@ export async function questionOf(parts: ReplayParts, task: LiveTask): Promise<Me
 }
 
 /** The log has the sender's id but not its scopes: a repeated turn has none. */
-function inputOf({ seq, event, input, modes = [] }: Entry, principal: string): TurnInput | undefined {
+function inputOf({ seq, event, input, modes = [] }: LogEntry, principal: string): TurnInput | undefined {
   const message = input ?? event.task?.history?.at(-1);
   return message === undefined ? undefined : { seq, message, modes, principal: { id: principal, scopes: [] } };
 }
 
-function questionAfter({ event }: Entry, before: Message | undefined): Message | undefined {
+function questionAfter({ event }: LogEntry, before: Message | undefined): Message | undefined {
   const status = event.statusUpdate?.status;
   if (status === undefined) return before;
   return status.state === 'TASK_STATE_INPUT_REQUIRED' ? status.message : undefined;
 }
 
 /** All entries but artifact updates, durable or not. */
-async function* wordsFrom({ store }: ReplayParts, task: LiveTask, from: Seq): AsyncGenerator<Entry> {
+async function* wordsFrom({ store }: ReplayParts, task: LiveTask, from: Seq): AsyncGenerator<LogEntry> {
   let after = (from - 1) as Seq;
   while (after < task.committed) {
     const upTo = task.committed;

@@ -52,7 +52,7 @@ describe('a stream', () => {
     );
   });
 
-  it('is as gapless for a reader that dawdles, and costs nobody else anything', async () => {
+  it('has no gaps for a slow reader, which slows no one else down', async () => {
     const { service, engine } = await world(chatty, { limits: { tailEvents: 16, windowEvents: 32 } });
     const stream = service.stream(request('go'), ctx())[Symbol.asyncIterator]();
     const first = (await stream.next()).value as readonly Logged[];
@@ -80,7 +80,7 @@ describe('a stream', () => {
     expect(seqsOf(second)).toEqual([3, 4]);
   });
 
-  it('stays open while a credential is awaited', async () => {
+  it('stays open at auth-required', async () => {
     const open = gate();
     const { service } = await world(async function* () {
       yield { kind: 'auth', request: said('log in') };
@@ -94,14 +94,14 @@ describe('a stream', () => {
     expect(shortly(stream.seen)).toEqual(['task WORKING', 'AUTH_REQUIRED', 'COMPLETED']);
   });
 
-  it('says so before its first event if it can’t be had', async () => {
+  it('fails before its first event if the agent does not stream', async () => {
     const { service } = await world(agent(echo.run, { card: { ...CARD, capabilities: {} } }));
     await expect(collect(service.stream(request('go'), ctx()))).rejects.toMatchObject({ kind: 'STREAMING_NOT_SUPPORTED' });
     await expect(collect(service.subscribe({ id: taskId('t') }, ctx()))).rejects.toMatchObject({ kind: 'STREAMING_NOT_SUPPORTED' });
     expect((await service.list({}, ctx())).totalSize).toBe(0);
   });
 
-  it('lets go of the task when its reader leaves, which goes on', async () => {
+  it('releases the task when its reader leaves, and the task continues', async () => {
     const [left, open] = [new AbortController(), gate()];
     const { service, engine } = await world(async function* () {
       yield { kind: 'text', text: 'a' };
@@ -121,7 +121,7 @@ describe('a stream', () => {
 });
 
 describe('a subscription', () => {
-  it('starts with the task as it is, is shared by any number, and lasts to the end', async () => {
+  it('starts with the current task, serves any number of readers, and lasts to the end', async () => {
     const [open, more] = [gate(), gate()];
     const { service } = await world(async function* () {
       yield { kind: 'text', text: 'a' };
@@ -145,7 +145,7 @@ describe('a subscription', () => {
     expect(textOf(all[0]?.seen[0]?.event.task as Task)).toBe('a');
   });
 
-  it('goes on from any place of the log, with what was seen until then as its snapshot, to the same end', async () => {
+  it('resumes from any position in the log, with the task as it was there, to the same end', async () => {
     const first = await world(chatty, { limits: { tailEvents: 8 } });
     const whole = await collect(first.service.stream(request('go'), ctx()));
     const { id } = fold(whole);
@@ -161,7 +161,7 @@ describe('a subscription', () => {
     }
   });
 
-  it('starts anew from a place that is not in the log', async () => {
+  it('starts from the current task if the position is not in the log', async () => {
     const { service } = await world(hanging);
     const { id } = taskOf(await service.send(request('go', AT_ONCE), ctx()));
     for (const after of [0, -1, 99, 1.5, Number.NaN] as Seq[]) {
@@ -171,7 +171,7 @@ describe('a subscription', () => {
     }
   });
 
-  it('of a finished task is refused without a place, unless its dialect shows the task', async () => {
+  it('of a finished task is an error without a position, unless the options say otherwise', async () => {
     const { service } = await world(echo);
     const { id } = taskOf(await service.send(request('go'), ctx()));
     await expect(collect(service.subscribe({ id }, ctx()))).rejects.toMatchObject({ kind: 'UNSUPPORTED_OPERATION' });
@@ -180,14 +180,14 @@ describe('a subscription', () => {
     expect(shortly(await collect(shows.subscribe({ id: task.id }, ctx())))).toEqual(['task COMPLETED']);
   });
 
-  it('of another’s task, or of none, is refused alike', async () => {
+  it('of another caller’s task fails like that of a missing one', async () => {
     const { service } = await world(hanging);
     const { id } = taskOf(await service.send(request('go', AT_ONCE), ctx()));
     const refusals = [service.subscribe({ id }, ctx({ principal: BOB })), service.subscribe({ id: taskId('nobody') }, ctx())];
     for (const stream of refusals) await expect(collect(stream)).rejects.toMatchObject({ kind: 'TASK_NOT_FOUND' });
   });
 
-  it('lets go of the task at once when it is told to leave, also while it waits', async () => {
+  it('releases the task at once on return, also while it waits', async () => {
     const { service, engine } = await world(hanging);
     const { id } = taskOf(await service.send(request('go', AT_ONCE), ctx()));
     const reading = service.subscribe({ id }, ctx())[Symbol.asyncIterator]();

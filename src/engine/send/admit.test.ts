@@ -48,7 +48,7 @@ describe('where a message goes', () => {
     expect(() => two.engine.serviceOf('three')).toThrow('there is no agent three');
   });
 
-  it('nowhere if the task has moved on from the generation that the caller knows', async () => {
+  it('nowhere if the task is past the generation that the caller knows', async () => {
     const { service } = await world(async function* () {
       yield ask('more?');
     });
@@ -59,7 +59,7 @@ describe('where a message goes', () => {
     expect(taskOf(await service.send(request('new', { configuration: { ifGenerationMatch: seq(9) } }), ctx())).generation).toBe(2);
   });
 
-  it('to the one waiting task of its context, where a dialect has it so', async () => {
+  it('to the one waiting task of its context, if the options say so', async () => {
     const run = agent(async function* ({ message, history }) {
       if (history.length === 0) yield ask('more?');
       else yield { kind: 'text', text: `${message.parts[0]?.text}` };
@@ -90,7 +90,7 @@ describe('a task that its caller names', () => {
   const thread = (text: string): SendRequest => ({ message: user(text), alias: externalId('thread-1') });
   const id = taskId('thread-1');
 
-  it('goes on over many messages, each a task of its own in one context, all under that name', async () => {
+  it('continues over many messages, each a task in one context, all under that name', async () => {
     const { service, engine } = await world(async function* ({ message }) {
       yield { kind: 'status', message: said('busy') };
       yield { kind: 'text', text: `re: ${message.parts[0]?.text}` };
@@ -112,7 +112,7 @@ describe('a task that its caller names', () => {
     expect((await service.list({}, ctx())).tasks.map((task) => task.id)).toEqual(Array(21).fill(id));
   });
 
-  it('is also what a message may say in place of a task id, while it is not finished', async () => {
+  it('can stand in place of a task id while it is not finished', async () => {
     const { service } = await world(async function* ({ history }) {
       if (history.length === 0) yield ask('more?');
     }, named);
@@ -122,7 +122,7 @@ describe('a task that its caller names', () => {
     await expect(service.send({ message: user('c', { taskId: id }) }, ctx())).rejects.toMatchObject({ kind: 'TASK_FINISHED' });
   });
 
-  it('is one task for messages that come at once, and is cancelled by its name', async () => {
+  it('is one task for simultaneous messages, and is canceled by its name', async () => {
     const { service, engine } = await world(hanging, named);
     const sent = [1, 2, 3].map((at) => service.send(thread(`m${at}`), ctx()));
     await quiet();
@@ -133,7 +133,7 @@ describe('a task that its caller names', () => {
     expect(historyOf(canceled)).toEqual(['m1', 'm2', 'm3']);
   });
 
-  it('means nothing to another caller, and nothing in a dialect without names', async () => {
+  it('means nothing to another caller, and nothing without task names', async () => {
     const { service } = await world(echo, named);
     await service.send(thread('a'), ctx());
     await expect(service.get({ id }, ctx({ principal: BOB }))).rejects.toMatchObject({ kind: 'TASK_NOT_FOUND' });

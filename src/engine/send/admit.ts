@@ -2,8 +2,8 @@ import type { ContextId, Ids, Message, Metadata, Mutable, Seq, Task } from '#pro
 import { A2AError, contextId as asContextId, taskId as asTaskId, isTerminal, withoutNotes } from '#protocol';
 import type { Commits } from '../commit/group-commit.ts';
 import type { EngineClock } from '../engine-clock.ts';
-import type { Lifecycle } from '../lifecycle.ts';
-import type { PreparedPush, PushParts } from '../outbox/push-configs.ts';
+import type { EngineLifecycle } from '../lifecycle.ts';
+import type { PreparedPush, PushConfigParts } from '../outbox/push-configs.ts';
 import { prepareInlinePush, writesFor } from '../outbox/push-configs.ts';
 import type { MaybePromise, SendRecord, TaskKey, TaskRow } from '../ports.ts';
 import type { EntryNotes } from '../tasks/events.ts';
@@ -16,13 +16,13 @@ import type { ContinuedTask, ContinueParts } from './continue.ts';
 import { findContinued, isStillWaiting, madeMeanwhile } from './continue.ts';
 import { replyOf } from './reply.ts';
 
-export interface AdmitParts extends ContinueParts, PushParts {
-  readonly store: ContinueParts['store'] & PushParts['store'];
+export interface AdmitParts extends ContinueParts, PushConfigParts {
+  readonly store: ContinueParts['store'] & PushConfigParts['store'];
   readonly turns: Turns;
   readonly commits: Commits;
   readonly clock: EngineClock;
   readonly ids: Ids;
-  readonly lifecycle: Lifecycle;
+  readonly lifecycle: EngineLifecycle;
   readonly nextKey: () => TaskKey;
 }
 

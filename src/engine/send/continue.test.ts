@@ -54,7 +54,7 @@ describe.each([
     expect([named.id, textOf(named)]).toEqual([asked.id, 'took sure']);
   });
 
-  it('is not touched by another’s word, nor where two wait, nor in 1.0; and is after a restart', async () => {
+  it('is not answered by another caller, where two tasks wait, or in 1.0; and is answered after a restart', async () => {
     const { service, crash } = await world(run, byContext);
     const asked = taskOf(await service.send(inContext('a'), ctx()));
     const stranger = taskOf(await service.send(inContext('yes'), ctx({ principal: BOB })));
@@ -74,7 +74,7 @@ describe.each([
     expect(taskOf(await known.send(inContext('yes', 'old'), old)).id).toBe(older.id);
   });
 
-  it('is given once by two that come at once: the other is a task of its own', async () => {
+  it('is answered by one of two simultaneous messages; the other makes a task', async () => {
     const { service } = await world(run, byContext);
     const asked = taskOf(await service.send(inContext('a'), ctx()));
     const both = (await Promise.all(['yes', 'no'].map((text) => service.send(inContext(text), ctx())))).map(taskOf);
@@ -83,7 +83,7 @@ describe.each([
 });
 
 describe('a question without choices', () => {
-  it('is answered by whatever names its context; so is a wish for credentials', async () => {
+  it('is answered by any message with its context; so is auth-required', async () => {
     const { service } = await world(ending, byContext);
     const asked = taskOf(await service.send(inContext('auth'), ctx()));
     const answered = taskOf(await service.send(inContext('here they are'), ctx()));
@@ -92,7 +92,7 @@ describe('a question without choices', () => {
 });
 
 describe('an operator who repeats a task', () => {
-  it('answers nobody’s question by it', async () => {
+  it('does not answer another task’s question', async () => {
     const { service, engine } = await world(
       agent(async function* ({ message, history }) {
         if (getTextFromMessage(message) === 'ask' && history.length === 0) yield { kind: 'ask', question: said('more?') };

@@ -21,8 +21,8 @@ import {
 import { counting, lost, send } from '../../../test/support/repeats.ts';
 import { memoryStore } from '../adapters/memory.ts';
 
-describe('a send that is repeated', () => {
-  it('is one task if the first answer never arrived, with the same answer', async () => {
+describe('a repeated send', () => {
+  it('attaches to the first task if the first answer never arrived', async () => {
     const { runs, run } = counting();
     const { service } = await world(run);
     const first = await service.send(send('m'), lost());
@@ -31,7 +31,7 @@ describe('a send that is repeated', () => {
     expect(runs).toHaveLength(1);
   });
 
-  it('is a new task once the answer has arrived, and that one is remembered in its turn', async () => {
+  it('is a new task once the answer has arrived, and later repetitions attach to that one', async () => {
     const { runs, run } = counting();
     const { service } = await world(run);
     const first = taskOf(await service.send(send('m'), ctx()));
@@ -41,7 +41,7 @@ describe('a send that is repeated', () => {
     expect(runs).toHaveLength(2);
   });
 
-  it('counts an answer as arrived when the host says so, not before', async () => {
+  it('counts an answer as delivered when the host says so, not before', async () => {
     const { run } = counting();
     const { service } = await world(run);
     const marks: (() => void)[] = [];
@@ -53,7 +53,7 @@ describe('a send that is repeated', () => {
     expect(taskOf(await service.send(send('m'), host())).id).not.toBe(first.id);
   });
 
-  it('is a new task each time for an agent whose callers reuse ids, but for a key', async () => {
+  it("is a new task each time for an agent with `repeats: 'anew'`, unless it has a key", async () => {
     const { runs, run } = counting();
     const { service } = await world({ ...run, repeats: 'anew' });
     for (let at = 0; at < 2; at += 1) await service.send(send('m'), lost());
@@ -66,7 +66,7 @@ describe('a send that is repeated', () => {
     expect(runs).toHaveLength(6);
   });
 
-  it('is one task of fifty that come at once, also if some of them read along', async () => {
+  it('makes one task of fifty simultaneous sends, also if some of them stream', async () => {
     const { runs, run } = counting();
     const { service, engine } = await world(run);
     const sent = Array.from({ length: 50 }, (_, at) =>
@@ -80,7 +80,7 @@ describe('a send that is repeated', () => {
     expect(engine.stats()).toMatchObject({ commits: 1, liveTasks: 0 });
   });
 
-  it('is one task of fifty also when the store takes its time', async () => {
+  it('makes one task of fifty simultaneous sends over a slow store', async () => {
     const { runs, run } = counting();
     const store = memoryStore();
     const pause = () => new Promise<void>((resolve) => setTimeout(resolve, 1));
@@ -95,7 +95,7 @@ describe('a send that is repeated', () => {
     expect(runs).toHaveLength(1);
   });
 
-  it('joins the task while it runs, and waits with it', async () => {
+  it('attaches to the task while it runs, and waits for it', async () => {
     const open = gate();
     const { service } = await world(async function* () {
       yield { kind: 'text', text: 'a' };
@@ -112,7 +112,7 @@ describe('a send that is repeated', () => {
     expect(seqsOf(stream.seen)).toEqual([1, 2, 3, 4]);
   });
 
-  it('joins the task after a restart, finished or not', async () => {
+  it('attaches to the task after a restart, finished or not', async () => {
     const [open, again] = [gate(), gate()];
     const gates = [open, again];
     const first = await world(async function* ({ attempt }) {
@@ -134,7 +134,7 @@ describe('a send that is repeated', () => {
     expect((await second.service.list({}, ctx())).totalSize).toBe(2);
   });
 
-  it('is a new send after a restart too, if its answer had arrived and that was written down', async () => {
+  it('is a new send after a restart too, if the delivery of its answer was saved', async () => {
     const first = await world(echo);
     const one = taskOf(await first.service.send(send('m'), ctx()));
     await first.service.send(send('other'), ctx());
@@ -142,7 +142,7 @@ describe('a send that is repeated', () => {
     expect(taskOf(await second.service.send(send('m'), ctx())).id).not.toBe(one.id);
   });
 
-  it('writes marks down by itself when nothing else is written', async () => {
+  it('saves delivery marks when nothing else is written', async () => {
     const first = await world(echo);
     const one = taskOf(await first.service.send(send('m'), ctx()));
     expect(first.engine.stats().commits).toBe(1);
@@ -152,7 +152,7 @@ describe('a send that is repeated', () => {
     expect(taskOf(await second.service.send(send('m'), ctx())).id).not.toBe(one.id);
   });
 
-  it('is a mistake under the same name with another body', async () => {
+  it('is an error with the same key and another body', async () => {
     const { runs, run } = counting();
     const { service } = await world(run);
     const first = service.send(send('m', 'one'), lost());
@@ -168,7 +168,7 @@ describe('a send that is repeated', () => {
     expect(runs).toEqual(['one']);
   });
 
-  it('has nothing to do with what other callers, tenants and agents send under that name', async () => {
+  it('is separate for other callers, tenants and agents', async () => {
     const { service, engine } = await world(echo, { agents: { one: echo, two: echo } });
     const ids = [
       taskOf(await service.send(send('m'), lost())).id,
@@ -185,7 +185,7 @@ describe('a send that is repeated', () => {
     expect(new Set(ids).size).toBe(3);
   });
 
-  it('is never recognised by an id that was made up when the message was read, but by a key', async () => {
+  it('is not recognised by a message id that the dialect made up, but by a key', async () => {
     const { service } = await world(echo);
     const old = (more: Partial<CallContext> = {}): CallContext => lost({ options: { mintedMessageId: true }, ...more });
     const sendOld = async (given: CallContext): Promise<string> => taskOf(await service.send(send('m'), given)).id;
@@ -194,8 +194,8 @@ describe('a send that is repeated', () => {
   });
 });
 
-describe('a repeat of a message to a task', () => {
-  it('does not take it in twice', async () => {
+describe('a repeated message to a task', () => {
+  it('is accepted once', async () => {
     const { service } = await world(async function* () {
       yield ask('more?');
     });
@@ -207,8 +207,8 @@ describe('a repeat of a message to a task', () => {
   });
 });
 
-describe('a send that is refused', () => {
-  it('leaves no trace: the same message may be sent again', async () => {
+describe('a send that fails', () => {
+  it('leaves nothing behind: the same message can be sent again', async () => {
     const { service } = await world(echo, { limits: {} });
     const wrong = { message: createUserMessage('a', { messageId: messageId('m'), taskId: taskId('nobody') }) };
     const refused = await Promise.allSettled([service.send(wrong, lost()), service.send(wrong, lost())]);

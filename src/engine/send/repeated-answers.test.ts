@@ -21,7 +21,7 @@ describe('an idempotency key', () => {
     expect(taskOf(await service.send(send('x'), keyed('x'))).id).not.toBe(first.id);
   });
 
-  it('is what every message id is, if the node is so configured', async () => {
+  it('works for every message id if the engine is configured so', async () => {
     const { service } = await world(echo, { idempotency: 'messageId' });
     const first = taskOf(await service.send(send('x'), ctx()));
     expect(taskOf(await service.send(send('x'), ctx())).id).toBe(first.id);
@@ -33,7 +33,7 @@ describe('a direct message', () => {
     yield { kind: 'message', message: said('hi') };
   });
 
-  it('is kept under the name of its send, also over a restart', async () => {
+  it('is stored under the key of its send, also over a restart', async () => {
     const { service, crash } = await world(direct);
     const answers = await Promise.all([service.send(send('m'), lost()), service.send(send('m'), lost()), service.send(send('m'), lost())]);
     expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
@@ -44,7 +44,7 @@ describe('a direct message', () => {
     expect((await second.service.list({}, ctx())).totalSize).toBe(0);
   });
 
-  it('is given to a repeat that comes while its task is being taken back', async () => {
+  it('is returned to a repetition that arrives while the task is being replaced', async () => {
     const store = memoryStore();
     const [open, pause] = [gate(), () => new Promise<void>((resolve) => setTimeout(resolve, 2))];
     const slow = slowly(store, pause);
@@ -68,7 +68,7 @@ describe('a direct message', () => {
 });
 
 describe('a stream', () => {
-  it('counts as delivered when it was read to its end, and not when it was left', async () => {
+  it('counts as delivered when read to its end, and not when the reader left', async () => {
     const { service } = await world(echo);
     const iterator = service.stream(send('m'), ctx())[Symbol.asyncIterator]();
     const first = (await iterator.next()).value as Awaited<ReturnType<typeof collect>>;

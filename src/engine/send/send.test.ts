@@ -35,7 +35,7 @@ describe('a send', () => {
     expect(engine.stats()).toMatchObject({ commits: 1, events: 3, liveTasks: 0, running: 0 });
   });
 
-  it('waits for the end, or for a question, unless it asks not to', async () => {
+  it('waits for the end or a question, unless it returns immediately', async () => {
     const open = gate();
     const { service } = await world(later(open.wait));
     const waiting = service.send(request('a'), ctx());
@@ -53,7 +53,7 @@ describe('a send', () => {
     expect(taskOf(await quick.send(wants, ctx())).status.state).toBe('TASK_STATE_COMPLETED');
   });
 
-  it('goes on when its caller has left', async () => {
+  it('continues when its caller disconnects', async () => {
     const [left, open] = [new AbortController(), gate()];
     const { service } = await world(later(open.wait));
     const sent = service.send(request('a'), ctx({ signal: left.signal }));
@@ -66,7 +66,7 @@ describe('a send', () => {
     expect([task?.status.state, task && textOf(task)]).toEqual(['TASK_STATE_COMPLETED', 'half whole']);
   });
 
-  it('keeps the context it is given, makes one otherwise, and keeps the metadata', async () => {
+  it('keeps its context or makes one, and keeps the metadata', async () => {
     const { service } = await world(echo);
     const given = taskOf(await service.send({ message: user('a', { contextId: contextId('mine') }), metadata: { k: 1 } }, ctx()));
     expect(given).toMatchObject({ contextId: 'mine', metadata: { k: 1 }, history: [{ contextId: 'mine', taskId: given.id }] });
@@ -74,7 +74,7 @@ describe('a send', () => {
     expect(made.contextId).not.toBe('mine');
   });
 
-  it('shows as much of the history as is asked for', async () => {
+  it('returns as much history as requested', async () => {
     const { service } = await world(async function* ({ message }) {
       yield { kind: 'status', message: createAgentTextMessage(`heard ${message.parts[0]?.text}`) };
       yield { kind: 'ask', question: createAgentTextMessage('more?') };
@@ -96,8 +96,8 @@ describe('a send', () => {
   });
 });
 
-describe('a get that asks for news', () => {
-  it('waits for them, but not for ever, and not for a finished task', async () => {
+describe('a get that waits for a newer generation', () => {
+  it('waits for it, up to a limit, and not for a finished task', async () => {
     const open = gate();
     const { service, time } = await world(doing(() => open.wait));
     const { id } = taskOf(await service.send(request('a', AT_ONCE), ctx()));

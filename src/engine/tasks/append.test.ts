@@ -46,7 +46,7 @@ describe('appending an event', () => {
     }
   });
 
-  it('takes artifacts in every state but the last ones, and does not move the task in lists', () => {
+  it('accepts artifacts in every state but terminal ones, without moving the task in lists', () => {
     for (const state of STATES) {
       const task = taskIn(state);
       if (isTerminal(state)) expect(() => task.append(chunk(task, 'x'))).toThrow('accepts no further event');
@@ -57,7 +57,7 @@ describe('appending an event', () => {
     }
   });
 
-  it('leaves no gap behind when it is refused', () => {
+  it('leaves no gap when it is rejected', () => {
     const task = taskIn('TASK_STATE_WORKING', { taskBytesMax: 1000, taskEventsMax: 4 });
     task.append(chunk(task, 'x'.repeat(500)));
     expect(() => task.append(chunk(task, 'x'.repeat(500)))).toThrow('maximum of 1,000 bytes');
@@ -69,7 +69,7 @@ describe('appending an event', () => {
     expect(task.row.last).toBe(5);
   });
 
-  it('weighs messages as well as artifacts', () => {
+  it('counts the size of messages as well as artifacts', () => {
     const task = taskIn('TASK_STATE_WORKING', { taskBytesMax: 1000 });
     const said = { messageId: 'm' as never, role: 'ROLE_USER' as const, parts: [{ data: { text: 'x'.repeat(990) } }] };
     expect(() => task.append(status(task, 'TASK_STATE_WORKING'), { input: said })).toThrow('maximum of 1,000 bytes');
@@ -77,7 +77,7 @@ describe('appending an event', () => {
 });
 
 describe('the key of a name', () => {
-  it('is another for every owner, agent and name', () => {
+  it('differs for every owner, agent and name', () => {
     const owners = [ALICE, { tenant: 'a', principal: 'lice' }, { tenant: 'al', principal: 'ice' }, { tenant: '', principal: 'alic' }];
     const keys = owners.flatMap((owner) => [scopedKey(owner, 'echo', 'x'), scopedKey(owner, 'ech', 'ox'), scopedKey(owner, 'eecho', 'x')]);
     expect(new Set(keys).size).toBe(keys.length);

@@ -34,12 +34,12 @@ describe('a direct message', () => {
     expect(engine.stats()).toMatchObject({ commits: 1, events: 0, liveTasks: 0 });
   });
 
-  it('is one to a send that does not wait too, if it comes at once', async () => {
+  it('also answers a send that returns immediately, if it comes at once', async () => {
     const { service } = await world(direct);
     expect((await service.send(request('hi', AT_ONCE), ctx())).message?.parts).toEqual([{ text: 'you said hi' }]);
   });
 
-  it('needs no commit at all if nothing has to be remembered', async () => {
+  it('needs no commit if nothing has to be stored', async () => {
     const { service, engine } = await world(direct);
     const { message } = await service.send({ message: createUserMessage('hi', { messageId: messageId('') }) }, ctx());
     expect(message?.parts).toEqual([{ text: 'you said hi' }]);
@@ -51,7 +51,7 @@ describe('a direct message', () => {
     expect(shortly(await collect(service.stream(request('hi'), ctx())))).toEqual(['message']);
   });
 
-  it('is a stream of one event also if the agent took a moment, but not if it took longer', async () => {
+  it('is a stream of one event if the agent answers soon, but not if it takes longer', async () => {
     for (const [ms, events] of [
       [200, ['message']],
       [300, ['task WORKING', 'COMPLETED']],
@@ -69,7 +69,7 @@ describe('a direct message', () => {
     }
   });
 
-  it('takes a task back that is on disk already, if nobody can have heard of it', async () => {
+  it('replaces a task that is already on disk, if no caller can know of it', async () => {
     const open = gate();
     const { service, engine } = await world(async function* () {
       await open.wait;
@@ -83,7 +83,7 @@ describe('a direct message', () => {
     expect((await service.list({}, ctx())).totalSize).toBe(0);
   });
 
-  it('is the end of the task if somebody has heard of it, if more was said, or if the dialect has only tasks', async () => {
+  it('ends the task if a caller knows of it, if the agent said more, or if every answer is a task', async () => {
     const open = gate();
     const slow = await world(async function* () {
       await open.wait;

@@ -1,11 +1,11 @@
 import type { CallContext } from '#protocol';
-import type { Owner, Scope } from '../ports.ts';
+import type { Owner, TaskScope } from '../ports.ts';
 
 export function ownerOf(ctx: CallContext, request: { readonly tenant?: string }): Owner {
   return { tenant: ctx.tenant ?? request.tenant ?? '', principal: ctx.principal.id };
 }
 
-export function isIn(scope: Scope, owner: Owner): boolean {
+export function isIn(scope: TaskScope, owner: Owner): boolean {
   return scope === 'any' || (scope.principal === owner.principal && scope.tenant === owner.tenant);
 }
 

@@ -1,5 +1,5 @@
 import type { Message, Seq, TaskEvent, TaskState } from '#protocol';
-import type { Entry, SendRecord, TaskRow, Write } from '../ports.ts';
+import type { LogEntry, SendRecord, TaskRow, Write } from '../ports.ts';
 import type { AgentRun } from '../turns/agent-run.ts';
 import type { EntryNotes, StatusDetails } from './events.ts';
 import type { UnsavedEntries } from './unsaved.ts';
@@ -24,15 +24,15 @@ export interface LiveTask {
   readonly saving: UnsavedEntries;
   readonly pending: UnsavedEntries;
   /** Durable entries, newest last, without gaps. */
-  readonly tail: readonly Entry[];
+  readonly tail: readonly LogEntry[];
   readonly run: AgentRun | undefined;
 
   /**
    * Adds an event to the log: checks the transition, numbers the entry and hands it to the next commit. Readers see it when it is
    * durable. Throws once the task is in a terminal state.
    */
-  append(event: TaskEvent, notes?: EntryNotes): Entry;
-  appendStatus(state: TaskState, details?: StatusDetails, notes?: EntryNotes): Entry;
+  append(event: TaskEvent, notes?: EntryNotes): LogEntry;
+  appendStatus(state: TaskState, details?: StatusDetails, notes?: EntryNotes): LogEntry;
   /** Adds writes to the commit that takes the newest entry. */
   writeBeside(...writes: readonly Write[]): void;
   /** Adds the record of a send to that commit, and keeps it if the send made the task. */
@@ -70,7 +70,7 @@ export interface LiveTask {
   addSender(seq: Seq): Sender;
   removeSender(sender: Sender): void;
   /** `count` durable entries after a sequence number, or undefined if they are no longer in memory. */
-  recent(after: Seq, count: number): readonly Entry[] | undefined;
+  recent(after: Seq, count: number): readonly LogEntry[] | undefined;
 }
 
 /** A call that waits for the answer to its message. */

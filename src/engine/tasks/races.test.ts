@@ -25,7 +25,7 @@ import {
 } from '../../../test/support/engine.ts';
 import { memoryStore } from '../adapters/memory.ts';
 
-/** Everything that can come earlier or later does: steps of the agent, commits, calls, and when the writer gets round to it. */
+/** Runs the agent's steps, commits, calls and timers in every order that the scheduler finds. */
 async function scheduled(s: fc.Scheduler, run: Parameters<typeof world>[0], more: Parameters<typeof world>[1] = {}) {
   const kept = memoryStore();
   const store = slowly(kept, () => step(s, 'store'));
@@ -38,8 +38,8 @@ const step = (s: fc.Scheduler, what: string): Promise<void> => s.schedule(Promis
 const ends = (log: readonly Logged[]): readonly string[] =>
   log.map(({ event }) => event.statusUpdate?.status.state).filter((state) => state !== undefined && isTerminal(state)) as string[];
 
-describe('a cancel and a completion at once', () => {
-  it('have one winner, and every stream, answer and later look agrees', async () => {
+describe('a simultaneous cancel and completion', () => {
+  it('have one winner, and every stream, answer and later read agrees', async () => {
     const winners = new Set<string>();
     await fc.assert(
       fc.asyncProperty(fc.scheduler(), fc.integer({ min: 0, max: 3 }), async (s, chunks) => {
@@ -85,7 +85,7 @@ describe('a cancel and a completion at once', () => {
   });
 });
 
-describe('repeats of one send, in any order', () => {
+describe('repetitions of one send, in any order', () => {
   it('are one task, with one answer', async () => {
     await fc.assert(
       fc.asyncProperty(fc.scheduler(), fc.boolean(), async (s, isDirect) => {
@@ -113,7 +113,7 @@ describe('repeats of one send, in any order', () => {
 });
 
 describe('messages to one task, in any order', () => {
-  it('each have their turn, one at a time, and none is lost', async () => {
+  it('each get a turn, one at a time, and none is lost', async () => {
     await fc.assert(
       fc.asyncProperty(fc.scheduler(), fc.boolean(), async (s, isNamed) => {
         let under = 0;
@@ -143,7 +143,7 @@ describe('messages to one task, in any order', () => {
             expect(ends(log)).toEqual(['TASK_STATE_COMPLETED']);
             expect(fold(log).status.state).toBe('TASK_STATE_COMPLETED');
           }
-          // A message that came after the end was refused where it named the task, and made the next one where it named the thread.
+          // A message after the end is rejected if it names the task, and makes the next task if it names the thread.
           expect(turns).toHaveLength(accepted + (isNamed ? 0 : 1));
           if (isNamed) expect(accepted).toBe(4);
           else expect(logs).toHaveLength(1);
@@ -156,8 +156,8 @@ describe('messages to one task, in any order', () => {
   });
 });
 
-describe('calls that find a task at rest, over a store that takes its time', () => {
-  it('all work on one and the same', async () => {
+describe('calls that load a task from a slow store', () => {
+  it('all share one task in memory', async () => {
     await fc.assert(
       fc.asyncProperty(fc.scheduler(), async (s) => {
         const run = agent(async function* () {
@@ -199,7 +199,7 @@ describe('calls that find a task at rest, over a store that takes its time', () 
 });
 
 describe('readers that come and go at any time', () => {
-  it('all see one log, without gaps, from wherever they start', async () => {
+  it('all see one log without gaps, wherever they start', async () => {
     await fc.assert(
       fc.asyncProperty(fc.scheduler(), fc.array(fc.integer({ min: 0, max: 12 }), { minLength: 1, maxLength: 5 }), async (s, starts) => {
         const run = agent(async function* () {

@@ -24,7 +24,7 @@ const HOUR = 3_600_000;
 const limits = { finishedMsMax: HOUR, sweepMs: 60_000 };
 
 describe('retention', () => {
-  it('forgets finished tasks by age, with all that belongs to them', async () => {
+  it('deletes finished tasks by age, with everything that belongs to them', async () => {
     const time = fakeTime();
     const { service, engine } = await world(echo, { limits }, time);
     const first = request('old');
@@ -38,7 +38,7 @@ describe('retention', () => {
     expect(taskOf(await service.send(first, ctx({ idempotencyKey: 'k' }))).id).not.toBe(old.id);
   });
 
-  it('forgets by number, oldest first', async () => {
+  it('deletes by number, oldest first', async () => {
     const time = fakeTime();
     const { service } = await world(echo, { limits: { ...limits, finishedTasksMax: 3 } }, time);
     const tasks: Task[] = [];
@@ -56,7 +56,7 @@ describe('retention', () => {
     );
   });
 
-  it('forgets many in portions', async () => {
+  it('deletes many in batches', async () => {
     const time = fakeTime();
     const { service, engine } = await world(echo, { limits }, time);
     await Promise.all(Array.from({ length: 1203 }, (_, at) => service.send(request(`${at}`), ctx())));
@@ -66,7 +66,7 @@ describe('retention', () => {
     expect(engine.stats()).toMatchObject({ forgottenTasks: 1203, liveTasks: 0 });
   });
 
-  it('leaves alone what runs, what waits and what somebody reads', async () => {
+  it('keeps tasks that run, wait or are being read', async () => {
     const time = fakeTime();
     const open = gate();
     const run = agent(async function* ({ message }) {
@@ -85,7 +85,7 @@ describe('retention', () => {
       taskOf(await service.send(request('waits'), ctx())),
       taskOf(await service.send(request('done'), ctx())),
     ];
-    // A reader that took the first page and is slow with the next.
+    // A reader that has read the first page and is slow with the next.
     const slow = service.subscribe({ id: done.id, after: 1 as never }, ctx())[Symbol.asyncIterator]();
     await slow.next();
     await time.advance(5 * HOUR);
@@ -99,7 +99,7 @@ describe('retention', () => {
     await quiet();
   });
 
-  it('ends a task that nobody has answered for very long, and forgets it in its turn', async () => {
+  it('fails a task that has waited too long for an answer, and deletes it later', async () => {
     const time = fakeTime();
     const run = agent(async function* () {
       yield ask('well?');
@@ -115,7 +115,7 @@ describe('retention', () => {
     await expect(service.get({ id }, ctx())).rejects.toMatchObject({ kind: 'TASK_NOT_FOUND' });
   });
 
-  it('does not end a task whose run is waiting for the answer', async () => {
+  it('does not fail a task whose run waits for the answer', async () => {
     const time = fakeTime();
     const run = doing(({ ask: put }) => put(said('well?')));
     const { service } = await world(run, { limits: { ...limits, waitingMsMax: HOUR, runAskMsMax: 99 * HOUR } }, time);
@@ -124,7 +124,7 @@ describe('retention', () => {
     expect(taskOf(await service.send(toTask(task, 'yes'), ctx())).status.state).toBe('TASK_STATE_COMPLETED');
   });
 
-  it('forgets which direct messages were answers', async () => {
+  it('deletes old records of direct messages', async () => {
     const time = fakeTime();
     let runs = 0;
     const { service } = await world(
@@ -145,7 +145,7 @@ describe('retention', () => {
     expect(runs).toBe(2);
   });
 
-  it('looks for what is old as often as the limits say', async () => {
+  it('sweeps as often as the limits say', async () => {
     const time = fakeTime();
     const { service, store } = await world(echo, { limits: { finishedMsMax: 1000, sweepMs: 50_000, tickMs: 100 } }, time);
     const { id } = taskOf(await service.send(request('a'), ctx()));
@@ -155,7 +155,7 @@ describe('retention', () => {
     expect(await store.task('any', id)).toBeUndefined();
   });
 
-  it('goes on after a sweep that failed, and says so', async () => {
+  it('continues after a failed sweep, and reports it', async () => {
     const time = fakeTime();
     const first = await world(echo, { limits }, time);
     let isBroken = true;

@@ -1,5 +1,5 @@
 import type { ExternalId, TaskId } from '#protocol';
-import type { Owner, Scope, Store, TaskRow } from '../ports.ts';
+import type { Owner, Store, TaskRow, TaskScope } from '../ports.ts';
 import { isIn, scopedKey } from './keys.ts';
 import type { LiveTask } from './live-task.ts';
 import type { TaskParts } from './task-in-memory.ts';
@@ -13,7 +13,7 @@ export interface TaskTable {
   /** The newest task of that name, if it is in memory. It may not be in the store yet. */
   named(owner: Owner, agent: string, alias: ExternalId): LiveTask | undefined;
   /** The task, loaded if necessary and held until `release`. Undefined if there is none in this scope. */
-  hold(scope: Scope, id: TaskId): Promise<LiveTask | undefined>;
+  hold(scope: TaskScope, id: TaskId): Promise<LiveTask | undefined>;
   /** A new task, held, and not in the table until `add`. */
   create(row: TaskRow): LiveTask;
   add(task: LiveTask): void;
@@ -66,7 +66,7 @@ class Table implements TaskTable {
     return this.#named.get(scopedKey(owner, agent, alias));
   }
 
-  async hold(scope: Scope, id: TaskId): Promise<LiveTask | undefined> {
+  async hold(scope: TaskScope, id: TaskId): Promise<LiveTask | undefined> {
     for (;;) {
       if (this.#deleting.has(id)) return undefined;
       const task = this.#tasks.get(id);
@@ -115,7 +115,7 @@ class Table implements TaskTable {
     return this.#loading.get(id)?.catch(() => {});
   }
 
-  #load(scope: Scope, id: TaskId): Promise<LiveTask | undefined> {
+  #load(scope: TaskScope, id: TaskId): Promise<LiveTask | undefined> {
     const loading = (async () => {
       try {
         const row = await this.#store.task(scope, id);

@@ -2,12 +2,12 @@ import type { Message, Mutable, Seq, TaskEvent, TaskState } from '#protocol';
 import { A2AError, isInterrupted, isTerminal } from '#protocol';
 import type { Saveable } from '../commit/batch.ts';
 import type { Commits } from '../commit/group-commit.ts';
-import type { EngineClock, Moment } from '../engine-clock.ts';
+import type { EngineClock } from '../engine-clock.ts';
 import type { EngineLimits } from '../limits.ts';
-import type { Entry, SendRecord, TaskRow, Write } from '../ports.ts';
+import type { LogEntry, SendRecord, TaskRow, Write } from '../ports.ts';
 import type { AgentRun } from '../turns/agent-run.ts';
 import type { EntryNotes, StatusDetails } from './events.ts';
-import { checkTransition, sizeOf, stateAfter, statusEvent } from './events.ts';
+import { checkTransition, inDigits, sizeOf, stateAfter, statusEvent, statusTime } from './events.ts';
 import type { LiveTask, Sender } from './live-task.ts';
 import type { Unsaved } from './unsaved.ts';
 import { NOTHING, newUnsaved, rejoin } from './unsaved.ts';
@@ -23,7 +23,7 @@ export interface TaskParts {
 }
 
 const NO_SENDERS: readonly Mutable<Sender>[] = [];
-const NO_PAGE: readonly Entry[] = [];
+const NO_PAGE: readonly LogEntry[] = [];
 
 /** The one implementation of `LiveTask`. Its fields are public for speed; other files see the read-only interface. */
 export class TaskInMemory implements LiveTask, Saveable {
@@ -35,7 +35,7 @@ export class TaskInMemory implements LiveTask, Saveable {
   isDirectSaved = false;
   saving: Unsaved = NOTHING;
   pending: Unsaved = NOTHING;
-  tail: Entry[] = [];
+  tail: LogEntry[] = [];
   run: AgentRun | undefined = undefined;
   readonly #parts: TaskParts;
   /** Not in the store yet. */
@@ -44,7 +44,7 @@ export class TaskInMemory implements LiveTask, Saveable {
   #isDirty = false;
   #tailBytes = 0;
   /** The last page cut from the tail. Waiting readers are at the same position and share it. */
-  #page: readonly Entry[] = NO_PAGE;
+  #page: readonly LogEntry[] = NO_PAGE;
   /** The record of the send that made the task. */
   #record: SendRecord | undefined = undefined;
   #wakes: Set<() => void> | undefined = undefined;
@@ -60,7 +60,7 @@ export class TaskInMemory implements LiveTask, Saveable {
     this.announced = !isNew;
   }
 
-  append(event: TaskEvent, notes?: EntryNotes): Entry {
+  append(event: TaskEvent, notes?: EntryNotes): LogEntry {
     const { row } = this;
     const state = stateAfter(event, row.state);
     if (row.last > 0) checkTransition(row.state, state, event);
@@ -68,7 +68,7 @@ export class TaskInMemory implements LiveTask, Saveable {
     // A terminal state is always accepted: the limits must not keep a task from ending.
     if (!isTerminal(state)) this.#checkRoom(bytes);
     const seq = (row.last + 1) as Seq;
-    const entry: Entry = notes === undefined ? { seq, event } : { seq, event, ...notes };
+    const entry: LogEntry = notes === undefined ? { seq, event } : { seq, event, ...notes };
     row.last = seq;
     row.bytes += bytes;
     const pending = this.#gathering();
@@ -83,7 +83,7 @@ export class TaskInMemory implements LiveTask, Saveable {
     return entry;
   }
 
-  appendStatus(state: TaskState, details?: StatusDetails, notes?: EntryNotes): Entry {
+  appendStatus(state: TaskState, details?: StatusDetails, notes?: EntryNotes): LogEntry {
     return this.append(statusEvent(this.row, { ...details, state, timestamp: this.#parts.clock.now().iso }), notes);
   }
 
@@ -207,7 +207,7 @@ export class TaskInMemory implements LiveTask, Saveable {
     this.#senders = this.#senders.length === 1 ? NO_SENDERS : this.#senders.filter((each) => each !== sender);
   }
 
-  recent(after: Seq, count: number): readonly Entry[] | undefined {
+  recent(after: Seq, count: number): readonly LogEntry[] | undefined {
     const first = this.tail[0];
     if (first === undefined || first.seq > after + 1) return undefined;
     if (this.#page.length !== count || this.#page[0]?.seq !== after + 1) {
@@ -296,14 +296,4 @@ export class TaskInMemory implements LiveTask, Saveable {
     for (const entry of entries) this.tail.push(entry);
     if (this.tail.length > tailEvents * 2) this.tail = this.tail.slice(-tailEvents);
   }
-}
-
-function statusTime(event: TaskEvent, now: Moment): number {
-  const timestamp = event.statusUpdate?.status.timestamp ?? event.task?.status.timestamp;
-  return timestamp === undefined || timestamp === now.iso ? now.ms : Date.parse(timestamp);
-}
-
-/** 200,000 */
-export function inDigits(value: number): string {
-  return value.toLocaleString('en-US');
 }

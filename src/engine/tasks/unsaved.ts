@@ -1,8 +1,8 @@
-import type { Entry, Write } from '../ports.ts';
+import type { LogEntry, Write } from '../ports.ts';
 
 /** Part of a task that is not durable yet. */
 export interface Unsaved {
-  readonly entries: Entry[];
+  readonly entries: LogEntry[];
   bytes: number;
   /** Writes that belong into the same commit: the record of a send, an inline push config. */
   readonly beside: Write[];
@@ -14,7 +14,7 @@ export interface Unsaved {
 
 /** What other parts see of it. */
 export interface UnsavedEntries {
-  readonly entries: readonly Entry[];
+  readonly entries: readonly LogEntry[];
   readonly bytes: number;
 }
 

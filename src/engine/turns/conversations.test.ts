@@ -9,7 +9,7 @@ interface Conversation {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Remembers what it opened and what was disposed of. */
+/** Records what it opened and what was disposed of. */
 function opener(more: Partial<Agent> = {}) {
   const opened: string[] = [];
   const closed: string[] = [];
@@ -32,7 +32,7 @@ function opener(more: Partial<Agent> = {}) {
 const say = (context: string) => ({ message: user('hi', { contextId: contextId(context) }) });
 
 describe('the state of a conversation', () => {
-  it('is made once for a context, and is there in every turn of it', async () => {
+  it('is opened once for a context and used in every turn of it', async () => {
     const { run, opened } = opener();
     const { service, engine } = await world(run);
     for (let at = 0; at < 3; at += 1) expect(textOf(taskOf(await service.send(say('a'), ctx())))).toBe('a 1');
@@ -41,7 +41,7 @@ describe('the state of a conversation', () => {
     expect(engine.stats().openContexts).toBe(2);
   });
 
-  it('is one caller’s own: the same context id from another is another conversation', async () => {
+  it('belongs to one caller: the same context id from another is another conversation', async () => {
     const { run, opened } = opener();
     const { service } = await world(run);
     await service.send(say('a'), ctx());
@@ -50,7 +50,7 @@ describe('the state of a conversation', () => {
     expect(opened).toHaveLength(3);
   });
 
-  it('is let go of when it has long been unused, and made anew when it is wanted again', async () => {
+  it('is closed when long unused, and opened again when needed', async () => {
     const { run, closed } = opener();
     const time = fakeTime();
     const { service, engine } = await world(run, { limits: { openContextMsMax: 60_000, sweepMs: 10_000 } }, time);
@@ -64,7 +64,7 @@ describe('the state of a conversation', () => {
     expect(textOf(taskOf(await service.send(say('a'), ctx())))).toBe('a 3');
   });
 
-  it('makes room for others, the longest unused first, but never while somebody uses it', async () => {
+  it('is closed to make room, longest unused first, but never while in use', async () => {
     const open = gate();
     const held = opener();
     const waits = agent(
@@ -87,7 +87,7 @@ describe('the state of a conversation', () => {
     expect(held.closed).toContain('busy 1');
   });
 
-  it('that can’t be made fails the task, and is tried again by the next', async () => {
+  it('that can’t be opened fails the task, and the next task tries again', async () => {
     let attempts = 0;
     const { run } = opener({
       open: async (of) => {
@@ -103,7 +103,7 @@ describe('the state of a conversation', () => {
     expect(textOf(taskOf(await service.send(say('a'), ctx())))).toBe('a 2');
   });
 
-  it('is let go of at the end, and made anew after a restart', async () => {
+  it('is closed at shutdown, and opened again after a restart', async () => {
     const { run, closed, opened } = opener();
     const first = await world(run);
     await first.service.send(say('a'), ctx());
@@ -115,7 +115,7 @@ describe('the state of a conversation', () => {
     expect(opened).toEqual(['a', 'a']);
   });
 
-  it('costs nothing where an agent has none', async () => {
+  it('costs nothing for an agent without `open`', async () => {
     const { service, engine } = await world(echo);
     await service.send(say('a'), ctx());
     expect(engine.stats().openContexts).toBe(0);

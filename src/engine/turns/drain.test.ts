@@ -31,7 +31,7 @@ const slow = (open: Promise<void>, recovery: Agent['recovery'] = 'retry') =>
   );
 
 describe('an engine that stops', () => {
-  it('lets runs end that do so in time, and begins none', async () => {
+  it('lets runs finish in time, and starts none', async () => {
     const open = gate();
     const { engine, service } = await world(slow(open.wait));
     const task = taskOf(await service.send(request('a', AT_ONCE), ctx()));
@@ -45,7 +45,7 @@ describe('an engine that stops', () => {
     await engine.stop();
   });
 
-  it('leaves what can be repeated for the next start, without holding it against it, and fails the rest', async () => {
+  it('leaves repeatable runs for the next start without counting the attempt, and fails the others', async () => {
     const open = gate();
     const signals: AbortSignal[] = [];
     const heeds = (recovery: Agent['recovery']) => ({
@@ -79,7 +79,7 @@ describe('an engine that stops', () => {
     expect([after.status.state, historyOf(after)]).toEqual(['TASK_STATE_COMPLETED', ['a', 'later']]);
   });
 
-  it('may stop as often as it likes: no run is given up for that', async () => {
+  it('never gives a run up because of graceful stops', async () => {
     const attempts: number[] = [];
     let process = await world(
       doing(({ attempt }) => {
@@ -97,7 +97,7 @@ describe('an engine that stops', () => {
     expect((await process.service.get({ id }, ctx())).status.state).toBe('TASK_STATE_WORKING');
   });
 
-  it('leaves whoever waits waiting, at once', async () => {
+  it('leaves waiting tasks waiting, at once', async () => {
     const run = agent(
       async function* (turn) {
         const answer = await turn.ask(said('well?'));
@@ -113,7 +113,7 @@ describe('an engine that stops', () => {
     expect(textOf(taskOf(await second.service.send(toTask(task, 'yes'), ctx())))).toBe('yes');
   });
 
-  it('leaves a question standing that comes while it stops', async () => {
+  it('leaves a question open that is asked during the stop', async () => {
     const open = gate();
     const { engine, service, store } = await world(async function* (turn) {
       await open.wait;
@@ -128,7 +128,7 @@ describe('an engine that stops', () => {
     expect(await store.task('any', id)).toMatchObject({ state: 'TASK_STATE_INPUT_REQUIRED', attempt: 1 });
   });
 
-  it('leaves what had not begun, and messages that were queued, for the next start', async () => {
+  it('leaves queued runs and messages for the next start', async () => {
     const open = gate();
     const first = await world(slow(open.wait, 'fail'), { limits: { runningTasksMax: 1 } });
     const one = taskOf(await first.service.send(request('a', AT_ONCE), ctx()));
@@ -145,7 +145,7 @@ describe('an engine that stops', () => {
     expect(textOf(await second.service.get({ id: two.id }, ctx()))).toBe('c 1');
   });
 
-  it('sends its readers away when all is written', async () => {
+  it('disconnects its readers when everything is written', async () => {
     const { engine, service } = await world(hanging);
     const { id } = taskOf(await service.send(request('go', AT_ONCE), ctx()));
     const stream = reader(service.subscribe({ id }, ctx()));
@@ -156,7 +156,7 @@ describe('an engine that stops', () => {
     expect(stream.seen).toHaveLength(1);
   });
 
-  it('has written down which answers arrived', async () => {
+  it('has saved which answers were delivered', async () => {
     const first = await world(echo);
     const one = request('m');
     const task = taskOf(await first.service.send(one, ctx()));
@@ -167,7 +167,7 @@ describe('an engine that stops', () => {
 });
 
 describe('an engine that has not started', () => {
-  it('takes nothing and shows nothing, and is started once', async () => {
+  it('accepts and shows nothing, and can be started once', async () => {
     const { engine } = await world(echo);
     await expect(engine.start()).rejects.toThrow('already started');
   });

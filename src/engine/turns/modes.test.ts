@@ -7,7 +7,7 @@ const taking = (input: readonly string[], more: Partial<AgentCard> = {}) =>
   agent(echo.run, { card: { ...CARD, defaultInputModes: input, ...more } });
 const skill = (id: string, modes: object) => ({ id, name: id, description: '', tags: [], ...modes });
 
-describe('what an agent takes', () => {
+describe('the media types that an agent accepts', () => {
   const text: Part = { text: 'a' };
   const cases: readonly (readonly [string, readonly string[], Part, boolean])[] = [
     ['nothing said, nothing refused', [], { raw: 'AA==', mediaType: 'image/png' }, true],
@@ -35,7 +35,7 @@ describe('what an agent takes', () => {
     it(`${isTaken ? 'takes' : 'refuses'}: ${what}`, () => expect(modesOf(modes).takes(part)).toBe(isTaken));
   }
 
-  it('is asked of the agent and of every skill, before anything is made', async () => {
+  it('are checked against the agent and every skill, before a task is made', async () => {
     const { service, engine } = await world(
       taking(['text/plain'], { skills: [skill('a', { inputModes: ['image/png'] }), skill('b', {})] }),
     );
@@ -58,7 +58,7 @@ describe('an agent that checks input modes itself', () => {
   });
 });
 
-describe('what a caller accepts', () => {
+describe('the media types that a caller accepts', () => {
   it('is refused if it names no media type', async () => {
     const { service } = await world(agent(echo.run));
     const nonsense = { ...request('go'), configuration: { acceptedOutputModes: ['nonsense'] } };
@@ -116,13 +116,13 @@ describe('what a caller accepts', () => {
     );
   const accepting = (...acceptedOutputModes: readonly string[]) => request('go', { configuration: { acceptedOutputModes } });
 
-  it('is converted to, chunk by chunk', async () => {
+  it('are converted to, chunk by chunk', async () => {
     const { service } = await world(making({ kind: 'data', data: { a: 1 } }, { kind: 'text', text: 'b' }));
     const task = taskOf(await service.send(accepting('text/plain'), ctx()));
     expect(task.artifacts?.map(({ parts }) => parts[0])).toEqual([{ text: '{"a":1}' }, { text: 'b' }]);
   });
 
-  it('is told what it can’t have, and why', async () => {
+  it('leave out what can’t be converted, with a status message', async () => {
     const both: AgentOutput = {
       kind: 'artifact',
       id: 'x',
@@ -141,7 +141,7 @@ describe('what a caller accepts', () => {
     ]);
   });
 
-  it('applies to a direct message too, which says in itself what is missing', async () => {
+  it('apply to a direct message too, which names what is missing', async () => {
     const { service } = await world(
       making({ kind: 'message', message: { ...said('a'), parts: [{ data: 1 }, { raw: 'AA==', mediaType: 'image/png' }] } }),
     );
@@ -149,7 +149,7 @@ describe('what a caller accepts', () => {
     expect(message?.parts).toEqual([{ text: '1' }, { text: 'Left out: image/png.' }]);
   });
 
-  it('is refused at the door if nothing that the agent makes will do', async () => {
+  it('fail the send if the agent produces none of them', async () => {
     const { service } = await world(
       agent(echo.run, { card: { ...CARD, defaultOutputModes: ['image/png'], skills: [skill('s', { outputModes: ['audio/wav'] })] } }),
     );
@@ -161,7 +161,7 @@ describe('what a caller accepts', () => {
     expect((await service.list({}, ctx())).totalSize).toBe(1);
   });
 
-  it('reaches the agent, so that it can choose, and is remembered for the turn', async () => {
+  it('reach the agent, and are stored for the turn', async () => {
     const seen: (readonly string[])[] = [];
     const { service } = await world(async function* ({ acceptedOutputModes }) {
       seen.push(acceptedOutputModes);

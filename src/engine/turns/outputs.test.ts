@@ -64,7 +64,7 @@ describe('what an agent yields', () => {
     expect(next.status.state).toBe('TASK_STATE_AUTH_REQUIRED');
   });
 
-  it('auth, and goes on by itself when the credential came another way', async () => {
+  it('auth, and continues when the credential came another way', async () => {
     const credential = gate();
     const { service } = await world(async function* () {
       yield { kind: 'auth', request: said('log in') };
@@ -79,14 +79,14 @@ describe('what an agent yields', () => {
     expect([after.status.state, textOf(after)]).toEqual(['TASK_STATE_COMPLETED', 'in']);
   });
 
-  it('says nothing after its last word that anybody hears', async () => {
+  it('output after the last one, which is dropped', async () => {
     const { service } = await world(yields({ kind: 'complete' }, { kind: 'text', text: 'late' }, { kind: 'fail', reason: said('late') }));
     const task = taskOf(await service.send(request('go'), ctx()));
     await quiet();
     expect(await service.get({ id: task.id }, ctx())).toMatchObject({ status: { state: 'TASK_STATE_COMPLETED' }, generation: 2 });
   });
 
-  it('keeps the members of an artifact, and appends to it by its id', async () => {
+  it('artifacts with all members, and chunks by id', async () => {
     const { service } = await world(
       yields(
         { kind: 'artifact', id: 'f', name: 'F', description: 'about', extensions: ['urn:x'], metadata: { a: 1 }, parts: [{ text: '1' }] },

@@ -2,7 +2,7 @@ import type { Ids } from '#protocol';
 import type { Agents } from '../agents.ts';
 import type { Commits } from '../commit/group-commit.ts';
 import type { EngineClock } from '../engine-clock.ts';
-import type { Lifecycle } from '../lifecycle.ts';
+import type { EngineLifecycle } from '../lifecycle.ts';
 import type { EngineLimits } from '../limits.ts';
 import type { AroundRun } from '../options.ts';
 import type { Store } from '../ports.ts';
@@ -35,7 +35,7 @@ export interface TurnParts extends StopParts, DirectMessageParts, LogParts {
   readonly agents: Agents;
   readonly aroundRun: AroundRun | undefined;
   readonly conversations: Conversations;
-  readonly lifecycle: Lifecycle;
+  readonly lifecycle: EngineLifecycle;
   readonly limits: EngineLimits;
   readonly store: Store;
 }

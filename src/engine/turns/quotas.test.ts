@@ -20,8 +20,8 @@ const REFUSED = { kind: 'RATE_LIMITED', details: { retryAfterMs: 1000 } };
 const two = { runningTasksMaxOf: (principal: string) => (principal === 'alice' ? 2 : undefined) };
 const bob = (): CallContext => ctx({ principal: BOB });
 
-describe('the tasks that one principal may have at work', () => {
-  it('are so many, whatever the others have; one that ends makes room', async () => {
+describe('the running tasks of one principal', () => {
+  it('are limited independently of other principals; one that ends makes room', async () => {
     const { service } = await world(hanging, two);
     const first = taskOf(await service.send(request('a', AT_ONCE), ctx()));
     await service.send(request('b', AT_ONCE), ctx());
@@ -30,11 +30,11 @@ describe('the tasks that one principal may have at work', () => {
     expect((await service.list({}, ctx())).totalSize).toBe(2);
     for (let at = 0; at < 5; at += 1) await service.send(request('x', AT_ONCE), bob());
     await service.cancel({ id: first.id }, ctx());
-    // An agent that does not listen to its signal is still at work: it holds its place until it ends, or is given up.
+    // An agent that ignores its signal keeps its slot until it returns or the grace time is over.
     await expect(service.send(request('c', AT_ONCE), ctx())).rejects.toMatchObject(REFUSED);
   });
 
-  it('are given back by a run that ends, that is stopped before it began, and that never ends', async () => {
+  it('no longer count when a run ends, is stopped before its start, or never returns', async () => {
     const open = gate();
     const waiting = agent(async function* ({ message, signal }) {
       if (message.parts[0]?.text === 'deaf') await new Promise(() => {});
@@ -57,7 +57,7 @@ describe('the tasks that one principal may have at work', () => {
     for (const text of ['e', 'f', 'g']) await service.send(request(text), ctx());
   });
 
-  it('are not those that wait for their caller, whose answers always go through', async () => {
+  it('do not include those that wait for their caller, whose answers are always accepted', async () => {
     const asking = agent(async function* (turn) {
       if (turn.message.parts[0]?.text === 'work') await new Promise(() => {});
       const answer = await turn.ask(said('well?'));
@@ -69,10 +69,10 @@ describe('the tasks that one principal may have at work', () => {
     await service.send(request('work', AT_ONCE), ctx());
     await service.send({ ...toTask(first, 'work'), ...AT_ONCE }, ctx());
     await expect(service.send(request('c'), ctx())).rejects.toMatchObject(REFUSED);
-    expect(taskOf(await service.send(toTask(second, 'go on'), ctx())).status.state).toBe('TASK_STATE_COMPLETED');
+    expect(taskOf(await service.send(toTask(second, 'continue'), ctx())).status.state).toBe('TASK_STATE_COMPLETED');
   });
 
-  it('are counted when a task is taken up again: by its next message, and after a restart', async () => {
+  it('count when a task continues: with its next message, and after a restart', async () => {
     const run = agent(async function* ({ message }) {
       if (message.parts[0]?.text === 'ask') yield { kind: 'ask', question: said('more?') };
       else await new Promise(() => {});

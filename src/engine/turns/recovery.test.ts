@@ -18,7 +18,7 @@ import {
   world,
 } from '../../../test/support/engine.ts';
 
-/** Talks, and then does not end before the process does; in later attempts it does. */
+/** Produces output and hangs until the process crashes; in later attempts it completes. */
 function dies(recovery: Agent['recovery'], times = 1): { readonly run: Agent; readonly turns: Turn[] } {
   const turns: Turn[] = [];
   const run = agent(
@@ -40,7 +40,7 @@ const cutOff = async (run: Agent) => {
   return { first, id: task.id };
 };
 
-describe('a task that was running when the process died', () => {
+describe('a task that was running when the process crashed', () => {
   it('fails if its agent does not repeat interrupted work', async () => {
     const { run, turns } = dies('fail');
     const { first, id } = await cutOff(run);
@@ -52,7 +52,7 @@ describe('a task that was running when the process died', () => {
     expect(second.engine.stats()).toMatchObject({ running: 0, liveTasks: 0 });
   });
 
-  it('is run again from the start, and what the new run makes replaces what the old one made', async () => {
+  it('is run again from the start, and the new output replaces the old', async () => {
     const { run, turns } = dies('retry');
     const { first, id } = await cutOff(run);
     const second = await first.crash();
@@ -68,7 +68,7 @@ describe('a task that was running when the process died', () => {
     ]);
   });
 
-  it('is resumed with what it had made, and goes on with that', async () => {
+  it('is resumed with its artifacts, and appends to them', async () => {
     const { run, turns } = dies('resume');
     const { first, id } = await cutOff(run);
     const second = await first.crash();
@@ -78,7 +78,7 @@ describe('a task that was running when the process died', () => {
     expect(turns[1]?.task.artifacts?.[0]?.parts).toEqual([{ text: '[1' }]);
   });
 
-  it('is given up after three attempts, and the others go on', async () => {
+  it('fails after three attempts, and the others continue', async () => {
     const { run, turns } = dies('retry', 99);
     const { first, id } = await cutOff(run);
     const other = taskOf(await first.service.send(request('other', AT_ONCE), ctx()));
@@ -101,7 +101,7 @@ describe('a task that was running when the process died', () => {
     expect(turns.at(-1)?.attempt).toBe(3);
   });
 
-  it('is given up earlier or later, and tried again sooner or later, as the limits say', async () => {
+  it('fails after, and is retried after, what the limits say', async () => {
     const { run, turns } = dies('retry', 99);
     const first = await world(run, { limits: { attemptsMax: 2, retryMs: 50 } });
     const { id } = taskOf(await first.service.send(request('go', AT_ONCE), ctx()));
@@ -129,14 +129,14 @@ describe('a task that was running when the process died', () => {
     expect(seen).toBe(2);
   });
 
-  it('fails if its agent is no longer there', async () => {
+  it('fails if its agent no longer exists', async () => {
     const { first, id } = await cutOff(hanging);
     const second = await first.crash({ agents: { other: echo } });
     const row = await second.store.task('any', id);
     expect(row).toMatchObject({ state: 'TASK_STATE_FAILED', attempt: 0 });
   });
 
-  it('can be cancelled before it is begun again', async () => {
+  it('can be canceled before it is started again', async () => {
     const { run, turns } = dies('retry');
     const { first, id } = await cutOff(run);
     const second = await first.crash();
@@ -160,8 +160,8 @@ describe('a task that was running when the process died', () => {
   });
 });
 
-describe('a task that had not begun when the process died', () => {
-  it('is begun, whatever its agent declares, and is not counted as repeated', async () => {
+describe('a task that had not started when the process crashed', () => {
+  it('is started, whatever its agent’s recovery, and does not count as repeated', async () => {
     const attempts: number[] = [];
     const run = agent(
       async function* ({ attempt, message }) {
@@ -182,7 +182,7 @@ describe('a task that had not begun when the process died', () => {
     expect(attempts).toEqual([1, 1]);
   });
 
-  it('is counted on disk before it runs once it gets its place', async () => {
+  it('has its attempt on disk before it runs in its slot', async () => {
     const first = await world(hanging, { limits: { runningTasksMax: 1 } });
     const one = taskOf(await first.service.send(request('first', AT_ONCE), ctx()));
     const two = taskOf(await first.service.send(request('second', AT_ONCE), ctx()));
@@ -193,8 +193,8 @@ describe('a task that had not begun when the process died', () => {
   });
 });
 
-describe('messages that were queued when the process died', () => {
-  it('have their turns after the one that was cut off', async () => {
+describe('messages that were queued when the process crashed', () => {
+  it('get their turns after the interrupted one', async () => {
     const seen: string[] = [];
     const open = gate();
     const run = agent(async function* ({ message, attempt }) {

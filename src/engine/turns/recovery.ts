@@ -14,7 +14,7 @@ export interface Recovered {
 }
 
 /**
- * After a start: tasks that wait for their caller go on waiting. Every other unfinished task is started, repeated or failed, as its agent's
+ * After a start: tasks that wait for their caller keep waiting. Every other unfinished task is started, repeated or failed, as its agent's
  * `recovery` says, so that no task stays `working` without a run. All failures are durable when this resolves.
  */
 export async function recover(parts: TurnParts): Promise<Recovered> {

@@ -20,8 +20,8 @@ import {
   world,
 } from '../../../test/support/engine.ts';
 
-describe('a run that goes wrong', () => {
-  it('fails the task with a reason that leaks nothing, and reports the cause', async () => {
+describe('a run that fails', () => {
+  it('fails the task with a general reason, and reports the cause', async () => {
     const { service, reports } = await world(async function* () {
       yield { kind: 'text', text: 'before' };
       throw new Error('password is hunter2');
@@ -32,7 +32,7 @@ describe('a run that goes wrong', () => {
     expect(reports.map(({ cause }) => String(cause))).toEqual(['Error: password is hunter2']);
   });
 
-  it('fails with its own words if it throws an A2AError, and when run itself throws', async () => {
+  it('fails with the message of an A2AError, also when run itself throws', async () => {
     const own = await world(() => {
       throw new A2AError('CONTENT_TYPE_NOT_SUPPORTED', 'only cats');
     });
@@ -45,7 +45,7 @@ describe('a run that goes wrong', () => {
     expect(wordsOf(taskOf(await internal.service.send(request('go'), ctx())))).toBe('The agent failed unexpectedly.');
   });
 
-  it('can throw while it cleans up after its last word: that is reported, and changes nothing', async () => {
+  it('can throw after its last output: that is reported and changes nothing', async () => {
     const { service, reports } = await world(async function* () {
       try {
         yield ask('which?');
@@ -59,7 +59,7 @@ describe('a run that goes wrong', () => {
     expect(reports).toHaveLength(1);
   });
 
-  it('cannot break the rules: two questions at once are refused loudly, and the task fails', async () => {
+  it('can’t ask two questions at once: the task fails', async () => {
     const { service } = await world(doing(({ ask: put }) => Promise.all([put(said('one?')), put(said('two?'))])));
     const task = taskOf(await service.send(request('go'), ctx()));
     expect(task.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
@@ -70,7 +70,7 @@ describe('a run that goes wrong', () => {
 });
 
 describe('messages to one task', () => {
-  it('have their turns one after the other, in the order in which they came', async () => {
+  it('get their turns one after the other, in order of arrival', async () => {
     const gates = [gate(), gate(), gate()];
     const begun: string[] = [];
     const { service } = await world(async function* ({ message }) {
@@ -94,7 +94,7 @@ describe('messages to one task', () => {
     expect(historyOf(task)).toEqual(['a', 'b', 'c']);
   });
 
-  it('answer each caller as the task stood when its own turn ended', async () => {
+  it('answer each caller with the task as it was when its own turn ended', async () => {
     const gates = [gate(), gate()];
     let turns = 0;
     const { service } = await world(async function* () {
@@ -115,7 +115,7 @@ describe('messages to one task', () => {
     expect(wordsOf(taskOf(await second))).toBe('question 1');
   });
 
-  it('that come too late for a task that ended are in its history, and get its end', async () => {
+  it('that were queued when the task ended are in its history, and are answered with its end', async () => {
     const go = gate();
     const { service } = await world(async function* () {
       await go.wait;
@@ -129,7 +129,7 @@ describe('messages to one task', () => {
     await expect(service.send(toTask(first, 'c'), ctx())).rejects.toMatchObject({ kind: 'TASK_FINISHED' });
   });
 
-  it('are refused when too many wait', async () => {
+  it('are rejected when too many are queued', async () => {
     const { service } = await world(hanging, { limits: { queuedMessagesMax: 1 } });
     const task = taskOf(await service.send(request('a', AT_ONCE), ctx()));
     await service.send({ ...toTask(task, 'b'), ...AT_ONCE }, ctx());
@@ -140,7 +140,7 @@ describe('messages to one task', () => {
 });
 
 describe('cancel', () => {
-  it('ends the task at once, tells the agent, and hears it no more', async () => {
+  it('ends the task at once, aborts the agent, and drops its further output', async () => {
     let reason: unknown;
     const { service } = await world(async function* ({ signal }) {
       await new Promise((resolve) => signal.addEventListener('abort', resolve));
@@ -159,7 +159,7 @@ describe('cancel', () => {
     await stream.done;
   });
 
-  it('is refused for a task that ended otherwise', async () => {
+  it('fails for a task that is finished otherwise', async () => {
     const { service } = await world(echo);
     const task = taskOf(await service.send(request('go'), ctx()));
     await expect(service.cancel({ id: task.id }, ctx())).rejects.toMatchObject({ kind: 'TASK_NOT_CANCELABLE' });

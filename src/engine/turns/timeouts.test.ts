@@ -17,7 +17,7 @@ import {
 } from '../../../test/support/engine.ts';
 
 describe('the limits of a run', () => {
-  it('lets so many run at once, and begins the others in their order', async () => {
+  it('limits simultaneous runs, and starts the others in order', async () => {
     const doors = new Map<string, ReturnType<typeof gate<void>>>();
     const { service, engine } = await world(
       doing(({ message }) => {
@@ -42,7 +42,7 @@ describe('the limits of a run', () => {
     expect((await service.get({ id: sent[3].id }, ctx())).status.state).toBe('TASK_STATE_WORKING');
   });
 
-  it('stops a run that is silent for too long', async () => {
+  it('stop a run that is silent for too long', async () => {
     const { service, time } = await world(hanging, { limits: { runIdleMsMax: 10_000 } });
     const { id } = taskOf(await service.send(request('go', AT_ONCE), ctx()));
     await time.advance(9000);
@@ -52,7 +52,7 @@ describe('the limits of a run', () => {
     expect([failed.status.state, wordsOf(failed)]).toEqual(['TASK_STATE_FAILED', 'The agent was silent for too long.']);
   });
 
-  it('does not count the time in which it waits for its caller', async () => {
+  it('do not count the time in which it waits for its caller', async () => {
     const { service, time } = await world(
       async function* ({ ask: put }) {
         yield { kind: 'text', text: (await put(said('well?'))).parts[0]?.text ?? '' };
@@ -68,7 +68,7 @@ describe('the limits of a run', () => {
     expect(taskOf(await answered)).toMatchObject({ status: { state: 'TASK_STATE_COMPLETED' } });
   });
 
-  it('counts the total time of a run that keeps talking', async () => {
+  it('count the total time of a run that keeps producing output', async () => {
     const { service, time } = await world(
       async function* ({ signal }) {
         while (!signal.aborted) {
@@ -85,7 +85,7 @@ describe('the limits of a run', () => {
     expect(wordsOf(await service.get({ id: task.id }, ctx()))).toBe('The agent took too long.');
   });
 
-  it('gives the place of an agent that does not listen to another, and says so', async () => {
+  it('free the slot of an agent that ignores its signal, and report it', async () => {
     const { service, time, engine, reports } = await world(hanging, { limits: { runningTasksMax: 1, runGraceMs: 5000 } });
     const stuck = taskOf(await service.send(request('a', AT_ONCE), ctx()));
     const next = taskOf(await service.send(request('b', AT_ONCE), ctx()));
@@ -97,7 +97,7 @@ describe('the limits of a run', () => {
     expect(reports.map(({ what }) => what)).toEqual(['agent agent was stopped and has not returned']);
   });
 
-  it('does not let a run that has finished and has not returned hold up the next message', async () => {
+  it('do not let a finished run that has not returned block the next message', async () => {
     let turns = 0;
     const { service, time, engine, reports } = await world(
       async function* () {
@@ -121,7 +121,7 @@ describe('the limits of a run', () => {
     expect(reports.map(({ what }) => what)).toEqual(['agent agent has finished and has not returned']);
   });
 
-  it('ends a task that has too many events or bytes, and never the end itself', async () => {
+  it('fail a task with too many events or bytes, but always accept the end', async () => {
     const many = await world(
       async function* () {
         for (let at = 0; at < 100; at += 1) yield { kind: 'text', text: `${at}` };
@@ -160,7 +160,7 @@ describe('the limits of a run', () => {
     ]);
   });
 
-  it('fails a run whose question does not fit any more, rather than let it wait unheard', async () => {
+  it('fail a run whose question no longer fits', async () => {
     const { service } = await world(
       async function* () {
         yield { kind: 'status' };
@@ -171,7 +171,7 @@ describe('the limits of a run', () => {
     expect(taskOf(await service.send(request('go'), ctx())).status.state).toBe('TASK_STATE_FAILED');
   });
 
-  it('accepts no further message into a task that is full', async () => {
+  it('reject a message to a full task', async () => {
     const { service } = await world(
       async function* () {
         yield ask('more?');

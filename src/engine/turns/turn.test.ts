@@ -17,7 +17,7 @@ import {
 } from '../../../test/support/engine.ts';
 
 describe('what an agent sees', () => {
-  it('the message, what was said before it, the task, and who asks', async () => {
+  it('the message, the history before it, the task and the principal', async () => {
     const turns: Turn[] = [];
     const { service } = await world(async function* (turn) {
       turns.push(turn);
@@ -35,7 +35,7 @@ describe('what an agent sees', () => {
     expect(historyOf(task)).toEqual(['one', 'question 1', 'two']);
   });
 
-  it('may wait until all that it said so far is durable', async () => {
+  it('can wait until all its output so far is durable', async () => {
     let commits = 0;
     const { service, engine } = await world(async function* ({ durable }) {
       yield { kind: 'text', text: 'a' };
@@ -82,7 +82,7 @@ describe('turn.ask', () => {
     expect(thrown).toMatchObject({ name: 'AbortError' });
   });
 
-  it('is over when the turn is', async () => {
+  it('fails after the turn has ended', async () => {
     let late: Turn['ask'] | undefined;
     const { service } = await world(
       doing((turn) => {

@@ -11,7 +11,7 @@ import { stopTask } from './stop.ts';
 
 /** Runs agents. This is what sends and operators use of `turns/`. */
 export interface Turns {
-  /** A turn that starts now need not wait for a slot. */
+  /** A turn that starts now gets a slot at once. */
   readonly hasFreeSlot: boolean;
   /** Throws if the caller's quota is used up, or the queue is full. To be called before a task is made: afterwards its turn is never refused. */
   checkNew(principal: string): void;

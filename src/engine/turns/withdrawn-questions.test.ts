@@ -4,7 +4,7 @@ import { getTextFromMessage } from '#protocol';
 import { agent, ctx, quiet, request, said, taskOf, toTask, wordsOf, world } from '../../../test/support/engine.ts';
 
 describe('a question that is withdrawn', () => {
-  it('leaves the task at work, and the run may ask another', async () => {
+  it('leaves the task working, and the run may ask another', async () => {
     const withdrawal = new AbortController();
     const { service } = await world(
       agent(async function* (turn) {
@@ -24,7 +24,7 @@ describe('a question that is withdrawn', () => {
     expect(done.artifacts?.[0]?.parts[0]?.text).toBe('too late, yes');
   });
 
-  it('was never asked if that was known before', async () => {
+  it('is not asked if the signal has already fired', async () => {
     const { service } = await world(
       agent(async function* (turn) {
         await turn.ask(said('never'), { signal: AbortSignal.abort(new Error('gone')) }).catch(() => undefined);
@@ -37,7 +37,7 @@ describe('a question that is withdrawn', () => {
   });
 });
 
-describe('a task that waits when the process dies', () => {
+describe('a task that waits when the process crashes', () => {
   const asking = (keepsWaiting: NonNullable<Agent['keepsWaiting']>): Agent =>
     agent(
       async function* (turn) {
@@ -65,7 +65,7 @@ describe('a task that waits when the process dies', () => {
     expect(asked).toEqual([{ contextId: task.contextId, principal: expect.any(String) }]);
   });
 
-  it('waits on if its agent can not say', async () => {
+  it('keeps waiting if its agent throws', async () => {
     const first = await world(
       asking(() => {
         throw new Error('unknown');

@@ -91,12 +91,13 @@ export interface EnvelopeRules {
   readonly idNotNull?: true;
 }
 
-/** How a dialect *behaves*, in canonical terms. Only `behave` (`protocol/behave.ts`) reads these; nothing reads a dialect's name. */
+/**
+ * How a dialect *behaves*, in canonical terms. Only `behave` (`protocol/behave.ts`) reads these; nothing reads a dialect's name.
+ *
+ * What no dialect varies is not here. A send waits by default in all of them: PromptKit's tools never poll, and SAM has no method to ask for the
+ * task later. A stream that answers a message ends when the agent asks for input: Cortex's client waits for the end of the stream.
+ */
 export interface Traits {
-  /** A send that does not say whether to wait waits for a terminal or interrupted state. */
-  readonly blockingDefault: boolean;
-  /** A stream that answers a message ends when the agent asks for input. */
-  readonly closesOnInputRequired: boolean;
   /** The caller chooses the task's id. The engine keeps that id as an alias of the task. */
   readonly callerNamesTask: boolean;
   /** With `callerNamesTask`: a name stands for one task for ever. Absent: the next message under the name of a finished task starts a new task. */

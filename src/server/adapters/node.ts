@@ -15,7 +15,7 @@ import type { Outbound } from '../outbound/port.ts';
 import { RELAY_LIMITS } from '../routes/console-relay.ts';
 import { listen } from './node/bind.ts';
 import type { HttpHost } from './node/http-server.ts';
-import { createHttpHost, exchange } from './node/http-server.ts';
+import { createHttpHost, handleRequest } from './node/http-server.ts';
 import { connectionsRoom, watchProcess } from './node/process-stats.ts';
 import type { TlsOptions } from './node/tls.ts';
 import { proxiesOf } from './node/tls.ts';
@@ -140,7 +140,7 @@ const SAMPLE_MS = 5000;
  */
 export function nodeListener(handler: Handler): (incoming: IncomingMessage, outgoing: ServerResponse) => void {
   return (incoming, outgoing) => {
-    exchange(incoming, outgoing, { handler, limits: DEFAULT_SERVER_LIMITS }).catch(() => outgoing.destroy());
+    handleRequest(incoming, outgoing, { handler, limits: DEFAULT_SERVER_LIMITS }).catch(() => outgoing.destroy());
   };
 }
 

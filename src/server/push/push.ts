@@ -7,7 +7,7 @@ import { createWebhookSender } from './webhook-sender.ts';
 
 const SECONDS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
 
-export interface PushParts {
+export interface WebhookParts {
   readonly options: HandlerOptions;
   readonly signer: WebhookSigner;
   readonly metrics: Metrics;
@@ -15,7 +15,7 @@ export interface PushParts {
 }
 
 /** What an engine needs for webhooks. Without `outbound` there are no webhooks. */
-export function pushFor({ options, signer, metrics, webhookMsMax: msMax }: PushParts): { webhookSender?: WebhookSender; vault?: Vault } {
+export function pushFor({ options, signer, metrics, webhookMsMax: msMax }: WebhookParts): { webhookSender?: WebhookSender; vault?: Vault } {
   const { outbound, keys, store } = options;
   if (outbound === undefined) return {};
   const webhookSender = createWebhookSender({ outbound, signer, msMax, onTried: counted(metrics) });

@@ -17,38 +17,38 @@ import { json, refusal, retryAfter, text } from './responses.ts';
 import type { RequestPath, Route, RouteName } from './routes.ts';
 import { bindingAt } from './routes.ts';
 
-/** What the routes of a node are answered with. */
+/** What the route handlers need of the node. */
 export interface RouteContext {
   /** The first is the root agent. */
   readonly agents: readonly ServedAgent[];
   readonly cards: Cards;
   readonly admin: AdminService | undefined;
   readonly metrics: Metrics;
-  /** The public keys of the node. */
+  /** The node's public keys. */
   readonly jwks: () => Promise<{ readonly keys: readonly JsonWebKey[] }>;
-  /** Where the node is reached: as configured, or as this caller, whose host was checked, reached it. */
+  /** The node's URL: the configured one, or the one that the request was sent to, whose host was checked. */
   readonly baseOf: (httpRequest: HttpRequest) => string;
   readonly noteBase: (httpRequest: HttpRequest) => void;
   readonly serving: (agent: ServedAgent, place: RequestPath) => ServeOptions;
   readonly publisher: string;
   readonly changed: Date;
   readonly cardAgeMsMax: number;
-  /** Files of the web console, if it is here. */
+  /** Serves the files of the web console. Undefined if this node has none. */
   readonly console: ((path: string) => HttpResponse | Promise<HttpResponse>) | undefined;
-  /** An agent of the mesh, for operators. */
+  /** Finds an agent of the mesh, for admin requests. */
   readonly onMesh: (name: string) => ServedAgent | undefined;
-  /** The way to agents elsewhere, for the console. */
+  /** Sends the console's requests to agents on other nodes. */
   readonly relay: Fetch | undefined;
   readonly chats: ChatMemory;
   readonly bodyBytesMax: number;
-  /** Agents as MCP tools, if this node offers them so. */
+  /** Serves agents as MCP tools. Undefined if this node does not. */
   readonly mcp: ((agents: readonly ServedAgent[]) => ReturnType<McpMount>) | undefined;
-  /** `open` once requests are taken, `draining` when no more are. */
+  /** `open` while requests are served, `draining` during shutdown. */
   readonly phase: () => 'starting' | 'open' | 'draining';
   readonly isBroken: () => boolean;
 }
 
-/** A request on its way to a route: checked, let in, and with its agent found. */
+/** A request that has passed the access checks, with its route and agent. */
 export interface RoutedRequest {
   readonly httpRequest: HttpRequest;
   readonly place: RequestPath;
@@ -59,7 +59,7 @@ export interface RoutedRequest {
 
 type RouteHandler = (site: RouteContext, visit: RoutedRequest) => HttpResponse | Promise<HttpResponse>;
 
-/** Each row of the route table, answered. */
+/** The handlers of the server's own routes. */
 const ROUTE_HANDLERS: Readonly<Record<RouteName, RouteHandler>> = {
   chat: (site, visit) => answerChat(visit.httpRequest, { ...optionsFor(site, visit), ...chatters(site, visit), memory: site.chats }),
   models: (site, { place, agent, ...visit }) =>
@@ -96,14 +96,14 @@ const ROUTE_HANDLERS: Readonly<Record<RouteName, RouteHandler>> = {
     }),
 };
 
-/** The handler of a row: a binding's `serve`, or a route of the server's own. */
+/** The handler of a route: the binding's `serve`, or one of `ROUTE_HANDLERS`. */
 export function handlerOf(route: Route): RouteHandler {
   const { binding } = route;
   if (binding === undefined) return ROUTE_HANDLERS[route.name];
   return (site, visit) => binding.serve(visit.httpRequest, visit.agent.service, optionsFor(site, visit));
 }
 
-/** At the root a request names its agent; below an agent's own path that one is meant. */
+/** At the root, the request's model names the agent. Below an agent's path it is always that agent. */
 function chatters(
   { agents }: RouteContext,
   { agent, place }: RoutedRequest,
@@ -118,7 +118,7 @@ function optionsFor({ serving, noteBase }: RouteContext, { httpRequest, agent, p
   return caller === LOCAL_CALLER ? options : { ...options, caller: () => caller };
 }
 
-/** `/api/parley/v1/mesh/agents/{name}/…`: the surface of an agent, for those with the scope `admin`. */
+/** `/api/parley/v1/mesh/agents/{name}/…`: the routes of an agent of the mesh, for admin requests. */
 async function meshAgentAnswer(site: RouteContext, visit: RoutedRequest, rest: string): Promise<HttpResponse> {
   const { httpRequest } = visit;
   const [encoded = ''] = rest.split('/', 1);
@@ -141,7 +141,7 @@ function decoded(name: string): string {
   }
 }
 
-/** For whoever sends traffic here: a node that starts, stops or can't write any more takes none. */
+/** The readiness probe: a node that starts, shuts down or can't write to its store is not ready. */
 function ready(site: RouteContext): HttpResponse {
   const phase = site.phase();
   const headers = { 'Cache-Control': 'no-store' };

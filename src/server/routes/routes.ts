@@ -1,7 +1,7 @@
 import type { Binding } from '#bindings';
 import { BINDINGS } from '#bindings';
 
-/** Everything that is served besides the bindings, by name. */
+/** The names of the server's own routes. Routes of bindings have the binding's id as their name. */
 export type RouteName =
   | 'card'
   | 'catalog'
@@ -18,18 +18,18 @@ export type RouteName =
   | 'mcp';
 
 interface RouteRow {
-  /** `agent`: below the root and below each `/agents/{name}`. `node`: at the root only. */
+  /** `agent`: at the root and below each `/agents/{name}`. `node`: at the root only. */
   readonly at: 'agent' | 'node';
   readonly methods: readonly string[];
-  /** Exact paths; a slash at the end of a request's path is not looked at. */
+  /** Exact paths. A trailing slash in a request's path is ignored. */
   readonly paths?: readonly string[];
-  /** Everything below. */
+  /** A prefix: the route serves every path below it. */
   readonly under?: string;
-  /** `public` is answered whoever asks. The others are for callers whom the gate has let in, and for those with the scope `admin`. */
+  /** `public`: no authentication. `caller`: any authenticated caller. `admin`: callers with the scope `admin`. */
   readonly access: 'public' | 'caller' | 'admin';
 }
 
-/** One row of the route table: something of the server's own, or a binding, whose route has the binding's id as its name. */
+/** One row of the route table: a route of the server itself, or a binding. */
 export type Route =
   | (RouteRow & { readonly name: RouteName; readonly binding?: undefined })
   | (RouteRow & { readonly name: string; readonly binding: Binding });
@@ -40,8 +40,8 @@ const BINDING_ROUTES: readonly Route[] = BINDINGS.map((binding) => {
 });
 
 /**
- * What a node serves: one row, one thing. A path may have several rows with other methods. The paths of HTTP+JSON are in the
- * grammar of each dialect, and are looked up last.
+ * The route table. A path may have several rows with different methods. The paths of HTTP+JSON are defined by each dialect and are looked
+ * up last.
  */
 export const ROUTES: readonly Route[] = [
   {
@@ -73,19 +73,19 @@ export const ROUTES: readonly Route[] = [
   { name: 'metrics', at: 'node', methods: ['GET', 'HEAD'], paths: ['/metrics'], access: 'admin' },
 ];
 
-/** First segments that are never a tenant's name in HTTP+JSON. */
+/** First path segments that are never a tenant's name in HTTP+JSON. */
 const OURS: ReadonlySet<string> = new Set(['.well-known', 'agents', 'ard', 'api', 'console', 'mcp']);
 
 export interface RequestPath {
-  /** The agent's name; undefined: the root agent. */
+  /** The agent's name. Undefined for the root agent. */
   readonly agent: string | undefined;
-  /** Stripped from the path before bindings look at it. */
+  /** The prefix `/agents/{name}`, which bindings do not see. Empty for the root agent. */
   readonly base: string;
-  /** Below the base, without a slash at its end. */
+  /** The path after the prefix, without a trailing slash. */
   readonly path: string;
 }
 
-/** `/agents/{name}/…` is a place of its own; everything else belongs to the root agent. */
+/** Splits `/agents/{name}/…` into its parts. Every other path belongs to the root agent. */
 export function parsePath(path: string): RequestPath {
   if (!path.startsWith('/agents/')) return { agent: undefined, base: '', path: trimmed(path) };
   const end = path.indexOf('/', 8);
@@ -105,7 +105,7 @@ for (const route of ROUTES) for (const path of route.paths ?? []) byPath.set(pat
 const prefixes = ROUTES.filter((route) => route.under !== undefined);
 const NONE: readonly Route[] = [];
 
-/** The rows for a path, whatever their methods; empty: nothing is served there. */
+/** The routes of a path, for all methods. Empty if nothing is served there. */
 export function routesAt({ agent, path }: RequestPath): readonly Route[] {
   const found = byPath.get(path);
   if (found !== undefined) return agent === undefined ? found : found.filter((route) => route.at === 'agent');
@@ -116,7 +116,7 @@ export function routesAt({ agent, path }: RequestPath): readonly Route[] {
   return OURS.has(first) ? NONE : BINDING_ROUTES.filter(({ binding }) => binding !== undefined && hasPath(binding, path));
 }
 
-/** A binding that finds a path malformed answers it with an error of its own. */
+/** A binding responds to a malformed path with its own error format, so such a path counts as its own. */
 function hasPath({ route }: Binding, path: string): boolean {
   try {
     return route.matches?.(path) ?? false;
@@ -125,7 +125,7 @@ function hasPath({ route }: Binding, path: string): boolean {
   }
 }
 
-/** The binding that serves a path of an agent, if a server has no routes of its own there. */
+/** The binding that serves a path of an agent, where the server has no route of its own. */
 export function bindingAt(method: string, path: string): Binding | undefined {
   const exact = BINDINGS.find(({ route }) => route.methods.includes(method) && route.paths?.includes(path));
   return exact ?? BINDINGS.find(({ route }) => route.matches !== undefined);

@@ -209,7 +209,7 @@ describe('login', () => {
     await agent.close();
   });
 
-  verifies('A2ACLI_AUTH_011', 'a task that waits for authorization goes on when it has it', async () => {
+  verifies('A2ACLI_AUTH_011', 'a task that waits for authorization continues when it has it', async () => {
     const waiting = await run(['send', '-a', script.url, 'auth']);
     expect([waiting.code, fieldOf(waiting, 'State')]).toEqual([0, 'AUTH_REQUIRED']);
     const words = (fieldOf(waiting, 'Resume') ?? '').replace('"<reply>"', 'authorized').split(' ').slice(1);

@@ -66,7 +66,7 @@ describe('card get', () => {
     await none.close();
   });
 
-  verifies('A2ACLI_CARD_GET_004', 'verified, unverifiable and absent are told apart, and none fails', async () => {
+  verifies('A2ACLI_CARD_GET_004', 'verified, unverifiable and absent are distinguished, and none fails', async () => {
     const key = await generateSigningKey();
     const [jwks, other] = [join(folder, 'jwks.json'), join(folder, 'other.json')];
     writeFileSync(jwks, JSON.stringify(publicKeys([key])));

@@ -37,7 +37,7 @@ describe('task push-config', () => {
     expect(jsonOf(await push('list', task))).toEqual({ configs: [] });
   });
 
-  verifies('A2ACLI_PUSH_002', 'a local webhook hears from a live agent how a task goes on', async () => {
+  verifies('A2ACLI_PUSH_002', 'a local webhook gets the events of a live agent', async () => {
     const { task } = await begun(script.url, 'ask');
     const listening = start(['task', 'push-config', 'listen', '-a', script.url, task, '-o', 'json']);
     await listening.until(/listening at/, 'err');

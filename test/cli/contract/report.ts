@@ -119,7 +119,7 @@ function totalsOf(rows: Readonly<Record<string, Row>>, tier: number): Totals {
   return { ...totals, satisfied: mine.length > 0 && totals.pass > 0 && totals.pass + totals.na === mine.length };
 }
 
-/** What is wrong with a report by the specification's own rules (reference/cli §12): it fails closed. */
+/** What is wrong with a report by the specification's own rules (A2A CLI specification §12): it fails closed. */
 export function problemsOf(report: Report): readonly string[] {
   const { requirements, summary, default_001_breakdown: defaults } = report;
   const problems: string[] = [];

@@ -8,7 +8,7 @@ export interface Requirement {
   readonly untested?: { readonly status: 'na' | 'not_measured'; readonly note: string };
 }
 
-/** The registry of the A2A CLI specification v0.2, revision 2026-08-17 (reference/cli §9 to §11), in our own words. */
+/** The registry of the A2A CLI specification v0.2, revision 2026-08-17 (§9 to §11), in our own words. */
 const ROWS: readonly (readonly [tier: 1 | 2 | 3, area: string, number: string, text: string, untested?: Requirement['untested']])[] = [
   [1, 'CARD_GET', '001', 'card get resolves a host, a full URL and a file, parses the card and chooses the transport by it'],
   [1, 'SEND', '001', 'send starts an interaction and prints the reply'],
@@ -22,7 +22,7 @@ const ROWS: readonly (readonly [tier: 1 | 2 | 3, area: string, number: string, t
   [1, 'INTERACT', '001', '--context-id puts a new task under that context'],
   [1, 'INTERACT', '002', '--task-id continues a task; what the server refuses is shown, and nothing else is started'],
   [1, 'INTERACT', '003', 'a first message carries no id that we made up for the server'],
-  [1, 'INTERACT', '004', 'ids, state and the exact command that goes on are printed'],
+  [1, 'INTERACT', '004', 'ids, state and the exact command that continues are printed'],
   [1, 'INTERACT', '005', 'nothing about a session is kept'],
   [1, 'TASK_POLL', '001', 'task get once, and task get --wait until terminal or interrupted'],
   [1, 'TASK_POLL', '002', 'interval and timeout are kept, backoff is bounded, Ctrl-C is safe'],

@@ -196,7 +196,7 @@ describe('going on', () => {
     await agent.close();
   });
 
-  verifies('A2ACLI_INTERACT_004', 'the command that is printed goes on with the task', async () => {
+  verifies('A2ACLI_INTERACT_004', 'the printed command continues the task', async () => {
     const waiting = await run(['send', '-a', script.url, 'ask']);
     const [task, context] = [fieldOf(waiting, 'Task'), fieldOf(waiting, 'Context')];
     expect([task, context, fieldOf(waiting, 'State')]).toEqual([
@@ -236,7 +236,7 @@ describe('streams', () => {
     });
     const sent = await run(['send', '-a', agent.url, 'hi']);
     expect(sent).toMatchObject({ code: 0, out: expect.stringMatching(/State: COMPLETED[\s\S]*made it/) });
-    expect(sent.err).toContain('the stream broke off');
+    expect(sent.err).toContain('the stream was cut');
     expect(agent.calls('SendStreamingMessage')).toHaveLength(1);
     await agent.close();
   });

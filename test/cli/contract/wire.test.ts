@@ -121,7 +121,7 @@ describe('version', () => {
     expect(fieldOf(await run(['send', '-a', script.url, '--a2a-version', '0.3', 'hello']), 'State')).toBe('COMPLETED');
   });
 
-  verifies('A2ACLI_VER_002', 'what the server requires and we support is declared, and the rest is said', async () => {
+  verifies('A2ACLI_VER_002', 'what the server requires and we support is declared, and the rest is reported', async () => {
     const uri = 'https://example.org/ext/v1';
     const agent = await fakeAgent({ card: { capabilities: { extensions: [{ uri, required: true }] } }, on: { SendMessage: () => DONE } });
     const without = await run(['send', '-a', agent.url, 'hi']);

@@ -5,7 +5,7 @@ import type { Env, Secret } from '../../auth/credentials.ts';
 import { reveal } from '../../auth/credentials.ts';
 import { ClientError } from '../../errors/client-error.ts';
 
-/** Where tokens come from: an issuer that tells its endpoints, or the endpoints themselves. */
+/** The authorization server: an issuer with metadata, or its endpoints. */
 export type TokenSource =
   | { readonly issuer: string }
   | { readonly tokenUrl: string; readonly authorizationUrl?: string; readonly deviceAuthorizationUrl?: string };
@@ -13,18 +13,18 @@ export type TokenSource =
 export interface OAuthClient {
   readonly source: TokenSource;
   readonly clientId: string;
-  /** Absent: a public client. */
+  /** Absent for a public client. */
   readonly clientSecret?: Secret;
-  /** How the secret is shown: in the header (the default), or in the body. */
+  /** Where the secret is sent: in the header (the default) or in the body. */
   readonly secretIn?: 'header' | 'body';
   readonly scopes?: readonly string[];
-  /** Which API the token is for, where the server wants to know: RFC 8707 `resource`, or a vendor's `audience`. */
+  /** The API that the token is for, if the server needs it: `resource` of RFC 8707, or a vendor's `audience`. */
   readonly parameters?: Readonly<Record<string, string>>;
   readonly fetch?: Fetch;
   readonly env?: Env;
 }
 
-/** A server and how we speak to it. */
+/** An authorization server and how to call it. */
 export interface Server {
   readonly as: oauth.AuthorizationServer;
   readonly client: oauth.Client;
@@ -54,7 +54,7 @@ function declared(source: Exclude<TokenSource, { readonly issuer: string }>): oa
   };
 }
 
-/** OAuth's own metadata first, OpenID Connect's where there is none. */
+/** Tries the metadata of OAuth first, then of OpenID Connect. */
 async function discovered(issuer: string, given: OAuthClient): Promise<oauth.AuthorizationServer> {
   const url = new URL(issuer);
   const options = requestOptions(issuer, given);
@@ -69,11 +69,11 @@ async function discovered(issuer: string, given: OAuthClient): Promise<oauth.Aut
   throw new ClientError('auth-failed', `${issuer} does not say where its tokens come from`, {
     cause: last,
     why: last instanceof Error ? last.message : String(last),
-    hint: 'give tokenUrl (and authorizationUrl or deviceAuthorizationUrl) in place of issuer',
+    hint: 'set tokenUrl (and authorizationUrl or deviceAuthorizationUrl) instead of issuer',
   });
 }
 
-/** Plain http is for loopback alone: secrets go over it. */
+/** Secrets are sent over http only on loopback. */
 function requestOptions(url: string, { fetch }: OAuthClient): Server['options'] {
   const { protocol, hostname } = new URL(url);
   const isLocal = protocol === 'http:' && /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
@@ -86,7 +86,7 @@ function requestOptions(url: string, { fetch }: OAuthClient): Server['options'] 
 }
 
 export interface CardEndpoints {
-  /** The name under which the card has the scheme. */
+  /** The name of the scheme in the card. */
   readonly scheme: string;
   readonly flow: 'authorizationCode' | 'clientCredentials' | 'deviceCode';
   readonly source: TokenSource;
@@ -94,8 +94,7 @@ export interface CardEndpoints {
 }
 
 /**
- * The OAuth endpoints that a card names. Look at them before you use them: whoever wrote the card chose them, and your secret will
- * be sent there.
+ * The OAuth endpoints of a card. Check them before use: the author of the card chose them, and your secret is sent there.
  */
 export function oauthEndpoints(card: AgentCard): readonly CardEndpoints[] {
   return Object.entries(card.securitySchemes ?? {}).flatMap(([scheme, { oauth2SecurityScheme }]): readonly CardEndpoints[] => {

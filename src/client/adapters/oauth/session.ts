@@ -4,14 +4,14 @@ import { ClientError, isClientError } from '../../errors/client-error.ts';
 import type { OAuthClient, Server } from './server.ts';
 import { openServer } from './server.ts';
 
-/** What a server gave us. `expiresAtMs`: by the clock; absent: until it is refused. */
+/** Tokens of an authorization server. Without `expiresAtMs` a token is used until it is rejected. */
 export interface Tokens {
   readonly accessToken: string;
   readonly expiresAtMs?: number;
   readonly refreshToken?: string;
 }
 
-/** Keeps tokens from one run to the next. */
+/** Stores tokens between runs. */
 export interface TokenStore {
   load(): Promise<Tokens | undefined> | Tokens | undefined;
   save(tokens: Tokens | undefined): Promise<void> | void;
@@ -23,15 +23,15 @@ export interface SessionOptions {
   readonly client: OAuthClient;
   readonly tokens?: TokenStore;
   readonly grant: Grant;
-  /** A person has to take part: not done behind their back when a token was refused. */
+  /** The grant needs a person, so it does not start by itself after a token was rejected. */
   readonly isInteractive: boolean;
   readonly now?: () => number;
 }
 
-/** A token is renewed a little before it runs out: the way takes time, and clocks differ. */
+/** Tokens are renewed a little before they expire, because requests take time and clocks differ. */
 const EARLY_MS = 30_000;
 
-/** Gets a token when one is needed, keeps it while it is good, and renews it; for all calls at once, not for each. */
+/** Gets a token when a call needs one, and renews it. Concurrent calls share one request. */
 export function tokenSession(options: SessionOptions): Authenticator {
   const { client, grant, isInteractive, now = Date.now } = options;
   let tokens: Tokens | undefined;
@@ -63,7 +63,7 @@ export function tokenSession(options: SessionOptions): Authenticator {
       return await keep(await oauth.processRefreshTokenResponse(as, us, answer));
     } catch (thrown) {
       if (!(thrown instanceof oauth.ResponseBodyError)) throw thrown;
-      tokens = undefined; // it ran out, or was taken back: only a new grant helps
+      tokens = undefined; // expired or revoked: only a new grant helps
       await options.tokens?.save(undefined);
       return undefined;
     }
@@ -109,7 +109,7 @@ async function told<T>(get: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The server's own words, wherever it put them. */
+/** The server's own error message. */
 function reasonOf(thrown: unknown): string {
   const said: { error?: string | undefined; error_description?: string | undefined } | undefined =
     thrown instanceof oauth.WWWAuthenticateChallengeError

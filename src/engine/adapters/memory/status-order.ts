@@ -1,7 +1,7 @@
-import type { Place, TaskRow } from '../../ports.ts';
+import type { ListPosition, TaskRow } from '../../ports.ts';
 
 /** A row's position in all orders that contain it. A row that moves gets a new mark, and `row` of the old one becomes undefined (dead). */
-export interface Mark extends Place {
+export interface Mark extends ListPosition {
   row: TaskRow | undefined;
 }
 
@@ -34,7 +34,7 @@ export class Order {
   }
 
   /** Newest first, after a position. */
-  *newest(after?: Place): Generator<TaskRow> {
+  *newest(after?: ListPosition): Generator<TaskRow> {
     for (let at = (after === undefined ? this.#marks.length : this.#indexOf(after)) - 1; at >= 0; at -= 1) {
       const row = this.#marks[at]?.row;
       if (row !== undefined) yield row;
@@ -46,7 +46,7 @@ export class Order {
   }
 
   /** The index of the first mark that is not before the position. */
-  #indexOf(place: Place): number {
+  #indexOf(place: ListPosition): number {
     let low = 0;
     let high = this.#marks.length;
     while (low < high) {
@@ -59,6 +59,6 @@ export class Order {
   }
 }
 
-function isBefore(left: Place, right: Place): boolean {
+function isBefore(left: ListPosition, right: ListPosition): boolean {
   return left.statusAt < right.statusAt || (left.statusAt === right.statusAt && left.key < right.key);
 }

@@ -1,6 +1,6 @@
 import type { ContextId, ExternalId, TaskId, TaskState } from '#protocol';
 import { isInterrupted, isTerminal } from '#protocol';
-import type { ContextFilter, ListFilter, ListQuery, Owner, Scope, SendName, SendRecord, TaskKey, TaskRow } from '../../ports.ts';
+import type { ContextFilter, ListFilter, ListQuery, Owner, SendName, SendRecord, TaskKey, TaskRow, TaskScope } from '../../ports.ts';
 import type { Mark } from './status-order.ts';
 import { Order } from './status-order.ts';
 
@@ -66,7 +66,7 @@ export class MemoryIndex {
     else aliases.set(row.alias, keys);
   }
 
-  byId(scope: Scope, id: TaskId): TaskRow | undefined {
+  byId(scope: TaskScope, id: TaskId): TaskRow | undefined {
     const row = this.#row(this.#ids.get(id));
     return row !== undefined && isIn(scope, row.owner) ? row : undefined;
   }
@@ -218,7 +218,7 @@ function fits(row: TaskRow, { owner, agent, contextId, state }: ListFilter): boo
   );
 }
 
-function isIn(scope: Scope, owner: Owner): boolean {
+function isIn(scope: TaskScope, owner: Owner): boolean {
   return scope === 'any' || (scope.principal === owner.principal && scope.tenant === owner.tenant);
 }
 

@@ -59,9 +59,6 @@ function writePage({ tasks, nextPageToken, pageSize, totalSize }: TaskPage): Jso
 }
 
 const traits: Traits = {
-  blockingDefault: true,
-  // Cortex's client waits for the end of the stream and never sends a second message to the same task.
-  closesOnInputRequired: true,
   callerNamesTask: false,
   resumesByContext: false,
   cancelFinished: 'returns-task',

@@ -84,9 +84,6 @@ function writePage({ tasks, nextPageToken, pageSize, totalSize }: TaskPage): Jso
 }
 
 const traits: Traits = {
-  // PromptKit's own server answers after 5 ms, but its tools never poll: an unfinished task is an empty result to them.
-  blockingDefault: true,
-  closesOnInputRequired: true,
   callerNamesTask: false,
   resumesByContext: false,
   cancelFinished: 'error',

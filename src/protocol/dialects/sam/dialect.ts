@@ -30,9 +30,6 @@ const ALIASES: Readonly<Record<string, Operation>> = {
 const codes: Codes = { INVALID_REQUEST: -32600, UNAUTHENTICATED: -32600, PERMISSION_DENIED: -32600 };
 
 const traits: Traits = {
-  // The only answer to a send is the finished task, and no method can ask for it later: an early answer would be taken for the final one.
-  blockingDefault: true,
-  closesOnInputRequired: true,
   callerNamesTask: true,
   resumesByContext: false,
   cancelFinished: 'error',

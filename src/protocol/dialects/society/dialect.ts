@@ -13,8 +13,6 @@ import { readSendRequest, threadOf, writeSendRequest } from './requests.ts';
 import { readTask, taskOfMessage, writeTask } from './task.ts';
 
 const traits: Traits = {
-  blockingDefault: true,
-  closesOnInputRequired: true,
   callerNamesTask: true,
   mintsMessageIds: true,
   resumesByContext: false,

@@ -36,8 +36,6 @@ const methods: Readonly<Partial<Record<Operation, string>>> = {
 };
 
 const traits: Traits = {
-  blockingDefault: true,
-  closesOnInputRequired: true,
   callerNamesTask: true,
   mintsMessageIds: true,
   resumesByContext: false,

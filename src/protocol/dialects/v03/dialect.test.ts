@@ -53,8 +53,6 @@ describe('detection of 0.3', () => {
 describe('behaviour of 0.3', () => {
   it('is described by its traits', () => {
     expect(v03.traits).toEqual({
-      blockingDefault: true,
-      closesOnInputRequired: true,
       callerNamesTask: false,
       resumesByContext: true,
       cancelFinished: 'error',

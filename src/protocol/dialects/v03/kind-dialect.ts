@@ -71,9 +71,6 @@ const METHODS: Readonly<Partial<Record<Operation, string>>> = {
 const ALIASES: Readonly<Record<string, Operation>> = { 'agent/authenticatedExtendedCard': 'extendedCard', 'tasks/list': 'list' };
 
 export const TRAITS: Traits = {
-  // The text has no default. Servers of both official SDKs wait unless `blocking` is false.
-  blockingDefault: true,
-  closesOnInputRequired: true,
   callerNamesTask: false,
   resumesByContext: true,
   cancelFinished: 'error',

@@ -38,7 +38,7 @@ export function sendReader(read: Readers, configuration: Reader<SendConfiguratio
   };
 }
 
-/** An absent `blocking` stays absent. 0.3 has no default, so the trait `blockingDefault` decides. */
+/** An absent `blocking` stays absent. 0.3 has no default; the service waits, as the servers of both official SDKs do. */
 export function readConfiguration(raw: unknown, env: ReadEnv): SendConfiguration {
   const c = object(raw);
   const out = readWishes(c);

@@ -49,8 +49,6 @@ const methods: Readonly<Partial<Record<Operation, string>>> = {
 };
 
 const traits: Traits = {
-  blockingDefault: true,
-  closesOnInputRequired: true,
   callerNamesTask: false,
   resumesByContext: false,
   cancelFinished: 'error',

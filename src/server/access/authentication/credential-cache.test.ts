@@ -10,7 +10,7 @@ const counted = () => {
   return { asked, ...known };
 };
 
-it('looks a credential up once until it is told to forget', () => {
+it('looks a credential up once until the cache is emptied', () => {
   const { asked, find, forget } = counted();
   expect([find('good'), find('good'), find('good one')]).toEqual([4, 4, 8]);
   expect(asked).toEqual(['good', 'good one']);

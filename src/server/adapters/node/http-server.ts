@@ -40,7 +40,7 @@ const LINGER_BYTES = 67_108_864;
 /** Longer than the idle timeout of common proxies, so that the proxy closes idle connections. Otherwise its next request could fail. */
 const KEEP_ALIVE_MS = 65_000;
 
-export interface Exchange {
+export interface HandleRequestOptions {
   readonly handler: Handler;
   readonly limits: Pick<ServerLimits, 'headersMax' | 'streamIdleMsMax'>;
   /** Whether to close the connection after the response. */
@@ -51,7 +51,7 @@ export interface Exchange {
 }
 
 /** Handles one request of Node's HTTP server. */
-export async function exchange(incoming: IncomingMessage, outgoing: ServerResponse, options: Exchange): Promise<void> {
+export async function handleRequest(incoming: IncomingMessage, outgoing: ServerResponse, options: HandleRequestOptions): Promise<void> {
   const { handler, limits, isLast, onCut, trusted } = options;
   const request = new NodeHttpRequest(incoming, outgoing, trusted);
   const refused = checkHead(incoming, limits.headersMax);
@@ -76,11 +76,11 @@ export function createHttpHost({ handler, limits, log, metrics, tls, trusted }: 
     name: 'parley_connections_dropped_total',
     help: 'Connections refused because of the connection limit.',
   });
-  const options: Exchange = { handler, limits, isLast: () => isStopping, onCut: () => cut.add([]), trusted };
+  const options: HandleRequestOptions = { handler, limits, isLast: () => isStopping, onCut: () => cut.add([]), trusted };
 
   const take = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
     busy += 1;
-    exchange(incoming, outgoing, options)
+    handleRequest(incoming, outgoing, options)
       .catch((thrown: unknown) => {
         log.error('a request could not be handled', thrown);
         outgoing.destroy();

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Entry, EntryRange } from '../../../ports.ts';
+import type { EntryRange, LogEntry } from '../../../ports.ts';
 import { StoreError } from '../damage/store-error.ts';
 import { query } from '../database/statement.ts';
 import type { Segment } from '../tables/log-segments.ts';
@@ -8,7 +8,7 @@ import type { TaskRecord } from '../tables/task-record.ts';
 import { assertIntact, TASK_COLUMNS } from '../tables/task-record.ts';
 
 /** Reads a task's log. Checks the hash of every segment before it returns an entry of it, and that no segment is missing. */
-export type ReadLog = (key: number, range: EntryRange) => readonly Entry[];
+export type ReadLog = (key: number, range: EntryRange) => readonly LogEntry[];
 
 const COLUMNS = 'id & 0xffffff AS first, last, words_before, prev, hash, words, chunks';
 
@@ -30,7 +30,7 @@ export function createReadLog(db: DatabaseSync): ReadLog {
     assertIntact(row);
     const from = start.one(key, after + 1);
     if (from === undefined) throw missing(after + 1);
-    const out: Entry[] = [];
+    const out: LogEntry[] = [];
     const chain = only === 'words' ? wordChain(row, from) : fullChain(row, from);
     for (const segment of (only === 'words' ? words : all).each(key, from.first)) {
       const entries = openSegment(key, segment, only);
@@ -43,7 +43,7 @@ export function createReadLog(db: DatabaseSync): ReadLog {
   };
 }
 
-function take(entries: readonly Entry[], { after, limit }: EntryRange, into: Entry[]): void {
+function take(entries: readonly LogEntry[], { after, limit }: EntryRange, into: LogEntry[]): void {
   for (const entry of entries) if (entry.seq > after && into.length < limit) into.push(entry);
 }
 

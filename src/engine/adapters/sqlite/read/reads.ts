@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Scope, Store, TaskRow } from '../../../ports.ts';
+import type { Store, TaskRow, TaskScope } from '../../../ports.ts';
 import type { FailureGuard } from '../damage/failure-guard.ts';
 import type { Quarantine } from '../damage/quarantine.ts';
 import { isDamage, taskDamaged } from '../damage/task-errors.ts';
@@ -81,6 +81,6 @@ export function createReads(db: DatabaseSync, { guard, realms, counts, sends, pu
   };
 }
 
-function isIn(scope: Scope, { owner }: TaskRow): boolean {
+function isIn(scope: TaskScope, { owner }: TaskRow): boolean {
   return scope === 'any' || (scope.tenant === owner.tenant && scope.principal === owner.principal);
 }

@@ -1,23 +1,23 @@
 import { describe, expect, it } from 'vitest';
-import type { Entry } from '../../../ports.ts';
+import type { LogEntry } from '../../../ports.ts';
 import type { Segment } from './log-segments.ts';
 import { cut, NO_HASH, openSegment, wordsIn } from './log-segments.ts';
 
 const START = { words: 0, head: NO_HASH };
 
-function entry(seq: number, kind: 'word' | 'chunk', text = `text ${seq}`): Entry {
+function entry(seq: number, kind: 'word' | 'chunk', text = `text ${seq}`): LogEntry {
   const of = { taskId: 't', contextId: 'c' };
   const event =
     kind === 'word'
       ? { statusUpdate: { ...of, status: { state: 'TASK_STATE_WORKING', timestamp: text } } }
       : { artifactUpdate: { ...of, artifact: { artifactId: 'a', parts: [{ text }] } } };
-  return { seq, event } as unknown as Entry;
+  return { seq, event } as unknown as LogEntry;
 }
 
-const mixed = (count: number, from = 1): Entry[] =>
+const mixed = (count: number, from = 1): LogEntry[] =>
   Array.from({ length: count }, (_, at) => entry(from + at, (from + at) % 3 === 0 ? 'chunk' : 'word'));
 
-const readAll = (segments: readonly Segment[], only?: 'words'): readonly Entry[] =>
+const readAll = (segments: readonly Segment[], only?: 'words'): readonly LogEntry[] =>
   segments.flatMap((segment) => openSegment(7, segment, only));
 
 describe('segments', () => {

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Entry } from '../../../ports.ts';
+import type { LogEntry } from '../../../ports.ts';
 import { StoreError } from '../damage/store-error.ts';
 
 /**
@@ -33,7 +33,7 @@ interface LogEnd {
 }
 
 /** Divides entries into segments that continue a log. */
-export function cut(key: number, entries: readonly Entry[], end: LogEnd): readonly Segment[] {
+export function cut(key: number, entries: readonly LogEntry[], end: LogEnd): readonly Segment[] {
   const segments: Segment[] = [];
   let words: string[] = [];
   let chunks: string[] = [];
@@ -67,11 +67,11 @@ export function cut(key: number, entries: readonly Entry[], end: LogEnd): readon
   return segments;
 }
 
-function isWord(entry: Entry): boolean {
+function isWord(entry: LogEntry): boolean {
   return entry.event.artifactUpdate === undefined;
 }
 
-export function wordsIn(entries: readonly Entry[]): number {
+export function wordsIn(entries: readonly LogEntry[]): number {
   let count = 0;
   for (const entry of entries) if (isWord(entry)) count += 1;
   return count;
@@ -85,7 +85,7 @@ function hashOf(key: number, { first, last, words_before, prev, words, chunks }:
 }
 
 /** Checks the hash of a segment and returns its entries. */
-export function openSegment(key: number, segment: Segment, only: 'words' | undefined): readonly Entry[] {
+export function openSegment(key: number, segment: Segment, only: 'words' | undefined): readonly LogEntry[] {
   if (hashOf(key, segment) !== segment.hash)
     throw new StoreError('damaged', `the hash of entries ${segment.first} to ${segment.last} is wrong`);
   const words = entriesIn(segment.words);
@@ -94,12 +94,12 @@ export function openSegment(key: number, segment: Segment, only: 'words' | undef
   return words.length === 0 ? chunks : inOrder(words, chunks);
 }
 
-function entriesIn(json: string | null): readonly Entry[] {
-  return json === null ? [] : (JSON.parse(json) as Entry[]);
+function entriesIn(json: string | null): readonly LogEntry[] {
+  return json === null ? [] : (JSON.parse(json) as LogEntry[]);
 }
 
-function inOrder(words: readonly Entry[], chunks: readonly Entry[]): readonly Entry[] {
-  const out: Entry[] = [];
+function inOrder(words: readonly LogEntry[], chunks: readonly LogEntry[]): readonly LogEntry[] {
+  const out: LogEntry[] = [];
   let at = 0;
   for (const word of words) {
     for (let chunk = chunks[at]; chunk !== undefined && chunk.seq < word.seq; chunk = chunks[at]) {

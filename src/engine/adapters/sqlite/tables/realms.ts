@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
-import type { Owner, Scope } from '../../../ports.ts';
+import type { Owner, TaskScope } from '../../../ports.ts';
 import { StoreError } from '../damage/store-error.ts';
 import { command, query } from '../database/statement.ts';
 import { fromText, toText } from '../database/text.ts';
@@ -17,7 +17,7 @@ export interface Realms {
   /** Finds or creates the realm. Must be called in a transaction. */
   obtain(owner: Owner, agent: string): Realm;
   byKey(key: number): Realm;
-  within(scope: Scope, agent: string | undefined): readonly Realm[];
+  within(scope: TaskScope, agent: string | undefined): readonly Realm[];
   /** Must be called at the end of a transaction: keeps or drops the realms that it created. */
   settle(isCommitted: boolean): void;
 }

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Entry, TaskRow } from '../../../ports.ts';
+import type { LogEntry, TaskRow } from '../../../ports.ts';
 import { conflict } from '../damage/task-errors.ts';
 import { command, query } from '../database/statement.ts';
 import { cut, NO_HASH, wordsIn } from './log-segments.ts';
@@ -10,8 +10,8 @@ import { assertIntact, recordOf, TASK_COLUMNS } from './task-record.ts';
 
 /** Writes tasks and their logs. */
 export interface Tasks {
-  create(row: TaskRow, entries: readonly Entry[]): void;
-  change(row: TaskRow, entries: readonly Entry[]): void;
+  create(row: TaskRow, entries: readonly LogEntry[]): void;
+  change(row: TaskRow, entries: readonly LogEntry[]): void;
   /** Deletes a task. Returns false if there is none. */
   forget(key: number): boolean;
 }
@@ -41,7 +41,7 @@ export function createTasks(db: DatabaseSync, realms: Realms, counts: TaskCounts
   const dropLog = command(db, 'DELETE FROM log WHERE id > (?1 << 24) AND id < ((?1 + 1) << 24)');
   const deferDelete = command(db, 'INSERT OR IGNORE INTO trash (key) VALUES (?)');
 
-  const addEntries = (row: TaskRow, entries: readonly Entry[], end: LogEnd): LogEnd => {
+  const addEntries = (row: TaskRow, entries: readonly LogEntry[], end: LogEnd): LogEnd => {
     if (entries.length === 0) return end;
     let head = end.head;
     for (const segment of cut(row.key, entries, end)) {
@@ -83,7 +83,7 @@ export function createTasks(db: DatabaseSync, realms: Realms, counts: TaskCounts
 }
 
 /** Checks that the entries continue the stored log and end at the row's `last`. Otherwise the writer saw an older version. */
-function assertContinues(row: TaskRow, entries: readonly Entry[], last: number): void {
+function assertContinues(row: TaskRow, entries: readonly LogEntry[], last: number): void {
   let next = last;
   for (const entry of entries) {
     next += 1;
