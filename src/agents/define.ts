@@ -2,7 +2,7 @@ import type { Agent, AgentCard, AgentOutput, ContextId, Principal, Turn } from '
 import type { CardDefinition } from './card.ts';
 import { createCard } from './card.ts';
 import type { LastWord } from './outputs.ts';
-import type { OutputOf, SkillDefinition } from './skills.ts';
+import type { SkillDefinition, SkillOutput } from './skills.ts';
 import { chooseSkill } from './skills.ts';
 import type { AgentTurn } from './turn.ts';
 import { baseTurn } from './turn.ts';
@@ -31,7 +31,7 @@ type Running<Skills extends readonly SkillDefinition[]> =
 
 /** With an output schema that is the only one, the compiler checks what is returned; the schema does in any case. */
 type Result<Skills extends readonly SkillDefinition[]> =
-  | OutputOf<Skills[number]>
+  | SkillOutput<Skills[number]>
   | (Skills extends readonly [{ readonly output: object }] ? LastWord : Returned)
   | undefined
   // biome-ignore lint/suspicious/noConfusingVoidType: a generator without a return statement returns void

@@ -32,8 +32,8 @@ export interface SkillDefinition {
   readonly output?: StandardSchema;
 }
 
-export type InputOf<Skill> = Skill extends { readonly input: StandardSchema<unknown, infer Output> } ? Output : undefined;
-export type OutputOf<Skill> = Skill extends { readonly output: StandardSchema<infer Input, unknown> } ? Input : never;
+export type SkillInput<Skill> = Skill extends { readonly input: StandardSchema<unknown, infer Output> } ? Output : undefined;
+export type SkillOutput<Skill> = Skill extends { readonly output: StandardSchema<infer Input, unknown> } ? Input : never;
 
 /** Names the schemas of an agent's skills on its card. Not required: a caller that ignores it gets its input checked all the same. */
 export const SKILL_SCHEMAS = 'urn:parley:a2a:skill-schemas:v1';
@@ -78,7 +78,7 @@ function describe(schema: StandardSchema, side: 'input' | 'output'): JsonObject 
   return known === undefined ? { vendor } : { vendor, schema: known };
 }
 
-export interface Chosen {
+export interface ChosenSkill {
   readonly skill: SkillDefinition | undefined;
   /** What its input schema made of the message that began the task. */
   readonly input: unknown;
@@ -89,7 +89,7 @@ export interface Chosen {
  * there is. A task keeps its skill and its input: a later message in it answers a question, and need not repeat them. A name that no
  * skill has is refused where skills have schemas, since something would run unchecked; elsewhere it is a hint that did not help.
  */
-export async function chooseSkill(skills: readonly SkillDefinition[], turn: Turn): Promise<Chosen | LastWord> {
+export async function chooseSkill(skills: readonly SkillDefinition[], turn: Turn): Promise<ChosenSkill | LastWord> {
   const first = turn.history[0] ?? turn.message;
   const named = skillId(first.metadata) ?? skillId(turn.task.metadata) ?? skillId(turn.message.metadata);
   const found = skills.find(({ id }) => id === named);

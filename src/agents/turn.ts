@@ -2,10 +2,10 @@ import type { ContextId, DataPart, FilePart, Json, Message, Part, Principal, Tas
 import { choiceIn, getChoicesFromMessage, getFilePartsFromMessage, getTextFromMessage, isDataPart } from '#protocol';
 import type { AskOptions, Content } from './outputs.ts';
 import { questionMessage } from './outputs.ts';
-import type { InputOf, SkillDefinition } from './skills.ts';
+import type { SkillDefinition, SkillInput } from './skills.ts';
 
 /** A message, at hand. */
-export interface Said {
+export interface MessageContent {
   readonly message: Message;
   readonly parts: readonly Part[];
   /** All its text parts, joined by newlines. */
@@ -16,7 +16,7 @@ export interface Said {
 }
 
 /** The answer to a question. */
-export interface Answer extends Said {
+export interface Answer extends MessageContent {
   /** The option that it chooses; undefined if it is none of them, or if none were offered. */
   readonly option: string | undefined;
 }
@@ -44,7 +44,7 @@ export interface BaseTurn<Conversation> extends Answer {
 }
 
 type SkillTurn<Skill extends SkillDefinition> = Skill extends SkillDefinition
-  ? { readonly skill: Skill['id']; readonly input: InputOf<Skill> }
+  ? { readonly skill: Skill['id']; readonly input: SkillInput<Skill> }
   : never;
 interface NoSkill {
   readonly skill: undefined;
@@ -61,7 +61,7 @@ type SkillChoice<Skills extends readonly SkillDefinition[]> = Skills extends rea
 export type AgentTurn<Conversation = undefined, Skills extends readonly SkillDefinition[] = readonly []> = BaseTurn<Conversation> &
   SkillChoice<Skills>;
 
-export function said(message: Message): Said {
+export function said(message: Message): MessageContent {
   return {
     message,
     parts: message.parts,

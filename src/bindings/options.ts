@@ -2,7 +2,7 @@ import type { AgentCard, CallContext, Dialect, ReadEnv, Registry } from '#protoc
 import { countedIds, createRegistry, DEFAULT_READ_LIMITS, DIALECTS, LOCAL_PRINCIPAL } from '#protocol';
 import type { HttpRequest } from './exchange.ts';
 
-/** Who is calling, as the gate found out. What the headers say besides is read by the binding. */
+/** Who is calling, as the access checks found out. What the headers say besides is read by the binding. */
 export type Caller = Pick<CallContext, 'principal' | 'tenant' | 'request'>;
 
 /** How a binding serves. Everything has a default that is right for a node on loopback. */

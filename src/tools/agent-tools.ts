@@ -1,5 +1,5 @@
-import type { Patience } from '#agents';
-import { callingContext, DEFAULT_PATIENCE, linger, talk } from '#agents';
+import type { ProxyTimeouts } from '#agents';
+import { callingContext, DEFAULT_PROXY_TIMEOUTS, linger, talk } from '#agents';
 import type { A2AService, AgentCard, AgentSkill, CallContext, JsonObject, SendRequest, TaskId } from '#protocol';
 import type { ToolInvocation } from './arguments.ts';
 import { requestOf } from './arguments.ts';
@@ -33,7 +33,7 @@ export interface AgentTool {
   execute(args: JsonObject, options?: ToolCallOptions): Promise<ToolOutcome>;
 }
 
-export interface AgentToolOptions extends Partial<Patience> {
+export interface AgentToolOptions extends Partial<ProxyTimeouts> {
   readonly naming?: NamingScheme;
   /** The agent's name in tool names. Default: its card's name. */
   readonly name?: string;
@@ -146,7 +146,7 @@ async function callOnce(agent: Reachable, once: Once): Promise<ToolOutcome> {
 }
 
 async function listen({ service, card }: Reachable, { request, collector, signal, call, options }: Once): Promise<ToolOutcome> {
-  const { unreachableMsMax, pollMs } = { ...DEFAULT_PATIENCE, ...options };
+  const { unreachableMsMax, pollMs } = { ...DEFAULT_PROXY_TIMEOUTS, ...options };
   const lingering = linger(signal, CANCEL_MS_MAX);
   const ctx = callingContext({
     ...options.caller,

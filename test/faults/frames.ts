@@ -23,7 +23,8 @@ export async function* framesOf(response: Response): AsyncGenerator<WireFrame, v
       rest = rest.slice(end + 2);
     }
   }
-  if (rest !== '') throw new Error(`a stream ended inside a frame: ${rest.slice(0, 200)}`);
+  // Retry hints and comments are lines without a blank line after them: they belong to the next frame, if there is one.
+  if (!/^(?:(?:retry: \d+|:.*)\n)*$/.test(rest)) throw new Error(`a stream ended inside a frame: ${rest.slice(0, 200)}`);
 }
 
 const FIELD = /^(?:: ?(.*)|(id|event|data|retry): (.*))$/;
@@ -32,13 +33,13 @@ function frameOf(raw: string): WireFrame {
   const frame: Record<string, string> = {};
   for (const line of raw.slice(0, -2).split('\n')) {
     const match = FIELD.exec(line);
-    if (match === null || /[\r\0]/.test(line)) throw new Error(`no field of an event stream: ${JSON.stringify(line)}`);
+    if (match === null || /[\r\0]/.test(line)) throw new Error(`not a field of an event stream: ${JSON.stringify(line)}`);
     const [, comment, name = 'comment', value = comment ?? ''] = match;
-    if (name in frame) throw new Error(`${name} twice in one frame: ${raw}`);
+    if (name in frame && name !== 'comment') throw new Error(`${name} twice in one frame: ${raw}`);
     frame[name] = value;
   }
-  if (frame['id'] !== undefined && !/^[1-9]\d*$/.test(frame['id'])) throw new Error(`an id that is no place: ${raw}`);
-  if (frame['id'] !== undefined && frame['data'] === undefined) throw new Error(`an id on what is no event: ${raw}`);
+  if (frame['id'] !== undefined && !/^[1-9]\d*$/.test(frame['id'])) throw new Error(`an invalid id: ${raw}`);
+  if (frame['id'] !== undefined && frame['data'] === undefined) throw new Error(`an id without data: ${raw}`);
   return { raw, ...frame };
 }
 
@@ -46,7 +47,7 @@ export function eventOf({ data }: WireFrame): TaskEvent {
   return JSON.parse(data ?? 'null') as TaskEvent;
 }
 
-/** Those with data. A stream that is cut off ends here without a word; `onCut` hears of it. */
+/** The frames with data. A stream that breaks ends without an error; `onCut` gets the reason. */
 export async function* eventsOf(response: Response, onCut?: (thrown: unknown) => void): AsyncGenerator<WireFrame, void> {
   try {
     for await (const frame of framesOf(response)) if (frame.data !== undefined) yield frame;

@@ -20,6 +20,7 @@ import type {
 } from '#protocol';
 import { createAgentTextMessage, createUserMessage, dialectId, eventKind, foldEvent, messageId } from '#protocol';
 import { memoryBlobs, memoryStore } from '../../src/engine/adapters/memory.ts';
+import { callingWith } from './calling-with.ts';
 
 /** A clock that stands still until it is moved, with the timers that go by it. */
 export interface FakeTime {
@@ -129,27 +130,6 @@ export function ctx(more: Partial<CallContext> = {}): CallContext {
 /** Every call of the world's service has these options, and every dialect too. */
 export function withOptions(options: DialectOptions): { readonly options: DialectOptions; readonly optionsOf: () => DialectOptions } {
   return { options, optionsOf: () => options };
-}
-
-function callingWith(service: A2AService, options: DialectOptions | undefined): A2AService {
-  if (options === undefined) return service;
-  const into = (context: CallContext): CallContext => ({ ...context, options });
-  const { push } = service;
-  return {
-    ...service,
-    send: (asked, context) => service.send(asked, into(context)),
-    stream: (asked, context) => service.stream(asked, into(context)),
-    get: (asked, context) => service.get(asked, into(context)),
-    list: (asked, context) => service.list(asked, into(context)),
-    cancel: (asked, context) => service.cancel(asked, into(context)),
-    subscribe: (asked, context) => service.subscribe(asked, into(context)),
-    push: {
-      create: (asked, context) => push.create(asked, into(context)),
-      get: (asked, context) => push.get(asked, into(context)),
-      list: (asked, context) => push.list(asked, into(context)),
-      delete: (asked, context) => push.delete(asked, into(context)),
-    },
-  };
 }
 
 /** Answered as soon as the message is kept. */

@@ -4,8 +4,8 @@ import type { Child } from '../process/child.ts';
 import type { Job } from '../run/driver.ts';
 import type { RunEvent } from '../run/events.ts';
 import { endOf } from '../run/exits.ts';
-import type { Flow } from '../run/flow.ts';
-import { createFlow } from '../run/flow.ts';
+import type { PushQueue } from '../run/flow.ts';
+import { createPushQueue } from '../run/flow.ts';
 import { permissionEvent } from './permission.ts';
 import { contentOf } from './prompt.ts';
 import { choose, detailIn, openSession } from './session.ts';
@@ -21,7 +21,7 @@ const REPLAY_MS_MAX = 5000;
 
 /** One message to an agent that was started, and all that comes of it. */
 export async function* runAcp(job: Job, child: Child, program: string): AsyncGenerator<RunEvent> {
-  const flow = createFlow<RunEvent>();
+  const flow = createPushQueue<RunEvent>();
   void converse(job, child, flow)
     .catch((thrown: unknown) => failure(thrown, child, program))
     .then((event) => {
@@ -32,7 +32,7 @@ export async function* runAcp(job: Job, child: Child, program: string): AsyncGen
 }
 
 /** The whole conversation: greeting, session, one message, what the agent asks meanwhile. Resolves with how it ended. */
-async function converse(job: Job, child: Child, flow: Flow<RunEvent>): Promise<RunEvent> {
+async function converse(job: Job, child: Child, flow: PushQueue<RunEvent>): Promise<RunEvent> {
   const { settings } = job;
   const calls = new Map<string, KnownCall>();
   let isHeard = false;

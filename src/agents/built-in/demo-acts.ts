@@ -13,10 +13,10 @@ export interface Pace {
 }
 
 /** What the demo remembers of a conversation. */
-export interface Visit {
+export interface DemoConversation {
   messages: number;
 }
-export type DemoTurn = BaseTurn<Visit>;
+export type DemoTurn = BaseTurn<DemoConversation>;
 export type Act = (turn: DemoTurn, pace: Pace) => AsyncGenerator<Yielded>;
 
 const STORY =

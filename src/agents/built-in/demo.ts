@@ -1,7 +1,7 @@
 import type { Agent } from '#protocol';
 import { getChoicesFromMessage } from '#protocol';
 import { defineAgent } from '../define.ts';
-import type { Act, DemoTurn, Pace, Visit } from './demo-acts.ts';
+import type { Act, DemoConversation, DemoTurn, Pace } from './demo-acts.ts';
 import { about, approve, decided, dialects, facts, file, slow, stream } from './demo-acts.ts';
 
 interface Command {
@@ -38,7 +38,7 @@ export function createDemo({ wordMs = 30, stepMs = 1000 }: Partial<Pace> = {}): 
     ],
     outputModes: ['text/plain', 'application/json', 'text/markdown'],
     recovery: 'retry',
-    open: (): Visit => ({ messages: 0 }),
+    open: (): DemoConversation => ({ messages: 0 }),
     run: (turn) => {
       turn.conversation.messages += 1;
       const act = isAnswer(turn) ? decided : actFor(turn.text);

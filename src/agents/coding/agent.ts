@@ -3,7 +3,7 @@ import type { Agent } from '#protocol';
 import type { RunOptions } from '../run/agent.ts';
 import { runningAgent } from '../run/agent.ts';
 import type { SkillDefinition } from '../skills.ts';
-import type { Chosen } from './choose.ts';
+import type { ChosenLaunch } from './choose.ts';
 
 /** Clients choose an agent by its skills (reference/seeds/001: "Agent Card"). */
 const SKILLS: readonly SkillDefinition[] = [
@@ -52,7 +52,7 @@ const SKILLS: readonly SkillDefinition[] = [
 ].map((skill) => ({ ...skill, inputModes: ['text/plain'], outputModes: ['text/plain', 'application/json', 'text/x-diff'] }));
 
 /** A coding CLI as an agent over a folder. */
-export function createCodingAgent({ agent, launch }: Chosen, options: RunOptions = {}): Agent {
+export function createCodingAgent({ agent, launch }: ChosenLaunch, options: RunOptions = {}): Agent {
   const folder = basename(resolve(options.cwd ?? process.cwd()));
   const asks = launch.asks
     ? 'Asks for approval before it does what it would ask for.'

@@ -22,7 +22,7 @@ export function knownAgents(configured: Configured = {}): readonly CodingAgent[]
   return [...own, ...CODING_AGENTS.filter(({ name }) => configured[name] === undefined)];
 }
 
-export interface Chosen {
+export interface ChosenLaunch {
   readonly agent: CodingAgent;
   readonly launch: CodingLaunch;
   /** Where its program is; undefined: nowhere on this machine. */
@@ -30,7 +30,7 @@ export interface Chosen {
 }
 
 /** `claude`, `claude:native`, `claude:acp`. The first way whose program is here; if none is, the first. Undefined: no such agent. */
-export function chooseLaunch(given: string, { configured = {}, env = process.env }: ChoosingOptions = {}): Chosen | undefined {
+export function chooseLaunch(given: string, { configured = {}, env = process.env }: ChoosingOptions = {}): ChosenLaunch | undefined {
   const [name, via] = given.split(':');
   const agent = knownAgents(configured).find((each) => each.name === name || each.aliases.includes(name ?? ''));
   const launches = (agent?.launches ?? []).filter((launch) => via === undefined || launch.via === via);

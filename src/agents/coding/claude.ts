@@ -2,7 +2,7 @@ import type { Choice, Json, JsonObject } from '#protocol';
 import { compact, isJsonObject, numberAt, objectAt, objectsAt, textAt } from '../process/json-line.ts';
 import type { Job } from '../run/driver.ts';
 import type { FileDiff, RunEvent } from '../run/events.ts';
-import type { NativeAdapter, NativeLaunch, Reader, Talk } from './native.ts';
+import type { CliLineReader, CliReply, NativeAdapter, NativeLaunch } from './native.ts';
 import { option } from './native.ts';
 import { pathsIn, titleOf, toolKind } from './tools.ts';
 
@@ -34,7 +34,7 @@ function launch({ prompt, session, settings, isTrusted, isPermissive }: Job): Na
   return { argv, input: `${JSON.stringify(turn)}\n`, keepsInput: true };
 }
 
-function reader({ send }: Talk): Reader {
+function reader({ send }: CliReply): CliLineReader {
   const partial = new Set<string>();
   const requests = new Map<string, AbortController>();
   let streaming = '';

@@ -2,7 +2,7 @@ import type { JsonObject } from '#protocol';
 import { compact, numberAt, objectAt, objectsAt, textAt } from '../process/json-line.ts';
 import type { Job } from '../run/driver.ts';
 import type { RunEvent, Usage } from '../run/events.ts';
-import type { NativeAdapter, NativeLaunch, Reader } from './native.ts';
+import type { CliLineReader, NativeAdapter, NativeLaunch } from './native.ts';
 import { option } from './native.ts';
 
 /** What both of Codex's ways need. */
@@ -25,7 +25,7 @@ function launch({ prompt, folder, session, settings, isPermissive }: Job): Nativ
   return { argv, input: prompt };
 }
 
-function reader(): Reader {
+function reader(): CliLineReader {
   const started = new Set<string>();
   return (line) => {
     switch (textAt(line, 'type')) {

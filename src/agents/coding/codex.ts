@@ -4,8 +4,8 @@ import { compact, numberAt, objectAt, objectsAt, textAt } from '../process/json-
 import type { Driver, Job } from '../run/driver.ts';
 import type { RunEvent, ToolKind } from '../run/events.ts';
 import { endOf } from '../run/exits.ts';
-import type { Flow } from '../run/flow.ts';
-import { createFlow } from '../run/flow.ts';
+import type { PushQueue } from '../run/flow.ts';
+import { createPushQueue } from '../run/flow.ts';
 import { CODEX } from './codex-exec.ts';
 import type { Rpc } from './rpc.ts';
 import { createRpc, RpcError } from './rpc.ts';
@@ -24,7 +24,7 @@ async function* run(job: Job): AsyncGenerator<RunEvent> {
     return;
   }
   const child = job.start(['codex', 'app-server']);
-  const flow = createFlow<RunEvent>();
+  const flow = createPushQueue<RunEvent>();
   void converse(job, child, flow)
     .catch((thrown: unknown) => failure(thrown, child))
     .then((event) => {
@@ -34,7 +34,7 @@ async function* run(job: Job): AsyncGenerator<RunEvent> {
   yield* flow;
 }
 
-async function converse(job: Job, child: Child, flow: Flow<RunEvent>): Promise<RunEvent> {
+async function converse(job: Job, child: Child, flow: PushQueue<RunEvent>): Promise<RunEvent> {
   const { settings, folder, prompt, isPermissive } = job;
   const ended = Promise.withResolvers<RunEvent>();
   const told = new Set<string>();
@@ -173,7 +173,7 @@ const OPTIONS: readonly Choice[] = [
 ];
 
 /** What it asks of us. Undefined: it asks for something that we do not have. */
-function approval(method: string, params: JsonObject, flow: Flow<RunEvent>): Promise<JsonObject> | undefined {
+function approval(method: string, params: JsonObject, flow: PushQueue<RunEvent>): Promise<JsonObject> | undefined {
   const kind = ASKS.get(method);
   if (kind === undefined) return undefined;
   const { promise, resolve } = Promise.withResolvers<JsonObject>();

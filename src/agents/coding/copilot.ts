@@ -2,7 +2,7 @@ import type { JsonObject } from '#protocol';
 import { compact, numberAt, objectAt, textAt } from '../process/json-line.ts';
 import type { Job } from '../run/driver.ts';
 import type { RunEvent } from '../run/events.ts';
-import type { NativeAdapter, NativeLaunch, Reader } from './native.ts';
+import type { CliLineReader, NativeAdapter, NativeLaunch } from './native.ts';
 import { option } from './native.ts';
 import { createTally, pathsIn, titleOf, toolKind } from './tools.ts';
 
@@ -27,7 +27,7 @@ function launch({ prompt, folder, session, settings, isPermissive, mayEdit }: Jo
   return { argv };
 }
 
-function reader(): Reader {
+function reader(): CliLineReader {
   const streamed = new Set<string>();
   const tally = createTally();
   return (line) => {

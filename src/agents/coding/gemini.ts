@@ -1,6 +1,6 @@
 import { compact, numberAt, objectAt, textAt } from '../process/json-line.ts';
 import type { Job } from '../run/driver.ts';
-import type { NativeAdapter, NativeLaunch, Reader } from './native.ts';
+import type { CliLineReader, NativeAdapter, NativeLaunch } from './native.ts';
 import { option } from './native.ts';
 import { pathsIn, titleOf, toolKind } from './tools.ts';
 
@@ -26,7 +26,7 @@ function launch({ prompt, session, settings, isPermissive, mayEdit }: Job): Nati
   return { argv, input: prompt };
 }
 
-function reader(): Reader {
+function reader(): CliLineReader {
   let isInMessage = false;
   return (line) => {
     const type = textAt(line, 'type');

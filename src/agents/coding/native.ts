@@ -14,7 +14,7 @@ export interface NativeAdapter extends Omit<Driver, 'run' | 'edits' | 'resumes' 
   readonly modes: readonly string[];
   launch(job: Job): NativeLaunch;
   /** A reader for one run. It may answer the CLI, if that keeps listening. */
-  reader(talk: Talk): Reader;
+  reader(talk: CliReply): CliLineReader;
 }
 
 export interface NativeLaunch {
@@ -26,9 +26,9 @@ export interface NativeLaunch {
 }
 
 /** One line to what it means. Lines of unknown types mean nothing: every version has new ones. */
-export type Reader = (line: JsonObject) => readonly RunEvent[];
+export type CliLineReader = (line: JsonObject) => readonly RunEvent[];
 
-export interface Talk {
+export interface CliReply {
   readonly job: Job;
   send(message: JsonObject): void;
 }
@@ -105,7 +105,7 @@ async function begun(
   return words === undefined ? event : { ...event, note: words };
 }
 
-async function* lineEvents(child: Child, read: Reader): AsyncGenerator<RunEvent> {
+async function* lineEvents(child: Child, read: CliLineReader): AsyncGenerator<RunEvent> {
   for await (const lines of linesOf(child.stdout)) {
     for (const { text, dropped } of lines) {
       const object = dropped > 0 ? undefined : objectIn(text);

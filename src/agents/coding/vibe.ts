@@ -2,7 +2,7 @@ import type { JsonObject } from '#protocol';
 import { objectAt, objectIn, objectsAt, textAt } from '../process/json-line.ts';
 import type { Job } from '../run/driver.ts';
 import type { RunEvent } from '../run/events.ts';
-import type { NativeAdapter, NativeLaunch, Reader } from './native.ts';
+import type { CliLineReader, NativeAdapter, NativeLaunch } from './native.ts';
 import { option } from './native.ts';
 import { pathsIn, titleOf, toolKind } from './tools.ts';
 
@@ -29,7 +29,7 @@ function launch({ prompt, folder, session, settings, isPermissive }: Job): Nativ
   return { argv };
 }
 
-function reader(): Reader {
+function reader(): CliLineReader {
   return (line) => {
     if (line['injected'] === true) return [];
     switch (textAt(line, 'role')) {

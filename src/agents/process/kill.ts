@@ -1,6 +1,6 @@
 import { snapshot, treeOf } from './snapshot.ts';
 
-export interface Target {
+export interface KillTarget {
   /** Undefined: known by its mark alone. */
   readonly pid: number | undefined;
   readonly mark: string;
@@ -19,7 +19,7 @@ const LOOK_MS = 20;
  * Ends a run's whole tree: SIGTERM, some time to put things in order, SIGKILL. Not by the process group alone: whoever calls setsid
  * leaves that, but keeps the mark in its environment. Resolves when none is left, with how many were.
  */
-export async function killTree(target: Target, { graceMs = GRACE_MS }: KillOptions = {}): Promise<number> {
+export async function killTree(target: KillTarget, { graceMs = GRACE_MS }: KillOptions = {}): Promise<number> {
   const began = performance.now();
   const met = new Set<number>();
   const asked = new Set<number>();

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 
 /** One process of this machine, as it was a moment ago. */
-export interface Seen {
+export interface ProcessInfo {
   readonly pid: number;
   readonly parent: number;
   /** When it was started, in whatever the system counts in: together with the pid it names a process for good. */
@@ -13,7 +13,7 @@ export interface Seen {
   readonly mark: string | undefined;
 }
 
-export type Snapshot = ReadonlyMap<number, Seen>;
+export type Snapshot = ReadonlyMap<number, ProcessInfo>;
 
 /** In the environment of everything we start, and so of everything that those start in turn. */
 export const MARK = 'PARLEY_RUN';
@@ -46,7 +46,7 @@ async function look(): Promise<Snapshot> {
 }
 
 /** One process, or undefined if it is gone. */
-export async function readProcess(pid: number): Promise<Seen | undefined> {
+export async function readProcess(pid: number): Promise<ProcessInfo | undefined> {
   try {
     const stat = await readFile(`/proc/${pid}/stat`, 'latin1');
     // proc(5): the name is in parentheses and may hold anything, even `) `; what follows the last one is numbers.
@@ -91,9 +91,9 @@ function lookByPs(): Promise<Snapshot> {
 }
 
 /** The process itself, its descendants, and all that carry its mark, wherever they have moved to. */
-export function treeOf(all: Snapshot, { pid, mark }: { readonly pid: number | undefined; readonly mark: string }): readonly Seen[] {
-  const members = new Map<number, Seen>();
-  const children = new Map<number, Seen[]>();
+export function treeOf(all: Snapshot, { pid, mark }: { readonly pid: number | undefined; readonly mark: string }): readonly ProcessInfo[] {
+  const members = new Map<number, ProcessInfo>();
+  const children = new Map<number, ProcessInfo[]>();
   for (const each of all.values()) {
     const siblings = children.get(each.parent);
     if (siblings === undefined) children.set(each.parent, [each]);

@@ -2,20 +2,20 @@ import type { A2AService, CallContext, Task, TaskEvent, TaskId, TaskState } from
 import { A2AError, isA2AError, isInterrupted, isTerminal } from '#protocol';
 import { sleep } from '../sleep.ts';
 
-export interface Patience {
+export interface ProxyTimeouts {
   /** How long an origin that can't be reached is waited for. */
   readonly unreachableMsMax: number;
   /** How often an origin that has no streams is asked. */
   readonly pollMs: number;
 }
 
-export const DEFAULT_PATIENCE: Patience = { unreachableMsMax: 60_000, pollMs: 1000 };
+export const DEFAULT_PROXY_TIMEOUTS: ProxyTimeouts = { unreachableMsMax: 60_000, pollMs: 1000 };
 
 interface Following {
   readonly service: A2AService;
   readonly id: TaskId;
   readonly ctx: CallContext;
-  readonly patience: Patience;
+  readonly patience: ProxyTimeouts;
 }
 
 /** Nothing more comes by itself: it is finished, or it waits for its caller. */

@@ -4,15 +4,15 @@ import { sleep } from '../sleep.ts';
 import type { CardRewriting } from './card.ts';
 import { proxyCard } from './card.ts';
 import { callingContext, extensionsFor, linger } from './context.ts';
-import type { Patience } from './follow.ts';
-import { DEFAULT_PATIENCE, follow, originError, stateIn } from './follow.ts';
+import type { ProxyTimeouts } from './follow.ts';
+import { DEFAULT_PROXY_TIMEOUTS, follow, originError, stateIn } from './follow.ts';
 import { startMerge } from './merge.ts';
 import { idIn, noted, originIn, originOf } from './origin.ts';
 import type { Conversation } from './request.ts';
 import { requestFor } from './request.ts';
 import { talk } from './talk.ts';
 
-export interface ProxyOptions extends CardRewriting, Partial<Patience> {
+export interface ProxyOptions extends CardRewriting, Partial<ProxyTimeouts> {
   /** Where the agent really is: a client's service, a link, another engine. */
   readonly service: A2AService;
   /** Its own card. */
@@ -43,8 +43,8 @@ export function proxyAgent(options: ProxyOptions): Agent {
     isIdempotent: options.isIdempotent === true,
     passesPrincipal: options.passesPrincipal === true,
     patience: {
-      unreachableMsMax: options.unreachableMsMax ?? DEFAULT_PATIENCE.unreachableMsMax,
-      pollMs: options.pollMs ?? DEFAULT_PATIENCE.pollMs,
+      unreachableMsMax: options.unreachableMsMax ?? DEFAULT_PROXY_TIMEOUTS.unreachableMsMax,
+      pollMs: options.pollMs ?? DEFAULT_PROXY_TIMEOUTS.pollMs,
     },
   };
   return {
@@ -66,7 +66,7 @@ interface Proxy {
   readonly origin: AgentCard;
   readonly isIdempotent: boolean;
   readonly passesPrincipal: boolean;
-  readonly patience: Patience;
+  readonly patience: ProxyTimeouts;
 }
 
 async function extendedCard({ service, origin }: Proxy, options: ProxyOptions): Promise<AgentCard> {

@@ -1,16 +1,16 @@
 import type { A2AService, CallContext, EventStream, SendRequest, TaskEvent } from '#protocol';
 import { A2AError } from '#protocol';
-import type { Patience } from './follow.ts';
+import type { ProxyTimeouts } from './follow.ts';
 import { follow, isSettled, isUnsupported, stateIn } from './follow.ts';
 import { idIn } from './origin.ts';
 
-export interface Talk {
+export interface RemoteCall {
   readonly service: A2AService;
   readonly request: SendRequest;
   readonly ctx: CallContext;
   /** For the calls after the first; the same unless said. */
   readonly later?: CallContext;
-  readonly patience: Patience;
+  readonly patience: ProxyTimeouts;
   /** Whether the agent promises streams. One that does not keep its promise is asked instead. */
   readonly streams: boolean;
 }
@@ -19,7 +19,7 @@ export interface Talk {
  * One message to an agent elsewhere, and all that comes of it until it settles: by its stream, by going back to the task when that is cut
  * off, or by asking again and again. What is told twice is for the reader to merge.
  */
-export async function* talk({ service, request, ctx, later = ctx, patience, streams }: Talk): AsyncGenerator<TaskEvent> {
+export async function* talk({ service, request, ctx, later = ctx, patience, streams }: RemoteCall): AsyncGenerator<TaskEvent> {
   let last: TaskEvent | undefined;
   for await (const event of begun(service, { request, ctx, streams })) {
     last = event;

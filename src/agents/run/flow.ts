@@ -1,5 +1,5 @@
 /** Values that one side pushes and the other takes. The pushing side may wait for room, so that nobody gathers without bound. */
-export interface Flow<Value> extends AsyncIterable<Value> {
+export interface PushQueue<Value> extends AsyncIterable<Value> {
   push(value: Value): void;
   /** Resolves when fewer than so many wait to be taken. */
   hasRoom(max: number): Promise<void>;
@@ -7,7 +7,7 @@ export interface Flow<Value> extends AsyncIterable<Value> {
   end(reason?: unknown): void;
 }
 
-export function createFlow<Value>(): Flow<Value> {
+export function createPushQueue<Value>(): PushQueue<Value> {
   const values: (Value | undefined)[] = [];
   let head = 0;
   let over: { readonly reason: unknown } | undefined;
@@ -66,7 +66,7 @@ export interface LookingAhead<Value> {
   /** So many values may wait to be taken. */
   readonly max: number;
   /** Where they wait; whoever else has something to say pushes it there. */
-  readonly flow?: Flow<Value>;
+  readonly flow?: PushQueue<Value>;
   /** Makes the source come to its end. A generator that waits for its next value can't be left before it has that. */
   leave(): Promise<void>;
 }
@@ -77,7 +77,7 @@ export interface LookingAhead<Value> {
  */
 export async function* lookAhead<Value>(
   source: AsyncIterable<Value>,
-  { max, leave, flow = createFlow() }: LookingAhead<Value>,
+  { max, leave, flow = createPushQueue() }: LookingAhead<Value>,
 ): AsyncGenerator<Value> {
   const iterator = source[Symbol.asyncIterator]();
   let isLeft = false;

@@ -18,18 +18,18 @@ export interface Launching {
   readonly network: boolean;
 }
 
-export interface Place {
+export interface Workplace {
   readonly folder: string;
   readonly writable: readonly string[];
 }
 
-export interface Command {
+export interface LaunchCommand {
   readonly argv: readonly string[];
   readonly env?: Environment;
 }
 
 /** Starts the agent's own program: confined, with what it needs of the environment and of the home folder. */
-export function launch(launching: Launching, { folder, writable }: Place, { argv, env: more = {} }: Command): Child {
+export function launch(launching: Launching, { folder, writable }: Workplace, { argv, env: more = {} }: LaunchCommand): Child {
   const { driver, sandbox, ledger, env, isTrusted, network } = launching;
   const masked = isTrusted ? [] : driver.projectConfig;
   const wrapped = sandbox.wrap(argv, { folder, writable, homePaths: driver.homePaths, masked, network });

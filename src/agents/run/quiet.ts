@@ -43,7 +43,7 @@ export function startQuiet(afterMs: number, say: () => void): Quiet {
   };
 }
 
-export interface Silence {
+export interface QuietOptions {
   readonly driver: Driver;
   readonly afterMs: number;
   /** Whether the sandbox lets it reach the network at all. */
@@ -54,7 +54,7 @@ export interface Silence {
 const ERROR_CHARACTERS = 300;
 
 /** What a caller reads then: what is known, what it may be, what to look at. */
-export function quietWords({ driver, afterMs, hasNetwork, children }: Silence): string {
+export function quietWords({ driver, afterMs, hasNetwork, children }: QuietOptions): string {
   const { name, model, environment } = driver;
   const head = `No output from ${name} for ${afterMs < 1000 ? `${afterMs} ms` : `${Math.round(afterMs / 1000)} s`}.`;
   const errors = [...children].map((child) => stripAnsi(child.lastErrors()).trim()).filter((text) => text !== '');

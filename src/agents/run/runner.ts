@@ -16,12 +16,12 @@ import { openSessions } from '../workspace/sessions.ts';
 import type { LateAnswer } from './approvals.ts';
 import { lateAnswerIn } from './approvals.ts';
 import type { Driver } from './driver.ts';
-import { createFlow } from './flow.ts';
+import { createPushQueue } from './flow.ts';
 import { confinedRun } from './launch.ts';
 import type { ApprovalPolicy } from './policy.ts';
 import type { RequestSettings } from './request.ts';
 import { settingsIn } from './request.ts';
-import type { Bench } from './work.ts';
+import type { RunSettings } from './work.ts';
 import { work } from './work.ts';
 
 export interface RunnerOptions {
@@ -60,7 +60,7 @@ export function createRunner(options: RunnerOptions): Runner {
   };
 }
 
-interface Running extends RunnerOptions, Bench {
+interface Running extends RunnerOptions, RunSettings {
   readonly places: Places;
   readonly reaped: Promise<number>;
 }
@@ -131,7 +131,7 @@ async function usableSession({ sessions, driver }: Running, holder: Holder): Pro
 
 /** Tells the caller how many are ahead, each time that changes. */
 async function* waitForPlace(places: Places, folder: string, { signal }: Turn): AsyncGenerator<AgentOutput, () => void> {
-  const waits = createFlow<number>();
+  const waits = createPushQueue<number>();
   const taken = places.take({ folder, signal, onWait: (ahead) => waits.push(ahead) });
   taken.then(
     () => waits.end(),

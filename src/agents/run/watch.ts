@@ -1,7 +1,7 @@
 import type { RequestSettings } from './request.ts';
 
 /** The time that a run has. */
-export interface Watch {
+export interface RunTimer {
   /** Fires when the turn is stopped, or when the time is up. */
   readonly signal: AbortSignal;
   /** Why the time is up, once it is. */
@@ -13,7 +13,7 @@ export interface Watch {
   stop(): void;
 }
 
-export function startWatch(turn: AbortSignal, { timeoutMs, idleMs }: RequestSettings): Watch {
+export function startWatch(turn: AbortSignal, { timeoutMs, idleMs }: RequestSettings): RunTimer {
   const controller = new AbortController();
   let why: string | undefined;
   let idle: NodeJS.Timeout | undefined;

@@ -9,7 +9,7 @@ import type { LateAnswer } from './approvals.ts';
 import { settle } from './approvals.ts';
 import type { Job } from './driver.ts';
 import type { RunEvent } from './events.ts';
-import { createFlow, lookAhead } from './flow.ts';
+import { createPushQueue, lookAhead } from './flow.ts';
 import type { Launching } from './launch.ts';
 import { confinedRun, launch, untrusted } from './launch.ts';
 import type { Telling } from './outputs.ts';
@@ -19,11 +19,11 @@ import { allowsAll } from './policy.ts';
 import { quietWords, startQuiet } from './quiet.ts';
 import { redactor } from './redact.ts';
 import type { RequestSettings } from './request.ts';
-import type { Watch } from './watch.ts';
+import type { RunTimer } from './watch.ts';
 import { startWatch } from './watch.ts';
 
 /** What an agent has for all its runs. */
-export interface Bench extends Launching {
+export interface RunSettings extends Launching {
   readonly sessions: Sessions;
   readonly policy: ApprovalPolicy;
   readonly approvalMs: number;
@@ -48,7 +48,7 @@ export interface Work {
 const AHEAD = 64;
 
 /** One run, from its start to its last word. When it returns, nothing of it is left running. */
-export async function* work(bench: Bench, task: Work): AsyncGenerator<AgentOutput> {
+export async function* work(bench: RunSettings, task: Work): AsyncGenerator<AgentOutput> {
   const { turn, folder, settings } = task;
   const refusal = untrusted(bench, folder);
   if (refusal !== undefined) {
@@ -74,12 +74,12 @@ export async function* work(bench: Bench, task: Work): AsyncGenerator<AgentOutpu
 }
 
 interface Following {
-  readonly watch: Watch;
+  readonly watch: RunTimer;
   readonly children: Set<Child>;
   readonly baseline: Baseline | undefined;
 }
 
-async function* follow(bench: Bench, task: Work, { watch, children, baseline }: Following): AsyncGenerator<AgentOutput> {
+async function* follow(bench: RunSettings, task: Work, { watch, children, baseline }: Following): AsyncGenerator<AgentOutput> {
   const { turn, folder, late } = task;
   const { driver, policy, approvalMs } = bench;
   const telling = startTelling({ adapter: driver.name, suffix: suffixFor(turn), outputBytesMax: bench.outputBytesMax });
@@ -104,10 +104,10 @@ async function* follow(bench: Bench, task: Work, { watch, children, baseline }: 
 }
 
 /** What the driver tells, and at most one word of ours, if it tells nothing for too long. */
-async function* eventsOf(bench: Bench, task: Work, following: Following): AsyncGenerator<RunEvent> {
+async function* eventsOf(bench: RunSettings, task: Work, following: Following): AsyncGenerator<RunEvent> {
   const { driver, quietMs: afterMs, sandbox, network } = bench;
   const { watch, children } = following;
-  const flow = createFlow<RunEvent>();
+  const flow = createPushQueue<RunEvent>();
   const hasNetwork = network || sandbox.level !== 'bubblewrap';
   let ours: RunEvent | undefined;
   const quiet = startQuiet(afterMs, () => {
@@ -128,7 +128,11 @@ async function* eventsOf(bench: Bench, task: Work, following: Following): AsyncG
   }
 }
 
-function jobFor(bench: Bench, { turn, folder, writable, settings, late, session, holder }: Work, { watch, children }: Following): Job {
+function jobFor(
+  bench: RunSettings,
+  { turn, folder, writable, settings, late, session, holder }: Work,
+  { watch, children }: Following,
+): Job {
   const { driver, policy, sessions, isTrusted } = bench;
   return {
     ...{ message: turn.message, folder, settings, session, isTrusted, signal: watch.signal },

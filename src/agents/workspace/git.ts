@@ -6,9 +6,9 @@ import type { Environment } from '../process/environment.ts';
 import { isInside } from './folders.ts';
 
 /** Runs a command confined, as the agent's own are: a repository's configuration can name programs of its own. */
-export type Run = (argv: readonly string[], options: RunOptions) => Promise<string>;
+export type Run = (argv: readonly string[], options: GitRunOptions) => Promise<string>;
 
-export interface RunOptions {
+export interface GitRunOptions {
   readonly folder: string;
   readonly env?: Environment;
   /** What it may write besides the folder. */

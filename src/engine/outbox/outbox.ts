@@ -12,7 +12,7 @@ import { createNewReplies, createQueues } from './queues.ts';
 import type { ReplyParts } from './reply-channel.ts';
 import { replyChannel } from './reply-channel.ts';
 import { createSavedRows } from './saved-rows.ts';
-import type { WebhookParts } from './webhook-channel.ts';
+import type { WebhookChannelParts } from './webhook-channel.ts';
 import { webhookChannel } from './webhook-channel.ts';
 
 /**
@@ -66,10 +66,10 @@ export interface WebhookStats {
   readonly letters: number;
 }
 
-export interface OutboxParts extends WebhookParts, ReplyParts {
+export interface OutboxParts extends WebhookChannelParts, ReplyParts {
   readonly webhookSender: WebhookSender | undefined;
   readonly replyPublisher: ReplyPublisher | undefined;
-  readonly store: WebhookParts['store'] & ReplyParts['store'] & Pick<Store, 'outbox' | 'outboxStats'>;
+  readonly store: WebhookChannelParts['store'] & ReplyParts['store'] & Pick<Store, 'outbox' | 'outboxStats'>;
   readonly commits: Pick<Commits, 'add'>;
   readonly ids: Ids;
 }

@@ -11,7 +11,7 @@ import type { DeliveryQueue } from './queue.ts';
 import { endOf } from './queue.ts';
 import { DELAY_MS_MAX, judge } from './schedule.ts';
 
-export interface WebhookParts extends ComposeParts {
+export interface WebhookChannelParts extends ComposeParts {
   readonly store: ComposeParts['store'] & Pick<Store, 'pushConfigs'>;
   readonly agents: Agents;
   readonly clock: EngineClock;
@@ -20,7 +20,7 @@ export interface WebhookParts extends ComposeParts {
 }
 
 /** Webhooks: one event at a time, retried for days, and then set aside as a dead letter for an operator. */
-export function webhookChannel(parts: WebhookParts, sender: WebhookSender): DeliveryChannel {
+export function webhookChannel(parts: WebhookChannelParts, sender: WebhookSender): DeliveryChannel {
   const { agents, clock, limits, report } = parts;
   return {
     kind: 'webhook',
@@ -57,7 +57,7 @@ export function webhookChannel(parts: WebhookParts, sender: WebhookSender): Deli
   };
 }
 
-async function configOf({ store }: WebhookParts, { row, task }: DeliveryQueue): Promise<PushRow | undefined> {
+async function configOf({ store }: WebhookChannelParts, { row, task }: DeliveryQueue): Promise<PushRow | undefined> {
   const rows = await store.pushConfigs(task.key);
   return rows.find(({ config }) => config.id === row.config);
 }

@@ -1,5 +1,6 @@
 import type { Message, Metadata, TaskEvent, TaskState, TaskStatus, Timestamp } from '#protocol';
 import { A2AError, isTerminal, mayFollow } from '#protocol';
+import type { Moment } from '../engine-clock.ts';
 import type { LogEntry, TaskRow } from '../ports.ts';
 
 /** Members of an entry besides its number and its event. */
@@ -50,4 +51,14 @@ export function sizeOf(event: TaskEvent, notes: EntryNotes | undefined): number 
 /** Characters of a part's content: close enough to bytes for a limit. */
 export function contentLength(part: { text?: string; raw?: string; url?: string; data?: unknown }): number {
   return part.text?.length ?? part.raw?.length ?? part.url?.length ?? JSON.stringify(part.data ?? null).length;
+}
+
+export function statusTime(event: TaskEvent, now: Moment): number {
+  const timestamp = event.statusUpdate?.status.timestamp ?? event.task?.status.timestamp;
+  return timestamp === undefined || timestamp === now.iso ? now.ms : Date.parse(timestamp);
+}
+
+/** 200,000 */
+export function inDigits(value: number): string {
+  return value.toLocaleString('en-US');
 }

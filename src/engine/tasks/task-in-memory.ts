@@ -2,12 +2,12 @@ import type { Message, Mutable, Seq, TaskEvent, TaskState } from '#protocol';
 import { A2AError, isInterrupted, isTerminal } from '#protocol';
 import type { Saveable } from '../commit/batch.ts';
 import type { Commits } from '../commit/group-commit.ts';
-import type { EngineClock, Moment } from '../engine-clock.ts';
+import type { EngineClock } from '../engine-clock.ts';
 import type { EngineLimits } from '../limits.ts';
 import type { LogEntry, SendRecord, TaskRow, Write } from '../ports.ts';
 import type { AgentRun } from '../turns/agent-run.ts';
 import type { EntryNotes, StatusDetails } from './events.ts';
-import { checkTransition, sizeOf, stateAfter, statusEvent } from './events.ts';
+import { checkTransition, inDigits, sizeOf, stateAfter, statusEvent, statusTime } from './events.ts';
 import type { LiveTask, Sender } from './live-task.ts';
 import type { Unsaved } from './unsaved.ts';
 import { NOTHING, newUnsaved, rejoin } from './unsaved.ts';
@@ -296,14 +296,4 @@ export class TaskInMemory implements LiveTask, Saveable {
     for (const entry of entries) this.tail.push(entry);
     if (this.tail.length > tailEvents * 2) this.tail = this.tail.slice(-tailEvents);
   }
-}
-
-function statusTime(event: TaskEvent, now: Moment): number {
-  const timestamp = event.statusUpdate?.status.timestamp ?? event.task?.status.timestamp;
-  return timestamp === undefined || timestamp === now.iso ? now.ms : Date.parse(timestamp);
-}
-
-/** 200,000 */
-export function inDigits(value: number): string {
-  return value.toLocaleString('en-US');
 }

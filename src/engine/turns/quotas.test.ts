@@ -69,7 +69,7 @@ describe('the running tasks of one principal', () => {
     await service.send(request('work', AT_ONCE), ctx());
     await service.send({ ...toTask(first, 'work'), ...AT_ONCE }, ctx());
     await expect(service.send(request('c'), ctx())).rejects.toMatchObject(REFUSED);
-    expect(taskOf(await service.send(toTask(second, 'go on'), ctx())).status.state).toBe('TASK_STATE_COMPLETED');
+    expect(taskOf(await service.send(toTask(second, 'continue'), ctx())).status.state).toBe('TASK_STATE_COMPLETED');
   });
 
   it('count when a task continues: with its next message, and after a restart', async () => {

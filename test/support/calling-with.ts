@@ -1,0 +1,23 @@
+import type { A2AService, CallContext, DialectOptions } from '#protocol';
+
+/** The service, with these options in every call. */
+export function callingWith(service: A2AService, options: DialectOptions | undefined): A2AService {
+  if (options === undefined) return service;
+  const into = (context: CallContext): CallContext => ({ ...context, options });
+  const { push } = service;
+  return {
+    ...service,
+    send: (asked, context) => service.send(asked, into(context)),
+    stream: (asked, context) => service.stream(asked, into(context)),
+    get: (asked, context) => service.get(asked, into(context)),
+    list: (asked, context) => service.list(asked, into(context)),
+    cancel: (asked, context) => service.cancel(asked, into(context)),
+    subscribe: (asked, context) => service.subscribe(asked, into(context)),
+    push: {
+      create: (asked, context) => push.create(asked, into(context)),
+      get: (asked, context) => push.get(asked, into(context)),
+      list: (asked, context) => push.list(asked, into(context)),
+      delete: (asked, context) => push.delete(asked, into(context)),
+    },
+  };
+}
