@@ -1,5 +1,6 @@
 import type { A2AService, Dialect, DialectId, Hints, RpcId } from '#protocol';
 import { A2AError, answeringDialect } from '#protocol';
+import type { Binding } from '../binding.ts';
 import { DEFAULT_BODY_LIMITS } from '../body.ts';
 import type { RequestTarget } from '../call-context.ts';
 import {
@@ -20,8 +21,19 @@ import { isMediaType, JSON_TYPE } from '../media.ts';
 import type { BindingServeOptions, Caller } from '../options.ts';
 import { callerOf, DEFAULT_ENV, registryOf } from '../options.ts';
 import { respond } from '../respond.ts';
+import { JSON_RPC } from './binding.ts';
 import type { RpcRequest } from './wire.ts';
 import { errorText, readableId, readEnvelope, requestObject, resultText } from './wire.ts';
+
+/** JSON-RPC with its server half. */
+export const JSON_RPC_SERVED: Binding<'JSONRPC'> = {
+  ...JSON_RPC,
+  route: { methods: ['POST'], paths: ['/', '/a2a', '/a2a/jsonrpc', '/api/a2a'] },
+  // The address of 0.x is the root: it becomes the card's `url`, which Society's clients call, and Society is detected only there.
+  paths: { '1.0': '/a2a', '0.3': '/' },
+  serve: answerJsonRpc,
+  refuse: refuseJsonRpc,
+};
 
 /** Who answers and under which id, as far as the request has been understood. An error is answered with what is known. */
 interface Exchange {

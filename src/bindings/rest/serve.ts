@@ -1,5 +1,6 @@
 import type { A2AService, Dialect, Frame, Json, Operation, RestGrammar, StreamWriter } from '#protocol';
 import { A2AError, isStreamOperation } from '#protocol';
+import type { Binding } from '../binding.ts';
 import { DEFAULT_BODY_LIMITS } from '../body.ts';
 import type { RequestTarget } from '../call-context.ts';
 import {
@@ -22,8 +23,19 @@ import { callerOf, DEFAULT_ENV, registryOf } from '../options.ts';
 import { pathBelow } from '../path.ts';
 import type { ResponseWriter } from '../respond.ts';
 import { respond } from '../respond.ts';
+import { HTTP_JSON } from './binding.ts';
 import type { RouteMatch } from './wire.ts';
 import { decodedMembers, matchPath, queryMembers } from './wire.ts';
+
+/** HTTP+JSON with its server half. */
+export const HTTP_JSON_SERVED: Binding<'HTTP+JSON'> = {
+  ...HTTP_JSON,
+  route: { methods: ['GET', 'HEAD', 'POST', 'DELETE'], matches: (path) => hasRestRoute(path), bodyOptional: true },
+  // The base address itself: 1.0's paths are below it, 0.3's below its `/v1`.
+  paths: { '1.0': '', '0.3': '' },
+  serve: answerRest,
+  refuse: refuseRest,
+};
 
 /** A dialect that has an HTTP+JSON form. */
 type RestDialect = Dialect & { readonly rest: RestGrammar };

@@ -1,9 +1,9 @@
 import type { ProtocolBinding } from '#bindings';
-import { BINDINGS, findBinding } from '#bindings';
+import { CLIENT_BINDINGS, findBinding } from '#bindings';
 import { CliError, usage } from '../command.ts';
 
-const NAMES: readonly string[] = BINDINGS.flatMap(({ protocolBinding, otherNames }) => [protocolBinding, ...otherNames]).map((name) =>
-  name.toLowerCase(),
+const NAMES: readonly string[] = CLIENT_BINDINGS.flatMap(({ protocolBinding, otherNames }) => [protocolBinding, ...otherNames]).map(
+  (name) => name.toLowerCase(),
 );
 
 /** Reads `--transport`. A binding that parley does not support may be preferred: the next preference is used then. */
