@@ -2,11 +2,11 @@ import { parseArgs } from 'node:util';
 import { cleanUp } from './children.ts';
 import { benchCodecs } from './codec.ts';
 import { within } from './deadline.ts';
+import { benchAccess } from './figures/access.ts';
 import { benchAgents } from './figures/agents.ts';
 import { benchClient } from './figures/client.ts';
 import type { Figure, Sizes } from './figures/figure.ts';
 import { FULL, QUICK } from './figures/figure.ts';
-import { benchGate } from './figures/gate.ts';
 import { benchLists } from './figures/lists.ts';
 import { benchMesh } from './figures/mesh.ts';
 import { benchDialects, benchSends } from './figures/sends.ts';
@@ -28,7 +28,7 @@ const SECTIONS: Readonly<Record<string, Readonly<Record<string, Measuring>>>> = 
     start: benchStart,
   },
   client: { client: benchClient },
-  gate: { gate: benchGate },
+  access: { access: benchAccess },
   mesh: { mesh: benchMesh },
   agents: { agents: benchAgents },
 };

@@ -9,7 +9,7 @@ import { count } from './figure.ts';
 import { sendIn } from './sends.ts';
 
 const CONNECTIONS = 32;
-type Side = 'open' | 'gated';
+type Side = 'open' | 'checked';
 /** Counted as ever, and never reached. */
 const WIDE = ['requestsPerSecondMax', 'requestsBurstMax', 'callerTasksMax', 'callerBytesPerMinuteMax'].flatMap((name) => [
   '--limit',
@@ -20,40 +20,40 @@ const WIDE = ['requestsPerSecondMax', 'requestsBurstMax', 'callerTasksMax', 'cal
  * Blocking sends to two durable nodes, in turns: one that is open and writes nothing down, and one whose callers show a key that is
  * looked up, counted, authorised and written into the audit log.
  */
-export async function benchGate({ rounds, ms }: Sizes): Promise<readonly Figure[]> {
+export async function benchAccess({ rounds, ms }: Sizes): Promise<readonly Figure[]> {
   const folder = newFolder();
   const { secret } = createKey(folder, { name: 'bench', scopes: ['tasks:*'] });
   const servers: Readonly<Record<Side, Server>> = {
     open: await startParley('echo', ['--data', newFolder(), '--no-audit', ...WIDE]),
-    gated: await startParley('echo', ['--data', newFolder(), '--require-auth', '--auth-folder', folder, ...WIDE]),
+    checked: await startParley('echo', ['--data', newFolder(), '--require-auth', '--auth-folder', folder, ...WIDE]),
   };
-  const micros: Record<Side, number[]> = { open: [], gated: [] };
+  const micros: Record<Side, number[]> = { open: [], checked: [] };
   const send = sendIn('v10');
-  const rates = await inTurns<Side>(['open', 'gated'], rounds, async (side) => {
+  const rates = await inTurns<Side>(['open', 'checked'], rounds, async (side) => {
     const before = cpuMicros(servers[side].pid);
     const began = performance.now();
-    const headers = side === 'gated' ? { Authorization: `Bearer ${secret}` } : {};
+    const headers = side === 'checked' ? { Authorization: `Bearer ${secret}` } : {};
     const rate = await requestsPerSecond({ url: `${servers[side].url}/a2a`, ...send, headers, connections: CONNECTIONS, ms });
     micros[side].push((cpuMicros(servers[side].pid) - before) / (rate * ((performance.now() - began) / 1000)));
     return rate;
   });
   for (const server of Object.values(servers)) await server.stop();
-  return gateFigures(rates, { open: micros.open.slice(1), gated: micros.gated.slice(1) });
+  return accessFigures(rates, { open: micros.open.slice(1), checked: micros.checked.slice(1) });
 }
 
-function gateFigures(rates: Rounds<Side>, micros: Rounds<Side>): readonly Figure[] {
+function accessFigures(rates: Rounds<Side>, micros: Rounds<Side>): readonly Figure[] {
   const rate = (side: Side): string => `${count(percentile(rates[side], 0.5))}/s`;
   return [
     {
-      what: `blocking send through the gate, durable, ${CONNECTIONS} connections`,
-      value: rate('gated'),
-      beside: `open, without audit ${rate('open')}: ${quartiles(ratios(rates, 'gated', 'open'))} of it`,
+      what: `blocking send through the access checks, durable, ${CONNECTIONS} connections`,
+      value: rate('checked'),
+      beside: `open, without audit ${rate('open')}: ${quartiles(ratios(rates, 'checked', 'open'))} of it`,
       goal: '≥ 0.95',
     },
     {
       what: '',
-      value: `${quartiles(micros.gated, 0)} µs of processor a send`,
-      beside: `open ${quartiles(micros.open, 0)} µs: ${quartiles(ratios(micros, 'gated', 'open'))} ×`,
+      value: `${quartiles(micros.checked, 0)} µs of processor a send`,
+      beside: `open ${quartiles(micros.open, 0)} µs: ${quartiles(ratios(micros, 'checked', 'open'))} ×`,
       goal: '≤ 1.05',
     },
   ];
