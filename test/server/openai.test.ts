@@ -210,7 +210,11 @@ describe('errors', () => {
     [{ model: 'talker', messages: [{ role: 'assistant', content: 'x' }] }, 400, { param: 'messages' }],
     [{ model: 'talker', messages: [user('x')], n: 2 }, 400, { param: 'n' }],
     [{ model: 'nobody', messages: [user('x')] }, 404, { code: 'model_not_found', param: 'model' }],
-    [{ model: 'script', messages: [user('fail')] }, 500, { message: 'The message asked me to fail.', code: 'task_failed', type: 'server_error' }],
+    [
+      { model: 'script', messages: [user('fail')] },
+      500,
+      { message: 'The message asked me to fail.', code: 'task_failed', type: 'server_error' },
+    ],
     [{ model: 'script', messages: [user('reject')] }, 400, { message: 'The message asked me to reject this.' }],
   ])('%j is %d', async (body, status, error) => {
     const response = await chat(body);
