@@ -1,15 +1,17 @@
 import type { HttpRequest } from './http.ts';
 
-/** One signal for a call whose answer is a stream: it fires when the request is aborted or the answer is cancelled. */
+/** The signal of a call whose response is a stream. It fires when the request is aborted or the response stream is cancelled. */
 export interface DisconnectSignal {
   readonly signal: AbortSignal;
+  /** The response stream was cancelled. */
   abort(): void;
+  /** The stream has ended: removes the listener from the request's signal. */
   release(): void;
 }
 
 export function disconnectSignal(request: HttpRequest): DisconnectSignal {
   const { signal } = request;
-  // A signal costs as much as the rest of a stream that waits: where the request's own may be ended by us, one is enough.
+  // A signal costs as much memory as the rest of a waiting stream. A request that can be aborted from here needs no second one.
   if (request.abort !== undefined) return new OwnDisconnectSignal(request);
   const controller = new AbortController();
   const abort = (): void => controller.abort(signal.reason);

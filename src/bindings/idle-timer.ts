@@ -1,16 +1,19 @@
 import { A2AError } from '#protocol';
 import { TimedOut } from './failures.ts';
 
-/** How long a reader waits for bytes: until its caller leaves, or the sender has been silent for too long. */
+/** When a reader stops waiting for bytes: when `signal` fires, or after `idleMs` milliseconds without a byte. */
 export interface ReadTimeout {
   readonly signal?: AbortSignal | undefined;
   readonly idleMs?: number | undefined;
 }
 
-/** A timer that is set for longer goes off at once. */
+/** The longest delay of `setTimeout`. With a longer one it fires at once. */
 const TIMER_MS_MAX = 0x7fffffff;
 
-/** Closes what is read when timeout is over. A byte costs one look at the clock; the timer is set anew only when it goes off. */
+/**
+ * Calls `close` when the signal fires or no byte has come for `idleMs`. `touch` only reads the clock, because it is called for every chunk:
+ * the timer is set again only when it fires too early.
+ */
 export class IdleTimer {
   readonly #signal: AbortSignal | undefined;
   readonly #onAbort = (): void => this.#close();
@@ -27,12 +30,12 @@ export class IdleTimer {
     this.#allow(idleMs);
   }
 
-  /** The sender has been silent for too long. */
+  /** No byte has come for `idleMs`. */
   get hasExpired(): boolean {
     return this.#hasExpired;
   }
 
-  /** From now on so long, and this is closed as well. */
+  /** Starts over with another `idleMs`. When the wait ends, `close` is called besides the earlier one. */
   extend(idleMs: number | undefined, close: () => void): void {
     const before = this.#close;
     this.#close = () => {
@@ -46,7 +49,7 @@ export class IdleTimer {
     if (this.#timer !== undefined) this.#lastMs = performance.now();
   }
 
-  /** Throws what ended the wait. */
+  /** Throws if the wait has ended: the signal's reason, or UNAVAILABLE. */
   check(): void {
     this.#signal?.throwIfAborted();
     if (this.#hasExpired) throw new A2AError('UNAVAILABLE', `nothing came for ${this.#idleMs} ms`, { cause: new TimedOut() });
@@ -57,7 +60,7 @@ export class IdleTimer {
     this.#signal?.removeEventListener('abort', this.#onAbort);
   }
 
-  /** A timer that goes off too early is set again for what is left; so it is touched only if it would go off too late. */
+  /** A timer that fires too early sets itself again for the rest, so a running timer is replaced only if it would fire too late. */
   #allow(idleMs: number | undefined): void {
     const isLonger = this.#timer !== undefined && this.#idleMs !== undefined && idleMs !== undefined && idleMs >= this.#idleMs;
     this.#idleMs = idleMs;

@@ -1,7 +1,6 @@
 // What the other rooms of this package may use of `bindings`. The published names are in index.ts.
 export type { Binding, BindingRoute, ClientBinding, RefusalOptions } from './binding.ts';
 export * from './body.ts';
-export { writeSafely } from './call-context.ts';
 export { decodeRequest, decodeResult, encodeRequest, encodeResult, unsupported } from './codec.ts';
 export * from './failures.ts';
 export {
@@ -26,12 +25,13 @@ export {
   resultText,
 } from './jsonrpc/wire.ts';
 export { type LinkHeaders, type LinkOptions, type LinkTransport, serviceOver } from './link-service.ts';
-export { bindingOf, CLIENT_BINDINGS, findBinding, type ProtocolBinding } from './links.ts';
+export { bindingOf, CLIENT_BINDINGS, DEFAULT_BINDING, findBinding, type ProtocolBinding } from './links.ts';
 export { type ChatMemory, createChatMemory } from './openai/memory.ts';
 export { answerChat, answerModels, type ChatAgent, type ChatOptions } from './openai/serve.ts';
 export { refusalBody } from './openai/write.ts';
 export type { BindingServeOptions, Caller } from './options.ts';
 export { BINDINGS } from './registry.ts';
+export { writeSafely } from './responses.ts';
 export { restLink } from './rest/link.ts';
 export { answerRest, hasRestRoute, refuseRest, serveRest } from './rest/serve.ts';
 export * from './sse.ts';

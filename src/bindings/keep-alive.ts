@@ -1,10 +1,10 @@
-/** A stream that may have been silent for too long. */
+/** A stream that sends keep-alive comments. */
 export interface KeepAliveStream {
-  /** Called twice in the longest silence that is allowed. */
+  /** Called every `keepAliveMs / 2`. */
   tick(): void;
 }
 
-/** A timer that is set for longer goes off at once. */
+/** The longest delay of `setInterval`. With a longer one it fires at once. */
 const TIMER_MS_MAX = 0x7fffffff;
 
 interface TimerGroup {
@@ -12,7 +12,7 @@ interface TimerGroup {
   readonly timer: ReturnType<typeof setInterval>;
 }
 
-/** One timer for all streams of one silence, and none when there are no streams. */
+/** One timer for all streams with the same `keepAliveMs`. It stops when the last of them ends. */
 const groups = new Map<number, TimerGroup>();
 
 export function startKeepAlive(stream: KeepAliveStream, keepAliveMs: number): void {

@@ -14,7 +14,7 @@ import type {
   UnaryOperation,
 } from '#protocol';
 import { A2AError, behave, isStreamOperation } from '#protocol';
-import { contextOf, responseHeaders, resumeAfter, toCallerError } from './call-context.ts';
+import { contextOf, resumeAfter } from './call-context.ts';
 import { decodeRequest, encodeResult } from './codec.ts';
 import type { DisconnectSignal } from './disconnect.ts';
 import { disconnectSignal } from './disconnect.ts';
@@ -25,8 +25,9 @@ import { eventAnswer } from './event-stream.ts';
 import type { HttpRequest, HttpResponse } from './http.ts';
 import type { BindingServeOptions, Caller } from './options.ts';
 import { DEFAULT_KEEP_ALIVE_MS } from './options.ts';
+import { responseHeaders, toCallerError } from './responses.ts';
 
-/** A request that has been understood as far as its operation; `raw` is what the dialect will read. */
+/** A call whose dialect and operation are known. `raw` is its request as JSON, not decoded yet. */
 export interface IncomingCall {
   readonly httpRequest: HttpRequest;
   readonly service: A2AService;
@@ -38,14 +39,14 @@ export interface IncomingCall {
   readonly env: ReadEnv;
 }
 
-/** What a binding puts around an answer. */
+/** How a binding writes results, streams and errors. */
 export interface ResponseWriter {
   result(value: Json, headers: Record<string, string>): HttpResponse;
   openStream(): StreamWriter;
   errorFrame(error: A2AError): Frame;
 }
 
-/** Decodes, calls, encodes: the part that all bindings share. Throws what the binding writes as an error. */
+/** Decodes the request, calls the service and encodes the result, in the same way for all bindings. Throws errors, which the binding writes. */
 export function respond(incoming: IncomingCall, responseWriter: ResponseWriter): Promise<HttpResponse> {
   const { operation } = incoming;
   if (isStreamOperation(operation)) return stream(incoming, operation, responseWriter);
@@ -115,7 +116,7 @@ interface WireParts {
   readonly isReset: boolean;
 }
 
-/** A class, because thousands of streams wait at a time and a function each for what it may have to do yet is most of what they hold. */
+/** A class, because closures for each method would be most of the memory of thousands of waiting streams. */
 class Wire implements EventWire {
   readonly writer: StreamWriter;
   readonly isReset: boolean;
@@ -160,7 +161,7 @@ class Wire implements EventWire {
   }
 }
 
-/** The caller asked to resume from a place that the log does not have (docs/faults.md, H3), so the stream begins elsewhere. */
+/** Whether the caller asked to resume from a position that the log does not have, so that the stream begins elsewhere (docs/faults.md, H3). */
 function wasReset(httpRequest: HttpRequest, { first }: OpenStream): boolean {
   const wanted = httpRequest.header('last-event-id');
   return (

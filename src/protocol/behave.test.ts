@@ -157,4 +157,8 @@ describe('behave', () => {
     for await (const _ of behaved.subscribe({ id: ID }, callContext())) break;
     expect(isClosed).toBe(true);
   });
+
+  it('agrees with the wire facts of every dialect about callers that name tasks', () => {
+    for (const { id, wire, traits } of DIALECTS) expect(wire.callerNamesTask === true, id).toBe(traits.callerNamesTask);
+  });
 });

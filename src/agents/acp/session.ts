@@ -43,7 +43,7 @@ export async function openSession(agent: ClientContext, { agentCapabilities }: I
     } catch (thrown) {
       if (!(thrown instanceof RequestError)) throw thrown;
       const why = oneLine(`${thrown.message}${detailIn(thrown.data)}`, REASON_CHARACTERS);
-      note = `The earlier session is lost (${why}): this is a new one, which does not know what was said before.`;
+      note = `The earlier session is lost (${why}): this is a new one, which does not know the earlier messages.`;
     }
   }
   const answer = await agent.request(methods.agent.session.new, where);

@@ -43,8 +43,8 @@ function callEvents(update: ToolCallUpdate, calls: Map<string, KnownCall>): read
   const events: RunEvent[] = [];
   if (before === undefined) {
     const { tool, title, toolKind, input, paths } = call;
-    const told = { ...{ tool, title, toolKind, paths, diffs }, ...(input === undefined ? {} : { input }) };
-    events.push({ kind: 'tool_use', id: update.toolCallId, ...told });
+    const toolUse = { ...{ tool, title, toolKind, paths, diffs }, ...(input === undefined ? {} : { input }) };
+    events.push({ kind: 'tool_use', id: update.toolCallId, ...toolUse });
   }
   if (call.isOver && before?.isOver !== true) {
     const output = resultIn(update);

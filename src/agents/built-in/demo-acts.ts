@@ -82,7 +82,7 @@ export async function* slow({ signal }: DemoTurn, { stepMs }: Pace): ReturnType<
     await sleep(stepMs, signal);
     yield status(`Step ${step} of ${STEPS}`);
   }
-  yield 'Done. Whoever subscribes to this task now, or after a restart, sees the same history.';
+  yield 'Done. Every subscriber of this task, now or after a restart, sees the same history.';
 }
 
 export async function* about(): ReturnType<Act> {

@@ -19,7 +19,7 @@ export function createScript(): Agent {
         {
           id: 'script',
           name: 'Obey directives',
-          description: 'Streams, waits, asks, refuses, fails or crashes, as it is told.',
+          description: 'Streams, waits, asks, refuses, fails or crashes, as the message asks.',
           tags: ['test', 'load'],
           examples: ['chunks=5 delay=200', 'sleep=1000', 'ask', 'fail'],
         },
@@ -76,15 +76,15 @@ function lastWord(ending: Ending): AgentOutput {
     case 'ask':
       return ask('What should I answer?');
     case 'auth':
-      return auth('I need a credential before I go on.');
+      return auth('I need a credential to continue.');
     case 'reject':
-      return reject('I was told to reject this.');
+      return reject('The message asked me to reject this.');
     case 'fail':
-      return fail('I was told to fail.');
+      return fail('The message asked me to fail.');
     case 'message':
-      return message('I was told to answer without a task.');
+      return message('The message asked for an answer without a task.');
     case 'crash':
-      throw new Error('script was told to crash');
+      throw new Error('the message asked script to crash');
     default:
       return unreachable(ending);
   }

@@ -141,10 +141,10 @@ function endOf(line: JsonObject): readonly RunEvent[] {
     ];
   }
   const output = line['structured_output'];
-  const told = { ...(summary === undefined ? {} : { summary }), ...(output === undefined ? {} : { output }) };
+  const result = { ...(summary === undefined ? {} : { summary }), ...(output === undefined ? {} : { output }) };
   return [
     { kind: 'usage', usage },
-    { kind: 'done', stopReason: textAt(line, 'stop_reason') ?? 'end_turn', ...told },
+    { kind: 'done', stopReason: textAt(line, 'stop_reason') ?? 'end_turn', ...result },
   ];
 }
 

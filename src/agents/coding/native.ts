@@ -36,7 +36,7 @@ export interface CliReply {
 /** How long a CLI may run after its result before it is killed. */
 const LINGER_MS = 5000;
 const NOTE_CHARACTERS = 300;
-const LOST = 'The earlier session is lost: this is a new one, which does not know what was said before.';
+const LOST = 'The earlier session is lost: this is a new one, which does not know the earlier messages.';
 
 export function nativeDriver(adapter: NativeAdapter): Driver {
   return { ...adapter, edits: true, resumes: true, model: true, run: (job) => runNative(adapter, job) };

@@ -199,5 +199,5 @@ function suffixFor({ task }: Turn): string {
 function afterRestart({ title, isAllowed }: LateAnswer): string {
   return isAllowed === true
     ? `You were interrupted while you waited for permission: ${title}. It is granted. Go on where you stopped.`
-    : `You were interrupted while you waited for permission: ${title}. It is denied. Do not do it; go on without it, or say why you can not.`;
+    : `You were interrupted while you waited for permission: ${title}. It is denied. Do not do it; continue without it, or say why you can not.`;
 }

@@ -15,18 +15,10 @@ import type {
 import { A2AError, isObject } from '#protocol';
 import { decodeResult, encodeRequest, unreadable, unsupported } from '../codec.ts';
 import { incomingEvents, isEventStream } from '../incoming.ts';
-import type { LinkHeaders, LinkOptions, LinkRequest, LinkResponse } from '../link-service.ts';
-import {
-  DEFAULT_EVENT_BYTES_MAX,
-  lastEventId,
-  linkEnv,
-  readResponseBody,
-  requestHeaders,
-  send,
-  serviceOver,
-  statusError,
-  withTaskName,
-} from '../link-service.ts';
+import type { LinkRequest, LinkResponse } from '../link-http.ts';
+import { DEFAULT_EVENT_BYTES_MAX, lastEventId, readResponseBody, requestHeaders, send, statusError } from '../link-http.ts';
+import type { LinkHeaders, LinkOptions } from '../link-service.ts';
+import { linkEnv, linkService } from '../link-service.ts';
 import { JSON_TYPE } from '../media.ts';
 import { EVENT_STREAM } from '../sse.ts';
 import { readAnswer, requestText } from './wire.ts';
@@ -39,10 +31,13 @@ export function jsonRpcLink(options: LinkOptions): A2AService {
     return last;
   };
   const link = { options, dialect: options.dialect, env: linkEnv(options), nextId };
-  return serviceOver({
-    unary: (operation, request, ctx) => call(operation, request, { link, ctx }),
-    stream: (operation, request, ctx) => events(operation, request, { link, ctx }),
-  });
+  return linkService(
+    {
+      unary: (operation, request, ctx) => call(operation, request, { link, ctx }),
+      stream: (operation, request, ctx) => events(operation, request, { link, ctx }),
+    },
+    options,
+  );
 }
 
 interface Link {
@@ -118,7 +113,7 @@ function prepare<Op extends Operation>(
   const { options, dialect, nextId } = link;
   const method = dialect.methods[operation];
   if (method === undefined) throw unsupported(operation, dialect);
-  const { params, rpcId } = encodeRequest(operation, withTaskName(operation, given, options), dialect);
+  const { params, rpcId } = encodeRequest(operation, given, dialect);
   const id = rpcId ?? nextId();
   const resume = lastEventId(operation, given);
   const own: Record<string, string> = { 'Content-Type': JSON_TYPE, Accept: accept };

@@ -2,25 +2,17 @@ import type { A2AService, Dialect, DialectId, Hints, RpcId } from '#protocol';
 import { A2AError, answeringDialect } from '#protocol';
 import type { Binding } from '../binding.ts';
 import { DEFAULT_BODY_LIMITS } from '../body.ts';
-import type { RequestTarget } from '../call-context.ts';
-import {
-  checkVersion,
-  contextOf,
-  errorHeaders,
-  requestBytes,
-  requestJson,
-  requestTarget,
-  requestTargetForError,
-  responseHeaders,
-  toCallerError,
-  writeSafely,
-} from '../call-context.ts';
+import { contextOf } from '../call-context.ts';
 import type { HttpRequest, HttpResponse } from '../http.ts';
 import { respondTo } from '../http.ts';
 import { isMediaType, JSON_TYPE } from '../media.ts';
 import type { BindingServeOptions, Caller } from '../options.ts';
 import { callerOf, DEFAULT_ENV, registryOf } from '../options.ts';
+import { requestBytes, requestJson } from '../request-body.ts';
+import type { RequestTarget } from '../request-target.ts';
+import { checkVersion, requestTarget, requestTargetForError } from '../request-target.ts';
 import { respond } from '../respond.ts';
+import { errorHeaders, responseHeaders, toCallerError, writeSafely } from '../responses.ts';
 import { JSON_RPC } from './binding.ts';
 import type { RpcRequest } from './wire.ts';
 import { errorText, readableId, readEnvelope, requestObject, resultText } from './wire.ts';

@@ -1,7 +1,7 @@
 import type { A2AService, AgentCard, CallContext, Json, Message, Part, SendRequest } from '#protocol';
 import { A2AError, answeringDialect, contextId, isA2AError, isInterrupted, messageId, taskId } from '#protocol';
 import { DEFAULT_BODY_LIMITS } from '../body.ts';
-import { contextOf, errorHeaders, requestBytes, requestJson, toCallerError } from '../call-context.ts';
+import { contextOf } from '../call-context.ts';
 import { disconnectSignal } from '../disconnect.ts';
 import type { OpenStream } from '../dispatch.ts';
 import { openStream } from '../dispatch.ts';
@@ -11,6 +11,8 @@ import type { HttpRequest, HttpResponse } from '../http.ts';
 import { isMediaType, JSON_TYPE } from '../media.ts';
 import type { BindingServeOptions, Caller } from '../options.ts';
 import { callerOf, DEFAULT_ENV, DEFAULT_KEEP_ALIVE_MS, registryOf } from '../options.ts';
+import { requestBytes, requestJson } from '../request-body.ts';
+import { errorHeaders, toCallerError } from '../responses.ts';
 import type { ChatIdentity, ChatMemory, Thread } from './memory.ts';
 import type { ChatMessage, ChatRequest } from './read.ts';
 import { readChat } from './read.ts';

@@ -15,18 +15,10 @@ import type {
 import { A2AError, isObject, withoutEndSlashes } from '#protocol';
 import { decodeResult, encodeRequest, unreadable, unsupported } from '../codec.ts';
 import { incomingEvents, isEventStream } from '../incoming.ts';
-import type { LinkOptions, LinkResponse } from '../link-service.ts';
-import {
-  DEFAULT_EVENT_BYTES_MAX,
-  lastEventId,
-  linkEnv,
-  readResponseBody,
-  requestHeaders,
-  send,
-  serviceOver,
-  statusError,
-  withTaskName,
-} from '../link-service.ts';
+import type { LinkResponse } from '../link-http.ts';
+import { DEFAULT_EVENT_BYTES_MAX, lastEventId, readResponseBody, requestHeaders, send, statusError } from '../link-http.ts';
+import type { LinkOptions } from '../link-service.ts';
+import { linkEnv, linkService } from '../link-service.ts';
 import { JSON_TYPE } from '../media.ts';
 import { EVENT_STREAM } from '../sse.ts';
 import { fillPath, queryOf, routeFor } from './wire.ts';
@@ -36,10 +28,13 @@ export function restLink(options: LinkOptions): A2AService {
   const { rest } = options.dialect;
   if (rest === undefined) throw new A2AError('UNSUPPORTED_OPERATION', `${options.dialect.title} has no HTTP+JSON form`);
   const link: Link = { options, dialect: options.dialect, env: linkEnv(options), grammar: rest, subscribeBy: undefined };
-  return serviceOver({
-    unary: (operation, request, ctx) => call(operation, request, { link, ctx }),
-    stream: (operation, request, ctx) => events(operation, request, { link, ctx }),
-  });
+  return linkService(
+    {
+      unary: (operation, request, ctx) => call(operation, request, { link, ctx }),
+      stream: (operation, request, ctx) => events(operation, request, { link, ctx }),
+    },
+    options,
+  );
 }
 
 interface Link {
@@ -129,7 +124,7 @@ interface Going extends Calling {
 
 async function go<Op extends Operation>(operation: Op, given: Requests[Op], { link, ctx, route, accept }: Going): Promise<LinkResponse> {
   const { options, grammar } = link;
-  const { params } = encodeRequest(operation, withTaskName(operation, given, options), link.dialect);
+  const { params } = encodeRequest(operation, given, link.dialect);
   const { path, left } = fillPath(route, isObject(params) ? params : {}, grammar.tenants);
   const hasBody = route.verb === 'POST';
   const resume = lastEventId(operation, given);

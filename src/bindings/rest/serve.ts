@@ -2,27 +2,18 @@ import type { A2AService, Dialect, Frame, Json, Operation, RestGrammar, StreamWr
 import { A2AError, isStreamOperation } from '#protocol';
 import type { Binding } from '../binding.ts';
 import { DEFAULT_BODY_LIMITS } from '../body.ts';
-import type { RequestTarget } from '../call-context.ts';
-import {
-  checkVersion,
-  errorHeaders,
-  requestBytes,
-  requestJson,
-  requestTarget,
-  requestTargetForError,
-  responseHeaders,
-  speaks,
-  toCallerError,
-  writeSafely,
-} from '../call-context.ts';
 import type { HttpRequest, HttpResponse } from '../http.ts';
 import { respondTo } from '../http.ts';
 import { isMediaType, JSON_TYPE, preferredType } from '../media.ts';
 import type { BindingServeOptions } from '../options.ts';
 import { callerOf, DEFAULT_ENV, registryOf } from '../options.ts';
 import { pathBelow } from '../path.ts';
+import { requestBytes, requestJson } from '../request-body.ts';
+import type { RequestTarget } from '../request-target.ts';
+import { checkVersion, requestTarget, requestTargetForError, speaks } from '../request-target.ts';
 import type { ResponseWriter } from '../respond.ts';
 import { respond } from '../respond.ts';
+import { errorHeaders, responseHeaders, toCallerError, writeSafely } from '../responses.ts';
 import { HTTP_JSON } from './binding.ts';
 import type { RouteMatch } from './wire.ts';
 import { decodedMembers, matchPath, queryMembers } from './wire.ts';

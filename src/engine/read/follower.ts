@@ -1,5 +1,5 @@
 import type { CallSemantics, Logged, Seq, Task } from '#protocol';
-import { isTerminal } from '#protocol';
+import { isTerminal, NO_EVENT } from '#protocol';
 import type { Commits } from '../commit/group-commit.ts';
 import type { EngineLifecycle } from '../lifecycle.ts';
 import type { LogEntry } from '../ports.ts';
@@ -57,7 +57,7 @@ export class Follower implements AsyncGenerator<EventBatch> {
   #isHeld = false;
   #task: LiveTask | undefined;
   #options: FollowOptions | undefined;
-  #after = 0 as Seq;
+  #after = NO_EVENT;
   #isOver = false;
   #resolve: ((next: Next) => void) | undefined;
   #reject: ((thrown: unknown) => void) | undefined;

@@ -1,5 +1,5 @@
 import type { ContextId, Ids, Message, Metadata, Mutable, Seq, Task } from '#protocol';
-import { A2AError, contextId as asContextId, taskId as asTaskId, isTerminal, withoutNotes } from '#protocol';
+import { A2AError, contextId as asContextId, taskId as asTaskId, isTerminal, NO_EVENT, seqAfter, withoutNotes } from '#protocol';
 import type { Commits } from '../commit/group-commit.ts';
 import type { EngineClock } from '../engine-clock.ts';
 import type { EngineLifecycle } from '../lifecycle.ts';
@@ -124,8 +124,8 @@ function create(parts: AdmitParts, call: SendCall, { contextId: given, identity,
     dialect: ctx.dialect,
     state,
     statusAt: now.ms,
-    last: 0 as Seq,
-    turn: 1 as Seq,
+    last: NO_EVENT,
+    turn: seqAfter(NO_EVENT),
     attempt: 0,
     bytes: 0,
   };
