@@ -1,3 +1,4 @@
+import { letExit } from '#protocol';
 /** Port: runs work later. Tests use their own, so that time does not pass by itself. */
 export interface Timers {
   /** Runs the work later in this turn of the event loop, after what is ready now. */
@@ -12,9 +13,8 @@ const soon: Timers['soon'] = typeof setImmediate === 'function' ? (work) => void
 export const systemTimers: Timers = {
   soon,
   later: (ms, work) => {
-    const timer: unknown = setTimeout(work, ms);
-    // In browsers timers are numbers, without `unref`.
-    if (typeof timer === 'object' && timer !== null && 'unref' in timer && typeof timer.unref === 'function') timer.unref();
-    return () => clearTimeout(timer as ReturnType<typeof setTimeout>);
+    const timer = setTimeout(work, ms);
+    letExit(timer);
+    return () => clearTimeout(timer);
   },
 };

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from './json.ts';
 import { isObject } from './json.ts';
+import { isKeyOf, keysOf, tableOf } from './members.ts';
 
 /**
  * The members of a 1.0 card and when each is there, from a2a.proto 1.0.1. `!` is field_behavior REQUIRED, `?` is proto3
@@ -95,22 +96,20 @@ export interface CardField {
 const SHAPES = { '[]': 'list', '{}': 'map' } as const;
 const PRESENCES = { '!': 'required', '?': 'optional', '|': 'oneof' } as const;
 
-export const CARD_FIELDS: Readonly<Record<CardType, ReadonlyMap<string, CardField>>> = Object.fromEntries(
-  Object.entries(TYPES).map(([type, members]) => [
-    type,
-    new Map(Object.entries(members).map(([name, code]) => [name, parseField(name, code)])),
-  ]),
-) as Record<CardType, Map<string, CardField>>;
+export const CARD_FIELDS: Readonly<Record<CardType, ReadonlyMap<string, CardField>>> = tableOf(
+  keysOf(TYPES),
+  (type) => new Map(Object.entries(TYPES[type]).map(([name, code]) => [name, parseField(name, code)])),
+);
 
 function parseField(name: string, code: string): CardField {
   const [, type = '', shape = '', presence = ''] = /^(\w+)(\[\]|\{\})?([!?|])?$/.exec(code) ?? [];
   return {
     name,
     snake: name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-    message: Object.hasOwn(TYPES, type) ? (type as CardType) : undefined,
+    message: isKeyOf(TYPES, type) ? type : undefined,
     scalar: type === 'string' || type === 'bool' || type === 'Struct' ? type : undefined,
-    shape: SHAPES[shape as keyof typeof SHAPES] ?? 'one',
-    presence: PRESENCES[presence as keyof typeof PRESENCES] ?? 'plain',
+    shape: isKeyOf(SHAPES, shape) ? SHAPES[shape] : 'one',
+    presence: isKeyOf(PRESENCES, presence) ? PRESENCES[presence] : 'plain',
   };
 }
 

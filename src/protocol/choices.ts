@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from './json.ts';
 import { isObject } from './json.ts';
+import { isMemberOf } from './members.ts';
 import type { Message } from './message.ts';
 import { getTextFromMessage } from './message.ts';
 import type { DataPart } from './parts.ts';
@@ -59,14 +60,19 @@ const YES_NO: ReadonlyMap<string, Choice['kind']> = new Map([
   ['no', 'reject_once'],
 ]);
 
-const KINDS: ReadonlySet<unknown> = new Set<Choice['kind']>(['allow_once', 'allow_always', 'reject_once', 'reject_always']);
+const KINDS: ReadonlySet<NonNullable<Choice['kind']>> = new Set<NonNullable<Choice['kind']>>([
+  'allow_once',
+  'allow_always',
+  'reject_once',
+  'reject_always',
+]);
 
 function readChoice(value: Json): Choice | undefined {
   const optionId = member(value, 'optionId');
   const name = member(value, 'name') ?? optionId;
   const kind = member(value, 'kind');
   if (typeof optionId !== 'string' || typeof name !== 'string') return undefined;
-  return KINDS.has(kind) ? { optionId, name, kind: kind as NonNullable<Choice['kind']> } : { optionId, name };
+  return isMemberOf(KINDS, kind) ? { optionId, name, kind } : { optionId, name };
 }
 
 function member(value: Json, name: string): Json | undefined {

@@ -1,3 +1,4 @@
+import { membersOf } from './documents.ts';
 /**
  * What two canonical values differ in, named by `Type.member`. Losses of translation are found with it, not guessed: encode,
  * decode, compare.
@@ -42,7 +43,7 @@ const MODEL: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 
 export function differences(type: string, was: unknown, is: unknown, path = ''): readonly Difference[] {
   const out: Difference[] = [];
-  compareMembers({ type, was: members(was), is: members(is), path }, out);
+  compareMembers({ type, was: membersOf(was), is: membersOf(is), path }, out);
   return out;
 }
 
@@ -64,14 +65,14 @@ function compareMembers(pair: Pair, out: Difference[]): void {
       out.push({ path, field: `${pair.type}.${key}`, was, is, owner: pair.was });
     } else if (Array.isArray(was) && Array.isArray(is)) {
       was.forEach((item, at) => {
-        compareMembers({ type, was: members(item), is: members(is[at]), path: `${path}[${at}]` }, out);
+        compareMembers({ type, was: membersOf(item), is: membersOf(is[at]), path: `${path}[${at}]` }, out);
       });
     } else if (kind.endsWith('{}')) {
-      for (const name of Object.keys(members(was))) {
-        compareMembers({ type, was: members(members(was)[name]), is: members(members(is)[name]), path: `${path}.${name}` }, out);
+      for (const name of Object.keys(membersOf(was))) {
+        compareMembers({ type, was: membersOf(membersOf(was)[name]), is: membersOf(membersOf(is)[name]), path: `${path}.${name}` }, out);
       }
     } else {
-      compareMembers({ type, was: members(was), is: members(is), path }, out);
+      compareMembers({ type, was: membersOf(was), is: membersOf(is), path }, out);
     }
   }
 }
@@ -82,10 +83,6 @@ function sameShape(was: unknown, is: unknown): boolean {
   return typeof was === 'object' && typeof is === 'object';
 }
 
-function members(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
-}
-
 /** Deep equality of JSON. A member that is undefined and one that is not there are the same. */
 export function equal(left: unknown, right: unknown): boolean {
   if (left === right) return true;
@@ -94,6 +91,6 @@ export function equal(left: unknown, right: unknown): boolean {
     if (!Array.isArray(left) || !Array.isArray(right) || left.length !== right.length) return false;
     return left.every((item, at) => equal(item, right[at]));
   }
-  const [a, b] = [members(left), members(right)];
+  const [a, b] = [membersOf(left), membersOf(right)];
   return [...new Set([...Object.keys(a), ...Object.keys(b)])].every((key) => equal(a[key], b[key]));
 }

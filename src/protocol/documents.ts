@@ -1,5 +1,6 @@
 import { equal } from './differences.ts';
 import type { Json } from './json.ts';
+import { parseJson } from './json.ts';
 
 /** Looking at JSON documents whose kind is not known yet. */
 export function membersOf(value: unknown): Readonly<Record<string, unknown>> {
@@ -14,7 +15,7 @@ export function withoutEnvelope(document: unknown): unknown {
 
 export function parsedOrText(data: string): Json {
   try {
-    return JSON.parse(data) as Json;
+    return parseJson(data);
   } catch {
     return data;
   }

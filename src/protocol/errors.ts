@@ -1,4 +1,5 @@
 import type { Metadata } from './json.ts';
+import { keysOf, tableOf } from './members.ts';
 
 export type ErrorKind =
   | 'PARSE_ERROR'
@@ -85,9 +86,7 @@ const ROWS: Readonly<Record<ErrorKind, Omit<ErrorRow, 'reason'> & Partial<Pick<E
   UNAVAILABLE: { rpc: -31503, http: 503, grpc: 14, text: 'Service unavailable' },
 };
 
-export const ERRORS = Object.fromEntries(Object.entries(ROWS).map(([kind, row]) => [kind, { reason: kind, ...row }])) as Readonly<
-  Record<ErrorKind, ErrorRow>
->;
+export const ERRORS: Readonly<Record<ErrorKind, ErrorRow>> = tableOf(keysOf(ROWS), (kind) => ({ reason: kind, ...ROWS[kind] }));
 
 /** gRPC status names by number, as REST error bodies spell them (A2A 1.0.1 §11.6). */
 export const GRPC_STATUS: Readonly<Record<number, string>> = {

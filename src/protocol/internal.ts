@@ -45,6 +45,7 @@ export * from './slashes.ts';
 export * from './standard-schema.ts';
 export * from './states.ts';
 export * from './task.ts';
+export * from './thrown.ts';
 export * from './translate.ts';
 export * from './web-verifier.ts';
 export * from './webhooks.ts';

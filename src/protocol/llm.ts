@@ -1,4 +1,5 @@
 import type { Json, Mutable } from './json.ts';
+import { parseJson } from './json.ts';
 import type { FilePart, Part } from './parts.ts';
 
 /**
@@ -96,7 +97,7 @@ function partOfText(item: LlmText): Part {
 
 function jsonIf(text: string): Json | undefined {
   try {
-    return JSON.parse(text) as Json;
+    return parseJson(text);
   } catch {
     return undefined;
   }

@@ -3,6 +3,7 @@ import type { Dialect, Loss, ReadEnv } from './dialects/dialect.ts';
 import type { Difference } from './differences.ts';
 import { differences, equal } from './differences.ts';
 import type { Json } from './json.ts';
+import { parseJson } from './json.ts';
 import type { Shape, Shapes } from './operations.ts';
 
 /** A difference, and the entry of the dialect's table that answers for it. No entry: a defect of ours, and said so. */
@@ -42,7 +43,7 @@ export function encodeWithLosses<K extends Shape>(
   [shape, value]: readonly [K, Shapes[K]],
   env: ReadEnv,
 ): { readonly json: Json; readonly lost: readonly Lost[]; readonly kept: Shapes[K] | undefined } {
-  const json = JSON.parse(JSON.stringify(dialect.encode(shape, value))) as Json;
+  const json = parseJson(JSON.stringify(dialect.encode(shape, value)));
   const read = dialect.decode(shape, json, env);
   const kept = read.ok ? read.value : undefined;
   return { json, lost: explain(dialect, differences(TYPE_OF[shape], value, kept), placeOf(shape)), kept };
@@ -54,7 +55,7 @@ export function writeCardWithLosses(
   card: AgentCard,
   env: ReadEnv,
 ): { readonly json: Json; readonly lost: readonly Lost[] } {
-  const json = JSON.parse(JSON.stringify(dialect.card.write(card))) as Json;
+  const json = parseJson(JSON.stringify(dialect.card.write(card)));
   const read = dialect.card.read(json, env);
   return { json, lost: explain(dialect, differences('AgentCard', card, read.ok ? read.value : undefined), 'answers') };
 }

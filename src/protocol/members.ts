@@ -24,3 +24,9 @@ export function isKeyOf<Key extends string>(table: Readonly<Record<Key, unknown>
 export function withoutUndefined<T extends object>(members: { readonly [Key in keyof T]: T[Key] | undefined }): T {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as T;
 }
+
+/** Whether a value is one of these. */
+export function isMemberOf<T>(known: ReadonlySet<T>, value: unknown): value is T {
+  const all: ReadonlySet<unknown> = known;
+  return all.has(value);
+}

@@ -47,7 +47,7 @@ export function linkSignals(others: readonly (AbortSignal | undefined)[], ms?: n
       controller.abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError'));
     }, ms);
     // Where a timer can hold a process, this one does not, as that of `AbortSignal.timeout` does not.
-    (timer as unknown as { readonly unref?: () => void }).unref?.();
+    letExit(timer);
   }
   return linked;
 }
@@ -61,4 +61,9 @@ const KEPT = new WeakMap<AbortSignal, Request>();
 export function kept(request: Request): Request {
   KEPT.set(request.signal, request);
   return request;
+}
+
+/** A timer then keeps no process alive. In browsers timers are numbers, and nothing has to be done. */
+export function letExit(timer: unknown): void {
+  if (typeof timer === 'object' && timer !== null && 'unref' in timer && typeof timer.unref === 'function') timer.unref();
 }

@@ -1,4 +1,5 @@
 import type { Json } from './json.ts';
+import { parseJson } from './json.ts';
 import { base64ToBytes, bytesToBase64 } from './parts.ts';
 
 /**
@@ -160,7 +161,7 @@ async function bodyOf(incoming: IncomingWebhook): Promise<Uint8Array> {
 
 function parsed(body: string): Json {
   try {
-    return JSON.parse(body) as Json;
+    return parseJson(body);
   } catch {
     throw new WebhookError('malformed', 'the body is signed, but it is not JSON');
   }

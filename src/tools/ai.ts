@@ -1,5 +1,5 @@
 import type { JsonObject, SchemaResult } from '#protocol';
-import { isObject } from '#protocol';
+import { isObject, jsonOf } from '#protocol';
 import type { AgentTool } from './agent-tools.ts';
 import { outcomeJson } from './outcome.ts';
 
@@ -47,7 +47,7 @@ function published(schema: JsonObject): PublishedSchema {
       version: 1,
       vendor: 'parley',
       validate: (value): SchemaResult<JsonObject> =>
-        isObject(value) ? { value: value as JsonObject } : { issues: [{ message: 'must be an object' }] },
+        isObject(value) ? { value: jsonOf(value) } : { issues: [{ message: 'must be an object' }] },
       jsonSchema: { input: show, output: show },
     },
   };

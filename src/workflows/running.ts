@@ -1,5 +1,5 @@
 import type { A2AService, AgentOutput, Json, JsonObject, Task, Turn } from '#protocol';
-import { artifactId, createAgentPartsMessage, createDataPart, createTextPart, isDataPart } from '#protocol';
+import { artifactId, createAgentPartsMessage, createDataPart, createTextPart, isDataPart, jsonOf } from '#protocol';
 import type { OutputChannel } from './channel.ts';
 import type { Workflow, WorkflowNode } from './definition.ts';
 import type { TemplateScope } from './templates.ts';
@@ -49,7 +49,7 @@ export async function storeResult(run: Running, path: string, node: WorkflowNode
   run.results.set(path, result);
   const id = artifactId(`${NODE_ARTIFACT}${path}`);
   const metadata = { workflowNode: node.id, status: result.status };
-  await run.out.send({ kind: 'artifact', id, name: path, parts: [createDataPart(result as unknown as Json)], last: true, metadata });
+  await run.out.send({ kind: 'artifact', id, name: path, parts: [createDataPart(jsonOf(result))], last: true, metadata });
   await report(run, `${path}: ${result.status === 'error' ? `failed: ${result.error}` : result.status}`, {
     type: 'workflow_node_execution_result',
     node_id: node.id,

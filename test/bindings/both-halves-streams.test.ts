@@ -62,7 +62,7 @@ function suite(wire: Wired): void {
     expect(stateOf((await reading).at(-1))).toBe('TASK_STATE_CANCELED');
   });
 
-  it.runIf(has('subscribe'))('goes on where it was', async () => {
+  it.runIf(has('subscribe'))('resumes from its position', async () => {
     const link = open(memoryService());
     const all = await collectEvents(link.stream(request('chunks=4'), ctx));
     const cut = all.findIndex(({ seq }) => seq === 4);

@@ -97,7 +97,7 @@ function suite(wire: Wired): void {
     expect((await errorOf(open(memoryService()).get({ id: taskId('nobody') }, ctx))).kind).toBe('TASK_NOT_FOUND');
   });
 
-  it.runIf(has('get'))('asks, and goes on with the answer', async () => {
+  it.runIf(has('get'))('asks, and continues with the answer', async () => {
     const link = open(memoryService());
     const asked = await send(link, 'ask', { configuration: { returnImmediately: false } });
     expect(asked.status.state).toBe('TASK_STATE_INPUT_REQUIRED');

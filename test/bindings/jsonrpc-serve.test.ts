@@ -70,7 +70,7 @@ describe('the door', () => {
   };
   for (const [type, taken] of Object.entries(types)) {
     it(`${taken ? 'takes' : 'refuses'} Content-Type ${type === '' ? 'that is empty' : type}`, async () => {
-      // A body that is no JSON shows that it was not looked at.
+      // The body is not JSON, which shows that nothing reads it.
       const { body } = await post(taken ? get : 'not json', { headers: { 'Content-Type': type } });
       expect(body.error?.code).toBe(taken ? -32001 : -32005);
     });

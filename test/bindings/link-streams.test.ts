@@ -100,7 +100,7 @@ for (const [name, open] of Object.entries(LINKS)) {
       expect([(await reading).message, closed]).toEqual(['the call was aborted', true]);
     });
 
-    it('sends the place to go on from', async () => {
+    it('sends the position to resume from', async () => {
       let sent: string | null = null;
       const link = open((request) => {
         sent = request.headers.get('last-event-id');

@@ -3,7 +3,7 @@ import { serveJsonRpc } from '#bindings';
 import { memoryService } from '../support/memory-service.ts';
 import { post, postRaw, rpc, v10Message } from '../support/posts.ts';
 
-/** What the products' own tests look at (reference/dialects §1b, §3b, §5b, §6), as raw exchanges on a server that speaks everything. */
+/** What the products' own tests check (docs/dialects/), as raw exchanges with a server that speaks every dialect. */
 describe('Society on /', () => {
   const params = (more: object = {}): object => ({ id: 't1', message: { role: 'user', parts: [{ type: 'text', text: 'hi' }] }, ...more });
   const said = (more: object): object => params({ message: { role: 'user', parts: [{ type: 'text', text: 'hi' }], ...more } });
@@ -91,7 +91,7 @@ describe('Cortex', () => {
 });
 
 describe('0.3 on /a2a/jsonrpc', () => {
-  it('is told of bad JSON by a 400, in its own words; 1.0 is known by its header', async () => {
+  it('gets a 400 for bad JSON in its own form; 1.0 is detected by its header', async () => {
     const old = await post('{', { path: '/a2a/jsonrpc' });
     expect([old.status, old.body]).toEqual([400, { jsonrpc: '2.0', id: null, error: { code: -32700, message: 'Invalid JSON payload' } }]);
     const official = await post('{', { path: '/a2a/jsonrpc', headers: { 'A2A-Version': '1.0' } });

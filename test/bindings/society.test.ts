@@ -4,7 +4,7 @@ import { callContext, dialectOf, userMessage } from '../support/calls.ts';
 import { memoryService } from '../support/memory-service.ts';
 import { post, postRaw } from '../support/posts.ts';
 
-/** What Society's client and server expect of each other beyond the refusals of `products.test.ts` (reference/dialects §6, S1 and S2). */
+/** What Society's client and server expect of each other beyond the refusals of `products.test.ts` (docs/dialects/society.md). */
 const params = { id: 't1', message: { role: 'user', parts: [{ type: 'text', text: 'hi' }] } };
 const request = { jsonrpc: '2.0', id: 't1', method: 'tasks/send', params };
 

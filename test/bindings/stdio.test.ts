@@ -76,7 +76,7 @@ describe('A2A on a pipe', () => {
     await handler.close();
   });
 
-  it('leaves a stream when its reader does, and the task goes on', async () => {
+  it('closes a stream when its reader stops, and the task continues', async () => {
     const handler = handlerOf();
     const [ours, theirs] = pipe();
     const serving = serveStdio(theirs, handler.fetch);
@@ -116,7 +116,7 @@ describe('A2A on a pipe', () => {
     expect(codes.toSorted()).toEqual([-32_600, -32_600, -32_601, -32_700].toSorted());
   });
 
-  it('tells whoever waits that the other side is gone', async () => {
+  it('fails pending calls when the other side is gone', async () => {
     const [ours, theirs] = pipe();
     const { service } = stdioLink(ours, dialect('v10'));
     const sent = service.send({ message: createUserMessage('x') }, callContext());

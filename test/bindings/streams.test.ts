@@ -90,7 +90,7 @@ for (const { name, open, subscribe } of BINDINGS) {
       expect(body).toMatchObject(name === 'JSON-RPC' ? { jsonrpc: '2.0', id: 1, error: { code: -32603 } } : { error: { code: 500 } });
     });
 
-    it('takes a place to go on from, if it is a number', async () => {
+    it('resumes from a numeric position', async () => {
       const asked: unknown[] = [];
       const service = streaming((_, request) => {
         asked.push((request as SubscribeRequest).after);

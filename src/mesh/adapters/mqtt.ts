@@ -1,4 +1,5 @@
 import type { IClientOptions, IPublishPacket, MqttClient } from 'mqtt';
+import { codeOfError } from '#protocol';
 import type { Broker, BrokerOptions, BrokerSubscription, ReceivedMessage } from '../broker.ts';
 import { BROKER_DEFAULTS, BrokerError } from '../broker.ts';
 import { isFilter, matches } from '../topics.ts';
@@ -79,7 +80,7 @@ async function untilConnected(client: MqttClient, { url }: MqttConnectionOptions
   await new Promise<void>((resolve, reject) => {
     const fail = (cause?: unknown): void => {
       client.end(true);
-      const reason = cause instanceof Error ? cause.message || (cause as NodeJS.ErrnoException).code : 'the connection was closed';
+      const reason = cause instanceof Error ? cause.message || codeOfError(cause) : 'the connection was closed';
       reject(
         new BrokerError(`no MQTT broker responds at ${where}: ${reason}`, { hint: 'check that it is running and supports MQTT 5', cause }),
       );

@@ -1,4 +1,4 @@
-import { withoutEndSlashes } from '#protocol';
+import { codeOfError, withoutEndSlashes } from '#protocol';
 import type { Objects } from '../artifacts/objects.ts';
 import { BrokerError } from '../broker.ts';
 
@@ -90,7 +90,7 @@ export async function s3Objects(options: S3Options): Promise<Objects> {
 /** `fetch` puts the actual reason into `cause`. */
 function reasonOf(thrown: unknown): string {
   const inner = thrown instanceof Error && thrown.cause instanceof Error ? thrown.cause : thrown;
-  return inner instanceof Error ? inner.message || String((inner as NodeJS.ErrnoException).code) : String(thrown);
+  return inner instanceof Error ? inner.message || String(codeOfError(inner)) : String(thrown);
 }
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };

@@ -1,4 +1,5 @@
 import type { JsonObject } from '#protocol';
+import { parseOwnJson } from '#protocol';
 import type { ObjectKey, Objects } from './objects.ts';
 import { keyOf, namesIn, prefixOf } from './objects.ts';
 import type { ArtifactUri } from './uris.ts';
@@ -93,9 +94,8 @@ export function createArtifactService({ objects, scope = 'app', bytesMax = BYTES
   };
   const infoAt = async (owner: ArtifactOwner, name: string, version: number): Promise<ArtifactInfo> => {
     const stored = await objects.get(keyOf(...pathOf(owner, name), `${version}.${META}`));
-    const { mediaType, bytes, metadata } = stored === undefined ? UNKNOWN : (JSON.parse(new TextDecoder().decode(stored)) as Meta);
-    const uri = writeArtifactUri({ ...owner, file: name, version });
-    return { name, version, uri, mediaType, bytes, ...(metadata === undefined ? {} : { metadata }) };
+    const meta = stored === undefined ? UNKNOWN : parseOwnJson<Meta>(new TextDecoder().decode(stored));
+    return infoOf(owner, name, { version, meta });
   };
   const list = async (owner: ArtifactOwner): Promise<readonly ArtifactInfo[]> => {
     const [root = '', user = '', session = ''] = pathOf(owner, 'any');
@@ -112,8 +112,8 @@ export function createArtifactService({ objects, scope = 'app', bytesMax = BYTES
       if (artifact.content.length > bytesMax)
         throw new ArtifactError(`${artifact.name} has ${artifact.content.length} bytes; the maximum is ${bytesMax}`);
       const path = pathOf(owner, artifact.name);
-      const version = await putNext(objects, path, { artifact, from: ((await versionsAt(path)).at(-1) ?? -1) + 1 });
-      return await infoAt(owner, artifact.name, version);
+      const from = ((await versionsAt(path)).at(-1) ?? -1) + 1;
+      return infoOf(owner, artifact.name, await putNext(objects, path, { artifact, from }));
     },
     load: read,
     resolve: async (owner, uri) => {
@@ -130,6 +130,17 @@ export function createArtifactService({ objects, scope = 'app', bytesMax = BYTES
   };
 }
 
+interface StoredVersion {
+  readonly version: number;
+  readonly meta: Meta;
+}
+
+function infoOf(owner: ArtifactOwner, name: string, { version, meta }: StoredVersion): ArtifactInfo {
+  const { mediaType, bytes, metadata } = meta;
+  const uri = writeArtifactUri({ ...owner, file: name, version });
+  return { name, version, uri, mediaType, bytes, ...(metadata === undefined ? {} : { metadata }) };
+}
+
 interface Meta {
   readonly mediaType: string;
   readonly bytes: number;
@@ -142,13 +153,13 @@ async function putNext(
   objects: Objects,
   path: readonly string[],
   { artifact, from }: { readonly artifact: NewArtifact; readonly from: number },
-): Promise<number> {
+): Promise<StoredVersion> {
   const { content, mediaType = UNKNOWN.mediaType, metadata } = artifact;
   const meta: Meta = { mediaType, bytes: content.length, ...(metadata === undefined ? {} : { metadata }) };
   for (let version = from; ; version += 1) {
     if (!(await objects.put(keyOf(...path, String(version)), content))) continue;
     await objects.put(keyOf(...path, `${version}.${META}`), new TextEncoder().encode(JSON.stringify(meta)));
-    return version;
+    return { version, meta };
   }
 }
 

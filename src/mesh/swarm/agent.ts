@@ -1,7 +1,7 @@
 import type { AgentTurn } from '#agents';
 import { artifact, complete, defineAgent, fail, reject } from '#agents';
 import type { Agent, Clock, Json, JsonObject, Principal } from '#protocol';
-import { isA2AError, linkSignals, systemClock } from '#protocol';
+import { isA2AError, jsonOf, linkSignals, systemClock } from '#protocol';
 import type { Directive, SwarmKind } from './directive.ts';
 import { readDirective } from './directive.ts';
 import type { SwarmNodes } from './nodes.ts';
@@ -127,7 +127,7 @@ async function run(directive: Directive, turn: AgentTurn, { nodes, resources, ha
     if (given === undefined) return { merged };
   }
   if (given !== undefined) return given(directive, { principal: turn.principal, signal: turn.signal });
-  return { ...resources(), swarm: nodes.topology() as unknown as Json };
+  return { ...resources(), swarm: jsonOf(nodes.topology()) };
 }
 
 function isState(value: unknown): value is JsonObject {

@@ -65,8 +65,8 @@ export function createSwarmNodes({ self, clock = systemClock, ...given }: SwarmN
   };
   return {
     merge: (from, resources) => {
-      const listed = Array.isArray(resources) ? resources.filter(isObject) : [];
-      const others = listed.flatMap((each) => snapshotIn(each as JsonObject, now()));
+      const listed: readonly Json[] = Array.isArray(resources) ? resources : [];
+      const others = listed.flatMap((each) => (isObject(each) ? snapshotIn(each, now()) : []));
       const own = others.find(({ id }) => id === from);
       // The sender itself is online, whatever it reports.
       const heard = note(from, { at: now(), resources: own?.resources ?? {} }, undefined) ? 1 : 0;
@@ -109,5 +109,5 @@ function snapshotIn(raw: JsonObject, now: number): readonly { id: string; at: nu
   const { nodeId, at, resources } = raw;
   if (typeof nodeId !== 'string' || nodeId === '' || nodeId.length > 256) return [];
   const said = typeof at === 'number' && Number.isFinite(at) ? Math.min(at, now) : now;
-  return [{ id: nodeId, at: said, resources: isObject(resources) ? (resources as JsonObject) : raw }];
+  return [{ id: nodeId, at: said, resources: isObject(resources) ? resources : raw }];
 }

@@ -1,5 +1,5 @@
 import type { A2AService, CallContext, Clock, Json, JsonObject, Task } from '#protocol';
-import { A2AError, CURRENT_DIALECT, getTextFromMessage, isObject, LOCAL_PRINCIPAL, linkSignals, systemClock } from '#protocol';
+import { A2AError, CURRENT_DIALECT, getTextFromMessage, isObject, LOCAL_PRINCIPAL, linkSignals, parseJson, systemClock } from '#protocol';
 import type { NewDirective } from './directive.ts';
 import { writeDirective } from './directive.ts';
 import type { SwarmNodes } from './nodes.ts';
@@ -59,7 +59,7 @@ export function openSwarm(options: OpenSwarmOptions): Swarm {
     return answerIn(task);
   };
   const beat = async (): Promise<void> => {
-    const state = { resources: nodes.snapshots(resources()) as unknown as Json };
+    const state = { resources: nodes.snapshots(resources()) };
     await Promise.all(
       peers().map(async (peer) => {
         try {
@@ -93,15 +93,15 @@ function answerIn(task: Task): DirectiveAnswer {
   const { status, output, error } = objectIn(text);
   return {
     status: typeof status === 'string' ? status : task.status.state === 'TASK_STATE_COMPLETED' ? 'completed' : 'failed',
-    ...(output === undefined ? {} : { output: output as Json }),
+    ...(output === undefined ? {} : { output }),
     ...(typeof error === 'string' ? { error } : {}),
     task,
   };
 }
 
-function objectIn(text: string): Readonly<Record<string, unknown>> {
+function objectIn(text: string): JsonObject {
   try {
-    const raw: unknown = JSON.parse(text);
+    const raw = parseJson(text);
     return isObject(raw) ? raw : {};
   } catch {
     return {};

@@ -1,6 +1,7 @@
 import type { CryptoKey, JSONWebKeySet, JWK } from 'jose';
 import { base64url, calculateJwkThumbprint, exportJWK, FlattenedSign, flattenedVerify, generateKeyPair } from 'jose';
 import { A2AError } from '../errors.ts';
+import { withoutUndefined } from '../members.ts';
 import type { CardSigner, CardVerifier, SignedPayload } from '../signing.ts';
 
 export type { CryptoKey, JSONWebKeySet, JWK } from 'jose';
@@ -66,10 +67,6 @@ export function publicKeys(keys: readonly JWK[]): JSONWebKeySet {
   return {
     keys: keys.map(({ kty, crv, x, y, n, e, alg, use, kid }) => withoutUndefined({ kty, crv, x, y, n, e, alg, use, kid })),
   };
-}
-
-function withoutUndefined(members: { readonly [Name in keyof JWK]: JWK[Name] | undefined }): JWK {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as unknown as JWK;
 }
 
 function isJwk(key: CryptoKey | JWK): key is JWK {

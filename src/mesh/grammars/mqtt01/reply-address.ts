@@ -1,4 +1,5 @@
 import type { RpcId } from '#protocol';
+import { parseOwnJson } from '#protocol';
 import { bytesIn, hexOf } from './properties.ts';
 import type { MqttTopics } from './topics.ts';
 
@@ -20,15 +21,11 @@ export function writeAddress({ rpcId, topic, correlation, wants, artifacts }: Mq
   return `${PREFIX}${JSON.stringify([rpcId, topic, hexOf(correlation), wants, artifacts])}`;
 }
 
+type Stored = readonly [MqttReplyAddress['rpcId'], string, string, MqttReplyAddress['wants'], MqttReplyAddress['artifacts']];
+
 /** Checks the topic again: a stored address is trusted no more than a received one. */
 export function readAddress(text: string, topics: MqttTopics): MqttReplyAddress | undefined {
   if (!text.startsWith(PREFIX)) return undefined;
-  const [rpcId, topic, correlation, wants, artifacts] = JSON.parse(text.slice(PREFIX.length)) as [
-    MqttReplyAddress['rpcId'],
-    string,
-    string,
-    MqttReplyAddress['wants'],
-    MqttReplyAddress['artifacts'],
-  ];
+  const [rpcId, topic, correlation, wants, artifacts] = parseOwnJson<Stored>(text.slice(PREFIX.length));
   return topics.requesterOf(topic) === undefined ? undefined : { rpcId, topic, correlation: bytesIn(correlation), wants, artifacts };
 }

@@ -1,4 +1,5 @@
 import type { JsonObject } from '#protocol';
+import { isObject, parseJson } from '#protocol';
 import type { ReceivedMessage } from '../../broker.ts';
 import { isTopic } from '../../topics.ts';
 import type { CallPath } from '../grammar.ts';
@@ -61,7 +62,8 @@ function depthIn(text: string | undefined): number {
 function objectIn(text: string | undefined): JsonObject | undefined {
   if (text === undefined || !text.startsWith('{')) return undefined;
   try {
-    return JSON.parse(text) as JsonObject;
+    const read = parseJson(text);
+    return isObject(read) ? read : undefined;
   } catch {
     return undefined;
   }

@@ -1,4 +1,5 @@
 import type { RpcId } from '#protocol';
+import { parseOwnJson } from '#protocol';
 import { isResponseTopic } from './properties.ts';
 
 /** Where the replies to one request go. The engine stores it as text with the task. */
@@ -19,7 +20,7 @@ export function writeAddress({ rpcId, replyTo, statusTopic, userId }: SamReplyAd
 /** Checks the topics again: a stored address is trusted no more than a received one. */
 export function readAddress(text: string, namespace: string): SamReplyAddress | undefined {
   if (!text.startsWith(PREFIX)) return undefined;
-  const [rpcId, replyTo, statusTopic, userId] = JSON.parse(text.slice(PREFIX.length)) as [RpcId, string, string | null, string];
+  const [rpcId, replyTo, statusTopic, userId] = parseOwnJson<[RpcId, string, string | null, string]>(text.slice(PREFIX.length));
   const topics = [replyTo, ...(statusTopic === null ? [] : [statusTopic])];
   if (!topics.every((topic) => isResponseTopic(namespace, topic))) return undefined;
   return { rpcId, replyTo, userId, ...(statusTopic === null ? {} : { statusTopic }) };

@@ -1,7 +1,7 @@
 import type { Json, JsonDraft } from '../../json.ts';
+import { keysOf, tableOf } from '../../members.ts';
 import type { Message } from '../../message.ts';
 import type { Part } from '../../parts.ts';
-import type { TaskState } from '../../states.ts';
 import { TASK_STATES } from '../../states.ts';
 import type { Task } from '../../task.ts';
 import type { Codec } from '../define.ts';
@@ -16,7 +16,7 @@ import { writeFileMembers } from '../shared/wire-parts.ts';
  * names: Cortex ignores them, and our reader finds them.
  */
 const LIMIT: ContextLimit = { contextCharsMax: 256 };
-const STATES = Object.keys(TASK_STATES) as readonly TaskState[];
+const STATES = keysOf(TASK_STATES);
 
 const part: Codec<Part> = { read: readFlatPart, write: writePart };
 
@@ -24,7 +24,7 @@ export const vocabulary: FlatVocabulary = {
   ...LIMIT,
   states: new Map(STATES.map((state) => [state, state])),
   stateNames: {
-    ...(Object.fromEntries(STATES.map((state) => [state, state])) as Record<TaskState, string>),
+    ...tableOf(STATES, (state) => state),
     TASK_STATE_SUBMITTED: 'TASK_STATE_WORKING',
     TASK_STATE_AUTH_REQUIRED: 'TASK_STATE_INPUT_REQUIRED',
   },

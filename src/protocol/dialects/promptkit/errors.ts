@@ -1,5 +1,6 @@
 import type { ErrorKind } from '../../errors.ts';
 import { A2AError, ERRORS } from '../../errors.ts';
+import { entriesOf, keysOf } from '../../members.ts';
 import type { Dialect } from '../dialect.ts';
 import type { Codes } from '../shared/errors.ts';
 import { httpStatusOf, readError, writePlainError } from '../shared/errors.ts';
@@ -17,12 +18,12 @@ const OWN: Readonly<Partial<Record<ErrorKind, { readonly code: number; readonly 
   TASK_NOT_CANCELABLE: { code: -32001, text: 'Cancel failed' },
   UNAUTHENTICATED: { code: -32000, text: 'Authentication failed' },
 };
-const KINDS = Object.keys(ERRORS) as readonly ErrorKind[];
+const KINDS = keysOf(ERRORS);
 const CODES: Codes = Object.fromEntries(KINDS.map((kind) => [kind, codeOf(kind)]));
 
 /** The longest text first, because one text is the beginning of another. */
-const BY_TEXT = Object.entries(OWN)
-  .map(([kind, own]) => ({ kind: kind as ErrorKind, ...own }))
+const BY_TEXT = entriesOf(OWN)
+  .map(([kind, own]) => ({ kind, ...own }))
   .sort((one, other) => other.text.length - one.text.length);
 
 export const error: Dialect['error'] = {

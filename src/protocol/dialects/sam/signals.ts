@@ -1,3 +1,4 @@
+import { isMemberOf } from '../../members.ts';
 import type { DataPart, Part } from '../../parts.ts';
 import { isRaw } from '../shared/read.ts';
 
@@ -31,12 +32,12 @@ export const SIGNALS = [
 ] as const;
 export type Signal = (typeof SIGNALS)[number];
 
-const KNOWN: ReadonlySet<unknown> = new Set(SIGNALS);
+const KNOWN: ReadonlySet<Signal> = new Set(SIGNALS);
 
 /** The signal in a part, or undefined if the part is none. */
 export function signalOf(part: Part): Signal | undefined {
   const type = isRaw(part.data) ? part.data.type : undefined;
-  return KNOWN.has(type) ? (type as Signal) : undefined;
+  return isMemberOf(KNOWN, type) ? type : undefined;
 }
 
 export function isSignal(part: Part): part is DataPart {

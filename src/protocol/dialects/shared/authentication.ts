@@ -1,6 +1,6 @@
 import type { OAuthFlows, SecurityRequirement, SecurityScheme } from '../../card.ts';
 import type { Json } from '../../json.ts';
-import { unreachable } from '../../json.ts';
+import { jsonOf, unreachable } from '../../json.ts';
 import type { Loss } from '../dialect.ts';
 import type { Raw } from './read.ts';
 import { isRaw, object, textIf, texts } from './read.ts';
@@ -110,7 +110,7 @@ function writeScheme(scheme: SecurityScheme): WrittenScheme {
   }
   if (scheme.oauth2SecurityScheme !== undefined) {
     const { flows } = scheme.oauth2SecurityScheme;
-    return { name: 'OAuth2', details: Object.values(flows)[0] as unknown as { [member: string]: Json } };
+    return { name: 'OAuth2', details: { ...jsonOf(Object.values(flows)[0] ?? {}) } };
   }
   if (scheme.openIdConnectSecurityScheme !== undefined) {
     return { name: 'OpenIdConnect', details: { openIdConnectUrl: scheme.openIdConnectSecurityScheme.openIdConnectUrl } };

@@ -1,6 +1,7 @@
 import type { ErrorDetails, ErrorKind } from '../../errors.ts';
 import { A2AError, ERRORS } from '../../errors.ts';
 import type { Json, JsonObject, Metadata, Mutable } from '../../json.ts';
+import { isKeyOf, keysOf } from '../../members.ts';
 import { randomIds } from '../../ports.ts';
 import type { WireError } from '../dialect.ts';
 import { DEFAULT_READ_LIMITS } from '../dialect.ts';
@@ -20,7 +21,7 @@ export function codeOf(kind: ErrorKind, codes: Codes): number {
 
 /** The kind for a code: by the dialect's own codes first, then by 1.0.1's. If several kinds share a code, the first one. */
 export function kindOf(code: unknown, codes: Codes): ErrorKind | undefined {
-  const kinds = Object.keys(ERRORS) as ErrorKind[];
+  const kinds = keysOf(ERRORS);
   return kinds.find((kind) => codes[kind] === code) ?? kinds.find((kind) => codes[kind] === undefined && ERRORS[kind].rpc === code);
 }
 
@@ -58,7 +59,7 @@ export function readDetails(data: unknown): { kind?: ErrorKind; rest: ErrorDetai
   for (const detail of data) if (isRaw(detail)) readDetail(detail, rest);
   const info: unknown = data.find((detail) => isRaw(detail) && detail['@type'] === ERROR_INFO);
   const reason = isRaw(info) ? info.reason : undefined;
-  return typeof reason === 'string' && Object.hasOwn(ERRORS, reason) ? { kind: reason as ErrorKind, rest } : { rest };
+  return typeof reason === 'string' && isKeyOf(ERRORS, reason) ? { kind: reason, rest } : { rest };
 }
 
 /** Free-form data, if it can be written again. An error may be passed on, and its data can have any depth. */

@@ -98,8 +98,8 @@ function readMessage(raw: unknown, env: ReadEnv, vocabulary: MessageVocabulary):
   if (others !== undefined) out.metadata = others;
   const extensions = textsIf(m.extensions, 'extensions');
   if (extensions !== undefined) out.extensions = extensions;
-  const references = textsIf(m.referenceTaskIds ?? m.reference_task_ids, 'referenceTaskIds');
-  if (references !== undefined) out.referenceTaskIds = references as TaskId[];
+  const references = textsIf<TaskId>(m.referenceTaskIds ?? m.reference_task_ids, 'referenceTaskIds');
+  if (references !== undefined) out.referenceTaskIds = references;
   return out;
 }
 

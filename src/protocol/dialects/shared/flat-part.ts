@@ -12,7 +12,7 @@ import { base64 } from './values.ts';
 export function readFlatPart(raw: unknown, env: ReadEnv): Part {
   const p = object(raw);
   const file: Raw = isRaw(p.file) ? p.file : {};
-  const out = readContent(p, file, env) as Mutable<Part>;
+  const out = readContent(p, file, env);
   const metadata = metadataIf(p.metadata, 'metadata', env);
   if (metadata !== undefined) out.metadata = metadata;
   const filename = textIf(p.filename, 'filename') ?? textIf(file.name, 'file.name');
@@ -22,7 +22,7 @@ export function readFlatPart(raw: unknown, env: ReadEnv): Part {
   return out;
 }
 
-function readContent(p: Raw, file: Raw, env: ReadEnv): Part {
+function readContent(p: Raw, file: Raw, env: ReadEnv): Mutable<Part> {
   const content = p.text ?? undefined;
   const flatBytes = p.raw ?? p.bytes ?? undefined;
   const flatUrl = p.url ?? p.uri ?? undefined;

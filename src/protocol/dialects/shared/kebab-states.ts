@@ -1,3 +1,4 @@
+import { entriesOf } from '../../members.ts';
 import type { TaskState } from '../../states.ts';
 
 /** The states by their names in 0.2 and 0.3 (A2A 0.3.0 §6.3), which several products use too. */
@@ -14,6 +15,6 @@ export const KEBAB_NAMES: Readonly<Record<TaskState, string>> = {
 };
 
 export const KEBAB_STATES: ReadonlyMap<unknown, TaskState> = new Map<unknown, TaskState>([
-  ...(Object.entries(KEBAB_NAMES) as [TaskState, string][]).map(([state, name]) => [name, state] as const),
+  ...entriesOf(KEBAB_NAMES).map(([state, name]) => [name, state] as const),
   ['cancelled', 'TASK_STATE_CANCELED'], // agents send both spellings
 ]);

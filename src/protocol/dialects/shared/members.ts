@@ -15,8 +15,8 @@ export function readMessageMembers(m: Raw, out: Mutable<Message>, env: ReadEnv):
   if (metadata !== undefined) out.metadata = metadata;
   const extensions = textsIf(m.extensions, 'extensions');
   if (extensions !== undefined) out.extensions = extensions;
-  const references = textsIf(m.referenceTaskIds ?? m.reference_task_ids, 'referenceTaskIds');
-  if (references !== undefined) out.referenceTaskIds = references as TaskId[];
+  const references = textsIf<TaskId>(m.referenceTaskIds ?? m.reference_task_ids, 'referenceTaskIds');
+  if (references !== undefined) out.referenceTaskIds = references;
 }
 
 /** The id of a message in a result or an event. Dialects without message ids, and peers that leave one out, get a new one. */

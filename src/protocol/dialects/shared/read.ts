@@ -1,4 +1,4 @@
-import type { Json, Metadata } from '../../json.ts';
+import type { Json, JsonObject, Metadata } from '../../json.ts';
 import type { Decoded, ReadEnv } from '../dialect.ts';
 
 /**
@@ -58,16 +58,15 @@ export function listIf<T>(value: unknown, name: string, read: Reader<T>, env: Re
 }
 
 /** Checks the parts of a request's message: every version requires at least one, and the limit is `messagePartsMax`. */
-export function checkParts(parts: unknown, env: ReadEnv, name = 'parts'): void {
+export function checkParts(parts: unknown, env: ReadEnv, name = 'parts'): asserts parts is readonly unknown[] {
   if (!Array.isArray(parts)) fail(name, missingOr(parts, 'must be an array'));
-  const { length } = parts as unknown[];
+  const { length } = parts;
   if (length === 0) fail(name, 'must have at least one part');
   if (length > env.limits.messagePartsMax) fail(name, `must have at most ${env.limits.messagePartsMax} parts`);
 }
 
 export function object(raw: unknown): Raw {
-  if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) return fail('', missingOr(raw, 'must be an object'));
-  return raw as Raw;
+  return isRaw(raw) ? raw : fail('', missingOr(raw, 'must be an object'));
 }
 
 export function text(value: unknown, name: string): string {
@@ -97,14 +96,14 @@ export function countIf(value: unknown, name: string): number | undefined {
   return number;
 }
 
-export function textsIf(value: unknown, name: string): string[] | undefined {
+export function textsIf<Text extends string>(value: unknown, name: string): Text[] | undefined {
   return value === undefined || value === null ? undefined : texts(value, name);
 }
 
-export function texts(value: unknown, name: string): string[] {
+export function texts<Text extends string>(value: unknown, name: string): Text[] {
   if (!Array.isArray(value)) return fail(name, missingOr(value, 'must be an array of strings'));
   for (let at = 0; at < value.length; at += 1) text(value[at], `${name}[${at}]`);
-  return value as string[];
+  return value;
 }
 
 /** An id from the wire. An empty text counts as absent, because proto3 does not distinguish the two. */
@@ -133,20 +132,21 @@ export function oneOf<T>(value: unknown, name: string, known: ReadonlyMap<unknow
 
 export function metadataIf(value: unknown, name: string, env: ReadEnv): Metadata | undefined {
   if (value === undefined || value === null) return undefined;
-  if (typeof value !== 'object' || Array.isArray(value)) return fail(name, 'must be an object');
-  return freeform(value, name, env) as Metadata;
+  return isRaw(value) ? freeform(value, name, env) : fail(name, 'must be an object');
 }
 
 /**
  * Free-form JSON (metadata, data). It must be possible to write it again: not nested so deep that a stack overflows, no number that JSON
  * lacks, no key that would set a prototype.
  */
+export function freeform(value: Raw, name: string, env: ReadEnv): JsonObject;
+export function freeform(value: unknown, name: string, env: ReadEnv): Json;
 export function freeform(value: unknown, name: string, env: ReadEnv): Json {
   checkFreeform(value, name, env.limits.jsonDepthMax, env.limits.jsonDepthMax);
-  return value as Json;
+  return value;
 }
 
-function checkFreeform(value: unknown, name: string, left: number, max: number): void {
+function checkFreeform(value: unknown, name: string, left: number, max: number): asserts value is Json {
   if (typeof value === 'number') {
     if (!Number.isFinite(value)) fail(name, 'holds a number that is out of range');
     return;

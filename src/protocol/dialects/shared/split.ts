@@ -36,10 +36,10 @@ function everyChoice(schemes: Schemes, alternatives: (name: string) => readonly 
   return Array.from({ length: count }, (_, at) => {
     let left = at;
     const chosen = choices.toReversed().map(({ names, scopes }) => {
-      const name = names[left % names.length] as string;
+      const name = names[left % names.length] ?? '';
       left = Math.floor(left / names.length);
       return [name, scopes] as const;
     });
-    return Object.assign(Object.create(null) as object, Object.fromEntries(chosen.reverse())) as Schemes;
+    return Object.assign(Object.create(null), Object.fromEntries(chosen.reverse()));
   });
 }

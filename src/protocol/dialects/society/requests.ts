@@ -32,7 +32,7 @@ function objectOr(raw: unknown, name: string): Raw {
 
 function checkParts(parts: unknown, env: ReadEnv): void {
   if (parts !== undefined && parts !== null && !Array.isArray(parts)) fail('message.parts', 'must be an array');
-  const all = (parts ?? []) as readonly unknown[];
+  const all: readonly unknown[] = Array.isArray(parts) ? parts : [];
   if (all.length === 0) fail('message.parts', 'message must have at least one part');
   if (all.length > env.limits.messagePartsMax) fail('message.parts', `must have at most ${env.limits.messagePartsMax} parts`);
   for (let at = 0; at < all.length; at += 1) if (!hasType(all[at])) refuseType(all[at], at);

@@ -1,5 +1,5 @@
 import { A2AError, ERRORS } from '../../errors.ts';
-import type { JsonObject } from '../../json.ts';
+import { isObject } from '../../json.ts';
 import type { WireError } from '../dialect.ts';
 import type { Codes } from '../shared/errors.ts';
 import { codeOf, readError as readAnyError, writePlainError } from '../shared/errors.ts';
@@ -45,7 +45,7 @@ export function writeError(error: A2AError): WireError {
   const plain = writePlainError(error, CODES);
   const text = TEXTS.get(plain.code);
   if (text === undefined || text === plain.message) return plain;
-  return { code: plain.code, message: text, data: { ...(plain.data as JsonObject), detail: plain.message } };
+  return { code: plain.code, message: text, data: { ...(isObject(plain.data) ? plain.data : {}), detail: plain.message } };
 }
 
 export function readError(raw: unknown): A2AError {

@@ -50,7 +50,7 @@ export function readMessage(raw: unknown, env: ReadEnv): Mutable<Message> {
 export function readRequestMessage(raw: unknown, env: ReadEnv): Mutable<Message> {
   const { parts } = object(raw);
   checkParts(parts, env);
-  checkFiles(parts as unknown[]);
+  checkFiles(parts);
   return readMessage(raw, env);
 }
 

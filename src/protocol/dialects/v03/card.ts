@@ -1,5 +1,6 @@
 import type { AgentCard, AgentInterface, AgentSkill, SecurityScheme } from '../../card.ts';
 import type { Json, JsonDraft } from '../../json.ts';
+import { jsonOf } from '../../json.ts';
 import type { CardCodec, Confidence, ReadEnv } from '../dialect.ts';
 import { readCardMembers } from '../shared/card-members.ts';
 import type { Raw, Reader } from '../shared/read.ts';
@@ -93,7 +94,7 @@ export function writeCard(card: AgentCard, edition: CardEdition, missing: Missin
 
 function writeSkill(skill: AgentSkill, missing: MissingMembers): JsonDraft {
   const { securityRequirements, ...rest } = skill;
-  const out = { ...rest } as unknown as JsonDraft;
+  const out: JsonDraft = { ...jsonOf(rest) };
   if (securityRequirements !== undefined && !missing.has('AgentSkill.securityRequirements')) {
     out.security = securityRequirements.map(writeFlatRequirement);
   }
@@ -118,7 +119,7 @@ function withoutMetadataUrl(scheme: SecurityScheme, missing: MissingMembers): Se
 
 function without(value: object, type: string, missing: MissingMembers): JsonDraft {
   const kept = Object.entries(value).filter(([name, item]) => item !== undefined && !missing.has(`${type}.${name}`));
-  return Object.fromEntries(kept) as JsonDraft;
+  return Object.fromEntries(kept);
 }
 
 const OLD = /^0\.[23](\.|$)/;

@@ -1,4 +1,5 @@
 import type { JsonDraft } from '../../json.ts';
+import { entriesOf } from '../../members.ts';
 import type { Role } from '../../message.ts';
 import type { Part } from '../../parts.ts';
 import type { TaskState } from '../../states.ts';
@@ -37,7 +38,7 @@ const PROTO_STATES: Readonly<Record<TaskState, string>> = {
   TASK_STATE_AUTH_REQUIRED: 'TASK_STATE_AUTH_REQUIRED',
 };
 
-const PROTO_ENTRIES = Object.entries(PROTO_STATES) as [TaskState, string][];
+const PROTO_ENTRIES = entriesOf(PROTO_STATES);
 
 export const KIND_FORM: Form = {
   kinds: true,

@@ -32,7 +32,7 @@ export function withMetadata(part: Part, p: Raw, env: ReadEnv): Part {
 
 function readData(raw: unknown, env: ReadEnv): JsonObject {
   if (!isRaw(raw)) return fail('data', missingOr(raw, 'must be an object'));
-  return freeform(raw, 'data', env) as JsonObject;
+  return freeform(raw, 'data', env);
 }
 
 function readInnerData(raw: unknown, env: ReadEnv): JsonObject {

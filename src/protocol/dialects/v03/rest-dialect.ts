@@ -1,6 +1,7 @@
 import type { AgentCard } from '../../card.ts';
 import { dialectId } from '../../ids.ts';
 import type { JsonDraft } from '../../json.ts';
+import { isObject } from '../../json.ts';
 import type { TaskPage } from '../../requests.ts';
 import type { Codecs } from '../define.ts';
 import { defineDialect } from '../define.ts';
@@ -106,7 +107,7 @@ function bareListReader(task: Reader<TaskPage['tasks'][number]>): Reader<TaskPag
  */
 function bothShapes(card: AgentCard, flat: JsonDraft): JsonDraft {
   if (card.securitySchemes === undefined) return flat;
-  const schemes = flat.securitySchemes as JsonDraft;
+  const schemes = isObject(flat.securitySchemes) ? flat.securitySchemes : {};
   const merged = Object.entries(card.securitySchemes).map(([name, scheme]) => [name, { ...(schemes[name] as JsonDraft), ...scheme }]);
-  return { ...flat, securitySchemes: Object.fromEntries(merged) as JsonDraft };
+  return { ...flat, securitySchemes: Object.fromEntries(merged) };
 }

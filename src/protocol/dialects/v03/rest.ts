@@ -34,7 +34,7 @@ export const rest: RestGrammar = {
     // JS 0.3 sends the JSON-RPC error object. Python 0.3 sends `{message}`, so the status tells the kind.
     if (isRaw(inner) && typeof inner.code === 'number' && inner.code < 0) return readError(inner, {});
     const message = isRaw(inner) ? [inner.message, inner.detail].find((text) => typeof text === 'string') : undefined;
-    return new A2AError(STATUS_KINDS[status] ?? 'INTERNAL_ERROR', message as string | undefined);
+    return new A2AError(STATUS_KINDS[status] ?? 'INTERNAL_ERROR', message);
   },
 };
 

@@ -84,9 +84,9 @@ function codecs(options: { readonly generation: boolean }): Codecs {
     'get.request': {
       read: readGetRequest,
       write: ({ currentGeneration, ...request }) =>
-        (options.generation && currentGeneration !== undefined
-          ? { ...request, currentGeneration: String(currentGeneration) }
-          : request) as unknown as Json,
+        jsonOf(
+          options.generation && currentGeneration !== undefined ? { ...request, currentGeneration: String(currentGeneration) } : request,
+        ),
     },
     'get.result': { read: readTask, write: numbered },
     'list.request': same(readListRequest),

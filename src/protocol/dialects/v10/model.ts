@@ -1,5 +1,6 @@
 import type { TaskArtifactUpdate, TaskEvent, TaskStatusUpdate } from '../../events.ts';
 import type { ContextId, Seq, TaskId } from '../../ids.ts';
+import { seq as toSeq } from '../../ids.ts';
 import type { Json, Mutable } from '../../json.ts';
 import { jsonOf } from '../../json.ts';
 import type { Message, Role } from '../../message.ts';
@@ -63,9 +64,10 @@ export function readMessage(raw: unknown, env: ReadEnv): Message {
 export function readRequestMessage(raw: unknown, env: ReadEnv): Message {
   const m = object(raw);
   id(m.messageId ?? m.message_id, 'messageId', env);
-  checkParts(m.parts, env);
+  const { parts } = m;
+  checkParts(parts, env);
   const message = readMessage(raw, env);
-  (m.parts as readonly unknown[]).forEach(checkContent);
+  parts.forEach(checkContent);
   return message;
 }
 
@@ -76,7 +78,7 @@ function checkContent(part: unknown, at: number): void {
 
 export function readPart(raw: unknown, env: ReadEnv): Part {
   const p = object(raw);
-  const out = readContent(p, env) as Mutable<Part>;
+  const out = readContent(p, env);
   const metadata = metadataIf(p.metadata, 'metadata', env);
   if (metadata !== undefined) out.metadata = metadata;
   const filename = textIf(p.filename, 'filename');
@@ -86,7 +88,7 @@ export function readPart(raw: unknown, env: ReadEnv): Part {
   return out;
 }
 
-function readContent(p: Raw, env: ReadEnv): Part {
+function readContent(p: Raw, env: ReadEnv): Mutable<Part> {
   const { text: content, raw, url, data } = p;
   const found = contents(p);
   if (found > 1) return fail('', `${ONE_CONTENT}; has ${found}`);
@@ -194,7 +196,7 @@ export function generationIf(value: unknown, name: string): Seq | undefined {
   if (value === undefined || value === null) return undefined;
   const number = typeof value === 'string' && /^\d{1,16}$/.test(value) ? Number(value) : value;
   if (typeof number !== 'number' || !Number.isSafeInteger(number) || number < 0) return fail(name, 'must be a whole number');
-  return number === 0 ? undefined : (number as Seq);
+  return number === 0 ? undefined : toSeq(number);
 }
 
 /** The value as 1.0.1 has it: without `generation`, which only the 1.1 draft's variant writes. */
@@ -206,5 +208,5 @@ export function withoutGeneration<T extends { readonly generation?: Seq }>(value
 
 export function withGeneration<T extends { readonly generation?: Seq }>(value: T, seq?: Seq): Json {
   const generation = value.generation ?? seq;
-  return (generation === undefined ? value : { ...value, generation: String(generation) }) as unknown as Json;
+  return jsonOf(generation === undefined ? value : { ...value, generation: String(generation) });
 }

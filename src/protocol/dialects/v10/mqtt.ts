@@ -1,6 +1,7 @@
 import type { A2AError } from '../../errors.ts';
 import { dialectId, externalId, taskId } from '../../ids.ts';
 import type { Json } from '../../json.ts';
+import { isKeyOf } from '../../members.ts';
 import type { MqttErrorName } from '../../mqtt-errors.ts';
 import { MQTT_ERRORS, mqttError } from '../../mqtt-errors.ts';
 import type { Shape, Shapes } from '../../operations.ts';
@@ -19,7 +20,7 @@ const losses: readonly Loss[] = [...namedTaskLosses(NAMED), ...DRAFT_LOSSES];
 
 function nameOf(data: unknown): MqttErrorName | undefined {
   const name = isRaw(data) ? data['a2a_error'] : undefined;
-  return typeof name === 'string' && Object.hasOwn(MQTT_ERRORS, name) ? (name as MqttErrorName) : undefined;
+  return typeof name === 'string' && isKeyOf(MQTT_ERRORS, name) ? name : undefined;
 }
 
 function writeError(error: A2AError): WireError {

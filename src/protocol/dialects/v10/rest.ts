@@ -37,7 +37,7 @@ export const rest: RestGrammar = {
     // The problem+json of §6.4's examples has `detail`.
     const message = [inner.message, inner.detail, inner.title].find((text) => typeof text === 'string');
     const details = readDetails(inner.details);
-    return new A2AError(details.kind ?? kindOfStatus(status), message as string | undefined, details.rest);
+    return new A2AError(details.kind ?? kindOfStatus(status), message, details.rest);
   },
 };
 

@@ -3,7 +3,7 @@ import { Server } from '@modelcontextprotocol/server';
 import type { StdioServerHandle } from '@modelcontextprotocol/server/stdio';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import type { JsonObject } from '#protocol';
-import { LOCAL_PRINCIPAL } from '#protocol';
+import { jsonOf, LOCAL_PRINCIPAL } from '#protocol';
 import type { AgentTool, AgentToolOptions, Reachable } from '../../agent-tools.ts';
 import { agentTools } from '../../agent-tools.ts';
 import { outcomeJson } from '../../outcome.ts';
@@ -72,7 +72,7 @@ function serverOf(tools: readonly AgentTool[], { name = 'parley', version = '1.0
   server.setRequestHandler('tools/call', async ({ params }, ctx) => {
     const tool = tools.find((each) => each.name === params.name);
     if (tool === undefined) return failed(`there is no tool ${params.name}`);
-    return await call(tool, (params.arguments ?? {}) as JsonObject, ctx);
+    return await call(tool, jsonOf(params.arguments ?? {}), ctx);
   });
   return server;
 }
