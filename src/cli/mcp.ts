@@ -5,7 +5,7 @@ import { mcpFetch, serveMcpStdio } from '../tools/adapters/mcp.ts';
 import type { Command } from './command.ts';
 import { CliError } from './command.ts';
 import { helpFor } from './flags/help.ts';
-import type { Parsed } from './flags/parse.ts';
+import type { ParsedFlags } from './flags/parse.ts';
 import { argumentsOf, listOf, parse, switchOf, textOf } from './flags/parse.ts';
 import type { CommandSpec } from './flags/spec.ts';
 import { listenLocally } from './mcp/listen-locally.ts';
@@ -69,7 +69,7 @@ async function run(args: readonly string[]): Promise<number> {
   return 0;
 }
 
-async function toolsFor(flags: Parsed): Promise<readonly AgentTool[]> {
+async function toolsFor(flags: ParsedFlags): Promise<readonly AgentTool[]> {
   const config = textOf(flags, 'config');
   const settings = await settingsFor({ settings: new Map(), config });
   const tokenEnv = textOf(flags, 'token-env');
@@ -97,7 +97,7 @@ function list(tools: readonly AgentTool[], json: boolean): number {
   return 0;
 }
 
-async function overHttp(tools: readonly AgentTool[], flags: Parsed, onError: (error: Error) => void): Promise<number> {
+async function overHttp(tools: readonly AgentTool[], flags: ParsedFlags, onError: (error: Error) => void): Promise<number> {
   const port = Number(textOf(flags, 'port') ?? DEFAULT_PORT);
   if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new CliError('--port: must be a number from 0 to 65535', { exit: 2 });
   const listening = await listenLocally(port, '/mcp', mcpFetch(tools, { onError }));

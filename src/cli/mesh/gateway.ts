@@ -128,7 +128,7 @@ interface Offered extends Running {
 /** Offers the agents of the mesh until a signal arrives. */
 async function offer({ mesh, way, id, settings, log, json, host, served, registry, reaching, root, broken }: Offered): Promise<number> {
   const stopped = untilSignal();
-  if (way.spoken.grammar.announcesGateways) await mesh.announce({ kind: 'gateway', name: id, card: root });
+  if (way.configured.grammar.announcesGateways) await mesh.announce({ kind: 'gateway', name: id, card: root });
   const say = (event: object, text: string): void => void process.stdout.write(json ? `${JSON.stringify(event)}\n` : `${text}\n`);
   say(
     { event: 'ready', url: served.url, agents: served.handler.agents.map(({ name }) => name), id },

@@ -56,7 +56,7 @@ async function list(args: readonly string[]): Promise<number> {
   try {
     if (!switchOf(given, 'watch')) {
       const registry = await mesh.discover(peerFilter(given));
-      await sleep(Number(wait ?? (way.spoken.grammar.retainsCards ? HANDOVER_MS : LISTEN_MS)));
+      await sleep(Number(wait ?? (way.configured.grammar.retainsCards ? HANDOVER_MS : LISTEN_MS)));
       process.stdout.write(parsed.json ? lines(registry.peers().map(shown)) : table(registry.peers(), settings));
       return 0;
     }

@@ -1,4 +1,4 @@
-import type { ArtifactService, Broker, BrokerOptions, Mesh } from '#mesh';
+import type { ArtifactService, Broker, BrokerOptions, ConfiguredGrammar, Mesh } from '#mesh';
 import { BrokerError, joinMesh, samName } from '#mesh';
 import type { Log, Settings } from '#server';
 import { pathName } from '#server';
@@ -6,8 +6,7 @@ import type { ConfiguredServer, FoundAgent, ServeConfiguredOptions } from '../..
 import { serveConfigured } from '../../server/adapters/serve-configured.ts';
 import { artifactsFor } from './artifacts.ts';
 import { asCliError, connectBroker } from './broker.ts';
-import type { Spoken } from './grammar.ts';
-import { spokenOn } from './grammar.ts';
+import { configuredGrammar } from './grammar.ts';
 import type { Sight } from './view.ts';
 import { nodeId, sightOn, viewOf } from './view.ts';
 
@@ -58,23 +57,23 @@ export async function serveOnMesh(
 /** For those who look. Where each agent has a connection of its own, they have one, too. */
 async function operatorOf(members: ReadonlyMap<string, Member>, way: Way): Promise<Member> {
   const [first] = members.values();
-  return first === undefined || way.spoken.presenceOf !== undefined ? await joinAs(nodeId(way.sight), way) : first;
+  return first === undefined || way.configured.presenceOf !== undefined ? await joinAs(nodeId(way.sight), way) : first;
 }
 
 /** Everything that is settled before anybody connects. */
 export interface Way {
   readonly address: string;
   readonly settings: Settings;
-  readonly spoken: Spoken;
+  readonly configured: ConfiguredGrammar;
   readonly artifacts: ArtifactService | undefined;
   readonly sight: Sight;
   readonly log: Log;
 }
 
 export async function wayTo(address: string, settings: Settings, log: Log): Promise<Way> {
-  const spoken = spokenOn(address, settings);
+  const configured = configuredGrammar(address, settings);
   const artifacts = await artifactsFor(address, settings);
-  return { address, settings, spoken, artifacts, sight: sightOn(address, settings, { grammar: spoken.grammar, log }), log };
+  return { address, settings, configured, artifacts, sight: sightOn(address, settings, { grammar: configured.grammar, log }), log };
 }
 
 /** A connection to a mesh. */
@@ -85,7 +84,7 @@ export interface Member {
 
 /** The mesh of each agent, by the name that the node has for it: one for all, or a connection each. */
 async function membersFor(found: readonly FoundAgent[], way: Way): Promise<ReadonlyMap<string, Member>> {
-  const { presenceOf } = way.spoken;
+  const { presenceOf } = way.configured;
   const agents = found.map(({ agent }) => ({ name: 'service' in agent ? agent.name : pathName(agent.card.name), card: agent.card }));
   if (presenceOf === undefined) {
     const one = await join(way, {}, way.sight.instance);
@@ -105,17 +104,17 @@ async function membersFor(found: readonly FoundAgent[], way: Way): Promise<Reado
 
 /** For those who call and listen, and serve nothing. */
 export async function joinAs(id: string, way: Way): Promise<Member> {
-  return await join(way, way.spoken.callerOptions(id));
+  return await join(way, way.configured.callerOptions(id));
 }
 
 async function join(way: Way, options: BrokerOptions, instance?: string): Promise<Member> {
-  const { address, settings, spoken, artifacts, sight, log } = way;
+  const { address, settings, configured, artifacts, sight, log } = way;
   const { namespace, meshScopes } = settings;
   const broker = sight.monitor.observe(await connectBroker(address, { ...options, log }));
   const mesh = joinMesh({
     broker,
     namespace,
-    grammar: spoken.grammar,
+    grammar: configured.grammar,
     scopes: meshScopes,
     ...(instance === undefined ? {} : { instance }),
     ...(artifacts === undefined ? {} : { artifacts }),
