@@ -26,7 +26,7 @@ input and output, as hosts start it.`,
       kind: 'text',
       value: 'SCHEME',
       oneOf: NAMING_SCHEMES,
-      doc: `${NAMING_SCHEMES.join(', ')}. The first, which is the default, makes a tool of each skill, the others one of each agent.`,
+      doc: `${NAMING_SCHEMES.join(', ')}. The first is the default and makes one tool for each skill; the others make one for each agent.`,
     },
     {
       name: 'allow',
@@ -34,7 +34,7 @@ input and output, as hosts start it.`,
       value: 'PATTERN',
       doc: 'Only skills whose ids match; * matches anything. Wins over --block.',
     },
-    { name: 'block', kind: 'list', value: 'PATTERN', doc: 'Without skills whose ids match.' },
+    { name: 'block', kind: 'list', value: 'PATTERN', doc: 'Leave out skills whose ids match.' },
     { name: 'header', kind: 'list', value: 'TEXT', doc: "A header for every request to the agents, as 'X-Key: abc'." },
     { name: 'token-env', kind: 'text', value: 'NAME', doc: 'The environment variable that holds a bearer token for the agents.' },
     { name: 'list', kind: 'switch', doc: 'Print the tools and exit; with --json as JSON.' },
@@ -59,12 +59,12 @@ async function run(args: readonly string[]): Promise<number> {
   const flags = parse(SPEC, args);
   argumentsOf(flags);
   const tools = await toolsFor(flags);
-  if (tools.length === 0) throw new CliError('no skill is left: --allow and --block leave none', { exit: 2 });
+  if (tools.length === 0) throw new CliError('--allow and --block leave no skill', { exit: 2 });
   if (switchOf(flags, 'list')) return list(tools, switchOf(flags, 'json'));
   const onError = (error: Error): void => void process.stderr.write(`parley mcp: ${error.message}\n`);
   if (switchOf(flags, 'http')) return await overHttp(tools, flags, onError);
   serveMcpStdio(tools, { onError });
-  // The host closes our input when it is done with us.
+  // The host closes standard input when it no longer needs the server.
   await new Promise<void>((resolve) => process.stdin.once('close', resolve));
   return 0;
 }
@@ -73,7 +73,7 @@ async function toolsFor(flags: ParsedFlags): Promise<readonly AgentTool[]> {
   const config = textOf(flags, 'config');
   const settings = await settingsFor({ settings: new Map(), config });
   const tokenEnv = textOf(flags, 'token-env');
-  // Over HTTP every process of this machine may call, so our own token is not used.
+  // Over HTTP every process of this machine may call, so the user's own token is not used.
   const reachFlags = { headers: listOf(flags, 'header'), forMe: !switchOf(flags, 'http'), ...(tokenEnv === undefined ? {} : { tokenEnv }) };
   const naming = namingIn(textOf(flags, 'naming'));
   const skills = { allow: listOf(flags, 'allow'), block: listOf(flags, 'block') };

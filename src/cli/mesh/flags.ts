@@ -10,11 +10,11 @@ export const MESH_FLAGS: readonly Flag[] = [
     name: 'broker',
     kind: 'text',
     value: 'URL',
-    default: 'mesh of the configuration, PARLEY_MESH',
+    default: 'the setting mesh, or PARLEY_MESH',
     doc: 'The broker: mqtt://host:1883, mqtts://…, ws://…, nats://host:4222.',
   },
   { name: 'allow', kind: 'list', value: 'PATTERN', doc: "Only agents whose names match, as 'Order*'." },
-  { name: 'deny', kind: 'list', value: 'PATTERN', doc: 'Without agents whose names match.' },
+  { name: 'deny', kind: 'list', value: 'PATTERN', doc: 'Leave out agents whose names match.' },
 ];
 
 export function brokerOf(parsed: ParsedFlags, { mesh }: Pick<Settings, 'mesh'>): string {
