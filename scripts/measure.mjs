@@ -1,24 +1,19 @@
 // `npm run measure`: the figures of docs/architecture.md about the code in src/, without its tests. Prints a table; fails on nothing
 // (scripts/sizes.mjs has the limits).
-import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { assertions, sourceFiles } from './casts.mjs';
 import { ROOT, requireInstalled, runTool } from './install.mjs';
 import { longFunctions } from './sizes.mjs';
 
 requireInstalled();
-const list = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', 'src'], { cwd: ROOT, encoding: 'utf8' });
-const files = [...new Set(list.split('\n'))].filter(
-  (name) => /[.]tsx?$/.test(name) && !/[.]test[.]tsx?$/.test(name) && existsSync(join(ROOT, name)),
-);
+const files = sourceFiles();
 const sources = files.map((name) => ({ name, lines: readFileSync(join(ROOT, name), 'utf8').trimEnd().split('\n') }));
 const all = sources.flatMap(({ lines }) => lines);
 const comments = all.filter(isComment).length;
 const code = all.filter((line) => line.trim() !== '' && !isComment(line));
 const lengths = sources.map(({ lines }) => lines.length).sort((left, right) => left - right);
-const casts = code
-  .filter((line) => !/^\s*(?:import|export)\b/.test(line))
-  .flatMap((line) => line.match(/\bas (?!const\b)[\w{[(<'"]/g) ?? []).length;
+const casts = (await Promise.all(sources.map(({ name, lines }) => assertions(name, lines.join('\n'))))).flat().length;
 
 const rows = [
   ['files', files.length],

@@ -88,7 +88,7 @@ async function checkShell(code: string): Promise<void> {
   }
   const run = spawnSync('bash', ['-euo', 'pipefail', '-c', script], { ...options, encoding: 'utf8', timeout: 110_000 });
   expect(run.status, `${run.stdout}\n${run.stderr}`).toBe(0);
-  expect(run.error, 'something that it started goes on').toBeUndefined();
+  expect(run.error, 'a process that the block started is still running').toBeUndefined();
 }
 
 /** One command that serves until it is stopped, perhaps with variables before it. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 
-/** Every story of examples/ is a pair of an agent and a caller, which asserts: whoever breaks one finds out here. */
+/** Every story of examples/ is an agent and a caller that asserts what it gets. These tests run them all. */
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const stories = readdirSync(join(ROOT, 'examples')).filter((name) => existsSync(join(ROOT, 'examples', name, 'main.ts')));
 

@@ -62,7 +62,7 @@ describe('a card', () => {
     expect(card).toMatchObject({ ...rest, version: '2.1.0', defaultInputModes: ['image/*'], defaultOutputModes: ['text/html'] });
   });
 
-  it('keeps the capabilities that are said', () => {
+  it('keeps the given capabilities', () => {
     const extensions = [{ uri: 'urn:x' }];
     const card = createCard({ name: 'a', description: 'A.', capabilities: { streaming: false, extensions } });
     expect(card.capabilities).toEqual({ streaming: false, pushNotifications: true, extensions });

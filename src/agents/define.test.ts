@@ -79,7 +79,7 @@ describe('a generator', () => {
     [{ text: 7 }],
     [{ text: 'a', url: 'b' }],
     [{ kind: 'shout' }],
-  ])('that yields %j is told so, and nothing of it is said', async (value) => {
+  ])('that yields %j gets an error, and the task shows nothing of it', async (value) => {
     const agent = defineAgent({
       ...NAMED,
       async *run() {
@@ -238,7 +238,7 @@ describe('the definition', () => {
     expect(without.extendedCard).toBeUndefined();
   });
 
-  it('is refused at once without a name, or with skills that can not be told apart', () => {
+  it('is refused at once without a name, or with two skills of one id', () => {
     const skill = { id: 'a', description: 'A.' };
     expect(() => defineAgent({ ...NAMED, name: ' ', run: () => '' })).toThrow('needs a name');
     expect(() => defineAgent({ ...NAMED, skills: [skill, skill], run: () => '' })).toThrow('two skills have the id a');

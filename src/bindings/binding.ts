@@ -1,22 +1,22 @@
 import type { A2AError, A2AService, Dialect, InterfacePaths, Operation, Registry } from '#protocol';
-import type { HttpRequest, HttpResponse } from './exchange.ts';
-import type { ServeOptions } from './options.ts';
-import type { LinkOptions } from './outward.ts';
+import type { HttpRequest, HttpResponse } from './http.ts';
+import type { LinkOptions } from './link-service.ts';
+import type { BindingServeOptions } from './options.ts';
 
-/** What a refusal is written with. */
-export interface RefusalOptions extends ServeOptions {
-  /** The HTTP status, where it is not the error's own. A binding that always answers with one status ignores it. */
+/** The options of `Binding.refuse`. */
+export interface RefusalOptions extends BindingServeOptions {
+  /** Replaces the HTTP status of the error's kind. A binding with one fixed error status ignores it. */
   readonly status?: number;
 }
 
-/** The paths of an agent that a server gives to a binding. */
+/** Which paths of an agent a server routes to a binding. */
 export interface BindingRoute {
   readonly methods: readonly string[];
-  /** Exact paths below the agent's base. Absent: `matches` decides, after all exact paths. */
+  /** Exact paths below the agent's base path. Absent: `matches` decides, after the exact paths of all bindings. */
   readonly paths?: readonly string[];
-  /** Whether the binding serves a path. Throws if the path is malformed, which the binding then answers with an error. */
+  /** Whether the binding serves a path. Throws if the path is malformed; the server then lets the binding respond with an error. */
   matches?(path: string): boolean;
-  /** A POST may come without a body and without a Content-Type. */
+  /** A POST may have no body and no Content-Type. */
   readonly bodyOptional?: true;
 }
 
@@ -25,7 +25,7 @@ export interface BindingRoute {
  * and the doctor read that list. Nothing here may import the server half, which a browser would have to download.
  */
 export interface ClientBinding<Name extends string = string> {
-  /** The name of its routes, in metrics and recordings. */
+  /** Names the binding's routes in metrics and recordings. */
   readonly id: string;
   /** How cards name it (`AgentInterface.protocolBinding`). */
   readonly protocolBinding: Name;
@@ -33,11 +33,11 @@ export interface ClientBinding<Name extends string = string> {
   readonly otherNames: readonly string[];
   /** For people: `JSON-RPC`. */
   readonly title: string;
-  /** A remote agent as an `A2AService`. */
+  /** Makes an `A2AService` that calls a remote agent over this binding. */
   link(options: LinkOptions): A2AService;
-  /** The form of a dialect that goes over this binding: the dialect itself, or a variant of it. Undefined: it has none. */
+  /** The dialect to use over this binding: the dialect itself, or its variant for this binding. Undefined: the dialect does not support it. */
   formOf(dialect: Dialect, registry: Registry): Dialect | undefined;
-  /** Whether a dialect, in the form that `formOf` gave, has an operation. */
+  /** Whether a dialect that `formOf` returned has an operation. */
   has(dialect: Dialect, operation: Operation): boolean;
 }
 
@@ -47,10 +47,10 @@ export interface ClientBinding<Name extends string = string> {
  */
 export interface Binding<Name extends string = string> extends ClientBinding<Name> {
   readonly route: BindingRoute;
-  /** Where cards say that it is, by protocol version, below the agent's base address. */
+  /** The path that cards state for this binding, by protocol version, below the agent's base URL. */
   readonly paths: InterfacePaths['paths'];
   /** Serves one request. Never throws: failures are written as errors of the caller's dialect. */
-  serve(request: HttpRequest, service: A2AService, options?: ServeOptions): Promise<HttpResponse>;
+  serve(request: HttpRequest, service: A2AService, options?: BindingServeOptions): Promise<HttpResponse>;
   /** The response to a request that is refused before its body is read. */
   refuse(request: HttpRequest, error: A2AError, options?: RefusalOptions): HttpResponse;
 }

@@ -1,26 +1,26 @@
 import { A2AError } from '#protocol';
-import { Gathered } from './bytes.ts';
-import type { Patience } from './patience.ts';
-import { Watch } from './patience.ts';
+import { ByteCollector } from './bytes.ts';
+import type { ReadTimeout } from './idle-timer.ts';
+import { IdleTimer } from './idle-timer.ts';
 
-/** What a body may be before anybody looks into it. */
+/** The limits that a body must keep before it is decoded. */
 export interface BodyLimits {
   readonly bodyBytesMax: number;
   readonly jsonDepthMax: number;
-  /** Arrays, objects and members of objects: what JSON costs to read. Numbers and texts in a list cost little. */
+  /** Maximum number of arrays, objects and object members together. These are what makes JSON slow to parse; numbers and strings in arrays cost little. */
   readonly jsonMembersMax: number;
 }
 
 export const DEFAULT_BODY_LIMITS: BodyLimits = { bodyBytesMax: 1_048_576, jsonDepthMax: 64, jsonMembersMax: 50_000 };
 
-/** JSON that nobody has checked, or why there is none. */
-export type Parsed = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly error: A2AError };
+/** Parsed JSON of any shape, or the error. */
+export type ParsedJson = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly error: A2AError };
 
-// A BOM is kept, so that JSON.parse refuses it: JSON on a wire has none (RFC 8259 §8.1).
+// `ignoreBOM` keeps a byte order mark in the text, so that JSON.parse rejects it (RFC 8259 §8.1: JSON must not begin with one).
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Bytes to JSON: well-formed UTF-8, not nested too deep, not of too many members, well-formed JSON. Never throws. */
-export function parseJson(bytes: Uint8Array, jsonDepthMax: number, jsonMembersMax: number = Number.POSITIVE_INFINITY): Parsed {
+/** Parses bytes as UTF-8 and JSON, within a maximum depth and a maximum number of members. Never throws. */
+export function parseJson(bytes: Uint8Array, jsonDepthMax: number, jsonMembersMax: number = Number.POSITIVE_INFINITY): ParsedJson {
   try {
     const text = utf8.decode(bytes);
     const isSmall = bytes.length <= jsonMembersMax && opensFew(text, jsonDepthMax);
@@ -33,7 +33,7 @@ export function parseJson(bytes: Uint8Array, jsonDepthMax: number, jsonMembersMa
   }
 }
 
-/** Fewer brackets of each kind than the maximum depth: the JSON can't be nested too deep. This settles most bodies without a scan byte by byte. */
+/** With no more opening brackets than the maximum depth, JSON can't be nested too deep. This settles most bodies without a scan byte by byte. */
 function opensFew(text: string, max: number): boolean {
   let count = 0;
   for (const bracket of ['{', '[']) {
@@ -46,48 +46,48 @@ function opensFew(text: string, max: number): boolean {
 }
 
 /**
- * The whole body under the limit. Fails with PAYLOAD_TOO_LARGE as soon as that is known: often before the first byte. The signal
- * ends the wait for a sender that has stopped sending, whether or not the body listens to it as well.
+ * Reads a whole body. Fails with PAYLOAD_TOO_LARGE as soon as the size is known, which is often before the first byte. The timeout's signal
+ * ends the wait for a sender that has stopped sending, even if the body itself does not listen to that signal.
  */
-export async function readBytes(message: Request | Response, bodyBytesMax: number, patience: Patience = {}): Promise<Uint8Array> {
-  const watch = new Watch(patience, () => undefined);
-  return await readWatched(message, bodyBytesMax, { watch, idleMs: patience.idleMs });
+export async function readBytes(message: Request | Response, bodyBytesMax: number, timeout: ReadTimeout = {}): Promise<Uint8Array> {
+  const timer = new IdleTimer(timeout, () => undefined);
+  return await readTimed(message, bodyBytesMax, { timer, idleMs: timeout.idleMs });
 }
 
-export interface Watched {
-  readonly watch: Watch;
+export interface TimedRead {
+  readonly timer: IdleTimer;
   readonly idleMs: number | undefined;
 }
 
-/** The same under a watch that has begun before the body did. It ends with the body. */
-export async function readWatched(message: Request | Response, bodyBytesMax: number, { watch, idleMs }: Watched): Promise<Uint8Array> {
+/** Like `readBytes`, with a timer that has started before the body. Stops the timer at the end. */
+export async function readTimed(message: Request | Response, bodyBytesMax: number, { timer, idleMs }: TimedRead): Promise<Uint8Array> {
   let close = (): void => undefined;
   try {
     const declared = Number(message.headers.get('content-length') ?? 0);
     if (declared > bodyBytesMax) throw tooLarge(bodyBytesMax);
     if (message.body === null) return new Uint8Array(0);
     const reader = message.body.getReader();
-    close = () => void reader.cancel().catch(() => undefined); // how the sender's stream ends is of no interest
-    watch.goOn(idleMs, close);
-    // Where the length is that of these very bytes, the last of them is known without asking for more.
+    close = () => void reader.cancel().catch(() => undefined); // errors of a stream that nobody reads do not matter
+    timer.extend(idleMs, close);
+    // Without a content encoding, Content-Length tells the last chunk, so no further read is needed.
     const length = message.headers.get('content-encoding') === null ? declared : 0;
-    const gathered = new Gathered();
+    const collected = new ByteCollector();
     for (;;) {
-      watch.check();
+      timer.check();
       const { done, value } = await reader.read();
-      watch.check();
-      watch.touch();
-      if (done) return gathered.take();
-      if (gathered.length + value.length > bodyBytesMax) throw tooLarge(bodyBytesMax);
-      gathered.add(value);
-      if (gathered.length === length) return gathered.take();
+      timer.check();
+      timer.touch();
+      if (done) return collected.take();
+      if (collected.length + value.length > bodyBytesMax) throw tooLarge(bodyBytesMax);
+      collected.add(value);
+      if (collected.length === length) return collected.take();
     }
   } catch (thrown) {
     close();
-    watch.check(); // that it was closed may be our doing
+    timer.check(); // the timer itself may have closed the body
     throw thrown;
   } finally {
-    watch.stop();
+    timer.stop();
   }
 }
 
@@ -99,7 +99,7 @@ const OPENING = 2;
 const CLOSING = 3;
 const COLON = 4;
 
-/** What a byte outside of a string is. One look-up a byte is what makes the scan cheap; bytes of longer characters are OTHER. */
+/** The kind of each byte outside strings. One look-up per byte keeps the scan fast. Bytes of multi-byte characters are OTHER. */
 const KIND = new Uint8Array(256);
 KIND[QUOTE] = STRING;
 for (const bracket of '[{') KIND[bracket.charCodeAt(0)] = OPENING;
@@ -107,14 +107,14 @@ for (const bracket of ']}') KIND[bracket.charCodeAt(0)] = CLOSING;
 KIND[':'.charCodeAt(0)] = COLON;
 
 /**
- * No more than `max` arrays and objects inside each other. JSON.parse takes half a million of them and JSON.stringify then
- * overflows the stack, so this looks at the bytes first.
+ * Whether at most `max` arrays and objects are nested in each other. JSON.parse accepts half a million levels, on which JSON.stringify then
+ * overflows the stack. So the bytes are checked before they are parsed.
  */
 export function nestsWithin(bytes: Uint8Array, max: number): boolean {
   return excessIn(bytes, max, Number.POSITIVE_INFINITY) === undefined;
 }
 
-/** JSON.parse takes 60 ms for a MiB of the smallest members, and no other request is served meanwhile (docs/faults.md, H14). So members are counted first. */
+/** Counts members before parsing: JSON.parse takes 60 ms for 1 MiB of the smallest members, and blocks all other requests meanwhile (docs/faults.md, H14). */
 function excessIn(bytes: Uint8Array, depthMax: number, membersMax: number): 'depth' | 'members' | undefined {
   let depth = 0;
   let members = 0;
@@ -138,7 +138,7 @@ function endOfString(bytes: Uint8Array, start: number): number {
   return at;
 }
 
-function refused(message: string | undefined, cause?: unknown): Parsed {
+function refused(message: string | undefined, cause?: unknown): ParsedJson {
   return { ok: false, error: new A2AError('PARSE_ERROR', message, cause === undefined ? {} : { cause }) };
 }
 

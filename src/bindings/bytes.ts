@@ -1,10 +1,10 @@
 const EMPTY = new Uint8Array(0);
 
 /**
- * Bytes gathered piece by piece into one growing block. A sender that cuts a body into single bytes costs what the body
- * costs, not an object a byte; what comes in one piece is not copied.
+ * Joins chunks into one growing block, so that a body sent in single bytes takes no more memory than one sent at once. A single chunk is not
+ * copied.
  */
-export class Gathered {
+export class ByteCollector {
   #block: Uint8Array = EMPTY;
   #length = 0;
   #owned = false;
@@ -23,7 +23,7 @@ export class Gathered {
     this.#length += piece.length;
   }
 
-  /** All of it, and the next piece starts anew. */
+  /** Returns all bytes and starts over. */
   take(): Uint8Array {
     const bytes = this.#block.subarray(0, this.#length);
     this.#block = EMPTY;

@@ -1,19 +1,19 @@
 import type { Decoded, Dialect, Json, Operation, ReadEnv, Requests, Results, RpcId, Shape, Shapes, UnaryOperation } from '#protocol';
 import { A2AError, invalidParams, OPERATION_NAMES } from '#protocol';
 
-/** What is needed to read JSON in a dialect. */
+/** What reading JSON in a dialect takes. */
 export interface Reading {
   readonly dialect: Dialect;
   readonly env: ReadEnv;
 }
 
-// The names of shapes are built once: a string built for each call would have to be looked up among all others by its letters.
+// Shape names are built once. A string built for each call would have to be hashed for the look-up.
 const shapes = (suffix: string): Record<Operation, Shape> =>
   Object.fromEntries(OPERATION_NAMES.map((operation) => [operation, `${operation}.${suffix}`])) as Record<Operation, Shape>;
 const REQUEST_SHAPES = shapes('request');
 const RESULT_SHAPES = shapes('result');
 
-/** Reads a request. Throws METHOD_NOT_FOUND where the dialect has no such operation, INVALID_PARAMS where the JSON is wrong. */
+/** Reads a request. Throws METHOD_NOT_FOUND if the dialect does not have the operation, INVALID_PARAMS if the JSON is wrong. */
 export function decodeRequest<Op extends Operation>(operation: Op, raw: unknown, { dialect, env }: Reading): Requests[Op] {
   const decoded = dialect.decode(REQUEST_SHAPES[operation], raw, env) as Decoded<Requests[Op]>;
   if (decoded.ok) return decoded.value;
@@ -23,7 +23,7 @@ export function decodeRequest<Op extends Operation>(operation: Op, raw: unknown,
 
 export interface EncodedRequest {
   readonly params: Json;
-  /** The JSON-RPC id that the dialect demands for this request. */
+  /** The JSON-RPC id that the dialect demands for this request. Undefined: any id will do. */
   readonly rpcId: RpcId | undefined;
 }
 

@@ -13,7 +13,7 @@ import type {
 import { isA2AError, OPERATIONS } from '#protocol';
 import { encodeResult } from './codec.ts';
 
-/** A call whose request has been read. */
+/** A decoded call of an operation that is not a stream. */
 export interface UnaryCall<Op extends UnaryOperation> {
   readonly operation: Op;
   readonly request: Requests[Op];
@@ -23,7 +23,7 @@ export interface UnaryCall<Op extends UnaryOperation> {
 
 const UNARY: UnaryOperations = OPERATIONS;
 
-/** Calls a service that behaves as the caller's dialect expects, and writes its result in that dialect. */
+/** Calls the service and writes its result in the caller's dialect. The service must already behave as that dialect expects (`behave`). */
 export async function answerUnary<Op extends UnaryOperation>(call: UnaryCall<Op>, service: A2AService): Promise<Json> {
   const { operation, request, ctx, dialect } = call;
   try {
@@ -41,7 +41,7 @@ function isWrittenAsNull(thrown: unknown, operation: Operation, dialect: Dialect
 
 type Batch = readonly Logged[];
 
-/** A stream that is open as far as its first batch: a failure before that is an error response and no stream. */
+/** A stream whose first batch has arrived. A failure before that becomes an error response instead of a stream. */
 export interface OpenStream {
   readonly first: IteratorResult<Batch, unknown>;
   readonly rest: AsyncIterator<Batch, unknown>;

@@ -1,9 +1,9 @@
 /**
- * Why a link failed, as the `cause` of the A2AError that it throws. For those who explain it to people: a peer reads the error's
- * kind and message, and nothing of this.
+ * Why a link failed: the `cause` of the A2AError that it throws. The client explains errors to people by it. It is never sent to a peer,
+ * which gets only the error's kind and message.
  */
 
-/** What came in place of an answer of the protocol. */
+/** The response is not one of A2A: a proxy's error page, for example. */
 export class NotA2A extends Error {
   override readonly name = 'NotA2A';
   readonly status: number;
@@ -16,12 +16,12 @@ export class NotA2A extends Error {
   }
 }
 
-/** The sender was there and said nothing. */
-export class Silence extends Error {
-  override readonly name = 'Silence';
+/** The agent sent nothing within the timeout. */
+export class TimedOut extends Error {
+  override readonly name = 'TimedOut';
 }
 
-/** It had begun, and stopped before its end. */
+/** The connection ended before the response or the stream did. */
 export class CutOff extends Error {
   override readonly name = 'CutOff';
   readonly what: 'stream' | 'answer';
@@ -32,12 +32,12 @@ export class CutOff extends Error {
   }
 }
 
-/** More than is taken; which option takes more. */
-export class Excess extends Error {
-  override readonly name = 'Excess';
+/** The response exceeds a limit. `option` names the option that raises it. */
+export class TooLarge extends Error {
+  override readonly name = 'TooLarge';
   readonly option: 'answerBytesMax' | 'eventBytesMax';
 
-  constructor(option: Excess['option']) {
+  constructor(option: TooLarge['option']) {
     super();
     this.option = option;
   }
@@ -54,7 +54,7 @@ export class LargeSend extends Error {
   }
 }
 
-/** The caller left; the `cause` is its signal's reason. */
-export class Left extends Error {
-  override readonly name = 'Left';
+/** The caller aborted the call. The `cause` is its signal's reason. */
+export class CallAborted extends Error {
+  override readonly name = 'CallAborted';
 }

@@ -1,38 +1,38 @@
 import type { CallContext, Logged, StreamReader, TaskEvent } from '#protocol';
 import { A2AError, isA2AError } from '#protocol';
-import { Alike } from './alike.ts';
 import { unreadable } from './codec.ts';
 import { CutOff } from './failures.ts';
+import { FrameTemplate } from './frame-template.ts';
+import { aborted } from './link-http.ts';
 import { isMediaType } from './media.ts';
-import { aborted } from './outward.ts';
 import { EVENT_STREAM, readEvents, seqFrom } from './sse.ts';
 import type { SseEvent } from './sse-parser.ts';
 
-/** How a stream that comes in is read. */
+/** How to read the stream of a response. */
 export interface Incoming {
   readonly reader: StreamReader;
-  /** A frame's JSON without its envelope; throws the error that the frame reports. `name` is its `event:`. */
+  /** Removes the envelope of a frame. Throws the error that the frame reports. `name` is its `event:` field. */
   readonly unwrap: (frame: unknown, name: string | undefined) => unknown;
   readonly eventBytesMax: number;
   readonly idleMs: number | undefined;
   readonly ctx: CallContext;
 }
 
-/** What some servers send as the last thing on a stream. */
+/** Some servers send this as the last frame of a stream. */
 const DONE = '[DONE]';
 
 export function isEventStream(response: Response): boolean {
   return response.ok && isMediaType(response.headers.get('content-type'), [EVENT_STREAM]);
 }
 
-/** The events of an answer, in the batches that the network makes of them. */
+/** The events of a response, in batches as they arrive from the network. */
 export async function* incomingEvents(response: Response, incoming: Incoming): AsyncGenerator<readonly Logged[], void> {
   const { ctx, eventBytesMax, idleMs } = incoming;
   if (response.body === null) return;
-  const alike = new Alike();
+  const template = new FrameTemplate();
   try {
     for await (const frames of readEvents(response.body, eventBytesMax, { signal: ctx.signal, idleMs })) {
-      const { batch, ends, error } = gather(frames, incoming, alike);
+      const { batch, ends, error } = gather(frames, incoming, template);
       if (batch.length > 0) yield batch;
       if (error !== undefined) throw error;
       if (ends) return;
@@ -47,54 +47,54 @@ export async function* incomingEvents(response: Response, incoming: Incoming): A
 interface Gathering {
   readonly batch: readonly Logged[];
   readonly ends: boolean;
-  /** Comes after the batch: what was sent before it did happen. */
+  /** To be thrown after the batch has been passed on, because the events before the error did happen. */
   readonly error?: unknown;
 }
 
-function gather(frames: readonly SseEvent[], incoming: Incoming, alike: Alike): Gathering {
+function gather(frames: readonly SseEvent[], incoming: Incoming, template: FrameTemplate): Gathering {
   const batch: Logged[] = [];
   try {
-    const texts = textsOf(frames, alike);
+    const texts = textsOf(frames, template);
     for (let at = 0; at < frames.length; at += 1) {
       const frame = frames[at] as SseEvent;
       const text = texts?.[at];
-      if (text !== undefined) batch.push(placed(alike.event(text), frame));
+      if (text !== undefined) batch.push(withSeq(template.event(text), frame));
       else if (frame.data === DONE) return { batch, ends: true };
       else if (frame.data !== '') take(frame, incoming, batch);
     }
-    if (texts?.at(-1) === undefined) learn(frames.at(-1), batch.at(-1), { incoming, alike });
+    if (texts?.at(-1) === undefined) learn(frames.at(-1), batch.at(-1), { incoming, template });
     return { batch, ends: false };
   } catch (error) {
     return { batch, ends: true, error };
   }
 }
 
-/** The words of those frames that are like one before but for them; undefined if none is. */
-function textsOf(frames: readonly SseEvent[], alike: Alike): readonly (string | undefined)[] | undefined {
-  const words: (string | undefined)[] = [];
+/** The texts of the frames that match the template. Undefined if no frame does. */
+function textsOf(frames: readonly SseEvent[], template: FrameTemplate): readonly (string | undefined)[] | undefined {
+  const encoded: (string | undefined)[] = [];
   const found: string[] = [];
   for (const { data, event } of frames) {
-    const each = event === undefined ? alike.wordsIn(data) : undefined;
-    words.push(each);
+    const each = event === undefined ? template.textJsonIn(data) : undefined;
+    encoded.push(each);
     if (each !== undefined) found.push(each);
   }
   if (found.length === 0) return undefined;
   try {
-    // One list of them all: that costs less than each for itself, and leaves texts that do not hold on to what they were cut from.
+    // Parsing all texts as one list is faster than one by one, and the resulting strings do not keep the whole chunk in memory.
     const texts = JSON.parse(`["${found.join('","')}"]`) as readonly string[];
     let at = 0;
-    return found.length === frames.length ? texts : words.map((each) => (each === undefined ? undefined : texts[at++]));
+    return found.length === frames.length ? texts : encoded.map((each) => (each === undefined ? undefined : texts[at++]));
   } catch {
-    return undefined; // one of them is no JSON: read whole, it is found
+    return undefined; // one text is not valid JSON: reading each frame in full finds which
   }
 }
 
 function take(frame: SseEvent, incoming: Incoming, batch: Logged[]): void {
   const events = eventsIn(frameJson(frame.data), frame.event, incoming);
-  // Of several events only the last has the frame's place: after it, all of them have been seen.
+  // Of several events only the last gets the frame's position: a client that resumes after it has seen them all.
   for (let at = 0; at < events.length - 1; at += 1) batch.push({ event: events[at] as TaskEvent });
   const last = events.at(-1);
-  if (last !== undefined) batch.push(placed(last, frame));
+  if (last !== undefined) batch.push(withSeq(last, frame));
 }
 
 function eventsIn(body: unknown, name: string | undefined, { reader, unwrap }: Incoming): readonly TaskEvent[] {
@@ -103,24 +103,24 @@ function eventsIn(body: unknown, name: string | undefined, { reader, unwrap }: I
   return read.value;
 }
 
-function placed(event: TaskEvent, { id }: SseEvent): Logged {
+function withSeq(event: TaskEvent, { id }: SseEvent): Logged {
   const seq = seqFrom(id);
   return seq === undefined ? { event } : { seq, event };
 }
 
 interface Learning {
   readonly incoming: Incoming;
-  readonly alike: Alike;
+  readonly template: FrameTemplate;
 }
 
-function learn(frame: SseEvent | undefined, logged: Logged | undefined, { incoming, alike }: Learning): void {
+function learn(frame: SseEvent | undefined, logged: Logged | undefined, { incoming, template }: Learning): void {
   if (incoming.reader.isPlain !== true || frame === undefined || frame.event !== undefined || frame.data === '') return;
   if (logged === undefined) return;
-  alike.learn(frame.data, logged.event, (data) => {
+  template.learn(frame.data, logged.event, (data) => {
     try {
       return eventsIn(JSON.parse(data), undefined, incoming)[0];
     } catch {
-      return undefined; // what it took for the words was something else
+      return undefined; // the template had mistaken another member for the text
     }
   });
 }

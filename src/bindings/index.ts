@@ -9,12 +9,12 @@
  * ```
  */
 export type { Binding, ClientBinding } from './binding.ts';
-export { type HttpRequest, type HttpResponse, respondTo, toHttpRequest } from './exchange.ts';
+export { type HttpRequest, type HttpResponse, respondTo, toHttpRequest } from './http.ts';
 export { jsonRpcLink } from './jsonrpc/link.ts';
 export { serveJsonRpc } from './jsonrpc/serve.ts';
+export type { LinkOptions } from './link-service.ts';
 export { findBinding, type ProtocolBinding } from './links.ts';
-export type { Caller, ServeOptions } from './options.ts';
-export type { LinkOptions } from './outward.ts';
+export type { BindingServeOptions, Caller } from './options.ts';
 export { BINDINGS } from './registry.ts';
 export { restLink } from './rest/link.ts';
 export { serveRest } from './rest/serve.ts';

@@ -13,12 +13,16 @@ const BY_NAME: { readonly [Name in ProtocolBinding]: ClientBinding<Name> } = {
 /** The client half of every binding, in the order in which clients try them. */
 export const CLIENT_BINDINGS: readonly ClientBinding<ProtocolBinding>[] = Object.values(BY_NAME);
 
+/** The binding that every dialect has: clients probe an address without a card over it. */
+export const DEFAULT_BINDING: ClientBinding<ProtocolBinding> = JSON_RPC;
+
 /** A binding by a name that a card or a person uses for it, in any case. Undefined: the package does not support it. */
 export function findBinding(name: string): ClientBinding<ProtocolBinding> | undefined {
   const upper = name.toUpperCase();
   return CLIENT_BINDINGS.find(({ protocolBinding, otherNames }) => protocolBinding === upper || otherNames.includes(upper));
 }
 
+/** A binding by its name in cards. */
 export function bindingOf(name: ProtocolBinding): ClientBinding<ProtocolBinding> {
   return BY_NAME[name];
 }

@@ -1,8 +1,8 @@
 export const JSON_TYPE = 'application/json';
 
 /**
- * Whether a header names one of these media types. JSON is UTF-8, so another charset is another type. Whole types are
- * compared: `text/plain; x=application/json` is what a web page can send to another origin unasked.
+ * Whether a `Content-Type` header has one of these media types. JSON is UTF-8, so another charset does not match. The whole type is compared,
+ * because a web page may send `text/plain; x=application/json` to another origin without a preflight request.
  */
 export function isMediaType(header: string | null | undefined, types: readonly string[]): boolean {
   const [type, ...parameters] = (header ?? '').toLowerCase().split(';');
@@ -13,7 +13,7 @@ export function isMediaType(header: string | null | undefined, types: readonly s
   });
 }
 
-/** The type that `Accept` ranks highest of those; the first where it does not care, or names none of them. */
+/** The type that `Accept` ranks highest. The first one if `Accept` is absent, ranks them equal or names none of them. */
 export function preferredType(accept: string | undefined, types: readonly [string, ...string[]]): string {
   let best: { type: string; weight: number } = { type: types[0], weight: 0 };
   for (const range of (accept ?? '').toLowerCase().split(',')) {

@@ -1,35 +1,35 @@
 import type { AgentCard, CallContext, Dialect, ReadEnv, Registry } from '#protocol';
 import { countedIds, createRegistry, DEFAULT_READ_LIMITS, DIALECTS, LOCAL_PRINCIPAL } from '#protocol';
-import type { HttpRequest } from './exchange.ts';
+import type { HttpRequest } from './http.ts';
 
 /** Who is calling, as the access checks found out. What the headers say besides is read by the binding. */
 export type Caller = Pick<CallContext, 'principal' | 'tenant' | 'request'>;
 
-/** How a binding serves. Everything has a default that is right for a node on loopback. */
-export interface ServeOptions {
-  /** The dialects that are spoken here; all by default. */
+/** How a binding serves requests. The defaults suit a server on loopback. */
+export interface BindingServeOptions {
+  /** The dialects that the server accepts. Default: all. */
   readonly registry?: Registry;
-  /** Fixed by the mount: nothing is detected, and `?dialect=` is ignored. */
+  /** The only dialect to accept. The binding then detects nothing and ignores `?dialect=`. */
   readonly dialect?: Dialect;
-  /** Stripped from the path before anybody looks at it, as `/agents/echo`. */
+  /** Removed from the start of the path, for example `/agents/echo`. */
   readonly basePath?: string;
-  /** Throws UNAUTHENTICATED or PERMISSION_DENIED for those who may not call. */
+  /** Authenticates the caller. Throws UNAUTHENTICATED or PERMISSION_DENIED. */
   readonly caller?: (request: HttpRequest) => Caller | Promise<Caller>;
-  /** The public card, for the dialect that has a method for it. */
+  /** The public card, for dialects that have a method to get it. */
   readonly card?: () => AgentCard | Promise<AgentCard>;
-  /** Extension URIs that the agent has: those that a caller asks for are answered as activated. */
+  /** URIs of the extensions that the agent supports. The response lists those that the caller requested as activated. */
   readonly extensions?: readonly string[];
-  /** A call without `A2A-Version` is refused where its dialect has one, as the letter of A2A 1.0.1 §3.6.2 wants it. */
+  /** Rejects a request without `A2A-Version` if its dialect has that header, as A2A 1.0.1 §3.6.2 demands. Default: accept it. */
   readonly versionRequired?: boolean;
-  /** Default: the fixed dialect's own limit, otherwise 1 MiB. */
+  /** Default: the limit of the fixed `dialect`, otherwise 1 MiB. */
   readonly bodyBytesMax?: number;
   readonly jsonMembersMax?: number;
-  /** How long a stream may be silent before a comment is sent; 0 or Infinity: none is ever sent. */
+  /** Longest time without an event before a stream sends a keep-alive comment, in milliseconds. 0 or Infinity: never. */
   readonly keepAliveMs?: number;
-  /** Told to the readers of streams: how soon to come back when one is cut off. */
+  /** The `retry:` field of streams: how long a client waits before it reconnects, in milliseconds. */
   readonly retryMs?: number;
   readonly env?: ReadEnv;
-  /** What went wrong inside, for the log. The caller reads only that something did. */
+  /** Gets the cause of each internal error, for the log. The caller gets only a general message. */
   readonly onError?: (cause: unknown) => void;
 }
 
@@ -39,12 +39,12 @@ export const DEFAULT_ENV: ReadEnv = { ids: countedIds(), limits: DEFAULT_READ_LI
 
 const everyDialect = createRegistry(DIALECTS);
 
-export function registryOf(options: ServeOptions): Registry {
+export function registryOf(options: BindingServeOptions): Registry {
   return options.registry ?? everyDialect;
 }
 
 const LOCAL: Caller = { principal: LOCAL_PRINCIPAL };
 
-export function callerOf(request: HttpRequest, options: ServeOptions): Caller | Promise<Caller> {
+export function callerOf(request: HttpRequest, options: BindingServeOptions): Caller | Promise<Caller> {
   return options.caller === undefined ? LOCAL : options.caller(request);
 }

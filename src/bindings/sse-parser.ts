@@ -1,14 +1,14 @@
 import type { Mutable } from '#protocol';
 import { A2AError } from '#protocol';
-import { Gathered } from './bytes.ts';
-import { Excess } from './failures.ts';
+import { ByteCollector } from './bytes.ts';
+import { TooLarge } from './failures.ts';
 
 export interface SseEvent {
   readonly data: string;
-  /** The id that came with this very event; the standard's sticky last id is the reader's business. */
+  /** The id of this event alone. The standard lets an id hold for later events too: that is up to the reader. */
   readonly id?: string;
   readonly event?: string;
-  /** `retry:` that came with this event or, standing alone, before it. */
+  /** The `retry:` field of this event, or one that stood alone before it. */
   readonly retryMs?: number;
 }
 
@@ -19,16 +19,16 @@ const CR = 0x0d;
 const COLON = 0x3a;
 
 /**
- * Reads a stream of events from bytes that are cut anywhere. All whole lines of a chunk are decoded in one go, and what stands after the
- * last is kept as bytes: a line end is never part of a longer character, so that no decoder has to remember anything, and text of one
- * byte a character stays that in memory. A line of many chunks costs what its bytes cost.
+ * Parses server-sent events from chunks that may be cut anywhere. All complete lines of a chunk are decoded at once. The rest is kept as
+ * bytes: a line end is never part of a multi-byte character, so the decoder needs no state, and one-byte text stays one byte per character
+ * in memory. A line of many chunks takes no more memory than its bytes.
  */
 export class SseParser {
   readonly #eventBytesMax: number;
   readonly #utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
-  /** A line whose end has not come yet. */
-  readonly #open = new Gathered();
-  /** Of the lines of the event so far. */
+  /** The bytes of a line whose end has not arrived yet. */
+  readonly #open = new ByteCollector();
+  /** The size of the complete lines of the current event. */
   #eventBytes = 0;
   #afterCr = false;
   #firstLine = true;
@@ -41,13 +41,13 @@ export class SseParser {
     this.#eventBytesMax = eventBytesMax;
   }
 
-  /** The events that this chunk completes. An event that the stream's end cuts off is dropped, as the standard says. */
+  /** Returns the events that this chunk completes. An event that the end of the stream cuts off is dropped, as the standard says. */
   push(chunk: Uint8Array): readonly SseEvent[] {
     const events: SseEvent[] = [];
     const end = lastEnd(chunk);
     if (end > 0) this.#lines(chunk, end, events);
     if (end === chunk.length) return events;
-    // A copy: what is left of a chunk must not keep the whole of it.
+    // A copy, so that the rest does not keep the whole chunk in memory.
     this.#open.add(end === 0 ? chunk : chunk.slice(end));
     if (this.#open.length > this.#eventBytesMax - this.#eventBytes) throw this.#tooLarge();
     return events;
@@ -64,13 +64,13 @@ export class SseParser {
     if (this.#afterCr && text.startsWith('\n')) text = text.slice(1);
     this.#afterCr = chunk[end - 1] === CR;
     if (text.includes('\r')) text = text.replace(/\r\n?/g, '\n');
-    // Where all of it together is small enough, each event is.
+    // If all lines together are within the maximum, so is each event.
     if (bytes.length > this.#eventBytesMax - this.#eventBytes) this.#checkEach(text);
     const rest = this.#read(text, events);
     this.#eventBytes = (rest === 0 ? this.#eventBytes : 0) + bytesOfLines(text, rest);
   }
 
-  /** Returns where the lines of the event begin that has not ended yet. */
+  /** Returns the index at which the lines of the incomplete event begin. */
   #read(text: string, events: SseEvent[]): number {
     let start = this.#firstLine && text.startsWith(BOM) ? 1 : 0;
     let rest = 0;
@@ -96,7 +96,7 @@ export class SseParser {
     } else if (name === 'data') this.#addData(value);
     else if (name === 'event') this.#event = value;
     else if (name === 'retry' && /^\d{1,10}$/.test(value)) this.#retryMs = Number(value);
-    // CortexPrism's document prints the end of a stream so, without `data:`.
+    // CortexPrism's documentation shows the end of a stream like this, without `data:`.
     else if (line === '[DONE]') this.#addData(line);
   }
 
@@ -117,7 +117,7 @@ export class SseParser {
     this.#event = undefined;
   }
 
-  /** A line is too large by itself, or with those of its event; comments only by themselves. */
+  /** Checks each event, and each comment by itself, against the maximum. */
   #checkEach(text: string): void {
     let bytes = this.#eventBytes;
     for (const line of text.slice(0, -1).split('\n')) {
@@ -130,31 +130,31 @@ export class SseParser {
 
   #tooLarge(): A2AError {
     return new A2AError('INVALID_AGENT_RESPONSE', `an event of the stream is larger than ${this.#eventBytesMax} bytes`, {
-      cause: new Excess('eventBytesMax'),
+      cause: new TooLarge('eventBytesMax'),
     });
   }
 }
 
-/** Behind the last line end: as far as the lines of a chunk are whole. */
+/** The index after the last line end of a chunk. */
 function lastEnd(chunk: Uint8Array): number {
   const lf = chunk.lastIndexOf(LF);
   if (lf === chunk.length - 1) return chunk.length;
   return Math.max(lf, lf + 1 + chunk.subarray(lf + 1).lastIndexOf(CR)) + 1;
 }
 
-/** Of whole lines from here on, without comments and line ends. */
+/** The bytes of all lines from an index on, without comments and line ends. */
 function bytesOfLines(text: string, from: number): number {
   let bytes = 0;
   if (from < text.length) for (const line of text.slice(from, -1).split('\n')) if (!line.startsWith(':')) bytes += bytesIn(line);
   return bytes;
 }
 
-/** How many bytes a text has as UTF-8. */
+/** The length of a text in UTF-8. */
 function bytesIn(text: string): number {
   let bytes = text.length;
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
-    if (code > 0x7f) bytes += code > 0x7ff && (code < 0xd800 || code > 0xdfff) ? 2 : 1; // half of a pair is two of its four bytes
+    if (code > 0x7f) bytes += code > 0x7ff && (code < 0xd800 || code > 0xdfff) ? 2 : 1; // each half of a surrogate pair counts two of its four bytes
   }
   return bytes;
 }

@@ -1,7 +1,7 @@
 import type { Frame, Seq } from '#protocol';
 import { seq } from '#protocol';
-import type { Patience } from './patience.ts';
-import { Watch } from './patience.ts';
+import type { ReadTimeout } from './idle-timer.ts';
+import { IdleTimer } from './idle-timer.ts';
 import type { SseEvent } from './sse-parser.ts';
 import { SseParser } from './sse-parser.ts';
 
@@ -34,7 +34,7 @@ export function encodeRetry(retryMs: number): string {
   return `retry: ${retryMs}\n`;
 }
 
-/** An event's id as a place in a log. Anything but a number is somebody else's id, and means nothing here. */
+/** An event's id as a position in the log. Undefined if it is not a number: then another server made that id. */
 export function seqFrom(id: string | undefined): Seq | undefined {
   if (id === undefined || id === '' || id.length > 15) return undefined;
   let place = 0;
@@ -46,34 +46,34 @@ export function seqFrom(id: string | undefined): Seq | undefined {
   return seq(place);
 }
 
-/** Sent as JSON, data has no line ends; anything else is split, so that it can't forge a field. */
+/** JSON has no line breaks. Other data is split at them, so that it can't forge a field. */
 function oneLine(data: string): boolean {
   return !data.includes('\n') && !data.includes('\r');
 }
 
-/** The events of a body, in the batches that the network makes of them. Leaving the loop, or the end of patience, closes it. */
+/** The events of a body, in batches as they arrive. The body is closed when the loop ends or the timeout expires. */
 export async function* readEvents(
   body: ReadableStream<Uint8Array>,
   eventBytesMax: number,
-  patience: Patience = {},
+  timeout: ReadTimeout = {},
 ): AsyncGenerator<readonly SseEvent[], void> {
   const parser = new SseParser(eventBytesMax);
   const reader = body.getReader();
-  const close = (): void => void reader.cancel().catch(() => undefined); // it may have failed already, and that is why we leave
-  const watch = new Watch(patience, close);
-  let open = patience.signal?.aborted !== true;
+  const close = (): void => void reader.cancel().catch(() => undefined); // a body that has failed already can't be cancelled
+  const timer = new IdleTimer(timeout, close);
+  let open = timeout.signal?.aborted !== true;
   try {
     while (open) {
       const { done, value } = await reader.read();
       open = !done;
-      watch.touch();
-      if (done && patience.signal?.aborted !== true) watch.check();
+      timer.touch();
+      if (done && timeout.signal?.aborted !== true) timer.check();
       const events = done ? [] : parser.push(value);
       if (events.length > 0) yield events;
-      watch.touch(); // the time that the caller took is not the sender's
+      timer.touch(); // the time that the consumer took does not count as idle
     }
   } finally {
-    watch.stop();
+    timer.stop();
     close();
   }
 }

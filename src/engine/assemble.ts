@@ -9,7 +9,7 @@ import type { EngineOptions } from './options.ts';
 import type { Outbox, OutboxParts } from './outbox/outbox.ts';
 import { createOutbox } from './outbox/outbox.ts';
 import { progressOf } from './outbox/queue.ts';
-import type { TaskKey } from './ports.ts';
+import { taskKey } from './ports.ts';
 import { endReservations, newRecentSends } from './send/idempotency.ts';
 import type { ServiceParts } from './service.ts';
 import type { LiveTask } from './tasks/live-task.ts';
@@ -92,7 +92,7 @@ export function assemble(options: EngineOptions): Assembled {
     secret: options.secret ?? crypto.getRandomValues(new Uint8Array(32)),
     nextKey: () => {
       lastKey += 1;
-      return lastKey as TaskKey;
+      return taskKey(lastKey);
     },
   };
   return {

@@ -1,3 +1,4 @@
+import { keysOf, tableOf } from '#protocol';
 /** One limit: its default, what it means, and whether a running node can take a new value. Names end in their unit. */
 export interface LimitDeclaration {
   readonly default: number;
@@ -77,6 +78,5 @@ export const DEFAULT_ENGINE_LIMITS: EngineLimits = limitDefaults(ENGINE_LIMITS);
 
 /** The default of each declared limit. */
 export function limitDefaults<Name extends string>(declared: Readonly<Record<Name, LimitDeclaration>>): { readonly [Key in Name]: number } {
-  const entries = Object.entries<LimitDeclaration>(declared).map(([name, limit]) => [name, limit.default]);
-  return Object.fromEntries(entries) as Record<Name, number>;
+  return tableOf(keysOf(declared), (name) => declared[name].default);
 }

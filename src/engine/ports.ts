@@ -3,6 +3,7 @@ import type { ContextId, DialectId, ExternalId, Message, PushConfig, PushConfigI
 declare const brand: unique symbol;
 /** A small integer. Rows are clustered by it; public ids have an index of their own. */
 export type TaskKey = number & { readonly [brand]: 'TaskKey' };
+export const taskKey = (key: number): TaskKey => key as TaskKey;
 
 export interface Owner {
   readonly tenant: string;

@@ -93,12 +93,12 @@ describe('behave', () => {
     ['sam', { taskNames: 'reusable', tasksOnly: true }],
     ['promptkit', { tasksOnly: true, showsFinished: true }],
     ['cortex', { tasksOnly: true, showsFinished: true }],
-  ])('sets the options of %s on every call', async (id, options) => {
+  ])('sets the semantics of %s on every call', async (id, semantics) => {
     const service = fake();
     const behaved = behave(service, dialect(id).traits);
     await behaved.send({ message: USER }, callContext());
     await behaved.get({ id: ID }, callContext());
-    expect(service.seen.map(({ ctx }) => ctx.options)).toEqual([options, options]);
+    expect(service.seen.map(({ ctx }) => ctx.semantics)).toEqual([semantics, semantics]);
   });
 
   it('asks for no history where the dialect shows none by default, and leaves an explicit length alone', async () => {
@@ -156,5 +156,9 @@ describe('behave', () => {
     const behaved = behave(fake({ subscribe: endless }), dialect('v03').traits);
     for await (const _ of behaved.subscribe({ id: ID }, callContext())) break;
     expect(isClosed).toBe(true);
+  });
+
+  it('agrees with the wire facts of every dialect about callers that name tasks', () => {
+    for (const { id, wire, traits } of DIALECTS) expect(wire.callerNamesTask === true, id).toBe(traits.callerNamesTask);
   });
 });

@@ -28,3 +28,8 @@ export const tenantId = (text: string): TenantId => text as TenantId;
 export const dialectId = (text: string): DialectId => text as DialectId;
 export const externalId = (text: string): ExternalId => text as ExternalId;
 export const seq = (position: number): Seq => position as Seq;
+
+/** Before the first event of a log. */
+export const NO_EVENT: Seq = seq(0);
+export const seqAfter = (at: Seq): Seq => seq(at + 1);
+export const seqBefore = (at: Seq): Seq => seq(at - 1);

@@ -28,6 +28,7 @@ export * from './json.ts';
 export * from './lines.ts';
 export * from './llm.ts';
 export * from './losses.ts';
+export * from './members.ts';
 export * from './message.ts';
 export { type MqttErrorName, mqttError } from './mqtt-errors.ts';
 export * from './notes.ts';

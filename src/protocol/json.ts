@@ -14,6 +14,16 @@ export function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Parses a JSON text. Throws a SyntaxError. */
+export function parseJson(text: string): Json {
+  return JSON.parse(text);
+}
+
+/** Parses a JSON text that this package wrote itself, in a place that only it writes: the text is not checked. */
+export function parseOwnJson<T>(text: string): T {
+  return JSON.parse(text);
+}
+
 /** Free-form members that A2A carries for others: `metadata`, extension `params`. */
 export type Metadata = JsonObject;
 

@@ -132,9 +132,9 @@ describe('agentTools', () => {
   });
 
   it.each([
-    ['fail', 'I was told to fail.', 'failed'],
-    ['reject', 'I was told to reject this.', 'rejected'],
-    ['message', 'I was told to answer without a task.', 'completed'],
+    ['fail', 'The message asked me to fail.', 'failed'],
+    ['reject', 'The message asked me to reject this.', 'rejected'],
+    ['message', 'The message asked for an answer without a task.', 'completed'],
   ])('returns the final state: %s', async (query, response, state) => {
     const { tool } = await toolsFor(builtIn('script'));
     expect(outcomeJson(await tool.execute({ query }))).toMatchObject({ response, state });

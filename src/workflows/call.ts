@@ -1,10 +1,10 @@
 import type { A2AService, CallContext, Json, JsonObject, Message, Part, Task } from '#protocol';
 import {
   A2AError,
+  CURRENT_DIALECT,
   createDataPart,
   createTextPart,
   createUserMessage,
-  dialectId,
   getTextFromMessage,
   isDataPart,
   isInterrupted,
@@ -87,7 +87,7 @@ async function send(
   const disconnect = new AbortController();
   const ctx: CallContext = {
     principal: run.turn.principal,
-    dialect: dialectId('v10'),
+    dialect: CURRENT_DIALECT,
     extensions: [],
     idempotencyKey: message.messageId,
     signal: disconnect.signal,

@@ -82,7 +82,7 @@ describe('an agent over the Agent Client Protocol', () => {
     });
   });
 
-  it('edits files in the folder, which are told with their diffs', async () => {
+  it('edits files in the folder and reports their diffs', async () => {
     const { agent, cwd } = world();
     writeFileSync(join(cwd, 'a.txt'), 'old\n');
     execFileSync('git', ['init', '-q'], { cwd });
@@ -171,7 +171,7 @@ describe('a budget', () => {
 });
 
 describe('S11: a permission', () => {
-  it('is given in 0.3 by a message to the context alone, as reference/seeds/001 shows it', async () => {
+  it('is given in 0.3 by a message to the context alone, as coding-agent-a2a documents it', async () => {
     const { auth, key } = keysOf([{ scopes: ['*'] }]);
     const handler = handlerOf({ agents: world().agent(), auth: [auth] });
     const headers = { 'X-API-Key': key(0) };
@@ -206,7 +206,7 @@ describe('S11: a permission', () => {
     });
   });
 
-  it('is told from another that waits as well', async () => {
+  it('is distinguished from another one that waits as well', async () => {
     await talking(world().agent(), async (talk) => {
       const first = await talk.task('two');
       const asked = dataOf(first.status.message) as { readonly requestId: string };
@@ -229,7 +229,7 @@ describe('S11: a permission', () => {
 describe('a session', () => {
   const inContext = { contextId: contextId('c-1') };
 
-  it('goes on with the next message, also after a restart, and is the caller’s alone', async () => {
+  it('continues with the next message, also after a restart, and belongs to its caller', async () => {
     const { agent } = world();
     await talking(agent(), (talk) => talk.task('hello one', inContext));
     await talking(agent(), async (talk) => {

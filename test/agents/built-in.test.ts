@@ -80,11 +80,11 @@ describe('script', () => {
   it('says nothing of what crashed to its caller', async () => {
     const talk = await talkToBuiltIn('script');
     const task = await talk.task('crash');
-    expect(JSON.stringify(task.status)).not.toContain('told to crash');
-    expect(talk.reports).toEqual([expect.stringContaining('told to crash')]);
+    expect(JSON.stringify(task.status)).not.toContain('asked script to crash');
+    expect(talk.reports).toEqual([expect.stringContaining('asked script to crash')]);
   });
 
-  it('goes on where a restart cut it off: no chunk is lost, none comes twice', async () => {
+  it('continues after a restart: no chunk is lost, none comes twice', async () => {
     const store = memoryStore();
     const first = await talkToBuiltIn('script', store);
     const { id } = taskIn(await first.begin('chunks=40 delay=5'));

@@ -49,7 +49,7 @@ describe('a child', () => {
     expect(readdirSync(join(folder, 'runs')).flatMap((server) => readdirSync(join(folder, 'runs', server)))).toEqual([]);
   });
 
-  it('is told apart when it never ran', async () => {
+  it('reports separately that it never ran', async () => {
     const child = start(join(folder, 'no-such-program'));
     expect(await all(textOf(child.stdout))).toEqual([]);
     expect(await child.exit).toMatchObject({ kind: 'unstartable', code: 'ENOENT' });

@@ -95,7 +95,7 @@ describe('what a command writes', () => {
       [true, ' two \uFFFD'],
     ]);
     expect(events.at(-1)?.statusUpdate?.status.state).toBe('TASK_STATE_COMPLETED');
-    // seeds/001 sent its result after the final status, where nobody saw it.
+    // coding-agent-a2a sent its result after the final status, where no stream shows it.
     expect(events.at(-2)?.artifactUpdate?.artifact.name).toBe('result');
   });
 
@@ -170,7 +170,7 @@ describe('a command that asks', () => {
   it.each([
     ['y', 'you said y'],
     ['no', 'you said n'],
-  ])('is told %s', async (word, expected) => {
+  ])('gets %s', async (word, expected) => {
     const talk = await talkTo(agentOf(asks));
     const waiting = await talk.task('go');
     expect(waiting.status.state).toBe('TASK_STATE_INPUT_REQUIRED');

@@ -129,7 +129,7 @@ describe('turns', () => {
     }
   });
 
-  it('tck-multi-turn goes on until done, with nothing but the user in its history', async () => {
+  it('tck-multi-turn continues until done, with only the user in its history', async () => {
     const { id } = await talk.task('tck-multi-turn please');
     for (const text of ['more', 'tck-multi-turn']) {
       expect((await talk.task(text, { taskId: id })).status.state).toBe('TASK_STATE_INPUT_REQUIRED');
@@ -181,7 +181,7 @@ describe('what it does not take', () => {
   });
 });
 
-it('a kit’s ids come again and again, and its dropped streams are no reason to go on with an old task', async () => {
+it('repeated ids of a kit start new tasks, also after a dropped stream', async () => {
   const dropped = { ...callContext(), onDelivered: () => undefined };
   const message = { ...createUserMessage('Hello'), messageId: messageId('tck-complete-task-1') };
   const ids = new Set<string | undefined>();

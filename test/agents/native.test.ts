@@ -116,7 +116,7 @@ describe('claude', () => {
     ['y', { behavior: 'allow', updatedInput: { command: 'npm test' } }],
     ['Always allow', { behavior: 'allow', updatedPermissions: [{ type: 'addRules' }] }],
     ['n', { behavior: 'deny' }],
-  ])('asks, and is told %s', async (words, expected) => {
+  ])('asks, and gets %s', async (words, expected) => {
     const { talk, record } = await play('claude:native', 'claude');
     const waiting = await talk.task('run the tests', { metadata: { budgetUsd: 2, mode: 'acceptEdits' } });
     expect(waiting.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
@@ -159,7 +159,7 @@ describe('claude', () => {
     expect(JSON.stringify(done.history)).toContain('The agent no longer asks: Write:');
   });
 
-  it('goes on with its session, and begins anew if that is lost', async () => {
+  it('continues its session, and starts a new one if that is lost', async () => {
     const { talk, record } = await play('claude:native', 'claude', { approvals: { otherwise: 'allow' } });
     const here = { contextId: contextId('c') };
     await talk.task('one', here);

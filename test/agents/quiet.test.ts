@@ -54,7 +54,7 @@ async function notes(
 describe('a coding CLI that can’t reach its model', () => {
   for (const { name, launches } of agents) {
     for (const via of new Set(launches.map((launch) => launch.via))) {
-      it.concurrent(`is told of, once, with what to check (${name}:${via})`, async ({ expect }) => {
+      it.concurrent(`is reported once, with what to check (${name}:${via})`, async ({ expect }) => {
         const chosen = chooseLaunch(`${name}:${via}`, { env });
         if (chosen?.program === undefined) throw new Error(`no ${name}`);
         const [word, ...more] = await notes(createCodingAgent(chosen, options({ quietMs: 800 })), { afterNoteMs: 1200, afterMs: 15_000 });
@@ -89,7 +89,7 @@ describe('any other program', () => {
   const command = (script: string, more: RunOptions = {}): Agent =>
     createCommandAgent({ argv: ['sh', '-c', script], name: 'mine' }, options(more));
 
-  it('is told of in other words: it need not have a model', async () => {
+  it('is reported in other words, because it may have no model', async () => {
     expect(await notes(command('sleep 4762'), { afterNoteMs: 700, afterMs: 10_000 })).toEqual([
       'No output from mine for 300 ms. It may be at work, or waiting for something that does not come.',
     ]);

@@ -3,7 +3,7 @@ import { answer, play, result, told } from '../support/replay.ts';
 import { statusText } from '../support/talk.ts';
 
 /**
- * What the CLIs of docs/coding-agents.md wrote when each was told to write a file, to touch another and to say so, in its own format, byte by
+ * What the CLIs of docs/coding-agents.md wrote when each was asked to write a file, to touch another and to say so, in its own format, byte by
  * byte but for the paths: shapes that documentation does not have.
  */
 const SAID = 'All done now.';
@@ -15,7 +15,7 @@ it.each([
     'codex',
     ['tool_use apply_patch', 'tool_result apply_patch', 'tool_use shell', 'approval_required shell', 'tool_result shell'],
   ],
-])('%s writes a file, asks and goes on', async (name, stream, expected) => {
+])('%s writes a file, asks and continues', async (name, stream, expected) => {
   const { talk } = await play(name, `recorded/${stream}`, { approvals: { rules: [{ kind: 'edit', decision: 'allow' }] } });
   const waiting = await talk.task('go');
   expect(waiting.status.state).toBe('TASK_STATE_INPUT_REQUIRED');

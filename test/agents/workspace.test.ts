@@ -52,7 +52,7 @@ const changes = (task: Task): readonly unknown[] =>
     .filter((data) => JSON.stringify(data).includes('file_change'));
 
 describe('changed files', () => {
-  it('are told against what was there when the run began, committed or not, and the repository is left alone', async () => {
+  it('are compared with the state at the start of the run, committed or not, without changing the repository', async () => {
     const cwd = repository('r1');
     writeFileSync(join(cwd, 'a.txt'), 'one, changed before\n');
     writeFileSync(join(cwd, '.gitignore'), 'ignored\n');
@@ -68,7 +68,7 @@ describe('changed files', () => {
     expect(task.artifacts?.at(-1)?.name).toBe('result');
   });
 
-  it('are told outside of a repository too, as long as the folder is small, and nothing is left in it', async () => {
+  it('are reported outside of a repository too, if the folder is small, and nothing is left in it', async () => {
     const cwd = join(folder, 'no-repository');
     mkdirSync(join(cwd, 'node_modules'), { recursive: true });
     writeFileSync(join(cwd, 'a.txt'), 'one\n');
@@ -81,7 +81,7 @@ describe('changed files', () => {
     expect(changes(await run(cwd, 'echo three > a.txt'))).toEqual([]);
   });
 
-  it('are told though the agent has committed them', async () => {
+  it('are reported even if the agent has committed them', async () => {
     const cwd = repository('r2');
     const task = await run(cwd, 'echo new > a.txt; git -c user.name=x -c user.email=x@example.org commit -qam second');
     expect(changes(task)).toEqual([expect.objectContaining({ path: 'a.txt', change: 'modified' })]);

@@ -35,11 +35,11 @@ describe('a JSON-RPC link', () => {
     await link.get({ id: ID }, ctx);
   });
 
-  it('names the task where the caller has to', async () => {
+  it('makes up a task name where the dialect needs one and the caller gave none', async () => {
     const named: unknown[] = [];
     const dialect: Dialect = {
       ...v10,
-      traits: { ...v10.traits, callerNamesTask: true },
+      wire: { ...v10.wire, callerNamesTask: true },
       encode: (shape, value) => {
         if (shape === 'send.request') named.push((value as { alias?: string }).alias);
         return v10.encode(shape, value);

@@ -67,7 +67,7 @@ describe('createA2AToolWrapper', () => {
     expect(await tool.execute({ message: 'chunks=1 size=9000' })).toMatchObject({ success: true, truncated: true });
     expect(await tool.execute({ message: 'fail' })).toMatchObject({
       success: false,
-      error: { code: 'A2A_ERROR', message: 'I was told to fail.', retryable: true },
+      error: { code: 'A2A_ERROR', message: 'The message asked me to fail.', retryable: true },
     });
   });
 

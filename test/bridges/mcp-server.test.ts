@@ -95,7 +95,7 @@ describe.each(WAYS)('%s, by the official client', (_, transport) => {
 
     it('reports failures and unknown tools', async () => {
       const failed = await client.callTool({ name: 'a2a__script__script', arguments: { query: 'fail' } });
-      expect([failed.isError, failed.content]).toEqual([true, [{ type: 'text', text: 'I was told to fail.' }]]);
+      expect([failed.isError, failed.content]).toEqual([true, [{ type: 'text', text: 'The message asked me to fail.' }]]);
       expect(await client.callTool({ name: 'nope', arguments: {} })).toMatchObject({ isError: true });
       expect(await client.callTool({ name: 'a2a__script__script', arguments: {} })).toMatchObject({ isError: true });
     });

@@ -1,4 +1,4 @@
-import type { ProtocolBinding } from '#client';
+import type { ProtocolBinding } from '#bindings';
 import type { SdkVersion } from '../support/sdk-server.ts';
 
 /** What is tried against the official SDK; the tests are made of these rows, and so is docs/interop.md. */

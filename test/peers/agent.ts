@@ -1,6 +1,6 @@
 import { type Agent, ask, defineAgent, fail } from 'parley-a2a/agents';
 
-/** What each context was told to remember. The tests keep the process alive between turns. */
+/** The word that each context asked the agent to remember. The process lives as long as the conversation. */
 const remembered = new Map<string, string>();
 
 /**

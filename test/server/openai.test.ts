@@ -210,8 +210,12 @@ describe('errors', () => {
     [{ model: 'talker', messages: [{ role: 'assistant', content: 'x' }] }, 400, { param: 'messages' }],
     [{ model: 'talker', messages: [user('x')], n: 2 }, 400, { param: 'n' }],
     [{ model: 'nobody', messages: [user('x')] }, 404, { code: 'model_not_found', param: 'model' }],
-    [{ model: 'script', messages: [user('fail')] }, 500, { message: 'I was told to fail.', code: 'task_failed', type: 'server_error' }],
-    [{ model: 'script', messages: [user('reject')] }, 400, { message: 'I was told to reject this.' }],
+    [
+      { model: 'script', messages: [user('fail')] },
+      500,
+      { message: 'The message asked me to fail.', code: 'task_failed', type: 'server_error' },
+    ],
+    [{ model: 'script', messages: [user('reject')] }, 400, { message: 'The message asked me to reject this.' }],
   ])('%j is %d', async (body, status, error) => {
     const response = await chat(body);
     expect([response.status, await response.json()]).toMatchObject([status, { error }]);
@@ -219,7 +223,7 @@ describe('errors', () => {
 
   it('are a chunk once the stream has begun', async () => {
     const all = await frames(await chat({ model: 'script', stream: true, messages: [user('chunks=1 fail')] }));
-    expect(JSON.parse(all.at(-2) ?? '')).toMatchObject({ error: { message: 'I was told to fail.' } });
+    expect(JSON.parse(all.at(-2) ?? '')).toMatchObject({ error: { message: 'The message asked me to fail.' } });
     expect(all.at(-1)).toBe('[DONE]');
   });
 

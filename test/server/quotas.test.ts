@@ -16,7 +16,10 @@ it('limits running tasks and streams per principal', async () => {
   for (const who of ['ann', 'ann', 'ann', 'bob', 'local', 'local', 'local']) statuses.push((await start(who)).status);
   expect(statuses).toEqual([200, 200, 429, 200, 200, 200, 200]);
   const refused = await start('ann');
-  expect([refused.headers.get('retry-after'), await refused.text()]).toEqual(['1', expect.stringContaining('2 tasks at work')]);
+  expect([refused.headers.get('retry-after'), await refused.text()]).toEqual([
+    '1',
+    expect.stringContaining('the maximum of 2 running tasks'),
+  ]);
 
   const { task } = (await (await start('cleo')).json()) as { task: { id: string } };
   const read = (): Promise<Response> =>

@@ -14,7 +14,7 @@ afterEach(() => vi.useRealTimers());
 interface Timed {
   readonly said: readonly string[];
   readonly all: readonly AgentOutput[];
-  /** When each was said, and when the run ended. */
+  /** The time of each output, and of the end of the run. */
   readonly times: readonly number[];
 }
 
@@ -140,7 +140,7 @@ describe('the ACTS draft, by the first word', () => {
     const first: Message = createUserMessage('tck-multi-turn please');
     const answered = async (text: string) => (await outputs(agent, fakeTurn(text, { history: [first] }))).map(inShort);
 
-    it('goes on whatever is said, without words of the agent', async () => {
+    it('continues after any message, without a message of the agent', async () => {
       expect(await answered('more')).toEqual(['ask']);
       expect(await answered('tck-multi-turn')).toEqual(['ask']);
       expect(await answered('done.')).toEqual(['ask']);

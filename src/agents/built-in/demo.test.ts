@@ -141,7 +141,7 @@ describe('an approval', () => {
     }
   });
 
-  it('need not be given to the same process: it is known by the history', async () => {
+  it('may reach another process, which reads the question from the history', async () => {
     const other = createDemo({ wordMs: 0, stepMs: 0 });
     const turn = fakeTurn('yes', { history: [createUserMessage('approve'), await question()], conversation: { messages: 0 } });
     expect((await outputs(other, turn)).map(({ kind }) => kind)).toEqual(['artifact', 'complete']);

@@ -20,12 +20,12 @@ describe('script', () => {
     ['size=4', ['text chun']],
     ['size=0', ['text ']],
     ['ask', ['ask What should I answer?']],
-    ['auth', ['auth I need a credential before I go on.']],
-    ['reject', ['reject I was told to reject this.']],
-    ['fail', ['fail I was told to fail.']],
-    ['message', ['message I was told to answer without a task.']],
-    ['FAIL, after Chunks=1;', ['text chunk 1', 'fail I was told to fail.']],
-    ['ask chunks=1 fail', ['text chunk 1', 'fail I was told to fail.']],
+    ['auth', ['auth I need a credential to continue.']],
+    ['reject', ['reject The message asked me to reject this.']],
+    ['fail', ['fail The message asked me to fail.']],
+    ['message', ['message The message asked for an answer without a task.']],
+    ['FAIL, after Chunks=1;', ['text chunk 1', 'fail The message asked me to fail.']],
+    ['ask chunks=1 fail', ['text chunk 1', 'fail The message asked me to fail.']],
     ['failure messages askew asking=1', ['text chunk 1']],
   ])('obeys %j', async (text, expected) => {
     expect(await obeyed(text)).toEqual(expected);
@@ -36,7 +36,7 @@ describe('script', () => {
     const crash = async () => {
       for await (const output of script.run(fakeTurn('chunks=1 crash'))) said.push(inShort(output));
     };
-    await expect(crash()).rejects.toThrow('told to crash');
+    await expect(crash()).rejects.toThrow('asked script to crash');
     expect(said).toEqual(['text chunk 1']);
   });
 
@@ -58,7 +58,7 @@ describe('script', () => {
     expect(new Set(made.map((output) => output.kind === 'text' && output.artifact))).toEqual(new Set(['chunks']));
   });
 
-  it('goes on with the first chunk that is missing, when it was cut off', async () => {
+  it('continues an interrupted run with the first missing chunk', async () => {
     expect(script.recovery).toBe('resume');
     const artifacts = [chunksArtifact('chunks', ['chunk 1', 'chunk 2'])];
     expect(await obeyed('chunks=4', { attempt: 2, artifacts })).toEqual(['text chunk 3', 'text chunk 4']);
@@ -98,7 +98,7 @@ describe('script', () => {
 });
 
 describe('directives', () => {
-  it('are told apart from words that only begin like them', () => {
+  it('are distinguished from words that only begin like them', () => {
     expect(readDirectives('please FAIL\nafter sleep=5')).toEqual({ chunks: 0, size: undefined, delayMs: 0, sleepMs: 5, ending: 'fail' });
     expect(readDirectives('__proto__=1 constructor=2 tostring=3')).toMatchObject({ chunks: 1, ending: undefined });
   });

@@ -8,7 +8,7 @@ import { readDirectives } from './directives.ts';
 
 const CHUNKS = 'chunks';
 
-/** Obeys directives, for tests and load. It speaks the engine's own outputs, since load tests measure what lies behind it. */
+/** Follows directives, for tests and load. It yields the engine's own outputs, because load tests measure the engine. */
 export function createScript(): Agent {
   return {
     card: createCard({
@@ -19,14 +19,14 @@ export function createScript(): Agent {
         {
           id: 'script',
           name: 'Obey directives',
-          description: 'Streams, waits, asks, refuses, fails or crashes, as it is told.',
+          description: 'Streams, waits, asks, refuses, fails or crashes, as the message asks.',
           tags: ['test', 'load'],
           examples: ['chunks=5 delay=200', 'sleep=1000', 'ask', 'fail'],
         },
       ],
       outputModes: ['text/plain'],
     }),
-    // Chunks are counted in the task, so a run that was cut off goes on with the first one that is missing: none lost, none twice.
+    // Chunks are counted in the task, so an interrupted run continues with the first missing one: none is lost or repeated.
     recovery: 'resume',
     run,
   };
@@ -52,7 +52,7 @@ async function* run(turn: Turn): AsyncGenerator<AgentOutput> {
   if (ending !== undefined) yield lastWord(ending);
 }
 
-/** How many chunks an earlier attempt made: their texts are joined in the task, so their lengths are counted. */
+/** The number of chunks that an earlier attempt made. Their texts are joined in the task, so their lengths are counted. */
 function chunksMade({ task, attempt }: Turn, size: number | undefined): number {
   if (attempt === 1) return 0;
   const made = task.artifacts?.find(({ artifactId }) => artifactId === CHUNKS)?.parts ?? [];
@@ -76,15 +76,15 @@ function lastWord(ending: Ending): AgentOutput {
     case 'ask':
       return ask('What should I answer?');
     case 'auth':
-      return auth('I need a credential before I go on.');
+      return auth('I need a credential to continue.');
     case 'reject':
-      return reject('I was told to reject this.');
+      return reject('The message asked me to reject this.');
     case 'fail':
-      return fail('I was told to fail.');
+      return fail('The message asked me to fail.');
     case 'message':
-      return message('I was told to answer without a task.');
+      return message('The message asked for an answer without a task.');
     case 'crash':
-      throw new Error('script was told to crash');
+      throw new Error('the message asked script to crash');
     default:
       return unreachable(ending);
   }

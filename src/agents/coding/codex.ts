@@ -10,12 +10,12 @@ import { CODEX } from './codex-exec.ts';
 import type { Rpc } from './rpc.ts';
 import { createRpc, RpcError } from './rpc.ts';
 
-/** Codex by its app-server: the way of Codex's own that asks for approval. */
+/** Codex by its app-server, which asks for approval. */
 export const codex: Driver = { name: 'codex', ...CODEX, edits: true, resumes: true, model: true, cancelMs: 1000, run };
 
 const MODES = ['read-only', 'workspace-write'];
 const OVERLOADED = -32_001;
-const LOST = 'The earlier session is lost: this is a new one, which does not know what was said before.';
+const LOST = 'The earlier session is lost: this is a new one, which does not know the earlier messages.';
 
 async function* run(job: Job): AsyncGenerator<RunEvent> {
   const { mode } = job.settings;
@@ -37,14 +37,14 @@ async function* run(job: Job): AsyncGenerator<RunEvent> {
 async function converse(job: Job, child: Child, flow: PushQueue<RunEvent>): Promise<RunEvent> {
   const { settings, folder, prompt, isPermissive } = job;
   const ended = Promise.withResolvers<RunEvent>();
-  const told = new Set<string>();
+  const startedItems = new Set<string>();
   const items = new Map<string, JsonObject>();
   const rpc = createRpc(child, {
     room: () => flow.hasRoom(256),
     notice: (method, params) => {
       if (method === 'item/started') items.set(textAt(objectAt(params, 'item'), 'id') ?? '', objectAt(params, 'item'));
       else if (method === 'item/completed') items.delete(textAt(objectAt(params, 'item'), 'id') ?? '');
-      for (const event of noticeEvents(method, params, told)) {
+      for (const event of noticeEvents(method, params, startedItems)) {
         if (event.kind === 'done' || event.kind === 'error') ended.resolve(event);
         else flow.push(event);
       }
@@ -56,7 +56,7 @@ async function converse(job: Job, child: Child, flow: PushQueue<RunEvent>): Prom
     rpc.notify('initialized', {});
     const policy = {
       cwd: folder,
-      // Not `on-request`, by which it would ask only where its model thinks of it.
+      // Not `on-request`, with which Codex asks only when its model decides to.
       approvalPolicy: isPermissive ? 'never' : 'untrusted',
       sandbox: settings.mode ?? (isPermissive ? 'danger-full-access' : 'workspace-write'),
       ...(settings.model === undefined ? {} : { model: settings.model }),
@@ -96,13 +96,13 @@ async function openThread(rpc: Rpc, session: string | undefined, policy: JsonObj
   }
 }
 
-function noticeEvents(method: string, params: JsonObject, told: Set<string>): readonly RunEvent[] {
+function noticeEvents(method: string, params: JsonObject, startedItems: Set<string>): readonly RunEvent[] {
   const item = objectAt(params, 'item');
   switch (method) {
     case 'item/agentMessage/delta': {
       const id = textAt(params, 'itemId') ?? '';
-      const startsMessage = !told.has(id);
-      told.add(id);
+      const startsMessage = !startedItems.has(id);
+      startedItems.add(id);
       return [{ kind: 'text', text: textAt(params, 'delta') ?? '', startsMessage }];
     }
     case 'item/reasoning/summaryTextDelta':
@@ -110,7 +110,7 @@ function noticeEvents(method: string, params: JsonObject, told: Set<string>): re
     case 'item/started':
       return TOOLS.has(textAt(item, 'type') ?? '') ? [useOf(item)] : [];
     case 'item/completed':
-      return completed(item, told);
+      return completed(item, startedItems);
     case 'turn/plan/updated':
       return [{ kind: 'plan', entries: objectsAt(params, 'plan').map(planEntry) }];
     case 'thread/tokenUsage/updated': {
@@ -149,10 +149,10 @@ function useOf(item: JsonObject): RunEvent {
   return { kind: 'tool_use', id: textAt(item, 'id') ?? '', tool, title, toolKind: TOOLS.get(type) ?? 'other', input, paths };
 }
 
-function completed(item: JsonObject, told: ReadonlySet<string>): readonly RunEvent[] {
+function completed(item: JsonObject, startedItems: ReadonlySet<string>): readonly RunEvent[] {
   const type = textAt(item, 'type') ?? '';
   const id = textAt(item, 'id') ?? '';
-  if (type === 'agentMessage') return told.has(id) ? [] : [{ kind: 'text', text: textAt(item, 'text') ?? '', startsMessage: true }];
+  if (type === 'agentMessage') return startedItems.has(id) ? [] : [{ kind: 'text', text: textAt(item, 'text') ?? '', startsMessage: true }];
   if (!TOOLS.has(type)) return [];
   const status = textAt(item, 'status');
   const changes = objectsAt(item, 'changes').map((change) => textAt(change, 'diff') ?? textAt(change, 'path') ?? '');
@@ -172,7 +172,7 @@ const OPTIONS: readonly Choice[] = [
   { optionId: 'decline', name: 'Reject', kind: 'reject_once' },
 ];
 
-/** What it asks of us. Undefined: it asks for something that we do not have. */
+/** A request of Codex. Undefined: it asks for something that is not supported. */
 function approval(method: string, params: JsonObject, flow: PushQueue<RunEvent>): Promise<JsonObject> | undefined {
   const kind = ASKS.get(method);
   if (kind === undefined) return undefined;
@@ -180,7 +180,7 @@ function approval(method: string, params: JsonObject, flow: PushQueue<RunEvent>)
   const command = textAt(params, 'command');
   const tool = kind === 'execute' ? 'shell' : kind === 'edit' ? 'apply_patch' : 'permissions';
   const reason = textAt(params, 'reason');
-  // What is to be changed was told when the item began; the request only names that.
+  // The change is in the event that started the item; the request only names the item.
   const paths = objectsAt(objectAt(params, 'item'), 'changes').map((change) => textAt(change, 'path') ?? '');
   const about = command ?? (paths.length > 0 ? paths.join(', ') : undefined);
   flow.push({

@@ -31,7 +31,7 @@ describe('what an artifact has that we do not', () => {
 describe('merging', () => {
   const note = createAgentTextMessage('halfway', { messageId: messageId('n1') });
 
-  it('says what was said meanwhile once', () => {
+  it('reports missed messages once', () => {
     const merge = startMerge(task());
     const snapshot = { task: task({ history: [note] }) };
     expect(merge.outputs(snapshot)).toHaveLength(1);

@@ -25,7 +25,7 @@ describe('the note of what a task is called at its origin', () => {
     expect(textOf(answered)).toBe('answer: blue');
   });
 
-  it('reaches no cancel: the other’s task goes on', async () => {
+  it('reaches no cancel: the other’s task continues', async () => {
     const { here } = await proxied(createScript());
     const running = taskOf(await here.service.send(request('chunks=3 delay=100', AT_ONCE), ctx()));
     const noteOf = async () => (await here.service.get({ id: running.id }, ctx())).metadata?.[ORIGIN_NOTE];

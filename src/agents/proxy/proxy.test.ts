@@ -58,19 +58,19 @@ describe('a proxied agent', () => {
   it('gives a direct message as one', async () => {
     const { here } = await proxied(createScript());
     const { message } = await here.service.send(request('message'), ctx());
-    expect(message?.parts[0]?.text).toBe('I was told to answer without a task.');
+    expect(message?.parts[0]?.text).toBe('The message asked for an answer without a task.');
   });
 
   it.each([
-    ['fail', 'TASK_STATE_FAILED', 'I was told to fail.'],
-    ['reject', 'TASK_STATE_REJECTED', 'I was told to reject this.'],
+    ['fail', 'TASK_STATE_FAILED', 'The message asked me to fail.'],
+    ['reject', 'TASK_STATE_REJECTED', 'The message asked me to reject this.'],
   ])('ends as the origin does: %s', async (text, state, words) => {
     const { here } = await proxied(createScript());
     const task = taskOf(await here.service.send(request(text), ctx()));
     expect([task.status.state, wordsOf(task)]).toEqual([state, words]);
   });
 
-  it('goes on in the conversation that the origin made, also after a restart', async () => {
+  it('continues the conversation that the origin created, also after a restart', async () => {
     const seen: (string | undefined)[] = [];
     const origin = agent(async function* (turn) {
       seen.push(turn.contextId);
@@ -143,7 +143,7 @@ describe('an origin that wants a credential', () => {
     expect([after.status.state, textOf(after)]).toEqual(['TASK_STATE_COMPLETED', 'got done']);
   });
 
-  it('may go on by itself', async () => {
+  it('may continue by itself', async () => {
     const door = gate();
     const { here } = await proxied(
       agent(async function* () {

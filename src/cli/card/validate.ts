@@ -1,5 +1,5 @@
 import type { FoundAgentCard } from '#client';
-import { cardProblems, createRegistry, DIALECTS } from '#protocol';
+import { CURRENT_DIALECT, cardProblems } from '#protocol';
 import { CliError } from '../command.ts';
 
 const SHOWN_MAX = 8;
@@ -16,7 +16,7 @@ export function problemsText(raw: unknown): string {
 export function checkCard({ raw, dialect, title }: Pick<FoundAgentCard, 'raw' | 'dialect' | 'title'>): void {
   const problems = problemsText(raw);
   if (problems === '') return;
-  const isCurrent = createRegistry(DIALECTS).speaks({ protocolVersion: '1.0' })?.id === dialect;
+  const isCurrent = dialect === CURRENT_DIALECT;
   const old = isCurrent ? '' : ` (it is written for ${title})`;
   throw new CliError(`the card is not valid A2A 1.0${old}: ${problems}`, {
     code: 'A2ACLI_ERR_CARD_INVALID',

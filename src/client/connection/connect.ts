@@ -1,3 +1,5 @@
+import type { ProtocolBinding } from '#bindings';
+import { DEFAULT_BINDING } from '#bindings';
 import type { A2AService, AgentCard, CardVerdict, Operation } from '#protocol';
 import { verifyCard } from '#protocol';
 import type { CallDefaults } from '../calls/request.ts';
@@ -69,13 +71,17 @@ export async function establish(target: string | AgentCard | FoundAgentCard, opt
 
 /** For an address that is right with a card whose dialect is wrong, because several dialects have the same card. Probed dialects first. */
 async function otherDialects(tried: readonly Endpoint[], { http }: Reached, options: ClientOptions): Promise<readonly Endpoint[]> {
-  const url = tried.find(({ binding }) => binding === 'JSONRPC')?.url;
+  const url = tried.find(({ binding }) => isDefault(binding))?.url;
   if (url === undefined || options.dialect !== undefined) return [];
   const isNew = (endpoint: Endpoint): boolean =>
-    endpoint.binding === 'JSONRPC' && !tried.some(({ url, dialect }) => url === endpoint.url && dialect === endpoint.dialect);
+    isDefault(endpoint.binding) && !tried.some(({ url, dialect }) => url === endpoint.url && dialect === endpoint.dialect);
   const others = everyEndpoint(url, { ...options, registry: registryOf(options), base: undefined }).filter(isNew);
   const known = await probe(others, (endpoint) => openEndpoint(endpoint, http, options), new AbortController().signal);
   return [...known, ...others.filter((endpoint) => !known.includes(endpoint))];
+}
+
+function isDefault(binding: ProtocolBinding): boolean {
+  return binding === DEFAULT_BINDING.protocolBinding;
 }
 
 interface Parts {
@@ -157,8 +163,9 @@ async function reach(text: string, options: ClientOptions): Promise<Reached> {
   }
   const every = everyEndpoint(url.href, { ...endpointOptions, base: undefined });
   const cardless = { http, document: undefined, name: url.href };
-  if (options.dialect !== undefined || options.binding === 'HTTP+JSON') return { ...cardless, endpoints: every };
-  const rpc = every.filter(({ binding }) => binding === 'JSONRPC');
+  if (options.dialect !== undefined || (options.binding !== undefined && !isDefault(options.binding)))
+    return { ...cardless, endpoints: every };
+  const rpc = every.filter(({ binding }) => isDefault(binding));
   const probed = await probe(rpc, (endpoint) => openEndpoint(endpoint, http, options), options.signal ?? new AbortController().signal);
   if (probed.length === 0) throw mostHelpful(found.failures, url);
   return { ...cardless, endpoints: [...probed, ...rpc.filter((endpoint) => !probed.includes(endpoint))] };

@@ -1,4 +1,4 @@
-import { bindingOf, CLIENT_BINDINGS, findBinding } from '#bindings';
+import { bindingOf, CLIENT_BINDINGS, DEFAULT_BINDING, findBinding } from '#bindings';
 import type { AgentInterface, Dialect, Operation, Registry } from '#protocol';
 import { ClientError } from '../errors/client-error.ts';
 import type { ClientOptions } from '../options.ts';
@@ -45,7 +45,7 @@ function endpointFor(iface: AgentInterface, { found, url }: CardDocument, option
 function besideCard({ found }: CardDocument, options: EndpointOptions, base: string): Endpoint {
   return {
     url: `${base}/a2a`,
-    binding: 'JSONRPC',
+    binding: DEFAULT_BINDING.protocolBinding,
     dialect: fixed(options) ?? found.calls,
     version: '',
     why: 'the card names no address, so /a2a beside it',

@@ -1,7 +1,7 @@
 import type { ClientBinding } from '#bindings';
-import { bindingOf, findBinding } from '#bindings';
+import { DEFAULT_BINDING, findBinding } from '#bindings';
 import type { A2AService, AgentInterface, CallContext, Dialect, Fetch } from '#protocol';
-import { createRegistry, DIALECTS, isA2AError, LOCAL_PRINCIPAL, taskId } from '#protocol';
+import { CURRENT_DIALECT, createRegistry, DIALECTS, isA2AError, LOCAL_PRINCIPAL, taskId } from '#protocol';
 import { isClientError } from '../errors/client-error.ts';
 import { explain } from '../errors/explain.ts';
 import type { Finding } from './finding.ts';
@@ -42,9 +42,9 @@ export function interfaceName({ protocolBinding, protocolVersion, url }: AgentIn
 }
 
 export async function testInterface(iface: AgentInterface, cardDialect: Dialect, options: InterfaceTestOptions): Promise<InterfaceTest> {
-  const binding = findBinding(iface.protocolBinding) ?? bindingOf('JSONRPC');
+  const binding = findBinding(iface.protocolBinding) ?? DEFAULT_BINDING;
   const registry = createRegistry(DIALECTS);
-  const isCurrent = cardDialect === registry.speaks({ protocolVersion: '1.0' });
+  const isCurrent = cardDialect.id === CURRENT_DIALECT;
   const spoken = isCurrent ? registry.speaks(iface) : cardDialect;
   const dialect = spoken === undefined ? undefined : binding.formOf(spoken, registry);
   const name = interfaceName(iface);
@@ -63,7 +63,7 @@ export async function testInterface(iface: AgentInterface, cardDialect: Dialect,
     return { findings: [ok('interface', `${name} answers`, { url: iface.url })], works: { service, dialect, url: iface.url } };
   const certain = certainFinding(thrown, { name, url: iface.url }, options);
   if (certain !== undefined) return { findings: [certain] };
-  const other = binding !== bindingOf('JSONRPC') ? undefined : await otherDialect(iface.url, dialect, options);
+  const other = binding !== DEFAULT_BINDING ? undefined : await otherDialect(iface.url, dialect, options);
   if (other !== undefined) {
     const said = `${name}: it speaks ${other.dialect.title} there, not ${dialect.title}`;
     return {
@@ -107,7 +107,7 @@ export async function otherDialect(
 ): Promise<WorkingInterface | undefined> {
   const candidates = DIALECTS.filter((dialect) => !dialect.id.includes('.') && dialect !== besides && dialect.methods.get !== undefined);
   for (const dialect of candidates) {
-    const { thrown, service } = await probe(url, { dialect, binding: bindingOf('JSONRPC') }, options);
+    const { thrown, service } = await probe(url, { dialect, binding: DEFAULT_BINDING }, options);
     if (thrown === undefined) return { service, dialect, url };
   }
   return undefined;

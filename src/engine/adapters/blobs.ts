@@ -4,6 +4,7 @@ import { access, mkdir, open, readdir, readFile, rename, rm, rmdir, writeFile } 
 import { dirname, join, resolve } from 'node:path';
 import { A2AError } from '#protocol';
 import type { Blobs, MaybePromise, TaskKey } from '../ports.ts';
+import { taskKey } from '../ports.ts';
 
 /**
  * Large content as files: `<thousand>/<task>/<name>`. A file is written and synced under another name and then renamed, so it is complete
@@ -47,7 +48,7 @@ export function openBlobs(folder: string): FileBlobs {
       let removed = 0;
       for (const thousand of await namesIn(root)) {
         for (const task of await namesIn(join(root, thousand))) {
-          removed += await sweepTask(join(root, thousand, task), await isThere(Number(task) as TaskKey));
+          removed += await sweepTask(join(root, thousand, task), await isThere(taskKey(Number(task))));
         }
         // Fails if it is not empty.
         await rmdir(join(root, thousand)).catch(() => {});

@@ -1,5 +1,5 @@
 import type { AdminService, AdminTask, Logged, Message, Mutable, Seq } from '#protocol';
-import { A2AError, isTerminal, messageId } from '#protocol';
+import { A2AError, isTerminal, messageId, NO_EVENT, seq } from '#protocol';
 import { agentOf } from '../agents.ts';
 import type { DeliveryAdminParts } from '../outbox/admin.ts';
 import { createDeliveryAdmin } from '../outbox/admin.ts';
@@ -47,7 +47,7 @@ export function createAdmin(parts: AdminParts): AdminService {
         if (row === undefined) throw noTask(id);
         return { ...adminTask(tasks, row), task: await foldTo(parts, task, row.last) };
       }),
-    events: ({ id, after = 0 as Seq, limit = EVENTS_MAX, waitMs = 0 }) =>
+    events: ({ id, after = NO_EVENT, limit = EVENTS_MAX, waitMs = 0 }) =>
       withAnyTask(tasks, id, async (task) => {
         if (waitMs > 0) await waitForMore(parts, task, { after, waitMs: Math.min(waitMs, WAIT_MS_MAX) });
         return await eventsOf(parts, task, { after, limit });
@@ -77,7 +77,7 @@ interface EventRange {
 }
 
 async function eventsOf(parts: AdminParts, task: LiveTask, { after, limit }: EventRange): Promise<readonly Logged[]> {
-  const upTo = Math.min(task.committed, after + Math.min(limit, EVENTS_MAX)) as Seq;
+  const upTo = seq(Math.min(task.committed, after + Math.min(limit, EVENTS_MAX)));
   const found: Logged[] = [];
   for (let last = after; last < upTo; ) {
     const entries = await entriesIn(parts, task, { after: last, upTo });

@@ -1,4 +1,5 @@
-import type { AdminTask, TaskId, TenantId } from '#protocol';
+import type { AdminTask, TaskId } from '#protocol';
+import { tenantId } from '#protocol';
 import type { TaskRow } from '../ports.ts';
 import { noTask } from '../read/find.ts';
 import type { LiveTask } from '../tasks/live-task.ts';
@@ -22,7 +23,7 @@ export function adminTask(tasks: TaskTable, row: TaskRow): AdminTask {
     id,
     agent,
     principal: owner.principal,
-    ...(owner.tenant === '' ? {} : { tenant: owner.tenant as TenantId }),
+    ...(owner.tenant === '' ? {} : { tenant: tenantId(owner.tenant) }),
     contextId,
     dialect,
     ...(alias === undefined ? {} : { alias }),

@@ -1,5 +1,5 @@
-import type { AdminDeliveriesRequest, AdminDelivery, AdminService, Mutable, Seq, TenantId } from '#protocol';
-import { A2AError } from '#protocol';
+import type { AdminDeliveriesRequest, AdminDelivery, AdminService, Mutable } from '#protocol';
+import { A2AError, seqAfter, tenantId } from '#protocol';
 import type { Commits } from '../commit/group-commit.ts';
 import type { EngineClock } from '../engine-clock.ts';
 import type { OutboxEntry, OutboxRow, Store } from '../ports.ts';
@@ -68,11 +68,11 @@ async function shown({ store, outbox }: DeliveryAdminParts, { row: stored, task 
     url: push?.config.url ?? '',
     dialect: push?.dialect ?? task.dialect,
     pending: Math.max(0, last - row.done),
-    first: (row.done + 1) as Seq,
+    first: seqAfter(row.done),
     last,
     attempts: row.attempts,
   };
-  if (task.owner.tenant !== '') out.tenant = task.owner.tenant as TenantId;
+  if (task.owner.tenant !== '') out.tenant = tenantId(task.owner.tenant);
   if (row.state === 'open' && row.attempts > 0) out.dueAt = new Date(row.dueAt).toISOString();
   if (row.failingSince !== undefined) out.failingSince = new Date(row.failingSince).toISOString();
   if (row.problem !== undefined) out.problem = row.problem;

@@ -1,5 +1,5 @@
 import type { AuthenticationInfo, DialectId, Seq, TaskEvent, WebhookForm } from '#protocol';
-import { startFold } from '#protocol';
+import { NO_EVENT, parseOwnJson, startFold } from '#protocol';
 import type { OptionsOf } from '../call-options.ts';
 import type { LogEntry, PushRow, Store } from '../ports.ts';
 import type { BlobParts } from '../read/blobs.ts';
@@ -59,7 +59,7 @@ async function nextEvent(parts: ComposeParts, queue: DeliveryQueue): Promise<Eve
 async function nextSnapshot(parts: ComposeParts, queue: DeliveryQueue): Promise<EventAt> {
   const end = queue.head ?? endOf(queue);
   const isUsable = queue.fold !== undefined && (queue.fold.at <= queue.row.done || queue.fold.at === queue.head);
-  const from = queue.fold !== undefined && isUsable ? queue.fold : { fold: startFold(), at: 0 as Seq };
+  const from = queue.fold !== undefined && isUsable ? queue.fold : { fold: startFold(), at: NO_EVENT };
   const { fold } = from;
   let { at } = from;
   let isFound = false;
@@ -104,7 +104,7 @@ export function sealedAbout({ id, url }: PushRow['config']): string {
 async function openSecrets({ config, sealed }: PushRow, vault: Vault | undefined): Promise<WebhookSecrets> {
   if (sealed === undefined) return config.authentication === undefined ? {} : { authentication: config.authentication };
   if (vault === undefined) throw new Error('there is no key for the credentials of a webhook');
-  return JSON.parse(await vault.open(sealed, sealedAbout(config))) as WebhookSecrets;
+  return parseOwnJson(await vault.open(sealed, sealedAbout(config)));
 }
 
 /** A header can hold our task ids, but not every id that a caller may choose for a config. So the config's id is hashed. */

@@ -1,5 +1,5 @@
 import type { Ids, PushConfigId, Seq } from '#protocol';
-import { isTerminal, pushConfigId } from '#protocol';
+import { isTerminal, pushConfigId, seq, seqBefore } from '#protocol';
 import type { Commits } from '../commit/group-commit.ts';
 import type { OutboxEntry, OutboxRow, Owner, Store, TaskKey, TaskRow, Write } from '../ports.ts';
 import type { DeliveryChannel } from './channel.ts';
@@ -185,7 +185,7 @@ interface ReplyRequest {
 
 function replyWrites({ ids, clock }: OutboxParts, { task, reply, asked }: ReplyRequest, n: number): readonly Write[] {
   const id = pushConfigId(`${REPLY_ID}${ids.next()}`);
-  const done = (asked - 1) as Seq; // the first event that the sender gets is the one with its own message
+  const done = seqBefore(asked); // the first event that the sender gets is the one with its own message
   const push = { config: { id, url: replyUrl(reply) }, dialect: reply.dialect, after: done };
   const row = { n, done, task: task.key, config: id, state: 'open', attempts: 0, dueAt: clock.now().ms } as const;
   return [
@@ -200,7 +200,7 @@ function joinsQueue(queues: DeliveryQueues, newReplies: NewReplies, { task, repl
   if (known !== undefined) {
     known.asked = asked;
     // A repeated send may have missed everything that is being published now.
-    if (known.phase === 'sending' && known.joined === asked) known.rewind = Math.min(known.rewind ?? asked, asked - 1) as Seq;
+    if (known.phase === 'sending' && known.joined === asked) known.rewind = seq(Math.min(known.rewind ?? asked, asked - 1));
     known.joined = asked;
   }
   return known !== undefined || newReplies.has(task.key, reply);

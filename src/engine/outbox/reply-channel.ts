@@ -1,4 +1,5 @@
-import type { Logged, Seq } from '#protocol';
+import type { Logged } from '#protocol';
+import { seqAfter } from '#protocol';
 import type { OptionsOf } from '../call-options.ts';
 import type { EngineClock } from '../engine-clock.ts';
 import type { LogParts } from '../read/fold.ts';
@@ -48,11 +49,11 @@ export function replyChannel(parts: ReplyParts, publisher: ReplyPublisher): Deli
       } catch (thrown) {
         if (signal.aborted) return 'aborted';
         if (queue.row.attempts === 0) report(`a reply of task ${queue.task.id} could not be published; it is tried again`, thrown);
-        return { outcome: { kind: 'failed', problem: 'the reply could not be published' }, seq: (queue.row.done + 1) as Seq };
+        return { outcome: { kind: 'failed', problem: 'the reply could not be published' }, seq: seqAfter(queue.row.done) };
       }
     },
     judge: ({ row, rewind }, { outcome, seq }) => {
-      if (outcome.kind === 'delivered') return { row: { ...row, done: Math.min(seq, rewind ?? seq) as Seq, attempts: 0 } };
+      if (outcome.kind === 'delivered') return { row: { ...row, done: rewind !== undefined && rewind < seq ? rewind : seq, attempts: 0 } };
       const attempts = row.attempts + 1;
       const dueAt = clock.now().ms + Math.min(RETRY_MS * 2 ** (attempts - 1), RETRY_MS_MAX);
       return { row: { ...row, attempts, dueAt }, isTransient: true };

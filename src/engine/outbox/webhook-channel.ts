@@ -1,4 +1,4 @@
-import type { Seq } from '#protocol';
+import { seqAfter } from '#protocol';
 import type { Agents } from '../agents.ts';
 import type { EngineClock } from '../engine-clock.ts';
 import type { EngineLimits } from '../limits.ts';
@@ -46,7 +46,7 @@ export function webhookChannel(parts: WebhookChannelParts, sender: WebhookSender
       } catch (thrown) {
         if (signal.aborted) return 'aborted';
         report(`an event of task ${queue.task.id} could not be delivered`, thrown);
-        const seq = queue.head ?? ((queue.row.done + 1) as Seq);
+        const seq = queue.head ?? seqAfter(queue.row.done);
         return { outcome: { kind: 'failed', problem: 'the delivery could not be composed; see the log of the server' }, seq };
       }
     },

@@ -1,5 +1,5 @@
-import type { CallContext, DialectId, ExternalId, TaskId, TenantId } from '#protocol';
-import { A2AError } from '#protocol';
+import type { CallContext, DialectId, TaskId, TenantId } from '#protocol';
+import { A2AError, externalId } from '#protocol';
 import { optionsOfCall } from '../call-options.ts';
 import type { Commits } from '../commit/group-commit.ts';
 import type { EngineLifecycle } from '../lifecycle.ts';
@@ -61,14 +61,14 @@ interface TaskName {
 
 /** The id of the newest task that this caller gave the name; the given id if there is none. */
 export async function idOfName({ tasks, store }: Pick<FindParts, 'tasks' | 'store'>, { owner, agent, id }: TaskName): Promise<TaskId> {
-  const alias = id as string as ExternalId;
+  const alias = externalId(id);
   const row = tasks.named(owner, agent, alias)?.row ?? (await store.byAlias(owner, agent, alias));
   return row?.id ?? id;
 }
 
 /** The dialect of a task, found by its id or by the caller's name for it. */
 export function dialectOf({ tasks, store }: FindParts, { owner, agent, id }: TaskName): DialectId | undefined {
-  const alias = id as string as ExternalId;
+  const alias = externalId(id);
   const inMemory = tasks.get(id)?.row;
   const found =
     (inMemory !== undefined && isIn(owner, inMemory.owner) ? inMemory : undefined) ??

@@ -1,5 +1,5 @@
 import type { Message, Seq, Task, TaskFold } from '#protocol';
-import { startFold } from '#protocol';
+import { NO_EVENT, startFold } from '#protocol';
 import type { Blobs, EntryRange, LogEntry, MaybePromise, Store, TaskKey } from '../ports.ts';
 import type { LiveTask } from '../tasks/live-task.ts';
 import type { Timers } from '../timers.ts';
@@ -51,7 +51,7 @@ export function foldTo(parts: LogParts, task: LiveTask, at: Seq): MaybePromise<T
 async function foldLong(parts: LogParts, task: LiveTask, at: Seq): Promise<Task> {
   const fold = startFold();
   let sinceYield = 0;
-  for (let after = 0 as Seq; after < at; ) {
+  for (let after = NO_EVENT; after < at; ) {
     const entries = await entriesIn(parts, task, { after, upTo: at });
     if (entries.length === 0) break;
     after = addAll(fold, entries);
@@ -79,7 +79,7 @@ export function viewOf(parts: LogParts, task: LiveTask): MaybePromise<TurnView> 
 
 async function foldAll(parts: LogParts, task: LiveTask): Promise<TurnView> {
   const fold = startFold();
-  let after = 0 as Seq;
+  let after = NO_EVENT;
   let before = 0;
   const addPage = (entries: readonly LogEntry[]): void => {
     for (const entry of entries) {
@@ -111,7 +111,7 @@ export interface StoredTask {
 export async function foldStored(parts: LogParts, { key, last, only }: StoredTask): Promise<Task | undefined> {
   const fold = startFold();
   let isStarted = false;
-  for (let after = 0 as Seq; after < last; ) {
+  for (let after = NO_EVENT; after < last; ) {
     const limit = Math.min(PAGE, last - after);
     const found = parts.store.entries(key, only === undefined ? { after, limit } : { after, limit, only });
     const page = found instanceof Promise ? await found : found;
@@ -127,7 +127,7 @@ export async function foldStored(parts: LogParts, { key, last, only }: StoredTas
 }
 
 function addAll(fold: TaskFold, entries: readonly LogEntry[]): Seq {
-  let last = 0 as Seq;
+  let last = NO_EVENT;
   for (const entry of entries) {
     fold.add(entry.event, entry.input);
     last = entry.seq;

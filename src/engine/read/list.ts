@@ -1,7 +1,8 @@
 import type { CallContext, ListRequest, Mutable, Task, TaskPage } from '#protocol';
 import { A2AError } from '#protocol';
 import { optionsOfCall } from '../call-options.ts';
-import type { ListFilter, ListPosition, Store, TaskKey, TaskRow } from '../ports.ts';
+import type { ListFilter, ListPosition, Store, TaskRow } from '../ports.ts';
+import { taskKey } from '../ports.ts';
 import { ownerOf } from '../tasks/keys.ts';
 import type { TaskTable } from '../tasks/table.ts';
 import type { LogParts } from './fold.ts';
@@ -72,7 +73,7 @@ export async function pageOf(parts: PageParts, filter: ListFilter, paging: Pagin
 }
 
 function positionOf([statusAt = 0, key = 0]: readonly number[]): ListPosition {
-  return { statusAt, key: key as TaskKey };
+  return { statusAt, key: taskKey(key) };
 }
 
 /** Without artifacts a task costs only its messages, however large its artifacts are. Undefined: it was deleted meanwhile. */

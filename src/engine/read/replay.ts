@@ -1,5 +1,5 @@
 import type { Message, Seq } from '#protocol';
-import { A2AError } from '#protocol';
+import { A2AError, seq, seqBefore } from '#protocol';
 import type { LogEntry, Store } from '../ports.ts';
 import type { LiveTask } from '../tasks/live-task.ts';
 import type { TurnInput } from '../turns/agent-run.ts';
@@ -64,13 +64,13 @@ function questionAfter({ event }: LogEntry, before: Message | undefined): Messag
 
 /** All entries but artifact updates, durable or not. */
 async function* wordsFrom({ store }: ReplayParts, task: LiveTask, from: Seq): AsyncGenerator<LogEntry> {
-  let after = (from - 1) as Seq;
+  let after = seqBefore(from);
   while (after < task.committed) {
     const upTo = task.committed;
     const entries = await store.entries(task.row.key, { after, limit: PAGE, only: 'words' });
     for (const entry of entries) if (entry.seq <= upTo) yield entry;
     // A short page was the last one up to there. Entries that became durable meanwhile come in the next round.
-    after = entries.length < PAGE ? upTo : (Math.min(upTo, entries.at(-1)?.seq ?? upTo) as Seq);
+    after = entries.length < PAGE ? upTo : seq(Math.min(upTo, entries.at(-1)?.seq ?? upTo));
   }
   for (const entry of [...task.saving.entries, ...task.pending.entries]) if (entry.seq > after) yield entry;
 }

@@ -1,5 +1,5 @@
 import type { ContextId, Ids, Message, Metadata, Mutable, Seq, Task } from '#protocol';
-import { A2AError, contextId as asContextId, taskId as asTaskId, isTerminal, withoutNotes } from '#protocol';
+import { A2AError, contextId as asContextId, taskId as asTaskId, isTerminal, NO_EVENT, seqAfter, withoutNotes } from '#protocol';
 import type { Commits } from '../commit/group-commit.ts';
 import type { EngineClock } from '../engine-clock.ts';
 import type { EngineLifecycle } from '../lifecycle.ts';
@@ -31,7 +31,7 @@ export type SendIdentity = Pick<SendRecord, 'owner' | 'agent' | 'token' | 'finge
 
 /**
  * Puts a message into the log of the task that it continues, or of a new one. A2A 1.0.1 §3.4: a message continues the task it names, or
- * makes a new one in the context it names. `CallOptions` add two ways: the caller's own name for the task, and the one waiting task of
+ * makes a new one in the context it names. `CallSemantics` add two ways: the caller's own name for the task, and the one waiting task of
  * the context.
  */
 export function admit(parts: AdmitParts, call: SendCall, identity?: SendIdentity): MaybePromise<AcceptedMessage> {
@@ -124,8 +124,8 @@ function create(parts: AdmitParts, call: SendCall, { contextId: given, identity,
     dialect: ctx.dialect,
     state,
     statusAt: now.ms,
-    last: 0 as Seq,
-    turn: 1 as Seq,
+    last: NO_EVENT,
+    turn: seqAfter(NO_EVENT),
     attempt: 0,
     bytes: 0,
   };

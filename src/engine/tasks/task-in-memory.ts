@@ -1,5 +1,5 @@
 import type { Message, Mutable, Seq, TaskEvent, TaskState } from '#protocol';
-import { A2AError, isInterrupted, isTerminal } from '#protocol';
+import { A2AError, isInterrupted, isTerminal, NO_EVENT, seqAfter } from '#protocol';
 import type { Saveable } from '../commit/batch.ts';
 import type { Commits } from '../commit/group-commit.ts';
 import type { EngineClock } from '../engine-clock.ts';
@@ -56,7 +56,7 @@ export class TaskInMemory implements LiveTask, Saveable {
     this.#parts = parts;
     this.row = { ...row };
     this.#isNew = isNew;
-    this.committed = (isNew ? 0 : row.last) as Seq;
+    this.committed = isNew ? NO_EVENT : row.last;
     this.announced = !isNew;
   }
 
@@ -67,7 +67,7 @@ export class TaskInMemory implements LiveTask, Saveable {
     const bytes = sizeOf(event, notes);
     // A terminal state is always accepted: the limits must not keep a task from ending.
     if (!isTerminal(state)) this.#checkRoom(bytes);
-    const seq = (row.last + 1) as Seq;
+    const seq = seqAfter(row.last);
     const entry: LogEntry = notes === undefined ? { seq, event } : { seq, event, ...notes };
     row.last = seq;
     row.bytes += bytes;

@@ -1,4 +1,5 @@
 import type { Message, Principal, Seq, TraceContext } from '#protocol';
+import { NO_EVENT } from '#protocol';
 
 /** A message, and what its turn needs to know about the call that brought it. */
 export interface TurnInput {
@@ -42,7 +43,7 @@ export function newRun(now: number, queue: readonly TurnInput[]): AgentRun {
     stopReason: undefined,
     queue: [...queue],
     startedAt: now,
-    seenLast: 0 as Seq,
+    seenLast: NO_EVENT,
     seenAt: now,
     answer: undefined,
     askedAt: now,

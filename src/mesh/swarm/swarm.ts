@@ -1,5 +1,5 @@
 import type { A2AService, CallContext, Clock, Json, JsonObject, Task } from '#protocol';
-import { A2AError, dialectId, getTextFromMessage, isObject, LOCAL_PRINCIPAL, linkSignals, systemClock } from '#protocol';
+import { A2AError, CURRENT_DIALECT, getTextFromMessage, isObject, LOCAL_PRINCIPAL, linkSignals, systemClock } from '#protocol';
 import type { NewDirective } from './directive.ts';
 import { writeDirective } from './directive.ts';
 import type { SwarmNodes } from './nodes.ts';
@@ -84,7 +84,7 @@ export function openSwarm(options: OpenSwarmOptions): Swarm {
 }
 
 function contextOf(signal: AbortSignal): CallContext {
-  return { principal: LOCAL_PRINCIPAL, dialect: dialectId('v10'), extensions: [], signal };
+  return { principal: LOCAL_PRINCIPAL, dialect: CURRENT_DIALECT, extensions: [], signal };
 }
 
 /** Reads the artifact, or the task's final message. */

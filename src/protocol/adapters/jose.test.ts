@@ -57,7 +57,7 @@ describe('every change to a signed card is seen', () => {
   it.each<[string, Partial<AgentCard>, uncovered: string]>([
     ['an empty scheme', { securitySchemes: { k: { mtlsSecurityScheme: {} } } }, 'securitySchemes.k'],
     ['a requirement without scopes', { securityRequirements: [{ schemes: { k: {} } }] }, 'securityRequirements[0]'],
-  ])('%s that was added is told as uncovered, or refused by those who want the text alone', async (_, added, uncovered) => {
+  ])('reports an added %s as not covered by the signature, or refuses it in strict mode', async (_, added, uncovered) => {
     const key = await generateSigningKey();
     const card = { ...(await signCard(CARD, joseSigner({ key }))), ...added };
     const verifier = joseVerifier(publicKeys([key]));

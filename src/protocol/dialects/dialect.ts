@@ -128,6 +128,8 @@ export interface DialectWire {
   readonly extensionsHeader: 'A2A-Extensions' | 'X-A2A-Extensions' | undefined;
   /** The `A2A-Version` that its clients send and its servers answer with. */
   readonly versionHeader: string | undefined;
+  /** A send carries the task id that the caller chose. Links make one up where the caller gave none. */
+  readonly callerNamesTask?: true;
   /** `get` and `cancel` of an unknown task answer with a JSON null instead of an error. */
   readonly nullForUnknownTask?: true;
 }

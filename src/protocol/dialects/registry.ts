@@ -52,12 +52,18 @@ export interface FoundCard {
 }
 
 /** The published versions, as interfaces state them. Products state one of these, so theirs are known by their cards alone. */
-const DIALECT_OF_VERSION: ReadonlyMap<string, string> = new Map([
-  ['1.0', 'v10'],
-  ['0.3', 'v03'],
-  ['0.2', 'v02'],
-  ['0.1', 'v01'],
+const DIALECT_OF_VERSION: ReadonlyMap<string, DialectId> = new Map([
+  ['1.0', v10.id],
+  ['0.3', v03.id],
+  ['0.2', v02.id],
+  ['0.1', v01.id],
 ]);
+
+/**
+ * The dialect of the current A2A version. Its shapes and semantics are the canonical ones, so it is the dialect of calls that this process
+ * makes to its own services.
+ */
+export const CURRENT_DIALECT: DialectId = v10.id;
 
 const BY_TASK: ReadonlySet<Operation | undefined> = new Set<Operation>(['get', 'cancel', 'subscribe']);
 
@@ -83,7 +89,7 @@ export function createRegistry(dialects: readonly Dialect[]): Registry {
       if (made === undefined) return found.dialect;
       if (made.detect(hints) !== 'no') return made;
       // Society has no such methods, and 0.1, whose caller may have sent what looks like Society's, knows tasks by their callers' names as well.
-      const named = made.traits.callerNamesTask ? dialects.filter(({ traits }) => traits.callerNamesTask) : [];
+      const named = made.wire.callerNamesTask === true ? dialects.filter(({ wire }) => wire.callerNamesTask === true) : [];
       return surest(named, (dialect) => dialect.detect(hints))?.dialect ?? found.dialect;
     },
     readCard: (raw, env) => {
@@ -98,7 +104,7 @@ export function createRegistry(dialects: readonly Dialect[]): Registry {
 /** Only a card in the canonical shape can list interfaces of other versions than its own. */
 function callsOf(dialect: Dialect, card: AgentCard, speaks: Registry['speaks']): Dialect | undefined {
   const spoken = card.supportedInterfaces.map(speaks);
-  if (dialect.id !== DIALECT_OF_VERSION.get('1.0') || spoken.includes(dialect)) return dialect;
+  if (dialect.id !== CURRENT_DIALECT || spoken.includes(dialect)) return dialect;
   return spoken.find((other) => other !== undefined);
 }
 

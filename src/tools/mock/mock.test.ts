@@ -106,8 +106,8 @@ describe('a recording', () => {
     const streamed = await send('chunks=3');
     expect(streamed.artifacts?.[0]?.parts).toEqual([{ text: 'chunk 1chunk 2chunk 3' }]);
     const failed = await send('fail');
-    expect([failed.status.state, wordsOf(failed)]).toEqual(['TASK_STATE_FAILED', 'I was told to fail.']);
-    expect((await mock.send(request('message'), ctx())).message?.parts[0]?.text).toBe('I was told to answer without a task.');
+    expect([failed.status.state, wordsOf(failed)]).toEqual(['TASK_STATE_FAILED', 'The message asked me to fail.']);
+    expect((await mock.send(request('message'), ctx())).message?.parts[0]?.text).toBe('The message asked for an answer without a task.');
     expect((await send('never heard')).status.state).toBe('TASK_STATE_REJECTED');
   });
 

@@ -100,7 +100,7 @@ const acts: Readonly<Record<string, (client: Client, sessionId: string, rest: st
     process.stderr.write('segmentation of thought\n');
     process.exit(7);
   },
-  // After a restart it is told to go on, and does what it was about to.
+  // After a restart the prompt asks it to continue, and it does what it was about to do.
   You: async (client, sessionId) => {
     const before = past(sessionId).findLast((words) => words.startsWith('ask ')) ?? 'ask nothing';
     await text(client, sessionId, `again ${await ask(client, sessionId, before.slice(4))}`);

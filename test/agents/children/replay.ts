@@ -1,4 +1,4 @@
-// Stands in for a coding CLI: replays a recorded stream, and records how it was called and what it was told. Lines of the recording
+// Stands in for a coding CLI: replays a recorded stream, and records its arguments and its input. Lines of the recording
 // that begin with `$` are stage directions: `$wait TEXT` until a line of its input holds that, `$exit N`, `$input` until its input ends.
 import { appendFileSync, readFileSync } from 'node:fs';
 

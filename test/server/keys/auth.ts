@@ -30,7 +30,7 @@ const fresh = (): string => {
 
 /** It starts programs, or says so. */
 export const commander: Agent = {
-  ...defineAgent({ name: 'commander', description: 'runs what it is told', run: () => 'done' }),
+  ...defineAgent({ name: 'commander', description: 'runs commands', run: () => 'done' }),
   runsCommands: true,
 };
 

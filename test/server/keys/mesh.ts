@@ -66,7 +66,7 @@ async function answered(part: object, config: ParleyConfig): Promise<string> {
   return textOf(answer);
 }
 
-/** The first that is said on a topic of a broker inside this process, which is listened to before the node is there. */
+/** The first message on a topic of an in-process broker. The subscription exists before the node starts. */
 async function heardOn(filter: string, config: ParleyConfig, ask?: (broker: Broker) => Promise<unknown>): Promise<ReceivedMessage> {
   const broker = await connectBroker('memory');
   const heard: ReceivedMessage[] = [];

@@ -68,7 +68,7 @@ async function hears(config: ParleyConfig): Promise<void> {
   });
 }
 
-/** Of many tasks that finish together, so many webhooks are told at once. */
+/** How many webhooks are sent at the same time when many tasks finish together. */
 async function atOnce(limits: NonNullable<ParleyConfig['limits']>, most: number): Promise<void> {
   const slowly = (_: unknown, response: { end(): unknown }): void => void setTimeout(() => response.end(), 50);
   await withHook(slowly, (hook) =>

@@ -39,6 +39,7 @@ const traits: Traits = {
 };
 
 const wire: DialectWire = {
+  callerNamesTask: true,
   // SAM has no HTTP form of its own. JSON-RPC errors have the status that the official versions use.
   httpStatusOnError: httpStatusOf,
   timeoutMs: 300_000, // the idle timeout of SAM's gateways (task_timeout)

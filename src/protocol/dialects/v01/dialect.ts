@@ -49,6 +49,7 @@ const traits: Traits = {
 };
 
 const wire: DialectWire = {
+  callerNamesTask: true,
   // Errors from before the request is read keep their own status (0.1 leaves authentication to HTTP).
   httpStatusOnError: httpStatusOf,
   timeoutMs: 30_000,

@@ -87,6 +87,6 @@ export const mqtt01: Dialect = {
   }),
   card: { ...v10.card, detect: () => 'no', isPublished: true },
   traits: { ...v10.traits, callerNamesTask: true, namesOnce: true, directMessage: 'as-task' },
-  wire: { ...v10.wire, timeoutMs: 15_000 },
+  wire: { ...v10.wire, callerNamesTask: true, timeoutMs: 15_000 },
   losses,
 };

@@ -13,7 +13,7 @@ export function query<Row>(db: DatabaseSync, sql: string): SqlQuery<Row> {
   return {
     one: (...values) => statement.get(...values) as Row | undefined,
     all: (...values) => statement.all(...values) as Row[],
-    each: (...values) => statement.iterate(...values) as unknown as IterableIterator<Row>,
+    each: (...values) => statement.iterate(...values) as IterableIterator<Row>,
   };
 }
 

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { parseOwnJson } from '#protocol';
 import type { LogEntry } from '../../../ports.ts';
 import { StoreError } from '../damage/store-error.ts';
 
@@ -95,7 +96,7 @@ export function openSegment(key: number, segment: Segment, only: 'words' | undef
 }
 
 function entriesIn(json: string | null): readonly LogEntry[] {
-  return json === null ? [] : (JSON.parse(json) as LogEntry[]);
+  return json === null ? [] : parseOwnJson(json);
 }
 
 function inOrder(words: readonly LogEntry[], chunks: readonly LogEntry[]): readonly LogEntry[] {

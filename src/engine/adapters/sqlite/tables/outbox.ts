@@ -1,7 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
-import type { Mutable, PushConfigId, Seq } from '#protocol';
-import type { OutboxEntry, OutboxQuery, OutboxRow, TaskKey } from '../../../ports.ts';
+import type { Mutable, PushConfigId } from '#protocol';
+import { pushConfigId, seq } from '#protocol';
+import type { OutboxEntry, OutboxQuery, OutboxRow } from '../../../ports.ts';
+import { taskKey } from '../../../ports.ts';
 import type { Quarantine } from '../damage/quarantine.ts';
 import { taskDamaged } from '../damage/task-errors.ts';
 import { command, query } from '../database/statement.ts';
@@ -109,14 +111,14 @@ function read(stored: Stored): OutboxRow {
   const { n, done, dead, attempts, due_at: dueAt, up_to: upTo, failing_since: failingSince, problem } = stored;
   const row: Mutable<OutboxRow> = {
     n,
-    task: stored.task as TaskKey,
-    config: fromText(stored.config) as PushConfigId,
-    done: done as Seq,
+    task: taskKey(stored.task),
+    config: pushConfigId(fromText(stored.config)),
+    done: seq(done),
     state: dead === 1 ? 'dead' : 'open',
     attempts,
     dueAt,
   };
-  if (upTo !== null) row.upTo = upTo as Seq;
+  if (upTo !== null) row.upTo = seq(upTo);
   if (failingSince !== null) row.failingSince = failingSince;
   if (problem !== null) row.problem = fromText(problem);
   return row;

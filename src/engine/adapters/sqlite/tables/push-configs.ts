@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
-import type { DialectId, PushConfigId, Seq } from '#protocol';
+import type { PushConfigId } from '#protocol';
+import { dialectId, parseOwnJson, seq } from '#protocol';
 import type { PushRow } from '../../../ports.ts';
 import { taskDamaged } from '../damage/task-errors.ts';
 import { command, query } from '../database/statement.ts';
@@ -39,7 +40,7 @@ export function createPushConfigs(db: DatabaseSync): PushConfigs {
       all.all(task).map((stored) => {
         if (stored.sum !== sumOf(task, stored)) throw taskDamaged(task, 'the checksum of a push configuration is wrong');
         const { config, dialect, after, sealed } = stored;
-        const row = { config: JSON.parse(config) as PushRow['config'], dialect: dialect as DialectId, after: after as Seq };
+        const row = { config: parseOwnJson<PushRow['config']>(config), dialect: dialectId(dialect), after: seq(after) };
         return sealed === null ? row : { ...row, sealed };
       }),
     put: (task, push) => {

@@ -1,8 +1,10 @@
 import { hash } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
-import type { Message, Seq, TaskId } from '#protocol';
-import type { SendName, SendRecord, TaskKey } from '../../../ports.ts';
+import type { Message } from '#protocol';
+import { parseOwnJson, taskId, seq as toSeq } from '#protocol';
+import type { SendName, SendRecord } from '../../../ports.ts';
+import { taskKey } from '../../../ports.ts';
 import { StoreError } from '../damage/store-error.ts';
 import { command, query } from '../database/statement.ts';
 import { fromText, toText } from '../database/text.ts';
@@ -98,9 +100,7 @@ export function createSends(db: DatabaseSync, realms: Realms, named: number): Se
 
 function recordOf({ fingerprint, at, delivered, task, seq, answer }: Stored, name: SendName, id: string | undefined): SendRecord {
   const where =
-    task === null || seq === null || id === undefined
-      ? {}
-      : { task: { key: task as TaskKey, id: fromText(id) as TaskId, seq: seq as Seq } };
+    task === null || seq === null || id === undefined ? {} : { task: { key: taskKey(task), id: taskId(fromText(id)), seq: toSeq(seq) } };
   return {
     owner: name.owner,
     agent: name.agent,
@@ -109,7 +109,7 @@ function recordOf({ fingerprint, at, delivered, task, seq, answer }: Stored, nam
     at,
     delivered: delivered === 1,
     ...where,
-    ...(answer === null ? {} : { answer: JSON.parse(answer) as Message }),
+    ...(answer === null ? {} : { answer: parseOwnJson<Message>(answer) }),
   };
 }
 

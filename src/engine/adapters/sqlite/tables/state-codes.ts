@@ -1,4 +1,5 @@
 import type { TaskState } from '#protocol';
+import { entriesOf } from '#protocol';
 
 /** The numbers of states on disk. A number never changes its meaning. Finished states come last. */
 const CODES: Readonly<Record<TaskState, number>> = {
@@ -13,7 +14,7 @@ const CODES: Readonly<Record<TaskState, number>> = {
   TASK_STATE_REJECTED: 8,
 };
 
-const STATES: ReadonlyMap<number, TaskState> = new Map(Object.entries(CODES).map(([state, code]) => [code, state as TaskState]));
+const STATES: ReadonlyMap<number, TaskState> = new Map(entriesOf(CODES).map(([state, code]) => [code, state]));
 
 export const ALL_CODES: readonly number[] = Object.values(CODES);
 export const WAITING_CODES: readonly number[] = [CODES.TASK_STATE_INPUT_REQUIRED, CODES.TASK_STATE_AUTH_REQUIRED];

@@ -1,6 +1,7 @@
 import { crc32 } from 'node:zlib';
-import type { ContextId, DialectId, ExternalId, Seq, TaskId } from '#protocol';
-import type { TaskKey, TaskRow } from '../../../ports.ts';
+import { contextId, dialectId, externalId, seq, taskId } from '#protocol';
+import type { TaskRow } from '../../../ports.ts';
+import { taskKey } from '../../../ports.ts';
 import { taskDamaged } from '../damage/task-errors.ts';
 import { fromText, toText } from '../database/text.ts';
 import type { Realm, Realms } from './realms.ts';
@@ -63,17 +64,17 @@ export function rowOf(record: TaskRecord, realms: Realms): TaskRow {
   if (state === undefined) throw taskDamaged(record.id, `${record.state} is not the number of a state`);
   const realm = realms.byKey(record.realm);
   return {
-    key: record.key as TaskKey,
-    id: fromText(record.id) as TaskId,
+    key: taskKey(record.key),
+    id: taskId(fromText(record.id)),
     owner: realm.owner,
     agent: realm.agent,
-    contextId: fromText(record.context) as ContextId,
-    dialect: record.dialect as DialectId,
-    ...(record.alias === null ? {} : { alias: fromText(record.alias) as ExternalId }),
+    contextId: contextId(fromText(record.context)),
+    dialect: dialectId(record.dialect),
+    ...(record.alias === null ? {} : { alias: externalId(fromText(record.alias)) }),
     state,
     statusAt: record.status_at,
-    last: record.last as Seq,
-    turn: record.turn as Seq,
+    last: seq(record.last),
+    turn: seq(record.turn),
     attempt: record.attempt,
     bytes: record.bytes,
   };

@@ -1,25 +1,25 @@
 import type { Frame, Logged, StreamWriter, Task, TaskEvent, TaskId } from '#protocol';
 import type { OpenStream } from './dispatch.ts';
-import type { HttpResponse, Outflow } from './exchange.ts';
-import type { Silent } from './keep-alive.ts';
-import { joinRound, leaveRound } from './keep-alive.ts';
+import type { HttpResponse, ResponseStream } from './http.ts';
+import type { KeepAliveStream } from './keep-alive.ts';
+import { startKeepAlive, stopKeepAlive } from './keep-alive.ts';
 import { EVENT_STREAM, encodeFrames, encodeRetry, KEEP_ALIVE, RESET } from './sse.ts';
 
-/** What a binding adds to the events of a stream. */
+/** What a binding provides for a stream of events. */
 export interface EventWire {
   readonly writer: StreamWriter;
   readonly keepAliveMs: number;
-  /** How soon a client that lost the stream should come back; absent: as its own default has it. */
+  /** How long a client should wait before it reconnects, in milliseconds. Undefined: the client's own default. */
   readonly retryMs: number | undefined;
-  /** The reader asked to resume from another place in the log than the stream begins at. */
+  /** The client asked to resume from another position of the log than the stream begins at. */
   readonly isReset: boolean;
-  /** An error after the first event: too late for an error answer. */
+  /** Writes an error that happens after the first event, when it is too late for an error response. */
   errorFrame(thrown: unknown): Frame;
-  /** The task as it stands at the end, asked for only if the writer wants it. */
+  /** Gets the task at the end of the stream. Called only if the writer has `endsWithTask`. */
   taskAtEnd(id: TaskId): Promise<Task | undefined>;
-  /** The caller has left. */
+  /** Called when the client disconnects or the stream fails. */
   left(): void;
-  /** It is over, one way or the other. */
+  /** Called once when the stream has ended, for any reason. */
   ended(): void;
 }
 
@@ -27,35 +27,35 @@ export function eventAnswer(events: OpenStream, wire: EventWire, headers: Record
   return {
     status: 200,
     headers: { ...headers, 'Content-Type': EVENT_STREAM, 'Cache-Control': 'no-cache', 'X-Accel-Buffering': 'no' },
-    body: new EventFlow(events, wire),
+    body: new EventResponseStream(events, wire),
   };
 }
 
-/** About as much as is handed to a socket at once: what a reader who has stopped reading costs. */
+/** The size of a piece, about as much as a socket takes at once. A client that stops reading costs this much memory. */
 const PIECE_CHARS = 65_536;
-/** Events that are written between two looks at the size. */
+/** The number of events that are written before the size is checked again. */
 const STEP = 16;
 const NONE: readonly Logged[] = [];
 
-/** Takes a batch when its reader has room for it, and makes a few large pieces of it. */
-class EventFlow implements Outflow, Silent {
+/** Fetches a batch of events when the client is ready to read, and writes it in a few large pieces. */
+class EventResponseStream implements ResponseStream, KeepAliveStream {
   readonly #rest: OpenStream['rest'];
   readonly #wire: EventWire;
   #first: OpenStream['first'] | undefined;
   #task: TaskId | undefined;
-  /** What of a batch has not been written yet. */
+  /** The current batch; `#at` is the first event that is not written yet. */
   #batch = NONE;
   #at = 0;
   #prefix: string;
-  /** Resolves the reader's wait. */
+  /** Resolves the pending `next()`. */
   #wake: ((text: string | undefined) => void) | undefined;
-  /** It was made while nobody waited for it. */
+  /** A piece that was finished while no `next()` was pending. */
   #ready: string | undefined;
-  #listener: ((flow: Outflow) => void) | undefined;
-  /** The next piece is being made. */
+  #listener: ((flow: ResponseStream) => void) | undefined;
+  /** The next batch, or the task at the end, is being fetched. */
   #isPulling = false;
   #isQuiet = false;
-  #isInRound = false;
+  #hasKeepAlive = false;
   #isOver = false;
   #isClosed = false;
   #isWhole = false;
@@ -73,7 +73,7 @@ class EventFlow implements Outflow, Silent {
 
   next(): Promise<string | undefined> {
     if (this.#ready === undefined && !this.#isOver && !this.#isPulling) {
-      this.#joinRound();
+      this.#startKeepAlive();
       this.#pull();
     }
     if (this.#ready !== undefined) return Promise.resolve(this.#take());
@@ -98,21 +98,21 @@ class EventFlow implements Outflow, Silent {
     else this.#say(text);
   }
 
-  onEnd(listener: (flow: Outflow) => void): void {
+  onEnd(listener: (flow: ResponseStream) => void): void {
     this.#listener = listener;
   }
 
-  /** Twice as often as needed, so that the silence is never longer than said; and nothing while the last one lies unread. */
+  /** Called twice per `keepAliveMs`, so that a silence never exceeds it. Sends nothing while the client has not read the last piece. */
   tick(): void {
     const isDue = this.#wake !== undefined && this.#isQuiet;
     if (isDue) this.#say(KEEP_ALIVE);
     this.#isQuiet = !isDue;
   }
 
-  #joinRound(): void {
-    if (this.#isInRound) return;
-    this.#isInRound = true;
-    joinRound(this, this.#wire.keepAliveMs);
+  #startKeepAlive(): void {
+    if (this.#hasKeepAlive) return;
+    this.#hasKeepAlive = true;
+    startKeepAlive(this, this.#wire.keepAliveMs);
   }
 
   #say(text: string | undefined): void {
@@ -127,7 +127,7 @@ class EventFlow implements Outflow, Silent {
     return text;
   }
 
-  /** Makes the next text to write: of what is left of the batch, or of the next one. A batch can be one that the dialect has no frames for. */
+  /** Makes the next piece from the rest of the batch, or from the next batch. A dialect may have no frames for a batch. */
   #pull(): void {
     let text: string;
     try {
@@ -154,7 +154,7 @@ class EventFlow implements Outflow, Silent {
 
   #arrive({ done, value }: IteratorResult<readonly Logged[], unknown>): void {
     this.#isPulling = false;
-    if (this.#isClosed) return; // the caller left while we waited
+    if (this.#isClosed) return; // the client disconnected meanwhile
     if (done === true) {
       void this.#finishWhole();
       return;
@@ -165,7 +165,7 @@ class EventFlow implements Outflow, Silent {
     this.#pull();
   }
 
-  /** Undone in between only where the dialect wants the task as it stands at the end. */
+  /** Waits only if the dialect wants the task at the end of the stream. */
   async #finishWhole(): Promise<void> {
     this.#isOver = true;
     this.#isWhole = true;
@@ -185,11 +185,11 @@ class EventFlow implements Outflow, Silent {
     this.#isPulling = false;
     this.#isOver = true;
     if (this.#isClosed) return;
-    this.#letGo(); // it may be the writer that failed, and the service still at work
+    this.#letGo(); // if the writer failed, the service is still running
     this.#offer(encodeFrames([this.#wire.errorFrame(thrown)]));
   }
 
-  /** Empty only at the end. */
+  /** Hands a piece to the reader. An empty one means the end. */
   #offer(made: string): void {
     this.#isQuiet = false;
     if (this.#isClosed) return;
@@ -202,7 +202,7 @@ class EventFlow implements Outflow, Silent {
     else this.#say(text);
   }
 
-  /** As much of the batch as makes a piece; what is written is let go of. */
+  /** Writes as many events of the batch as fit in a piece, and drops the batch when all are written. */
   #write(): string {
     const batch = this.#batch;
     const { writer } = this.#wire;
@@ -236,7 +236,7 @@ class EventFlow implements Outflow, Silent {
   }
 
   #letGo(): void {
-    this.#wire.left(); // before `return`, which a generator takes only between two events
+    this.#wire.left(); // must come before `return`, which a generator handles only between two events
     void this.#return();
   }
 
@@ -251,7 +251,7 @@ class EventFlow implements Outflow, Silent {
     this.#isOver = true;
     if (this.#isClosed) return;
     this.#isClosed = true;
-    leaveRound(this, this.#wire.keepAliveMs);
+    stopKeepAlive(this, this.#wire.keepAliveMs);
     this.#batch = NONE;
     this.#at = 0;
     this.#wire.ended();
@@ -259,7 +259,7 @@ class EventFlow implements Outflow, Silent {
   }
 }
 
-/** The last batch of each writer that many streams share, and its text: thousands who read one task hear the same words. */
+/** The last batch and its text, for each writer that many streams share. Thousands of clients that read one task get the same text. */
 const written = new WeakMap<StreamWriter, { readonly batch: readonly Logged[]; readonly text: string }>();
 
 function framesOf(writer: StreamWriter, batch: readonly Logged[]): string {

@@ -2,68 +2,68 @@ import { kept } from '#protocol';
 import { readBytes } from './body.ts';
 
 /**
- * A request as bindings read it. It is made of a web `Request`, or by a host that has a shorter road: a `Request` and a `Response`
- * cost Node more than everything else that a small call takes (docs/server.md has the figures).
+ * An HTTP request as bindings read it. `toHttpRequest` makes one of a web `Request`. The Node server makes its own instead, because a
+ * `Request` and a `Response` cost Node more than the rest of a small call (docs/server.md has the figures).
  */
 export interface HttpRequest {
   readonly method: string;
-  /** Scheme and host that the caller asked for, as `http://127.0.0.1:41242`. Only a host's check makes it trustworthy. */
+  /** Scheme and host of the URL, for example `http://127.0.0.1:41242`. The caller chooses it: trust it only after the server's host check. */
   readonly origin: string;
-  /** As it came: percent-encoded, without the query. */
+  /** Still percent-encoded, without the query. */
   readonly path: string;
-  /** What follows the question mark; empty if nothing does. */
+  /** The text after the question mark. Empty if there is none. */
   readonly query: string;
-  /** Where it came from, as far as the host knows. */
+  /** The other end of the connection, as far as the server knows it. */
   readonly peer?: Peer | undefined;
-  /** Fires when the caller has left. */
+  /** Fires when the caller disconnects. */
   readonly signal: AbortSignal;
-  /** By its name in lower case. */
+  /** The value of a header, by its name in lower case. */
   header(name: string): string | undefined;
-  /** The whole body. Fails with PAYLOAD_TOO_LARGE as soon as that is known. */
+  /** Reads the whole body. Fails with PAYLOAD_TOO_LARGE as soon as it is known to be too large. */
   body(bytesMax: number): Promise<Uint8Array>;
-  /** Ends `signal` from this side, where a host has made it for this request alone. */
-  leave?(): void;
-  /** As in `CallContext`: a host that can tell when its answer has gone out gives this. */
+  /** Fires `signal` from the server's side. Present only if the signal belongs to this request alone. */
+  abort?(): void;
+  /** See `CallContext.onDelivered`. Present if the server knows when its response has been sent. */
   onDelivered?(mark: () => void): void;
 }
 
 /** The other end of the connection. */
 export interface Peer {
-  /** Its address; behind a proxy that is trusted, the one that the proxy names. */
+  /** The IP address. Behind a trusted proxy: the address that the proxy reports. */
   readonly address?: string | undefined;
-  /** What it has proven by a certificate that our authority has signed. */
+  /** The client certificate, if one of the configured authorities has signed it. */
   readonly certificate?: PeerCertificate | undefined;
 }
 
 export interface PeerCertificate {
-  /** Subject alternative names with their kind, as `URI:spiffe://example.org/agent`. */
+  /** Subject alternative names with their kind, for example `URI:spiffe://example.org/agent`. */
   readonly names: readonly string[];
   /** SHA-256 of the certificate in base64url, as `cnf` of RFC 8705 has it. */
   readonly thumbprint: string;
 }
 
-/** What is answered to it. */
+/** The response to an `HttpRequest`. */
 export interface HttpResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | Outflow | null;
+  readonly body: string | ResponseStream | null;
 }
 
-/** Text that comes piece by piece, at the speed of its reader. */
-export interface Outflow {
-  /** The next piece; undefined: that was all. Asked for one at a time. */
+/** A response body that is produced in pieces, at the speed of its reader. */
+export interface ResponseStream {
+  /** The next piece of text. Undefined: the stream has ended. Must not be called again before it resolves. */
   next(): Promise<string | undefined>;
-  /** Nobody reads any more. */
+  /** The reader has disconnected. */
   cancel(): void;
-  /** Sends a last piece of text and ends the stream: the server is shutting down. */
+  /** Sends a last piece of text and ends the stream, for a server that shuts down. */
   finish(text: string): void;
-  /** It came to its own end. */
+  /** The stream reached its own end: it was neither cancelled nor finished early. */
   readonly isWhole: boolean;
   /** Called once when the stream has ended, for any reason. */
-  onEnd(listener: (flow: Outflow) => void): void;
+  onEnd(listener: (flow: ResponseStream) => void): void;
 }
 
-/** Answers a `Request` by whatever answers an `HttpRequest`. */
+/** Responds to a web `Request` by a function that responds to an `HttpRequest`. */
 export async function respondTo(request: Request, answer: (httpRequest: HttpRequest) => Promise<HttpResponse>): Promise<Response> {
   const marks: (() => void)[] = [];
   const { status, headers, body } = await answer({ ...toHttpRequest(request), onDelivered: (mark) => void marks.push(mark) });
@@ -76,6 +76,7 @@ export async function respondTo(request: Request, answer: (httpRequest: HttpRequ
   });
 }
 
+/** A web `Request` as bindings read it. */
 export function toHttpRequest(request: Request): HttpRequest {
   const { headers } = request;
   const from = request.url.indexOf('/', request.url.indexOf('://') + 3);
@@ -94,9 +95,9 @@ export function toHttpRequest(request: Request): HttpRequest {
 
 const utf8 = new TextEncoder();
 
-type Flow = Pick<Outflow, 'next' | 'cancel' | 'isWhole'>;
+type Flow = Pick<ResponseStream, 'next' | 'cancel' | 'isWhole'>;
 
-/** A pull after the last piece means that every piece was passed on: only then `delivered` is called. A reader that disconnects cancels. */
+/** A pull after the last piece means that every piece was read. Only then `delivered` is called. A reader that disconnects cancels instead. */
 function streamOf(flow: Flow, delivered?: () => void): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>(
     {
@@ -115,7 +116,7 @@ function streamOf(flow: Flow, delivered?: () => void): ReadableStream<Uint8Array
   );
 }
 
-/** All of it at once. */
+/** A stream of one piece. */
 function once(text: string): Flow {
   let rest: string | undefined = text;
   return {

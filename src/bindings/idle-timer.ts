@@ -1,39 +1,42 @@
 import { A2AError } from '#protocol';
-import { Silence } from './failures.ts';
+import { TimedOut } from './failures.ts';
 
-/** How long a reader waits for bytes: until its caller leaves, or the sender has been silent for too long. */
-export interface Patience {
+/** When a reader stops waiting for bytes: when `signal` fires, or after `idleMs` milliseconds without a byte. */
+export interface ReadTimeout {
   readonly signal?: AbortSignal | undefined;
   readonly idleMs?: number | undefined;
 }
 
-/** A timer that is set for longer goes off at once. */
+/** The longest delay of `setTimeout`. With a longer one it fires at once. */
 const TIMER_MS_MAX = 0x7fffffff;
 
-/** Closes what is read when patience is over. A byte costs one look at the clock; the timer is set anew only when it goes off. */
-export class Watch {
+/**
+ * Calls `close` when the signal fires or no byte has come for `idleMs`. `touch` only reads the clock, because it is called for every chunk:
+ * the timer is set again only when it fires too early.
+ */
+export class IdleTimer {
   readonly #signal: AbortSignal | undefined;
   readonly #onAbort = (): void => this.#close();
   #close: () => void;
   #idleMs: number | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #lastMs = 0;
-  #isOver = false;
+  #hasExpired = false;
 
-  constructor({ signal, idleMs }: Patience, close: () => void) {
+  constructor({ signal, idleMs }: ReadTimeout, close: () => void) {
     this.#signal = signal;
     this.#close = close;
     signal?.addEventListener('abort', this.#onAbort, { once: true });
     this.#allow(idleMs);
   }
 
-  /** The sender has been silent for too long. */
-  get isOver(): boolean {
-    return this.#isOver;
+  /** No byte has come for `idleMs`. */
+  get hasExpired(): boolean {
+    return this.#hasExpired;
   }
 
-  /** From now on so long, and this is closed as well. */
-  goOn(idleMs: number | undefined, close: () => void): void {
+  /** Starts over with another `idleMs`. When the wait ends, `close` is called besides the earlier one. */
+  extend(idleMs: number | undefined, close: () => void): void {
     const before = this.#close;
     this.#close = () => {
       before();
@@ -46,10 +49,10 @@ export class Watch {
     if (this.#timer !== undefined) this.#lastMs = performance.now();
   }
 
-  /** Throws what ended the wait. */
+  /** Throws if the wait has ended: the signal's reason, or UNAVAILABLE. */
   check(): void {
     this.#signal?.throwIfAborted();
-    if (this.#isOver) throw new A2AError('UNAVAILABLE', `nothing came for ${this.#idleMs} ms`, { cause: new Silence() });
+    if (this.#hasExpired) throw new A2AError('UNAVAILABLE', `nothing came for ${this.#idleMs} ms`, { cause: new TimedOut() });
   }
 
   stop(): void {
@@ -57,7 +60,7 @@ export class Watch {
     this.#signal?.removeEventListener('abort', this.#onAbort);
   }
 
-  /** A timer that goes off too early is set again for what is left; so it is touched only if it would go off too late. */
+  /** A timer that fires too early sets itself again for the rest, so a running timer is replaced only if it would fire too late. */
   #allow(idleMs: number | undefined): void {
     const isLonger = this.#timer !== undefined && this.#idleMs !== undefined && idleMs !== undefined && idleMs >= this.#idleMs;
     this.#idleMs = idleMs;
@@ -72,7 +75,7 @@ export class Watch {
     this.#timer = setTimeout(() => {
       const left = (this.#idleMs ?? 0) - (performance.now() - this.#lastMs);
       if (left > 0) return this.#arm(left);
-      this.#isOver = true;
+      this.#hasExpired = true;
       this.#close();
     }, ms);
   }

@@ -1,0 +1,39 @@
+import type { HttpRequest } from './http.ts';
+
+/** The signal of a call whose response is a stream. It fires when the request is aborted or the response stream is cancelled. */
+export interface DisconnectSignal {
+  readonly signal: AbortSignal;
+  /** The response stream was cancelled. */
+  abort(): void;
+  /** The stream has ended: removes the listener from the request's signal. */
+  release(): void;
+}
+
+export function disconnectSignal(request: HttpRequest): DisconnectSignal {
+  const { signal } = request;
+  // A signal costs as much memory as the rest of a waiting stream. A request that can be aborted from here needs no second one.
+  if (request.abort !== undefined) return new OwnDisconnectSignal(request);
+  const controller = new AbortController();
+  const abort = (): void => controller.abort(signal.reason);
+  if (signal.aborted) abort();
+  else signal.addEventListener('abort', abort, { once: true });
+  return { signal: controller.signal, abort, release: () => signal.removeEventListener('abort', abort) };
+}
+
+class OwnDisconnectSignal implements DisconnectSignal {
+  readonly #request: HttpRequest;
+
+  constructor(request: HttpRequest) {
+    this.#request = request;
+  }
+
+  get signal(): AbortSignal {
+    return this.#request.signal;
+  }
+
+  abort(): void {
+    this.#request.abort?.();
+  }
+
+  release(): void {}
+}
