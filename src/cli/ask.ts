@@ -14,7 +14,7 @@ import type { Screen } from './conversation/terminal.ts';
 import { openScreen, silentScreen } from './conversation/terminal.ts';
 import { talk } from './conversation/turn.ts';
 import { helpFor } from './flags/help.ts';
-import type { Parsed } from './flags/parse.ts';
+import type { ParsedFlags } from './flags/parse.ts';
 import { listOf, parse, switchOf, textOf } from './flags/parse.ts';
 import type { CommandSpec } from './flags/spec.ts';
 import { printError, wantsJson } from './output/errors.ts';
@@ -61,7 +61,7 @@ async function run(args: readonly string[]): Promise<number> {
 }
 
 /** One text of all words, standard input for `-`, and the files. */
-async function inputFrom(parsed: Parsed, words: readonly string[]): Promise<readonly Part[]> {
+async function inputFrom(parsed: ParsedFlags, words: readonly string[]): Promise<readonly Part[]> {
   const piped = words.includes('-') || (words.length === 0 && process.stdin.isTTY !== true) ? await readStdin() : '';
   const text = [words.filter((word) => word !== '-').join(' '), piped].filter((part) => part !== '').join('\n\n');
   const files = parsed.given.filter(({ flag }) => flag?.name === 'file');

@@ -8,7 +8,7 @@ import type { Flag } from './flags/spec.ts';
 import { envName } from './flags/spec.ts';
 import { oneLine } from './output/plain-text.ts';
 import { resolveSettings, sourceText } from './settings/settings.ts';
-import { tokenStore } from './settings/tokens.ts';
+import { openLoginStore } from './settings/tokens.ts';
 
 const showCommand = contractCommand(
   {
@@ -46,7 +46,7 @@ function rowFor(session: ContractSession, flag: Flag): Row {
 }
 
 function storedRows(): readonly Row[] {
-  const store = tokenStore();
+  const store = openLoginStore();
   return store.all().map(({ origin, scheme, tokens }) => ({
     name: `token for ${origin}`,
     value: `*** (${scheme}${tokens?.expiresAtMs === undefined ? '' : `, until ${new Date(tokens.expiresAtMs).toISOString()}`})`,

@@ -35,25 +35,25 @@ async function run(args: readonly string[]): Promise<number> {
   writeProject(folder, files);
   tools.link();
   if (switchOf(parsed, 'json')) process.stdout.write(`${JSON.stringify({ folder, name, files: Object.keys(files) })}\n`);
-  else process.stdout.write(nextWords(folder, name, Object.keys(files)));
+  else process.stdout.write(nextSteps(folder, name, Object.keys(files)));
   return 0;
 }
 
-/** As it stands in addresses and in package.json. */
+/** The agent's name in addresses and in package.json. */
 function agentName(given: string, hint: string): string {
   const name = given
     .toLowerCase()
     .replaceAll(/[^a-z0-9-]+/g, '-')
     .replaceAll(/^-+|-+$/g, '');
   if (name === '' || name.length > 64)
-    throw new CliError(`${given} gives no name for an agent`, { hint: `choose one with ${hint}`, exit: 2 });
+    throw new CliError(`${given} can't be made into a name for an agent`, { hint: `choose one with ${hint}`, exit: 2 });
   return name;
 }
 
-function nextWords(folder: string, name: string, files: readonly string[]): string {
+function nextSteps(folder: string, name: string, files: readonly string[]): string {
   const here = relative(process.cwd(), folder);
   return [
-    `Made ${name} in ${folder}: ${files.join(', ')}`,
+    `Created ${name} in ${folder}: ${files.join(', ')}`,
     '',
     'Next:',
     ...(here === '' ? [] : [`  cd ${here.startsWith('..') ? folder : here}`]),

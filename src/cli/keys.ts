@@ -4,7 +4,7 @@ import { authFolder } from '../server/adapters/secret-files.ts';
 import type { Command } from './command.ts';
 import { CliError, readStdin } from './command.ts';
 import { helpFor } from './flags/help.ts';
-import type { Parsed } from './flags/parse.ts';
+import type { ParsedFlags } from './flags/parse.ts';
 import { listOf, parse, switchOf, textOf } from './flags/parse.ts';
 import type { CommandSpec } from './flags/spec.ts';
 import { unknownSubcommand } from './flags/subcommands.ts';
@@ -65,7 +65,7 @@ async function run(args: readonly string[]): Promise<number> {
   }
 }
 
-async function create(folder: string, name: string, flags: Parsed): Promise<number> {
+async function create(folder: string, name: string, flags: ParsedFlags): Promise<number> {
   const given = listOf(flags, 'scope');
   const scopes = given.length === 0 ? CALLER_SCOPES : given.flatMap((text) => text.split(',')).filter((scope) => scope !== '');
   for (const scope of scopes) checkScope(scope);

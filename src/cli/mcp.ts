@@ -5,7 +5,7 @@ import { mcpFetch, serveMcpStdio } from '../tools/adapters/mcp.ts';
 import type { Command } from './command.ts';
 import { CliError } from './command.ts';
 import { helpFor } from './flags/help.ts';
-import type { Parsed } from './flags/parse.ts';
+import type { ParsedFlags } from './flags/parse.ts';
 import { argumentsOf, listOf, parse, switchOf, textOf } from './flags/parse.ts';
 import type { CommandSpec } from './flags/spec.ts';
 import { listenLocally } from './mcp/listen-locally.ts';
@@ -26,7 +26,7 @@ input and output, as hosts start it.`,
       kind: 'text',
       value: 'SCHEME',
       oneOf: NAMING_SCHEMES,
-      doc: `${NAMING_SCHEMES.join(', ')}. The first, which is the default, makes a tool of each skill, the others one of each agent.`,
+      doc: `${NAMING_SCHEMES.join(', ')}. The first is the default and makes one tool for each skill; the others make one for each agent.`,
     },
     {
       name: 'allow',
@@ -34,7 +34,7 @@ input and output, as hosts start it.`,
       value: 'PATTERN',
       doc: 'Only skills whose ids match; * matches anything. Wins over --block.',
     },
-    { name: 'block', kind: 'list', value: 'PATTERN', doc: 'Without skills whose ids match.' },
+    { name: 'block', kind: 'list', value: 'PATTERN', doc: 'Leave out skills whose ids match.' },
     { name: 'header', kind: 'list', value: 'TEXT', doc: "A header for every request to the agents, as 'X-Key: abc'." },
     { name: 'token-env', kind: 'text', value: 'NAME', doc: 'The environment variable that holds a bearer token for the agents.' },
     { name: 'list', kind: 'switch', doc: 'Print the tools and exit; with --json as JSON.' },
@@ -59,21 +59,21 @@ async function run(args: readonly string[]): Promise<number> {
   const flags = parse(SPEC, args);
   argumentsOf(flags);
   const tools = await toolsFor(flags);
-  if (tools.length === 0) throw new CliError('no skill is left: --allow and --block leave none', { exit: 2 });
+  if (tools.length === 0) throw new CliError('--allow and --block leave no skill', { exit: 2 });
   if (switchOf(flags, 'list')) return list(tools, switchOf(flags, 'json'));
   const onError = (error: Error): void => void process.stderr.write(`parley mcp: ${error.message}\n`);
   if (switchOf(flags, 'http')) return await overHttp(tools, flags, onError);
   serveMcpStdio(tools, { onError });
-  // The host closes our input when it is done with us.
+  // The host closes standard input when it no longer needs the server.
   await new Promise<void>((resolve) => process.stdin.once('close', resolve));
   return 0;
 }
 
-async function toolsFor(flags: Parsed): Promise<readonly AgentTool[]> {
+async function toolsFor(flags: ParsedFlags): Promise<readonly AgentTool[]> {
   const config = textOf(flags, 'config');
   const settings = await settingsFor({ settings: new Map(), config });
   const tokenEnv = textOf(flags, 'token-env');
-  // Over HTTP every process of this machine may call, so our own token is not used.
+  // Over HTTP every process of this machine may call, so the user's own token is not used.
   const reachFlags = { headers: listOf(flags, 'header'), forMe: !switchOf(flags, 'http'), ...(tokenEnv === undefined ? {} : { tokenEnv }) };
   const naming = namingIn(textOf(flags, 'naming'));
   const skills = { allow: listOf(flags, 'allow'), block: listOf(flags, 'block') };
@@ -97,7 +97,7 @@ function list(tools: readonly AgentTool[], json: boolean): number {
   return 0;
 }
 
-async function overHttp(tools: readonly AgentTool[], flags: Parsed, onError: (error: Error) => void): Promise<number> {
+async function overHttp(tools: readonly AgentTool[], flags: ParsedFlags, onError: (error: Error) => void): Promise<number> {
   const port = Number(textOf(flags, 'port') ?? DEFAULT_PORT);
   if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new CliError('--port: must be a number from 0 to 65535', { exit: 2 });
   const listening = await listenLocally(port, '/mcp', mcpFetch(tools, { onError }));

@@ -8,7 +8,7 @@ import { addressOf, isAddress } from './agent/address.ts';
 import type { Command } from './command.ts';
 import { CliError } from './command.ts';
 import { helpFor } from './flags/help.ts';
-import type { Parsed } from './flags/parse.ts';
+import type { ParsedFlags } from './flags/parse.ts';
 import { parse, switchOf, textOf } from './flags/parse.ts';
 import type { CommandSpec } from './flags/spec.ts';
 import { unknownSubcommand } from './flags/subcommands.ts';
@@ -142,7 +142,7 @@ function table(found: readonly AdminDelivery[]): string {
     .join('');
 }
 
-async function rotate(flags: Parsed): Promise<number> {
+async function rotate(flags: ParsedFlags): Promise<number> {
   const data = textOf(flags, 'data');
   if (data === undefined)
     throw new CliError('--data is missing: whose keys?', { hint: 'the folder that you give to parley serve --data', exit: 2 });

@@ -4,7 +4,7 @@ import { helpFor } from './flags/help.ts';
 import { parse, switchOf } from './flags/parse.ts';
 import type { CommandSpec } from './flags/spec.ts';
 import { field } from './output/labels.ts';
-import type { RemoteAgent } from './remote/configured.ts';
+import type { ConfiguredAgent } from './remote/configured.ts';
 import { remoteAgents } from './remote/configured.ts';
 
 const spec: CommandSpec = {
@@ -41,11 +41,11 @@ const lsCommand: Command = {
 };
 
 /** Shows whether there is a token, never the token. */
-function shown({ authToken, ...remote }: RemoteAgent): object {
+function shown({ authToken, ...remote }: ConfiguredAgent): object {
   return { ...remote, authToken: authToken !== undefined };
 }
 
-function remoteText({ name, endpoint, agentCardUrl, authToken, timeout }: RemoteAgent): string {
+function remoteText({ name, endpoint, agentCardUrl, authToken, timeout }: ConfiguredAgent): string {
   return (
     field('Remote', name) +
     field('Endpoint', endpoint) +

@@ -1,4 +1,4 @@
-import type { Parsed } from './flags/parse.ts';
+import type { ParsedFlags } from './flags/parse.ts';
 import type { Secrets } from './output/secrets.ts';
 import { createSecrets } from './output/secrets.ts';
 import type { CliSettings } from './settings/settings.ts';
@@ -6,7 +6,7 @@ import { resolveSettings } from './settings/settings.ts';
 
 /** What every command that calls an agent works with. */
 export interface RunContext {
-  readonly parsed: Parsed;
+  readonly parsed: ParsedFlags;
   readonly settings: CliSettings;
   /** Values that no output may show. */
   readonly secrets: Secrets;
@@ -14,7 +14,7 @@ export interface RunContext {
   readonly signal: AbortSignal;
 }
 
-export function createRunContext(parsed: Parsed, secrets: Secrets = createSecrets()): RunContext {
+export function createRunContext(parsed: ParsedFlags, secrets: Secrets = createSecrets()): RunContext {
   const settings = resolveSettings(parsed);
   for (const name of ['bearer', 'api-key', 'basic']) secrets.add(settings.text(name));
   const timeoutMs = settings.durationMs('timeout');

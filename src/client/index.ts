@@ -10,8 +10,7 @@
 
 export type { ProtocolBinding } from '#bindings';
 export type { StandardSchema } from '#protocol';
-export type { Auth, Authenticator, Presented, Secret } from './auth/credentials.ts';
-export { reveal, wantedBy } from './auth/credentials.ts';
+export type { Auth, Authenticator, PresentedCredentials, Secret } from './auth/credentials.ts';
 export type { CallOptions, Input, MessageLike } from './calls/request.ts';
 export { isSettled } from './calls/request.ts';
 export type { Question, SendHandle, SendOptions } from './calls/send-handle.ts';

@@ -20,7 +20,7 @@ describe('parley init', () => {
   it('creates a project', () => {
     const { code, out, err } = parley(['init', folder]);
     expect([code, err]).toEqual([0, '']);
-    expect(out).toMatch(/^Made word-counter in .*[\s\S]*npm test[\s\S]*npm start/);
+    expect(out).toMatch(/^Created word-counter in .*[\s\S]*npm test[\s\S]*npm start/);
     expect(readdirSync(folder).sort()).toEqual([
       '.gitignore',
       'README.md',
@@ -61,9 +61,9 @@ describe('parley init', () => {
     const before = readFileSync(join(folder, 'agent.ts'), 'utf8');
     const again = parley(['init', folder]);
     expect([again.code, again.out]).toEqual([2, '']);
-    expect(again.err).toMatch(/there are files in .* already: .*\n {2}choose a new folder/);
+    expect(again.err).toMatch(/is not empty: .*\n {2}choose a new folder/);
     expect(readFileSync(join(folder, 'agent.ts'), 'utf8')).toBe(before);
-    expect(parley(['init', join(scratch, '---')]).err).toMatch(/gives no name/);
+    expect(parley(['init', join(scratch, '---')]).err).toMatch(/can't be made into a name/);
     expect(parley(['init', join(folder, 'agent.ts')]).err).toMatch(/is a file/);
     expect(parley(['init', '--nmae', 'x']).err).toMatch(/has no flag --nmae\n {2}did you mean --name\?/);
   });

@@ -65,13 +65,13 @@ describe('an unusable place for large files', () => {
   it.each([
     ['s3://artifacts', {}, 2, 'needs AWS_ACCESS_KEY_ID in the environment'],
     ['s3://artifacts', { AWS_ACCESS_KEY_ID: 'a' }, 2, 'needs AWS_SECRET_ACCESS_KEY in the environment'],
-    ['s3://key:secret@artifacts', KEYS, 2, 'keys do not belong in an address'],
-    ['s3://artifacts?bucket=x', KEYS, 2, 'there is no bucket of a bucket'],
-    ['s3://artifacts?endpoint=ftp://x', KEYS, 2, 'is no http(s) address'],
+    ['s3://key:secret@artifacts', KEYS, 2, 'keys must not be in the address'],
+    ['s3://artifacts?bucket=x', KEYS, 2, 'unknown parameter bucket'],
+    ['s3://artifacts?endpoint=ftp://x', KEYS, 2, 'is not an http(s) address'],
     ['s3://', KEYS, 2, 'the bucket is missing'],
-    ['gs://artifacts', KEYS, 2, 'files are kept in a folder, or in s3://BUCKET'],
+    ['gs://artifacts', KEYS, 2, 'name a folder or s3://BUCKET'],
     ['s3://artifacts?endpoint=http://127.0.0.1:1', KEYS, 1, "can't be reached at http://127.0.0.1:1"],
-    ['/dev/null/nowhere', {}, 1, "files can't be kept in /dev/null/nowhere"],
+    ['/dev/null/nowhere', {}, 1, "files can't be stored in /dev/null/nowhere"],
   ])('%s %j', async (place, env, code, words) => {
     expect(await failing(place, env)).toEqual([code, expect.stringContaining(words)]);
   });
@@ -80,7 +80,7 @@ describe('an unusable place for large files', () => {
     const at = (bucket: string): string => `s3://${bucket}?endpoint=${server.endpoint}`;
     expect(await failing(at('nowhere'), KEYS)).toEqual([1, expect.stringContaining('there is no bucket nowhere')]);
     expect(await failing(at('artifacts'), { ...KEYS, AWS_ACCESS_KEY_ID: 'WRONG' })).toEqual([1, expect.stringContaining('answered 403')]);
-    expect(await failing('memory', {}, 'mqtt://127.0.0.1:1')).toEqual([2, expect.stringContaining('could not read')]);
+    expect(await failing('memory', {}, 'mqtt://127.0.0.1:1')).toEqual([2, expect.stringContaining('cannot read')]);
   });
 });
 

@@ -5,7 +5,7 @@ import type { AgentCard, Fetch } from '#protocol';
 import { CliError } from '../command.ts';
 import { asksForBearer, localToken } from '../local-token.ts';
 import type { RunContext } from '../run-context.ts';
-import { tokenStore } from '../settings/tokens.ts';
+import { openLoginStore } from '../settings/tokens.ts';
 
 interface CredentialsFor {
   /** Undefined with `--endpoint`. */
@@ -33,7 +33,7 @@ function tokenOfThisMachine({ settings }: RunContext, card: AgentCard | undefine
 
 /** The token that `parley auth login` got for this origin, renewed if it has expired. */
 export async function loggedInToken({ secrets, signal }: RunContext, url: string, fetch: Fetch): Promise<string | undefined> {
-  const store = tokenStore();
+  const store = openLoginStore();
   const { origin } = new URL(/^https?:/.test(url) ? url : `http://${url}`);
   const login = store.find(origin) ?? (/^https?:/.test(url) ? undefined : store.find(origin.replace('http:', 'https:')));
   if (login === undefined) return undefined;

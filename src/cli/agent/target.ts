@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { CardFollower } from '#client';
 import { catalogEntry } from '#client/strict';
-import type { RemoteAgent } from '../remote/configured.ts';
+import type { ConfiguredAgent } from '../remote/configured.ts';
 import { withHost } from './address.ts';
 
 /** The agent that a command names, ready for the client. */
@@ -12,7 +12,7 @@ export interface AgentReference {
   /** Follows redirects and catalogs to the card. */
   readonly followCards: CardFollower;
   /** The agent of parley.config that has this name. */
-  readonly configured: RemoteAgent | undefined;
+  readonly configured: ConfiguredAgent | undefined;
 }
 
 /**
@@ -31,7 +31,7 @@ export async function readAgentReference(given: string): Promise<AgentReference>
 }
 
 /** Only a word without dots, slashes or colons can be a name from parley.config. */
-async function configuredAgent(name: string): Promise<RemoteAgent | undefined> {
+async function configuredAgent(name: string): Promise<ConfiguredAgent | undefined> {
   if (!/^[\w-]+$/.test(name) || name === 'localhost') return undefined;
   const { remoteAgents } = await import('../remote/configured.ts');
   return (await remoteAgents()).find((remote) => remote.name === name);

@@ -13,8 +13,8 @@ import { GLOBALS } from '../flags/globals.ts';
 import { textOf } from '../flags/parse.ts';
 import type { Flag } from '../flags/spec.ts';
 import { field } from '../output/labels.ts';
-import type { Login, TokenStore } from '../settings/tokens.ts';
-import { tokenStore } from '../settings/tokens.ts';
+import type { Login, LoginStore } from '../settings/tokens.ts';
+import { openLoginStore } from '../settings/tokens.ts';
 import { EXITS } from '../task/exits.ts';
 import type { LoginFlow } from './schemes.ts';
 import { findOffer } from './schemes.ts';
@@ -60,7 +60,7 @@ Connect are known. The token is kept in ~/.config/a2a-cli/credentials.json, whic
     if (offer.flow === 'client-credentials' && clientSecret === undefined) throw secretMissing();
     const scopes = textOf(session.parsed, 'scope')?.split(/\s+/) ?? offer.scopes;
     const login: Login = { ...offer, origin, clientId, scopes, ...(clientSecret === undefined ? {} : { clientSecret }) };
-    const store = tokenStore();
+    const store = openLoginStore();
     try {
       const getting = {
         fetch: await fetchFor(session),
@@ -77,7 +77,7 @@ Connect are known. The token is kept in ~/.config/a2a-cli/credentials.json, whic
   },
 );
 
-function print(session: ContractSession, store: TokenStore, { origin, scheme, flow }: Login): void {
+function print(session: ContractSession, store: LoginStore, { origin, scheme, flow }: Login): void {
   const expiresAtMs = store.find(origin)?.tokens?.expiresAtMs;
   const until = expiresAtMs === undefined ? null : new Date(expiresAtMs).toISOString();
   if (session.json) printJson(session, { origin, scheme, flow, expiresAt: until, store: store.path });
@@ -122,7 +122,7 @@ export const logoutCommand: Command = contractCommand(
   async (given) => {
     const session = withAgent(given);
     const origin = await originOf(session, await findCard(session));
-    const had = tokenStore().forget(origin);
+    const had = openLoginStore().forget(origin);
     if (session.json) printJson(session, { origin, forgotten: had });
     else session.out(field('Origin', origin) + field('Forgotten', had ? 'yes' : 'there was no token'));
     return 0;

@@ -3,12 +3,12 @@ import type { Fetch } from '#protocol';
 import type { DevicePrompt, Tokens } from '../../client/adapters/oauth.ts';
 import { clientCredentials, deviceCode } from '../../client/adapters/oauth.ts';
 import { CliError } from '../command.ts';
-import type { Login, TokenStore } from '../settings/tokens.ts';
+import type { Login, LoginStore } from '../settings/tokens.ts';
 
 export interface Getting {
   readonly fetch: Fetch;
   readonly signal: AbortSignal;
-  readonly store: TokenStore;
+  readonly store: LoginStore;
   /** Shows the device code to a person. Absent if the command can't prompt. */
   readonly prompt?: (prompt: DevicePrompt) => void;
 }

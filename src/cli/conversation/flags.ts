@@ -1,6 +1,6 @@
 import { usage } from '../command.ts';
 import { CONTEXT_ID, GLOBALS, TASK_ID } from '../flags/globals.ts';
-import type { Parsed } from '../flags/parse.ts';
+import type { ParsedFlags } from '../flags/parse.ts';
 import { argumentsOf, switchOf, textOf } from '../flags/parse.ts';
 import type { Flag } from '../flags/spec.ts';
 import type { RunContext } from '../run-context.ts';
@@ -28,7 +28,7 @@ export const WIRE_FLAGS: readonly Flag[] = GLOBALS.filter(({ name }) => SHARED.i
 export const AGENT_FLAGS: readonly Flag[] = GLOBALS.filter(({ name }) => name === 'agent-card' || name === 'output');
 
 /** Reads `URL TEXT…` or `-a URL TEXT…`. */
-export function targetIn(parsed: Parsed): { readonly target: string; readonly more: readonly string[] } {
+export function targetIn(parsed: ParsedFlags): { readonly target: string; readonly more: readonly string[] } {
   const named = textOf(parsed, 'agent-card');
   const [first, ...more] = argumentsOf(parsed);
   if (named !== undefined) return { target: named, more: first === undefined ? [] : [first, ...more] };

@@ -6,7 +6,7 @@ import { fileText, stateText } from '../output/labels.ts';
 import type { Person } from './answers.ts';
 import type { Screen } from './terminal.ts';
 
-export interface TurnOptions {
+export interface ConversationOptions {
   readonly client: A2AClient;
   readonly screen: Screen;
   readonly person: Person;
@@ -17,7 +17,7 @@ export interface TurnOptions {
 }
 
 /** Sends one message, shows the answer as it arrives, and answers questions. */
-export async function talk(input: readonly Part[], turn: TurnOptions): Promise<SendResult> {
+export async function talk(input: readonly Part[], turn: ConversationOptions): Promise<SendResult> {
   const { client, screen, person, onHandle, signal } = turn;
   let handle = client.stream(input, { ...turn.thread, signal });
   const shown = new Shown(screen);
@@ -50,7 +50,7 @@ function isEmpty([part, ...more]: readonly Part[]): boolean {
 const AUTH_POLL_MS = 1000;
 
 /** The person authorizes elsewhere. The agent finds out by itself (A2A 1.0.1 §7.6). */
-async function untilAuthorized(client: A2AClient, { taskId }: Question, { screen, signal }: TurnOptions): Promise<Task> {
+async function untilAuthorized(client: A2AClient, { taskId }: Question, { screen, signal }: ConversationOptions): Promise<Task> {
   screen.status('waiting for the agent to continue');
   for (;;) {
     const task = await client.get(taskId, { signal });

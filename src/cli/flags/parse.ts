@@ -5,7 +5,7 @@ import { allFlags } from './spec.ts';
 /** One flag of the command line, or a word without a flag. The order matters: the parts of a message follow it. */
 export type Given = { readonly flag: Flag; readonly value: string } | { readonly flag: undefined; readonly value: string };
 
-export interface Parsed {
+export interface ParsedFlags {
   readonly spec: CommandSpec;
   readonly given: readonly Given[];
   readonly positionals: readonly string[];
@@ -17,7 +17,7 @@ export interface Parsed {
  * Accepts `--name value`, `--name=value`, `-n value`, `-nvalue`, joined switches (`-vh`), and `--` before words that are not flags. A switch
  * takes `=true` or `=false`. A value that starts with `--` must be joined by `=`, so that a missing value does not consume the next flag.
  */
-export function parse(spec: CommandSpec, args: readonly string[]): Parsed {
+export function parse(spec: CommandSpec, args: readonly string[]): ParsedFlags {
   const known = allFlags(spec);
   const given: Given[] = [];
   let at = 0;
@@ -94,7 +94,7 @@ function checkChoice({ flag, value }: Given): void {
 }
 
 /** The words of the command line. Throws if there are fewer or more than the command takes. */
-export function argumentsOf({ spec, positionals }: Parsed): readonly string[] {
+export function argumentsOf({ spec, positionals }: ParsedFlags): readonly string[] {
   const least = spec.args.filter(({ optional }) => optional !== true).length;
   const takesMany = spec.args.at(-1)?.many === true;
   if (positionals.length < least) {
@@ -115,14 +115,14 @@ export function usageLine({ name, args }: CommandSpec): string {
   return ['parley', name, ...words, '[OPTIONS]'].join(' ');
 }
 
-export function switchOf({ given }: Parsed, name: string): boolean {
+export function switchOf({ given }: ParsedFlags, name: string): boolean {
   return given.findLast(({ flag }) => flag?.name === name)?.value === 'true';
 }
 
-export function textOf({ given }: Parsed, name: string): string | undefined {
+export function textOf({ given }: ParsedFlags, name: string): string | undefined {
   return given.findLast(({ flag }) => flag?.name === name)?.value;
 }
 
-export function listOf({ given }: Parsed, name: string): readonly string[] {
+export function listOf({ given }: ParsedFlags, name: string): readonly string[] {
   return given.filter(({ flag }) => flag?.name === name).map(({ value }) => value);
 }

@@ -2,14 +2,14 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** What a new project needs of the machine, and how it is put there without a download. */
+/** The packages that a new project needs, linked from this machine without a download. */
 export interface Tools {
   /** For package.json: this checkout, or the published version. */
   readonly dependency: string;
-  /** A checkout is read from its sources, under a condition of its own. */
+  /** A checkout is run from its sources, with the export condition `our-src`. */
   readonly isCheckout: boolean;
   readonly versions: { readonly typescript: string; readonly types: string };
-  /** Links what is on this machine into the project; what is not, `npm install` brings. */
+  /** Links the packages that this machine has into the project. `npm install` brings the others. */
   link(): void;
 }
 
@@ -32,7 +32,7 @@ export function linkTools(folder: string): Tools {
       const ours = [join(ROOT, 'node_modules'), dirname(ROOT.replace(/[\\/]$/, ''))].find((place) => existsSync(join(place, 'typescript')));
       if (ours === undefined) return;
       for (const name of ['typescript', '@types/node']) symlink(join(ours, name), join(modules, name));
-      // A project's scripts run TypeScript: where the machine's Node is too old for that, they get the one that came with this.
+      // The project's scripts run TypeScript. If the machine's Node is too old for that, they use the Node that this package brought.
       for (const name of ['tsc', 'node']) symlink(join(ours, '.bin', name), join(modules, '.bin', name));
     },
   };
@@ -44,6 +44,6 @@ function symlink(from: string, to: string): void {
   try {
     symlinkSync(from, to, process.platform === 'win32' ? 'junction' : undefined);
   } catch {
-    // Not every file system has links; `npm install` does the same.
+    // Not every file system has links. `npm install` brings the packages then.
   }
 }

@@ -2,16 +2,16 @@ import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'nod
 import { dirname, join } from 'node:path';
 import { CliError } from '../command.ts';
 
-/** What may lie in a folder that is as good as empty. */
+/** A folder that has only these counts as empty. */
 const HARMLESS = new Set(['.git', '.DS_Store']);
 
-/** All of it, or nothing: a folder with files of somebody's is left as it is. */
+/** Writes the files into a new or empty folder. Throws and writes nothing if the folder has other files. */
 export function writeProject(folder: string, files: Readonly<Record<string, string>>): void {
   if (existsSync(folder)) {
     if (!statSync(folder).isDirectory()) throw new CliError(`${folder} is a file`, { hint: 'choose another name', exit: 2 });
     const there = readdirSync(folder).filter((name) => !HARMLESS.has(name));
     if (there.length > 0)
-      throw new CliError(`there are files in ${folder} already: ${there.slice(0, 3).join(', ')}${there.length > 3 ? ', …' : ''}`, {
+      throw new CliError(`${folder} is not empty: ${there.slice(0, 3).join(', ')}${there.length > 3 ? ', …' : ''}`, {
         hint: 'choose a new folder: parley init my-agent',
         exit: 2,
       });

@@ -6,8 +6,8 @@ import { kept } from '#protocol';
 import { CliError } from '../command.ts';
 
 /**
- * A `fetch` handler on loopback. A web page must not get at it under a name of its own (DNS rebinding), so the host must be loopback and an
- * origin, which only pages send, must be too.
+ * Serves a `fetch` handler on loopback. A web page must not reach it under a host name that it controls (DNS rebinding), so `Host` must be
+ * loopback, and so must `Origin`, which only web pages send.
  */
 export async function listenLocally(port: number, path: string, answer: (request: Request) => Promise<Response>): Promise<Server> {
   const server = createServer((incoming, outgoing) => {
@@ -23,20 +23,20 @@ export async function listenLocally(port: number, path: string, answer: (request
   return server;
 }
 
-interface Serving {
+interface LocalHandler {
   readonly path: string;
   readonly answer: (request: Request) => Promise<Response>;
 }
 
-async function exchange(incoming: IncomingMessage, outgoing: ServerResponse, { path, answer }: Serving): Promise<void> {
+async function exchange(incoming: IncomingMessage, outgoing: ServerResponse, { path, answer }: LocalHandler): Promise<void> {
   const { host = '', origin } = incoming.headers;
   const url = new URL(incoming.url ?? '/', `http://${host || 'localhost'}`);
   if (!isLocal(url.host) || (origin !== undefined && !(URL.canParse(origin) && isLocal(new URL(origin).host)))) {
-    outgoing.writeHead(403).end('this is for this machine only\n');
+    outgoing.writeHead(403).end('only requests from this machine are allowed\n');
     return;
   }
   if (url.pathname !== path) {
-    outgoing.writeHead(404).end(`nothing is here; MCP is at ${path}\n`);
+    outgoing.writeHead(404).end(`not found; MCP is at ${path}\n`);
     return;
   }
   const left = new AbortController();

@@ -8,10 +8,10 @@ import type { S3Options } from '../../mesh/adapters/objects-s3.ts';
 import { CliError, usage } from '../command.ts';
 import { asCliError } from './broker.ts';
 
-/** One for the process, as the broker `memory` is. */
+/** One for the process, as for the broker `memory`. */
 const inMemory = memoryObjects();
 
-/** Where large files go: one scope for all, so that what one member puts there others read, for the same user. */
+/** The store for large files. All members share one scope, so that they can read each other's files of the same user. */
 export async function artifactsFor(address: string, { artifacts }: Settings): Promise<ArtifactService | undefined> {
   if (artifacts === undefined) return undefined;
   return createArtifactService({ objects: await objectsAt(artifacts, address), scope: 'namespace' });
@@ -21,13 +21,13 @@ async function objectsAt(place: string, broker: string): Promise<Objects> {
   if (place === 'memory') {
     if (broker === 'memory') return inMemory;
     throw usage(
-      '--artifacts memory: the others on the broker could not read what is kept in this process',
+      '--artifacts memory: other processes on the broker cannot read files in the memory of this one',
       'name a folder that they share, or s3://BUCKET',
     );
   }
   const scheme = /^([a-z][a-z0-9+.-]+):\/\//i.exec(place)?.[1];
   if (scheme === undefined) return fileObjects(writable(place));
-  if (scheme !== 's3') throw usage(`--artifacts ${scheme}://…: files are kept in a folder, or in s3://BUCKET`);
+  if (scheme !== 's3') throw usage(`--artifacts ${scheme}://…: name a folder or s3://BUCKET`);
   return await bucketAt(place);
 }
 
@@ -38,11 +38,11 @@ function writable(folder: string): string {
     return folder;
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new CliError(`files can't be kept in ${folder}: ${reason}`, { hint: 'name another folder with --artifacts', cause });
+    throw new CliError(`files can't be stored in ${folder}: ${reason}`, { hint: 'name another folder with --artifacts', cause });
   }
 }
 
-/** It is asked for once, so that a wrong key or bucket is known now and not with the first large file. */
+/** Lists the bucket once, so that a wrong key or bucket is reported at the start and not with the first large file. */
 async function bucketAt(place: string): Promise<Objects> {
   const options = s3OptionsIn(place, process.env);
   try {
@@ -57,15 +57,15 @@ async function bucketAt(place: string): Promise<Objects> {
 
 const KNOWN = ['endpoint', 'region'];
 
-/** `s3://BUCKET/PREFIX?endpoint=URL&region=NAME`. Who we are stands in the environment alone, under the names that every S3 tool reads. */
+/** `s3://BUCKET/PREFIX?endpoint=URL&region=NAME`. The keys come from the environment only, from the variables that every S3 tool reads. */
 export function s3OptionsIn(place: string, env: Readonly<Record<string, string | undefined>>): S3Options {
   const url = URL.parse(place);
   if (url === null || url.hostname === '')
     throw usage('--artifacts: the bucket is missing', 'as s3://BUCKET/PREFIX?endpoint=http://127.0.0.1:9000');
   if (`${url.username}${url.password}` !== '')
-    throw usage('--artifacts: keys do not belong in an address', 'set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY');
+    throw usage('--artifacts: keys must not be in the address', 'set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY');
   const unknown = [...url.searchParams.keys()].find((name) => !KNOWN.includes(name));
-  if (unknown !== undefined) throw usage(`--artifacts: there is no ${unknown} of a bucket`, `there are ${KNOWN.join(' and ')}`);
+  if (unknown !== undefined) throw usage(`--artifacts: unknown parameter ${unknown}`, `known are ${KNOWN.join(' and ')}`);
   const set = (name: string): string | undefined => (env[name] === '' ? undefined : env[name]);
   const [accessKeyId, secretAccessKey, sessionToken] = [set('AWS_ACCESS_KEY_ID'), set('AWS_SECRET_ACCESS_KEY'), set('AWS_SESSION_TOKEN')];
   if (accessKeyId === undefined || secretAccessKey === undefined) {
@@ -89,5 +89,5 @@ export function s3OptionsIn(place: string, env: Readonly<Record<string, string |
 
 function checkedEndpoint(endpoint: string | undefined): string | undefined {
   if (endpoint === undefined || /^https?:$/.test(URL.parse(endpoint)?.protocol ?? '')) return endpoint;
-  throw usage(`--artifacts: the endpoint ${endpoint} is no http(s) address`);
+  throw usage(`--artifacts: the endpoint ${endpoint} is not an http(s) address`);
 }

@@ -8,10 +8,10 @@ export interface ConnectOptions extends Pick<BrokerOptions, 'clientId' | 'lastWi
   readonly log?: Log;
 }
 
-/** One for the process: those who ask for `memory` meet. */
+/** One for the process: all connections to `memory` share it. */
 const hub = memoryHub();
 
-/** A broker by its address. User and password may stand in it, or in PARLEY_MESH_USERNAME and PARLEY_MESH_PASSWORD. */
+/** Connects to a broker. User and password come from the address, or else from PARLEY_MESH_USERNAME and PARLEY_MESH_PASSWORD. */
 export async function connectBroker(address: string, { log, ...own }: ConnectOptions = {}): Promise<Broker> {
   if (address === 'memory') return hub.connect(own);
   const url = URL.parse(address);
@@ -39,7 +39,7 @@ export async function connectBroker(address: string, { log, ...own }: ConnectOpt
         return await connectNats({ ...options, servers: bare, ...given({ user: username, pass: password }) });
       }
       default:
-        throw new CliError(`${address} is no address of a broker`, {
+        throw new CliError(`${address} is not the address of a broker`, {
           hint: 'as mqtt://127.0.0.1:1883, mqtts://…, ws://…, nats://127.0.0.1:4222, or memory',
           exit: 2,
         });
@@ -49,7 +49,7 @@ export async function connectBroker(address: string, { log, ...own }: ConnectOpt
   }
 }
 
-/** What a broker or a store of artifacts says, in the words of a command. */
+/** Turns an error of a broker or an artifact store into one that a command reports with its hint. */
 export function asCliError(thrown: unknown): unknown {
   return thrown instanceof BrokerError ? new CliError(thrown.message, { hint: thrown.hint, cause: thrown }) : thrown;
 }

@@ -15,11 +15,11 @@ import { readServeFlags, serveFlags } from '../serve/flags.ts';
 import { mountMcp, settingsFor, startServing, untilSignal } from '../serve.ts';
 import { asCliError } from './broker.ts';
 import { brokerOf, MESH_FLAGS, peerFilter } from './flags.ts';
-import type { Kept } from './gateway-file.ts';
-import { keptIn } from './gateway-file.ts';
-import { joinAs, type Member, type Way, wayTo } from './serving.ts';
+import type { GatewayState } from './gateway-state.ts';
+import { openGatewayState } from './gateway-state.ts';
+import { createMeshSetup, joinAs, type Member, type MeshSetup } from './serving.ts';
 
-/** The root agent, and so a name that nobody on the mesh is offered under. */
+/** The name of the root agent. No agent of the mesh is offered under it. */
 const ROOT = 'gateway';
 
 const SPEC: CommandSpec = {
@@ -40,7 +40,7 @@ parley proxy URL --mesh URL for one that speaks HTTP.`,
     ...serveFlags(['Coding agents and commands']),
   ],
   examples: ['parley mesh gateway --broker nats://127.0.0.1:4222 --port 8080'],
-  exits: "0 stopped as asked; 1 the broker can't be reached; 2 wrong call.",
+  exits: "0 stopped by a signal; 1 the broker can't be reached; 2 wrong call.",
 };
 
 export const gatewayCommand: Command = { name: 'gateway', help: helpFor(SPEC), spec: SPEC, run: gateway };
@@ -55,29 +55,30 @@ async function gateway(args: readonly string[]): Promise<number> {
   const broker = brokerOf(given, { ...settings, mesh: configured });
   const named = textOf(given, 'id');
   if (named !== undefined && !/^[A-Za-z0-9_]{1,64}$/.test(named))
-    throw new CliError(`--id ${named}: letters, digits and _ only`, { exit: 2 });
+    throw new CliError(`--id ${named}: use letters, digits and _ only`, { exit: 2 });
   const host = URL.parse(broker)?.host ?? broker;
   const source = `${settings.namespace}/mesh-gateway-${named ?? host}`;
-  const kept = keptIn(settings.memory ? undefined : dataFolder([source], settings.data));
-  const id = named ?? kept.id ?? `gateway_${crypto.randomUUID().slice(0, 8)}`;
-  if (kept.id !== undefined && kept.id !== id) log.warn(`answers to ${kept.id}, as this gateway was called before, are not heard`);
-  const way = await wayTo(broker, settings, log);
-  const member = await joinAs(id, way);
+  const state = openGatewayState(settings.memory ? undefined : dataFolder([source], settings.data));
+  const id = named ?? state.id ?? `gateway_${crypto.randomUUID().slice(0, 8)}`;
+  if (state.id !== undefined && state.id !== id)
+    log.warn(`this gateway was called ${state.id} before; it does not receive replies to that name`);
+  const setup = await createMeshSetup(broker, settings, log);
+  const member = await joinAs(id, setup);
   try {
-    return await run({ ...member, way, id, source, kept, settings, log, rules: peerFilter(given), json: parsed.json, host });
+    return await run({ ...member, setup, id, source, state, settings, log, rules: peerFilter(given), json: parsed.json, host });
   } catch (thrown) {
     throw asCliError(thrown);
   } finally {
-    await way.sight.monitor.close();
+    await setup.node.monitor.close();
     await member.mesh.close();
   }
 }
 
-interface Running extends Member {
-  readonly way: Way;
+interface GatewayRun extends Member {
+  readonly setup: MeshSetup;
   readonly id: string;
   readonly source: string;
-  readonly kept: Kept;
+  readonly state: GatewayState;
   readonly settings: Settings;
   readonly log: Log;
   readonly rules: ReturnType<typeof peerFilter>;
@@ -85,14 +86,14 @@ interface Running extends Member {
   readonly host: string;
 }
 
-async function run(running: Running): Promise<number> {
-  const { mesh, broker, way, id, source, kept, settings, log, rules, json } = running;
+async function run(gatewayRun: GatewayRun): Promise<number> {
+  const { mesh, broker, setup, id, source, state, settings, log, rules, json } = gatewayRun;
   const pools = settings.meshPools;
-  const before = kept.peers.filter(({ name }) => !pools.includes(name));
+  const before = state.peers.filter(({ name }) => !pools.includes(name));
   const known = before.filter(({ isHere }) => isHere);
-  const registry = await mesh.discover({ ...rules, deny: [...(rules.deny ?? []), ROOT, ...pools], known, onChange: kept.note });
+  const registry = await mesh.discover({ ...rules, deny: [...(rules.deny ?? []), ROOT, ...pools], known, onChange: state.record });
   const caller = await mesh.call({ kind: 'gateway', id });
-  const reaching = { caller, ...(way.artifacts === undefined ? {} : { artifacts: way.artifacts }) };
+  const peerCalls = { caller, ...(setup.artifacts === undefined ? {} : { artifacts: setup.artifacts }) };
   const broken = Promise.withResolvers<number>();
   const root = directoryAgent(ROOT, registry);
   const served = await startServing([{ agent: root, source }], settings, {
@@ -100,35 +101,48 @@ async function run(running: Running): Promise<number> {
     onBroken: () => broken.resolve(1),
     mcp: mountMcp,
     console: createConsole({ say: (line) => log.info(line) }),
-    mesh: meshView({ ...way.sight, ...reaching, registry, broker, counts: mesh.counts, gateway: id }),
-    // Before the tasks are taken up: a task whose agent nobody knows would be given up.
+    mesh: meshView({ ...setup.node, ...peerCalls, registry, broker, counts: mesh.counts, gateway: id }),
+    // Given before the server recovers its tasks: it fails a task whose agent is unknown.
     known: new Map([
-      ...before.map(({ name, card }) => [name, meshAgent(name, card, reaching)] as const),
-      ...pools.map((pool) => [pool, meshAgent(`pool/${pool}`, poolCard(pool, settings), reaching)] as const),
+      ...before.map(({ name, card }) => [name, meshAgent(name, card, peerCalls)] as const),
+      ...pools.map((pool) => [pool, meshAgent(`pool/${pool}`, poolCard(pool, settings), peerCalls)] as const),
     ]),
   });
   try {
-    kept.begin(id);
+    state.begin(id);
     for (const { name } of before) if (registry.agent(name) === undefined) served.handler.remove(name);
-    return await offer({ ...running, served, registry, reaching, root: root.card, broken: broken.promise });
+    return await offer({ ...gatewayRun, served, registry, peerCalls, root: root.card, broken: broken.promise });
   } finally {
     await served.close();
     if (json) process.stdout.write('{"event":"stopped"}\n');
   }
 }
 
-interface Offered extends Running {
+interface GatewayOffer extends GatewayRun {
   readonly served: ConfiguredServer;
   readonly registry: MeshRegistry;
-  readonly reaching: Pick<GatewayOptions, 'caller' | 'artifacts'>;
+  readonly peerCalls: Pick<GatewayOptions, 'caller' | 'artifacts'>;
   readonly root: AgentCard;
   readonly broken: Promise<number>;
 }
 
 /** Offers the agents of the mesh until a signal arrives. */
-async function offer({ mesh, way, id, settings, log, json, host, served, registry, reaching, root, broken }: Offered): Promise<number> {
+async function offer({
+  mesh,
+  setup,
+  id,
+  settings,
+  log,
+  json,
+  host,
+  served,
+  registry,
+  peerCalls,
+  root,
+  broken,
+}: GatewayOffer): Promise<number> {
   const stopped = untilSignal();
-  if (way.spoken.grammar.announcesGateways) await mesh.announce({ kind: 'gateway', name: id, card: root });
+  if (setup.configured.grammar.announcesGateways) await mesh.announce({ kind: 'gateway', name: id, card: root });
   const say = (event: object, text: string): void => void process.stdout.write(json ? `${JSON.stringify(event)}\n` : `${text}\n`);
   say(
     { event: 'ready', url: served.url, agents: served.handler.agents.map(({ name }) => name), id },
@@ -136,7 +150,7 @@ async function offer({ mesh, way, id, settings, log, json, host, served, registr
   );
   const close = openGateway({
     registry,
-    ...reaching,
+    ...peerCalls,
     offering: served.handler,
     onChange: (kind, name) =>
       say({ event: kind, agent: name, url: `${served.url}/agents/${name}` }, `${kind}: ${served.url}/agents/${name}/`),
@@ -151,7 +165,7 @@ async function offer({ mesh, way, id, settings, log, json, host, served, registr
   }
 }
 
-/** A pool says nothing of itself: its members do. */
+/** A pool announces no card; its members do. */
 function poolCard(pool: string, { namespace }: Settings): AgentCard {
-  return createCard({ name: pool, description: `Whichever agent of the pool ${pool} of ${namespace} takes it.` });
+  return createCard({ name: pool, description: `One of the agents of the pool ${pool} of ${namespace}.` });
 }

@@ -3,8 +3,6 @@ import { GRAMMARS, GrammarSettingError } from '#mesh';
 import type { Settings } from '#server';
 import { usage } from '../command.ts';
 
-export type Spoken = ConfiguredGrammar;
-
 const LEVEL = /^[A-Za-z0-9_.-]{1,64}$/;
 
 const FLAGS: Readonly<Record<keyof GrammarSettings, string>> = {
@@ -16,7 +14,7 @@ const FLAGS: Readonly<Record<keyof GrammarSettings, string>> = {
 };
 
 /** The grammar that the settings name. Settings that it can't use are reported with their flag, before anything connects. */
-export function spokenOn(address: string, settings: Settings): Spoken {
+export function configuredGrammar(address: string, settings: Settings): ConfiguredGrammar {
   const { meshGrammar, namespace, meshRoot, meshPools, meshInstance } = settings;
   if (meshInstance !== undefined && !LEVEL.test(meshInstance))
     throw usage(`--mesh-instance ${meshInstance}: use letters, digits, _ . and - only`);

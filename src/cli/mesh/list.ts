@@ -11,7 +11,7 @@ import { readServeFlags, serveFlags } from '../serve/flags.ts';
 import { settingsFor, untilSignal } from '../serve.ts';
 import { asCliError } from './broker.ts';
 import { brokerOf, MESH_FLAGS, peerFilter } from './flags.ts';
-import { joinAs, wayTo } from './serving.ts';
+import { createMeshSetup, joinAs } from './serving.ts';
 
 /** Agents announce themselves every 10 seconds. A broker that retains the cards delivers them at once. */
 const LISTEN_MS = 11_000;
@@ -51,19 +51,19 @@ async function list(args: readonly string[]): Promise<number> {
   if (wait !== undefined && !/^\d{1,7}$/.test(wait)) throw new CliError(`--wait ${wait}: must be a number of milliseconds`, { exit: 2 });
   const parsed = readServeFlags(given);
   const settings = await settingsFor(parsed);
-  const way = await wayTo(brokerOf(given, settings), { ...settings, artifacts: undefined }, logFor(settings));
-  const { mesh } = await joinAs(`parley_ls_${crypto.randomUUID().slice(0, 8)}`, way);
+  const setup = await createMeshSetup(brokerOf(given, settings), { ...settings, artifacts: undefined }, logFor(settings));
+  const { mesh } = await joinAs(`parley_ls_${crypto.randomUUID().slice(0, 8)}`, setup);
   try {
     if (!switchOf(given, 'watch')) {
       const registry = await mesh.discover(peerFilter(given));
-      await sleep(Number(wait ?? (way.spoken.grammar.retainsCards ? HANDOVER_MS : LISTEN_MS)));
-      process.stdout.write(parsed.json ? lines(registry.peers().map(shown)) : table(registry.peers(), settings));
+      await sleep(Number(wait ?? (setup.configured.grammar.retainsCards ? HANDOVER_MS : LISTEN_MS)));
+      process.stdout.write(parsed.json ? lines(registry.peers().map(peerRow)) : table(registry.peers(), settings));
       return 0;
     }
     const stopped = untilSignal();
     if (!parsed.json) process.stdout.write(`Listening on ${settings.namespace}. Stop with Ctrl-C.\n`);
     const say = (change: PeerChange): void =>
-      void process.stdout.write(parsed.json ? lines([{ event: change.kind, ...shown(change.peer) }]) : told(change));
+      void process.stdout.write(parsed.json ? lines([{ event: change.kind, ...peerRow(change.peer) }]) : changeLine(change));
     await mesh.discover({ ...peerFilter(given), onChange: say });
     await stopped;
     return 0;
@@ -74,7 +74,7 @@ async function list(args: readonly string[]): Promise<number> {
   }
 }
 
-function shown({ kind, name, card, seenAt, replicas }: MeshPeer): object {
+function peerRow({ kind, name, card, seenAt, replicas }: MeshPeer): object {
   return { kind, name, description: card.description, version: card.version, replicas, seenAt: seenAt.toISOString() };
 }
 
@@ -82,12 +82,13 @@ function lines(rows: readonly object[]): string {
   return rows.map((row) => `${JSON.stringify(row)}\n`).join('');
 }
 
-function told({ kind, peer }: PeerChange): string {
+function changeLine({ kind, peer }: PeerChange): string {
   return `${peer.seenAt.toISOString().slice(11, 19)}  ${kind.padEnd(7)}  ${peer.kind.padEnd(7)}  ${peer.name}  ${peer.card.description}\n`;
 }
 
 function table(peers: readonly MeshPeer[], { namespace, meshGrammar }: Settings): string {
-  if (peers.length === 0) return `nobody in ${namespace} (${meshGrammar}); are --namespace and --mesh-grammar those of the agents?\n`;
+  if (peers.length === 0)
+    return `no agents in ${namespace} (${meshGrammar}); check that the agents use the same --namespace and --mesh-grammar\n`;
   const rows = [
     ['KIND', 'NAME', 'REPLICAS', 'VERSION', 'DESCRIPTION'],
     ...peers.map(({ kind, name, replicas, card }) => [kind, name, String(replicas), card.version, card.description]),

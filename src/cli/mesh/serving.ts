@@ -1,4 +1,4 @@
-import type { ArtifactService, Broker, BrokerOptions, Mesh } from '#mesh';
+import type { ArtifactService, Broker, BrokerOptions, ConfiguredGrammar, Mesh } from '#mesh';
 import { BrokerError, joinMesh, samName } from '#mesh';
 import type { Log, Settings } from '#server';
 import { pathName } from '#server';
@@ -6,34 +6,33 @@ import type { ConfiguredServer, FoundAgent, ServeConfiguredOptions } from '../..
 import { serveConfigured } from '../../server/adapters/serve-configured.ts';
 import { artifactsFor } from './artifacts.ts';
 import { asCliError, connectBroker } from './broker.ts';
-import type { Spoken } from './grammar.ts';
-import { spokenOn } from './grammar.ts';
-import type { Sight } from './view.ts';
-import { nodeId, sightOn, viewOf } from './view.ts';
+import { configuredGrammar } from './grammar.ts';
+import type { MeshNode } from './node.ts';
+import { createMeshNode, nodeId, operatorView } from './node.ts';
 
-/** Serves as configured; and on a broker too, if one is configured. */
+/** Serves the agents over HTTP, and over a broker too if the settings name one. */
 export async function serveOnMesh(
   found: readonly FoundAgent[],
   settings: Settings,
   configured: ServeConfiguredOptions,
 ): Promise<ConfiguredServer> {
   if (settings.mesh === undefined) return serveConfigured(found, settings, configured);
-  const way = await wayTo(settings.mesh, settings, configured.log);
-  const members = await membersFor(found, way);
+  const setup = await createMeshSetup(settings.mesh, settings, configured.log);
+  const members = await membersFor(found, setup);
   const all = new Set([...members.values()].map(({ mesh }) => mesh));
   const each = (act: (mesh: Mesh) => Promise<unknown>): Promise<unknown> => Promise.all([...all].map(act));
   try {
-    const { sight, artifacts } = way;
-    const operator = await operatorOf(members, way);
+    const { node, artifacts } = setup;
+    const operator = await operatorOf(members, setup);
     all.add(operator.mesh);
-    const view = await viewOf(operator.mesh, { sight, broker: operator.broker, ...(artifacts === undefined ? {} : { artifacts }) });
+    const view = await operatorView(operator.mesh, { node, broker: operator.broker, ...(artifacts === undefined ? {} : { artifacts }) });
     const served = await serveConfigured(found, settings, {
       ...configured,
       mesh: view,
       replyPublisher: {
         publish: async (reply, signal) => {
           const { mesh } = members.get(reply.agent) ?? {};
-          // An agent that is served no more may have answers that are still to go out; they wait until it is.
+          // An agent that is no longer served may still have replies in the outbox. They wait until it is served again.
           if (mesh === undefined) throw new BrokerError(`${reply.agent} is not on the broker`);
           await mesh.replyPublisher.publish(reply, signal);
         },
@@ -43,9 +42,9 @@ export async function serveOnMesh(
     return {
       ...served,
       close: async () => {
-        await each((mesh) => mesh.stopServing()); // others take what comes from now on
+        await each((mesh) => mesh.stopServing()); // other replicas take new requests from now on
         await served.close();
-        await way.sight.monitor.close();
+        await setup.node.monitor.close();
         await each((mesh) => mesh.close());
       },
     };
@@ -55,26 +54,26 @@ export async function serveOnMesh(
   }
 }
 
-/** For those who look. Where each agent has a connection of its own, they have one, too. */
-async function operatorOf(members: ReadonlyMap<string, Member>, way: Way): Promise<Member> {
+/** The connection of the operator's view. If each agent has a connection of its own, the view has one too. */
+async function operatorOf(members: ReadonlyMap<string, Member>, setup: MeshSetup): Promise<Member> {
   const [first] = members.values();
-  return first === undefined || way.spoken.presenceOf !== undefined ? await joinAs(nodeId(way.sight), way) : first;
+  return first === undefined || setup.configured.presenceOf !== undefined ? await joinAs(nodeId(setup.node), setup) : first;
 }
 
-/** Everything that is settled before anybody connects. */
-export interface Way {
+/** Everything that is known before the first connection to the broker. */
+export interface MeshSetup {
   readonly address: string;
   readonly settings: Settings;
-  readonly spoken: Spoken;
+  readonly configured: ConfiguredGrammar;
   readonly artifacts: ArtifactService | undefined;
-  readonly sight: Sight;
+  readonly node: MeshNode;
   readonly log: Log;
 }
 
-export async function wayTo(address: string, settings: Settings, log: Log): Promise<Way> {
-  const spoken = spokenOn(address, settings);
+export async function createMeshSetup(address: string, settings: Settings, log: Log): Promise<MeshSetup> {
+  const configured = configuredGrammar(address, settings);
   const artifacts = await artifactsFor(address, settings);
-  return { address, settings, spoken, artifacts, sight: sightOn(address, settings, { grammar: spoken.grammar, log }), log };
+  return { address, settings, configured, artifacts, node: createMeshNode(address, settings, { grammar: configured.grammar, log }), log };
 }
 
 /** A connection to a mesh. */
@@ -83,19 +82,19 @@ export interface Member {
   readonly broker: Broker;
 }
 
-/** The mesh of each agent, by the name that the node has for it: one for all, or a connection each. */
-async function membersFor(found: readonly FoundAgent[], way: Way): Promise<ReadonlyMap<string, Member>> {
-  const { presenceOf } = way.spoken;
+/** The connection of each agent, by the agent's name: one for all, or one each, as the grammar needs. */
+async function membersFor(found: readonly FoundAgent[], setup: MeshSetup): Promise<ReadonlyMap<string, Member>> {
+  const { presenceOf } = setup.configured;
   const agents = found.map(({ agent }) => ({ name: 'service' in agent ? agent.name : pathName(agent.card.name), card: agent.card }));
   if (presenceOf === undefined) {
-    const one = await join(way, {}, way.sight.instance);
+    const one = await join(setup, {}, setup.node.instance);
     return new Map(agents.map(({ name }) => [name, one]));
   }
   const members = new Map<string, Member>();
   // Always random: it distinguishes this process from another one with the same configured names.
   const process = samName(crypto.randomUUID());
   try {
-    for (const agent of agents) members.set(agent.name, await join(way, presenceOf({ ...agent, process }), process));
+    for (const agent of agents) members.set(agent.name, await join(setup, presenceOf({ ...agent, process }), process));
     return members;
   } catch (thrown) {
     await Promise.all([...members.values()].map(({ mesh }) => mesh.close()));
@@ -103,19 +102,19 @@ async function membersFor(found: readonly FoundAgent[], way: Way): Promise<Reado
   }
 }
 
-/** For those who call and listen, and serve nothing. */
-export async function joinAs(id: string, way: Way): Promise<Member> {
-  return await join(way, way.spoken.callerOptions(id));
+/** Joins the mesh to call and to listen, without serving agents. */
+export async function joinAs(id: string, setup: MeshSetup): Promise<Member> {
+  return await join(setup, setup.configured.callerOptions(id));
 }
 
-async function join(way: Way, options: BrokerOptions, instance?: string): Promise<Member> {
-  const { address, settings, spoken, artifacts, sight, log } = way;
+async function join(setup: MeshSetup, options: BrokerOptions, instance?: string): Promise<Member> {
+  const { address, settings, configured, artifacts, node, log } = setup;
   const { namespace, meshScopes } = settings;
-  const broker = sight.monitor.observe(await connectBroker(address, { ...options, log }));
+  const broker = node.monitor.observe(await connectBroker(address, { ...options, log }));
   const mesh = joinMesh({
     broker,
     namespace,
-    grammar: spoken.grammar,
+    grammar: configured.grammar,
     scopes: meshScopes,
     ...(instance === undefined ? {} : { instance }),
     ...(artifacts === undefined ? {} : { artifacts }),

@@ -2,7 +2,7 @@ import { resolveConfig } from '#server';
 import { loadConfigFile } from '../../server/adapters/config-file.ts';
 import { CliError } from '../command.ts';
 
-export interface RemoteAgent {
+export interface ConfiguredAgent {
   readonly name: string;
   readonly endpoint: string;
   readonly agentCardUrl: string | undefined;
@@ -13,7 +13,7 @@ export interface RemoteAgent {
 }
 
 /** The remote agents of parley.config (`a2a.remoteAgents`). */
-export async function remoteAgents(cwd: string = process.cwd()): Promise<readonly RemoteAgent[]> {
+export async function remoteAgents(cwd: string = process.cwd()): Promise<readonly ConfiguredAgent[]> {
   try {
     const file = await loadConfigFile(cwd, process.env['PARLEY_CONFIG']);
     if (file === undefined) return [];

@@ -1,7 +1,7 @@
 import type { Setting, SettingGroup } from '#server';
 import { SETTINGS, suggest } from '#server';
 import { CliError } from '../command.ts';
-import type { Parsed } from '../flags/parse.ts';
+import type { ParsedFlags } from '../flags/parse.ts';
 import { listOf, switchOf, textOf } from '../flags/parse.ts';
 import type { Flag } from '../flags/spec.ts';
 
@@ -78,7 +78,7 @@ function isEmpty({ default: value }: Setting): boolean {
 }
 
 /** Reads the flags of a node from a command line. Its words are the agents. */
-export function readServeFlags(parsed: Parsed): ServeFlags {
+export function readServeFlags(parsed: ParsedFlags): ServeFlags {
   const settings = new Map<string, string | readonly string[] | boolean>();
   if (parsed.positionals.length > 0) settings.set('agents', parsed.positionals);
   for (const { name, flag, type } of FLAGGED) {

@@ -1,5 +1,5 @@
 import { CliError, usage } from '../command.ts';
-import type { Parsed } from '../flags/parse.ts';
+import type { ParsedFlags } from '../flags/parse.ts';
 import { textOf } from '../flags/parse.ts';
 import type { Flag } from '../flags/spec.ts';
 import { allFlags, envName } from '../flags/spec.ts';
@@ -35,7 +35,7 @@ export interface SettingsEnvironment {
 
 /** Flag over environment over local file over global file (A2A CLI specification §4). The first source that has a name wins; lists are not merged. */
 export function resolveSettings(
-  parsed: Parsed,
+  parsed: ParsedFlags,
   { env, cwd }: SettingsEnvironment = { env: process.env, cwd: process.cwd() },
   extra: readonly Flag[] = [],
 ): CliSettings {
@@ -69,7 +69,7 @@ function settingsOf(found: ReadonlyMap<string, CliSetting>): CliSettings {
   };
 }
 
-function fromFlags({ given }: Parsed, flag: Flag): CliSetting | undefined {
+function fromFlags({ given }: ParsedFlags, flag: Flag): CliSetting | undefined {
   const values = given.filter((one) => one.flag?.name === flag.name).map(({ value }) => value);
   if (values.length === 0) return undefined;
   return { flag, values: flag.kind === 'list' ? values : values.slice(-1), source: { kind: 'flag', name: `--${flag.name}` } };

@@ -19,7 +19,7 @@ export interface Login {
 }
 
 /** Tokens by origin, in a file that only its owner can read. */
-export interface TokenStore {
+export interface LoginStore {
   readonly path: string;
   all(): readonly Login[];
   find(origin: string): Login | undefined;
@@ -28,7 +28,7 @@ export interface TokenStore {
   forget(origin: string): boolean;
 }
 
-export function tokenStore(env: NodeJS.ProcessEnv = process.env): TokenStore {
+export function openLoginStore(env: NodeJS.ProcessEnv = process.env): LoginStore {
   const path = join(configFolder(env), 'credentials.json');
   const read = (): Record<string, Login> => (existsSync(path) ? parsed(path) : {});
   const write = (logins: Record<string, Login>): void => {

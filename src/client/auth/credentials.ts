@@ -14,14 +14,14 @@ export type Auth =
   | Authenticator;
 
 /** The credentials of one request. */
-export interface Presented {
+export interface PresentedCredentials {
   readonly headers?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>>;
 }
 
 /** Obtains credentials, such as the OAuth flows of `parley-a2a/client/oauth`. */
 export interface Authenticator {
-  present(card: AgentCard | undefined): Presented | Promise<Presented>;
+  present(card: AgentCard | undefined): PresentedCredentials | Promise<PresentedCredentials>;
   /** Called after a 401. Returns true if there are new credentials and the call should be repeated. */
   refresh?(): Promise<boolean>;
 }
@@ -31,21 +31,21 @@ export type Env = Readonly<Record<string, string | undefined>>;
 export function authenticatorOf(auth: Auth, env: Env | undefined): Authenticator {
   if ('present' in auth) return auth;
   if ('bearer' in auth) {
-    return { present: async () => ({ headers: { Authorization: `Bearer ${await reveal(auth.bearer, env)}` } }) };
+    return { present: async () => ({ headers: { Authorization: `Bearer ${await secretValue(auth.bearer, env)}` } }) };
   }
   if ('basic' in auth) {
     const { user, password } = auth.basic;
-    return { present: async () => ({ headers: { Authorization: `Basic ${utf8Base64(`${user}:${await reveal(password, env)}`)}` } }) };
+    return { present: async () => ({ headers: { Authorization: `Basic ${utf8Base64(`${user}:${await secretValue(password, env)}`)}` } }) };
   }
   return {
     present: async (card) => {
       const scheme = apiKeyScheme(card);
-      return placed(await reveal(auth.apiKey, env), auth.name ?? scheme?.name ?? 'X-API-Key', auth.in ?? scheme?.location ?? 'header');
+      return placed(await secretValue(auth.apiKey, env), auth.name ?? scheme?.name ?? 'X-API-Key', auth.in ?? scheme?.location ?? 'header');
     },
   };
 }
 
-function placed(key: string, name: string, where: ApiKeySecurityScheme['location']): Presented {
+function placed(key: string, name: string, where: ApiKeySecurityScheme['location']): PresentedCredentials {
   switch (where) {
     case 'header':
       return { headers: { [name]: key } };
@@ -61,7 +61,7 @@ function apiKeyScheme(card: AgentCard | undefined): ApiKeySecurityScheme | undef
 }
 
 /** The value of a secret. Error messages never include it. */
-export async function reveal(secret: Secret, env: Env | undefined): Promise<string> {
+export async function secretValue(secret: Secret, env: Env | undefined): Promise<string> {
   const value = typeof secret === 'string' ? secret : typeof secret === 'function' ? await secret() : envOf(env)[secret.env];
   if (value !== undefined && value !== '' && !/[\r\n]/.test(value)) return value;
   if (typeof secret !== 'object') throw new ClientError('credentials-missing', 'the secret is empty or contains a line break');
@@ -76,16 +76,4 @@ function envOf(env: Env | undefined): Env {
 
 function utf8Base64(text: string): string {
   return bytesToBase64(new TextEncoder().encode(text));
-}
-
-/** The credentials that a card asks for, as text for people. */
-export function wantedBy(card: AgentCard): readonly string[] {
-  return Object.entries(card.securitySchemes ?? {}).map(([name, scheme]) => {
-    if (scheme.apiKeySecurityScheme !== undefined)
-      return `an API key in ${scheme.apiKeySecurityScheme.location} ${scheme.apiKeySecurityScheme.name}`;
-    if (scheme.httpAuthSecurityScheme !== undefined) return `HTTP ${scheme.httpAuthSecurityScheme.scheme}`;
-    if (scheme.oauth2SecurityScheme !== undefined) return `OAuth 2 (${Object.keys(scheme.oauth2SecurityScheme.flows).join(', ')})`;
-    if (scheme.openIdConnectSecurityScheme !== undefined) return `OpenID Connect (${scheme.openIdConnectSecurityScheme.openIdConnectUrl})`;
-    return `${name} (mutual TLS)`;
-  });
 }

@@ -2,7 +2,7 @@ import type { LinkHeaders, LinkOptions } from '#bindings';
 import { readBytes } from '#bindings';
 import type { A2AError, AgentCard, Fetch } from '#protocol';
 import { kept } from '#protocol';
-import type { Authenticator, Presented } from '../auth/credentials.ts';
+import type { Authenticator, PresentedCredentials } from '../auth/credentials.ts';
 import { authenticatorOf } from '../auth/credentials.ts';
 import { ClientError, isClientError } from '../errors/client-error.ts';
 import { asA2AError, forbidden, unauthenticated } from '../errors/explain.ts';
@@ -75,7 +75,7 @@ function isPlain({ fetch: own, interceptors = [], auth }: ClientOptions): boolea
 }
 
 /** Services throw only A2AErrors, so a failure to get credentials becomes one. */
-async function presented(auth: Authenticator | undefined, card: AgentCard | undefined): Promise<Presented | undefined> {
+async function presented(auth: Authenticator | undefined, card: AgentCard | undefined): Promise<PresentedCredentials | undefined> {
   try {
     return await auth?.present(card);
   } catch (thrown) {

@@ -17,14 +17,14 @@ export async function probe(
 ): Promise<readonly Endpoint[]> {
   const outcomes: { readonly endpoint: Endpoint; readonly score: number }[] = [];
   for (const endpoint of endpoints) {
-    const score = await scoreOf(open(endpoint), endpoint, signal);
+    const score = await probeScore(open(endpoint), endpoint, signal);
     if (score > 0) outcomes.push({ endpoint, score });
   }
   return outcomes.toSorted((a, b) => b.score - a.score).map(({ endpoint }) => endpoint);
 }
 
 /** A dialect in which both `get` and `list` work is more certain than one in which only `get` does. */
-async function scoreOf(service: A2AService, endpoint: Endpoint, signal: AbortSignal): Promise<number> {
+async function probeScore(service: A2AService, endpoint: Endpoint, signal: AbortSignal): Promise<number> {
   const ctx: CallContext = { principal: LOCAL_PRINCIPAL, dialect: endpoint.dialect.id, extensions: [], signal };
   const lists = (): Promise<boolean> => understood(() => service.list({ pageSize: 1 }, ctx), endpoint.url);
   if (!hasOperation(endpoint, 'get')) return 0;

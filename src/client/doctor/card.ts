@@ -7,49 +7,49 @@ import type { Finding } from './finding.ts';
 import { error, note, ok, warning } from './finding.ts';
 import { networkFinding } from './network.ts';
 
-export interface Examined {
+export interface ExaminedCard {
   readonly card: AgentCard;
   readonly dialect: Dialect;
   readonly url: string;
 }
 
-export interface Looking {
+export interface CardSearchOptions {
   readonly fetch: Fetch;
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
 }
 
 /** The result at one address: a card, or why there is none. `ends` stops the search, because every address would have the same result. */
-export interface Looked {
-  readonly found?: Examined;
+export interface CardSearchResult {
+  readonly found?: ExaminedCard;
   readonly findings: readonly Finding[];
   readonly ends: boolean;
 }
 
 const CARD_BYTES_MAX = 1_048_576;
 
-export async function lookForCard(url: string, looking: Looking): Promise<Looked> {
-  const patience = linkSignals([looking.signal], looking.timeoutMs);
+export async function lookForCard(url: string, options: CardSearchOptions): Promise<CardSearchResult> {
+  const limit = linkSignals([options.signal], options.timeoutMs);
   let response: Response;
   try {
     const request = new Request(url, {
       headers: { Accept: 'application/json', 'A2A-Version': '1.0' },
       redirect: 'manual',
-      signal: patience.signal,
+      signal: limit.signal,
     });
-    response = await looking.fetch(kept(request));
+    response = await options.fetch(kept(request));
   } catch (thrown) {
     const found = networkFinding(thrown, url) ?? error('unreachable', `${url} can't be reached`, { why: String(thrown), url });
     return { findings: [found], ends: true };
   } finally {
-    patience.release();
+    limit.release();
   }
   const refusal = refusalOf(response, url);
   if (refusal !== undefined) {
     await response.body?.cancel();
     return { findings: [refusal], ends: refusal.id === 'rate-limited' };
   }
-  return await bodyOf(response, url, looking);
+  return await bodyOf(response, url, options);
 }
 
 function refusalOf({ status, headers }: Response, url: string): Finding | undefined {
@@ -72,7 +72,7 @@ function refusalOf({ status, headers }: Response, url: string): Finding | undefi
   return undefined;
 }
 
-async function bodyOf(response: Response, url: string, { signal, timeoutMs }: Looking): Promise<Looked> {
+async function bodyOf(response: Response, url: string, { signal, timeoutMs }: CardSearchOptions): Promise<CardSearchResult> {
   const type = response.headers.get('content-type') ?? '';
   let bytes: Uint8Array;
   try {
@@ -114,11 +114,11 @@ function bodyFinding(thrown: unknown, url: string): Finding {
   });
 }
 
-function failed(finding: Finding): Looked {
+function failed(finding: Finding): CardSearchResult {
   return { findings: [finding], ends: false };
 }
 
-function readCard(raw: unknown, { url, type }: { readonly url: string; readonly type: string }): Looked {
+function readCard(raw: unknown, { url, type }: { readonly url: string; readonly type: string }): CardSearchResult {
   const found = registry.readCard(raw, { ids: randomIds, limits: DEFAULT_READ_LIMITS });
   if (found === undefined)
     return failed(

@@ -1,5 +1,5 @@
 import type { AgentInterface } from '#protocol';
-import type { Examined } from './card.ts';
+import type { ExaminedCard } from './card.ts';
 import type { Finding } from './finding.ts';
 import { error, note, warning } from './finding.ts';
 
@@ -7,7 +7,7 @@ const LOOPBACK = /^(localhost|127(?:\.\d+){3}|\[::1\])$/i;
 const NOWHERE = /^(0\.0\.0\.0|\[::\])$/;
 
 /** Statements of the card that are impossible, or that confuse clients. */
-export function declaredFindings({ card, url }: Examined): readonly Finding[] {
+export function declaredFindings({ card, url }: ExaminedCard): readonly Finding[] {
   const interfaces = card.supportedInterfaces;
   const known = interfaces.filter(({ protocolBinding }) => /^(jsonrpc|json-rpc|http\+json|rest)$/i.test(protocolBinding));
   return [
@@ -34,7 +34,7 @@ export function declaredFindings({ card, url }: Examined): readonly Finding[] {
 }
 
 /** What other agents use to choose this one. */
-function wordFindings({ card }: Pick<Examined, 'card'>): readonly Finding[] {
+function wordFindings({ card }: Pick<ExaminedCard, 'card'>): readonly Finding[] {
   const bare = card.skills.filter(({ examples }) => (examples ?? []).length === 0).map(({ id }) => id);
   return [
     ...(card.description.trim() === ''
@@ -96,7 +96,7 @@ function addressFindings({ url, protocolBinding }: AgentInterface, cardUrl: stri
   return [];
 }
 
-function schemeFindings({ card }: Pick<Examined, 'card'>): readonly Finding[] {
+function schemeFindings({ card }: Pick<ExaminedCard, 'card'>): readonly Finding[] {
   const known = new Set(Object.keys(card.securitySchemes ?? {}));
   const missing = (card.securityRequirements ?? []).flatMap(({ schemes }) => Object.keys(schemes)).filter((name) => !known.has(name));
   return [

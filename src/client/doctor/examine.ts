@@ -1,13 +1,13 @@
 import type { AgentCard, Fetch } from '#protocol';
 import { withoutEndSlashes } from '#protocol';
 import { CARD_PATHS, readTarget } from '../discovery/target.ts';
-import type { Examined } from './card.ts';
+import type { ExaminedCard } from './card.ts';
 import { lookForCard } from './card.ts';
 import { declaredFindings } from './declared.ts';
 import type { Finding } from './finding.ts';
 import { error, ok } from './finding.ts';
-import type { Trying, Works } from './interfaces.ts';
-import { interfaceName, otherDialect, tryInterface } from './interfaces.ts';
+import type { InterfaceTestOptions, WorkingInterface } from './interfaces.ts';
+import { interfaceName, otherDialect, testInterface } from './interfaces.ts';
 import { sendAndStreamFindings } from './send.ts';
 
 export { type Finding, interfaceName };
@@ -59,12 +59,12 @@ export async function* examine(target: string, examination: Examination): AsyncG
 }
 
 /** Looks for the card at each known path. Reports failures only if no path has a card. */
-async function* cardOf(url: URL, looking: Examination): AsyncGenerator<Finding, Examined | undefined | 'ends'> {
+async function* cardOf(url: URL, options: Examination): AsyncGenerator<Finding, ExaminedCard | undefined | 'ends'> {
   const base = withoutEndSlashes(`${url.origin}${url.pathname}`);
   const places = /\.json$/.test(url.pathname) ? [url.href] : CARD_PATHS.map((path) => `${base}${path}`);
   const failures: Finding[] = [];
   for (const place of places) {
-    const { found, findings, ends } = await lookForCard(place, looking);
+    const { found, findings, ends } = await lookForCard(place, options);
     if (found !== undefined) {
       yield* findings;
       return found;
@@ -79,11 +79,11 @@ async function* cardOf(url: URL, looking: Examination): AsyncGenerator<Finding, 
 
 const CALL_PATHS = ['', '/a2a', '/a2a/jsonrpc', '/api/a2a'];
 
-async function* withoutCard(url: URL, examination: Examination): AsyncGenerator<Finding, Works | undefined> {
+async function* withoutCard(url: URL, examination: Examination): AsyncGenerator<Finding, WorkingInterface | undefined> {
   const base = withoutEndSlashes(`${url.origin}${url.pathname}`);
-  const trying: Trying = { ...examination, authenticated: false, declaresAuth: false };
+  const options: InterfaceTestOptions = { ...examination, authenticated: false, declaresAuth: false };
   for (const path of CALL_PATHS) {
-    const works = await otherDialect(`${base}${path}`, undefined, trying);
+    const works = await otherDialect(`${base}${path}`, undefined, options);
     if (works === undefined) continue;
     yield error('no-card', `there is no card, but ${base}${path} answers in ${works.dialect.title}`, {
       url: base,
@@ -99,13 +99,13 @@ async function* withoutCard(url: URL, examination: Examination): AsyncGenerator<
   return undefined;
 }
 
-async function* interfacesOf(found: Examined, examination: Examination): AsyncGenerator<Finding, Works | undefined> {
+async function* interfacesOf(found: ExaminedCard, examination: Examination): AsyncGenerator<Finding, WorkingInterface | undefined> {
   const declared = declaredFindings(found);
   yield* declared;
   const demands = (found.card.securityRequirements ?? []).length > 0;
   const known = examination.known?.(found.card);
   const bad = new Set(declared.filter(({ level }) => level === 'error').map(({ url }) => url));
-  let first: Works | undefined;
+  let first: WorkingInterface | undefined;
   for (const iface of found.card.supportedInterfaces) {
     if (/^grpc$/i.test(iface.protocolBinding)) {
       yield {
@@ -119,8 +119,8 @@ async function* interfacesOf(found: Examined, examination: Examination): AsyncGe
     if (bad.has(iface.url) || !URL.canParse(iface.url)) continue;
     const isHome = new URL(iface.url).origin === new URL(found.url).origin;
     const fetch = isHome && known !== undefined ? known : examination.fetch;
-    const trying: Trying = { ...examination, fetch, authenticated: known !== undefined && isHome, declaresAuth: demands };
-    const { findings, works } = await tryInterface(iface, found.dialect, trying);
+    const options: InterfaceTestOptions = { ...examination, fetch, authenticated: known !== undefined && isHome, declaresAuth: demands };
+    const { findings, works } = await testInterface(iface, found.dialect, options);
     yield* findings;
     first ??= works;
   }

@@ -8,7 +8,7 @@ import type { Finding } from './finding.ts';
 import { error, ok } from './finding.ts';
 import { networkFinding } from './network.ts';
 
-export interface Trying {
+export interface InterfaceTestOptions {
   readonly fetch: Fetch;
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
@@ -18,19 +18,19 @@ export interface Trying {
 }
 
 /** An interface that works, for the next steps. */
-export interface Works {
+export interface WorkingInterface {
   readonly service: A2AService;
   readonly dialect: Dialect;
   readonly url: string;
 }
 
-export interface Tried {
+export interface InterfaceTest {
   readonly findings: readonly Finding[];
-  readonly works?: Works;
+  readonly works?: WorkingInterface;
 }
 
 /** A task id that no agent has. An agent that answers "task not found" has understood the request. */
-const NOBODY = '00000000-0000-4000-8000-000000000000';
+const UNKNOWN_TASK = '00000000-0000-4000-8000-000000000000';
 
 export function contextFor(dialect: Dialect, signal: AbortSignal): CallContext {
   return { principal: LOCAL_PRINCIPAL, dialect: dialect.id, extensions: [], signal };
@@ -41,7 +41,7 @@ export function interfaceName({ protocolBinding, protocolVersion, url }: AgentIn
   return `${protocolBinding} ${protocolVersion} at ${url}`;
 }
 
-export async function tryInterface(iface: AgentInterface, cardDialect: Dialect, trying: Trying): Promise<Tried> {
+export async function testInterface(iface: AgentInterface, cardDialect: Dialect, options: InterfaceTestOptions): Promise<InterfaceTest> {
   const binding = findBinding(iface.protocolBinding) ?? DEFAULT_BINDING;
   const registry = createRegistry(DIALECTS);
   const isCurrent = cardDialect.id === CURRENT_DIALECT;
@@ -58,12 +58,12 @@ export async function tryInterface(iface: AgentInterface, cardDialect: Dialect, 
       ],
     };
   }
-  const { thrown, service } = await probe(iface.url, { dialect, binding }, trying);
+  const { thrown, service } = await probe(iface.url, { dialect, binding }, options);
   if (thrown === undefined)
     return { findings: [ok('interface', `${name} answers`, { url: iface.url })], works: { service, dialect, url: iface.url } };
-  const certain = certainFinding(thrown, { name, url: iface.url }, trying);
+  const certain = certainFinding(thrown, { name, url: iface.url }, options);
   if (certain !== undefined) return { findings: [certain] };
-  const other = binding !== DEFAULT_BINDING ? undefined : await otherDialect(iface.url, dialect, trying);
+  const other = binding !== DEFAULT_BINDING ? undefined : await otherDialect(iface.url, dialect, options);
   if (other !== undefined) {
     const said = `${name}: it speaks ${other.dialect.title} there, not ${dialect.title}`;
     return {
@@ -76,10 +76,10 @@ export async function tryInterface(iface: AgentInterface, cardDialect: Dialect, 
       works: other,
     };
   }
-  return { findings: [garbage(thrown, { name, url: iface.url })] };
+  return { findings: [notA2aFinding(thrown, { name, url: iface.url })] };
 }
 
-interface Probed {
+interface ProbeResult {
   readonly thrown: unknown;
   readonly service: A2AService;
 }
@@ -87,11 +87,11 @@ interface Probed {
 async function probe(
   url: string,
   { dialect, binding }: { readonly dialect: Dialect; readonly binding: ClientBinding },
-  { fetch, signal, timeoutMs }: Trying,
-): Promise<Probed> {
+  { fetch, signal, timeoutMs }: InterfaceTestOptions,
+): Promise<ProbeResult> {
   const service = binding.link({ url, dialect, fetch, timeoutMs, idleMs: timeoutMs });
   try {
-    await service.get({ id: taskId(NOBODY) }, contextFor(dialect, signal));
+    await service.get({ id: taskId(UNKNOWN_TASK) }, contextFor(dialect, signal));
     return { thrown: undefined, service };
   } catch (thrown) {
     const understood = isA2AError(thrown) && thrown.kind === 'TASK_NOT_FOUND';
@@ -100,10 +100,14 @@ async function probe(
 }
 
 /** Tries every JSON-RPC dialect until the agent understands one. */
-export async function otherDialect(url: string, besides: Dialect | undefined, trying: Trying): Promise<Works | undefined> {
+export async function otherDialect(
+  url: string,
+  besides: Dialect | undefined,
+  options: InterfaceTestOptions,
+): Promise<WorkingInterface | undefined> {
   const candidates = DIALECTS.filter((dialect) => !dialect.id.includes('.') && dialect !== besides && dialect.methods.get !== undefined);
   for (const dialect of candidates) {
-    const { thrown, service } = await probe(url, { dialect, binding: DEFAULT_BINDING }, trying);
+    const { thrown, service } = await probe(url, { dialect, binding: DEFAULT_BINDING }, options);
     if (thrown === undefined) return { service, dialect, url };
   }
   return undefined;
@@ -113,7 +117,7 @@ export async function otherDialect(url: string, besides: Dialect | undefined, tr
 function certainFinding(
   thrown: unknown,
   { name, url }: { readonly name: string; readonly url: string },
-  trying: Trying,
+  options: InterfaceTestOptions,
 ): Finding | undefined {
   const network = networkFinding(thrown, url);
   if (network !== undefined)
@@ -136,7 +140,7 @@ function certainFinding(
   switch (failure.kind) {
     case 'unauthenticated':
     case 'forbidden':
-      return authFinding(name, { url, why }, trying);
+      return authFinding(name, { url, why }, options);
     case 'not-found':
       return error('interface-not-found', `${name}: nothing is there`, {
         why,
@@ -180,7 +184,7 @@ function redirect(name: string, more: { readonly url: string; readonly why: stri
 function authFinding(
   name: string,
   more: { readonly url: string; readonly why: string | undefined },
-  { authenticated, declaresAuth }: Trying,
+  { authenticated, declaresAuth }: InterfaceTestOptions,
 ): Finding {
   if (authenticated)
     return error('credentials-refused', `${name}: it rejects your credentials`, {
@@ -198,7 +202,7 @@ function authFinding(
   });
 }
 
-function garbage(thrown: unknown, { name, url }: { readonly name: string; readonly url: string }): Finding {
+function notA2aFinding(thrown: unknown, { name, url }: { readonly name: string; readonly url: string }): Finding {
   const failure = explain(thrown, url);
   if (isA2AError(failure))
     return error('interface-error', `${name}: it answers a simple read with an error`, {

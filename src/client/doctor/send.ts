@@ -5,7 +5,7 @@ import { isClientError } from '../errors/client-error.ts';
 import { explain } from '../errors/explain.ts';
 import type { Finding } from './finding.ts';
 import { error, note, ok, warning } from './finding.ts';
-import type { Works } from './interfaces.ts';
+import type { WorkingInterface } from './interfaces.ts';
 import { contextFor } from './interfaces.ts';
 
 export interface MessageTest {
@@ -18,7 +18,7 @@ export interface MessageTest {
 }
 
 /** Sends a message, and again as a stream if the card declares streaming. */
-export async function sendAndStreamFindings(works: Works, saying: MessageTest): Promise<readonly Finding[]> {
+export async function sendAndStreamFindings(works: WorkingInterface, saying: MessageTest): Promise<readonly Finding[]> {
   const sent = await sendFindings(works, saying);
   if (sent.some(({ level }) => level === 'error')) return sent;
   if (!saying.streams) return [...sent, note('no-streaming', 'the card declares no streaming; clients will poll')];
@@ -29,7 +29,7 @@ function timeLimit({ signal, timeoutMs }: MessageTest): AbortSignal {
   return linkSignals([signal], timeoutMs).signal;
 }
 
-async function sendFindings({ service, dialect, url }: Works, saying: MessageTest): Promise<readonly Finding[]> {
+async function sendFindings({ service, dialect, url }: WorkingInterface, saying: MessageTest): Promise<readonly Finding[]> {
   try {
     const result = await service.send(
       { message: createUserMessage(saying.text), configuration: { returnImmediately: false } },
@@ -79,7 +79,7 @@ function taskFindings(task: Task, url: string): readonly Finding[] {
   return [ok('send', `it answers with a task, ${state}`, { url })];
 }
 
-async function streamFindings({ service, dialect, url }: Works, saying: MessageTest): Promise<readonly Finding[]> {
+async function streamFindings({ service, dialect, url }: WorkingInterface, saying: MessageTest): Promise<readonly Finding[]> {
   const events: TaskEvent[] = [];
   try {
     for await (const batch of service.stream({ message: createUserMessage(saying.text) }, contextFor(dialect, timeLimit(saying))))

@@ -1,6 +1,6 @@
 import type { AgentCard, Fetch, SecurityScheme } from '#protocol';
 import { bytesToBase64, kept, unreachable } from '#protocol';
-import type { Authenticator, Presented } from '../auth/credentials.ts';
+import type { Authenticator, PresentedCredentials } from '../auth/credentials.ts';
 
 /** What the caller can show. `basic` is `user:password`. `mtls`: the connection has a client certificate. */
 export interface Credentials {
@@ -98,7 +98,7 @@ export function cardCredentials(placed: readonly PlacedCredential[]): Authentica
   return { present: (card) => (card === undefined ? {} : presented(placed)) };
 }
 
-function presented(placed: readonly PlacedCredential[]): Presented {
+function presented(placed: readonly PlacedCredential[]): PresentedCredentials {
   const headers: Record<string, string> = {};
   const query: Record<string, string> = {};
   for (const one of placed) {

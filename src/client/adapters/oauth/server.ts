@@ -2,7 +2,7 @@ import * as oauth from 'oauth4webapi';
 import type { AgentCard, Fetch } from '#protocol';
 import { kept } from '#protocol';
 import type { Env, Secret } from '../../auth/credentials.ts';
-import { reveal } from '../../auth/credentials.ts';
+import { secretValue } from '../../auth/credentials.ts';
 import { ClientError } from '../../errors/client-error.ts';
 
 /** The authorization server: an issuer with metadata, or its endpoints. */
@@ -35,7 +35,7 @@ export interface Server {
 export async function openServer(given: OAuthClient): Promise<Server> {
   const as = 'issuer' in given.source ? await discovered(given.source.issuer, given) : declared(given.source);
   const { clientSecret, secretIn = 'header' } = given;
-  const secret = clientSecret === undefined ? undefined : await reveal(clientSecret, given.env);
+  const secret = clientSecret === undefined ? undefined : await secretValue(clientSecret, given.env);
   const shown = secretIn === 'header' ? oauth.ClientSecretBasic : oauth.ClientSecretPost;
   return {
     as,

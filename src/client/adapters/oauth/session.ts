@@ -1,5 +1,5 @@
 import * as oauth from 'oauth4webapi';
-import type { Authenticator, Presented } from '../../auth/credentials.ts';
+import type { Authenticator, PresentedCredentials } from '../../auth/credentials.ts';
 import { ClientError, isClientError } from '../../errors/client-error.ts';
 import type { OAuthClient, Server } from './server.ts';
 import { openServer } from './server.ts';
@@ -79,7 +79,7 @@ export function tokenSession(options: SessionOptions): Authenticator {
     return pending;
   };
   return {
-    present: async (): Promise<Presented> => {
+    present: async (): Promise<PresentedCredentials> => {
       if (!hasLoaded) {
         tokens ??= await options.tokens?.load();
         hasLoaded = true;

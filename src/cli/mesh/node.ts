@@ -3,8 +3,8 @@ import { meshView, monitorMesh, samName } from '#mesh';
 import type { Log, MeshPort, Settings } from '#server';
 import { connectBroker } from './broker.ts';
 
-/** What is seen of a mesh by a process on it. */
-export interface Sight {
+/** A process on a mesh, and its monitor of the traffic there. */
+export interface MeshNode {
   readonly monitor: MeshMonitor;
   /** This process among the replicas of its agents. */
   readonly instance: string;
@@ -13,29 +13,29 @@ export interface Sight {
   readonly grammar: Grammar;
 }
 
-export function sightOn(
+export function createMeshNode(
   address: string,
   { namespace, meshInstance }: Settings,
-  { grammar, log }: Pick<Sight, 'grammar'> & { readonly log: Log },
-): Sight {
+  { grammar, log }: Pick<MeshNode, 'grammar'> & { readonly log: Log },
+): MeshNode {
   const report = (what: string, cause?: unknown): void => log.warn(what, cause instanceof Error ? { reason: cause.message } : {});
   const monitor = monitorMesh({ namespace, grammar, connect: () => connectBroker(address, { log }), report });
   return { monitor, instance: samName(meshInstance ?? crypto.randomUUID()), address, namespace, grammar };
 }
 
-interface Seeing extends Pick<Parameters<typeof meshView>[0], 'artifacts'> {
-  readonly sight: Sight;
+interface ViewOptions extends Pick<Parameters<typeof meshView>[0], 'artifacts'> {
+  readonly node: MeshNode;
   readonly broker: Broker;
 }
 
-/** For the operators of a node that serves: everybody, and a way to call them. */
-export async function viewOf(mesh: Mesh, { sight, ...seeing }: Seeing): Promise<MeshPort> {
+/** The mesh for the operators of a node: all agents on it, and a caller for them. */
+export async function operatorView(mesh: Mesh, { node, ...options }: ViewOptions): Promise<MeshPort> {
   const registry = await mesh.discover();
-  const caller = await mesh.call({ kind: 'gateway', id: nodeId(sight) });
-  return meshView({ ...sight, ...seeing, registry, caller, counts: mesh.counts });
+  const caller = await mesh.call({ kind: 'gateway', id: nodeId(node) });
+  return meshView({ ...node, ...options, registry, caller, counts: mesh.counts });
 }
 
-/** What a node is called where it only calls. */
-export function nodeId({ instance }: Sight): string {
+/** The name of a node as a caller. */
+export function nodeId({ instance }: MeshNode): string {
   return `node_${instance}`;
 }
