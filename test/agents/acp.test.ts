@@ -283,6 +283,6 @@ describe('a session', () => {
     const task = await second.finished(waiting.id);
     await second.stop();
     expect(task.status.state).toBe('TASK_STATE_FAILED');
-    expect(statusText(task)).toContain('The server stopped while this waited for an answer');
+    expect(statusText(task)).toContain('The server stopped while the agent waited for an answer');
   });
 });

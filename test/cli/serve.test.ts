@@ -7,7 +7,9 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import { SETTINGS } from '#server';
 import { dataHome, folderFor } from '../../src/server/adapters/data-folder.ts';
+import { eventually } from '../support/eventually.ts';
 import { parleyServe } from '../support/parley.ts';
+import { startNode } from '../support/processes.ts';
 import { sendBody } from '../support/server.ts';
 import { parley } from './run.ts';
 
@@ -35,6 +37,17 @@ async function says(url: string, text: string): Promise<string> {
   });
   const { task } = (await response.json()) as { task: { artifacts: { parts: { text: string }[] }[] } };
   return task.artifacts[0]?.parts[0]?.text ?? '';
+}
+
+const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
+
+/** All that a node says to a person from its start to its end. It is asked to stop once it has said this. */
+async function saidWhole(args: readonly string[], last: RegExp): Promise<{ readonly out: string; readonly err: string }> {
+  const node = startNode([MAIN, 'serve', ...args, '--port', '0', '--memory']);
+  await eventually(() => last.test(node.lines().join('\n')));
+  node.process.kill('SIGINT');
+  await node.ended;
+  return { out: `${node.lines().join('\n')}\n`, err: node.errors() };
 }
 
 describe('parley serve', () => {
@@ -145,31 +158,20 @@ export default { memory: true, port: 0, agents: ['echo', defineAgent({ name: 'in
   });
 
   it('says what to try, on standard output alone', async () => {
-    const child = spawnSync(
-      'timeout',
-      ['-s', 'INT', '4', process.execPath, '--conditions=our-src', 'src/cli/main.ts', 'serve', '--port', '0', '--memory', '--log', 'error'],
-      {
-        encoding: 'utf8',
-        cwd: fileURLToPath(new URL('../..', import.meta.url)),
-      },
-    );
-    expect(child.stdout).toMatch(
-      /^Parley serves demo at (http:\/\/127\.0\.0\.1:\d+)\nOpen \1\/console\/ in a browser, which begins with a tour\n/,
-    );
-    expect(child.stdout.match(/^ {2}(?:\S*parley ask localhost:\d+ (?:stream|approve)|curl http\S+agent-card\.json)$/gm)).toHaveLength(3);
-    expect(child.stdout).toMatch(/coding agent/i);
-    expect(child.stderr).toBe('');
+    const { out, err } = await saidWhole(['--log', 'error'], /coding agent/i);
+    expect(out).toMatch(/^Parley serves demo at (http:\/\/127\.0\.0\.1:\d+)\nOpen \1\/console\/ in a browser, which begins with a tour\n/);
+    expect(out.match(/^ {2}(?:\S*parley ask localhost:\d+ (?:stream|approve)|curl http\S+agent-card\.json)$/gm)).toHaveLength(3);
+    expect(out).toMatch(/coding agent/i);
+    expect(err).toBe('');
   });
 
   it('says nothing of a console that it does not serve', async () => {
     const node = await parleyServe({ args: ['echo', '--memory', '--no-console'] });
     expect((await fetch(`${node.url}/console/`)).status).toBe(404);
     expect(await node.stop()).toBe(0);
-    const args = ['--conditions=our-src', 'src/cli/main.ts', 'serve', 'echo', '--port', '0', '--memory', '--no-console'];
-    const cwd = fileURLToPath(new URL('../..', import.meta.url));
-    const { stdout } = spawnSync('timeout', ['-s', 'INT', '4', process.execPath, ...args], { encoding: 'utf8', cwd });
-    expect(stdout).toContain('Parley serves echo');
-    expect(stdout).not.toMatch(/console/);
+    const { out } = await saidWhole(['echo', '--no-console'], /Parley serves echo/);
+    expect(out).toContain('Parley serves echo');
+    expect(out).not.toMatch(/console/);
   });
 
   const wrong: readonly (readonly [name: string, args: readonly string[], words: RegExp, code: number])[] = [

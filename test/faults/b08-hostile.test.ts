@@ -188,9 +188,10 @@ suiteNeeding('mosquitto', HAS_MOSQUITTO, 'B8: two tenants with credentials of th
     const spy = await connect('beta');
     for (const filter of ['acme/#', 'a2a/#'])
       await spy.subscribe({ filter, handle: ({ topic }) => void spied.push(topic) }).catch(() => undefined);
-    const ask = (from: typeof own, text: string) =>
-      from.link({ agent: 'worker', retryMs: 200, acceptMsMax: 400 }).send({ message: createUserMessage(text) }, callContext());
-    await expect(ask(other, 'let me in')).rejects.toThrow();
+    // Only the refused call waits for all of its time; an own call gets as long as a busy machine needs.
+    const ask = (from: typeof own, text: string, acceptMsMax = 20_000) =>
+      from.link({ agent: 'worker', retryMs: 200, acceptMsMax }).send({ message: createUserMessage(text) }, callContext());
+    await expect(ask(other, 'let me in', 400)).rejects.toThrow();
     expect(textOf((await ask(own, 'mine')).task)).toBe(COUNTED);
     expect([...runs.keys()]).toEqual(['mine']);
     await served.mesh.announce({ kind: 'agent', name: 'worker', card: countingAgent(runs).card });

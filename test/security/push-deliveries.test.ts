@@ -249,7 +249,10 @@ describe('W12: parley push', () => {
     });
     expect(await cli('ls', '--url', 'nowhere')).toMatchObject({ code: 2 });
     expect(await cli('rotate')).toMatchObject({ code: 2, err: expect.stringContaining('--data is missing') });
-    expect(await cli('rotate', '--data', folder)).toMatchObject({ code: 1, err: expect.stringContaining('is this the folder of a node?') });
+    expect(await cli('rotate', '--data', folder)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('is this the data folder of a node?'),
+    });
     for (const path of ['?state=x', '?after=x', '?limit=-1']) {
       expect((await fetch(`${server.url}/api/parley/v1/push/deliveries${path}`)).status).toBe(400);
     }
