@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { CLIENT_ERRORS } from '#client';
 import { ENGINE_LIMITS } from '#engine';
 import type { Dialect, ErrorKind, Loss, Operation } from '#protocol';
@@ -40,9 +40,9 @@ for (const name of readdirSync(FOLDER, { recursive: true, encoding: 'utf8' }).fi
   const page = readFileSync(new URL(name, FOLDER), 'utf8');
   keep(`docs/${name}`, page, filled(`docs/${name}`, page));
 }
-if (!check) writeReference();
 const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
 keep('README.md', readme, withFigures(readme, readFileSync(new URL('benchmarks.md', FOLDER), 'utf8')));
+if (!check) writeReference();
 process.exitCode = check && stale > 0 ? 1 : 0;
 
 function filled(name: string, page: string): string {
@@ -55,6 +55,10 @@ function filled(name: string, page: string): string {
 
 /** docs/reference/ is built for the package and ignored by git. Its pages without the generated parts are in scripts/reference/. */
 function writeReference(): void {
+  if (!existsSync(new URL('../dist/', import.meta.url))) {
+    console.error('docs/reference/ was not written: it is made from dist/. To write it, run: npm run build && npm run docs');
+    return;
+  }
   const templates = new URL('reference/', import.meta.url);
   mkdirSync(new URL('reference/', FOLDER), { recursive: true });
   for (const name of readdirSync(templates)) {

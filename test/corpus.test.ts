@@ -14,6 +14,16 @@ describe('corpus', () => {
     expect(corpusDialects()).toEqual(FAMILIES.toSorted());
   });
 
+  it('has an exchange in every dialect and variant that can be detected or chosen by a client', () => {
+    const recorded = new Set(
+      corpusDialects()
+        .flatMap(corpus)
+        .map(({ dialect }) => dialect),
+    );
+    // v10.mqtt exists on a broker only. src/protocol/dialects/v10/mqtt.test.ts and test/mesh/ test it.
+    expect(DIALECTS.map(({ id }) => String(id)).filter((id) => !recorded.has(id))).toEqual(['v10.mqtt']);
+  });
+
   for (const folder of corpusDialects()) {
     describe(folder, () => {
       const exchanges = corpus(folder);

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { task as anyTask } from '../../test/support/arbitraries.ts';
 import type { TaskArtifactUpdate, TaskEvent } from './events.ts';
 import { assembleArtifact, foldEvent, startFold } from './fold.ts';
 import { artifactId, contextId, messageId, seq, taskId } from './ids.ts';
@@ -25,6 +26,16 @@ describe('folding an event into a task', () => {
     expect(foldEvent(undefined, { task })).toBe(task);
     const other: Task = { ...task, metadata: { a: 1 } };
     expect(foldEvent(task, { task: other })).toBe(other);
+  });
+
+  it('keeps every member of the task that it starts with', () => {
+    fc.assert(
+      fc.property(anyTask, (given) => {
+        const folding = startFold();
+        folding.add({ task: given });
+        expect(folding.task()).toEqual(given);
+      }),
+    );
   });
 
   it('needs a task to start with, and a direct message is not one', () => {

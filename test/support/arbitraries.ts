@@ -28,6 +28,9 @@ import {
   WORDS,
 } from './arbitrary-values.ts';
 
+/** Every member of a type. A member that is missing here is an error of the compiler, so that the properties test each one. */
+type MembersOf<T> = Readonly<Record<keyof T, fc.Arbitrary<unknown>>>;
+
 const CONTENTS: readonly Record<string, fc.Arbitrary<unknown>>[] = [
   { text: WORDS },
   { raw: BASE64 },
@@ -50,7 +53,7 @@ const messageMembers = {
   metadata: METADATA,
   extensions: some(fc.constant('https://x.example/ext/v1'), 2),
   referenceTaskIds: some(ID, 2),
-};
+} satisfies MembersOf<Message>;
 export const message: fc.Arbitrary<Message> = shaped(fc.record(messageMembers, { requiredKeys: ['messageId', 'role', 'parts'] }));
 const userMessage = shaped<Message>(
   fc.record({ ...messageMembers, role: fc.constant('ROLE_USER') }, { requiredKeys: ['messageId', 'role', 'parts'] }),
@@ -62,11 +65,18 @@ const agentMessage = shaped<Message>(
 );
 
 const status: fc.Arbitrary<TaskStatus> = shaped(
-  fc.record({ state: STATE, message: agentMessage, timestamp: TIMESTAMP }, { requiredKeys: ['state'] }),
+  fc.record({ state: STATE, message: agentMessage, timestamp: TIMESTAMP } satisfies MembersOf<TaskStatus>, { requiredKeys: ['state'] }),
 );
 export const artifact: fc.Arbitrary<Artifact> = shaped(
   fc.record(
-    { artifactId: ID, parts: some(part), name: WORDS, description: WORDS, metadata: METADATA, extensions: some(fc.constant('urn:e'), 2) },
+    {
+      artifactId: ID,
+      parts: some(part),
+      name: WORDS,
+      description: WORDS,
+      metadata: METADATA,
+      extensions: some(fc.constant('urn:e'), 2),
+    } satisfies MembersOf<Artifact>,
     { requiredKeys: ['artifactId', 'parts'] },
   ),
 );
@@ -80,14 +90,14 @@ export const task: fc.Arbitrary<Task> = shaped(
       history: some(message),
       metadata: METADATA,
       generation: fc.integer({ min: 1, max: 1000 }),
-    },
+    } satisfies MembersOf<Task>,
     { requiredKeys: ['id', 'status'] },
   ),
 );
 
 const statusUpdate: fc.Arbitrary<TaskStatusUpdate> = shaped(
   fc.record(
-    { taskId: ID, contextId: ID, status, metadata: METADATA, generation: fc.integer({ min: 1 }) },
+    { taskId: ID, contextId: ID, status, metadata: METADATA, generation: fc.integer({ min: 1 }) } satisfies MembersOf<TaskStatusUpdate>,
     { requiredKeys: ['taskId', 'contextId', 'status'] },
   ),
 );
@@ -101,7 +111,7 @@ const artifactUpdate: fc.Arbitrary<TaskArtifactUpdate> = shaped(
       lastChunk: fc.constant(true),
       metadata: METADATA,
       generation: fc.integer({ min: 1 }),
-    },
+    } satisfies MembersOf<TaskArtifactUpdate>,
     { requiredKeys: ['taskId', 'contextId', 'artifact'] },
   ),
 );

@@ -79,7 +79,7 @@ function socketRows(socket: string): readonly string[] {
 
 /** How this program is called from this folder: not everybody has it on the search path. */
 export function parleyWord(): string {
-  const bin = fileURLToPath(new URL('../../bin/parley', import.meta.url));
+  const bin = fileURLToPath(new URL('../../../bin/parley', import.meta.url));
   if (bin.includes('_npx')) return 'npx parley-a2a';
   const found = (process.env['PATH'] ?? '').split(delimiter).find((folder) => isExecutable(join(folder, 'parley')));
   // npm puts a project's own programs on the search path of its scripts; the next terminal does not have them there.

@@ -12,10 +12,10 @@ import { catalogAnswer } from './catalog.ts';
 import { ardAnswer } from './catalog-search.ts';
 import { relayAnswer } from './console-relay.ts';
 import { passedOn } from './fetch-bridge.ts';
-import { welcome } from './landing-page.ts';
 import { json, refusal, retryAfter, text } from './responses.ts';
 import type { RequestPath, Route, RouteName } from './routes.ts';
 import { bindingAt } from './routes.ts';
+import { welcome } from './welcome.ts';
 
 /** What the route handlers need of the node. */
 export interface RouteContext {
