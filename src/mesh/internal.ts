@@ -6,7 +6,7 @@ export { ArtifactError } from './artifacts/service.ts';
 export { type ArtifactUri, isArtifactName, readArtifactUri, writeArtifactUri } from './artifacts/uris.ts';
 export type { BrokerFeatures, BrokerSubscription, LastWill, OutgoingMessage, PublishResult, ReceivedMessage } from './broker.ts';
 export { BROKER_DEFAULTS } from './broker.ts';
-export type { DelegatingTurn, TurnOptions } from './delegation/delegation.ts';
+export type { DelegatingTurn, DelegationTurnOptions } from './delegation/delegation.ts';
 export { type PeerTool, peerCall } from './delegation/tools.ts';
 export { isAllowed, type NameRules, nameMatches } from './discovery/names.ts';
 export { DISCOVERY_DEFAULTS, type PeerChange, type RegistryOptions } from './discovery/registry.ts';

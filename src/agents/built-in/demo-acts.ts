@@ -6,9 +6,9 @@ import type { BaseTurn } from '../turn.ts';
 import type { Yielded } from '../yielded.ts';
 
 export interface Pace {
-  /** Between two words of a streamed answer. */
+  /** Delay between two words of a streamed answer. */
   readonly wordMs: number;
-  /** A step of the slow work. */
+  /** Duration of one step of the slow work. */
   readonly stepMs: number;
 }
 

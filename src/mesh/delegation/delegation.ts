@@ -51,7 +51,7 @@ export interface DelegationOptions {
   readonly timeoutMs?: number;
 }
 
-export interface TurnOptions {
+export interface DelegationTurnOptions {
   /** Answers a peer's question. Called for one question at a time. Absent: a peer that asks has failed. */
   readonly ask?: (question: Message, agent: string) => Promise<Message>;
   /** Called with each event of a peer. */
@@ -76,7 +76,7 @@ const CANCEL_MS_MAX = 5000;
  * const [result] = await peers.call([{ agent: 'writer', task_description: turn.text }]);
  * ```
  */
-export function delegate(turn: DelegatingTurn, options: DelegationOptions, more: TurnOptions = {}): Delegation {
+export function delegate(turn: DelegatingTurn, options: DelegationOptions, more: DelegationTurnOptions = {}): Delegation {
   const callPath = readCallPath(turn.task.metadata);
   const ask = oneAtATime(more.ask);
   const peers = (): readonly MeshPeer[] =>
@@ -103,7 +103,7 @@ function failed({ agent }: PeerCall, thrown: unknown, signal: AbortSignal): Peer
 }
 
 /** Questions may go to a person, so they are asked one after the other. */
-function oneAtATime(ask: TurnOptions['ask']): TurnOptions['ask'] {
+function oneAtATime(ask: DelegationTurnOptions['ask']): DelegationTurnOptions['ask'] {
   if (ask === undefined) return undefined;
   let last: Promise<unknown> = Promise.resolve();
   return (question, agent) => {
@@ -113,7 +113,7 @@ function oneAtATime(ask: TurnOptions['ask']): TurnOptions['ask'] {
   };
 }
 
-interface Delegated extends TurnOptions {
+interface Delegated extends DelegationTurnOptions {
   readonly call: PeerCall;
   readonly turn: DelegatingTurn;
   readonly options: DelegationOptions;
