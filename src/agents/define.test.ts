@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, expectTypeOf, it } from 'vitest';
-import type { Agent, Part } from '#protocol';
+import type { Agent, Metadata, Part } from '#protocol';
 import { contextId, createAgentTextMessage, createChoicesPart, createUserMessage, LOCAL_PRINCIPAL } from '#protocol';
 import { fakeTurn, inShort, outputs } from '../../test/support/turns.ts';
 import { defineAgent } from './define.ts';
@@ -204,6 +204,30 @@ describe('the turn', () => {
       ],
       [{ text: 'Sure?' }],
     ]);
+  });
+
+  it('asks for an approval again until an option is chosen', async () => {
+    const options = [
+      { optionId: 'go', name: 'Go', kind: 'allow_once' },
+      { optionId: 'stop', name: 'Stop', kind: 'reject_once' },
+    ] as const;
+    const within = defineAgent({ ...NAMED, run: async (turn) => `${(await turn.ask('May I?', { options })).option}` });
+    const turn = fakeTurn('do it', { answers: ['what for?', 'yes'] });
+    expect((await outputs(within, turn)).map(inShort)).toEqual(['text go']);
+    expect(turn.asked.map(({ parts }) => parts)).toEqual([turn.asked[0]?.parts, turn.asked[0]?.parts]);
+    const between = defineAgent({ ...NAMED, run: (answered) => `${answered.option}` });
+    const question = { ...createAgentTextMessage('May I?'), parts: [{ text: 'May I?' }, createChoicesPart(options)] };
+    const later = (text: string) => outputs(between, fakeTurn(text, { history: [createUserMessage('do it'), question] }));
+    expect(await later('what for?')).toMatchObject([{ kind: 'ask', question: { parts: question.parts } }]);
+    expect((await later('no')).map(inShort)).toEqual(['text stop']);
+  });
+
+  it('reads the answer to a tool call of PromptKit', async () => {
+    const agent = defineAgent({ ...NAMED, run: (turn) => JSON.stringify([turn.data, turn.option]) });
+    const question = { ...createAgentTextMessage('Which?'), parts: [createChoicesPart(['red', 'blue'])] };
+    const answered = (metadata: Metadata) => outputs(agent, fakeTurn([{ text: '', metadata }], { history: [question] }));
+    expect((await answered({ tool_call_id: 'c', tool_result: 'red' })).map(inShort)).toEqual(['text ["red","red"]']);
+    expect((await answered({ tool_call_id: 'c', tool_result: { a: 1 } })).map(inShort)).toEqual(['text [{"a":1},null]']);
   });
 
   it('knows the option that a later message takes', async () => {

@@ -2,10 +2,11 @@ import type { Agent, AgentCard, AgentOutput, ContextId, Principal, Turn } from '
 import type { CardDefinition } from './card.ts';
 import { createCard } from './card.ts';
 import type { LastWord } from './outputs.ts';
+import { ask } from './outputs.ts';
 import type { SkillDefinition, SkillOutput } from './skills.ts';
 import { chooseSkill } from './skills.ts';
 import type { AgentTurn } from './turn.ts';
-import { baseTurn } from './turn.ts';
+import { baseTurn, unansweredApproval } from './turn.ts';
 import type { Returned, Yielded } from './yielded.ts';
 import { checkedReturn, checkedYield, iteratorOf } from './yielded.ts';
 
@@ -65,6 +66,11 @@ async function* runTurn<Skills extends readonly SkillDefinition[], Conversation>
   definition: AgentDefinition<Skills, Conversation>,
   turn: Turn,
 ): AsyncGenerator<AgentOutput> {
+  const unanswered = unansweredApproval(turn);
+  if (unanswered !== undefined) {
+    yield ask(unanswered.parts);
+    return;
+  }
   const chosen = await chooseSkill(definition.skills ?? [], turn);
   if ('kind' in chosen) {
     yield chosen;

@@ -1,5 +1,12 @@
 import type { ContextId, DataPart, FilePart, Json, Message, Part, Principal, Task, TraceContext, Turn } from '#protocol';
-import { choiceIn, getChoicesFromMessage, getFilePartsFromMessage, getTextFromMessage, isDataPart } from '#protocol';
+import {
+  choiceIn,
+  getChoicesFromMessage,
+  getFilePartsFromMessage,
+  getTextFromMessage,
+  getToolResultFromMessage,
+  isDataPart,
+} from '#protocol';
 import type { AskOptions, Content } from './outputs.ts';
 import { questionMessage } from './outputs.ts';
 import type { SkillDefinition, SkillInput } from './skills.ts';
@@ -10,14 +17,17 @@ export interface MessageContent {
   readonly parts: readonly Part[];
   /** All its text parts, joined by newlines. */
   readonly text: string;
-  /** The content of its first data part. */
+  /** The content of its first data part; without one, the result of a tool that a PromptKit client ran. */
   readonly data: Json | undefined;
   readonly files: readonly FilePart[];
 }
 
 /** The answer to a question. */
 export interface Answer extends MessageContent {
-  /** The chosen option. Undefined if the answer is none of them, or if none were offered. */
+  /**
+   * The option that it chooses; undefined if it is none of them, or if none were offered. Where options have a `kind`, the same question
+   * is asked again until one is chosen.
+   */
   readonly option: string | undefined;
 }
 
@@ -66,13 +76,25 @@ export function said(message: Message): MessageContent {
     message,
     parts: message.parts,
     text: getTextFromMessage(message),
-    data: message.parts.find((part): part is DataPart => isDataPart(part))?.data,
+    data: message.parts.find((part): part is DataPart => isDataPart(part))?.data ?? getToolResultFromMessage(message),
     files: getFilePartsFromMessage(message),
   };
 }
 
 export function answerTo(question: Message | undefined, message: Message): Answer {
   return { ...said(message), option: question === undefined ? undefined : choiceIn(message, getChoicesFromMessage(question)) };
+}
+
+/** Its options allow or reject something. */
+function isApproval(question: Message): boolean {
+  return getChoicesFromMessage(question).some(({ kind }) => kind !== undefined);
+}
+
+/** The approval that the run before ended with, if this turn's message chooses none of its options. */
+export function unansweredApproval({ history, message }: Pick<Turn, 'history' | 'message'>): Message | undefined {
+  const asked = history.at(-1);
+  if (asked?.role !== 'ROLE_AGENT' || !isApproval(asked)) return undefined;
+  return choiceIn(message, getChoicesFromMessage(asked)) === undefined ? asked : undefined;
 }
 
 /** The turn for `run`. `define.ts` adds `skill` and `input`, where their types are known. */
@@ -85,7 +107,10 @@ export function baseTurn(turn: Turn): BaseTurn<unknown> {
     trace: turn.trace,
     ask: async (content, options = {}) => {
       const question = questionMessage(content, options);
-      return answerTo(question, await turn.ask(question));
+      for (;;) {
+        const answer = answerTo(question, await turn.ask(question));
+        if (answer.option !== undefined || !isApproval(question)) return answer;
+      }
     },
   };
 }

@@ -91,8 +91,8 @@ describe('behave', () => {
     ['v01', { taskNames: 'reusable', mintedMessageId: true, tasksOnly: true, showsFinished: true }],
     ['society', { taskNames: 'reusable', mintedMessageId: true, tasksOnly: true }],
     ['sam', { taskNames: 'reusable', tasksOnly: true }],
-    ['promptkit', { tasksOnly: true, showsFinished: true }],
-    ['cortex', { tasksOnly: true, showsFinished: true }],
+    ['promptkit', { continuesByContext: true, tasksOnly: true, showsFinished: true }],
+    ['cortex', { continuesByContext: true, tasksOnly: true, showsFinished: true }],
   ])('sets the semantics of %s on every call', async (id, semantics) => {
     const service = fake();
     const behaved = behave(service, dialect(id).traits);

@@ -52,6 +52,15 @@ describe('the choice of an answer', () => {
     expect(['y', 'YES', 'n', 'no'].map((word) => chosen(word))).toEqual(['once', 'once', 'never', 'never']);
   });
 
+  it('or the answer to a tool call, as PromptKit sends it', () => {
+    const called = (metadata: Readonly<Record<string, Json>>) => chosen([{ text: '', metadata: { tool_call_id: 'c1', ...metadata } }]);
+    expect(called({ rejected: 'too risky' })).toBe('never');
+    expect(called({ tool_result: 'Always allow' })).toBe('always');
+    expect([called({ tool_result: true }), called({ tool_result: false })]).toEqual(['once', 'never']);
+    for (const none of [{}, { tool_result: { ok: true } }, { rejected: false }, { tool_call_id: '', rejected: 'x' }])
+      expect(called(none)).toBeUndefined();
+  });
+
   it('is none in anything else: approvals fail closed', () => {
     for (const text of ['', 'sure', 'yes please', 'allow everything', 'once always']) expect(chosen(text), text).toBeUndefined();
     expect(chosen([{ data: { option: 'once' } }])).toBeUndefined();

@@ -3,7 +3,7 @@ import { isObject } from './json.ts';
 import { isMemberOf } from './members.ts';
 import type { Message } from './message.ts';
 import { getTextFromMessage } from './message.ts';
-import type { DataPart } from './parts.ts';
+import type { DataPart, Part } from './parts.ts';
 import { createDataPart, isDataPart } from './parts.ts';
 
 /**
@@ -37,19 +37,45 @@ export function getChoicesFromMessage(question: Message): readonly Choice[] {
 
 /**
  * The choice that an answer makes. Approvals fail closed: only a data part with the option's id, or text that is an option's id or
- * name, or yes or no where the question has one option that allows and one that rejects. Anything else has chosen nothing.
+ * name, or yes or no where the question has one option that allows and one that rejects. PromptKit's answer to a tool call counts as the
+ * text of its result, or as no if it rejects the call. Anything else has chosen nothing.
  */
 export function choiceIn(answer: Message, options: readonly Choice[]): string | undefined {
   for (const part of answer.parts) {
     const id = isDataPart(part) ? member(part.data, 'optionId') : undefined;
     if (id !== undefined) return options.find((option) => option.optionId === id)?.optionId;
   }
-  const word = getTextFromMessage(answer).trim().toLowerCase();
+  const word = wordOf(answer).trim().toLowerCase();
   const named = options.filter((option) => option.optionId.toLowerCase() === word || option.name.toLowerCase() === word);
   if (named.length > 0) return named.length === 1 ? named[0]?.optionId : undefined;
   const wanted = YES_NO.get(word);
   const meant = options.filter((option) => wanted !== undefined && option.kind === wanted);
   return meant.length === 1 ? meant[0]?.optionId : undefined;
+}
+
+/** The result of a tool that the caller ran: a part's `tool_result` beside its `tool_call_id`, as PromptKit's client sends it. */
+export function getToolResultFromMessage({ parts }: Message): Json | undefined {
+  return parts.map(({ metadata }) => (isToolAnswer(metadata) ? metadata['tool_result'] : undefined)).find((result) => result !== undefined);
+}
+
+function isToolAnswer(metadata: Part['metadata']): metadata is JsonObject {
+  const id = metadata?.['tool_call_id'];
+  return typeof id === 'string' && id !== '';
+}
+
+function wordOf(answer: Message): string {
+  const text = getTextFromMessage(answer);
+  if (text.trim() !== '') return text;
+  const isRejected = answer.parts.some(({ metadata }) => isToolAnswer(metadata) && isSet(metadata['rejected']));
+  if (isRejected) return 'no';
+  const result = getToolResultFromMessage(answer);
+  if (typeof result === 'boolean') return result ? 'yes' : 'no';
+  return typeof result === 'string' ? result : '';
+}
+
+/** The reason, or just `true`. */
+function isSet(rejected: Json | undefined): boolean {
+  return rejected !== undefined && rejected !== null && rejected !== false;
 }
 
 /** A bare yes is for this once: nobody gives a lasting permission by one letter. */

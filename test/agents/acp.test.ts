@@ -4,11 +4,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import type { Agent, Message, Task } from '#protocol';
-import { contextId, createDataPart, isDataPart } from '#protocol';
+import { behave, contextId, createDataPart, createUserMessage, isDataPart, LOCAL_PRINCIPAL } from '#protocol';
 import { acpDriver } from '../../src/agents/acp/driver.ts';
 import type { RunOptions } from '../../src/agents/run/agent.ts';
 import { runningAgent } from '../../src/agents/run/agent.ts';
 import { memoryStore } from '../../src/engine/adapters/memory.ts';
+import { cortex } from '../../src/protocol/dialects/cortex/dialect.ts';
 import { keysOf } from '../support/key-ring.ts';
 import { scratchFolder } from '../support/scratch.ts';
 import { handlerOf, jsonRequest } from '../support/server.ts';
@@ -203,6 +204,27 @@ describe('S11: a permission', () => {
         options: [{ optionId: 'yes-once', kind: 'allow_once' }, { optionId: 'yes-always' }, { optionId: 'no' }],
       });
       expect(answer(await talk.task(words, { taskId: waiting.id }))).toBe(expected);
+    });
+  });
+
+  it('is never waited for by a task of its own context', async () => {
+    await talking(world().agent(), async (talk) => {
+      const waiting = await talk.task('ask make');
+      const other = await talk.task('hello', { contextId: contextId(String(waiting.contextId)) });
+      expect(other.status.state).toBe('TASK_STATE_REJECTED');
+      expect(statusText(other)).toContain(`Task ${waiting.id} of this conversation waits for an answer.`);
+      expect(answer(await talk.task('y', { taskId: waiting.id }))).toBe('answer yes-once');
+    });
+  });
+
+  it('is asked for again where free text answers it by context', async () => {
+    await talking(world().agent(), async ({ service, task }) => {
+      const waiting = await task('ask make');
+      const ctx = { principal: LOCAL_PRINCIPAL, dialect: cortex.id, extensions: [], signal: new AbortController().signal };
+      const message = createUserMessage('what for?', { contextId: contextId(String(waiting.contextId)) });
+      const again = await behave(service, cortex.traits).send({ message }, ctx);
+      expect(again.task).toMatchObject({ id: waiting.id, status: { state: 'TASK_STATE_INPUT_REQUIRED' } });
+      expect(answer(await task('n', { taskId: waiting.id }))).toBe('answer no');
     });
   });
 

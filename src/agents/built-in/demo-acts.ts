@@ -42,11 +42,8 @@ export async function* approve(): ReturnType<Act> {
   });
 }
 
-/** Approvals fail closed: an answer that is neither a yes nor a no makes the agent ask again. */
 export async function* decided(turn: DemoTurn): ReturnType<Act> {
-  if (turn.option === undefined) {
-    yield ask('That was neither a yes nor a no, so I have done nothing. May I make approved.md?', { options: DECISION });
-  } else if (turn.option === 'allow') {
+  if (turn.option === 'allow') {
     yield markdown('approved.md', `# Approved\n\nYou said yes, so here it is.\n`);
     yield complete('Thank you. approved.md is in your answer.');
   } else {

@@ -137,7 +137,7 @@ describe('an approval', () => {
 
   it('is asked for again when the answer is neither: a command among them', async () => {
     for (const unclear of ['maybe', 'help', 'yes to everything', [{ data: { optionId: 'other' } }]]) {
-      expect((await answered(unclear)).map(inShort)).toEqual([expect.stringMatching('^ask That was neither')]);
+      expect((await answered(unclear)).map(inShort)).toEqual([expect.stringMatching('^ask May I make a file named approved.md')]);
     }
   });
 

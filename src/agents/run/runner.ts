@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Agent, AgentOutput, Turn } from '#protocol';
-import { isA2AError } from '#protocol';
+import { isA2AError, linkSignals } from '#protocol';
 import { ask, fail, reject, status } from '../outputs.ts';
 import type { Environment } from '../process/environment.ts';
 import { openLedger } from '../process/ledger.ts';
@@ -19,6 +19,8 @@ import type { Driver } from './driver.ts';
 import { createPushQueue } from './flow.ts';
 import { confinedRun } from './launch.ts';
 import type { ApprovalPolicy } from './policy.ts';
+import type { OpenQuestions } from './questions.ts';
+import { createOpenQuestions } from './questions.ts';
 import type { RequestSettings } from './request.ts';
 import { settingsIn } from './request.ts';
 import type { RunSettings } from './work.ts';
@@ -50,7 +52,7 @@ export function createRunner(options: RunnerOptions): Runner {
   const ledger = openLedger(join(options.state, 'runs'));
   const sessions = openSessions(join(options.state, 'sessions'));
   const runner: Running = {
-    ...{ ...options, ledger, sessions, places: createPlaces(options.concurrency) },
+    ...{ ...options, ledger, sessions, places: createPlaces(options.concurrency), questions: createOpenQuestions() },
     // Programs that an earlier server left running are killed before another one starts. A failure of this is ignored.
     reaped: ledger.reap().catch(() => 0),
   };
@@ -62,6 +64,7 @@ export function createRunner(options: RunnerOptions): Runner {
 
 interface Running extends RunnerOptions, RunSettings {
   readonly places: Places;
+  readonly questions: OpenQuestions;
   readonly reaped: Promise<number>;
 }
 
@@ -96,9 +99,18 @@ async function* run(runner: Running, turn: Turn): AsyncGenerator<AgentOutput> {
     });
   }
   if (settings.worktree !== true && runner.driver.edits) writable = await writableGit(runner, folder);
-  const place = yield* waitForPlace(runner.places, folder, turn);
+  const place = yield* waitForPlace(runner, { folder, turn, holder });
+  if (place === undefined) return;
   try {
-    yield* work(runner, { turn, folder, settings, late, session: sessionFor(session, folder), holder, writable });
+    yield* work(runner, {
+      turn: runner.questions.watch(holder, turn),
+      folder,
+      settings,
+      late,
+      session: sessionFor(session, folder),
+      holder,
+      writable,
+    });
   } finally {
     place();
   }
@@ -129,19 +141,53 @@ async function usableSession({ sessions, driver }: Running, holder: Holder): Pro
   return session?.adapter === driver.name && session.isResumable ? session : undefined;
 }
 
-/** Reports the position in the queue to the caller, each time it changes. */
-async function* waitForPlace(places: Places, folder: string, { signal }: Turn): AsyncGenerator<AgentOutput, () => void> {
+interface Arriving {
+  readonly folder: string;
+  readonly turn: Turn;
+  readonly holder: Holder;
+}
+
+/**
+ * Reports the position in the queue to the caller, each time it changes. Undefined: the turn was refused, because a task of the same conversation has the folder and waits for an answer. Nobody would give that
+ * answer while they wait for this task.
+ */
+async function* waitForPlace(
+  { places, questions }: Running,
+  { folder, turn, holder }: Arriving,
+): AsyncGenerator<AgentOutput, (() => void) | undefined> {
   const waits = createPushQueue<number>();
-  const taken = places.take({ folder, signal, onWait: (ahead) => waits.push(ahead) });
+  const refused = new AbortController();
+  const waiting = linkSignals([turn.signal, refused.signal]);
+  let isWaiting = false;
+  const check = (): void => {
+    if (isWaiting && questions.in(holder) !== undefined) refused.abort();
+  };
+  const forget = questions.onOpen(holder, check);
+  const onWait = (ahead: number): void => {
+    isWaiting = true;
+    waits.push(ahead);
+    check();
+  };
+  const taken = places.take({ folder, signal: waiting.signal, onWait });
   taken.then(
     () => waits.end(),
     (thrown: unknown) => waits.end(thrown),
   );
-  for await (const ahead of waits) {
-    const words = ahead === 0 ? 'Waiting for a place; next in line.' : `Waiting for a place; ${ahead} ahead.`;
-    yield status(words, { event: 'queued', queuePosition: ahead + 1 });
+  try {
+    for await (const ahead of waits) {
+      const words = ahead === 0 ? 'Waiting for a place; next in line.' : `Waiting for a place; ${ahead} ahead.`;
+      yield status(words, { event: 'queued', queuePosition: ahead + 1 });
+    }
+    return await taken;
+  } catch (thrown) {
+    const asking = questions.in(holder);
+    if (turn.signal.aborted || asking === undefined) throw thrown;
+    yield reject(`Task ${asking} of this conversation waits for an answer. Answer or cancel that task first.`);
+    return undefined;
+  } finally {
+    forget();
+    waiting.release();
   }
-  return await taken;
 }
 
 /** Named after the task, so that a later message to it finds it. */

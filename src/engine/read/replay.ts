@@ -43,13 +43,6 @@ export async function readTurn(parts: ReplayParts, task: LiveTask): Promise<Inte
   return { input, queued, answers };
 }
 
-/** The question that the task currently asks its caller. */
-export async function questionOf(parts: ReplayParts, task: LiveTask): Promise<Message | undefined> {
-  let question: Message | undefined;
-  for await (const entry of wordsFrom(parts, task, task.row.turn)) question = questionAfter(entry, question);
-  return question;
-}
-
 /** The log has the sender's id but not its scopes: a repeated turn has none. */
 function inputOf({ seq, event, input, modes = [] }: LogEntry, principal: string): TurnInput | undefined {
   const message = input ?? event.task?.history?.at(-1);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Choice, Message, SendRequest, Task } from '#protocol';
 import { contextId, createAgentPartsMessage, createChoicesPart, createTextPart, getTextFromMessage } from '#protocol';
-import { agent, BOB, ctx, historyOf, said, taskOf, textOf, toTask, user, withOptions, world } from '../../../test/support/engine.ts';
+import { agent, BOB, ctx, historyOf, said, taskOf, textOf, user, withOptions, world } from '../../../test/support/engine.ts';
 
 const APPROVAL: readonly Choice[] = [
   { optionId: 'allow', name: 'Do it', kind: 'allow_once' },
@@ -44,15 +44,16 @@ describe.each([
     expect([answered.id, stateOf(answered)]).toEqual([asked.id, 'COMPLETED']);
   });
 
-  it.each(['sure', 'yes please', 'what is the weather?', ''])('is not touched by "%s", which is a task of its own', async (text) => {
-    const { service } = await world(run, byContext);
-    const asked = taskOf(await service.send(inContext('a'), ctx()));
-    const other = taskOf(await service.send(inContext(text), ctx()));
-    expect([other.id === asked.id, other.contextId, historyOf(other)[0]]).toEqual([false, asked.contextId, text]);
-    expect(stateOf(await service.get({ id: asked.id }, ctx()))).toBe('INPUT_REQUIRED');
-    const named = taskOf(await service.send(toTask(asked, 'sure'), ctx()));
-    expect([named.id, textOf(named)]).toEqual([asked.id, 'took sure']);
-  });
+  it.each(['sure', 'yes please', 'what is the weather?', ''])(
+    'gets "%s", which chooses nothing, and no task waits behind it',
+    async (text) => {
+      const { service, engine } = await world(run, byContext);
+      const asked = taskOf(await service.send(inContext('a'), ctx()));
+      const answered = taskOf(await service.send(inContext(text), ctx()));
+      expect([answered.id, historyOf(answered).at(-1)]).toEqual([asked.id, text]);
+      expect((await engine.admin.tasks({})).totalSize).toBe(1);
+    },
+  );
 
   it('is not answered by another caller, where two tasks wait, or in 1.0; and is answered after a restart', async () => {
     const { service, crash } = await world(run, byContext);
@@ -62,8 +63,7 @@ describe.each([
     const later = await crash();
     const answered = taskOf(await later.service.send(inContext('yes'), ctx()));
     expect([answered.id, stateOf(answered)]).toEqual([asked.id, 'COMPLETED']);
-    await later.service.send(inContext('a', 'two'), ctx());
-    await later.service.send(inContext('b', 'two'), ctx());
+    await Promise.all(['a', 'b'].map((text) => later.service.send(inContext(text, 'two'), ctx())));
     expect(historyOf(taskOf(await later.service.send(inContext('yes', 'two'), ctx())))[0]).toBe('yes');
 
     const { service: known } = await world(run);

@@ -1,14 +1,13 @@
-import type { ContextId, Message, Seq, TaskId } from '#protocol';
-import { A2AError, choiceIn, getChoicesFromMessage, isInterrupted } from '#protocol';
+import type { ContextId, Seq, TaskId } from '#protocol';
+import { A2AError, isInterrupted } from '#protocol';
 import type { Store, TaskRow } from '../ports.ts';
 import { idOfName, noTask } from '../read/find.ts';
-import { questionOf } from '../read/replay.ts';
 import type { LiveTask } from '../tasks/live-task.ts';
 import type { TaskTable } from '../tasks/table.ts';
 import type { SendCall } from './call.ts';
 
 export interface ContinueParts {
-  readonly store: Pick<Store, 'task' | 'byAlias' | 'waiting' | 'entries'>;
+  readonly store: Pick<Store, 'task' | 'byAlias' | 'waiting'>;
   readonly tasks: TaskTable;
 }
 
@@ -63,30 +62,19 @@ async function byName(
 }
 
 /**
- * Continues a task only if exactly one in the context waits: a new task is better than a wrong guess. If that task offers choices, the
- * message must make one, so that an unrelated message never approves something.
+ * Continues a task only if exactly one in the context waits: a new task is better than a wrong guess. A message that chooses none of the
+ * options of a question goes to that task too: its agent asks again. As a task of its own it would wait for the question it did not answer.
  */
 async function byContext(
-  parts: ContinueParts,
-  { request, owner, facts }: SendCall,
+  { store, tasks }: ContinueParts,
+  { owner, facts }: SendCall,
   contextId: ContextId,
 ): Promise<ContinuedTask | undefined> {
-  const rows = await parts.store.waiting({ owner, agent: facts.agent, contextId }, 2);
+  const rows = await store.waiting({ owner, agent: facts.agent, contextId }, 2);
   const [only] = rows;
-  const task = only === undefined || rows.length > 1 ? undefined : await parts.tasks.hold(owner, only.id);
+  const task = only === undefined || rows.length > 1 ? undefined : await tasks.hold(owner, only.id);
   if (task === undefined) return undefined;
-  const waitedAt = task.row.last;
-  let isMeant = false;
-  try {
-    isMeant = isInterrupted(task.row.state) && (await mayAnswer(parts, task, request.message));
-  } finally {
-    if (!isMeant) task.release();
-  }
-  return isMeant ? { task, waitedAt } : undefined;
-}
-
-async function mayAnswer(parts: ContinueParts, task: LiveTask, message: Message): Promise<boolean> {
-  const question = await questionOf(parts, task);
-  const choices = question === undefined ? [] : getChoicesFromMessage(question);
-  return choices.length === 0 || choiceIn(message, choices) !== undefined;
+  if (isInterrupted(task.row.state)) return { task, waitedAt: task.row.last };
+  task.release();
+  return undefined;
 }

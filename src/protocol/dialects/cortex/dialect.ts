@@ -60,7 +60,8 @@ function writePage({ tasks, nextPageToken, pageSize, totalSize }: TaskPage): Jso
 
 const traits: Traits = {
   callerNamesTask: false,
-  resumesByContext: false,
+  // Its client sends no task ids.
+  resumesByContext: true,
   cancelFinished: 'returns-task',
   directMessage: 'as-task',
   historyDefault: 'all',

@@ -85,7 +85,8 @@ function writePage({ tasks, nextPageToken, pageSize, totalSize }: TaskPage): Jso
 
 const traits: Traits = {
   callerNamesTask: false,
-  resumesByContext: false,
+  // Its client knows contexts only. Its own server makes a new task of an answer; its client reads whatever task comes back.
+  resumesByContext: true,
   cancelFinished: 'error',
   directMessage: 'as-task',
   historyDefault: 'none',
