@@ -2,15 +2,15 @@ import type { AgentCapabilities, AgentCard, AgentProvider, AgentSkill, SecurityR
 import type { SkillDefinition } from './skills.ts';
 import { publishedSkill, schemaExtension } from './skills.ts';
 
-/** What the world reads of an agent. */
+/** The public description of an agent. */
 export interface CardDefinition {
   readonly name: string;
   readonly description: string;
   /** The agent's own version. */
   readonly version?: string;
-  /** Without any, the agent as a whole is one. */
+  /** Default: one skill that describes the whole agent. */
   readonly skills?: readonly SkillDefinition[];
-  /** Streaming and push notifications are on unless they are said to be off. */
+  /** Streaming and push notifications are on by default. */
   readonly capabilities?: AgentCapabilities;
   /** Media types it takes; `image/*` and `*\\/*` are patterns. Text and JSON if not said. */
   readonly inputModes?: readonly string[];
@@ -24,7 +24,7 @@ export interface CardDefinition {
 
 const TEXT_AND_JSON = ['text/plain', 'application/json'];
 
-/** A card with everything that 1.0 requires. Where the agent can be reached is known to its server, which fills in the interfaces. */
+/** A card with everything that 1.0 requires, except the interfaces, which the server fills in. */
 export function createCard(definition: CardDefinition): AgentCard {
   const { name, description, skills = [] } = definition;
   const schemas = schemaExtension(skills);

@@ -11,15 +11,15 @@ import { checkedReturn, checkedYield, iteratorOf } from './yielded.ts';
 
 export interface AgentDefinition<Skills extends readonly SkillDefinition[], Conversation> extends CardDefinition {
   readonly skills?: Skills;
-  /** What happens to a run that a crash cut off. `fail`, unless the agent says that repeating it does no harm. */
+  /** What to do with a run that a crash interrupted. Default `fail`; choose another if repeating the run does no harm. */
   readonly recovery?: Agent['recovery'];
-  /** What a message id that comes again means: see `Agent`. Default `attach`. */
+  /** What a repeated message id means: see `Agent`. Default `attach`. */
   readonly repeats?: NonNullable<Agent['repeats']>;
-  /** Makes the state of a conversation, once for each context: `turn.conversation`. It is made anew after a restart. */
+  /** Creates the state of a conversation, once per context: `turn.conversation`. It is created again after a restart. */
   readonly open?: (contextId: ContextId) => Conversation | Promise<Conversation>;
-  /** The card for callers who have shown who they are; the agent then says that it has one. */
+  /** The card for authenticated callers. The agent's public card then says that there is one. */
   readonly extendedCard?: (card: AgentCard, principal: Principal) => AgentCard | Promise<AgentCard>;
-  /** Answers one message. A generator yields as it goes, a function returns its answer; both may return a last word. */
+  /** Answers one message. A generator yields while it works, a function returns its answer. Both may return a final message. */
   readonly run: (turn: AgentTurn<Conversation, Skills>) => Running<Skills>;
 }
 
@@ -29,7 +29,7 @@ type Running<Skills extends readonly SkillDefinition[]> =
   | Promise<Result<Skills> | AsyncIterable<Yielded, Result<Skills>>>
   | Result<Skills>;
 
-/** With an output schema that is the only one, the compiler checks what is returned; the schema does in any case. */
+/** If there is only one skill and it has an output schema, the compiler checks the returned type. The schema is checked in any case. */
 type Result<Skills extends readonly SkillDefinition[]> =
   | SkillOutput<Skills[number]>
   | (Skills extends readonly [{ readonly output: object }] ? LastWord : Returned)
@@ -38,7 +38,7 @@ type Result<Skills extends readonly SkillDefinition[]> =
   | void;
 
 /**
- * An agent from a function.
+ * Makes an agent from a function.
  *
  * ```ts
  * const shout = defineAgent({ name: 'shout', description: 'Says it louder.', run: (turn) => turn.text.toUpperCase() });
@@ -71,7 +71,7 @@ async function* runTurn<Skills extends readonly SkillDefinition[], Conversation>
     return;
   }
   const { skill, input } = chosen;
-  // What the engine keeps for a context is what this agent's own `open` made, and `chooseSkill` gives what the schemas gave.
+  // The engine keeps the value that this agent's `open` returned, and `chooseSkill` returns what the schemas returned.
   const given = { ...baseTurn(turn), skill: skill?.id, input } as unknown as AgentTurn<Conversation, Skills>;
   let result: unknown = await definition.run(given);
   const steps = iteratorOf(result);
@@ -84,7 +84,8 @@ async function* runTurn<Skills extends readonly SkillDefinition[], Conversation>
       }
       result = step.value;
     } finally {
-      // The engine has stopped listening, or it threw: either way its own `finally` blocks run. One that is done takes no harm.
+      // The engine has stopped reading, or the generator threw. In both cases its `finally` blocks run; a finished generator is not
+      // affected.
       await steps.return?.();
     }
   }
@@ -92,7 +93,7 @@ async function* runTurn<Skills extends readonly SkillDefinition[], Conversation>
   if (last !== undefined) yield last;
 }
 
-/** Faults of whoever writes the agent: told at once, not when the first caller comes. */
+/** Errors in the agent's definition are reported at once, not on the first call. */
 function checkNames({ name, skills = [] }: CardDefinition): void {
   if (name.trim() === '') throw new TypeError('an agent needs a name');
   const ids = skills.map(({ id }) => id);

@@ -1,21 +1,21 @@
 import type { AgentOutput, ChoiceLike, Json, Message, Metadata, Part } from '#protocol';
 import { createAgentPartsMessage, createChoicesPart, createTextPart } from '#protocol';
 
-/** What can be said: words, parts, or a message made by hand. */
+/** The content of a message: text, parts, or a complete message. */
 export type Content = string | Part | readonly Part[] | Message;
 
-/** One kind of what a run yields. */
+/** One kind of output of a run. */
 export type Output<Kind extends AgentOutput['kind']> = Extract<AgentOutput, { readonly kind: Kind }>;
 
-/** What ends a run with words. They are a message, so none of these can be mistaken for data. */
+/** An output that ends a run with a message. It is never mistaken for data. */
 export type LastWord = Output<'ask' | 'auth' | 'reject' | 'fail' | 'message'>;
 
 export interface AskOptions {
-  /** Choices, sent as a data part beside the words. The answer's `option` says which one was taken. */
+  /** Choices, sent as a data part beside the text. `option` of the answer tells which one was chosen. */
   readonly options?: readonly ChoiceLike[];
 }
 
-/** A progress note. The task is working, which it is anyway; the note joins its history. */
+/** A progress note. The task stays `working`, and the note joins its history. */
 export function status(note?: Content, metadata?: Metadata): Output<'status'> {
   return {
     kind: 'status',
@@ -24,7 +24,7 @@ export function status(note?: Content, metadata?: Metadata): Output<'status'> {
   };
 }
 
-/** A chunk of text. Chunks of one artifact are appended to each other; without a name they go to the answer. */
+/** A chunk of text. Chunks of one artifact are appended to each other. Without a name they go to the answer. */
 export function text(chunk: string, options: Omit<Output<'text'>, 'kind' | 'text'> = {}): Output<'text'> {
   return { kind: 'text', text: chunk, ...options };
 }
@@ -39,32 +39,32 @@ export function data(value: Json, options: { readonly name?: string } = {}): Out
   return { kind: 'data', data: value, ...options };
 }
 
-/** The task waits for its caller, and this run ends: the answer starts the next one. `turn.ask` waits within the run instead. */
+/** Asks the caller and ends this run; the answer starts the next run. `turn.ask` waits within the run instead. */
 export function ask(question?: Content, options: AskOptions = {}): Output<'ask'> {
   return question === undefined ? { kind: 'ask' } : { kind: 'ask', question: questionMessage(question, options) };
 }
 
-/** The caller has to bring credentials, by a way outside A2A. */
+/** Asks the caller for credentials, which arrive outside of A2A. */
 export function auth(request: Content): Output<'auth'> {
   return { kind: 'auth', request: agentMessage(request) };
 }
 
-/** The agent will not do it. */
+/** Rejects the request. */
 export function reject(reason: Content): Output<'reject'> {
   return { kind: 'reject', reason: agentMessage(reason) };
 }
 
-/** The agent tried and could not. */
+/** Fails the task. */
 export function fail(reason: Content): Output<'fail'> {
   return { kind: 'fail', reason: agentMessage(reason) };
 }
 
-/** A direct answer without a task. It must be the first thing that is said: once a task is announced, it closes that task. */
+/** A direct answer without a task. It must be the first output; after another output it completes the task. */
 export function message(content: Content): Output<'message'> {
   return { kind: 'message', message: agentMessage(content) };
 }
 
-/** Done, with closing words. A run that just ends is done as well. */
+/** Completes the task with a message. A run that just ends completes it as well. */
 export function complete(closing?: Content, metadata?: Metadata): Output<'complete'> {
   return {
     kind: 'complete',

@@ -28,8 +28,8 @@ function pathOf({ path = [] }: SchemaIssue): string {
 }
 
 /**
- * The schema as JSON Schema, if its library can tell: by the companion interface, or by a method of the schema (arktype's
- * `toJsonSchema`, others' `toJSONSchema`). A schema that JSON Schema can't express is named only.
+ * The schema as JSON Schema, if its library can convert it: by the companion interface, or by a method of the schema (arktype's
+ * `toJsonSchema`, others' `toJSONSchema`). A schema that JSON Schema can't express is only named.
  */
 export function jsonSchemaOf(schema: StandardSchema, side: SchemaSide): JsonObject | undefined {
   const standard = schema['~standard'];
@@ -43,7 +43,7 @@ export function jsonSchemaOf(schema: StandardSchema, side: SchemaSide): JsonObje
   }
 }
 
-/** Through JSON, because a card is signed and sent: what can't be written is not on it. */
+/** Converted through JSON, because a card is signed and sent: members that JSON lacks are dropped. */
 function plain(value: unknown): JsonObject | undefined {
   const copy: Json = JSON.parse(JSON.stringify(value));
   return typeof copy === 'object' && copy !== null && !Array.isArray(copy) ? (copy as JsonObject) : undefined;

@@ -16,7 +16,7 @@ import { reject } from './outputs.ts';
 import type { Problem } from './schema.ts';
 import { check, jsonSchemaOf, sentence } from './schema.ts';
 
-/** A skill of the card, and what it takes and gives. */
+/** A skill of the card, with its input and output schemas. */
 export interface SkillDefinition {
   readonly id: string;
   readonly description: string;
@@ -26,16 +26,19 @@ export interface SkillDefinition {
   readonly inputModes?: readonly string[];
   readonly outputModes?: readonly string[];
   readonly securityRequirements?: readonly SecurityRequirement[];
-  /** The message's data part, or its text read as JSON, must fit; `turn.input` is what the schema makes of it. */
+  /** The message's data part, or its text parsed as JSON, must match. `turn.input` is the schema's result. */
   readonly input?: StandardSchema;
-  /** What the run returns, and each `data(...)` that it yields, must fit. */
+  /** The returned value, and each `data(...)` that the run yields, must match. */
   readonly output?: StandardSchema;
 }
 
 export type SkillInput<Skill> = Skill extends { readonly input: StandardSchema<unknown, infer Output> } ? Output : undefined;
 export type SkillOutput<Skill> = Skill extends { readonly output: StandardSchema<infer Input, unknown> } ? Input : never;
 
-/** Names the schemas of an agent's skills on its card. Not required: a caller that ignores it gets its input checked all the same. */
+/**
+ * An extension of the card that lists the schemas of the agent's skills. It is optional: the input of callers that ignore it is checked
+ * all the same.
+ */
 export const SKILL_SCHEMAS = 'urn:parley:a2a:skill-schemas:v1';
 
 export function publishedSkill(skill: SkillDefinition): AgentSkill {
@@ -50,7 +53,7 @@ export function publishedSkill(skill: SkillDefinition): AgentSkill {
 const JSON_ONLY = ['application/json'];
 const JSON_OR_TEXT = ['application/json', 'text/plain'];
 
-/** `params.skills[id]` is `{ input, output }`, each `{ vendor, schema }`, or without `schema` if its library can't tell. */
+/** `params.skills[id]` is `{ input, output }`, each `{ vendor, schema }`, without `schema` if the library can't convert it. */
 export function schemaExtension(skills: readonly SkillDefinition[]): AgentExtension | undefined {
   const described = skills.filter(hasSchema);
   if (described.length === 0) return undefined;
@@ -80,14 +83,14 @@ function describe(schema: StandardSchema, side: 'input' | 'output'): JsonObject 
 
 export interface ChosenSkill {
   readonly skill: SkillDefinition | undefined;
-  /** What its input schema made of the message that began the task. */
+  /** The input schema's result for the message that started the task. */
   readonly input: unknown;
 }
 
 /**
- * The skill that a turn is for: the one that the message names in `metadata.skillId`, as PromptKit's callers do, or the only one
- * there is. A task keeps its skill and its input: a later message in it answers a question, and need not repeat them. A name that no
- * skill has is refused where skills have schemas, since something would run unchecked; elsewhere it is a hint that did not help.
+ * The skill of a turn: the one that the message names in `metadata.skillId`, as PromptKit's callers do, or the only one. A task keeps its
+ * skill and its input, so a later message that answers a question does not repeat them. An unknown name is refused if skills have schemas,
+ * because unchecked input would run; otherwise it is ignored.
  */
 export async function chooseSkill(skills: readonly SkillDefinition[], turn: Turn): Promise<ChosenSkill | LastWord> {
   const first = turn.history[0] ?? turn.message;
@@ -100,7 +103,7 @@ export async function chooseSkill(skills: readonly SkillDefinition[], turn: Turn
   return checked.ok ? { skill, input: checked.value } : refusal(skill, checked.problems);
 }
 
-/** What the agent gives, as its skill promised it. That it does not fit is the agent's fault, so the task fails. */
+/** Checks the agent's output against its skill's schema. A mismatch is the agent's error, so the task fails. */
 export async function checkOutput(skill: SkillDefinition | undefined, value: unknown): Promise<unknown> {
   if (skill?.output === undefined) return value;
   const checked = await check(skill.output, value);
@@ -112,7 +115,7 @@ function unknownSkill(named: string, skills: readonly SkillDefinition[]): LastWo
   return reject(`There is no skill ${JSON.stringify(named.slice(0, 100))} here. There is: ${skills.map(({ id }) => id).join(', ')}.`);
 }
 
-/** In words for people, and as data for programs, which can correct themselves. */
+/** As text for people, and as data for programs that can correct themselves. */
 function refusal(skill: SkillDefinition, problems: readonly Problem[]): LastWord {
   return reject([{ text: `The input does not fit skill ${skill.id}: ${sentence(problems)}` }, { data: { skillId: skill.id, problems } }]);
 }
@@ -134,7 +137,7 @@ function inputOf(message: Message): unknown {
   }
 }
 
-/** What a dialect checks of a data part, it can't check of a text. */
+/** Dialects check data parts, but not JSON in a text, so it is checked here. */
 function isPlain(value: Json, depthLeft: number): boolean {
   if (typeof value !== 'object' || value === null) return true;
   return depthLeft > 0 && !Object.hasOwn(value, '__proto__') && Object.values(value).every((member) => isPlain(member, depthLeft - 1));

@@ -4,7 +4,7 @@ import type { AskOptions, Content } from './outputs.ts';
 import { questionMessage } from './outputs.ts';
 import type { SkillDefinition, SkillInput } from './skills.ts';
 
-/** A message, at hand. */
+/** The content of a message, ready to use. */
 export interface MessageContent {
   readonly message: Message;
   readonly parts: readonly Part[];
@@ -17,29 +17,29 @@ export interface MessageContent {
 
 /** The answer to a question. */
 export interface Answer extends MessageContent {
-  /** The option that it chooses; undefined if it is none of them, or if none were offered. */
+  /** The chosen option. Undefined if the answer is none of them, or if none were offered. */
   readonly option: string | undefined;
 }
 
-/** One message to the agent, and what is known with it. It may answer a question that an earlier run ended with. */
+/** One message to the agent, with its context. It may answer a question with which an earlier run ended. */
 export interface BaseTurn<Conversation> extends Answer {
   readonly task: Task;
   readonly contextId: ContextId;
-  /** What was said in the task before this message, oldest first. */
+  /** Earlier messages of the task, oldest first. */
   readonly history: readonly Message[];
   readonly principal: Principal;
-  /** What `open` made for this context. */
+  /** The value that `open` returned for this context. */
   readonly conversation: Conversation;
   readonly acceptedOutputModes: readonly string[];
   /** Counts from 1; more than 1 only after a crash, under recovery `retry` or `resume`. */
   readonly attempt: number;
-  /** The caller's trace, for whatever the agent calls in turn. */
+  /** The caller's trace, for calls that the agent makes. */
   readonly trace: TraceContext | undefined;
-  /** Fires on cancel, on a timeout and on shutdown. Hand it to whatever takes long. */
+  /** Fires on cancel, on a timeout and on shutdown. Pass it to long operations. */
   readonly signal: AbortSignal;
-  /** Waits within the run for the caller's answer, while the task is input-required. */
+  /** Asks the caller and waits within the run, while the task is input-required. */
   ask(question: Content, options?: AskOptions): Promise<Answer>;
-  /** Resolves when all that was said so far is on disk. Await it before an effect outside: a crash after it is known of. */
+  /** Resolves when all outputs so far are on disk. Await it before an external effect, so that a crash after it leaves a record. */
   durable(): Promise<void>;
 }
 
@@ -50,14 +50,14 @@ interface NoSkill {
   readonly skill: undefined;
   readonly input: undefined;
 }
-/** Only an agent with one skill always knows which: with several, a caller may name none. */
+/** Only an agent with one skill always knows the skill: with several, a caller may name none. */
 type SkillChoice<Skills extends readonly SkillDefinition[]> = Skills extends readonly []
   ? NoSkill
   : Skills extends readonly [infer Only extends SkillDefinition]
     ? SkillTurn<Only>
     : SkillTurn<Skills[number]> | NoSkill;
 
-/** What `run` receives. `turn.skill === 'id'` narrows `turn.input` to what that skill's schema gives. */
+/** The argument of `run`. `turn.skill === 'id'` narrows `turn.input` to the result type of that skill's schema. */
 export type AgentTurn<Conversation = undefined, Skills extends readonly SkillDefinition[] = readonly []> = BaseTurn<Conversation> &
   SkillChoice<Skills>;
 
@@ -75,7 +75,7 @@ export function answerTo(question: Message | undefined, message: Message): Answe
   return { ...said(message), option: question === undefined ? undefined : choiceIn(message, getChoicesFromMessage(question)) };
 }
 
-/** The turn as `run` sees it; `skill` and `input` join it in `define.ts`, where their types are known. */
+/** The turn for `run`. `define.ts` adds `skill` and `input`, where their types are known. */
 export function baseTurn(turn: Turn): BaseTurn<unknown> {
   const { task, contextId, history, principal, conversation, acceptedOutputModes, attempt, signal, durable } = turn;
   const asked = history.findLast((message) => message.role === 'ROLE_AGENT');

@@ -3,13 +3,13 @@ import type { LastWord } from './outputs.ts';
 import type { SkillDefinition } from './skills.ts';
 import { checkOutput } from './skills.ts';
 
-/** What a generator yields: a chunk of the answer's text, parts that are an artifact, or what a helper made. */
+/** A value that a generator yields: a chunk of the answer's text, parts that form an artifact, or an output made by a helper. */
 export type Yielded = string | Part | readonly Part[] | AgentOutput;
 
-/** What a function returns: the same, or any other JSON, which is data. */
+/** A value that a function returns: the same, or any other JSON, which becomes data. */
 export type Returned = Yielded | Json | undefined;
 
-/** Only a program without types can yield anything else; it hears so before that is in anybody's task. */
+/** Only untyped code can yield anything else. It gets an error before the value reaches a task. */
 function toOutput(value: Yielded): AgentOutput {
   if (typeof value === 'string') return { kind: 'text', text: value };
   if (isOutput(value) || isLastWord(value)) return value;
@@ -20,7 +20,7 @@ function toOutput(value: Yielded): AgentOutput {
   );
 }
 
-/** A yielded value, and if it is data what its skill promised. Only data has to be waited for. */
+/** Checks a yielded value; data is checked against its skill's schema. Only data has to be awaited. */
 export function checkedYield(value: Yielded, skill: SkillDefinition | undefined): AgentOutput | Promise<AgentOutput> {
   const output = toOutput(value);
   if (output.kind !== 'data' || skill?.output === undefined) return output;
@@ -28,8 +28,8 @@ export function checkedYield(value: Yielded, skill: SkillDefinition | undefined)
 }
 
 /**
- * A returned value. With an output schema it is the output, whatever it looks like, unless it is a last word, which nothing but
- * a helper makes. Without one, what has the shape of parts is parts.
+ * A returned value. With an output schema it is the output, whatever its shape, unless a helper made it. Without one, a value with the
+ * shape of parts is parts.
  */
 export async function checkedReturn(value: unknown, skill: SkillDefinition | undefined): Promise<AgentOutput | undefined> {
   if (value === undefined) return undefined;
@@ -39,14 +39,14 @@ export async function checkedReturn(value: unknown, skill: SkillDefinition | und
   return { kind: 'data', data: value as Json };
 }
 
-/** A generator, sync or not, or any stream of chunks. Not a list: that is a value. */
+/** A sync or async generator, or any stream of chunks. A list is not one: it is a value. */
 export function iteratorOf(value: unknown): AsyncIterator<Yielded, unknown> | Iterator<Yielded, unknown> | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
   if (Symbol.asyncIterator in value) return (value as AsyncIterable<Yielded, unknown>)[Symbol.asyncIterator]();
   return Symbol.iterator in value ? (value as Iterable<Yielded, unknown>)[Symbol.iterator]() : undefined;
 }
 
-/** Where each has its words. */
+/** The member in which each output has its message. */
 const LAST_WORDS: ReadonlyMap<unknown, string> = new Map<LastWord['kind'], string>([
   ['ask', 'question'],
   ['auth', 'request'],

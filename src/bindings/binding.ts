@@ -1,10 +1,10 @@
 import type { A2AError, A2AService, Dialect, InterfacePaths, Operation, Registry } from '#protocol';
-import type { HttpRequest, HttpResponse } from './exchange.ts';
-import type { ServeOptions } from './options.ts';
-import type { LinkOptions } from './outward.ts';
+import type { HttpRequest, HttpResponse } from './http.ts';
+import type { LinkOptions } from './link-service.ts';
+import type { BindingServeOptions } from './options.ts';
 
 /** What a refusal is written with. */
-export interface RefusalOptions extends ServeOptions {
+export interface RefusalOptions extends BindingServeOptions {
   /** The HTTP status, where it is not the error's own. A binding that always answers with one status ignores it. */
   readonly status?: number;
 }
@@ -21,10 +21,10 @@ export interface BindingRoute {
 }
 
 /**
- * One wire of A2A, both halves: what serves it and what calls it. `BINDINGS` (registry.ts) lists them all. Routes, access checks, cards,
- * the client and the doctor read that list, so that a new binding is a folder and a line.
+ * The client half of a binding: its names, and the link that calls an agent over it. `CLIENT_BINDINGS` (links.ts) lists them all. The client
+ * and the doctor read that list. Nothing here may import the server half, which a browser would have to download.
  */
-export interface Binding<Name extends string = string> {
+export interface ClientBinding<Name extends string = string> {
   /** The name of its routes, in metrics and recordings. */
   readonly id: string;
   /** How cards name it (`AgentInterface.protocolBinding`). */
@@ -33,17 +33,24 @@ export interface Binding<Name extends string = string> {
   readonly otherNames: readonly string[];
   /** For people: `JSON-RPC`. */
   readonly title: string;
-  readonly route: BindingRoute;
-  /** Where cards say that it is, by protocol version, below the agent's base address. */
-  readonly paths: InterfacePaths['paths'];
-  /** Serves one request. Never throws: failures are written as errors of the caller's dialect. */
-  serve(request: HttpRequest, service: A2AService, options?: ServeOptions): Promise<HttpResponse>;
-  /** The response to a request that is refused before its body is read. */
-  refuse(request: HttpRequest, error: A2AError, options?: RefusalOptions): HttpResponse;
   /** A remote agent as an `A2AService`. */
   link(options: LinkOptions): A2AService;
   /** The form of a dialect that goes over this binding: the dialect itself, or a variant of it. Undefined: it has none. */
   formOf(dialect: Dialect, registry: Registry): Dialect | undefined;
   /** Whether a dialect, in the form that `formOf` gave, has an operation. */
   has(dialect: Dialect, operation: Operation): boolean;
+}
+
+/**
+ * A binding of A2A, both halves: what calls it and what serves it. `BINDINGS` (registry.ts) lists them all. Routes, access checks and cards
+ * read that list. A new binding is a folder, a line in links.ts and a line in registry.ts.
+ */
+export interface Binding<Name extends string = string> extends ClientBinding<Name> {
+  readonly route: BindingRoute;
+  /** Where cards say that it is, by protocol version, below the agent's base address. */
+  readonly paths: InterfacePaths['paths'];
+  /** Serves one request. Never throws: failures are written as errors of the caller's dialect. */
+  serve(request: HttpRequest, service: A2AService, options?: BindingServeOptions): Promise<HttpResponse>;
+  /** The response to a request that is refused before its body is read. */
+  refuse(request: HttpRequest, error: A2AError, options?: RefusalOptions): HttpResponse;
 }

@@ -1,7 +1,7 @@
 import { A2AError } from '#protocol';
-import { Gathered } from './bytes.ts';
-import type { Patience } from './patience.ts';
-import { Watch } from './patience.ts';
+import { ByteCollector } from './bytes.ts';
+import type { ReadTimeout } from './idle-timer.ts';
+import { IdleTimer } from './idle-timer.ts';
 
 /** What a body may be before anybody looks into it. */
 export interface BodyLimits {
@@ -14,13 +14,13 @@ export interface BodyLimits {
 export const DEFAULT_BODY_LIMITS: BodyLimits = { bodyBytesMax: 1_048_576, jsonDepthMax: 64, jsonMembersMax: 50_000 };
 
 /** JSON that nobody has checked, or why there is none. */
-export type Parsed = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly error: A2AError };
+export type ParsedJson = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly error: A2AError };
 
 // A BOM is kept, so that JSON.parse refuses it: JSON on a wire has none (RFC 8259 §8.1).
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** Bytes to JSON: well-formed UTF-8, not nested too deep, not of too many members, well-formed JSON. Never throws. */
-export function parseJson(bytes: Uint8Array, jsonDepthMax: number, jsonMembersMax: number = Number.POSITIVE_INFINITY): Parsed {
+export function parseJson(bytes: Uint8Array, jsonDepthMax: number, jsonMembersMax: number = Number.POSITIVE_INFINITY): ParsedJson {
   try {
     const text = utf8.decode(bytes);
     const isSmall = bytes.length <= jsonMembersMax && opensFew(text, jsonDepthMax);
@@ -49,18 +49,18 @@ function opensFew(text: string, max: number): boolean {
  * The whole body under the limit. Fails with PAYLOAD_TOO_LARGE as soon as that is known: often before the first byte. The signal
  * ends the wait for a sender that has stopped sending, whether or not the body listens to it as well.
  */
-export async function readBytes(message: Request | Response, bodyBytesMax: number, patience: Patience = {}): Promise<Uint8Array> {
-  const watch = new Watch(patience, () => undefined);
-  return await readWatched(message, bodyBytesMax, { watch, idleMs: patience.idleMs });
+export async function readBytes(message: Request | Response, bodyBytesMax: number, timeout: ReadTimeout = {}): Promise<Uint8Array> {
+  const timer = new IdleTimer(timeout, () => undefined);
+  return await readTimed(message, bodyBytesMax, { timer, idleMs: timeout.idleMs });
 }
 
-export interface Watched {
-  readonly watch: Watch;
+export interface TimedRead {
+  readonly timer: IdleTimer;
   readonly idleMs: number | undefined;
 }
 
-/** The same under a watch that has begun before the body did. It ends with the body. */
-export async function readWatched(message: Request | Response, bodyBytesMax: number, { watch, idleMs }: Watched): Promise<Uint8Array> {
+/** The same under a timer that has begun before the body did. It ends with the body. */
+export async function readTimed(message: Request | Response, bodyBytesMax: number, { timer, idleMs }: TimedRead): Promise<Uint8Array> {
   let close = (): void => undefined;
   try {
     const declared = Number(message.headers.get('content-length') ?? 0);
@@ -68,26 +68,26 @@ export async function readWatched(message: Request | Response, bodyBytesMax: num
     if (message.body === null) return new Uint8Array(0);
     const reader = message.body.getReader();
     close = () => void reader.cancel().catch(() => undefined); // how the sender's stream ends is of no interest
-    watch.goOn(idleMs, close);
+    timer.extend(idleMs, close);
     // Where the length is that of these very bytes, the last of them is known without asking for more.
     const length = message.headers.get('content-encoding') === null ? declared : 0;
-    const gathered = new Gathered();
+    const collected = new ByteCollector();
     for (;;) {
-      watch.check();
+      timer.check();
       const { done, value } = await reader.read();
-      watch.check();
-      watch.touch();
-      if (done) return gathered.take();
-      if (gathered.length + value.length > bodyBytesMax) throw tooLarge(bodyBytesMax);
-      gathered.add(value);
-      if (gathered.length === length) return gathered.take();
+      timer.check();
+      timer.touch();
+      if (done) return collected.take();
+      if (collected.length + value.length > bodyBytesMax) throw tooLarge(bodyBytesMax);
+      collected.add(value);
+      if (collected.length === length) return collected.take();
     }
   } catch (thrown) {
     close();
-    watch.check(); // that it was closed may be our doing
+    timer.check(); // that it was closed may be our doing
     throw thrown;
   } finally {
-    watch.stop();
+    timer.stop();
   }
 }
 
@@ -138,7 +138,7 @@ function endOfString(bytes: Uint8Array, start: number): number {
   return at;
 }
 
-function refused(message: string | undefined, cause?: unknown): Parsed {
+function refused(message: string | undefined, cause?: unknown): ParsedJson {
   return { ok: false, error: new A2AError('PARSE_ERROR', message, cause === undefined ? {} : { cause }) };
 }
 

@@ -1,10 +1,10 @@
 const EMPTY = new Uint8Array(0);
 
 /**
- * Bytes gathered piece by piece into one growing block. A sender that cuts a body into single bytes costs what the body
+ * Bytes collected piece by piece into one growing block. A sender that cuts a body into single bytes costs what the body
  * costs, not an object a byte; what comes in one piece is not copied.
  */
-export class Gathered {
+export class ByteCollector {
   #block: Uint8Array = EMPTY;
   #length = 0;
   #owned = false;

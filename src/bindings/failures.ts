@@ -17,8 +17,8 @@ export class NotA2A extends Error {
 }
 
 /** The sender was there and said nothing. */
-export class Silence extends Error {
-  override readonly name = 'Silence';
+export class TimedOut extends Error {
+  override readonly name = 'TimedOut';
 }
 
 /** It had begun, and stopped before its end. */
@@ -33,11 +33,11 @@ export class CutOff extends Error {
 }
 
 /** More than is taken; which option takes more. */
-export class Excess extends Error {
-  override readonly name = 'Excess';
+export class TooLarge extends Error {
+  override readonly name = 'TooLarge';
   readonly option: 'answerBytesMax' | 'eventBytesMax';
 
-  constructor(option: Excess['option']) {
+  constructor(option: TooLarge['option']) {
     super();
     this.option = option;
   }
@@ -55,6 +55,6 @@ export class LargeSend extends Error {
 }
 
 /** The caller left; the `cause` is its signal's reason. */
-export class Left extends Error {
-  override readonly name = 'Left';
+export class CallAborted extends Error {
+  override readonly name = 'CallAborted';
 }

@@ -1,10 +1,10 @@
 import type { CallContext, Logged, StreamReader, TaskEvent } from '#protocol';
 import { A2AError, isA2AError } from '#protocol';
-import { Alike } from './alike.ts';
 import { unreadable } from './codec.ts';
 import { CutOff } from './failures.ts';
+import { FrameTemplate } from './frame-template.ts';
+import { aborted } from './link-service.ts';
 import { isMediaType } from './media.ts';
-import { aborted } from './outward.ts';
 import { EVENT_STREAM, readEvents, seqFrom } from './sse.ts';
 import type { SseEvent } from './sse-parser.ts';
 
@@ -29,10 +29,10 @@ export function isEventStream(response: Response): boolean {
 export async function* incomingEvents(response: Response, incoming: Incoming): AsyncGenerator<readonly Logged[], void> {
   const { ctx, eventBytesMax, idleMs } = incoming;
   if (response.body === null) return;
-  const alike = new Alike();
+  const template = new FrameTemplate();
   try {
     for await (const frames of readEvents(response.body, eventBytesMax, { signal: ctx.signal, idleMs })) {
-      const { batch, ends, error } = gather(frames, incoming, alike);
+      const { batch, ends, error } = gather(frames, incoming, template);
       if (batch.length > 0) yield batch;
       if (error !== undefined) throw error;
       if (ends) return;
@@ -51,18 +51,18 @@ interface Gathering {
   readonly error?: unknown;
 }
 
-function gather(frames: readonly SseEvent[], incoming: Incoming, alike: Alike): Gathering {
+function gather(frames: readonly SseEvent[], incoming: Incoming, template: FrameTemplate): Gathering {
   const batch: Logged[] = [];
   try {
-    const texts = textsOf(frames, alike);
+    const texts = textsOf(frames, template);
     for (let at = 0; at < frames.length; at += 1) {
       const frame = frames[at] as SseEvent;
       const text = texts?.[at];
-      if (text !== undefined) batch.push(placed(alike.event(text), frame));
+      if (text !== undefined) batch.push(placed(template.event(text), frame));
       else if (frame.data === DONE) return { batch, ends: true };
       else if (frame.data !== '') take(frame, incoming, batch);
     }
-    if (texts?.at(-1) === undefined) learn(frames.at(-1), batch.at(-1), { incoming, alike });
+    if (texts?.at(-1) === undefined) learn(frames.at(-1), batch.at(-1), { incoming, template });
     return { batch, ends: false };
   } catch (error) {
     return { batch, ends: true, error };
@@ -70,11 +70,11 @@ function gather(frames: readonly SseEvent[], incoming: Incoming, alike: Alike): 
 }
 
 /** The words of those frames that are like one before but for them; undefined if none is. */
-function textsOf(frames: readonly SseEvent[], alike: Alike): readonly (string | undefined)[] | undefined {
+function textsOf(frames: readonly SseEvent[], template: FrameTemplate): readonly (string | undefined)[] | undefined {
   const words: (string | undefined)[] = [];
   const found: string[] = [];
   for (const { data, event } of frames) {
-    const each = event === undefined ? alike.wordsIn(data) : undefined;
+    const each = event === undefined ? template.textJsonIn(data) : undefined;
     words.push(each);
     if (each !== undefined) found.push(each);
   }
@@ -110,13 +110,13 @@ function placed(event: TaskEvent, { id }: SseEvent): Logged {
 
 interface Learning {
   readonly incoming: Incoming;
-  readonly alike: Alike;
+  readonly template: FrameTemplate;
 }
 
-function learn(frame: SseEvent | undefined, logged: Logged | undefined, { incoming, alike }: Learning): void {
+function learn(frame: SseEvent | undefined, logged: Logged | undefined, { incoming, template }: Learning): void {
   if (incoming.reader.isPlain !== true || frame === undefined || frame.event !== undefined || frame.data === '') return;
   if (logged === undefined) return;
-  alike.learn(frame.data, logged.event, (data) => {
+  template.learn(frame.data, logged.event, (data) => {
     try {
       return eventsIn(JSON.parse(data), undefined, incoming)[0];
     } catch {

@@ -8,13 +8,14 @@
  * const { task } = await link.send({ message: createUserMessage('hello') }, ctx);
  * ```
  */
-export type { Binding } from './binding.ts';
-export { type HttpRequest, type HttpResponse, respondTo, toHttpRequest } from './exchange.ts';
+export type { Binding, ClientBinding } from './binding.ts';
+export { type HttpRequest, type HttpResponse, respondTo, toHttpRequest } from './http.ts';
 export { jsonRpcLink } from './jsonrpc/link.ts';
 export { serveJsonRpc } from './jsonrpc/serve.ts';
-export type { Caller, ServeOptions } from './options.ts';
-export type { LinkOptions } from './outward.ts';
-export { BINDINGS, findBinding, type ProtocolBinding } from './registry.ts';
+export type { LinkOptions } from './link-service.ts';
+export { findBinding, type ProtocolBinding } from './links.ts';
+export type { BindingServeOptions, Caller } from './options.ts';
+export { BINDINGS } from './registry.ts';
 export { restLink } from './rest/link.ts';
 export { serveRest } from './rest/serve.ts';
 export { type StdioLink, stdioLink } from './stdio/link.ts';

@@ -1,18 +1,18 @@
 // What the other rooms of this package may use of `bindings`. The published names are in index.ts.
-export type { Binding, BindingRoute, RefusalOptions } from './binding.ts';
+export type { Binding, BindingRoute, ClientBinding, RefusalOptions } from './binding.ts';
 export * from './body.ts';
+export { writeSafely } from './call-context.ts';
 export { decodeRequest, decodeResult, encodeRequest, encodeResult, unsupported } from './codec.ts';
-export { writeSafely } from './door.ts';
+export * from './failures.ts';
 export {
   type HttpRequest,
   type HttpResponse,
-  type Outflow,
   type Peer,
   type PeerCertificate,
+  type ResponseStream,
   respondTo,
   toHttpRequest,
-} from './exchange.ts';
-export * from './failures.ts';
+} from './http.ts';
 export { jsonRpcLink } from './jsonrpc/link.ts';
 export { answerJsonRpc, refuseJsonRpc, serveJsonRpc } from './jsonrpc/serve.ts';
 export {
@@ -25,12 +25,13 @@ export {
   requestText,
   resultText,
 } from './jsonrpc/wire.ts';
+export { type LinkHeaders, type LinkOptions, type LinkTransport, serviceOver } from './link-service.ts';
+export { bindingOf, CLIENT_BINDINGS, findBinding, type ProtocolBinding } from './links.ts';
 export { type ChatMemory, createChatMemory } from './openai/memory.ts';
 export { answerChat, answerModels, type ChatAgent, type ChatOptions } from './openai/serve.ts';
 export { refusalBody } from './openai/write.ts';
-export type { Caller, ServeOptions } from './options.ts';
-export { type LinkHeaders, type LinkOptions, serviceOver, type Wire } from './outward.ts';
-export { BINDINGS, bindingOf, findBinding, type ProtocolBinding } from './registry.ts';
+export type { BindingServeOptions, Caller } from './options.ts';
+export { BINDINGS } from './registry.ts';
 export { restLink } from './rest/link.ts';
 export { answerRest, hasRestRoute, refuseRest, serveRest } from './rest/serve.ts';
 export * from './sse.ts';

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Silent } from './keep-alive.ts';
-import { joinRound, leaveRound } from './keep-alive.ts';
+import type { KeepAliveStream } from './keep-alive.ts';
+import { startKeepAlive, stopKeepAlive } from './keep-alive.ts';
 
-function silent(): Silent & { readonly ticks: () => number } {
+function silent(): KeepAliveStream & { readonly ticks: () => number } {
   let count = 0;
   return {
     tick: () => {
@@ -18,33 +18,33 @@ describe('streams that wait', () => {
 
   it('share one timer, which ends with the last of them', () => {
     const [one, two] = [silent(), silent()];
-    joinRound(one, 1000);
+    startKeepAlive(one, 1000);
     vi.advanceTimersByTime(400);
-    joinRound(two, 1000);
+    startKeepAlive(two, 1000);
     expect(vi.getTimerCount()).toBe(1);
     vi.advanceTimersByTime(600);
     expect([one.ticks(), two.ticks()]).toEqual([2, 2]);
-    leaveRound(one, 1000);
+    stopKeepAlive(one, 1000);
     vi.advanceTimersByTime(500);
     expect([one.ticks(), two.ticks()]).toEqual([2, 3]);
-    leaveRound(two, 1000);
-    leaveRound(two, 1000);
+    stopKeepAlive(two, 1000);
+    stopKeepAlive(two, 1000);
     expect(vi.getTimerCount()).toBe(0);
   });
 
   it('are apart where their silences are', () => {
     const [quick, slow] = [silent(), silent()];
-    joinRound(quick, 100);
-    joinRound(slow, 1000);
+    startKeepAlive(quick, 100);
+    startKeepAlive(slow, 1000);
     vi.advanceTimersByTime(500);
     expect([quick.ticks(), slow.ticks()]).toEqual([10, 1]);
-    leaveRound(quick, 100);
-    leaveRound(slow, 1000);
+    stopKeepAlive(quick, 100);
+    stopKeepAlive(slow, 1000);
     expect(vi.getTimerCount()).toBe(0);
   });
 
   it.each([0, -1, Number.POSITIVE_INFINITY, 2 ** 40])('have no timer at %s', (ms) => {
-    joinRound(silent(), ms);
+    startKeepAlive(silent(), ms);
     expect(vi.getTimerCount()).toBe(0);
   });
 });

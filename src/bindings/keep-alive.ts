@@ -1,5 +1,5 @@
 /** A stream that may have been silent for too long. */
-export interface Silent {
+export interface KeepAliveStream {
   /** Called twice in the longest silence that is allowed. */
   tick(): void;
 }
@@ -7,17 +7,17 @@ export interface Silent {
 /** A timer that is set for longer goes off at once. */
 const TIMER_MS_MAX = 0x7fffffff;
 
-interface Round {
-  readonly streams: Set<Silent>;
+interface TimerGroup {
+  readonly streams: Set<KeepAliveStream>;
   readonly timer: ReturnType<typeof setInterval>;
 }
 
 /** One timer for all streams of one silence, and none when there are no streams. */
-const rounds = new Map<number, Round>();
+const groups = new Map<number, TimerGroup>();
 
-export function joinRound(stream: Silent, keepAliveMs: number): void {
+export function startKeepAlive(stream: KeepAliveStream, keepAliveMs: number): void {
   if (keepAliveMs <= 0 || keepAliveMs > TIMER_MS_MAX) return;
-  const known = rounds.get(keepAliveMs);
+  const known = groups.get(keepAliveMs);
   if (known !== undefined) {
     known.streams.add(stream);
     return;
@@ -26,12 +26,12 @@ export function joinRound(stream: Silent, keepAliveMs: number): void {
   const timer = setInterval(() => {
     for (const each of streams) each.tick();
   }, keepAliveMs / 2);
-  rounds.set(keepAliveMs, { streams, timer });
+  groups.set(keepAliveMs, { streams, timer });
 }
 
-export function leaveRound(stream: Silent, keepAliveMs: number): void {
-  const round = rounds.get(keepAliveMs);
-  if (round === undefined || !round.streams.delete(stream) || round.streams.size > 0) return;
-  clearInterval(round.timer);
-  rounds.delete(keepAliveMs);
+export function stopKeepAlive(stream: KeepAliveStream, keepAliveMs: number): void {
+  const group = groups.get(keepAliveMs);
+  if (group === undefined || !group.streams.delete(stream) || group.streams.size > 0) return;
+  clearInterval(group.timer);
+  groups.delete(keepAliveMs);
 }

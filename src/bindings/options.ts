@@ -1,12 +1,12 @@
 import type { AgentCard, CallContext, Dialect, ReadEnv, Registry } from '#protocol';
 import { countedIds, createRegistry, DEFAULT_READ_LIMITS, DIALECTS, LOCAL_PRINCIPAL } from '#protocol';
-import type { HttpRequest } from './exchange.ts';
+import type { HttpRequest } from './http.ts';
 
 /** Who is calling, as the access checks found out. What the headers say besides is read by the binding. */
 export type Caller = Pick<CallContext, 'principal' | 'tenant' | 'request'>;
 
 /** How a binding serves. Everything has a default that is right for a node on loopback. */
-export interface ServeOptions {
+export interface BindingServeOptions {
   /** The dialects that are spoken here; all by default. */
   readonly registry?: Registry;
   /** Fixed by the mount: nothing is detected, and `?dialect=` is ignored. */
@@ -39,12 +39,12 @@ export const DEFAULT_ENV: ReadEnv = { ids: countedIds(), limits: DEFAULT_READ_LI
 
 const everyDialect = createRegistry(DIALECTS);
 
-export function registryOf(options: ServeOptions): Registry {
+export function registryOf(options: BindingServeOptions): Registry {
   return options.registry ?? everyDialect;
 }
 
 const LOCAL: Caller = { principal: LOCAL_PRINCIPAL };
 
-export function callerOf(request: HttpRequest, options: ServeOptions): Caller | Promise<Caller> {
+export function callerOf(request: HttpRequest, options: BindingServeOptions): Caller | Promise<Caller> {
   return options.caller === undefined ? LOCAL : options.caller(request);
 }

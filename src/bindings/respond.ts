@@ -14,23 +14,23 @@ import type {
   UnaryOperation,
 } from '#protocol';
 import { A2AError, behave, isStreamOperation } from '#protocol';
+import { contextOf, responseHeaders, resumeAfter, toCallerError } from './call-context.ts';
 import { decodeRequest, encodeResult } from './codec.ts';
+import type { DisconnectSignal } from './disconnect.ts';
+import { disconnectSignal } from './disconnect.ts';
 import type { OpenStream } from './dispatch.ts';
 import { answerUnary, openStream } from './dispatch.ts';
-import { answerHeaders, contextOf, resumeAfter, toPeer } from './door.ts';
-import type { EventWire } from './event-flow.ts';
-import { eventAnswer } from './event-flow.ts';
-import type { HttpRequest, HttpResponse } from './exchange.ts';
-import type { Leaving } from './leaving.ts';
-import { leavingOf } from './leaving.ts';
-import type { Caller, ServeOptions } from './options.ts';
+import type { EventWire } from './event-stream.ts';
+import { eventAnswer } from './event-stream.ts';
+import type { HttpRequest, HttpResponse } from './http.ts';
+import type { BindingServeOptions, Caller } from './options.ts';
 import { DEFAULT_KEEP_ALIVE_MS } from './options.ts';
 
 /** A request that has been understood as far as its operation; `raw` is what the dialect will read. */
-export interface Arrival {
+export interface IncomingCall {
   readonly httpRequest: HttpRequest;
   readonly service: A2AService;
-  readonly options: ServeOptions;
+  readonly options: BindingServeOptions;
   readonly dialect: Dialect;
   readonly caller: Caller;
   readonly operation: Operation;
@@ -39,70 +39,78 @@ export interface Arrival {
 }
 
 /** What a binding puts around an answer. */
-export interface Wrapping {
+export interface ResponseWriter {
   result(value: Json, headers: Record<string, string>): HttpResponse;
   openStream(): StreamWriter;
   errorFrame(error: A2AError): Frame;
 }
 
 /** Decodes, calls, encodes: the part that all bindings share. Throws what the binding writes as an error. */
-export function respond(arrival: Arrival, wrapping: Wrapping): Promise<HttpResponse> {
-  const { operation } = arrival;
-  if (isStreamOperation(operation)) return stream(arrival, operation, wrapping);
-  return operation === 'card' ? card(arrival, wrapping) : unary(arrival, operation, wrapping);
+export function respond(incoming: IncomingCall, responseWriter: ResponseWriter): Promise<HttpResponse> {
+  const { operation } = incoming;
+  if (isStreamOperation(operation)) return stream(incoming, operation, responseWriter);
+  return operation === 'card' ? card(incoming, responseWriter) : unary(incoming, operation, responseWriter);
 }
 
-async function card(arrival: Arrival, wrapping: Wrapping): Promise<HttpResponse> {
-  const { httpRequest, options, dialect, raw } = arrival;
-  decodeRequest('card', raw, arrival);
+async function card(incoming: IncomingCall, responseWriter: ResponseWriter): Promise<HttpResponse> {
+  const { httpRequest, options, dialect, raw } = incoming;
+  decodeRequest('card', raw, incoming);
   if (options.card === undefined) throw new A2AError('UNSUPPORTED_OPERATION', 'the card is not served by this method');
-  const ctx = contextOf(httpRequest, arrival, httpRequest.signal);
-  return wrapping.result(encodeResult('card', await options.card(), dialect), headersFor(arrival, ctx));
+  const ctx = contextOf(httpRequest, incoming, httpRequest.signal);
+  return responseWriter.result(encodeResult('card', await options.card(), dialect), headersFor(incoming, ctx));
 }
 
-async function unary<Op extends UnaryOperation>(arrival: Arrival, operation: Op, wrapping: Wrapping): Promise<HttpResponse> {
-  const { httpRequest, dialect, raw } = arrival;
-  const request = decodeRequest(operation, raw, arrival);
-  const ctx = contextOf(httpRequest, arrival, httpRequest.signal);
-  const result = await answerUnary({ operation, request, ctx, dialect }, behave(arrival.service, dialect.traits));
-  return wrapping.result(result, headersFor(arrival, ctx));
+async function unary<Op extends UnaryOperation>(
+  incoming: IncomingCall,
+  operation: Op,
+  responseWriter: ResponseWriter,
+): Promise<HttpResponse> {
+  const { httpRequest, dialect, raw } = incoming;
+  const request = decodeRequest(operation, raw, incoming);
+  const ctx = contextOf(httpRequest, incoming, httpRequest.signal);
+  const result = await answerUnary({ operation, request, ctx, dialect }, behave(incoming.service, dialect.traits));
+  return responseWriter.result(result, headersFor(incoming, ctx));
 }
 
-async function stream(arrival: Arrival, operation: StreamOperation, wrapping: Wrapping): Promise<HttpResponse> {
-  const { httpRequest, dialect } = arrival;
-  const service = behave(arrival.service, dialect.traits);
-  const open = operation === 'stream' ? sending(arrival) : subscribing(arrival);
-  const leaving = leavingOf(httpRequest);
-  const ctx = contextOf(httpRequest, arrival, leaving.signal);
+async function stream(incoming: IncomingCall, operation: StreamOperation, responseWriter: ResponseWriter): Promise<HttpResponse> {
+  const { httpRequest, dialect } = incoming;
+  const service = behave(incoming.service, dialect.traits);
+  const open = operation === 'stream' ? sending(incoming) : subscribing(incoming);
+  const disconnect = disconnectSignal(httpRequest);
+  const ctx = contextOf(httpRequest, incoming, disconnect.signal);
   try {
-    const writer = wrapping.openStream();
+    const writer = responseWriter.openStream();
     const events = await openStream(open(service, ctx));
     const isReset = operation === 'subscribe' && wasReset(httpRequest, events);
-    return eventAnswer(events, new Wire(arrival.options, { service, writer, wrapping, leaving, ctx, isReset }), headersFor(arrival, ctx));
+    return eventAnswer(
+      events,
+      new Wire(incoming.options, { service, writer, responseWriter, disconnect, ctx, isReset }),
+      headersFor(incoming, ctx),
+    );
   } catch (thrown) {
-    leaving.forget();
+    disconnect.release();
     throw thrown;
   }
 }
 
 type Open = (service: A2AService, ctx: CallContext) => EventStream;
 
-function sending(arrival: Arrival): Open {
-  const request = decodeRequest('stream', arrival.raw, arrival);
+function sending(incoming: IncomingCall): Open {
+  const request = decodeRequest('stream', incoming.raw, incoming);
   return (service, ctx) => service.stream(request, ctx);
 }
 
-function subscribing(arrival: Arrival): Open {
-  const request = decodeRequest('subscribe', arrival.raw, arrival);
-  const after = resumeAfter(arrival.httpRequest);
+function subscribing(incoming: IncomingCall): Open {
+  const request = decodeRequest('subscribe', incoming.raw, incoming);
+  const after = resumeAfter(incoming.httpRequest);
   return (service, ctx) => service.subscribe(after === undefined ? request : { ...request, after }, ctx);
 }
 
 interface WireParts {
   readonly service: A2AService;
   readonly writer: StreamWriter;
-  readonly wrapping: Wrapping;
-  readonly leaving: Leaving;
+  readonly responseWriter: ResponseWriter;
+  readonly disconnect: DisconnectSignal;
   readonly ctx: CallContext;
   readonly isReset: boolean;
 }
@@ -112,18 +120,18 @@ class Wire implements EventWire {
   readonly writer: StreamWriter;
   readonly isReset: boolean;
   readonly #service: A2AService;
-  readonly #options: ServeOptions;
-  readonly #wrapping: Wrapping;
-  readonly #leaving: Leaving;
+  readonly #options: BindingServeOptions;
+  readonly #responseWriter: ResponseWriter;
+  readonly #disconnect: DisconnectSignal;
   readonly #ctx: CallContext;
 
-  constructor(options: ServeOptions, { service, writer, wrapping, leaving, ctx, isReset }: WireParts) {
+  constructor(options: BindingServeOptions, { service, writer, responseWriter, disconnect, ctx, isReset }: WireParts) {
     this.writer = writer;
     this.isReset = isReset;
     this.#service = service;
     this.#options = options;
-    this.#wrapping = wrapping;
-    this.#leaving = leaving;
+    this.#responseWriter = responseWriter;
+    this.#disconnect = disconnect;
     this.#ctx = ctx;
   }
 
@@ -136,7 +144,7 @@ class Wire implements EventWire {
   }
 
   errorFrame(thrown: unknown): Frame {
-    return this.#wrapping.errorFrame(toPeer(thrown, this.#options));
+    return this.#responseWriter.errorFrame(toCallerError(thrown, this.#options));
   }
 
   taskAtEnd(id: TaskId): Promise<Task | undefined> {
@@ -144,11 +152,11 @@ class Wire implements EventWire {
   }
 
   left(): void {
-    this.#leaving.leave();
+    this.#disconnect.abort();
   }
 
   ended(): void {
-    this.#leaving.forget();
+    this.#disconnect.release();
   }
 }
 
@@ -160,9 +168,9 @@ function wasReset(httpRequest: HttpRequest, { first }: OpenStream): boolean {
   );
 }
 
-function headersFor({ dialect, options }: Arrival, ctx: CallContext): Record<string, string> {
+function headersFor({ dialect, options }: IncomingCall, ctx: CallContext): Record<string, string> {
   const own = options.extensions ?? [];
-  return answerHeaders(
+  return responseHeaders(
     dialect,
     ctx.extensions.filter((uri) => own.includes(uri)),
   );

@@ -1,7 +1,7 @@
 import type { Mutable } from '#protocol';
 import { A2AError } from '#protocol';
-import { Gathered } from './bytes.ts';
-import { Excess } from './failures.ts';
+import { ByteCollector } from './bytes.ts';
+import { TooLarge } from './failures.ts';
 
 export interface SseEvent {
   readonly data: string;
@@ -27,7 +27,7 @@ export class SseParser {
   readonly #eventBytesMax: number;
   readonly #utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
   /** A line whose end has not come yet. */
-  readonly #open = new Gathered();
+  readonly #open = new ByteCollector();
   /** Of the lines of the event so far. */
   #eventBytes = 0;
   #afterCr = false;
@@ -130,7 +130,7 @@ export class SseParser {
 
   #tooLarge(): A2AError {
     return new A2AError('INVALID_AGENT_RESPONSE', `an event of the stream is larger than ${this.#eventBytesMax} bytes`, {
-      cause: new Excess('eventBytesMax'),
+      cause: new TooLarge('eventBytesMax'),
     });
   }
 }

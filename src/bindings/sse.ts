@@ -1,7 +1,7 @@
 import type { Frame, Seq } from '#protocol';
 import { seq } from '#protocol';
-import type { Patience } from './patience.ts';
-import { Watch } from './patience.ts';
+import type { ReadTimeout } from './idle-timer.ts';
+import { IdleTimer } from './idle-timer.ts';
 import type { SseEvent } from './sse-parser.ts';
 import { SseParser } from './sse-parser.ts';
 
@@ -51,29 +51,29 @@ function oneLine(data: string): boolean {
   return !data.includes('\n') && !data.includes('\r');
 }
 
-/** The events of a body, in the batches that the network makes of them. Leaving the loop, or the end of patience, closes it. */
+/** The events of a body, in the batches that the network makes of them. Leaving the loop, or the end of timeout, closes it. */
 export async function* readEvents(
   body: ReadableStream<Uint8Array>,
   eventBytesMax: number,
-  patience: Patience = {},
+  timeout: ReadTimeout = {},
 ): AsyncGenerator<readonly SseEvent[], void> {
   const parser = new SseParser(eventBytesMax);
   const reader = body.getReader();
   const close = (): void => void reader.cancel().catch(() => undefined); // it may have failed already, and that is why we leave
-  const watch = new Watch(patience, close);
-  let open = patience.signal?.aborted !== true;
+  const timer = new IdleTimer(timeout, close);
+  let open = timeout.signal?.aborted !== true;
   try {
     while (open) {
       const { done, value } = await reader.read();
       open = !done;
-      watch.touch();
-      if (done && patience.signal?.aborted !== true) watch.check();
+      timer.touch();
+      if (done && timeout.signal?.aborted !== true) timer.check();
       const events = done ? [] : parser.push(value);
       if (events.length > 0) yield events;
-      watch.touch(); // the time that the caller took is not the sender's
+      timer.touch(); // the time that the caller took is not the sender's
     }
   } finally {
-    watch.stop();
+    timer.stop();
     close();
   }
 }

@@ -8,6 +8,7 @@
  * ```
  */
 
+export type { ProtocolBinding } from '#bindings';
 export type { StandardSchema } from '#protocol';
 export type { Auth, Authenticator, Presented, Secret } from './auth/credentials.ts';
 export { reveal, wantedBy } from './auth/credentials.ts';
@@ -20,7 +21,7 @@ export type { ListOptions, PushCalls, TaskList } from './client.ts';
 export { A2AClient } from './client.ts';
 export type { FoundAgentCard } from './connection/connect.ts';
 export { findAgentCard } from './connection/connect.ts';
-export type { Binding, ConnectionMemory, RememberedEndpoint } from './connection/memory.ts';
+export type { ConnectionMemory, RememberedEndpoint } from './connection/memory.ts';
 export { createMemory } from './connection/memory.ts';
 export type { CardFollower } from './discovery/card-follower.ts';
 export type { Endpoint, StrictMode } from './discovery/endpoint.ts';

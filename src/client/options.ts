@@ -1,8 +1,8 @@
-import type { LinkHeaders } from '#bindings';
+import type { LinkHeaders, ProtocolBinding } from '#bindings';
 import type { A2AService, CardVerdict, CardVerifier, Fetch, Ids, Registry, VerifyPolicy } from '#protocol';
 import { createRegistry, DIALECTS } from '#protocol';
 import type { Auth } from './auth/credentials.ts';
-import type { Binding, ConnectionMemory } from './connection/memory.ts';
+import type { ConnectionMemory } from './connection/memory.ts';
 import type { CardFollower } from './discovery/card-follower.ts';
 import type { StrictMode } from './discovery/endpoint.ts';
 import type { RetryPolicy } from './retry/retry.ts';
@@ -32,7 +32,7 @@ export interface ClientOptions {
   /** Extension URIs that every call activates. */
   readonly extensions?: readonly string[];
   /** Use only this binding. */
-  readonly binding?: Binding;
+  readonly binding?: ProtocolBinding;
   /** The id of a dialect, such as `v10`, `v03` or `society`. The client then detects nothing. */
   readonly dialect?: string;
   /** Calls exactly one endpoint, with no fallback, no retry and no resumed stream. See `parley-a2a/client/strict`. */
@@ -71,7 +71,7 @@ export interface ClientOptions {
 export interface Connection {
   /** Where calls go. */
   readonly url: string;
-  readonly binding: Binding;
+  readonly binding: ProtocolBinding;
   /** The id of the dialect, and its title for people. */
   readonly dialect: string;
   readonly title: string;

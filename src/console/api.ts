@@ -13,7 +13,7 @@ import type {
 } from '#protocol';
 import { credentials, refused } from './session.ts';
 
-/** What the node answered, if it was not what was hoped for. */
+/** An error response of the node. */
 export class ApiError extends Error {
   readonly status: number;
   constructor(status: number, message: string) {
@@ -30,7 +30,7 @@ async function ask<T>(path: string, init: RequestInit = {}): Promise<T> {
     response = await fetch(`${ROOT}${path}`, { ...init, headers: { ...credentials(), ...init.headers } });
   } catch (cause) {
     if (cause instanceof DOMException && cause.name === 'AbortError') throw cause;
-    throw new ApiError(0, 'The node does not answer. Is it still running?');
+    throw new ApiError(0, 'The node does not respond. Check that it is running.');
   }
   if (response.ok) return (response.status === 204 ? undefined : await response.json()) as T;
   if (response.status === 401) refused.value = 'unknown';
@@ -49,7 +49,7 @@ async function wordsOf(response: Response): Promise<string> {
 
 const one = encodeURIComponent;
 
-/** AdminService over HTTP, as docs/admin-api.md has it. */
+/** AdminService over HTTP (docs/admin-api.md). */
 export const admin = {
   tasks: (query: URLSearchParams, signal?: AbortSignal) => ask<AdminPage>(`/tasks?${query}`, signal === undefined ? {} : { signal }),
   task: (id: string) => ask<AdminTask & { readonly task: Task }>(`/tasks/${one(id)}`),

@@ -38,7 +38,7 @@ export function App() {
 
 function Nowhere() {
   return (
-    <Empty title="Nothing is here">
+    <Empty title="Page not found">
       <p>
         The console has no page at <code>{path.value}</code>. <a href="/console/chat">Go to the chats</a>.
       </p>

@@ -1,6 +1,6 @@
 import type { IconName } from './ui/icons.tsx';
 
-/** Every page, and the letter that goes there after `g`. */
+/** Every page, with the letter that opens it after `g`. */
 export const NAV: readonly (readonly [to: string, label: string, icon: IconName, key: string])[] = [
   ['/tour', 'Tour', 'tour', 'u'],
   ['/chat', 'Chat', 'chat', 'c'],

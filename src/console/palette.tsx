@@ -13,7 +13,7 @@ function isTyping(target: EventTarget | null): boolean {
 
 let goingSince = 0;
 
-/** `g` and a letter goes to a page, Ctrl+K or `/` finds, `?` shows the keys. */
+/** `g` and a letter opens a page, Ctrl+K or `/` searches, `?` shows the keys. */
 function useKeys(): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {

@@ -3,7 +3,7 @@ import { withoutEndSlashes } from '#protocol';
 
 const BASE = '/console';
 
-/** Where the page is, below `/console`: `/tasks/abc`. Everything has an address, and nothing secret is ever in one. */
+/** The path below `/console`, such as `/tasks/abc`. Every view has an address, and no address contains a secret. */
 export const place = signal(read());
 export const path = computed(() => place.value.path);
 export const query = computed(() => place.value.query);
@@ -27,7 +27,7 @@ addEventListener('popstate', () => {
   place.value = read();
 });
 
-/** Links within the console change the place without loading the page anew. */
+/** Links within the console change the path without a reload. */
 document.addEventListener('click', (event) => {
   if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return;
   const link = event.target instanceof Element ? event.target.closest('a') : null;
@@ -36,7 +36,7 @@ document.addEventListener('click', (event) => {
   go(link.pathname.slice(BASE.length) + link.search);
 });
 
-/** `/tasks/abc` below `/tasks`: `abc`. */
+/** The rest of a path: `abc` for `/tasks/abc` below `/tasks`. */
 export function rest(of: string): string {
   return decodeURIComponent(path.value.slice(of.length + 1));
 }

@@ -3,11 +3,11 @@ import { signal } from '@preact/signals';
 const KEPT = 'parley.token';
 
 /**
- * Who we are to the node. In memory, or for this tab if its owner says so; never in an address, a cookie or storage that outlives the tab
+ * The user's token. It is kept in memory, or in the tab's session storage if the user chooses so; never in an address, a cookie or other storage
  * (docs/console.md).
  */
 export const token = signal(sessionStorage.getItem(KEPT) ?? '');
-/** The node wants to know who we are, or to see somebody else. */
+/** The node requires a token, or another one. */
 export const refused = signal<'unknown' | 'forbidden' | undefined>(undefined);
 
 export function signIn(given: string, isKept: boolean): void {

@@ -59,7 +59,7 @@ export function Shell({ children }: { readonly children: ComponentChildren }) {
       <main id="main" tabIndex={-1}>
         {isAway.value ? (
           <p class="problem away" role="alert">
-            The node does not answer. This page goes on by itself when it is back.
+            The node does not respond. This page continues automatically when it is back.
           </p>
         ) : null}
         {children}
@@ -75,7 +75,7 @@ export function Shell({ children }: { readonly children: ComponentChildren }) {
 function Foot() {
   return (
     <footer class="side-foot">
-      <button type="button" class="quiet" onClick={toggleTheme} title="Change the colours">
+      <button type="button" class="quiet" onClick={toggleTheme} title="Switch theme">
         {theme.value === 'dark' ? '☾ Dark' : theme.value === 'light' ? '☀ Light' : '◐ As system'}
       </button>
       {token.value === '' ? null : (

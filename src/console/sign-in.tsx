@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { refused, signIn, token } from './session.ts';
 
-/** Where the node asks who we are. The token goes into memory, and nowhere else unless its owner says so. */
+/** The sign-in page. The token is kept in memory only, unless the user chooses otherwise. */
 export function SignIn() {
   const [given, setGiven] = useState('');
   const [isKept, setKept] = useState(false);
@@ -14,13 +14,13 @@ export function SignIn() {
         if (given.trim() !== '') signIn(given, isKept);
       }}
     >
-      <h1>{isForbidden ? 'This needs more than you may do' : 'This node asks who you are'}</h1>
+      <h1>{isForbidden ? 'You do not have permission' : 'Sign in to this node'}</h1>
       <p>
         {isForbidden
-          ? 'The token was understood, and it lacks the scope admin. Show another one.'
+          ? 'The token is valid but lacks the scope admin. Use another one.'
           : token.value === ''
-            ? 'Show the token of this machine, or a key with the scope admin.'
-            : 'The token was not accepted. Show another one.'}
+            ? 'Enter this machine’s token, or a key with the scope admin.'
+            : 'The token was not accepted. Use another one.'}
       </p>
       <label>
         Token
@@ -34,14 +34,14 @@ export function SignIn() {
       </label>
       <label class="check">
         <input type="checkbox" checked={isKept} onChange={(event) => setKept(event.currentTarget.checked)} />
-        Keep it for this tab, also when I reload
+        Keep it for this tab, also after a reload
       </label>
       <button type="submit" class="primary">
-        Show it
+        Sign in
       </button>
       <p class="dim">
-        <code>parley serve</code> says where the token of this machine is kept. A key of your own is made by{' '}
-        <code>parley keys create console --scope admin</code>. It is sent to this node alone and forgotten with the page.
+        <code>parley serve</code> prints where this machine’s token is stored. To create a key, run{' '}
+        <code>parley keys create console --scope admin</code>. The token is sent to this node only, and forgotten when the page is closed.
       </p>
     </form>
   );

@@ -93,12 +93,12 @@ describe('behave', () => {
     ['sam', { taskNames: 'reusable', tasksOnly: true }],
     ['promptkit', { tasksOnly: true, showsFinished: true }],
     ['cortex', { tasksOnly: true, showsFinished: true }],
-  ])('sets the options of %s on every call', async (id, options) => {
+  ])('sets the semantics of %s on every call', async (id, semantics) => {
     const service = fake();
     const behaved = behave(service, dialect(id).traits);
     await behaved.send({ message: USER }, callContext());
     await behaved.get({ id: ID }, callContext());
-    expect(service.seen.map(({ ctx }) => ctx.options)).toEqual([options, options]);
+    expect(service.seen.map(({ ctx }) => ctx.semantics)).toEqual([semantics, semantics]);
   });
 
   it('asks for no history where the dialect shows none by default, and leaves an explicit length alone', async () => {

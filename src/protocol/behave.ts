@@ -3,7 +3,7 @@ import { isA2AError } from './errors.ts';
 import type { EventStream, Logged, TaskEvent } from './events.ts';
 import { taskId } from './ids.ts';
 import type { CancelRequest, GetRequest, SendRequest, SendResult, SubscribeRequest } from './requests.ts';
-import type { A2AService, CallContext, CallOptions } from './service.ts';
+import type { A2AService, CallContext, CallSemantics } from './service.ts';
 import { isTerminal } from './states.ts';
 import type { Task } from './task.ts';
 import { createTaskStatus } from './task.ts';
@@ -12,7 +12,7 @@ const DONE: WeakMap<Traits, WeakMap<A2AService, A2AService>> = new WeakMap();
 
 /**
  * Makes a service that has A2A 1.0 semantics behave as the callers of another dialect expect. It fills in what their requests leave to the
- * dialect's defaults, sets `ctx.options`, and replaces results and errors that the dialect does not have. Nothing else reads traits.
+ * dialect's defaults, sets `ctx.semantics`, and replaces results and errors that the dialect does not have. Nothing else reads traits.
  *
  * Bindings call it for every request: the result is kept for each pair of service and traits, and is the service itself where the traits
  * are those of A2A 1.0.
@@ -35,24 +35,24 @@ export function behave(service: A2AService, traits: Traits): A2AService {
   return behaved;
 }
 
-/** The options that `behave` sets for calls of a dialect; undefined where there are none. */
-export function callOptions(traits: Traits): CallOptions | undefined {
-  const options: CallOptions = {
+/** The semantics that `behave` sets for the calls of a dialect. Undefined for a dialect with A2A 1.0 semantics. */
+export function callSemantics(traits: Traits): CallSemantics | undefined {
+  const semantics: CallSemantics = {
     ...(traits.callerNamesTask ? { taskNames: traits.namesOnce === true ? ('once' as const) : ('reusable' as const) } : {}),
     ...(traits.resumesByContext ? { continuesByContext: true } : {}),
     ...(traits.mintsMessageIds === true ? { mintedMessageId: true } : {}),
     ...(traits.directMessage === 'as-task' ? { tasksOnly: true } : {}),
     ...(traits.subscribeFinished === 'returns-task' ? { showsFinished: true } : {}),
   };
-  return Object.keys(options).length === 0 ? undefined : options;
+  return Object.keys(semantics).length === 0 ? undefined : semantics;
 }
 
 function decorated(next: A2AService, traits: Traits): A2AService {
-  const options = callOptions(traits);
+  const semantics = callSemantics(traits);
   const hidesHistory = traits.historyDefault === 'none';
   const returnsFinished = traits.cancelFinished === 'returns-task';
-  if (options === undefined && !hidesHistory && !returnsFinished) return next;
-  const into = options === undefined ? (ctx: CallContext) => ctx : (ctx: CallContext): CallContext => ({ ...ctx, options });
+  if (semantics === undefined && !hidesHistory && !returnsFinished) return next;
+  const into = semantics === undefined ? (ctx: CallContext) => ctx : (ctx: CallContext): CallContext => ({ ...ctx, semantics });
   const sending = hidesHistory ? withoutSentHistory : (request: SendRequest) => request;
   const reading = hidesHistory ? withoutHistory : <T extends object>(request: T) => request;
   const get = (request: GetRequest, ctx: CallContext): Promise<Task> => next.get(reading(request), ctx);
@@ -60,11 +60,11 @@ function decorated(next: A2AService, traits: Traits): A2AService {
   return {
     send: (request, ctx) => {
       const result = next.send(sending(request), into(ctx));
-      return options?.tasksOnly === true ? result.then((answer) => asTask(answer, request)) : result;
+      return semantics?.tasksOnly === true ? result.then((answer) => asTask(answer, request)) : result;
     },
     stream: (request, ctx) => {
       const events = next.stream(sending(request), into(ctx));
-      if (options?.tasksOnly !== true || request.alias === undefined) return events;
+      if (semantics?.tasksOnly !== true || request.alias === undefined) return events;
       return startingWith(events, async (first) => eventsAsTask(await first, request));
     },
     get: (request, ctx) => get(request, into(ctx)),
@@ -77,7 +77,7 @@ function decorated(next: A2AService, traits: Traits): A2AService {
     subscribe: (request, ctx) => {
       const inner = into(ctx);
       const events = next.subscribe(request, inner);
-      if (options?.showsFinished !== true) return events;
+      if (semantics?.showsFinished !== true) return events;
       return startingWith(events, (first) => first.catch((thrown: unknown) => finished(thrown, () => get(taskIn(request), inner))));
     },
     push: {

@@ -1,10 +1,10 @@
-import { callOptions } from './behave.ts';
+import { callSemantics } from './behave.ts';
 import { createRegistry, DIALECTS } from './dialects/registry.ts';
 import type { DialectId } from './ids.ts';
-import type { CallOptions } from './service.ts';
+import type { CallSemantics } from './service.ts';
 
 /** How a dialect's answers differ from A2A 1.0, for answers that no request asks for: replies, webhooks, an operator's retry. */
-export interface DialectOptions extends CallOptions {
+export interface DialectOptions extends CallSemantics {
   /** Messages of the history in an answer. Absent: all of them. */
   readonly historyLength?: number;
 }
@@ -24,6 +24,6 @@ export function optionsOfDialect(id: DialectId): DialectOptions {
 function derived(id: DialectId): DialectOptions {
   const traits = createRegistry(DIALECTS).byId(id)?.traits;
   if (traits === undefined) return {};
-  const options = callOptions(traits) ?? {};
-  return traits.historyDefault === 'none' ? { ...options, historyLength: 0 } : options;
+  const semantics = callSemantics(traits) ?? {};
+  return traits.historyDefault === 'none' ? { ...semantics, historyLength: 0 } : semantics;
 }

@@ -45,7 +45,7 @@ export interface RequestFacts {
  * Where a call departs from A2A 1.0 semantics. `behave` sets these from the traits of the caller's dialect; a service reads these and never a trait.
  * Everything is off by default.
  */
-export interface CallOptions {
+export interface CallSemantics {
   /**
    * The caller names tasks: `request.alias` continues, or makes, the task of that name, and answers carry that name as the task's id.
    * `once`: a finished task's name takes no further message. `reusable`: the next message under that name starts a new task in its context.
@@ -69,7 +69,7 @@ export interface CallContext {
   readonly request?: RequestFacts;
   readonly dialect: DialectId;
   /** Absent: A2A 1.0 semantics. */
-  readonly options?: CallOptions;
+  readonly semantics?: CallSemantics;
   /** Extension URIs the caller asked for. */
   readonly extensions: readonly string[];
   readonly idempotencyKey?: string;

@@ -1,4 +1,4 @@
-import type { HttpResponse, Outflow } from '#bindings';
+import type { HttpResponse, ResponseStream } from '#bindings';
 import type { Timers } from '#engine';
 import { systemTimers } from '#engine';
 
@@ -16,10 +16,10 @@ const CHECK_MS = 2000;
 const NOT_VALID = ': the credential is not valid any more\n\n';
 
 export function trackOpenStreams(timers: Timers = systemTimers): OpenStreams {
-  const open = new Set<Outflow>();
-  const checked = new Map<Outflow, () => boolean>();
+  const open = new Set<ResponseStream>();
+  const checked = new Map<ResponseStream, () => boolean>();
   let isWatching = false;
-  const forget = (stream: Outflow): void => {
+  const forget = (stream: ResponseStream): void => {
     open.delete(stream);
     checked.delete(stream);
   };

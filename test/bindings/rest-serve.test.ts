@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ServeOptions } from '#bindings';
+import type { BindingServeOptions } from '#bindings';
 import { hasRestRoute, serveRest } from '#bindings';
 import type { Dialect } from '#protocol';
 import { createRegistry, dialectId } from '#protocol';
@@ -11,7 +11,7 @@ import { v10Message } from '../support/posts.ts';
 
 const v10 = dialectOf('v10');
 
-interface Asked extends ServeOptions {
+interface Asked extends BindingServeOptions {
   readonly headers?: Record<string, string>;
   readonly body?: string;
 }

@@ -52,12 +52,12 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the agents page of the console
     const { page } = watched;
     await page.goto('/console/agents');
     await page.getByLabel('Address').fill(url);
-    await page.getByRole('button', { name: 'Examine it' }).click();
+    await page.getByRole('button', { name: 'Check agent' }).click();
     await page.locator('.check[aria-busy=false]').waitFor();
   };
   const signature = () => watched.page.getByRole('region', { name: 'Signature' });
 
-  it('says of an agent what parley doctor says', async () => {
+  it('shows the findings of parley doctor', async () => {
     const url = `${server.url}/agents/echo`;
     await watched.page.goto('/console/agents/echo');
     await watched.page.locator('.check[aria-busy=false]').waitFor();
@@ -71,16 +71,16 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the agents page of the console
     await signature().getByText('unsigned').waitFor();
   });
 
-  it('names what is wrong with one that is not there, as the node sees it', async () => {
+  it('reports an unreachable agent as the node sees it', async () => {
     await examine('http://127.0.0.1:1');
     await watched.page.getByText('nothing listens there').waitFor();
     await watched.page.getByText('try: start the agent, or check the port').waitFor();
     await watched.page.getByLabel('Address').fill('ftp://agent.example');
-    await watched.page.getByRole('button', { name: 'Examine it' }).click();
-    await watched.page.getByText('An address begins with http').waitFor();
+    await watched.page.getByRole('button', { name: 'Check agent' }).click();
+    await watched.page.getByText('Enter an address that begins with http').waitFor();
   });
 
-  it('tries each interface and says what came of it', async () => {
+  it('tries each interface and shows the result', async () => {
     const lone = await cardServer([], async (base) => cardAt(base));
     await examine(lone.url);
     await watched.page.getByRole('cell', { name: 'nothing is there' }).waitFor();
@@ -89,7 +89,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the agents page of the console
     lone.close();
   });
 
-  it('talks to one elsewhere that was examined, also by its examples', async () => {
+  it('chats with a remote agent, also with its examples', async () => {
     const other = await startServer({ agents: [builtIn('demo')] });
     await examine(other.url);
     const { page } = watched;
@@ -104,7 +104,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the agents page of the console
     await other.close();
   });
 
-  it('verifies signatures: valid, changed, by a key that nobody knows, by one that was given', async () => {
+  it('verifies signatures: valid, changed, by an unknown key, by a given key', async () => {
     const key = await generateSigningKey('ES256');
     const signed = (base: string, more: { readonly jku?: string } = {}) => signCard(cardAt(base), joseSigner({ key, ...more }));
     const good = await cardServer([key], (base) => signed(base, { jku: `${base}/keys.json` }));
@@ -120,7 +120,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the agents page of the console
     const unknown = await cardServer([], (base) => signed(base));
     await examine(unknown.url);
     await signature().getByText('key unknown').waitFor();
-    await signature().getByText('Check it by keys that you trust').click();
+    await signature().getByText('Check with keys that you trust').click();
     await signature().getByLabel('JSON Web Key Set').fill('nonsense');
     await signature().getByRole('button', { name: 'Check' }).click();
     await signature().getByText('This is not JSON.').waitFor();

@@ -30,13 +30,13 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the console and its token', ()
     const { page } = watched;
     await page.getByLabel('Token').fill(token);
     await page.getByLabel(/Keep it for this tab/).setChecked(isKept);
-    await page.getByRole('button', { name: 'Show it' }).click();
+    await page.getByRole('button', { name: 'Sign in' }).click();
   };
 
-  it('is asked for, and forgotten with the page', async () => {
+  it('is required, and forgotten when the page is closed', async () => {
     const { page, picture } = watched;
     await page.goto('/console/tasks');
-    await page.getByText('This node asks who you are').waitFor();
+    await page.getByText('Sign in to this node').waitFor();
     await picture('sign-in');
     expect(await seriousFaults(page)).toEqual([]);
     await show('wrong', false);
@@ -46,10 +46,10 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the console and its token', ()
     const kept = await page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href]));
     expect(kept).not.toContain(TOKEN);
     await page.reload();
-    await page.getByText('This node asks who you are').waitFor();
+    await page.getByText('Sign in to this node').waitFor();
   });
 
-  it('is kept for the tab alone, if its owner says so', async () => {
+  it('is kept for the tab only, if the user chooses so', async () => {
     const { page } = watched;
     await show(TOKEN, true);
     await page.getByText('No tasks yet').waitFor();
@@ -66,11 +66,11 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the console and its token', ()
     await page.getByRole('list', { name: 'Requests, newest first' }).waitFor();
     expect(await page.content()).not.toContain(TOKEN);
     await page.getByRole('button', { name: 'Forget token' }).click();
-    await page.getByText('This node asks who you are').waitFor();
+    await page.getByText('Sign in to this node').waitFor();
     expect(await page.evaluate(() => JSON.stringify({ ...sessionStorage }))).not.toContain(TOKEN);
   });
 
-  it('never goes to an agent elsewhere, and no address is taken from a link', async () => {
+  it('is never sent to a remote agent, and no address is read from a link', async () => {
     const { page } = watched;
     const heard: string[] = [];
     const thief = createServer((incoming, outgoing) => {
@@ -82,7 +82,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the console and its token', ()
     const url = `http://127.0.0.1:${port}`;
     await page.goto(`/console/chat?url=${url}&agent=${url}&gatewayUrl=${url}&with=${url}`);
     await show(TOKEN, true);
-    await page.getByText('Whom do you want to talk to?').waitFor();
+    await page.getByText('Choose an agent').waitFor();
     await page.waitForTimeout(500);
     expect(heard).toEqual([]);
     await page.getByLabel('Address').fill(url);
@@ -98,7 +98,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the console and its token', ()
     thief.close();
   });
 
-  it('is served under a policy that lets nothing else run', async () => {
+  it('has a content security policy that allows nothing else', async () => {
     const response = await fetch(`${server.url}/console/tasks/some-id`);
     expect([...response.headers].filter(([name]) => /policy|frame|nosniff|content-type/i.test(name))).toMatchInlineSnapshot(`
       [

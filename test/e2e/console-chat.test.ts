@@ -56,7 +56,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the chats of the console', () 
     await lastAnswer().getByText('Try one of these words').waitFor();
   });
 
-  it('asks, and takes an answer by a button', async () => {
+  it('shows a question and sends the answer of a button', async () => {
     const { page, picture } = watched;
     await say('approve');
     await page.getByRole('button', { name: 'Yes, make it' }).waitFor();
@@ -68,7 +68,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the chats of the console', () 
     expect(await page.getByRole('button', { name: 'Yes, make it' }).count()).toBe(0);
   });
 
-  it('shows data as a tree and files that can be kept', async () => {
+  it('shows data as a tree, and files to download', async () => {
     const { page, picture } = watched;
     await say('data');
     await lastAnswer().locator('.tree').getByText('principal').waitFor();
@@ -78,7 +78,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the chats of the console', () 
     await picture('chat-file');
   });
 
-  it('folds the steps and cancels', async () => {
+  it('collapses steps and cancels', async () => {
     await say('slow');
     await lastAnswer()
       .locator('.step-now')
@@ -89,7 +89,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the chats of the console', () 
     await lastAnswer().getByText('canceled', { exact: true }).waitFor();
   });
 
-  it('sends files and shows pictures, in a second chat beside the first', async () => {
+  it('sends files and shows images, in a second chat', async () => {
     const { page, picture } = watched;
     await page.goto('/console/chat/echo');
     const png = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64');
@@ -105,7 +105,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the chats of the console', () 
     expect(await page.getByRole('navigation', { name: 'Open chats' }).getByRole('link').count()).toBe(3);
   });
 
-  it('shows chats side by side, as the address says', async () => {
+  it('shows chats side by side, by the address', async () => {
     const { page, picture } = watched;
     await page.getByRole('button', { name: /^Show echo-\d+ beside$/ }).click();
     await expect.poll(() => page.locator('.chat-body').count()).toBe(2);
@@ -122,7 +122,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the chats of the console', () 
     await expect.poll(() => page.locator('.chat-body').count()).toBe(1);
   });
 
-  it('takes a task up again where it stands: one that runs, and one that waits', async () => {
+  it('continues a running task and a waiting task', async () => {
     const { page } = watched;
     const send = async (text: string): Promise<string> => {
       const body = sendBody(text, { configuration: { returnImmediately: true } });
@@ -159,7 +159,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the chats of the console', () 
       Object.defineProperty(document, 'hidden', { get: () => true });
     });
     await hidden.page.goto('/console/approvals');
-    await hidden.page.getByText('What agents wait for').waitFor();
+    await hidden.page.getByText('Questions of agents. An answer').waitFor();
     const asked = sendBody('approve', { configuration: { returnImmediately: false } });
     await fetch(jsonRequest(`${server.url}/agents/demo/message:send`, asked));
     await expect.poll(() => hidden.page.evaluate('told')).toContain('demo asks for an answer');
@@ -184,7 +184,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the chats of the console', () 
     await lastAnswer().getByRole('alert').waitFor();
   });
 
-  it('broke no rule on the way', () => {
+  it('caused no errors and no policy violations', () => {
     expect(watched.wrongs).toEqual([]);
   });
 });

@@ -82,7 +82,7 @@ suiteNeeding('chromium and mosquitto', isThere, 'the mesh page of the console', 
   };
   const row = (name: string) => watched.page.getByRole('listitem', { name, exact: true });
 
-  it('shows who is there, and nobody’s password', async () => {
+  it('shows the participants, and no password', async () => {
     const { page, picture } = watched;
     await page.goto('/console/mesh');
     await row('worker').getByText('live').waitFor();
@@ -95,22 +95,22 @@ suiteNeeding('chromium and mosquitto', isThere, 'the mesh page of the console', 
     expect(await seriousFaults(page)).toEqual([]);
   });
 
-  it('shows delegations of others while they are under way, and how they ended', async () => {
+  it('shows running delegations of others, and how they ended', async () => {
     const { page, picture } = watched;
-    await page.getByText('All that go over the broker').waitFor();
+    await page.getByText('All calls over the broker').waitFor();
     const asked = ask('work 4000');
-    const call = page.getByRole('list', { name: 'Under way' }).getByRole('listitem');
+    const call = page.getByRole('list', { name: 'Running' }).getByRole('listitem');
     await call.getByText('boss').waitFor();
     await call.getByText('1 deep').waitFor();
-    await page.getByRole('img', { name: /1 calls under way/ }).waitFor();
+    await page.getByRole('img', { name: /1 calls running/ }).waitFor();
     expect(await page.locator('.topology path.call').count()).toBe(1);
     await picture('mesh-delegation');
     await asked;
-    await page.getByRole('list', { name: 'Ended last' }).getByText('completed').waitFor();
+    await page.getByRole('list', { name: 'Recently ended' }).getByText('completed').waitFor();
     await call.waitFor({ state: 'detached' });
   });
 
-  it('talks to an agent of the mesh, whose tasks are kept here', async () => {
+  it('chats with an agent of the mesh, and stores its tasks', async () => {
     const { page } = watched;
     await page.getByRole('link', { name: 'Chat with worker' }).click();
     await page.waitForURL(/\/chat\/mesh%3Aworker/);
@@ -127,7 +127,7 @@ suiteNeeding('chromium and mosquitto', isThere, 'the mesh page of the console', 
     expect((await fetch(`${server.url}/agents/worker/.well-known/agent-card.json`)).status).toBe(404);
   });
 
-  it('is readable in the dark and on a phone', async () => {
+  it('is readable in dark mode and on a phone', async () => {
     for (const [name, options] of [
       ['dark', { colorScheme: 'dark' }],
       ['phone', { viewport: { width: 375, height: 720 } }],
@@ -143,7 +143,7 @@ suiteNeeding('chromium and mosquitto', isThere, 'the mesh page of the console', 
     }
   });
 
-  it('shows one that was killed as silent, and then as gone', async () => {
+  it('shows a killed agent as silent, and then as gone', async () => {
     const { page, picture } = watched;
     await page.goto('/console/mesh');
     await row('worker').getByText('live').waitFor();
@@ -157,10 +157,10 @@ suiteNeeding('chromium and mosquitto', isThere, 'the mesh page of the console', 
     await row('echo').getByText('live').waitFor();
   });
 
-  it('says so when the broker is away', async () => {
+  it('shows that the broker is disconnected', async () => {
     const { page } = watched;
     await broker.kill();
-    await page.getByText('the broker is away').waitFor();
+    await page.getByText('the broker is disconnected').waitFor();
     await broker.start();
     await page.getByText('connected', { exact: true }).waitFor();
     expect(watched.wrongs).toEqual([]);

@@ -55,7 +55,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the pages of the console', () 
     expect(await seriousFaults(watched.page)).toEqual([]);
   };
 
-  it('lists tasks as they come, filtered and searched', async () => {
+  it('lists tasks live, with filters and search', async () => {
     const { page } = watched;
     await page.goto('/console/tasks');
     await page.getByText('No tasks yet').waitFor();
@@ -72,20 +72,20 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the pages of the console', () 
     await page.getByLabel('Search tasks').fill('echo');
     await list.getByText(id).waitFor({ state: 'detached' });
     await page.getByLabel('Search tasks').fill('nobody has this');
-    await page.getByText('No task fits').waitFor();
+    await page.getByText('No matching tasks').waitFor();
     await page.goto('/console/tasks');
     await list.getByText(id).waitFor();
     await checked('tasks-list');
   });
 
-  it('shows a task event by event, and replays it', async () => {
+  it('shows the events of a task, and replays them', async () => {
     const { page } = watched;
     const id = await send('script', 'chunks=20 delay=20');
     await page.goto(`/console/tasks/${id}`);
     await page.getByText('All 22 events').waitFor();
     await page.getByText('chunk 20').first().waitFor();
-    await page.getByLabel(/Move to see/).fill('5');
-    await page.getByText('As it stood after event 5 of 22').waitFor();
+    await page.getByLabel(/Move the slider/).fill('5');
+    await page.getByText('After event 5 of 22').waitFor();
     await page.locator('.artifact-panel').getByText('chunk 4').waitFor();
     expect(await page.locator('.artifact-panel').getByText('chunk 5').count()).toBe(0);
     await page
@@ -101,10 +101,10 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the pages of the console', () 
     await page.getByRole('button', { name: 'Delete for good' }).click();
     await page.waitForURL(/\/tasks$/);
     await page.goto('/console/tasks/no-such-task');
-    await page.getByText('There is no such task').waitFor();
+    await page.getByText('Task not found').waitFor();
   });
 
-  it('follows a task that runs, and cancels it', async () => {
+  it('follows a running task, and cancels it', async () => {
     const { page } = watched;
     const id = await send('demo', 'slow');
     await page.goto(`/console/tasks/${id}`);
@@ -116,10 +116,10 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the pages of the console', () 
     await page.locator('h1').getByText('canceled').waitFor();
   });
 
-  it('collects what waits for a person, and takes answers', async () => {
+  it('lists approvals, and sends answers', async () => {
     const { page } = watched;
     await page.goto('/console/approvals');
-    await page.getByText('Nothing waits for you').waitFor();
+    await page.getByText('No approvals').waitFor();
     const one = await send('demo', 'approve');
     await send('script', 'ask');
     const inbox = page.getByRole('article', { name: 'demo asks' });
@@ -128,20 +128,20 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the pages of the console', () 
     await checked('approvals');
     await inbox.getByRole('button', { name: 'Yes, make it' }).click();
     await inbox.waitFor({ state: 'detached' });
-    await page.getByLabel('Answer script in words').fill('forty-two');
+    await page.getByLabel('Answer script with text').fill('forty-two');
     await page.getByRole('button', { name: 'Answer' }).click();
-    await page.getByText('Nothing waits for you').waitFor();
+    await page.getByText('No approvals').waitFor();
     await page.goto(`/console/tasks/${one}`);
     await page.getByText('Thank you.').first().waitFor();
   });
 
-  it('shows exchanges as sent, in every dialect, and sends raw ones', async () => {
+  it('shows requests as sent, in every dialect, and sends raw requests', async () => {
     const { page } = watched;
     await page.goto('/console/wire');
-    await page.getByText('Nothing has been sent yet').waitFor();
+    await page.getByText('No requests yet').waitFor();
     await page.goto('/console/wire/raw');
     await page.getByLabel(/^Agent/).selectOption('script');
-    await page.getByLabel('Begin with a request of').selectOption('v03');
+    await page.getByLabel('Start with a request of').selectOption('v03');
     await page.getByLabel('Operation').selectOption('stream');
     const body = page.getByLabel(/JSON-RPC, sent as it stands/);
     await expect.poll(() => body.inputValue()).toContain('message/stream');
@@ -167,7 +167,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the pages of the console', () 
     await checked('wire-rosetta');
   });
 
-  it('renders and checks cards, tries interfaces, and makes forms of schemas', async () => {
+  it('shows and checks cards, tries interfaces, and makes forms from schemas', async () => {
     const { page } = watched;
     await page.goto('/console/agents');
     await page.getByRole('link', { name: /weather/ }).click();
@@ -188,16 +188,16 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the pages of the console', () 
     const { port } = odd.address() as { port: number };
     await page.goto('/console/agents');
     await page.getByLabel('Address').fill(`http://127.0.0.1:${port}`);
-    await page.getByRole('button', { name: 'Examine it' }).click();
+    await page.getByRole('button', { name: 'Check agent' }).click();
     await page.getByText('http://10.1.1.1/ is not encrypted').waitFor();
     await page.getByText('interface-plain').waitFor();
     odd.close();
   });
 
-  it('shows webhooks that fail, and sends dead letters again', async () => {
+  it('shows failed webhooks, and retries dead letters', async () => {
     const { page } = watched;
     await page.goto('/console/push');
-    await page.getByText('Every webhook has heard everything').waitFor();
+    await page.getByText('All deliveries are complete').waitFor();
     const hook = createServer((_, outgoing) => outgoing.writeHead(410).end());
     await new Promise<void>((resolve) => hook.listen(0, '127.0.0.1', () => resolve()));
     const { port } = hook.address() as { port: number };
@@ -209,10 +209,10 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the pages of the console', () 
     await checked('push');
     hook.close();
     await page.getByRole('button', { name: 'Send again' }).first().click();
-    await page.getByText('It is tried again.').waitFor();
+    await page.getByText('The delivery is retried.').waitFor();
   });
 
-  it('plots how the node does and tails its log', async () => {
+  it('plots the health of the node and shows its log', async () => {
     const { page } = watched;
     await page.goto('/console/health');
     await page.getByRole('img', { name: /^Calls: now/ }).waitFor();
@@ -221,12 +221,12 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the pages of the console', () 
     await page.waitForTimeout(3500);
     await checked('health');
     await page.goto('/console/mesh');
-    await page.getByText('This node is on no mesh').waitFor();
+    await page.getByText('This node is not connected to a mesh').waitFor();
     await page.getByText('parley serve demo --mesh mqtt://').waitFor();
     await checked('mesh-none');
   });
 
-  it('is used by keyboard, in the dark, and on a phone', async () => {
+  it('works by keyboard, in dark mode, and on a phone', async () => {
     const { page } = watched;
     await page.goto('/console/tasks');
     await page.getByRole('list', { name: 'Tasks' }).waitFor();
@@ -243,7 +243,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the pages of the console', () 
     await page.getByRole('heading', { name: 'Keys' }).waitFor();
     await page.keyboard.press('Escape');
     await page.goto('/console/nowhere');
-    await page.getByText('Nothing is here').waitFor();
+    await page.getByText('Page not found').waitFor();
     for (const [name, options] of [
       ['dark', { colorScheme: 'dark' }],
       ['phone', { viewport: { width: 375, height: 720 } }],
@@ -261,7 +261,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the pages of the console', () 
     }
   });
 
-  it('broke no rule on the way', () => {
+  it('caused no errors and no policy violations', () => {
     expect(watched.wrongs).toEqual([]);
   });
 });

@@ -23,10 +23,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the tour of the console', () =
     await server?.close();
   });
   const step = (title: string) => watched.page.locator('.tour-step').filter({ has: watched.page.getByRole('heading', { name: title }) });
-  const show = (title: string) =>
-    step(title)
-      .getByRole('button', { name: /^Show me/ })
-      .click();
+  const show = (title: string) => step(title).getByRole('button', { name: /^Run/ }).click();
 
   it('streams an answer', async () => {
     await watched.page.goto('/');
@@ -36,7 +33,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the tour of the console', () =
     await step('A streamed answer').getByText('completed').waitFor();
   });
 
-  it('asks for an approval and takes it', async () => {
+  it('asks for an approval and accepts it', async () => {
     await show('An approval');
     await step('An approval').getByRole('button', { name: 'Yes, make it' }).click();
     await step('An approval').getByText('Thank you.').waitFor();
@@ -50,9 +47,9 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the tour of the console', () =
   it('loses nothing when the stream is cut', async () => {
     await show('A cut stream that resumes');
     const cut = step('A cut stream that resumes');
-    await cut.getByText(/Broken off after \d+ frames/).waitFor();
-    await cut.getByText(/Taken up again after event [1-9]/).waitFor();
-    await cut.getByText(/none lost, none twice/).waitFor();
+    await cut.getByText(/Cut after \d+ frames/).waitFor();
+    await cut.getByText(/Resumed after event [1-9]/).waitFor();
+    await cut.getByText(/none lost, none repeated/).waitFor();
   });
 
   it('shows the same task in eight dialects', async () => {
@@ -68,7 +65,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the tour of the console', () =
     await watched.picture('wire-rosetta-task');
   });
 
-  it('says what to do where the demo agent is not served', async () => {
+  it('explains what to do when the demo agent is not served', async () => {
     const other = await startServer({ agents: [builtIn('echo')], console: createConsole() });
     const page = await openPage(browser, other.url);
     await page.page.goto('/console/tour');

@@ -26,17 +26,17 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the wire page of the console',
       jsonRequest(`${server.url}/agents/script/a2a?key=in-the-query`, rpcSend(text, method), { Authorization: 'Bearer in-a-header-12345' }),
     );
 
-  it('shows what others send while it is switched on, and forgets it when told', async () => {
+  it('shows requests of other clients while recording, and clears them', async () => {
     const { page, picture } = watched;
     await page.goto('/console/wire/node');
-    await page.getByText('Nothing is written down').waitFor();
+    await page.getByText('Traffic is not being recorded').waitFor();
     await call('before');
-    await page.getByRole('button', { name: 'Write it down' }).click();
-    await page.getByText('Nobody has called yet').waitFor();
+    await page.getByRole('button', { name: 'Record traffic' }).click();
+    await page.getByText('No requests yet').waitFor();
     const stream = await call('chunks=3 delay=1200', 'SendStreamingMessage');
     const list = page.getByRole('list', { name: 'Requests, newest first' });
     await list.getByText('SendStreamingMessage').waitFor();
-    await page.getByText('under way').waitFor();
+    await page.getByText('running').waitFor();
     const all = stream.text();
     await page
       .getByText('3 more frames')
@@ -64,7 +64,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the wire page of the console',
     await page.waitForTimeout(1500);
     expect(await list.getByRole('listitem').count()).toBe(before);
     await page.getByRole('button', { name: 'Clear' }).click();
-    await page.getByText('Nothing is written down').waitFor();
+    await page.getByText('Traffic is not being recorded').waitFor();
     const kept = (await (await fetch(`${server.url}/api/parley/v1/wire`)).json()) as { exchanges: readonly unknown[] };
     expect(kept.exchanges).toEqual([]);
     expect(watched.wrongs).toEqual([]);

@@ -177,7 +177,7 @@ suiteNeeding('mosquitto', HAS_MOSQUITTO, 'B8: two tenants with credentials of th
       open.push(() => connected.close().catch(() => undefined));
       return connected;
     };
-    await expect(connect('acme', 'guessed')).rejects.toThrow('no MQTT broker answers');
+    await expect(connect('acme', 'guessed')).rejects.toThrow('no MQTT broker responds');
     const runs = new Map<string, number>();
     const served = await replica(await connect('acme'), { agent: countingAgent(runs, 5, 1), grammar, namespace: 'acme/lab' });
     open.push(() => served.close());
@@ -198,7 +198,7 @@ suiteNeeding('mosquitto', HAS_MOSQUITTO, 'B8: two tenants with credentials of th
     expect([unseen.peers(), spied], name).toEqual([[], []]);
     const topic = name === 'SAM' ? 'acme/lab/a2a/v1/discovery/agentcards' : 'a2a/v1/discovery/acme/lab/worker';
     await expect(spy.publish({ topic, payload: new Uint8Array(), retain: true })).rejects.toMatchObject({
-      hint: 'may this user publish there?',
+      hint: 'check that this user may publish to it',
     });
     await own.mesh.close();
     await other.mesh.close();

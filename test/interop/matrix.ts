@@ -1,11 +1,11 @@
-import type { Binding } from '#client';
+import type { ProtocolBinding } from '#bindings';
 import type { SdkVersion } from '../support/sdk-server.ts';
 
 /** What is tried against the official SDK; the tests are made of these rows, and so is docs/interop.md. */
 export interface Face {
   readonly sdk: SdkVersion;
   readonly version: string;
-  readonly binding: Binding;
+  readonly binding: ProtocolBinding;
   readonly dialect: string;
   readonly proven: readonly Proof[];
   /** What is not proven, and why. */

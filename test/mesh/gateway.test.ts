@@ -18,7 +18,8 @@ onRealBrokers('a gateway', (startBroker) => {
     const broker = await startBroker();
     const node = await start(broker.url, ['script', 'echo'], { args: ['--memory', ...more] });
     const gateway = await start(broker.url, [], { command: ['mesh', 'gateway'], args: ['--memory', ...more] });
-    await eventually(async () => expect(await status(`${gateway.url}/agents/script/.well-known/agent-card.json`)).toBe(200));
+    for (const name of ['script', 'echo'])
+      await eventually(async () => expect(await status(`${gateway.url}/agents/${name}/.well-known/agent-card.json`)).toBe(200));
     return { broker, node, gateway, script: { url: `${gateway.url}/agents/script` }, echo: { url: `${gateway.url}/agents/echo` } };
   };
 

@@ -1,23 +1,13 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { builtInAgents } from '#agents';
 import type { Mesh } from '#mesh';
 import { joinMesh, mqttGrammar, onMqttEvents, publishMqttEvent } from '#mesh';
 import { connectMqtt } from '../../src/mesh/adapters/mqtt.ts';
-import { programOf, type RunningBroker, startMosquitto } from '../support/brokers.ts';
-import { jsonOf, PLACE, serveAgent } from './mqtt01-support.ts';
+import { startMosquitto } from '../support/brokers.ts';
+import { jsonOf, onMosquitto, PLACE, serveAgent } from './mqtt01-support.ts';
 
-const isThere = programOf('mosquitto') !== undefined;
-
-describe.skipIf(!isThere)(`discovery with A2A over MQTT 0.1${isThere ? '' : ' [needs mosquitto]'}`, () => {
-  let running: RunningBroker;
-  const open: (() => Promise<void>)[] = [];
-  beforeAll(async () => {
-    running = await startMosquitto();
-  });
-  afterAll(() => running.stop());
-  afterEach(async () => {
-    for (const close of open.splice(0).reverse()) await close();
-  });
+onMosquitto('discovery with A2A over MQTT 0.1', (suite) => {
+  const { open } = suite;
 
   async function joined(url: string): Promise<Mesh> {
     const mesh = joinMesh({ broker: await connectMqtt({ url, sessionSeconds: 0 }), namespace: PLACE, grammar: mqttGrammar() });
@@ -26,8 +16,8 @@ describe.skipIf(!isThere)(`discovery with A2A over MQTT 0.1${isThere ? '' : ' [n
   }
 
   it('finds agents by their retained cards, also those of other products', async () => {
-    const mesh = await joined(running.url);
-    const other = await connectMqtt({ url: running.url, sessionSeconds: 0 });
+    const mesh = await joined(suite.running.url);
+    const other = await connectMqtt({ url: suite.running.url, sessionSeconds: 0 });
     open.push(() => other.close());
     const topic = `$a2a/v1/discovery/${PLACE}/python`;
     const card = {
@@ -42,7 +32,7 @@ describe.skipIf(!isThere)(`discovery with A2A over MQTT 0.1${isThere ? '' : ' [n
     };
     const online = { 'a2a-status': 'online', 'a2a-status-source': 'agent' };
     await other.publish({ topic, payload: Buffer.from(JSON.stringify(card)), retain: true, properties: online });
-    const served = await serveAgent(running.url, 'found');
+    const served = await serveAgent(suite.running.url, 'found');
     const registry = await mesh.discover();
     const names = (): string[] => registry.peers().map(({ name }) => name);
     await expect.poll(names).toEqual(['found', 'python']);
@@ -71,7 +61,7 @@ describe.skipIf(!isThere)(`discovery with A2A over MQTT 0.1${isThere ? '' : ' [n
   });
 
   it('receives events that agents publish', async () => {
-    const broker = await connectMqtt({ url: running.url, sessionSeconds: 0 });
+    const broker = await connectMqtt({ url: suite.running.url, sessionSeconds: 0 });
     open.push(() => broker.close());
     const mesh = { broker, namespace: PLACE };
     const heard: unknown[] = [];

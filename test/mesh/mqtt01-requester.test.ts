@@ -1,15 +1,13 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { artifact, defineAgent } from '#agents';
 import type { Broker, Mesh, MqttGrammarOptions, ReceivedMessage } from '#mesh';
 import { joinMesh, mqttGrammar } from '#mesh';
 import type { A2AService, Logged, Task } from '#protocol';
 import { createUserMessage } from '#protocol';
 import { connectMqtt } from '../../src/mesh/adapters/mqtt.ts';
-import { programOf, type RunningBroker, startMosquitto } from '../support/brokers.ts';
-import { jsonOf, PLACE, QUICK, serveAgent } from './mqtt01-support.ts';
+import { jsonOf, onMosquitto, PLACE, QUICK, serveAgent } from './mqtt01-support.ts';
 import { callContext } from './support.ts';
 
-const isThere = programOf('mosquitto') !== undefined;
 const request = (text: string) => ({ message: createUserMessage(text) });
 
 /** A responder that a test controls. */
@@ -19,20 +17,12 @@ interface Played {
   say(at: number, result: unknown, properties?: Record<string, string>, correlation?: Uint8Array): Promise<void>;
 }
 
-describe.skipIf(!isThere)(`a requester of A2A over MQTT 0.1${isThere ? '' : ' [needs mosquitto]'}`, () => {
-  let running: RunningBroker;
-  const open: (() => Promise<void>)[] = [];
-  beforeAll(async () => {
-    running = await startMosquitto();
-  });
-  afterAll(() => running.stop());
-  afterEach(async () => {
-    for (const close of open.splice(0).reverse()) await close();
-  });
+onMosquitto('a requester of A2A over MQTT 0.1', (suite) => {
+  const { open } = suite;
 
   async function linkTo(agent: string, options: MqttGrammarOptions = {}): Promise<{ link: A2AService; mesh: Mesh }> {
     const mesh = joinMesh({
-      broker: await connectMqtt({ url: running.url, sessionSeconds: 0 }),
+      broker: await connectMqtt({ url: suite.running.url, sessionSeconds: 0 }),
       namespace: PLACE,
       grammar: mqttGrammar({ profile: QUICK, ...options }),
     });
@@ -42,7 +32,7 @@ describe.skipIf(!isThere)(`a requester of A2A over MQTT 0.1${isThere ? '' : ' [n
   }
 
   async function play(agent: string, topic = `$a2a/v1/request/${PLACE}/${agent}`): Promise<Played> {
-    const broker = await connectMqtt({ url: running.url, sessionSeconds: 0 });
+    const broker = await connectMqtt({ url: suite.running.url, sessionSeconds: 0 });
     open.push(() => broker.close());
     const asked: Played['asked'] = [];
     await broker.subscribe({
@@ -84,7 +74,7 @@ describe.skipIf(!isThere)(`a requester of A2A over MQTT 0.1${isThere ? '' : ' [n
     await expect.poll(() => played.asked.length, { interval: 5 }).toBeGreaterThanOrEqual(count);
   };
   it('sends, streams, answers a question, gets and cancels at an agent of ours', async () => {
-    const served = await serveAgent(running.url, 'scheduler');
+    const served = await serveAgent(suite.running.url, 'scheduler');
     open.push(() => served.close());
     const { link } = await linkTo('scheduler', { profile: {} });
     const first = await link.send(request('ask'), callContext());
@@ -222,7 +212,7 @@ describe.skipIf(!isThere)(`a requester of A2A over MQTT 0.1${isThere ? '' : ' [n
         yield artifact({ id: 'img1', parts: [{ raw: bytes.toString('base64'), mediaType: 'image/png' }] } as never);
       },
     });
-    const served = await serveAgent(running.url, 'draws', { agent });
+    const served = await serveAgent(suite.running.url, 'draws', { agent });
     open.push(() => served.close());
     const { link } = await linkTo('draws', { artifactMode: 'binary', profile: {} });
     const { task } = await link.send(request('draw'), callContext());

@@ -1,31 +1,21 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { artifact, defineAgent } from '#agents';
 import type { ReceivedMessage } from '#mesh';
 import { A2AError } from '#protocol';
 import { connectMqtt } from '../../src/mesh/adapters/mqtt.ts';
-import { programOf, type RunningBroker, startMosquitto } from '../support/brokers.ts';
-import { jsonOf, PLACE, type Raw, rawRequester, type Serving, sendBody, serveAgent, TASK } from './mqtt01-support.ts';
+import { jsonOf, onMosquitto, PLACE, type Raw, rawRequester, type Serving, sendBody, serveAgent, TASK } from './mqtt01-support.ts';
 
 const REQUEST = `$a2a/v1/request/${PLACE}/scheduler`;
-const isThere = programOf('mosquitto') !== undefined;
 
-describe.skipIf(!isThere)(`a responder of A2A over MQTT 0.1${isThere ? '' : ' [needs mosquitto]'}`, () => {
-  let running: RunningBroker;
-  const open: (() => Promise<void>)[] = [];
-  beforeAll(async () => {
-    running = await startMosquitto();
-  });
-  afterAll(() => running.stop());
-  afterEach(async () => {
-    for (const close of open.splice(0).reverse()) await close();
-  });
+onMosquitto('a responder of A2A over MQTT 0.1', (suite) => {
+  const { open } = suite;
 
   async function both(
     options: Serving = {},
   ): Promise<Raw & { counts: { readonly dropped: number; readonly ignored: number }; reports: string[] }> {
-    const served = await serveAgent(running.url, 'scheduler', options);
+    const served = await serveAgent(suite.running.url, 'scheduler', options);
     open.push(() => served.close());
-    const raw = await rawRequester(running.url, options.root);
+    const raw = await rawRequester(suite.running.url, options.root);
     open.push(() => raw.broker.close());
     return { ...raw, counts: served.mesh.counts, reports: served.reports };
   }
@@ -173,7 +163,7 @@ describe.skipIf(!isThere)(`a responder of A2A over MQTT 0.1${isThere ? '' : ' [n
   });
 
   it('retains its card with a status, set by itself or by its last will', async () => {
-    const watcher = await connectMqtt({ url: running.url, sessionSeconds: 0 });
+    const watcher = await connectMqtt({ url: suite.running.url, sessionSeconds: 0 });
     open.push(() => watcher.close());
     const seen: string[] = [];
     const topic = `$a2a/v1/discovery/${PLACE}/watched`;
@@ -182,13 +172,13 @@ describe.skipIf(!isThere)(`a responder of A2A over MQTT 0.1${isThere ? '' : ' [n
       handle: ({ properties, payload }) =>
         void seen.push(`${properties['a2a-status']} ${properties['a2a-status-source']} ${payload.length > 0}`),
     });
-    const served = await serveAgent(running.url, 'watched');
+    const served = await serveAgent(suite.running.url, 'watched');
     await expect.poll(() => seen).toEqual(['online agent true']);
     await served.close();
     await expect.poll(() => seen).toEqual(['online agent true', 'offline agent true']);
-    const again = await serveAgent(running.url, 'watched');
+    const again = await serveAgent(suite.running.url, 'watched');
     // A second client with the same id disconnects the first, and the broker publishes its last will.
-    const thief = await connectMqtt({ url: running.url, sessionSeconds: 0, clientId: `${PLACE}/watched` });
+    const thief = await connectMqtt({ url: suite.running.url, sessionSeconds: 0, clientId: `${PLACE}/watched` });
     await expect.poll(() => seen.includes('offline lwt true')).toBe(true);
     await thief.close();
     await again.close();
@@ -198,10 +188,10 @@ describe.skipIf(!isThere)(`a responder of A2A over MQTT 0.1${isThere ? '' : ' [n
   it('warns of pools under $, and shares requests to a pool under another root', async () => {
     expect((await both({ pools: ['solvers'] })).reports.join()).toContain('a2a/v1');
     const [one, two] = await Promise.all(
-      ['one', 'two'].map((name) => serveAgent(running.url, name, { root: 'a2a/v1', pools: ['solvers'] })),
+      ['one', 'two'].map((name) => serveAgent(suite.running.url, name, { root: 'a2a/v1', pools: ['solvers'] })),
     );
     open.push(async () => void (await Promise.all([one?.close(), two?.close()])));
-    const raw = await rawRequester(running.url, 'a2a/v1', 'desk-8');
+    const raw = await rawRequester(suite.running.url, 'a2a/v1', 'desk-8');
     open.push(() => raw.broker.close());
     for (let at = 0; at < 10; at += 1) {
       const taskId = `1f0c7b6e-6a53-4c0e-8b0f-0a4f6f8a2d${at + 20}`;

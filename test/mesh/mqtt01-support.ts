@@ -1,15 +1,46 @@
+import { afterAll, afterEach, beforeAll } from 'vitest';
 import { builtInAgents } from '#agents';
 import type { Broker, Mesh, MqttGrammarOptions, OutgoingMessage, ReceivedMessage } from '#mesh';
 import { mqttGrammar, mqttPresence } from '#mesh';
 import type { Agent } from '#protocol';
 import { connectMqtt } from '../../src/mesh/adapters/mqtt.ts';
+import { programOf, type RunningBroker, startMosquitto } from '../support/brokers.ts';
 import { eventually } from '../support/eventually.ts';
+import { suiteNeeding } from '../support/needs.ts';
 import { serveOn } from './support.ts';
 
 export const PLACE = 'acme/plant-1';
 export const TASK = '1f0c7b6e-6a53-4c0e-8b0f-0a4f6f8a2d11';
 /** Short timeouts for tests. Those of the profile take minutes. */
 export const QUICK = { replyFirstTimeoutMs: 300, streamIdleTimeoutMs: 400, retryBackoffMs: [50, 50] } as const;
+
+/** What the tests of one suite share: the broker, and functions that run after each test. */
+export interface MosquittoSuite {
+  readonly running: RunningBroker;
+  readonly open: (() => Promise<void>)[];
+}
+
+/** A suite with one Mosquitto for all of its tests. Skipped when Mosquitto is not installed. */
+export function onMosquitto(name: string, body: (suite: MosquittoSuite) => void): void {
+  suiteNeeding('mosquitto', programOf('mosquitto') !== undefined, name, () => {
+    let broker: RunningBroker | undefined;
+    const open: (() => Promise<void>)[] = [];
+    beforeAll(async () => {
+      broker = await startMosquitto();
+    });
+    afterAll(() => broker?.stop());
+    afterEach(async () => {
+      for (const close of open.splice(0).reverse()) await close();
+    });
+    body({
+      open,
+      get running() {
+        if (broker === undefined) throw new Error('the broker is not running yet');
+        return broker;
+      },
+    });
+  });
+}
 
 export interface ServedAgent {
   readonly broker: Broker;

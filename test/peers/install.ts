@@ -26,14 +26,6 @@ export function pythonWith(name: string, packages: readonly string[]): string | 
     : undefined;
 }
 
-/** A Go program of `source`, a folder with a go.mod, built into the cache. Returns its path, or undefined where it can't be built. */
-export function goProgram(name: string, source: string): string | undefined {
-  const { folder, mark } = folderOf(name);
-  const program = join(folder, 'peer');
-  if (existsSync(mark)) return program;
-  return installed(mark, () => run('go', ['build', '-o', program, '.'], source)) ? program : undefined;
-}
-
 function installed(mark: string, install: () => void): boolean {
   try {
     install();

@@ -3,7 +3,7 @@ import type { A2AService, CallContext, DialectOptions } from '#protocol';
 /** The service, with these options in every call. */
 export function callingWith(service: A2AService, options: DialectOptions | undefined): A2AService {
   if (options === undefined) return service;
-  const into = (context: CallContext): CallContext => ({ ...context, options });
+  const into = (context: CallContext): CallContext => ({ ...context, semantics: options });
   const { push } = service;
   return {
     ...service,

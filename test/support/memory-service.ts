@@ -177,7 +177,7 @@ async function grown(memory: Memory, signal: AbortSignal): Promise<void> {
 // What a caller sees: its own name for the task, and as much history as it asked for.
 
 function presented(event: TaskEvent, record: TaskRecord, ctx: CallContext): TaskEvent {
-  if (record.alias === undefined || ctx.options?.taskNames === undefined) return event;
+  if (record.alias === undefined || ctx.semantics?.taskNames === undefined) return event;
   const id = taskId(record.alias);
   if (event.task !== undefined) return { task: { ...event.task, id } };
   if (event.statusUpdate !== undefined) return { statusUpdate: { ...event.statusUpdate, taskId: id } };

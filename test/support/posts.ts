@@ -1,4 +1,4 @@
-import type { ServeOptions } from '#bindings';
+import type { BindingServeOptions } from '#bindings';
 import { serveJsonRpc } from '#bindings';
 import type { A2AService, Json } from '#protocol';
 import { memoryService } from './memory-service.ts';
@@ -15,7 +15,7 @@ export interface Posted {
   };
 }
 
-export interface PostOptions extends ServeOptions {
+export interface PostOptions extends BindingServeOptions {
   readonly service?: A2AService;
   readonly path?: string;
   readonly headers?: Readonly<Record<string, string>>;

@@ -1,4 +1,4 @@
-import type { ServeOptions } from '#bindings';
+import type { BindingServeOptions } from '#bindings';
 import { serveJsonRpc, serveRest } from '#bindings';
 import type { A2AService, CallContext, Logged, Task } from '#protocol';
 import { seq, taskId } from '#protocol';
@@ -17,7 +17,7 @@ interface StreamBinding {
   readonly name: string;
   readonly open: (
     service: A2AService,
-    options?: ServeOptions & { headers?: Record<string, string>; signal?: AbortSignal },
+    options?: BindingServeOptions & { headers?: Record<string, string>; signal?: AbortSignal },
   ) => Promise<Response>;
   readonly subscribe: (service: A2AService, headers: Record<string, string>) => Promise<Response>;
 }

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { LinkOptions, ServeOptions } from '#bindings';
+import type { BindingServeOptions, LinkOptions } from '#bindings';
 import { jsonRpcLink, restLink, serveJsonRpc, serveRest } from '#bindings';
 import type { A2AService, Dialect, Operation, SendRequest, Task } from '#protocol';
 import { DIALECTS, externalId, isA2AError } from '#protocol';
@@ -12,7 +12,7 @@ export interface Wired {
   readonly binding: 'rpc' | 'rest';
   readonly dialect: Dialect;
   readonly has: (operation: Operation) => boolean;
-  readonly open: (service: A2AService, more?: Partial<LinkOptions>, serving?: ServeOptions) => A2AService;
+  readonly open: (service: A2AService, more?: Partial<LinkOptions>, serving?: BindingServeOptions) => A2AService;
 }
 
 export const WIRES: readonly Wired[] = DIALECTS.flatMap((dialect) => {

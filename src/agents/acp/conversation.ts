@@ -13,13 +13,13 @@ import { messagesOf } from './stream.ts';
 import type { KnownCall } from './updates.ts';
 import { eventsOf } from './updates.ts';
 
-/** So many events may wait to be taken before no more is read. */
+/** The maximum number of events in the queue; reading pauses above it. */
 const WAITING_MAX = 256;
 const LEAVE_MS = 1000;
 const QUIET_MS = 200;
 const REPLAY_MS_MAX = 5000;
 
-/** One message to an agent that was started, and all that comes of it. */
+/** One message to a started agent, and everything that follows from it. */
 export async function* runAcp(job: Job, child: Child, program: string): AsyncGenerator<RunEvent> {
   const flow = createPushQueue<RunEvent>();
   void converse(job, child, flow)
@@ -31,7 +31,7 @@ export async function* runAcp(job: Job, child: Child, program: string): AsyncGen
   yield* flow;
 }
 
-/** The whole conversation: greeting, session, one message, what the agent asks meanwhile. Resolves with how it ended. */
+/** The whole conversation: initialization, session, one message, and the agent's questions. Resolves with the result. */
 async function converse(job: Job, child: Child, flow: PushQueue<RunEvent>): Promise<RunEvent> {
   const { settings } = job;
   const calls = new Map<string, KnownCall>();
@@ -41,7 +41,7 @@ async function converse(job: Job, child: Child, flow: PushQueue<RunEvent>): Prom
   const connection = acp
     .client({ name: 'parley' })
     .onNotification(acp.methods.client.session.update, ({ params: { update } }) => {
-      // A session that is loaded is told from its beginning; what was said then is not said now.
+      // A loaded session is replayed from its beginning. The replayed messages are not part of this answer.
       heardAt = performance.now();
       if (!isHeard) return;
       if (update.sessionUpdate === 'usage_update' && update.cost?.currency === 'USD') spent = update.cost.amount;
@@ -59,7 +59,7 @@ async function converse(job: Job, child: Child, flow: PushQueue<RunEvent>): Prom
     const { agent } = connection;
     const greeting = await agent.request(acp.methods.agent.initialize, {
       protocolVersion: acp.PROTOCOL_VERSION,
-      // Neither files nor a terminal of ours: it is confined, and what we did for it would not be.
+      // The agent gets no file or terminal access through us: it is sandboxed, and we are not.
       clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
       clientInfo: { name: 'parley', version: '1' },
     });
@@ -78,7 +78,7 @@ async function converse(job: Job, child: Child, flow: PushQueue<RunEvent>): Prom
       sessionId,
       prompt: contentOf(job, greeting.agentCapabilities),
     });
-    // Notices that came before the answer are still on their way through the SDK.
+    // Notifications that arrived before the response may still be on their way through the SDK.
     await new Promise((resolve) => setImmediate(resolve));
     child.endInput();
     await leave(child);
@@ -89,14 +89,14 @@ async function converse(job: Job, child: Child, flow: PushQueue<RunEvent>): Prom
   }
 }
 
-/** Some answer before they have told the whole of a session: its past would be taken for its answer. */
+/** Some agents respond before they have replayed the whole session. The rest of the replay would be taken for the answer. */
 async function quiet(heardAt: () => number): Promise<void> {
   const began = performance.now();
   for (let now = began; now - Math.max(began, heardAt()) < QUIET_MS && now - began < REPLAY_MS_MAX; now = performance.now())
     await sleep(QUIET_MS / 4);
 }
 
-/** Once its input is closed an agent puts its session away and ends by itself. One that does not is ended later. */
+/** When its input closes, an agent saves its session and exits. One that does not is killed later. */
 async function leave(child: Child): Promise<void> {
   const left = new AbortController();
   const late = sleep(LEAVE_MS, undefined, { signal: left.signal }).catch(() => undefined);
@@ -123,7 +123,7 @@ function endFor(stopReason: acp.StopReason): RunEvent {
 const AUTH_REQUIRED = -32_000;
 const EXIT_MS = 500;
 
-/** Why the conversation broke off: the agent said so, or it is gone and its end tells. */
+/** Why the conversation failed: the agent's own error, or the way its process ended. */
 async function failure(thrown: unknown, child: Child, program: string): Promise<RunEvent> {
   if (thrown instanceof acp.RequestError) {
     const login =

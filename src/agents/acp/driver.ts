@@ -4,17 +4,17 @@ import type { Driver } from '../run/driver.ts';
 export interface AcpLaunch extends Omit<Driver, 'run' | 'edits' | 'resumes' | 'cancelMs'> {
   readonly argv: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** What has to be done after a run for it to find the session again. */
+  /** Called after a run, so that the agent finds its session again. */
   readonly keepSession?: (session: string) => Promise<void>;
 }
 
-/** After `session/cancel`, the time to end in good order. */
+/** How long the agent may take to end after `session/cancel`. */
 const CANCEL_MS = 1000;
 
 const MISSING =
   'The Agent Client Protocol needs the package @agentclientprotocol/sdk, which is not installed. Type: npm install @agentclientprotocol/sdk';
 
-/** Loaded with the first run: few nodes use the protocol, and its schemas are large. Undefined if the optional SDK is not installed. */
+/** Loaded on the first run: few nodes use the protocol, and its schemas are large. Undefined if the optional SDK is not installed. */
 async function loadConversation(): Promise<typeof import('./conversation.ts') | undefined> {
   try {
     return await import('./conversation.ts');

@@ -14,7 +14,7 @@ interface AskedWith {
   readonly signal: AbortSignal;
 }
 
-/** `session/request_permission`, as an event that somebody answers. */
+/** `session/request_permission`, as an event that waits for an answer. */
 export function permissionEvent({ toolCall, options }: RequestPermissionRequest, { calls, signal }: AskedWith): Asked {
   const { tool, title, toolKind, input, paths } = knownCall(toolCall, calls.get(toolCall.toolCallId));
   const { promise, resolve } = Promise.withResolvers<RequestPermissionResponse>();

@@ -3,7 +3,9 @@ import type { Part } from '#protocol';
 import { isTextPart } from '#protocol';
 import type { Job } from '../run/driver.ts';
 
-/** The message in blocks that the agent takes. What it does not take is given as a link, or named: nothing is left out in silence. */
+/**
+ * The message as content blocks that the agent supports. Other content is given as a link or by its name, so nothing is dropped silently.
+ */
 export function contentOf({ message, prompt }: Job, capabilities: AgentCapabilities | undefined): ContentBlock[] {
   const rest = message.parts.filter((part) => !isTextPart(part)).map((part) => blockOf(part, capabilities));
   return [...(prompt === '' ? [] : [{ type: 'text' as const, text: prompt }]), ...rest];

@@ -17,16 +17,16 @@ const REASON_CHARACTERS = 200;
 export interface OpenSession {
   readonly sessionId: string;
   readonly isResumable: boolean;
-  /** It is told from its beginning, which is no news. */
+  /** The agent replays the session from its beginning. */
   readonly isLoaded: boolean;
   readonly modes: SessionModeState | undefined;
   readonly options: readonly SessionConfigOption[];
   readonly model: string | undefined;
-  /** What the caller has to know: that an earlier session is lost. */
+  /** A notice for the caller: an earlier session is lost. */
   readonly note: string | undefined;
 }
 
-/** Goes on with the session that there was, or begins one. A session that is lost does not stop the work. */
+/** Continues the earlier session, or starts one. A lost session does not stop the work. */
 export async function openSession(agent: ClientContext, { agentCapabilities }: InitializeResponse, job: Job): Promise<OpenSession> {
   const canResume = agentCapabilities?.sessionCapabilities?.resume !== undefined && agentCapabilities.sessionCapabilities.resume !== null;
   const canLoad = agentCapabilities?.loadSession === true;
@@ -62,8 +62,8 @@ function opened({ modes, configOptions }: Answer, rest: Pick<OpenSession, 'sessi
 }
 
 /**
- * The mode and the model that the request wants. What the agent does not have is an error, not a guess. Where it would begin in a mode in
- * which it asks nobody, it is put into one in which it does: that is the operator's to say, not a setting's.
+ * Sets the mode and the model that the request asks for. A value that the agent lacks is an error. If the agent would start in a mode in
+ * which it asks for no approval, it is put into one in which it does: only the operator may waive approvals, not a setting.
  */
 export async function choose(agent: ClientContext, session: OpenSession, { settings, isPermissive }: Job): Promise<void> {
   const { sessionId, modes } = session;
@@ -77,12 +77,12 @@ export async function choose(agent: ClientContext, session: OpenSession, { setti
   if (settings.model !== undefined) await chooseOption(agent, session, { category: 'model', value: settings.model });
 }
 
-/** Some have addresses for ids, of which the name is the end: `https://…/session-modes#plan`. */
+/** Some agents have URLs as ids, which end in the name: `https://…/session-modes#plan`. */
 function isCalled(id: string, name: string): boolean {
   return id === name || id.endsWith(`#${name}`);
 }
 
-/** Undefined: it asks already, or has no other way. */
+/** Undefined: the agent asks already, or has no such mode. */
 function askingMode(modes: SessionModeState | undefined): SessionMode | undefined {
   const current = modes?.availableModes.find(({ id }) => id === modes.currentModeId);
   if (modes === undefined || !asksNobody(current ?? { id: modes.currentModeId })) return undefined;
@@ -115,7 +115,7 @@ function refusal(category: Wanted['category'], why: string): RequestError {
   return RequestError.invalidParams(undefined, `metadata.${category}: ${why}`);
 }
 
-/** What agents say besides the message of an error. */
+/** Details that agents add to the message of an error. */
 export function detailIn(data: unknown): string {
   if (typeof data === 'string') return `: ${data}`;
   const details = typeof data === 'object' && data !== null && 'details' in data ? data.details : undefined;

@@ -4,8 +4,8 @@ import { objectIn } from '../process/json-line.ts';
 import { linesOf } from '../process/output.ts';
 
 /**
- * The SDK's stream over a program's pipes, by our own splitter: banners between the messages and lines without end do no harm. `room` is
- * awaited before more is read, so that a flood waits in the program.
+ * The SDK's stream over a program's pipes, split by our own splitter, so that banners between messages and endless lines do no harm.
+ * `room` is awaited before more is read, so that a flood waits in the program.
  */
 export function messagesOf(child: Child, room: () => Promise<void>): Stream {
   const lines = linesOf(child.stdout);
@@ -22,7 +22,7 @@ export function messagesOf(child: Child, room: () => Promise<void>): Stream {
           for (const { text, dropped } of step.value) {
             const message = dropped > 0 ? undefined : objectIn(text);
             if (message?.['jsonrpc'] !== '2.0') continue;
-            // The SDK checks what is in it.
+            // The SDK checks the content.
             controller.enqueue(message as unknown as AnyMessage);
             isQueued = true;
           }

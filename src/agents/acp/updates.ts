@@ -3,7 +3,7 @@ import type { Json } from '#protocol';
 import { isJsonObject, textAt } from '../process/json-line.ts';
 import type { FileDiff, RunEvent, ToolKind, Usage } from '../run/events.ts';
 
-/** What is known of a tool call so far: agents tell it piece by piece. */
+/** What is known about a tool call so far. Agents report it in pieces. */
 export interface KnownCall {
   readonly tool: string;
   readonly title: string;
@@ -13,7 +13,7 @@ export interface KnownCall {
   readonly isOver: boolean;
 }
 
-/** Agent Client Protocol: what an agent says while it works, as our events. `calls` is kept up to date. */
+/** Agent Client Protocol: an agent's updates as our events. Updates `calls`. */
 export function eventsOf(update: SessionUpdate, calls: Map<string, KnownCall>): readonly RunEvent[] {
   switch (update.sessionUpdate) {
     case 'agent_message_chunk':
@@ -30,7 +30,7 @@ export function eventsOf(update: SessionUpdate, calls: Map<string, KnownCall>): 
     case 'current_mode_update':
       return [{ kind: 'note', text: `Mode: ${update.currentModeId}` }];
     default:
-      // Its own business (commands it knows, titles), or of a version that we do not know.
+      // Internal to the agent (its commands, titles), or of an unknown version.
       return [];
   }
 }
@@ -53,7 +53,7 @@ function callEvents(update: ToolCallUpdate, calls: Map<string, KnownCall>): read
   return events;
 }
 
-/** What a call or a request for permission says, on top of what was said before. */
+/** The content of a call or a permission request, merged with what was known before. */
 export function knownCall(update: ToolCallUpdate, before: KnownCall | undefined): KnownCall {
   const input = update.rawInput === undefined ? before?.input : (update.rawInput as Json);
   const title = update.title ?? before?.title ?? update.name ?? 'tool';

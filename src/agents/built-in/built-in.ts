@@ -6,7 +6,7 @@ import { createEcho } from './echo.ts';
 import { createScript } from './script.ts';
 
 export interface BuiltInAgent {
-  /** One line, for a list of what there is. */
+  /** One line for the list of agents. */
   readonly description: string;
   create(options?: ConformanceOptions): Agent;
 }

@@ -9,13 +9,16 @@ export type ConformanceProfile = (typeof CONFORMANCE_PROFILES)[number];
 
 export interface ConformanceOptions {
   readonly profile?: ConformanceProfile;
-  /** Taken besides text/plain: the official kit may send a type of its own and accept that it is taken. */
+  /** Accepted besides text/plain: the official kit may send a type of its own and expects it to be accepted. */
   readonly inputModes?: readonly string[];
 }
 
 const REQUIRED_EXTENSION = 'urn:a2a:tck:required-extension';
 
-/** What conformance kits expect of an agent under test: the official kit's by the messageId, the ACTS draft's by the first word. */
+/**
+ * The behaviour that conformance kits expect of an agent under test. The official kit selects it by the messageId, the ACTS draft by the
+ * first word.
+ */
 export function createConformance({ profile = 'full', inputModes = [] }: ConformanceOptions = {}): Agent {
   const isOn = profile !== 'basic';
   const hasExtendedCard = profile === 'extended-card';
@@ -43,7 +46,7 @@ export function createConformance({ profile = 'full', inputModes = [] }: Conform
   return {
     card,
     recovery: 'retry',
-    repeats: 'anew', // kits use the same few ids again and again, and drop streams that they have seen enough of
+    repeats: 'anew', // kits reuse the same few ids, and drop streams early
     run,
     ...(hasExtendedCard ? { extendedCard: async () => card } : {}),
   };
@@ -54,8 +57,8 @@ function run(turn: Turn): AsyncIterable<AgentOutput> {
 }
 
 /**
- * Only a message's own words and id count, and after that those of the message which began the task: a follow-up of ACTS has no
- * behaviour word, one of the official kit has its own prefix.
+ * Uses the message's own text and id, then those of the message that started the task: a follow-up of ACTS has no behaviour word, and one
+ * of the official kit has its own prefix.
  */
 function scenarioOf(turn: Turn): Scenario | undefined {
   const [first = turn.message] = turn.history;

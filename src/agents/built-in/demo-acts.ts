@@ -6,9 +6,9 @@ import type { BaseTurn } from '../turn.ts';
 import type { Yielded } from '../yielded.ts';
 
 export interface Pace {
-  /** Between two words of a streamed answer. */
+  /** Delay between two words of a streamed answer. */
   readonly wordMs: number;
-  /** A step of the slow work. */
+  /** Duration of one step of the slow work. */
   readonly stepMs: number;
 }
 
@@ -42,7 +42,7 @@ export async function* approve(): ReturnType<Act> {
   });
 }
 
-/** Approvals fail closed: what is neither a yes nor a no is asked again. */
+/** Approvals fail closed: an answer that is neither a yes nor a no makes the agent ask again. */
 export async function* decided(turn: DemoTurn): ReturnType<Act> {
   if (turn.option === undefined) {
     yield ask('That was neither a yes nor a no, so I have done nothing. May I make approved.md?', { options: DECISION });

@@ -21,7 +21,7 @@ const COMMANDS: readonly Command[] = [
   { words: ['help', 'menu', 'hello', 'hi', 'hey', 'start'], hint: 'this list', act: help },
 ];
 
-/** The guide that a newcomer talks to. Everything it shows is the real thing, and none of it needs a network. */
+/** The agent for a first conversation. Everything it shows is real, and none of it needs a network. */
 export function createDemo({ wordMs = 30, stepMs = 1000 }: Partial<Pace> = {}): Agent {
   const pace: Pace = { wordMs, stepMs };
   return defineAgent({
@@ -47,13 +47,13 @@ export function createDemo({ wordMs = 30, stepMs = 1000 }: Partial<Pace> = {}): 
   });
 }
 
-/** The last thing that was said in this task offered choices, so this message chooses. */
+/** The agent's last message in this task offered choices, so this message chooses one. */
 function isAnswer({ history }: DemoTurn): boolean {
   const asked = history.at(-1);
   return asked?.role === 'ROLE_AGENT' && getChoicesFromMessage(asked).length > 0;
 }
 
-/** A command may stand anywhere in a sentence, and the first one counts: "please stream something". */
+/** A command may be anywhere in a sentence, and the first one counts: "please stream something". */
 function actFor(text: string): Act {
   for (const word of text.toLowerCase().match(/[a-z]+/g) ?? []) {
     const found = COMMANDS.find(({ words }) => words.includes(word));

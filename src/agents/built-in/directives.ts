@@ -1,7 +1,7 @@
-/** What a message to `script` asks for. */
+/** The directives in a message to `script`. */
 export interface Directives {
   readonly chunks: number;
-  /** Bytes of a chunk; undefined: as long as it comes. */
+  /** Bytes of a chunk. Undefined: the natural length. */
   readonly size: number | undefined;
   readonly delayMs: number;
   readonly sleepMs: number;
@@ -12,7 +12,7 @@ export type Ending = 'ask' | 'auth' | 'reject' | 'fail' | 'message' | 'crash';
 
 const ENDINGS: ReadonlySet<string> = new Set<Ending>(['ask', 'auth', 'reject', 'fail', 'message', 'crash']);
 
-/** What the amounts may be. A chunk must fit a frame, a timer 31 bits; the engine has limits of its own besides. */
+/** The ranges of the amounts. A chunk must fit a frame, and a timer has 31 bits. The engine has limits of its own. */
 const AMOUNTS = {
   chunks: 10_000_000,
   size: 1_048_576,
@@ -22,8 +22,8 @@ const AMOUNTS = {
 type Amount = keyof typeof AMOUNTS;
 
 /**
- * Reads `chunks=3 delay=10 fail` out of any text, in any order and case; other words mean nothing. The last of two that contradict
- * each other holds. An amount that is none is a fault of the caller, told as a sentence.
+ * Reads `chunks=3 delay=10 fail` from any text, in any order and case; other words are ignored. Of two contradicting directives the last
+ * one wins. An invalid amount is an error of the caller, returned as a sentence.
  */
 export function readDirectives(text: string): Directives | string {
   const amounts: Partial<Record<Amount, number>> = {};

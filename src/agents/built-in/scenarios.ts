@@ -33,7 +33,7 @@ export const TCK_SCENARIOS: Named = [
   ['tck-stream-artifact-file', working([FILE_PART])],
   ['tck-stream-artifact-chunked', working([{ text: 'chunk-1 ' }, { text: 'chunk-2' }])],
   ['tck-delayed-complete', waiting(2000)],
-  // Twice the time in which the kit wants to have seen something of a stream.
+  // Twice the time within which the kit expects an event of a stream.
   ['test-resubscribe-message-id', waiting(4000)],
 ];
 
@@ -43,14 +43,14 @@ export const ACTS_SCENARIOS: ReadonlyMap<string, Scenario> = new Map<string, Sce
   ['tck-task-failure', saying(() => fail('This failed, as it was asked to.'))],
   ['tck-multi-turn', multiTurn],
   ['tck-cancel', untilCanceled],
-  // Seen working for 3 s at least, over within 25 s.
+  // ACTS expects the state working for at least 3 s, and the end within 25 s.
   ['tck-long-running', working([{ text: 'Long work, done' }], { beforeMs: 5000 })],
   // A second stream is opened after the first event of the first one and must find the task unfinished.
   ['tck-stream-basic', working([{ text: 'Stream hello' }], { beforeMs: 200, afterMs: 200 })],
   ['tck-stream-chunked', working([{ text: 'chunk-1 ' }, { text: 'chunk-2 ' }, { text: 'chunk-3' }])],
 ]);
 
-/** The words are made for each run: a message has an id, and no two may share it. */
+/** Messages are made for each run, because each needs an id of its own. */
 function saying(word: () => AgentOutput): Scenario {
   return async function* () {
     yield word();
@@ -77,7 +77,7 @@ function waiting(ms: number): Scenario {
   return working([], { beforeMs: ms });
 }
 
-/** No words of the agent: the draft reads the history by position and expects only the user's messages in it. */
+/** Without messages of the agent: the draft reads the history by position and expects only the user's messages in it. */
 async function* multiTurn(turn: Turn): AsyncGenerator<AgentOutput> {
   if (turn.history.length > 0 && getTextFromMessage(turn.message) === 'done') yield complete();
   else yield ask();

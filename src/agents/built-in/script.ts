@@ -8,7 +8,7 @@ import { readDirectives } from './directives.ts';
 
 const CHUNKS = 'chunks';
 
-/** Obeys directives, for tests and load. It speaks the engine's own outputs, since load tests measure what lies behind it. */
+/** Follows directives, for tests and load. It yields the engine's own outputs, because load tests measure the engine. */
 export function createScript(): Agent {
   return {
     card: createCard({
@@ -26,7 +26,7 @@ export function createScript(): Agent {
       ],
       outputModes: ['text/plain'],
     }),
-    // Chunks are counted in the task, so a run that was cut off goes on with the first one that is missing: none lost, none twice.
+    // Chunks are counted in the task, so an interrupted run continues with the first missing one: none is lost or repeated.
     recovery: 'resume',
     run,
   };
@@ -52,7 +52,7 @@ async function* run(turn: Turn): AsyncGenerator<AgentOutput> {
   if (ending !== undefined) yield lastWord(ending);
 }
 
-/** How many chunks an earlier attempt made: their texts are joined in the task, so their lengths are counted. */
+/** The number of chunks that an earlier attempt made. Their texts are joined in the task, so their lengths are counted. */
 function chunksMade({ task, attempt }: Turn, size: number | undefined): number {
   if (attempt === 1) return 0;
   const made = task.artifacts?.find(({ artifactId }) => artifactId === CHUNKS)?.parts ?? [];

@@ -1,6 +1,6 @@
 import type { AcpAgent } from './launch.ts';
 
-/** Those that speak the Agent Client Protocol and nothing else that we know (reference/dialects §2E). */
+/** Coding agents that Parley starts only by the Agent Client Protocol. */
 export const ACP_AGENTS: readonly AcpAgent[] = [
   {
     name: 'qwen',

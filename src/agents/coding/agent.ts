@@ -5,7 +5,7 @@ import { runningAgent } from '../run/agent.ts';
 import type { SkillDefinition } from '../skills.ts';
 import type { ChosenLaunch } from './choose.ts';
 
-/** Clients choose an agent by its skills (reference/seeds/001: "Agent Card"). */
+/** Clients choose an agent by its skills (docs/dialects/v03.md, coding-agent-a2a). */
 const SKILLS: readonly SkillDefinition[] = [
   {
     id: 'code-task',

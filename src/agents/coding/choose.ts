@@ -5,7 +5,7 @@ import type { CodingAgent, CodingLaunch } from './launch.ts';
 import { acpAgent } from './launch.ts';
 import { CODING_AGENTS } from './registry.ts';
 
-/** An agent of the configuration: whatever speaks the Agent Client Protocol. */
+/** An agent from the configuration: any program that speaks the Agent Client Protocol. */
 export interface ConfiguredLaunch {
   readonly argv: readonly string[];
   readonly title?: string;
@@ -16,7 +16,7 @@ export interface ConfiguredLaunch {
 
 export type Configured = Readonly<Record<string, ConfiguredLaunch>>;
 
-/** All that there are; one of the configuration stands in place of ours of the same name. */
+/** All known agents. One from the configuration replaces a built-in one of the same name. */
 export function knownAgents(configured: Configured = {}): readonly CodingAgent[] {
   const own = Object.entries(configured).map(([name, { title = name, argv, ...needs }]) => acpAgent({ name, title, argv, ...needs }));
   return [...own, ...CODING_AGENTS.filter(({ name }) => configured[name] === undefined)];
@@ -25,11 +25,14 @@ export function knownAgents(configured: Configured = {}): readonly CodingAgent[]
 export interface ChosenLaunch {
   readonly agent: CodingAgent;
   readonly launch: CodingLaunch;
-  /** Where its program is; undefined: nowhere on this machine. */
+  /** The path of its program. Undefined: it is not installed. */
   readonly program: string | undefined;
 }
 
-/** `claude`, `claude:native`, `claude:acp`. The first way whose program is here; if none is, the first. Undefined: no such agent. */
+/**
+ * `claude`, `claude:native`, `claude:acp`. Returns the first launch whose program is installed; if none is, the first. Undefined: unknown
+ * agent.
+ */
 export function chooseLaunch(given: string, { configured = {}, env = process.env }: ChoosingOptions = {}): ChosenLaunch | undefined {
   const [name, via] = given.split(':');
   const agent = knownAgents(configured).find((each) => each.name === name || each.aliases.includes(name ?? ''));
@@ -44,7 +47,7 @@ export interface ChoosingOptions {
   readonly env?: Environment;
 }
 
-/** Where a program is that would be started by this name. */
+/** The path of the program that this name would start. */
 function programAt(name: string, env: Environment): string | undefined {
   const places = name.includes('/')
     ? [name]

@@ -6,7 +6,7 @@ import type { CliLineReader, CliReply, NativeAdapter, NativeLaunch } from './nat
 import { option } from './native.ts';
 import { pathsIn, titleOf, toolKind } from './tools.ts';
 
-/** Claude Code: `-p` with `stream-json` both ways. `--verbose` is required by it; permissions come as control requests. */
+/** Claude Code: `-p` with `stream-json` in both directions, which requires `--verbose`. Permissions arrive as control requests. */
 export const claude: NativeAdapter = {
   name: 'claude',
   modes: ['default', 'acceptEdits', 'plan', 'dontAsk'],
@@ -24,7 +24,7 @@ function launch({ prompt, session, settings, isTrusted, isPermissive }: Job): Na
     ...['--permission-prompt-tool', 'stdio'],
     ...(isTrusted ? [] : ['--setting-sources', 'user', '--strict-mcp-config']),
     ...option('--model', settings.model),
-    // Not what its settings say, which may be a mode that asks nobody.
+    // Not the mode of its settings, which may be one that asks for no approval.
     ...option('--permission-mode', settings.mode ?? (isPermissive ? undefined : 'default')),
     ...option('--max-budget-usd', settings.budgetUsd),
     ...option('--max-turns', settings.turnsMax),
@@ -39,7 +39,7 @@ function reader({ send }: CliReply): CliLineReader {
   const requests = new Map<string, AbortController>();
   let streaming = '';
   return (line) => {
-    // What a sub-agent says is not the answer; what it does is seen.
+    // A sub-agent's text is not part of the answer, but its tool calls are shown.
     const isOwn = line['parent_tool_use_id'] === undefined || line['parent_tool_use_id'] === null;
     switch (textAt(line, 'type')) {
       case 'system':
@@ -71,7 +71,7 @@ function initOf(line: JsonObject): RunEvent {
   return { kind: 'init', ...(compact({ sessionId, model, mode }) as { sessionId?: string; model?: string; mode?: string }) };
 }
 
-/** Pieces of a message; `partial` remembers which messages came in pieces and need not be read again. */
+/** Pieces of a message. `partial` remembers which messages came in pieces, so that the whole message is not read again. */
 function deltaOf(event: JsonObject, message: string, partial: Set<string>): readonly RunEvent[] {
   const delta = objectAt(event, 'delta');
   if (textAt(event, 'type') !== 'content_block_delta') return [];
@@ -157,7 +157,7 @@ const ALWAYS: Choice = { optionId: 'always', name: 'Always allow', kind: 'allow_
 const ALLOW: Choice = { optionId: 'allow', name: 'Allow', kind: 'allow_once' };
 const REJECT: Choice = { optionId: 'reject', name: 'Reject', kind: 'reject_once' };
 
-/** `can_use_tool` is a question; whatever else it wants of us we do not have. */
+/** `can_use_tool` is a question for the caller. Other requests are not supported. */
 function permission(line: JsonObject, { requests, send }: Requests): readonly RunEvent[] {
   const id = textAt(line, 'request_id') ?? '';
   const request = objectAt(line, 'request');

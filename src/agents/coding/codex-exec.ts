@@ -5,14 +5,14 @@ import type { RunEvent, Usage } from '../run/events.ts';
 import type { CliLineReader, NativeAdapter, NativeLaunch } from './native.ts';
 import { option } from './native.ts';
 
-/** What both of Codex's ways need. */
+/** Shared by both ways to start Codex. */
 export const CODEX: Pick<NativeAdapter, 'environment' | 'homePaths' | 'projectConfig'> = {
   environment: ['OPENAI_*', 'CODEX_*'],
   homePaths: ['.codex'],
   projectConfig: ['.codex/config.toml', '.codex/hooks.json', '.codex/rules'],
 };
 
-/** `codex exec --json`: never asks. What its sandbox does not allow it does not do. */
+/** `codex exec --json`: never asks for approval, and does only what its sandbox allows. */
 export const codexExec: NativeAdapter = { name: 'codex-exec', ...CODEX, modes: ['read-only', 'workspace-write'], launch, reader };
 
 function launch({ prompt, folder, session, settings, isPermissive }: Job): NativeLaunch {
@@ -58,7 +58,7 @@ function startOf(item: JsonObject): readonly RunEvent[] {
 
 const TOOLS: ReadonlySet<string> = new Set(['command_execution', 'file_change', 'mcp_tool_call', 'collab_tool_call', 'web_search']);
 
-/** What an item is once it is complete. Some come whole, without a start. */
+/** The events of a complete item. Some items come without a start. */
 function itemEvents(item: JsonObject, started: ReadonlySet<string>): readonly RunEvent[] {
   const type = textAt(item, 'type') ?? '';
   switch (type) {

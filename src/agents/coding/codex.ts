@@ -10,7 +10,7 @@ import { CODEX } from './codex-exec.ts';
 import type { Rpc } from './rpc.ts';
 import { createRpc, RpcError } from './rpc.ts';
 
-/** Codex by its app-server: the way of Codex's own that asks for approval. */
+/** Codex by its app-server, which asks for approval. */
 export const codex: Driver = { name: 'codex', ...CODEX, edits: true, resumes: true, model: true, cancelMs: 1000, run };
 
 const MODES = ['read-only', 'workspace-write'];
@@ -56,7 +56,7 @@ async function converse(job: Job, child: Child, flow: PushQueue<RunEvent>): Prom
     rpc.notify('initialized', {});
     const policy = {
       cwd: folder,
-      // Not `on-request`, by which it would ask only where its model thinks of it.
+      // Not `on-request`, with which Codex asks only when its model decides to.
       approvalPolicy: isPermissive ? 'never' : 'untrusted',
       sandbox: settings.mode ?? (isPermissive ? 'danger-full-access' : 'workspace-write'),
       ...(settings.model === undefined ? {} : { model: settings.model }),
@@ -172,7 +172,7 @@ const OPTIONS: readonly Choice[] = [
   { optionId: 'decline', name: 'Reject', kind: 'reject_once' },
 ];
 
-/** What it asks of us. Undefined: it asks for something that we do not have. */
+/** A request of Codex. Undefined: it asks for something that is not supported. */
 function approval(method: string, params: JsonObject, flow: PushQueue<RunEvent>): Promise<JsonObject> | undefined {
   const kind = ASKS.get(method);
   if (kind === undefined) return undefined;
@@ -180,7 +180,7 @@ function approval(method: string, params: JsonObject, flow: PushQueue<RunEvent>)
   const command = textAt(params, 'command');
   const tool = kind === 'execute' ? 'shell' : kind === 'edit' ? 'apply_patch' : 'permissions';
   const reason = textAt(params, 'reason');
-  // What is to be changed was told when the item began; the request only names that.
+  // The change is in the event that started the item; the request only names the item.
   const paths = objectsAt(objectAt(params, 'item'), 'changes').map((change) => textAt(change, 'path') ?? '');
   const about = command ?? (paths.length > 0 ? paths.join(', ') : undefined);
   flow.push({

@@ -6,7 +6,7 @@ import type { CliLineReader, NativeAdapter, NativeLaunch } from './native.ts';
 import { option } from './native.ts';
 import { createTally, pathsIn, titleOf, toolKind } from './tools.ts';
 
-/** GitHub Copilot CLI: `-p` with `--output-format json`, the session's events. It does not ask in this mode. */
+/** GitHub Copilot CLI: `-p` with `--output-format json`, the session's events. It never asks for approval in this mode. */
 export const copilot: NativeAdapter = {
   name: 'copilot',
   modes: [],
@@ -32,7 +32,7 @@ function reader(): CliLineReader {
   const tally = createTally();
   return (line) => {
     const data = objectAt(line, 'data');
-    // Events with an agentId are a sub-agent's: what it says is not the answer.
+    // Events with an agentId come from a sub-agent, whose text is not part of the answer.
     const isOwn = textAt(line, 'agentId') === undefined;
     const id = textAt(data, 'messageId') ?? '';
     switch (textAt(line, 'type')) {
@@ -92,7 +92,7 @@ function toolEvents(type: string | undefined, data: JsonObject, tally: ReturnTyp
   }
 }
 
-/** The last line also tells the session, which older versions tell nowhere else. */
+/** The last line also has the session id, which older versions have nowhere else. */
 function resultOf(line: JsonObject): readonly RunEvent[] {
   const sessionId = textAt(line, 'sessionId') ?? textAt(objectAt(line, 'data'), 'sessionId');
   const code = numberAt(line, 'exitCode') ?? 0;

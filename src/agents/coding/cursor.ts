@@ -6,7 +6,7 @@ import type { CliLineReader, NativeAdapter, NativeLaunch } from './native.ts';
 import { option } from './native.ts';
 import { pathsIn, titleOf, toolKind } from './tools.ts';
 
-/** Cursor's CLI: `-p` with `stream-json`. It does not ask in this mode. */
+/** Cursor's CLI: `-p` with `stream-json`. It never asks for approval in this mode. */
 export const cursor: NativeAdapter = {
   name: 'cursor',
   modes: ['plan', 'ask'],
@@ -43,7 +43,7 @@ function reader(): CliLineReader {
         const text = objectsAt(objectAt(line, 'message'), 'content')
           .map((block) => textAt(block, 'text') ?? '')
           .join('');
-        // Pieces have a time; the whole text is then repeated without one.
+        // Pieces have a timestamp. The whole text is then repeated without one.
         const isPiece = line['timestamp_ms'] !== undefined;
         const startsMessage = !isStreamed;
         const isRepeat = !isPiece && isStreamed;

@@ -5,16 +5,16 @@ import type { Driver } from '../run/driver.ts';
 /** One way to start a coding agent. */
 export interface CodingLaunch {
   readonly via: 'acp' | 'native';
-  /** What is executed, without what a request adds. */
+  /** The command, without the arguments that a request adds. */
   readonly argv: readonly string[];
-  /** Its requests for permission reach the caller. Where they do not, it does nothing that would need one. */
+  /** Whether its permission requests reach the caller. If not, it does nothing that needs one. */
   readonly asks: boolean;
   driver(): Driver;
 }
 
 export interface CodingAgent {
   readonly name: string;
-  /** As people call it. */
+  /** The name that people use. */
   readonly title: string;
   readonly aliases: readonly string[];
   /** The best one first. */
@@ -35,7 +35,7 @@ export function native(argv: readonly string[], driver: Driver, asks: boolean): 
   return { via: 'native', argv, asks, driver: () => driver };
 }
 
-/** An agent with one way to start it, the Agent Client Protocol. */
+/** An agent that is started only by the Agent Client Protocol. */
 export interface AcpAgent extends Partial<Needs> {
   readonly name: string;
   readonly title: string;

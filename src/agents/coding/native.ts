@@ -8,24 +8,24 @@ import type { Driver, Job } from '../run/driver.ts';
 import type { RunEvent } from '../run/events.ts';
 import { endOf } from '../run/exits.ts';
 
-/** A CLI in its own print mode: how it is called, and what its lines mean. */
+/** A CLI in its own print mode: how to start it, and how to read its lines. */
 export interface NativeAdapter extends Omit<Driver, 'run' | 'edits' | 'resumes' | 'cancelMs'> {
-  /** Those that a request may choose. One that grants everything is not among them: that is the operator's to say. */
+  /** The modes that a request may choose. A mode that grants everything is not among them: only the operator may choose that. */
   readonly modes: readonly string[];
   launch(job: Job): NativeLaunch;
-  /** A reader for one run. It may answer the CLI, if that keeps listening. */
+  /** A reader for one run. It may reply to the CLI if the CLI keeps its input open. */
   reader(talk: CliReply): CliLineReader;
 }
 
 export interface NativeLaunch {
   readonly argv: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** Written to its standard input, which is closed after it unless it is kept for answers. */
+  /** Written to standard input, which is then closed unless it is kept open for replies. */
   readonly input?: string;
   readonly keepsInput?: boolean;
 }
 
-/** One line to what it means. Lines of unknown types mean nothing: every version has new ones. */
+/** Returns the events of one line. Lines of unknown types have none: every version adds new ones. */
 export type CliLineReader = (line: JsonObject) => readonly RunEvent[];
 
 export interface CliReply {
@@ -33,7 +33,7 @@ export interface CliReply {
   send(message: JsonObject): void;
 }
 
-/** A CLI that has given its result and does not end is ended after this; it has done what it was to do. */
+/** How long a CLI may run after its result before it is killed. */
 const LINGER_MS = 5000;
 const NOTE_CHARACTERS = 300;
 const LOST = 'The earlier session is lost: this is a new one, which does not know what was said before.';
@@ -42,7 +42,7 @@ export function nativeDriver(adapter: NativeAdapter): Driver {
   return { ...adapter, edits: true, resumes: true, model: true, run: (job) => runNative(adapter, job) };
 }
 
-/** A session that the CLI does not find ends it before it has begun: then once more, without. */
+/** A CLI that does not find its session exits before it starts. It is then run once more, without the session. */
 async function* runNative(adapter: NativeAdapter, job: Job): AsyncGenerator<RunEvent> {
   const { mode } = job.settings;
   if (mode !== undefined && !adapter.modes.includes(mode)) {
@@ -78,7 +78,7 @@ async function* attempt(adapter: NativeAdapter, job: Job, note: string | undefin
       if (!hasBegun) yield await begun(job, event, note);
       hasBegun = true;
     } else if (event.kind === 'done' || event.kind === 'error' || event.kind === 'refused') {
-      // The first one wins. It counts when the CLI has ended, which it does when nothing more can come.
+      // The first result wins. It counts when the CLI has exited, which it does when nothing more can come.
       said ??= event;
       child.endInput();
       lingering ??= setTimeout(() => {
@@ -92,7 +92,7 @@ async function* attempt(adapter: NativeAdapter, job: Job, note: string | undefin
   return { end: said !== undefined && (said.kind !== 'done' || isEnded) ? said : end, hasBegun: hasBegun || said?.kind === 'done' };
 }
 
-/** Whether it is the session that was meant: some CLIs quietly begin another. */
+/** Whether this is the requested session: some CLIs silently start another. */
 async function begun(
   { session, keepSession }: Job,
   event: Extract<RunEvent, { readonly kind: 'init' }>,
@@ -116,7 +116,7 @@ async function* lineEvents(child: Child, read: CliLineReader): AsyncGenerator<Ru
   }
 }
 
-/** `flag value` if there is a value. */
+/** `[flag, value]` if there is a value. */
 export function option(flag: string, value: string | number | undefined): readonly string[] {
   return value === undefined ? [] : [flag, String(value)];
 }

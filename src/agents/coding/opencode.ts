@@ -6,7 +6,9 @@ import type { CliLineReader, NativeAdapter, NativeLaunch } from './native.ts';
 import { option } from './native.ts';
 import { createTally, pathsIn, titleOf, toolKind } from './tools.ts';
 
-/** OpenCode: `run --format json`. Texts and tools come when they are finished; without `--auto` what it would ask is rejected. */
+/**
+ * OpenCode: `run --format json`. Texts and tools are reported when they are finished. Without `--auto` it rejects what it would ask for.
+ */
 export const opencode: NativeAdapter = {
   name: 'opencode',
   modes: ['build', 'plan'],
@@ -17,7 +19,7 @@ export const opencode: NativeAdapter = {
   reader,
 };
 
-/** It allows everything unless it is told otherwise. Reading and planning need nobody's leave. */
+/** It allows everything by default. Reading and planning need no approval. */
 const ASKS = Object.fromEntries([
   ['*', 'ask'],
   ...['read', 'list', 'glob', 'grep', 'lsp', 'todoread', 'todowrite', 'task', 'skill'].map((tool) => [tool, 'allow']),

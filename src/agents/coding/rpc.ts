@@ -7,7 +7,7 @@ import { linesOf } from '../process/output.ts';
 export interface Rpc {
   call(method: string, params: JsonObject): Promise<JsonObject>;
   notify(method: string, params: JsonObject): void;
-  /** Resolves when the other side is gone. */
+  /** Resolves when the other side has closed. */
   readonly closed: Promise<void>;
 }
 
@@ -24,7 +24,7 @@ export interface Listener {
   /** Awaited before more is read. */
   room(): Promise<void>;
   notice(method: string, params: JsonObject): void;
-  /** Undefined: there is no such method here. */
+  /** Undefined: unknown method. */
   request(method: string, params: JsonObject): Promise<JsonObject> | undefined;
 }
 

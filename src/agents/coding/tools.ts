@@ -3,7 +3,7 @@ import { isJsonObject, textAt } from '../process/json-line.ts';
 import { oneLine } from '../run/clip.ts';
 import type { ToolKind, Usage } from '../run/events.ts';
 
-/** What a tool does, by what CLIs call theirs. */
+/** The kind of a tool, by the names that CLIs give theirs. */
 const KINDS: readonly (readonly [RegExp, ToolKind])[] = [
   [/bash|shell|exec|command|terminal|powershell/i, 'execute'],
   [/delete|remove/i, 'delete'],
@@ -26,7 +26,7 @@ export function pathsIn(input: Json | undefined): readonly string[] {
   return isJsonObject(input) ? PATHS.map((name) => textAt(input, name)).filter((path) => path !== undefined) : [];
 }
 
-/** `Bash: npm test`, `Edit: src/a.ts`: the tool, and what of its input people decide by. */
+/** `Bash: npm test`, `Edit: src/a.ts`: the tool, and the part of its input that people decide by. */
 export function titleOf(tool: string, input: Json | undefined): string {
   if (!isJsonObject(input)) return tool;
   const about = textAt(input, 'command') ?? pathsIn(input)[0] ?? textAt(input, 'url') ?? textAt(input, 'query') ?? textAt(input, 'pattern');
@@ -34,7 +34,7 @@ export function titleOf(tool: string, input: Json | undefined): string {
   return Object.keys(input).length === 0 ? tool : oneLine(`${tool}: ${JSON.stringify(input)}`, TITLE_CHARACTERS);
 }
 
-/** Adds up what is told step by step. */
+/** Adds up usage that is reported step by step. */
 export function createTally(): (step: Readonly<Record<string, Json>>) => Usage {
   const sum: Record<string, number> = {};
   return (step) => {

@@ -4,7 +4,7 @@ import { runningAgent } from '../run/agent.ts';
 import { commandDriver } from './command.ts';
 import type { CommandOptions } from './options.ts';
 
-/** Any program as an agent: it gets the message, and what it writes is the answer. */
+/** Makes an agent of any program: it gets the message, and its output is the answer. */
 export function createCommandAgent(command: CommandOptions, options: RunOptions = {}): Agent {
   const driver = commandDriver(command);
   const card = {

@@ -34,7 +34,7 @@ async function* runCommand(options: CommandOptions, job: Job): AsyncGenerator<Ru
   if (options.approvePattern === undefined) child.endInput();
   let said: RunEvent | undefined;
   for await (const event of eventsOf(options, child)) {
-    // What it says of its end counts once it has ended, and the first such word wins.
+    // The program's report of its result counts after it has exited, and the first one wins.
     if (event.kind === 'done' || event.kind === 'error' || event.kind === 'refused') said ??= event;
     else yield event;
   }
@@ -65,7 +65,7 @@ interface CommandLine {
   readonly input: string | undefined;
 }
 
-/** Placeholders are replaced within arguments, which stay what they are: one argument each, whatever the message says. */
+/** Replaces placeholders within arguments. Each stays one argument, whatever the message contains. */
 export function commandLine({ argv, prompt: way, approvePattern }: CommandOptions, job: Job): CommandLine {
   const values: Readonly<Record<string, string>> = {
     '{prompt}': job.prompt,
@@ -80,7 +80,7 @@ export function commandLine({ argv, prompt: way, approvePattern }: CommandOption
   return { argv: [program, ...filled], input: approvePattern === undefined ? job.prompt : `${job.prompt}\n` };
 }
 
-/** Text as it comes; with a pattern, what it asks on the way. */
+/** The text as it comes; with a pattern, also the questions in it. */
 async function* words(options: CommandOptions, child: Child, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<RunEvent> {
   const read = createPrompter(options, child);
   for await (const piece of textOf(chunks)) yield* read(piece);
@@ -95,7 +95,7 @@ async function* objects(chunks: AsyncIterable<Uint8Array>, answerPath: string | 
   }
 }
 
-/** The first character that is not white space, and all the chunks all the same. */
+/** The first character that is not white space, and all the chunks unchanged. */
 async function peeked(stdout: AsyncIterable<Uint8Array>): Promise<{ readonly first: string; readonly chunks: AsyncIterable<Uint8Array> }> {
   const iterator = stdout[Symbol.asyncIterator]();
   const begun: Uint8Array[] = [];

@@ -6,7 +6,7 @@ import type { RunEvent } from '../run/events.ts';
 
 const NOTE_CHARACTERS = 500;
 
-/** One line of a program that writes objects. With a path the answer is there and nowhere else. */
+/** One line of a program that writes objects. With a path, the answer is only there. */
 export function readLine(line: string, answerPath: string | undefined): readonly RunEvent[] {
   if (line.trim() === '') return [];
   const object = objectIn(line);
@@ -17,7 +17,7 @@ export function readLine(line: string, answerPath: string | undefined): readonly
   return [{ kind: 'text', text: typeof found === 'string' ? found : JSON.stringify(found) }];
 }
 
-/** The forms that reference/seeds/001's product reads of any program, and the plain ones that people write. */
+/** The forms that coding-agent-a2a reads from any program, and the plain ones that people write. */
 function knownForm(object: JsonObject): readonly RunEvent[] | undefined {
   const type = textAt(object, 'type') ?? textAt(object, 'kind') ?? textAt(object, 'event');
   switch (type) {
@@ -61,7 +61,7 @@ function knownForm(object: JsonObject): readonly RunEvent[] | undefined {
   }
 }
 
-/** Where programs put their words: a member, or a message of blocks. */
+/** The members in which programs put their text: a string, or a message of blocks. */
 function textOf(object: JsonObject): string | undefined {
   for (const name of ['text', 'content', 'delta', 'answer', 'response', 'output', 'message']) {
     const text = textAt(object, name);

@@ -1,24 +1,27 @@
 /** Any program as an agent. */
 export interface CommandOptions {
-  /** The program and its arguments. `{prompt}` in an argument stands for the message's text, `{cwd}` and `{contextId}` for those. */
+  /**
+   * The program and its arguments. In an argument, `{prompt}` is replaced by the message's text, and `{cwd}` and `{contextId}` by their
+   * values.
+   */
   readonly argv: readonly string[];
   /**
-   * How it gets the message. `argument`: where `{prompt}` stands, or else as the last argument. `stdin`: on standard input, which is
-   * then closed. Default: `argument` if `{prompt}` stands somewhere, else `stdin`.
+   * How the program gets the message. `argument`: in place of `{prompt}`, or else as the last argument. `stdin`: on standard input, which
+   * is then closed. Default: `argument` if an argument has `{prompt}`, else `stdin`.
    */
   readonly prompt?: 'stdin' | 'argument';
-  /** What it writes. `text`: the answer. `ndjson`: an object a line. `auto`, the default: by the first character. */
+  /** The format of its output. `text`: the answer. `ndjson`: one object per line. `auto`, the default: by the first character. */
   readonly output?: 'text' | 'ndjson' | 'auto';
-  /** Where in an object of `ndjson` the answer is, as `message.content[0].text`. Without it known forms are looked for. */
+  /** The path of the answer in an object of `ndjson`, as `message.content[0].text`. Default: known forms. */
   readonly answerPath?: string;
-  /** Finds a question in what it writes. Its standard input then stays open, and the answer is written to it. */
+  /** Finds a question in the output. Standard input then stays open, and the answer is written to it. */
   readonly approvePattern?: RegExp;
-  /** What is written for a yes and for a no. */
+  /** The input for a yes and for a no. */
   readonly approveWords?: { readonly yes: string; readonly no: string };
-  /** Names of environment variables that it gets, besides those that every program does. */
+  /** Names of environment variables that the program gets, besides those that every program gets. */
   readonly environment?: readonly string[];
   readonly name?: string;
-  /** Options that name a conversation: the first is used when it begins, the second whenever it goes on. */
+  /** Options that name a conversation: the first is used when it starts, the second when it continues. */
   readonly sessionFlag?: string;
   readonly resumeFlag?: string;
 }

@@ -4,12 +4,12 @@ import type { RunEvent } from '../run/events.ts';
 import { YES_OR_NO } from '../run/events.ts';
 import type { CommandOptions } from './options.ts';
 
-/** A pattern of the operator's own may be slow: it is shown no more of a line than this. */
+/** The operator's pattern may be slow, so it sees at most this much of a line. */
 const LINE_CHARACTERS = 4096;
 
 /**
- * Reads what a program writes, and finds where it asks as it would on a terminal. A question is usually the last line, and not ended:
- * the cursor stands behind it. Each is found once.
+ * Reads a program's output and finds its questions, as on a terminal. A question is usually an unfinished last line, with the cursor
+ * behind it. Each is reported once.
  */
 export function createPrompter({ approvePattern, approveWords }: CommandOptions, child: Child): (piece: string) => readonly RunEvent[] {
   if (approvePattern === undefined) return (piece) => [{ kind: 'text', text: piece }];

@@ -3,7 +3,7 @@ import type { EventListener, FinishedListener, SdkEvent, SdkEventBus } from './s
 type Name = 'event' | 'finished';
 type Listener = EventListener & FinishedListener;
 
-/** The bus that an executor publishes on, and the way out of it: events in order, until it is closed. */
+/** The bus on which an executor publishes, and its reader: events in order, until it is closed. */
 export class ExecutorBus implements SdkEventBus {
   readonly #events: SdkEvent[] = [];
   readonly #listeners: Readonly<Record<Name, Map<Listener, { readonly isOnce: boolean }>>> = { event: new Map(), finished: new Map() };
@@ -23,7 +23,7 @@ export class ExecutorBus implements SdkEventBus {
     this.#tell('finished');
   }
 
-  /** No more events are taken. What was published before still comes out. */
+  /** Accepts no more events. Events that were published before are still delivered. */
   close(): void {
     this.#isClosed = true;
     this.#wake();
@@ -38,7 +38,7 @@ export class ExecutorBus implements SdkEventBus {
     }
     const event = this.#events[this.#taken];
     this.#taken += 1;
-    // Cut off all at once: taking them off the front one by one would move the rest each time.
+    // Removed all at once: removing them from the front one by one would move the rest each time.
     if (this.#taken >= this.#events.length) {
       this.#events.length = 0;
       this.#taken = 0;

@@ -4,7 +4,7 @@ import { readArtifact, readMessage, readStatus, readStruct } from './from-sdk.ts
 import type { SdkArtifactUpdate, SdkEvent, SdkTask } from './sdk.ts';
 import { writeArtifact } from './to-sdk.ts';
 
-/** After these the SDK's own queue stops listening. AUTH_REQUIRED is not one: the executor may go on once the credential is there. */
+/** The SDK's own queue stops at these states. AUTH_REQUIRED is not one of them: the executor may continue when the credential arrives. */
 export function isLastEvent(event: SdkEvent): boolean {
   if (event.kind === 'message') return true;
   if (event.kind === 'artifactUpdate') return false;
@@ -12,11 +12,11 @@ export function isLastEvent(event: SdkEvent): boolean {
   return isTerminal(state) || state === 'TASK_STATE_INPUT_REQUIRED';
 }
 
-/** Reads what one run of an executor publishes as what an agent yields. */
+/** Reads the events of one run of an executor as the outputs of an agent. */
 export function createReader(turn: Turn): (event: SdkEvent) => readonly AgentOutput[] {
   const ids = { taskId: turn.task.id, contextId: turn.contextId };
   const statusOutput = (status: TaskStatus, metadata: Metadata | undefined): readonly AgentOutput[] => {
-    // The engine has taken the task in before anybody ran: that it is submitted is news only with something to it.
+    // The engine has created the task before the executor runs, so a `submitted` status matters only if it has content.
     if (status.state === 'TASK_STATE_SUBMITTED') {
       if (status.message === undefined && metadata === undefined) return [];
       return statusOutput({ ...status, state: 'TASK_STATE_WORKING' }, metadata);

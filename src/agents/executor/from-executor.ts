@@ -6,15 +6,14 @@ import type { SdkCallContext, SdkCard, SdkExecutor, SdkRequestContext } from './
 import { writeMessage, writeTask } from './to-sdk.ts';
 
 export interface ExecutorOptions {
-  /** `fail` unless whoever wrote the executor knows that running it again does no harm. */
+  /** Default `fail`. Choose another if running the executor again does no harm. */
   readonly recovery?: Agent['recovery'];
 }
 
 /**
- * An executor written for `@a2a-js/sdk` 1.x, as an agent. It is run as the SDK's own handler runs it: `execute` for each message,
- * `cancelTask` when its task is canceled or times out, events from the bus until a last one, `finished()` or the end of `execute`.
- * Three things are better than there: a task that `execute` leaves open is completed, an error's text stays in the log, and what is
- * published is kept whether or not anybody listens.
+ * Runs an executor written for `@a2a-js/sdk` 1.x as an agent, like the SDK's own handler: `execute` for each message, `cancelTask` when
+ * its task is canceled or times out, events from the bus until a final one, `finished()` or the end of `execute`. Three things differ: a
+ * task that `execute` leaves open is completed, an error's text stays in the log, and events are stored whether or not anybody reads them.
  */
 export function fromExecutor(executor: SdkExecutor, card: SdkCard, options: ExecutorOptions = {}): Agent {
   return { card: readCard(card), recovery: options.recovery ?? 'fail', run: (turn) => run(executor, turn) };
@@ -25,7 +24,7 @@ async function* run(executor: SdkExecutor, turn: Turn): AsyncGenerator<AgentOutp
   const read = createReader(turn);
   const failures: unknown[] = [];
   const stop = (): void => {
-    // Nobody hears what it says now: the task has its last state. It is told so that it stops working.
+    // The task has its final state, so further events are ignored. The executor is informed so that it stops working.
     void settled(() => executor.cancelTask(turn.task.id, bus)).then(() => bus.close());
   };
   turn.signal.addEventListener('abort', stop, { once: true });
@@ -45,7 +44,7 @@ async function* run(executor: SdkExecutor, turn: Turn): AsyncGenerator<AgentOutp
   }
 }
 
-/** Never rejects: what an executor throws after its last word is nobody's business any more. */
+/** Never rejects: an error after the executor's final event is ignored. */
 async function settled(work: () => Promise<void>): Promise<{ readonly thrown: unknown } | undefined> {
   try {
     await work();
@@ -102,7 +101,7 @@ function callContext({ principal, message }: Turn): SdkCallContext {
   };
 }
 
-/** Our server knows where the agent is reached, and a signature over other addresses would be false: both go. */
+/** Removes addresses and signatures: our server knows the addresses, and a signature over other addresses would be false. */
 function readCard(card: SdkCard): AgentCard {
   const raw = withoutCases({ ...card, supportedInterfaces: [], signatures: undefined });
   const found = createRegistry(DIALECTS).readCard(raw, { ids: randomIds, limits: DEFAULT_READ_LIMITS });

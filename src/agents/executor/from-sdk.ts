@@ -2,7 +2,7 @@ import type { Artifact, Json, Message, Metadata, Mutable, Part, TaskState, TaskS
 import { A2AError, artifactId, bytesToBase64, contextId, messageId, randomIds, TASK_STATES_BY_NUMBER, taskId } from '#protocol';
 import type { SdkArtifact, SdkMessage, SdkPart, SdkStatus, SdkStruct } from './sdk.ts';
 
-/** Everything is copied: an executor may go on changing what it has published. */
+/** Everything is copied, because an executor may keep changing what it has published. */
 export function readMessage(from: SdkMessage): Message {
   const out: Mutable<Message> = {
     messageId: messageId(from.messageId || randomIds.next()),
@@ -33,7 +33,7 @@ export function readStatus(from: SdkStatus | undefined): TaskStatus {
   return from?.message === undefined ? { state } : { state, message: readMessage(from.message) };
 }
 
-/** `{}` is what the SDK's own types make of "none". */
+/** `{}` is the SDK's form of "none". */
 export function readStruct(from: SdkStruct | undefined): Metadata | undefined {
   return from === undefined || from === null || Object.keys(from).length === 0 ? undefined : (copy(from) as Metadata);
 }

@@ -1,6 +1,6 @@
 /**
- * What of `@a2a-js/sdk` 1.x an executor sees, declared structurally: the SDK is not needed to run one, and any release with these
- * shapes will do. They are protobuf's: absent text is `''`, a oneof is `{ $case, value }`, an enum is a number.
+ * The part of `@a2a-js/sdk` 1.x that an executor sees, declared structurally: the SDK is not needed to run one, and any release with these
+ * shapes works. They are protobuf's: absent text is `''`, a oneof is `{ $case, value }`, an enum is a number.
  */
 export interface SdkExecutor {
   execute(context: SdkRequestContext, bus: SdkEventBus): Promise<void>;
@@ -126,7 +126,7 @@ export type SdkContent =
   | { $case: 'url'; value: string }
   | { $case: 'data'; value: unknown };
 
-/** The SDK's card or ours: what they have in common. The rest is read, not assumed. */
+/** The members that the SDK's card and ours have in common. The rest is checked when it is read. */
 export interface SdkCard {
   readonly name: string;
   readonly description: string;

@@ -60,7 +60,7 @@ function writeContent(part: Part): SdkContent {
   return { $case: 'data', value: structuredClone(part.data) };
 }
 
-/** On Node executors expect a Buffer and call its methods; where there is none, plain bytes must do. */
+/** On Node, executors expect a Buffer and call its methods. Elsewhere they get plain bytes. */
 function asBuffer(bytes: Uint8Array): Uint8Array {
   return typeof Buffer === 'undefined' ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

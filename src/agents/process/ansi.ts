@@ -1,6 +1,6 @@
 /**
- * Takes terminal escapes and control characters out of text that comes in pieces. ECMA-48: CSI is `ESC [` up to a byte from `@` to
- * `~`; OSC, DCS, PM, APC and SOS run to BEL or `ESC \`; any other escape is one more character, after intermediates.
+ * Removes terminal escapes and control characters from text that comes in pieces. ECMA-48: CSI is `ESC [` up to a byte from `@` to `~`;
+ * OSC, DCS, PM, APC and SOS run to BEL or `ESC \`; any other escape is one more character, after intermediates.
  */
 export function ansiStripper(): (text: string) => string {
   let state: State = 'text';
@@ -16,7 +16,7 @@ export function ansiStripper(): (text: string) => string {
   };
 }
 
-/** For text that is whole. */
+/** For complete text. */
 export function stripAnsi(text: string): string {
   return ansiStripper()(text);
 }

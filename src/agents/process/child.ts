@@ -10,42 +10,42 @@ import type { Ledger } from './ledger.ts';
 import { MARK } from './snapshot.ts';
 
 export interface Launch {
-  /** The program and its arguments, each by itself: there is no shell, so no text becomes a word of one. */
+  /** The program and its arguments as a list. There is no shell, so no text is split into words. */
   readonly argv: readonly string[];
   readonly cwd: string;
-  /** All of it: nothing is inherited. */
+  /** The complete environment; nothing is inherited. */
   readonly env: Environment;
 }
 
-/** How a program ended, before we say what that means. */
+/** How a program ended, uninterpreted. */
 export type Exit =
   | { readonly kind: 'exited'; readonly code: number }
   | { readonly kind: 'signaled'; readonly signal: NodeJS.Signals }
-  /** It never ran: ENOENT, EACCES, E2BIG. */
+  /** It could not be started: ENOENT, EACCES, E2BIG. */
   | { readonly kind: 'unstartable'; readonly code: string; readonly message: string };
 
 export interface Child {
   readonly pid: number | undefined;
-  /** Read as fast as its reader takes it: what is not read makes the program wait, not us grow. */
+  /** Read only as fast as the consumer reads: unread output makes the program wait instead of growing our memory. */
   readonly stdout: Readable;
-  /** Never throws: a program that has closed its input does not want to hear. Resolves when there is room for more. */
+  /** Never throws, even if the program has closed its input. Resolves when there is room for more. */
   write(text: string): Promise<void>;
-  /** No more input comes. */
+  /** Closes standard input. */
   endInput(): void;
   readonly exit: Promise<Exit>;
-  /** The end of what it wrote to standard error. */
+  /** The last part of its standard error. */
   lastErrors(): string;
-  /** Resolves when it has ended and nothing that it started is left. */
+  /** Resolves when it and everything that it started have ended. */
   readonly swept: Promise<void>;
-  /** Ends it and everything it started, and reads no more. May be called more than once. */
+  /** Kills it and everything it started, and stops reading. May be called more than once. */
   kill(options?: KillOptions): Promise<void>;
 }
 
 const ERROR_BYTES = 8192;
-/** For what a program leaves running when it ends: no run outlives its task. */
+/** For processes that a program leaves behind when it ends: no process outlives its run. */
 const LEFTOVER_GRACE_MS = 500;
 
-/** Starts a program in a session of its own, with the run's mark. The intent is on disk before. */
+/** Starts a program in its own session, with the run's mark. The record is on disk before. */
 export function startChild({ argv, cwd, env }: Launch, ledger: Ledger): Child {
   const run = randomUUID();
   const mark = ledger.intend(run);
@@ -61,9 +61,9 @@ export function startChild({ argv, cwd, env }: Launch, ledger: Ledger): Child {
   if (pid !== undefined) ledger.started(run, pid);
   const errors = tailOf(child.stderr);
   const exit = exitOf(child);
-  child.stdin.on('error', () => undefined); // EPIPE: it has read all it wanted
+  child.stdin.on('error', () => undefined); // EPIPE: the program has closed its input
   child.stdout.on('error', () => undefined);
-  // Its pid may be given to another process once it has ended; what it left behind has its mark.
+  // After it has ended, its pid may be reused. The processes that it left behind have its mark.
   const isOver = (): boolean => child.exitCode !== null || child.signalCode !== null;
   const killAll = async (options?: KillOptions): Promise<void> => {
     await killTree({ pid: isOver() ? undefined : pid, mark }, options);
@@ -93,7 +93,7 @@ export function startChild({ argv, cwd, env }: Launch, ledger: Ledger): Child {
   };
 }
 
-/** Some of what can go wrong is thrown (E2BIG, a NUL in an argument), the rest is an event: both are the same to others. */
+/** Some errors are thrown (E2BIG, a NUL in an argument), others are events. Callers see both in the same way. */
 function unstartable(thrown: unknown): Child {
   const { code = '', message } = thrown as NodeJS.ErrnoException;
   const nothing = async (): Promise<void> => {};

@@ -1,8 +1,8 @@
 import type { Json, JsonObject } from '#protocol';
 
 /**
- * The object that a line holds. Undefined: it holds none; banners and notices of updates stand between the events of every CLI. Lone
- * surrogates, which JSON allows in escapes and UTF-8 does not, are replaced: nothing of them could be stored.
+ * The object in a line, or undefined: every CLI prints banners and update notices between its events. Lone surrogates, which JSON allows
+ * in escapes and UTF-8 does not, are replaced, because they can't be stored.
  */
 export function objectIn(line: string): JsonObject | undefined {
   if (!line.trimStart().startsWith('{')) return undefined;

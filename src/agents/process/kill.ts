@@ -1,13 +1,13 @@
 import { snapshot, treeOf } from './snapshot.ts';
 
 export interface KillTarget {
-  /** Undefined: known by its mark alone. */
+  /** Undefined: found only by its mark. */
   readonly pid: number | undefined;
   readonly mark: string;
 }
 
 export interface KillOptions {
-  /** Between SIGTERM and SIGKILL. 0: SIGKILL at once. */
+  /** Time between SIGTERM and SIGKILL. 0: SIGKILL at once. */
   readonly graceMs?: number;
 }
 
@@ -16,8 +16,8 @@ const GIVE_UP_MS = 5000;
 const LOOK_MS = 20;
 
 /**
- * Ends a run's whole tree: SIGTERM, some time to put things in order, SIGKILL. Not by the process group alone: whoever calls setsid
- * leaves that, but keeps the mark in its environment. Resolves when none is left, with how many were.
+ * Kills the whole process tree of a run: SIGTERM, a grace period, SIGKILL. The process group is not enough: a process that calls setsid
+ * leaves it, but keeps the mark in its environment. Resolves with the number of processes when none is left.
  */
 export async function killTree(target: KillTarget, { graceMs = GRACE_MS }: KillOptions = {}): Promise<number> {
   const began = performance.now();
@@ -30,7 +30,7 @@ export async function killTree(target: KillTarget, { graceMs = GRACE_MS }: KillO
     const isPatient = performance.now() - began < graceMs;
     for (const { pid, name } of members) {
       if (!isPatient) signal(pid, 'SIGKILL');
-      // The sandbox's own process takes all within down at once, unasked; it ends when they have.
+      // The sandbox's own process kills everything inside at once, and ends after them.
       else if (!asked.has(pid) && name !== 'bwrap') {
         asked.add(pid);
         signal(pid, 'SIGTERM');
@@ -46,6 +46,6 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {
-    // It has ended meanwhile.
+    // It has already ended.
   }
 }

@@ -3,19 +3,19 @@ import { basename, join } from 'node:path';
 import { objectIn } from './json-line.ts';
 import { killTree } from './kill.ts';
 
-/** What was started by a server that may be gone: one file a run, on disk before the run's program is begun. */
+/** Records of started programs, for the case that the server dies: one file per run, on disk before the program starts. */
 export interface Ledger {
-  /** Returns the mark of the run, once it is on disk: from here on its program is found, whenever the server dies. */
+  /** Returns the mark of the run when it is on disk. From then on the program can be found, even if the server dies. */
   intend(run: string): string;
   started(run: string, pid: number): void;
   ended(run: string): void;
-  /** Ends what servers left behind that are no more. Resolves with how many processes that were. */
+  /** Kills programs that dead servers left behind. Resolves with the number of processes. */
   reap(): Promise<number>;
 }
 
 /**
- * `folder` may be shared by servers that come after each other or stand side by side: each has a folder of its own in it, named after
- * its process, and only those of dead ones are looked into.
+ * `folder` may be shared by several servers, one after another or at the same time. Each has its own folder in it, named after its
+ * process, and only those of dead servers are read.
  */
 export function openLedger(folder: string): Ledger {
   const self = serverName(process.pid);
@@ -58,7 +58,7 @@ async function reapServer(folder: string): Promise<number> {
   let count = 0;
   for (const name of listed(folder)) {
     const entry = objectIn(readFileSync(join(folder, name), 'utf8'));
-    // A server that died while it wrote had not started anything yet, or had written it before.
+    // A server that died while writing had not started the program yet.
     const mark = typeof entry?.['mark'] === 'string' ? entry['mark'] : `${basename(folder)}.${basename(name, '.json')}`;
     const pid = typeof entry?.['pid'] === 'number' && startOf(entry['pid']) === entry['started'] ? entry['pid'] : undefined;
     count += await killTree({ pid, mark }, { graceMs: 0 });
@@ -67,7 +67,7 @@ async function reapServer(folder: string): Promise<number> {
   return count;
 }
 
-/** A pid is given to another process in time; with its start it names one for good. */
+/** Pids are reused. Together with the start time, a pid identifies one process. */
 function serverName(pid: number): string {
   return `${pid}-${startOf(pid) ?? 0}`;
 }

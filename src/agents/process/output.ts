@@ -2,7 +2,7 @@ import type { Line, SplitterOptions } from '#protocol';
 import { lineSplitter } from '#protocol';
 import { ansiStripper } from './ansi.ts';
 
-/** Whole lines, as they come. The stream is read no faster than they are taken. */
+/** Complete lines. The stream is read no faster than they are consumed. */
 export async function* linesOf(stdout: AsyncIterable<Uint8Array>, options: SplitterOptions = {}): AsyncGenerator<readonly Line[]> {
   const splitter = lineSplitter(options);
   for await (const chunk of chunksOf(stdout)) {
@@ -13,7 +13,7 @@ export async function* linesOf(stdout: AsyncIterable<Uint8Array>, options: Split
   if (rest.length > 0) yield rest;
 }
 
-/** Text in pieces as they come: characters are whole, terminal escapes are taken out. */
+/** Text in pieces: characters are complete, and terminal escapes are removed. */
 export async function* textOf(stdout: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   const strip = ansiStripper();
@@ -25,7 +25,7 @@ export async function* textOf(stdout: AsyncIterable<Uint8Array>): AsyncGenerator
   if (rest !== '') yield rest;
 }
 
-/** A pipe that breaks, or is closed because the program was ended, has said all it had to say. */
+/** A pipe that breaks, or closes because the program was killed, counts as the end of the output. */
 async function* chunksOf(stdout: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     yield* stdout;

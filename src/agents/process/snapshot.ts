@@ -5,23 +5,23 @@ import { readdir, readFile } from 'node:fs/promises';
 export interface ProcessInfo {
   readonly pid: number;
   readonly parent: number;
-  /** When it was started, in whatever the system counts in: together with the pid it names a process for good. */
+  /** Start time, in the system's own unit. Together with the pid it identifies one process. */
   readonly started: string;
   readonly name: string;
   readonly isZombie: boolean;
-  /** The run it belongs to, if it was started with our mark in its environment and we may read that. */
+  /** The run that it belongs to, if it has our mark in its environment and we may read that. */
   readonly mark: string | undefined;
 }
 
 export type Snapshot = ReadonlyMap<number, ProcessInfo>;
 
-/** In the environment of everything we start, and so of everything that those start in turn. */
+/** A variable in the environment of every program that we start, which its children inherit. */
 export const MARK = 'PARLEY_RUN';
 
 let running: Promise<Snapshot> | undefined;
 let next: Promise<Snapshot> | undefined;
 
-/** Looks at every process. Many who ask at once share a look, but never one that began before they asked. */
+/** Reads all processes. Concurrent callers share one scan, but never one that started before they called. */
 export function snapshot(): Promise<Snapshot> {
   if (running === undefined) {
     running = look().finally(() => {
@@ -67,7 +67,7 @@ function markIn(environment: string): string | undefined {
   return environment.slice(start + MARK.length + 1, end === -1 ? undefined : end);
 }
 
-/** Other systems tell the tree, but not the environment. */
+/** Other systems show the tree, but not the environment. */
 function lookByPs(): Promise<Snapshot> {
   return new Promise((resolve) => {
     execFile('ps', ['-A', '-o', 'pid=,ppid=,state=,lstart=,comm='], { maxBuffer: 1 << 24 }, (_error, out) => {
@@ -90,7 +90,7 @@ function lookByPs(): Promise<Snapshot> {
   });
 }
 
-/** The process itself, its descendants, and all that carry its mark, wherever they have moved to. */
+/** The process, its descendants, and all processes with its mark, wherever they have moved. */
 export function treeOf(all: Snapshot, { pid, mark }: { readonly pid: number | undefined; readonly mark: string }): readonly ProcessInfo[] {
   const members = new Map<number, ProcessInfo>();
   const children = new Map<number, ProcessInfo[]>();

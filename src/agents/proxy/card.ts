@@ -1,21 +1,21 @@
 import type { AgentCard, AgentExtension, CardVerdict, Metadata, Mutable } from '#protocol';
 
-/** Says on a card whose agent it really is, and whether its own card was signed. */
+/** An extension of the card that names the origin and the outcome of checking its signature. */
 export const PROXIED_CARD = 'urn:parley:a2a:proxied:v1';
 
 export interface CardRewriting {
-  /** As the proxy is called; the origin's name otherwise. */
+  /** The proxy's name. Default: the origin's name. */
   readonly name?: string;
-  /** Where the origin is, if callers may know. */
+  /** The origin's address, if callers may know it. */
   readonly url?: string;
-  /** What was found of the origin's signature. */
+  /** The outcome of checking the origin's signature. */
   readonly verdict?: CardVerdict;
 }
 
 /**
- * The origin's card as ours. What it says of itself stays: its words, skills, modes, provider. What is about reaching it goes: interfaces,
- * security and signatures are those of another address, and a copied signature would be a false one (reference/ecosystem §2, 15). That it was
- * good is said in an extension, and the server that publishes this card signs it as its own.
+ * The origin's card, rewritten for the proxy. Its description stays: texts, skills, modes, provider. Interfaces, security and signatures
+ * are removed, because they belong to another address and a copied signature would be false. An extension tells whether the signature was
+ * valid, and the server that publishes this card signs it itself.
  */
 export function proxyCard(origin: AgentCard, { name, url, verdict }: CardRewriting = {}): AgentCard {
   const { securitySchemes: _, securityRequirements: __, signatures: ___, ...kept } = origin;
@@ -34,7 +34,7 @@ export function proxyCard(origin: AgentCard, { name, url, verdict }: CardRewriti
   return card;
 }
 
-/** What the origin requires of its callers the proxy does: it asks for the extension in every call. */
+/** Extensions that the origin requires are requested by the proxy in every call, so callers do not have to. */
 function optional({ required: _, ...extension }: AgentExtension): AgentExtension {
   return extension;
 }

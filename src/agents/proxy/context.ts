@@ -1,7 +1,7 @@
 import type { AgentCard, CallContext, Message } from '#protocol';
 import { answeringDialect, createRegistry, DIALECTS, isLetGo, LOCAL_PRINCIPAL } from '#protocol';
 
-/** Calls of our own, as whoever the client behind the service is. Which dialect is spoken is that client's affair. */
+/** The dialect of our own calls. It has no effect: the client behind the service chooses what it speaks. */
 const dialect = answeringDialect(createRegistry(DIALECTS), {}).id;
 
 export function callingContext(
@@ -10,7 +10,7 @@ export function callingContext(
   return { principal: LOCAL_PRINCIPAL, dialect, ...more };
 }
 
-/** What an origin requires, and what the message asks for. */
+/** The extensions that an origin requires, and those of the message. */
 export function extensionsFor(origin: AgentCard, message?: Message): readonly string[] {
   const required = (origin.capabilities.extensions ?? []).filter((extension) => extension.required === true).map(({ uri }) => uri);
   return [...new Set([...required, ...(message?.extensions ?? [])])];
@@ -18,13 +18,13 @@ export function extensionsFor(origin: AgentCard, message?: Message): readonly st
 
 export interface Lingering {
   readonly signal: AbortSignal;
-  /** What it was for has happened: from now on it is the turn's own. */
+  /** The purpose of the delay is fulfilled: from now on the turn's own signal applies. */
   end(): void;
 }
 
 /**
- * A task that is cancelled before its origin has named it can't be cancelled there. So the call that began it goes on for a moment, until
- * the name is known.
+ * A task that is canceled before its origin has named it can't be canceled there. So the call that started it continues for a moment,
+ * until the name is known.
  */
 export function linger(of: AbortSignal, ms: number): Lingering {
   const own = new AbortController();

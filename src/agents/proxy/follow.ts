@@ -3,9 +3,9 @@ import { A2AError, isA2AError, isInterrupted, isTerminal } from '#protocol';
 import { sleep } from '../sleep.ts';
 
 export interface ProxyTimeouts {
-  /** How long an origin that can't be reached is waited for. */
+  /** How long to wait for an unreachable origin. */
   readonly unreachableMsMax: number;
-  /** How often an origin that has no streams is asked. */
+  /** The polling interval for an origin without streams. */
   readonly pollMs: number;
 }
 
@@ -18,7 +18,7 @@ interface Following {
   readonly patience: ProxyTimeouts;
 }
 
-/** Nothing more comes by itself: it is finished, or it waits for its caller. */
+/** The task is finished, or it waits for its caller. */
 export function isSettled(state: TaskState): boolean {
   return isTerminal(state) || isInterrupted(state);
 }
@@ -28,8 +28,8 @@ export function stateIn({ task, statusUpdate }: TaskEvent): TaskState | undefine
 }
 
 /**
- * A task at its origin until it settles: what it is now, and then what happens. A stream that ends too early, or an origin that is away for
- * a while, is gone back to; one that has no streams is asked again and again. What is told twice is for the reader to merge.
+ * Follows a task at its origin until it settles: its current state, then its events. Reconnects after a stream ends early or while the
+ * origin is away, and polls an origin without streams. The reader merges duplicates.
  */
 export async function* follow(following: Following): AsyncGenerator<TaskEvent> {
   const { ctx, patience } = following;
@@ -79,7 +79,7 @@ function isSettledBy(event: TaskEvent): boolean {
   return state !== undefined && isSettled(state);
 }
 
-/** An origin of 0.x begins no stream with a snapshot: what it said between our question and our subscription is in the task alone. */
+/** An origin of 0.x starts no stream with a snapshot. Events between our request and our subscription are only in the task. */
 async function whole({ service, id, ctx }: Following, event: TaskEvent): Promise<TaskEvent> {
   if (event.task !== undefined) return event;
   try {
@@ -90,7 +90,7 @@ async function whole({ service, id, ctx }: Following, event: TaskEvent): Promise
   }
 }
 
-/** It may work later: the origin is restarting, or has too much to do. */
+/** The call may succeed later: the origin is restarting or overloaded. */
 export function isPassing(thrown: unknown): boolean {
   return isA2AError(thrown) && (thrown.kind === 'UNAVAILABLE' || thrown.kind === 'RATE_LIMITED');
 }
@@ -99,7 +99,7 @@ export function isUnsupported(thrown: unknown): boolean {
   return isA2AError(thrown) && ['UNSUPPORTED_OPERATION', 'STREAMING_NOT_SUPPORTED', 'METHOD_NOT_FOUND'].includes(thrown.kind);
 }
 
-/** What a caller reads of an origin's refusal. The words are the origin's; whose they are is said. */
+/** The text of an origin's error for the caller, marked as the origin's. */
 export function originError(thrown: unknown, name: string): A2AError {
   if (!isA2AError(thrown))
     return new A2AError('INVALID_AGENT_RESPONSE', `${name} failed in a way that it did not explain`, { cause: thrown });

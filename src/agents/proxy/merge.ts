@@ -1,15 +1,15 @@
 import type { AgentOutput, Artifact, ArtifactId, Message, Metadata, Part, Task, TaskArtifactUpdate, TaskEvent, TaskState } from '#protocol';
 import { addedParts, appendParts, contextId, createTaskStatus, isInterrupted, isTerminal, taskId, withoutNotes } from '#protocol';
 
-/** What an origin's events make of a task of ours that knows some of it already. */
+/** Merges an origin's events into our task, which knows some of them already. */
 export interface Merge {
-  /** What is new in an event; nothing, if all of it is known. */
+  /** The new parts of an event; empty if all of it is known. */
   outputs(event: TaskEvent): readonly AgentOutput[];
 }
 
 /**
- * Events of the origin become outputs of a run. A snapshot, which is how most origins begin a stream and how every one answers `get`, gives
- * only what our log does not have: so a stream that was cut off, at the origin or here, goes on without loss or repeat.
+ * Turns events of the origin into outputs of a run. From a snapshot, with which most origins start a stream and all answer `get`, only
+ * what our log lacks is taken. So a stream that broke, at the origin or here, continues without loss or repetition.
  */
 export function startMerge(known: Task): Merge {
   const made = new Map<ArtifactId, Part[]>((known.artifacts ?? []).map(({ artifactId, parts }) => [artifactId, [...parts]]));
@@ -20,7 +20,7 @@ export function startMerge(known: Task): Merge {
     const goesOn = !isTerminal(state) && !isInterrupted(state);
     if (goesOn && !isNews(message) && metadata === undefined) return [];
     if (message !== undefined && message.messageId !== '') said.add(message.messageId);
-    // The task is at work with us from its start: the origin's queue is part of that.
+    // Our task is working from its start, which includes the time in the origin's queue.
     return [event(goesOn ? 'TASK_STATE_WORKING' : state, message, metadata)];
   };
   const chunk = (update: TaskArtifactUpdate): readonly AgentOutput[] => {
@@ -50,14 +50,14 @@ export function startMerge(known: Task): Merge {
   };
 }
 
-/** The engine puts the ids and the time of its own task in their places. */
+/** The engine replaces the ids and the time by its own. */
 function event(state: TaskState, message: Message | undefined, metadata: Metadata | undefined): AgentOutput {
   const status = createTaskStatus(state, message);
   const update = { taskId: taskId(''), contextId: contextId(''), status };
   return { kind: 'event', event: { statusUpdate: metadata === undefined ? update : { ...update, metadata } } };
 }
 
-/** What an artifact has that we do not: all of it, its further parts, the rest of its text, or nothing. */
+/** The part of an artifact that we lack: all of it, its further parts, the rest of its text, or nothing. */
 export function restOf(artifact: Artifact, known: readonly Part[] | undefined): TaskArtifactUpdate | undefined {
   const whole = { taskId: taskId(''), contextId: contextId(''), artifact };
   if (known === undefined) return whole;

@@ -1,7 +1,7 @@
 import type { ContextId, Metadata, Task, TaskEvent, TaskId } from '#protocol';
 import { contextId, ORIGIN_NOTE, taskId } from '#protocol';
 
-/** In a task's metadata: what it is called at its origin, so that it is found there after a restart. */
+/** A member of a task's metadata: its id at the origin, so that it is found there after a restart. */
 export interface Origin {
   readonly taskId: TaskId;
   readonly contextId?: ContextId;

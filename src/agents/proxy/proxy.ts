@@ -13,26 +13,25 @@ import { requestFor } from './request.ts';
 import { talk } from './talk.ts';
 
 export interface ProxyOptions extends CardRewriting, Partial<ProxyTimeouts> {
-  /** Where the agent really is: a client's service, a link, another engine. */
+  /** The origin: a client's service, a link, another engine. */
   readonly service: A2AService;
-  /** Its own card. */
+  /** The origin's own card. */
   readonly card: AgentCard;
-  /** The origin asks who calls, and not only whose proxy this is: it is told the caller's own principal. */
+  /** The origin authorises the callers themselves, so it gets the caller's own principal. */
   readonly passesPrincipal?: boolean;
-  /** The origin knows a message that comes again by its id: after a crash it is sent again, and not given up. */
+  /** The origin recognises a repeated message by its id. After a crash the message is sent again instead of failing the task. */
   readonly isIdempotent?: boolean;
 }
 
 const NOT_TWICE = 'It may have the message, which is not sent twice: look there, or send it again.';
-/** Time for an origin to hear that its task is not wanted any more. */
+/** How long to wait for the origin to receive a cancel. */
 const CANCEL_MS_MAX = 10_000;
 /** How soon a caller's message is noticed while the origin waits for a credential. */
 const NOTICE_MS = 250;
 
 /**
- * A foreign agent as one of ours. Its tasks are kept here: a subscriber can come back to us though the origin has no streams, and if we go
- * down, the task is found again at the origin by the name that our log has. What it asks is asked here; what is cancelled here is
- * cancelled there.
+ * Makes an agent of a foreign one. Its tasks are stored here: subscribers can reconnect to us even if the origin has no streams, and after
+ * a restart the task is found at the origin by the id in our log. Questions are passed on, and so are cancels.
  */
 export function proxyAgent(options: ProxyOptions): Agent {
   const { service, card: origin } = options;
@@ -78,7 +77,7 @@ async function* run(proxy: Proxy, turn: Turn): AsyncGenerator<AgentOutput> {
   const conversation = turn.conversation as Conversation | undefined;
   const merge = startMerge(turn.task);
   let known = originOf(turn.task);
-  // Whether the origin has the message nobody knows, and a message that is sent twice may be done twice.
+  // It is unknown whether the origin has the message, and a message that is sent twice may be executed twice.
   if (turn.attempt > 1 && known === undefined && !proxy.isIdempotent) {
     yield { kind: 'fail', reason: createAgentTextMessage(`${proxy.origin.name} had not answered before the restart. ${NOT_TWICE}`) };
     return;
@@ -102,12 +101,14 @@ async function* run(proxy: Proxy, turn: Turn): AsyncGenerator<AgentOutput> {
     if (turn.signal.aborted) throw thrown;
     throw originError(thrown, proxy.origin.name);
   } finally {
-    // Nobody here waits for it any more; and a run that is only let go is taken up again.
+    // No caller waits for it any more, and a run that was only detached is resumed later.
     if (known !== undefined && isOpen && turn.signal.aborted && !isLetGo(turn.signal)) void cancel(proxy, known.taskId, turn.principal);
   }
 }
 
-/** Everything that the origin says in this turn: to the message, or, in a later attempt, since the last one was cut off. */
+/**
+ * The origin's events in this turn: the answer to the message or, in a later attempt, what followed since the last one was interrupted.
+ */
 async function* eventsFor(proxy: Proxy, turn: Turn, known: TaskId | undefined): AsyncGenerator<TaskEvent> {
   const unsent = unsentIn(turn);
   let id = turn.attempt > 1 ? known : undefined;
@@ -120,13 +121,13 @@ async function* eventsFor(proxy: Proxy, turn: Turn, known: TaskId | undefined): 
     }
     id = idIn(last) ?? id;
     if (id === undefined || !isUnauthorized(last)) return;
-    // The credential may come another way, and then the origin goes on by itself; or the caller says something, and that is the next turn.
+    // The credential may arrive another way, and the origin continues by itself. Or the caller sends a message, which is the next turn.
     message = unsent.shift();
     if (message === undefined && !(await authorized(proxy, turn, id))) return;
   }
 }
 
-/** What the caller said while a run that had been let go was away: the engine takes it for the answer to that run's question. */
+/** The caller's message while a detached run was away. The engine takes it for the answer to that run's question. */
 function unsentIn({ task, history, hasNext }: Turn): Message[] {
   if (hasNext()) return [];
   return (task.history ?? []).slice(history.length + 1).filter(({ role }) => role === 'ROLE_USER');
@@ -138,7 +139,7 @@ interface Resuming {
   readonly unsent: Message[];
 }
 
-/** If the origin still waits, it has not got what the caller said meanwhile. */
+/** If the origin still waits, it has not received the caller's message. */
 async function answerFor(proxy: Proxy, { turn, id, unsent }: Resuming): Promise<Message | undefined> {
   if (unsent.length === 0) return undefined;
   const { status } = await proxy.service.get({ id }, contextFor(proxy, turn));
@@ -169,7 +170,7 @@ function following(proxy: Proxy, turn: Turn, id: TaskId): AsyncGenerator<TaskEve
   return follow({ service: proxy.service, id, ctx: contextFor(proxy, turn), patience: proxy.patience });
 }
 
-/** Whether the origin goes on; not, if the caller has said something first. */
+/** Whether the origin continues; false if the caller has sent a message first. */
 async function authorized(proxy: Proxy, turn: Turn, id: TaskId): Promise<boolean> {
   const { service, origin, patience } = proxy;
   const ctx = callingContext({ signal: turn.signal, extensions: extensionsFor(origin), ...asCaller(proxy, turn.principal) });
@@ -201,6 +202,6 @@ async function cancel(proxy: Proxy, id: TaskId, principal: Principal): Promise<v
   try {
     await service.cancel({ id }, callingContext(calling));
   } catch {
-    // It is finished there, or out of reach; here it is over in any case.
+    // The task is finished there, or the origin is unreachable. Here it is canceled in any case.
   }
 }

@@ -2,12 +2,12 @@ import type { ContextId, Message, SendRequest, Turn } from '#protocol';
 import { externalId, messageId, withoutNotes } from '#protocol';
 import { originOf } from './origin.ts';
 
-/** What `open` makes: the origin's name for a conversation, as long as the process knows it. */
+/** The state of a conversation: the origin's context id, as long as the process runs. */
 export interface Conversation {
   contextId?: ContextId;
 }
 
-/** The caller's message under names of ours: two callers may both call theirs `1`, and to the origin we are one. */
+/** The caller's message with ids of ours. Two callers may both use the id `1`, and the origin sees only one caller. */
 export async function requestFor(turn: Turn, message: Message): Promise<SendRequest> {
   const { task, acceptedOutputModes, history } = turn;
   const { taskId: _, contextId: __, referenceTaskIds: ___, ...said } = message;
@@ -25,12 +25,12 @@ export async function requestFor(turn: Turn, message: Message): Promise<SendRequ
     },
     ...(acceptedOutputModes.length === 0 ? {} : { configuration: { acceptedOutputModes } }),
     ...(isFirst && metadata !== undefined ? { metadata } : {}),
-    // Where callers name tasks, ours has its name before the origin has heard of it.
+    // In dialects whose callers name tasks, the task has its name before the origin receives it.
     alias: externalId(origin?.taskId ?? task.id),
   };
 }
 
-/** A2A 1.0.1 §3.4.1: an origin may refuse a context that it has not made. So it gets one that it has, or none. */
+/** A2A 1.0.1 §3.4.1: an origin may refuse a context that it has not created. So it gets one of its own, or none. */
 async function conversationOf(turn: Turn): Promise<ContextId | undefined> {
   const { contextId: remembered } = turn.conversation as Conversation;
   if (remembered !== undefined) return remembered;

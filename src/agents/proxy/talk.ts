@@ -8,16 +8,16 @@ export interface RemoteCall {
   readonly service: A2AService;
   readonly request: SendRequest;
   readonly ctx: CallContext;
-  /** For the calls after the first; the same unless said. */
+  /** For the calls after the first. Default: `ctx`. */
   readonly later?: CallContext;
   readonly patience: ProxyTimeouts;
-  /** Whether the agent promises streams. One that does not keep its promise is asked instead. */
+  /** Whether the agent's card promises streams. An agent that breaks the promise is polled instead. */
   readonly streams: boolean;
 }
 
 /**
- * One message to an agent elsewhere, and all that comes of it until it settles: by its stream, by going back to the task when that is cut
- * off, or by asking again and again. What is told twice is for the reader to merge.
+ * Sends one message to a remote agent and yields its events until the task settles: from the stream, by reconnecting when it breaks, or by
+ * polling. The reader merges duplicates.
  */
 export async function* talk({ service, request, ctx, later = ctx, patience, streams }: RemoteCall): AsyncGenerator<TaskEvent> {
   let last: TaskEvent | undefined;
@@ -37,7 +37,9 @@ interface Begin {
   readonly streams: boolean;
 }
 
-/** The stream of a send, as far as it goes; what can't be streamed is sent without waiting, so that its name is known at once. */
+/**
+ * The stream of a send, as far as it goes. Without streams the message is sent without waiting, so that the task's id is known at once.
+ */
 async function* begun(service: A2AService, { request, ctx, streams }: Begin): AsyncGenerator<TaskEvent> {
   let hasBegun = false;
   try {
@@ -50,7 +52,7 @@ async function* begun(service: A2AService, { request, ctx, streams }: Begin): As
     }
   } catch (thrown) {
     if (ctx.signal.aborted || (!hasBegun && !isUnsupported(thrown))) throw thrown;
-    if (hasBegun) return; // it was cut off: whoever reads this goes back to the task
+    if (hasBegun) return; // the stream broke: the caller of this function reconnects to the task
   }
   const configuration = { ...request.configuration, returnImmediately: true };
   yield await service.send({ ...request, configuration }, ctx);

@@ -12,32 +12,32 @@ import type { ApprovalPolicy } from './policy.ts';
 import type { RequestSettings } from './request.ts';
 import { createRunner } from './runner.ts';
 
-/** What whoever serves an agent that runs programs decides. All of it has a default that is safe. */
+/** The operator's options for an agent that runs programs. All defaults are safe. */
 export interface RunOptions {
-  /** Where requests work that choose no folder. Default: the current one. */
+  /** The folder of requests that choose none. Default: the current one. */
   readonly cwd?: string;
-  /** Folders that a request may choose, with all below. Default: `cwd` alone. */
+  /** Folders that a request may choose, including everything below. Default: only `cwd`. */
   readonly roots?: readonly string[];
-  /** Who decides what. Default: the caller is asked about everything that the agent asks. */
+  /** Approval rules. Default: the caller is asked about everything that the agent asks. */
   readonly approvals?: ApprovalPolicy;
-  /** Without an answer for so long, a request is denied. */
+  /** A request without an answer is denied after this time. */
   readonly approvalMs?: number;
-  /** Runs at once; others wait. One folder never has two. */
+  /** The maximum number of concurrent runs; others wait. One folder never has two. */
   readonly concurrency?: number;
-  /** The weakest that will do, or `auto`: the strongest that works here. */
+  /** The weakest acceptable sandbox, or `auto`: the strongest that works here. */
   readonly sandbox?: SandboxLevel | 'auto';
   readonly limits?: Partial<Limits>;
-  /** Off: a confined program reaches nobody. Coding agents need theirs to reach their model. */
+  /** Off: a sandboxed program has no network. Coding agents need it to reach their model. */
   readonly network?: boolean;
-  /** Obey configuration that lies in the working folder, which can make an agent run programs unasked. */
+  /** Use the configuration in the working folder, which can make an agent run programs without asking. */
   readonly trust?: boolean;
-  /** More names of environment variables that the program gets. */
+  /** Further environment variables that the program gets. */
   readonly environment?: readonly string[];
-  /** Where sessions and records of runs are kept. Default: in the temporary folder, so that sessions end with the machine. */
+  /** The folder for sessions and records of runs. Default: in the temporary folder, so sessions are lost when the machine restarts. */
   readonly state?: string;
-  /** Of the answer, in characters; the rest is counted and left out. */
+  /** The maximum length of the answer, in characters. The rest is counted and left out. */
   readonly outputBytesMax?: number;
-  /** Without a word from the program for so long, the caller is told once, and what it may be. 0: never. */
+  /** After this time without output of the program, the caller gets one notice with possible reasons. 0: never. */
   readonly quietMs?: number;
   readonly defaults?: RequestSettings;
   readonly env?: Environment;
@@ -47,7 +47,7 @@ const MINUTE = 60_000;
 const MIB = 1_048_576;
 const QUIET_MS = 30_000;
 
-/** Any driver as an agent. */
+/** Makes an agent from a driver. */
 export function runningAgent(driver: Driver, card: CardDefinition, options: RunOptions = {}): Agent {
   const level = options.sandbox === undefined || options.sandbox === 'auto' ? strongestLevel() : options.sandbox;
   const home = options.cwd ?? process.cwd();
@@ -70,14 +70,14 @@ export function runningAgent(driver: Driver, card: CardDefinition, options: RunO
   });
   return {
     card: withRuntime(createCard(card), { level, isPermissive: policy.otherwise === 'allow', adapter: driver.name }),
-    // What it began is in files and elsewhere: it is never begun a second time by itself.
+    // The run may have changed files and other systems, so it is never repeated automatically.
     recovery: 'fail',
     runsCommands: true,
     ...runner,
   };
 }
 
-/** In a place that everybody may write to, a folder is ours only if we made it and nobody else may look into it. */
+/** In a folder that everybody may write to, a subfolder is ours only if we created it and nobody else may read it. */
 function ownTemporary(): string {
   const { uid } = userInfo();
   const path = join(tmpdir(), `parley-${uid}`);
@@ -92,7 +92,7 @@ interface Runtime {
   readonly adapter: string;
 }
 
-/** Callers see how their work is run before they send any. */
+/** Shows callers on the card how their work is run. */
 function withRuntime(card: Agent['card'], { level, isPermissive, adapter }: Runtime): Agent['card'] {
   const approvals = isPermissive ? 'none' : 'asked';
   const extension = {

@@ -17,26 +17,26 @@ import type { Approval } from './events.ts';
 import type { ApprovalPolicy } from './policy.ts';
 import { decide } from './policy.ts';
 
-/** How a request was settled, for the caller to see. */
+/** How a request was decided, for the caller to see. */
 export interface Settled {
   readonly isAllowed: boolean;
-  /** Undefined: the caller said so itself. */
+  /** Undefined: the caller decided. */
   readonly note?: string;
 }
 
 export interface ApprovalOptions {
   readonly policy: ApprovalPolicy;
   readonly folder: string;
-  /** No answer within this denies. */
+  /** A request without an answer is denied after this time. */
   readonly approvalMs: number;
-  /** Fingerprints of requests that the caller allowed before a restart: each is good for once. */
+  /** Fingerprints of requests that the caller allowed before a restart. Each is valid once. */
   readonly granted: Set<string>;
 }
 
 const TITLE_CHARACTERS = 500;
 const INPUT_CHARACTERS = 4096;
 
-/** Answers the agent's request: by policy, by an answer that was given before a restart, or by asking the caller. */
+/** Answers the agent's request by policy, by an answer from before a restart, or by asking the caller. */
 export async function settle(turn: Turn, approval: Approval, options: ApprovalOptions): Promise<Settled> {
   const decision = decide(options.policy, approval, options.folder);
   const title = titleFor(approval);
@@ -66,7 +66,7 @@ async function askCaller(turn: Turn, approval: Approval, approvalMs: number): Pr
       isRepeated = true;
     }
   } catch (thrown) {
-    // Of a turn that is stopped nothing was chosen: agents tell that from a no.
+    // In a stopped turn nothing was chosen, which agents distinguish from a no.
     if (turn.signal.aborted) approval.answer(undefined);
     else answer(approval, false);
     if (turn.signal.aborted || !signal.aborted) throw thrown;
@@ -77,14 +77,14 @@ async function askCaller(turn: Turn, approval: Approval, approvalMs: number): Pr
   }
 }
 
-/** The choice that an answer makes for this request. One that names another request makes none. */
+/** The option that an answer chooses for this request. An answer that names another request chooses none. */
 function optionIn(reply: Message, { id, options }: Approval): string | undefined {
   const named = reply.parts.find((part) => isDataPart(part) && isJsonObject(part.data) && part.data['requestId'] !== undefined);
   if (named !== undefined && isDataPart(named) && isJsonObject(named.data) && named.data['requestId'] !== id) return undefined;
   return choiceIn(reply, options);
 }
 
-/** By the narrowest option of that kind. Where none rejects, the agent is told that nothing was chosen. */
+/** Chooses the narrowest option of that kind. If none rejects, the agent learns that nothing was chosen. */
 function answer({ options, answer: give }: Approval, isAllowed: boolean): void {
   const kinds: readonly Choice['kind'][] = isAllowed ? ['allow_once', 'allow_always'] : ['reject_once', 'reject_always'];
   give(kinds.map((kind) => options.find((option) => option.kind === kind)).find((option) => option !== undefined)?.optionId);
@@ -94,14 +94,17 @@ function allows(options: readonly Choice[], id: string): boolean {
   return options.find(({ optionId }) => optionId === id)?.kind?.startsWith('allow') ?? false;
 }
 
-/** Some agents call a request what their model calls it: so what would really be done stands beside that. */
+/** Some agents show a request in the words of their model, so the actual command is shown beside it. */
 function titleFor({ title, input, paths = [] }: Approval): string {
   const command = isJsonObject(input) && typeof input['command'] === 'string' ? input['command'] : undefined;
   const really = [...(command === undefined ? paths : [command])].filter((each) => !title.includes(each));
   return oneLine(stripAnsi([title, ...really].join(': ')), TITLE_CHARACTERS);
 }
 
-/** seeds/001: `Approve: <line>?`; beside it, in one data part, all that a program needs to decide and to answer. */
+/**
+ * The question `Approve: <line>?`, as coding-agent-a2a asks it, with a data part that holds everything that a program needs to decide and
+ * to answer.
+ */
 function questionFor(approval: Approval, isRepeated: boolean): Message {
   const { id, tool, toolKind, input, paths, options } = approval;
   const title = titleFor(approval);
@@ -117,22 +120,22 @@ function questionFor(approval: Approval, isRepeated: boolean): Message {
   return createAgentPartsMessage([createTextPart(words), createDataPart(data)]);
 }
 
-/** Names what is to be done, so that a yes can be kept over a restart and never serves anything else. */
+/** Identifies the action, so that an approval survives a restart and never applies to another action. */
 function fingerprint({ tool, title, input }: Approval): string {
   const text = canonicalJson(compact({ tool, title, input }));
   return createHash('sha256').update(text).digest('base64url');
 }
 
-/** The answer to a question that an earlier run asked, and did not live to hear. */
+/** The answer to a question of an earlier run, which ended before it got the answer. */
 export interface LateAnswer {
   readonly title: string;
   readonly fingerprint: string;
-  /** Undefined: it chose none of the options. */
+  /** Undefined: the answer chose none of the options. */
   readonly isAllowed: boolean | undefined;
   readonly question: Message;
 }
 
-/** Undefined: this turn's message answers nothing. */
+/** Undefined: this turn's message is not an answer. */
 export function lateAnswerIn({ history, message }: Turn): LateAnswer | undefined {
   const question = history.at(-1);
   if (question?.role !== 'ROLE_AGENT') return undefined;

@@ -7,45 +7,45 @@ import type { RequestSettings } from './request.ts';
 /** One run of a coding agent, as its driver sees it. */
 export interface Job {
   readonly message: Message;
-  /** The words of the message, or what stands in their place after a restart. */
+  /** The text of the message, or its replacement after a restart. */
   readonly prompt: string;
   /** Absolute, with links resolved. */
   readonly folder: string;
   readonly settings: RequestSettings;
-  /** The agent's own session to go on with. A driver that finds it lost begins another, and says so in `init`. */
+  /** The agent's own session to continue. A driver that finds it lost starts another and reports that in `init`. */
   readonly session: string | undefined;
-  /** Everything is allowed: the operator said so. */
+  /** The operator allows everything. */
   readonly isPermissive: boolean;
-  /** Files may be edited without asking, wherever they are. */
+  /** Files may be edited anywhere without asking. */
   readonly mayEdit: boolean;
-  /** The folder's own configuration of the agent is obeyed. */
+  /** The agent uses the configuration in the folder. */
   readonly isTrusted: boolean;
   readonly signal: AbortSignal;
-  /** Starts a program in the folder, confined, with the environment that this agent is allowed. */
+  /** Starts a program in the folder, sandboxed, with the environment that this agent may have. */
   start(argv: readonly string[], env?: Environment): Child;
-  /** The agent has said in which session it is, and whether it can come back to it. */
+  /** Reports the agent's session, and whether the agent can resume it. */
   keepSession(id: string, isResumable: boolean): Promise<void>;
 }
 
-/** What knows how one kind of agent is started, what it says and how it is answered. */
+/** Starts one kind of agent, reads its output and answers it. */
 export interface Driver {
-  /** As in `AGENT_ADAPTER`, and on the card. */
+  /** Its name in `AGENT_ADAPTER` and on the card. */
   readonly name: string;
-  /** Its conversations can outlive its process. */
+  /** Its sessions can be resumed by another process. */
   readonly resumes: boolean;
-  /** It changes files, and its caller is to see which. */
+  /** It changes files, which the caller should see. */
   readonly edits: boolean;
-  /** Names of environment variables that it needs, besides those that every program does; `ANTHROPIC_*` stands for many. */
+  /** Environment variables that it needs, besides those that every program gets. `ANTHROPIC_*` matches all with that prefix. */
   readonly environment: readonly string[];
-  /** What it keeps in the home folder, relative to that. */
+  /** Its files in the home folder, relative to it. */
   readonly homePaths: readonly string[];
-  /** Files of a project by which the project could make it run something: hidden unless the project is trusted. */
+  /** Files of a project that could make it run programs. They are hidden unless the project is trusted. */
   readonly projectConfig: readonly string[];
-  /** It has options of its own by which it ignores `projectConfig`. */
+  /** It has options that make it ignore `projectConfig`. */
   readonly ignoresProject?: boolean;
-  /** It works by a model somewhere else, so that its silence may mean that it can't reach that. */
+  /** It uses a remote model, so silence may mean that the model is unreachable. */
   readonly model?: true;
-  /** When it is stopped, it ends by itself within this time; then it is ended. */
+  /** How long it may take to end when it is stopped; then it is killed. */
   readonly cancelMs?: number;
   run(job: Job): AsyncIterable<RunEvent>;
 }

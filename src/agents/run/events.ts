@@ -1,9 +1,12 @@
 import type { Choice, Json } from '#protocol';
 
-/** What a coding agent does, whatever it speaks. Every adapter turns its own events into these; one place turns them into A2A's. */
+/**
+ * The actions of a coding agent, independent of its protocol. Every adapter turns its own events into these, and `outputs.ts` turns them
+ * into A2A's.
+ */
 export type RunEvent =
   | { readonly kind: 'init'; readonly sessionId?: string; readonly model?: string; readonly mode?: string; readonly note?: string }
-  /** A piece of the answer. `startsMessage`: the agent has begun a new message, which is to be a paragraph of its own. */
+  /** A piece of the answer. `startsMessage`: a new message begins, which becomes its own paragraph. */
   | { readonly kind: 'text'; readonly text: string; readonly startsMessage?: boolean }
   /** A piece of its reasoning. */
   | { readonly kind: 'thought'; readonly text: string }
@@ -11,11 +14,11 @@ export type RunEvent =
   | ToolResult
   | { readonly kind: 'plan'; readonly entries: readonly PlanEntry[] }
   | { readonly kind: 'usage'; readonly usage: Usage }
-  /** Something to know that changes nothing: a warning, a line that was too long. */
+  /** A notice: a warning, a line that was too long. */
   | { readonly kind: 'note'; readonly text: string }
   | { readonly kind: 'approval'; readonly approval: Approval }
   | { readonly kind: 'done'; readonly summary?: string; readonly stopReason?: string; readonly output?: Json }
-  /** It will not do it. */
+  /** The agent refuses the request. */
   | { readonly kind: 'refused'; readonly reason: string }
   | { readonly kind: 'error'; readonly message: string };
 
@@ -39,7 +42,7 @@ export interface ToolResult {
   readonly diffs?: readonly FileDiff[];
 }
 
-/** As the Agent Client Protocol sorts them. */
+/** The kinds of the Agent Client Protocol. */
 export type ToolKind = 'read' | 'edit' | 'delete' | 'move' | 'search' | 'execute' | 'think' | 'fetch' | 'switch_mode' | 'other';
 
 export interface FileDiff {
@@ -65,24 +68,24 @@ export interface Usage {
   readonly costUsd?: number;
 }
 
-/** The agent asks whether it may. It waits until `answer` is called, once. */
+/** The agent asks for permission. It waits until `answer` is called, once. */
 export interface Approval {
-  /** Tells it from others of the same run. */
+  /** Unique within the run. */
   readonly id: string;
   readonly tool: string;
   readonly toolKind?: ToolKind;
-  /** What it wants to do, in words. */
+  /** A description of the action. */
   readonly title: string;
   readonly input?: Json;
   readonly paths?: readonly string[];
   readonly options: readonly Choice[];
-  /** Fires when the agent does not want to know any more. */
+  /** Fires when the agent withdraws its request. */
   readonly withdrawn?: AbortSignal;
-  /** Undefined: no option that rejects was offered, and it is denied all the same. */
+  /** Undefined: no option rejects, and the request is denied anyway. */
   answer(optionId: string | undefined): void;
 }
 
-/** What every question offers that has no options of its own. */
+/** The options of a question that has none of its own. */
 export const YES_OR_NO: readonly Choice[] = [
   { optionId: 'allow', name: 'Allow', kind: 'allow_once' },
   { optionId: 'reject', name: 'Reject', kind: 'reject_once' },

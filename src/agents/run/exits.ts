@@ -5,7 +5,7 @@ import type { RunEvent } from './events.ts';
 
 const REASON_CHARACTERS = 600;
 
-/** What an end means, or undefined if it is a good one. seeds/001: `agent exited with code N`. */
+/** The error for an exit, or undefined for a normal one. The text `agent exited with code N` is that of coding-agent-a2a. */
 export function failureOf(exit: Exit, program: string, errors: string): string | undefined {
   const said = clip(stripAnsi(errors).trim().slice(-REASON_CHARACTERS), REASON_CHARACTERS);
   const why = said === '' ? '' : `: ${said}`;
@@ -27,10 +27,10 @@ const UNSTARTABLE: ReadonlyMap<string, (program: string) => string> = new Map<st
   ['EAGAIN', () => 'too many processes run on this machine; try again later'],
 ]);
 
-/** A confined program is started by another, which reports in its own words that it could not find it. */
+/** A sandboxed program is started by another one, which reports in its own words that it could not find it. */
 const NOT_FOUND = /^(?:bwrap: execvp|prlimit: failed to execute) (.+?): No such file or directory/m;
 
-/** Waits for the end. The event is an error, or what a good end means to whoever asks. */
+/** Waits for the exit. Returns an error event, or the event that the caller gives for a normal exit. */
 export async function endOf(child: Child, program: string, good: () => RunEvent): Promise<RunEvent> {
   const exit = await child.exit;
   const errors = child.lastErrors();

@@ -1,9 +1,9 @@
-/** Values that one side pushes and the other takes. The pushing side may wait for room, so that nobody gathers without bound. */
+/** A queue: one side pushes values, the other reads them. The pushing side may wait for room, so that the queue stays bounded. */
 export interface PushQueue<Value> extends AsyncIterable<Value> {
   push(value: Value): void;
-  /** Resolves when fewer than so many wait to be taken. */
+  /** Resolves when fewer than `max` values are in the queue. */
   hasRoom(max: number): Promise<void>;
-  /** No more come. With a reason, the taking side throws it after the last one. */
+  /** Closes the queue. With a reason, the reading side throws it after the last value. */
   end(reason?: unknown): void;
 }
 
@@ -25,7 +25,7 @@ export function createPushQueue<Value>(): PushQueue<Value> {
       });
     }
     const value = values[head] as Value;
-    values[head] = undefined; // what has been taken is not ours to keep
+    values[head] = undefined; // releases the value for garbage collection
     head += 1;
     if (head > 1024 && head * 2 > values.length) {
       values.splice(0, head);
@@ -63,17 +63,17 @@ export function createPushQueue<Value>(): PushQueue<Value> {
 }
 
 export interface LookingAhead<Value> {
-  /** So many values may wait to be taken. */
+  /** The maximum number of values in the queue. */
   readonly max: number;
-  /** Where they wait; whoever else has something to say pushes it there. */
+  /** The queue. Others may push values into it too. */
   readonly flow?: PushQueue<Value>;
-  /** Makes the source come to its end. A generator that waits for its next value can't be left before it has that. */
+  /** Ends the source. A generator that waits for its next value can't be stopped before it has it. */
   leave(): Promise<void>;
 }
 
 /**
- * The same values, read a little ahead of whoever takes them: while a question waits for its answer, its withdrawal can still be
- * heard. Not far ahead: beyond that the source waits.
+ * The same values, read a little ahead of the consumer. So the withdrawal of a question is noticed while the question waits for its
+ * answer. Beyond the maximum the source waits.
  */
 export async function* lookAhead<Value>(
   source: AsyncIterable<Value>,

@@ -28,7 +28,7 @@ export interface LaunchCommand {
   readonly env?: Environment;
 }
 
-/** Starts the agent's own program: confined, with what it needs of the environment and of the home folder. */
+/** Starts the agent's own program in the sandbox, with the parts of the environment and of the home folder that it needs. */
 export function launch(launching: Launching, { folder, writable }: Workplace, { argv, env: more = {} }: LaunchCommand): Child {
   const { driver, sandbox, ledger, env, isTrusted, network } = launching;
   const masked = isTrusted ? [] : driver.projectConfig;
@@ -37,8 +37,8 @@ export function launch(launching: Launching, { folder, writable }: Workplace, { 
 }
 
 /**
- * A project's own configuration can name programs that the agent runs unasked. Where neither the agent nor the sandbox keeps that from
- * happening, the run must not begin: the words say which file it is.
+ * A project's own configuration can name programs that the agent runs without asking. If neither the agent nor the sandbox prevents that,
+ * the run must not start. The message names the file.
  */
 export function untrusted({ driver, sandbox, isTrusted }: Launching, folder: string): string | undefined {
   if (isTrusted || driver.ignoresProject === true || sandbox.level === 'bubblewrap') return undefined;
@@ -47,7 +47,7 @@ export function untrusted({ driver, sandbox, isTrusted }: Launching, folder: str
   return `${found} in the working folder could make ${driver.name} run programs unasked. Serve with --trust if you trust the folder, or install bubblewrap.`;
 }
 
-/** For our own errands, as git's: confined as the agent is, and without its credentials. `always` can be written in all of them. */
+/** For our own commands, such as git: sandboxed like the agent, without its credentials. All of them may write to `always`. */
 export function confinedRun({ sandbox, ledger, env }: Pick<Launching, 'sandbox' | 'ledger' | 'env'>, always: readonly string[] = []): Run {
   return async (argv, { folder, env: own = {}, writable = [] }) => {
     const wrapped = sandbox.wrap(argv, { folder, writable: [...always, ...writable], network: false });

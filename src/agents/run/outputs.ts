@@ -5,29 +5,29 @@ import { compact } from '../process/json-line.ts';
 import { clip, clipJson } from './clip.ts';
 import type { FileDiff, RunEvent, Usage } from './events.ts';
 
-/** A run's events, all but questions and ends, as a caller sees them (reference/seeds/001: "A2A events"). */
+/** A run's events, except questions and ends, as outputs for the caller (docs/coding-agents.md). */
 export type Told = Exclude<RunEvent, { readonly kind: 'approval' | 'done' | 'refused' | 'error' }>;
 
 export interface Telling {
-  /** What the caller hears of it; often nothing yet, or more than one thing. */
+  /** The outputs for an event; often none yet, or several. */
   tell(event: Told): readonly AgentOutput[];
-  /** What was held back until its end was seen. */
+  /** Outputs that were held back. */
   flush(): readonly AgentOutput[];
-  /** The artifact `result`, and nothing if there is nothing to say. */
+  /** The artifact `result`, or nothing if it would be empty. */
   result(done: Extract<RunEvent, { readonly kind: 'done' }>): readonly AgentOutput[];
-  /** All that was answered so far has this many characters. */
+  /** The length of the answer so far, in characters. */
   readonly answered: number;
 }
 
 export interface TellingOptions {
   readonly adapter: string;
-  /** Tells this turn's artifacts from those of earlier turns of the task. */
+  /** Distinguishes this turn's artifacts from those of earlier turns of the task. */
   readonly suffix: string;
-  /** Of the answer; what comes after is counted and left out. */
+  /** The maximum length of the answer. The rest is counted and left out. */
   readonly outputBytesMax: number;
 }
 
-/** seeds/001: at most 200 characters of a tool's result are words; the data beside them hold more. */
+/** At most 200 characters of a tool's result are shown as text, as in coding-agent-a2a. The data part holds more. */
 const RESULT_CHARACTERS = 200;
 const OUTPUT_CHARACTERS = 16_384;
 const THOUGHT_CHARACTERS = 400;
@@ -114,14 +114,14 @@ function knownIn({ sessionId, model, mode }: Init): JsonObject {
   return compact({ sessionId, model, mode });
 }
 
-/** seeds/001: always a status; and an artifact of what is known of model and session, if anything is. */
+/** A status, and an artifact with the model and the session if they are known, as in coding-agent-a2a. */
 function begun(event: Init, id: string, data: JsonObject): readonly AgentOutput[] {
   const told = note(event.note === undefined ? [] : [createTextPart(event.note)], 'init', knownIn(event));
   if (data['sessionId'] === undefined && data['model'] === undefined) return [told];
   return [told, { kind: 'artifact', id, name: 'agent-metadata', parts: [createDataPart(data)] }];
 }
 
-/** A status of work. `event` in its metadata says of what kind, for those who sort them without reading. */
+/** A progress status. `event` in its metadata names its kind, so that programs can sort them. */
 function note(parts: readonly Part[], event: string, data?: JsonObject): AgentOutput {
   const all = data === undefined || Object.keys(data).length === 0 ? parts : [...parts, createDataPart({ type: event, ...data })];
   return all.length === 0

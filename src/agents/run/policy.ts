@@ -3,9 +3,9 @@ import type { Approval } from './events.ts';
 
 export type Decision = 'allow' | 'ask' | 'deny';
 
-/** The first rule that fits decides. What a rule does not name, it does not look at. */
+/** The first matching rule decides. A rule matches any value of the members that it does not name. */
 export interface ApprovalRule {
-  /** The tool's name, as the agent calls it; `*` stands for any characters. */
+  /** The agent's name for the tool; `*` matches any characters. */
   readonly tool?: string;
   /** The kind of the tool: read, edit, delete, move, search, execute, think, fetch, other. */
   readonly kind?: string;
@@ -16,7 +16,7 @@ export interface ApprovalRule {
 
 export interface ApprovalPolicy {
   readonly rules?: readonly ApprovalRule[];
-  /** Where no rule fits. `ask` unless it is said. */
+  /** The decision if no rule matches. Default: `ask`. */
   readonly otherwise?: Decision;
 }
 
@@ -26,7 +26,7 @@ export function decide({ rules = [], otherwise = 'ask' }: ApprovalPolicy, reques
   return rules.find((rule) => fits(rule, request, folder))?.decision ?? otherwise;
 }
 
-/** Whether everything of a kind is allowed, whatever the tool and the path: for agents that have to be told before they begin. */
+/** Whether a rule allows everything of a kind, for any tool and path. For agents that must know before they start. */
 export function allowsAll({ rules = [], otherwise = 'ask' }: ApprovalPolicy, kind: string): boolean {
   for (const rule of rules.filter((each) => each.kind === undefined || each.kind === kind)) {
     if (rule.decision !== 'allow') return false;
@@ -39,12 +39,12 @@ function fits({ tool, kind, path }: ApprovalRule, request: Requested, folder: st
   if (tool !== undefined && !matches(tool, request.tool)) return false;
   if (kind !== undefined && kind !== request.toolKind) return false;
   if (path === undefined) return true;
-  // A request that names no path can't be shown to stay within one.
+  // A request without a path can't be shown to stay within one.
   const paths = request.paths ?? [];
   return paths.length > 0 && paths.every((each) => matchesPath(path, relative(folder, each)));
 }
 
-/** Outside of the folder nothing fits: a rule speaks of the folder. */
+/** Nothing outside of the folder matches, because rules are about the folder. */
 export function matchesPath(pattern: string, path: string): boolean {
   const segments = path.split(sep);
   if (path === '' || segments[0] === '..' || path.startsWith('/')) return false;
@@ -59,7 +59,7 @@ function matchesSegments(patterns: readonly string[], segments: readonly string[
   return segment !== undefined && matches(first, segment) && matchesSegments(rest, others);
 }
 
-/** By hand, as a pattern with many stars made into a regular expression can take for ever. */
+/** Matched by hand, because a regular expression made from a pattern with many stars can take very long. */
 export function matches(pattern: string, text: string): boolean {
   let at = 0;
   let star = -1;

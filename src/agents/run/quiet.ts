@@ -4,7 +4,7 @@ import { clip } from './clip.ts';
 import type { Driver } from './driver.ts';
 import type { RunEvent } from './events.ts';
 
-/** Notices that a run says nothing although it waits neither for a tool of its own nor for its caller. */
+/** Detects that a run is silent although it waits neither for its own tool nor for its caller. */
 export interface Quiet {
   heard(event: RunEvent): void;
   /** The caller has answered. */
@@ -13,8 +13,8 @@ export interface Quiet {
 }
 
 /**
- * A coding CLI that can't reach its model tries again for minutes and says nothing of it. `say` is called once, after the first silence of
- * `afterMs`; 0: never. An event costs one look at the clock; the timer is set anew only when it goes off.
+ * A coding CLI that can't reach its model retries for minutes without output. `say` is called once, after the first silence of `afterMs`;
+ * 0: never. An event costs one read of the clock; the timer is set again only when it fires.
  */
 export function startQuiet(afterMs: number, say: () => void): Quiet {
   const tools = new Set<string>();
@@ -46,14 +46,14 @@ export function startQuiet(afterMs: number, say: () => void): Quiet {
 export interface QuietOptions {
   readonly driver: Driver;
   readonly afterMs: number;
-  /** Whether the sandbox lets it reach the network at all. */
+  /** Whether the sandbox allows network access. */
   readonly hasNetwork: boolean;
   readonly children: Iterable<Child>;
 }
 
 const ERROR_CHARACTERS = 300;
 
-/** What a caller reads then: what is known, what it may be, what to look at. */
+/** The notice for the caller: what is known, possible reasons, what to check. */
 export function quietWords({ driver, afterMs, hasNetwork, children }: QuietOptions): string {
   const { name, model, environment } = driver;
   const head = `No output from ${name} for ${afterMs < 1000 ? `${afterMs} ms` : `${Math.round(afterMs / 1000)} s`}.`;

@@ -1,7 +1,7 @@
 import type { JsonObject, Turn } from '#protocol';
 import { A2AError } from '#protocol';
 
-/** What one request may choose: members of its message's metadata, or of the request's. docs/coding-agents.md lists them. */
+/** The settings that a request may choose, as members of its message's or its own metadata. docs/coding-agents.md lists them. */
 export interface RequestSettings {
   readonly model?: string;
   readonly mode?: string;
@@ -10,15 +10,15 @@ export interface RequestSettings {
   readonly turnsMax?: number;
   readonly timeoutMs?: number;
   readonly idleMs?: number;
-  /** Work in a git worktree of its own. */
+  /** Work in a separate git worktree. */
   readonly worktree?: boolean;
 }
 
-/** Nothing that could be taken for an option, a path or a shell's word. */
+/** Refuses values that could be taken for an option, a path or a shell word. */
 const NAME = /^[A-Za-z0-9][\w.:/@+[\]-]{0,127}$/;
 const LONGEST_MS = 24 * 3_600_000;
 
-/** What the first message of a task chose holds for those that follow it there, as the answer to a question, unless they choose again. */
+/** The settings of a task's first message also apply to later messages in the task, unless they choose again. */
 export function settingsIn({ message, task, history }: Turn): RequestSettings {
   const first = history.find(({ role }) => role === 'ROLE_USER')?.metadata;
   const given: JsonObject = { ...task.metadata, ...first, ...message.metadata };

@@ -14,7 +14,7 @@ const KINDS: ReadonlySet<string> = new Set([
   'other',
 ]);
 
-/** `allow:Read`, `deny:execute`, `allow:edit:src/**`: what is decided, for which tool or kind of tool, and where. */
+/** `allow:Read`, `deny:execute`, `allow:edit:src/**`: the decision, the tool or kind of tool, and the path. */
 export function readRule(text: string): ApprovalRule {
   const [decision = '', name = '', ...path] = text.split(':');
   if (!DECISIONS.has(decision) || name === '') {

@@ -27,10 +27,10 @@ import { work } from './work.ts';
 export interface RunnerOptions {
   readonly driver: Driver;
   readonly folders: Folders;
-  /** Where sessions, worktrees and the records of what runs are kept. One folder for each agent. */
+  /** The folder for sessions, worktrees and records of runs. One folder per agent. */
   readonly state: string;
   readonly sandbox: Sandbox;
-  /** Ours, of which the driver's list is taken. */
+  /** Our environment, from which the driver's variables are taken. */
   readonly env: Environment;
   readonly policy: ApprovalPolicy;
   readonly approvalMs: number;
@@ -39,19 +39,19 @@ export interface RunnerOptions {
   readonly outputBytesMax: number;
   readonly quietMs: number;
   readonly network: boolean;
-  /** For requests that choose none. */
+  /** Default for requests that choose none. */
   readonly defaults: RequestSettings;
 }
 
 export type Runner = Pick<Agent, 'run'> & Required<Pick<Agent, 'keepsWaiting'>>;
 
-/** What all agents that start programs have in common: where they work, who is next, what is kept, how it ends. */
+/** Shared by all agents that start programs: folders, queue, sessions, shutdown. */
 export function createRunner(options: RunnerOptions): Runner {
   const ledger = openLedger(join(options.state, 'runs'));
   const sessions = openSessions(join(options.state, 'sessions'));
   const runner: Running = {
     ...{ ...options, ledger, sessions, places: createPlaces(options.concurrency) },
-    // Whatever an earlier server left running is ended before anything else is started. That it fails stops nobody.
+    // Programs that an earlier server left running are killed before another one starts. A failure of this is ignored.
     reaped: ledger.reap().catch(() => 0),
   };
   return {
@@ -110,7 +110,7 @@ interface Prepared {
   readonly late: LateAnswer | undefined;
 }
 
-/** Or what refuses it. */
+/** Or the refusal. */
 async function prepare({ defaults, folders }: Running, turn: Turn): Promise<Prepared | AgentOutput> {
   try {
     const settings = { ...defaults, ...settingsIn(turn) };
@@ -129,7 +129,7 @@ async function usableSession({ sessions, driver }: Running, holder: Holder): Pro
   return session?.adapter === driver.name && session.isResumable ? session : undefined;
 }
 
-/** Tells the caller how many are ahead, each time that changes. */
+/** Reports the position in the queue to the caller, each time it changes. */
 async function* waitForPlace(places: Places, folder: string, { signal }: Turn): AsyncGenerator<AgentOutput, () => void> {
   const waits = createPushQueue<number>();
   const taken = places.take({ folder, signal, onWait: (ahead) => waits.push(ahead) });
@@ -144,18 +144,18 @@ async function* waitForPlace(places: Places, folder: string, { signal }: Turn): 
   return await taken;
 }
 
-/** Named after the task, so that a further message to it finds it again. */
+/** Named after the task, so that a later message to it finds it. */
 async function worktreeFor(runner: Running, folder: string, { task }: Turn): Promise<Worktree | undefined> {
   return await makeWorktree(folder, task.id, { run: confinedRun(runner), parent: join(runner.state, 'worktrees') }).catch(() => undefined);
 }
 
-/** A commit in a folder of a repository writes to that: as far as the roots hold it. */
+/** A commit in a subfolder writes to the repository's own folder, so that is writable too, within the allowed roots. */
 async function writableGit(runner: Running, folder: string): Promise<readonly string[]> {
   const roots = runner.folders.roots ?? [runner.folders.home];
   return (await gitFolders(folder, confinedRun(runner))).filter((path) => roots.some((root) => isInside(path, root)));
 }
 
-/** Agents keep sessions by folder: in another one it would not be found, or be about other files. */
+/** Agents keep sessions per folder. In another folder a session would not be found, or would be about other files. */
 function sessionFor(session: Session | undefined, folder: string): string | undefined {
   return session?.folder === folder ? session.id : undefined;
 }

@@ -1,14 +1,14 @@
 import type { RequestSettings } from './request.ts';
 
-/** The time that a run has. */
+/** The timeouts of a run. */
 export interface RunTimer {
-  /** Fires when the turn is stopped, or when the time is up. */
+  /** Fires when the turn is stopped or times out. */
   readonly signal: AbortSignal;
-  /** Why the time is up, once it is. */
+  /** The reason of the timeout, after it has happened. */
   readonly why: string | undefined;
-  /** A sign of life. */
+  /** Resets the idle timeout. */
   touch(): void;
-  /** It waits for its caller, which is not its own time. */
+  /** The run waits for its caller, which does not count against its timeouts. */
   pause(): void;
   stop(): void;
 }

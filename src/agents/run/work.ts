@@ -22,21 +22,21 @@ import type { RequestSettings } from './request.ts';
 import type { RunTimer } from './watch.ts';
 import { startWatch } from './watch.ts';
 
-/** What an agent has for all its runs. */
+/** The settings of an agent that apply to all its runs. */
 export interface RunSettings extends Launching {
   readonly sessions: Sessions;
   readonly policy: ApprovalPolicy;
   readonly approvalMs: number;
   readonly outputBytesMax: number;
-  /** After so long without a word from the program the caller gets one from us; 0: never. */
+  /** After this time without output of the program, the caller gets a notice. 0: never. */
   readonly quietMs: number;
 }
 
-/** What one run is about. */
+/** The input of one run. */
 export interface Work {
   readonly turn: Turn;
   readonly folder: string;
-  /** Besides the folder: where git keeps what belongs to it. */
+  /** Git's own folder for the working folder, if it is elsewhere. */
   readonly writable: readonly string[];
   readonly settings: RequestSettings;
   readonly late: LateAnswer | undefined;
@@ -44,10 +44,10 @@ export interface Work {
   readonly holder: Holder;
 }
 
-/** So far a run is read ahead of its caller while that one is asked something. */
+/** How far a run is read ahead while its caller is asked a question. */
 const AHEAD = 64;
 
-/** One run, from its start to its last word. When it returns, nothing of it is left running. */
+/** One run, from start to end. When it returns, none of its processes is left. */
 export async function* work(bench: RunSettings, task: Work): AsyncGenerator<AgentOutput> {
   const { turn, folder, settings } = task;
   const refusal = untrusted(bench, folder);
@@ -60,7 +60,7 @@ export async function* work(bench: RunSettings, task: Work): AsyncGenerator<Agen
   const children = new Set<Child>();
   watch.signal.addEventListener('abort', () => setTimeout(() => void endAll(children), bench.driver.cancelMs ?? 0), { once: true });
   try {
-    // E3: that this run was begun is on disk before its program is.
+    // The record of this run is on disk before its program starts (docs/faults.md, E3).
     await turn.durable();
     yield* follow(bench, task, { watch, children, baseline });
   } catch (thrown) {
@@ -93,7 +93,7 @@ async function* follow(bench: RunSettings, task: Work, { watch, children, baseli
       watch.touch();
       if (note !== undefined) yield status(note, { event: 'approval' });
     } else if (event.kind === 'done' || event.kind === 'refused' || event.kind === 'error') {
-      if (watch.why !== undefined) break; // that it ended is our doing
+      if (watch.why !== undefined) break; // we ended it
       await endAll(children);
       yield* ending(event, { telling, baseline, redact });
       return;
@@ -103,7 +103,7 @@ async function* follow(bench: RunSettings, task: Work, { watch, children, baseli
   yield fail(watch.why ?? 'The agent ended without a result.');
 }
 
-/** What the driver tells, and at most one word of ours, if it tells nothing for too long. */
+/** The driver's events, and at most one notice of ours if there are none for too long. */
 async function* eventsOf(bench: RunSettings, task: Work, following: Following): AsyncGenerator<RunEvent> {
   const { driver, quietMs: afterMs, sandbox, network } = bench;
   const { watch, children } = following;
@@ -117,7 +117,7 @@ async function* eventsOf(bench: RunSettings, task: Work, following: Following): 
   try {
     for await (const event of lookAhead(driver.run(jobFor(bench, task, following)), { max: AHEAD, flow, leave: () => endAll(children) })) {
       if (event !== ours) {
-        watch.touch(); // our own word is no sign of life
+        watch.touch(); // our own notice does not count as output
         quiet.heard(event);
       }
       yield event;
@@ -159,7 +159,7 @@ interface Ending {
   readonly redact: (text: string) => string;
 }
 
-/** seeds/001 had its result after the final status, where no stream shows it: all that was made comes first. */
+/** All artifacts come before the final status, after which no stream shows them. */
 async function* ending(
   event: Extract<RunEvent, { readonly kind: 'done' | 'refused' | 'error' }>,
   { telling, baseline, redact }: Ending,
@@ -189,13 +189,13 @@ function redacted<Event extends RunEvent>(event: Event, redact: (text: string) =
   return 'output' in event && typeof event.output === 'string' ? { ...event, output: redact(event.output) } : event;
 }
 
-/** A task that had a turn before has artifacts of these names already. */
+/** A task with earlier turns already has artifacts of these names. */
 function suffixFor({ task }: Turn): string {
   const before = (task.artifacts ?? []).filter(({ name }) => name === 'agent-metadata' || name === 'assistant-response').length;
   return before === 0 ? '' : `-${before + 1}`;
 }
 
-/** The process that asked is gone, and its question with it. The session remembers what was under way. */
+/** The process that asked has ended, and so has its question. The agent's session remembers the work. */
 function afterRestart({ title, isAllowed }: LateAnswer): string {
   return isAllowed === true
     ? `You were interrupted while you waited for permission: ${title}. It is granted. Go on where you stopped.`

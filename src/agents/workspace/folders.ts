@@ -3,15 +3,15 @@ import { isAbsolute, resolve, sep } from 'node:path';
 import { A2AError } from '#protocol';
 
 export interface Folders {
-  /** Where a request works that says nothing. */
+  /** The folder of requests that choose none. */
   readonly home: string;
-  /** A request may work in any of these, or below. Default: `home` alone. */
+  /** Requests may work in these folders and below. Default: only `home`. */
   readonly roots?: readonly string[];
 }
 
 /**
- * The folder that a request may work in: inside an allowed root once every symbolic link is resolved. What is outside and what does
- * not exist are told apart to nobody.
+ * The folder of a request. It must be inside an allowed root after every symbolic link is resolved. A folder outside and one that does not
+ * exist get the same error.
  */
 export async function folderFor({ home, roots = [home] }: Folders, wanted: string | undefined): Promise<string> {
   const given = wanted ?? home;
@@ -23,7 +23,7 @@ export async function folderFor({ home, roots = [home] }: Folders, wanted: strin
   return path;
 }
 
-/** Both must be resolved already. */
+/** Both paths must be resolved. */
 export function isInside(path: string, root: string): boolean {
   return path === root || path.startsWith(root.endsWith(sep) ? root : root + sep);
 }

@@ -5,25 +5,25 @@ import { join } from 'node:path';
 import type { Environment } from '../process/environment.ts';
 import { isInside } from './folders.ts';
 
-/** Runs a command confined, as the agent's own are: a repository's configuration can name programs of its own. */
+/** Runs a command in the sandbox, like the agent's own: a repository's configuration can name programs. */
 export type Run = (argv: readonly string[], options: GitRunOptions) => Promise<string>;
 
 export interface GitRunOptions {
   readonly folder: string;
   readonly env?: Environment;
-  /** What it may write besides the folder. */
+  /** Writable folders besides the working folder. */
   readonly writable?: readonly string[];
 }
 
 export interface FileChange {
   readonly path: string;
   readonly change: 'added' | 'deleted' | 'modified';
-  /** In git's unified form. Of a binary file: that it is one. */
+  /** A unified diff. For a binary file, only a note that it is one. */
   readonly patch: string;
 }
 
 export interface Baseline {
-  /** What has changed since, whoever did it and whether it is committed or not. Ignored files are. */
+  /** All changes since then, by anybody, committed or not, except ignored files. */
   changes(): Promise<readonly FileChange[]>;
   close(): Promise<void>;
 }
@@ -33,8 +33,8 @@ const PATCH_BYTES_MAX = 256 * 1024;
 const GIT = ['git', '-c', 'core.fsmonitor=false', '-c', 'core.hooksPath=/dev/null', '-c', 'core.quotePath=false'];
 
 /**
- * How the folder stands, by git but without a trace in it: index and objects are written aside. A folder that is no repository is taken
- * for one as long as that is soon done. Undefined: it is too large for that, or there is no git.
+ * Records the state of the folder with git, without a trace in it: index and objects are written elsewhere. A folder that is no repository
+ * is treated as one if it is small. Undefined: it is too large, or git is missing.
  */
 export async function baselineOf(folder: string, run: Run): Promise<Baseline | undefined> {
   const found = await repositoryAt(folder, run);
@@ -47,7 +47,7 @@ export async function baselineOf(folder: string, run: Run): Promise<Baseline | u
       : { ...own, GIT_OBJECT_DIRECTORY: aside, GIT_ALTERNATE_OBJECT_DIRECTORIES: join(found.common, 'objects') };
   const git = (argv: readonly string[]): Promise<string> => run([...GIT, ...argv], { folder, env, writable: [aside] });
   const tree = async (): Promise<string> => {
-    // With the real index at hand git need not read what has not changed.
+    // With the real index, git does not read unchanged files.
     if (found !== undefined) await copyFile(join(found.dir, 'index'), own.GIT_INDEX_FILE).catch(() => undefined);
     await git(['add', '--all', '--', '.', ...(found === undefined ? [...PASSED_OVER].map((name) => `:(exclude,glob)**/${name}/**`) : [])]);
     return (await git(['write-tree'])).trim();
@@ -126,7 +126,7 @@ export interface Worktree {
   readonly common: string;
 }
 
-/** A working tree of its own for one task, on a branch of its own. It stays when the task is done: what was made is in it. */
+/** A separate worktree for one task, on its own branch. It is kept when the task is done, because it holds the result. */
 export async function makeWorktree(folder: string, name: string, { run, parent }: WorktreeOptions): Promise<Worktree> {
   const path = join(parent, name);
   const branch = `parley/${name}`;
@@ -144,7 +144,7 @@ interface WorktreeOptions {
   readonly parent: string;
 }
 
-/** Where git keeps what belongs to the folder, if that is not in it. */
+/** Git's folder for the working folder, if it is elsewhere. */
 export async function gitFolders(folder: string, run: Run): Promise<readonly string[]> {
   const out = await run([...GIT, 'rev-parse', '--path-format=absolute', '--git-dir', '--git-common-dir'], { folder }).catch(() => '');
   return [...new Set(out.split('\n').filter((path) => path !== '' && !isInside(path, folder)))];

@@ -1,10 +1,10 @@
 import { isInside } from './folders.ts';
 
-/** Who may run now: so many at once, and in each folder one that writes. Everybody else waits, in order. */
+/** Limits concurrent runs: a maximum in total, and one writer per folder. Others wait in order. */
 export interface Places {
   /**
-   * Resolves, when it may begin, with what gives the place back. `onWait` hears how many are ahead, whenever that changes. Rejects
-   * when the signal fires.
+   * Resolves when the run may start, with a function that releases its slot. `onWait` gets the number of runs ahead whenever it changes.
+   * Rejects when the signal fires.
    */
   take(wish: Wish): Promise<() => void>;
 }
@@ -25,7 +25,7 @@ export function createPlaces(runningMax: number): Places {
   let waiting: Waiting[] = [];
   const mayBegin = (wish: Wish, before: readonly Wish[]): boolean =>
     running.size < runningMax && ![...running, ...before].some((other) => overlap(other.folder, wish.folder));
-  /** Nobody overtakes one that waits for the same folder. */
+  /** Runs for the same folder keep their order. */
   const admit = (): void => {
     const left: Waiting[] = [];
     for (const each of waiting) {

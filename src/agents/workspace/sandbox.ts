@@ -5,28 +5,28 @@ import { delimiter, dirname, extname, join } from 'node:path';
 import { isInside } from './folders.ts';
 
 /**
- * How a program is confined. `plain`: arguments as a list, an environment of its own, a session of its own, ended with all it started.
- * `limits`: and bounds on memory, processor time, file size and open files. `bubblewrap`: and a file system of which only the working
- * folder can be written, a home that holds nothing but what the program needs, and processes that see only each other.
+ * The levels of confinement. `plain`: arguments as a list, its own environment and session, killed with everything it started. `limits`:
+ * also limits of memory, processor time, file size and open files. `bubblewrap`: also a file system in which only the working folder is
+ * writable, a home folder with only what the program needs, and a separate process namespace.
  */
 export type SandboxLevel = 'plain' | 'limits' | 'bubblewrap';
 
 export interface Sandbox {
   readonly level: SandboxLevel;
-  /** The command that runs `argv` confined. */
+  /** The command that runs `argv` in the sandbox. */
   wrap(argv: readonly string[], room: Room): readonly string[];
 }
 
 export interface Room {
-  /** Where it starts, and what it may write. */
+  /** The working folder, which is writable. */
   readonly folder: string;
-  /** What else it may write. */
+  /** Further writable folders. */
   readonly writable?: readonly string[];
-  /** Of the home folder, and relative to it: what the program keeps there. */
+  /** The program's files in the home folder, relative to it. */
   readonly homePaths?: readonly string[];
-  /** Relative to the working folder: hidden from it. */
+  /** Hidden files of the working folder, relative to it. */
   readonly masked?: readonly string[];
-  /** Off: it reaches nobody. */
+  /** Off: no network. */
   readonly network?: boolean;
 }
 
@@ -35,7 +35,7 @@ export interface Limits {
   readonly cpuSecondsMax: number;
   readonly fileBytesMax: number;
   readonly openFilesMax: number;
-  /** Threads of the user, not of the program: the system counts no other way. It has no effect on root. */
+  /** Threads of the user, not of the program, because the system counts no other way. No effect on root. */
   readonly processesMax: number;
 }
 
@@ -72,7 +72,7 @@ function bounds({ memoryBytesMax, cpuSecondsMax, fileBytesMax, openFilesMax, pro
   ];
 }
 
-/** What we may have at most: nobody can give more than that away. */
+/** Our own maximum, which no child can exceed. */
 function ownLimits(): ReadonlyMap<string, number> {
   const lines = existsSync('/proc/self/limits') ? readFileSync('/proc/self/limits', 'utf8').split('\n') : [];
   return new Map(
@@ -80,7 +80,7 @@ function ownLimits(): ReadonlyMap<string, number> {
   );
 }
 
-/** The strongest that works here. Bubblewrap may be installed and yet not be allowed to do its work, as in many containers. */
+/** The strongest level that works here. Bubblewrap may be installed but not permitted, as in many containers. */
 export function strongestLevel(): SandboxLevel {
   strongest ??= findStrongest();
   return strongest;
@@ -101,7 +101,7 @@ const FRAME = [
   ...['--unshare-pid', '--unshare-ipc', '--die-with-parent', '--new-session'],
 ];
 
-/** Where programs are installed by their own user: to be read and run, not to be changed. */
+/** Folders in which users install programs: readable and executable, not writable. */
 const INSTALLED = [
   '.nvm',
   '.volta',
@@ -128,7 +128,7 @@ function bubblewrapped({ folder, writable = [], homePaths = [], masked = [], net
     ...(isHomeHidden ? homePaths.flatMap((path) => ['--bind-try', at(path), at(path)]) : []),
     ...(tmpdir() === '/tmp' ? [] : ['--bind-try', tmpdir(), tmpdir()]),
     ...[folder, ...writable].flatMap((path) => ['--bind', path, path]),
-    // Whoever may write hooks has its programs run by the next person who commits, unconfined.
+    // A program that can write hooks gets its code run by the next person who commits, outside of the sandbox.
     ...[join(folder, '.git'), ...writable]
       .map((path) => join(path, 'hooks'))
       .filter((path) => existsSync(path))
@@ -139,14 +139,14 @@ function bubblewrapped({ folder, writable = [], homePaths = [], masked = [], net
   ];
 }
 
-/** What a program keeps in its home outlives the run only if it is there to be bound: on its first run it is not. */
+/** A program's files in the home folder survive the run only if they exist when it is bound. On the first run they do not. */
 function makeFolders(paths: readonly string[]): void {
   for (const path of paths) {
     if (!existsSync(path) && extname(path) === '') mkdirSync(path, { recursive: true, mode: 0o700 });
   }
 }
 
-/** What was installed where nobody else looks: folders of the search path, with the packages behind them, and our own Node. */
+/** Programs in unusual folders of the search path, with the packages behind them, and our own Node. */
 function installedHere(home: string): readonly string[] {
   const hidden = [home, '/tmp'];
   const paths = [...(process.env['PATH'] ?? '').split(delimiter).flatMap(withPackages), process.execPath];
@@ -160,7 +160,7 @@ function withPackages(folder: string): readonly string[] {
   return folder.endsWith('/node_modules/.bin') ? [folder, dirname(folder)] : [folder];
 }
 
-/** An empty folder over a folder, and a file that says nothing over a file: programs that find no JSON in a `.json` give up. */
+/** Hides a folder with an empty folder, and a file with a harmless file: programs that find no JSON in a `.json` file give up. */
 function mask(path: string): readonly string[] {
   if (!existsSync(path)) return [];
   if (statSync(path).isDirectory()) return ['--tmpfs', path];

@@ -3,17 +3,17 @@ import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { objectIn, textAt } from '../process/json-line.ts';
 
-/** A conversation of the agent's own that goes with one of a caller's. */
+/** The agent's own session for a caller's conversation. */
 export interface Session {
   readonly id: string;
-  /** Where it was held: agents keep their sessions by folder, and one of another folder would speak of other files. */
+  /** Its folder. Agents keep sessions per folder, and one of another folder would be about other files. */
   readonly folder: string;
   readonly adapter: string;
-  /** Whether the agent said that it can take it up again. */
+  /** Whether the agent can resume it. */
   readonly isResumable: boolean;
 }
 
-/** Whose conversation: a context id is the caller's own, so two callers may have the same one. */
+/** The owner of the conversation. Context ids are chosen by callers, so two callers may have the same one. */
 export interface Holder {
   readonly contextId: string;
   readonly principal: string;
@@ -21,12 +21,12 @@ export interface Holder {
 
 export interface Sessions {
   get(holder: Holder): Promise<Session | undefined>;
-  /** On disk when it resolves. */
+  /** Resolves when the session is on disk. */
   set(holder: Holder, session: Session): Promise<void>;
   delete(holder: Holder): Promise<void>;
 }
 
-/** One small file each, replaced as a whole: a crash leaves the old one or the new one. */
+/** One small file per session, replaced atomically: a crash leaves the old one or the new one. */
 export function openSessions(folder: string): Sessions {
   return {
     get: async (holder) => {

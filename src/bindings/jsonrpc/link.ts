@@ -15,19 +15,19 @@ import type {
 import { A2AError, isObject } from '#protocol';
 import { decodeResult, encodeRequest, unreadable, unsupported } from '../codec.ts';
 import { incomingEvents, isEventStream } from '../incoming.ts';
-import { JSON_TYPE } from '../media.ts';
-import type { LinkHeaders, LinkOptions, LinkResponse, Outward } from '../outward.ts';
+import type { LinkHeaders, LinkOptions, LinkRequest, LinkResponse } from '../link-service.ts';
 import {
   DEFAULT_EVENT_BYTES_MAX,
   lastEventId,
   linkEnv,
-  named,
-  readAnswerBody,
+  readResponseBody,
   requestHeaders,
   send,
   serviceOver,
   statusError,
-} from '../outward.ts';
+  withTaskName,
+} from '../link-service.ts';
+import { JSON_TYPE } from '../media.ts';
 import { EVENT_STREAM } from '../sse.ts';
 import { readAnswer, requestText } from './wire.ts';
 
@@ -58,9 +58,9 @@ interface Calling {
 }
 
 async function call<Op extends UnaryOperation>(operation: Op, request: Requests[Op], calling: Calling): Promise<Results[Op]> {
-  const { id, outward } = prepare(operation, request, { ...calling, accept: JSON_TYPE });
+  const { id, outgoing } = prepare(operation, request, { ...calling, accept: JSON_TYPE });
   const { options } = calling.link;
-  const answer = await send(outward instanceof Promise ? await outward : outward, options, calling.ctx);
+  const answer = await send(outgoing instanceof Promise ? await outgoing : outgoing, options, calling.ctx);
   return decodeResult(operation, await resultOf(answer, id, calling), calling.link);
 }
 
@@ -71,14 +71,14 @@ async function* events<Op extends StreamOperation>(
 ): AsyncGenerator<readonly Logged[], void> {
   const { link, ctx } = calling;
   const { options, dialect } = link;
-  const { id, outward } = prepare(operation, request, { ...calling, accept: EVENT_STREAM });
-  const answer = await send(await outward, options, ctx);
+  const { id, outgoing } = prepare(operation, request, { ...calling, accept: EVENT_STREAM });
+  const answer = await send(await outgoing, options, ctx);
   const reader = dialect.openReader(link.env);
   if (!isEventStream(answer.response)) {
     yield onlyEvents(await resultOf(answer, id, calling), reader, link);
     return;
   }
-  answer.watch.stop();
+  answer.timer.stop();
   yield* incomingEvents(answer.response, {
     reader,
     unwrap: (frame, name) => unwrap(frame, name, dialect),
@@ -107,7 +107,7 @@ function onlyEvents(result: unknown, reader: StreamReader, { dialect, env }: Lin
 
 interface Prepared {
   readonly id: RpcId;
-  readonly outward: Outward | Promise<Outward>;
+  readonly outgoing: LinkRequest | Promise<LinkRequest>;
 }
 
 function prepare<Op extends Operation>(
@@ -118,21 +118,21 @@ function prepare<Op extends Operation>(
   const { options, dialect, nextId } = link;
   const method = dialect.methods[operation];
   if (method === undefined) throw unsupported(operation, dialect);
-  const { params, rpcId } = encodeRequest(operation, named(operation, given, options), dialect);
+  const { params, rpcId } = encodeRequest(operation, withTaskName(operation, given, options), dialect);
   const id = rpcId ?? nextId();
   const resume = lastEventId(operation, given);
   const own: Record<string, string> = { 'Content-Type': JSON_TYPE, Accept: accept };
   if (resume !== undefined) own['Last-Event-ID'] = resume;
   const body = requestText(id, method, params);
-  const posted = (headers: LinkHeaders): Outward => ({ url: options.url, method: 'POST', headers, body });
+  const posted = (headers: LinkHeaders): LinkRequest => ({ url: options.url, method: 'POST', headers, body });
   const headers = requestHeaders(own, options, ctx);
-  return { id, outward: headers instanceof Promise ? headers.then(posted) : posted(headers) };
+  return { id, outgoing: headers instanceof Promise ? headers.then(posted) : posted(headers) };
 }
 
 /** The result in an answer. An error in its body is believed before its HTTP status: peers differ in those. */
 async function resultOf(from: LinkResponse, id: RpcId, { link, ctx }: Calling): Promise<unknown> {
   const { response } = from;
-  const { parsed } = await readAnswerBody(from, link.options, ctx);
+  const { parsed } = await readResponseBody(from, link.options, ctx);
   const answer = parsed.ok ? readAnswer(parsed.value) : undefined;
   if (answer?.kind === 'error') throw link.dialect.error.read(answer.error);
   if (answer?.kind !== 'result' || !response.ok) throw statusError(response, 'a JSON-RPC answer');

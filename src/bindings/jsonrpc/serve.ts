@@ -1,44 +1,60 @@
 import type { A2AService, Dialect, DialectId, Hints, RpcId } from '#protocol';
 import { A2AError, answeringDialect } from '#protocol';
+import type { Binding } from '../binding.ts';
 import { DEFAULT_BODY_LIMITS } from '../body.ts';
-import type { Visit } from '../door.ts';
+import type { RequestTarget } from '../call-context.ts';
 import {
-  answerHeaders,
   checkVersion,
   contextOf,
   errorHeaders,
-  glanceAt,
-  readVisit,
   requestBytes,
   requestJson,
-  toPeer,
+  requestTarget,
+  requestTargetForError,
+  responseHeaders,
+  toCallerError,
   writeSafely,
-} from '../door.ts';
-import type { HttpRequest, HttpResponse } from '../exchange.ts';
-import { respondTo } from '../exchange.ts';
+} from '../call-context.ts';
+import type { HttpRequest, HttpResponse } from '../http.ts';
+import { respondTo } from '../http.ts';
 import { isMediaType, JSON_TYPE } from '../media.ts';
-import type { Caller, ServeOptions } from '../options.ts';
+import type { BindingServeOptions, Caller } from '../options.ts';
 import { callerOf, DEFAULT_ENV, registryOf } from '../options.ts';
 import { respond } from '../respond.ts';
+import { JSON_RPC } from './binding.ts';
 import type { RpcRequest } from './wire.ts';
 import { errorText, readableId, readEnvelope, requestObject, resultText } from './wire.ts';
+
+/** JSON-RPC with its server half. */
+export const JSON_RPC_SERVED: Binding<'JSONRPC'> = {
+  ...JSON_RPC,
+  route: { methods: ['POST'], paths: ['/', '/a2a', '/a2a/jsonrpc', '/api/a2a'] },
+  // The address of 0.x is the root: it becomes the card's `url`, which Society's clients call, and Society is detected only there.
+  paths: { '1.0': '/a2a', '0.3': '/' },
+  serve: answerJsonRpc,
+  refuse: refuseJsonRpc,
+};
 
 /** Who answers and under which id, as far as the request has been understood. An error is answered with what is known. */
 interface Exchange {
   readonly httpRequest: HttpRequest;
   readonly service: A2AService;
-  readonly options: ServeOptions;
+  readonly options: BindingServeOptions;
   dialect: Dialect;
   id: RpcId;
 }
 
 /** Serves one JSON-RPC request of any dialect. Never throws: what goes wrong is answered. */
-export async function serveJsonRpc(request: Request, service: A2AService, options: ServeOptions = {}): Promise<Response> {
+export async function serveJsonRpc(request: Request, service: A2AService, options: BindingServeOptions = {}): Promise<Response> {
   return respondTo(request, (httpRequest) => answerJsonRpc(httpRequest, service, options));
 }
 
 /** The same for hosts that make no `Request` and `Response`. */
-export async function answerJsonRpc(httpRequest: HttpRequest, service: A2AService, options: ServeOptions = {}): Promise<HttpResponse> {
+export async function answerJsonRpc(
+  httpRequest: HttpRequest,
+  service: A2AService,
+  options: BindingServeOptions = {},
+): Promise<HttpResponse> {
   const exchange: Exchange = {
     httpRequest,
     service,
@@ -48,37 +64,37 @@ export async function answerJsonRpc(httpRequest: HttpRequest, service: A2AServic
   };
   try {
     if (httpRequest.method !== 'POST') return notPost(exchange);
-    return await answer(exchange, readVisit(httpRequest, options));
+    return await answer(exchange, requestTarget(httpRequest, options));
   } catch (thrown) {
-    return refuse(exchange, toPeer(thrown, options));
+    return refuse(exchange, toCallerError(thrown, options));
   }
 }
 
 /** A refusal at the door, before the body is read: in the dialect that the path and `A2A-Version` point to, under no id. */
-export function refuseJsonRpc(httpRequest: HttpRequest, error: A2AError, options: ServeOptions = {}): HttpResponse {
-  const { path, version, fixed } = glanceAt(httpRequest, options);
+export function refuseJsonRpc(httpRequest: HttpRequest, error: A2AError, options: BindingServeOptions = {}): HttpResponse {
+  const { path, version, fixed } = requestTargetForError(httpRequest, options);
   const sight: Hints = version === undefined ? { path } : { path, version };
   return refusalText(fixed ?? answeringDialect(registryOf(options), sight), null, error);
 }
 
-async function answer(exchange: Exchange, visit: Visit): Promise<HttpResponse> {
+async function answer(exchange: Exchange, target: RequestTarget): Promise<HttpResponse> {
   const { httpRequest, options } = exchange;
-  const sight: Hints = { path: visit.path, ...(visit.version === undefined ? {} : { version: visit.version }) };
-  exchange.dialect = visit.fixed ?? answeringDialect(registryOf(options), sight);
+  const sight: Hints = { path: target.path, ...(target.version === undefined ? {} : { version: target.version }) };
+  exchange.dialect = target.fixed ?? answeringDialect(registryOf(options), sight);
   if (!isMediaType(httpRequest.header('content-type'), [JSON_TYPE])) {
     throw new A2AError('CONTENT_TYPE_NOT_SUPPORTED', `Content-Type must be ${JSON_TYPE}`);
   }
-  const bodyBytesMax = options.bodyBytesMax ?? visit.fixed?.wire.bodyBytesMax ?? DEFAULT_BODY_LIMITS.bodyBytesMax;
+  const bodyBytesMax = options.bodyBytesMax ?? target.fixed?.wire.bodyBytesMax ?? DEFAULT_BODY_LIMITS.bodyBytesMax;
   const raw = requestJson(await requestBytes(httpRequest, bodyBytesMax), options);
   exchange.id = readableId(raw);
   const envelope = requestObject(raw);
   const found = callerOf(httpRequest, options);
   const caller = found instanceof Promise ? await found : found;
   const { method, params } = envelope;
-  if (visit.fixed === undefined && typeof method === 'string')
+  if (target.fixed === undefined && typeof method === 'string')
     exchange.dialect = pickDialect(exchange, { ...sight, method, params }, caller);
   const rpc = readEnvelope(envelope, exchange.dialect.envelope ?? {});
-  checkVersion(visit.version, exchange.dialect, options);
+  checkVersion(target.version, exchange.dialect, options);
   return await call(exchange, rpc, caller);
 }
 
@@ -124,7 +140,7 @@ function refuse({ dialect, id }: Exchange, error: A2AError): HttpResponse {
 function refusalText(dialect: Dialect, id: RpcId, error: A2AError): HttpResponse {
   const status = dialect.wire.httpStatusOnError(error.kind);
   const text = writeSafely(error, (safe) => errorText(id, dialect.error.write(safe)));
-  return json(text, status, { ...answerHeaders(dialect, []), ...errorHeaders(error) });
+  return json(text, status, { ...responseHeaders(dialect, []), ...errorHeaders(error) });
 }
 
 function notPost(exchange: Exchange): HttpResponse {

@@ -1,6 +1,6 @@
 import type { ContextId, TaskId } from '#protocol';
 import type { Caller } from '../options.ts';
-import type { Said } from './read.ts';
+import type { ChatMessage } from './read.ts';
 
 /** Where a chat continues: its context, and the task that waits for input, if there is one. */
 export interface Thread {
@@ -10,14 +10,14 @@ export interface Thread {
 
 /** Chats have no id in this API: each request repeats the whole conversation. So the conversation itself identifies the chat. */
 export interface ChatMemory {
-  recall(chat: Chat): Promise<Thread | undefined>;
-  remember(chat: Chat, thread: Thread): Promise<void>;
+  recall(chat: ChatIdentity): Promise<Thread | undefined>;
+  remember(chat: ChatIdentity, thread: Thread): Promise<void>;
 }
 
-export interface Chat {
+export interface ChatIdentity {
   readonly caller: Caller;
   readonly agent: string;
-  readonly said: readonly Said[];
+  readonly messages: readonly ChatMessage[];
 }
 
 const CHATS_MAX = 10_000;
@@ -37,10 +37,10 @@ export function createChatMemory(chatsMax: number = CHATS_MAX): ChatMemory {
   };
 }
 
-async function nameOf({ caller, agent, said }: Chat): Promise<string> {
+async function nameOf({ caller, agent, messages }: ChatIdentity): Promise<string> {
   const { principal, tenant } = caller;
   // Clients trim what they show, and show what they trimmed to us.
-  const told = said.map(({ role, parts }) => [role, parts.map((part) => (part.text === undefined ? part : part.text.trim()))]);
+  const told = messages.map(({ role, parts }) => [role, parts.map((part) => (part.text === undefined ? part : part.text.trim()))]);
   const bytes = new TextEncoder().encode(JSON.stringify([principal.id, tenant ?? '', agent, told]));
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
   return Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('');

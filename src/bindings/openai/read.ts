@@ -2,7 +2,7 @@ import type { Part, RawObject } from '#protocol';
 import { A2AError, isObject } from '#protocol';
 
 /** One message of a chat. */
-export interface Said {
+export interface ChatMessage {
   readonly role: 'system' | 'user' | 'assistant';
   readonly parts: readonly Part[];
 }
@@ -10,7 +10,7 @@ export interface Said {
 /** A request of OpenAI's chat API, as far as an agent can follow it. */
 export interface ChatRequest {
   readonly model: string;
-  readonly messages: readonly Said[];
+  readonly messages: readonly ChatMessage[];
   readonly stream: boolean;
   readonly includeUsage: boolean;
   /** `metadata.contextId` and `metadata.taskId`, for those who know what they talk to. */
@@ -36,7 +36,7 @@ export function readChat(raw: unknown): ChatRequest {
 }
 
 /** `tool` messages answer calls that an agent never makes; they are left out, as are the caller's tools. */
-function readMessage(value: unknown, where: string): readonly Said[] {
+function readMessage(value: unknown, where: string): readonly ChatMessage[] {
   const message = objectAt(value, where);
   const role = ROLES.get(message['role']);
   if (role === undefined) throw wrong(`${where}.role`, 'must be system, developer, user, assistant or tool');
@@ -45,7 +45,7 @@ function readMessage(value: unknown, where: string): readonly Said[] {
   return parts.length === 0 ? [] : [{ role, parts }];
 }
 
-const ROLES: ReadonlyMap<unknown, Said['role'] | 'tool'> = new Map<unknown, Said['role'] | 'tool'>([
+const ROLES: ReadonlyMap<unknown, ChatMessage['role'] | 'tool'> = new Map<unknown, ChatMessage['role'] | 'tool'>([
   ['system', 'system'],
   ['developer', 'system'],
   ['user', 'user'],

@@ -1,21 +1,21 @@
 import type { A2AService, AgentCard, CallContext, Json, Message, Part, SendRequest } from '#protocol';
 import { A2AError, answeringDialect, contextId, isA2AError, isInterrupted, messageId, taskId } from '#protocol';
 import { DEFAULT_BODY_LIMITS } from '../body.ts';
+import { contextOf, errorHeaders, requestBytes, requestJson, toCallerError } from '../call-context.ts';
+import { disconnectSignal } from '../disconnect.ts';
 import type { OpenStream } from '../dispatch.ts';
 import { openStream } from '../dispatch.ts';
-import { contextOf, errorHeaders, requestBytes, requestJson, toPeer } from '../door.ts';
-import type { EventWire } from '../event-flow.ts';
-import { eventAnswer } from '../event-flow.ts';
-import type { HttpRequest, HttpResponse } from '../exchange.ts';
-import { leavingOf } from '../leaving.ts';
+import type { EventWire } from '../event-stream.ts';
+import { eventAnswer } from '../event-stream.ts';
+import type { HttpRequest, HttpResponse } from '../http.ts';
 import { isMediaType, JSON_TYPE } from '../media.ts';
-import type { Caller, ServeOptions } from '../options.ts';
+import type { BindingServeOptions, Caller } from '../options.ts';
 import { callerOf, DEFAULT_ENV, DEFAULT_KEEP_ALIVE_MS, registryOf } from '../options.ts';
-import type { Chat, ChatMemory, Thread } from './memory.ts';
-import type { ChatRequest, Said } from './read.ts';
+import type { ChatIdentity, ChatMemory, Thread } from './memory.ts';
+import type { ChatMessage, ChatRequest } from './read.ts';
 import { readChat } from './read.ts';
-import type { Speech } from './speech.ts';
-import { startSpeech } from './speech.ts';
+import type { ChatReply } from './reply.ts';
+import { startReply } from './reply.ts';
 import type { Heading } from './write.ts';
 import { chunkWriter, completion, errorBody, errorFrame, errorStatus } from './write.ts';
 
@@ -26,7 +26,7 @@ export interface ChatAgent {
   readonly service: A2AService;
 }
 
-export interface ChatOptions extends ServeOptions {
+export interface ChatOptions extends BindingServeOptions {
   /** Those that a request may name. */
   readonly agents: readonly ChatAgent[];
   /** The one that is meant whatever the request names: clients have names of their own for models. */
@@ -45,7 +45,7 @@ export async function answerChat(httpRequest: HttpRequest, options: ChatOptions)
     const caller = await callerOf(httpRequest, options);
     return await answer({ httpRequest, options, request, caller, agent: agentFor(request, options) });
   } catch (thrown) {
-    return refuse(toPeer(thrown, options));
+    return refuse(toCallerError(thrown, options));
   }
 }
 
@@ -82,10 +82,10 @@ interface Exchange {
 
 async function answer(exchange: Exchange): Promise<HttpResponse> {
   const { httpRequest, options, request, caller, agent } = exchange;
-  const leaving = leavingOf(httpRequest);
+  const disconnect = disconnectSignal(httpRequest);
   const dialect = answeringDialect(registryOf(options), {});
-  const ctx = contextOf(httpRequest, { dialect, caller }, leaving.signal);
-  const speech = startSpeech();
+  const ctx = contextOf(httpRequest, { dialect, caller }, disconnect.signal);
+  const reply = startReply();
   const heading: Heading = {
     id: `chatcmpl-${(options.env ?? DEFAULT_ENV).ids.next()}`,
     created: Math.floor(Date.now() / 1000),
@@ -93,25 +93,25 @@ async function answer(exchange: Exchange): Promise<HttpResponse> {
   };
   // A chat has no other way to stop an answer than to hang up, and nobody could read what comes after.
   const hungUp = (): void => {
-    leaving.leave();
-    if (httpRequest.signal.aborted) void stop(agent.service, speech, ctx);
+    disconnect.abort();
+    if (httpRequest.signal.aborted) void stop(agent.service, reply, ctx);
   };
   try {
     const events = await opened({ request: await sendRequest(exchange), ctx }, agent.service);
-    if (!request.stream) return await whole(exchange, { events, speech, heading, hungUp, forget: () => leaving.forget() });
+    if (!request.stream) return await whole(exchange, { events, reply, heading, hungUp, forget: () => disconnect.release() });
     const wire: EventWire = {
-      writer: chunkWriter(heading, speech, { includeUsage: request.includeUsage, onEnd: () => void remember(exchange, speech) }),
+      writer: chunkWriter(heading, reply, { includeUsage: request.includeUsage, onEnd: () => void remember(exchange, reply) }),
       keepAliveMs: options.keepAliveMs ?? DEFAULT_KEEP_ALIVE_MS,
       retryMs: undefined,
       isReset: false,
-      errorFrame: (thrown) => errorFrame(toPeer(thrown, options)),
+      errorFrame: (thrown) => errorFrame(toCallerError(thrown, options)),
       taskAtEnd: async () => undefined,
       left: hungUp,
-      ended: () => leaving.forget(),
+      ended: () => disconnect.release(),
     };
     return eventAnswer(events, wire, {});
   } catch (thrown) {
-    leaving.forget();
+    disconnect.release();
     throw thrown;
   }
 }
@@ -129,28 +129,27 @@ async function opened(call: { readonly request: SendRequest; readonly ctx: CallC
 
 interface Listening {
   readonly events: OpenStream;
-  readonly speech: Speech;
+  readonly reply: ChatReply;
   readonly heading: Heading;
   readonly hungUp: () => void;
   readonly forget: () => void;
 }
 
-async function whole(exchange: Exchange, { events, speech, heading, hungUp, forget }: Listening): Promise<HttpResponse> {
+async function whole(exchange: Exchange, { events, reply, heading, hungUp, forget }: Listening): Promise<HttpResponse> {
   const { httpRequest } = exchange;
   httpRequest.signal.addEventListener('abort', hungUp, { once: true });
   try {
-    for (let step = events.first; step.done !== true; step = await events.rest.next())
-      for (const { event } of step.value) speech.add(event);
+    for (let step = events.first; step.done !== true; step = await events.rest.next()) for (const { event } of step.value) reply.add(event);
   } finally {
     httpRequest.signal.removeEventListener('abort', hungUp);
     forget();
   }
-  if (speech.failure !== undefined) throw speech.failure;
-  await remember(exchange, speech);
-  return json(completion(heading, speech));
+  if (reply.failure !== undefined) throw reply.failure;
+  await remember(exchange, reply);
+  return json(completion(heading, reply));
 }
 
-async function stop(service: A2AService, { taskId: id, state }: Speech, ctx: CallContext): Promise<void> {
+async function stop(service: A2AService, { taskId: id, state }: ChatReply, ctx: CallContext): Promise<void> {
   if (id === undefined || state === 'TASK_STATE_COMPLETED') return;
   await service.cancel({ id }, { ...ctx, signal: new AbortController().signal }).catch(() => undefined); // it has ended by itself
 }
@@ -162,7 +161,7 @@ async function sendRequest({ options, request, caller, agent }: Exchange): Promi
   if (fresh.length === 0) throw new A2AError('INVALID_PARAMS', 'messages must end with what the user says', { field: 'messages' });
   const before = messages.slice(0, messages.length - fresh.length);
   const named = threadIn(request);
-  const thread = named ?? (before.length === 0 ? undefined : await options.memory.recall({ caller, agent: agent.name, said: before }));
+  const thread = named ?? (before.length === 0 ? undefined : await options.memory.recall({ caller, agent: agent.name, messages: before }));
   const told: readonly Part[] = thread === undefined ? preface(before) : [];
   const message: Message = {
     messageId: messageId((options.env ?? DEFAULT_ENV).ids.next()),
@@ -182,7 +181,7 @@ function threadIn({ contextId: context, taskId: task }: ChatRequest): Partial<Th
   };
 }
 
-function preface(before: readonly Said[]): readonly Part[] {
+function preface(before: readonly ChatMessage[]): readonly Part[] {
   const system = before.filter(({ role }) => role === 'system').flatMap(({ parts }) => parts);
   const talk = before.filter(({ role }) => role !== 'system');
   if (talk.length === 0) return system;
@@ -193,12 +192,12 @@ function preface(before: readonly Said[]): readonly Part[] {
 /** So that the next request, which repeats all of this, is known. */
 async function remember(
   { options, request, caller, agent }: Exchange,
-  { text, contextId: context, taskId: task, state }: Speech,
+  { text, contextId: context, taskId: task, state }: ChatReply,
 ): Promise<void> {
   if (context === undefined) return;
-  const said: readonly Said[] = [...request.messages, { role: 'assistant', parts: [{ text }] }];
+  const messages: readonly ChatMessage[] = [...request.messages, { role: 'assistant', parts: [{ text }] }];
   const isWaiting = state !== undefined && isInterrupted(state) && task !== undefined;
-  const chat: Chat = { caller, agent: agent.name, said };
+  const chat: ChatIdentity = { caller, agent: agent.name, messages };
   await options.memory.remember(chat, isWaiting ? { contextId: context, taskId: task } : { contextId: context });
 }
 

@@ -1,6 +1,6 @@
 import type { Frame, Json, JsonObject, StreamWriter } from '#protocol';
 import { type A2AError, ERRORS } from '#protocol';
-import type { Speech, Spoken } from './speech.ts';
+import type { ChatReply, ReplyPiece } from './reply.ts';
 
 /** What stands in every piece of an answer. */
 export interface Heading {
@@ -12,17 +12,17 @@ export interface Heading {
 /** Agents do not say what they cost. */
 const USAGE: JsonObject = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
 
-export function completion(heading: Heading, speech: Speech): JsonObject {
+export function completion(heading: Heading, reply: ChatReply): JsonObject {
   return {
     ...{ id: heading.id, object: 'chat.completion', created: heading.created, model: heading.model },
-    choices: [{ index: 0, message: { role: 'assistant', content: speech.text, refusal: null }, logprobs: null, finish_reason: 'stop' }],
+    choices: [{ index: 0, message: { role: 'assistant', content: reply.text, refusal: null }, logprobs: null, finish_reason: 'stop' }],
     usage: USAGE,
-    a2a: origin(speech),
+    a2a: origin(reply),
   };
 }
 
 /** Where this is in A2A, for those who want to look. */
-function origin({ taskId, contextId, state }: Speech): JsonObject {
+function origin({ taskId, contextId, state }: ChatReply): JsonObject {
   return {
     ...(taskId === undefined ? {} : { taskId }),
     ...(contextId === undefined ? {} : { contextId }),
@@ -37,7 +37,7 @@ export interface ChunkOptions {
 }
 
 /** The chunks of a streamed answer. Notes on progress are `reasoning_content`, which clients show apart from the answer or not at all. */
-export function chunkWriter(heading: Heading, speech: Speech, { includeUsage, onEnd }: ChunkOptions): StreamWriter {
+export function chunkWriter(heading: Heading, reply: ChatReply, { includeUsage, onEnd }: ChunkOptions): StreamWriter {
   let hasBegun = false;
   const chunk = (delta: JsonObject, more: JsonObject = {}): Frame => ({
     data: JSON.stringify({
@@ -53,12 +53,12 @@ export function chunkWriter(heading: Heading, speech: Speech, { includeUsage, on
   };
   return {
     frames: (batch) => {
-      const spoken = batch.flatMap(({ event }) => speech.add(event));
+      const spoken = batch.flatMap(({ event }) => reply.add(event));
       return [...begin(), ...spoken.map((each) => chunk(deltaOf(each)))];
     },
     end: () => {
       onEnd();
-      if (speech.failure !== undefined) return [...begin(), errorFrame(speech.failure), DONE];
+      if (reply.failure !== undefined) return [...begin(), errorFrame(reply.failure), DONE];
       const usage: Json = { ...heading, object: 'chat.completion.chunk', choices: [], usage: USAGE };
       return [...begin(), chunk({}, { finish_reason: 'stop' }), ...(includeUsage ? [{ data: JSON.stringify(usage) }] : []), DONE];
     },
@@ -67,7 +67,7 @@ export function chunkWriter(heading: Heading, speech: Speech, { includeUsage, on
 
 const DONE: Frame = { data: '[DONE]' };
 
-function deltaOf({ kind, text }: Spoken): JsonObject {
+function deltaOf({ kind, text }: ReplyPiece): JsonObject {
   return kind === 'text' ? { content: text } : { reasoning_content: text };
 }
 

@@ -15,19 +15,19 @@ import type {
 import { A2AError, isObject, withoutEndSlashes } from '#protocol';
 import { decodeResult, encodeRequest, unreadable, unsupported } from '../codec.ts';
 import { incomingEvents, isEventStream } from '../incoming.ts';
-import { JSON_TYPE } from '../media.ts';
-import type { LinkOptions, LinkResponse } from '../outward.ts';
+import type { LinkOptions, LinkResponse } from '../link-service.ts';
 import {
   DEFAULT_EVENT_BYTES_MAX,
   lastEventId,
   linkEnv,
-  named,
-  readAnswerBody,
+  readResponseBody,
   requestHeaders,
   send,
   serviceOver,
   statusError,
-} from '../outward.ts';
+  withTaskName,
+} from '../link-service.ts';
+import { JSON_TYPE } from '../media.ts';
 import { EVENT_STREAM } from '../sse.ts';
 import { fillPath, queryOf, routeFor } from './wire.ts';
 
@@ -61,7 +61,7 @@ async function call<Op extends UnaryOperation>(operation: Op, request: Requests[
   const accept = [...new Set([link.grammar.mediaType, JSON_TYPE])].join(', ');
   const answer = await go(operation, request, { ...calling, route: routeOf(operation, link), accept });
   const { response } = answer;
-  const { parsed, isEmpty } = await readAnswerBody(answer, link.options, ctx);
+  const { parsed, isEmpty } = await readResponseBody(answer, link.options, ctx);
   if (!response.ok) throw errorOf(response, parsed.ok ? parsed.value : undefined, link);
   if (!parsed.ok && !isEmpty) throw statusError(response, 'an HTTP+JSON answer');
   return decodeResult(operation, parsed.ok ? parsed.value : undefined, link);
@@ -78,7 +78,7 @@ async function* events<Op extends StreamOperation>(
   const { response } = answer;
   const reader = link.dialect.openReader(link.env);
   if (isEventStream(response)) {
-    answer.watch.stop();
+    answer.timer.stop();
     yield* incomingEvents(response, {
       reader,
       unwrap: (frame, name) => unwrap(frame, name, grammar),
@@ -88,7 +88,7 @@ async function* events<Op extends StreamOperation>(
     });
     return;
   }
-  const { parsed } = await readAnswerBody(answer, options, ctx);
+  const { parsed } = await readResponseBody(answer, options, ctx);
   if (!response.ok) throw errorOf(response, parsed.ok ? parsed.value : undefined, link);
   if (!parsed.ok) throw statusError(response, 'an event stream');
   const read = reader.read(parsed.value); // some agents answer a call for a stream with the result itself
@@ -107,7 +107,7 @@ async function openEvents<Op extends StreamOperation>(operation: Op, request: Re
   const second = await go(operation, request, { ...calling, route: other, accept: EVENT_STREAM });
   if (!noRoute(second)) link.subscribeBy = other.verb;
   const [told, untold] = second.response.status === 405 ? [first, second] : [second, first];
-  untold.watch.stop();
+  untold.timer.stop();
   await untold.response.body?.cancel();
   return told;
 }
@@ -129,7 +129,7 @@ interface Going extends Calling {
 
 async function go<Op extends Operation>(operation: Op, given: Requests[Op], { link, ctx, route, accept }: Going): Promise<LinkResponse> {
   const { options, grammar } = link;
-  const { params } = encodeRequest(operation, named(operation, given, options), link.dialect);
+  const { params } = encodeRequest(operation, withTaskName(operation, given, options), link.dialect);
   const { path, left } = fillPath(route, isObject(params) ? params : {}, grammar.tenants);
   const hasBody = route.verb === 'POST';
   const resume = lastEventId(operation, given);

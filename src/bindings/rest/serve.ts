@@ -1,29 +1,41 @@
 import type { A2AService, Dialect, Frame, Json, Operation, RestGrammar, StreamWriter } from '#protocol';
 import { A2AError, isStreamOperation } from '#protocol';
+import type { Binding } from '../binding.ts';
 import { DEFAULT_BODY_LIMITS } from '../body.ts';
-import type { Visit } from '../door.ts';
+import type { RequestTarget } from '../call-context.ts';
 import {
-  answerHeaders,
   checkVersion,
   errorHeaders,
-  glanceAt,
-  readVisit,
   requestBytes,
   requestJson,
+  requestTarget,
+  requestTargetForError,
+  responseHeaders,
   speaks,
-  toPeer,
+  toCallerError,
   writeSafely,
-} from '../door.ts';
-import type { HttpRequest, HttpResponse } from '../exchange.ts';
-import { respondTo } from '../exchange.ts';
+} from '../call-context.ts';
+import type { HttpRequest, HttpResponse } from '../http.ts';
+import { respondTo } from '../http.ts';
 import { isMediaType, JSON_TYPE, preferredType } from '../media.ts';
-import type { ServeOptions } from '../options.ts';
+import type { BindingServeOptions } from '../options.ts';
 import { callerOf, DEFAULT_ENV, registryOf } from '../options.ts';
 import { pathBelow } from '../path.ts';
-import type { Wrapping } from '../respond.ts';
+import type { ResponseWriter } from '../respond.ts';
 import { respond } from '../respond.ts';
+import { HTTP_JSON } from './binding.ts';
 import type { RouteMatch } from './wire.ts';
 import { decodedMembers, matchPath, queryMembers } from './wire.ts';
+
+/** HTTP+JSON with its server half. */
+export const HTTP_JSON_SERVED: Binding<'HTTP+JSON'> = {
+  ...HTTP_JSON,
+  route: { methods: ['GET', 'HEAD', 'POST', 'DELETE'], matches: (path) => hasRestRoute(path), bodyOptional: true },
+  // The base address itself: 1.0's paths are below it, 0.3's below its `/v1`.
+  paths: { '1.0': '', '0.3': '' },
+  serve: answerRest,
+  refuse: refuseRest,
+};
 
 /** A dialect that has an HTTP+JSON form. */
 type RestDialect = Dialect & { readonly rest: RestGrammar };
@@ -31,26 +43,26 @@ type RestDialect = Dialect & { readonly rest: RestGrammar };
 interface Exchange {
   readonly httpRequest: HttpRequest;
   readonly service: A2AService;
-  readonly options: ServeOptions;
+  readonly options: BindingServeOptions;
   dialect: RestDialect;
   /** HTTP status of a refusal at the door, where it is not the error's own. */
   status?: number;
 }
 
 /** Serves one HTTP+JSON request. Never throws: what goes wrong is answered. */
-export async function serveRest(request: Request, service: A2AService, options: ServeOptions = {}): Promise<Response> {
+export async function serveRest(request: Request, service: A2AService, options: BindingServeOptions = {}): Promise<Response> {
   return respondTo(request, (httpRequest) => answerRest(httpRequest, service, options));
 }
 
 /** The same for hosts that make no `Request` and `Response`. */
-export async function answerRest(httpRequest: HttpRequest, service: A2AService, options: ServeOptions = {}): Promise<HttpResponse> {
+export async function answerRest(httpRequest: HttpRequest, service: A2AService, options: BindingServeOptions = {}): Promise<HttpResponse> {
   const [first] = restDialects(options.dialect, options);
   if (first === undefined) throw new Error('no dialect here has an HTTP+JSON form');
   const exchange: Exchange = { httpRequest, service, options, dialect: first };
   try {
-    return await answer(exchange, readVisit(httpRequest, options));
+    return await answer(exchange, requestTarget(httpRequest, options));
   } catch (thrown) {
-    return refuse(exchange, toPeer(thrown, options));
+    return refuse(exchange, toCallerError(thrown, options));
   }
 }
 
@@ -58,54 +70,54 @@ export async function answerRest(httpRequest: HttpRequest, service: A2AService, 
 export function refuseRest(
   httpRequest: HttpRequest,
   error: A2AError,
-  { status, ...options }: ServeOptions & { readonly status?: number } = {},
+  { status, ...options }: BindingServeOptions & { readonly status?: number } = {},
 ): HttpResponse {
-  const visit = glanceAt(httpRequest, options);
-  const dialects = restDialects(visit.fixed, options);
-  const dialect = foundOrNot(dialects, visit)?.dialect ?? dialects[0] ?? restDialects(undefined, options)[0];
+  const target = requestTargetForError(httpRequest, options);
+  const dialects = restDialects(target.fixed, options);
+  const dialect = foundOrNot(dialects, target)?.dialect ?? dialects[0] ?? restDialects(undefined, options)[0];
   if (dialect === undefined) throw new Error('no dialect here has an HTTP+JSON form');
   const { status: own, body } = writeSafely(error, (safe) => dialect.rest.writeError(safe, status));
   return {
     status: own,
-    headers: { ...answerHeaders(dialect, []), ...errorHeaders(error), 'Content-Type': JSON_TYPE },
+    headers: { ...responseHeaders(dialect, []), ...errorHeaders(error), 'Content-Type': JSON_TYPE },
     body: JSON.stringify(body),
   };
 }
 
 /** A path that is not well-formed is nobody's. */
-function foundOrNot(dialects: readonly RestDialect[], visit: Visit): Found | undefined {
+function foundOrNot(dialects: readonly RestDialect[], target: RequestTarget): Found | undefined {
   try {
-    return findRoutes(dialects, visit);
+    return findRoutes(dialects, target);
   } catch {
     return undefined;
   }
 }
 
 /** Whether `serveRest` has a route for this path, so that a host can ask before it hands the request over. */
-export function hasRestRoute(path: string, options: ServeOptions = {}): boolean {
+export function hasRestRoute(path: string, options: BindingServeOptions = {}): boolean {
   const dialects = restDialects(options.dialect, options);
   const below = pathBelow(path, options.basePath ?? '');
   return [false, true].some((tenants) => dialects.some(({ rest }) => matchPath(rest, below, tenants).length > 0));
 }
 
-function restDialects(fixed: Dialect | undefined, options: ServeOptions): readonly RestDialect[] {
+function restDialects(fixed: Dialect | undefined, options: BindingServeOptions): readonly RestDialect[] {
   const candidates = fixed === undefined ? registryOf(options).all : [fixed];
   return candidates.filter((dialect): dialect is RestDialect => dialect.rest !== undefined);
 }
 
-async function answer(exchange: Exchange, visit: Visit): Promise<HttpResponse> {
+async function answer(exchange: Exchange, target: RequestTarget): Promise<HttpResponse> {
   const { httpRequest, options } = exchange;
-  const found = findRoutes(restDialects(visit.fixed, options), visit);
+  const found = findRoutes(restDialects(target.fixed, options), target);
   if (found === undefined)
-    throw new A2AError('METHOD_NOT_FOUND', `nothing is served at ${visit.path.slice(0, 100)}`, { info: { method: httpRequest.method } });
+    throw new A2AError('METHOD_NOT_FOUND', `nothing is served at ${target.path.slice(0, 100)}`, { info: { method: httpRequest.method } });
   exchange.dialect = found.dialect;
-  checkVersion(visit.version, found.dialect, options);
+  checkVersion(target.version, found.dialect, options);
   const verb = httpRequest.method === 'HEAD' ? 'GET' : httpRequest.method;
   const match = found.matches.find(({ route }) => route.verb === verb);
   if (match === undefined || (httpRequest.method === 'HEAD' && isStreamOperation(match.route.operation))) {
     return wrongVerb(exchange, found.matches);
   }
-  const raw = { ...(await readBody(exchange, match)), ...queryMembers(visit.query, match.route.flags), ...decodedMembers(match) };
+  const raw = { ...(await readBody(exchange, match)), ...queryMembers(target.query, match.route.flags), ...decodedMembers(match) };
   const answered = await call(exchange, match.route.operation, raw);
   return httpRequest.method === 'HEAD' ? { ...answered, body: null } : answered;
 }
@@ -119,7 +131,7 @@ interface Found {
  * Whose path it is. A dialect that speaks the wanted version comes first, so that a 1.0 client can have a tenant named `v1`;
  * otherwise a path that a dialect has in its own words wins over one that starts with a tenant.
  */
-function findRoutes(dialects: readonly RestDialect[], { path, version }: Visit): Found | undefined {
+function findRoutes(dialects: readonly RestDialect[], { path, version }: RequestTarget): Found | undefined {
   const fitting = version === undefined ? [] : dialects.filter((dialect) => speaks(dialect, version));
   for (const candidates of [fitting, dialects]) {
     for (const tenants of [false, true]) {
@@ -156,11 +168,11 @@ function wrongType(exchange: Exchange): A2AError {
 async function call(exchange: Exchange, operation: Operation, raw: unknown): Promise<HttpResponse> {
   const { httpRequest, service, options, dialect } = exchange;
   const caller = await callerOf(httpRequest, options);
-  const arrival = { httpRequest, service, options, dialect, caller, operation, raw, env: options.env ?? DEFAULT_ENV };
-  return await respond(arrival, new RestWrapping(exchange));
+  const incoming = { httpRequest, service, options, dialect, caller, operation, raw, env: options.env ?? DEFAULT_ENV };
+  return await respond(incoming, new RestResponseWriter(exchange));
 }
 
-class RestWrapping implements Wrapping {
+class RestResponseWriter implements ResponseWriter {
   readonly #exchange: Exchange;
 
   constructor(exchange: Exchange) {
@@ -190,7 +202,7 @@ function wrongVerb(exchange: Exchange, matches: readonly RouteMatch[]): HttpResp
 }
 
 function refuse(exchange: Exchange, error: A2AError): HttpResponse {
-  const headers = { ...answerHeaders(exchange.dialect, []), ...errorHeaders(error) };
+  const headers = { ...responseHeaders(exchange.dialect, []), ...errorHeaders(error) };
   return writeSafely(error, (safe) => {
     const { status, body } = exchange.dialect.rest.writeError(safe, exchange.status);
     return json(exchange, body, { status, headers });

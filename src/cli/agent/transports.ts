@@ -1,13 +1,13 @@
-import { BINDINGS, findBinding } from '#bindings';
-import type { Binding } from '#client';
+import type { ProtocolBinding } from '#bindings';
+import { CLIENT_BINDINGS, findBinding } from '#bindings';
 import { CliError, usage } from '../command.ts';
 
-const NAMES: readonly string[] = BINDINGS.flatMap(({ protocolBinding, otherNames }) => [protocolBinding, ...otherNames]).map((name) =>
-  name.toLowerCase(),
+const NAMES: readonly string[] = CLIENT_BINDINGS.flatMap(({ protocolBinding, otherNames }) => [protocolBinding, ...otherNames]).map(
+  (name) => name.toLowerCase(),
 );
 
 /** Reads `--transport`. A binding that parley does not support may be preferred: the next preference is used then. */
-export function readTransports(given: readonly string[]): readonly (Binding | 'GRPC')[] {
+export function readTransports(given: readonly string[]): readonly (ProtocolBinding | 'GRPC')[] {
   return given.map((name) => {
     const binding = findBinding(name)?.protocolBinding ?? (name.toLowerCase() === 'grpc' ? 'GRPC' : undefined);
     if (binding !== undefined) return binding;

@@ -30,8 +30,3 @@ export async function remoteAgents(cwd: string = process.cwd()): Promise<readonl
     throw new CliError(thrown instanceof Error ? thrown.message : String(thrown), { hint: 'docs/config.md lists every key', exit: 2 });
   }
 }
-
-export async function remoteNamed(name: string): Promise<string | undefined> {
-  const found = (await remoteAgents()).find((remote) => remote.name === name);
-  return found?.agentCardUrl ?? found?.endpoint;
-}

@@ -1,12 +1,9 @@
 import type { ProtocolBinding } from '#bindings';
 
-/** A binding that this client can call. */
-export type Binding = ProtocolBinding;
-
 /** An endpoint that answered before. */
 export interface RememberedEndpoint {
   readonly url: string;
-  readonly binding: Binding;
+  readonly binding: ProtocolBinding;
   readonly dialect: string;
 }
 

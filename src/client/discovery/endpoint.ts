@@ -1,10 +1,10 @@
+import type { ProtocolBinding } from '#bindings';
 import type { AgentCard, Dialect, Registry, TenantId } from '#protocol';
-import type { Binding } from '../connection/memory.ts';
 
 /** One address at which an agent can be called, with the binding and the dialect to use there. */
 export interface Endpoint {
   readonly url: string;
-  readonly binding: Binding;
+  readonly binding: ProtocolBinding;
   readonly dialect: Dialect;
   /** The A2A version that the card states for it; empty if no card does. */
   readonly version: string;

@@ -1,4 +1,4 @@
-import { BINDINGS, bindingOf, findBinding } from '#bindings';
+import { bindingOf, CLIENT_BINDINGS, findBinding } from '#bindings';
 import type { AgentInterface, Dialect, Operation, Registry } from '#protocol';
 import { ClientError } from '../errors/client-error.ts';
 import type { ClientOptions } from '../options.ts';
@@ -58,7 +58,7 @@ export function everyEndpoint(url: string, options: EndpointOptions): readonly E
   const dialects =
     only === undefined ? options.registry.all.filter(({ id, card }) => !id.includes('.') && card.isPublished !== true) : [only];
   const common = { url, version: '', why: only === undefined ? 'there is no card: found by probing' : 'chosen by the dialect option' };
-  const endpoints = BINDINGS.flatMap(({ protocolBinding: binding, formOf }) => {
+  const endpoints = CLIENT_BINDINGS.flatMap(({ protocolBinding: binding, formOf }) => {
     const forms = dialects.map((dialect) => formOf(dialect, options.registry)).filter((dialect) => dialect !== undefined);
     return forms.map((dialect): Endpoint => ({ ...common, binding, dialect }));
   });
@@ -84,7 +84,7 @@ function noEndpoint(offered: readonly AgentInterface[], { binding }: EndpointOpt
     why: offered.length === 0 ? 'it lists none' : `it lists ${list}`,
     hint:
       binding === undefined
-        ? `${BINDINGS.map(({ protocolBinding }) => protocolBinding).join(' and ')} are supported, in every published version`
+        ? `${CLIENT_BINDINGS.map(({ protocolBinding }) => protocolBinding).join(' and ')} are supported, in every published version`
         : `leave out binding: '${binding}' to use another`,
   });
 }

@@ -1,4 +1,4 @@
-import type { Binding } from '#bindings';
+import type { ClientBinding } from '#bindings';
 import { bindingOf, findBinding } from '#bindings';
 import type { A2AService, AgentInterface, CallContext, Dialect, Fetch } from '#protocol';
 import { createRegistry, DIALECTS, isA2AError, LOCAL_PRINCIPAL, taskId } from '#protocol';
@@ -86,7 +86,7 @@ interface Probed {
 
 async function probe(
   url: string,
-  { dialect, binding }: { readonly dialect: Dialect; readonly binding: Binding },
+  { dialect, binding }: { readonly dialect: Dialect; readonly binding: ClientBinding },
   { fetch, signal, timeoutMs }: Trying,
 ): Promise<Probed> {
   const service = binding.link({ url, dialect, fetch, timeoutMs, idleMs: timeoutMs });

@@ -1,4 +1,4 @@
-import { CutOff, Excess, LargeSend, Left, NotA2A, Silence } from '#bindings';
+import { CallAborted, CutOff, LargeSend, NotA2A, TimedOut, TooLarge } from '#bindings';
 import type { A2AError, ErrorKind } from '#protocol';
 import { isA2AError, A2AError as ProtocolError } from '#protocol';
 import type { ClientErrorDetails, ClientErrorKind } from './client-error.ts';
@@ -20,10 +20,10 @@ export function explain(thrown: unknown, url: string): A2AError | ClientError {
 function ofCause(error: A2AError, url: string): ClientError | undefined {
   const { cause, message: why } = error;
   if (cause instanceof NotA2A) return ofStatus(cause, { url, cause: error, why });
-  if (cause instanceof Silence) return silent(why, { url, cause: error });
-  if (cause instanceof Left) return left(cause, { url, cause: error });
+  if (cause instanceof TimedOut) return silent(why, { url, cause: error });
+  if (cause instanceof CallAborted) return left(cause, { url, cause: error });
   if (cause instanceof CutOff) return cause.what === 'stream' ? cut(url, error) : cutOff(url, error);
-  if (cause instanceof Excess) {
+  if (cause instanceof TooLarge) {
     return new ClientError('too-large', `${url} sends more than the client accepts`, {
       url,
       why,
@@ -172,7 +172,7 @@ function ofKind(error: A2AError, url: string): A2AError | ClientError {
   }
 }
 
-function left(cause: Left, details: { readonly url: string; readonly cause: unknown }): ClientError {
+function left(cause: CallAborted, details: { readonly url: string; readonly cause: unknown }): ClientError {
   const reason = cause.cause;
   if (isClientError(reason)) return reason;
   if (reason instanceof Error && reason.name === 'TimeoutError') return silent(reason.message, details);

@@ -1,4 +1,4 @@
-import { CutOff, NotA2A, Silence } from '#bindings';
+import { CutOff, NotA2A, TimedOut } from '#bindings';
 import type { A2AError } from '#protocol';
 import type { RetryPolicy } from './retry.ts';
 import { DEFAULT_RETRY, delayOf, isTransient, wasRefused } from './retry.ts';
@@ -49,6 +49,6 @@ export class Backoff {
 function isAway(error: A2AError): boolean {
   const { cause } = error;
   if (cause instanceof NotA2A) return cause.status === 502 || cause.status === 503 || cause.status === 504;
-  if (cause === undefined || cause instanceof CutOff || cause instanceof Silence) return wasRefused(error);
+  if (cause === undefined || cause instanceof CutOff || cause instanceof TimedOut) return wasRefused(error);
   return isTransient(error);
 }

@@ -1,4 +1,4 @@
-import { CutOff, Left, NotA2A, Silence } from '#bindings';
+import { CallAborted, CutOff, NotA2A, TimedOut } from '#bindings';
 import type { A2AError, A2AService, EventStream } from '#protocol';
 import { isA2AError } from '#protocol';
 import { isClientError } from '../errors/client-error.ts';
@@ -105,15 +105,15 @@ function mayRepeat(error: A2AError, effect: Effect, policy: RetryPolicy): boolea
 /** Certainly not carried out: nothing listened, or the server refused for now. */
 export function wasRefused({ kind, cause, details }: A2AError): boolean {
   if (kind === 'RATE_LIMITED') return true;
-  if (kind !== 'UNAVAILABLE' || cause instanceof Left || isClientError(cause)) return false;
+  if (kind !== 'UNAVAILABLE' || cause instanceof CallAborted || isClientError(cause)) return false;
   if (cause instanceof NotA2A) return cause.status === 503;
   return cause === undefined ? details.retryAfterMs !== undefined : networkKind(cause) === 'refused';
 }
 
 /** The next attempt may succeed. An unknown host and a bad certificate do not change. */
 export function isTransient({ kind, cause }: A2AError): boolean {
-  if (kind !== 'UNAVAILABLE' || cause instanceof Left || isClientError(cause)) return false;
-  if (cause === undefined || cause instanceof CutOff || cause instanceof Silence || cause instanceof NotA2A) return true;
+  if (kind !== 'UNAVAILABLE' || cause instanceof CallAborted || isClientError(cause)) return false;
+  if (cause === undefined || cause instanceof CutOff || cause instanceof TimedOut || cause instanceof NotA2A) return true;
   const network = networkKind(cause);
   return network !== 'dns' && network !== 'tls';
 }

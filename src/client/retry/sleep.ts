@@ -1,4 +1,4 @@
-import { Left } from '#bindings';
+import { CallAborted } from '#bindings';
 import { A2AError } from '#protocol';
 
 /** Waits, and leaves with the caller. */
@@ -15,5 +15,5 @@ export async function sleep(ms: number, signal: AbortSignal): Promise<void> {
     });
   }
   if (signal.aborted)
-    throw new A2AError('UNAVAILABLE', 'the call was aborted', { cause: new Left('the caller left', { cause: signal.reason }) });
+    throw new A2AError('UNAVAILABLE', 'the call was aborted', { cause: new CallAborted('the caller left', { cause: signal.reason }) });
 }

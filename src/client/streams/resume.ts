@@ -1,4 +1,4 @@
-import { CutOff, Left } from '#bindings';
+import { CallAborted, CutOff } from '#bindings';
 import type { A2AService, CallContext, EventStream, Logged, Operation, Task, TaskId } from '#protocol';
 import { A2AError, isA2AError } from '#protocol';
 import { isSettled } from '../calls/request.ts';
@@ -103,7 +103,7 @@ function mayResume(error: A2AError, mode: Mode): boolean {
 
 /** No other attempt helps: the credentials were rejected, or the caller aborted. */
 function isFinal({ kind, cause }: A2AError): boolean {
-  return kind === 'UNAUTHENTICATED' || kind === 'PERMISSION_DENIED' || cause instanceof Left;
+  return kind === 'UNAUTHENTICATED' || kind === 'PERMISSION_DENIED' || cause instanceof CallAborted;
 }
 
 function nextMode(mode: Mode, failed: A2AError | undefined, { has }: Resuming): Mode | undefined {

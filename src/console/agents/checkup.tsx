@@ -2,10 +2,10 @@ import type { Finding } from '#client/doctor';
 import { interfaceName } from '#client/doctor';
 import type { AgentCard, AgentInterface } from '#protocol';
 import { Copy, Problem } from '../ui/basic.tsx';
-import type { Examined } from './examined.ts';
+import type { AgentCheckup } from './examined.ts';
 
 interface CheckProps {
-  readonly examined: Examined & { readonly again: () => void };
+  readonly examined: AgentCheckup & { readonly again: () => void };
   readonly url: string;
 }
 
@@ -16,7 +16,7 @@ const BADGES: Readonly<Record<Finding['level'], readonly [string, string]>> = {
   error: ['error', 'badge badge-bad'],
 };
 
-/** The examination as `parley doctor` prints it: what is, why, and what mends it. */
+/** The findings of `parley doctor`: the problem, its reason, and how to fix it. */
 export function Check({ examined: { findings, isOver, problem, again }, url }: CheckProps) {
   const command = `parley doctor ${url}`;
   const told = findings.filter(({ level }) => level !== 'ok');
@@ -32,8 +32,8 @@ export function Check({ examined: { findings, isOver, problem, again }, url }: C
         </span>
       </div>
       <Problem text={problem} />
-      {isOver ? null : <p class="dim">Looking …</p>}
-      {isOver && problem === '' && told.length === 0 ? <p class="fine">Nothing is wrong with it.</p> : null}
+      {isOver ? null : <p class="dim">Checking …</p>}
+      {isOver && problem === '' && told.length === 0 ? <p class="fine">No problems found.</p> : null}
       <ul class="findings">
         {findings.map((finding) => (
           <Row key={`${finding.id} ${finding.what}`} finding={finding} />
@@ -59,10 +59,10 @@ function Row({ finding: { level, what, why, fix, id } }: { readonly finding: Fin
 
 interface InterfacesProps {
   readonly card: AgentCard;
-  readonly examined: Examined;
+  readonly examined: AgentCheckup;
 }
 
-/** Each address of the agent, and what came of asking it for a task that nobody has: that changes nothing and must be refused in the right words. */
+/** Each interface of the agent, with the result of a request for an unknown task. The request changes nothing, and a correct agent refuses it. */
 export function Interfaces({ card, examined }: InterfacesProps) {
   return (
     <table class="interfaces">
@@ -92,7 +92,7 @@ export function Interfaces({ card, examined }: InterfacesProps) {
   );
 }
 
-function Outcome({ one, examined: { findings, isOver } }: { readonly one: AgentInterface; readonly examined: Examined }) {
+function Outcome({ one, examined: { findings, isOver } }: { readonly one: AgentInterface; readonly examined: AgentCheckup }) {
   const name = interfaceName(one);
   const finding = findings.find(({ what, url }) => url === one.url && what.startsWith(name));
   if (finding === undefined) return <span class="dim">{isOver ? 'not tried' : '…'}</span>;

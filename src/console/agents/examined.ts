@@ -6,16 +6,16 @@ import { credentials } from '../session.ts';
 import { recording } from '../wire/recorder.ts';
 import { relayed } from './known.ts';
 
-/** Where an agent is, as far as the way to it goes. */
+/** An agent's address, and how to reach it. */
 export interface Whereabouts {
   readonly url: string;
-  /** It is served by this node. */
+  /** This node serves the agent. */
   readonly isOurs: boolean;
-  /** For one elsewhere. */
+  /** The token for a remote agent. */
   readonly bearer?: string;
 }
 
-export interface Examined {
+export interface AgentCheckup {
   readonly findings: readonly Finding[];
   readonly isOver: boolean;
   readonly problem: string;
@@ -23,7 +23,7 @@ export interface Examined {
 
 const STEP_MS = 10_000;
 
-/** The way to it, with or without what shows who we are. */
+/** The fetch options for an agent, with or without credentials. */
 export function wayTo({ url, isOurs, bearer = '' }: Whereabouts): {
   readonly fetch: Examination['fetch'];
   readonly known?: Examination['fetch'];
@@ -39,10 +39,10 @@ export function wayTo({ url, isOurs, bearer = '' }: Whereabouts): {
   return { fetch: recorded, known };
 }
 
-/** What `parley doctor` would say of it, finding by finding. Nothing is sent that changes anything. */
-export function useExamination(where: Whereabouts): Examined & { readonly again: () => void } {
+/** Runs the checks of `parley doctor` and reports each finding. No request changes anything. */
+export function useExamination(where: Whereabouts): AgentCheckup & { readonly again: () => void } {
   const [round, setRound] = useState(0);
-  const [state, setState] = useState<Examined>({ findings: [], isOver: false, problem: '' });
+  const [state, setState] = useState<AgentCheckup>({ findings: [], isOver: false, problem: '' });
   const { url, isOurs, bearer } = where;
   useEffect(() => {
     const leaving = new AbortController();

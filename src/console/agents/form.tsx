@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '#protocol';
 
-/** Fields for what a JSON Schema wants: objects as groups, choices as lists, the rest as inputs, what is too deep as JSON. */
+/** A form for a JSON Schema: objects are groups, choices are lists, other values are inputs, and deeply nested ones are JSON. */
 export function SchemaForm({ schema, path }: { readonly schema: JsonObject; readonly path: string }) {
   const properties = propertiesOf(schema);
   const required = Array.isArray(schema['required']) ? schema['required'] : [];
@@ -43,7 +43,7 @@ function Field({ name, path, schema, isRequired }: FieldProps) {
   const initial =
     schema['default'] === undefined ? '' : typeof schema['default'] === 'string' ? schema['default'] : JSON.stringify(schema['default']);
   return (
-    // biome-ignore lint/a11y/noLabelWithoutControl: one of the fields within is its control
+    // biome-ignore lint/a11y/noLabelWithoutControl: one of the nested fields is its control
     <label>
       {label}
       {note === '' ? null : <span class="dim note">{note}</span>}
@@ -111,7 +111,7 @@ function propertiesOf(schema: JsonObject): Readonly<Record<string, JsonObject>> 
   return typeof properties === 'object' && properties !== null ? (properties as unknown as Record<string, JsonObject>) : {};
 }
 
-/** What was typed, in the types that the schema names. Empty and optional is absent. */
+/** Converts the inputs to the types of the schema. Empty optional values are left out. */
 export function valueIn(schema: JsonObject, form: FormData, path: string): { readonly value?: Json; readonly problem: string } {
   const out: Record<string, Json> = {};
   for (const [name, member] of Object.entries(propertiesOf(schema))) {

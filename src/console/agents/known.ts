@@ -34,36 +34,36 @@ export async function loadAgents(): Promise<void> {
   }
 }
 
-/** Where a chat or a request goes: an agent of this node or of its mesh by its name, or an address. */
-export interface Target {
+/** The target of a chat or request: an agent of this node or its mesh by name, or an address. */
+export interface ChatTarget {
   readonly name?: string;
   readonly mesh?: string;
   readonly url?: string;
-  /** For an address: a credential that its owner gave us, kept in memory only. */
+  /** For an address: the token that the user entered. It is kept in memory only. */
   readonly bearer?: string;
 }
 
 const MESH = 'mesh:';
 
-/** As tasks and addresses of the console name an agent: `echo`, or `mesh:echo`. */
-export function targetNamed(name: string): Target {
+/** The agent's name in tasks and console addresses: `echo`, or `mesh:echo`. */
+export function targetNamed(name: string): ChatTarget {
   return name.startsWith(MESH) ? { mesh: name.slice(MESH.length) } : { name };
 }
 
-/** Where the console shows that agent. */
+/** The console page of an agent. */
 export function placeOf(name: string): string {
   return name.startsWith(MESH) ? `/mesh/${encodeURIComponent(name.slice(MESH.length))}` : `/agents/${encodeURIComponent(name)}`;
 }
 
-export function titleOf(target: Target): string {
+export function titleOf(target: ChatTarget): string {
   if (target.mesh !== undefined) return `${MESH}${target.mesh}`;
   return target.name ?? (target.url === undefined ? 'agent' : new URL(target.url).host);
 }
 
 const open = new Map<string, Promise<A2AClient>>();
 
-/** A client, once for each target. Requests to other origins go through the node. */
-export function clientFor(target: Target, options: Pick<ClientOptions, 'binding' | 'dialect'> = {}): Promise<A2AClient> {
+/** One client for each target. Requests to other origins go through the node. */
+export function clientFor(target: ChatTarget, options: Pick<ClientOptions, 'binding' | 'dialect'> = {}): Promise<A2AClient> {
   const key = JSON.stringify([target, options, token.value]);
   const known = open.get(key);
   if (known !== undefined) return known;
@@ -73,7 +73,7 @@ export function clientFor(target: Target, options: Pick<ClientOptions, 'binding'
   return made;
 }
 
-function connect(target: Target, options: Pick<ClientOptions, 'binding' | 'dialect'>): Promise<A2AClient> {
+function connect(target: ChatTarget, options: Pick<ClientOptions, 'binding' | 'dialect'>): Promise<A2AClient> {
   const own = pathTo(target);
   if (own !== undefined) {
     const present = (): { headers: Readonly<Record<string, string>> } => ({ headers: credentials() });
@@ -83,13 +83,13 @@ function connect(target: Target, options: Pick<ClientOptions, 'binding' | 'diale
   return A2AClient.connect(target.url ?? '', { ...options, ...auth, fetch: relayed, interceptors: [recording(titleOf(target))] });
 }
 
-/** On this node. */
-function pathTo({ name, mesh }: Target): string | undefined {
+/** An agent of this node. */
+function pathTo({ name, mesh }: ChatTarget): string | undefined {
   if (mesh !== undefined) return `/api/parley/v1/mesh/agents/${encodeURIComponent(mesh)}`;
   return name === undefined ? undefined : `/agents/${name}`;
 }
 
-/** The same request by way of the node: `/api/parley/v1/relay`. */
+/** Sends the request through the node: `/api/parley/v1/relay`. */
 export async function relayed(request: Request): Promise<Response> {
   const headers = new Headers(request.headers);
   const credential = headers.get('authorization');
@@ -112,7 +112,7 @@ export async function relayed(request: Request): Promise<Response> {
   return new Response(isEmpty ? null : response.body, { status, headers: response.headers });
 }
 
-/** As a fetch of the node's own would have failed, so that what explains such failures can explain this one. */
+/** Throws as a fetch on the node would have, so that the same code explains the failure. */
 async function unreached(response: Response, code: string): Promise<TypeError> {
   const { error } = (await response.json().catch(() => ({}))) as { readonly error?: { readonly message?: string } };
   return new TypeError('fetch failed', { cause: Object.assign(new Error(error?.message ?? code), { code }) });

@@ -7,9 +7,9 @@ import { credentials } from '../session.ts';
 import { Copy, Empty, Problem } from '../ui/basic.tsx';
 import { JsonTree } from '../ui/json-tree.tsx';
 import { Check, Interfaces } from './checkup.tsx';
-import type { Examined, Whereabouts } from './examined.ts';
+import type { AgentCheckup, Whereabouts } from './examined.ts';
 import { useExamination } from './examined.ts';
-import type { Target } from './known.ts';
+import type { ChatTarget } from './known.ts';
 import { agents, agentsProblem, loadAgents, relayed } from './known.ts';
 import { Signature } from './signature.tsx';
 import { chatWith, SkillView } from './skill.tsx';
@@ -24,7 +24,7 @@ function All() {
   return (
     <div class="page">
       <h1>Agents</h1>
-      <p class="lead">What this node serves. Each is examined as any client would meet it, in the words of parley doctor.</p>
+      <p class="lead">The agents of this node. Each page checks the agent as a client sees it, like parley doctor.</p>
       <Problem text={agentsProblem.value} onAgain={() => void loadAgents()} />
       {known?.length === 0 ? <Empty title="No agents here" /> : null}
       <ul class="cards">
@@ -42,7 +42,7 @@ function All() {
   );
 }
 
-/** An agent at an address that is typed here; it is looked at without being kept. */
+/** Checks an agent at an address that the user enters. Nothing is stored. */
 function Elsewhere() {
   const [url, setUrl] = useState('');
   const [bearer, setBearer] = useState('');
@@ -50,11 +50,11 @@ function Elsewhere() {
   const [problem, setProblem] = useState('');
   const look = (): void => {
     const isAddress = URL.canParse(url) && /^https?:/.test(url);
-    setProblem(isAddress ? '' : 'An address begins with http:// or https://, as https://agent.example');
+    setProblem(isAddress ? '' : 'Enter an address that begins with http:// or https://, such as https://agent.example');
     setWhere(isAddress ? { url, isOurs: false, bearer } : undefined);
   };
   return (
-    <section aria-label="An agent elsewhere">
+    <section aria-label="A remote agent">
       <form
         class="panel elsewhere"
         onSubmit={(event) => {
@@ -62,17 +62,17 @@ function Elsewhere() {
           look();
         }}
       >
-        <h2>Look at an agent elsewhere</h2>
+        <h2>Check a remote agent</h2>
         <label>
           Address
           <input type="url" value={url} placeholder="https://agent.example" onInput={(event) => setUrl(event.currentTarget.value)} />
         </label>
         <label>
-          Token, if it asks for one
+          Token, if required
           <input type="password" autocomplete="off" value={bearer} onInput={(event) => setBearer(event.currentTarget.value)} />
         </label>
         <Problem text={problem} />
-        <button type="submit">Examine it</button>
+        <button type="submit">Check agent</button>
       </form>
       {where === undefined ? null : <Whole key={JSON.stringify(where)} where={where} />}
     </section>
@@ -92,18 +92,18 @@ function One({ name }: { readonly name: string }) {
 
 interface WholeProps {
   readonly where: Whereabouts;
-  /** On this node. */
+  /** An agent of this node. */
   readonly name?: string;
 }
 
-/** All there is to see of an agent. One without a card is examined too: why it has none is what people want to know. */
+/** The page of an agent. An agent without a card is checked too, to find out why it has none. */
 function Whole({ where, name }: WholeProps) {
   const [found, setFound] = useState<FoundAgentCard | undefined>(undefined);
   const examined = useExamination(where);
   useEffect(() => {
     const present = () => ({ headers: credentials() });
     const way = where.isOurs ? { auth: { present } } : { fetch: relayed };
-    findAgentCard(where.url, way).then(setFound, () => setFound(undefined)); // the examination says what is wrong
+    findAgentCard(where.url, way).then(setFound, () => setFound(undefined)); // the checkup reports the problem
   }, []);
   return (
     <article class="agent-card">
@@ -116,7 +116,7 @@ function Whole({ where, name }: WholeProps) {
 
 interface CardProps extends WholeProps {
   readonly found: FoundAgentCard;
-  readonly examined: Examined;
+  readonly examined: AgentCheckup;
 }
 
 function CardBody({ found: { card, raw, title, url }, where, examined, name }: CardProps) {
@@ -127,7 +127,7 @@ function CardBody({ found: { card, raw, title, url }, where, examined, name }: C
       <h2>Interfaces</h2>
       <Interfaces card={card} examined={examined} />
       <h2>Skills</h2>
-      {card.skills.length === 0 ? <p class="dim">It names none.</p> : null}
+      {card.skills.length === 0 ? <p class="dim">None.</p> : null}
       {card.skills.map((skill) => (
         <SkillView key={skill.id} card={card} skill={skill} target={targetOf(where, name)} />
       ))}
@@ -145,12 +145,12 @@ function CardBody({ found: { card, raw, title, url }, where, examined, name }: C
   );
 }
 
-function targetOf({ url, bearer = '' }: Whereabouts, name: string | undefined): Target {
+function targetOf({ url, bearer = '' }: Whereabouts, name: string | undefined): ChatTarget {
   if (name !== undefined) return { name };
   return bearer === '' ? { url } : { url, bearer };
 }
 
-function CardHead({ card, target }: { readonly card: AgentCard; readonly target: Target }) {
+function CardHead({ card, target }: { readonly card: AgentCard; readonly target: ChatTarget }) {
   const { name } = target;
   return (
     <header class="spread">
@@ -167,7 +167,7 @@ function CardHead({ card, target }: { readonly card: AgentCard; readonly target:
         {name === undefined ? null : (
           <>
             <a class="button" href={`/console/wire/rosetta?agent=${name}`}>
-              In every dialect
+              Show in every dialect
             </a>
             <a class="button" href={`/console/tasks?agent=${name}`}>
               Tasks
@@ -187,7 +187,7 @@ function Traits({ card }: { readonly card: AgentCard }) {
     ['Extended card', capabilities.extendedAgentCard === true ? 'yes' : 'no'],
     ['Takes', card.defaultInputModes.join(', ') || '–'],
     ['Makes', card.defaultOutputModes.join(', ') || '–'],
-    ['Asks for', Object.keys(securitySchemes).join(', ') || 'nothing'],
+    ['Authentication', Object.keys(securitySchemes).join(', ') || 'nothing'],
     ['Provider', provider?.organization ?? '–'],
     ['Extensions', (capabilities.extensions ?? []).map(({ uri }) => uri).join(', ') || 'none'],
   ];

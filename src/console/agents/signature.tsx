@@ -16,18 +16,18 @@ interface State {
 }
 
 const REASONS: Readonly<Record<string, readonly [string, string, string]>> = {
-  unsigned: ['unsigned', 'badge', 'Nobody vouches for this card but the place it comes from.'],
-  mismatch: ['invalid', 'badge badge-bad', 'The card is not the one that was signed: it was changed, or the key is another one.'],
+  unsigned: ['unsigned', 'badge', 'The card is not signed. Only its address vouches for it.'],
+  mismatch: ['invalid', 'badge badge-bad', 'The card was changed after it was signed, or another key signed it.'],
   'unknown-key': [
     'key unknown',
     'badge badge-warn',
-    'It is signed, and the key is not published where the card is. Give keys that you trust.',
+    'The card is signed, but its key is not published at the card’s address. Enter keys that you trust.',
   ],
-  unavailable: ['key unknown', 'badge badge-warn', 'It is signed, and the keys that the signature names can’t be read.'],
-  'no-kid': ['invalid', 'badge badge-bad', 'The signature does not say which key made it.'],
-  'algorithm-not-allowed': ['invalid', 'badge badge-bad', 'It is signed in a way that proves nothing.'],
-  malformed: ['invalid', 'badge badge-bad', 'What stands in signatures is no signature.'],
-  'not-canonical': ['invalid', 'badge badge-bad', 'The card has values that can’t be signed.'],
+  unavailable: ['key unknown', 'badge badge-warn', 'The card is signed, but the keys that the signature names can’t be read.'],
+  'no-kid': ['invalid', 'badge badge-bad', 'The signature does not name its key.'],
+  'algorithm-not-allowed': ['invalid', 'badge badge-bad', 'The signature algorithm is not allowed.'],
+  malformed: ['invalid', 'badge badge-bad', 'The signature is malformed.'],
+  'not-canonical': ['invalid', 'badge badge-bad', 'The card contains values that can’t be signed.'],
 };
 
 function stateOf(verdict: CardVerdict, isGiven: boolean): State {
@@ -40,7 +40,7 @@ function stateOf(verdict: CardVerdict, isGiven: boolean): State {
   return { word, badge, text };
 }
 
-/** As `parley card get` has it: by keys that were given, or by those that the signature points to if they lie where the card does. */
+/** Checks as `parley card get` does: with the given keys, or with those that the signature names if they are at the card's origin. */
 async function verdictOf(raw: unknown, where: Whereabouts, given: KeySet | undefined): Promise<CardVerdict> {
   const { origin } = new URL(where.url);
   const { fetch } = wayTo(where);
@@ -61,18 +61,18 @@ async function keysAt(url: string, fetch: Fetch): Promise<KeySet> {
 function keysIn(text: string): KeySet {
   const set: unknown = JSON.parse(text);
   if (typeof set === 'object' && set !== null && 'keys' in set && Array.isArray(set.keys)) return set as unknown as KeySet;
-  throw new Error('This is no JSON Web Key Set: {"keys":[…]} is wanted.');
+  throw new Error('This is not a JSON Web Key Set. Expected {"keys":[…]}.');
 }
 
-/** Whether the card is what its maker signed. */
+/** Shows whether the card's signature is valid. */
 export function Signature({ raw, where }: { readonly raw: unknown; readonly where: Whereabouts }) {
   const [state, setState] = useState<State | undefined>(undefined);
   const [given, setGiven] = useState('');
   const [problem, setProblem] = useState('');
   const check = async (keys: KeySet | undefined): Promise<void> => {
-    // Without a secure context browsers have no cryptography to offer.
+    // Browsers have Web Cryptography only in a secure context.
     if (globalThis.crypto.subtle === undefined) {
-      setState({ word: 'not checked', badge: 'badge badge-warn', text: 'Browsers check signatures over https or on this machine only.' });
+      setState({ word: 'not checked', badge: 'badge badge-warn', text: 'Browsers can check signatures only over HTTPS or on localhost.' });
       return;
     }
     setState(stateOf(await verdictOf(raw, where, keys), keys !== undefined));
@@ -95,7 +95,7 @@ export function Signature({ raw, where }: { readonly raw: unknown; readonly wher
       </p>
       {state === undefined || state.word === 'unsigned' ? null : (
         <details>
-          <summary>Check it by keys that you trust</summary>
+          <summary>Check with keys that you trust</summary>
           <form
             onSubmit={(event) => {
               event.preventDefault();

@@ -1,16 +1,16 @@
 import { useState } from 'preact/hooks';
 import type { AgentCard, AgentSkill, Json, JsonObject } from '#protocol';
 import { createDataPart, createTextPart } from '#protocol';
-import type { Chat } from '../chat/store.ts';
+import type { ChatSession } from '../chat/store.ts';
 import { openChat, sayIn } from '../chat/store.ts';
 import { go } from '../route.ts';
 import { SchemaForm, valueIn } from './form.tsx';
-import type { Target } from './known.ts';
+import type { ChatTarget } from './known.ts';
 import { titleOf } from './known.ts';
 
 const SCHEMAS = 'urn:parley:a2a:skill-schemas:v1';
 
-/** The JSON Schema of a skill's input, where its card has one. */
+/** The JSON Schema of a skill's input, if the card has one. */
 export function schemaOf(card: AgentCard, id: string): JsonObject | undefined {
   const params = card.capabilities.extensions?.find(({ uri }) => uri === SCHEMAS)?.params;
   const skills = params?.['skills'] as { readonly [id: string]: { readonly input?: { readonly schema?: Json } } } | undefined;
@@ -21,11 +21,11 @@ export function schemaOf(card: AgentCard, id: string): JsonObject | undefined {
 interface SkillProps {
   readonly card: AgentCard;
   readonly skill: AgentSkill;
-  readonly target: Target;
+  readonly target: ChatTarget;
 }
 
-/** A new chat, which the page then shows. */
-export function chatWith(target: Target): Chat {
+/** Opens a new chat and shows it. */
+export function chatWith(target: ChatTarget): ChatSession {
   const chat = openChat(target);
   go(`/chat/${encodeURIComponent(titleOf(target))}?with=${encodeURIComponent(chat.id)}`);
   return chat;

@@ -1,17 +1,17 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { say, sized } from '../ui/basic.tsx';
-import type { Chat } from './store.ts';
+import type { ChatSession } from './store.ts';
 import { cancelIn, lastTurn, partsFrom, sayIn } from './store.ts';
 
 const FILE_BYTES_MAX = 700_000;
 
-/** Enter sends, Shift+Enter breaks the line, Escape cancels what runs. Files come by button, drop or paste. */
-export function Composer({ chat }: { readonly chat: Chat }) {
+/** Enter sends, Shift+Enter adds a line, Escape cancels the task. Files are added by button, drop or paste. */
+export function Composer({ chat }: { readonly chat: ChatSession }) {
   const [text, setText] = useState('');
   const [files, setFiles] = useState<readonly File[]>([]);
   const box = useRef<HTMLTextAreaElement>(null);
   const turn = lastTurn(chat);
-  // Read so that the buttons follow what the agent asks.
+  // Read here so that the buttons update when the agent asks.
   void turn?.version.value;
   const isAsked = turn?.question !== undefined;
   const isBusy = chat.isBusy.value === true && !isAsked;
@@ -54,7 +54,7 @@ export function Composer({ chat }: { readonly chat: Chat }) {
           value={text}
           rows={Math.min(8, text.split('\n').length)}
           aria-label={`Message to ${chat.title.value}`}
-          placeholder={isAsked ? 'Answer in words …' : 'Say something …'}
+          placeholder={isAsked ? 'Type an answer …' : 'Type a message …'}
           onInput={(event) => setText(event.currentTarget.value)}
           onKeyDown={onKey}
           onPaste={(event) => {
@@ -80,7 +80,7 @@ export function Composer({ chat }: { readonly chat: Chat }) {
 function smallOf(files: readonly File[]): readonly File[] {
   const small = files.filter((file) => file.size <= FILE_BYTES_MAX);
   if (small.length < files.length) {
-    say(`A file may have ${sized(FILE_BYTES_MAX)} here: requests are limited to 1 MiB. Larger ones go by URL.`);
+    say(`The maximum file size is ${sized(FILE_BYTES_MAX)}, because requests are limited to 1 MiB. Send larger files by URL.`);
   }
   return small;
 }

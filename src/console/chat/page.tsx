@@ -1,16 +1,16 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { Target } from '../agents/known.ts';
+import type { ChatTarget } from '../agents/known.ts';
 import { agents, agentsProblem, loadAgents, targetNamed, titleOf } from '../agents/known.ts';
 import { chatWith, mesh, refreshMesh } from '../mesh/state.ts';
 import { go, path, query } from '../route.ts';
 import { Empty, Problem } from '../ui/basic.tsx';
 import { Composer } from './composer.tsx';
-import type { Chat } from './store.ts';
+import type { ChatSession } from './store.ts';
 import { chats, openChat } from './store.ts';
 import { besideIn, Tabs } from './tabs.tsx';
 import { Transcript } from './transcript.tsx';
 
-/** `/chat`: whom to talk to. `/chat/demo`: a chat with that agent. `/chat/demo?with=demo-2&beside=echo-1`: that one of several, and another beside it. */
+/** `/chat`: choose an agent. `/chat/demo`: a chat with that agent. `/chat/demo?with=demo-2&beside=echo-1`: one of several chats, with another beside it. */
 export function ChatPage() {
   const name = path.value === '/chat' ? '' : decodeURIComponent(path.value.slice('/chat/'.length));
   const wanted = query.value.get('with');
@@ -46,7 +46,7 @@ export function ChatPage() {
   );
 }
 
-function ChatColumn({ chat, isAlone }: { readonly chat: Chat; readonly isAlone: boolean }) {
+function ChatColumn({ chat, isAlone }: { readonly chat: ChatSession; readonly isAlone: boolean }) {
   return (
     <section class="chat-body" aria-label={`Chat ${chat.id}`}>
       {isAlone ? null : <h2>{chat.id}</h2>}
@@ -56,7 +56,7 @@ function ChatColumn({ chat, isAlone }: { readonly chat: Chat; readonly isAlone: 
   );
 }
 
-function begin(target: Target): void {
+function begin(target: ChatTarget): void {
   const chat = openChat(target);
   go(`/chat/${encodeURIComponent(titleOf(target))}?with=${encodeURIComponent(chat.id)}`, { replace: true });
 }
@@ -64,7 +64,7 @@ function begin(target: Target): void {
 function Choose() {
   return (
     <div class="choose">
-      <h1>Whom do you want to talk to?</h1>
+      <h1>Choose an agent</h1>
       <Problem text={agentsProblem.value} onAgain={() => void loadAgents()} />
       <ul class="cards">
         {(agents.value ?? []).map((agent) => (
@@ -103,7 +103,7 @@ function OnMesh() {
   );
 }
 
-/** The address is typed here and never taken from a link, so nobody can make this page send a credential anywhere. */
+/** The user enters the address. It is never read from a link, so that no link can make this page send a credential. */
 function Elsewhere() {
   const [url, setUrl] = useState('');
   const [bearer, setBearer] = useState('');
@@ -113,19 +113,20 @@ function Elsewhere() {
       class="panel elsewhere"
       onSubmit={(event) => {
         event.preventDefault();
-        if (!URL.canParse(url) || !/^https?:/.test(url)) setProblem('An address begins with http:// or https://, as https://agent.example');
+        if (!URL.canParse(url) || !/^https?:/.test(url))
+          setProblem('Enter an address that begins with http:// or https://, such as https://agent.example');
         else begin(bearer === '' ? { url } : { url, bearer });
       }}
     >
-      <h2>An agent elsewhere</h2>
-      <p class="dim">Any A2A agent, of any version. This node calls it for you.</p>
+      <h2>A remote agent</h2>
+      <p class="dim">Any A2A agent, of any version. This node sends the requests.</p>
       <Problem text={problem} />
       <label>
         Address
         <input type="url" value={url} placeholder="https://agent.example" onInput={(event) => setUrl(event.currentTarget.value)} />
       </label>
       <label>
-        Token, if it asks for one
+        Token, if required
         <input type="password" autocomplete="off" value={bearer} onInput={(event) => setBearer(event.currentTarget.value)} />
       </label>
       <button type="submit" class="primary">
@@ -137,12 +138,12 @@ function Elsewhere() {
 
 const DEMO_WORDS = ['help', 'stream', 'approve', 'file', 'data', 'slow'];
 
-function Hints({ target }: { readonly target: Target }) {
+function Hints({ target }: { readonly target: ChatTarget }) {
   const agent = agents.value?.find(({ name }) => name === target.name);
   return (
     <div class="hints">
       <h1>{agent?.title ?? titleOf(target)}</h1>
-      <p class="dim">{agent?.description ?? (target.mesh === undefined ? target.url : 'On the mesh of this node.')}</p>
+      <p class="dim">{agent?.description ?? (target.mesh === undefined ? target.url : 'On this node’s mesh.')}</p>
       {target.name === 'demo' ? (
         <p>
           Try:{' '}

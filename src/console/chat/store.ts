@@ -2,17 +2,17 @@ import { signal } from '@preact/signals';
 import type { SendHandle } from '#client';
 import type { Part, Task, TaskEvent } from '#protocol';
 import { createDataPart, createFilePartFromBytes, createTextPart, isInterrupted, isTerminal } from '#protocol';
-import type { Target } from '../agents/known.ts';
+import type { ChatTarget } from '../agents/known.ts';
 import { clientFor, titleOf } from '../agents/known.ts';
 import { wordsFor } from '../api.ts';
-import type { AgentTurn } from './turn.ts';
+import type { ChatTurn } from './turn.ts';
 import { newTurn, take } from './turn.ts';
 
-export type ChatEntry = { readonly by: 'user'; readonly parts: readonly Part[] } | { readonly by: 'agent'; readonly turn: AgentTurn };
+export type ChatEntry = { readonly by: 'user'; readonly parts: readonly Part[] } | { readonly by: 'agent'; readonly turn: ChatTurn };
 
-export interface Chat {
+export interface ChatSession {
   readonly id: string;
-  readonly target: Target;
+  readonly target: ChatTarget;
   readonly entries: ReturnType<typeof signal<readonly ChatEntry[]>>;
   readonly isBusy: ReturnType<typeof signal<boolean>>;
   readonly title: ReturnType<typeof signal<string>>;
@@ -21,13 +21,13 @@ export interface Chat {
   leaving: AbortController;
 }
 
-/** Several at a time, for as long as the page lives; what was said is in the node's log anyway. */
-export const chats = signal<readonly Chat[]>([]);
+/** The open chats, kept until the page is closed. Their tasks are in the node's log. */
+export const chats = signal<readonly ChatSession[]>([]);
 let made = 0;
 
-export function openChat(target: Target): Chat {
+export function openChat(target: ChatTarget): ChatSession {
   made += 1;
-  const chat: Chat = {
+  const chat: ChatSession = {
     id: `${titleOf(target).replaceAll(/[^\w.-]/g, '-')}-${made}`,
     target,
     entries: signal<readonly ChatEntry[]>([]),
@@ -41,8 +41,8 @@ export function openChat(target: Target): Chat {
   return chat;
 }
 
-/** A chat that goes on where a task stands: with what was said so far, and with what it is at now. */
-export function resumeIn(target: Target, task: Task): Chat {
+/** Opens a chat that continues a task, with its history and its current state. */
+export function resumeIn(target: ChatTarget, task: Task): ChatSession {
   const chat = openChat(target);
   const turn = newTurn();
   take(turn, { task }, new Set());
@@ -54,11 +54,11 @@ export function resumeIn(target: Target, task: Task): Chat {
   return chat;
 }
 
-async function followAgain(chat: Chat, turn: AgentTurn, id: string): Promise<void> {
+async function followAgain(chat: ChatSession, turn: ChatTurn, id: string): Promise<void> {
   chat.isBusy.value = true;
   try {
     const client = await clientFor(chat.target);
-    turn.shown.clear(); // the stream begins with the task as it then is
+    turn.shown.clear(); // the stream begins with a snapshot of the task
     await follow(turn, client.subscribe(id, { signal: chat.leaving.signal }), new Set());
   } catch (thrown) {
     if (!turn.isLeft) turn.problem = wordsFor(thrown);
@@ -68,7 +68,7 @@ async function followAgain(chat: Chat, turn: AgentTurn, id: string): Promise<voi
   bump(turn);
 }
 
-export function closeChat(chat: Chat): void {
+export function closeChat(chat: ChatSession): void {
   chat.leaving.abort();
   chats.value = chats.value.filter(({ id }) => id !== chat.id);
 }
@@ -85,11 +85,11 @@ export async function partsFrom(text: string, files: readonly File[]): Promise<r
   return [...(text === '' ? [] : [createTextPart(text)]), ...attached];
 }
 
-/** Says something, and takes in what the agent answers. A task that waits is answered; otherwise a new one begins in the context. */
-export async function sayIn(chat: Chat, parts: readonly Part[]): Promise<void> {
+/** Sends a message and reads the response. It answers a waiting task, or starts a new task in the context. */
+export async function sayIn(chat: ChatSession, parts: readonly Part[]): Promise<void> {
   const waiting = lastTurn(chat);
   if (parts.length === 0 || !canSay(chat)) return;
-  // An agent that waits for a credential may go on by itself, so its stream is still open: whoever answers has heard enough of it.
+  // An agent that waits for a credential may continue without an answer, so its stream is still open. An answer closes it.
   if (waiting !== undefined && chat.isBusy.value === true) {
     waiting.isLeft = true;
     chat.leaving.abort();
@@ -122,8 +122,8 @@ export async function sayIn(chat: Chat, parts: readonly Part[]): Promise<void> {
 const SLICE_MS = 8;
 const DRAW_MS = 50;
 
-/** Gives way to the screen every few milliseconds, and draws a fast stream twenty times a second: nobody reads faster. */
-export async function follow(turn: AgentTurn, events: AsyncIterable<TaskEvent>, before: ReadonlySet<string>): Promise<void> {
+/** Yields to the browser every few milliseconds, and draws a fast stream at most twenty times per second. */
+export async function follow(turn: ChatTurn, events: AsyncIterable<TaskEvent>, before: ReadonlySet<string>): Promise<void> {
   let since = performance.now();
   let isDue = false;
   let drawn = Number.NEGATIVE_INFINITY;
@@ -145,16 +145,16 @@ export async function follow(turn: AgentTurn, events: AsyncIterable<TaskEvent>, 
   }
 }
 
-export function bump(turn: AgentTurn): void {
+export function bump(turn: ChatTurn): void {
   turn.version.value = (turn.version.value ?? 0) + 1;
 }
 
-function settle(turn: AgentTurn): void {
+function settle(turn: ChatTurn): void {
   turn.question = undefined;
   bump(turn);
 }
 
-export function lastTurn(chat: Chat): AgentTurn | undefined {
+export function lastTurn(chat: ChatSession): ChatTurn | undefined {
   const last = (chat.entries.value ?? []).findLast((entry) => entry.by === 'agent');
   return last?.by === 'agent' ? last.turn : undefined;
 }
@@ -164,16 +164,16 @@ function shownIn(entries: readonly ChatEntry[], taskId: string): Set<string> {
   return new Set(turns.flatMap((turn) => [...turn.shown.keys()]));
 }
 
-/** Nothing runs, or what runs has asked something. */
-export function canSay(chat: Chat): boolean {
+/** No task is running, or the running task has asked a question. */
+export function canSay(chat: ChatSession): boolean {
   return chat.isBusy.value !== true || lastTurn(chat)?.question !== undefined;
 }
 
-export function choose(chat: Chat, optionId: string): Promise<void> {
+export function choose(chat: ChatSession, optionId: string): Promise<void> {
   return sayIn(chat, [createDataPart({ optionId })]);
 }
 
-export async function cancelIn(chat: Chat): Promise<void> {
+export async function cancelIn(chat: ChatSession): Promise<void> {
   const turn = lastTurn(chat);
   if (turn?.taskId === undefined) return void chat.handle?.cancel();
   try {

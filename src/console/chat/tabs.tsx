@@ -1,26 +1,26 @@
 import { titleOf } from '../agents/known.ts';
 import { go } from '../route.ts';
-import type { Chat } from './store.ts';
+import type { ChatSession } from './store.ts';
 import { chats, closeChat } from './store.ts';
 
-/** More would be narrower than anybody reads. */
+/** More columns would be too narrow to read. */
 const BESIDE_MAX = 3;
 
-/** The chats that are shown next to the first, as the address names them. */
-export function besideIn(query: URLSearchParams, first: Chat): readonly Chat[] {
+/** The chats beside the first one, as named in the address. */
+export function besideIn(query: URLSearchParams, first: ChatSession): readonly ChatSession[] {
   const ids = (query.get('beside') ?? '').split(',');
   return ids.flatMap((id) => chats.value.find((chat) => chat.id === id && chat !== first) ?? []).slice(0, BESIDE_MAX);
 }
 
-function addressOf(chat: Chat, beside: readonly Chat[]): string {
+function addressOf(chat: ChatSession, beside: readonly ChatSession[]): string {
   const others = beside.filter((other) => other !== chat).map(({ id }) => id);
   const query = new URLSearchParams({ with: chat.id, ...(others.length === 0 ? {} : { beside: others.join(',') }) });
   return `/chat/${encodeURIComponent(titleOf(chat.target))}?${query}`;
 }
 
 interface TabsProps {
-  readonly current: Chat | undefined;
-  readonly beside: readonly Chat[];
+  readonly current: ChatSession | undefined;
+  readonly beside: readonly ChatSession[];
 }
 
 export function Tabs({ current, beside }: TabsProps) {
@@ -37,7 +37,7 @@ export function Tabs({ current, beside }: TabsProps) {
   );
 }
 
-function Tab({ chat, current, beside }: TabsProps & { readonly chat: Chat }) {
+function Tab({ chat, current, beside }: TabsProps & { readonly chat: ChatSession }) {
   const isCurrent = chat === current;
   const isBeside = beside.includes(chat);
   const close = (): void => {

@@ -4,11 +4,11 @@ import { StateBadge, took } from '../ui/basic.tsx';
 import { JsonTree } from '../ui/json-tree.tsx';
 import { Markdown } from '../ui/markdown.tsx';
 import { Diff, Parts } from '../ui/parts.tsx';
-import type { Chat } from './store.ts';
+import type { ChatSession } from './store.ts';
 import { choose } from './store.ts';
-import type { AgentTurn, Shown, Step } from './turn.ts';
+import type { ChatTurn, Shown, TurnStep } from './turn.ts';
 
-export function Transcript({ chat }: { readonly chat: Chat }) {
+export function Transcript({ chat }: { readonly chat: ChatSession }) {
   const end = useRef<HTMLDivElement>(null);
   const entries = chat.entries.value ?? [];
   useEffect(() => end.current?.scrollIntoView({ block: 'end' }), [entries.length]);
@@ -46,19 +46,19 @@ function chosenWord(data: unknown): string {
 
 interface AnswerProps {
   readonly title: string;
-  readonly turn: AgentTurn;
+  readonly turn: ChatTurn;
   readonly isLast: boolean;
   readonly onChoose: (optionId: string) => void;
-  /** Stands below it: what is scrolled into view as the answer grows. */
+  /** The element below the response, which is scrolled into view as the response grows. */
   readonly end?: { readonly current: HTMLDivElement | null };
 }
 
-/** An answer as it comes. */
+/** A response while it streams. */
 export function Answer({ title, turn, end, isLast, onChoose }: AnswerProps) {
   const version = turn.version.value;
   useEffect(() => {
     const box = isLast ? end?.current?.parentElement : undefined;
-    // Who has scrolled up reads: leave them there.
+    // A user who has scrolled up is reading: do not scroll.
     if (box && box.scrollHeight - box.scrollTop - box.clientHeight < 160) box.scrollTop = box.scrollHeight;
   }, [version]);
   const isOver = turn.endedMs !== undefined;
@@ -117,8 +117,8 @@ const TITLES: Readonly<Record<string, string>> = {
   status: 'status',
 };
 
-/** Folded: the answer is what people came for. The last step is in the line that stays. */
-function Steps({ steps, isOver }: { readonly steps: readonly Step[]; readonly isOver: boolean }) {
+/** Collapsed, because the response matters more. The summary shows the last step. */
+function Steps({ steps, isOver }: { readonly steps: readonly TurnStep[]; readonly isOver: boolean }) {
   const last = steps.at(-1);
   if (last === undefined) return null;
   return (
@@ -141,7 +141,7 @@ function Steps({ steps, isOver }: { readonly steps: readonly Step[]; readonly is
   );
 }
 
-function StepView({ step }: { readonly step: Step }) {
+function StepView({ step }: { readonly step: TurnStep }) {
   const diffs = Array.isArray(step.data?.['diffs'])
     ? (step.data['diffs'] as readonly { path?: string; oldText?: string; newText?: string }[])
     : [];
@@ -160,14 +160,14 @@ function lines(mark: string, text: string): readonly string[] {
   return text === '' ? [] : text.split('\n').map((line) => `${mark}${line}`);
 }
 
-/** What the agent wants to know: buttons where it offers choices, and the box below takes words. */
+/** The agent's question: buttons for its choices. Text answers go into the message box. */
 function Asked({ turn, isLast, onChoose }: Pick<AnswerProps, 'turn' | 'isLast' | 'onChoose'>) {
   const { question } = turn;
   if (question === undefined) return null;
   return (
     <section class={`question question-${question.kind}`} aria-label="The agent asks">
-      <Markdown text={question.text === '' ? 'The agent waits for you.' : question.text} />
-      {question.kind === 'auth' ? <p class="dim">It needs a credential that it gets another way, or one that you send below.</p> : null}
+      <Markdown text={question.text === '' ? 'The agent waits for your answer.' : question.text} />
+      {question.kind === 'auth' ? <p class="dim">The agent needs a credential: provide it elsewhere, or send it below.</p> : null}
       {isLast && question.choices.length > 0 ? (
         <div class="row">
           {question.choices.map(({ optionId, name, kind }) => (

@@ -4,14 +4,14 @@ import { questionOf } from '#client';
 import type { Artifact, JsonObject, Message, Part, Task, TaskEvent, TaskState } from '#protocol';
 import { getTextFromMessage, isDataPart, isTextPart } from '#protocol';
 
-/** Something that an agent did on the way: a tool, a plan, a thought, a word on how it stands. */
-export interface Step {
+/** A step of the agent: a tool call, a plan, a thought, a status text. */
+export interface TurnStep {
   readonly kind: string;
   readonly text: string;
   readonly data?: JsonObject;
 }
 
-/** What is shown of one artifact: text is gathered as text, so that a chunk costs what it is long. */
+/** The display state of one artifact. Text is collected as text, so that the cost of a chunk depends on its length only. */
 export interface Shown {
   readonly id: string;
   name: string;
@@ -19,11 +19,11 @@ export interface Shown {
   parts: Part[];
 }
 
-/** An agent's answer as it comes. It is changed in place; `version` says when it is worth another look. */
-export interface AgentTurn {
+/** An agent's response while it streams. It is changed in place, and `version` grows with each change. */
+export interface ChatTurn {
   readonly version: ReturnType<typeof signal<number>>;
   readonly began: number;
-  readonly steps: Step[];
+  readonly steps: TurnStep[];
   readonly shown: Map<string, Shown>;
   direct: Message | undefined;
   taskId: string | undefined;
@@ -32,13 +32,13 @@ export interface AgentTurn {
   last: Message | undefined;
   question: Question | undefined;
   problem: string;
-  /** Its stream was left for an answer to it. */
+  /** The stream was closed because the user answered. */
   isLeft: boolean;
   endedMs: number | undefined;
   events: number;
 }
 
-export function newTurn(): AgentTurn {
+export function newTurn(): ChatTurn {
   return {
     version: signal(0),
     began: performance.now(),
@@ -57,8 +57,8 @@ export function newTurn(): AgentTurn {
   };
 }
 
-/** Takes one event in. Artifacts of earlier turns of the task are left where they were shown. */
-export function take(turn: AgentTurn, event: TaskEvent, before: ReadonlySet<string>): void {
+/** Applies one event. Artifacts of earlier turns stay where they were shown. */
+export function take(turn: ChatTurn, event: TaskEvent, before: ReadonlySet<string>): void {
   turn.events += 1;
   if (event.message !== undefined) {
     turn.direct = event.message;
@@ -77,14 +77,14 @@ export function take(turn: AgentTurn, event: TaskEvent, before: ReadonlySet<stri
   }
 }
 
-function takeTask(turn: AgentTurn, task: Task, before: ReadonlySet<string>): void {
+function takeTask(turn: ChatTurn, task: Task, before: ReadonlySet<string>): void {
   turn.taskId = task.id;
   turn.contextId = task.contextId ?? turn.contextId;
   for (const artifact of task.artifacts ?? []) if (!before.has(artifact.artifactId)) takeArtifact(turn, artifact, false);
   takeStatus(turn, task, undefined);
 }
 
-function takeStatus(turn: AgentTurn, task: Pick<Task, 'id' | 'status'>, metadata: Task['metadata']): void {
+function takeStatus(turn: ChatTurn, task: Pick<Task, 'id' | 'status'>, metadata: Task['metadata']): void {
   const { state, message } = task.status;
   turn.state = state;
   turn.question = questionOf(task);
@@ -100,7 +100,7 @@ function takeStatus(turn: AgentTurn, task: Pick<Task, 'id' | 'status'>, metadata
   });
 }
 
-function takeArtifact(turn: AgentTurn, artifact: Artifact, append: boolean): void {
+function takeArtifact(turn: ChatTurn, artifact: Artifact, append: boolean): void {
   const known = append ? turn.shown.get(artifact.artifactId) : undefined;
   const shown: Shown = known ?? { id: artifact.artifactId, name: '', texts: '', parts: [] };
   if (artifact.name !== undefined) shown.name = artifact.name;

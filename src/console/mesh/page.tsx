@@ -6,7 +6,7 @@ import { chatWith, mesh, meshProblem, news, refreshMesh } from './state.ts';
 import { Topology } from './topology.tsx';
 import './mesh.css';
 
-/** Who is on the mesh, how long ago each was heard, and who has whom do something. */
+/** The participants of the mesh, when each was last seen, and the calls between them. */
 export function MeshPage() {
   usePolling(refreshMesh, 1500);
   const seen = mesh.value;
@@ -25,12 +25,12 @@ const GATEWAY = 'parley mesh gateway --broker mqtt://127.0.0.1:1883';
 
 function Alone() {
   return (
-    <Empty title="This node is on no mesh">
-      <p>A mesh lets agents on several machines find and call each other over a broker, MQTT or NATS. To put agents on one:</p>
+    <Empty title="This node is not connected to a mesh">
+      <p>A mesh lets agents on several machines find and call each other over a broker, MQTT or NATS. To connect agents:</p>
       <p>
         <code>{JOINING}</code> <Copy label="Copy" text={JOINING} />
       </p>
-      <p>To offer every agent of a mesh over HTTP:</p>
+      <p>To serve every agent of a mesh over HTTP:</p>
       <p>
         <code>{GATEWAY}</code> <Copy label="Copy" text={GATEWAY} />
       </p>
@@ -44,14 +44,14 @@ function Seen({ mesh: seen, picked }: { readonly mesh: AdminMesh; readonly picke
   return (
     <>
       <p class="lead">
-        <span class={isConnected ? 'badge badge-ok' : 'badge badge-bad'}>{isConnected ? 'connected' : 'the broker is away'}</span>{' '}
+        <span class={isConnected ? 'badge badge-ok' : 'badge badge-bad'}>{isConnected ? 'connected' : 'the broker is disconnected'}</span>{' '}
         <code>{broker}</code> · namespace <code>{namespace}</code> · grammar {grammar}
         {counts.dropped + counts.refused === 0 ? '' : ` · ${counts.dropped} messages dropped, ${counts.refused} refused`}
       </p>
       <Topology mesh={seen} picked={picked} />
       {picked !== '' && one === undefined ? (
         <p class="problem" role="alert">
-          {picked} is not on the mesh now. <a href="/console/mesh">All that are</a>
+          {picked} is not on the mesh now. <a href="/console/mesh">Show all</a>
         </p>
       ) : null}
       <Peers peers={peers} picked={picked} />
@@ -65,7 +65,7 @@ function Peers({ peers, picked }: { readonly peers: readonly AdminPeer[]; readon
   return (
     <section aria-label="Participants">
       <h2>Participants</h2>
-      {peers.length === 0 ? <p class="dim">Nobody has been heard yet. Agents announce themselves every ten seconds.</p> : null}
+      {peers.length === 0 ? <p class="dim">No participants yet. Agents announce themselves every ten seconds.</p> : null}
       <ul class="peers">
         {peers.map((peer) => (
           <Peer key={`${peer.kind} ${peer.name}`} peer={peer} isPicked={peer.name === picked} />
@@ -112,9 +112,9 @@ function Peer({ peer, isPicked }: { readonly peer: AdminPeer; readonly isPicked:
 }
 
 const HEARS: Readonly<Record<AdminMesh['hears'], string>> = {
-  all: 'All that go over the broker, from the moment this page was opened; those of this node from its start.',
-  own: 'Those that go through this node: the broker lets it hear no others, or not yet.',
-  none: 'This grammar does not tell them to those who watch.',
+  all: 'All calls over the broker since this page was opened, and this node’s calls since its start.',
+  own: 'Calls through this node only. The broker does not allow listening to others, or listening has not started yet.',
+  none: 'Calls can’t be observed with this grammar.',
 };
 
 function Calls({ mesh: { calls, hears } }: { readonly mesh: AdminMesh }) {
@@ -122,16 +122,16 @@ function Calls({ mesh: { calls, hears } }: { readonly mesh: AdminMesh }) {
   const ended = calls.filter(({ endedAt }) => endedAt !== undefined);
   return (
     <section aria-label="Delegations">
-      <h2>Delegations under way</h2>
+      <h2>Running delegations</h2>
       <p class="dim">{HEARS[hears]}</p>
-      {open.length === 0 ? <p>None now.</p> : null}
-      <ul class="mesh-calls" aria-label="Under way">
+      {open.length === 0 ? <p>None.</p> : null}
+      <ul class="mesh-calls" aria-label="Running">
         {open.map((call) => (
           <Call key={`${call.from} ${call.task}`} call={call} />
         ))}
       </ul>
-      {ended.length === 0 ? null : <h3>Ended last</h3>}
-      <ul class="mesh-calls" aria-label="Ended last">
+      {ended.length === 0 ? null : <h3>Recently ended</h3>}
+      <ul class="mesh-calls" aria-label="Recently ended">
         {ended.slice(0, 10).map((call) => (
           <Call key={`${call.from} ${call.task} ${call.since}`} call={call} />
         ))}
@@ -146,7 +146,7 @@ function Call({ call: { from, fromKind, to, task, depth, since, endedAt, state }
     <li>
       <strong>{from}</strong> {fromKind === 'gateway' ? <span class="badge">gateway</span> : null} → <strong>{to}</strong>{' '}
       {endedAt === undefined ? (
-        <span class="badge badge-live">under way</span>
+        <span class="badge badge-live">running</span>
       ) : state === undefined ? (
         <span class="badge">ended</span>
       ) : null}
@@ -163,8 +163,8 @@ function Call({ call: { from, fromKind, to, task, depth, since, endedAt, state }
 function Happened() {
   if (news.value.length === 0) return null;
   return (
-    <section aria-label="What happened">
-      <h2>While you looked</h2>
+    <section aria-label="Changes">
+      <h2>Changes since you opened this page</h2>
       <div role="log">
         <ul class="mesh-calls">
           {news.value.map(({ at, name, what }) => (

@@ -3,11 +3,11 @@ import type { AdminMesh, AdminPeer } from '#protocol';
 import { agents, loadAgents } from '../agents/known.ts';
 import { admin, wordsFor } from '../api.ts';
 
-/** The mesh as last seen; null: this node is on none. */
+/** The last known state of the mesh. Null: this node is not on a mesh. */
 export const mesh = signal<AdminMesh | null | undefined>(undefined);
 export const meshProblem = signal('');
 
-/** Something that changed while the page was looked at. */
+/** A change since the page was opened. */
 export interface News {
   readonly at: number;
   readonly name: string;
@@ -27,7 +27,7 @@ export async function refreshMesh(): Promise<void> {
     const isNew = (now?.peers ?? []).some(
       ({ name, path }) => path === `/agents/${name}` && !agents.value?.some((known) => known.name === name),
     );
-    if (isNew) await loadAgents(); // a gateway offers those who come
+    if (isNew) await loadAgents(); // a gateway serves new agents
   } catch (thrown) {
     meshProblem.value = wordsFor(thrown);
   }
@@ -46,7 +46,7 @@ function changes(before: readonly AdminPeer[], now: readonly AdminPeer[]): reado
   return found;
 }
 
-/** Where the console talks to it. */
+/** The chat page of a participant. */
 export function chatWith({ name, path }: AdminPeer): string {
   return path === `/agents/${name}` ? `/chat/${encodeURIComponent(name)}` : `/chat/${encodeURIComponent(`mesh:${name}`)}`;
 }

@@ -4,7 +4,7 @@ import { go } from '../route.ts';
 
 const HEIGHT = 420;
 const NODE_PX = 15;
-/** More than that is a cloud of dots: the list has them all. */
+/** More would not be readable. The list below has all of them. */
 const DRAWN_MAX = 48;
 
 interface Point {
@@ -18,7 +18,7 @@ interface Drawn extends Point {
   readonly peer: AdminPeer | undefined;
 }
 
-/** Who is there around their broker, and who has whom do something. The list below says the same in words. */
+/** Draws the participants around the broker, and their calls. The list below has the same as text. */
 export function Topology({ mesh, picked }: { readonly mesh: AdminMesh; readonly picked: string }) {
   const box = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(800);
@@ -70,11 +70,11 @@ export function Topology({ mesh, picked }: { readonly mesh: AdminMesh; readonly 
 
 function wordsOf({ peers, isConnected }: AdminMesh, calls: readonly AdminMeshCall[]): string {
   const silent = peers.filter(({ state }) => state === 'stale').length;
-  const away = isConnected ? '' : ', the broker is away';
-  return `The mesh: ${peers.length} participants, ${silent} of them silent, ${calls.length} calls under way${away}`;
+  const away = isConnected ? '' : ', the broker is disconnected';
+  return `The mesh: ${peers.length} participants, ${silent} of them silent, ${calls.length} calls running${away}`;
 }
 
-/** Around an ellipse, in the order of their names, so that nobody moves unless somebody comes or goes. Callers whom nobody announces are drawn too. */
+/** Places participants on an ellipse in the order of their names, so that they move only when one joins or leaves. Callers without a card are included. */
 function placed(peers: readonly AdminPeer[], calls: readonly AdminMeshCall[], width: number): readonly Drawn[] {
   const known = peers.slice(0, DRAWN_MAX).map((peer) => ({ id: `${peer.kind} ${peer.name}`, label: peer.name, peer }));
   const names = new Set(known.map(({ label }) => label));
@@ -125,14 +125,14 @@ interface ArrowProps {
   readonly centre: Point;
 }
 
-/** Bent outwards, past the broker in the middle. */
+/** A curve that bends outwards, around the broker. */
 function Arrow({ call, drawn, centre }: ArrowProps) {
   const from = drawn.find(({ label }) => label === call.from);
   const to = drawn.find(({ label }) => label === call.to);
   if (from === undefined || to === undefined || from === to) return null;
   const middle = { x: (from.x + to.x) / 2, y: (from.y + to.y) / 2 };
   const away = Math.hypot(middle.x - centre.x, middle.y - centre.y);
-  // Straight across, it has to bend to some side.
+  // A line through the centre needs a side to bend to.
   const lift = away < 20 ? { x: 0, y: -110 } : { x: ((middle.x - centre.x) / away) * 50, y: ((middle.y - centre.y) / away) * 50 };
   const bend = { x: middle.x + lift.x, y: middle.y + lift.y };
   const start = towards(from, bend);

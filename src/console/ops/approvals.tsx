@@ -9,7 +9,7 @@ import { Markdown } from '../ui/markdown.tsx';
 import { allowNotifications, approvals, isNotifying, refreshApprovals } from './watch.ts';
 import './ops.css';
 
-/** Everything that waits for a person, of all agents and all callers. */
+/** All questions that wait for a person, of all agents and callers. */
 export function ApprovalsPage() {
   const wanted = path.value === '/approvals' ? '' : rest('/approvals');
   const all = approvals.value;
@@ -20,15 +20,15 @@ export function ApprovalsPage() {
         <h1>Approvals</h1>
         {isNotifying.value || typeof Notification === 'undefined' ? null : (
           <button type="button" onClick={() => void allowNotifications()}>
-            Tell me when one comes
+            Notify me
           </button>
         )}
       </div>
-      <p class="lead">What agents wait for. An answer given here is given in the caller’s place, and written down in the audit log.</p>
+      <p class="lead">Questions of agents. An answer here is given on behalf of the caller, and recorded in the audit log.</p>
       {shown.length === 0 ? (
-        <Empty title="Nothing waits for you">
+        <Empty title="No approvals">
           <p>
-            When an agent asks, it stands here. To see it: say <code>approve</code> <a href="/console/chat/demo">to the demo agent</a>.
+            Questions of agents appear here. To try it, send <code>approve</code> <a href="/console/chat/demo">to the demo agent</a>.
           </p>
         </Empty>
       ) : null}
@@ -54,7 +54,7 @@ function Approval({ approval, isWanted }: { readonly approval: AdminApproval; re
     } catch (thrown) {
       setProblem(wordsFor(thrown));
     }
-    await refreshApprovals().catch(() => undefined); // the next look tries again
+    await refreshApprovals().catch(() => undefined); // the next poll tries again
   };
   const words = question === undefined ? '' : getTextFromMessage(question);
   const data = question?.parts.find(isDataPart)?.data;
@@ -68,7 +68,7 @@ function Approval({ approval, isWanted }: { readonly approval: AdminApproval; re
           {when(statusAt)} · <a href={`/console/tasks/${encodeURIComponent(id)}`}>task</a>
         </span>
       </p>
-      <Markdown text={words === '' ? 'It waits, and does not say for what.' : words} />
+      <Markdown text={words === '' ? 'The agent waits for input and does not say which.' : words} />
       {typeof data === 'object' && data !== null && 'tool' in data ? (
         <div class="tree-box">
           <JsonTree value={data} open={2} />
@@ -95,8 +95,8 @@ function Approval({ approval, isWanted }: { readonly approval: AdminApproval; re
         >
           <input
             type="text"
-            aria-label={`Answer ${agent} in words`}
-            placeholder="Answer in words"
+            aria-label={`Answer ${agent} with text`}
+            placeholder="Type an answer"
             value={text}
             onInput={(event) => setText(event.currentTarget.value)}
           />

@@ -8,7 +8,7 @@ import { Plot } from './plot.tsx';
 import { health } from './watch.ts';
 import './ops.css';
 
-/** How much a number grew each second, between one sample and the next. */
+/** The growth of a number per second, between two samples. */
 function rates(samples: readonly AdminSample[], read: (sample: AdminSample) => number): readonly number[] {
   return samples.slice(1).map((sample, at) => {
     const before = samples[at];
@@ -31,7 +31,7 @@ const whole = (value: number): string => String(Math.round(value));
 
 export function HealthPage() {
   const known = health.value;
-  if (known === undefined) return <Empty title="Nothing is known yet" />;
+  if (known === undefined) return <Empty title="No data yet" />;
   const samples = known.samples.slice(-240);
   const span = samples.length < 2 ? 0 : Date.parse(samples.at(-1)?.at ?? '') - Date.parse(samples[0]?.at ?? '');
   const of = (read: (sample: AdminSample) => number): readonly number[] => samples.map(read);
@@ -48,7 +48,7 @@ export function HealthPage() {
         <Plot title="Latency of calls" values={latencies(samples)} show={(value) => took(value)} least={10} />
         <Plot title="Errors" values={rates(samples, ({ errors }) => errors)} show={perSecond} />
         <Plot title="Events" values={rates(samples, ({ events }) => events)} show={perSecond} />
-        <Plot title="Tasks at work" values={of(({ running }) => running)} show={whole} />
+        <Plot title="Running tasks" values={of(({ running }) => running)} show={whole} />
         <Plot title="Tasks in the queue" values={of(({ queued }) => queued)} show={whole} />
         <Plot title="Waiting for a person" values={of(({ asking }) => asking)} show={whole} />
         <Plot title="Open streams" values={of(({ streams }) => streams)} show={whole} />
@@ -100,9 +100,7 @@ function Logs() {
         </label>
       </div>
       <Problem text={problem} />
-      {shown.length === 0 ? (
-        <p class="dim">Nothing was logged at this level since the node started. More is said with --log debug.</p>
-      ) : null}
+      {shown.length === 0 ? <p class="dim">No log lines at this level since the node started. Use --log debug to log more.</p> : null}
       <ol class="log panel">
         {shown.map(({ n, time, level, message, fields }) => (
           <li key={n} class={level}>

@@ -2,14 +2,14 @@ interface PlotProps {
   readonly title: string;
   readonly values: readonly number[];
   readonly show: (value: number) => string;
-  /** At least this high. */
+  /** The minimum of the vertical axis's upper end. */
   readonly least?: number;
 }
 
 const WIDTH = 320;
 const HEIGHT = 90;
 
-/** One number over time. Its last value is in words, for those who do not see the line. */
+/** One number over time. Its last value is also text, for screen readers. */
 export function Plot({ title, values, show, least = 1 }: PlotProps) {
   const top = Math.max(least, ...values);
   const last = values.at(-1) ?? 0;

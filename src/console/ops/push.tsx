@@ -6,7 +6,7 @@ import { usePolling } from '../poll.ts';
 import { Empty, Problem, Sure, say, when } from '../ui/basic.tsx';
 import './ops.css';
 
-/** Webhooks: what they have not heard yet, what was given up on, and which are registered. */
+/** Webhooks: pending deliveries, dead letters, and the registered webhooks of a task. */
 export function PushPage() {
   const [deliveries, setDeliveries] = useState<readonly AdminDelivery[] | undefined>(undefined);
   const [problem, setProblem] = useState('');
@@ -38,7 +38,7 @@ export function PushPage() {
       </p>
       <Problem text={problem} onAgain={() => void look()} />
       {deliveries?.length === 0 ? (
-        <Empty title="Every webhook has heard everything">
+        <Empty title="All deliveries are complete">
           <p>
             A webhook is registered with a task: <code>parley task push-config create</code>, or in the request’s configuration.
           </p>
@@ -48,14 +48,14 @@ export function PushPage() {
       <ul class="inbox">
         {dead.map((delivery) => (
           <Row key={delivery.id} delivery={delivery}>
-            <button type="button" class="primary" onClick={() => void act(admin.replay(delivery.id), 'It is tried again.')}>
+            <button type="button" class="primary" onClick={() => void act(admin.replay(delivery.id), 'The delivery is retried.')}>
               Send again
             </button>
             <Sure label="Discard" onYes={() => void act(admin.discard(delivery.id), 'Discarded.')} />
           </Row>
         ))}
       </ul>
-      {open.length === 0 ? null : <h2>Under way</h2>}
+      {open.length === 0 ? null : <h2>In progress</h2>}
       <ul class="inbox">
         {open.map((delivery) => (
           <Row key={delivery.id} delivery={delivery} />
@@ -75,7 +75,7 @@ function Row({ delivery, children }: { readonly delivery: AdminDelivery; readonl
         <span class="row">{children}</span>
       </div>
       <p class="dim">
-        {agent}, in {dialect} · <a href={`/console/tasks/${encodeURIComponent(taskId)}`}>task</a> · {pending} events have not arrived ·{' '}
+        {agent}, in {dialect} · <a href={`/console/tasks/${encodeURIComponent(taskId)}`}>task</a> · {pending} events are not delivered ·{' '}
         {attempts} attempts
         {failingSince === undefined ? '' : ` · failing since ${when(failingSince)}`}
         {dueAt === undefined ? '' : ` · next ${when(dueAt)}`}
@@ -85,7 +85,7 @@ function Row({ delivery, children }: { readonly delivery: AdminDelivery; readonl
   );
 }
 
-/** The configs of one task, which belong to its owner: asked for as the one who looks. */
+/** The webhooks of one task. They belong to its owner, so they are read with the user's own token. */
 function Configs() {
   const [id, setId] = useState('');
   const [configs, setConfigs] = useState<readonly PushConfig[] | undefined>(undefined);
@@ -114,7 +114,7 @@ function Configs() {
         <button type="submit">Show</button>
       </div>
       <Problem text={problem} />
-      {configs?.length === 0 ? <p class="dim">It has none.</p> : null}
+      {configs?.length === 0 ? <p class="dim">No webhooks.</p> : null}
       <ul>
         {(configs ?? []).map((config) => (
           <li key={config.id}>

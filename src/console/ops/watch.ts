@@ -3,11 +3,11 @@ import type { AdminApproval, AdminHealth } from '#protocol';
 import { ApiError, admin } from '../api.ts';
 import { refused } from '../session.ts';
 
-/** What every page wants to know of the node: how it does, and what is asked of people. */
+/** State of the node that every page uses: its health, and open approvals. */
 export const health = signal<AdminHealth | undefined>(undefined);
 export const approvals = signal<readonly AdminApproval[]>([]);
 export const isAway = signal(false);
-/** Grows with each commit: what shows tasks need not ask while it stands still. */
+/** Grows with each commit. Pages with tasks do not have to poll while it stays the same. */
 export const commits = computed(() => health.value?.samples.at(-1)?.commits ?? 0);
 export const isNotifying = signal(typeof Notification !== 'undefined' && Notification.permission === 'granted');
 
@@ -48,7 +48,7 @@ export async function refreshApprovals(): Promise<void> {
 }
 
 function notify(agent: string, id: string): void {
-  const shown = new Notification(`${agent} asks for an answer`, { tag: id, body: 'Open the approvals of your Parley node.' });
+  const shown = new Notification(`${agent} asks for an answer`, { tag: id, body: 'Open the approvals page of your Parley node.' });
   shown.onclick = () => window.focus();
 }
 

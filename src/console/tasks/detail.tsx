@@ -25,9 +25,9 @@ export function TaskDetail({ id }: { readonly id: string }) {
   const task = useMemo(() => (isPast ? taskAt(events, shownUpTo) : about?.task), [isPast, events, shownUpTo, about]);
   if (log.isGone.value) {
     return (
-      <Empty title="There is no such task">
+      <Empty title="Task not found">
         <p>
-          It may have been deleted, or its time was over. <a href="/console/tasks">All tasks</a>
+          It may have been deleted, or its retention time is over. <a href="/console/tasks">All tasks</a>
         </p>
       </Empty>
     );
@@ -50,7 +50,7 @@ export function TaskDetail({ id }: { readonly id: string }) {
       <Replay count={events.length} at={shownUpTo} onMove={setAt} />
       <div class="task-columns">
         <Timeline events={events} shownUpTo={shownUpTo} />
-        <section aria-label="What came of it">{task === undefined ? null : <Outcome task={task} />}</section>
+        <section aria-label="Result">{task === undefined ? null : <Outcome task={task} />}</section>
       </div>
     </div>
   );
@@ -67,7 +67,7 @@ function Replay({ count, at, onMove }: ReplayProps) {
   return (
     <section class="panel replay" aria-label="Replay">
       <label>
-        {isPast ? `As it stood after event ${at} of ${count}` : `All ${count} events. Move to see how it came about.`}
+        {isPast ? `After event ${at} of ${count}` : `All ${count} events. Move the slider to replay them.`}
         <input type="range" min={1} max={Math.max(1, count)} value={at} onInput={(event) => onMove(Number(event.currentTarget.value))} />
       </label>
       {isPast ? (
@@ -141,7 +141,7 @@ function Facts({ log, events }: { readonly log: TaskLog; readonly events: readon
     ['Agent', about.agent, placeOf(about.agent)],
     ['Owner', about.principal, `/tasks?principal=${encodeURIComponent(about.principal)}`],
     ['Context', about.contextId, `/tasks?contextId=${encodeURIComponent(about.contextId)}`],
-    ['Came in as', about.dialect],
+    ['Dialect', about.dialect],
     ['Last status', when(about.statusAt)],
     ['Duration', ms === undefined ? '–' : took(ms)],
     ['Log', `${about.last} events, ${sized(about.bytes)}`],
@@ -171,12 +171,12 @@ function Actions({ log }: { readonly log: TaskLog }) {
   };
   const retry = async (): Promise<void> => {
     const { id } = await admin.retry(about.id);
-    say('Its last message was sent once more, in a task of its own.');
+    say('The last message was sent again, in a new task.');
     go(`/tasks/${encodeURIComponent(id)}`);
   };
   const remove = async (): Promise<void> => {
     await admin.remove(about.id);
-    say('The task is deleted.');
+    say('Task deleted.');
     go('/tasks');
   };
   const cancel = async (): Promise<void> => {
@@ -209,7 +209,7 @@ function Actions({ log }: { readonly log: TaskLog }) {
         </button>
       )}
       <a class="button" href={`/console/wire/rosetta?task=${encodeURIComponent(about.id)}`}>
-        In every dialect
+        Show in every dialect
       </a>
       <Copy label="Copy JSON" text={() => JSON.stringify(about.task, null, 2)} />
       <Sure label="Delete" onYes={() => void run(remove)} />
@@ -221,7 +221,7 @@ function Outcome({ task }: { readonly task: Task }) {
   return (
     <>
       <h2>Artifacts</h2>
-      {(task.artifacts ?? []).length === 0 ? <p class="dim">None so far.</p> : null}
+      {(task.artifacts ?? []).length === 0 ? <p class="dim">None yet.</p> : null}
       {(task.artifacts ?? []).map((artifact) => (
         <div key={artifact.artifactId} class="panel artifact-panel">
           <h3>{artifact.name ?? artifact.artifactId}</h3>

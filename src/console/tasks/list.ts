@@ -13,8 +13,8 @@ export interface Filters {
 const PAGE = 1000;
 const FRESH = 100;
 
-/** Tasks of the node, newest status first: as many as were asked for so far, and how many there are. */
-export class TaskList {
+/** The node's tasks, newest status first: the loaded rows, and the total number. */
+export class TaskListState {
   readonly rows = signal<readonly AdminTask[]>([]);
   readonly total = signal(0);
   readonly problem = signal('');
@@ -37,7 +37,7 @@ export class TaskList {
     return this.#next === undefined;
   }
 
-  /** Loads pages until that many rows are there, or all. */
+  /** Loads pages until this many rows are loaded, or all. */
   async want(count: number): Promise<void> {
     this.#wanted = Math.max(this.#wanted, count);
     if (this.isLoading.value) return;
@@ -62,14 +62,14 @@ export class TaskList {
     this.isEverLoaded.value = true;
   }
 
-  /** What has changed since has a newer status, so it is at the front. */
+  /** Changed tasks have a newer status, so they are at the front. */
   async refresh(): Promise<void> {
     if (!this.isEverLoaded.value || this.isLoading.value) return;
     try {
       const { tasks, totalSize } = await admin.tasks(this.#query(FRESH), this.#leaving.signal);
       const fresh = new Set(tasks.map(({ id }) => id));
       const kept = this.rows.value.filter(({ id }) => !fresh.has(id));
-      // With everything on one page what is gone can be told from what is older.
+      // When all tasks fit on one page, a missing task was deleted; otherwise it may only be older.
       this.rows.value = totalSize <= tasks.length ? tasks : [...tasks, ...kept];
       this.total.value = totalSize;
       this.problem.value = '';

@@ -6,7 +6,7 @@ import { stateWord } from '../ui/basic.tsx';
 
 const WAIT_MS = 20_000;
 
-/** The log of one task, read to its end and then followed. */
+/** Reads the log of one task and follows new events. */
 export class TaskLog {
   readonly about = signal<(AdminTask & { readonly task: Task }) | undefined>(undefined);
   readonly events = signal<readonly Logged[]>([]);
@@ -50,7 +50,7 @@ export class TaskLog {
   }
 }
 
-/** The task as it stood after that many events. */
+/** The task after this many events. */
 export function taskAt(events: readonly Logged[], count: number): Task | undefined {
   if (count === 0 || events[0]?.event.task === undefined) return undefined;
   const fold = startFold();
@@ -61,7 +61,7 @@ export function taskAt(events: readonly Logged[], count: number): Task | undefin
   return fold.task();
 }
 
-/** One event in a line. */
+/** One event as a line of text. */
 export function lineOf(event: TaskEvent): { readonly kind: string; readonly text: string } {
   switch (eventKind(event)) {
     case 'task':
@@ -84,14 +84,14 @@ export function timeOf(event: TaskEvent): string | undefined {
   return event.statusUpdate?.status.timestamp ?? event.task?.status.timestamp;
 }
 
-/** From the first status to the last. */
+/** The time from the first status to the last. */
 export function durationMs(events: readonly Logged[]): number | undefined {
   const times = events.map(({ event }) => timeOf(event)).filter((time) => time !== undefined);
   const [first, last] = [times[0], times.at(-1)];
   return first === undefined || last === undefined ? undefined : Date.parse(last) - Date.parse(first);
 }
 
-/** What a run says it has used: tokens, turns, money. */
+/** The usage that a run reports: tokens, turns, cost. */
 export function costOf(task: Task): readonly (readonly [string, string])[] {
   for (const { parts } of task.artifacts ?? []) {
     for (const part of parts) {

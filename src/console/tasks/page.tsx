@@ -9,7 +9,7 @@ import { Empty, Problem, StateBadge, stateWord, when } from '../ui/basic.tsx';
 import { Virtual } from '../ui/virtual.tsx';
 import { TaskDetail } from './detail.tsx';
 import type { Filters } from './list.ts';
-import { matches, TaskList } from './list.ts';
+import { matches, TaskListState } from './list.ts';
 import './tasks.css';
 
 export function TasksPage() {
@@ -21,7 +21,7 @@ function filtersIn(given: URLSearchParams): Filters {
   return { agent: one('agent'), status: one('status'), principal: one('principal'), contextId: one('contextId'), text: one('q') };
 }
 
-/** Filters are in the address, so that a view can be kept and passed on. */
+/** Filters are part of the address, so that a view can be saved and shared. */
 function filterBy(name: string, value: string): void {
   const next = new URLSearchParams(query.value);
   if (value === '') next.delete(name);
@@ -34,7 +34,7 @@ const ROW_PX = 46;
 function List() {
   const filters = filtersIn(query.value);
   const { agent, status, principal, contextId, text } = filters;
-  const list = useMemo(() => new TaskList(filters), [agent, status, principal, contextId]);
+  const list = useMemo(() => new TaskListState(filters), [agent, status, principal, contextId]);
   useEffect(() => {
     void list.want(1);
     return () => list.close();
@@ -43,7 +43,7 @@ function List() {
   useEffect(() => void list.refresh(), [seen]);
   const rows = list.rows.value;
   const shown = text === '' ? rows : rows.filter((row) => matches(row, text));
-  // Whoever searches wants to have looked everywhere.
+  // A search needs all rows.
   useEffect(() => {
     if (text !== '') void list.want(Number.POSITIVE_INFINITY);
   }, [list, text]);
@@ -87,7 +87,7 @@ const Row = memo(function Row({ task }: { readonly task: AdminTask | undefined }
   );
 });
 
-function Bar({ filters, list, shown }: { readonly filters: Filters; readonly list: TaskList; readonly shown: number }) {
+function Bar({ filters, list, shown }: { readonly filters: Filters; readonly list: TaskListState; readonly shown: number }) {
   const [text, setText] = useState(filters.text);
   useEffect(() => {
     const timer = setTimeout(() => text === filters.text || filterBy('q', text), 150);
@@ -146,7 +146,7 @@ function Chip({ name, value }: { readonly name: string; readonly value: string }
 function Nothing({ isFiltered }: { readonly isFiltered: boolean }) {
   if (isFiltered) {
     return (
-      <Empty title="No task fits">
+      <Empty title="No matching tasks">
         <p>
           <a href="/console/tasks">Show all tasks</a>
         </p>
@@ -156,7 +156,7 @@ function Nothing({ isFiltered }: { readonly isFiltered: boolean }) {
   return (
     <Empty title="No tasks yet">
       <p>
-        Say something to an agent: <a href="/console/chat">in a chat</a>, or with <code>parley ask {location.origin} hello</code>. What
+        Send a message to an agent: <a href="/console/chat">in a chat</a>, or with <code>parley ask {location.origin} hello</code>. What
         comes of it is listed here at once.
       </p>
     </Empty>

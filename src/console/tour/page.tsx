@@ -2,17 +2,17 @@ import type { ComponentChildren } from 'preact';
 import { agents } from '../agents/known.ts';
 import { Answer } from '../chat/transcript.tsx';
 import { JsonTree } from '../ui/json-tree.tsx';
-import type { Step, WireAnswer } from './steps.ts';
+import type { TourStep, WireAnswer } from './steps.ts';
 import { decide, runCut, runDialects, runPlain, STEPS, wireAnswers } from './steps.ts';
 import './tour.css';
 
-/** What Parley does, in a minute and on the real thing: nothing here is staged. */
+/** A short tour with real tasks of the demo agent. */
 export function TourPage() {
   const hasDemo = agents.value === undefined || agents.value.some(({ name }) => name === 'demo');
   return (
     <div class="page tour">
       <header class="hero">
-        <h1>See what Parley does</h1>
+        <h1>Tour</h1>
         <p>
           Five things, each on the demo agent of this node: real tasks, over the real wire. You find them afterwards under{' '}
           <a href="/console/tasks">Tasks</a>, and every frame under <a href="/console/wire">Wire</a>.
@@ -26,10 +26,10 @@ export function TourPage() {
 function NoDemo() {
   return (
     <section class="panel">
-      <h2>The demo agent is not served here</h2>
+      <h2>This node does not serve the demo agent</h2>
       <p>
         The tour needs it: <code>parley serve demo</code>. Meanwhile, <a href="/console/chat">talk to an agent of this node</a> or{' '}
-        <a href="/console/agents">look at their cards</a>.
+        <a href="/console/agents">see their cards</a>.
       </p>
     </section>
   );
@@ -59,10 +59,10 @@ function Steps() {
   );
 }
 
-const WORDS = { idle: 'Show me', running: 'Running …', waiting: 'It waits for you', done: 'Once more', failed: 'Try again' } as const;
+const WORDS = { idle: 'Run', running: 'Running …', waiting: 'Waiting for you', done: 'Run again', failed: 'Try again' } as const;
 
 interface StepProps {
-  readonly step: Step;
+  readonly step: TourStep;
   readonly n: number;
   readonly run: () => Promise<void>;
   readonly children: ComponentChildren;
@@ -95,7 +95,7 @@ function StepView({ step, n, run, children }: StepProps) {
   );
 }
 
-function Turns({ step }: { readonly step: Step }) {
+function Turns({ step }: { readonly step: TourStep }) {
   const turns = step.turns.value ?? [];
   return (
     <>
@@ -112,7 +112,7 @@ function Turns({ step }: { readonly step: Step }) {
   );
 }
 
-function Notes({ step }: { readonly step: Step }) {
+function Notes({ step }: { readonly step: TourStep }) {
   const notes = step.notes.value ?? [];
   if (notes.length === 0) return null;
   return (

@@ -6,43 +6,39 @@ import { createDataPart, createTextPart, DEFAULT_READ_LIMITS, encodeWithLosses, 
 import { clientFor } from '../agents/known.ts';
 import { wordsFor } from '../api.ts';
 import { bump, follow } from '../chat/store.ts';
-import type { AgentTurn } from '../chat/turn.ts';
+import type { ChatTurn } from '../chat/turn.ts';
 import { newTurn } from '../chat/turn.ts';
 import { credentials } from '../session.ts';
 import { MAIN } from '../wire/dialects.ts';
 import { recording } from '../wire/recorder.ts';
 
-export interface Step {
+export interface TourStep {
   readonly id: string;
   readonly title: string;
   readonly words: string;
-  readonly turns: ReturnType<typeof signal<readonly AgentTurn[]>>;
+  readonly turns: ReturnType<typeof signal<readonly ChatTurn[]>>;
   readonly state: ReturnType<typeof signal<'idle' | 'running' | 'waiting' | 'done' | 'failed'>>;
   readonly notes: ReturnType<typeof signal<readonly string[]>>;
 }
 
-function step(id: string, title: string, words: string): Step {
-  return { id, title, words, turns: signal<readonly AgentTurn[]>([]), state: signal<'idle'>('idle'), notes: signal<readonly string[]>([]) };
+function step(id: string, title: string, words: string): TourStep {
+  return { id, title, words, turns: signal<readonly ChatTurn[]>([]), state: signal<'idle'>('idle'), notes: signal<readonly string[]>([]) };
 }
 
 export const STEPS = {
   stream: step(
     'stream',
     'A streamed answer',
-    'The agent answers word by word. Each word is an event of its own, on disk before you see it.',
+    'The agent responds word by word. Each word is an event, which is on disk before you see it.',
   ),
-  approve: step('approve', 'An approval', 'The agent asks before it acts, and waits as long as it takes, restarts included. You decide.'),
-  file: step('file', 'A file', 'What an agent makes comes as an artifact: a name, a media type and its bytes.'),
+  approve: step('approve', 'An approval', 'The agent asks before it acts, and waits for your decision, even across restarts.'),
+  file: step('file', 'A file', 'An agent returns files as artifacts: a name, a media type and bytes.'),
   cut: step(
     'cut',
     'A cut stream that resumes',
-    'The connection is broken on purpose in the middle of the answer. The client takes it up where it was, and nothing is lost or said twice.',
+    'The connection is cut in the middle of the response. The client resumes it, and nothing is lost or repeated.',
   ),
-  dialects: step(
-    'dialects',
-    'The same task in eight dialects',
-    'One task, asked for in every version and product form of A2A. Each caller gets it in its own words.',
-  ),
+  dialects: step('dialects', 'The same task in eight dialects', 'One task, read in every version and product form of A2A.'),
 } as const;
 
 export const wireAnswers = signal<readonly WireAnswer[]>([]);
@@ -54,7 +50,7 @@ export interface WireAnswer {
   readonly body: unknown;
 }
 
-async function turnIn(step: Step, client: A2AClient, parts: readonly Part[], options: SendOptions = {}): Promise<AgentTurn> {
+async function turnIn(step: TourStep, client: A2AClient, parts: readonly Part[], options: SendOptions = {}): Promise<ChatTurn> {
   const turn = newTurn();
   step.turns.value = [...(step.turns.value ?? []), turn];
   step.state.value = 'running';
@@ -70,12 +66,12 @@ async function turnIn(step: Step, client: A2AClient, parts: readonly Part[], opt
   return turn;
 }
 
-export async function runPlain(step: Step, word: string): Promise<void> {
+export async function runPlain(step: TourStep, word: string): Promise<void> {
   step.turns.value = [];
   await turnIn(step, await clientFor({ name: 'demo' }), [createTextPart(word)]);
 }
 
-export async function decide(step: Step, optionId: string): Promise<void> {
+export async function decide(step: TourStep, optionId: string): Promise<void> {
   const asked = step.turns.value?.at(-1);
   if (asked?.taskId === undefined) return;
   asked.question = undefined;
@@ -85,8 +81,8 @@ export async function decide(step: Step, optionId: string): Promise<void> {
 
 const CUT_AFTER_FRAMES = 25;
 
-/** A client whose first stream breaks off, as a train in a tunnel would break it. */
-export async function runCut(step: Step): Promise<void> {
+/** A client whose first stream is cut, as a lost connection would do. */
+export async function runCut(step: TourStep): Promise<void> {
   step.turns.value = [];
   step.notes.value = [];
   const note = (text: string): void => {
@@ -101,12 +97,12 @@ export async function runCut(step: Step): Promise<void> {
       const isStream = (response.headers.get('content-type') ?? '').startsWith('text/event-stream');
       if (!isStream || response.body === null) return response;
       if (isCut) {
-        note(`Taken up again after event ${request.headers.get('last-event-id') ?? '0'}.`);
+        note(`Resumed after event ${request.headers.get('last-event-id') ?? '0'}.`);
         return response;
       }
       isCut = true;
       return new Response(
-        broken(response.body, () => note(`Broken off after ${CUT_AFTER_FRAMES} frames.`)),
+        broken(response.body, () => note(`Cut after ${CUT_AFTER_FRAMES} frames.`)),
         response,
       );
     },
@@ -114,7 +110,7 @@ export async function runCut(step: Step): Promise<void> {
   const turn = await turnIn(step, client, [createTextPart('stream')]);
   const text = [...turn.shown.values()].map(({ texts }) => texts).join('');
   const isWhole = text.startsWith('Two envoys') && text.endsWith('before you saw it.');
-  note(isWhole ? `Whole: ${text.split(/\s+/).length} words, none lost, none twice.` : 'It is not whole.');
+  note(isWhole ? `Complete: ${text.split(/\s+/).length} words, none lost, none repeated.` : 'The text is incomplete.');
 }
 
 function broken(body: ReadableStream<Uint8Array>, onCut: () => void): ReadableStream<Uint8Array> {
@@ -134,8 +130,8 @@ function broken(body: ReadableStream<Uint8Array>, onCut: () => void): ReadableSt
   });
 }
 
-/** Asks the node for the task of the first step in every dialect that can ask, over the wire. */
-export async function runDialects(step: Step): Promise<void> {
+/** Reads the task of the first step in every dialect that has a get operation. */
+export async function runDialects(step: TourStep): Promise<void> {
   step.state.value = 'running';
   try {
     let id = STEPS.stream.turns.value?.at(-1)?.taskId;
@@ -164,7 +160,7 @@ async function askIn(dialect: Dialect, id: string): Promise<WireAnswer> {
   return { dialect, method, status: response.status, body: await response.json() };
 }
 
-/** Two products can't ask for a task; they see it once, as the answer to what they sent. */
+/** Two products have no get operation. They see a task only as the response to a send. */
 async function asAnswered(dialect: Dialect, id: string): Promise<WireAnswer> {
   const task = await (await clientFor({ name: 'demo' })).get(id);
   const { json } = encodeWithLosses(dialect, ['send.result', { task }], ENV);

@@ -45,7 +45,7 @@ export function Problem({ text, onAgain }: { readonly text: string; readonly onA
   );
 }
 
-/** What was done, for a moment and for screen readers. */
+/** A short-lived notification, also for screen readers. */
 export const notice = signal('');
 let noticeTimer = 0;
 export function say(text: string): void {
@@ -72,7 +72,7 @@ export function Copy({ text, label }: { readonly text: string | (() => string); 
   );
 }
 
-/** A button that asks once more before it does what can't be undone. */
+/** A button that asks for confirmation before it does something irreversible. */
 export function Sure({ label, onYes }: { readonly label: string; readonly onYes: () => void }) {
   const [isAsking, setAsking] = useState(false);
   if (!isAsking) {
@@ -94,7 +94,7 @@ export function Sure({ label, onYes }: { readonly label: string; readonly onYes:
   );
 }
 
-/** Made once: a formatter costs more than all the times on a page. */
+/** Created once: creating a formatter costs more than all its uses on a page. */
 const TIME = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
 const DAY_AND_TIME = new Intl.DateTimeFormat(undefined, { dateStyle: 'short', timeStyle: 'medium' });
 const midnight = new Date().setHours(0, 0, 0, 0);

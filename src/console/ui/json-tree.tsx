@@ -5,14 +5,14 @@ const FIRST = 100;
 interface TreeProps {
   readonly value: unknown;
   readonly name?: string;
-  /** How deep it is open at first. */
+  /** The number of levels that are open at first. */
   readonly open?: number;
-  /** Where in the whole value; marked paths are shown as lost or changed. */
+  /** The path within the whole value. Marked paths are shown as lost or changed. */
   readonly path?: string;
   readonly marks?: ReadonlyMap<string, string>;
 }
 
-/** JSON as a tree that opens and closes, with the keyboard too. */
+/** JSON as a collapsible tree with keyboard support. */
 export function JsonTree({ value, name, open = 2, path = '', marks }: TreeProps) {
   const mark = marks?.get(path);
   if (typeof value !== 'object' || value === null) {

@@ -2,7 +2,7 @@ import type { FunctionComponent } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { Problem } from './basic.tsx';
 
-/** A page that is loaded when it is first opened: the first load stays small. */
+/** A page that is loaded when it is first opened, to keep the first load small. */
 export function lazily(load: () => Promise<FunctionComponent>): FunctionComponent {
   let known: FunctionComponent | undefined;
   return function Lazy() {
@@ -15,7 +15,7 @@ export function lazily(load: () => Promise<FunctionComponent>): FunctionComponen
           known = view;
           setPage({ view });
         },
-        () => setProblem('This page could not be loaded. Is the node still running? Reload to try again.'),
+        () => setProblem('This page could not be loaded. Check that the node is running, then reload.'),
       );
     }, []);
     if (problem !== '') return <Problem text={problem} onAgain={() => location.reload()} />;

@@ -3,7 +3,7 @@ import { marked } from 'marked';
 import { memo } from 'preact/compat';
 import { useMemo } from 'preact/hooks';
 
-/** Every word of an agent is a stranger's: no styles, no forms, no pictures from elsewhere. */
+/** Text of agents is untrusted: no styles, no forms, no remote images. */
 const CLEAN = {
   FORBID_TAGS: ['style', 'form', 'input', 'button', 'textarea', 'select', 'iframe', 'object', 'embed', 'svg', 'math'],
   FORBID_ATTR: ['style', 'class', 'id', 'srcset', 'background'],
@@ -32,8 +32,8 @@ export function htmlOf(text: string): string {
 const BLOCK_MAX = 4000;
 
 /**
- * Cuts a text that grows into blocks that are finished and one that is not: only the last is drawn again with each frame, so a stream of
- * 10,000 chunks costs as much per chunk at its end as at its start.
+ * Splits a growing text into finished blocks and an unfinished one. Only the last block is drawn again, so that the cost per chunk stays constant in a
+ * stream of 10,000 chunks.
  */
 export function blocksOf(text: string): readonly string[] {
   const blocks: string[] = [];
@@ -53,7 +53,7 @@ export function blocksOf(text: string): readonly string[] {
     lineStart = lineEnd + 1;
   }
   const last = text.slice(from);
-  // One endless paragraph is cut at a space: it looks the same, and drawing it stays cheap.
+  // A very long paragraph is split at a space: it looks the same, and drawing stays cheap.
   for (let rest = last; rest !== ''; ) {
     if (rest.length <= BLOCK_MAX || isFenced) {
       blocks.push(rest);

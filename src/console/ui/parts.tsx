@@ -5,7 +5,7 @@ import { sized } from './basic.tsx';
 import { JsonTree } from './json-tree.tsx';
 import { Markdown } from './markdown.tsx';
 
-/** The parts of a message or an artifact. Texts that follow each other are one. */
+/** The parts of a message or an artifact. Adjacent texts are joined. */
 export function Parts({ parts }: { readonly parts: readonly Part[] }) {
   return (
     <>
@@ -46,7 +46,7 @@ function OnePart({ part }: { readonly part: Part }) {
 
 function DataPart({ data }: { readonly data: unknown }) {
   const type = typeof data === 'object' && data !== null ? (data as JsonObject)['type'] : undefined;
-  if (type === 'file_change') return null; // its diff stands beside it
+  if (type === 'file_change') return null; // its diff is shown beside it
   return (
     <div class="data">
       <JsonTree value={data} open={2} />
@@ -126,7 +126,7 @@ function FilePart({ part }: { readonly part: File }) {
   );
 }
 
-/** A page or a script from an agent is a text to us, also when it is opened. */
+/** HTML and scripts of an agent open as plain text. */
 function safeType(type: string): string {
   return /^(image\/(png|jpeg|gif|webp|avif)|audio\/|video\/)/.test(type) ? type : 'application/octet-stream';
 }

@@ -5,17 +5,17 @@ interface VirtualProps {
   readonly count: number;
   readonly rowPx: number;
   readonly label: string;
-  /** Rows from `first` to `last` are wanted. */
+  /** Called when the rows from `first` to `last` become visible. */
   readonly onWanted?: (last: number) => void;
   readonly row: (index: number) => ComponentChildren;
   readonly keyOf: (index: number) => string | number;
 }
 
 const OVERSCAN = 8;
-/** Browsers lay out about 30 million pixels; beyond that rows are reached by search. */
+/** Browsers can lay out about 30 million pixels. Rows beyond that are reached by search. */
 const HEIGHT_MAX = 30_000_000;
 
-/** A list of any length, of which only what is seen is there. Arrow keys go from row to row. */
+/** A list that renders only its visible rows. Arrow keys move between rows. */
 export function Virtual({ count, rowPx, label, onWanted, row, keyOf }: VirtualProps) {
   const box = useRef<HTMLDivElement>(null);
   const [top, setTop] = useState(0);
@@ -32,13 +32,13 @@ export function Virtual({ count, rowPx, label, onWanted, row, keyOf }: VirtualPr
   useEffect(() => onWanted?.(last), [last, onWanted]);
   const indexes = Array.from({ length: Math.max(0, last - first) }, (_, at) => first + at);
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: the keys go from row to row, and rows are links and buttons
+    // biome-ignore lint/a11y/noStaticElementInteractions: arrow keys move between rows, which are links and buttons
     <div
       ref={box}
       class="virtual"
       onScroll={(event) => {
         const next = event.currentTarget.scrollTop;
-        // Within a row nothing changes.
+        // Scrolling within a row changes nothing.
         if (Math.floor(next / rowPx) !== Math.floor(top / rowPx)) setTop(next);
       }}
       onKeyDown={(event) => {

@@ -1,5 +1,5 @@
 import type { Dialect } from '#protocol';
 import { DIALECTS } from '#protocol';
 
-/** The eight dialects; what is named with a dot is a spelling of one of them. */
+/** The eight dialects, without their variants, whose ids have a dot. */
 export const MAIN: readonly Dialect[] = DIALECTS.filter(({ id }) => !id.includes('.'));

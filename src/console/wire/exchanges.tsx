@@ -1,11 +1,11 @@
 import { go, path, query } from '../route.ts';
 import { Copy, took } from '../ui/basic.tsx';
 import { JsonTree } from '../ui/json-tree.tsx';
-import type { Exchange } from './recorder.ts';
+import type { ConsoleExchange } from './recorder.ts';
 import { asCli, asCurl, asTypeScript } from './snippets.ts';
 
-/** Requests with their answers: a list, and the one that the address names, or else the newest. */
-export function ExchangesView({ all }: { readonly all: readonly Exchange[] }) {
+/** A list of requests with their responses, and the details of the one in the address, or of the newest. */
+export function ExchangesView({ all }: { readonly all: readonly ConsoleExchange[] }) {
   const picked = Number(query.value.get('n') ?? 0);
   const shown = all.find(({ n }) => n === picked) ?? all[0];
   if (shown === undefined) return null;
@@ -36,7 +36,7 @@ export function ExchangesView({ all }: { readonly all: readonly Exchange[] }) {
   );
 }
 
-function operationIn({ method, url, body }: Exchange): string {
+function operationIn({ method, url, body }: ConsoleExchange): string {
   const rpc = /"method"\s*:\s*"([^"]{1,60})"/.exec(body)?.[1];
   return rpc ?? `${method} ${new URL(url).pathname.replace(/^\/agents\/[^/]+/, '')}`;
 }
@@ -61,7 +61,7 @@ function Body({ text }: { readonly text: string }) {
   );
 }
 
-function ExchangeView({ exchange }: { readonly exchange: Exchange }) {
+function ExchangeView({ exchange }: { readonly exchange: ConsoleExchange }) {
   const { method, url, headers, body, status, answer, frames, isStream, endedMs, problem, note } = exchange;
   return (
     <section class="exchange" aria-label="Exchange">
@@ -79,7 +79,7 @@ function ExchangeView({ exchange }: { readonly exchange: Exchange }) {
       <Headers of={headers} />
       <Body text={body} />
       <h3>
-        Answer {status === 0 ? '' : `· HTTP ${status}`} {endedMs === undefined ? '· under way' : `· ${took(endedMs)}`}
+        Response {status === 0 ? '' : `· HTTP ${status}`} {endedMs === undefined ? '· running' : `· ${took(endedMs)}`}
       </h3>
       {note === '' ? null : <p class="dim">{note}</p>}
       {problem === '' ? null : (
@@ -93,7 +93,7 @@ function ExchangeView({ exchange }: { readonly exchange: Exchange }) {
   );
 }
 
-function Headers({ of }: { readonly of: Exchange['headers'] }) {
+function Headers({ of }: { readonly of: ConsoleExchange['headers'] }) {
   return (
     <details class="headers">
       <summary>{of.length} headers</summary>
@@ -104,7 +104,7 @@ function Headers({ of }: { readonly of: Exchange['headers'] }) {
 
 const FRAMES_SHOWN = 200;
 
-function Frames({ frames }: { readonly frames: Exchange['frames'] }) {
+function Frames({ frames }: { readonly frames: ConsoleExchange['frames'] }) {
   return (
     <ol class="frames" aria-label="Frames">
       {frames.slice(0, FRAMES_SHOWN).map(({ atMs, text }, at) => {

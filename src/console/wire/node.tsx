@@ -4,19 +4,19 @@ import { admin, wordsFor } from '../api.ts';
 import { usePolling } from '../poll.ts';
 import { Empty, Problem } from '../ui/basic.tsx';
 import { ExchangesView } from './exchanges.tsx';
-import type { Exchange } from './recorder.ts';
+import type { ConsoleExchange } from './recorder.ts';
 
 type Seen = ReadonlyMap<number, AdminExchange>;
 
 const KEPT = 200;
 
-/** The newest, by their numbers, with what came of them since. */
+/** The newest exchanges by number, with later updates. */
 function joined(seen: Seen, more: readonly AdminExchange[]): Seen {
   const all = new Map([...seen, ...more.map((one) => [one.n, one] as const)]);
   return new Map([...all].sort(([left], [right]) => left - right).slice(-KEPT));
 }
 
-/** Requests of everybody to this node, while somebody wants them written down. */
+/** Requests of all clients to this node, while recording is on. */
 export function NodeTraffic() {
   const [seen, setSeen] = useState<Seen>(new Map());
   const [isOn, setOn] = useState(false);
@@ -48,7 +48,7 @@ export function NodeTraffic() {
   return (
     <section aria-label="Traffic of all clients">
       <p class="lead">
-        What all clients send to this node and what they get. It is written down only while this page is open and asks for it, in memory,
+        Requests of all clients to this node, and the responses. They are recorded only while this page is open and recording, in memory,
         the last 100; credentials are left out. Who switched it on is in the audit log.
       </p>
       <Problem text={problem} />
@@ -59,7 +59,7 @@ export function NodeTraffic() {
           </button>
         ) : (
           <button type="button" class="primary" onClick={() => void act(admin.wireOn(true))}>
-            Write it down
+            Record traffic
           </button>
         )}
         <button type="button" onClick={() => void act(admin.wireClear(), true)}>
@@ -82,13 +82,13 @@ export function NodeTraffic() {
 }
 
 function Nothing({ isOn, isSearched }: { readonly isOn: boolean; readonly isSearched: boolean }) {
-  if (isSearched) return <Empty title="Nothing fits" />;
+  if (isSearched) return <Empty title="No matches" />;
   return (
-    <Empty title={isOn ? 'Nobody has called yet' : 'Nothing is written down'}>
+    <Empty title={isOn ? 'No requests yet' : 'Traffic is not being recorded'}>
       <p>
         {isOn
-          ? 'Call an agent of this node, and it stands here as it happens.'
-          : 'Press “Write it down” and what clients send is shown as it happens.'}
+          ? 'Requests to this node’s agents appear here as they happen.'
+          : 'Select “Record traffic” to show requests and responses as they happen.'}
       </p>
     </Empty>
   );
@@ -99,7 +99,7 @@ function fits({ method, target, principal = '', body, answer }: AdminExchange, w
   return text === '' || [method, target, principal, body, answer].some((each) => each.toLowerCase().includes(text));
 }
 
-function asExchange({ principal, client, target, at, endedMs, isCut, ...rest }: AdminExchange): Exchange {
+function asExchange({ principal, client, target, at, endedMs, isCut, ...rest }: AdminExchange): ConsoleExchange {
   return {
     ...rest,
     to: [principal, client].filter((each) => each !== undefined && each !== '').join(' from '),
@@ -108,6 +108,6 @@ function asExchange({ principal, client, target, at, endedMs, isCut, ...rest }: 
     frames: [...rest.frames],
     endedMs,
     problem: '',
-    note: isCut ? 'It was long: not all of it was kept.' : '',
+    note: isCut ? 'Truncated: the body was too long to keep.' : '',
   };
 }

@@ -44,17 +44,18 @@ function View({ here }: { readonly here: string }) {
   }
 }
 
-/** What this page itself has sent. */
+/** The requests of this console. */
 function Own() {
   void changes.value;
   const all = exchanges.value;
-  // Exchanges change in place, and a view that is given the same list is not drawn again.
+  // Exchanges change in place, and a view is drawn again only for a new list.
   if (all.length > 0) return <ExchangesView all={[...all]} />;
   return (
-    <Empty title="Nothing has been sent yet">
+    <Empty title="No requests yet">
       <p>
         Every request of this console is shown here as it went over the wire, frame by frame. <a href="/console/chat">Start a chat</a> or{' '}
-        <a href="/console/wire/raw">send a raw request</a>. Those of others are under <a href="/console/wire/node">All clients</a>.
+        <a href="/console/wire/raw">send a raw request</a>. Requests of other clients are under <a href="/console/wire/node">All clients</a>
+        .
       </p>
     </Empty>
   );

@@ -23,7 +23,7 @@ const DIALECT_OPTIONS = DIALECTS.map(({ id, title }) => (
   </option>
 ));
 
-/** A request as you write it, in any dialect, to any agent of this node. What comes back is shown as it came. */
+/** Sends a request that the user writes, in any dialect, to any agent of this node, and shows the raw response. */
 export function RawRequest() {
   const [agent, setAgent] = useState('');
   const [dialect, setDialect] = useState('v10');
@@ -43,7 +43,7 @@ export function RawRequest() {
       });
       setProblem('');
       const response = await recording(to)(request, (each) => fetch(each));
-      void response.text().catch(() => undefined); // it is shown by what was written down
+      void response.text().catch(() => undefined); // the recorder shows the response
       go('/wire');
     } catch (thrown) {
       setProblem(thrown instanceof SyntaxError ? `This is not JSON: ${thrown.message}` : wordsFor(thrown));
@@ -69,7 +69,7 @@ export function RawRequest() {
           </select>
         </label>
         <label>
-          Begin with a request of
+          Start with a request of
           <select value={dialect} onChange={(event) => setDialect(event.currentTarget.value)}>
             {DIALECT_OPTIONS}
           </select>

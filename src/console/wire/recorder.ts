@@ -1,8 +1,8 @@
 import { signal } from '@preact/signals';
 import type { Interceptor } from '#client';
 
-/** One request of this console and what came back, as sent. */
-export interface Exchange {
+/** One request of this console and its response, as sent. */
+export interface ConsoleExchange {
   readonly n: number;
   readonly to: string;
   readonly at: number;
@@ -12,28 +12,28 @@ export interface Exchange {
   readonly body: string;
   status: number;
   answerHeaders: readonly (readonly [string, string])[];
-  /** The answer, or the frames of a stream so far. */
+  /** The response, or the frames of a stream so far. */
   answer: string;
   frames: { readonly atMs: number; readonly text: string }[];
   isStream: boolean;
   endedMs: number | undefined;
   problem: string;
-  /** What else is to be said of it. */
+  /** A note about the exchange. */
   note: string;
 }
 
 const KEPT = 200;
 const TEXT_MAX = 400_000;
-/** The newest first. They live as long as the page. */
-export const exchanges = signal<readonly Exchange[]>([]);
-/** Counts what has changed within them. */
+/** The newest first. They are kept until the page is closed. */
+export const exchanges = signal<readonly ConsoleExchange[]>([]);
+/** Counts changes within the exchanges. */
 export const changes = signal(0);
 let last = 0;
 let isDue = false;
 
 const HIDDEN = /^(authorization|x-relay-authorization|x-api-key|cookie)$/i;
 
-/** Writes down every request of a client. Credentials are not written down. */
+/** Records every request of a client, without credentials. */
 export function recording(to: string): Interceptor {
   return async (request, next) => {
     const exchange = await begin(to, request);
@@ -60,10 +60,10 @@ export function recording(to: string): Interceptor {
   };
 }
 
-async function begin(to: string, request: Request): Promise<Exchange> {
+async function begin(to: string, request: Request): Promise<ConsoleExchange> {
   last += 1;
   const hasBody = request.method !== 'GET' && request.method !== 'HEAD';
-  const exchange: Exchange = {
+  const exchange: ConsoleExchange = {
     n: last,
     to,
     at: Date.now(),
@@ -84,14 +84,14 @@ async function begin(to: string, request: Request): Promise<Exchange> {
   return exchange;
 }
 
-async function listen(exchange: Exchange, body: ReadableStream<Uint8Array>, began: number): Promise<void> {
+async function listen(exchange: ConsoleExchange, body: ReadableStream<Uint8Array>, began: number): Promise<void> {
   const reader = body.pipeThrough(new TextDecoderStream() as unknown as ReadableWritablePair<string, Uint8Array>).getReader();
   let rest = '';
   let size = 0;
   try {
     for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
       size += piece.value.length;
-      if (size > TEXT_MAX) continue; // a long stream is not kept whole
+      if (size > TEXT_MAX) continue; // a long stream is truncated
       if (exchange.isStream) {
         const frames = (rest + piece.value).split('\n\n');
         rest = frames.pop() ?? '';
@@ -108,7 +108,7 @@ async function listen(exchange: Exchange, body: ReadableStream<Uint8Array>, bega
   touch();
 }
 
-/** Once a frame at most: streams are faster than screens. */
+/** At most once per frame: streams are faster than screens. */
 function touch(): void {
   if (isDue) return;
   isDue = true;

@@ -10,7 +10,7 @@ import { MAIN } from './dialects.ts';
 
 const ENV = { ids: { next: () => crypto.randomUUID() }, limits: DEFAULT_READ_LIMITS };
 
-/** What is shown in every dialect at once. */
+/** The object that is shown in every dialect. */
 type Subject =
   | { readonly kind: 'request'; readonly value: SendRequest }
   | { readonly kind: 'task'; readonly value: Task }
@@ -30,7 +30,7 @@ function tellIn(dialect: Dialect, subject: Subject): Told {
       return { json: { jsonrpc: '2.0', id: 1, method: method ?? '', params: json }, lost, method };
     }
     case 'task': {
-      // Where nobody can ask for a task, it is seen as the answer to a send.
+      // A dialect without a get operation shows the task as the response to a send.
       const { get } = dialect.methods;
       const { json, lost } =
         get === undefined
@@ -45,7 +45,7 @@ function tellIn(dialect: Dialect, subject: Subject): Told {
   }
 }
 
-/** The same object side by side in every dialect, with what a reader of it can no longer know. Nothing is guessed: it is written, read back and compared. */
+/** The same object in every dialect, with the fields that each loses. The losses are found by writing, reading back and comparing. */
 export function Rosetta() {
   const taskId = query.value.get('task') ?? '';
   const agent = query.value.get('agent') ?? '';

@@ -1,6 +1,6 @@
-import type { Exchange } from './recorder.ts';
+import type { ConsoleExchange } from './recorder.ts';
 
-type Sent = Pick<Exchange, 'method' | 'url' | 'headers' | 'body' | 'isStream'>;
+type Sent = Pick<ConsoleExchange, 'method' | 'url' | 'headers' | 'body' | 'isStream'>;
 
 const OWN = /^(user-agent|accept-encoding|idempotency-key|content-length)$/i;
 
@@ -8,7 +8,7 @@ function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** A secret is never copied: the shell is asked for it. */
+/** Secrets are never copied: the snippet reads them from a shell variable. */
 function headersOf({ headers }: Sent): readonly (readonly [string, string])[] {
   return headers.filter(([name]) => !OWN.test(name));
 }

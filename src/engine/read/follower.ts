@@ -1,4 +1,4 @@
-import type { CallOptions, Logged, Seq, Task } from '#protocol';
+import type { CallSemantics, Logged, Seq, Task } from '#protocol';
 import { isTerminal } from '#protocol';
 import type { Commits } from '../commit/group-commit.ts';
 import type { EngineLifecycle } from '../lifecycle.ts';
@@ -18,7 +18,7 @@ export interface FollowOptions {
   /** The first batch is the task as it was here. The events after it follow. */
   readonly from: Seq;
   /** Whether the caller gets its own name for the task. */
-  readonly names: CallOptions;
+  readonly names: CallSemantics;
   readonly signal: AbortSignal;
   /** The stream of a send ends at a question to the caller; a subscription continues. */
   readonly endsOnQuestion: boolean;

@@ -1,9 +1,9 @@
-import type { CallOptions, Message, Task, TaskEvent, TaskId } from '#protocol';
+import type { CallSemantics, Message, Task, TaskEvent, TaskId } from '#protocol';
 import { eventKind } from '#protocol';
 import type { TaskRow } from '../ports.ts';
 
 /** Callers who name tasks get their own name as the task's id; all others get the id. Undefined: nothing has to be renamed. */
-export function nameFor(row: Pick<TaskRow, 'alias'>, options: CallOptions): TaskId | undefined {
+export function nameFor(row: Pick<TaskRow, 'alias'>, options: CallSemantics): TaskId | undefined {
   return options.taskNames !== undefined && row.alias !== undefined ? (row.alias as string as TaskId) : undefined;
 }
 

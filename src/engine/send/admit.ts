@@ -31,7 +31,7 @@ export type SendIdentity = Pick<SendRecord, 'owner' | 'agent' | 'token' | 'finge
 
 /**
  * Puts a message into the log of the task that it continues, or of a new one. A2A 1.0.1 §3.4: a message continues the task it names, or
- * makes a new one in the context it names. `CallOptions` add two ways: the caller's own name for the task, and the one waiting task of
+ * makes a new one in the context it names. `CallSemantics` add two ways: the caller's own name for the task, and the one waiting task of
  * the context.
  */
 export function admit(parts: AdmitParts, call: SendCall, identity?: SendIdentity): MaybePromise<AcceptedMessage> {

@@ -1,4 +1,4 @@
-import type { Agent, CallContext, CallOptions, SendRequest } from '#protocol';
+import type { Agent, CallContext, CallSemantics, SendRequest } from '#protocol';
 import { optionsOfCall } from '../call-options.ts';
 import type { Owner } from '../ports.ts';
 import { ownerOf } from '../tasks/keys.ts';
@@ -34,7 +34,7 @@ export interface SendCall {
   readonly ctx: CallContext;
   readonly facts: AgentFacts;
   readonly owner: Owner;
-  readonly options: CallOptions;
+  readonly options: CallSemantics;
 }
 
 export function sendCall(facts: AgentFacts, request: SendRequest, ctx: CallContext): SendCall {

@@ -69,7 +69,7 @@ describe.each([
     const { service: known } = await world(run);
     const first = taskOf(await known.send(inContext('a'), ctx()));
     expect(taskOf(await known.send(inContext('yes'), ctx())).id).not.toBe(first.id);
-    const old = ctx({ options: { continuesByContext: true } });
+    const old = ctx({ semantics: { continuesByContext: true } });
     const older = taskOf(await known.send(inContext('a', 'old'), old));
     expect(taskOf(await known.send(inContext('yes', 'old'), old)).id).toBe(older.id);
   });

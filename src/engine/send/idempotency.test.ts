@@ -187,7 +187,7 @@ describe('a repeated send', () => {
 
   it('is not recognised by a message id that the dialect made up, but by a key', async () => {
     const { service } = await world(echo);
-    const old = (more: Partial<CallContext> = {}): CallContext => lost({ options: { mintedMessageId: true }, ...more });
+    const old = (more: Partial<CallContext> = {}): CallContext => lost({ semantics: { mintedMessageId: true }, ...more });
     const sendOld = async (given: CallContext): Promise<string> => taskOf(await service.send(send('m'), given)).id;
     expect(await sendOld(old())).not.toBe(await sendOld(old()));
     expect(await sendOld(old({ idempotencyKey: 'k' }))).toBe(await sendOld(old({ idempotencyKey: 'k' })));

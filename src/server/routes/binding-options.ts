@@ -1,4 +1,4 @@
-import type { HttpRequest, ServeOptions } from '#bindings';
+import type { BindingServeOptions, HttpRequest } from '#bindings';
 import type { AgentCard } from '#protocol';
 import { countedIds, withoutEndSlashes } from '#protocol';
 import type { ServedAgent } from '../agents/served-agent.ts';
@@ -15,13 +15,18 @@ export interface ServingParts {
 }
 
 /** The options of the bindings, created once for each agent and base path. */
-export function servingFor({ options, limits, log, cardAt }: ServingParts): (agent: ServedAgent, place: RequestPath) => ServeOptions {
-  const made = new Map<string, { readonly agent: ServedAgent; readonly serving: ServeOptions }>();
+export function servingFor({
+  options,
+  limits,
+  log,
+  cardAt,
+}: ServingParts): (agent: ServedAgent, place: RequestPath) => BindingServeOptions {
+  const made = new Map<string, { readonly agent: ServedAgent; readonly serving: BindingServeOptions }>();
   const env = { ids: countedIds(), limits };
   return (agent, place) => {
     const known = made.get(place.base);
     if (known?.agent === agent) return known.serving;
-    const serving: ServeOptions = {
+    const serving: BindingServeOptions = {
       basePath: place.base,
       env,
       card: () => cardAt(agent.card, place),

@@ -1,4 +1,4 @@
-import type { HttpRequest, HttpResponse, Outflow } from '#bindings';
+import type { HttpRequest, HttpResponse, ResponseStream } from '#bindings';
 import { isA2AError, kept } from '#protocol';
 import { errorAnswer, refusal } from './responses.ts';
 
@@ -43,8 +43,8 @@ async function answerOf(response: Response): Promise<HttpResponse> {
   return { status, headers, body: isStream ? flowOf(body) : await response.text() };
 }
 
-function flowOf(body: ReadableStream<Uint8Array>): Outflow {
-  const listeners: ((flow: Outflow) => void)[] = [];
+function flowOf(body: ReadableStream<Uint8Array>): ResponseStream {
+  const listeners: ((flow: ResponseStream) => void)[] = [];
   const reader = body.getReader();
   const decoder = new TextDecoder();
   const last: string[] = [];
@@ -58,7 +58,7 @@ function flowOf(body: ReadableStream<Uint8Array>): Outflow {
     end();
     void reader.cancel().catch(() => undefined); // errors of the cancelled stream do not matter
   };
-  const flow: Outflow = {
+  const flow: ResponseStream = {
     get isWhole() {
       return isWhole;
     },

@@ -1,4 +1,4 @@
-import type { Caller, ChatMemory, HttpRequest, HttpResponse, ServeOptions } from '#bindings';
+import type { BindingServeOptions, Caller, ChatMemory, HttpRequest, HttpResponse } from '#bindings';
 import { answerChat, answerModels } from '#bindings';
 import type { AdminService, Fetch, Json } from '#protocol';
 import { LOCAL_CALLER } from '../access/authentication/caller.ts';
@@ -29,7 +29,7 @@ export interface RouteContext {
   /** The node's URL: the configured one, or the one that the request was sent to, whose host was checked. */
   readonly baseOf: (httpRequest: HttpRequest) => string;
   readonly noteBase: (httpRequest: HttpRequest) => void;
-  readonly serving: (agent: ServedAgent, place: RequestPath) => ServeOptions;
+  readonly serving: (agent: ServedAgent, place: RequestPath) => BindingServeOptions;
   readonly publisher: string;
   readonly changed: Date;
   readonly cardAgeMsMax: number;
@@ -112,7 +112,7 @@ function chatters(
 }
 
 /** Bindings assume the caller `local` unless they get another one. */
-function optionsFor({ serving, noteBase }: RouteContext, { httpRequest, agent, place, caller }: RoutedRequest): ServeOptions {
+function optionsFor({ serving, noteBase }: RouteContext, { httpRequest, agent, place, caller }: RoutedRequest): BindingServeOptions {
   noteBase(httpRequest);
   const options = serving(agent, place);
   return caller === LOCAL_CALLER ? options : { ...options, caller: () => caller };

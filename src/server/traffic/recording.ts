@@ -1,4 +1,4 @@
-import type { Caller, HttpRequest, HttpResponse, Outflow } from '#bindings';
+import type { Caller, HttpRequest, HttpResponse, ResponseStream } from '#bindings';
 import type { AdminExchange, Mutable } from '#protocol';
 import type { Route } from '../routes/routes.ts';
 import { withBody } from '../routes/with-body.ts';
@@ -72,10 +72,10 @@ export function recordExchange(given: HttpRequest, keep: (exchange: RecordedExch
 
 /** The same stream; each piece is recorded when the client reads it. */
 function recordedStream(
-  flow: Outflow,
+  flow: ResponseStream,
   kept: RecordedExchange,
   { began, changed }: { readonly began: number; readonly changed: () => void },
-): Outflow {
+): ResponseStream {
   let rest = '';
   let chars = 0;
   const take = (text: string): void => {

@@ -42,9 +42,9 @@ export class NodeHttpRequest implements HttpRequest {
   get signal(): AbortSignal {
     if (this.#left === undefined) {
       this.#left = new AbortController();
-      if (this.#outgoing.destroyed) this.leave();
+      if (this.#outgoing.destroyed) this.abort();
       else {
-        this.#onClose = () => this.leave();
+        this.#onClose = () => this.abort();
         this.#outgoing.on('close', this.#onClose);
       }
     }
@@ -57,7 +57,7 @@ export class NodeHttpRequest implements HttpRequest {
     this.#onClose = undefined;
   }
 
-  leave(): void {
+  abort(): void {
     if (!this.#outgoing.writableFinished) this.#left?.abort();
   }
 

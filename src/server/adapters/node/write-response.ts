@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { HttpResponse, Outflow } from '#bindings';
+import type { HttpResponse, ResponseStream } from '#bindings';
 
 export interface WriteOptions {
   /** A client that reads nothing for this long is disconnected. */
@@ -45,11 +45,11 @@ function flatten(outgoing: ServerResponse & { readonly _header?: string | null }
 
 /** Writes a stream to a response, the next piece when the socket has room for it. */
 class Pump {
-  readonly #flow: Outflow;
+  readonly #flow: ResponseStream;
   readonly #outgoing: ServerResponse;
   readonly #options: WriteOptions;
 
-  constructor(flow: Outflow, outgoing: ServerResponse, options: WriteOptions) {
+  constructor(flow: ResponseStream, outgoing: ServerResponse, options: WriteOptions) {
     this.#flow = flow;
     this.#outgoing = outgoing;
     this.#options = options;

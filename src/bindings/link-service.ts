@@ -15,10 +15,10 @@ import type {
   UnaryOperation,
 } from '#protocol';
 import { A2AError, DEFAULT_READ_LIMITS, externalId, isA2AError, kept, randomIds } from '#protocol';
-import type { Parsed } from './body.ts';
-import { parseJson, readWatched } from './body.ts';
-import { CutOff, Excess, LargeSend, Left, NotA2A, Silence } from './failures.ts';
-import { Watch } from './patience.ts';
+import type { ParsedJson } from './body.ts';
+import { parseJson, readTimed } from './body.ts';
+import { CallAborted, CutOff, LargeSend, NotA2A, TimedOut, TooLarge } from './failures.ts';
+import { IdleTimer } from './idle-timer.ts';
 
 export type LinkHeaders = Readonly<Record<string, string>>;
 
@@ -44,12 +44,12 @@ export const DEFAULT_ANSWER_BYTES_MAX = 16_777_216;
 export const DEFAULT_EVENT_BYTES_MAX = 16_777_216;
 
 /** The two ways in which a wire is used; everything else about an `A2AService` is the same for all links. */
-export interface Wire {
+export interface LinkTransport {
   unary<Op extends UnaryOperation>(operation: Op, request: Requests[Op], ctx: CallContext): Promise<Results[Op]>;
   stream<Op extends StreamOperation>(operation: Op, request: Requests[Op], ctx: CallContext): EventStream;
 }
 
-export function serviceOver(wire: Wire): A2AService {
+export function serviceOver(wire: LinkTransport): A2AService {
   return {
     send: (request, ctx) => wire.unary('send', request, ctx),
     stream: (request, ctx) => wire.stream('stream', request, ctx),
@@ -74,7 +74,7 @@ export function linkEnv(options: LinkOptions): ReadEnv {
 }
 
 /** Where the caller has to name the task and did not, the link does. */
-export function named<Op extends Operation>(operation: Op, request: Requests[Op], options: LinkOptions): Requests[Op] {
+export function withTaskName<Op extends Operation>(operation: Op, request: Requests[Op], options: LinkOptions): Requests[Op] {
   if ((operation !== 'send' && operation !== 'stream') || !options.dialect.traits.callerNamesTask) return request;
   const send = request as SendRequest;
   if (send.alias !== undefined) return request;
@@ -100,7 +100,7 @@ export function requestHeaders(
   return own instanceof Promise ? own.then((late) => Object.assign(headers, late)) : Object.assign(headers, own);
 }
 
-export interface Outward {
+export interface LinkRequest {
   readonly url: string;
   readonly method: string;
   readonly headers: LinkHeaders;
@@ -110,27 +110,28 @@ export interface Outward {
 /** A response whose headers have arrived, and the timer that watches its body. The reader must read the body whole or stop the timer. */
 export interface LinkResponse {
   readonly response: Response;
-  readonly watch: Watch;
+  readonly timer: IdleTimer;
 }
 
 /**
  * One request, one answer or a typed error. Redirects are not followed: the credentials are for this address, and a POST that
  * comes out as a GET is another call.
  */
-export async function send({ url, method, headers, body }: Outward, options: LinkOptions, ctx: CallContext): Promise<LinkResponse> {
+export async function send({ url, method, headers, body }: LinkRequest, options: LinkOptions, ctx: CallContext): Promise<LinkResponse> {
   if (ctx.signal.aborted) throw aborted(ctx);
   // One controller, one listener and one timer for the whole call: a composite signal costs as much as the rest of its preparation.
   const ended = new AbortController();
-  const watch = new Watch({ signal: ctx.signal, idleMs: options.timeoutMs }, () => ended.abort(ctx.signal.reason));
+  const timer = new IdleTimer({ signal: ctx.signal, idleMs: options.timeoutMs }, () => ended.abort(ctx.signal.reason));
   try {
     const init: RequestInit = { method, headers, signal: ended.signal, redirect: 'manual' };
     if (body !== undefined) init.body = body;
     const response = await (options.direct === undefined ? options.fetch(kept(new Request(url, init))) : options.direct(url, init));
-    return { response, watch };
+    return { response, timer };
   } catch (cause) {
-    watch.stop();
+    timer.stop();
     if (ctx.signal.aborted) throw aborted(ctx);
-    if (watch.isOver) throw new A2AError('UNAVAILABLE', `no answer within ${options.timeoutMs} ms`, { cause: new Silence(String(cause)) });
+    if (timer.hasExpired)
+      throw new A2AError('UNAVAILABLE', `no answer within ${options.timeoutMs} ms`, { cause: new TimedOut(String(cause)) });
     throw isA2AError(cause) ? cause : new A2AError('UNAVAILABLE', 'the agent could not be reached', { cause: whileSending(body, cause) });
   }
 }
@@ -143,25 +144,29 @@ function whileSending(body: string | undefined, cause: unknown): unknown {
 }
 
 export function aborted(ctx: CallContext): A2AError {
-  return new A2AError('UNAVAILABLE', 'the call was aborted', { cause: new Left('the caller left', { cause: ctx.signal.reason }) });
+  return new A2AError('UNAVAILABLE', 'the call was aborted', { cause: new CallAborted('the caller left', { cause: ctx.signal.reason }) });
 }
 
-export interface AnswerBody {
-  readonly parsed: Parsed;
+export interface LinkResponseBody {
+  readonly parsed: ParsedJson;
   readonly isEmpty: boolean;
 }
 
 /** The answer's body as JSON, if it is. */
-export async function readAnswerBody({ response, watch }: LinkResponse, options: LinkOptions, ctx: CallContext): Promise<AnswerBody> {
+export async function readResponseBody(
+  { response, timer }: LinkResponse,
+  options: LinkOptions,
+  ctx: CallContext,
+): Promise<LinkResponseBody> {
   const max = options.answerBytesMax ?? DEFAULT_ANSWER_BYTES_MAX;
   try {
-    const bytes = await readWatched(response, max, { watch, idleMs: options.idleMs });
+    const bytes = await readTimed(response, max, { timer, idleMs: options.idleMs });
     return { parsed: parseJson(bytes, DEFAULT_READ_LIMITS.jsonDepthMax), isEmpty: bytes.length === 0 };
   } catch (cause) {
     if (ctx.signal.aborted) throw aborted(ctx);
     if (isA2AError(cause) && cause.kind === 'UNAVAILABLE') throw cause;
     if (isA2AError(cause))
-      throw new A2AError('INVALID_AGENT_RESPONSE', `the answer is larger than ${max} bytes`, { cause: new Excess('answerBytesMax') });
+      throw new A2AError('INVALID_AGENT_RESPONSE', `the answer is larger than ${max} bytes`, { cause: new TooLarge('answerBytesMax') });
     throw new A2AError('UNAVAILABLE', 'the answer was cut off', { cause: new CutOff('answer', cause) });
   }
 }

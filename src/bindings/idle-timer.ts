@@ -1,8 +1,8 @@
 import { A2AError } from '#protocol';
-import { Silence } from './failures.ts';
+import { TimedOut } from './failures.ts';
 
 /** How long a reader waits for bytes: until its caller leaves, or the sender has been silent for too long. */
-export interface Patience {
+export interface ReadTimeout {
   readonly signal?: AbortSignal | undefined;
   readonly idleMs?: number | undefined;
 }
@@ -10,17 +10,17 @@ export interface Patience {
 /** A timer that is set for longer goes off at once. */
 const TIMER_MS_MAX = 0x7fffffff;
 
-/** Closes what is read when patience is over. A byte costs one look at the clock; the timer is set anew only when it goes off. */
-export class Watch {
+/** Closes what is read when timeout is over. A byte costs one look at the clock; the timer is set anew only when it goes off. */
+export class IdleTimer {
   readonly #signal: AbortSignal | undefined;
   readonly #onAbort = (): void => this.#close();
   #close: () => void;
   #idleMs: number | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #lastMs = 0;
-  #isOver = false;
+  #hasExpired = false;
 
-  constructor({ signal, idleMs }: Patience, close: () => void) {
+  constructor({ signal, idleMs }: ReadTimeout, close: () => void) {
     this.#signal = signal;
     this.#close = close;
     signal?.addEventListener('abort', this.#onAbort, { once: true });
@@ -28,12 +28,12 @@ export class Watch {
   }
 
   /** The sender has been silent for too long. */
-  get isOver(): boolean {
-    return this.#isOver;
+  get hasExpired(): boolean {
+    return this.#hasExpired;
   }
 
   /** From now on so long, and this is closed as well. */
-  goOn(idleMs: number | undefined, close: () => void): void {
+  extend(idleMs: number | undefined, close: () => void): void {
     const before = this.#close;
     this.#close = () => {
       before();
@@ -49,7 +49,7 @@ export class Watch {
   /** Throws what ended the wait. */
   check(): void {
     this.#signal?.throwIfAborted();
-    if (this.#isOver) throw new A2AError('UNAVAILABLE', `nothing came for ${this.#idleMs} ms`, { cause: new Silence() });
+    if (this.#hasExpired) throw new A2AError('UNAVAILABLE', `nothing came for ${this.#idleMs} ms`, { cause: new TimedOut() });
   }
 
   stop(): void {
@@ -72,7 +72,7 @@ export class Watch {
     this.#timer = setTimeout(() => {
       const left = (this.#idleMs ?? 0) - (performance.now() - this.#lastMs);
       if (left > 0) return this.#arm(left);
-      this.#isOver = true;
+      this.#hasExpired = true;
       this.#close();
     }, ms);
   }

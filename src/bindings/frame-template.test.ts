@@ -14,7 +14,7 @@ import {
   taskId,
 } from '#protocol';
 import { streamOf } from '../../test/support/streams.ts';
-import { Alike } from './alike.ts';
+import { FrameTemplate } from './frame-template.ts';
 import { incomingEvents } from './incoming.ts';
 
 const registry = createRegistry(DIALECTS);
@@ -55,7 +55,7 @@ function alone(datas: readonly string[], dialect: Dialect): readonly Logged[] {
   });
 }
 
-describe('frames that are alike', () => {
+describe('frames that differ only in their text', () => {
   for (const id of ['v10', 'v03', 'v02.5']) {
     const dialect = registry.byId(id as never) as Dialect;
     it(`are read as each would be alone, in ${id}`, async () => {
@@ -93,15 +93,15 @@ describe('frames that are alike', () => {
   });
 
   it('are learned from a frame of plain text alone', () => {
-    const alike = new Alike();
+    const template = new FrameTemplate();
     const readWhole = (data: string): TaskEvent => JSON.parse(data) as TaskEvent;
-    const learn = (event: TaskEvent): void => alike.learn(JSON.stringify(event), event, readWhole);
+    const learn = (event: TaskEvent): void => template.learn(JSON.stringify(event), event, readWhole);
     for (const other of [chunk('x', { lastChunk: true }), chunk('x', { append: false }), chunk('')]) learn(other);
-    expect(alike.wordsIn(JSON.stringify(chunk('y')))).toBeUndefined();
+    expect(template.textJsonIn(JSON.stringify(chunk('y')))).toBeUndefined();
     learn(chunk('append')); // its last occurrence is a key
-    expect(alike.wordsIn(JSON.stringify(chunk('y')))).toBeUndefined();
+    expect(template.textJsonIn(JSON.stringify(chunk('y')))).toBeUndefined();
     learn(chunk('some words'));
-    expect(alike.wordsIn(JSON.stringify(chunk('a "quote"')))).toBe('a \\"quote\\"');
-    expect(alike.event('y')).toEqual(chunk('y'));
+    expect(template.textJsonIn(JSON.stringify(chunk('a "quote"')))).toBe('a \\"quote\\"');
+    expect(template.event('y')).toEqual(chunk('y'));
   });
 });

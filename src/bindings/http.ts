@@ -22,7 +22,7 @@ export interface HttpRequest {
   /** The whole body. Fails with PAYLOAD_TOO_LARGE as soon as that is known. */
   body(bytesMax: number): Promise<Uint8Array>;
   /** Ends `signal` from this side, where a host has made it for this request alone. */
-  leave?(): void;
+  abort?(): void;
   /** As in `CallContext`: a host that can tell when its answer has gone out gives this. */
   onDelivered?(mark: () => void): void;
 }
@@ -46,11 +46,11 @@ export interface PeerCertificate {
 export interface HttpResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | Outflow | null;
+  readonly body: string | ResponseStream | null;
 }
 
 /** Text that comes piece by piece, at the speed of its reader. */
-export interface Outflow {
+export interface ResponseStream {
   /** The next piece; undefined: that was all. Asked for one at a time. */
   next(): Promise<string | undefined>;
   /** Nobody reads any more. */
@@ -60,7 +60,7 @@ export interface Outflow {
   /** It came to its own end. */
   readonly isWhole: boolean;
   /** Called once when the stream has ended, for any reason. */
-  onEnd(listener: (flow: Outflow) => void): void;
+  onEnd(listener: (flow: ResponseStream) => void): void;
 }
 
 /** Answers a `Request` by whatever answers an `HttpRequest`. */
@@ -94,7 +94,7 @@ export function toHttpRequest(request: Request): HttpRequest {
 
 const utf8 = new TextEncoder();
 
-type Flow = Pick<Outflow, 'next' | 'cancel' | 'isWhole'>;
+type Flow = Pick<ResponseStream, 'next' | 'cancel' | 'isWhole'>;
 
 /** A pull after the last piece means that every piece was passed on: only then `delivered` is called. A reader that disconnects cancels. */
 function streamOf(flow: Flow, delivered?: () => void): ReadableStream<Uint8Array> {

@@ -2,14 +2,14 @@ import type { Artifact, ContextId, Message, Part, TaskEvent, TaskId, TaskState, 
 import { A2AError, getTextFromMessage, isInterrupted, isTerminal } from '#protocol';
 
 /** A piece of an answer, or a note on how it goes. */
-export interface Spoken {
+export interface ReplyPiece {
   readonly kind: 'text' | 'note';
   readonly text: string;
 }
 
 /** An agent's events as what a chat shows: one text that only grows. */
-export interface Speech {
-  add(event: TaskEvent): readonly Spoken[];
+export interface ChatReply {
+  add(event: TaskEvent): readonly ReplyPiece[];
   readonly text: string;
   readonly taskId: TaskId | undefined;
   readonly contextId: ContextId | undefined;
@@ -18,21 +18,21 @@ export interface Speech {
   readonly failure: A2AError | undefined;
 }
 
-export function startSpeech(): Speech {
-  return new Speaking();
+export function startReply(): ChatReply {
+  return new GrowingReply();
 }
 
-class Speaking implements Speech {
+class GrowingReply implements ChatReply {
   text = '';
   taskId: TaskId | undefined;
   contextId: ContextId | undefined;
   state: TaskState | undefined;
   failure: A2AError | undefined;
   /** The text already sent, by artifact. */
-  readonly #said = new Map<string, string>();
+  readonly #sent = new Map<string, string>();
   #last: string | undefined;
 
-  add(event: TaskEvent): readonly Spoken[] {
+  add(event: TaskEvent): readonly ReplyPiece[] {
     if (event.message !== undefined) return this.#direct(event.message);
     const from = event.task ?? event.statusUpdate ?? event.artifactUpdate;
     if (from.contextId !== undefined && from.contextId !== '') this.contextId = from.contextId;
@@ -46,17 +46,17 @@ class Speaking implements Speech {
     return this.#status(event.statusUpdate.status);
   }
 
-  #direct(message: Message): readonly Spoken[] {
+  #direct(message: Message): readonly ReplyPiece[] {
     this.contextId = message.contextId ?? this.contextId;
     this.state = 'TASK_STATE_COMPLETED';
     return this.#say(shown(message.parts));
   }
 
   /** Text that was sent can't be taken back. If an artifact is replaced, only the new rest is sent; if the new text differs, all of it is. */
-  #artifact({ artifactId, parts }: Artifact, isAppended: boolean): readonly Spoken[] {
-    const before = this.#said.get(artifactId) ?? '';
+  #artifact({ artifactId, parts }: Artifact, isAppended: boolean): readonly ReplyPiece[] {
+    const before = this.#sent.get(artifactId) ?? '';
     const now = isAppended ? before + shown(parts) : shown(parts);
-    this.#said.set(artifactId, now);
+    this.#sent.set(artifactId, now);
     const rest = now.startsWith(before) ? now.slice(before.length) : now;
     if (rest === '') return [];
     const isOther = this.#last !== undefined && (this.#last !== artifactId || rest.length === now.length);
@@ -64,7 +64,7 @@ class Speaking implements Speech {
     return this.#say(isOther ? `\n\n${rest}` : rest);
   }
 
-  #status({ state, message }: TaskStatus): readonly Spoken[] {
+  #status({ state, message }: TaskStatus): readonly ReplyPiece[] {
     this.state = state;
     const words = message === undefined ? '' : shown(message.parts);
     if (isInterrupted(state)) return this.#closing(words);
@@ -74,12 +74,12 @@ class Speaking implements Speech {
     return [];
   }
 
-  #closing(words: string): readonly Spoken[] {
+  #closing(words: string): readonly ReplyPiece[] {
     if (words === '' || this.text.trim() === words.trim()) return [];
     return this.#say(this.text === '' ? words : `\n\n${words}`);
   }
 
-  #say(text: string): readonly Spoken[] {
+  #say(text: string): readonly ReplyPiece[] {
     if (text === '') return [];
     this.text += text;
     return [{ kind: 'text', text }];

@@ -1,8 +1,8 @@
 import type { Frame, Logged, StreamWriter, Task, TaskEvent, TaskId } from '#protocol';
 import type { OpenStream } from './dispatch.ts';
-import type { HttpResponse, Outflow } from './exchange.ts';
-import type { Silent } from './keep-alive.ts';
-import { joinRound, leaveRound } from './keep-alive.ts';
+import type { HttpResponse, ResponseStream } from './http.ts';
+import type { KeepAliveStream } from './keep-alive.ts';
+import { startKeepAlive, stopKeepAlive } from './keep-alive.ts';
 import { EVENT_STREAM, encodeFrames, encodeRetry, KEEP_ALIVE, RESET } from './sse.ts';
 
 /** What a binding adds to the events of a stream. */
@@ -27,7 +27,7 @@ export function eventAnswer(events: OpenStream, wire: EventWire, headers: Record
   return {
     status: 200,
     headers: { ...headers, 'Content-Type': EVENT_STREAM, 'Cache-Control': 'no-cache', 'X-Accel-Buffering': 'no' },
-    body: new EventFlow(events, wire),
+    body: new EventResponseStream(events, wire),
   };
 }
 
@@ -38,7 +38,7 @@ const STEP = 16;
 const NONE: readonly Logged[] = [];
 
 /** Takes a batch when its reader has room for it, and makes a few large pieces of it. */
-class EventFlow implements Outflow, Silent {
+class EventResponseStream implements ResponseStream, KeepAliveStream {
   readonly #rest: OpenStream['rest'];
   readonly #wire: EventWire;
   #first: OpenStream['first'] | undefined;
@@ -51,11 +51,11 @@ class EventFlow implements Outflow, Silent {
   #wake: ((text: string | undefined) => void) | undefined;
   /** It was made while nobody waited for it. */
   #ready: string | undefined;
-  #listener: ((flow: Outflow) => void) | undefined;
+  #listener: ((flow: ResponseStream) => void) | undefined;
   /** The next piece is being made. */
   #isPulling = false;
   #isQuiet = false;
-  #isInRound = false;
+  #hasKeepAlive = false;
   #isOver = false;
   #isClosed = false;
   #isWhole = false;
@@ -73,7 +73,7 @@ class EventFlow implements Outflow, Silent {
 
   next(): Promise<string | undefined> {
     if (this.#ready === undefined && !this.#isOver && !this.#isPulling) {
-      this.#joinRound();
+      this.#startKeepAlive();
       this.#pull();
     }
     if (this.#ready !== undefined) return Promise.resolve(this.#take());
@@ -98,7 +98,7 @@ class EventFlow implements Outflow, Silent {
     else this.#say(text);
   }
 
-  onEnd(listener: (flow: Outflow) => void): void {
+  onEnd(listener: (flow: ResponseStream) => void): void {
     this.#listener = listener;
   }
 
@@ -109,10 +109,10 @@ class EventFlow implements Outflow, Silent {
     this.#isQuiet = !isDue;
   }
 
-  #joinRound(): void {
-    if (this.#isInRound) return;
-    this.#isInRound = true;
-    joinRound(this, this.#wire.keepAliveMs);
+  #startKeepAlive(): void {
+    if (this.#hasKeepAlive) return;
+    this.#hasKeepAlive = true;
+    startKeepAlive(this, this.#wire.keepAliveMs);
   }
 
   #say(text: string | undefined): void {
@@ -251,7 +251,7 @@ class EventFlow implements Outflow, Silent {
     this.#isOver = true;
     if (this.#isClosed) return;
     this.#isClosed = true;
-    leaveRound(this, this.#wire.keepAliveMs);
+    stopKeepAlive(this, this.#wire.keepAliveMs);
     this.#batch = NONE;
     this.#at = 0;
     this.#wire.ended();

@@ -17,12 +17,12 @@ const OTHER = 'e2b1f6a0-other-words';
  * is read once; of the frames that follow only the words are, which takes a fifth of the time. It is exact: between the same two halves any JSON text gives the same
  * event with other words, in a dialect whose reader keeps nothing from one frame to the next.
  */
-export class Alike {
+export class FrameTemplate {
   #form: Form | undefined;
   #tries = 0;
 
   /** The words of a frame as its JSON has them, with their escapes. Undefined: it differs in more than that. */
-  wordsIn(data: string): string | undefined {
+  textJsonIn(data: string): string | undefined {
     if (this.#form === undefined) return undefined;
     const { head, tail } = this.#form;
     // Not `startsWith`, which compares letter by letter and takes four times as long.

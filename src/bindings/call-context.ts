@@ -1,14 +1,14 @@
 import type { CallContext, Dialect, Mutable, Operation, Registry, Seq, TraceContext } from '#protocol';
 import { A2AError, isA2AError } from '#protocol';
 import { DEFAULT_BODY_LIMITS, parseJson } from './body.ts';
-import type { HttpRequest } from './exchange.ts';
-import type { Caller, ServeOptions } from './options.ts';
+import type { HttpRequest } from './http.ts';
+import type { BindingServeOptions, Caller } from './options.ts';
 import { DEFAULT_ENV, registryOf } from './options.ts';
 import { pathBelow } from './path.ts';
 import { seqFrom } from './sse.ts';
 
 /** What an HTTP request says before its body is read: the same for both bindings. */
-export interface Visit {
+export interface RequestTarget {
   /** Below the mount, without a slash at its end. */
   readonly path: string;
   readonly query: URLSearchParams;
@@ -18,21 +18,21 @@ export interface Visit {
   readonly fixed: Dialect | undefined;
 }
 
-const NO_QUERY: Visit['query'] = new URLSearchParams();
+const NO_QUERY: RequestTarget['query'] = new URLSearchParams();
 
-export function readVisit(httpRequest: HttpRequest, options: ServeOptions): Visit {
-  const visit = glanceAt(httpRequest, options);
-  if (visit.fixed === undefined && visit.query.has('dialect')) {
+export function requestTarget(httpRequest: HttpRequest, options: BindingServeOptions): RequestTarget {
+  const target = requestTargetForError(httpRequest, options);
+  if (target.fixed === undefined && target.query.has('dialect')) {
     const known = registryOf(options)
       .all.map((each) => each.id)
       .join(', ');
     throw new A2AError('INVALID_REQUEST', `unknown dialect; known: ${known}`, { field: 'dialect' });
   }
-  return visit;
+  return target;
 }
 
 /** The same for a refusal that is about something else: a `?dialect=` that there is not is overlooked. */
-export function glanceAt(httpRequest: HttpRequest, options: ServeOptions): Visit {
+export function requestTargetForError(httpRequest: HttpRequest, options: BindingServeOptions): RequestTarget {
   const query = httpRequest.query === '' ? NO_QUERY : new URLSearchParams(httpRequest.query);
   const named = options.dialect === undefined ? query.get('dialect') : null;
   return {
@@ -49,7 +49,7 @@ const ZERO_VERSIONS: readonly string[] = ['0.1', '0.2', '0.3'];
  * The method's grammar, or the path, says what is spoken; the header may only agree (docs/dialects.md). All of 0.x is one
  * to it: nobody sent a header then, and what sends `0.2` today is understood.
  */
-export function checkVersion(version: string | undefined, dialect: Dialect, options: ServeOptions): void {
+export function checkVersion(version: string | undefined, dialect: Dialect, options: BindingServeOptions): void {
   const own = dialect.wire.versionHeader;
   if (version === undefined && (options.versionRequired !== true || own === undefined)) return;
   if (version !== undefined && speaks(dialect, version)) return;
@@ -76,7 +76,7 @@ function supportedVersions(registry: Registry): readonly string[] {
 }
 
 /** Who calls, and in which dialect. */
-export interface Calling {
+export interface CallFacts {
   readonly dialect: Dialect;
   readonly caller: Caller;
   readonly operation?: Operation;
@@ -96,7 +96,7 @@ function extensionsOf(httpRequest: HttpRequest, dialect: Dialect): readonly stri
   return [...new Set(uris.filter((uri) => uri !== ''))];
 }
 
-export function contextOf(httpRequest: HttpRequest, { dialect, caller, operation }: Calling, signal: AbortSignal): CallContext {
+export function contextOf(httpRequest: HttpRequest, { dialect, caller, operation }: CallFacts, signal: AbortSignal): CallContext {
   const { principal, tenant, request } = caller;
   const ctx: Mutable<CallContext> = { principal, dialect: dialect.id, extensions: extensionsOf(httpRequest, dialect), signal };
   if (tenant !== undefined) ctx.tenant = tenant;
@@ -131,7 +131,7 @@ export async function requestBytes(httpRequest: HttpRequest, bodyBytesMax: numbe
   }
 }
 
-export function requestJson(bytes: Uint8Array, options: ServeOptions): unknown {
+export function requestJson(bytes: Uint8Array, options: BindingServeOptions): unknown {
   const { jsonMembersMax = DEFAULT_BODY_LIMITS.jsonMembersMax } = options;
   const parsed = parseJson(bytes, (options.env ?? DEFAULT_ENV).limits.jsonDepthMax, jsonMembersMax);
   if (!parsed.ok) throw parsed.error;
@@ -139,7 +139,7 @@ export function requestJson(bytes: Uint8Array, options: ServeOptions): unknown {
 }
 
 /** What every answer of a dialect says in its headers. */
-export function answerHeaders(dialect: Dialect, activated: readonly string[]): Record<string, string> {
+export function responseHeaders(dialect: Dialect, activated: readonly string[]): Record<string, string> {
   const headers: Record<string, string> = {};
   const { versionHeader, extensionsHeader } = dialect.wire;
   if (versionHeader !== undefined) headers['A2A-Version'] = versionHeader;
@@ -165,7 +165,7 @@ export function writeSafely<T>(error: A2AError, write: (error: A2AError) => T): 
 }
 
 /** Anything thrown becomes an error that a caller may read; what was behind it goes to the log. */
-export function toPeer(thrown: unknown, options: ServeOptions): A2AError {
+export function toCallerError(thrown: unknown, options: BindingServeOptions): A2AError {
   const error = A2AError.from(thrown);
   if (error.kind === 'INTERNAL_ERROR') options.onError?.(error.cause ?? error);
   return error;
