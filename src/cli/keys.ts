@@ -22,7 +22,7 @@ tasks belong to key:NAME, so two keys with one name are one caller. Running node
       kind: 'list',
       value: 'SCOPE',
       default: CALLER_SCOPES.join(','),
-      doc: 'What it may do, also separated by commas: tasks:read, tasks:write, tasks:cancel, push:write, card:extended, executor:AGENT for one that runs commands, admin.',
+      doc: 'What it may do, also separated by commas: tasks:read, tasks:write, tasks:cancel, push:write, card:extended, executor:AGENT for one that runs commands, admin (of the tenant, if the key has one), node-admin.',
     },
     { name: 'tenant', kind: 'text', value: 'NAME', doc: 'The tenant of the key.' },
     { name: 'expires-in', kind: 'text', value: 'DAYS', default: 'never', doc: 'The number of days after which the key expires.' },
@@ -111,8 +111,8 @@ function revoke(folder: string, id: string, json: boolean): number {
 function checkScope(scope: string): void {
   if (isKnownScope(scope)) return;
   throw new CliError(`--scope: there is no scope ${scope}`, {
-    meant: { word: scope, known: [...CALLER_SCOPES, 'admin'] },
-    hint: `scopes: ${[...CALLER_SCOPES, 'executor:AGENT', 'admin'].join(', ')}`,
+    meant: { word: scope, known: [...CALLER_SCOPES, 'admin', 'node-admin'] },
+    hint: `scopes: ${[...CALLER_SCOPES, 'executor:AGENT', 'admin', 'node-admin'].join(', ')}`,
     exit: 2,
   });
 }

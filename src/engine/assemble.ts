@@ -27,7 +27,7 @@ import { createTurns } from './turns/turns.ts';
 /** The engine's parts, each with what it needs of the others. */
 interface Assembled {
   readonly service: ServiceParts;
-  readonly admin: AdminParts;
+  readonly admin: Omit<AdminParts, 'scope'>;
   readonly turns: DrainParts;
   readonly retention: RetentionParts;
   readonly outbox: Outbox;

@@ -18,6 +18,8 @@ export interface Engine {
   add(name: string, agent: Agent): A2AService;
   /** Tasks of all owners, for operators. */
   readonly admin: AdminService;
+  /** The operators of one tenant see its tasks only. */
+  adminOf(tenant: string): AdminService;
   /** Recovers the tasks of the last process and accepts requests from then on. To be called once. */
   start(): Promise<Recovered>;
   /**
@@ -71,6 +73,7 @@ export function createEngine(options: EngineOptions): Engine {
       return added;
     },
     admin: createAdmin(admin),
+    adminOf: (tenant) => createAdmin(admin, { tenant }),
     start: async () => {
       if (lifecycle.phase !== 'new') throw new Error('the engine was already started');
       startKeys(await options.store.lastKey());

@@ -36,6 +36,7 @@ export type {
   TaskKey,
   TaskRow,
   TaskScope,
+  TenantScope,
   Write,
 } from './ports.ts';
 export { timeOrderedIds } from './time-ordered-ids.ts';

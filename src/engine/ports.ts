@@ -10,8 +10,14 @@ export interface Owner {
   readonly principal: string;
 }
 
-/** Whose tasks a read may see. Every read names an owner; operators use `any`. */
-export type TaskScope = Owner | 'any';
+/** All principals of a tenant. */
+export interface TenantScope {
+  readonly tenant: string;
+  readonly principal?: undefined;
+}
+
+/** Whose tasks a read may see. Every read names an owner; the operators of a tenant use a `TenantScope`, those of the node use `any`. */
+export type TaskScope = Owner | TenantScope | 'any';
 
 /** One entry of a task's log, numbered from 1 without gaps. A store returns everything but `seq` unchanged and does not interpret it. */
 export interface LogEntry {

@@ -14,7 +14,7 @@ it('uses the first method that accepts or refuses the credential', async () => {
     method((token) => (token === 'Bearer old' ? { reason: 'expired', message: 'the token has expired' } : undefined)),
     method((token) => (token === 'Bearer good' || token === 'Bearer old' ? ann : undefined)),
   ]);
-  await expect(authenticate('Bearer good')).resolves.toEqual(ann.principal);
+  await expect(authenticate('Bearer good')).resolves.toEqual({ ...ann, tenant: '' });
   await expect(authenticate('Bearer old')).rejects.toMatchObject({ kind: 'UNAUTHENTICATED', message: 'the token has expired' });
   for (const none of [undefined, '', 'Bearer bad', 'Bearer good\r\nX-API-Key: k', 'x'.repeat(9000)]) {
     await expect(authenticate(none)).rejects.toMatchObject({ kind: 'UNAUTHENTICATED' });

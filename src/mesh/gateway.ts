@@ -16,8 +16,8 @@ export interface GatewayOptions {
   readonly caller: MeshCaller;
   readonly offering: AgentHost;
   readonly artifacts?: ArtifactService;
-  /** The mesh user of an HTTP principal. Default: `http:` and its id, so that an HTTP caller is never mistaken for a user of the mesh. */
-  readonly userOf?: (principal: string) => string;
+  /** The mesh user of an HTTP principal. Default: `http:`, its tenant and its id, so that an HTTP caller is never mistaken for a user of the mesh. */
+  readonly userOf?: (principal: string, tenant: string) => string;
   /** Called when an agent joins, changes or leaves. */
   onChange?(kind: 'joined' | 'changed' | 'left', name: string): void;
 }
@@ -50,7 +50,7 @@ const ACCEPT_MS_MAX = 50_000;
 
 export function meshAgent(name: string, card: AgentCard, options: Pick<GatewayOptions, 'caller' | 'artifacts' | 'userOf'>): Agent {
   const { caller, artifacts, userOf: nameOf = defaultMeshUser } = options;
-  const userOf = ({ principal }: CallContext): string => nameOf(principal.id);
+  const userOf = ({ principal, tenant }: CallContext): string => nameOf(principal.id, tenant ?? '');
   const link = caller.link({ agent: name, userOf, acceptMsMax: ACCEPT_MS_MAX });
   const service: A2AService = artifacts === undefined ? link : withInlineFiles(link, artifacts, userOf);
   return proxyAgent({ service, card: publicCard(card), isIdempotent: true, passesPrincipal: true });
@@ -74,8 +74,13 @@ export function directoryAgent(name: string, registry: MeshRegistry): Agent {
   });
 }
 
-/** The mesh user of an HTTP principal. It is unique for each principal, and can be a level of an artifact's URI. */
-export function defaultMeshUser(principal: string): string {
-  const plain = encodeURIComponent(principal.toWellFormed()).replaceAll('~', '~7E').replaceAll('%3A', ':').replaceAll('%40', '@');
-  return `http:${plain.replaceAll('%', '~').replaceAll('..', '.~2E')}`;
+/** The mesh user of an HTTP principal. It is unique for each tenant and principal, and can be a level of an artifact's URI. */
+export function defaultMeshUser(principal: string, tenant = ''): string {
+  return tenant === '' ? `http:${levelOf(principal)}` : `http:${levelOf(tenant)}+${levelOf(principal)}`;
+}
+
+/** Contains no `+`, which separates tenant and principal. */
+function levelOf(name: string): string {
+  const plain = encodeURIComponent(name.toWellFormed()).replaceAll('~', '~7E').replaceAll('%3A', ':').replaceAll('%40', '@');
+  return plain.replaceAll('%', '~').replaceAll('..', '.~2E');
 }

@@ -79,6 +79,7 @@ export function assembleNode(options: HandlerOptions): ServedNode {
     agents,
     cards,
     admin: adminOf(engine, options, { log, health, traffic, mesh }),
+    adminOf: (tenant) => engine?.adminOf(tenant),
     onMesh: (name) => mesh?.find(name),
     metrics,
     jwks: signer.jwks,

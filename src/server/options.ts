@@ -35,8 +35,8 @@ export interface ServingOptions extends HostOriginOptions {
   readonly store?: Store;
   readonly blobs?: Blobs;
   readonly limits?: Partial<ServerLimits & EngineLimits>;
-  /** The quota of a principal, by its id. Default: the limits `callerTasksMax` and `callerStreamsMax`, and no quota for `local`. */
-  readonly quotaOf?: (principal: string) => Quota | undefined;
+  /** The quota of a principal of a tenant, by their ids. The same id in two tenants is two principals. Default: the limits `callerTasksMax` and `callerStreamsMax`, and no quota for `local`. */
+  readonly quotaOf?: (principal: string, tenant: string) => Quota | undefined;
   /** Ways to authenticate callers; any one suffices. Cards declare them. Default: none, and every caller is the principal `local`. */
   readonly auth?: readonly AuthMethod[];
   /** Your own authentication function, instead of `auth`. Cards then declare what the agents' own cards declare. */

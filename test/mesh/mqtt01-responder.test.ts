@@ -149,7 +149,7 @@ onMosquitto('a responder of A2A over MQTT 0.1', (suite) => {
   it('authenticates requests and never repeats the token', async () => {
     const authenticate = async (authorization: string | undefined) => {
       if (authorization !== 'Bearer good') throw new A2AError('UNAUTHENTICATED');
-      return { id: 'ann', scopes: [] };
+      return { principal: { id: 'ann', scopes: [] } };
     };
     const raw = await both({ authenticate });
     await raw.ask(REQUEST, sendBody('hello', {}, 'SendMessage'));

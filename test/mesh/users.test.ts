@@ -70,7 +70,7 @@ onEveryBroker('a caller over HTTP', (start) => {
 
 it('default mesh users are unique and can own artifacts', () => {
   const ids = ['local', '~2F', '/', '..', '.~2E', 'a/../b', '%2F', 'ü@x.example', 'http:local', '\ud800'];
-  const users = ids.map(defaultMeshUser);
-  expect(new Set(users).size).toBe(ids.length);
+  const users = ['', 'local', 'a', '+'].flatMap((tenant) => ids.map((id) => defaultMeshUser(id, tenant)));
+  expect(new Set(users).size).toBe(ids.length * 4);
   expect(users.filter((user) => !isArtifactName(user))).toEqual([]);
 });

@@ -67,6 +67,7 @@ beforeAll(async () => {
     ['another scheme', [`Authorization: Basic ${Buffer.from(`ann:${GOOD_KEY}`).toString('base64')}`]],
     ['the key without a scheme', [`Authorization: ${GOOD_KEY}`]],
     ['a scheme of our own', [`Authorization: ApiKey ${GOOD_KEY}`]],
+    ['a token whose subject is a list', bearer(await issuer.token(JSON.parse('{"sub":["eve"]}')))],
     ['garbage', bearer('garbage')],
     ['much garbage', bearer('x'.repeat(9000))],
     ['a key and a comma', bearer(`${GOOD_KEY}, Bearer ${GOOD_KEY}`)],

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { tenantId } from '#protocol';
 import type { Authenticate } from '#server';
 import { eventually } from '../support/eventually.ts';
 import { handlerOf, jsonRequest, sendBody } from '../support/server.ts';
@@ -32,5 +33,32 @@ it('limits running tasks and streams per principal', async () => {
     await again.body?.cancel();
     return again.status === 200;
   });
+  await handler.close();
+});
+
+it('counts the same name in two tenants as two principals', async () => {
+  const inTenant: Authenticate = (asked) => ({
+    principal: { id: 'key:ci', scopes: ['tasks:*'] },
+    tenant: tenantId(asked.header('authorization') ?? ''),
+  });
+  const handler = handlerOf({ authenticate: inTenant, quotaOf, limits: { drainMsMax: 0 } });
+  const statuses: number[] = [];
+  const sleeping = (): object => sendBody('sleep=5000', { configuration: { returnImmediately: true } });
+  for (const tenant of ['acme', 'acme', 'acme', 'other', 'other', 'other'])
+    statuses.push((await handler.fetch(jsonRequest(`${BASE}/message:send`, sleeping(), from(tenant)))).status);
+  expect(statuses).toEqual([200, 200, 429, 200, 200, 429]);
+  const stream = (tenant: string): Promise<Response> =>
+    handler.fetch(new Request(`${BASE}/tasks/none:subscribe`, { method: 'POST', headers: from(tenant) }));
+  const open = new Map<string, Response>();
+  for (const tenant of ['third', 'fourth']) {
+    const { task } = (await (await handler.fetch(jsonRequest(`${BASE}/message:send`, sleeping(), from(tenant)))).json()) as {
+      task: { id: string };
+    };
+    const url = `${BASE}/tasks/${task.id}:subscribe`;
+    open.set(tenant, await handler.fetch(new Request(url, { method: 'POST', headers: from(tenant) })));
+  }
+  expect([...open.values()].map(({ status }) => status)).toEqual([200, 200]);
+  expect((await stream('third')).status).toBe(429);
+  for (const response of open.values()) await response.body?.cancel();
   await handler.close();
 });

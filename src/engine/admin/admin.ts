@@ -1,9 +1,9 @@
-import type { AdminService, AdminTask, Logged, Message, Mutable, Seq } from '#protocol';
+import type { AdminListRequest, AdminService, AdminTask, Logged, Message, Mutable, Seq } from '#protocol';
 import { A2AError, isTerminal, messageId, NO_EVENT, seq } from '#protocol';
 import { agentOf } from '../agents.ts';
 import type { DeliveryAdminParts } from '../outbox/admin.ts';
 import { createDeliveryAdmin } from '../outbox/admin.ts';
-import type { ListFilter, Store } from '../ports.ts';
+import type { ListFilter, Store, TaskScope } from '../ports.ts';
 import { noTask } from '../read/find.ts';
 import { entriesIn, foldTo } from '../read/fold.ts';
 import type { PageParts } from '../read/list.ts';
@@ -15,7 +15,7 @@ import type { RetentionParts } from '../tasks/retention.ts';
 import { deleteNow } from '../tasks/retention.ts';
 import type { ApprovalParts } from './approvals.ts';
 import { createApprovals } from './approvals.ts';
-import { adminTask, withAnyTask } from './rows.ts';
+import { adminTask, withTaskIn } from './rows.ts';
 
 export interface AdminParts extends ApprovalParts, PageParts {
   readonly store: ApprovalParts['store'] & PageParts['store'] & DeliveryAdminParts['store'] & Pick<Store, 'task'>;
@@ -25,14 +25,15 @@ export interface AdminParts extends ApprovalParts, PageParts {
 const EVENTS_MAX = 1000;
 const WAIT_MS_MAX = 30_000;
 
-/** The engine as operators and the console use it. */
-export function createAdmin(parts: AdminParts): AdminService {
+/** The engine as operators and the console use it: those of the whole node, or of one tenant. */
+export function createAdmin(given: Omit<AdminParts, 'scope'>, scope: TaskScope = 'any'): AdminService {
+  const parts: AdminParts = { ...given, scope };
   const { tasks, store, commits, turns } = parts;
   return {
     ...createDeliveryAdmin(parts),
     tasks: async (request) => {
-      const { principal, tenant, agent, contextId, status, statusTimestampAfter } = request;
-      const filter: Mutable<ListFilter> = { owner: principal === undefined ? 'any' : { principal, tenant: tenant ?? '' } };
+      const { agent, contextId, status, statusTimestampAfter } = request;
+      const filter: Mutable<ListFilter> = { owner: scopeOf(request, scope) };
       if (agent !== undefined) filter.agent = agent;
       if (contextId !== undefined) filter.contextId = contextId;
       if (status !== undefined) filter.state = status;
@@ -41,27 +42,27 @@ export function createAdmin(parts: AdminParts): AdminService {
       return { tasks: rows.map((row) => adminTask(tasks, row)), nextPageToken, totalSize: await store.count(filter) };
     },
     task: (id) =>
-      withAnyTask(tasks, id, async (task) => {
+      withTaskIn(parts, id, async (task) => {
         // From the store: the row in memory is ahead of the disk, and a crash could take that back.
-        const row = await store.task('any', id);
+        const row = await store.task(scope, id);
         if (row === undefined) throw noTask(id);
         return { ...adminTask(tasks, row), task: await foldTo(parts, task, row.last) };
       }),
     events: ({ id, after = NO_EVENT, limit = EVENTS_MAX, waitMs = 0 }) =>
-      withAnyTask(tasks, id, async (task) => {
+      withTaskIn(parts, id, async (task) => {
         if (waitMs > 0) await waitForMore(parts, task, { after, waitMs: Math.min(waitMs, WAIT_MS_MAX) });
         return await eventsOf(parts, task, { after, limit });
       }),
     ...createApprovals(parts),
     cancel: (id) =>
-      withAnyTask(tasks, id, async (task) => {
+      withTaskIn(parts, id, async (task) => {
         if (!isTerminal(task.row.state)) turns.stop(task, 'canceled');
         await commits.settled();
         return adminTask(tasks, task.row);
       }),
-    retry: (id) => withAnyTask(tasks, id, (task) => retry(parts, task)),
+    retry: (id) => withTaskIn(parts, id, (task) => retry(parts, task)),
     delete: async (id) => {
-      const row = await withAnyTask(tasks, id, async (task) => {
+      const row = await withTaskIn(parts, id, async (task) => {
         if (!isTerminal(task.row.state)) turns.stop(task, 'canceled');
         await commits.settled();
         return { ...task.row };
@@ -69,6 +70,14 @@ export function createAdmin(parts: AdminParts): AdminService {
       await deleteNow(parts.retention, row);
     },
   };
+}
+
+/** What a list may show: what its filters name, within the operator's own tenant if the operator belongs to one. */
+function scopeOf({ principal, tenant }: AdminListRequest, within: TaskScope): TaskScope {
+  const named = within === 'any' ? tenant : within.tenant;
+  if (tenant !== undefined && tenant !== named) throw new A2AError('PERMISSION_DENIED', 'you are not an operator of that tenant');
+  if (principal !== undefined) return { principal, tenant: named ?? '' };
+  return named === undefined ? 'any' : { tenant: named };
 }
 
 interface EventRange {

@@ -1,39 +1,41 @@
 import type { AdminAnswer, AdminApproval, AdminService, Message, Part, TaskState } from '#protocol';
 import { A2AError, createDataPart, createTextPart, getChoicesFromMessage, isInterrupted, messageId } from '#protocol';
 import type { OptionsOf } from '../call-options.ts';
-import type { Store, TaskRow } from '../ports.ts';
+import type { Store, TaskRow, TaskScope } from '../ports.ts';
 import { foldTo } from '../read/fold.ts';
 import { admit } from '../send/admit.ts';
 import { uncheckedFacts } from '../send/call.ts';
 import type { SendParts } from '../send/send.ts';
 import type { LiveTask } from '../tasks/live-task.ts';
-import { adminTask, withAnyTask } from './rows.ts';
+import { adminTask, withTaskIn } from './rows.ts';
 
 export interface ApprovalParts extends SendParts {
   readonly store: SendParts['store'] & Pick<Store, 'list'>;
   readonly optionsOf: OptionsOf;
+  /** Whose tasks the operator may see. */
+  readonly scope: TaskScope;
 }
 
 const APPROVALS_MAX = 100;
 const WAITING: readonly TaskState[] = ['TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED'];
 
-/** Tasks of all owners that wait for a person, for an operator's inbox, and the answers given there. */
+/** Tasks of the scope that wait for a person, for an operator's inbox, and the answers given there. */
 export function createApprovals(parts: ApprovalParts): Pick<AdminService, 'approvals' | 'answer'> {
   return {
     approvals: async () => {
-      const found = await Promise.all(WAITING.map((state) => parts.store.list({ owner: 'any', state, limit: APPROVALS_MAX })));
+      const found = await Promise.all(WAITING.map((state) => parts.store.list({ owner: parts.scope, state, limit: APPROVALS_MAX })));
       const rows = found.flat().sort((one, other) => other.statusAt - one.statusAt);
       const asked = await Promise.all(rows.slice(0, APPROVALS_MAX).map((row) => approvalOf(parts, row)));
       return asked.filter((approval) => approval !== undefined);
     },
-    answer: (id, answer) => withAnyTask(parts.tasks, id, (task) => answerTask(parts, task, answer)),
+    answer: (id, answer) => withTaskIn(parts, id, (task) => answerTask(parts, task, answer)),
   };
 }
 
 /** Undefined: the task was answered or deleted meanwhile. */
 async function approvalOf(parts: ApprovalParts, row: TaskRow): Promise<AdminApproval | undefined> {
   try {
-    return await withAnyTask(parts.tasks, row.id, async (task) => {
+    return await withTaskIn(parts, row.id, async (task) => {
       const { status } = await foldTo(parts, task, task.committed);
       if (!isInterrupted(status.state)) return undefined;
       const { message } = status;

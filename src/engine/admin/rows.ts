@@ -1,13 +1,17 @@
 import type { AdminTask, TaskId } from '#protocol';
 import { tenantId } from '#protocol';
-import type { TaskRow } from '../ports.ts';
+import type { TaskRow, TaskScope } from '../ports.ts';
 import { noTask } from '../read/find.ts';
 import type { LiveTask } from '../tasks/live-task.ts';
 import type { TaskTable } from '../tasks/table.ts';
 
-/** Holds a task of any owner until `use` is done. */
-export async function withAnyTask<T>(tasks: TaskTable, id: TaskId, use: (task: LiveTask) => Promise<T>): Promise<T> {
-  const task = await tasks.hold('any', id);
+/** Holds a task of the scope until `use` is done. */
+export async function withTaskIn<T>(
+  { tasks, scope }: { readonly tasks: TaskTable; readonly scope: TaskScope },
+  id: TaskId,
+  use: (task: LiveTask) => Promise<T>,
+): Promise<T> {
+  const task = await tasks.hold(scope, id);
   if (task === undefined) throw noTask(id);
   try {
     task.announce();

@@ -109,7 +109,7 @@ interface Creation {
 function create(parts: AdmitParts, call: SendCall, { contextId: given, identity, push }: Creation): AcceptedMessage {
   const { turns, tasks, ids, clock } = parts;
   const { request, ctx, facts, owner } = call;
-  turns.checkNew(owner.principal);
+  turns.checkNew(owner);
   const id = asTaskId(ids.next());
   const contextId = given ?? asContextId(ids.next());
   const message: Message = { ...request.message, taskId: id, contextId };

@@ -6,7 +6,7 @@ export function ownerOf(ctx: CallContext, request: { readonly tenant?: string })
 }
 
 export function isIn(scope: TaskScope, owner: Owner): boolean {
-  return scope === 'any' || (scope.principal === owner.principal && scope.tenant === owner.tenant);
+  return scope === 'any' || (scope.tenant === owner.tenant && (scope.principal === undefined || scope.principal === owner.principal));
 }
 
 /** A map key for a name that a caller chose. The lengths come first, so that two different lists of strings never give the same key. */

@@ -1,6 +1,7 @@
 import type { Message } from '#protocol';
 import { A2AError, isInterrupted } from '#protocol';
 import { agentOf } from '../agents.ts';
+import type { Owner } from '../ports.ts';
 import type { EntryNotes } from '../tasks/events.ts';
 import type { AcceptedMessage, LiveTask } from '../tasks/live-task.ts';
 import type { TurnInput } from './agent-run.ts';
@@ -14,7 +15,7 @@ export interface Turns {
   /** A turn that starts now gets a slot at once. */
   readonly hasFreeSlot: boolean;
   /** Throws if the caller's quota is used up, or the queue is full. To be called before a task is made: afterwards its turn is never refused. */
-  checkNew(principal: string): void;
+  checkNew(owner: Owner): void;
   /** Starts the turn of the message that made the task. */
   start(task: LiveTask, input: TurnInput): void;
   /**
@@ -40,8 +41,8 @@ export function createTurns(parts: TurnParts): Turns {
     get hasFreeSlot() {
       return slots.hasRoom;
     },
-    checkNew: (principal) => {
-      quotas.check(principal);
+    checkNew: (owner) => {
+      quotas.check(owner);
       if (slots.isFull) throw new A2AError('UNAVAILABLE', 'too many tasks are queued; try again later', { retryAfterMs: 1000 });
     },
     start: (task, input) => startTurn(parts, task, { input }),
@@ -54,7 +55,7 @@ function deliver(parts: TurnParts, task: LiveTask, { message, notes, inputAt, on
   const { row, run } = task;
   const waits = run !== undefined && run.answer === undefined;
   checkRoom(parts, task, waits);
-  if (run === undefined) parts.quotas.check(row.owner.principal);
+  if (run === undefined) parts.quotas.check(row.owner);
   const wasAsking = isInterruptedQuestion(parts, task);
   const { seq } = task.appendStatus('TASK_STATE_WORKING', undefined, { ...notes, input: message, ...(waits ? { queued: true } : {}) });
   onAppended(seq);

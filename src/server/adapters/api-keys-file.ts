@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { KeyRecord, KeyRing } from '../access/authentication/api-keys.ts';
 import { cacheCredentials } from '../access/authentication/credential-cache.ts';
-import { isScope } from '../access/authorisation/scopes.ts';
+import { isScope, NODE_ADMIN } from '../access/authorisation/scopes.ts';
 import { ConfigError } from '../config/read-value.ts';
 import { randomSecret, readSecretFile, SECRET_CHARS_MIN, sha256, writeSecretFile } from './secret-files.ts';
 
@@ -48,6 +48,8 @@ export function createKey(
   const keys = readKeys(keysFile(folder));
   const made = secret ?? randomSecret(KEY_PREFIX);
   checkNew({ name, scopes, secret: made });
+  if (tenant !== undefined && tenant !== '' && scopes.includes(NODE_ADMIN))
+    throw new ConfigError(`a key of a tenant can’t have the scope ${NODE_ADMIN}; give it admin, or leave out the tenant`);
   const hash = sha256(made);
   if (keys.some((key) => key.hash === hash)) throw new ConfigError('this token is already a key; parley keys list shows it');
   const key: KeyRecord = {
@@ -131,7 +133,7 @@ function checkNew({ name, scopes, secret }: { readonly name: string; readonly sc
   const wrong = scopes.find((scope) => !isScope(scope));
   if (wrong !== undefined)
     throw new ConfigError(
-      `${JSON.stringify(wrong)} is not a scope; the scopes are tasks:read, tasks:write, tasks:cancel, push:write, card:extended, executor:NAME, admin`,
+      `${JSON.stringify(wrong)} is not a scope; the scopes are tasks:read, tasks:write, tasks:cancel, push:write, card:extended, executor:NAME, admin, node-admin`,
     );
   if (secret.length < SECRET_CHARS_MIN || !/^[\w.~+/=-]+$/.test(secret)) {
     throw new ConfigError(`a token must have at least ${SECRET_CHARS_MIN} characters: letters, digits and . _ ~ + / = - only`);

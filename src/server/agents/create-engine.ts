@@ -45,7 +45,7 @@ export function engineFor(
     ids: timeOrderedIds(), // new ids sort last, so the store's index grows at its end
     ...pushFor({ options, signer, metrics, webhookMsMax: limits.webhookMsMax }),
     limits: { ...(store === undefined ? { finishedMsMax: MEMORY_FINISHED_MS } : {}), ...options.limits },
-    ...(quotaOf === undefined ? {} : { runningTasksMaxOf: (principal) => quotaOf(principal)?.runningTasksMax }),
+    ...(quotaOf === undefined ? {} : { runningTasksMaxOf: (principal, tenant) => quotaOf(principal, tenant)?.runningTasksMax }),
     ...(blobs === undefined ? {} : { blobs }),
     ...(replyPublisher === undefined ? {} : { replyPublisher }),
     ...(idempotency === undefined ? {} : { idempotency }),

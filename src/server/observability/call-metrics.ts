@@ -32,14 +32,14 @@ export function meter(metrics: Metrics, capacity: Capacity): (service: A2AServic
     const ending =
       (operation: string, ctx: CallContext, began: number): StreamEndListener =>
       (thrown, wasOpened) => {
-        if (wasOpened) capacity.streamClosed(ctx.principal);
+        if (wasOpened) capacity.streamClosed(ctx);
         note(operation, ctx, { began, thrown });
       };
     const by: CallInterceptor = {
       unary: async ({ operation, ctx }, next) => {
         const began = performance.now();
         try {
-          capacity.check(operation, ctx.principal);
+          capacity.check(operation, ctx);
           const result = await next(ctx);
           note(operation, ctx, { began });
           return result;
@@ -50,8 +50,8 @@ export function meter(metrics: Metrics, capacity: Capacity): (service: A2AServic
       },
       stream: ({ operation, ctx }, next) => {
         const open = (): EventStream => {
-          capacity.check(operation, ctx.principal);
-          capacity.streamOpened(ctx.principal);
+          capacity.check(operation, ctx);
+          capacity.streamOpened(ctx);
           return next(ctx);
         };
         return observeStream(open, ending(operation, ctx, performance.now()));

@@ -23,6 +23,8 @@ export interface RouteContext {
   readonly agents: readonly ServedAgent[];
   readonly cards: Cards;
   readonly admin: AdminService | undefined;
+  /** The admin API for the operators of one tenant. */
+  readonly adminOf: (tenant: string) => AdminService | undefined;
   readonly metrics: Metrics;
   /** The node's public keys. */
   readonly jwks: () => Promise<{ readonly keys: readonly JsonWebKey[] }>;
@@ -78,8 +80,9 @@ const ROUTE_HANDLERS: Readonly<Record<RouteName, RouteHandler>> = {
   keys: async ({ jwks, cardAgeMsMax }) =>
     json((await jwks()) as unknown as Json, 200, { 'Cache-Control': `public, max-age=${Math.floor(cardAgeMsMax / 1000)}` }),
   admin: (site, visit) => {
-    const { admin, relay, bodyBytesMax } = site;
-    const { httpRequest, place } = visit;
+    const { relay, bodyBytesMax } = site;
+    const { httpRequest, place, caller } = visit;
+    const admin = caller.tenant === undefined || caller.tenant === '' ? site.admin : site.adminOf(caller.tenant);
     if (place.path.startsWith(`${MESH_AGENTS}/`)) return meshAgentAnswer(site, visit, place.path.slice(MESH_AGENTS.length + 1));
     const path = place.path.slice('/api/parley/v1'.length);
     return path === '/relay' ? relayAnswer(httpRequest, relay, bodyBytesMax) : adminAnswer(httpRequest, path, admin);

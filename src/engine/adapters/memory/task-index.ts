@@ -194,7 +194,7 @@ export class MemoryIndex {
 
   /** The smallest order that contains every match of the filter. */
   #orderOf({ owner, agent, contextId, state }: ListFilter): Order | undefined {
-    if (owner === 'any' || agent === undefined) return this.#all;
+    if (owner === 'any' || owner.principal === undefined || agent === undefined) return this.#all;
     const own = this.#known(owner, agent);
     if (contextId !== undefined) return own?.contexts.get(contextId);
     return state === undefined ? own?.all : own?.states.get(state);
@@ -204,7 +204,7 @@ export class MemoryIndex {
 /** Whether the order from `#orderOf` holds matches only, so that no row must be checked. */
 function isExact({ owner, agent, contextId, state, statusFrom }: ListFilter): boolean {
   if (statusFrom !== undefined) return false;
-  if (owner === 'any' || agent === undefined)
+  if (owner === 'any' || owner.principal === undefined || agent === undefined)
     return owner === 'any' && agent === undefined && contextId === undefined && state === undefined;
   return contextId === undefined || state === undefined;
 }
@@ -219,7 +219,7 @@ function fits(row: TaskRow, { owner, agent, contextId, state }: ListFilter): boo
 }
 
 function isIn(scope: TaskScope, owner: Owner): boolean {
-  return scope === 'any' || (scope.principal === owner.principal && scope.tenant === owner.tenant);
+  return scope === 'any' || (scope.tenant === owner.tenant && (scope.principal === undefined || scope.principal === owner.principal));
 }
 
 function orderIn<K>(orders: Map<K, Order>, key: K): Order {

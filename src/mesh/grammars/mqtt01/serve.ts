@@ -1,7 +1,7 @@
-import type { RpcRequest } from '#bindings';
+import type { Caller, RpcRequest } from '#bindings';
 import { decodeRequest } from '#bindings';
-import type { A2AService, CallContext, EventStream, Json, Operation, Principal, ReadEnv, Requests, SendRequest } from '#protocol';
-import { A2AError, behave, countedIds, DEFAULT_READ_LIMITS } from '#protocol';
+import type { A2AService, CallContext, EventStream, Json, Operation, ReadEnv, Requests, SendRequest } from '#protocol';
+import { A2AError, behave, countedIds, DEFAULT_READ_LIMITS, tenantId } from '#protocol';
 import type { ReceivedMessage } from '../../broker.ts';
 import type { MeshAgent, MeshContext, Stop } from '../grammar.ts';
 import { checkCallPath, originMetadata } from '../shared/call-path.ts';
@@ -67,8 +67,7 @@ async function respond(request: MqttRequest, serving: MqttServing): Promise<void
   const address = addressOf(operation, request);
   if (operation === 'send' || operation === 'stream') return send({ operation, rpc, request, serving, ctx, address });
   if (operation === 'subscribe') {
-    const subscription = decodeRequest(operation, rpc.params, { dialect: DIALECT, env: ENV });
-    return follow(agent.service.subscribe(subscription, ctx), address, serving);
+    return follow(agent.service.subscribe(requestOf(operation, rpc, ctx), ctx), address, serving);
   }
   await mesh.broker.publish(resultMessage(await runUnary(operation, rpc, { serving, ctx }), agent.name, address));
 }
@@ -78,11 +77,11 @@ type Run<Op extends Unary> = (service: A2AService, request: Requests[Op], ctx: C
 
 function runUnary<Op extends Unary>(
   operation: Op,
-  { params }: RpcRequest,
+  rpc: RpcRequest,
   { serving, ctx }: { readonly serving: MqttServing; readonly ctx: CallContext },
 ): Promise<Json> {
   const run: Run<Op> = RUN[operation];
-  return run(serving.agent.service, decodeRequest(operation, params, { dialect: DIALECT, env: ENV }), ctx);
+  return run(serving.agent.service, requestOf(operation, rpc, ctx), ctx);
 }
 
 const RUN: { readonly [Op in Unary]: Run<Op> } = {
@@ -123,7 +122,7 @@ interface Sending {
 
 async function send({ operation, rpc, request, serving, ctx, address }: Sending): Promise<void> {
   const { agent, mesh } = serving;
-  const decoded: SendRequest = decodeRequest(operation, rpc.params, { dialect: DIALECT, env: ENV });
+  const decoded: SendRequest = requestOf(operation, rpc, ctx);
   checkTaskName(decoded);
   const callPath = callPathIn(request.message.properties);
   checkCallPath(callPath, agent.name);
@@ -149,13 +148,28 @@ function follow(events: EventStream, address: MqttReplyAddress, { agent, mesh }:
   });
 }
 
-/** The principal is named by the reply topic, which anyone who may publish can choose; or by a token alone, when `authenticate` is set. */
+/** Refuses a request that names another tenant than the credential's. */
+function requestOf<Op extends Operation>(operation: Op, { params }: RpcRequest, ctx: CallContext): Requests[Op] {
+  const request = decodeRequest(operation, params, { dialect: DIALECT, env: ENV });
+  const { tenant = ctx.tenant }: { readonly tenant?: string } = request;
+  if (tenant === ctx.tenant) return request;
+  throw new A2AError('PERMISSION_DENIED', 'this credential does not belong to that tenant');
+}
+
+/** Without `authenticate` the principal comes from the reply topic, which anyone who may publish can choose; it belongs to no tenant. */
 async function contextOf({ message, requester }: MqttRequest, { mqtt, mesh, signal }: MqttServing): Promise<CallContext> {
   const { authenticate } = mqtt.options;
-  const principal: Principal =
+  const { principal, tenant = tenantId('') }: Caller =
     authenticate === undefined
-      ? { id: `mesh:${mesh.namespace}:${clientIdOf(requester)}`, scopes: mesh.scopes }
+      ? { principal: { id: `mesh:${mesh.namespace}:${clientIdOf(requester)}`, scopes: mesh.scopes } }
       : await authenticate(message.properties[AUTHORIZATION]);
   const { traceparent } = message.properties;
-  return { principal, dialect: DIALECT.id, extensions: [], signal, ...(traceparent === undefined ? {} : { trace: { traceparent } }) };
+  return {
+    principal,
+    tenant,
+    dialect: DIALECT.id,
+    extensions: [],
+    signal,
+    ...(traceparent === undefined ? {} : { trace: { traceparent } }),
+  };
 }

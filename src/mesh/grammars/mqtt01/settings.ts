@@ -1,4 +1,5 @@
-import type { CallContext, Dialect, Principal } from '#protocol';
+import type { Caller } from '#bindings';
+import type { CallContext, Dialect } from '#protocol';
 import { requireDialect } from '../shared/dialect.ts';
 import type { MqttTopics } from './topics.ts';
 import { mqttId, mqttTopics } from './topics.ts';
@@ -31,8 +32,11 @@ export interface MqttGrammarOptions {
   /** The broker's address for cards, as other programs reach it. */
   readonly url?: string;
   readonly profile?: Partial<MqttProfile>;
-  /** Identifies the caller by the property `a2a-authorization`. Throws UNAUTHENTICATED. Absent: everyone who may publish on the broker. */
-  authenticate?(authorization: string | undefined): Promise<Principal>;
+  /**
+   * Identifies the caller and its tenant by the property `a2a-authorization`. Throws UNAUTHENTICATED. Absent: everyone who may publish on the
+   * broker, in no tenant.
+   */
+  authenticate?(authorization: string | undefined): Promise<Caller>;
   /** The `a2a-authorization` of our own requests, such as `Bearer …`. Use it only over TLS (A2A over MQTT 0.1 §5). */
   authorization?(ctx: CallContext): string | undefined | Promise<string | undefined>;
   /** `binary`: files come as raw bytes in messages of their own, without file names. Default: in JSON. */

@@ -1,7 +1,7 @@
 import type { RpcRequest } from '#bindings';
 import { decodeRequest, readableId, readEnvelope, requestObject, resultText } from '#bindings';
 import type { CallContext, Dialect, ReadEnv, RpcId, SendRequest, Task } from '#protocol';
-import { A2AError, behave, countedIds, DEFAULT_READ_LIMITS, isObject, taskId } from '#protocol';
+import { A2AError, behave, countedIds, DEFAULT_READ_LIMITS, isObject, taskId, tenantId } from '#protocol';
 import type { ReceivedMessage } from '../../broker.ts';
 import type { MeshAgent, MeshContext, Stop } from '../grammar.ts';
 import { checkCallPath, originMetadata } from '../shared/call-path.ts';
@@ -146,6 +146,8 @@ function contextOf({ properties, dialect }: SamRequest, { mesh, signal }: SamSer
   return {
     // Anyone who may publish on the broker can claim any user id, so it is never a principal of the HTTP side.
     principal: { id: `mesh:${mesh.namespace}:${properties.userId}`, scopes: mesh.scopes },
+    // A message of this mesh carries no credential, so it belongs to no tenant.
+    tenant: tenantId(''),
     dialect: dialect.id,
     extensions: [],
     signal,

@@ -96,8 +96,9 @@ function verifier(options: JwtOptions): (token: string, request: HttpRequest) =>
 }
 
 function identityOf(payload: JWTPayload, options: JwtOptions, request: HttpRequest): AuthenticatedIdentity | CredentialDenial {
-  const { sub = '' } = payload;
-  if (sub === '' || sub.length > 255) return { reason: 'a token without a usable subject' };
+  // Typed as a string, but jose does not check it: the array ["eve"] would turn into the text eve.
+  const sub: unknown = payload.sub;
+  if (typeof sub !== 'string' || sub === '' || sub.length > 255) return { reason: 'a token without a usable subject' };
   const unbound = unboundReason(payload['cnf'], request);
   if (unbound !== undefined) return { reason: unbound };
   const tenant = options.tenantClaim === undefined ? '' : (payload[options.tenantClaim] ?? '');

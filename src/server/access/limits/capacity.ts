@@ -1,7 +1,9 @@
-import type { Operation, Principal } from '#protocol';
+import type { Caller } from '#bindings';
+import type { Operation } from '#protocol';
 import { A2AError, isStreamOperation } from '#protocol';
 import type { Metrics } from '../../observability/metrics.ts';
 import type { ServingOptions } from '../../options.ts';
+import { callerKey } from '../authentication/caller.ts';
 
 export interface CapacityOptions {
   /** 0 means no limit. */
@@ -12,15 +14,15 @@ export interface CapacityOptions {
 }
 
 /**
- * Limits open streams, per node and per principal, and refuses new work while the process is short of memory (docs/faults.md, H15). Reads
+ * Limits open streams, per node and per principal of a tenant, and refuses new work while the process is short of memory (docs/faults.md, H15). Reads
  * and cancels are never refused.
  */
 export interface Capacity {
   /** Throws UNAVAILABLE or RATE_LIMITED if the node can't take such a call now. */
-  check(operation: Operation, principal: Principal): void;
+  check(operation: Operation, caller: Caller): void;
   /** Counts a stream from before its first event, because many streams may be waiting for theirs. */
-  streamOpened(principal: Principal): void;
-  streamClosed(principal: Principal): void;
+  streamOpened(caller: Caller): void;
+  streamClosed(caller: Caller): void;
 }
 
 export function createCapacity({ streamsMax, isOverloaded, quotaOf, metrics }: CapacityOptions): Capacity {
@@ -33,31 +35,35 @@ export function createCapacity({ streamsMax, isOverloaded, quotaOf, metrics }: C
     refused.add([reason]);
     throw new A2AError('UNAVAILABLE', `${message}; try again later`, { retryAfterMs: 5000 });
   };
-  const checkQuota = (id: string): void => {
-    const max = quotaOf?.(id)?.streamsMax;
-    if (max === undefined || (own.get(id) ?? 0) < max) return;
+  const checkQuota = (caller: Caller): void => {
+    const max = quotaOf?.(caller.principal.id, caller.tenant ?? '')?.streamsMax;
+    if (max === undefined || (own.get(callerKey(caller)) ?? 0) < max) return;
     refused.add(['quota']);
     throw new A2AError('RATE_LIMITED', `you have reached the maximum of ${max} open streams; close one first`, { retryAfterMs: 5000 });
   };
   let streams = 0;
-  /** Open streams by principal. Counted only if there are quotas. */
+  /** Open streams by tenant and principal. Counted only if there are quotas. */
   const own = new Map<string, number>();
   return {
-    check: (operation, { id }) => {
+    check: (operation, caller) => {
       const isStream = isStreamOperation(operation);
-      if (isStream) checkQuota(id);
+      if (isStream) checkQuota(caller);
       if (isStream && streamsMax > 0 && streams >= streamsMax) refuse('streams', 'this node has reached its maximum of open streams');
       if ((isStream || operation === 'send') && isOverloaded?.() === true) refuse('memory', 'this node is short of memory');
     },
-    streamOpened: ({ id }) => {
+    streamOpened: (caller) => {
       streams += 1;
-      if (quotaOf !== undefined) own.set(id, (own.get(id) ?? 0) + 1);
+      if (quotaOf === undefined) return;
+      const key = callerKey(caller);
+      own.set(key, (own.get(key) ?? 0) + 1);
     },
-    streamClosed: ({ id }) => {
+    streamClosed: (caller) => {
       streams -= 1;
-      const left = (own.get(id) ?? 0) - 1;
-      if (left > 0) own.set(id, left);
-      else own.delete(id);
+      if (quotaOf === undefined) return;
+      const key = callerKey(caller);
+      const left = (own.get(key) ?? 0) - 1;
+      if (left > 0) own.set(key, left);
+      else own.delete(key);
     },
   };
 }

@@ -82,5 +82,5 @@ export function createReads(db: DatabaseSync, { guard, realms, counts, sends, pu
 }
 
 function isIn(scope: TaskScope, { owner }: TaskRow): boolean {
-  return scope === 'any' || (scope.tenant === owner.tenant && scope.principal === owner.principal);
+  return scope === 'any' || (scope.tenant === owner.tenant && (scope.principal === undefined || scope.principal === owner.principal));
 }

@@ -34,6 +34,7 @@ const CACHED_MAX = 10_000;
 
 export function createRealms(db: DatabaseSync): Realms {
   const byName = query<RealmRecord>(db, 'SELECT * FROM realm WHERE tenant = ? AND principal = ? AND agent = ?');
+  const byTenant = query<RealmRecord>(db, 'SELECT * FROM realm WHERE tenant = ?');
   const byOwner = query<RealmRecord>(db, 'SELECT * FROM realm WHERE tenant = ? AND principal = ?');
   const byAgent = query<RealmRecord>(db, 'SELECT * FROM realm WHERE agent = ?');
   const every = query<RealmRecord>(db, 'SELECT * FROM realm');
@@ -81,6 +82,10 @@ export function createRealms(db: DatabaseSync): Realms {
     },
     within: (scope, agent) => {
       if (scope === 'any') return (agent === undefined ? every.all() : byAgent.all(toText(agent))).map(read);
+      if (scope.principal === undefined) {
+        const realms = byTenant.all(toText(scope.tenant)).map(read);
+        return agent === undefined ? realms : realms.filter((realm) => realm.agent === agent);
+      }
       if (agent === undefined) return byOwner.all(toText(scope.tenant), toText(scope.principal)).map(read);
       const realm = find(scope, agent);
       return realm === undefined ? [] : [realm];
