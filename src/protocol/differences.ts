@@ -1,4 +1,5 @@
-import { membersOf } from './documents.ts';
+import { membersOf } from './members.ts';
+
 /**
  * What two canonical values differ in, named by `Type.member`. Losses of translation are found with it, not guessed: encode,
  * decode, compare.

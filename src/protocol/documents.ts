@@ -1,11 +1,7 @@
 import { equal } from './differences.ts';
 import type { Json } from './json.ts';
 import { parseJson } from './json.ts';
-
-/** Looking at JSON documents whose kind is not known yet. */
-export function membersOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
-}
+import { membersOf } from './members.ts';
 
 /** What a JSON-RPC envelope holds, or the document itself. */
 export function withoutEnvelope(document: unknown): unknown {

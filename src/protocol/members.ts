@@ -30,3 +30,8 @@ export function isMemberOf<T>(known: ReadonlySet<T>, value: unknown): value is T
   const all: ReadonlySet<unknown> = known;
   return all.has(value);
 }
+
+/** The members of a value of unknown shape; none if it is not an object. */
+export function membersOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
+}

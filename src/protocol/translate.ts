@@ -3,11 +3,12 @@ import type { Decoded, Dialect, ReadEnv, RpcId } from './dialects/dialect.ts';
 import { invalidParams } from './dialects/fault.ts';
 import type { Registry } from './dialects/registry.ts';
 import { equal } from './differences.ts';
-import { distance, leaves, membersOf, withoutEnvelope } from './documents.ts';
+import { distance, leaves, withoutEnvelope } from './documents.ts';
 import { A2AError } from './errors.ts';
 import type { Json } from './json.ts';
 import type { Lost } from './losses.ts';
 import { encodeWithLosses, writeCardWithLosses } from './losses.ts';
+import { membersOf } from './members.ts';
 import type { Operation, Shape, Shapes } from './operations.ts';
 import { bestRecording, writeRecording } from './recordings.ts';
 

@@ -1,56 +1,15 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import type { Agent, Message, Task } from '#protocol';
+import type { Message, Task } from '#protocol';
 import { behave, contextId, createDataPart, createUserMessage, isDataPart, LOCAL_PRINCIPAL } from '#protocol';
-import { acpDriver } from '../../src/agents/acp/driver.ts';
-import type { RunOptions } from '../../src/agents/run/agent.ts';
-import { runningAgent } from '../../src/agents/run/agent.ts';
 import { memoryStore } from '../../src/engine/adapters/memory.ts';
 import { cortex } from '../../src/protocol/dialects/cortex/dialect.ts';
 import { keysOf } from '../support/key-ring.ts';
-import { scratchFolder } from '../support/scratch.ts';
 import { handlerOf, jsonRequest } from '../support/server.ts';
-import type { Talk } from '../support/talk.ts';
 import { statusText, talkTo } from '../support/talk.ts';
-
-const folder = realpathSync(scratchFolder());
-const AGENT = fileURLToPath(new URL('children/acp-agent.ts', import.meta.url));
-let count = 0;
-
-interface World {
-  readonly agent: () => Agent;
-  readonly cwd: string;
-}
-
-/** A folder, its sessions, and the agent over it; asked again for the agent, it is as after a restart. */
-function world(options: RunOptions = {}, env: Readonly<Record<string, string>> = {}): World {
-  count += 1;
-  const cwd = join(folder, `w${count}`);
-  const state = join(folder, `s${count}`);
-  mkdirSync(cwd);
-  const driver = acpDriver({
-    name: 'fake',
-    argv: [process.execPath, '--conditions=our-src', '--disable-warning=ExperimentalWarning', AGENT],
-    ...{ environment: ['SESSIONS', 'NO_LOAD', 'NOT_LOGGED_IN', 'MODE'], homePaths: [], projectConfig: [] },
-  });
-  const passed = { ...process.env, SESSIONS: join(state, 'fake'), ...env };
-  return {
-    cwd,
-    agent: () => runningAgent(driver, { name: 'fake', description: 'Fake.' }, { cwd, state, sandbox: 'plain', env: passed, ...options }),
-  };
-}
-
-async function talking<Result>(agent: Agent, act: (talk: Talk) => Promise<Result>): Promise<Result> {
-  const talk = await talkTo(agent);
-  try {
-    return await act(talk);
-  } finally {
-    await talk.stop();
-  }
-}
+import { talking, world } from './acp-world.ts';
 
 const artifactText = (task: Task, wanted: string): string =>
   (task.artifacts ?? [])
@@ -262,10 +221,9 @@ describe('a session', () => {
   });
 
   it('that is lost begins anew, and says so', async () => {
-    const { agent } = world();
+    const { agent, state } = world();
     await talking(agent(), (talk) => talk.task('hello', inContext));
-    const { rmSync } = await import('node:fs');
-    rmSync(join(folder, `s${count}`, 'fake'), { recursive: true });
+    rmSync(join(state, 'fake'), { recursive: true });
     const task = await talking(agent(), (talk) => talk.task('what', inContext));
     expect(answer(task)).toBe('you said: what');
     expect(JSON.stringify(task.history)).toContain('The earlier session is lost');
