@@ -1,6 +1,6 @@
-import { type Agent, ask, defineAgent } from 'parley-a2a/agents';
+import { type Agent, defineAgent } from 'parley-a2a/agents';
 
-/** Does nothing that cannot be undone before somebody has said yes. */
+/** Deletes nothing before somebody agrees. An answer that matches no option gets the same question again. */
 const cleaner: Agent = defineAgent({
   name: 'cleaner',
   description: 'Deletes files, if you agree.',
@@ -11,7 +11,6 @@ const cleaner: Agent = defineAgent({
         { optionId: 'stop', name: 'Keep it', kind: 'reject_once' },
       ],
     });
-    if (option === undefined) return ask('That was neither yes nor no, so nothing was done. What should I do?');
     return option === 'go' ? `Deleted ${turn.text}.` : `Kept ${turn.text}.`;
   },
 });
