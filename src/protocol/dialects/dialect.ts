@@ -130,6 +130,11 @@ export interface DialectWire {
   readonly versionHeader: string | undefined;
   /** A send carries the task id that the caller chose. Links make one up where the caller gave none. */
   readonly callerNamesTask?: true;
+  /**
+   * A JSON-RPC error of a call for a stream is one server-sent event: for every caller that takes events, or only for those that take
+   * nothing else (`Accept`). Absent: it is a JSON response. Only for errors whose HTTP status is 200.
+   */
+  readonly streamErrors?: 'event' | 'event-if-only';
   /** `get` and `cancel` of an unknown task answer with a JSON null instead of an error. */
   readonly nullForUnknownTask?: true;
 }
