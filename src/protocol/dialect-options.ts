@@ -3,15 +3,19 @@ import { createRegistry, DIALECTS } from './dialects/registry.ts';
 import type { DialectId } from './ids.ts';
 import type { CallSemantics } from './service.ts';
 
-/** How a dialect's answers differ from A2A 1.0, for answers that no request asks for: replies, webhooks, an operator's retry. */
+/**
+ * How answers in a dialect differ from A2A 1.0, for answers that belong to no request: broker replies,
+ * webhooks, an operator's retry.
+ */
 export interface DialectOptions extends CallSemantics {
-  /** Messages of the history in an answer. Absent: all of them. */
+  /** Number of history messages in an answer. Absent: all. */
   readonly historyLength?: number;
 }
 
+/** Options by dialect id. The registry is read once for each id. */
 const known = new Map<DialectId, DialectOptions>();
 
-/** The options of a dialect that is known by its stored id alone. An unknown id counts as A2A 1.0. */
+/** The options of a dialect, by the id that is stored with a task. An unknown id counts as A2A 1.0. */
 export function optionsOfDialect(id: DialectId): DialectOptions {
   let options = known.get(id);
   if (options === undefined) {
