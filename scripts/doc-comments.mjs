@@ -13,7 +13,9 @@ const doors = new Set(Object.values(PACKAGE.exports).flatMap((entry) => entry['o
 const places = new Map();
 for (const door of doors) for (const place of exportsOf(join(ROOT, door))) places.set(`${place.file} ${place.name}`, place);
 
-const chosen = [...places.values()].filter(({ file }) => only.length === 0 || only.some((prefix) => relative(ROOT, file).startsWith(prefix)));
+const chosen = [...places.values()].filter(
+  ({ file }) => only.length === 0 || only.some((prefix) => relative(ROOT, file).startsWith(prefix)),
+);
 const bare = chosen.filter(({ documented }) => !documented);
 const members = chosen.flatMap((place) => membersOf(place));
 const bareMembers = members.filter(({ documented }) => !documented);
@@ -39,7 +41,13 @@ function namesIn(list) {
   return list
     .replace(/\/\/.*|\/\*[\s\S]*?\*\//g, '')
     .split(',')
-    .map((each) => each.trim().replace(/^type /, '').split(' as ')[0])
+    .map(
+      (each) =>
+        each
+          .trim()
+          .replace(/^type /, '')
+          .split(' as ')[0],
+    )
     .filter((name) => name !== '');
 }
 

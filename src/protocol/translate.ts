@@ -31,7 +31,7 @@ export interface TranslateOptions {
   readonly from?: Dialect;
   /** Absent: detected. */
   readonly kind?: DocumentKind;
-  /** URL path of a request. Some dialects can be told apart only by it. */
+  /** URL path of a request. Some dialects differ only in it. */
   readonly path?: string;
   /** Operation that a response belongs to, if dialects answer it differently. Absent: detected. */
   readonly operation?: Operation;
