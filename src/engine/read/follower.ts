@@ -18,7 +18,7 @@ export interface FollowOptions {
   /** The first batch is the task as it was here. The events after it follow. */
   readonly from: Seq;
   /** Whether the caller gets its own name for the task. */
-  readonly names: CallSemantics;
+  readonly names: CallSemantics | undefined;
   readonly signal: AbortSignal;
   /** The stream of a send ends at a question to the caller; a subscription continues. */
   readonly endsOnQuestion: boolean;
