@@ -1,6 +1,8 @@
 import type { Traits } from './dialects/dialect.ts';
+import { createRegistry, DIALECTS } from './dialects/registry.ts';
 import { isA2AError } from './errors.ts';
 import type { EventStream, Logged, TaskEvent } from './events.ts';
+import type { DialectId } from './ids.ts';
 import { taskId } from './ids.ts';
 import type { CancelRequest, GetRequest, SendRequest, SendResult, SubscribeRequest } from './requests.ts';
 import type { A2AService, CallContext, CallSemantics } from './service.ts';
@@ -35,24 +37,45 @@ export function behave(service: A2AService, traits: Traits): A2AService {
   return behaved;
 }
 
-/** The semantics that `behave` sets for the calls of a dialect. Undefined for a dialect with A2A 1.0 semantics. */
-export function callSemantics(traits: Traits): CallSemantics | undefined {
-  const semantics: CallSemantics = {
+/** How a dialect's answers differ from A2A 1.0. */
+export interface DialectSemantics extends CallSemantics {
+  /** Messages of the history in an answer whose request does not say how many. Absent: all of them. */
+  readonly historyLength?: 0;
+}
+
+const BY_ID = new Map<DialectId, DialectSemantics>();
+
+/**
+ * The semantics of a dialect that is known by its stored id alone, for answers that no request asks for: replies, webhooks, an operator's
+ * retry. An unknown id counts as A2A 1.0.
+ */
+export function semanticsOfDialect(id: DialectId): DialectSemantics {
+  let semantics = BY_ID.get(id);
+  if (semantics === undefined) {
+    const dialect = createRegistry(DIALECTS).byId(id);
+    semantics = dialect === undefined ? {} : semanticsOf(dialect.traits);
+    BY_ID.set(id, semantics);
+  }
+  return semantics;
+}
+
+function semanticsOf(traits: Traits): DialectSemantics {
+  return {
     ...(traits.callerNamesTask ? { taskNames: traits.namesOnce === true ? ('once' as const) : ('reusable' as const) } : {}),
     ...(traits.resumesByContext ? { continuesByContext: true } : {}),
     ...(traits.mintsMessageIds === true ? { mintedMessageId: true } : {}),
     ...(traits.directMessage === 'as-task' ? { tasksOnly: true } : {}),
     ...(traits.subscribeFinished === 'returns-task' ? { showsFinished: true } : {}),
+    ...(traits.historyDefault === 'none' ? { historyLength: 0 } : {}),
   };
-  return Object.keys(semantics).length === 0 ? undefined : semantics;
 }
 
 function decorated(next: A2AService, traits: Traits): A2AService {
-  const semantics = callSemantics(traits);
-  const hidesHistory = traits.historyDefault === 'none';
+  const { historyLength, ...semantics } = semanticsOf(traits);
+  const hidesHistory = historyLength === 0;
   const returnsFinished = traits.cancelFinished === 'returns-task';
-  if (semantics === undefined && !hidesHistory && !returnsFinished) return next;
-  const into = semantics === undefined ? (ctx: CallContext) => ctx : (ctx: CallContext): CallContext => ({ ...ctx, semantics });
+  if (Object.keys(semantics).length === 0 && !hidesHistory && !returnsFinished) return next;
+  const into = (ctx: CallContext): CallContext => ({ ...ctx, semantics });
   const sending = hidesHistory ? withoutSentHistory : (request: SendRequest) => request;
   const reading = hidesHistory ? withoutHistory : <T extends object>(request: T) => request;
   const get = (request: GetRequest, ctx: CallContext): Promise<Task> => next.get(reading(request), ctx);
@@ -60,11 +83,11 @@ function decorated(next: A2AService, traits: Traits): A2AService {
   return {
     send: (request, ctx) => {
       const result = next.send(sending(request), into(ctx));
-      return semantics?.tasksOnly === true ? result.then((answer) => asTask(answer, request)) : result;
+      return semantics.tasksOnly === true ? result.then((answer) => asTask(answer, request)) : result;
     },
     stream: (request, ctx) => {
       const events = next.stream(sending(request), into(ctx));
-      if (semantics?.tasksOnly !== true || request.alias === undefined) return events;
+      if (semantics.tasksOnly !== true || request.alias === undefined) return events;
       return startingWith(events, async (first) => eventsAsTask(await first, request));
     },
     get: (request, ctx) => get(request, into(ctx)),
@@ -77,7 +100,7 @@ function decorated(next: A2AService, traits: Traits): A2AService {
     subscribe: (request, ctx) => {
       const inner = into(ctx);
       const events = next.subscribe(request, inner);
-      if (semantics?.showsFinished !== true) return events;
+      if (semantics.showsFinished !== true) return events;
       return startingWith(events, (first) => first.catch((thrown: unknown) => finished(thrown, () => get(taskIn(request), inner))));
     },
     push: {

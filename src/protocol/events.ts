@@ -37,6 +37,8 @@ export type TaskEventKind = 'task' | 'message' | 'statusUpdate' | 'artifactUpdat
 export interface Logged {
   readonly seq?: Seq;
   readonly event: TaskEvent;
+  /** The stream ends after this event, although its state is not terminal. 0.x clients stop reading at the `final` that this becomes. */
+  readonly closes?: true;
 }
 
 /** Batches, so that one wake-up, one encode and one socket write serve all that has gathered. */
