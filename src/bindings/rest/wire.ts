@@ -140,7 +140,8 @@ export function fillPath(route: RestRoute, request: JsonObject, tenants: boolean
  * would change the address.
  */
 function segment(value: string, member: string): string {
-  if (value === '.' || value === '..' || !value.isWellFormed()) throw invalidParams({ path: member, problem: 'is not allowed in a URL path' });
+  if (value === '.' || value === '..' || !value.isWellFormed())
+    throw invalidParams({ path: member, problem: 'is not allowed in a URL path' });
   return encodeURIComponent(value);
 }
 
