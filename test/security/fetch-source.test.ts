@@ -20,7 +20,10 @@ function namesPlatformFetch(code: string): boolean {
     /globalThis\s*\.\s*fetch|globalThis\s*\[|window\s*\.\s*fetch|XMLHttpRequest|EventSource\s*\(|new WebSocket\s*\(|sendBeacon/.test(code)
   )
     return true;
-  const isOwn = /(?:\bconst fetch\b|(?<!readonly )\bfetch: Fetch\b|(?<!readonly )\bfetch: \(request|[{,]\s*fetch\s*(?:,[^;{}]*)?\}(?::| = ))/.test(code);
+  const isOwn =
+    /(?:\bconst fetch\b|(?<!readonly )\bfetch: Fetch\b|(?<!readonly )\bfetch: \(request|[{,]\s*fetch\s*(?:,[^;{}]*)?\}(?::| = ))/.test(
+      code,
+    );
   const called = /(?<![.#\w'"`-])fetch\s*\((?!request: Request\))/.test(code);
   return called && !isOwn;
 }
