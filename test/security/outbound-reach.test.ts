@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { A2AService, CallContext } from '#protocol';
+import type { A2AService } from '#protocol';
+import { createUserMessage } from '#protocol';
 import { resolveConfig } from '#server';
 import { toolsOf } from '#tools';
 import { reach } from '../../src/cli/remote/connect.ts';
@@ -10,6 +11,7 @@ import { createOutbound } from '../../src/server/adapters/outbound.ts';
 import { mcpAgent } from '../../src/tools/adapters/mcp.ts';
 import type { Listening } from '../support/listen.ts';
 import { listen } from '../support/listen.ts';
+import { callContext } from '../support/talk.ts';
 
 /** Stands for a service that only this machine can reach. No request may arrive here. */
 let inside: Listening;
@@ -52,11 +54,7 @@ function cardNaming(...urls: readonly string[]): object {
   };
 }
 
-const send = (service: A2AService): Promise<unknown> =>
-  service.send({ message: { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'x' }] } }, {
-    signal: AbortSignal.timeout(20_000),
-    extensions: [],
-  } as unknown as CallContext);
+const send = (service: A2AService): Promise<unknown> => service.send({ message: createUserMessage('x') }, callContext());
 
 /** The same address in other words. */
 const spellings = (): readonly string[] => {
