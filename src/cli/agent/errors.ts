@@ -164,7 +164,7 @@ const HINTS: Readonly<Partial<Record<ClientErrorKind, (call: CallDescription, er
     return timeout === undefined ? 'try again' : `give it more time: --timeout ${timeout} was not enough`;
   },
   'version-not-accepted': (_, error) =>
-    `allow it with --a2a-version ${/[\d.]+$/.exec(error?.hint ?? '')?.[0] ?? '0.3'}; parley ask supports every version by itself`,
+    `allow it with --a2a-version ${/(?<![\d.])[\d.]+$/.exec(error?.hint ?? '')?.[0] ?? '0.3'}; parley ask supports every version by itself`,
   'no-interface': () => 'JSONRPC and HTTP+JSON are supported',
   tls: () => 'trust its authority with --ca FILE; --insecure accepts every certificate, an attacker’s too',
   redirect: ({ url }) => `calls to ${url} are redirected, and calls never follow redirects: the card must name the final address`,

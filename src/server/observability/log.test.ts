@@ -97,7 +97,6 @@ describe('redaction', () => {
     for (const text of [jwt, `a.${jwt}`, `a.b.${jwt}`, `x-${jwt}`, `eyJx.${jwt}`, `(${jwt})`, `${jwt} ${jwt}`]) {
       expect(cleanedText(text)).not.toContain('c2lnbmF0dXJl');
     }
-    expect(cleanedText('a.eyJshort.b.c')).toBe('a.eyJshort.b.c');
   });
 
   it('removes values whose names contain a line break beside a secret word', () => {
