@@ -70,6 +70,7 @@ const METHODS: Readonly<Partial<Record<Operation, string>>> = {
 /** A2A 0.3.0 §11.1.2 misspells the first. The second was on the main branch after the tag: accepted, never sent. */
 const ALIASES: Readonly<Record<string, Operation>> = { 'agent/authenticatedExtendedCard': 'extendedCard', 'tasks/list': 'list' };
 
+/** Traits of 0.3 over JSON-RPC. Editions override single members. */
 export const TRAITS: Traits = {
   callerNamesTask: false,
   resumesByContext: true,
@@ -81,6 +82,7 @@ export const TRAITS: Traits = {
   subscribeFinished: 'returns-task',
 };
 
+/** HTTP details of 0.3. Editions override single members. */
 export const WIRE: DialectWire = {
   httpStatusOnError: (kind) => {
     if (kind === 'PARSE_ERROR') return 400;

@@ -16,6 +16,7 @@ export interface Writers {
 /** Members that a form or an older release lacks, as `Type.member`. */
 export type MissingMembers = ReadonlySet<string>;
 
+/** Builds the writers of one form, without the members that the release lacks. */
 export function writers(form: Form, missing: MissingMembers): Writers {
   const parts = partsWriter(form);
   const message = messageWriter(form, { missing, parts });
