@@ -10,6 +10,7 @@ import { isTerminal } from './states.ts';
 import type { Task } from './task.ts';
 import { createTaskStatus } from './task.ts';
 
+/** Decorated services by traits and service, so that each pair is built once. */
 const DONE: WeakMap<Traits, WeakMap<A2AService, A2AService>> = new WeakMap();
 
 /**
@@ -144,8 +145,8 @@ async function canceledOrFinished(next: A2AService, request: CancelRequest, ctx:
 }
 
 /**
- * A caller that named the task is answered with a task of that name, even where the agent answered with a message and there is no task.
- * Where the server names tasks, the dialect makes up an id when it writes the message as a task.
+ * In dialects where the caller names the task, turns a direct message into a completed task of that
+ * name. Where the server names tasks, the dialect creates an id when it writes the message as a task.
  */
 function asTask<T extends SendResult | TaskEvent>(result: T, request: SendRequest): T | { readonly task: Task } {
   const { message } = result;
@@ -158,13 +159,16 @@ function asTask<T extends SendResult | TaskEvent>(result: T, request: SendReques
 type Batch = readonly Logged[];
 type Step = IteratorResult<Batch, unknown>;
 
-/** A direct message is the first event of its stream, and the only one. */
+/** Does the same for a stream: a direct message is its first and only event. */
 function eventsAsTask(first: Step, request: SendRequest): Step {
   if (first.done === true || first.value[0]?.event.message === undefined) return first;
   return { done: false, value: first.value.map((logged) => ({ ...logged, event: asTask(logged.event, request) })) };
 }
 
-/** The snapshot of a finished task, for a service that refuses to subscribe to one whatever `showsFinished` says: the link of a proxied agent. */
+/**
+ * The snapshot of a finished task, for services that reject a subscription to one regardless of
+ * `showsFinished`, such as the link of a proxied agent.
+ */
 async function finished(thrown: unknown, get: () => Promise<Task>): Promise<Step> {
   if (!isA2AError(thrown) || (thrown.kind !== 'UNSUPPORTED_OPERATION' && thrown.kind !== 'TASK_FINISHED')) throw thrown;
   const task = await get();
@@ -172,12 +176,15 @@ async function finished(thrown: unknown, get: () => Promise<Task>): Promise<Step
   return { done: false, value: [{ event: { task } }] };
 }
 
-/** A stream whose first step passes through `change`. After a first step that failed, the stream is over. */
+/** A stream whose first step passes through `change`. If the first step fails, the stream ends. */
 function startingWith(events: EventStream, change: (first: Promise<Step>) => Promise<Step>): EventStream {
   return { [Symbol.asyncIterator]: () => new ChangedStart(events[Symbol.asyncIterator](), change) };
 }
 
-/** Holds nothing but the stream after its first step: thousands of streams wait at a time. */
+/**
+ * A class, so that after the first step only the inner stream stays referenced: thousands of streams
+ * wait at the same time.
+ */
 class ChangedStart implements AsyncIterator<Batch, unknown> {
   readonly #inner: AsyncIterator<Batch, unknown>;
   #change: ((first: Promise<Step>) => Promise<Step>) | undefined;

@@ -32,6 +32,14 @@ export const SERVER_LIMITS = {
     default: 40,
     doc: 'Maximum burst of requests of one caller, and of failed authentications from one address.',
   },
+  publicRequestsPerSecondMax: {
+    default: 50,
+    doc: 'Sustained rate limit of one client address on public routes (cards, catalog, console). 0: no limit. Loopback is never limited.',
+  },
+  publicRequestsBurstMax: {
+    default: 200,
+    doc: 'Maximum burst of requests of one client address on public routes.',
+  },
   callerBytesPerMinuteMax: {
     default: 67_108_864,
     doc: 'Maximum size of all request bodies of one caller per minute. 0: no limit.',

@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns/promises';
 import { OutboundError } from '../outbound/errors.ts';
-import type { PolicyOptions } from '../outbound/policy.ts';
+import type { TargetRules } from '../outbound/policy.ts';
 import { createPolicy } from '../outbound/policy.ts';
 import type { Outbound } from '../outbound/port.ts';
 import type { Resolve } from '../outbound/resolve.ts';
@@ -11,7 +11,7 @@ export { bindCredentials } from '../outbound/credentials.ts';
 export { OutboundError, type OutboundReason } from '../outbound/errors.ts';
 export type { Outbound, OutboundLimits } from '../outbound/port.ts';
 
-export interface OutboundOptions extends PolicyOptions {
+export interface OutboundOptions extends TargetRules {
   /** The connect timeout. Default: 5 s. */
   readonly connectMsMax?: number;
   /** Default: the system's resolver. */

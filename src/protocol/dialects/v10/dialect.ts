@@ -64,6 +64,8 @@ const wire: DialectWire = {
   bodyBytesMax: 1_048_576,
   extensionsHeader: 'A2A-Extensions',
   versionHeader: '1.0',
+  // Go's client reads only events from a stream; Python's and JavaScript's read both.
+  streamErrors: 'event-if-only',
 };
 
 const ALIAS: Loss = {
@@ -156,6 +158,7 @@ function build(id: string, title: string, options: { readonly generation: boolea
   });
 }
 
+/** A2A 1.0.1, the canonical dialect. */
 export const v10: Dialect = build('v10', 'A2A 1.0', { generation: false });
 
 /** 1.0 with the `generation` of the unreleased 1.1 draft, for callers that turn it on. */
