@@ -6,6 +6,7 @@ import type { CardDocument } from './card-document.ts';
 import type { Endpoint } from './endpoint.ts';
 import { sameAddress } from './target.ts';
 
+/** What the choice of endpoints depends on. */
 export interface EndpointOptions extends Pick<ClientOptions, 'binding' | 'dialect'> {
   readonly registry: Registry;
   /** The address below which the card was found. */
