@@ -16,6 +16,7 @@ step('dead exports', () => runTool('knip', ['--no-progress', '--treat-config-hin
 step('sizes', () => spawnSync(process.execPath, [join(ROOT, 'scripts/sizes.mjs')], { stdio: 'inherit' }).status);
 step('names', () => spawnSync(process.execPath, [join(ROOT, 'scripts/names.mjs')], { stdio: 'inherit' }).status);
 step('words', () => spawnSync(process.execPath, [join(ROOT, 'scripts/words.mjs')], { stdio: 'inherit' }).status);
+step('doc comments', () => spawnSync(process.execPath, [join(ROOT, 'scripts/doc-comments.mjs')], { stdio: 'inherit' }).status);
 step('generated docs', () => runTool('node', ['--conditions=our-src', join(ROOT, 'scripts/docs.ts'), '--check']).status);
 process.exit(failed === 0 ? 0 : 1);
 

@@ -5,9 +5,9 @@
 export type OutboundReason = 'target' | 'name' | 'redirect' | 'size' | 'encoding' | 'timeout' | 'network';
 
 /** Thrown by the fetch functions and by `check` of an `Outbound`. */
-/** Thrown by the fetch functions and by `check` of an `Outbound`. */
 export class OutboundError extends Error {
   override readonly name: string = 'OutboundError';
+  /** Why the request failed. */
   readonly reason: OutboundReason;
 
   constructor(reason: OutboundReason, message: string, options?: ErrorOptions) {
