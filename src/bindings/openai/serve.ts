@@ -214,5 +214,5 @@ function refuse(error: A2AError): HttpResponse {
 }
 
 function json(value: Json, status = 200, headers: Readonly<Record<string, string>> = {}): HttpResponse {
-  return { status, headers: { ...headers, 'Content-Type': JSON_TYPE, 'X-Content-Type-Options': 'nosniff' }, body: JSON.stringify(value) };
+  return { status, headers: { ...headers, 'Content-Type': JSON_TYPE }, body: JSON.stringify(value) };
 }

@@ -120,6 +120,7 @@ const own = (name: string): Row => ({ code: `PARLEY_ERR_${name}`, exit: 1 });
 /** The specification forbids additions to its eight codes. Where none fits, ours have the prefix PARLEY_ERR. */
 const ROWS: Readonly<Record<ClientErrorKind, Row>> = {
   'bad-target': { code: 'A2ACLI_ERR_USAGE', exit: 2 },
+  'forbidden-target': own('FORBIDDEN_TARGET'),
   dns: UNREACHABLE,
   refused: UNREACHABLE,
   tls: UNREACHABLE,

@@ -4,6 +4,7 @@ import { ClientError } from '../errors/client-error.ts';
 import type { ClientOptions } from '../options.ts';
 import type { CardDocument } from './card-document.ts';
 import type { Endpoint } from './endpoint.ts';
+import { leadsInside } from './own-machine.ts';
 import { sameAddress } from './target.ts';
 
 /** What the choice of endpoints depends on. */
@@ -21,8 +22,9 @@ export function endpointsOf(document: CardDocument, options: EndpointOptions): r
   const offered = found.card.value.supportedInterfaces;
   const endpoints = offered.map((iface) => endpointFor(iface, document, options)).filter((endpoint) => endpoint !== undefined);
   if (offered.length === 0 && options.base !== undefined) endpoints.push(besideCard(document, options, options.base));
-  const wanted = endpoints.filter(({ binding }) => options.binding === undefined || binding === options.binding);
-  if (wanted.length === 0) throw noEndpoint(offered, options);
+  const asked = endpoints.filter(({ binding }) => options.binding === undefined || binding === options.binding);
+  const wanted = asked.filter(({ url }) => !leadsInside(url, options.base));
+  if (wanted.length === 0) throw asked[0] === undefined ? noEndpoint(offered, options) : sentInside(asked[0].url, options.base);
   const named = wanted.filter(({ url }) => options.named !== undefined && sameAddress(url, options.named));
   return [...named, ...wanted.filter((endpoint) => !named.includes(endpoint))];
 }
@@ -87,5 +89,13 @@ function noEndpoint(offered: readonly AgentInterface[], { binding }: EndpointOpt
       binding === undefined
         ? `${CLIENT_BINDINGS.map(({ protocolBinding }) => protocolBinding).join(' and ')} are supported, in every published version`
         : `leave out binding: '${binding}' to use another`,
+  });
+}
+
+function sentInside(url: string, base: string | undefined): ClientError {
+  return new ClientError('forbidden-target', `the card sends its callers to ${new URL(url).host}, which is this machine`, {
+    url,
+    why: `it came from ${base === undefined ? 'elsewhere' : new URL(base).host}`,
+    hint: 'tell the operator of the agent; if the agent does run on this machine, connect to its address here',
   });
 }

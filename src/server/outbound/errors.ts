@@ -9,9 +9,12 @@ export class OutboundError extends Error {
   override readonly name: string = 'OutboundError';
   /** Why the request failed. */
   readonly reason: OutboundReason;
+  /** For code that does not know this class, such as the client: `ERR_OUTBOUND_TARGET`. */
+  readonly code: string;
 
   constructor(reason: OutboundReason, message: string, options?: ErrorOptions) {
     super(message, options);
     this.reason = reason;
+    this.code = `ERR_OUTBOUND_${reason.toUpperCase()}`;
   }
 }

@@ -11,6 +11,12 @@ export interface PolicyOptions {
   readonly allowLoopbackTargets?: boolean;
 }
 
+/** The rules of one outbound policy. */
+export interface TargetRules extends PolicyOptions {
+  /** URLs that the operator named. Their origins are allowed, on any port and without TLS. All spellings of loopback count as one host. */
+  readonly namedUrls?: readonly string[];
+}
+
 /**
  * Decides where outbound requests may go. Each request is checked twice: first its URL, then the addresses that its host name resolves to.
  */
@@ -25,7 +31,7 @@ const WEB_PORTS: ReadonlySet<string> = new Set(['', '80', '443']);
 const FIRST_FREE_PORT = 1024;
 const NAME = /^(?=.{1,253}\.?$)[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*\.?$/i;
 
-export function createPolicy({ allowedTargets = [], allowLoopbackTargets = false }: PolicyOptions): Policy {
+export function createPolicy({ allowedTargets = [], allowLoopbackTargets = false, namedUrls = [] }: TargetRules): Policy {
   const names = new Set<string>();
   const ranges: IpRange[] = [];
   for (const target of allowedTargets) {
@@ -36,7 +42,8 @@ export function createPolicy({ allowedTargets = [], allowLoopbackTargets = false
   }
   const isAllowed = (address: IpAddress): boolean =>
     (allowLoopbackTargets && isLoopbackAddress(address)) || ranges.some((range) => isWithin(address, range));
-  const isNamed = (url: URL): boolean => names.has(nameOf(url.hostname));
+  const origins = new Set(namedUrls.map((url) => originOf(new URL(url))));
+  const isNamed = (url: URL): boolean => names.has(nameOf(url.hostname)) || origins.has(originOf(url));
   const refuse = (url: URL, why: string): never => {
     throw new OutboundError('target', `${url.host} ${why}`);
   };
@@ -67,4 +74,11 @@ export function createPolicy({ allowedTargets = [], allowLoopbackTargets = false
 /** A trailing dot marks a fully qualified name; it is still the same name. */
 function nameOf(host: string): string {
   return host.toLowerCase().replace(/\.$/, '');
+}
+
+/** The origin, with one spelling for all of this machine's loopback addresses. */
+function originOf(url: URL): string {
+  const known = knownAddresses(url.hostname);
+  const host = known?.every(isLoopbackAddress) === true ? 'loopback' : nameOf(url.hostname);
+  return `${url.protocol}//${host}:${url.port}`;
 }

@@ -13,7 +13,10 @@ export interface OutboundLimits {
  * webhooks, cards, issuer keys, files that a message refers to.
  */
 export interface Outbound {
-  /** A fetch function that follows no redirects and decompresses nothing. It fails with an OutboundError. */
+  /**
+   * A fetch function that follows no redirects and decompresses nothing. It fails with an OutboundError. With `redirect: 'manual'` it
+   * returns a redirect instead of failing.
+   */
   fetchWithin(limits: OutboundLimits): Fetch;
   /** Throws an OutboundError if the policy forbids the address. A name that does not resolve passes: it may resolve later. */
   check(url: string): Promise<void>;

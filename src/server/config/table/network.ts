@@ -52,20 +52,20 @@ export const NETWORK_SETTINGS = {
   },
 } as const;
 
-/** Where webhooks may be. */
+/** Where outbound requests may go: webhooks, and addresses that agent cards name. */
 export const WEBHOOK_SETTINGS = {
   allowedTargets: {
     type: 'list',
     flag: 'allow-target',
     placeholder: 'TARGET',
     reload: 'live',
-    doc: 'Names, addresses and networks (`10.1.0.0/16`) where webhooks may be although they are private, also without TLS.',
+    doc: 'Names, addresses and networks (`10.1.0.0/16`) that webhooks and agent cards may name although they are private, also without TLS.',
   },
   allowLoopbackTargets: {
     type: 'boolean',
     flag: 'allow-loopback-targets',
     reload: 'live',
-    doc: 'For development: allow webhooks on this machine.',
+    doc: 'For development: let webhooks and agent cards name addresses on this machine.',
   },
 } as const;
 
