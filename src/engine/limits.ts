@@ -65,6 +65,7 @@ export const ENGINE_LIMITS = {
 /** The limits of the engine, by name. docs/config.md lists them with their defaults. */
 export type EngineLimits = { readonly [Name in keyof typeof ENGINE_LIMITS]: number };
 
+/** The defaults of all limits. */
 export const DEFAULT_ENGINE_LIMITS: EngineLimits = limitDefaults(ENGINE_LIMITS);
 
 /** The default of each declared limit. */

@@ -54,4 +54,5 @@ export const SERVER_LIMITS = {
 /** The limits of the server, by name. docs/config.md lists them with their defaults. */
 export type ServerLimits = { readonly [Name in keyof typeof SERVER_LIMITS]: number };
 
+/** The defaults of all limits. */
 export const DEFAULT_SERVER_LIMITS: ServerLimits = limitDefaults(SERVER_LIMITS);

@@ -10,12 +10,15 @@ export interface RegisteredTool {
   readonly capabilities?: readonly string[];
   /** The JSON Schema of its input, published with the skill. */
   readonly inputSchema?: JsonObject;
+  /** Prompts that the tool serves. Default: examples for common tool names. */
   readonly examples?: readonly string[];
 }
 
+/** The members of the card that tools do not tell. */
 export interface CardFromTools {
   readonly name: string;
   readonly description: string;
+  /** Version of the agent. Default `1.0.0`. */
   readonly version?: string;
   /** The agent's address. Absent: its server adds it. */
   readonly url?: string;

@@ -8,6 +8,7 @@ import type { Endpoint } from './endpoint.ts';
 import { leadsInside } from './own-machine.ts';
 import { sameAddress } from './target.ts';
 
+/** What the choice of endpoints depends on. */
 export interface EndpointOptions extends Pick<ClientOptions, 'binding' | 'dialect'> {
   readonly registry: Registry;
   /** The address below which the card was found. */

@@ -7,12 +7,14 @@ import type { Finding } from './finding.ts';
 import { error, note, ok, warning } from './finding.ts';
 import { networkFinding } from './network.ts';
 
+/** A card that the examination found. */
 export interface ExaminedCard {
   readonly card: AgentCard;
   readonly dialect: Dialect;
   readonly url: string;
 }
 
+/** How to search for the card. */
 export interface CardSearchOptions {
   readonly fetch: Fetch;
   readonly signal: AbortSignal;
@@ -28,6 +30,7 @@ export interface CardSearchResult {
 
 const CARD_BYTES_MAX = 1_048_576;
 
+/** Fetches and checks the card at one address. */
 export async function lookForCard(url: string, options: CardSearchOptions): Promise<CardSearchResult> {
   const limit = linkSignals([options.signal], options.timeoutMs);
   let response: Response;

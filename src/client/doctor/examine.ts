@@ -13,11 +13,17 @@ import { sendAndStreamFindings } from './send.ts';
 
 export { type Finding, interfaceName };
 
+/** Options of `examine`. */
 export interface Examination {
+  /** Sends the requests, without credentials. */
   readonly fetch: Fetch;
   readonly signal: AbortSignal;
+  /** Time limit of each request in milliseconds. */
   readonly timeoutMs: number;
-  /** A fetch with the credentials that the card asks for. Undefined if there are none. Used only for the card's own origin. */
+  /**
+   * Returns a fetch with the credentials that the card asks for; undefined if there are none. Used only
+   * for the card's own origin.
+   */
   readonly known?: (card: AgentCard) => Fetch | undefined;
   /** A message to send. Without it, the examination only reads. */
   readonly say?: string | undefined;

@@ -23,6 +23,7 @@ export interface RawAnswers {
 
 const canonical = createRegistry(DIALECTS).byId(CURRENT_DIALECT);
 
+/** Creates the registry that keeps raw answers. Use one for each client. */
 export function createRawAnswers(): RawAnswers {
   const raws = new WeakMap<object, Json>();
   const dialects = DIALECTS.map((dialect) => (dialect === canonical ? keeping(dialect, raws) : dialect));
