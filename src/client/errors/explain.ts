@@ -64,6 +64,7 @@ const SERVICE_KINDS: Readonly<Partial<Record<ClientErrorKind, ErrorKind>>> = {
   'not-supported': 'UNSUPPORTED_OPERATION',
 };
 
+/** The error for a request that got no response. */
 export function ofNetwork(thrown: unknown, url: string): ClientError {
   const kind = networkKind(thrown);
   const host = hostOf(url);
@@ -182,6 +183,7 @@ function left(cause: CallAborted, details: { readonly url: string; readonly caus
   return new ClientError('aborted', 'the call was aborted', details);
 }
 
+/** The error for a stream that could not be resumed. */
 export function cut(url: string, cause: unknown): ClientError {
   return new ClientError('stream-cut', `the stream from ${hostOf(url)} stopped before its end`, {
     url,

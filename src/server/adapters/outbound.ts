@@ -11,8 +11,9 @@ export { bindCredentials } from '../outbound/credentials.ts';
 export { OutboundError, type OutboundReason } from '../outbound/errors.ts';
 export type { Outbound, OutboundLimits } from '../outbound/port.ts';
 
+/** Options of `createOutbound`. */
 export interface OutboundOptions extends TargetRules {
-  /** The connect timeout. Default: 5 s. */
+  /** Time limit of a connection attempt in milliseconds. Default 5,000. */
   readonly connectMsMax?: number;
   /** Default: the system's resolver. */
   readonly resolve?: Resolve;

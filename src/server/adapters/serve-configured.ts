@@ -28,6 +28,7 @@ export interface FoundAgent {
   readonly source: string;
 }
 
+/** What a node needs beside its settings. */
 export interface ServeConfiguredOptions {
   readonly log: Log;
   readonly onBroken?: (cause: unknown) => void;

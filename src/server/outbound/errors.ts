@@ -7,6 +7,7 @@ export type OutboundReason = 'target' | 'name' | 'redirect' | 'size' | 'encoding
 /** Thrown by the fetch functions and by `check` of an `Outbound`. */
 export class OutboundError extends Error {
   override readonly name: string = 'OutboundError';
+  /** Why the request failed. */
   readonly reason: OutboundReason;
   /** For code that does not know this class, such as the client: `ERR_OUTBOUND_TARGET`. */
   readonly code: string;

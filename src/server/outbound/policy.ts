@@ -3,6 +3,7 @@ import type { IpAddress, IpRange } from './addresses.ts';
 import { isLoopbackAddress, isPublic, isWithin, knownAddresses, rangeOf } from './addresses.ts';
 import { OutboundError } from './errors.ts';
 
+/** Exceptions from the rule that outbound requests go to public addresses only. */
 export interface PolicyOptions {
   /** Host names, addresses and ranges that requests may go to although they are not public, on any port and without TLS. */
   readonly allowedTargets?: readonly string[];

@@ -1,5 +1,6 @@
 import type { Fetch } from '#protocol';
 
+/** Limits of an outbound request. */
 export interface OutboundLimits {
   /** The maximum size of a response body. */
   readonly bytesMax: number;
@@ -19,5 +20,6 @@ export interface Outbound {
   fetchWithin(limits: OutboundLimits): Fetch;
   /** Throws an OutboundError if the policy forbids the address. A name that does not resolve passes: it may resolve later. */
   check(url: string): Promise<void>;
+  /** Closes idle connections. */
   close(): Promise<void>;
 }

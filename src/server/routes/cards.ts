@@ -5,6 +5,7 @@ import { interfacesFor, negotiateCard, signCard, writeCard } from '#protocol';
 import type { CardSecurity } from '../access/authentication/card-security.ts';
 import { errorAnswer } from './responses.ts';
 
+/** How cards are served. */
 export interface CardsOptions {
   /** `strict` serves pure 1.0; `superset` is read by clients of every version. */
   readonly form: 'superset' | 'strict';
@@ -17,6 +18,7 @@ export interface CardsOptions {
   readonly signer?: CardSigner | undefined;
 }
 
+/** A request for a card. */
 export interface ServedCardRequest {
   readonly httpRequest: HttpRequest;
   readonly card: AgentCard;
@@ -24,6 +26,7 @@ export interface ServedCardRequest {
   readonly base: string;
 }
 
+/** Serves the cards of all agents. */
 export interface Cards {
   answer(request: ServedCardRequest): Promise<HttpResponse>;
   /** The complete card, for dialects that request it by RPC. */

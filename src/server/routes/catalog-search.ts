@@ -6,6 +6,7 @@ import type { CatalogOptions } from './catalog.ts';
 import { catalogOf } from './catalog.ts';
 import { errorAnswer, json } from './responses.ts';
 
+/** What the search needs. */
 export interface ArdOptions extends CatalogOptions {
   readonly bodyBytesMax: number;
 }
@@ -93,9 +94,9 @@ function paged<T>(
   const count = Number(size);
   if (!Number.isInteger(count) || count < 1 || count > PAGE_MAX) throw new Invalid(`pageSize must be from 1 to ${PAGE_MAX}`);
   const match = token === undefined ? undefined : /^offset-(\d{1,9})$/.exec(String(token));
-  if (match === null) throw new Invalid('pageToken is none of ours');
+  if (match === null) throw new Invalid('pageToken was not returned by this list');
   const from = Number(match?.[1] ?? 0);
-  if (from > 0 && from >= all.length) throw new Invalid('pageToken is none of ours');
+  if (from > 0 && from >= all.length) throw new Invalid('pageToken was not returned by this list');
   const end = from + count;
   return { page: all.slice(from, end), ...(end < all.length ? { pageToken: `offset-${end}` } : {}) };
 }

@@ -2,6 +2,7 @@ import type { HttpResponse } from '#bindings';
 import type { AgentCard, JsonObject } from '#protocol';
 import type { ServedAgent } from '../agents/served-agent.ts';
 
+/** What the catalog lists. */
 export interface CatalogOptions {
   readonly agents: readonly ServedAgent[];
   /** The node's URL without a trailing slash. */
