@@ -25,6 +25,8 @@ export interface ConnectOver {
   readonly options: ClientOptions;
   /** Further endpoints, if the agent understands none of these. Called at most once. */
   readonly more: () => Promise<readonly Endpoint[]>;
+  /** The card says `streaming: true`. */
+  readonly declaresStreams: boolean;
   /** Called when the agent has answered at an endpoint. */
   readonly onSettled: (endpoint: Endpoint) => void;
 }
@@ -35,7 +37,7 @@ export interface ConnectOver {
  */
 export function connectOver(over: ConnectOver): Connected {
   const finder = new EndpointFinder(over);
-  const streams = new Streams();
+  const streams = new Streams(over.declaresStreams);
   return {
     service: overCurrent(
       (call) => finder.tried(call),
@@ -57,24 +59,41 @@ interface Sending {
 }
 
 /**
- * Remembers which agents refuse streams. A card can be silent or wrong about streaming. An agent that refuses a stream has not started to
- * work, so the same message is sent without one. Its answer is the only batch; `withStreamResumption` polls for the rest.
+ * Remembers which agents stream and which refuse to. A card can be silent or wrong about streaming. An agent that refuses a stream has not
+ * started to work, so the same message is sent without one. Its answer is the only batch; `withStreamResumption` polls for the rest.
  */
 class Streams {
+  readonly #declared: boolean;
+  readonly #working = new WeakSet<A2AService>();
   readonly #refusing = new WeakSet<A2AService>();
+
+  constructor(declared: boolean) {
+    this.#declared = declared;
+  }
 
   async sent(link: A2AService, { request, ctx, endpoint }: Sending): Promise<StartedStream> {
     const isKnown = this.#refusing.has(link);
     if (!isKnown) {
       try {
-        return await startStream(link.stream(request, ctx));
+        const started = await startStream(link.stream(request, ctx));
+        this.#working.add(link);
+        return started;
       } catch (thrown) {
-        if (!refusesStreams(thrown)) throw thrown;
+        if (!refusesStreams(thrown) || this.#refusesMessage(link, request, thrown)) throw thrown;
       }
     }
     const event = await link.send(hasOperation(endpoint, 'get') ? returningImmediately(request) : request, ctx);
     if (!isKnown) this.#refusing.add(link); // only now: the agent may have refused the message, not the stream
     return singleBatch([{ event }]);
+  }
+
+  /**
+   * "Unsupported operation" also refuses a message to a task that has ended, and @a2a-js/sdk 1.3 answers with it after it has worked on a
+   * message to a waiting task. Such a message is not sent again if the agent is known to stream.
+   */
+  #refusesMessage(link: A2AService, { message }: SendRequest, thrown: unknown): boolean {
+    const streams = this.#declared || this.#working.has(link);
+    return streams && message.taskId !== undefined && isA2AError(thrown) && thrown.kind === 'UNSUPPORTED_OPERATION';
   }
 
   async followed(link: A2AService, stream: () => EventStream): Promise<StartedStream> {
