@@ -25,12 +25,13 @@ export {
   resultText,
 } from './jsonrpc/wire.ts';
 export { type LinkHeaders, type LinkOptions, type LinkTransport, serviceOver } from './link-service.ts';
-export { bindingOf, CLIENT_BINDINGS, DEFAULT_BINDING, findBinding, type ProtocolBinding } from './links.ts';
+export { bindingOf, bindingWords, CLIENT_BINDINGS, DEFAULT_BINDING, findBinding, type ProtocolBinding } from './links.ts';
 export { type ChatMemory, createChatMemory } from './openai/memory.ts';
 export { answerChat, answerModels, type ChatAgent, type ChatOptions } from './openai/serve.ts';
 export { refusalBody } from './openai/write.ts';
 export type { BindingServeOptions, Caller } from './options.ts';
 export { BINDINGS } from './registry.ts';
+export { requestBytes } from './request-body.ts';
 export { writeSafely } from './responses.ts';
 export { restLink } from './rest/link.ts';
 export { answerRest, hasRestRoute, refuseRest, serveRest } from './rest/serve.ts';

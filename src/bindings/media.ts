@@ -1,8 +1,9 @@
 export const JSON_TYPE = 'application/json';
 
 /**
- * Whether a `Content-Type` header has one of these media types. JSON is UTF-8, so another charset does not match. The whole type is compared,
- * because a web page may send `text/plain; x=application/json` to another origin without a preflight request.
+ * Whether a `Content-Type` header has one of these media types. JSON is UTF-8, so another charset does
+ * not match. The type must be equal, not merely contained: a web page may send `text/plain;
+ * x=application/json` to another origin without a preflight request.
  */
 export function isMediaType(header: string | null | undefined, types: readonly string[]): boolean {
   const [type, ...parameters] = (header ?? '').toLowerCase().split(';');
@@ -11,6 +12,19 @@ export function isMediaType(header: string | null | undefined, types: readonly s
     const [name, value] = parameter.split('=');
     return (name ?? '').trim() !== 'charset' || /^\s*"?utf-8"?\s*$/.test(value ?? '');
   });
+}
+
+/** Whether `Accept` names a media type, itself or by a wildcard, with a weight above 0. */
+export function accepts(accept: string, type: string): boolean {
+  const [main] = type.split('/', 1);
+  return accept
+    .toLowerCase()
+    .split(',')
+    .some((range) => {
+      const [name, ...parameters] = range.split(';').map((part) => part.trim());
+      const isNamed = name === type || name === `${main}/*` || name === '*/*';
+      return isNamed && !parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter));
+    });
 }
 
 /** The type that `Accept` ranks highest. The first one if `Accept` is absent, ranks them equal or names none of them. */

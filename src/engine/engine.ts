@@ -27,21 +27,31 @@ export interface Engine {
    * left for the next start; the others fail. Everything is on disk when this resolves. The store stays open.
    */
   stop(options?: { readonly ms?: number }): Promise<void>;
+  /** Figures for metrics and health checks. Cheap enough to be called every second. */
   stats(): EngineStats;
 }
 
+/** What the engine is doing right now, and counters since its start. */
 export interface EngineStats {
+  /** Turns that occupy a slot. */
   readonly running: number;
+  /** Turns that wait for a slot. */
   readonly queued: number;
   /** Runs that wait for an answer in `turn.ask`. */
   readonly asking: number;
+  /** Tasks in memory. */
   readonly liveTasks: number;
+  /** Conversations that agents keep open. */
   readonly openContexts: number;
+  /** Commits since the start. */
   readonly commits: number;
+  /** Events appended since the start. */
   readonly events: number;
   /** Tasks deleted by retention. */
   readonly forgottenTasks: number;
+  /** The store has failed for good. The process should end. */
   readonly isBroken: boolean;
+  /** Figures about webhooks. */
   readonly webhooks: WebhookStats;
   /** Replies that are being published. */
   readonly publishing: number;

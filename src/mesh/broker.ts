@@ -4,7 +4,9 @@
  * acknowledges it.
  */
 export interface Broker {
+  /** What this kind of broker can do. */
   readonly features: BrokerFeatures;
+  /** Whether messages can be published now. Adapters reconnect by themselves. */
   readonly isConnected: boolean;
   /** Resolves when the broker has acknowledged the message (QoS 1), or when it is written to the socket (QoS 0). */
   publish(message: OutgoingMessage): Promise<PublishResult>;
@@ -21,6 +23,7 @@ export interface BrokerFeatures {
   readonly redelivers: boolean;
   /** Who stores retained messages: the broker, or the publisher while it is running. */
   readonly retains: 'broker' | 'publisher';
+  /** Publishes a message when a client disconnects without notice. */
   readonly lastWill: boolean;
   /** Reports to the publisher when a topic has no subscribers. */
   readonly reportsNoSubscribers: boolean;
@@ -29,9 +32,12 @@ export interface BrokerFeatures {
 export interface OutgoingMessage {
   readonly topic: string;
   readonly payload: Uint8Array;
+  /** User properties (MQTT) or headers (NATS). */
   readonly properties?: Readonly<Record<string, string>>;
   readonly contentType?: string;
+  /** Where the receiver sends its responses. */
   readonly responseTopic?: string;
+  /** Bytes that responses carry back unchanged. */
   readonly correlation?: Uint8Array;
   /** Stores the message for later subscribers. An empty payload removes the stored one. */
   readonly retain?: boolean;
@@ -58,6 +64,7 @@ export interface ReceivedMessage {
 }
 
 export interface BrokerSubscription {
+  /** A topic filter in MQTT's syntax. */
   readonly filter: string;
   /** Each message goes to one member of the group. */
   readonly group?: string;
@@ -68,6 +75,7 @@ export interface BrokerSubscription {
   handle(message: ReceivedMessage): Promise<void> | void;
 }
 
+/** A message that the broker publishes when this client disconnects without notice. */
 export interface LastWill {
   readonly topic: string;
   readonly payload: Uint8Array;
@@ -79,9 +87,11 @@ export interface LastWill {
 export interface BrokerOptions {
   /** Unique on the broker. Default: random. */
   readonly clientId?: string;
+  /** Published by the broker when this client disconnects without notice. */
   readonly lastWill?: LastWill;
-  /** The maximum number of messages that are received and not yet acknowledged. */
+  /** Maximum number of messages that are received and not yet acknowledged. Default 256. */
   readonly inFlightMax?: number;
+  /** Maximum size of a message in bytes. Default 10 MB. */
   readonly packetBytesMax?: number;
   /** Called with problems outside of a call: a lost connection, a message whose handler failed. */
   onProblem?(problem: string, cause?: unknown): void;

@@ -11,10 +11,15 @@ export interface AgentHost {
   remove(name: string): void;
 }
 
+/** Options of `openGateway`. */
 export interface GatewayOptions {
+  /** The agents on the mesh, from `mesh.discover()`. */
   readonly registry: MeshRegistry;
+  /** Calls them, from `mesh.call({ kind: 'gateway', id })`. */
   readonly caller: MeshCaller;
+  /** The HTTP handler that serves them. */
   readonly offering: AgentHost;
+  /** Converts files between bytes and references. Absent: files are passed on unchanged. */
   readonly artifacts?: ArtifactService;
   /** The mesh user of an HTTP principal. Default: `http:`, its tenant and its id, so that an HTTP caller is never mistaken for a user of the mesh. */
   readonly userOf?: (principal: string, tenant: string) => string;
@@ -48,6 +53,7 @@ export function openGateway(options: GatewayOptions): Stop {
 /** How long a task waits for an agent that may be restarting. It is as long as all attempts of A2A over MQTT take. */
 const ACCEPT_MS_MAX = 50_000;
 
+/** An agent of the mesh as an agent of this node's engine. */
 export function meshAgent(name: string, card: AgentCard, options: Pick<GatewayOptions, 'caller' | 'artifacts' | 'userOf'>): Agent {
   const { caller, artifacts, userOf: nameOf = defaultMeshUser } = options;
   const userOf = ({ principal, tenant }: CallContext): string => nameOf(principal.id, tenant ?? '');

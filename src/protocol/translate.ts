@@ -236,5 +236,5 @@ function demand<T>(decoded: Decoded<T>, from: Dialect, name: string): T {
 function unreadable(kind: DocumentKind, options: TranslateOptions): A2AError {
   const who = options.from === undefined ? 'any known dialect' : options.from.title;
   const what = options.kind === undefined ? 'request, response, event or card' : kind;
-  return new A2AError('INVALID_REQUEST', `this is no ${what} of ${who}`);
+  return new A2AError('INVALID_REQUEST', `not a ${what} of ${who}`);
 }

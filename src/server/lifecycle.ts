@@ -30,6 +30,7 @@ export interface NodeLifecycle {
   stop(): Promise<void>;
 }
 
+/** What the lifecycle needs of the node. */
 export interface LifecycleOptions {
   readonly options: HandlerOptions;
   readonly engine: Engine | undefined;

@@ -1,6 +1,7 @@
 import type { AgentSkill, JsonObject, Message, Metadata, Mutable, Part, SendRequest } from '#protocol';
 import { A2AError, contextId, createUserMessage, taskId } from '#protocol';
 
+/** What a call is for. */
 export interface ToolInvocation {
   /** The skill to call. Absent when the whole agent is one tool. */
   readonly skill: AgentSkill | undefined;

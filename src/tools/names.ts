@@ -4,6 +4,7 @@ import { unreachable } from '#protocol';
 /** How tools are named, as PromptKit, CortexPrism and Solace Agent Mesh expect it (docs/dialects.md). */
 export type NamingScheme = 'a2a__agent__skill' | 'a2a_agent' | 'peer_agent';
 
+/** All naming schemes. */
 export const NAMING_SCHEMES: readonly NamingScheme[] = ['a2a__agent__skill', 'a2a_agent', 'peer_agent'];
 
 /** The limit of language models' APIs. */
@@ -21,6 +22,7 @@ export function isBySkill(scheme: NamingScheme): boolean {
   return scheme === 'a2a__agent__skill';
 }
 
+/** The name of a tool, before it is made unique. */
 export function toolName(scheme: NamingScheme, { agent, skill }: ToolSubject): string {
   switch (scheme) {
     case 'a2a__agent__skill':
@@ -66,6 +68,7 @@ export function distinct(name: string, taken: ReadonlySet<string>): string {
 export interface SkillFilter {
   /** Only these skills. Wins over `block`. */
   readonly allow?: readonly string[];
+  /** None of these skills. */
   readonly block?: readonly string[];
 }
 

@@ -10,6 +10,7 @@ import type { FindWorkflowAgent, Running, Validate } from './running.ts';
 import { report, resultsIn, scopeOf } from './running.ts';
 import { fillObject } from './templates.ts';
 
+/** What a workflow needs from its surroundings. */
 export interface WorkflowOptions {
   /** Finds the agents that the nodes call. */
   readonly findAgent: FindWorkflowAgent;
@@ -89,6 +90,7 @@ function answerOf(run: Running): { readonly output: JsonObject; readonly error?:
   }
 }
 
+/** Time limit of exit nodes after a cancel. */
 const EXIT_MS = 30_000;
 
 /** Runs the exit nodes. They do not change the outcome. After a cancel nobody waits for them, and they have a time limit of their own. */

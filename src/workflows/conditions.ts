@@ -23,6 +23,7 @@ const TOKEN = /(\{\{[^{}]*\}\}|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[<>=!]=|&&|\|
 const LENGTH_MAX = 2000;
 const DEPTH_MAX = 50;
 
+/** Parses a condition once. Throws a WorkflowError with its path. */
 export function parseCondition(condition: string, path: string): Value {
   const reading: Reading = { tokens: tokensOf(condition, path), path, at: 0 };
   const value = either(reading, 0);

@@ -10,6 +10,7 @@ export type FindWorkflowAgent = (name: string) => A2AService | undefined | Promi
 /** Returns why a value does not match a JSON Schema, or undefined. */
 export type Validate = (schema: JsonObject, value: Json) => string | undefined;
 
+/** The result of a node. `skipped`: its condition was false, or a switch chose another node. */
 export type NodeResult =
   | { readonly status: 'success'; readonly output: Json }
   | { readonly status: 'skipped' }
@@ -35,6 +36,7 @@ export interface Running {
 /** A finished node is an artifact of the workflow's task, so that a restart finds it in the log. */
 const NODE_ARTIFACT = 'node:';
 
+/** The results that an interrupted run stored in its task. */
 export function resultsIn(task: Task): Map<string, NodeResult> {
   const found = new Map<string, NodeResult>();
   for (const { artifactId: id, parts } of task.artifacts ?? []) {

@@ -37,6 +37,7 @@ function fillText(text: string, scope: TemplateScope): Json {
     : lookup(whole.trim(), scope);
 }
 
+/** Fills the templates of a text. The result is always text. */
 export function fillToText(text: string, scope: TemplateScope): string {
   return asText(fillText(text, scope));
 }

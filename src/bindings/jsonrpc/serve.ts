@@ -1,11 +1,11 @@
-import type { A2AService, Dialect, DialectId, Hints, RpcId } from '#protocol';
-import { A2AError, answeringDialect } from '#protocol';
+import type { A2AService, Dialect, DialectId, Hints, Operation, RpcId } from '#protocol';
+import { A2AError, answeringDialect, isStreamOperation } from '#protocol';
 import type { Binding } from '../binding.ts';
 import { DEFAULT_BODY_LIMITS } from '../body.ts';
 import { contextOf } from '../call-context.ts';
 import type { HttpRequest, HttpResponse } from '../http.ts';
 import { respondTo } from '../http.ts';
-import { isMediaType, JSON_TYPE } from '../media.ts';
+import { accepts, isMediaType, JSON_TYPE } from '../media.ts';
 import type { BindingServeOptions, Caller } from '../options.ts';
 import { callerOf, DEFAULT_ENV, registryOf } from '../options.ts';
 import { requestBytes, requestJson } from '../request-body.ts';
@@ -13,6 +13,7 @@ import type { RequestTarget } from '../request-target.ts';
 import { checkVersion, requestTarget, requestTargetForError } from '../request-target.ts';
 import { respond } from '../respond.ts';
 import { errorHeaders, responseHeaders, toCallerError, writeSafely } from '../responses.ts';
+import { EVENT_STREAM, encodeFrames } from '../sse.ts';
 import { JSON_RPC } from './binding.ts';
 import type { RpcRequest } from './wire.ts';
 import { errorText, readableId, readEnvelope, requestObject, resultText } from './wire.ts';
@@ -21,27 +22,38 @@ import { errorText, readableId, readEnvelope, requestObject, resultText } from '
 export const JSON_RPC_SERVED: Binding<'JSONRPC'> = {
   ...JSON_RPC,
   route: { methods: ['POST'], paths: ['/', '/a2a', '/a2a/jsonrpc', '/api/a2a'] },
-  // The address of 0.x is the root: it becomes the card's `url`, which Society's clients call, and Society is detected only there.
+  // 0.x uses the root: it becomes the card's `url`, which Society's clients call, and Society is detected only at `/`.
   paths: { '1.0': '/a2a', '0.3': '/' },
   serve: answerJsonRpc,
   refuse: refuseJsonRpc,
 };
 
-/** Who answers and under which id, as far as the request has been understood. An error is answered with what is known. */
+/**
+ * State of one request. `dialect` and `id` become known step by step; an error is written with what is
+ * known by then.
+ */
 interface Exchange {
   readonly httpRequest: HttpRequest;
   readonly service: A2AService;
   readonly options: BindingServeOptions;
   dialect: Dialect;
   id: RpcId;
+  /** Set as soon as the method is known. */
+  operation?: Operation;
 }
 
-/** Serves one JSON-RPC request of any dialect. Never throws: what goes wrong is answered. */
+/**
+ * Serves one JSON-RPC request of any dialect. Never throws: failures become error responses.
+ *
+ * ```ts
+ * const response = await serveJsonRpc(request, service, { caller: authenticate });
+ * ```
+ */
 export async function serveJsonRpc(request: Request, service: A2AService, options: BindingServeOptions = {}): Promise<Response> {
   return respondTo(request, (httpRequest) => answerJsonRpc(httpRequest, service, options));
 }
 
-/** The same for hosts that make no `Request` and `Response`. */
+/** Like `serveJsonRpc`, for hosts that do not use `Request` and `Response`. */
 export async function answerJsonRpc(
   httpRequest: HttpRequest,
   service: A2AService,
@@ -62,7 +74,10 @@ export async function answerJsonRpc(
   }
 }
 
-/** A refusal at the door, before the body is read: in the dialect that the path and `A2A-Version` point to, under no id. */
+/**
+ * The error response to a request that is rejected before its body is read, in the dialect that the
+ * path and `A2A-Version` suggest, with the id null.
+ */
 export function refuseJsonRpc(httpRequest: HttpRequest, error: A2AError, options: BindingServeOptions = {}): HttpResponse {
   const { path, version, fixed } = requestTargetForError(httpRequest, options);
   const sight: Hints = version === undefined ? { path } : { path, version };
@@ -86,6 +101,8 @@ async function answer(exchange: Exchange, target: RequestTarget): Promise<HttpRe
   if (target.fixed === undefined && typeof method === 'string')
     exchange.dialect = pickDialect(exchange, { ...sight, method, params }, caller);
   const rpc = readEnvelope(envelope, exchange.dialect.envelope ?? {});
+  const operation = exchange.dialect.operationOf(rpc.method);
+  if (operation !== undefined) exchange.operation = operation;
   checkVersion(target.version, exchange.dialect, options);
   return await call(exchange, rpc, caller);
 }
@@ -96,7 +113,10 @@ function pickDialect(exchange: Exchange, hints: Hints, caller: Caller): Dialect 
   return registry.detect(hints, origin) ?? answeringDialect(registry, hints);
 }
 
-/** The dialect that a task was made in: get, cancel and subscribe look alike in half of the dialects. */
+/**
+ * The dialect in which the request's task was created. Get, cancel and subscribe look alike in half of
+ * the dialects.
+ */
 function originOf({ httpRequest, service, options }: Exchange, hints: Hints, caller: Caller): DialectId | undefined {
   const dialect = registryOf(options).detect(hints);
   const operation = hints.method === undefined ? undefined : dialect?.operationOf(hints.method);
@@ -125,8 +145,23 @@ function methodNotFound(method: string): A2AError {
   return new A2AError('METHOD_NOT_FOUND', `Method not found: ${shown}`, { info: { method: shown } });
 }
 
-function refuse({ dialect, id }: Exchange, error: A2AError): HttpResponse {
-  return refusalText(dialect, id, error);
+function refuse(exchange: Exchange, error: A2AError): HttpResponse {
+  const { dialect, id } = exchange;
+  const response = refusalText(dialect, id, error);
+  if (response.status !== 200 || typeof response.body !== 'string' || !wantsEvent(exchange, error)) return response;
+  const headers = { ...response.headers, 'Content-Type': EVENT_STREAM, 'Cache-Control': 'no-cache' };
+  return { ...response, headers, body: encodeFrames([{ data: response.body }]) };
+}
+
+/** Whether an error is an event of the stream that the caller asked for (docs/decisions/2026-11-16-what-other-sdks-read.md). */
+function wantsEvent({ dialect, operation, httpRequest }: Exchange, { kind }: A2AError): boolean {
+  const { streamErrors } = dialect.wire;
+  if (streamErrors === undefined || operation === undefined || !isStreamOperation(operation)) return false;
+  const accept = httpRequest.header('accept') ?? '*/*';
+  if (!accepts(accept, EVENT_STREAM)) return false;
+  if (streamErrors === 'event') return true;
+  // A2A 1.0.1 §3.1.6 wants an error response for a subscription to a finished task, and the official kit checks it.
+  return !accepts(accept, JSON_TYPE) && !(operation === 'subscribe' && kind === 'UNSUPPORTED_OPERATION');
 }
 
 function refusalText(dialect: Dialect, id: RpcId, error: A2AError): HttpResponse {
@@ -136,7 +171,7 @@ function refusalText(dialect: Dialect, id: RpcId, error: A2AError): HttpResponse
 }
 
 function notPost(exchange: Exchange): HttpResponse {
-  const error = exchange.dialect.error.write(new A2AError('INVALID_REQUEST', 'JSON-RPC is sent by POST'));
+  const error = exchange.dialect.error.write(new A2AError('INVALID_REQUEST', 'JSON-RPC requests must use POST'));
   return json(errorText(null, error), 405, { Allow: 'POST' });
 }
 

@@ -9,6 +9,8 @@ import { joseVerifier } from '../../protocol/adapters/jose.ts';
 import { addressOf, isAddress } from '../agent/address.ts';
 import { CliError } from '../command.ts';
 import { localToken } from '../local-token.ts';
+import type { OutboundSettings } from './guarded-fetch.ts';
+import { guardedFetchFor } from './guarded-fetch.ts';
 
 /** Flags for all remote agents of a command. */
 export interface ReachFlags {
@@ -51,14 +53,14 @@ export function targetOf(given: string, settings: Pick<Settings, 'a2a'>, flags: 
   };
 }
 
-export async function reach(given: string, settings: Pick<Settings, 'a2a'>, flags: ReachFlags = {}): Promise<Reached> {
+export async function reach(given: string, settings: Pick<Settings, 'a2a'> & OutboundSettings, flags: ReachFlags = {}): Promise<Reached> {
   const target = targetOf(given, settings, flags);
   const verify = flags.trustKeys === undefined ? undefined : await verification(flags.trustKeys);
   try {
     const reached: { verdict?: CardVerdict } = {};
     const agent = await reachAgent(target, {
       env: process.env,
-      ...(verify === undefined ? {} : { client: { verify } }),
+      client: { fetch: guardedFetchFor([target.url], settings), ...(verify === undefined ? {} : { verify }) },
       onConnected: ({ connection }: A2AClient) => {
         if (connection.signature !== undefined) reached.verdict = connection.signature;
       },

@@ -8,6 +8,7 @@ import type { Finding } from './finding.ts';
 import { error, ok } from './finding.ts';
 import { networkFinding } from './network.ts';
 
+/** Options of `testInterface`. */
 export interface InterfaceTestOptions {
   readonly fetch: Fetch;
   readonly signal: AbortSignal;
@@ -24,6 +25,7 @@ export interface WorkingInterface {
   readonly url: string;
 }
 
+/** The findings about one interface. */
 export interface InterfaceTest {
   readonly findings: readonly Finding[];
   readonly works?: WorkingInterface;

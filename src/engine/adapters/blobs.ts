@@ -18,6 +18,13 @@ export interface FileBlobs extends Blobs {
 const NAME = /^[0-9a-f]{16,128}$/;
 const UNFINISHED = '.part';
 
+/**
+ * Opens a folder for large content, or creates it. Only one process may use the folder at a time.
+ *
+ * ```ts
+ * const engine = createEngine({ store, blobs: openBlobs('data/blobs'), agents });
+ * ```
+ */
 export function openBlobs(folder: string): FileBlobs {
   const root = resolve(folder);
   const folderOf = (task: TaskKey): string => join(root, String(Math.floor(task / 1000)), String(task));

@@ -20,7 +20,14 @@ interface StoredTask {
 
 const SHORT_LOG = 64;
 
-/** A store in memory: tasks live as long as the process. It meets the whole contract of `Store` except durability. */
+/**
+ * A store in memory: tasks live as long as the process. It meets the whole contract of `Store` except
+ * durability.
+ *
+ * ```ts
+ * const engine = createEngine({ store: memoryStore(), agents: { echo } });
+ * ```
+ */
 export function memoryStore(): Store {
   const kept = new MemoryTasks();
   const { index } = kept;

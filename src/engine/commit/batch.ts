@@ -44,6 +44,7 @@ export function isEmpty(batch: CommitBatch): boolean {
   return batch.tasks.length === 0 && batch.others.length === 0 && batch.waiters.length === 0;
 }
 
+/** All writes of a batch in the order in which they must be applied. */
 export function writesOf({ tasks, others, lazies }: CommitBatch): readonly Write[] {
   const writes: Write[] = [];
   // Lazy writes come first: they are about earlier sends, and the same name may be used again in this commit.

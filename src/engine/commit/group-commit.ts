@@ -11,6 +11,7 @@ import { emptyBatch, isEmpty, writesOf } from './batch.ts';
 export interface Commits {
   /** Takes the task's unsaved changes into the next commit. A task queues itself once per commit (`LiveTask.touch`). */
   enqueue(task: Saveable): void;
+  /** Adds a write to the next commit and asks for one. */
   add(write: Write): void;
   /** Adds a write to the next commit without asking for one. A crash may lose it, and that must be harmless. */
   addLazily(write: Write, onDurable: () => void): void;
@@ -37,6 +38,7 @@ interface CommitOptions {
   readonly onBroken: (cause: unknown) => void;
 }
 
+/** How long a full disk is left alone before the commit is tried again. */
 const RETRY_MS = 1000;
 /** A commit blocks the event loop until it is on disk, and so does waking its readers. Changes above these sizes wait for the next commit. */
 const COMMIT_EVENTS = 512;

@@ -7,10 +7,14 @@ export type DeliveryKind = 'webhook' | 'reply';
 export interface WebhookDelivery {
   /** The same for every attempt, so that the receiver can recognise a repetition. */
   readonly id: string;
+  /** Where to send the request. */
   readonly url: string;
+  /** `Content-Type` of the body. */
   readonly mediaType: string;
   readonly body: string;
+  /** Value of `X-A2A-Notification-Token`. */
   readonly token?: string;
+  /** For the `Authorization` header. */
   readonly authentication?: AuthenticationInfo;
 }
 
@@ -37,6 +41,7 @@ export interface TaskReply {
   /** The address from `CallContext.reply`. */
   readonly to: string;
   readonly agent: string;
+  /** Dialect to encode the reply in. */
   readonly dialect: DialectId;
   /** In order, without gaps. The first ones may have been published before. Ids are those that the caller knows. */
   readonly events: readonly Logged[];
@@ -52,6 +57,8 @@ export interface ReplyPublisher {
 
 /** Port: encrypts the credentials of webhooks. What was sealed with one `about` opens only with the same. */
 export interface Vault {
+  /** Encrypts a text. */
   seal(text: string, about: string): Promise<string>;
+  /** Decrypts a text. Rejects if `about` differs or the text was changed. */
   open(sealed: string, about: string): Promise<string>;
 }

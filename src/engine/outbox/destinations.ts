@@ -40,10 +40,13 @@ interface Destination {
 
 /** After this many consecutive failures, over all tasks, the breaker opens for a while. Then one attempt decides. */
 export const BREAKER_FAILURES = 5;
+/** How long a breaker stays open the first time. It doubles for each further time. */
 export const BREAKER_MS = 30_000;
+/** Longest time that a breaker stays open. */
 export const BREAKER_MS_MAX = 600_000;
 /** Receivers without a recent success may use at most this share of the deliveries, so that the others always get through. */
 const UNPROVEN_SHARE = 0.75;
+/** Maximum number of idle receivers whose failures are remembered. */
 const REMEMBERED_MAX = 1000;
 
 export function createDestinations(options: DestinationOptions): Destinations {

@@ -55,6 +55,7 @@ export interface Outbox {
 
 export type OutboxWrite = Extract<Write, { readonly kind: 'outbox' }>;
 
+/** Figures about webhooks, for metrics. */
 export interface WebhookStats {
   /** Queues with undelivered events. */
   readonly pending: number;

@@ -2,6 +2,7 @@ import type { PushConfig } from '#protocol';
 import { A2AError } from '#protocol';
 import { REPLY_ID } from './queue.ts';
 
+/** Common limit of proxies and servers for a URL. */
 const URL_CHARS_MAX = 2048;
 const SECRET_CHARS_MAX = 8192;
 /** RFC 9110 §11.1: a token. */

@@ -16,11 +16,13 @@ export const SCHEDULE_MS: readonly number[] = [
 export const JITTER = 0.2;
 /** Attempts for an event that the receiver refuses. */
 export const REFUSED_ATTEMPTS_MAX = 4;
+/** A receiver can't delay retries by more than this with `Retry-After`. */
 export const RETRY_AFTER_MS_MAX: number = HOUR;
 /** The longest possible wait. */
 export const DELAY_MS_MAX: number = 24 * HOUR * (1 + JITTER);
 /** The wait after the store could not return a push config. */
 export const LOOK_AGAIN_MS: number = 5 * MINUTE;
+/** Maximum length of a stored failure text. */
 const PROBLEM_CHARS_MAX = 200;
 
 /** How an attempt changes its queue. A dead letter is a delivery that was given up; an operator may send it again. */

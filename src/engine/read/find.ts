@@ -48,6 +48,7 @@ export async function findTask(parts: FindParts, { agent, ctx, request }: TaskRe
   throw noTask(id);
 }
 
+/** The error for a missing task. Tasks of other callers give the same error. */
 export function noTask(id: TaskId): A2AError {
   return new A2AError('TASK_NOT_FOUND', `there is no task ${id}`, { info: { taskId: id } });
 }

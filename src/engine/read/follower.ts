@@ -154,7 +154,7 @@ export class Follower implements AsyncGenerator<EventBatch> {
     this.#answer({ value: this.#closed(shown, task, options) });
   }
 
-  /** Decides when the events are shown whether the stream ends with them: a reader that is told `final` gets nothing more. */
+  /** Decides when the events are shown whether the stream ends with them: a reader that gets `final` gets nothing more. */
   #closed(batch: EventBatch, task: LiveTask, options: FollowOptions): EventBatch {
     this.#isAtEnd = isAtEnd(task, this.#after, options);
     const last = batch.at(-1);

@@ -14,6 +14,7 @@ export async function sealToken(key: TokenKey, position: readonly number[], scop
   return `${text}.${await mac(key, text, scope)}`;
 }
 
+/** The position in a token. Throws INVALID_PARAMS if the token belongs to another list or was changed. */
 export async function openToken(key: TokenKey, token: string, scope: unknown): Promise<readonly number[]> {
   const at = token.lastIndexOf('.');
   const text = token.slice(0, Math.max(at, 0));

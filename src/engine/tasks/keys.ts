@@ -1,6 +1,10 @@
 import type { CallContext } from '#protocol';
 import type { Owner, TaskScope } from '../ports.ts';
 
+/**
+ * The owner of what a call creates or reads. The tenant of the credential takes precedence over the one
+ * in the request.
+ */
 export function ownerOf(ctx: CallContext, request: { readonly tenant?: string }): Owner {
   return { tenant: ctx.tenant ?? request.tenant ?? '', principal: ctx.principal.id };
 }

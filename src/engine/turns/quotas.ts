@@ -20,6 +20,7 @@ export interface Quotas {
 
 const RETRY_MS = 1000;
 
+/** `maxOf` undefined: nothing is limited, and nothing is counted. */
 export function createQuotas(maxOf: RunningTasksMaxOf | undefined): Quotas {
   if (maxOf === undefined) return { check: () => {}, add: () => {}, remove: () => {} };
   const counts = new Map<string, number>();

@@ -8,8 +8,11 @@ import { stopTask } from './stop.ts';
 
 /** What recovery did, in numbers of tasks. */
 export interface Recovered {
+  /** Tasks that keep waiting for their caller. */
   readonly waiting: number;
+  /** Turns that were started or repeated. */
   readonly started: number;
+  /** Tasks that failed because their agent does not repeat interrupted work. */
   readonly ended: number;
 }
 

@@ -11,9 +11,11 @@ import { isFilter, matches, publishProblem } from '../topics.ts';
  * ```
  */
 export interface MemoryHub {
+  /** A new connection to the hub, as another process would have it. */
   connect(options?: BrokerOptions): MemoryBroker;
 }
 
+/** A connection to a `MemoryHub`. */
 export interface MemoryBroker extends Broker {
   /** Disconnects as if the process died: the last will is published. */
   drop(): void;

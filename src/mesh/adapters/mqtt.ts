@@ -7,17 +7,26 @@ import { batchWrites } from './mqtt/batch-writes.ts';
 import { createPublishing } from './mqtt/publishing.ts';
 import { watchStalls } from './mqtt/stalls.ts';
 
+/** Options of `connectMqtt`. */
 export interface MqttConnectionOptions extends BrokerOptions {
   /** `mqtt://host:1883`, `mqtts://…`, `ws://…`, `wss://…`. */
   readonly url: string;
   readonly username?: string;
   readonly password?: string;
+  /** Certificate authority of the broker, in PEM. Default: the authorities of the system. */
   readonly ca?: string | Uint8Array;
+  /** Client certificate, in PEM. */
   readonly cert?: string | Uint8Array;
+  /** Private key of the client certificate, in PEM. */
   readonly key?: string | Uint8Array;
+  /** Interval of pings. Default: that of mqtt.js. */
   readonly keepaliveSeconds?: number;
+  /** Time limit of the first connection, in milliseconds. */
   readonly connectTimeoutMs?: number;
-  /** How long the broker keeps the session, with its unacknowledged messages, after a lost connection. 0: not at all. */
+  /**
+   * How long the broker keeps the session, with its unacknowledged messages, after a lost connection.
+   * 0: not at all. Default 300.
+   */
   readonly sessionSeconds?: number;
 }
 

@@ -6,12 +6,15 @@ import { retainer } from './nats/retained.ts';
 import { headerValue, readHeader, subjectOf, topicOf } from './nats/subjects.ts';
 import { createWindow } from './nats/window.ts';
 
+/** Options of `connectNats`. */
 export interface NatsConnectionOptions extends BrokerOptions {
   /** `nats://host:4222`, or several addresses. */
   readonly servers: string | readonly string[];
   readonly user?: string;
   readonly pass?: string;
+  /** A token instead of user and password. */
   readonly token?: string;
+  /** Paths of PEM files. */
   readonly tls?: { readonly caFile?: string; readonly certFile?: string; readonly keyFile?: string };
 }
 

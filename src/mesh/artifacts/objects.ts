@@ -20,10 +20,12 @@ export function keyOf(...names: readonly string[]): ObjectKey {
   return names.map(escapeName).join('/') as ObjectKey;
 }
 
+/** The prefix of all keys below these names, for `list`. */
 export function prefixOf(...names: readonly string[]): ObjectKey {
   return `${keyOf(...names)}/` as ObjectKey;
 }
 
+/** The names that a key was made of. */
 export function namesIn(key: string): readonly string[] {
   return key.split('/').map(decodeURIComponent);
 }

@@ -18,6 +18,7 @@ import { meshUserIn, readCallPath } from '../grammars/shared/call-path.ts';
 
 /** The part of a turn that delegation needs. */
 export interface DelegatingTurn {
+  /** The task of the delegating agent. */
   readonly task: Task;
   readonly history: readonly Message[];
   readonly principal: Principal;
@@ -26,13 +27,17 @@ export interface DelegatingTurn {
 
 /** Work for another agent, in the shape of a language model's tool call (docs/dialects/sam.md). */
 export interface PeerCall {
+  /** Name of the agent on the mesh. */
   readonly agent: string;
+  /** What the agent should do, with everything that it needs to know. */
   readonly task_description: string;
+  /** Files that the agent should use. */
   readonly artifacts?: readonly { readonly filename: string; readonly version?: number }[];
 }
 
 /** The result of one delegated call. */
 export interface PeerResult {
+  /** The agent that was called. */
   readonly agent: string;
   readonly status: 'completed' | 'failed';
   /** The agent's last task. Absent: no agent accepted the call. */
@@ -41,13 +46,15 @@ export interface PeerResult {
   readonly error?: string;
 }
 
+/** Options of `delegate`. */
 export interface DelegationOptions {
   /** The name of the delegating agent on the mesh. */
   readonly self: string;
+  /** The agents on the mesh, from `mesh.discover()`. */
   readonly registry: MeshRegistry;
   /** The delegating agent's own: `mesh.call({ kind: 'agent', id: self })`. */
   readonly caller: MeshCaller;
-  /** A peer that sends nothing for this time has failed. */
+  /** A peer that sends nothing for this time has failed, in milliseconds. Default 10 minutes. */
   readonly timeoutMs?: number;
 }
 
@@ -60,6 +67,7 @@ export interface DelegationTurnOptions {
 
 /** The agents that one turn of an agent may delegate to. */
 export interface Delegation {
+  /** The agents that can be called now. */
   peers(): readonly MeshPeer[];
   /** Runs all calls concurrently. The results are in the order of the calls. Rejects only when the turn is canceled, which cancels the peers too. */
   call(calls: readonly PeerCall[]): Promise<readonly PeerResult[]>;

@@ -7,6 +7,7 @@ export interface PeerTool {
   readonly name: string;
   readonly description: string;
   readonly inputSchema: JsonObject;
+  /** Calls the agent with a model's arguments. */
   execute(input: unknown): Promise<PeerResult>;
 }
 

@@ -8,8 +8,10 @@ import { isAllowed } from './names.ts';
 /** An agent or a gateway on the mesh, as its last card describes it. */
 export interface MeshPeer {
   readonly kind: 'agent' | 'gateway';
+  /** Name in topics. */
   readonly name: string;
   readonly card: AgentCard;
+  /** Time of its last card. */
   readonly seenAt: Date;
   /** The number of processes that are this agent, as far as they name themselves. */
   readonly replicas: number;
@@ -17,17 +19,22 @@ export interface MeshPeer {
   readonly instances: readonly { readonly id: string; readonly heardAt: number }[];
 }
 
+/** A peer joined, sent another card, or left. */
 export type PeerChange = { readonly kind: 'joined' | 'changed' | 'left'; readonly peer: MeshPeer };
 
 /** A live list of the agents and gateways on the mesh. */
 export interface MeshRegistry {
+  /** All peers, agents and gateways. */
   peers(): readonly MeshPeer[];
+  /** An agent by its name in topics. Undefined if it is not on the mesh now. */
   agent(name: string): MeshPeer | undefined;
   /** Calls the listener with each change. Returns a function that stops this. */
   onChange(listener: (change: PeerChange) => void): () => void;
+  /** Stops listening. */
   close: Stop;
 }
 
+/** Options of `mesh.discover`. */
 export interface RegistryOptions extends NameRules {
   readonly clock?: Clock;
   /** An agent without a card for this time is dropped. */

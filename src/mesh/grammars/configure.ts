@@ -21,6 +21,7 @@ export interface ConfiguredGrammar {
   callerOptions(id: string): BrokerOptions;
 }
 
+/** Checks the settings and builds the grammar. Throws a `GrammarSettingError`. */
 export type ConfigureGrammar = (settings: GrammarSettings) => ConfiguredGrammar;
 
 /** A setting that the grammar can't use. */

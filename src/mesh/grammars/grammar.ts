@@ -7,6 +7,7 @@ import type { Broker, OutgoingMessage, ReceivedMessage } from '../broker.ts';
 export interface MeshAgent {
   /** The name in topics. */
   readonly name: string;
+  /** The card to announce. */
   readonly card: AgentCard;
   readonly service: A2AService;
 }
@@ -41,6 +42,7 @@ export function newCounts(): MeshCounts {
   return { dropped: 0, refused: 0, ignored: 0 };
 }
 
+/** Ends what the call that returned it has started. May be called more than once. */
 export type Stop = () => Promise<void>;
 
 /** Who calls on the mesh: a gateway, for people and programs outside of it; or an agent that delegates. */
@@ -71,6 +73,7 @@ export interface CallPath {
   readonly agents: readonly string[];
 }
 
+/** Maximum length of a chain of delegations. */
 export const CALL_DEPTH_MAX = 10;
 
 /**
@@ -82,6 +85,7 @@ export const CALL_DEPTH_MAX = 10;
  * ```
  */
 export interface MeshCaller {
+  /** An `A2AService` that calls one agent. */
   link(options: MeshLinkOptions): A2AService;
   close: Stop;
 }
@@ -114,6 +118,7 @@ export type ObservedCall =
 
 /** How A2A is written on a broker: topics, properties, requests, responses and discovery. Each grammar is one folder. */
 export interface Grammar {
+  /** `sam` or `mqtt01`. */
   readonly id: string;
   /** Turns a name that a person chose into one that can stand in a topic. */
   topicName(name: string): string;

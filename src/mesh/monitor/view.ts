@@ -10,6 +10,7 @@ import type { Grammar, MeshCounts } from '../grammars/grammar.ts';
 import { samGrammar } from '../grammars/sam/grammar.ts';
 import type { MeshMonitor } from './monitor.ts';
 
+/** Options of `meshView`. */
 export interface MeshViewOptions extends Pick<GatewayOptions, 'caller' | 'artifacts' | 'userOf'> {
   readonly registry: MeshRegistry;
   readonly monitor: MeshMonitor;

@@ -14,7 +14,9 @@ export type SwarmHandler = (
   about: { readonly principal: Principal; readonly signal: AbortSignal },
 ) => Promise<Json> | Json;
 
+/** Options of `swarmAgent`. */
 export interface SwarmOptions {
+  /** The nodes of the swarm, from `createSwarmNodes`. */
   readonly nodes: SwarmNodes;
   /** The resources of this node: CPU, memory, agents, load. */
   readonly resources: () => JsonObject;
@@ -22,6 +24,7 @@ export interface SwarmOptions {
   readonly handlers?: Readonly<Partial<Record<SwarmKind, SwarmHandler>>>;
   /** Decides which directives to execute. Default: all but `spawn_agent` and `execute_task`, which run what a sender wrote. */
   readonly allow?: (directive: Directive, principal: Principal) => boolean;
+  /** Maximum number of directives that run at once. Default 4. */
   readonly atOnce?: number;
   readonly clock?: Clock;
 }

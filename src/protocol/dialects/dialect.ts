@@ -162,6 +162,11 @@ export interface DialectWire {
   readonly versionHeader: string | undefined;
   /** A send carries a task id that the caller chose. Links generate one if the caller gives none. */
   readonly callerNamesTask?: true;
+  /**
+   * A JSON-RPC error of a call for a stream is one server-sent event: for every caller that takes events, or only for those that take
+   * nothing else (`Accept`). Absent: it is a JSON response. Only for errors whose HTTP status is 200.
+   */
+  readonly streamErrors?: 'event' | 'event-if-only';
   /** `get` and `cancel` of an unknown task return null instead of an error. */
   readonly nullForUnknownTask?: true;
 }

@@ -1,5 +1,6 @@
 import { isLoopback } from './host-origin.ts';
 
+/** Facts about a node that decide whether it is safe to start. */
 export interface Exposure {
   readonly host: string;
   readonly isSocket: boolean;

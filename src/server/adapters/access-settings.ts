@@ -24,11 +24,13 @@ export interface AccessFromSettings {
   readonly token?: NodeToken;
 }
 
+/** What `accessFromSettings` needs beside the settings. */
 export interface AccessSettingsOptions {
   /** The name of an agent that runs commands, if there is one. */
   readonly runsCommands: string | undefined;
   /** Fetches the issuer's keys. */
   readonly fetch: Fetch;
+  /** Called when the key file has changed. */
   readonly onKeys?: (before: readonly KeyRecord[], after: readonly KeyRecord[]) => void;
 }
 

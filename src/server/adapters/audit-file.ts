@@ -15,6 +15,7 @@ const GATHER_MS = 100;
 
 const sha256 = (text: string): string => hash('sha256', text, 'hex');
 
+/** Options of `openAudit`. */
 export interface AuditFileOptions {
   readonly now?: () => Date;
   readonly onError?: (cause: unknown) => void;
@@ -135,6 +136,7 @@ async function pageOf(path: string, { after = 0, limit = LIMIT }: AuditRequest, 
   return { records, last };
 }
 
+/** One line of an audit log file. */
 export interface AuditLine {
   readonly line: string;
   /** The line number, from 1. */
@@ -163,6 +165,7 @@ async function endsALine(file: FileHandle): Promise<boolean> {
   return buffer.toString() === '\n';
 }
 
+/** Result of `verifyAudit`. */
 export interface AuditVerdict {
   readonly records: number;
   /** The last valid hash. Store it elsewhere to detect later that the end of the log was removed. */
@@ -172,6 +175,7 @@ export interface AuditVerdict {
   readonly problem?: AuditProblem;
 }
 
+/** The first place where the chain is broken. */
 export interface AuditProblem {
   /** `empty`: the log has no record, although each start of a node writes one. `torn`: the last line is incomplete. */
   readonly kind: 'changed' | 'torn' | 'empty';

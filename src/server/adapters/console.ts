@@ -7,6 +7,7 @@ import type { HttpResponse } from '#bindings';
 import type { ServingOptions } from '../options.ts';
 import { refusal, text } from '../routes/responses.ts';
 
+/** Options of `createConsole`. */
 export interface ConsoleOptions {
   /** The folder of the built console files. Default: this package's own. */
   readonly folder?: string;

@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns/promises';
 import { OutboundError } from '../outbound/errors.ts';
-import type { PolicyOptions } from '../outbound/policy.ts';
+import type { TargetRules } from '../outbound/policy.ts';
 import { createPolicy } from '../outbound/policy.ts';
 import type { Outbound } from '../outbound/port.ts';
 import type { Resolve } from '../outbound/resolve.ts';
@@ -11,8 +11,9 @@ export { bindCredentials } from '../outbound/credentials.ts';
 export { OutboundError, type OutboundReason } from '../outbound/errors.ts';
 export type { Outbound, OutboundLimits } from '../outbound/port.ts';
 
-export interface OutboundOptions extends PolicyOptions {
-  /** The connect timeout. Default: 5 s. */
+/** Options of `createOutbound`. */
+export interface OutboundOptions extends TargetRules {
+  /** Time limit of a connection attempt in milliseconds. Default 5,000. */
   readonly connectMsMax?: number;
   /** Default: the system's resolver. */
   readonly resolve?: Resolve;

@@ -23,6 +23,7 @@ export function authFolder(
   return join(home, '.config/parley');
 }
 
+/** The token of this machine's user. */
 export interface NodeToken {
   readonly token: string;
   readonly path: string;

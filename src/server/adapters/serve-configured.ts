@@ -28,6 +28,7 @@ export interface FoundAgent {
   readonly source: string;
 }
 
+/** What a node needs beside its settings. */
 export interface ServeConfiguredOptions {
   readonly log: Log;
   readonly onBroken?: (cause: unknown) => void;
@@ -133,8 +134,8 @@ function methodsIn({ auth }: AccessFromSettings): string {
 
 /** The operator chose the issuer, so it may have a private address. Addresses that the issuer names are checked like all others. */
 function issuerFetch({ jwt: { issuer, jwksUrl }, allowedTargets, allowLoopbackTargets }: Settings): Fetch {
-  const named = [issuer, jwksUrl].flatMap((url) => (url === undefined ? [] : [new URL(url).hostname.replaceAll(/[[\]]/g, '')]));
-  const outbound = createOutbound({ allowedTargets: [...allowedTargets, ...named], allowLoopbackTargets });
+  const namedUrls = [issuer, jwksUrl].filter((url) => url !== undefined);
+  const outbound = createOutbound({ allowedTargets, allowLoopbackTargets, namedUrls });
   return outbound.fetchWithin({ bytesMax: 1_048_576, msMax: 10_000 });
 }
 

@@ -9,6 +9,7 @@ import { openData } from './data-folder.ts';
 import type { FoundAgent } from './serve-configured.ts';
 import { dataFolder } from './serve-configured.ts';
 
+/** Options of `serveOnStdio`. */
 export interface StdioServing {
   readonly log: Log;
   /** Aborts serving before the input ends. */

@@ -20,6 +20,7 @@ export interface AgentList {
   onAdded(listener: (agent: Mutable<ServedAgent>) => void): void;
 }
 
+/** What the list needs to make agents callable. */
 export interface AgentListOptions {
   readonly engine: Engine | undefined;
   /** Adds metrics and capacity limits to a service. */

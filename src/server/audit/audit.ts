@@ -3,8 +3,11 @@ import type { AuditDraft } from './chain.ts';
 
 /** Stores audit records: a file (`openAudit` in adapters/audit-file.ts), or any other append-only store. */
 export interface AuditLog {
+  /** Adds a record. Returns at once; the record is written soon after. */
   append(draft: AuditDraft): void;
+  /** Reads a page of records. */
   read(request: AuditRequest): Promise<AuditPage>;
+  /** Writes pending records and closes the log. */
   close(): Promise<void>;
 }
 
@@ -17,6 +20,7 @@ export interface Audit {
   close(): Promise<void>;
 }
 
+/** Records nothing. */
 export const NO_AUDIT: Audit = { record: () => {}, refused: () => {}, close: async () => {} };
 
 const COUNT_MS = 10_000;

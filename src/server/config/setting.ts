@@ -34,6 +34,7 @@ export interface SettingDeclaration {
   readonly type: SettingType;
   /** Defaults to `false` for a boolean and to an empty list for a list. Absent otherwise: the setting may be undefined. */
   readonly default?: Json;
+  /** The words that a `choice` accepts. */
   readonly oneOf?: readonly string[];
   readonly min?: number;
   readonly max?: number;
@@ -53,8 +54,8 @@ export interface SettingDeclaration {
   readonly sameAs?: string;
   /** One or two sentences for the help and docs/config.md. */
   readonly doc: string;
-  /** `live`: a reload of the configuration can apply a change. `restart`: only a new process can. */
-  readonly reload: 'live' | 'restart';
+  /** A reload of the configuration applies a change. Absent: only a restart does, because the value is read once, when the node starts. */
+  readonly reload?: 'live';
 }
 
 /** A table of declarations by key, as `port` or `tls.cert`. */
@@ -62,8 +63,11 @@ export type SettingTable = Readonly<Record<string, SettingDeclaration>>;
 
 /** An agent elsewhere, under a name that works wherever its address does. */
 export interface RemoteAgent {
+  /** Address of the agent. */
   readonly endpoint: string;
+  /** Address of its card, if it is not at a usual path. */
   readonly agentCardUrl?: string;
+  /** Sent as a bearer token. */
   readonly authToken?: string;
   /** In milliseconds. */
   readonly timeout?: number;
@@ -71,6 +75,7 @@ export interface RemoteAgent {
 
 /** How a program is started that speaks the Agent Client Protocol. */
 export interface LaunchSetting {
+  /** The program and its arguments. */
   readonly argv: readonly string[];
   readonly title?: string;
   readonly environment?: readonly string[];

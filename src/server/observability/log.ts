@@ -1,6 +1,8 @@
 import type { AdminLogLine, Json, JsonObject } from '#protocol';
 
+/** From the most detailed to none at all. */
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+/** One of `LOG_LEVELS`. */
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** A structured log with one line per event. `cause` is the caught error itself. */
@@ -9,14 +11,18 @@ export interface Log {
   info(message: string, fields?: Fields): void;
   warn(message: string, fields?: Fields): void;
   error(message: string, cause?: unknown, fields?: Fields): void;
+  /** Whether lines of this level are written, to save the work of building one. */
   isOn(level: LogLevel): boolean;
   /** The newest lines after that number, at most `limit`. Absent if the log keeps none. */
   recent?(after: number, limit: number): readonly AdminLogLine[];
 }
 
+/** Facts beside the message. Undefined values are left out. */
 export type Fields = Readonly<Record<string, Json | undefined>>;
 
+/** Options of `createLog`. */
 export interface LogOptions {
+  /** The least important level to write. Default `info`. */
   readonly level?: LogLevel;
   /** Receives complete lines, each with its newline. */
   readonly write: (line: string) => void;
@@ -60,6 +66,7 @@ export function createLog({ level = 'info', write, secrets = [], now = () => new
   };
 }
 
+/** Writes nothing. */
 export const SILENT: Log = createLog({ level: 'silent', write: () => {} });
 
 /** How many lines are kept for the console. */

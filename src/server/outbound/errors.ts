@@ -5,13 +5,16 @@
 export type OutboundReason = 'target' | 'name' | 'redirect' | 'size' | 'encoding' | 'timeout' | 'network';
 
 /** Thrown by the fetch functions and by `check` of an `Outbound`. */
-/** Thrown by the fetch functions and by `check` of an `Outbound`. */
 export class OutboundError extends Error {
   override readonly name: string = 'OutboundError';
+  /** Why the request failed. */
   readonly reason: OutboundReason;
+  /** For code that does not know this class, such as the client: `ERR_OUTBOUND_TARGET`. */
+  readonly code: string;
 
   constructor(reason: OutboundReason, message: string, options?: ErrorOptions) {
     super(message, options);
     this.reason = reason;
+    this.code = `ERR_OUTBOUND_${reason.toUpperCase()}`;
   }
 }

@@ -34,7 +34,8 @@ export function guardedFetch({ agent, policy, limits }: GuardedFetchOptions): Fe
       throw explained(thrown, deadline);
     });
     answer.body.on('error', () => undefined); // a reader gets the error from the iterator; without this listener Node would crash on an unread body's error
-    if (answer.statusCode >= 300 && answer.statusCode < 400 && answer.statusCode !== 304) {
+    const isRedirect = answer.statusCode >= 300 && answer.statusCode < 400 && answer.statusCode !== 304;
+    if (isRedirect && request.redirect !== 'manual') {
       answer.body.destroy();
       deadline.release();
       throw new OutboundError('redirect', `${url.host} responded with a redirect (${answer.statusCode}); redirects are not followed`);

@@ -7,6 +7,7 @@ import { createWebhookSender } from './webhook-sender.ts';
 
 const SECONDS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
 
+/** What `pushFor` needs. */
 export interface WebhookParts {
   readonly options: HandlerOptions;
   readonly signer: WebhookSigner;

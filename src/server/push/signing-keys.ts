@@ -9,7 +9,9 @@ export interface NodeKeys {
   readonly sealing: readonly Uint8Array<ArrayBuffer>[];
 }
 
+/** Signs webhook deliveries. */
 export interface WebhookSigner {
+  /** The value of the header `webhook-signature`. */
   sign(message: WebhookMessage): Promise<string>;
   /** The public keys. */
   jwks(): Promise<{ readonly keys: readonly JsonWebKey[] }>;

@@ -7,6 +7,7 @@ import type { Log } from '../observability/log.ts';
 import type { HandlerOptions } from '../options.ts';
 import type { RequestPath } from './routes.ts';
 
+/** What the options of bindings are made of. */
 export interface ServingParts {
   readonly options: HandlerOptions;
   readonly limits: ServerLimits;

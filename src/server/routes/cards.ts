@@ -5,6 +5,7 @@ import { interfacesFor, negotiateCard, signCard, writeCard } from '#protocol';
 import type { CardSecurity } from '../access/authentication/card-security.ts';
 import { errorAnswer } from './responses.ts';
 
+/** How cards are served. */
 export interface CardsOptions {
   /** `strict` serves pure 1.0; `superset` is read by clients of every version. */
   readonly form: 'superset' | 'strict';
@@ -17,6 +18,7 @@ export interface CardsOptions {
   readonly signer?: CardSigner | undefined;
 }
 
+/** A request for a card. */
 export interface ServedCardRequest {
   readonly httpRequest: HttpRequest;
   readonly card: AgentCard;
@@ -24,6 +26,7 @@ export interface ServedCardRequest {
   readonly base: string;
 }
 
+/** Serves the cards of all agents. */
 export interface Cards {
   answer(request: ServedCardRequest): Promise<HttpResponse>;
   /** The complete card, for dialects that request it by RPC. */
@@ -94,7 +97,7 @@ function fresh(httpRequest: HttpRequest, { body, etag }: Written, headers: Reado
   const since = httpRequest.header('if-modified-since');
   const isKnown = tags === undefined ? isOlder(headers['Last-Modified'], since) : tagsInclude(tags, etag);
   if (isKnown) return { status: 304, headers: kept, body: null };
-  return { status: 200, headers: { ...kept, 'Content-Type': 'application/json', 'X-Content-Type-Options': 'nosniff' }, body };
+  return { status: 200, headers: { ...kept, 'Content-Type': 'application/json' }, body };
 }
 
 function tagsInclude(header: string, etag: string): boolean {

@@ -1,11 +1,12 @@
 import type { HttpRequest, HttpResponse } from '#bindings';
-import { parseJson } from '#bindings';
+import { parseJson, requestBytes } from '#bindings';
 import type { Json, JsonObject } from '#protocol';
-import { isObject, type RawObject } from '#protocol';
+import { isA2AError, isObject, type RawObject } from '#protocol';
 import type { CatalogOptions } from './catalog.ts';
 import { catalogOf } from './catalog.ts';
-import { json } from './responses.ts';
+import { errorAnswer, json } from './responses.ts';
 
+/** What the search needs. */
 export interface ArdOptions extends CatalogOptions {
   readonly bodyBytesMax: number;
 }
@@ -20,11 +21,12 @@ export async function ardAnswer(request: HttpRequest, options: ArdOptions): Prom
   const entries = entriesOf(options);
   try {
     if (request.method !== 'POST') return listed(entries, new URLSearchParams(request.query));
-    const parsed = parseJson(await request.body(options.bodyBytesMax), 16);
+    const parsed = parseJson(await requestBytes(request, options.bodyBytesMax), 16);
     if (!parsed.ok || !isObject(parsed.value)) throw new Invalid('the body must be a JSON object');
     return searched(entries, parsed.value, `${options.base}/ard/`);
   } catch (thrown) {
     if (thrown instanceof Invalid) return json({ error: { code: 'INVALID_ARGUMENT', message: thrown.message } }, 400);
+    if (isA2AError(thrown)) return errorAnswer(thrown);
     throw thrown;
   }
 }
@@ -92,9 +94,9 @@ function paged<T>(
   const count = Number(size);
   if (!Number.isInteger(count) || count < 1 || count > PAGE_MAX) throw new Invalid(`pageSize must be from 1 to ${PAGE_MAX}`);
   const match = token === undefined ? undefined : /^offset-(\d{1,9})$/.exec(String(token));
-  if (match === null) throw new Invalid('pageToken is none of ours');
+  if (match === null) throw new Invalid('pageToken was not returned by this list');
   const from = Number(match?.[1] ?? 0);
-  if (from > 0 && from >= all.length) throw new Invalid('pageToken is none of ours');
+  if (from > 0 && from >= all.length) throw new Invalid('pageToken was not returned by this list');
   const end = from + count;
   return { page: all.slice(from, end), ...(end < all.length ? { pageToken: `offset-${end}` } : {}) };
 }

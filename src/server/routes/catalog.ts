@@ -2,6 +2,7 @@ import type { HttpResponse } from '#bindings';
 import type { AgentCard, JsonObject } from '#protocol';
 import type { ServedAgent } from '../agents/served-agent.ts';
 
+/** What the catalog lists. */
 export interface CatalogOptions {
   readonly agents: readonly ServedAgent[];
   /** The node's URL without a trailing slash. */
@@ -24,7 +25,6 @@ export function catalogAnswer(options: CatalogOptions): HttpResponse {
       'Last-Modified': options.changed.toUTCString(),
       // Web pages of any origin may read the catalog. It contains only what the public cards contain.
       'Access-Control-Allow-Origin': '*',
-      'X-Content-Type-Options': 'nosniff',
     },
     body: JSON.stringify(catalogOf(options)),
   };

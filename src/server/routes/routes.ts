@@ -76,6 +76,7 @@ export const ROUTES: readonly Route[] = [
 /** First path segments that are never a tenant's name in HTTP+JSON. */
 const OURS: ReadonlySet<string> = new Set(['.well-known', 'agents', 'ard', 'api', 'console', 'mcp']);
 
+/** A path, divided into the agent and the rest. */
 export interface RequestPath {
   /** The agent's name. Undefined for the root agent. */
   readonly agent: string | undefined;

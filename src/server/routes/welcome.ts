@@ -4,6 +4,7 @@ import { text } from './responses.ts';
 
 const LINKS = '</.well-known/ai-catalog.json>; rel="ai-catalog", </.well-known/ard.json>; rel="ard"';
 
+/** What the welcome page shows. */
 export interface WelcomeOptions {
   readonly agents: readonly ServedAgent[];
   /** The URL of this agent or of the node. */

@@ -6,10 +6,13 @@ import { replayed } from './replay.ts';
 import type { MockRule } from './rules.ts';
 import { fitsRule, problemWith } from './rules.ts';
 
+/** Options of `mockAgent`. */
 export interface MockOptions {
+  /** Name of the agent. Default `mock`. */
   readonly name?: string;
   /** Fields of the card. Default skills: those that the rules name. */
   readonly card?: Partial<AgentCard>;
+  /** The rules, in order of precedence. */
   readonly responses: readonly MockRule[];
   /** The speed of recordings: 1 plays them as they were, 0 (the default) without pauses. */
   readonly pace?: number;
@@ -17,13 +20,16 @@ export interface MockOptions {
 
 /** A message to the mock, and the rule that matched. */
 export interface MockCall {
+  /** Text of the message. */
   readonly text: string;
   readonly message: Message;
+  /** Skill that the message named. */
   readonly skill: string | undefined;
   /** The rule's index. Undefined: no rule matched. */
   readonly rule: number | undefined;
 }
 
+/** An agent for tests that remembers its calls. */
 export interface MockAgent extends Agent {
   /** The messages so far, oldest first. */
   readonly calls: readonly MockCall[];

@@ -5,6 +5,7 @@ import { publishProblem } from '../../topics.ts';
 
 const NO_SUBSCRIBERS = 0x10;
 const NOT_AUTHORIZED = 0x87;
+/** A message without an acknowledgement fails after this time. */
 const PUBLISH_TIMEOUT_MS = 10_000;
 const CHECK_MS = 500;
 

@@ -12,7 +12,9 @@ const RESPONSES_MS = 2000;
 const NO_RESPONDERS = 503;
 
 export interface Retainer {
+  /** Keeps a message for later subscribers. An empty payload removes it. */
   keep(message: OutgoingMessage): void;
+  /** Asks all publishers for the retained messages of a filter. */
   ask(filter: string, handle: (message: Msg) => Promise<void>): void;
 }
 

@@ -110,8 +110,10 @@ export function mqttPresence(options: MqttPresenceOptions): Required<Pick<Broker
   };
 }
 
+/** Options of `mqttPresence`. */
 export interface MqttPresenceOptions extends MqttGrammarOptions {
   readonly namespace: string;
+  /** Name of the agent in topics. */
   readonly name: string;
   readonly card: AgentCard;
   /** The `instance` that `joinMesh` gets. By it a process notices another one with the same name. */

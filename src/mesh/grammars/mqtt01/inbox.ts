@@ -41,6 +41,7 @@ export interface TaskRoutes {
   set(task: string, agent: string): void;
 }
 
+/** Maximum number of tasks whose agent is remembered. */
 const ROUTES_MAX = 10_000;
 const CLOSED_MAX = 10_000;
 

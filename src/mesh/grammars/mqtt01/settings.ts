@@ -22,6 +22,7 @@ export const MQTT_PROFILE: MqttProfile = {
   retryBackoffMs: [1000, 2000, 4000],
 };
 
+/** Options of `mqttGrammar`. */
 export interface MqttGrammarOptions {
   /** The root of all topics. Default: `$a2a/v1`. Mosquitto delivers nothing to pools under a root that begins with `$`; use `a2a/v1` there. */
   readonly root?: string;
@@ -31,6 +32,7 @@ export interface MqttGrammarOptions {
   readonly instance?: string;
   /** The broker's address for cards, as other programs reach it. */
   readonly url?: string;
+  /** Overrides of timeouts and retries. */
   readonly profile?: Partial<MqttProfile>;
   /**
    * Identifies the caller and its tenant by the property `a2a-authorization`. Throws UNAUTHENTICATED. Absent: everyone who may publish on the
@@ -45,6 +47,7 @@ export interface MqttGrammarOptions {
   random?(): number;
 }
 
+/** The options with all defaults filled in. */
 export interface MqttSettings {
   readonly topics: MqttTopics;
   readonly profile: MqttProfile;

@@ -23,7 +23,9 @@ import { queryTask } from './query.ts';
 import { readResponses } from './responses.ts';
 import { getAgentRequestTopic } from './topics.ts';
 
+/** Delay before a request without a response is published again. */
 const RETRY_MS = 5000;
+/** A request that no agent has accepted fails after this time. */
 const ACCEPT_MS_MAX = 30_000;
 /** SAM's `request_timeout_seconds` (docs/dialects/sam.md). */
 const IDLE_MS_MAX = 600_000;

@@ -3,6 +3,7 @@ import { A2AError, isObject, MESH_NOTE } from '#protocol';
 import type { CallPath } from '../grammar.ts';
 import { CALL_DEPTH_MAX } from '../grammar.ts';
 
+/** How a request came over the mesh. */
 export interface MeshOrigin {
   readonly callPath: CallPath;
   readonly userId: string;

@@ -2,6 +2,7 @@ import type { EventStream, Logged, Task } from '#protocol';
 import { A2AError, foldEvent } from '#protocol';
 import { isSettled } from './events.ts';
 
+/** How a grammar publishes the events of a stream. */
 export interface StreamPublisher {
   /** The grammar can carry a direct Message. Otherwise it is an error, as is any answer without a task. */
   readonly acceptsMessages: boolean;

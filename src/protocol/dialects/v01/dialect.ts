@@ -56,6 +56,7 @@ const wire: DialectWire = {
   bodyBytesMax: 1_048_576,
   extensionsHeader: undefined,
   versionHeader: undefined,
+  streamErrors: 'event',
 };
 
 const task = { read: readTask, write: writeTask };

@@ -93,6 +93,8 @@ export const WIRE: DialectWire = {
   bodyBytesMax: 1_048_576,
   extensionsHeader: 'X-A2A-Extensions',
   versionHeader: undefined,
+  // The SDKs of 0.2 and 0.3 expect an event stream even for an error: with JSON they lose the code, or see an empty stream.
+  streamErrors: 'event',
 };
 
 /** A release of the family, made from 0.3's codecs without what it lacks. */

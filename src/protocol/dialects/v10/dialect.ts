@@ -64,6 +64,8 @@ const wire: DialectWire = {
   bodyBytesMax: 1_048_576,
   extensionsHeader: 'A2A-Extensions',
   versionHeader: '1.0',
+  // Go's client reads only events from a stream; Python's and JavaScript's read both.
+  streamErrors: 'event-if-only',
 };
 
 const ALIAS: Loss = {

@@ -10,14 +10,21 @@ export interface KeyRecord {
   /** The owner: tasks created with the key belong to the principal `key:NAME`. */
   readonly name: string;
   readonly tenant?: string;
+  /** What callers with this key may do, for example `tasks:read`. */
   readonly scopes: readonly string[];
   readonly createdAt: string;
+  /** The key is refused from this time on. */
   readonly expiresAt?: string;
+  /** When an operator revoked the key. */
   readonly revokedAt?: string;
 }
 
 /** Looks up API keys. An implementation must compare hashes, so that its timing reveals nothing about the keys. */
 export interface KeyRing {
+  /**
+   * The record of a key; undefined if there is none. Expired and revoked keys are found too, and
+   * refused later.
+   */
   find(secret: string): KeyRecord | undefined;
 }
 

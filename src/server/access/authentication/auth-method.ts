@@ -3,6 +3,7 @@ import type { Principal, SecurityScheme, TenantId } from '#protocol';
 
 /** The identity that a valid credential proves. */
 export interface AuthenticatedIdentity {
+  /** Who calls, and with which scopes. */
   readonly principal: Principal;
   /** The credential's tenant. `''`: it belongs to no tenant, and its bearer can't choose one. Absent: its bearer may name any tenant. */
   readonly tenant?: TenantId;
@@ -45,6 +46,7 @@ export interface AuthMethod {
   readonly schemes: Readonly<Record<string, SecurityScheme>>;
   /** The scheme, and its own parameters, for the `WWW-Authenticate` header. */
   readonly challenge?: { readonly scheme: string; readonly parameters?: Readonly<Record<string, string>> };
+  /** Checks the credential of a request. Must not read the body. */
   authenticate(request: HttpRequest): AuthenticationResult | Promise<AuthenticationResult>;
 }
 

@@ -25,6 +25,7 @@ export type Authenticate = (
   route: Route | undefined,
 ) => AuthenticatedCaller | AccessRefusal | Promise<AuthenticatedCaller | AccessRefusal>;
 
+/** The owner of the machine. */
 export const LOCAL_CALLER: Caller = { principal: LOCAL_PRINCIPAL };
 
 /** Treats every caller as the principal `local`, the owner of the machine. For loopback and sockets only. */

@@ -6,7 +6,9 @@ import type { AuthenticatedIdentity, AuthMethod, CredentialDenial } from './auth
 import { credentialOf, isDenial } from './auth-method.ts';
 import { configurationUrl, isSafe, KeysUnavailable, remoteKeys } from './jwks.ts';
 
+/** Options of `jwtAuth`. */
 export interface JwtOptions {
+  /** URL of the issuer. A token must name exactly this text as `iss`. */
   readonly issuer: string;
   /** The issuer's names for this node. A token must contain one of them as its audience. */
   readonly audience: string | readonly string[];
@@ -20,9 +22,11 @@ export interface JwtOptions {
   readonly scopes?: readonly string[] | undefined;
   /** Fetches the discovery document and the keys. Use an `Outbound`, which refuses private addresses. */
   readonly fetch: Fetch;
+  /** Accepted difference between the clocks. Default 30. */
   readonly clockToleranceSeconds?: number;
 }
 
+/** Accepted algorithms by default. Shared secrets and `none` are never accepted. */
 export const JWT_ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA'] as const;
 const ASYMMETRIC = /^(?:[RP]S(?:256|384|512)|ES(?:256|384|512)|EdDSA|Ed25519)$/;
 const CLOCK_TOLERANCE_SECONDS = 30;

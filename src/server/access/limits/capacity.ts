@@ -5,6 +5,7 @@ import type { Metrics } from '../../observability/metrics.ts';
 import type { ServingOptions } from '../../options.ts';
 import { callerKey } from '../authentication/caller.ts';
 
+/** Options of `createCapacity`. */
 export interface CapacityOptions {
   /** 0 means no limit. */
   readonly streamsMax: number;

@@ -1,3 +1,4 @@
+/** Options of `createTokenBuckets`. */
 export interface TokenBucketOptions {
   /** How many tokens are added each second. 0 means no limit. */
   readonly perSecond: number;
@@ -16,6 +17,7 @@ export interface TokenBuckets {
   readonly size: number;
 }
 
+/** Full buckets are removed when there are this many. */
 const SWEEP_AT = 10_000;
 /** Tolerance for floating-point sums. */
 const ROUNDING = 1e-6;

@@ -6,6 +6,7 @@ import { isMainThread } from 'node:worker_threads';
 import type { Log } from '../../observability/log.ts';
 import type { HttpHost } from './http-server.ts';
 
+/** Where to listen. */
 export interface ListenOptions {
   readonly host: string;
   readonly port: number;

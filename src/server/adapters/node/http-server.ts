@@ -7,12 +7,15 @@ import type { Handler } from '../../handler.ts';
 import type { ServerLimits } from '../../limits.ts';
 import type { Log } from '../../observability/log.ts';
 import type { Metrics } from '../../observability/metrics.ts';
+import { NO_SNIFF } from '../../routes/responses.ts';
 import { checkHead } from './check-head.ts';
 import { NodeHttpRequest } from './http-request.ts';
+import { answerParserErrors } from './parser-errors.ts';
 import type { TlsOptions } from './tls.ts';
 import { httpsOptions } from './tls.ts';
 import { writeAnswer } from './write-response.ts';
 
+/** Options of `createHttpHost`. */
 export interface HttpHostOptions {
   readonly handler: Handler;
   readonly limits: ServerLimits;
@@ -22,6 +25,7 @@ export interface HttpHostOptions {
   readonly trusted?: BlockList | undefined;
 }
 
+/** Node's HTTP server with a handler behind it. */
 export interface HttpHost {
   readonly server: Server;
   readonly isTls: boolean;
@@ -40,6 +44,7 @@ const LINGER_BYTES = 67_108_864;
 /** Longer than the idle timeout of common proxies, so that the proxy closes idle connections. Otherwise its next request could fail. */
 const KEEP_ALIVE_MS = 65_000;
 
+/** Options of `handleRequest`. */
 export interface HandleRequestOptions {
   readonly handler: Handler;
   readonly limits: Pick<ServerLimits, 'headersMax' | 'streamIdleMsMax'>;
@@ -55,7 +60,7 @@ export async function handleRequest(incoming: IncomingMessage, outgoing: ServerR
   const { handler, limits, isLast, onCut, trusted } = options;
   const request = new NodeHttpRequest(incoming, outgoing, trusted);
   const refused = checkHead(incoming, limits.headersMax);
-  const answer = refused ?? (await handler.respond(request));
+  const answer = refused === undefined ? await handler.respond(request) : { ...refused, headers: { ...refused.headers, ...NO_SNIFF } };
   const isUnread = isLeftUnread(incoming, answer);
   if (answer.body !== null && typeof answer.body !== 'string') request.handOver();
   writeAnswer(outgoing, answer, {
@@ -101,6 +106,8 @@ export function createHttpHost({ handler, limits, log, metrics, tls, trusted }: 
       ? createServer(settings)
       : createTlsServer({ ...settings, ...httpsOptions(tls), handshakeTimeout: Math.min(limits.headerMsMax, limits.requestMsMax) });
   server.on('request', take);
+  server.on('checkExpectation', take); // `checkHead` refuses it
+  answerParserErrors(server);
   server.on('checkContinue', take); // by default Node asks for the body at once, before access is checked
   server.maxConnections = limits.connectionsMax;
   server.on('drop', () => dropped.add([]));

@@ -9,9 +9,11 @@ import type { Peer, PeerCertificate } from '#bindings';
 import { namesIn } from '../../access/authentication/mtls.ts';
 import { ConfigError } from '../../config/read-value.ts';
 
+/** Certificate and key of a server, in PEM. */
 export interface TlsOptions {
-  /** PEM. */
+  /** The certificate, followed by intermediate ones. */
   readonly cert: string | Buffer;
+  /** The private key. */
   readonly key: string | Buffer;
   /** The certificate authority for client certificates, in PEM. Without it the server requests no client certificates. */
   readonly ca?: string | Buffer | undefined;

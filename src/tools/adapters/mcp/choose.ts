@@ -2,6 +2,7 @@ import type { Tool } from '@modelcontextprotocol/client';
 import type { Json, JsonObject, Message, Turn } from '#protocol';
 import { getTextFromMessage, isObject } from '#protocol';
 
+/** A tool and the arguments for its call. */
 export interface ChosenTool {
   readonly tool: Tool;
   readonly args: JsonObject;

@@ -2,6 +2,7 @@ import type { Server } from '@modelcontextprotocol/server';
 import { createMcpHandler, isLegacyRequest, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
 import type { CallContext } from '#protocol';
 
+/** The caller of an MCP request. */
 export type McpCaller = Pick<CallContext, 'principal' | 'tenant'>;
 
 interface Session {
@@ -10,8 +11,11 @@ interface Session {
   usedAt: number;
 }
 
+/** Maximum number of sessions in memory. */
 const SESSIONS_MAX = 1000;
+/** Maximum number of sessions of one caller. */
 const OWNER_SESSIONS_MAX = 100;
+/** Unused sessions are closed after an hour. */
 const IDLE_MS_MAX = 3_600_000;
 
 /**

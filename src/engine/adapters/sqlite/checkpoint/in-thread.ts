@@ -15,9 +15,11 @@ import type { CheckpointMode } from './worker.ts';
 export interface Checkpoints {
   /** The promise that the next commit must wait for, if any. It never rejects. */
   gate(): Promise<void> | undefined;
+  /** To be called after each commit: starts a checkpoint when the WAL is large enough. */
   committed(): void;
   /** Empties the WAL now. `TRUNCATE` also truncates its file. */
   empty(mode: CheckpointMode): Promise<void>;
+  /** Empties the WAL and stops the thread. */
   close(): Promise<void>;
 }
 
@@ -33,10 +35,13 @@ export interface CheckpointsOptions {
   readonly onFailed: (thrown: unknown) => void;
 }
 
+/** Size of a frame in the WAL: a page of the database and its header. */
 const PAGE = 4096 + 24;
+/** The WAL's file grows by this many bytes at a time. */
 const STEP = 2 ** 20;
 /** Copying this many pages takes as long as one or two commits. */
 const PAGES_LEFT = 512;
+/** Passive checkpoints before commits have to wait. */
 const ROUNDS_MAX = 4;
 
 export function createCheckpoints(options: CheckpointsOptions): Checkpoints {

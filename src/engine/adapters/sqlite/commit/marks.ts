@@ -9,6 +9,7 @@ import { crc32 } from 'node:zlib';
  * at worst incomplete. It is restarted whenever the whole WAL is copied to the main file.
  */
 export interface Marks {
+  /** Appends the line of a commit. To be called before the commit is acknowledged. */
   note(commit: number, touched: string): void;
   /** Must be called after `startMarks` has replaced the file. */
   reopen(): void;
@@ -38,6 +39,7 @@ export function syncFolder(folder: string): void {
   }
 }
 
+/** Opens the marks file for appending. */
 export function openMarks(path: string): Marks {
   let file = openSync(path, 'a');
   return {
@@ -52,11 +54,13 @@ export function openMarks(path: string): Marks {
   };
 }
 
+/** A task in the line of a commit. `id` is present if the commit created the task. */
 export interface MarkedTask {
   readonly key: number;
   readonly id?: string;
 }
 
+/** One line of the marks file. */
 export interface MarkedCommit {
   readonly commit: number;
   readonly tasks: readonly MarkedTask[];
@@ -64,6 +68,7 @@ export interface MarkedCommit {
   readonly hasOther: boolean;
 }
 
+/** The content of the marks file. */
 export interface MarksRead {
   readonly store: string;
   /** The main file holds everything up to this commit. */

@@ -4,6 +4,7 @@ import { conflict, notNow } from './task-errors.ts';
 
 /** Wraps every call of the store. After a disk failure it rejects all calls: a second fsync may report success for lost pages. */
 export interface FailureGuard {
+  /** Runs a read. Turns SQLite's errors into ours. */
   read<T>(work: () => T): T;
   /** `onFull` makes the error for a full disk. */
   write(work: () => void, onFull: (cause: unknown) => A2AError): void;
@@ -11,6 +12,7 @@ export interface FailureGuard {
   fail(cause: unknown): void;
   /** The same for a regular close, without a report. */
   close(): void;
+  /** Why all calls are rejected. Undefined while the store works. */
   readonly broken: StoreError | undefined;
 }
 

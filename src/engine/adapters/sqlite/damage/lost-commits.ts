@@ -10,11 +10,13 @@ import { structureProblems } from './integrity.ts';
 import type { Quarantine, Quarantined } from './quarantine.ts';
 import { StoreError } from './store-error.ts';
 
+/** What was lost at the end of the WAL. */
 export interface LostCommits {
   /** Tasks that the lost commits changed. */
   readonly tasks: readonly Quarantined[];
   /** The number of lost commits with changes that belong to no task: responses to sends that made no task. */
   readonly others: number;
+  /** The number of lost commits. */
   readonly commits: number;
   /** The marks file must be restarted. */
   readonly isStale: boolean;

@@ -12,6 +12,7 @@ export interface Quarantined {
   readonly why: string;
 }
 
+/** The tasks that are not served. */
 export interface Quarantine {
   readonly size: number;
   /** Throws if the task is quarantined. By id, it also works if the task's row is lost. */
@@ -25,6 +26,7 @@ export interface Quarantine {
   notice(record: TaskRecord, thrown: unknown): void;
   /** Rows of quarantined tasks. The task counts include them, lists do not. */
   records(): readonly TaskRecord[];
+  /** Every quarantined task, for operators. */
   all(): readonly Quarantined[];
 }
 

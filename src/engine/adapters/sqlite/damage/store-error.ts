@@ -16,7 +16,7 @@ export type StoreFault =
   /** A write contradicts the stored data. Nothing was written. */
   | 'conflict';
 
-/** An error of the store, with its cause as a `fault`. */
+/** An error of the store. `fault` tells programs what happened; the message tells people what to do. */
 export class StoreError extends Error {
   override readonly name: string = 'StoreError';
   readonly fault: StoreFault;
@@ -41,6 +41,7 @@ const IOERR_SHMSIZE = IOERR | (19 << 8);
 
 type SqliteTrouble = 'busy' | 'read-only' | 'full' | 'corrupt' | 'constraint' | 'io' | 'other';
 
+/** Classifies an error by SQLite's result code. */
 export function troubleOf(thrown: unknown): SqliteTrouble {
   if (!(thrown instanceof Error) || !('errcode' in thrown) || typeof thrown.errcode !== 'number') return 'other';
   if (thrown.errcode === IOERR_SHMSIZE) return 'full';

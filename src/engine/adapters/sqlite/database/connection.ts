@@ -17,14 +17,17 @@ const SETTINGS: readonly (readonly [pragma: string, value: string | number, isNo
   ['temp_store', 'memory', 2],
 ];
 
+/** Options of a connection. */
 export interface SqliteConnectionOptions {
   readonly cacheBytes: number;
   /** How long to wait for another connection. Keep it short on the thread of the event loop, which retries later. */
   readonly busyMs?: number;
 }
 
+/** Short, because the event loop waits meanwhile. */
 const BUSY_MS = 100;
 
+/** Opens a connection, and sets and checks its pragmas. */
 export function connect(path: string, { cacheBytes, busyMs = BUSY_MS }: SqliteConnectionOptions): DatabaseSync {
   const db = new DatabaseSync(path, { enableForeignKeyConstraints: false });
   try {
@@ -39,6 +42,7 @@ export function connect(path: string, { cacheBytes, busyMs = BUSY_MS }: SqliteCo
   }
 }
 
+/** Throws if a pragma does not have the required value. */
 export function assertSettings(db: DatabaseSync): void {
   for (const [pragma, , isNow] of SETTINGS) {
     const read = readPragma(db, pragma);

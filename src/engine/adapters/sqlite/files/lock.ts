@@ -19,6 +19,7 @@ interface Holder {
 
 const ATTEMPTS = 3;
 
+/** Takes the lock, or throws a StoreError that names the process that holds it. */
 export function lockStore(path: string): StoreLock {
   const file = `${path}.lock`;
   const db = openLock(file);

@@ -8,6 +8,7 @@ export interface StoreFiles {
   readonly marks: string;
 }
 
+/** The names of the files of a store. */
 export function filesOf(path: string): StoreFiles {
   return { path, wal: `${path}-wal`, marks: `${path}.marks` };
 }

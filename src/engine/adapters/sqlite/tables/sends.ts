@@ -17,8 +17,10 @@ import { createSendNames } from './send-names.ts';
 export interface Sends {
   get(name: SendName): SendRecord | undefined;
   put(record: SendRecord): void;
+  /** Marks the answer of a send as delivered. */
   deliver(name: SendName): void;
   forgetTask(task: number): void;
+  /** Deletes older records of sends without a task. */
   forgetBefore(at: number): void;
   readonly names: Pick<SendNames, 'flush' | 'settle'>;
 }

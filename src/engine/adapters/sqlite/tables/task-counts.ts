@@ -11,6 +11,7 @@ export const EVERYONE = 0;
 const TOTAL = -1;
 const BUCKET_MS = 2 ** 20;
 
+/** Keeps the counts up to date with each commit. */
 export interface TaskCounts {
   add(realm: number, state: number, statusAt: number): void;
   remove(realm: number, state: number, statusAt: number): void;
