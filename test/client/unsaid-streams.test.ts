@@ -135,7 +135,7 @@ describe('a hand-written server', () => {
     const { url } = kept(await answered({ code: -32004, message: 'the task has ended' }, { capabilities: { streaming: true } }));
     const { client, asked } = await watched(url);
     await expect(client.stream('again', { taskId: 't' }).result()).rejects.toMatchObject({ kind: 'UNSUPPORTED_OPERATION' });
-    expect(asked).toEqual(['SendStreamingMessage']);
+    expect(asked).toEqual(['SendStreamingMessage', 'GetTask']);
   });
 
   it('that fails during the stream gets no second message', async () => {

@@ -1,7 +1,7 @@
 import type { LinkOptions } from '#bindings';
 import { bindingOf, NotA2A } from '#bindings';
 import type { A2AService, CallContext, EventStream, SendRequest, TenantId } from '#protocol';
-import { A2AError, isA2AError } from '#protocol';
+import { A2AError, isA2AError, isInterrupted } from '#protocol';
 import { returningImmediately } from '../calls/request.ts';
 import type { Endpoint } from '../discovery/endpoint.ts';
 import { hasOperation } from '../discovery/endpoints.ts';
@@ -81,18 +81,17 @@ class Streams {
         this.#working.add(link);
         return started;
       } catch (thrown) {
-        if (!refusesStreams(thrown) || this.#refusesMessage(link, request, thrown)) throw thrown;
+        if (!refusesStreams(thrown)) throw thrown;
+        if (this.#refusesMessage(link, request, thrown) && !(await isWaiting(link, { request, ctx, endpoint }))) throw thrown;
       }
     }
     const event = await link.send(hasOperation(endpoint, 'get') ? returningImmediately(request) : request, ctx);
-    if (!isKnown) this.#refusing.add(link); // only now: the agent may have refused the message, not the stream
+    // Only now: the agent may have refused the message, not the stream.
+    if (!isKnown && !this.#working.has(link)) this.#refusing.add(link);
     return singleBatch([{ event }]);
   }
 
-  /**
-   * "Unsupported operation" also refuses a message to a task that has ended, and @a2a-js/sdk 1.3 answers with it after it has worked on a
-   * message to a waiting task. Such a message is not sent again if the agent is known to stream.
-   */
+  /** "Unsupported operation" may also refuse a message to a task that has ended: not because of the stream, if the agent is known to stream. */
   #refusesMessage(link: A2AService, { message }: SendRequest, thrown: unknown): boolean {
     const streams = this.#declared || this.#working.has(link);
     return streams && message.taskId !== undefined && isA2AError(thrown) && thrown.kind === 'UNSUPPORTED_OPERATION';
@@ -105,6 +104,17 @@ class Streams {
 }
 
 /** Tries endpoints in order until one answers. */
+/**
+ * The task still waits for an answer. @a2a-js/sdk 1.3 refuses a streamed message to such a task unless its agent publishes the task first, and
+ * drops what the agent then says: the message has to be sent again, without a stream.
+ */
+async function isWaiting(link: A2AService, { request, ctx, endpoint }: Sending): Promise<boolean> {
+  const { taskId: id } = request.message;
+  if (id === undefined || !hasOperation(endpoint, 'get')) return false;
+  const task = await link.get({ id }, ctx).catch(() => undefined);
+  return task !== undefined && isInterrupted(task.status.state);
+}
+
 class EndpointFinder {
   readonly #over: ConnectOver;
   readonly #endpoints: Endpoint[];
